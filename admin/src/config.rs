@@ -1,0 +1,114 @@
+//! The settings of one node, already parsed, and the rules between them.
+//!
+//! [`Config`] is plain data: the command line builds it from flags and environment (`cli/settings.rs`), a test or a
+//! benchmark builds it with [`Config::new`]. Invariant: what [`Config::validate`] lets through, the rest of the program
+//! need not check again. A complaint names the flag, the environment variable and what would be right.
+
+mod access_token;
+mod database;
+mod problem;
+mod rules;
+
+use std::fmt;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::PathBuf;
+use std::time::Duration;
+
+pub use access_token::{AccessToken, random_secret};
+pub use database::Database;
+pub use problem::{Error, Problem};
+
+/// How log lines are written to standard error.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum LogFormat {
+    /// One readable line an event.
+    #[default]
+    Text,
+    /// One JSON object an event, for a log collector.
+    Json,
+}
+
+/// The settings of one node.
+///
+/// The default of each field is the one that `carillon serve --help` shows. Secrets are left out of the `Debug` form.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Config {
+    /// Where console, API and executors are answered. Plain HTTP.
+    pub listen: SocketAddr,
+    /// Allow plain HTTP on an address that is not loopback.
+    pub insecure_http: bool,
+    /// Folder of the node's own files; created when missing.
+    pub data_dir: PathBuf,
+    /// Where jobs and runs are stored.
+    pub database: Database,
+    /// Refuse a database with an older schema instead of migrating it.
+    pub no_migrate: bool,
+    /// `redis://` or `rediss://`; without it the lease in the database is enough.
+    pub redis_url: Option<String>,
+    /// Shards of a new database (`None`: 8), and what an existing one must agree with (`None`: anything).
+    pub shards: Option<i32>,
+    /// What executors present and what is sent to them; at least 16 characters.
+    pub access_token: String,
+    /// Password of the first administrator, `admin`, on an empty database; 10 to 128 characters.
+    pub admin_password: Option<String>,
+    /// A management token with all rights; at least 16 characters.
+    pub api_token: Option<String>,
+    /// How log lines are written.
+    pub log_format: LogFormat,
+    /// How far ahead of its time a fire is claimed; 1 s to 30 s.
+    pub look_ahead: Duration,
+    /// How long a node may work a shard after its last renewal; 3 s to 60 s.
+    pub lease_ttl: Duration,
+    /// Limit for connecting to an executor; 50 ms to 10 s.
+    pub connect_timeout: Duration,
+    /// Limit for a whole request to an executor; longer than `connect_timeout`, at most 30 s.
+    pub request_timeout: Duration,
+    /// Requests at once to one executor address; 1 to 1000.
+    pub in_flight: usize,
+}
+
+impl Config {
+    /// The defaults, on a SQLite file in `data_dir`.
+    pub fn new(data_dir: impl Into<PathBuf>, access_token: impl Into<String>) -> Self {
+        let data_dir = data_dir.into();
+        Self {
+            listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 8080)),
+            insecure_http: false,
+            database: Database::in_folder(&data_dir),
+            data_dir,
+            no_migrate: false,
+            redis_url: None,
+            shards: None,
+            access_token: access_token.into(),
+            admin_password: None,
+            api_token: None,
+            log_format: LogFormat::Text,
+            look_ahead: Duration::from_secs(5),
+            lease_ttl: Duration::from_secs(10),
+            connect_timeout: Duration::from_secs(1),
+            request_timeout: Duration::from_secs(3),
+            in_flight: 32,
+        }
+    }
+
+    /// Checks the range of each setting and the rules between them.
+    ///
+    /// # Errors
+    ///
+    /// Every problem found, not only the first.
+    pub fn validate(&self) -> Result<(), Error> {
+        Error::unless_empty(rules::problems(self))
+    }
+}
+
+impl fmt::Debug for Config {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Config")
+            .field("listen", &self.listen)
+            .field("data_dir", &self.data_dir)
+            .field("database", &self.database)
+            .field("redis", &self.redis_url.is_some())
+            .field("shards", &self.shards)
+            .finish_non_exhaustive()
+    }
+}

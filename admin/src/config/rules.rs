@@ -1,0 +1,280 @@
+//! The range of each setting and the rules between them.
+
+use std::time::Duration;
+
+use super::{Config, Problem};
+
+/// Shortest access token or API token, in characters.
+pub(super) const TOKEN_MIN: usize = 16;
+const PASSWORD: std::ops::RangeInclusive<usize> = 10..=128;
+const SHARDS: std::ops::RangeInclusive<i32> = 1..=1024;
+const IN_FLIGHT: std::ops::RangeInclusive<usize> = 1..=1000;
+
+/// Everything that is wrong with `config`, in the order of the manual.
+pub(super) fn problems(config: &Config) -> Vec<Problem> {
+    [
+        plain_http(config),
+        redis_url(config),
+        shards(config),
+        token("access-token", Some(&config.access_token)),
+        admin_password(config),
+        token("api-token", config.api_token.as_deref()),
+        separate_tokens(config),
+        duration(
+            "look-ahead",
+            config.look_ahead,
+            Duration::from_secs(1),
+            Duration::from_secs(30),
+        ),
+        duration(
+            "lease-ttl",
+            config.lease_ttl,
+            Duration::from_secs(3),
+            Duration::from_secs(60),
+        ),
+        duration(
+            "connect-timeout",
+            config.connect_timeout,
+            Duration::from_millis(50),
+            Duration::from_secs(10),
+        ),
+        request_timeout(config),
+        in_flight(config),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
+
+fn plain_http(config: &Config) -> Option<Problem> {
+    (!config.listen.ip().is_loopback() && !config.insecure_http).then(|| {
+        Problem::new(
+            "listen",
+            format!(
+                "{} is reached from other machines, and what is sent there, passwords too, is not encrypted; listen on \
+                 127.0.0.1 behind a proxy with TLS, or accept that with --insecure-http (CARILLON_INSECURE_HTTP=true)",
+                config.listen
+            ),
+        )
+    })
+}
+
+fn redis_url(config: &Config) -> Option<Problem> {
+    let url = config.redis_url.as_deref()?;
+    let right = url::Url::parse(url).is_ok_and(|url| {
+        matches!(url.scheme(), "redis" | "rediss")
+            && url.host_str().is_some_and(|host| !host.is_empty())
+    });
+    (!right).then(|| {
+        Problem::new(
+            "redis-url",
+            "this is no URL of a Redis server; write redis://host:6379/ or rediss://…",
+        )
+    })
+}
+
+fn shards(config: &Config) -> Option<Problem> {
+    let shards = config.shards?;
+    (!SHARDS.contains(&shards)).then(|| {
+        Problem::new(
+            "shards",
+            format!(
+                "{shards} is out of range; write a number from {} to {}",
+                SHARDS.start(),
+                SHARDS.end()
+            ),
+        )
+    })
+}
+
+/// Executors and people are not to hold the same secret, and headers are not to carry control characters.
+fn token(setting: &'static str, value: Option<&str>) -> Option<Problem> {
+    let value = value?;
+    let wrong = if value.is_empty() {
+        "it is empty".to_owned()
+    } else if value.chars().any(|c| !c.is_ascii_graphic()) {
+        "it holds a space or a character that an HTTP header cannot carry".to_owned()
+    } else if value.len() < TOKEN_MIN {
+        format!("it has {} characters", value.len())
+    } else {
+        return None;
+    };
+    Some(Problem::new(
+        setting,
+        format!(
+            "{wrong}; write at least {TOKEN_MIN} printable ASCII characters, such as the output of `openssl rand -hex 24`"
+        ),
+    ))
+}
+
+fn separate_tokens(config: &Config) -> Option<Problem> {
+    (config.api_token.as_ref() == Some(&config.access_token)).then(|| {
+        Problem::new(
+            "api-token",
+            "it equals the access token, so every executor would manage jobs; write another one",
+        )
+    })
+}
+
+fn admin_password(config: &Config) -> Option<Problem> {
+    let length = config.admin_password.as_deref()?.chars().count();
+    (!PASSWORD.contains(&length)).then(|| {
+        Problem::new(
+            "admin-password",
+            format!(
+                "it has {length} characters; write {} to {} characters",
+                PASSWORD.start(),
+                PASSWORD.end()
+            ),
+        )
+    })
+}
+
+fn request_timeout(config: &Config) -> Option<Problem> {
+    let range = duration(
+        "request-timeout",
+        config.request_timeout,
+        Duration::from_millis(100),
+        Duration::from_secs(30),
+    );
+    range.or_else(|| {
+        (config.request_timeout <= config.connect_timeout).then(|| {
+            Problem::new(
+                "request-timeout",
+                format!(
+                    "{:?} is not longer than --connect-timeout, {:?}, which it includes; write a longer one",
+                    config.request_timeout, config.connect_timeout
+                ),
+            )
+        })
+    })
+}
+
+fn in_flight(config: &Config) -> Option<Problem> {
+    (!IN_FLIGHT.contains(&config.in_flight)).then(|| {
+        Problem::new(
+            "in-flight",
+            format!(
+                "{} is out of range; write a number from {} to {}",
+                config.in_flight,
+                IN_FLIGHT.start(),
+                IN_FLIGHT.end()
+            ),
+        )
+    })
+}
+
+fn duration(
+    setting: &'static str,
+    value: Duration,
+    min: Duration,
+    max: Duration,
+) -> Option<Problem> {
+    (value < min || value > max).then(|| {
+        Problem::new(
+            setting,
+            format!("{value:?} is out of range; write a time from {min:?} to {max:?}"),
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::random_secret;
+
+    fn config() -> Config {
+        Config::new("data", random_secret())
+    }
+
+    fn complaints(change: impl FnOnce(&mut Config)) -> Vec<String> {
+        let mut config = config();
+        change(&mut config);
+        problems(&config).iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn the_defaults_are_right() {
+        assert_eq!(complaints(|_| ()), Vec::<String>::new());
+    }
+
+    #[test]
+    fn plain_http_beyond_this_machine_must_be_asked_for() {
+        let everywhere = "0.0.0.0:8080".parse().unwrap();
+        assert!(
+            complaints(|c| c.listen = everywhere)[0]
+                .contains("--insecure-http (CARILLON_INSECURE_HTTP=true)")
+        );
+        assert!(complaints(|c| (c.listen, c.insecure_http) = (everywhere, true)).is_empty());
+    }
+
+    type Change = fn(&mut Config);
+
+    #[test]
+    fn each_rule_names_its_flag_its_variable_and_what_would_be_right() {
+        let cases: [(Change, &str); 11] = [
+            (
+                |c| c.redis_url = Some("http://h".into()),
+                "--redis-url (CARILLON_REDIS_URL): this is no URL of a Redis server; write redis://",
+            ),
+            (
+                |c| c.shards = Some(0),
+                "--shards (CARILLON_SHARDS): 0 is out of range; write a number from 1 to 1024",
+            ),
+            (
+                |c| c.access_token = String::new(),
+                "--access-token (CARILLON_ACCESS_TOKEN): it is empty; write at least 16",
+            ),
+            (
+                |c| c.access_token = "short".into(),
+                "--access-token (CARILLON_ACCESS_TOKEN): it has 5 characters; write at least 16",
+            ),
+            (|c| c.access_token.push(' '), "it holds a space"),
+            (
+                |c| c.admin_password = Some("nine char".into()),
+                "--admin-password (CARILLON_ADMIN_PASSWORD): it has 9 characters; write 10 to 128",
+            ),
+            (
+                |c| c.api_token = Some(c.access_token.clone()),
+                "--api-token (CARILLON_API_TOKEN): it equals the access token",
+            ),
+            (
+                |c| c.look_ahead = Duration::from_secs(31),
+                "--look-ahead (CARILLON_LOOK_AHEAD): 31s is out of range; write a time from 1s to 30s",
+            ),
+            (
+                |c| c.lease_ttl = Duration::from_secs(2),
+                "--lease-ttl (CARILLON_LEASE_TTL): 2s is out of range; write a time from 3s to 60s",
+            ),
+            (
+                |c| c.request_timeout = c.connect_timeout,
+                "--request-timeout (CARILLON_REQUEST_TIMEOUT): 1s is not longer than --connect-timeout",
+            ),
+            (
+                |c| c.in_flight = 0,
+                "--in-flight (CARILLON_IN_FLIGHT): 0 is out of range; write a number from 1 to 1000",
+            ),
+        ];
+        for (change, expected) in cases {
+            let complaints = complaints(change);
+            assert_eq!(complaints.len(), 1, "{complaints:?}");
+            assert!(
+                complaints[0].contains(expected),
+                "{} / {expected}",
+                complaints[0]
+            );
+        }
+    }
+
+    #[test]
+    fn all_problems_are_told_at_once() {
+        let error = {
+            let mut config = config();
+            config.in_flight = 0;
+            config.shards = Some(9999);
+            config.validate().unwrap_err()
+        };
+        assert_eq!(error.problems.len(), 2);
+        assert_eq!(error.to_string().lines().count(), 2);
+    }
+}
