@@ -1,1 +1,29 @@
+#![doc = include_str!("../README.md")]
+#![warn(missing_docs)]
 
+mod answer;
+mod block;
+mod callback;
+pub mod headers;
+mod log;
+mod members;
+mod registration;
+mod run_request;
+mod url;
+mod verdict;
+
+pub use answer::Answer;
+pub use block::BlockStrategy;
+pub use callback::{CallbackItem, MAX_CALLBACK_ITEMS, parse_callbacks};
+pub use log::{LogAnswer, LogPage, LogRequest, parse_log_page};
+pub use registration::{EXECUTOR_GROUP, Registration, parse_registration};
+pub use run_request::{GLUE_BEAN, JobRef, RunRequest};
+pub use url::join_url;
+pub use verdict::{Verdict, parse_answer};
+
+/// Code of success, in answers and in results. Every other code counts as a failure.
+pub const SUCCESS: i32 = 200;
+/// Code of failure, in answers and in results.
+pub const FAILURE: i32 = 500;
+/// Result code of a run that was ended because its time was up (Java's executor says so too).
+pub const TIMEOUT: i32 = 502;

@@ -1,0 +1,196 @@
+//! Reading JSON objects as tolerantly as Java's executors and admins do (Gson): a number may come as a string, null
+//! and absence are the same, unknown members are passed over, and of a member that comes twice the last one counts.
+//!
+//! serde's derive cannot do that: it refuses a doubled member, and counts an alias as one.
+
+use std::fmt;
+use std::marker::PhantomData;
+
+use serde::de::{Deserialize, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde_json::Value;
+
+/// Deeper JSON than this is refused before it is parsed; the protocol itself needs four levels.
+const MAX_DEPTH: usize = 16;
+
+/// An object that is read member by member.
+pub(crate) trait Members: Default {
+    /// What the object is, for the message when something else comes.
+    const WHAT: &'static str;
+
+    /// Takes the value of the member `name`; passes over what it does not know.
+    fn member<'de, A: MapAccess<'de>>(&mut self, name: &str, map: &mut A) -> Result<(), A::Error>;
+}
+
+/// Reads an object; anything else is an error that says what was expected.
+pub(crate) fn read_object<'de, T: Members, D: Deserializer<'de>>(from: D) -> Result<T, D::Error> {
+    from.deserialize_map(ObjectVisitor(PhantomData))
+}
+
+/// Reads all members of an object that was already entered.
+pub(crate) fn read_members<'de, T: Members, A: MapAccess<'de>>(map: &mut A) -> Result<T, A::Error> {
+    let mut object = T::default();
+    while let Some(name) = map.next_key::<String>()? {
+        object.member(&name, map)?;
+    }
+    Ok(object)
+}
+
+struct ObjectVisitor<T>(PhantomData<T>);
+
+impl<'de, T: Members> Visitor<'de> for ObjectVisitor<T> {
+    type Value = T;
+
+    fn expecting(&self, out: &mut fmt::Formatter) -> fmt::Result {
+        out.write_str(T::WHAT)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<T, A::Error> {
+        read_members(&mut map)
+    }
+}
+
+/// Passes over the value of a member.
+pub(crate) fn skip<'de, A: MapAccess<'de>>(map: &mut A) -> Result<(), A::Error> {
+    map.next_value::<IgnoredAny>().map(drop)
+}
+
+/// A whole number, also as a string; null, absence and an empty string are 0.
+pub(crate) fn int64<'de, A: MapAccess<'de>>(map: &mut A, name: &str) -> Result<i64, A::Error> {
+    let number: Number = map.next_value().map_err(|e| named(name, e))?;
+    Ok(number.0)
+}
+
+/// As [`int64`], within 32 bits.
+pub(crate) fn int32<'de, A: MapAccess<'de>>(map: &mut A, name: &str) -> Result<i32, A::Error> {
+    let number = int64(map, name)?;
+    let message = || A::Error::custom(format!("{name}: {number} does not fit into 32 bits"));
+    i32::try_from(number).map_err(|_| message())
+}
+
+/// A text; a number or anything else is taken as its JSON; null is no text.
+pub(crate) fn text<'de, A: MapAccess<'de>>(map: &mut A) -> Result<Option<String>, A::Error> {
+    map.next_value::<Text>().map(|text| text.0)
+}
+
+/// True or false, also as a string; everything else is false.
+pub(crate) fn boolean<'de, A: MapAccess<'de>>(map: &mut A) -> Result<bool, A::Error> {
+    let value = map.next_value::<Value>()?;
+    Ok(value == Value::Bool(true) || value.as_str().is_some_and(|text| text == "true"))
+}
+
+fn named<E: Error>(name: &str, error: E) -> E {
+    E::custom(format!("{name}: {error}"))
+}
+
+struct Number(i64);
+
+impl<'de> Deserialize<'de> for Number {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        from.deserialize_any(NumberVisitor)
+    }
+}
+
+struct NumberVisitor;
+
+impl<'de> Visitor<'de> for NumberVisitor {
+    type Value = Number;
+
+    fn expecting(&self, out: &mut fmt::Formatter) -> fmt::Result {
+        out.write_str("a whole number")
+    }
+
+    fn visit_i64<E: Error>(self, value: i64) -> Result<Number, E> {
+        Ok(Number(value))
+    }
+
+    fn visit_u64<E: Error>(self, value: u64) -> Result<Number, E> {
+        let message = || E::custom(format!("{value} does not fit into 64 bits"));
+        i64::try_from(value).map(Number).map_err(|_| message())
+    }
+
+    fn visit_f64<E: Error>(self, value: f64) -> Result<Number, E> {
+        // 2^53: beyond it a float cannot tell whole numbers apart, so the id in it would be a guess.
+        if value.fract() == 0.0 && value.abs() <= 9_007_199_254_740_992.0 {
+            return Ok(Number(value as i64));
+        }
+        Err(E::custom(format!("{value} is not a whole number")))
+    }
+
+    fn visit_str<E: Error>(self, value: &str) -> Result<Number, E> {
+        let digits = value.trim();
+        if digits.is_empty() {
+            return Ok(Number(0));
+        }
+        let message = || E::custom(format!("\"{digits}\" is not a whole number"));
+        digits.parse().map(Number).map_err(|_| message())
+    }
+
+    fn visit_unit<E: Error>(self) -> Result<Number, E> {
+        Ok(Number(0))
+    }
+}
+
+struct Text(Option<String>);
+
+impl<'de> Deserialize<'de> for Text {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        Ok(Text(match Value::deserialize(from)? {
+            Value::Null => None,
+            Value::String(text) => Some(text),
+            other => Some(other.to_string()),
+        }))
+    }
+}
+
+/// Collects at most `limit` items of a list.
+pub(crate) fn list<'de, T: Deserialize<'de>, A: SeqAccess<'de>>(
+    seq: &mut A,
+    limit: usize,
+) -> Result<Vec<T>, A::Error> {
+    let mut items = Vec::new();
+    while let Some(item) = seq.next_element()? {
+        if items.len() == limit {
+            return Err(A::Error::custom(format!("more than {limit} items")));
+        }
+        items.push(item);
+    }
+    Ok(items)
+}
+
+/// Parses a body, refusing one that is nested too deeply.
+pub(crate) fn parse<'a, T: Deserialize<'a>>(body: &'a [u8]) -> Result<T, String> {
+    if depth(body) > MAX_DEPTH {
+        return Err(format!("JSON is nested deeper than {MAX_DEPTH} levels"));
+    }
+    serde_json::from_slice(body).map_err(|error| error.to_string())
+}
+
+/// How deep objects and lists are nested, counted without parsing.
+fn depth(body: &[u8]) -> usize {
+    let (mut now, mut deepest, mut in_text, mut escaped) = (0_usize, 0, false, false);
+    for &byte in body {
+        if in_text {
+            in_text = escaped || byte != b'"';
+            escaped = !escaped && byte == b'\\';
+            continue;
+        }
+        match byte {
+            b'"' => in_text = true,
+            b'{' | b'[' => now += 1,
+            b'}' | b']' => now = now.saturating_sub(1),
+            _ => {}
+        }
+        deepest = deepest.max(now);
+    }
+    deepest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::depth;
+
+    #[test]
+    fn brackets_inside_text_are_not_depth() {
+        assert_eq!(depth(br#"{"a":"[[[\"[[","b":[[1]]}"#), 3);
+    }
+}

@@ -1,0 +1,74 @@
+//! Heartbeat and good-bye of an executor.
+
+use serde::de::MapAccess;
+use serde::{Deserialize, Deserializer, Serialize};
+
+use crate::members::{self, Members};
+
+/// `registryGroup` of every executor.
+pub const EXECUTOR_GROUP: &str = "EXECUTOR";
+
+/// Body of `POST /api/registry` and `/api/registryRemove`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Registration {
+    /// [`EXECUTOR_GROUP`].
+    #[serde(rename = "registryGroup")]
+    pub group: String,
+    /// Name of the app.
+    #[serde(rename = "registryKey")]
+    pub key: String,
+    /// The address that the admin shall call, `http://host:port`, with or without a final slash. It is the executor's
+    /// identity: keep it byte for byte.
+    #[serde(rename = "registryValue")]
+    pub value: String,
+}
+
+impl Registration {
+    /// An executor of `app` at `address`.
+    pub fn executor(app: impl Into<String>, address: impl Into<String>) -> Self {
+        Self {
+            group: EXECUTOR_GROUP.to_owned(),
+            key: app.into(),
+            value: address.into(),
+        }
+    }
+}
+
+impl Members for Registration {
+    const WHAT: &'static str = "a registration, which is a JSON object";
+
+    fn member<'de, A: MapAccess<'de>>(&mut self, name: &str, map: &mut A) -> Result<(), A::Error> {
+        match name {
+            "registryGroup" => self.group = members::text(map)?.unwrap_or_default(),
+            "registryKey" => self.key = members::text(map)?.unwrap_or_default(),
+            "registryValue" => self.value = members::text(map)?.unwrap_or_default(),
+            _ => members::skip(map)?,
+        }
+        Ok(())
+    }
+}
+
+impl<'de> Deserialize<'de> for Registration {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        members::read_object(from)
+    }
+}
+
+/// Reads a registration.
+///
+/// # Errors
+/// A message for the client: no JSON object, or which member is missing or blank (Java's admin says only
+/// `Illegal Argument.`).
+pub fn parse_registration(body: &[u8]) -> Result<Registration, String> {
+    let registration: Registration = members::parse(body)?;
+    for (name, value) in [
+        ("registryGroup", &registration.group),
+        ("registryKey", &registration.key),
+        ("registryValue", &registration.value),
+    ] {
+        if value.trim().is_empty() {
+            return Err(format!("{name} is missing or blank"));
+        }
+    }
+    Ok(registration)
+}

@@ -1,0 +1,9 @@
+//! Joining addresses.
+
+/// Joins a base address and a path with exactly one slash: `http://h:1/` and `/run` give `http://h:1/run`.
+///
+/// A doubled slash is fatal with both Java sides and with Go's executor.
+pub fn join_url(base: &str, path: &str) -> String {
+    let (base, path) = (base.trim_end_matches('/'), path.trim_start_matches('/'));
+    format!("{base}/{path}")
+}

@@ -1,0 +1,173 @@
+//! What an HTTP answer means for the run it was about.
+
+use std::fmt;
+
+use serde::de::{MapAccess, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer};
+use serde_json::Value;
+
+use crate::SUCCESS;
+use crate::members::{self, Members};
+
+/// The reading of an answer. It decides who may be asked again: a refused request was certainly not carried out, an
+/// unclear one may have been.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Verdict {
+    /// HTTP 200 and code 200.
+    Accepted {
+        /// Text beside it, often null.
+        message: Option<String>,
+        /// Payload: `content`, or `data` where that is null.
+        content: Value,
+    },
+    /// HTTP 200 and another code, or an HTTP status 4xx but 408: not carried out.
+    Refused {
+        /// The code in the body, or the HTTP status.
+        code: i32,
+        /// The reason given, never empty.
+        message: String,
+    },
+    /// Anything else, such as a proxy's 502 or a page: nobody knows whether it was carried out.
+    Unclear {
+        /// What came instead.
+        why: String,
+    },
+}
+
+impl Verdict {
+    /// Whether this refusal says that the executor has the run already ("repeat trigger job, logId:7", in Java's two
+    /// spellings): then it was accepted earlier.
+    pub fn already_has(&self, log_id: i64) -> bool {
+        let Self::Refused { message, .. } = self else {
+            return false;
+        };
+        ["repeate trigger job, logId:", "repeat trigger job, logId:"]
+            .iter()
+            .filter_map(|start| message.strip_prefix(start))
+            .any(|id| id.trim() == log_id.to_string())
+    }
+
+    /// Whether this refusal says that the path is unknown: the Java snapshot after 3.4 serves `/trigger`, not `/run`.
+    pub fn says_unknown_path(&self) -> bool {
+        matches!(self, Self::Refused { message, .. }
+            if message.contains("uri-mapping(") && message.contains("not found"))
+    }
+}
+
+/// Reads the answer to a request of the protocol, whatever its content type says.
+pub fn parse_answer(http_status: u16, body: &[u8]) -> Verdict {
+    match http_status {
+        200 => {}
+        400..=499 if http_status != 408 => {
+            return Verdict::Refused {
+                code: i32::from(http_status),
+                message: format!("HTTP {http_status}{}", excerpt(body)),
+            };
+        }
+        _ => return unclear(format!("HTTP {http_status}"), body),
+    }
+    match members::parse::<Body>(body) {
+        Ok(Body::Object(Envelope {
+            code: Some(code),
+            message,
+            content,
+        })) => judge(code, message, content),
+        Ok(Body::Items(Some(item))) if item.code.is_some_and(|code| code != SUCCESS) => {
+            judge(item.code.unwrap_or_default(), item.message, Value::Null)
+        }
+        Ok(_) => unclear("an answer without a code".to_owned(), body),
+        Err(_) => unclear("an answer that is not of the protocol".to_owned(), body),
+    }
+}
+
+fn judge(code: i32, message: Option<String>, content: Value) -> Verdict {
+    if code == SUCCESS {
+        return Verdict::Accepted { message, content };
+    }
+    let message = message.filter(|text| !text.trim().is_empty());
+    Verdict::Refused {
+        code,
+        message: message.unwrap_or_else(|| format!("code {code} without a reason")),
+    }
+}
+
+fn unclear(what: String, body: &[u8]) -> Verdict {
+    Verdict::Unclear {
+        why: what + &excerpt(body),
+    }
+}
+
+/// The start of a body, for a message: `: text`, or nothing.
+fn excerpt(body: &[u8]) -> String {
+    let text = String::from_utf8_lossy(&body[..body.len().min(400)]);
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let short: String = line.chars().take(160).collect();
+    if short.is_empty() {
+        String::new()
+    } else {
+        format!(": {short}")
+    }
+}
+
+/// An envelope, or the Go client's list of results, of which the first counts.
+enum Body {
+    Object(Envelope),
+    Items(Option<Envelope>),
+}
+
+impl<'de> Deserialize<'de> for Body {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        from.deserialize_any(BodyVisitor)
+    }
+}
+
+struct BodyVisitor;
+
+impl<'de> Visitor<'de> for BodyVisitor {
+    type Value = Body;
+
+    fn expecting(&self, out: &mut fmt::Formatter) -> fmt::Result {
+        out.write_str("an object with a code")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Body, A::Error> {
+        members::read_members(&mut map).map(Body::Object)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Body, A::Error> {
+        let items: Vec<Envelope> = members::list(&mut seq, 100)?;
+        Ok(Body::Items(items.into_iter().next()))
+    }
+}
+
+#[derive(Default)]
+pub(crate) struct Envelope {
+    pub(crate) code: Option<i32>,
+    pub(crate) message: Option<String>,
+    pub(crate) content: Value,
+}
+
+impl Members for Envelope {
+    const WHAT: &'static str = "an answer, which is a JSON object";
+
+    fn member<'de, A: MapAccess<'de>>(&mut self, name: &str, map: &mut A) -> Result<(), A::Error> {
+        match name {
+            "code" | "handleCode" => self.code = Some(members::int32(map, name)?),
+            "msg" | "handleMsg" => self.message = members::text(map)?,
+            "content" | "data" => {
+                let payload = map.next_value()?;
+                if self.content.is_null() {
+                    self.content = payload;
+                }
+            }
+            _ => members::skip(map)?,
+        }
+        Ok(())
+    }
+}
+
+impl<'de> Deserialize<'de> for Envelope {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        members::read_object(from)
+    }
+}

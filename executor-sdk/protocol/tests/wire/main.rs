@@ -1,0 +1,5 @@
+//! What goes over the wire, byte for byte, and what other clients send.
+
+mod answers;
+mod callbacks;
+mod requests;
