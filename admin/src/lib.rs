@@ -1,1 +1,4 @@
 pub mod config;
+pub mod pipeline;
+pub mod store;
+pub mod web;

@@ -1,1 +1,23 @@
+#![doc = include_str!("../README.md")]
 
+mod dialect;
+mod m0001_first;
+
+use sea_orm_migration::prelude::*;
+
+/// All steps, oldest first.
+pub struct Migrator;
+
+impl MigratorTrait for Migrator {
+    fn migrations() -> Vec<Box<dyn MigrationTrait>> {
+        vec![Box::new(m0001_first::Migration)]
+    }
+}
+
+/// The names of all steps that this program knows, oldest first, as the database records them.
+pub fn names() -> Vec<String> {
+    Migrator::migrations()
+        .iter()
+        .map(|step| step.name().to_owned())
+        .collect()
+}

@@ -1,1 +1,1 @@
-
+pub type Millis = i64;

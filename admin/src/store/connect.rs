@@ -1,0 +1,112 @@
+//! Opening the database, with what each needs to be safe and quick.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use sea_orm::sqlx::Executor;
+use sea_orm::sqlx::sqlite::{SqliteJournalMode, SqliteSynchronous};
+use sea_orm::{ConnectOptions, DatabaseConnection};
+
+use super::{Error, Result};
+
+/// Where the data is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Database {
+    /// A file of this machine, used by one process at a time.
+    Sqlite { path: PathBuf },
+    /// `postgres://…` or `mysql://…`; several nodes may share it.
+    Server { url: String },
+}
+
+type Opened = (DatabaseConnection, DatabaseConnection, Option<File>);
+
+pub async fn open(database: &Database) -> Result<Opened> {
+    match database {
+        Database::Sqlite { path } => open_file(path).await,
+        Database::Server { url } => {
+            let write = sea_orm::Database::connect(server_options(url, 8)).await?;
+            let read = sea_orm::Database::connect(server_options(url, 4)).await?;
+            Ok((write, read, None))
+        }
+    }
+}
+
+async fn open_file(path: &Path) -> Result<Opened> {
+    let lock = lock_file(path)?;
+    let write = sea_orm::Database::connect(file_options(path, 1, false)).await?;
+    let read = sea_orm::Database::connect(file_options(path, 3, true)).await?;
+    Ok((write, read, Some(lock)))
+}
+
+/// One process a file: a second one would keep a ring of its own over the same runs.
+fn lock_file(path: &Path) -> Result<File> {
+    let lock_path = path.with_extension("lock");
+    let settings = |text: String| Error::Settings(text);
+    if let Some(folder) = path.parent() {
+        std::fs::create_dir_all(folder).map_err(|e| {
+            settings(format!(
+                "cannot make the data folder {}: {e}",
+                folder.display()
+            ))
+        })?;
+    }
+    let file = File::create(&lock_path)
+        .map_err(|e| settings(format!("cannot open {}: {e}", lock_path.display())))?;
+    file.try_lock().map_err(|_| {
+        settings(format!(
+            "{} is used by another Carillon process; stop that one, or give this one another --data-dir",
+            path.display()
+        ))
+    })?;
+    Ok(file)
+}
+
+fn file_options(path: &Path, connections: u32, read_only: bool) -> ConnectOptions {
+    let mut options = ConnectOptions::new(format!("sqlite://{}?mode=rwc", path.display()));
+    let path = path.to_owned();
+    options
+        .max_connections(connections)
+        .min_connections(1)
+        .test_before_acquire(false)
+        .max_lifetime(None)
+        .idle_timeout(None)
+        .sqlx_logging(false)
+        .map_sqlx_sqlite_opts(move |sqlite| {
+            // `query_only` instead of opening read-only: the first reader of a WAL file may have to write its index.
+            sqlite
+                .filename(&path)
+                .journal_mode(SqliteJournalMode::Wal)
+                .synchronous(SqliteSynchronous::Full)
+                .busy_timeout(Duration::from_secs(5))
+                .foreign_keys(true)
+                .pragma("cache_size", "-65536")
+                .pragma("wal_autocheckpoint", "1000")
+                .pragma("query_only", if read_only { "ON" } else { "OFF" })
+        });
+    options
+}
+
+fn server_options(url: &str, connections: u32) -> ConnectOptions {
+    let mut options = ConnectOptions::new(url.to_owned());
+    options
+        .max_connections(connections)
+        .min_connections(1)
+        .acquire_timeout(Duration::from_secs(5))
+        .max_lifetime(Some(Duration::from_secs(1800)))
+        .test_before_acquire(false)
+        .test_before_acquire_if_idle_for(Duration::from_secs(30))
+        .sqlx_logging(false)
+        // The pool's own hook runs for each connection; the session default there is REPEATABLE READ.
+        .map_sqlx_mysql_pool_opts(|pool| {
+            pool.after_connect(|connection, _| {
+                Box::pin(async move {
+                    connection
+                        .execute("SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED")
+                        .await?;
+                    Ok(())
+                })
+            })
+        });
+    options
+}

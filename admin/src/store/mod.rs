@@ -1,0 +1,116 @@
+//! The database: domain verbs, one transaction a method. Names sea-orm; knows `scheduler` and `migrations` only.
+//!
+//! The invariant kept here is that of the three committed writes (claim, mark, settle): each is one transaction or one
+//! conditional statement, and tells its caller exactly which rows it won.
+
+mod connect;
+mod dialect;
+mod error;
+mod ids;
+mod schema;
+
+pub mod executor;
+pub mod node;
+pub mod shard;
+
+use std::sync::Arc;
+
+use sea_orm::{
+    ConnectionTrait, DatabaseConnection, DatabaseTransaction, DbBackend, ExecResult, QueryResult,
+    SqliteTransactionMode, TransactionOptions, TransactionTrait, Value,
+};
+
+pub use connect::Database;
+pub use error::Error;
+
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// Everything that outlives the process.
+pub struct Store {
+    /// Claims, marks, settles and edits. On SQLite its one connection is the only writer.
+    write: DatabaseConnection,
+    /// Reads of pages and lists, so that a slow page cannot hold up a claim.
+    read: DatabaseConnection,
+    backend: DbBackend,
+    ids: ids::Blocks,
+    /// Held as long as this process uses the SQLite file.
+    _file_lock: Option<std::fs::File>,
+}
+
+impl Store {
+    /// Opens the database; does not touch its schema. See [`Store::migrate`] and [`Store::check_schema`].
+    pub async fn open(database: &Database) -> Result<Arc<Self>> {
+        let (write, read, file_lock) = connect::open(database).await?;
+        let backend = write.get_database_backend();
+        Ok(Arc::new(Self {
+            write,
+            read,
+            backend,
+            ids: ids::Blocks::default(),
+            _file_lock: file_lock,
+        }))
+    }
+
+    /// True where this process is the only one that can use the database.
+    pub fn is_exclusive(&self) -> bool {
+        self.backend == DbBackend::Sqlite
+    }
+
+    /// Is the database there?
+    pub async fn ping(&self) -> Result<()> {
+        self.read.ping().await.map_err(Error::from)
+    }
+
+    /// A writing transaction: READ COMMITTED, on SQLite BEGIN IMMEDIATE (a deferred one that upgrades fails at once).
+    async fn begin(&self) -> Result<DatabaseTransaction> {
+        let options = TransactionOptions {
+            isolation_level: None,
+            access_mode: None,
+            sqlite_transaction_mode: (self.backend == DbBackend::Sqlite)
+                .then_some(SqliteTransactionMode::Immediate),
+        };
+        Ok(self.write.begin_with_options(options).await?)
+    }
+
+    /// The row locks of a read inside a writing transaction; SQLite has the whole file already.
+    fn for_update(&self) -> &'static str {
+        if self.backend == DbBackend::Sqlite {
+            ""
+        } else {
+            " FOR UPDATE"
+        }
+    }
+
+    async fn all(
+        &self,
+        db: &impl ConnectionTrait,
+        text: &str,
+        values: Vec<Value>,
+    ) -> Result<Vec<QueryResult>> {
+        Ok(db
+            .query_all_raw(dialect::statement(self.backend, text, values))
+            .await?)
+    }
+
+    async fn one(
+        &self,
+        db: &impl ConnectionTrait,
+        text: &str,
+        values: Vec<Value>,
+    ) -> Result<Option<QueryResult>> {
+        Ok(db
+            .query_one_raw(dialect::statement(self.backend, text, values))
+            .await?)
+    }
+
+    async fn execute(
+        &self,
+        db: &impl ConnectionTrait,
+        text: &str,
+        values: Vec<Value>,
+    ) -> Result<ExecResult> {
+        Ok(db
+            .execute_raw(dialect::statement(self.backend, text, values))
+            .await?)
+    }
+}

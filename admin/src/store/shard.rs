@@ -1,0 +1,187 @@
+//! Shards: their count, and the lease of each with its epoch. The database is what decides who holds a shard.
+
+use sea_orm::DatabaseTransaction;
+
+use super::{Error, Result, Store, dialect};
+use carillon_scheduler::Millis;
+
+/// The database's own clock, so that nodes whose clocks differ still agree on whether a lease is over.
+const DATABASE_NOW: dialect::Text = dialect::Text {
+    // On SQLite the process is the only one there: its clock is the database's.
+    sqlite: "?",
+    postgres: "GREATEST(?, (extract(epoch FROM clock_timestamp())*1000)::bigint)",
+    mysql: "GREATEST(?, CAST(UNIX_TIMESTAMP(SYSDATE(3))*1000 AS SIGNED))",
+};
+
+/// A lease as every node sees it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Lease {
+    pub shard: i32,
+    pub epoch: i64,
+    pub owner: String,
+    pub expires_at: Millis,
+}
+
+impl Store {
+    /// The shard count of this database: stored once, by the first node. A different wish is refused.
+    pub async fn ensure_shards(&self, wanted: Option<i32>) -> Result<i32> {
+        let tx = self.begin().await?;
+        let row = self
+            .one(
+                &tx,
+                "SELECT value FROM setting WHERE name = 'shards'",
+                vec![],
+            )
+            .await?;
+        let count = match row {
+            Some(row) => {
+                let stored: String = row.try_get_by_index(0)?;
+                stored
+                    .parse()
+                    .map_err(|_| Error::Corrupt(format!("setting shards = {stored:?}")))?
+            }
+            None => self.create_shards(&tx, wanted.unwrap_or(8)).await?,
+        };
+        tx.commit().await?;
+        match wanted {
+            Some(wanted) if wanted != count => Err(Error::Settings(format!(
+                "--shards {wanted} (CARILLON_SHARDS) differs from the {count} shards of this database; drop the flag"
+            ))),
+            _ => Ok(count),
+        }
+    }
+
+    async fn create_shards(&self, tx: &DatabaseTransaction, count: i32) -> Result<i32> {
+        let values = vec!["shards".into(), count.to_string().into()];
+        self.execute(
+            tx,
+            "INSERT INTO setting (name, value) VALUES (?, ?)",
+            values,
+        )
+        .await?;
+        for shard in 0..count {
+            let text =
+                "INSERT INTO shard_lease (shard, epoch, owner, expires_at) VALUES (?, 0, '', 0)";
+            self.execute(tx, text, vec![shard.into()]).await?;
+        }
+        Ok(count)
+    }
+
+    /// Where no other process can be alive (SQLite), a lease that a killed one left is worth nothing.
+    pub async fn drop_stale_leases(&self) -> Result<()> {
+        debug_assert!(self.is_exclusive());
+        self.execute(&self.write, "UPDATE shard_lease SET expires_at = 0", vec![])
+            .await?;
+        Ok(())
+    }
+
+    pub async fn leases(&self) -> Result<Vec<Lease>> {
+        let text = "SELECT shard, epoch, owner, expires_at FROM shard_lease ORDER BY shard";
+        self.all(&self.write, text, vec![])
+            .await?
+            .iter()
+            .map(|row| {
+                Ok(Lease {
+                    shard: row.try_get_by_index(0)?,
+                    epoch: row.try_get_by_index(1)?,
+                    owner: row.try_get_by_index(2)?,
+                    expires_at: row.try_get_by_index(3)?,
+                })
+            })
+            .collect()
+    }
+
+    /// The gate: a new epoch for `owner`, if the lease is over or already its own. None: somebody else holds it.
+    pub async fn take_shard(
+        &self,
+        shard: i32,
+        owner: &str,
+        now: Millis,
+        ttl_ms: i64,
+    ) -> Result<Option<i64>> {
+        let clock = DATABASE_NOW.of(self.backend);
+        let text = format!(
+            "UPDATE shard_lease SET epoch = epoch + 1, owner = ?, expires_at = {clock} + ? \
+             WHERE shard = ? AND (expires_at < {clock} OR owner = ?)"
+        );
+        let values = vec![
+            owner.into(),
+            now.into(),
+            ttl_ms.into(),
+            shard.into(),
+            now.into(),
+            owner.into(),
+        ];
+        let tx = self.begin().await?;
+        if self.execute(&tx, &text, values).await?.rows_affected() == 0 {
+            return Ok(None);
+        }
+        let row = self
+            .one(
+                &tx,
+                "SELECT epoch FROM shard_lease WHERE shard = ?",
+                vec![shard.into()],
+            )
+            .await?;
+        let epoch = row
+            .ok_or_else(|| Error::Missing(format!("shard {shard}")))?
+            .try_get_by_index(0)?;
+        tx.commit().await?;
+        Ok(Some(epoch))
+    }
+
+    /// Extends the lease while its epoch is still `epoch`. False: fenced, somebody took it.
+    pub async fn renew_shard(
+        &self,
+        shard: i32,
+        epoch: i64,
+        now: Millis,
+        ttl_ms: i64,
+    ) -> Result<bool> {
+        let text = format!(
+            "UPDATE shard_lease SET expires_at = {} + ? WHERE shard = ? AND epoch = ?",
+            DATABASE_NOW.of(self.backend)
+        );
+        let values = vec![now.into(), ttl_ms.into(), shard.into(), epoch.into()];
+        Ok(self
+            .execute(&self.write, &text, values)
+            .await?
+            .rows_affected()
+            == 1)
+    }
+
+    /// Gives the shard back at once, for the next node.
+    pub async fn release_shard(&self, shard: i32, epoch: i64) -> Result<()> {
+        let text = "UPDATE shard_lease SET expires_at = 0 WHERE shard = ? AND epoch = ?";
+        self.execute(&self.write, text, vec![shard.into(), epoch.into()])
+            .await?;
+        Ok(())
+    }
+
+    /// The fence of a claim: the first statement of its transaction, and the heartbeat of the lease at the same time.
+    pub(super) async fn fence(
+        &self,
+        tx: &DatabaseTransaction,
+        shard: i32,
+        epoch: i64,
+        now: Millis,
+        ttl_ms: i64,
+    ) -> Result<()> {
+        let text = "UPDATE shard_lease SET expires_at = ? WHERE shard = ? AND epoch = ?";
+        let values = vec![(now + ttl_ms).into(), shard.into(), epoch.into()];
+        match self.execute(tx, text, values).await?.rows_affected() {
+            0 => Err(Error::Fenced(shard)),
+            _ => Ok(()),
+        }
+    }
+
+    /// What the database's clock says; None on SQLite, where it is this process's own.
+    pub async fn database_now(&self) -> Result<Option<Millis>> {
+        if self.is_exclusive() {
+            return Ok(None);
+        }
+        let text = format!("SELECT {}", DATABASE_NOW.of(self.backend));
+        let row = self.one(&self.write, &text, vec![0i64.into()]).await?;
+        Ok(row.map(|row| row.try_get_by_index(0)).transpose()?)
+    }
+}
