@@ -1,15 +1,31 @@
-//! Placeholder until the rules land: replace this file as a whole.
+#![doc = include_str!("../README.md")]
+#![warn(missing_docs)]
+
+pub mod block;
+pub mod clock;
+pub mod job;
+pub mod misfire;
+pub mod plan;
+pub mod retry;
+pub mod ring;
+pub mod route;
+pub mod run;
+pub mod schedule;
+pub mod shard;
+mod words;
+
+pub use block::BlockStrategy;
+pub use clock::{Clock, ManualClock, Observed, SystemClock};
+pub use job::{FieldError, JobDraft, JobSpec, validate_app_name};
+pub use misfire::{CatchUp, MisfirePolicy};
+pub use plan::{Plan, SkipReason, Skipped, Timing, plan};
+pub use retry::RetryPolicy;
+pub use ring::{Entry, Ring};
+pub use route::RouteStrategy;
+pub use run::{Cause, FireKey, Outcome, RunEvent, RunState};
+pub use schedule::{ClockChanges, CronSchedule, FixedRate, Schedule, ScheduleDraft};
+pub use shard::{fair_share, shard_of};
+pub use words::UnknownWord;
+
+/// A moment in UTC epoch milliseconds, as every column named `…_at` holds it.
 pub type Millis = i64;
-pub trait Clock: Send + Sync {
-    fn now(&self) -> Millis;
-    fn monotonic(&self) -> std::time::Duration;
-}
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(i16)]
-pub enum Cause {
-    Schedule = 0,
-    Manual = 1,
-    Api = 2,
-    Child = 3,
-    Backfill = 4,
-}

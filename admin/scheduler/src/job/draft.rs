@@ -1,0 +1,165 @@
+use serde::{Deserialize, Serialize};
+
+use super::named;
+use crate::block::BlockStrategy;
+use crate::misfire::{CatchUp, DEFAULT_THRESHOLD_SECONDS, MisfirePolicy};
+use crate::route::RouteStrategy;
+use crate::schedule::ScheduleDraft;
+
+/// A job as the API, a form or a file gives it. Only `app`, `name` and `handler` are required; members that do not
+/// exist are refused by name, and an error in a value begins with the member and a colon.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, expecting = "a job as an object")]
+pub struct JobDraft {
+    /// The app whose executors run it.
+    #[serde(deserialize_with = "members::app")]
+    pub app: String,
+    /// What people call it.
+    #[serde(deserialize_with = "members::name")]
+    pub name: String,
+    /// What the executor calls it.
+    #[serde(deserialize_with = "members::handler")]
+    pub handler: String,
+    /// Given to the handler as it is.
+    #[serde(default, deserialize_with = "members::params")]
+    pub params: String,
+    /// When it fires.
+    #[serde(default)]
+    pub schedule: ScheduleDraft,
+    /// What is done with instants that are a little late.
+    #[serde(default, deserialize_with = "members::catch_up")]
+    pub catch_up: CatchUp,
+    /// What is done with instants that are too late.
+    #[serde(default, deserialize_with = "members::misfire")]
+    pub misfire: MisfirePolicy,
+    /// From when on an instant is too late.
+    #[serde(
+        default = "default_threshold",
+        deserialize_with = "members::misfire_threshold_seconds"
+    )]
+    pub misfire_threshold_seconds: i64,
+    /// Who gets its runs.
+    #[serde(default, deserialize_with = "members::route")]
+    pub route: RouteStrategy,
+    /// What the executor does with overlapping runs.
+    #[serde(default, deserialize_with = "members::block")]
+    pub block: BlockStrategy,
+    /// The executor stops a run after so many seconds; 0 = never.
+    #[serde(default, deserialize_with = "members::timeout_seconds")]
+    pub timeout_seconds: i32,
+    /// How often a failed run is tried again.
+    #[serde(default, deserialize_with = "members::retries")]
+    pub retries: i32,
+    /// Whether its schedule is in force.
+    #[serde(default = "enabled", deserialize_with = "members::enabled")]
+    pub enabled: bool,
+}
+
+impl JobDraft {
+    /// A job without a schedule and with every default.
+    pub fn new(
+        app: impl Into<String>,
+        name: impl Into<String>,
+        handler: impl Into<String>,
+    ) -> Self {
+        Self {
+            app: app.into(),
+            name: name.into(),
+            handler: handler.into(),
+            params: String::new(),
+            schedule: ScheduleDraft::None,
+            catch_up: CatchUp::default(),
+            misfire: MisfirePolicy::default(),
+            misfire_threshold_seconds: DEFAULT_THRESHOLD_SECONDS,
+            route: RouteStrategy::default(),
+            block: BlockStrategy::default(),
+            timeout_seconds: 0,
+            retries: 0,
+            enabled: true,
+        }
+    }
+}
+
+const fn default_threshold() -> i64 {
+    DEFAULT_THRESHOLD_SECONDS
+}
+
+const fn enabled() -> bool {
+    true
+}
+
+mod members {
+    use super::{BlockStrategy, CatchUp, MisfirePolicy, RouteStrategy};
+
+    super::named! {
+        app: String = "app",
+        name: String = "name",
+        handler: String = "handler",
+        params: String = "params",
+        catch_up: CatchUp = "catch_up",
+        misfire: MisfirePolicy = "misfire",
+        misfire_threshold_seconds: i64 = "misfire_threshold_seconds",
+        route: RouteStrategy = "route",
+        block: BlockStrategy = "block",
+        timeout_seconds: i32 = "timeout_seconds",
+        retries: i32 = "retries",
+        enabled: bool = "enabled",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::{Value, json};
+
+    fn read(json: Value) -> Result<JobDraft, String> {
+        serde_json::from_value(json).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn three_members_are_enough() {
+        let draft = read(json!({"app": "billing", "name": "Close the day", "handler": "closeDay"}))
+            .unwrap();
+        assert_eq!(draft, JobDraft::new("billing", "Close the day", "closeDay"));
+        let json = serde_json::to_value(&draft).unwrap();
+        assert_eq!(json["misfire_threshold_seconds"], 60);
+        assert_eq!(
+            (&json["route"], &json["enabled"]),
+            (&json!("round_robin"), &json!(true))
+        );
+        assert_eq!(read(json), Ok(draft));
+    }
+
+    #[test]
+    fn errors_name_their_member() {
+        let with = |name: &str, value: Value| {
+            let mut job = json!({"app": "billing", "name": "n", "handler": "h"});
+            job[name] = value;
+            read(job).unwrap_err()
+        };
+        assert_eq!(
+            with("route", json!("least")),
+            "route: `least` is not a route; allowed: round_robin, first, random, broadcast"
+        );
+        assert_eq!(
+            with("retries", json!("3")),
+            "retries: invalid type: string \"3\", expected i32"
+        );
+        assert_eq!(
+            with("timeout_seconds", json!(5_000_000_000_i64)),
+            "timeout_seconds: invalid value: integer `5000000000`, expected i32"
+        );
+        assert_eq!(
+            with("app", json!(null)),
+            "app: invalid type: null, expected a string"
+        );
+        assert!(
+            with("shedule", json!({}))
+                .starts_with("unknown field `shedule`, expected one of `app`, `name`")
+        );
+        assert_eq!(
+            read(json!({"app": "billing", "name": "n"})).unwrap_err(),
+            "missing field `handler`"
+        );
+    }
+}

@@ -1,0 +1,75 @@
+//! A job's definition: as somebody wrote it ([`JobDraft`]) and as the engine uses it ([`JobSpec`]).
+
+mod draft;
+mod validate;
+
+pub use draft::JobDraft;
+pub use validate::validate_app_name;
+
+use serde::Serialize;
+
+use crate::block::BlockStrategy;
+use crate::misfire::{CatchUp, MisfirePolicy};
+use crate::route::RouteStrategy;
+use crate::schedule::Schedule;
+
+/// What is wrong with one member, and what would be right.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, thiserror::Error)]
+#[error("{field}: {message}")]
+pub struct FieldError {
+    /// The member as the API spells it, such as `schedule.expression`.
+    pub field: String,
+    /// For people.
+    pub message: String,
+}
+
+impl FieldError {
+    /// An error of one member.
+    pub fn new(field: impl Into<String>, message: impl Into<String>) -> Self {
+        Self {
+            field: field.into(),
+            message: message.into(),
+        }
+    }
+}
+
+/// A job that cannot be wrong. Its app is a matter of the store.
+#[derive(Debug, Clone, PartialEq)]
+pub struct JobSpec {
+    /// What people call it, 1 to 64 characters. Need not be unique.
+    pub name: String,
+    /// What the executor calls it, 1 to 255 characters.
+    pub handler: String,
+    /// Given to the handler as it is, at most 64 KiB.
+    pub params: String,
+    /// When it fires.
+    pub schedule: Schedule,
+    /// What is done with instants that are late by at most the threshold.
+    pub catch_up: CatchUp,
+    /// What is done with older ones.
+    pub misfire: MisfirePolicy,
+    /// The threshold in ms, 1 s to 1 day.
+    pub misfire_threshold_ms: i64,
+    /// Who gets its runs.
+    pub route: RouteStrategy,
+    /// What the executor does with overlapping runs.
+    pub block: BlockStrategy,
+    /// The executor stops a run after so many seconds; 0 = never.
+    pub timeout_seconds: i32,
+    /// How often a failed run is tried again, 0 to 100.
+    pub retries: i32,
+    /// Whether its schedule is in force.
+    pub enabled: bool,
+}
+
+/// Declares readers of members whose errors begin with the member's name, which serde leaves out of errors in values.
+macro_rules! named {
+    ($( $reader:ident: $type:ty = $name:literal, )+) => { $(
+        pub(super) fn $reader<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<$type, D::Error> {
+            <$type as serde::Deserialize>::deserialize(deserializer)
+                .map_err(|error| serde::de::Error::custom(format_args!("{}: {error}", $name)))
+        }
+    )+ };
+}
+
+pub(crate) use named;

@@ -1,0 +1,247 @@
+use std::ops::RangeInclusive;
+
+use super::{FieldError, JobDraft, JobSpec};
+use crate::Millis;
+use crate::schedule::{Schedule, ScheduleDraft};
+
+const NAME_CHARS: usize = 64;
+const HANDLER_CHARS: usize = 255;
+const PARAMS_BYTES: usize = 65_536;
+const THRESHOLD_SECONDS: RangeInclusive<i64> = 1..=86_400;
+const TIMEOUT_SECONDS: RangeInclusive<i64> = 0..=604_800;
+const RETRIES: RangeInclusive<i64> = 0..=100;
+
+impl JobDraft {
+    /// Checks every member. `anchor` is the moment of the job's creation (a fixed rate counts from it), `now` the
+    /// present: a schedule that never fires after it is refused.
+    ///
+    /// # Errors
+    /// One for each member that is wrong, in the order of the members.
+    pub fn validate(&self, anchor: Millis, now: Millis) -> Result<JobSpec, Vec<FieldError>> {
+        let mut errors = Vec::new();
+        let mut check = |field: &str, result: Result<(), String>| {
+            errors.extend(result.err().map(|message| FieldError::new(field, message)));
+        };
+        check("app", validate_app_name(&self.app));
+        check("name", line(&self.name, NAME_CHARS));
+        check("handler", line(&self.handler, HANDLER_CHARS));
+        check("params", params(&self.params));
+        let schedule = self
+            .schedule(anchor, now)
+            .map_err(|error| errors.push(error));
+        let mut check = |field: &str, value: i64, range: RangeInclusive<i64>, unit: &str| {
+            errors.extend(
+                number(value, range, unit)
+                    .err()
+                    .map(|message| FieldError::new(field, message)),
+            );
+        };
+        check(
+            "misfire_threshold_seconds",
+            self.misfire_threshold_seconds,
+            THRESHOLD_SECONDS,
+            " seconds",
+        );
+        check(
+            "timeout_seconds",
+            self.timeout_seconds.into(),
+            TIMEOUT_SECONDS,
+            " seconds (0: no limit)",
+        );
+        check("retries", self.retries.into(), RETRIES, "");
+        match schedule {
+            Ok(schedule) if errors.is_empty() => Ok(self.spec(schedule)),
+            _ => Err(errors),
+        }
+    }
+
+    fn schedule(&self, anchor: Millis, now: Millis) -> Result<Schedule, FieldError> {
+        let schedule = Schedule::parse(&self.schedule, anchor)?;
+        if schedule.next_after(now).is_none()
+            && let ScheduleDraft::Cron { expression, .. } = &self.schedule
+        {
+            let message = format!(
+                "`{}` never fires in the next 100 years; see its day, month and year",
+                expression.trim()
+            );
+            return Err(FieldError::new("schedule.expression", message));
+        }
+        Ok(schedule)
+    }
+
+    fn spec(&self, schedule: Schedule) -> JobSpec {
+        JobSpec {
+            name: self.name.trim().to_owned(),
+            handler: self.handler.trim().to_owned(),
+            params: self.params.clone(),
+            schedule,
+            catch_up: self.catch_up,
+            misfire: self.misfire,
+            misfire_threshold_ms: self.misfire_threshold_seconds * 1_000,
+            route: self.route,
+            block: self.block,
+            timeout_seconds: self.timeout_seconds,
+            retries: self.retries,
+            enabled: self.enabled,
+        }
+    }
+}
+
+/// Checks the name of an app: 4 to 64 letters, digits, `-`, `_` and `.`, the first a letter or a digit (xxl-job takes
+/// 4 to 64 of anything but angle brackets; these travel in URLs and logs).
+///
+/// # Errors
+/// Says what would be right.
+pub fn validate_app_name(name: &str) -> Result<(), String> {
+    let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    if !(4..=64).contains(&name.chars().count()) {
+        return Err(format!(
+            "an app name has 4 to 64 characters, this has {}",
+            name.chars().count()
+        ));
+    }
+    if let Some(wrong) = name.chars().find(|&c| !allowed(c)) {
+        return Err(format!(
+            "{wrong:?} is not allowed; an app name has letters, digits, `-`, `_` and `.`"
+        ));
+    }
+    if !name.starts_with(|c: char| c.is_ascii_alphanumeric()) {
+        return Err("an app name begins with a letter or a digit".to_owned());
+    }
+    Ok(())
+}
+
+/// One line of text; blanks around it do not count.
+fn line(text: &str, max: usize) -> Result<(), String> {
+    match text.trim().chars().count() {
+        0 => Err(format!("must not be empty; 1 to {max} characters")),
+        count if count > max => Err(format!("has {count} characters; at most {max} are allowed")),
+        _ if text.trim().chars().any(char::is_control) => {
+            Err("must be one line without control characters".to_owned())
+        }
+        _ => Ok(()),
+    }
+}
+
+fn params(text: &str) -> Result<(), String> {
+    if text.len() > PARAMS_BYTES {
+        return Err(format!(
+            "has {} bytes; at most {PARAMS_BYTES} (64 KiB) are allowed",
+            text.len()
+        ));
+    }
+    if text.contains('\0') {
+        return Err("must not contain the character NUL".to_owned());
+    }
+    Ok(())
+}
+
+fn number(value: i64, range: RangeInclusive<i64>, unit: &str) -> Result<(), String> {
+    if range.contains(&value) {
+        return Ok(());
+    }
+    Err(format!(
+        "{value} is not allowed; {} to {}{unit}",
+        range.start(),
+        range.end()
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOW: Millis = 1_751_641_200_000; // 2025-07-04T15:00:00Z
+
+    fn draft() -> JobDraft {
+        JobDraft::new("billing", " Close the day ", "closeDay")
+    }
+
+    fn wrong(change: impl FnOnce(&mut JobDraft)) -> String {
+        let mut draft = draft();
+        change(&mut draft);
+        let errors = draft.validate(NOW, NOW).unwrap_err();
+        errors
+            .iter()
+            .map(ToString::to_string)
+            .collect::<Vec<_>>()
+            .join("\n")
+    }
+
+    #[test]
+    fn a_draft_becomes_a_spec() {
+        let spec = draft().validate(NOW, NOW).unwrap();
+        assert_eq!(
+            (spec.name.as_str(), spec.misfire_threshold_ms),
+            ("Close the day", 60_000)
+        );
+        assert_eq!(spec.schedule, Schedule::None);
+    }
+
+    #[test]
+    fn every_wrong_member_has_its_message() {
+        let errors = wrong(|draft| {
+            draft.app = "b".into();
+            draft.name = " ".into();
+            draft.handler = "close\nDay".into();
+            draft.params = "x".repeat(65_537);
+            draft.schedule = ScheduleDraft::cron("0 0 25 * * ?", "UTC");
+            draft.misfire_threshold_seconds = 0;
+            draft.timeout_seconds = -1;
+            draft.retries = 101;
+        });
+        assert_eq!(
+            errors.lines().collect::<Vec<_>>(),
+            [
+                "app: an app name has 4 to 64 characters, this has 1",
+                "name: must not be empty; 1 to 64 characters",
+                "handler: must be one line without control characters",
+                "params: has 65537 bytes; at most 65536 (64 KiB) are allowed",
+                "schedule.expression: hour field: 25 is not allowed; hours are 0 to 23 (field 3 of 6: `25`)",
+                "misfire_threshold_seconds: 0 is not allowed; 1 to 86400 seconds",
+                "timeout_seconds: -1 is not allowed; 0 to 604800 seconds (0: no limit)",
+                "retries: 101 is not allowed; 0 to 100",
+            ]
+        );
+    }
+
+    #[test]
+    fn app_names() {
+        for name in ["billing", "xxl-job-executor-sample", "Data.Sync_2", "4444"] {
+            assert_eq!(validate_app_name(name), Ok(()), "{name}");
+        }
+        assert!(
+            validate_app_name("-app")
+                .unwrap_err()
+                .contains("begins with")
+        );
+        assert!(
+            validate_app_name("bill ing")
+                .unwrap_err()
+                .starts_with("' ' is not allowed")
+        );
+    }
+
+    #[test]
+    fn what_never_fires_is_refused_and_quickly() {
+        for expression in [
+            "0 0 0 30 2 ?",
+            "0 0 0 1 1 ? 2020",
+            "* * * * * ? 2300",
+            "0 0 0 ? 2 2#5 2025-2027",
+        ] {
+            let started = std::time::Instant::now();
+            let error =
+                wrong(|draft| draft.schedule = ScheduleDraft::cron(expression, "America/New_York"));
+            assert!(
+                started.elapsed().as_millis() < 20,
+                "{expression}: {:?}",
+                started.elapsed()
+            );
+            assert!(
+                error.starts_with(&format!("schedule.expression: `{expression}` never fires")),
+                "{error}"
+            );
+        }
+    }
+}

@@ -1,0 +1,94 @@
+use crate::Millis;
+use crate::job::FieldError;
+
+/// The longest period: a year of 365 days.
+const MAX_SECONDS: i64 = 31_536_000;
+
+/// Every so many seconds, counted from the anchor: `anchor + k · period`, k ≥ 1. It does not drift, and a restart
+/// does not move it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FixedRate {
+    seconds: i64,
+    anchor_at: Millis,
+}
+
+impl FixedRate {
+    /// A period of 1 to 31,536,000 s from `anchor_at` on, which is cut to its second.
+    ///
+    /// # Errors
+    /// Names `schedule.seconds` and the range.
+    pub fn new(seconds: i64, anchor_at: Millis) -> Result<Self, FieldError> {
+        if !(1..=MAX_SECONDS).contains(&seconds) {
+            let message =
+                format!("{seconds} is not allowed; a fixed rate has 1 to {MAX_SECONDS} seconds");
+            return Err(FieldError::new("schedule.seconds", message));
+        }
+        Ok(Self {
+            seconds,
+            anchor_at: anchor_at.div_euclid(1_000) * 1_000,
+        })
+    }
+
+    /// The period in seconds.
+    pub const fn seconds(&self) -> i64 {
+        self.seconds
+    }
+
+    /// The second from which it counts, UTC ms.
+    pub const fn anchor_at(&self) -> Millis {
+        self.anchor_at
+    }
+
+    /// The first instant after `t`.
+    pub fn next_after(&self, t: Millis) -> Option<Millis> {
+        let period = self.seconds * 1_000;
+        let turns = t
+            .checked_sub(self.anchor_at)?
+            .div_euclid(period)
+            .checked_add(1)?
+            .max(1);
+        turns.checked_mul(period)?.checked_add(self.anchor_at)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_from_the_second_of_the_anchor() {
+        let rate = FixedRate::new(10, 1_700_000_003_999).unwrap();
+        assert_eq!(
+            rate.next_after(0),
+            Some(1_700_000_013_000),
+            "the first is one period after the anchor"
+        );
+        assert_eq!(rate.next_after(1_700_000_013_000), Some(1_700_000_023_000));
+        assert_eq!(rate.next_after(1_700_000_012_999), Some(1_700_000_013_000));
+        assert_eq!(rate.next_after(i64::MAX), None);
+        assert_eq!(rate.next_after(i64::MIN), None);
+    }
+
+    #[test]
+    fn m000_3_and_m002_4_a_period_of_1_s_does_not_drift() {
+        let rate = FixedRate::new(1, 500).unwrap();
+        let fires: Vec<_> = std::iter::successors(rate.next_after(0), |&t| rate.next_after(t))
+            .take(600)
+            .collect();
+        assert_eq!(
+            fires,
+            (1..=600).map(|second| second * 1_000).collect::<Vec<_>>()
+        );
+    }
+
+    #[test]
+    fn the_period_has_a_range() {
+        for seconds in [0, -1, MAX_SECONDS + 1] {
+            let error = FixedRate::new(seconds, 0).unwrap_err();
+            assert_eq!(error.field, "schedule.seconds");
+            let message =
+                format!("{seconds} is not allowed; a fixed rate has 1 to 31536000 seconds");
+            assert_eq!(error.message, message);
+        }
+    }
+}
