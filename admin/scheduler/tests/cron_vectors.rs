@@ -6,7 +6,7 @@ const VECTORS: &str = include_str!("cron_vectors.tsv");
 
 fn millis(text: &str) -> Millis {
     chrono::DateTime::parse_from_rfc3339(text)
-        .unwrap()
+        .expect("the vectors hold RFC 3339 times")
         .timestamp_millis()
 }
 
