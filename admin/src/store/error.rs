@@ -14,6 +14,15 @@ pub enum Error {
     Taken(String),
     #[error("{0} does not exist")]
     Missing(String),
+    /// It has been changed since the caller looked.
+    #[error("{0}")]
+    Changed(String),
+    /// What is stored cannot be used as it is.
+    #[error(transparent)]
+    Invalid(carillon_scheduler::FieldError),
+    /// Others were quicker each time; worth another try.
+    #[error("the database was too busy for this change; try again")]
+    Busy,
     /// The shard's lease has another epoch: somebody else holds it now.
     #[error("shard {0} has another holder")]
     Fenced(i32),
@@ -26,6 +35,7 @@ impl Error {
     pub fn is_transient(&self) -> bool {
         match self {
             Self::Database(error) => is_lost_connection(error) || is_lock_conflict(error),
+            Self::Busy => true,
             _ => false,
         }
     }

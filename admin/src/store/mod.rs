@@ -3,10 +3,24 @@
 //! The invariant kept here is that of the three committed writes (claim, mark, settle): each is one transaction or one
 //! conditional statement, and tells its caller exactly which rows it won.
 
+mod app;
+mod audit;
 mod connect;
 mod dialect;
 mod error;
+mod filter;
+mod idempotency;
 mod ids;
+mod job;
+mod job_create;
+mod job_edit;
+mod job_list;
+mod job_lock;
+mod job_rows;
+mod misfire_list;
+mod row;
+mod run_list;
+mod run_view;
 mod schema;
 
 pub mod executor;
@@ -20,8 +34,17 @@ use sea_orm::{
     SqliteTransactionMode, TransactionOptions, TransactionTrait, Value,
 };
 
+pub use app::App;
+pub use audit::{Actor, AuditEntry};
 pub use connect::Database;
 pub use error::Error;
+pub use filter::Page;
+pub use idempotency::MAX_KEY_CHARS;
+pub use job::{Definition, Job};
+pub use job_list::JobFilter;
+pub use misfire_list::{Misfire, MisfireFilter, MisfireKey};
+pub use run_list::RunFilter;
+pub use run_view::{RunView, sentence};
 
 pub type Result<T> = std::result::Result<T, Error>;
 

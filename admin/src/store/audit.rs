@@ -1,0 +1,189 @@
+//! Who changed what: written in the transaction of the change, never changed afterwards.
+
+use carillon_scheduler::Millis;
+use sea_orm::{ConnectionTrait, QueryResult, Value};
+use serde_json::json;
+
+use super::filter::{Page, page_and_one};
+use super::row::Columns;
+use super::{Result, Store, ids};
+
+/// Who asks for a change, and from where.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Actor {
+    /// An account's name, or the kind of a token. At most 64 characters are kept.
+    pub name: String,
+    /// The address that the request came from. At most 64 characters are kept.
+    pub source: String,
+}
+
+impl Actor {
+    pub fn new(name: impl Into<String>, source: impl Into<String>) -> Self {
+        Self {
+            name: name.into(),
+            source: source.into(),
+        }
+    }
+
+    /// The program itself.
+    pub fn engine() -> Self {
+        Self::new("carillon", "")
+    }
+}
+
+/// One line of the audit table.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AuditEntry {
+    pub id: i64,
+    pub at: Millis,
+    pub actor: String,
+    pub source: String,
+    /// `create`, `update`, `enable`, …
+    pub action: String,
+    /// `job`, `app`, …
+    pub object: String,
+    pub object_id: i64,
+    /// JSON: `before` and `after` with the members that differ.
+    pub detail: String,
+}
+
+impl AuditEntry {
+    pub(super) fn new(
+        actor: &Actor,
+        at: Millis,
+        action: &str,
+        (object, object_id): (&str, i64),
+        detail: serde_json::Value,
+    ) -> Self {
+        let cut = |text: &str| text.chars().take(64).collect::<String>();
+        Self {
+            id: 0,
+            at,
+            actor: cut(&actor.name),
+            source: cut(&actor.source),
+            action: action.to_owned(),
+            object: object.to_owned(),
+            object_id,
+            detail: detail.to_string(),
+        }
+    }
+}
+
+/// The members that differ between two JSON objects, with both values.
+pub(super) fn difference(
+    before: &serde_json::Value,
+    after: &serde_json::Value,
+) -> serde_json::Value {
+    let (Some(old), Some(new)) = (before.as_object(), after.as_object()) else {
+        return json!({"before": before, "after": after});
+    };
+    let differing = |these: &serde_json::Map<_, _>, those: &serde_json::Map<_, _>| {
+        let members = these
+            .iter()
+            .filter(|(name, value)| those.get(*name) != Some(value));
+        members
+            .map(|(name, value)| (name.clone(), value.clone()))
+            .collect::<serde_json::Map<_, _>>()
+    };
+    json!({"before": differing(old, new), "after": differing(new, old)})
+}
+
+impl Store {
+    /// Writes entries in the transaction of their change. `ids` were taken before it began (`ids::ROW`).
+    pub(super) async fn audit(
+        &self,
+        db: &impl ConnectionTrait,
+        entries: &[AuditEntry],
+        ids: &[i64],
+    ) -> Result<()> {
+        debug_assert_eq!(entries.len(), ids.len());
+        for (entries, ids) in entries.chunks(200).zip(ids.chunks(200)) {
+            let marks = vec!["(?,?,?,?,?,?,?,?)"; entries.len()].join(",");
+            let text = format!(
+                "INSERT INTO audit (id, at, actor, source, action, object, object_id, detail) VALUES {marks}"
+            );
+            let values = entries
+                .iter()
+                .zip(ids)
+                .flat_map(|(entry, id)| values(entry, *id))
+                .collect();
+            self.execute(db, &text, values).await?;
+        }
+        Ok(())
+    }
+
+    /// Records something that no store method records by itself, such as a log-in.
+    pub async fn record(
+        &self,
+        actor: &Actor,
+        action: &str,
+        object: (&str, i64),
+        detail: serde_json::Value,
+        now: Millis,
+    ) -> Result<()> {
+        let id = self.take_id(&ids::ROW).await?;
+        let entry = AuditEntry::new(actor, now, action, object, detail);
+        self.audit(&self.write, &[entry], &[id]).await
+    }
+
+    /// Newest first; of one object, or of all.
+    pub async fn audit_entries(
+        &self,
+        object: Option<(&str, i64)>,
+        after: Option<i64>,
+        limit: u32,
+    ) -> Result<Page<AuditEntry>> {
+        let mut conditions = super::filter::Conditions::default();
+        if let Some((object, id)) = object {
+            conditions.add("object = ? AND object_id = ?", [object.into(), id.into()]);
+        }
+        conditions.add_if("id < ?", after);
+        let (filter, mut values) = conditions.finish();
+        let (limit, one_more) = page_and_one(limit);
+        values.push(one_more);
+        let text = format!(
+            "SELECT id, at, actor, source, action, object, object_id, detail FROM audit{filter} ORDER BY id DESC LIMIT ?"
+        );
+        let rows = self.all(&self.read, &text, values).await?;
+        let entries = rows.iter().map(read).collect::<Result<_>>()?;
+        Ok(Page::cut(entries, limit, |entry: &AuditEntry| entry.id))
+    }
+}
+
+fn values(entry: &AuditEntry, id: i64) -> [Value; 8] {
+    [
+        id.into(),
+        entry.at.into(),
+        entry.actor.as_str().into(),
+        entry.source.as_str().into(),
+        entry.action.as_str().into(),
+        entry.object.as_str().into(),
+        entry.object_id.into(),
+        entry.detail.as_str().into(),
+    ]
+}
+
+fn read(row: &QueryResult) -> Result<AuditEntry> {
+    let mut columns = Columns::of(row);
+    Ok(AuditEntry {
+        id: columns.next()?,
+        at: columns.next()?,
+        actor: columns.next()?,
+        source: columns.next()?,
+        action: columns.next()?,
+        object: columns.next()?,
+        object_id: columns.next()?,
+        detail: columns.next()?,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_differs_is_kept() {
+        let detail = difference(&json!({"a": 1, "b": 2}), &json!({"a": 1, "b": 3}));
+        assert_eq!(detail, json!({"before": {"b": 2}, "after": {"b": 3}}));
+    }
+}

@@ -1,0 +1,92 @@
+//! The WHERE of a list: only the conditions that were asked for, values always as parameters.
+
+use sea_orm::Value;
+
+/// Conditions that must all hold.
+#[derive(Default)]
+pub struct Conditions {
+    texts: Vec<String>,
+    values: Vec<Value>,
+}
+
+impl Conditions {
+    /// Adds a condition with one `?` for each value.
+    pub fn add(&mut self, text: impl Into<String>, values: impl IntoIterator<Item = Value>) {
+        self.texts.push(text.into());
+        self.values.extend(values);
+    }
+
+    /// Adds `text`, if there is a value for its `?`.
+    pub fn add_if<T: Into<Value>>(&mut self, text: &str, value: Option<T>) {
+        if let Some(value) = value {
+            self.add(text, [value.into()]);
+        }
+    }
+
+    /// Adds `column IN (…)`, if there are values.
+    pub fn among<T: Into<Value>>(&mut self, column: &str, values: impl IntoIterator<Item = T>) {
+        let values: Vec<Value> = values.into_iter().map(Into::into).collect();
+        if !values.is_empty() {
+            let marks = vec!["?"; values.len()].join(",");
+            self.add(format!("{column} IN ({marks})"), values);
+        }
+    }
+
+    /// ` WHERE …` or nothing, and the values.
+    pub fn finish(self) -> (String, Vec<Value>) {
+        let text = match self.texts.is_empty() {
+            true => String::new(),
+            false => format!(" WHERE {}", self.texts.join(" AND ")),
+        };
+        (text, self.values)
+    }
+}
+
+/// One page of a list that is read by key, not by number.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Page<T, K = i64> {
+    pub items: Vec<T>,
+    /// The next page's `after`; None at the end.
+    pub next: Option<K>,
+}
+
+impl<T, K> Page<T, K> {
+    /// From up to `limit + 1` items: the one too many only says that there is a next page.
+    pub fn cut(mut items: Vec<T>, limit: u32, key: impl Fn(&T) -> K) -> Self {
+        let limit = limit as usize;
+        let next = (items.len() > limit).then(|| key(&items[limit - 1]));
+        items.truncate(limit);
+        Self { items, next }
+    }
+}
+
+/// What to ask the database for: the page and one more. A page has at least one item.
+pub fn page_and_one(limit: u32) -> (u32, Value) {
+    let limit = limit.clamp(1, 1000);
+    (limit, i64::from(limit + 1).into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn conditions_are_joined_and_keep_their_values() {
+        let mut conditions = Conditions::default();
+        conditions.add_if("a = ?", Some(1i64));
+        conditions.add_if("b = ?", None::<i64>);
+        conditions.among("c", [2i16, 3]);
+        conditions.among("d", Vec::<i64>::new());
+        let (text, values) = conditions.finish();
+        assert_eq!(text, " WHERE a = ? AND c IN (?,?)");
+        assert_eq!(values.len(), 3);
+        assert_eq!(Conditions::default().finish().0, "");
+    }
+
+    #[test]
+    fn the_item_too_many_is_the_next_page() {
+        let page = Page::cut(vec![9, 8, 7], 2, |item| *item);
+        assert_eq!((page.items, page.next), (vec![9, 8], Some(8)));
+        assert_eq!(Page::cut(vec![9, 8], 2, |item| *item).next, None);
+    }
+}

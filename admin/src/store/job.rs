@@ -1,0 +1,192 @@
+//! Jobs as they are stored, and how they are read back.
+
+use std::collections::HashMap;
+
+use carillon_scheduler::{FieldError, JobDraft, JobSpec, Millis, Schedule, ScheduleDraft};
+use sea_orm::{ConnectionTrait, QueryResult};
+
+use super::app::App;
+use super::row::Columns;
+use super::{Result, Store, dialect};
+
+/// A stored job.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Job {
+    pub id: i64,
+    pub app_id: i64,
+    pub shard: i32,
+    /// The definition, the app's name and `enabled` among it.
+    pub draft: JobDraft,
+    /// From when a fixed rate counts: the second of the job's creation, or of the edit that gave it another rate.
+    pub anchor_at: Millis,
+    /// Why the engine has paused it; None if a person did.
+    pub paused_reason: Option<String>,
+    /// The first unrecorded instant of a job that the engine has paused.
+    pub resume_from_at: Option<Millis>,
+    /// Its first instant that is not recorded yet; None if it is paused or never fires again.
+    pub next_fire_at: Option<Millis>,
+    /// Grows with each change of the definition or of `enabled`.
+    pub revision: i64,
+    pub created_at: Millis,
+    pub updated_at: Millis,
+}
+
+impl Job {
+    /// The schedule, ready for use.
+    ///
+    /// # Errors
+    /// What was stored is no schedule (any more): written behind our back, or a zone that has left the zone data.
+    pub fn schedule(&self) -> std::result::Result<Schedule, FieldError> {
+        Schedule::parse(&self.draft.schedule, self.anchor_at)
+    }
+}
+
+/// A checked definition, ready to be stored.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Definition {
+    pub(super) app_id: i64,
+    pub(super) draft: JobDraft,
+    pub(super) spec: JobSpec,
+    pub(super) anchor_at: Millis,
+}
+
+impl Definition {
+    /// Checks every member. `app` is the one that the draft names.
+    ///
+    /// # Errors
+    /// One for each member that is wrong.
+    pub fn check(
+        app: &App,
+        draft: &JobDraft,
+        now: Millis,
+    ) -> std::result::Result<Self, Vec<FieldError>> {
+        let anchor_at = whole_second(now);
+        let spec = draft.validate(anchor_at, now)?;
+        let draft = JobDraft {
+            app: app.name.clone(),
+            name: spec.name.clone(),
+            handler: spec.handler.clone(),
+            schedule: spec.schedule.draft(),
+            ..draft.clone()
+        };
+        Ok(Self {
+            app_id: app.id,
+            draft,
+            spec,
+            anchor_at,
+        })
+    }
+
+    pub fn spec(&self) -> &JobSpec {
+        &self.spec
+    }
+}
+
+/// The start of the second of `at`.
+pub(super) fn whole_second(at: Millis) -> Millis {
+    at - at.rem_euclid(1000)
+}
+
+const COLUMNS: &str = "j.id, j.app_id, j.shard, a.name, j.name, j.handler, p.params, j.schedule_text, j.anchor_at, j.catch_up, \
+     j.misfire, j.misfire_threshold_ms, j.route, j.block, j.timeout_seconds, j.retries, j.enabled, j.paused_reason, \
+     j.resume_from_at, j.revision, j.created_at, j.updated_at";
+const TABLES: &str =
+    "job j JOIN app a ON a.id = j.app_id LEFT JOIN job_params p ON p.job_id = j.id";
+
+impl Store {
+    pub async fn job(&self, id: i64) -> Result<Option<Job>> {
+        self.job_by(&self.read, id).await
+    }
+
+    /// One job with its due time, which on the write side may be inside a transaction.
+    pub(super) async fn job_by(&self, db: &impl ConnectionTrait, id: i64) -> Result<Option<Job>> {
+        let found = self
+            .select_jobs(db, "WHERE j.id = ?", vec![id.into()])
+            .await?;
+        let Some(mut job) = found.into_iter().next() else {
+            return Ok(None);
+        };
+        let text = "SELECT next_fire_at FROM job_clock WHERE shard = ? AND job_id = ?";
+        let row = self
+            .one(db, text, vec![job.shard.into(), id.into()])
+            .await?;
+        job.next_fire_at = row.map(|row| row.try_get_by_index(0)).transpose()?;
+        Ok(Some(job))
+    }
+
+    /// Jobs without their due times.
+    pub(super) async fn select_jobs(
+        &self,
+        db: &impl ConnectionTrait,
+        rest: &str,
+        values: Vec<sea_orm::Value>,
+    ) -> Result<Vec<Job>> {
+        let text = format!("SELECT {COLUMNS} FROM {TABLES} {rest}");
+        self.all(db, &text, values)
+            .await?
+            .iter()
+            .map(read)
+            .collect()
+    }
+
+    /// Adds the due times. One walk over the narrow table: it has no index by job (the claim would pay for it).
+    pub(super) async fn add_due_times(&self, jobs: &mut [Job]) -> Result<()> {
+        let ids: Vec<i64> = jobs.iter().map(|job| job.id).collect();
+        let (list, value) = dialect::id_list(self.backend, &ids);
+        let text = format!("SELECT job_id, next_fire_at FROM job_clock WHERE job_id IN ({list})");
+        let mut due = HashMap::with_capacity(jobs.len());
+        for row in self.all(&self.read, &text, vec![value]).await? {
+            due.insert(
+                row.try_get_by_index::<i64>(0)?,
+                row.try_get_by_index::<Millis>(1)?,
+            );
+        }
+        for job in jobs {
+            job.next_fire_at = due.get(&job.id).copied();
+        }
+        Ok(())
+    }
+}
+
+fn read(row: &QueryResult) -> Result<Job> {
+    let mut columns = Columns::of(row);
+    let (id, app_id, shard) = (columns.next()?, columns.next()?, columns.next()?);
+    let (app, name, handler) = (columns.next()?, columns.next()?, columns.next()?);
+    let params: Option<String> = columns.next()?;
+    let schedule: String = columns.next()?;
+    let anchor_at = columns.next()?;
+    let draft = JobDraft {
+        app,
+        name,
+        handler,
+        params: params.unwrap_or_default(),
+        schedule: schedule_of(schedule),
+        catch_up: columns.word()?,
+        misfire: columns.word()?,
+        misfire_threshold_seconds: columns.next::<i64>()? / 1000,
+        route: columns.word()?,
+        block: columns.word()?,
+        timeout_seconds: columns.next()?,
+        retries: columns.next()?,
+        enabled: columns.next()?,
+    };
+    Ok(Job {
+        id,
+        app_id,
+        shard,
+        draft,
+        anchor_at,
+        paused_reason: columns.next()?,
+        resume_from_at: columns.next()?,
+        next_fire_at: None,
+        revision: columns.next()?,
+        created_at: columns.next()?,
+        updated_at: columns.next()?,
+    })
+}
+
+/// A text that was spoilt behind our back is shown as it is, in a schedule that cannot be used: one bad row must not
+/// hide the others of a list, and its job must stay editable.
+fn schedule_of(text: String) -> ScheduleDraft {
+    serde_json::from_str(&text).unwrap_or_else(|_| ScheduleDraft::cron(text, ""))
+}

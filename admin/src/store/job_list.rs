@@ -1,0 +1,78 @@
+//! Lists of jobs, newest first, page by page.
+
+use super::filter::{Conditions, Page, page_and_one};
+use super::job::Job;
+use super::{Result, Store, dialect};
+
+/// Which jobs; the default is all of them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct JobFilter {
+    /// Part of the name or the handler, whatever the case; or the whole id.
+    pub text: Option<String>,
+    /// The app's name.
+    pub app: Option<String>,
+    pub enabled: Option<bool>,
+    /// The schedule's kind: `cron`, `fixed_rate`, `none`.
+    pub kind: Option<String>,
+    /// Jobs with a smaller id than this.
+    pub after: Option<i64>,
+    /// 1 to 1000.
+    pub limit: u32,
+}
+
+impl Store {
+    pub async fn jobs(&self, filter: &JobFilter) -> Result<Page<Job>> {
+        let mut conditions = conditions(filter);
+        conditions.add_if("j.id < ?", filter.after);
+        let (filter_text, mut values) = conditions.finish();
+        let (limit, one_more) = page_and_one(filter.limit);
+        values.push(one_more);
+        let rest = format!("{filter_text} ORDER BY j.id DESC LIMIT ?");
+        let jobs = self.select_jobs(&self.read, &rest, values).await?;
+        let mut page = Page::cut(jobs, limit, |job: &Job| job.id);
+        self.add_due_times(&mut page.items).await?;
+        Ok(page)
+    }
+
+    /// How many jobs the filter finds, whatever its page; `cap` means "so many or more".
+    pub async fn count_jobs(&self, filter: &JobFilter, cap: u32) -> Result<u32> {
+        let (filter_text, mut values) = conditions(filter).finish();
+        values.push(i64::from(cap).into());
+        let text = format!(
+            "SELECT COUNT(*) FROM (SELECT j.id FROM job j JOIN app a ON a.id = j.app_id{filter_text} LIMIT ?) AS found"
+        );
+        let row = self.one(&self.read, &text, values).await?;
+        let count: i64 = row
+            .map(|row| row.try_get_by_index(0))
+            .transpose()?
+            .unwrap_or(0);
+        Ok(count as u32)
+    }
+}
+
+fn conditions(filter: &JobFilter) -> Conditions {
+    let mut conditions = Conditions::default();
+    if let Some(text) = filter
+        .text
+        .as_deref()
+        .map(str::trim)
+        .filter(|text| !text.is_empty())
+    {
+        let like = dialect::like_containing(text);
+        let (names, id) = (
+            "LOWER(j.name) LIKE ? ESCAPE '!' OR LOWER(j.handler) LIKE ? ESCAPE '!'",
+            text.parse::<i64>(),
+        );
+        match id {
+            Ok(id) => conditions.add(
+                format!("({names} OR j.id = ?)"),
+                [like.clone().into(), like.into(), id.into()],
+            ),
+            Err(_) => conditions.add(format!("({names})"), [like.clone().into(), like.into()]),
+        }
+    }
+    conditions.add_if("a.name = ?", filter.app.as_deref());
+    conditions.add_if("j.enabled = ?", filter.enabled);
+    conditions.add_if("j.schedule_kind = ?", filter.kind.as_deref());
+    conditions
+}

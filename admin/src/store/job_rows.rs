@@ -1,0 +1,169 @@
+//! The rows that a change of a job takes away or writes. All of them inside its transaction, with the job locked.
+//!
+//! Numbers of states and causes stand in the texts where an index depends on them: a partial index is used only if the
+//! statement repeats its condition (`state < 9`).
+
+use carillon_scheduler::Millis;
+use sea_orm::DatabaseTransaction;
+
+use super::job::Job;
+use super::job_create::{CLOCK, clock_row, schedule_text};
+use super::{Error, Result, Store};
+
+impl Store {
+    /// Takes away the schedule's runs that are not yet due: the new schedule makes its own.
+    pub(super) async fn drop_ahead(
+        &self,
+        tx: &DatabaseTransaction,
+        job_id: i64,
+        now: Millis,
+    ) -> Result<u64> {
+        let text = "DELETE FROM run WHERE fire_no > ? AND job_id = ? AND cause = 0 AND attempt = 1 AND state = 0";
+        Ok(self
+            .execute(tx, text, vec![now.into(), job_id.into()])
+            .await?
+            .rows_affected())
+    }
+
+    /// What was not sent yet says why it never will be. Disabled: the schedule's runs, retries too; deleted: all.
+    pub(super) async fn cancel_claimed(
+        &self,
+        tx: &DatabaseTransaction,
+        job: &Job,
+        reason: &str,
+        now: Millis,
+    ) -> Result<u64> {
+        let causes = if reason == "deleted" {
+            ""
+        } else {
+            " AND cause = 0"
+        };
+        let text = format!(
+            "UPDATE run SET state = 12, reason = ?, finished_at = ? \
+             WHERE shard = ? AND state = 0 AND state < 9 AND job_id = ?{causes}"
+        );
+        let values = vec![reason.into(), now.into(), job.shard.into(), job.id.into()];
+        Ok(self.execute(tx, &text, values).await?.rows_affected())
+    }
+
+    /// The job has moved to another app: so do its runs that have not been sent.
+    pub(super) async fn move_claimed(&self, tx: &DatabaseTransaction, job: &Job) -> Result<()> {
+        let text =
+            "UPDATE run SET app_id = ? WHERE shard = ? AND state = 0 AND state < 9 AND job_id = ?";
+        self.execute(
+            tx,
+            text,
+            vec![job.app_id.into(), job.shard.into(), job.id.into()],
+        )
+        .await?;
+        Ok(())
+    }
+
+    /// Sets the cursor of an enabled job: where the engine stopped, or the first instant that is ahead of now and of
+    /// everything recorded.
+    pub(super) async fn start_clock(
+        &self,
+        tx: &DatabaseTransaction,
+        job: &mut Job,
+        was_disabled: bool,
+        now: Millis,
+    ) -> Result<()> {
+        if was_disabled {
+            // They are ahead again and will be recorded again.
+            let text = "DELETE FROM run WHERE fire_no > ? AND job_id = ? AND cause = 0 AND attempt = 1 AND state = 12 \
+                        AND reason = 'disabled'";
+            self.execute(tx, text, vec![now.into(), job.id.into()])
+                .await?;
+        }
+        let schedule = job.schedule().map_err(Error::Invalid)?;
+        let after = match job.resume_from_at.take() {
+            Some(at) => at - 1,
+            None => self.last_recorded(tx, job.id, now).await?.max(now),
+        };
+        job.next_fire_at = schedule.next_after(after);
+        job.paused_reason = None;
+        Ok(())
+    }
+
+    /// The latest instant beyond now that has a record: a run marked ahead of its time, or a range that a node with a
+    /// quicker clock wrote.
+    async fn last_recorded(
+        &self,
+        tx: &DatabaseTransaction,
+        job_id: i64,
+        now: Millis,
+    ) -> Result<Millis> {
+        let text = "SELECT MAX(fire_no) FROM run WHERE fire_no > ? AND job_id = ? AND cause = 0";
+        let run = self.one(tx, text, vec![now.into(), job_id.into()]).await?;
+        let run: Option<Millis> = run
+            .map(|row| row.try_get_by_index(0))
+            .transpose()?
+            .flatten();
+        let text = "SELECT to_at FROM misfire WHERE job_id = ? ORDER BY from_at DESC LIMIT 1";
+        let range = self.one(tx, text, vec![job_id.into()]).await?;
+        let range: Option<Millis> = range.map(|row| row.try_get_by_index(0)).transpose()?;
+        Ok(run.max(range).unwrap_or(now))
+    }
+
+    pub(super) async fn drop_clock(&self, tx: &DatabaseTransaction, old: &Job) -> Result<()> {
+        if let Some(next) = old.next_fire_at {
+            let text = "DELETE FROM job_clock WHERE shard = ? AND next_fire_at = ? AND job_id = ?";
+            self.execute(tx, text, vec![old.shard.into(), next.into(), old.id.into()])
+                .await?;
+        }
+        Ok(())
+    }
+
+    /// Writes the definition under the next revision, and its row in the due table.
+    pub(super) async fn write_job(
+        &self,
+        tx: &DatabaseTransaction,
+        old: &Job,
+        new: &mut Job,
+        now: Millis,
+    ) -> Result<()> {
+        new.revision = old.revision + 1;
+        new.updated_at = now;
+        let text = "UPDATE job SET app_id = ?, name = ?, handler = ?, schedule_kind = ?, schedule_text = ?, anchor_at = ?, \
+                    catch_up = ?, misfire = ?, misfire_threshold_ms = ?, route = ?, block = ?, timeout_seconds = ?, \
+                    retries = ?, enabled = ?, paused_reason = ?, resume_from_at = ?, revision = ?, updated_at = ? WHERE id = ?";
+        self.execute(tx, text, values(new)).await?;
+        if old.draft.params != new.draft.params {
+            let text = "UPDATE job_params SET params = ? WHERE job_id = ?";
+            self.execute(
+                tx,
+                text,
+                vec![new.draft.params.as_str().into(), new.id.into()],
+            )
+            .await?;
+        }
+        self.drop_clock(tx, old).await?;
+        let clock = clock_row(new).into_iter().collect();
+        self.insert_rows(tx, "job_clock", CLOCK, clock).await
+    }
+}
+
+fn values(job: &Job) -> Vec<sea_orm::Value> {
+    let draft = &job.draft;
+    vec![
+        job.app_id.into(),
+        draft.name.as_str().into(),
+        draft.handler.as_str().into(),
+        draft.schedule.kind().into(),
+        schedule_text(job).into(),
+        job.anchor_at.into(),
+        draft.catch_up.as_str().into(),
+        draft.misfire.as_str().into(),
+        (draft.misfire_threshold_seconds * 1000).into(),
+        draft.route.as_str().into(),
+        draft.block.as_str().into(),
+        draft.timeout_seconds.into(),
+        draft.retries.into(),
+        draft.enabled.into(),
+        job.paused_reason.clone().into(),
+        job.resume_from_at.into(),
+        job.revision.into(),
+        job.updated_at.into(),
+        job.id.into(),
+    ]
+}
