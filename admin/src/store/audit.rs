@@ -113,7 +113,7 @@ impl Store {
     }
 
     /// Records something that no store method records by itself, such as a log-in.
-    pub async fn record(
+    pub async fn record_audit(
         &self,
         actor: &Actor,
         action: &str,

@@ -11,12 +11,12 @@ pub const MAX_KEY_CHARS: usize = 200;
 
 impl Store {
     /// The object that the first request of this kind with this key made.
-    pub async fn remembered(&self, kind: &str, key: &str) -> Result<Option<i64>> {
-        self.remembered_by(&self.read, kind, key).await
+    pub async fn made_before(&self, kind: &str, key: &str) -> Result<Option<i64>> {
+        self.made_before_in(&self.read, kind, key).await
     }
 
     /// The same inside a transaction.
-    pub(super) async fn remembered_by(
+    pub(super) async fn made_before_in(
         &self,
         db: &impl ConnectionTrait,
         kind: &str,

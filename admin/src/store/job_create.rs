@@ -114,12 +114,12 @@ impl Store {
     }
 
     async fn created_with(&self, key: &str) -> Result<Option<Vec<Job>>> {
-        let Some(first) = self.remembered("jobs", key).await? else {
+        let Some(first) = self.made_before("jobs", key).await? else {
             return Ok(None);
         };
         let mut jobs: Vec<Job> = self.job(first).await?.into_iter().collect();
         let mut index = 1;
-        while let Some(id) = self.remembered(&format!("jobs-{index}"), key).await? {
+        while let Some(id) = self.made_before(&format!("jobs-{index}"), key).await? {
             jobs.extend(self.job(id).await?);
             index += 1;
         }
