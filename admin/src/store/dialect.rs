@@ -57,8 +57,12 @@ pub fn id_list(backend: DbBackend, ids: &[i64]) -> (&'static str, Value) {
 
 /// The characters that LIKE would read as patterns, and the escape character itself (`!`; write `LIKE ? ESCAPE '!'`).
 pub fn like_containing(text: &str) -> String {
+    like_containing_as_is(&text.to_lowercase())
+}
+
+/// The same in the given case: SQLite's LOWER leaves letters outside ASCII as they are, so ask for both.
+pub fn like_containing_as_is(text: &str) -> String {
     let escaped = text
-        .to_lowercase()
         .replace('!', "!!")
         .replace('%', "!%")
         .replace('_', "!_");

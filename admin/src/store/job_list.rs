@@ -58,21 +58,30 @@ fn conditions(filter: &JobFilter) -> Conditions {
         .map(str::trim)
         .filter(|text| !text.is_empty())
     {
-        let like = dialect::like_containing(text);
-        let (names, id) = (
-            "LOWER(j.name) LIKE ? ESCAPE '!' OR LOWER(j.handler) LIKE ? ESCAPE '!'",
-            text.parse::<i64>(),
-        );
-        match id {
-            Ok(id) => conditions.add(
-                format!("({names} OR j.id = ?)"),
-                [like.clone().into(), like.into(), id.into()],
-            ),
-            Err(_) => conditions.add(format!("({names})"), [like.clone().into(), like.into()]),
-        }
+        add_text(&mut conditions, text);
     }
     conditions.add_if("a.name = ?", filter.app.as_deref());
     conditions.add_if("j.enabled = ?", filter.enabled);
     conditions.add_if("j.schedule_kind = ?", filter.kind.as_deref());
     conditions
+}
+
+fn add_text(conditions: &mut Conditions, text: &str) {
+    let (lower, as_is) = (
+        dialect::like_containing(text),
+        dialect::like_containing_as_is(text),
+    );
+    let mut either = vec![];
+    let mut values: Vec<sea_orm::Value> = vec![];
+    for column in ["j.name", "j.handler"] {
+        either.push(format!(
+            "LOWER({column}) LIKE ? ESCAPE '!' OR {column} LIKE ? ESCAPE '!'"
+        ));
+        values.extend([lower.clone().into(), as_is.clone().into()]);
+    }
+    if let Ok(id) = text.parse::<i64>() {
+        either.push("j.id = ?".to_owned());
+        values.push(id.into());
+    }
+    conditions.add(format!("({})", either.join(" OR ")), values);
 }

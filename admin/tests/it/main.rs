@@ -6,4 +6,5 @@
 
 #[macro_use]
 mod services;
+mod conformance;
 mod walls;

@@ -1,0 +1,94 @@
+use carillon_admin::store::{Definition, Job};
+use carillon_scheduler::{
+    BlockStrategy, CatchUp, JobDraft, MisfirePolicy, RouteStrategy, ScheduleDraft, shard_of,
+};
+
+use super::world::{NOW, SECOND, SHARDS, World, actor, after, draft, each};
+
+fn every_member() -> JobDraft {
+    JobDraft {
+        app: "billing".into(),
+        name: "Tagesabschluß 日次 🚀 '\"\\".into(),
+        handler: "closeDay".into(),
+        params: "{\"a\":\"line\\n\"}\r\nzweite ä ? Zeile".into(),
+        schedule: ScheduleDraft::cron("0 0 3 ? * MON-FRI", "Europe/Berlin"),
+        catch_up: CatchUp::Latest,
+        misfire: MisfirePolicy::Skip,
+        misfire_threshold_seconds: 90,
+        route: RouteStrategy::Broadcast,
+        block: BlockStrategy::CoverEarly,
+        timeout_seconds: 600,
+        retries: 3,
+        enabled: false,
+    }
+}
+
+databases! {
+    async fn a_job_is_read_back_as_it_was_given(db: &TestDatabase) {
+        let world = World::new(db).await;
+        let made = world.create(&every_member()).await;
+        assert_eq!(made.draft, every_member());
+        assert_eq!(world.store.job(made.id).await.unwrap(), Some(made.clone()));
+        assert_eq!((made.revision, made.created_at, made.updated_at), (1, NOW, NOW));
+        assert_eq!((made.shard, made.anchor_at), (shard_of(made.id, SHARDS), SECOND));
+        assert!(made.id < 1 << 31);
+        assert_eq!(world.store.job(made.id + 1).await.unwrap(), None);
+    }
+
+    async fn m000_4_a_new_job_knows_its_next_instant(db: &TestDatabase) {
+        let world = World::new(db).await;
+        let cron = world.create(&each("*/10 * * * * ?")).await;
+        assert_eq!(cron.next_fire_at, Some(after(10)));
+        let rate = world.create(&JobDraft { schedule: ScheduleDraft::FixedRate { seconds: 7 }, ..draft("rate") }).await;
+        assert_eq!((rate.anchor_at, rate.next_fire_at), (SECOND, Some(after(7))));
+        assert_eq!(world.store.job(rate.id).await.unwrap().unwrap().next_fire_at, Some(after(7)));
+    }
+
+    async fn m001_31_a_paused_job_is_never_due(db: &TestDatabase) {
+        let world = World::new(db).await;
+        let paused = world.create(&JobDraft { enabled: false, ..each("* * * * * ?") }).await;
+        let none = world.create(&draft("by hand")).await;
+        assert_eq!((paused.next_fire_at, none.next_fire_at), (None, None));
+        assert_eq!(world.count("job_clock", "1 = 1").await, 0);
+    }
+
+    async fn a_batch_is_stored_whole_and_in_its_order(db: &TestDatabase) {
+        let world = World::new(db).await;
+        let drafts: Vec<_> = (0..250).map(|n| JobDraft { name: format!("job {n}"), ..each("* * * * * ?") }).collect();
+        let definitions = drafts.iter().map(|draft| world.definition(draft)).collect();
+        let jobs = world.store.create_jobs(definitions, SHARDS, NOW, &actor(), None).await.unwrap();
+        assert!(jobs.iter().map(|job| &job.draft).eq(&drafts));
+        assert_eq!(world.count("job", "1 = 1").await, 250);
+        assert_eq!(world.count("job_params", "1 = 1").await, 250);
+        assert_eq!(world.count("job_clock", &format!("next_fire_at = {}", after(1))).await, 250);
+        assert_eq!(world.count("audit", "object = 'job'").await, 250);
+        assert_eq!(world.store.job(jobs[249].id).await.unwrap().as_ref(), Some(&jobs[249]));
+    }
+
+    async fn a_batch_that_fails_leaves_nothing(db: &TestDatabase) {
+        let world = World::new(db).await;
+        let first = world.create(&draft("first")).await;
+        // The id of the last but one of the batch is in use, behind the store's back.
+        world.sql(&format!("INSERT INTO job_params (job_id, params) VALUES ({}, '')", first.id + 4)).await;
+        let definitions = (0..5).map(|_| world.definition(&each("* * * * * ?"))).collect();
+        let error = world.store.create_jobs(definitions, SHARDS, NOW, &actor(), None).await.unwrap_err();
+        assert!(error.is_unique_violation(), "{error}");
+        assert_eq!(world.count("job", "1 = 1").await, 1);
+        assert_eq!(world.count("job_clock", "1 = 1").await, 0);
+        assert_eq!(world.count("audit", "object = 'job'").await, 1);
+    }
+
+    async fn a_repeated_key_finds_the_jobs_of_the_first_time(db: &TestDatabase) {
+        let world = World::new(db).await;
+        let create = |names: [&str; 2]| {
+            let definitions: Vec<Definition> = names.iter().map(|name| world.definition(&draft(name))).collect();
+            let store = world.store.clone();
+            async move { store.create_jobs(definitions, SHARDS, NOW, &actor(), Some("monday")).await.unwrap() }
+        };
+        let ids = |jobs: &[Job]| jobs.iter().map(|job| job.id).collect::<Vec<_>>();
+        let (one, other) = futures_util::join!(create(["a", "b"]), create(["a", "b"]));
+        assert_eq!(ids(&one), ids(&other));
+        assert_eq!(ids(&create(["c", "d"]).await), ids(&one));
+        assert_eq!(world.count("job", "1 = 1").await, 2);
+    }
+}

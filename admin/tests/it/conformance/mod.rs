@@ -1,0 +1,13 @@
+//! The contract of the store: the same tests on SQLite, PostgreSQL and MariaDB.
+
+mod app;
+mod delete;
+mod disable;
+mod edit;
+mod job;
+mod job_list;
+mod mend;
+mod misfire_list;
+mod plans;
+mod run_list;
+mod world;
