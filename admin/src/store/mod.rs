@@ -10,7 +10,7 @@ mod dialect;
 mod error;
 mod filter;
 mod idempotency;
-mod ids;
+pub mod ids;
 mod job;
 mod job_create;
 mod job_edit;
@@ -23,8 +23,16 @@ mod run_list;
 mod run_view;
 mod schema;
 
+pub mod adopt;
+pub mod attend;
+pub mod claim;
+pub mod definition;
 pub mod executor;
+pub mod fire;
+pub mod mark;
 pub mod node;
+mod quarantine;
+pub mod settle;
 pub mod shard;
 
 use std::sync::Arc;
@@ -93,6 +101,15 @@ impl Store {
                 .then_some(SqliteTransactionMode::Immediate),
         };
         Ok(self.write.begin_with_options(options).await?)
+    }
+
+    /// Where the engine's own reads go: beside the one writer on SQLite, apart from the pages' reads elsewhere.
+    fn hot_reads(&self) -> &DatabaseConnection {
+        if self.backend == DbBackend::Sqlite {
+            &self.read
+        } else {
+            &self.write
+        }
     }
 
     /// The row locks of a read inside a writing transaction; SQLite has the whole file already.

@@ -34,19 +34,31 @@ impl Store {
         Ok(())
     }
 
-    pub async fn forget_node(&self, id: &str) -> Result<()> {
+    /// An orderly stop: the node is no longer counted, but stays known as the last one that lived.
+    pub async fn retire_node(&self, id: &str) -> Result<()> {
         self.execute(
             &self.write,
-            "DELETE FROM node WHERE id = ?",
+            "UPDATE node SET address = '' WHERE id = ?",
             vec![id.into()],
         )
         .await?;
         Ok(())
     }
 
+    /// When any node was last alive; None on a new database.
+    pub async fn last_alive_at(&self) -> Result<Option<Millis>> {
+        let row = self
+            .one(&self.write, "SELECT MAX(seen_at) FROM node", vec![])
+            .await?;
+        Ok(row
+            .map(|row| row.try_get_by_index::<Option<i64>>(0))
+            .transpose()?
+            .flatten())
+    }
+
     /// Nodes seen since `since`, by id; older ones are history and are removed.
     pub async fn live_nodes(&self, since: Millis) -> Result<Vec<Node>> {
-        let text = "SELECT id, address, version, seen_at FROM node WHERE seen_at >= ? ORDER BY id";
+        let text = "SELECT id, address, version, seen_at FROM node WHERE seen_at >= ? AND address <> '' ORDER BY id";
         self.all(&self.write, text, vec![since.into()])
             .await?
             .iter()

@@ -67,6 +67,24 @@ impl Store {
         Ok(count)
     }
 
+    /// The name of this cluster, random, made with its database: it keeps the locks of two clusters in one Redis apart.
+    pub async fn cluster(&self) -> Result<String> {
+        let read = "SELECT value FROM setting WHERE name = 'cluster'";
+        if self.one(&self.write, read, vec![]).await?.is_none() {
+            let name = format!("{:016x}", rand::random::<u64>());
+            let insert = "INSERT INTO setting (name, value) VALUES ('cluster', ?)";
+            match self.execute(&self.write, insert, vec![name.into()]).await {
+                // Another node was faster: its name counts.
+                Err(error) if error.is_unique_violation() => {}
+                other => drop(other?),
+            }
+        }
+        let row = self.one(&self.write, read, vec![]).await?;
+        Ok(row
+            .ok_or_else(|| Error::Missing("setting cluster".into()))?
+            .try_get_by_index(0)?)
+    }
+
     /// Where no other process can be alive (SQLite), a lease that a killed one left is worth nothing.
     pub async fn drop_stale_leases(&self) -> Result<()> {
         debug_assert!(self.is_exclusive());

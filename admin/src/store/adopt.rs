@@ -1,0 +1,93 @@
+//! What a holder finds when it looks at its shard: orphans of others to adopt, and runs that wait.
+
+use carillon_scheduler::{Cause, Millis};
+use sea_orm::QueryResult;
+
+use super::claim::Holder;
+use super::{Error, Result, Store};
+
+/// A run that is recorded and not sent: all that routing needs to know.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Waiting {
+    pub run_id: i64,
+    pub job_id: i64,
+    pub shard: i32,
+    pub epoch: i64,
+    pub cause: Cause,
+    pub fire_no: i64,
+    pub part: i32,
+    pub parts: i32,
+    pub attempt: i32,
+    pub scheduled_at: Millis,
+    pub due_at: Millis,
+    /// The only executor that may get it: a part of a broadcast, or an address given by hand.
+    pub bound_to: Option<String>,
+}
+
+const COLUMNS: &str = "run.id, run.job_id, run.shard, run.epoch, run.cause, run.fire_no, run.part, run.parts, run.attempt, \
+                       run.scheduled_at, run.due_at, COALESCE(run.address, run_input.address)";
+
+impl Store {
+    /// Takes over what waits under a lower epoch: rows of an earlier holder, and new ones that have none yet.
+    pub async fn adopt(&self, holder: &Holder<'_>, until: Millis) -> Result<u64> {
+        // `state < 9` is there to the letter: SQLite takes a partial index only for its own words.
+        let text = "UPDATE run SET epoch = ?, owner = ? \
+                    WHERE shard = ? AND state = 0 AND state < 9 AND epoch < ? AND due_at <= ?";
+        let values = vec![
+            holder.epoch.into(),
+            holder.node.into(),
+            holder.shard.into(),
+            holder.epoch.into(),
+            until.into(),
+        ];
+        Ok(self
+            .execute(&self.write, text, values)
+            .await?
+            .rows_affected())
+    }
+
+    /// What waits under this epoch and is due until then, earliest first.
+    pub async fn waiting(
+        &self,
+        shard: i32,
+        epoch: i64,
+        until: Millis,
+        limit: usize,
+    ) -> Result<Vec<Waiting>> {
+        let text = format!(
+            "SELECT {COLUMNS} FROM run LEFT JOIN run_input ON run_input.run_id = run.id \
+             WHERE run.shard = ? AND run.state = 0 AND run.state < 9 AND run.epoch = ? AND run.due_at <= ? \
+             ORDER BY run.due_at, run.id LIMIT ?"
+        );
+        let values = vec![
+            shard.into(),
+            epoch.into(),
+            until.into(),
+            (limit as i64).into(),
+        ];
+        self.all(self.hot_reads(), &text, values)
+            .await?
+            .iter()
+            .map(read)
+            .collect()
+    }
+}
+
+fn read(row: &QueryResult) -> Result<Waiting> {
+    let cause: i16 = row.try_get_by_index(4)?;
+    Ok(Waiting {
+        run_id: row.try_get_by_index(0)?,
+        job_id: row.try_get_by_index(1)?,
+        shard: row.try_get_by_index(2)?,
+        epoch: row.try_get_by_index(3)?,
+        cause: Cause::from_code(cause)
+            .ok_or_else(|| Error::Corrupt(format!("cause {cause} of a run")))?,
+        fire_no: row.try_get_by_index(5)?,
+        part: row.try_get_by_index(6)?,
+        parts: row.try_get_by_index(7)?,
+        attempt: row.try_get_by_index(8)?,
+        scheduled_at: row.try_get_by_index(9)?,
+        due_at: row.try_get_by_index(10)?,
+        bound_to: row.try_get_by_index(11)?,
+    })
+}

@@ -1,0 +1,119 @@
+//! Looking after single runs: whom to ask about one, ending one, and finding those that need a hand.
+
+use carillon_scheduler::{Millis, RunState};
+
+use super::{Error, Result, Store, dialect};
+
+/// Where a run is or was, for asking its executor.
+#[derive(Clone, Debug)]
+pub struct Whereabouts {
+    pub run_id: i64,
+    pub job_id: i64,
+    pub app: Option<String>,
+    pub state: RunState,
+    pub address: Option<String>,
+    /// The wire's `logDateTime`.
+    pub due_at: Millis,
+    pub sends: i32,
+}
+
+impl Store {
+    pub async fn whereabouts(&self, run_id: i64) -> Result<Option<Whereabouts>> {
+        let text = "SELECT run.id, run.job_id, app.name, run.state, run.address, run.due_at, run.sends \
+                    FROM run LEFT JOIN app ON app.id = run.app_id WHERE run.id = ?";
+        let Some(row) = self
+            .one(self.hot_reads(), text, vec![run_id.into()])
+            .await?
+        else {
+            return Ok(None);
+        };
+        let state: i16 = row.try_get_by_index(3)?;
+        Ok(Some(Whereabouts {
+            run_id: row.try_get_by_index(0)?,
+            job_id: row.try_get_by_index(1)?,
+            app: row.try_get_by_index(2)?,
+            state: RunState::from_code(state)
+                .ok_or_else(|| Error::Corrupt(format!("state {state} of run {run_id}")))?,
+            address: row.try_get_by_index(4)?,
+            due_at: row.try_get_by_index(5)?,
+            sends: row.try_get_by_index(6)?,
+        }))
+    }
+
+    /// Ends runs that were never sent. Answers how many were still `claimed`.
+    pub async fn cancel(&self, run_ids: &[i64], reason: &str, now: Millis) -> Result<u64> {
+        let (list, value) = dialect::id_list(self.backend, run_ids);
+        let text = format!(
+            "UPDATE run SET state = 12, reason = ?, finished_at = ? WHERE id IN ({list}) AND state = 0"
+        );
+        Ok(self
+            .execute(&self.write, &text, vec![reason.into(), now.into(), value])
+            .await?
+            .rows_affected())
+    }
+
+    /// Notes that the end of a run is asked for, before its executor is: a faster callback must find it.
+    pub async fn note_kill(&self, run_id: i64, now: Millis) -> Result<bool> {
+        let text = "UPDATE run SET kill_asked_at = COALESCE(kill_asked_at, ?) WHERE id = ? AND state IN (1, 2, 3, 4)";
+        Ok(self
+            .execute(&self.write, text, vec![now.into(), run_id.into()])
+            .await?
+            .rows_affected()
+            == 1)
+    }
+
+    /// The executor would not: nothing was asked after all.
+    pub async fn forget_kill(&self, run_id: i64) -> Result<()> {
+        self.execute(
+            &self.write,
+            "UPDATE run SET kill_asked_at = NULL WHERE id = ? AND state < 9",
+            vec![run_id.into()],
+        )
+        .await?;
+        Ok(())
+    }
+
+    /// Runs of a shard that were marked before `marked_before` and of which nothing was heard.
+    pub async fn unanswered(
+        &self,
+        shard: i32,
+        marked_before: Millis,
+        limit: i64,
+    ) -> Result<Vec<i64>> {
+        let text = "SELECT id FROM run WHERE shard = ? AND state = 1 AND state < 9 AND marked_at < ? ORDER BY id LIMIT ?";
+        let values = vec![shard.into(), marked_before.into(), limit.into()];
+        self.all(self.hot_reads(), text, values)
+            .await?
+            .iter()
+            .map(|row| Ok(row.try_get_by_index(0)?))
+            .collect()
+    }
+
+    /// Runs whose end was asked for before `asked_before` and has not been reported.
+    pub async fn unconfirmed_kills(&self, shard: i32, asked_before: Millis) -> Result<Vec<i64>> {
+        let text = "SELECT id FROM run WHERE shard = ? AND state = 2 AND state < 9 AND kill_asked_at < ? ORDER BY id LIMIT 500";
+        let rows = self
+            .all(
+                self.hot_reads(),
+                text,
+                vec![shard.into(), asked_before.into()],
+            )
+            .await?;
+        rows.iter()
+            .map(|row| Ok(row.try_get_by_index(0)?))
+            .collect()
+    }
+
+    /// How many runs are open, by state.
+    pub async fn open_runs(&self) -> Result<Vec<(RunState, i64)>> {
+        let text = "SELECT state, COUNT(*) FROM run WHERE state < 9 GROUP BY state";
+        let mut counts = Vec::new();
+        for row in self.all(&self.read, text, vec![]).await? {
+            let state: i16 = row.try_get_by_index(0)?;
+            if let Some(state) = RunState::from_code(state) {
+                counts.push((state, row.try_get_by_index(1)?));
+            }
+        }
+        Ok(counts)
+    }
+}

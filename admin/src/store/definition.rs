@@ -1,0 +1,86 @@
+//! What the engine needs of a job's definition, by id; cached by its revision in `pipeline`.
+
+use carillon_scheduler::Millis;
+
+use super::{Result, Store, dialect};
+
+/// A job as it is stored; words and schedule are parsed by the pipeline, so that one bad row spoils only itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Definition {
+    pub job_id: i64,
+    pub revision: i64,
+    pub app: String,
+    pub name: String,
+    pub handler: String,
+    pub params: String,
+    pub schedule_text: String,
+    pub anchor_at: Millis,
+    pub catch_up: String,
+    pub misfire: String,
+    pub misfire_threshold_ms: i64,
+    pub route: String,
+    pub block: String,
+    pub timeout_seconds: i32,
+    pub retries: i32,
+    pub updated_at: Millis,
+}
+
+impl Store {
+    /// The definitions of these jobs; those that do not exist are left out.
+    pub async fn definitions(&self, job_ids: &[i64]) -> Result<Vec<Definition>> {
+        let (list, value) = dialect::id_list(self.backend, job_ids);
+        let text = format!(
+            "SELECT job.id, job.revision, app.name, job.name, job.handler, job_params.params, job.schedule_text, job.anchor_at, \
+             job.catch_up, job.misfire, job.misfire_threshold_ms, job.route, job.block, job.timeout_seconds, job.retries, job.updated_at \
+             FROM job JOIN app ON app.id = job.app_id LEFT JOIN job_params ON job_params.job_id = job.id WHERE job.id IN ({list})"
+        );
+        self.all(self.hot_reads(), &text, vec![value])
+            .await?
+            .iter()
+            .map(|row| {
+                Ok(Definition {
+                    job_id: row.try_get_by_index(0)?,
+                    revision: row.try_get_by_index(1)?,
+                    app: row.try_get_by_index(2)?,
+                    name: row.try_get_by_index(3)?,
+                    handler: row.try_get_by_index(4)?,
+                    params: row
+                        .try_get_by_index::<Option<String>>(5)?
+                        .unwrap_or_default(),
+                    schedule_text: row.try_get_by_index(6)?,
+                    anchor_at: row.try_get_by_index(7)?,
+                    catch_up: row.try_get_by_index(8)?,
+                    misfire: row.try_get_by_index(9)?,
+                    misfire_threshold_ms: row.try_get_by_index(10)?,
+                    route: row.try_get_by_index(11)?,
+                    block: row.try_get_by_index(12)?,
+                    timeout_seconds: row.try_get_by_index(13)?,
+                    retries: row.try_get_by_index(14)?,
+                    updated_at: row.try_get_by_index(15)?,
+                })
+            })
+            .collect()
+    }
+
+    /// The revision of each of these jobs, as committed now.
+    pub async fn revisions(&self, job_ids: &[i64]) -> Result<Vec<(i64, i64)>> {
+        let (list, value) = dialect::id_list(self.backend, job_ids);
+        let text = format!("SELECT id, revision FROM job WHERE id IN ({list})");
+        let rows = self.all(self.hot_reads(), &text, vec![value]).await?;
+        rows.iter()
+            .map(|row| Ok((row.try_get_by_index(0)?, row.try_get_by_index(1)?)))
+            .collect()
+    }
+
+    /// The parameters that were given by hand with these runs.
+    pub async fn given_params(&self, run_ids: &[i64]) -> Result<Vec<(i64, String)>> {
+        let (list, value) = dialect::id_list(self.backend, run_ids);
+        let text = format!(
+            "SELECT run_id, params FROM run_input WHERE params IS NOT NULL AND run_id IN ({list})"
+        );
+        let rows = self.all(self.hot_reads(), &text, vec![value]).await?;
+        rows.iter()
+            .map(|row| Ok((row.try_get_by_index(0)?, row.try_get_by_index(1)?)))
+            .collect()
+    }
+}

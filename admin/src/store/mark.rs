@@ -1,0 +1,224 @@
+//! The second committed write: `claimed` → `sending`, before the first byte of a request; and the ways on from there.
+
+use std::collections::HashSet;
+
+use carillon_scheduler::Millis;
+use sea_orm::Value;
+
+use super::adopt::Waiting;
+use super::dialect::{self, Text};
+use super::{Result, Store};
+
+/// A run and the executor that shall get it.
+#[derive(Clone, Debug)]
+pub struct Mark<'a> {
+    pub run_id: i64,
+    pub epoch: i64,
+    pub address: &'a str,
+    pub boot_id: Option<&'a str>,
+}
+
+/// The state is hidden from the planner (`+ 0`), or it may walk the index of open runs instead of the primary key.
+const MARK: Text = Text {
+    sqlite: "UPDATE run SET state = 1, mark_token = ?, marked_at = ?, owner = ?, sends = sends + 1, address = u.value->>2, boot_id = u.value->>3 \
+             FROM json_each(?) AS u WHERE run.id = u.value->>0 AND +run.state = 0 AND run.epoch = u.value->>1",
+    postgres: "UPDATE run SET state = 1, mark_token = ?, marked_at = ?, owner = ?, sends = sends + 1, address = u.a, boot_id = NULLIF(u.b, '') \
+               FROM unnest(?::bigint[], ?::bigint[], ?::text[], ?::text[]) AS u(id, epoch, a, b) \
+               WHERE run.id = u.id AND run.state + 0 = 0 AND run.epoch = u.epoch",
+    mysql: "UPDATE JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$[0]', epoch BIGINT PATH '$[1]', a VARCHAR(255) PATH '$[2]', \
+            b VARCHAR(64) PATH '$[3]')) AS u STRAIGHT_JOIN run ON run.id = u.id \
+            SET run.state = 1, run.mark_token = ?, run.marked_at = ?, run.owner = ?, run.sends = run.sends + 1, \
+            run.address = u.a, run.boot_id = u.b WHERE run.state = 0 AND run.epoch = u.epoch",
+};
+
+const UNMARK: Text = Text {
+    sqlite: "UPDATE run SET state = 0, sends = sends - 1, mark_token = NULL, marked_at = NULL, boot_id = NULL, \
+             address = CASE u.value->>2 WHEN 1 THEN address END FROM json_each(?) AS u \
+             WHERE run.id = u.value->>0 AND +run.state = 1 AND run.mark_token = u.value->>1",
+    postgres: "UPDATE run SET state = 0, sends = sends - 1, mark_token = NULL, marked_at = NULL, boot_id = NULL, \
+               address = CASE u.keep WHEN 1 THEN address END \
+               FROM unnest(?::bigint[], ?::bigint[], ?::int[]) AS u(id, token, keep) \
+               WHERE run.id = u.id AND run.state + 0 = 1 AND run.mark_token = u.token",
+    mysql: "UPDATE JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$[0]', token BIGINT PATH '$[1]', keep INT PATH '$[2]')) AS u \
+            STRAIGHT_JOIN run ON run.id = u.id SET run.state = 0, run.sends = run.sends - 1, run.mark_token = NULL, run.marked_at = NULL, \
+            run.boot_id = NULL, run.address = CASE u.keep WHEN 1 THEN run.address END WHERE run.state = 1 AND run.mark_token = u.token",
+};
+
+impl Store {
+    /// Allows the sending of these runs and answers those that were won. `token` is new for each call: it tells ours from
+    /// another node's, and repairs an answer that was lost.
+    pub async fn mark(
+        &self,
+        marks: &[Mark<'_>],
+        token: i64,
+        node: &str,
+        now: Millis,
+    ) -> Result<HashSet<i64>> {
+        let mut marks: Vec<_> = marks.to_vec();
+        marks.sort_unstable_by_key(|mark| mark.run_id);
+        let head: [Value; 3] = [token.into(), now.into(), node.into()];
+        let list = mark_list(self.backend, &marks);
+        let values = match self.backend {
+            sea_orm::DbBackend::MySql => list.into_iter().chain(head).collect(),
+            _ => head.into_iter().chain(list).collect(),
+        };
+        let all = || marks.iter().map(|mark| mark.run_id).collect();
+        match self
+            .execute(&self.write, MARK.of(self.backend), values)
+            .await
+        {
+            Ok(done) if done.rows_affected() == marks.len() as u64 => Ok(all()),
+            // Short, or the answer was lost: what carries the token is ours to send, the rest is untouched.
+            Ok(_) => self.marked_with(&marks, token).await,
+            Err(error) if error.is_transient() => self.marked_with(&marks, token).await,
+            Err(error) => Err(error),
+        }
+    }
+
+    async fn marked_with(&self, marks: &[Mark<'_>], token: i64) -> Result<HashSet<i64>> {
+        let ids: Vec<i64> = marks.iter().map(|mark| mark.run_id).collect();
+        let (list, value) = dialect::id_list(self.backend, &ids);
+        let text =
+            format!("SELECT id FROM run WHERE id IN ({list}) AND mark_token = ? AND state <> 0");
+        let rows = self
+            .all(&self.write, &text, vec![value, token.into()])
+            .await?;
+        rows.iter()
+            .map(|row| Ok(row.try_get_by_index(0)?))
+            .collect()
+    }
+
+    /// `sending` → `claimed`, the only way back: these requests were certainly not written. Each with the token of its mark,
+    /// and whether it keeps its address (a part of a broadcast does).
+    pub async fn unmark(&self, runs: &[(i64, i64, bool)]) -> Result<u64> {
+        let values = match self.backend {
+            sea_orm::DbBackend::Postgres => vec![
+                runs.iter().map(|run| run.0).collect::<Vec<_>>().into(),
+                runs.iter().map(|run| run.1).collect::<Vec<_>>().into(),
+                runs.iter()
+                    .map(|run| i32::from(run.2))
+                    .collect::<Vec<_>>()
+                    .into(),
+            ],
+            _ => {
+                let rows: Vec<_> = runs
+                    .iter()
+                    .map(|run| (run.0, run.1, i32::from(run.2)))
+                    .collect();
+                vec![serde_json::to_string(&rows).unwrap_or_default().into()]
+            }
+        };
+        Ok(self
+            .execute(&self.write, UNMARK.of(self.backend), values)
+            .await?
+            .rows_affected())
+    }
+
+    /// The next address of a run whose request could not be written to the one before.
+    pub async fn redirect(
+        &self,
+        run_id: i64,
+        token: i64,
+        address: &str,
+        boot_id: Option<&str>,
+    ) -> Result<bool> {
+        let text =
+            "UPDATE run SET address = ?, boot_id = ? WHERE id = ? AND mark_token = ? AND state = 1";
+        let values = vec![
+            address.into(),
+            boot_id.map(str::to_owned).into(),
+            run_id.into(),
+            token.into(),
+        ];
+        Ok(self
+            .execute(&self.write, text, values)
+            .await?
+            .rows_affected()
+            == 1)
+    }
+
+    /// Fixes the executors of a broadcast: part 0 is bound to the first address, a part is added for each other one.
+    /// Empty: the run is no longer ours to expand.
+    pub async fn expand(
+        &self,
+        run: &Waiting,
+        addresses: &[String],
+        node: &str,
+    ) -> Result<Vec<Waiting>> {
+        let ids = self
+            .take_ids(&super::ids::RUN, addresses.len().saturating_sub(1))
+            .await?;
+        let parts = addresses.len() as i32;
+        let tx = self.begin().await?;
+        let text = "UPDATE run SET parts = ?, address = ? WHERE id = ? AND state = 0 AND epoch = ? AND address IS NULL";
+        let values = vec![
+            parts.into(),
+            addresses[0].as_str().into(),
+            run.run_id.into(),
+            run.epoch.into(),
+        ];
+        if self.execute(&tx, text, values).await?.rows_affected() == 0 {
+            return Ok(vec![]);
+        }
+        let text = "INSERT INTO run (id, job_id, app_id, shard, cause, fire_no, part, parts, attempt, scheduled_at, due_at, state, epoch, owner, sends, address) \
+                    SELECT ?, job_id, app_id, shard, cause, fire_no, ?, ?, attempt, scheduled_at, due_at, 0, epoch, ?, 0, ? FROM run WHERE id = ?";
+        for (part, (id, address)) in (1i32..).zip(ids.iter().zip(&addresses[1..])) {
+            let values = vec![
+                (*id).into(),
+                part.into(),
+                parts.into(),
+                node.into(),
+                address.as_str().into(),
+                run.run_id.into(),
+            ];
+            self.execute(&tx, text, values).await?;
+            let text = "INSERT INTO run_input (run_id, params, address) SELECT ?, params, NULL FROM run_input WHERE run_id = ?";
+            self.execute(&tx, text, vec![(*id).into(), run.run_id.into()])
+                .await?;
+        }
+        tx.commit().await?;
+        let all_ids = std::iter::once(run.run_id).chain(ids);
+        Ok((0i32..)
+            .zip(all_ids.zip(addresses))
+            .map(|(part, (run_id, address))| Waiting {
+                run_id,
+                part,
+                parts,
+                bound_to: Some(address.clone()),
+                ..run.clone()
+            })
+            .collect())
+    }
+}
+
+fn mark_list(backend: sea_orm::DbBackend, marks: &[Mark<'_>]) -> Vec<Value> {
+    if backend == sea_orm::DbBackend::Postgres {
+        return vec![
+            marks
+                .iter()
+                .map(|mark| mark.run_id)
+                .collect::<Vec<_>>()
+                .into(),
+            marks
+                .iter()
+                .map(|mark| mark.epoch)
+                .collect::<Vec<_>>()
+                .into(),
+            marks
+                .iter()
+                .map(|mark| mark.address.to_owned())
+                .collect::<Vec<_>>()
+                .into(),
+            marks
+                .iter()
+                .map(|mark| mark.boot_id.unwrap_or("").to_owned())
+                .collect::<Vec<_>>()
+                .into(),
+        ];
+    }
+    let rows: Vec<_> = marks
+        .iter()
+        .map(|mark| (mark.run_id, mark.epoch, mark.address, mark.boot_id))
+        .collect();
+    vec![serde_json::to_string(&rows).unwrap_or_default().into()]
+}

@@ -1,0 +1,66 @@
+//! A job that cannot be planned is paused with its reason; it stops nobody else.
+
+use carillon_scheduler::Millis;
+
+use super::claim::Due;
+use super::{Result, Store, ids};
+
+impl Store {
+    /// Pauses the job if it is still the one that failed; its cursor is kept, so that enabling it goes on from there.
+    /// Writes an alarm and an audit entry with it.
+    pub async fn pause_poisoned(&self, due: &Due, reason: &str, now: Millis) -> Result<bool> {
+        let rows = self.take_ids(&ids::ROW, 2).await?;
+        let reason: String = reason.chars().take(500).collect();
+        let tx = self.begin().await?;
+        let text = "UPDATE job SET enabled = FALSE, paused_reason = ?, resume_from_at = ?, revision = revision + 1, updated_at = ? \
+                    WHERE id = ? AND revision = ? AND enabled = TRUE";
+        let values = vec![
+            reason.as_str().into(),
+            due.next_fire_at.into(),
+            now.into(),
+            due.job_id.into(),
+            due.revision.into(),
+        ];
+        if self.execute(&tx, text, values).await?.rows_affected() == 0 {
+            // A clock row that belongs to no enabled job of its revision would be found again for ever.
+            let text = "DELETE FROM job_clock WHERE next_fire_at = ? AND job_id = ? AND revision = ? \
+                        AND NOT EXISTS (SELECT 1 FROM job WHERE job.id = job_clock.job_id AND job.revision = job_clock.revision AND job.enabled = TRUE)";
+            self.execute(
+                &tx,
+                text,
+                vec![
+                    due.next_fire_at.into(),
+                    due.job_id.into(),
+                    due.revision.into(),
+                ],
+            )
+            .await?;
+            tx.commit().await?;
+            return Ok(false);
+        }
+        let text = "DELETE FROM job_clock WHERE next_fire_at = ? AND job_id = ?";
+        self.execute(&tx, text, vec![due.next_fire_at.into(), due.job_id.into()])
+            .await?;
+        let text = "INSERT INTO alarm (id, job_id, run_id, kind, message, created_at) VALUES (?, ?, NULL, 'paused', ?, ?)";
+        self.execute(
+            &tx,
+            text,
+            vec![
+                rows[0].into(),
+                due.job_id.into(),
+                reason.as_str().into(),
+                now.into(),
+            ],
+        )
+        .await?;
+        let text = "INSERT INTO audit (id, at, actor, source, action, object, object_id, detail) VALUES (?, ?, 'engine', 'engine', 'pause', 'job', ?, ?)";
+        self.execute(
+            &tx,
+            text,
+            vec![rows[1].into(), now.into(), due.job_id.into(), reason.into()],
+        )
+        .await?;
+        tx.commit().await?;
+        Ok(true)
+    }
+}

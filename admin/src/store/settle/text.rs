@@ -1,0 +1,140 @@
+//! The statements of a settle, one array or JSON parameter each.
+
+use carillon_scheduler::{Millis, RunState};
+use sea_orm::sea_query::ValueType;
+use sea_orm::{DbBackend, Value};
+use serde::Serialize;
+
+use super::Finding;
+use crate::store::dialect::Text;
+
+/// Kept of a result's text, in characters.
+const MESSAGE_LIMIT: usize = 64 * 1024;
+
+#[derive(Serialize)]
+pub struct SettleRow(
+    i64,
+    i16,
+    Option<i32>,
+    Option<String>,
+    Option<&'static str>,
+    Option<Millis>,
+);
+
+impl SettleRow {
+    pub fn of(finding: &Finding, state: RunState) -> Self {
+        let message = finding.message.as_deref().map(printable);
+        Self(
+            finding.run_id,
+            state.code(),
+            finding.code,
+            message,
+            finding.reason,
+            finding.sent_at,
+        )
+    }
+}
+
+/// PostgreSQL takes no NUL in text; what is longer than the limit says so at its end.
+fn printable(message: &str) -> String {
+    let clean = message.replace('\0', "\u{2400}");
+    if clean.len() <= MESSAGE_LIMIT {
+        return clean;
+    }
+    let end = clean.floor_char_boundary(MESSAGE_LIMIT);
+    format!("{}… [cut at {MESSAGE_LIMIT} bytes]", &clean[..end])
+}
+
+/// Only runs that are on their way; the state is hidden from the planner (see `mark`).
+pub const SETTLE_SUCCESSES: Text = Text {
+    sqlite: "UPDATE run SET state = u.value->>1, result_code = u.value->>2, result_msg = u.value->>3, reason = u.value->>4, \
+             sent_at = COALESCE(sent_at, u.value->>5), finished_at = ? FROM json_each(?) AS u \
+             WHERE run.id = u.value->>0 AND +run.state IN (1, 2)",
+    postgres: "UPDATE run SET state = u.s, result_code = u.c, result_msg = u.m, reason = u.r, sent_at = COALESCE(sent_at, u.t), finished_at = ? \
+               FROM unnest(?::bigint[], ?::smallint[], ?::int[], ?::text[], ?::text[], ?::bigint[]) AS u(id, s, c, m, r, t) \
+               WHERE run.id = u.id AND run.state + 0 IN (1, 2)",
+    mysql: "UPDATE JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$[0]', s SMALLINT PATH '$[1]', c INT PATH '$[2]', m MEDIUMTEXT PATH '$[3]', \
+            r VARCHAR(64) PATH '$[4]', t BIGINT PATH '$[5]')) AS u STRAIGHT_JOIN run ON run.id = u.id \
+            SET run.state = u.s, run.result_code = u.c, run.result_msg = u.m, run.reason = u.r, run.sent_at = COALESCE(run.sent_at, u.t), \
+            run.finished_at = ? WHERE run.state IN (1, 2)",
+};
+
+/// Whatever the transition function has allowed, under the row locks that it was asked under.
+pub const SETTLE: Text = Text {
+    sqlite: "UPDATE run SET state = u.value->>1, result_code = u.value->>2, result_msg = u.value->>3, reason = u.value->>4, \
+             sent_at = COALESCE(sent_at, u.value->>5), finished_at = ? FROM json_each(?) AS u \
+             WHERE run.id = u.value->>0 AND +run.state < 9",
+    postgres: "UPDATE run SET state = u.s, result_code = u.c, result_msg = u.m, reason = u.r, sent_at = COALESCE(sent_at, u.t), finished_at = ? \
+               FROM unnest(?::bigint[], ?::smallint[], ?::int[], ?::text[], ?::text[], ?::bigint[]) AS u(id, s, c, m, r, t) \
+               WHERE run.id = u.id AND run.state + 0 < 9",
+    mysql: "UPDATE JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$[0]', s SMALLINT PATH '$[1]', c INT PATH '$[2]', m MEDIUMTEXT PATH '$[3]', \
+            r VARCHAR(64) PATH '$[4]', t BIGINT PATH '$[5]')) AS u STRAIGHT_JOIN run ON run.id = u.id \
+            SET run.state = u.s, run.result_code = u.c, run.result_msg = u.m, run.reason = u.r, run.sent_at = COALESCE(run.sent_at, u.t), \
+            run.finished_at = ? WHERE run.state < 9",
+};
+
+pub fn settle_values(backend: DbBackend, rows: &[SettleRow], now: Millis) -> Vec<Value> {
+    if backend == DbBackend::Postgres {
+        return vec![
+            now.into(),
+            rows.iter().map(|row| row.0).collect::<Vec<_>>().into(),
+            rows.iter().map(|row| row.1).collect::<Vec<_>>().into(),
+            nullable(rows.iter().map(|row| row.2)),
+            nullable(rows.iter().map(|row| row.3.clone())),
+            nullable(rows.iter().map(|row| row.4.map(str::to_owned))),
+            nullable(rows.iter().map(|row| row.5)),
+        ];
+    }
+    let list = Value::from(serde_json::to_string(rows).unwrap_or_default());
+    if backend == DbBackend::MySql {
+        vec![list, now.into()]
+    } else {
+        vec![now.into(), list]
+    }
+}
+
+fn nullable<T: ValueType>(column: impl Iterator<Item = Option<T>>) -> Value
+where
+    Value: From<Option<T>>,
+{
+    Value::Array(
+        T::array_type(),
+        Some(Box::new(column.map(Value::from).collect())),
+    )
+}
+
+pub const ACCEPT: Text = Text {
+    sqlite: "UPDATE run SET state = CASE WHEN state = 1 THEN 2 ELSE state END, sent_at = COALESCE(sent_at, u.value->>1) \
+             FROM json_each(?) AS u WHERE run.id = u.value->>0",
+    postgres: "UPDATE run SET state = CASE WHEN state = 1 THEN 2 ELSE state END, sent_at = COALESCE(sent_at, u.t) \
+               FROM unnest(?::bigint[], ?::bigint[]) AS u(id, t) WHERE run.id = u.id",
+    mysql: "UPDATE JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$[0]', t BIGINT PATH '$[1]')) AS u STRAIGHT_JOIN run ON run.id = u.id \
+            SET run.state = CASE WHEN run.state = 1 THEN 2 ELSE run.state END, run.sent_at = COALESCE(run.sent_at, u.t)",
+};
+
+pub fn accept_values(backend: DbBackend, list: &[(i64, Millis)]) -> Vec<Value> {
+    if backend == DbBackend::Postgres {
+        return vec![
+            list.iter().map(|row| row.0).collect::<Vec<_>>().into(),
+            list.iter().map(|row| row.1).collect::<Vec<_>>().into(),
+        ];
+    }
+    vec![Value::from(serde_json::to_string(list).unwrap_or_default())]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn m001_33_a_message_over_the_limit_is_cut_and_says_so() {
+        let long = "é".repeat(MESSAGE_LIMIT);
+        let kept = printable(&long);
+        assert!(
+            kept.len() < MESSAGE_LIMIT + 64 && kept.ends_with("bytes]"),
+            "{}",
+            kept.len()
+        );
+        assert_eq!(printable("a\0b"), "a\u{2400}b");
+    }
+}
