@@ -1,0 +1,120 @@
+//! The calls to executors. Names reqwest; translates between the wire and the rules' words.
+//!
+//! There is no pool that one sick executor could fill: each address has its own connections, and the caller limits how
+//! many requests an address has at once. A request whose outcome is not certain is never repeated here.
+
+mod outcome;
+
+use std::time::Duration;
+
+use carillon_protocol::{self as wire, headers};
+use reqwest::{Client, RequestBuilder};
+use serde::Serialize;
+
+pub use outcome::Outcome;
+pub use wire::{LogAnswer, LogPage, RunRequest};
+
+/// Nothing that an executor answers to `/run`, `/kill` or `/beat` is longer.
+const ANSWER_LIMIT: usize = 1 << 20;
+/// Stock executors send the whole rest of a log; more than this is cut, and said so.
+const LOG_LIMIT: usize = 4 << 20;
+
+/// Limits of each request.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    pub connect: Duration,
+    pub request: Duration,
+}
+
+/// What belongs to one `/run` beside its body.
+#[derive(Clone, Debug)]
+pub struct RunHeaders<'a> {
+    pub app: &'a str,
+    pub fire_key: String,
+    pub scheduled_at: i64,
+    pub attempt: i32,
+    pub epoch: i64,
+    pub not_after: i64,
+}
+
+pub struct ExecutorClient {
+    http: Client,
+    token: String,
+}
+
+impl ExecutorClient {
+    pub fn new(token: &str, limits: Limits) -> Result<Self, reqwest::Error> {
+        let http = Client::builder()
+            .connect_timeout(limits.connect)
+            .timeout(limits.request)
+            // uvicorn closes an idle connection after 5 s; a request that meets the closing reads as "unknown".
+            .pool_idle_timeout(Duration::from_secs(4))
+            .redirect(reqwest::redirect::Policy::none())
+            .retry(reqwest::retry::never())
+            .no_proxy()
+            .http1_only()
+            .tcp_nodelay(true)
+            .build()?;
+        Ok(Self {
+            http,
+            token: token.to_owned(),
+        })
+    }
+
+    pub async fn run(
+        &self,
+        address: &str,
+        request: &RunRequest,
+        about: &RunHeaders<'_>,
+    ) -> Outcome {
+        let call = self
+            .post(address, "run", about.app, request)
+            .header(headers::FIRE_KEY, &about.fire_key)
+            .header(headers::SCHEDULED_AT, about.scheduled_at)
+            .header(headers::ATTEMPT, about.attempt)
+            .header(headers::EPOCH, about.epoch)
+            .header(headers::NOT_AFTER, about.not_after);
+        outcome::of_run(call, request.log_id).await
+    }
+
+    /// Asks for the end of one run. A stock executor knows the job only: it ends all that it has of that job.
+    pub async fn kill(&self, address: &str, app: &str, job_id: i32, run_id: i64) -> Outcome {
+        let call = self
+            .post(address, "kill", app, &wire::JobRef { job_id })
+            .header(headers::RUN_ID, run_id);
+        outcome::of_run(call, run_id).await
+    }
+
+    /// The log from line `from`. `due_at` must be the `logDateTime` of the run's request: executors find the file by it.
+    pub async fn read_log(
+        &self,
+        address: &str,
+        app: &str,
+        run_id: i64,
+        due_at: i64,
+        from: i64,
+    ) -> Result<LogAnswer, String> {
+        let request = wire::LogRequest {
+            log_date_time: due_at,
+            log_id: run_id,
+            from_line: from,
+        };
+        let response = self
+            .post(address, "log", app, &request)
+            .send()
+            .await
+            .map_err(|error| outcome::describe(&error))?;
+        let body = outcome::read_body(response, LOG_LIMIT)
+            .await
+            .map_err(|error| outcome::describe(&error))?;
+        wire::parse_log_page(&body)
+    }
+
+    fn post(&self, address: &str, path: &str, app: &str, body: &impl Serialize) -> RequestBuilder {
+        self.http
+            .post(wire::join_url(address, path))
+            .header(headers::TOKEN, &self.token)
+            .header(headers::APP, app)
+            .json(body)
+    }
+}

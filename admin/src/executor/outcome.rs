@@ -1,0 +1,94 @@
+//! What became of a request: the table of `engine` that decides who may be asked again.
+
+use carillon_protocol::{Verdict, parse_answer};
+use reqwest::{RequestBuilder, Response};
+
+use super::ANSWER_LIMIT;
+
+/// Only [`Outcome::NotSent`] permits another address for the same run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// Started or queued.
+    Accepted,
+    /// The executor has said no: it has not run and will not.
+    Refused { code: i32, message: String },
+    /// Nothing was written: name not resolved, connection refused or not made in time.
+    NotSent { why: String },
+    /// The request was written and the answer is none: it may run.
+    Unknown { why: String, timed_out: bool },
+}
+
+pub async fn of_run(call: RequestBuilder, run_id: i64) -> Outcome {
+    let response = match call.send().await {
+        Ok(response) => response,
+        Err(error) => return of_error(&error),
+    };
+    let status = response.status().as_u16();
+    let body = match read_body(response, ANSWER_LIMIT).await {
+        Ok(body) => body,
+        Err(error) => return of_error(&error),
+    };
+    match parse_answer(status, &body) {
+        Verdict::Accepted { .. } => Outcome::Accepted,
+        // It has this very run already: an earlier request of ours did arrive.
+        verdict if verdict.already_has(run_id) => Outcome::Accepted,
+        Verdict::Refused { code, message } => Outcome::Refused { code, message },
+        Verdict::Unclear { why } => Outcome::Unknown {
+            why,
+            timed_out: false,
+        },
+    }
+}
+
+/// At most `limit` bytes; what follows is not read.
+pub async fn read_body(mut response: Response, limit: usize) -> Result<Vec<u8>, reqwest::Error> {
+    let mut body = Vec::new();
+    while let Some(chunk) = response.chunk().await? {
+        let room = limit - body.len();
+        body.extend_from_slice(&chunk[..chunk.len().min(room)]);
+        if body.len() == limit {
+            break;
+        }
+    }
+    Ok(body)
+}
+
+fn of_error(error: &reqwest::Error) -> Outcome {
+    let why = describe(error);
+    if error.is_connect() || error.is_builder() {
+        Outcome::NotSent { why }
+    } else {
+        Outcome::Unknown {
+            why,
+            timed_out: error.is_timeout(),
+        }
+    }
+}
+
+/// The innermost cause says what happened; the outer ones repeat the address.
+pub fn describe(error: &reqwest::Error) -> String {
+    if error.is_timeout() {
+        return if error.is_connect() {
+            "no connection in time".into()
+        } else {
+            "no answer in time".into()
+        };
+    }
+    let mut cause: &dyn std::error::Error = error;
+    while let Some(inner) = cause.source() {
+        cause = inner;
+    }
+    cause.to_string()
+}
+
+impl Outcome {
+    /// The word of the metrics.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Accepted => "accepted",
+            Self::Refused { .. } => "refused",
+            Self::NotSent { .. } => "not_sent",
+            Self::Unknown { .. } => "unknown",
+        }
+    }
+}

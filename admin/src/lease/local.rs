@@ -1,0 +1,20 @@
+//! No Redis is set: the lease in the database is enough.
+
+use std::time::Duration;
+
+use super::{Answer, Leases};
+
+pub struct Local;
+
+#[async_trait::async_trait]
+impl Leases for Local {
+    async fn take(&self, _shard: i32, _ttl: Duration) -> Answer {
+        Answer::Granted
+    }
+
+    async fn renew(&self, _shard: i32, _ttl: Duration) -> Answer {
+        Answer::Granted
+    }
+
+    async fn release(&self, _shard: i32) {}
+}

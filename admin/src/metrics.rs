@@ -1,0 +1,171 @@
+//! What `/metrics` shows: one registry for each server, so that several can live in one process.
+
+use prometheus::{
+    Encoder, Gauge, Histogram, HistogramOpts, IntCounter, IntCounterVec, IntGauge, Opts, Registry,
+    TextEncoder,
+};
+
+pub struct Metrics {
+    registry: Registry,
+    pub claimed: IntCounter,
+    pub misfired: IntCounter,
+    pub sends: IntCounterVec,
+    pub settled: IntCounterVec,
+    pub alarms: IntCounter,
+    pub fenced: IntCounter,
+    pub saturated: IntCounter,
+    pub lateness: Histogram,
+    pub scan: Histogram,
+    pub ring: IntGauge,
+    pub in_flight: IntGauge,
+    pub shards_held: IntGauge,
+    pub degraded: IntGauge,
+    pub open_runs: prometheus::IntGaugeVec,
+    pub clock_difference: Gauge,
+}
+
+fn counter(registry: &Registry, name: &str, help: &str) -> IntCounter {
+    registered(registry, IntCounter::new(name, help))
+}
+
+fn gauge(registry: &Registry, name: &str, help: &str) -> IntGauge {
+    registered(registry, IntGauge::new(name, help))
+}
+
+fn counters(registry: &Registry, name: &str, help: &str, label: &str) -> IntCounterVec {
+    registered(
+        registry,
+        IntCounterVec::new(Opts::new(name, help), &[label]),
+    )
+}
+
+fn histogram(registry: &Registry, name: &str, help: &str, buckets: &[f64]) -> Histogram {
+    registered(
+        registry,
+        Histogram::with_opts(HistogramOpts::new(name, help).buckets(buckets.to_vec())),
+    )
+}
+
+fn registered<C: prometheus::core::Collector + Clone + 'static>(
+    registry: &Registry,
+    made: prometheus::Result<C>,
+) -> C {
+    #[expect(
+        clippy::expect_used,
+        reason = "names are constants; a wrong one fails in the first test"
+    )]
+    let collector = made.expect("a metric's name");
+    #[expect(
+        clippy::expect_used,
+        reason = "names are constants; a second one fails in the first test"
+    )]
+    registry
+        .register(Box::new(collector.clone()))
+        .expect("a metric's name, once");
+    collector
+}
+
+impl Metrics {
+    pub fn new() -> Self {
+        let r = Registry::new();
+        let seconds = [
+            0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 15.0, 60.0,
+        ];
+        Self {
+            claimed: counter(
+                &r,
+                "carillon_runs_claimed_total",
+                "Instants recorded as runs by this node.",
+            ),
+            misfired: counter(
+                &r,
+                "carillon_instants_skipped_total",
+                "Instants recorded as skipped by this node (misfired or coalesced).",
+            ),
+            sends: counters(
+                &r,
+                "carillon_sends_total",
+                "Requests to executors, by outcome.",
+                "outcome",
+            ),
+            settled: counters(
+                &r,
+                "carillon_runs_settled_total",
+                "Runs that reached a state by this node.",
+                "state",
+            ),
+            alarms: counter(
+                &r,
+                "carillon_alarms_total",
+                "Runs that failed for the last time, and jobs paused by the engine.",
+            ),
+            fenced: counter(
+                &r,
+                "carillon_fence_hits_total",
+                "Writes refused because another node holds the shard.",
+            ),
+            saturated: counter(
+                &r,
+                "carillon_saturated_total",
+                "Times a due run found no executor with room.",
+            ),
+            lateness: histogram(
+                &r,
+                "carillon_lateness_seconds",
+                "From a run's due time to its request.",
+                &seconds,
+            ),
+            scan: histogram(
+                &r,
+                "carillon_scan_duration_seconds",
+                "One round of a shard's scan.",
+                &seconds,
+            ),
+            ring: gauge(
+                &r,
+                "carillon_ring_entries",
+                "Runs that wait in memory for their second.",
+            ),
+            in_flight: gauge(&r, "carillon_in_flight", "Requests to executors under way."),
+            shards_held: gauge(&r, "carillon_shards_held", "Shards that this node works."),
+            degraded: gauge(
+                &r,
+                "carillon_degraded",
+                "1 while Redis is set and cannot be reached.",
+            ),
+            open_runs: registered(
+                &r,
+                prometheus::IntGaugeVec::new(
+                    Opts::new(
+                        "carillon_open_runs",
+                        "Runs that have not ended, by state, in the whole cluster.",
+                    ),
+                    &["state"],
+                ),
+            ),
+            clock_difference: registered(
+                &r,
+                Gauge::new(
+                    "carillon_clock_difference_seconds",
+                    "The database's clock against this node's, when it was last asked.",
+                ),
+            ),
+            registry: r,
+        }
+    }
+
+    /// The text form of Prometheus.
+    pub fn render(&self) -> String {
+        let mut out = Vec::new();
+        if let Err(error) = TextEncoder::new().encode(&self.registry.gather(), &mut out) {
+            tracing::error!(%error, "metrics cannot be written");
+        }
+        String::from_utf8(out).unwrap_or_default()
+    }
+}
+
+impl Default for Metrics {
+    fn default() -> Self {
+        Self::new()
+    }
+}

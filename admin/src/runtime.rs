@@ -1,0 +1,136 @@
+//! Services are steps: each can do one round and say when it wants the next. The only loop that sleeps is here.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::FutureExt;
+use tokio::sync::Notify;
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+/// One round at a time.
+#[async_trait::async_trait]
+pub trait Service: Send + Sync + 'static {
+    fn name(&self) -> &'static str;
+
+    /// Does what is to be done now; answers how long to wait for the next round if nothing wakes it.
+    async fn step(&self) -> Duration;
+
+    /// Wakes it early. A permit that comes during a step is not lost.
+    fn wake(&self) -> Option<Arc<Notify>> {
+        None
+    }
+
+    /// Waited after a wake-up, so that what comes together is done together.
+    fn linger(&self) -> Duration {
+        Duration::ZERO
+    }
+}
+
+/// More panics of one service within a minute than this end the process: it is safe to start anew.
+const PANICS_A_MINUTE: usize = 3;
+
+/// Runs a service until `stop`. A panic is logged and the service goes on; too many cancel `fatal`.
+pub fn run(
+    service: Arc<dyn Service>,
+    tasks: &TaskTracker,
+    stop: CancellationToken,
+    fatal: CancellationToken,
+) {
+    tasks.spawn(async move {
+        let mut panics = VecDeque::new();
+        let wake = service.wake().unwrap_or_default();
+        while !stop.is_cancelled() {
+            let step = std::panic::AssertUnwindSafe(service.step()).catch_unwind();
+            let pause = match step.await {
+                Ok(pause) => pause,
+                Err(_) => {
+                    if too_many(&mut panics) {
+                        tracing::error!(
+                            service = service.name(),
+                            "too many panics within a minute: the process ends"
+                        );
+                        fatal.cancel();
+                        return;
+                    }
+                    tracing::error!(
+                        service = service.name(),
+                        "a step panicked; the service goes on"
+                    );
+                    Duration::from_secs(1)
+                }
+            };
+            tokio::select! {
+                () = stop.cancelled() => return,
+                () = tokio::time::sleep(pause) => {}
+                () = wake.notified() => tokio::time::sleep(service.linger()).await,
+            }
+        }
+    });
+}
+
+fn too_many(panics: &mut VecDeque<Instant>) -> bool {
+    let now = Instant::now();
+    panics.push_back(now);
+    while panics
+        .front()
+        .is_some_and(|first| now.duration_since(*first) > Duration::from_secs(60))
+    {
+        panics.pop_front();
+    }
+    panics.len() > PANICS_A_MINUTE
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use super::*;
+
+    struct Panics(AtomicUsize);
+
+    #[async_trait::async_trait]
+    impl Service for Panics {
+        fn name(&self) -> &'static str {
+            "panics"
+        }
+
+        async fn step(&self) -> Duration {
+            assert!(
+                self.0.fetch_add(1, Ordering::SeqCst) != 0,
+                "the first step panics"
+            );
+            Duration::from_secs(3600)
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn m002_3_a_panicking_step_does_not_stop_its_service() {
+        let service = Arc::new(Panics(AtomicUsize::new(0)));
+        let (tasks, stop, fatal) = (
+            TaskTracker::new(),
+            CancellationToken::new(),
+            CancellationToken::new(),
+        );
+        run(service.clone(), &tasks, stop.clone(), fatal.clone());
+        while service.0.load(Ordering::SeqCst) < 2 {
+            tokio::time::advance(Duration::from_millis(500)).await;
+            tokio::task::yield_now().await;
+        }
+        assert!(!fatal.is_cancelled());
+        stop.cancel();
+        tasks.close();
+        tasks.wait().await;
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn panic_after_panic_ends_the_process() {
+        let mut panics = VecDeque::new();
+        assert!((0..PANICS_A_MINUTE).all(|_| !too_many(&mut panics)));
+        assert!(too_many(&mut panics));
+        tokio::time::advance(Duration::from_secs(61)).await;
+        assert!(!too_many(&mut panics));
+    }
+}
