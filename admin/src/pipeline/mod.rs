@@ -1,69 +1,225 @@
 //! The life of a run, in reading order.
+//!
+//! ```text
+//! shards   which shards are ours: lock, then epoch           (every second)
+//! scan     due jobs -> claimed runs -> ring                  (every second a shard, or woken)
+//! tick     what is due goes to dispatch                      (each second of the ring, at most 100 ms apart)
+//! dispatch route -> mark `sending`, commit -> request
+//! complete accepted, refused, reported -> the store -> answer
+//! resolve  sent and never answered, killed and never ended   (every 10 s)
+//! enqueue  the one door for fires without a schedule
+//! ```
+//!
+//! It may import `runtime`, `store`, `lease`, `executor`, `alarm` and the rules; nothing here knows `web`. Its invariant:
+//! nothing is kept in memory alone. The ring, the copies of definitions and registrations, and the wake-ups only make
+//! things quick; lose them all and the rows tell what is to be done.
 
+mod addresses;
+mod attend;
+mod complete;
+mod dispatch;
+mod enqueue;
 mod error;
+mod executors;
+mod follow_clock;
+mod holdings;
+mod in_flight;
+mod jobs;
+mod resolve;
+mod scan;
+mod settings;
+mod shards;
+mod tick;
 
-use carillon_scheduler::Cause;
+use std::collections::HashMap;
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
+use carillon_scheduler::{Clock, Millis, Ring};
+use tokio::sync::Notify;
+use tokio_util::task::TaskTracker;
+
+use crate::executor::ExecutorClient;
+use crate::lease::Leases;
+use crate::metrics::Metrics;
+use crate::store::Store;
+use crate::store::adopt::Waiting;
+use crate::store::settle::Finding;
+
+pub use attend::{Kill, LogPage};
+pub use complete::{Complete, NotStored};
+pub use enqueue::Fire;
 pub use error::Error;
+pub use executors::Registry;
+pub use follow_clock::FollowClock;
+pub use resolve::Resolve;
+pub use scan::Scan;
+pub use settings::Settings;
+pub use shards::Shards;
+pub use tick::Tick;
 
-/// A fire without a schedule: run now, API, child.
-#[derive(Clone, Debug)]
-pub struct Fire {
-    pub job_id: i64,
-    pub cause: Cause,
-    /// None: the job's own.
-    pub params: Option<String>,
-    /// Bound to this executor, which must be registered for the job's app.
-    pub address: Option<String>,
-    /// A repeated key finds the run of the first time.
-    pub idempotency_key: Option<String>,
+/// The door for all that changes a run, and what its services share.
+pub struct Pipeline {
+    pub(crate) store: Arc<Store>,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) metrics: Arc<Metrics>,
+    client: ExecutorClient,
+    leases: Box<dyn Leases>,
+    pub(crate) settings: Settings,
+    /// Random for each start.
+    pub(crate) node: String,
+    address: OnceLock<String>,
+    pub(crate) shards: i32,
+    holdings: holdings::Holdings,
+    ring: Mutex<Ring<Waiting>>,
+    jobs: jobs::Jobs,
+    executors: executors::Executors,
+    addresses: addresses::Addresses,
+    outcomes: complete::Queue,
+    in_flight: in_flight::InFlight,
+    /// Requests under way or waiting for their second.
+    sends: TaskTracker,
+    /// The round robin of each job on this node.
+    turns: Mutex<HashMap<i64, u64>>,
+    tick_wake: Arc<Notify>,
+    scan_wakes: Vec<Arc<Notify>>,
+    /// Another live node is there to take over.
+    peers: AtomicBool,
 }
 
-/// What became of the wish to end a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kill {
-    /// It had not been sent: it never will be.
-    Cancelled,
-    /// The executor was asked; the end comes as a callback.
-    Asked,
-    /// There was nothing to end any more.
-    AlreadyEnded,
+/// What a pipeline is made of.
+pub struct Parts {
+    pub store: Arc<Store>,
+    pub clock: Arc<dyn Clock>,
+    pub metrics: Arc<Metrics>,
+    pub client: ExecutorClient,
+    pub leases: Box<dyn Leases>,
+    pub settings: Settings,
+    pub node: String,
+    pub shards: i32,
 }
-
-/// A piece of a run's log.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LogPage {
-    /// Number of the first line asked for, from 1.
-    pub from: i32,
-    /// Number of the last line in `content`; below `from` if there is nothing new.
-    pub to: i32,
-    pub content: String,
-    /// The run has ended and everything was read.
-    pub end: bool,
-}
-
-/// The door for all that changes a run.
-pub struct Pipeline {}
 
 impl Pipeline {
-    /// Records a fire without a schedule; its run is there, `claimed`, when this returns. Answers the run's id.
-    pub async fn fire(&self, _ask: Fire) -> Result<i64, Error> {
-        Err(Error::MissingJob)
-    }
-
-    /// Asks for the end of a run.
-    pub async fn kill(&self, _run_id: i64) -> Result<Kill, Error> {
-        Err(Error::MissingRun)
-    }
-
-    /// The lines of a run's log from line `from` (1 is the first).
-    pub async fn read_log(&self, _run_id: i64, _from: i32) -> Result<LogPage, Error> {
-        Err(Error::MissingRun)
+    pub fn new(parts: Parts) -> Arc<Self> {
+        Arc::new(Self {
+            addresses: addresses::Addresses::new(&parts.settings),
+            ring: Mutex::new(Ring::new(parts.settings.ring_capacity)),
+            store: parts.store,
+            clock: parts.clock,
+            metrics: parts.metrics,
+            client: parts.client,
+            leases: parts.leases,
+            settings: parts.settings,
+            node: parts.node,
+            address: OnceLock::new(),
+            shards: parts.shards,
+            holdings: holdings::Holdings::default(),
+            jobs: jobs::Jobs::default(),
+            executors: executors::Executors::default(),
+            outcomes: complete::Queue::default(),
+            in_flight: in_flight::InFlight::default(),
+            sends: TaskTracker::new(),
+            turns: Mutex::default(),
+            tick_wake: Arc::default(),
+            scan_wakes: (0..parts.shards).map(|_| Arc::default()).collect(),
+            peers: AtomicBool::new(false),
+        })
     }
 
     /// To be called after an edit was committed: the shard's scan looks at once.
-    pub fn job_changed(&self, _shard: i32) {}
+    pub fn job_changed(&self, shard: i32) {
+        if let Some(wake) = self.scan_wakes.get(shard as usize) {
+            wake.notify_one();
+        }
+    }
 
     /// To be called after a registration changed: routes see it at once.
-    pub fn executors_changed(&self) {}
+    pub fn executors_changed(&self) {
+        self.executors.changed.notify_one();
+    }
+
+    /// Results reported by an executor. Answers when they are committed; otherwise the request must not be answered.
+    pub async fn report(&self, findings: Vec<Finding>) -> Result<(), NotStored> {
+        self.outcomes.report(findings).await
+    }
+
+    /// What this node is reached at, once it listens.
+    pub fn set_address(&self, address: String) {
+        // A second address of one start changes nothing.
+        self.address.set(address).unwrap_or(());
+    }
+
+    fn address(&self) -> String {
+        self.address.get().cloned().unwrap_or_else(|| "-".into())
+    }
+
+    /// Executors that were live when a node was last alive keep their lease from now on.
+    pub async fn begin(&self) -> crate::store::Result<()> {
+        let now = self.clock.now();
+        if let Some(last_alive_at) = self.store.last_alive_at().await? {
+            self.executors.begin_grace(
+                last_alive_at,
+                now,
+                self.settings.own_lease,
+                self.settings.stock_lease,
+            );
+        }
+        self.executors.refresh(&self.store).await
+    }
+
+    fn ring(&self) -> MutexGuard<'_, Ring<Waiting>> {
+        self.ring.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Wakes the tick if this is due before all others.
+    fn put_in_ring(&self, run: Waiting, at: Millis) {
+        let mut ring = self.ring();
+        let next = ring.next_due();
+        ring.insert(at, run.run_id, run.shard, run);
+        drop(ring);
+        if next.is_none_or(|next| at < next) {
+            self.tick_wake.notify_one();
+        }
+    }
+
+    /// Stops working a shard: no claims, no marks, nothing of it in memory.
+    fn step_down(&self, shard: i32, epoch: i64) {
+        if self.holdings.drop(shard, epoch) {
+            let dropped = self.ring().remove_shard(shard);
+            tracing::info!(shard, epoch, dropped, "stepped down from a shard");
+        }
+    }
+
+    /// The next turn of a job's round robin; begins at a random place.
+    fn turn(&self, job_id: i64) -> u64 {
+        let mut turns = self.turns.lock().unwrap_or_else(PoisonError::into_inner);
+        let turn = turns
+            .entry(job_id)
+            .or_insert_with(|| u64::from(rand::random::<u16>()));
+        *turn = turn.wrapping_add(1);
+        *turn
+    }
+
+    /// Nothing is under way and nothing waits to be written.
+    pub fn is_idle(&self) -> bool {
+        self.sends.is_empty() && self.outcomes.is_empty()
+    }
+
+    /// Is another live node there to take over?
+    pub fn has_peers(&self) -> bool {
+        self.peers.load(std::sync::atomic::Ordering::Relaxed)
+    }
+
+    /// Nothing more is marked: what is in the ring waits in its rows for the next holder.
+    pub fn close(&self) {
+        for (shard, held) in self.holdings.all() {
+            self.step_down(shard, held.epoch);
+        }
+    }
+
+    /// No new requests; waits for those under way.
+    pub async fn finish_sends(&self) {
+        self.sends.close();
+        self.sends.wait().await;
+    }
 }

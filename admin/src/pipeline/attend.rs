@@ -1,0 +1,177 @@
+//! What people ask of a single run: its end, and its log.
+
+use carillon_scheduler::RunState;
+
+use super::{Error, Pipeline};
+use crate::executor::{LogAnswer, Outcome};
+use crate::store::attend::Whereabouts;
+
+/// What became of the wish to end a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kill {
+    /// It had not been sent: it never will be.
+    Cancelled,
+    /// The executor was asked; the end comes as a callback.
+    Asked,
+    /// There was nothing to end any more.
+    AlreadyEnded,
+}
+
+/// A piece of a run's log.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LogPage {
+    /// Number of the first line asked for, from 1.
+    pub from: i32,
+    /// Number of the last line in `content`; below `from` if there is nothing new.
+    pub to: i32,
+    pub content: String,
+    /// The run has ended and everything was read.
+    pub end: bool,
+}
+
+impl Pipeline {
+    /// Asks for the end of a run. A stock executor ends all that it has of the same job.
+    ///
+    /// # Errors
+    /// No such run; an executor that cannot be asked or refuses; the database.
+    pub async fn kill(&self, run_id: i64) -> Result<Kill, Error> {
+        let now = self.clock.now();
+        if self.store.cancel(&[run_id], "operator", now).await? == 1 {
+            self.ring().remove(run_id);
+            return Ok(Kill::Cancelled);
+        }
+        let run = self
+            .store
+            .whereabouts(run_id)
+            .await?
+            .ok_or(Error::MissingRun)?;
+        if run.state.is_final() || !self.store.note_kill(run_id, now).await? {
+            return Ok(Kill::AlreadyEnded);
+        }
+        let asked = self.ask_for_the_end(&run).await;
+        if asked.is_err() {
+            self.store.forget_kill(run_id).await?;
+        }
+        asked.map(|()| Kill::Asked)
+    }
+
+    async fn ask_for_the_end(&self, run: &Whereabouts) -> Result<(), Error> {
+        let (Some(address), Some(app)) = (&run.address, &run.app) else {
+            return Err(Error::Executor("it is not known where the run is".into()));
+        };
+        let job_id = i32::try_from(run.job_id).map_err(|_| Error::MissingJob)?;
+        match self.client.kill(address, app, job_id, run.run_id).await {
+            Outcome::Accepted => Ok(()),
+            Outcome::Refused { message, .. } => {
+                Err(Error::Executor(format!("{address} refuses: {message}")))
+            }
+            Outcome::NotSent { why } | Outcome::Unknown { why, .. } => Err(Error::Executor(
+                format!("{address} could not be asked: {why}"),
+            )),
+        }
+    }
+
+    /// The lines of a run's log from line `from` (1 is the first).
+    ///
+    /// # Errors
+    /// No such run; there is no log, with the reason; an executor that cannot be asked.
+    pub async fn read_log(&self, run_id: i64, from: i32) -> Result<LogPage, Error> {
+        let run = self
+            .store
+            .whereabouts(run_id)
+            .await?
+            .ok_or(Error::MissingRun)?;
+        let from = from.max(1);
+        let (Some(address), Some(app)) = (&run.address, &run.app) else {
+            return match run.state {
+                RunState::Claimed | RunState::Sending => Ok(LogPage {
+                    from,
+                    to: from - 1,
+                    content: String::new(),
+                    end: false,
+                }),
+                _ => Err(Error::NoLog(
+                    "the run was never sent, so there is no log".into(),
+                )),
+            };
+        };
+        let answer = self
+            .client
+            .read_log(address, app, run_id, run.due_at, i64::from(from))
+            .await;
+        match answer {
+            Ok(LogAnswer::Page(page)) => Ok(as_page(from, page, run.state)),
+            Ok(LogAnswer::NoLog) => Err(Error::NoLog("this executor keeps no log".into())),
+            // It has not begun to write; a run that goes on may still.
+            Err(_) if run.state.is_open() && self.is_live(app, address) => Ok(LogPage {
+                from,
+                to: from - 1,
+                content: String::new(),
+                end: false,
+            }),
+            Err(why) => Err(Error::NoLog(format!("{address}: {why}"))),
+        }
+    }
+
+    fn is_live(&self, app: &str, address: &str) -> bool {
+        self.executors
+            .live(app, self.clock.now())
+            .iter()
+            .any(|candidate| candidate.address == address)
+    }
+}
+
+/// The executor's own word on the end is not to be trusted: some never say it, others always. What counts is whether the
+/// run has ended and whether anything new came. Its line numbers may lag behind, so the lines are counted.
+fn as_page(from: i32, page: crate::executor::LogPage, state: RunState) -> LogPage {
+    let content = if page.to_line < page.from_line && page.to_line != 0 {
+        String::new()
+    } else {
+        page.content
+    };
+    let lines = content.lines().count() as i32;
+    LogPage {
+        from,
+        to: from - 1 + lines,
+        end: lines == 0
+            && !matches!(
+                state,
+                RunState::Claimed | RunState::Sending | RunState::Running
+            ),
+        content,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn page(to_line: i64, content: &str, is_end: bool) -> crate::executor::LogPage {
+        crate::executor::LogPage {
+            from_line: 5,
+            to_line,
+            content: content.into(),
+            is_end,
+        }
+    }
+
+    #[test]
+    fn the_end_of_a_log_is_decided_by_the_run() {
+        let going_on = as_page(5, page(5, "five\n", true), RunState::Running);
+        assert_eq!(
+            (going_on.to, going_on.end),
+            (5, false),
+            "pyxxl says `end` while the run goes on"
+        );
+        let nothing_new = as_page(5, page(4, "", true), RunState::Running);
+        assert_eq!((nothing_new.to, nothing_new.end), (4, false));
+        assert!(
+            as_page(5, page(4, "", false), RunState::Succeeded).end,
+            "Java never says it"
+        );
+        assert!(
+            as_page(5, page(0, "", false), RunState::Succeeded).end,
+            "Java 3.x says line 0 for nothing new"
+        );
+    }
+}

@@ -1,0 +1,295 @@
+//! One request for each marked run, at its time, and what its outcome leads to.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use carillon_scheduler::{FireKey, Millis, RunEvent};
+
+use super::route::Routed;
+use crate::executor::{Outcome, RunHeaders, RunRequest};
+use crate::pipeline::Pipeline;
+use crate::pipeline::addresses::{Address, Place};
+use crate::pipeline::jobs::{ById, Job};
+use crate::pipeline::settings::ms;
+use crate::store::adopt::Waiting;
+use crate::store::settle::Finding;
+
+/// What a mark has in common for its whole batch.
+#[derive(Clone, Copy, Debug)]
+pub struct Marked {
+    pub token: i64,
+    pub marked_at: Millis,
+    /// When the mark was asked for, on the monotonic clock.
+    pub asked: Duration,
+}
+
+struct Delivery {
+    pipeline: Arc<Pipeline>,
+    routed: Routed,
+    marked: Marked,
+    job: Arc<Job>,
+    params: Option<String>,
+}
+
+pub fn spawn(
+    pipeline: &Arc<Pipeline>,
+    batch: Vec<Routed>,
+    marked: Marked,
+    jobs: &ById,
+    params: Vec<(i64, String)>,
+) {
+    let mut params: HashMap<i64, String> = params.into_iter().collect();
+    for routed in batch {
+        let Some(job) = jobs.get(&routed.run.job_id) else {
+            // Deleted between mark and reading: the row goes back, where the deletion finds it.
+            pipeline.outcomes.give_back(routed.run, marked.token);
+            continue;
+        };
+        let params = params.remove(&routed.run.run_id);
+        let delivery = Delivery {
+            pipeline: pipeline.clone(),
+            routed,
+            marked,
+            job: job.clone(),
+            params,
+        };
+        pipeline.sends.spawn(delivery.run());
+    }
+}
+
+/// What happened at one address.
+enum Step {
+    Done,
+    /// Nothing was written: the next candidate may have it.
+    Next(String),
+    /// Marked too long ago, or the address closed while it waited.
+    GiveBack,
+}
+
+impl Delivery {
+    async fn run(self) {
+        let due_in = self.routed.run.due_at - self.pipeline.clock.now();
+        if due_in > 0 {
+            tokio::time::sleep(Duration::from_millis(due_in as u64)).await;
+        }
+        let mut why = Vec::new();
+        for index in 0..self.routed.candidates.len() {
+            let candidate = &self.routed.candidates[index];
+            match self.at(index).await {
+                Step::Done => return,
+                Step::GiveBack => {
+                    let Self {
+                        pipeline,
+                        routed,
+                        marked,
+                        ..
+                    } = self;
+                    return pipeline.outcomes.give_back(routed.run, marked.token);
+                }
+                Step::Next(reason) => why.push(format!("{}: {reason}", candidate.address)),
+            }
+        }
+        self.found(
+            RunEvent::NoExecutor,
+            None,
+            why.join("; "),
+            "no_executor",
+            None,
+        );
+    }
+
+    async fn at(&self, index: usize) -> Step {
+        let candidate = &self.routed.candidates[index];
+        let address = self.pipeline.addresses.get(&candidate.address);
+        let Some(later_place) = self.place(index, &address) else {
+            return Step::Next("no room".into());
+        };
+        let probe = later_place.as_ref().unwrap_or(&self.routed.place).probe;
+        let Some(_slot) = address.slot(probe).await else {
+            return Step::GiveBack;
+        };
+        if self.is_stale() {
+            return Step::GiveBack;
+        }
+        if index > 0 && !self.redirect(index).await {
+            return Step::Done;
+        }
+        let outcome = self.post(&candidate.address).await;
+        if address.note(
+            &outcome,
+            self.pipeline.clock.monotonic(),
+            self.pipeline.settings.breaker,
+        ) {
+            tracing::warn!(executor.address = candidate.address, outcome = ?outcome, "the executor is left alone for a while");
+        }
+        self.conclude(outcome)
+    }
+
+    /// The first candidate counts this run since it was routed.
+    fn place(&self, index: usize, address: &Arc<Address>) -> Option<Option<Place>> {
+        if index == 0 {
+            return Some(None);
+        }
+        address
+            .enter(
+                self.pipeline.clock.monotonic(),
+                self.pipeline.settings.waiting,
+            )
+            .ok()
+            .map(Some)
+    }
+
+    fn is_stale(&self) -> bool {
+        self.pipeline
+            .clock
+            .monotonic()
+            .saturating_sub(self.marked.asked)
+            > self.pipeline.settings.send_limit
+    }
+
+    /// The address is in the row before a byte goes to it. False: the run is not ours to send any more.
+    async fn redirect(&self, index: usize) -> bool {
+        let next = &self.routed.candidates[index];
+        let run_id = self.routed.run.run_id;
+        match self
+            .pipeline
+            .store
+            .redirect(
+                run_id,
+                self.marked.token,
+                &next.address,
+                next.boot_id.as_deref(),
+            )
+            .await
+        {
+            Ok(ours) => ours,
+            Err(error) => {
+                tracing::warn!(%error, run.id = run_id, "the next executor could not be noted; the run goes back");
+                self.pipeline
+                    .outcomes
+                    .give_back(self.routed.run.clone(), self.marked.token);
+                false
+            }
+        }
+    }
+
+    async fn post(&self, address: &str) -> Outcome {
+        let run = &self.routed.run;
+        let sent_at = self.pipeline.clock.now();
+        self.pipeline.in_flight.begin(run.run_id, sent_at);
+        self.pipeline.metrics.in_flight.inc();
+        self.pipeline
+            .metrics
+            .lateness
+            .observe((sent_at - run.due_at) as f64 / 1000.0);
+        let outcome = self
+            .pipeline
+            .client
+            .run(address, &self.request(), &self.headers())
+            .await;
+        self.pipeline.metrics.in_flight.dec();
+        outcome
+    }
+
+    fn request(&self) -> RunRequest {
+        let (run, job) = (&self.routed.run, &self.job.stored);
+        let block = self
+            .job
+            .rules
+            .as_ref()
+            .map_or("SERIAL_EXECUTION", |rules| rules.block.wire());
+        RunRequest {
+            job_id: i32::try_from(run.job_id).unwrap_or(i32::MAX),
+            handler: job.handler.clone(),
+            params: self.params.clone().unwrap_or_else(|| job.params.clone()),
+            block_strategy: block.to_owned(),
+            timeout_seconds: job.timeout_seconds,
+            log_id: run.run_id,
+            log_date_time: run.due_at,
+            glue_type: "BEAN".into(),
+            glue_source: String::new(),
+            glue_updatetime: job.updated_at,
+            broadcast_index: run.part,
+            broadcast_total: run.parts,
+        }
+    }
+
+    fn headers(&self) -> RunHeaders<'_> {
+        let run = &self.routed.run;
+        let key = FireKey {
+            job_id: run.job_id,
+            cause: run.cause,
+            fire_no: run.fire_no,
+            part: run.part,
+        };
+        RunHeaders {
+            app: &self.job.stored.app,
+            fire_key: key.to_string(),
+            scheduled_at: run.scheduled_at,
+            attempt: run.attempt,
+            epoch: run.epoch,
+            not_after: self.marked.marked_at + 2 * ms(self.pipeline.settings.send_limit),
+        }
+    }
+
+    fn conclude(&self, outcome: Outcome) -> Step {
+        let run_id = self.routed.run.run_id;
+        let flight = self.pipeline.in_flight.end(run_id);
+        self.pipeline
+            .metrics
+            .sends
+            .with_label_values(&[outcome.name()])
+            .inc();
+        match outcome {
+            Outcome::Accepted => {
+                if let Some(sent_at) = flight
+                    .filter(|flight| !flight.settled)
+                    .map(|flight| flight.sent_at)
+                {
+                    self.pipeline.outcomes.accepted(
+                        run_id,
+                        sent_at,
+                        self.pipeline.clock.monotonic(),
+                    );
+                }
+                Step::Done
+            }
+            Outcome::Refused { code, message } => {
+                self.found(
+                    RunEvent::Refused,
+                    Some(code),
+                    message,
+                    "refused",
+                    flight.map(|flight| flight.sent_at),
+                );
+                Step::Done
+            }
+            Outcome::NotSent { why } => Step::Next(why),
+            Outcome::Unknown { why, .. } => {
+                // The row stays `sending`: a callback or the resolver settles it. It is never sent elsewhere blindly.
+                tracing::info!(run.id = run_id, why, "the outcome of a request is unknown");
+                Step::Done
+            }
+        }
+    }
+
+    fn found(
+        &self,
+        event: RunEvent,
+        code: Option<i32>,
+        message: String,
+        reason: &'static str,
+        sent_at: Option<Millis>,
+    ) {
+        let run: &Waiting = &self.routed.run;
+        self.pipeline.outcomes.found(Finding {
+            run_id: run.run_id,
+            event,
+            code,
+            message: Some(message),
+            reason: Some(reason),
+            sent_at,
+        });
+    }
+}

@@ -1,0 +1,206 @@
+//! Who can be sent to: a copy of the registrations, at most a second old.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use carillon_scheduler::Millis;
+use tokio::sync::Notify;
+
+use super::Pipeline;
+use super::settings::ms;
+use crate::runtime::Service;
+use crate::store::executor::Executor;
+use crate::store::{self, Store};
+
+/// An executor that may be chosen.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Candidate {
+    pub address: String,
+    pub boot_id: Option<String>,
+}
+
+#[derive(Default)]
+struct Snapshot {
+    by_app: HashMap<String, Vec<Executor>>,
+}
+
+/// No executor is held to be dead while nobody could take its heartbeats: those that were live when a node was last alive
+/// keep their lease for its full length after this node's start.
+#[derive(Clone, Copy, Debug)]
+struct Grace {
+    last_alive_at: Millis,
+    since: Millis,
+    own_until: Millis,
+    stock_until: Millis,
+}
+
+#[derive(Default)]
+pub struct Executors {
+    snapshot: Mutex<Arc<Snapshot>>,
+    grace: Mutex<Option<Grace>>,
+    pub changed: Arc<Notify>,
+}
+
+impl Executors {
+    pub fn begin_grace(&self, last_alive_at: Millis, now: Millis, own: Duration, stock: Duration) {
+        let grace = Grace {
+            last_alive_at,
+            since: now,
+            own_until: now + ms(own),
+            stock_until: now + ms(stock),
+        };
+        *self.grace.lock().unwrap_or_else(PoisonError::into_inner) = Some(grace);
+    }
+
+    /// From when on a run that finds no executor may be given up: not for the time in which none could register.
+    pub fn patience_from(&self, due_at: Millis) -> Millis {
+        let grace = *self.grace.lock().unwrap_or_else(PoisonError::into_inner);
+        grace.map_or(due_at, |grace| grace.since.max(due_at))
+    }
+
+    pub async fn refresh(&self, store: &Store) -> store::Result<()> {
+        let mut by_app: BTreeMap<String, Vec<Executor>> = BTreeMap::new();
+        for executor in store.executors().await? {
+            by_app
+                .entry(executor.app.clone())
+                .or_default()
+                .push(executor);
+        }
+        let snapshot = Snapshot {
+            by_app: by_app.into_iter().collect(),
+        };
+        *self.snapshot.lock().unwrap_or_else(PoisonError::into_inner) = Arc::new(snapshot);
+        Ok(())
+    }
+
+    /// The live executors of an app, by address.
+    pub fn live(&self, app: &str, now: Millis) -> Vec<Candidate> {
+        let snapshot = self
+            .snapshot
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone();
+        let grace = *self.grace.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(all) = snapshot.by_app.get(app) else {
+            return vec![];
+        };
+        all.iter()
+            .filter(|executor| {
+                executor.is_live(now) || grace.is_some_and(|grace| grace.covers(executor, now))
+            })
+            .map(|executor| Candidate {
+                address: executor.address.clone(),
+                boot_id: executor.boot_id.clone(),
+            })
+            .collect()
+    }
+}
+
+impl Grace {
+    fn covers(&self, executor: &Executor, now: Millis) -> bool {
+        let until = if executor.boot_id.is_some() {
+            self.own_until
+        } else {
+            self.stock_until
+        };
+        executor.expires_at >= self.last_alive_at && now < until
+    }
+}
+
+/// Longer without the database than this, and leases count anew from its return.
+const OUTAGE_MS: i64 = 5_000;
+
+/// Keeps the copy fresh.
+pub struct Registry {
+    pipeline: Arc<Pipeline>,
+    read_at: AtomicI64,
+}
+
+impl Registry {
+    pub fn new(pipeline: Arc<Pipeline>) -> Self {
+        let read_at = AtomicI64::new(pipeline.clock.now());
+        Self { pipeline, read_at }
+    }
+
+    fn note_read(&self) {
+        let now = self.pipeline.clock.now();
+        let before = self.read_at.swap(now, Ordering::Relaxed);
+        if now - before > OUTAGE_MS {
+            let settings = &self.pipeline.settings;
+            self.pipeline.executors.begin_grace(
+                before,
+                now,
+                settings.own_lease,
+                settings.stock_lease,
+            );
+        }
+    }
+}
+
+#[async_trait]
+impl Service for Registry {
+    fn name(&self) -> &'static str {
+        "registry"
+    }
+
+    fn wake(&self) -> Option<Arc<Notify>> {
+        Some(self.pipeline.executors.changed.clone())
+    }
+
+    async fn step(&self) -> Duration {
+        match self.pipeline.executors.refresh(&self.pipeline.store).await {
+            Ok(()) => self.note_read(),
+            Err(error) => {
+                tracing::warn!(%error, "registrations could not be read; the last ones stay in use")
+            }
+        }
+        Duration::from_secs(1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn executor(boot_id: Option<&str>, expires_at: Millis) -> Executor {
+        Executor {
+            app: "orders".into(),
+            address: "http://10.0.0.1:9999/".into(),
+            boot_id: boot_id.map(Into::into),
+            capabilities: None,
+            registered_at: 0,
+            seen_at: 0,
+            expires_at,
+        }
+    }
+
+    #[test]
+    fn m002_34_nobody_is_dead_while_no_heartbeat_could_be_taken() {
+        // The last node was alive at 100 s; this one starts at 500 s.
+        let grace = Grace {
+            last_alive_at: 100_000,
+            since: 500_000,
+            own_until: 530_000,
+            stock_until: 590_000,
+        };
+        assert!(
+            grace.covers(&executor(Some("b"), 120_000), 529_999),
+            "it was live when the last node was"
+        );
+        assert!(
+            !grace.covers(&executor(Some("b"), 120_000), 530_000),
+            "a full lease has passed without a heartbeat"
+        );
+        assert!(
+            grace.covers(&executor(None, 120_000), 589_999),
+            "stock executors have the longer lease"
+        );
+        assert!(
+            !grace.covers(&executor(Some("b"), 99_999), 500_000),
+            "it was dead before"
+        );
+    }
+}

@@ -1,0 +1,91 @@
+//! Which shards this node holds, under which epoch, and for how long it may trust that.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// One shard of ours.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Held {
+    pub epoch: i64,
+    /// On the monotonic clock; counted from before the request that took or renewed the lease.
+    pub trusted_until: Duration,
+    pub renewed: Duration,
+}
+
+#[derive(Default)]
+pub struct Holdings(Mutex<BTreeMap<i32, Held>>);
+
+impl Holdings {
+    fn map(&self) -> MutexGuard<'_, BTreeMap<i32, Held>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The epoch under which the shard may be worked now; None when it is not ours or not trusted any more.
+    pub fn epoch(&self, shard: i32, now: Duration) -> Option<i64> {
+        self.map()
+            .get(&shard)
+            .filter(|held| now < held.trusted_until)
+            .map(|held| held.epoch)
+    }
+
+    pub fn all(&self) -> BTreeMap<i32, Held> {
+        self.map().clone()
+    }
+
+    pub fn put(&self, shard: i32, held: Held) {
+        self.map().insert(shard, held);
+    }
+
+    /// A claim or a renewal went through: trusted anew, if it is still the same epoch.
+    pub fn renewed(&self, shard: i32, epoch: i64, asked: Duration, trust: Duration) {
+        if let Some(held) = self
+            .map()
+            .get_mut(&shard)
+            .filter(|held| held.epoch == epoch)
+        {
+            held.trusted_until = held.trusted_until.max(asked + trust);
+            held.renewed = held.renewed.max(asked);
+        }
+    }
+
+    /// True if it was ours under this epoch.
+    pub fn drop(&self, shard: i32, epoch: i64) -> bool {
+        let mut map = self.map();
+        let ours = map.get(&shard).is_some_and(|held| held.epoch == epoch);
+        if ours {
+            map.remove(&shard);
+        }
+        ours
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lease_is_trusted_for_less_time_than_it_lasts() {
+        let second = Duration::from_secs;
+        let holdings = Holdings::default();
+        holdings.put(
+            3,
+            Held {
+                epoch: 7,
+                trusted_until: second(9),
+                renewed: second(0),
+            },
+        );
+        assert_eq!(holdings.epoch(3, second(8)), Some(7));
+        assert_eq!(holdings.epoch(3, second(9)), None);
+        holdings.renewed(3, 6, second(5), second(9));
+        assert_eq!(
+            holdings.epoch(3, second(9)),
+            None,
+            "another epoch's renewal is not ours"
+        );
+        holdings.renewed(3, 7, second(5), second(9));
+        assert_eq!(holdings.epoch(3, second(13)), Some(7));
+        assert!(!holdings.drop(3, 6) && holdings.drop(3, 7));
+    }
+}

@@ -1,0 +1,142 @@
+//! Definitions in memory, by their revision: parsed once, replaced when the revision differs.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use carillon_scheduler::{
+    BlockStrategy, CatchUp, MisfirePolicy, RouteStrategy, Schedule, ScheduleDraft, Timing,
+};
+
+use crate::store::definition::Definition;
+use crate::store::{self, Store};
+
+/// A job as the engine works with it.
+#[derive(Debug)]
+pub struct Job {
+    pub stored: Definition,
+    /// Or why it cannot be planned: somebody wrote the row behind our back, or zone data has changed.
+    pub rules: Result<Rules, String>,
+}
+
+#[derive(Debug)]
+pub struct Rules {
+    pub schedule: Schedule,
+    pub catch_up: CatchUp,
+    pub misfire: MisfirePolicy,
+    pub route: RouteStrategy,
+    pub block: BlockStrategy,
+}
+
+impl Job {
+    fn of(stored: Definition) -> Self {
+        let rules = parse(&stored);
+        Self { stored, rules }
+    }
+
+    pub fn timing<'a>(&self, rules: &'a Rules) -> Timing<'a> {
+        Timing {
+            schedule: &rules.schedule,
+            catch_up: rules.catch_up,
+            misfire: rules.misfire,
+            misfire_threshold_ms: self.stored.misfire_threshold_ms,
+        }
+    }
+}
+
+fn parse(stored: &Definition) -> Result<Rules, String> {
+    fn word<T: std::str::FromStr<Err = impl std::fmt::Display>>(text: &str) -> Result<T, String> {
+        text.parse().map_err(|error: T::Err| error.to_string())
+    }
+    let draft: ScheduleDraft = serde_json::from_str(&stored.schedule_text)
+        .map_err(|error| format!("schedule: {error}"))?;
+    let schedule = Schedule::parse(&draft, stored.anchor_at)
+        .map_err(|error| format!("{}: {}", error.field, error.message))?;
+    Ok(Rules {
+        schedule,
+        catch_up: word(&stored.catch_up)?,
+        misfire: word(&stored.misfire)?,
+        route: word(&stored.route)?,
+        block: word(&stored.block)?,
+    })
+}
+
+/// More than this many, and those not in use are dropped.
+const CAPACITY: usize = 200_000;
+
+pub type ById = HashMap<i64, Arc<Job>>;
+
+#[derive(Default)]
+pub struct Jobs(Mutex<ById>);
+
+impl Jobs {
+    fn map(&self) -> MutexGuard<'_, ById> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// These jobs at least at the revisions given (a scan has just read them). Missing ones do not exist any more.
+    pub async fn at(&self, store: &Store, wanted: &[(i64, i64)]) -> store::Result<ById> {
+        let mut found = ById::with_capacity(wanted.len());
+        let mut stale = Vec::new();
+        {
+            let map = self.map();
+            for (id, revision) in wanted {
+                match map.get(id).filter(|job| job.stored.revision == *revision) {
+                    Some(job) => drop(found.insert(*id, job.clone())),
+                    None => stale.push(*id),
+                }
+            }
+        }
+        if !stale.is_empty() {
+            found.extend(self.load(store, &stale).await?);
+        }
+        Ok(found)
+    }
+
+    /// These jobs as they are committed now.
+    pub async fn current(&self, store: &Store, ids: &[i64]) -> store::Result<ById> {
+        let revisions = store.revisions(ids).await?;
+        self.at(store, &revisions).await
+    }
+
+    /// These jobs, perhaps a little old: for what may be decided again later.
+    pub async fn recent(&self, store: &Store, ids: &[i64]) -> store::Result<ById> {
+        let mut found: ById = {
+            let map = self.map();
+            ids.iter()
+                .filter_map(|id| map.get(id).map(|job| (*id, job.clone())))
+                .collect()
+        };
+        let missing: Vec<i64> = ids
+            .iter()
+            .copied()
+            .filter(|id| !found.contains_key(id))
+            .collect();
+        if !missing.is_empty() {
+            found.extend(self.load(store, &missing).await?);
+        }
+        Ok(found)
+    }
+
+    async fn load(&self, store: &Store, ids: &[i64]) -> store::Result<ById> {
+        let mut loaded = ById::with_capacity(ids.len());
+        for chunk in ids.chunks(500) {
+            for stored in store.definitions(chunk).await? {
+                loaded.insert(stored.job_id, Arc::new(Job::of(stored)));
+            }
+        }
+        let mut map = self.map();
+        if map.len() > CAPACITY {
+            map.retain(|_, job| Arc::strong_count(job) > 1);
+        }
+        for (id, job) in &loaded {
+            // Two loads at once: the higher revision stays.
+            if map
+                .get(id)
+                .is_none_or(|old| old.stored.revision <= job.stored.revision)
+            {
+                map.insert(*id, job.clone());
+            }
+        }
+        Ok(loaded)
+    }
+}

@@ -1,0 +1,75 @@
+//! What was found in the table enters the ring; a first attempt that is too late by now follows its misfire policy.
+
+use std::collections::HashMap;
+
+use carillon_scheduler::{Cause, MisfirePolicy};
+
+use super::Scan;
+use crate::store;
+use crate::store::adopt::Waiting;
+
+impl Scan {
+    pub(super) async fn enter_ring(&self, found: Vec<Waiting>) -> store::Result<()> {
+        let pipeline = &self.pipeline;
+        let late = self.misfired(&found).await?;
+        if !late.is_empty() {
+            pipeline
+                .store
+                .cancel(&late, "misfire", pipeline.clock.now())
+                .await?;
+            tracing::info!(
+                shard = self.shard,
+                runs = late.len(),
+                "recorded instants were reached too late to run"
+            );
+        }
+        for run in found.into_iter().filter(|run| !late.contains(&run.run_id)) {
+            let due_at = run.due_at;
+            pipeline.put_in_ring(run, due_at);
+        }
+        Ok(())
+    }
+
+    /// Older than the job's threshold, and its policy does not run them: `skip` none, `fire_once` the latest of a job
+    /// unless a later instant of it runs anyway. Sorted.
+    async fn misfired(&self, found: &[Waiting]) -> store::Result<Vec<i64>> {
+        let pipeline = &self.pipeline;
+        let now = pipeline.clock.now();
+        let scheduled = |run: &&Waiting| {
+            run.cause == Cause::Schedule && run.attempt == 1 && run.bound_to.is_none()
+        };
+        let mut by_job: HashMap<i64, Vec<&Waiting>> = HashMap::new();
+        for run in found.iter().filter(scheduled) {
+            by_job.entry(run.job_id).or_default().push(run);
+        }
+        // The shortest threshold is a second; most of the time nothing is that late.
+        by_job.retain(|_, runs| runs.iter().any(|run| run.scheduled_at < now - 1000));
+        if by_job.is_empty() {
+            return Ok(vec![]);
+        }
+        let ids: Vec<i64> = by_job.keys().copied().collect();
+        let jobs = pipeline.jobs.current(&pipeline.store, &ids).await?;
+        let mut misfired = Vec::new();
+        for (job_id, mut runs) in by_job {
+            let Some(job) = jobs.get(&job_id) else {
+                continue;
+            };
+            let policy = job
+                .rules
+                .as_ref()
+                .map_or(MisfirePolicy::FireOnce, |rules| rules.misfire);
+            runs.sort_unstable_by_key(|run| run.scheduled_at);
+            let mut late: Vec<i64> = runs
+                .iter()
+                .filter(|run| run.scheduled_at < now - job.stored.misfire_threshold_ms)
+                .map(|run| run.run_id)
+                .collect();
+            if policy == MisfirePolicy::FireOnce && late.len() == runs.len() {
+                late.pop();
+            }
+            misfired.extend(late);
+        }
+        misfired.sort_unstable();
+        Ok(misfired)
+    }
+}

@@ -1,0 +1,245 @@
+//! Plans each due job apart, outside any transaction, and claims what the plans say in batches.
+
+use std::collections::HashMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Mutex, PoisonError};
+
+use carillon_scheduler::{Millis, Plan, plan};
+
+use super::Scan;
+use crate::pipeline::jobs::Job;
+use crate::store::adopt::Waiting;
+use crate::store::claim::{Claim, Due, Holder, SkippedRange};
+use crate::store::{self, ids};
+
+/// Runs of one claim.
+const RUNS: usize = 500;
+/// Instants of one job in one claim; its cursor stands at the next one then.
+const INSTANTS: usize = 100;
+/// So many failed plans, and the job is paused.
+const STRIKES: u32 = 3;
+
+#[derive(Default)]
+pub struct Strikes(Mutex<HashMap<i64, u32>>);
+
+impl Strikes {
+    fn hit(&self, job_id: i64) -> u32 {
+        let mut map = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let count = map.entry(job_id).or_default();
+        *count += 1;
+        *count
+    }
+
+    fn clear(&self, job_id: i64) {
+        self.0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .remove(&job_id);
+    }
+}
+
+impl Scan {
+    /// Answers how many of the jobs got on.
+    pub(super) async fn plan_and_claim(
+        &self,
+        holder: &Holder<'_>,
+        due: Vec<Due>,
+        until: Millis,
+    ) -> store::Result<usize> {
+        let wanted: Vec<(i64, i64)> = due.iter().map(|due| (due.job_id, due.revision)).collect();
+        let jobs = self.pipeline.jobs.at(&self.pipeline.store, &wanted).await?;
+        let mut planned: Vec<(Due, std::sync::Arc<Job>, Plan)> = Vec::with_capacity(due.len());
+        let mut done = 0;
+        for due in due {
+            let Some(job) = jobs.get(&due.job_id) else {
+                done += usize::from(self.quarantine(&due, "the job's row is missing").await?);
+                continue;
+            };
+            if job.stored.revision != due.revision {
+                // Edited since the page was read: the next round sees its new cursor.
+                continue;
+            }
+            match self.plan(job, &due, until) {
+                Ok(plan) => planned.push((due, job.clone(), plan)),
+                Err(reason) => done += usize::from(self.strike(&due, &reason).await?),
+            }
+        }
+        let mut rest = planned.as_slice();
+        while !rest.is_empty() {
+            let mut runs = 0;
+            let take = rest
+                .iter()
+                .take_while(|(_, _, plan)| {
+                    let fits = runs == 0 || runs + plan.fires.len() <= RUNS;
+                    runs += plan.fires.len();
+                    fits
+                })
+                .count();
+            let (batch, others) = rest.split_at(take.max(1));
+            done += self.claim(holder, batch).await?;
+            rest = others;
+        }
+        Ok(done)
+    }
+
+    fn plan(&self, job: &Job, due: &Due, until: Millis) -> Result<Plan, String> {
+        let rules = job.rules.as_ref().map_err(Clone::clone)?;
+        let now = self.pipeline.clock.now();
+        let timing = job.timing(rules);
+        let work = || plan(&timing, due.next_fire_at, now, until, INSTANTS);
+        catch_unwind(AssertUnwindSafe(work))
+            .map_err(|_| "planning the schedule failed (a defect of Carillon)".to_owned())
+    }
+
+    async fn strike(&self, due: &Due, reason: &str) -> store::Result<bool> {
+        if self.strikes.hit(due.job_id) < STRIKES {
+            return Ok(false);
+        }
+        self.quarantine(due, reason).await
+    }
+
+    async fn quarantine(&self, due: &Due, reason: &str) -> store::Result<bool> {
+        let paused = self
+            .pipeline
+            .store
+            .pause_poisoned(due, reason, self.pipeline.clock.now())
+            .await?;
+        if paused {
+            self.pipeline.metrics.alarms.inc();
+            tracing::warn!(
+                job.id = due.job_id,
+                reason,
+                "a job that cannot be planned is paused"
+            );
+        }
+        self.strikes.clear(due.job_id);
+        Ok(true)
+    }
+
+    async fn claim(
+        &self,
+        holder: &Holder<'_>,
+        batch: &[(Due, std::sync::Arc<Job>, Plan)],
+    ) -> store::Result<usize> {
+        let count = batch.iter().map(|(_, _, plan)| plan.fires.len()).sum();
+        let mut run_ids = self
+            .pipeline
+            .store
+            .take_ids(&ids::RUN, count)
+            .await?
+            .into_iter();
+        let claims: Vec<Claim> = batch
+            .iter()
+            .map(|(due, job, plan)| claim_of(*due, job, plan, &mut run_ids))
+            .collect();
+        match self.claim_all(holder, &claims).await {
+            Err(error) if error.is_unique_violation() && claims.len() > 1 => {
+                let mut done = 0;
+                for claim in &claims {
+                    done += self.claim_one(holder, claim).await?;
+                }
+                Ok(done)
+            }
+            Err(error) if error.is_unique_violation() => self.claim_one(holder, &claims[0]).await,
+            other => other,
+        }
+    }
+
+    async fn claim_one(&self, holder: &Holder<'_>, claim: &Claim) -> store::Result<usize> {
+        match self.claim_all(holder, std::slice::from_ref(claim)).await {
+            Err(error) if error.is_unique_violation() => {
+                let reason = "an instant that its cursor has not reached is recorded already";
+                Ok(usize::from(self.quarantine(&claim.due, reason).await?))
+            }
+            other => other,
+        }
+    }
+
+    async fn claim_all(&self, holder: &Holder<'_>, claims: &[Claim]) -> store::Result<usize> {
+        let pipeline = &self.pipeline;
+        let asked = pipeline.clock.monotonic();
+        let mut tries = 0;
+        let changed = loop {
+            match pipeline
+                .store
+                .claim(holder, claims, pipeline.clock.now())
+                .await
+            {
+                Err(error) if error.is_lock_conflict() && tries < 3 => tries += 1,
+                other => break other?,
+            }
+        };
+        // The claim was the lease's heartbeat too.
+        pipeline.holdings.renewed(
+            self.shard,
+            holder.epoch,
+            asked,
+            pipeline.settings.ttl - pipeline.settings.margin,
+        );
+        for claim in claims
+            .iter()
+            .filter(|claim| !changed.contains(&claim.due.job_id))
+        {
+            self.strikes.clear(claim.due.job_id);
+            self.take_up(holder, claim);
+        }
+        Ok(claims.len() - changed.len())
+    }
+
+    /// The rows are committed as they stand here, so reading them back would tell nothing new.
+    fn take_up(&self, holder: &Holder<'_>, claim: &Claim) {
+        let pipeline = &self.pipeline;
+        pipeline.metrics.claimed.inc_by(claim.fires.len() as u64);
+        pipeline
+            .metrics
+            .misfired
+            .inc_by(claim.skipped.iter().map(|range| range.count as u64).sum());
+        for (run_id, at) in &claim.fires {
+            let run = Waiting {
+                run_id: *run_id,
+                job_id: claim.due.job_id,
+                shard: holder.shard,
+                epoch: holder.epoch,
+                cause: carillon_scheduler::Cause::Schedule,
+                fire_no: *at,
+                part: 0,
+                parts: 1,
+                attempt: 1,
+                scheduled_at: *at,
+                due_at: *at,
+                bound_to: None,
+            };
+            pipeline.put_in_ring(run, *at);
+        }
+    }
+}
+
+fn claim_of(due: Due, job: &Job, plan: &Plan, run_ids: &mut impl Iterator<Item = i64>) -> Claim {
+    let policy = |reason| match (reason, &job.rules) {
+        (carillon_scheduler::SkipReason::Coalesced, Ok(rules)) => rules.catch_up.as_str(),
+        (_, Ok(rules)) => rules.misfire.as_str(),
+        (_, Err(_)) => "",
+    };
+    Claim {
+        due,
+        // The instants lead: a zip takes one more of its first than of its second.
+        fires: plan
+            .fires
+            .iter()
+            .zip(run_ids)
+            .map(|(at, id)| (id, *at))
+            .collect(),
+        skipped: plan
+            .skipped
+            .iter()
+            .map(|range| SkippedRange {
+                from_at: range.from_at,
+                to_at: range.to_at,
+                count: i64::from(range.count),
+                policy: policy(range.reason),
+                reason: range.reason.as_str(),
+            })
+            .collect(),
+        next_fire_at: plan.next_fire_at,
+    }
+}

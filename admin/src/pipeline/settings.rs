@@ -1,0 +1,79 @@
+//! The parameters of the engine, with the names of its description.
+
+use std::time::Duration;
+
+use crate::config::Config;
+
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// How far ahead of its time an instant is claimed.
+    pub look_ahead: Duration,
+    /// Poll period of a shard's holder.
+    pub scan_every: Duration,
+    /// Longest pause of the due-loop.
+    pub tick_every: Duration,
+    /// A mark may be committed this long before its run is due; nothing is sent before.
+    pub mark_ahead: Duration,
+    /// Of the lock and of the database lease.
+    pub ttl: Duration,
+    pub renew_every: Duration,
+    /// A holder trusts its lease for less time than it lasts.
+    pub margin: Duration,
+    /// Limit of a whole `/run` request, and of the wait between mark and request.
+    pub send_limit: Duration,
+    pub connect_limit: Duration,
+    /// Wait before a sent run without an answer is "outcome unknown".
+    pub unknown_after: Duration,
+    /// A run with no registered executor fails so long after it was due.
+    pub no_executor_after: Duration,
+    /// A run whose executors are all busy or out of order fails so long after it was due.
+    pub give_up_after: Duration,
+    /// Requests at once to one address.
+    pub in_flight: usize,
+    /// Marked runs that may wait for one address; above it the address is saturated.
+    pub waiting: usize,
+    /// An address is left alone so long after a refused connection or three time-outs.
+    pub breaker: Duration,
+    /// Runs in memory; above it nothing more is claimed.
+    pub ring_capacity: usize,
+    /// How long a registration counts: of our own SDK, and of any other executor.
+    pub own_lease: Duration,
+    pub stock_lease: Duration,
+    /// Audit of a shard by its holder.
+    pub resolve_every: Duration,
+    /// After a kill was asked for, a run without an end counts as killed, "unconfirmed".
+    pub kill_confirm: Duration,
+}
+
+impl Settings {
+    pub fn of(config: &Config) -> Self {
+        let seconds = Duration::from_secs;
+        Self {
+            look_ahead: config.look_ahead,
+            scan_every: seconds(1),
+            tick_every: Duration::from_millis(100),
+            mark_ahead: Duration::from_millis(200),
+            ttl: config.lease_ttl,
+            renew_every: config.lease_ttl * 3 / 10,
+            margin: config.lease_ttl / 10,
+            send_limit: config.request_timeout,
+            connect_limit: config.connect_timeout,
+            unknown_after: (config.request_timeout * 2 + config.lease_ttl / 10).max(seconds(10)),
+            no_executor_after: seconds(1),
+            give_up_after: seconds(60),
+            in_flight: config.in_flight,
+            waiting: 1000,
+            breaker: seconds(10),
+            ring_capacity: 100_000,
+            own_lease: seconds(30),
+            stock_lease: seconds(90),
+            resolve_every: seconds(10),
+            kill_confirm: seconds(30),
+        }
+    }
+}
+
+/// Whole milliseconds, as times are written.
+pub fn ms(duration: Duration) -> i64 {
+    i64::try_from(duration.as_millis()).unwrap_or(i64::MAX)
+}
