@@ -1,10 +1,18 @@
 //! Every URL of the program. Names actix-web and askama; changes a run only through `pipeline`.
 
-use std::sync::Arc;
+pub mod api;
 
+use std::net::TcpListener;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use actix_web::dev::Server;
+use actix_web::{App, HttpServer, middleware, web};
 use carillon_scheduler::Clock;
 
 use crate::config::Config;
+use crate::metrics::Metrics;
 use crate::pipeline::Pipeline;
 use crate::store::Store;
 
@@ -14,6 +22,41 @@ pub struct State {
     pub pipeline: Arc<Pipeline>,
     pub clock: Arc<dyn Clock>,
     pub config: Config,
+    pub metrics: Arc<Metrics>,
+    /// False while starting and as soon as a stop begins.
+    pub ready: Arc<AtomicBool>,
     /// Shards of this database.
     pub shards: i32,
+}
+
+/// The state as the server's threads share it.
+pub type Shared = web::Data<State>;
+
+/// All routes. Who may call what is said where each group is configured.
+fn routes(config: &mut web::ServiceConfig) {
+    // The executors' token.
+    api::executor::configure(config);
+    // Nobody in particular; `/metrics` wants the API token.
+    api::health::configure(config);
+}
+
+/// The server on this listener; it runs when the future is awaited, and stops by its handle.
+///
+/// # Errors
+/// The listener cannot be used.
+pub fn serve(listener: TcpListener, state: Shared) -> std::io::Result<Server> {
+    let server = HttpServer::new(move || {
+        App::new()
+            .app_data(state.clone())
+            .wrap(middleware::Compress::default())
+            .configure(routes)
+    })
+    .workers(2)
+    .on_connect(api::executor::remember_connection)
+    .client_request_timeout(Duration::from_secs(10))
+    .keep_alive(Duration::from_secs(75))
+    .shutdown_timeout(5)
+    .disable_signals()
+    .listen(listener)?;
+    Ok(server.run())
 }

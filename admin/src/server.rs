@@ -1,0 +1,281 @@
+//! The wiring of one node: builds everything, runs the services, stops them in order. Decides nothing else.
+
+use std::net::{SocketAddr, TcpListener};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use carillon_scheduler::Clock;
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use crate::config::{self, Config};
+use crate::executor::{ExecutorClient, Limits};
+use crate::lease::{Leases, Local, Redis};
+use crate::metrics::Metrics;
+use crate::pipeline::{
+    Complete, FollowClock, Parts, Pipeline, Registry, Resolve, Scan, Settings, Shards, Tick,
+};
+use crate::runtime::{self, Service};
+use crate::store::{self, Database, Store};
+use crate::web;
+
+/// Why a node cannot start or go on.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    #[error(transparent)]
+    Store(#[from] store::Error),
+    #[error("cannot listen on {address} (--listen, CARILLON_LISTEN): {source}")]
+    Listen {
+        address: SocketAddr,
+        source: std::io::Error,
+    },
+    #[error("{0}")]
+    Settings(String),
+    #[error("the web server failed: {0}")]
+    Web(#[from] std::io::Error),
+    #[error("a service failed again and again; start the node anew")]
+    Services,
+}
+
+/// The services of a node; a test steps them one by one.
+pub struct Services {
+    pub registry: Arc<Registry>,
+    pub follow_clock: Arc<FollowClock>,
+    pub shards: Arc<Shards>,
+    pub scans: Vec<Arc<Scan>>,
+    pub tick: Arc<Tick>,
+    pub complete: Arc<Complete>,
+    pub resolve: Arc<Resolve>,
+}
+
+/// A node that is built and not running yet.
+pub struct Admin {
+    pub store: Arc<Store>,
+    pub pipeline: Arc<Pipeline>,
+    pub services: Services,
+    state: web::Shared,
+    listener: TcpListener,
+    address: SocketAddr,
+    ready: Arc<AtomicBool>,
+}
+
+/// A stop that takes longer than this ends anyway: it is safe, and another node or the next start goes on.
+const STOP_WITHIN: Duration = Duration::from_secs(15);
+/// After its leases are given back, a node goes on marking what is due until a peer's epoch refuses it, at most so long.
+const HAND_OVER: Duration = Duration::from_secs(3);
+
+impl Admin {
+    /// Opens the database, brings its schema up to date (or refuses it), and listens.
+    ///
+    /// # Errors
+    /// Settings that do not fit the database, a database that cannot be used, an address that cannot be listened on.
+    pub async fn build(config: Config, clock: Arc<dyn Clock>) -> Result<Self, Error> {
+        // The first one wins; which it is does not matter.
+        rustls::crypto::ring::default_provider()
+            .install_default()
+            .unwrap_or(());
+        let store = open(&config).await?;
+        let shards = store.ensure_shards(config.shards).await?;
+        if store.is_exclusive() {
+            store.drop_stale_leases().await?;
+        }
+        let settings = Settings::of(&config);
+        let node = config::random_secret();
+        let node: String = node.chars().take(16).collect();
+        let limits = Limits {
+            connect: settings.connect_limit,
+            request: settings.send_limit,
+        };
+        let client = ExecutorClient::new(&config.access_token, limits)
+            .map_err(|error| Error::Settings(error.to_string()))?;
+        let leases: Box<dyn Leases> = match &config.redis_url {
+            None => Box::new(Local),
+            Some(url) => {
+                Box::new(Redis::new(url, &store.cluster().await?, &node).map_err(Error::Settings)?)
+            }
+        };
+        let metrics = Arc::new(Metrics::new());
+        let parts = Parts {
+            store: store.clone(),
+            clock: clock.clone(),
+            metrics: metrics.clone(),
+            client,
+            leases,
+            settings,
+            node,
+            shards,
+        };
+        let pipeline = Pipeline::new(parts);
+        pipeline.begin().await?;
+        let (listener, address) = listen(config.listen)?;
+        pipeline.set_address(format!("http://{address}/"));
+        let ready = Arc::new(AtomicBool::new(false));
+        let state = web::State {
+            store: store.clone(),
+            pipeline: pipeline.clone(),
+            clock,
+            config,
+            metrics,
+            ready: ready.clone(),
+            shards,
+        };
+        Ok(Self {
+            services: Services::of(&pipeline),
+            store,
+            pipeline,
+            state: web::Shared::new(state),
+            listener,
+            address,
+            ready,
+        })
+    }
+
+    /// Where it listens; the port is known even if 0 was asked for.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Serves until `stop`, then stops in order. A second cancellation is not needed: it ends within 15 s.
+    ///
+    /// # Errors
+    /// The web server cannot start, or a service has failed again and again.
+    pub async fn run(self, stop: CancellationToken) -> Result<(), Error> {
+        let server = web::serve(self.listener, self.state)?;
+        let web = server.handle();
+        let served = tokio::spawn(server);
+        let tasks = TaskTracker::new();
+        let fatal = CancellationToken::new();
+        let (taking, sending) = (CancellationToken::new(), CancellationToken::new());
+        for service in self.services.taking() {
+            runtime::run(service, &tasks, taking.clone(), fatal.clone());
+        }
+        for service in self.services.sending() {
+            runtime::run(service, &tasks, sending.clone(), fatal.clone());
+        }
+        self.ready.store(true, Ordering::Relaxed);
+        tracing::info!(address = %self.address, node = self.pipeline.node, shards = self.pipeline.shards, "serving");
+        tokio::select! {
+            () = stop.cancelled() => {}
+            () = fatal.cancelled() => return Err(Error::Services),
+        }
+        tracing::info!("stopping");
+        self.ready.store(false, Ordering::Relaxed);
+        let orderly = stop_in_order(&self.pipeline, &self.services, &taking, &sending, &tasks);
+        if tokio::time::timeout(STOP_WITHIN - Duration::from_secs(3), orderly)
+            .await
+            .is_err()
+        {
+            tracing::warn!(
+                "not everything ended in time; the rest is taken over by another node or the next start"
+            );
+        }
+        // Callbacks are answered to the end: their results are committed by then.
+        if tokio::time::timeout(Duration::from_secs(3), web.stop(true))
+            .await
+            .is_err()
+        {
+            served.abort();
+        }
+        tracing::info!("stopped");
+        Ok(())
+    }
+
+    /// The web server alone, for a test that steps the services itself.
+    ///
+    /// # Errors
+    /// The listener cannot be used.
+    pub fn serve_only(self) -> Result<(Services, Arc<Pipeline>, Arc<Store>), Error> {
+        let server = web::serve(self.listener, self.state)?;
+        tokio::spawn(server);
+        self.ready.store(true, Ordering::Relaxed);
+        Ok((self.services, self.pipeline, self.store))
+    }
+}
+
+/// No new shards and claims; leases back; due runs are marked until a peer refuses them; requests end; results are stored.
+async fn stop_in_order(
+    pipeline: &Pipeline,
+    services: &Services,
+    taking: &CancellationToken,
+    sending: &CancellationToken,
+    tasks: &TaskTracker,
+) {
+    taking.cancel();
+    services.shards.give_all_back().await;
+    let until = Instant::now() + HAND_OVER;
+    while pipeline.has_peers()
+        && Instant::now() < until
+        && services.shards.is_marking_still_ours().await
+    {
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    pipeline.close();
+    pipeline.finish_sends().await;
+    while !pipeline.is_idle() {
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    sending.cancel();
+    tasks.close();
+    tasks.wait().await;
+}
+
+async fn open(config: &Config) -> Result<Arc<Store>, Error> {
+    let database = match &config.database {
+        config::Database::Sqlite { path } => Database::Sqlite { path: path.clone() },
+        config::Database::Postgres { url } | config::Database::Mysql { url } => {
+            Database::Server { url: url.clone() }
+        }
+    };
+    let store = Store::open(&database).await?;
+    if config.no_migrate {
+        store.check_schema().await?;
+    } else {
+        store.migrate().await?;
+    }
+    Ok(store)
+}
+
+fn listen(address: SocketAddr) -> Result<(TcpListener, SocketAddr), Error> {
+    let failed = |source| Error::Listen { address, source };
+    let listener = TcpListener::bind(address).map_err(failed)?;
+    let bound = listener.local_addr().map_err(failed)?;
+    Ok((listener, bound))
+}
+
+impl Services {
+    fn of(pipeline: &Arc<Pipeline>) -> Self {
+        let scan = |shard| Arc::new(Scan::new(pipeline.clone(), shard));
+        Self {
+            registry: Arc::new(Registry::new(pipeline.clone())),
+            follow_clock: Arc::new(FollowClock(pipeline.clone())),
+            shards: Arc::new(Shards::new(pipeline.clone())),
+            scans: (0..pipeline.shards).map(scan).collect(),
+            tick: Arc::new(Tick(pipeline.clone())),
+            complete: Arc::new(Complete(pipeline.clone())),
+            resolve: Arc::new(Resolve(pipeline.clone())),
+        }
+    }
+
+    /// Those that take on work: they end first.
+    fn taking(&self) -> Vec<Arc<dyn Service>> {
+        let mut services: Vec<Arc<dyn Service>> = vec![self.shards.clone(), self.resolve.clone()];
+        services.extend(
+            self.scans
+                .iter()
+                .map(|scan| scan.clone() as Arc<dyn Service>),
+        );
+        services
+    }
+
+    /// Those that finish it.
+    fn sending(&self) -> Vec<Arc<dyn Service>> {
+        vec![
+            self.follow_clock.clone(),
+            self.registry.clone(),
+            self.tick.clone(),
+            self.complete.clone(),
+        ]
+    }
+}

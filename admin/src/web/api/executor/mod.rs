@@ -1,0 +1,190 @@
+//! The executor protocol: registration and callbacks, as xxl-job's executors speak it.
+//!
+//! Whatever is answered has HTTP status 200, and its verdict in the body. A callback is answered when its results are
+//! committed; if they cannot be, the connection is cut, because an error answer makes some clients report a success as a
+//! failure, and others drop the result.
+
+mod address;
+mod connection;
+mod token;
+
+use std::time::Duration;
+
+use actix_web::http::header::ContentType;
+use actix_web::{HttpRequest, HttpResponse, Resource, web};
+use carillon_protocol::{self as wire, Answer, CallbackItem, headers};
+use carillon_scheduler::{Outcome, RunEvent};
+
+use crate::pipeline::Settings;
+use crate::store::executor::Executor;
+use crate::store::settle::Finding;
+use crate::web::State;
+
+pub use connection::remember as remember_connection;
+
+/// A registration is small; a Java executor's callback of 50 results is not.
+const SMALL_BODY: usize = 16 << 10;
+const CALLBACK_BODY: usize = 8 << 20;
+
+/// Java gives up after 3 s: by then the connection must be cut.
+const STORE_WITHIN: Duration = Duration::from_millis(2500);
+
+/// The three resources, under each of these prefixes.
+pub fn configure(config: &mut web::ServiceConfig) {
+    for prefix in ["", "/xxl-job-admin"] {
+        config
+            .service(resource(prefix, "registry", SMALL_BODY).route(web::post().to(register)))
+            .service(
+                resource(prefix, "registryRemove", SMALL_BODY).route(web::post().to(deregister)),
+            )
+            .service(resource(prefix, "callback", CALLBACK_BODY).route(web::post().to(callback)));
+    }
+}
+
+fn resource(prefix: &str, name: &str, limit: usize) -> Resource {
+    web::resource(format!("{prefix}/api/{name}"))
+        .app_data(web::PayloadConfig::new(limit))
+        .default_service(web::to(async || {
+            refused("invalid request, HttpMethod not support.")
+        }))
+}
+
+fn answered(answer: &Answer) -> HttpResponse {
+    // `ContentType::json()` exactly: one client refuses any other.
+    HttpResponse::Ok()
+        .insert_header(ContentType::json())
+        .body(serde_json::to_vec(answer).unwrap_or_default())
+}
+
+fn refused(message: impl Into<String>) -> HttpResponse {
+    answered(&Answer::fail(message))
+}
+
+fn header<'a>(request: &'a HttpRequest, name: &str) -> Option<&'a str> {
+    request
+        .headers()
+        .get(name)?
+        .to_str()
+        .ok()
+        .map(str::trim)
+        .filter(|value| !value.is_empty())
+}
+
+async fn register(request: HttpRequest, body: web::Bytes, state: web::Data<State>) -> HttpResponse {
+    match registration(&request, &body, &state) {
+        Err(message) => refused(message),
+        Ok(executor) => match state.store.register_executor(&executor).await {
+            Ok(changed) => {
+                if changed {
+                    tracing::info!(
+                        app = executor.app,
+                        executor.address = executor.address,
+                        "an executor registered"
+                    );
+                    state.pipeline.executors_changed();
+                }
+                answered(&Answer::ok())
+            }
+            Err(error) => {
+                tracing::warn!(%error, executor.address = executor.address, "a registration could not be stored");
+                refused(
+                    "the registration could not be stored; it is taken again with the next heartbeat",
+                )
+            }
+        },
+    }
+}
+
+fn registration(request: &HttpRequest, body: &[u8], state: &State) -> Result<Executor, String> {
+    token::check(request, state)?;
+    let registration = wire::parse_registration(body)?;
+    if registration.key.len() > 64 {
+        return Err("registryKey (the app name) is longer than 64 bytes".into());
+    }
+    address::check(&registration.value, state.config.listen.ip().is_loopback())?;
+    let boot_id =
+        header(request, headers::BOOT_ID).map(|id| id.chars().take(64).collect::<String>());
+    let settings = Settings::of(&state.config);
+    let lease = if boot_id.is_some() {
+        settings.own_lease
+    } else {
+        settings.stock_lease
+    };
+    let now = state.clock.now();
+    Ok(Executor {
+        app: registration.key,
+        address: registration.value,
+        capabilities: header(request, headers::CAPABILITIES)
+            .map(|list| list.chars().take(255).collect()),
+        boot_id,
+        registered_at: now,
+        seen_at: now,
+        expires_at: now + lease.as_millis() as i64,
+    })
+}
+
+async fn deregister(
+    request: HttpRequest,
+    body: web::Bytes,
+    state: web::Data<State>,
+) -> HttpResponse {
+    let parsed = token::check(&request, &state).and_then(|()| wire::parse_registration(&body));
+    let registration = match parsed {
+        Ok(registration) => registration,
+        Err(message) => return refused(message),
+    };
+    match state
+        .store
+        .deregister_executor(&registration.key, &registration.value)
+        .await
+    {
+        Ok(_) => {
+            tracing::info!(
+                app = registration.key,
+                executor.address = registration.value,
+                "an executor deregistered"
+            );
+            state.pipeline.executors_changed();
+            answered(&Answer::ok())
+        }
+        Err(error) => {
+            tracing::warn!(%error, "a deregistration could not be stored");
+            refused("the deregistration could not be stored")
+        }
+    }
+}
+
+async fn callback(request: HttpRequest, body: web::Bytes, state: web::Data<State>) -> HttpResponse {
+    let parsed = token::check(&request, &state).and_then(|()| wire::parse_callbacks(&body));
+    let findings: Vec<Finding> = match parsed {
+        Ok(items) => items.into_iter().map(finding).collect(),
+        Err(message) => return refused(message),
+    };
+    if findings.is_empty() {
+        return answered(&Answer::ok());
+    }
+    match actix_web::rt::time::timeout(STORE_WITHIN, state.pipeline.report(findings)).await {
+        Ok(Ok(())) => answered(&Answer::ok()),
+        _ => {
+            connection::cut(&request);
+            HttpResponse::ServiceUnavailable().finish()
+        }
+    }
+}
+
+/// Identified by the run's id alone: several clients put their own clock into the time.
+fn finding(item: CallbackItem) -> Finding {
+    let (outcome, reason) = match item.code {
+        wire::SUCCESS => (Outcome::Succeeded, None),
+        wire::TIMEOUT => (Outcome::Failed, Some("timeout")),
+        _ => (Outcome::Failed, Some("result")),
+    };
+    Finding {
+        run_id: item.log_id,
+        event: RunEvent::Reported(outcome),
+        code: Some(item.code),
+        message: item.message,
+        reason,
+        sent_at: None,
+    }
+}

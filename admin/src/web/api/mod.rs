@@ -1,0 +1,4 @@
+//! What programs call: executors, the management API, health and metrics.
+
+pub mod executor;
+pub mod health;
