@@ -47,7 +47,7 @@ pub fn run(
             let pause = match step.await {
                 Ok(pause) => pause,
                 Err(_) => {
-                    if too_many(&mut panics) {
+                    if too_many(&mut panics, Instant::now()) {
                         tracing::error!(
                             service = service.name(),
                             "too many panics within a minute: the process ends"
@@ -71,8 +71,7 @@ pub fn run(
     });
 }
 
-fn too_many(panics: &mut VecDeque<Instant>) -> bool {
-    let now = Instant::now();
+fn too_many(panics: &mut VecDeque<Instant>, now: Instant) -> bool {
     panics.push_back(now);
     while panics
         .front()
@@ -89,7 +88,10 @@ mod tests {
 
     use super::*;
 
-    struct Panics(AtomicUsize);
+    struct Panics {
+        steps: AtomicUsize,
+        again: Notify,
+    }
 
     #[async_trait::async_trait]
     impl Service for Panics {
@@ -99,38 +101,39 @@ mod tests {
 
         async fn step(&self) -> Duration {
             assert!(
-                self.0.fetch_add(1, Ordering::SeqCst) != 0,
+                self.steps.fetch_add(1, Ordering::SeqCst) != 0,
                 "the first step panics"
             );
+            self.again.notify_one();
             Duration::from_secs(3600)
         }
     }
 
-    #[tokio::test(start_paused = true)]
+    #[tokio::test]
     async fn m002_3_a_panicking_step_does_not_stop_its_service() {
-        let service = Arc::new(Panics(AtomicUsize::new(0)));
+        let service = Arc::new(Panics {
+            steps: AtomicUsize::new(0),
+            again: Notify::new(),
+        });
         let (tasks, stop, fatal) = (
             TaskTracker::new(),
             CancellationToken::new(),
             CancellationToken::new(),
         );
         run(service.clone(), &tasks, stop.clone(), fatal.clone());
-        while service.0.load(Ordering::SeqCst) < 2 {
-            tokio::time::advance(Duration::from_millis(500)).await;
-            tokio::task::yield_now().await;
-        }
+        let again = tokio::time::timeout(Duration::from_secs(10), service.again.notified());
+        assert!(again.await.is_ok(), "there is a second step");
         assert!(!fatal.is_cancelled());
         stop.cancel();
         tasks.close();
         tasks.wait().await;
     }
 
-    #[tokio::test(start_paused = true)]
-    async fn panic_after_panic_ends_the_process() {
-        let mut panics = VecDeque::new();
-        assert!((0..PANICS_A_MINUTE).all(|_| !too_many(&mut panics)));
-        assert!(too_many(&mut panics));
-        tokio::time::advance(Duration::from_secs(61)).await;
-        assert!(!too_many(&mut panics));
+    #[test]
+    fn panic_after_panic_ends_the_process() {
+        let (mut panics, start) = (VecDeque::new(), Instant::now());
+        assert!((0..PANICS_A_MINUTE).all(|_| !too_many(&mut panics, start)));
+        assert!(too_many(&mut panics, start));
+        assert!(!too_many(&mut panics, start + Duration::from_secs(61)));
     }
 }
