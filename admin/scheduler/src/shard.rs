@@ -92,4 +92,21 @@ mod tests {
         assert_eq!(share, fair_share(8, &["c", "b", "a"]));
         assert_eq!(share.values().map(Vec::len).sum::<usize>(), 8);
     }
+
+    #[test]
+    fn when_a_node_goes_hardly_more_than_its_shards_move() {
+        let (mut gone, mut moved) = (0, 0);
+        for round in 0..200 {
+            let names: Vec<String> = (0..5).map(|node| format!("node-{round}-{node}")).collect();
+            let names: Vec<&str> = names.iter().map(String::as_str).collect();
+            let (before, after) = (fair_share(64, &names), fair_share(64, &names[1..]));
+            gone += before[names[0]].len();
+            let new = |name: &str, shard: &i32| !before[name].contains(shard);
+            moved += after
+                .iter()
+                .map(|(name, share)| share.iter().filter(|shard| new(name, shard)).count())
+                .sum::<usize>();
+        }
+        assert!(moved * 4 < gone * 5, "{moved} moved for {gone}");
+    }
 }

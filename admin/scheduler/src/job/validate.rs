@@ -230,17 +230,23 @@ mod tests {
             "* * * * * ? 2300",
             "0 0 0 ? 2 2#5 2025-2027",
         ] {
-            let started = std::time::Instant::now();
-            let error =
-                wrong(|draft| draft.schedule = ScheduleDraft::cron(expression, "America/New_York"));
-            assert!(
-                started.elapsed().as_millis() < 20,
-                "{expression}: {:?}",
-                started.elapsed()
-            );
+            let refuse = || {
+                wrong(|draft| draft.schedule = ScheduleDraft::cron(expression, "America/New_York"))
+            };
+            let error = refuse();
             assert!(
                 error.starts_with(&format!("schedule.expression: `{expression}` never fires")),
                 "{error}"
+            );
+            // The fastest of some, for the machine may be busy with something else.
+            let took = (0..5).map(|_| {
+                let started = std::time::Instant::now();
+                refuse();
+                started.elapsed()
+            });
+            assert!(
+                took.min().unwrap().as_millis() < 20,
+                "{expression} takes long"
             );
         }
     }

@@ -119,6 +119,47 @@ fn m003_18_a_stall_of_4_s_is_caught_up() {
 }
 
 #[test]
+fn m001_4_a_scan_that_comes_3_s_late_misses_nothing() {
+    let schedule = every(1);
+    let timing = timing(&schedule, CatchUp::All, MisfirePolicy::FireOnce);
+    let (mut cursor, mut fires) = (NOW, vec![]);
+    for second in [0, 1, 2, 5, 6] {
+        let now = NOW + second * 1_000;
+        let plan = plan(&timing, cursor, now, now + 500, 100);
+        fires.extend(plan.fires);
+        cursor = plan.next_fire_at.unwrap();
+    }
+    assert_eq!(
+        fires,
+        (0..=6)
+            .map(|second| NOW + second * 1_000)
+            .collect::<Vec<_>>()
+    );
+}
+
+#[test]
+fn m000_2_a_hundred_instants_of_each_schedule() {
+    let daily = Schedule::parse(&ScheduleDraft::cron("0 0 12 * * ?", "UTC"), 0).unwrap();
+    let noon = NOW + 12 * 3_600_000;
+    for (schedule, first, step) in [(daily, noon, 86_400_000), (every(90), NOW + 90_000, 90_000)] {
+        let timing = timing(&schedule, CatchUp::All, MisfirePolicy::FireOnce);
+        let mut at = schedule.next_after(NOW);
+        let planned: Vec<Millis> = std::iter::from_fn(|| {
+            let plan = plan(&timing, at?, at?, at?, 1);
+            at = plan.next_fire_at;
+            plan.fires.first().copied()
+        })
+        .take(100)
+        .collect();
+        assert_eq!(
+            planned,
+            (0..100).map(|n| first + n * step).collect::<Vec<_>>()
+        );
+    }
+    assert_eq!(Schedule::None.next_after(NOW), None);
+}
+
+#[test]
 fn the_threshold_itself_is_not_a_misfire() {
     let schedule = every(60);
     let timing = timing(&schedule, CatchUp::All, MisfirePolicy::Skip);

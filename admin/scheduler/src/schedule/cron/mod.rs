@@ -1,8 +1,8 @@
 //! Cron expressions in the dialect of the xxl-job world (Quartz), in a time zone of the job's own.
 //!
-//! [`fields`] splits an expression and checks it with messages that name the field. What the crate `cron` does not
-//! know is kept from it: ranges that wrap and steps are written out as plain lists, the day rules ([`days`]) and the
-//! years ([`years`]) are ours. [`wall`] finds the next time on the wall clock, [`clock_changes`] the instant for it.
+//! `fields` splits an expression and checks it with messages that name the field. What the crate `cron` does not
+//! know is kept from it: ranges that wrap and steps are written out as plain lists, the day rules (`days`) and the
+//! years (`years`) are ours. `wall` finds the next time on the wall clock, `clock_changes` the instant for it.
 
 mod clock_changes;
 mod days;

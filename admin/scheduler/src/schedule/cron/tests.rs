@@ -238,3 +238,48 @@ fn what_lies_outside_the_calendar_has_no_next() {
     assert_eq!(schedule.next_after(Millis::MAX), None);
     assert_eq!(schedule.next_after(Millis::MIN), None);
 }
+
+#[test]
+fn the_set_of_instants_does_not_depend_on_who_asks() {
+    let (from, to) = (
+        millis("2025-11-02T03:30:00Z"),
+        millis("2025-11-02T08:30:00Z"),
+    );
+    for &policy in ClockChanges::ALL {
+        for expression in [
+            "0 0/7 * * * ?",
+            "0 0/20 0-2 * * ?",
+            "0 30 1 * * ?",
+            "0 5 0 * * ?",
+        ] {
+            let schedule = CronSchedule::parse(expression, "America/New_York", policy).unwrap();
+            let following = |t: &Millis| schedule.instant_after(*t);
+            let all: Vec<Millis> = std::iter::successors(following(&from), following)
+                .take_while(|&t| t < to)
+                .collect();
+            for t in (from..all.last().copied().unwrap_or(from)).step_by(13_000) {
+                let next = all.iter().copied().find(|&instant| instant > t);
+                assert_eq!(
+                    schedule.instant_after(t),
+                    next,
+                    "{expression} {policy} after {t}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn xxl_asked_inside_the_first_pass_leaves_out_what_the_clock_has_shown() {
+    let schedule =
+        CronSchedule::parse("0 30 1 * * ?", "America/New_York", ClockChanges::Xxl).unwrap();
+    assert_eq!(
+        next(&schedule, "2025-11-02T01:40:00-04:00", 1),
+        ["2025-11-03T01:30:00-05:00"]
+    );
+    let second_pass = millis("2025-11-02T01:30:00-05:00");
+    assert_eq!(
+        schedule.instant_after(millis("2025-11-02T01:40:00-04:00")),
+        Some(second_pass)
+    );
+}
