@@ -3,6 +3,9 @@
 use carillon_scheduler::{ClockChanges, CronSchedule, Millis};
 
 const VECTORS: &str = include_str!("cron_vectors.tsv");
+/// Where xxl-job's versions differ from each other or from their own rules; the last column says what a strict reading
+/// is.
+const QUIRKS: &str = include_str!("cron_vectors_quirks.tsv");
 
 fn millis(text: &str) -> Millis {
     chrono::DateTime::parse_from_rfc3339(text)
@@ -49,6 +52,51 @@ fn all_316_rows_agree_under_the_policy_xxl() {
         }
     }
     assert_eq!(rows, 316);
+    assert!(
+        wrong.is_empty(),
+        "{} rows differ:\n{}",
+        wrong.len(),
+        wrong.join("\n")
+    );
+}
+
+/// What a strict reading of a quirk is; `None`: ours is another one, see below.
+fn strict(columns: &[&str]) -> Option<Vec<Option<Millis>>> {
+    let note = columns[13];
+    if matches!(columns[0], "Q-001" | "Q-002") {
+        return Some(vec![]); // a step beside a name, which xxl-job ignores: refused
+    }
+    if matches!(columns[0], "Q-003" | "Q-004") {
+        return None; // long names: taken
+    }
+    if let Some(times) = note.strip_prefix("strict reading gives ") {
+        return Some(times.split(' ').map(|at| Some(millis(at))).collect());
+    }
+    if note.starts_with("strict reading equals 3.4") && columns[10] != "ERR" {
+        return Some(
+            columns[10..13]
+                .iter()
+                .map(|&at| (at != "-").then(|| millis(at)))
+                .collect(),
+        );
+    }
+    Some(vec![])
+}
+
+#[test]
+fn quirks_are_read_strictly_or_refused() {
+    let mut wrong = Vec::new();
+    for line in QUIRKS.lines().skip(1) {
+        let columns: Vec<&str> = line.split('\t').collect();
+        let answer = answer(columns[1], columns[2], columns[3]);
+        match strict(&columns) {
+            Some(expected) if answer != expected => {
+                wrong.push(format!("{line}: {answer:?}, not {expected:?}"));
+            }
+            None if answer.is_empty() => wrong.push(format!("{line}: refused")),
+            _ => {}
+        }
+    }
     assert!(
         wrong.is_empty(),
         "{} rows differ:\n{}",

@@ -62,7 +62,7 @@ impl CronSchedule {
     ) -> Result<Self, FieldError> {
         let zone = timezone.trim().parse().map_err(|_| {
             let message = format!(
-                "`{timezone}` is not a time zone; write an IANA name such as UTC or Asia/Shanghai"
+                "`{timezone:.64}` is not a time zone; write an IANA name such as UTC or Asia/Shanghai"
             );
             FieldError::new("schedule.timezone", message)
         })?;
