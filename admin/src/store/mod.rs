@@ -23,6 +23,7 @@ mod run_list;
 mod run_view;
 mod schema;
 
+pub mod account;
 pub mod adopt;
 pub mod attend;
 pub mod claim;
@@ -32,8 +33,10 @@ pub mod fire;
 pub mod mark;
 pub mod node;
 mod quarantine;
+pub mod session;
 pub mod settle;
 pub mod shard;
+pub mod throttle;
 
 use std::sync::Arc;
 

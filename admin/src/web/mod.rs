@@ -1,6 +1,14 @@
 //! Every URL of the program. Names actix-web and askama; changes a run only through `pipeline`.
 
 pub mod api;
+mod assets;
+pub mod console;
+mod csrf;
+mod html;
+mod login;
+pub mod password;
+mod session;
+pub mod setup;
 
 use std::net::TcpListener;
 use std::sync::Arc;
@@ -38,6 +46,8 @@ fn routes(config: &mut web::ServiceConfig) {
     api::executor::configure(config);
     // Nobody in particular; `/metrics` wants the API token.
     api::health::configure(config);
+    // People with a session. Takes what is left, so it comes last.
+    console::configure(config);
 }
 
 /// The server on this listener; it runs when the future is awaited, and stops by its handle.

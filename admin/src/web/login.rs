@@ -1,0 +1,160 @@
+//! Signing in and out.
+
+use actix_web::http::StatusCode;
+use actix_web::http::header::RETRY_AFTER;
+use actix_web::{HttpRequest, HttpResponse, Responder, web};
+use askama::Template;
+use chrono_tz::Tz;
+use serde::Deserialize;
+
+use super::console::guard::Fields;
+use super::console::problem::Problem;
+use super::html::{self, Frame, ZONE, local_address, preference, see_other};
+use super::session::{self, Viewer};
+use super::{State, password};
+use crate::store::account::Account;
+use crate::store::throttle::Attempt;
+
+#[derive(Template)]
+#[template(path = "account/login.html")]
+struct Page {
+    frame: Frame,
+    name: String,
+    next: String,
+    error: Option<String>,
+}
+
+#[derive(Deserialize)]
+pub struct Asked {
+    #[serde(default)]
+    next: String,
+}
+
+/// `GET /login`
+pub async fn form(frame: Frame, asked: web::Query<Asked>) -> HttpResponse {
+    if frame.viewer.is_some() {
+        return see_other(local_address(&asked.next));
+    }
+    let page = Page {
+        frame,
+        name: String::new(),
+        next: local_address(&asked.next).to_owned(),
+        error: None,
+    };
+    html::page(&page, StatusCode::OK)
+}
+
+/// `POST /login`
+pub async fn sign_in(
+    state: web::Data<State>,
+    request: HttpRequest,
+    frame: Frame,
+    fields: Fields,
+) -> Result<HttpResponse, Problem> {
+    let (name, secret) = (fields.get("name"), fields.get("password"));
+    let next = local_address(fields.get("next")).to_owned();
+    let again = |error: String, status: StatusCode| {
+        let page = Page {
+            frame,
+            name: name.to_owned(),
+            next: next.clone(),
+            error: Some(error),
+        };
+        html::page(&page, status)
+    };
+    let now = state.clock.now();
+    let (account_key, source_key) = subjects(&request, name);
+    let attempt = state
+        .store
+        .begin_attempt(&[account_key.clone(), source_key.clone()], now)
+        .await?;
+    if let Attempt::Refused { until_at } = attempt {
+        let seconds = (until_at - now + 999) / 1000;
+        let text = format!("Too many failed attempts. Try again in {}.", html::duration(seconds * 1000));
+        let mut answer = again(text, StatusCode::TOO_MANY_REQUESTS);
+        answer.headers_mut().insert(RETRY_AFTER, seconds.into());
+        return Ok(answer);
+    }
+    let account = state.store.account_by_name(name).await?;
+    let known = account.as_ref().map(|account| account.password_hash.as_str());
+    if !password::verify(secret, known).await? {
+        tracing::info!(source = %source_key, "a sign-in was refused");
+        let text = "Name or password is wrong.".to_owned();
+        return Ok(again(text, StatusCode::UNAUTHORIZED));
+    }
+    let account = account.ok_or_else(|| Problem::Internal("an account vanished".into()))?;
+    state.store.end_attempt(&account_key, &source_key, now).await?;
+    renew_hash(&state, &account, secret).await?;
+    let mut answer = see_other(&next);
+    start(&state, &request, &mut answer, account.id, fields.get("zone")).await?;
+    Ok(answer)
+}
+
+/// Opens a session and remembers the browser's time zone, if it was told and none was chosen before.
+pub(super) async fn start(
+    state: &State,
+    request: &HttpRequest,
+    answer: &mut HttpResponse,
+    account_id: i64,
+    zone: &str,
+) -> Result<(), Problem> {
+    let cookie = session::open(&state.store, request, account_id, state.clock.now()).await?;
+    let failed = |error| Problem::Internal(format!("cookie: {error}"));
+    answer.add_cookie(&cookie).map_err(failed)?;
+    if request.cookie(ZONE).is_none()
+        && let Ok(zone) = zone.parse::<Tz>()
+    {
+        let cookie = preference(ZONE, zone.name().to_owned());
+        answer.add_cookie(&cookie).map_err(failed)?;
+    }
+    Ok(())
+}
+
+/// Hashes of earlier parameters become today's when their password is at hand.
+async fn renew_hash(state: &State, account: &Account, secret: &str) -> Result<(), Problem> {
+    if password::is_outdated(&account.password_hash) {
+        let new = password::hash(secret).await?;
+        state
+            .store
+            .rehash_password(account.id, &account.password_hash, &new)
+            .await?;
+    }
+    Ok(())
+}
+
+/// Whose attempts are counted together: the name tried (as a hash: it may be long, or a password in the wrong field), and
+/// the machine that tries.
+fn subjects(request: &HttpRequest, name: &str) -> (String, String) {
+    let source = request
+        .peer_addr()
+        .map_or_else(|| "unknown".to_owned(), |address| address.ip().to_string());
+    (
+        format!("account:{}", session::hash(name)),
+        format!("source:{source}"),
+    )
+}
+
+/// `POST /logout`
+pub async fn sign_out(state: web::Data<State>, viewer: Viewer) -> Result<impl Responder, Problem> {
+    let cookie = session::close(&state.store, &viewer).await?;
+    let mut answer = see_other("/login");
+    answer
+        .add_cookie(&cookie)
+        .map_err(|error| Problem::Internal(format!("cookie: {error}")))?;
+    Ok(answer)
+}
+
+/// `POST /preferences`: theme and zone, also before signing in.
+pub async fn preferences(fields: Fields) -> Result<HttpResponse, Problem> {
+    let mut answer = see_other(local_address(fields.get("next")));
+    let failed = |error| Problem::Internal(format!("cookie: {error}"));
+    if let theme @ ("system" | "light" | "dark") = fields.get("theme") {
+        let cookie = preference(html::THEME, theme.to_owned());
+        answer.add_cookie(&cookie).map_err(failed)?;
+    }
+    if let Ok(zone) = fields.get("zone").parse::<Tz>() {
+        let cookie = preference(ZONE, zone.name().to_owned());
+        answer.add_cookie(&cookie).map_err(failed)?;
+    }
+    Ok(answer)
+}
