@@ -43,7 +43,12 @@ impl Store {
         for subject in subjects {
             let row = self.one(&tx, &text, vec![subject.as_str().into()]).await?;
             let row = row
-                .map(|row| Ok::<(i32, i64), super::Error>((row.try_get_by_index(0)?, row.try_get_by_index(1)?)))
+                .map(|row| {
+                    Ok::<(i32, i64), super::Error>((
+                        row.try_get_by_index(0)?,
+                        row.try_get_by_index(1)?,
+                    ))
+                })
                 .transpose()?;
             known.push(row);
         }
@@ -62,8 +67,12 @@ impl Store {
                 "INSERT INTO login_throttle (failures, until_at, subject) VALUES (?, ?, ?)"
             };
             let until_at = now + wait_ms(failures);
-            self.execute(&tx, text, vec![failures.into(), until_at.into(), subject.as_str().into()])
-                .await?;
+            self.execute(
+                &tx,
+                text,
+                vec![failures.into(), until_at.into(), subject.as_str().into()],
+            )
+            .await?;
         }
         self.execute(
             &tx,

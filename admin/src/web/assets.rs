@@ -11,7 +11,6 @@ use rust_embed::{EmbeddedFile, RustEmbed};
 
 #[derive(RustEmbed)]
 #[folder = "../static/"]
-#[exclude = "*.md"]
 struct Files;
 
 /// First digits of each file's hash.

@@ -55,14 +55,19 @@ impl Frame {
             .map_or(0, |state| state.clock.now());
         let here = request.uri().path_and_query();
         Self {
-            csrf: viewer.as_ref().map_or_else(String::new, |v| csrf::masked(&v.csrf)),
+            csrf: viewer
+                .as_ref()
+                .map_or_else(String::new, |v| csrf::masked(&v.csrf)),
             viewer,
             theme: theme(request.cookie(THEME).as_ref().map_or("", |c| c.value())),
             zone: zone(request),
             now,
             flash: flash(request),
             here: here.map_or_else(|| "/".to_owned(), ToString::to_string),
-            request_id: request.extensions().get::<RequestId>().map_or_else(String::new, |id| id.0.clone()),
+            request_id: request
+                .extensions()
+                .get::<RequestId>()
+                .map_or_else(String::new, |id| id.0.clone()),
         }
     }
 
@@ -73,7 +78,11 @@ impl Frame {
     /// Is the page below this address? For the mark in the side bar.
     pub fn is_in(&self, section: &str) -> bool {
         let path = self.here.split('?').next().unwrap_or("");
-        path == section || (section != "/" && path.strip_prefix(section).is_some_and(|rest| rest.starts_with('/')))
+        path == section
+            || (section != "/"
+                && path
+                    .strip_prefix(section)
+                    .is_some_and(|rest| rest.starts_with('/')))
     }
 
     /// For `datetime` attributes.
@@ -205,7 +214,9 @@ pub fn page(template: &impl Template, status: StatusCode) -> HttpResponse {
 
 /// After a POST: the page to look at next.
 pub fn see_other(to: &str) -> HttpResponse {
-    HttpResponse::SeeOther().insert_header((LOCATION, to)).finish()
+    HttpResponse::SeeOther()
+        .insert_header((LOCATION, to))
+        .finish()
 }
 
 /// The same with a message.
@@ -240,8 +251,16 @@ mod tests {
     #[test]
     fn durations_read_well() {
         let cases = [
-            (0, "0 ms"), (850, "850 ms"), (1000, "1 s"), (1250, "1.2 s"), (59_999, "59.9 s"), (60_000, "1 min"),
-            (184_000, "3 min 4 s"), (7_500_000, "2 h 5 min"), (273_600_000, "3 d 4 h"), (-5, "0 ms"),
+            (0, "0 ms"),
+            (850, "850 ms"),
+            (1000, "1 s"),
+            (1250, "1.2 s"),
+            (59_999, "59.9 s"),
+            (60_000, "1 min"),
+            (184_000, "3 min 4 s"),
+            (7_500_000, "2 h 5 min"),
+            (273_600_000, "3 d 4 h"),
+            (-5, "0 ms"),
         ];
         for (ms, text) in cases {
             assert_eq!(duration(ms), text);
@@ -252,8 +271,12 @@ mod tests {
     fn moments_are_relative_within_a_day() {
         let now = 1_800_000_000_000;
         let cases = [
-            (999, Some("now")), (1000, Some("in 1 s")), (-59_000, Some("59 s ago")), (180_000, Some("in 3 min")),
-            (-7_200_000, Some("2 h ago")), (86_400_000, None),
+            (999, Some("now")),
+            (1000, Some("in 1 s")),
+            (-59_000, Some("59 s ago")),
+            (180_000, Some("in 3 min")),
+            (-7_200_000, Some("2 h ago")),
+            (86_400_000, None),
         ];
         for (distance, text) in cases {
             assert_eq!(relative(now + distance, now).as_deref(), text);
@@ -265,7 +288,14 @@ mod tests {
         for fine in ["/", "/jobs?text=a%20b", "/runs/7#log"] {
             assert_eq!(local_address(fine), fine);
         }
-        for wrong in ["", "//evil.example", "https://evil.example", "/\\evil.example", "jobs", "/a\r\nb"] {
+        for wrong in [
+            "",
+            "//evil.example",
+            "https://evil.example",
+            "/\\evil.example",
+            "jobs",
+            "/a\r\nb",
+        ] {
             assert_eq!(local_address(wrong), "/");
         }
     }

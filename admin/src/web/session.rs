@@ -42,7 +42,12 @@ impl FromRequest for Viewer {
 }
 
 /// The person whose session the request's cookie names. `active`: the person did something, it is no mere refresh.
-pub async fn viewer(store: &Store, request: &HttpRequest, now: i64, active: bool) -> Result<Option<Viewer>> {
+pub async fn viewer(
+    store: &Store,
+    request: &HttpRequest,
+    now: i64,
+    active: bool,
+) -> Result<Option<Viewer>> {
     let Some(cookie) = request.cookie(COOKIE) else {
         return Ok(None);
     };
@@ -63,7 +68,12 @@ pub async fn viewer(store: &Store, request: &HttpRequest, now: i64, active: bool
 }
 
 /// Opens a session under a new id, and ends the one that the browser had.
-pub async fn open(store: &Store, request: &HttpRequest, account_id: i64, now: i64) -> Result<Cookie<'static>> {
+pub async fn open(
+    store: &Store,
+    request: &HttpRequest,
+    account_id: i64,
+    now: i64,
+) -> Result<Cookie<'static>> {
     if let Some(old) = request.cookie(COOKIE) {
         store.close_session(&hash(old.value())).await?;
     }

@@ -63,7 +63,12 @@ pub async fn ensure_first_admin(
 /// # Errors
 ///
 /// [`Error::Refused`] with the reason for a bad name or password, [`store::Error::Taken`] for a name that exists.
-pub async fn add_user(store: &Store, name: &str, password: &str, now: Millis) -> Result<i64, Error> {
+pub async fn add_user(
+    store: &Store,
+    name: &str,
+    password: &str,
+    now: Millis,
+) -> Result<i64, Error> {
     let complaint = name_complaint(name).or_else(|| password::complaint(password, name));
     if let Some(complaint) = complaint {
         return Err(Error::Refused(complaint));
@@ -77,7 +82,12 @@ pub async fn add_user(store: &Store, name: &str, password: &str, now: Millis) ->
 /// # Errors
 ///
 /// [`Error::Refused`] with the reason for a bad password, [`store::Error::Missing`] for a name that does not exist.
-pub async fn set_password(store: &Store, name: &str, password: &str, now: Millis) -> Result<(), Error> {
+pub async fn set_password(
+    store: &Store,
+    name: &str,
+    password: &str,
+    now: Millis,
+) -> Result<(), Error> {
     if let Some(complaint) = password::complaint(password, name) {
         return Err(Error::Refused(complaint));
     }
@@ -92,7 +102,9 @@ pub async fn set_password(store: &Store, name: &str, password: &str, now: Millis
 fn name_complaint(name: &str) -> Option<String> {
     let length = name.chars().count();
     if !(1..=NAME_MAX).contains(&length) {
-        return Some(format!("The name has {length} characters; choose 1 to {NAME_MAX}."));
+        return Some(format!(
+            "The name has {length} characters; choose 1 to {NAME_MAX}."
+        ));
     }
     (name.trim() != name || name.chars().any(char::is_control))
         .then(|| "The name begins or ends with a space, or holds a control character.".to_owned())

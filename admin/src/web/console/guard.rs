@@ -55,24 +55,32 @@ pub async fn guard(
 }
 
 /// None: go on. An answer: that is all there is for this request.
-async fn admit(state: &State, request: &mut ServiceRequest) -> Result<Option<HttpResponse>, Problem> {
+async fn admit(
+    state: &State,
+    request: &mut ServiceRequest,
+) -> Result<Option<HttpResponse>, Problem> {
     let safe = csrf::is_safe(request.method());
     if !safe && !csrf::is_same_origin(request.headers()) {
-        return Err(Problem::Forbidden("This request does not come from a page of this console".into()));
+        return Err(Problem::Forbidden(
+            "This request does not come from a page of this console".into(),
+        ));
     }
     let path = request.path().to_owned();
     if path.starts_with("/assets/") {
         return Ok(None);
     }
     let active = !request.headers().contains_key(LIVE);
-    let viewer = session::viewer(&state.store, request.request(), state.clock.now(), active).await?;
+    let viewer =
+        session::viewer(&state.store, request.request(), state.clock.now(), active).await?;
     let Some(viewer) = viewer else {
         return admit_unknown(state, request, safe, &path).await;
     };
     if !safe {
         let fields = read_fields(request).await?;
         if !csrf::fits(&viewer.csrf, fields.get(csrf::FIELD)) {
-            return Err(Problem::Forbidden("This form belongs to an earlier session".into()));
+            return Err(Problem::Forbidden(
+                "This form belongs to an earlier session".into(),
+            ));
         }
         request.extensions_mut().insert(fields);
     }
@@ -116,13 +124,16 @@ async fn read_fields(request: &mut ServiceRequest) -> Result<Fields, Problem> {
         .extract::<web::Bytes>()
         .await
         .map_err(|error| Problem::Bad(format!("What was sent cannot be read: {error}")))?;
-    Ok(Fields(url::form_urlencoded::parse(&body).into_owned().collect()))
+    Ok(Fields(
+        url::form_urlencoded::parse(&body).into_owned().collect(),
+    ))
 }
 
 fn finish(response: ServiceResponse<BoxBody>) -> ServiceResponse<BoxBody> {
     let mut response = with_page(response);
     let html = is_html(response.response());
-    let shown = html && response.status().is_success() && !response.request().headers().contains_key(LIVE);
+    let shown =
+        html && response.status().is_success() && !response.request().headers().contains_key(LIVE);
     if shown && let Some(mut cookie) = response.request().cookie(FLASH) {
         cookie.set_path("/");
         cookie.make_removal();
@@ -147,9 +158,15 @@ fn with_page(response: ServiceResponse<BoxBody>) -> ServiceResponse<BoxBody> {
     }
     let frame = Frame::of(response.request());
     let id = frame.request_id.clone();
-    let problem = response.response().error().and_then(|error| error.as_error::<Problem>());
+    let problem = response
+        .response()
+        .error()
+        .and_then(|error| error.as_error::<Problem>());
     let mut page = problem::page(frame, status, problem);
-    if let (Ok(name), Ok(value)) = (HeaderName::try_from("x-request-id"), HeaderValue::try_from(id)) {
+    if let (Ok(name), Ok(value)) = (
+        HeaderName::try_from("x-request-id"),
+        HeaderValue::try_from(id),
+    ) {
         page.headers_mut().insert(name, value);
     }
     response.into_response(page)

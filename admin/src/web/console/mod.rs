@@ -7,7 +7,7 @@ pub mod guard;
 pub mod problem;
 
 use actix_web::middleware::{Compress, from_fn};
-use actix_web::web::{self, PayloadConfig, ServiceConfig, get, post, resource};
+use actix_web::web::{self, PayloadConfig, ServiceConfig, get, resource};
 
 use super::{assets, login, setup};
 

@@ -31,13 +31,15 @@ impl Problem {
     fn advice(&self) -> &'static str {
         match self {
             Self::Bad(_) => "Go back, correct it and try again.",
-            Self::SignedOut => {
-                "Nothing was changed. Sign in, then do it again."
+            Self::SignedOut => "Nothing was changed. Sign in, then do it again.",
+            Self::Forbidden(_) => {
+                "Nothing was changed. Reload the page that you came from and try again."
             }
-            Self::Forbidden(_) => "Nothing was changed. Reload the page that you came from and try again.",
             Self::Missing(_) => "It may have been deleted, or the address is mistyped.",
             Self::Gone(_) => "",
-            Self::Internal(_) => "Nothing is known about the outcome of what you did. Try again; if it stays, look for the request id in the log.",
+            Self::Internal(_) => {
+                "Nothing is known about the outcome of what you did. Try again; if it stays, look for the request id in the log."
+            }
         }
     }
 }
