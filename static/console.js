@@ -1,0 +1,215 @@
+// Keeps pages fresh and forms quick. Every page works without it.
+"use strict";
+
+const page = document.documentElement;
+const skew = Number(page.dataset.now) - Date.now();
+const all = (selector, root = document) => [...root.querySelectorAll(selector)];
+const now = () => Date.now() + skew;
+
+// ---- times: the same words as the server's -------------------------------------------------------------------------
+function relative(at) {
+  const seconds = Math.floor(Math.abs(at - now()) / 1000);
+  if (seconds >= 86400) return null;
+  if (seconds === 0) return "now";
+  const amount = seconds < 60 ? `${seconds} s` : seconds < 3600 ? `${Math.floor(seconds / 60)} min` : `${Math.floor(seconds / 3600)} h`;
+  return at > now() ? `in ${amount}` : `${amount} ago`;
+}
+
+function tick() {
+  if (document.hidden) return;
+  for (const time of all("time[data-relative]")) {
+    const text = relative(Date.parse(time.dateTime));
+    if (text && time.textContent !== text) time.textContent = text;
+  }
+}
+setInterval(tick, 1000);
+
+// ---- parts that stay fresh: fetched as a whole page, changed only where they differ ----------------------------------
+const SAME = (a, b) => a.nodeType === b.nodeType && a.nodeName === b.nodeName && (a.dataset?.key ?? a.id) === (b.dataset?.key ?? b.id);
+
+function morph(old, fresh) {
+  if (old.isEqualNode(fresh) || old.dataset?.keep !== undefined) return;
+  if (old.nodeType !== Node.ELEMENT_NODE) { old.nodeValue = fresh.nodeValue; return; }
+  for (const { name } of [...old.attributes]) if (!fresh.hasAttribute(name) && name !== "open") old.removeAttribute(name);
+  for (const { name, value } of fresh.attributes) if (old.getAttribute(name) !== value) old.setAttribute(name, value);
+  let at = old.firstChild;
+  for (const child of [...fresh.childNodes]) {
+    let match = at;
+    if (match && !SAME(match, child)) for (match = at.nextSibling; match && !SAME(match, child);) match = match.nextSibling;
+    if (!match) { old.insertBefore(document.importNode(child, true), at); continue; }
+    while (at !== match) { const gone = at; at = at.nextSibling; gone.remove(); }
+    at = at.nextSibling;
+    morph(match, child);
+  }
+  while (at) { const gone = at; at = at.nextSibling; gone.remove(); }
+}
+
+const live = document.getElementById("live");
+let paused = sessionStorage.getItem("paused") === "yes";
+let lastSeen = Date.now();
+
+function showLive(state, text) {
+  if (!live) return;
+  live.hidden = false;
+  live.dataset.live = state;
+  live.querySelector("[data-text]").textContent = text;
+  live.title = state === "paused" ? "Updates are paused. Press to go on." : "This page is kept up to date. Press to pause.";
+}
+
+// Not while somebody types in a part, has text selected in it, or is asked something.
+function isInUse(part) {
+  const active = document.activeElement;
+  const typing = part.contains(active) && active.matches("input, select, textarea");
+  const selection = document.getSelection();
+  const selected = selection && !selection.isCollapsed && part.contains(selection.anchorNode);
+  return typing || selected || document.querySelector("dialog[open]") !== null;
+}
+
+async function refresh() {
+  if (paused || document.hidden) return;
+  try {
+    const answer = await fetch(location.href, { headers: { "X-Carillon-Live": "1" }, cache: "no-store" });
+    if (answer.redirected) { showLive("signed-out", "Signed out"); return; }
+    if (!answer.ok) throw new Error(answer.statusText);
+    const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
+    for (const part of all("[data-live-part]")) {
+      const its = fresh.getElementById(part.id);
+      if (its && !isInUse(part)) morph(part, its);
+    }
+    lastSeen = Date.now();
+    showLive("on", "Live");
+    tick();
+  } catch {
+    showLive("offline", `Offline for ${Math.round((Date.now() - lastSeen) / 1000)} s`);
+  }
+}
+
+if (live && document.querySelector("[data-live-part]")) {
+  const quick = () => document.querySelector("[data-live-part][data-moving]") !== null;
+  let wait = 0;
+  showLive(paused ? "paused" : "on", paused ? "Paused" : "Live");
+  live.addEventListener("click", () => {
+    paused = !paused;
+    sessionStorage.setItem("paused", paused ? "yes" : "no");
+    showLive(paused ? "paused" : "on", paused ? "Paused" : "Live");
+    refresh();
+  });
+  setInterval(() => { if (++wait >= (quick() ? 1 : 5)) { wait = 0; refresh(); } }, 1000);
+  document.addEventListener("visibilitychange", () => { if (!document.hidden) { tick(); refresh(); } });
+}
+
+// ---- forms ----------------------------------------------------------------------------------------------------------
+for (const field of all("[data-own-zone]")) field.value = Intl.DateTimeFormat().resolvedOptions().timeZone || "";
+for (const list of all("[data-zones]")) {
+  for (const zone of Intl.supportedValuesOf?.("timeZone") ?? []) list.append(new Option(zone, zone));
+}
+
+document.addEventListener("submit", (event) => {
+  const button = event.submitter;
+  if (!button || event.target.method !== "post") return;
+  if (button.getAttribute("aria-busy") === "true") { event.preventDefault(); return; }
+  leaving = true;
+  button.setAttribute("aria-busy", "true");
+});
+window.addEventListener("pageshow", () => all("[aria-busy]").forEach((button) => button.removeAttribute("aria-busy")));
+
+let leaving = false;
+let changed = false;
+for (const form of all("form[data-ask-before-leaving]")) form.addEventListener("input", () => { changed = true; });
+window.addEventListener("beforeunload", (event) => { if (changed && !leaving) event.preventDefault(); });
+
+for (const select of all("form[data-submit-on-change] select")) select.addEventListener("change", () => select.form.requestSubmit());
+
+// The next fires while a schedule is typed.
+const preview = document.getElementById("preview");
+if (preview) {
+  const form = preview.closest("form");
+  const names = ["kind", "expression", "timezone", "clock_changes", "seconds"];
+  const wanted = () => new URLSearchParams(names.map((name) => [name, new FormData(form).get(name) ?? ""])).toString();
+  let shown = wanted();
+  let timer = 0;
+  const show = async () => {
+    const asked = wanted();
+    if (asked === shown) return;
+    shown = asked;
+    const answer = await fetch(`/jobs/preview?${asked}`, { headers: { "X-Carillon-Live": "1" } }).catch(() => null);
+    if (!answer?.ok || asked !== wanted()) return;
+    const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
+    preview.replaceChildren(...fresh.body.childNodes);
+    markSchedule();
+  };
+  const markSchedule = () => {
+    for (const name of names.slice(1)) {
+      const field = form.elements[name];
+      const error = preview.querySelector(`[data-field="${name}"]`);
+      if (!field?.setAttribute) continue;
+      const told = document.getElementById(`${name}-error`);
+      if (told) told.remove();
+      if (error) field.setAttribute("aria-invalid", "true"); else field.removeAttribute("aria-invalid");
+    }
+  };
+  form.addEventListener("input", () => { clearTimeout(timer); timer = setTimeout(show, 250); });
+}
+
+// ---- a run's log: follows while the run goes on and nobody reads further up ------------------------------------------
+const log = document.getElementById("log");
+if (log) {
+  const more = document.getElementById("log-more");
+  const note = document.getElementById("log-note");
+  let next = Number(log.dataset.next);
+  let misses = 0;
+  const atEnd = () => log.scrollHeight - log.scrollTop - log.clientHeight < 24;
+  const toEnd = () => { log.scrollTop = log.scrollHeight; more.hidden = true; };
+
+  const line = (number, text) => {
+    const row = document.createElement("div");
+    row.className = "log-line";
+    row.id = `L${number}`;
+    const link = document.createElement("a");
+    link.href = `#L${number}`;
+    link.textContent = number;
+    const span = document.createElement("span");
+    span.textContent = text;
+    row.append(link, span);
+    return row;
+  };
+  const append = (from, lines) => {
+    const following = atEnd();
+    const chunk = document.createElement("div");
+    chunk.className = "log-chunk";
+    lines.forEach((text, index) => { if (from + index >= next) chunk.append(line(from + index, text)); });
+    next = Math.max(next, from + lines.length);
+    log.append(chunk);
+    if (following) toEnd(); else more.hidden = false;
+  };
+  const follow = async () => {
+    let wait = 1000;
+    if (!document.hidden && !paused) {
+      try {
+        const answer = await fetch(`${log.dataset.address}?from=${next}`, { headers: { "X-Carillon-Live": "1" }, cache: "no-store" });
+        if (answer.redirected) return;
+        const part = await answer.json();
+        if (part.lines.length) { append(part.from, part.lines); misses = 0; wait = 100; } else misses += 1;
+        note.textContent = part.note;
+        note.hidden = part.note === "";
+        if (part.end) return;
+      } catch { misses += 1; }
+      if (wait > 100 && misses > 10) wait = 5000;
+    }
+    setTimeout(follow, wait);
+  };
+  log.addEventListener("scroll", () => { if (atEnd()) more.hidden = true; });
+  more.addEventListener("click", toEnd);
+  if (!location.hash.startsWith("#L")) toEnd();
+  if (log.dataset.end !== "true") follow();
+}
+
+// ---- keys ------------------------------------------------------------------------------------------------------------
+let going = 0;
+document.addEventListener("keydown", (event) => {
+  if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest?.("input, select, textarea, [contenteditable]")) return;
+  const goTo = { d: "/", j: "/jobs", r: "/runs", e: "/apps" }[event.key];
+  if (event.key === "/") { event.preventDefault(); document.querySelector(".search input")?.focus(); }
+  else if (Date.now() - going < 1000 && goTo) location.href = goTo;
+  going = event.key === "g" ? Date.now() : 0;
+});
