@@ -6,7 +6,7 @@
 pub mod guard;
 pub mod problem;
 
-use actix_web::middleware::{Compress, from_fn};
+use actix_web::middleware::from_fn;
 use actix_web::web::{self, PayloadConfig, ServiceConfig, get, resource};
 
 use super::{assets, login, setup};
@@ -20,7 +20,6 @@ pub fn configure(cfg: &mut ServiceConfig) {
     let scope = web::scope("")
         .app_data(PayloadConfig::new(FORM_LIMIT))
         .wrap(from_fn(guard::guard))
-        .wrap(Compress::default())
         .route("/assets/{name:.*}", get().to(assets::asset))
         .service(resource("/setup").get(setup::form).post(setup::set_up))
         .service(resource("/login").get(login::form).post(login::sign_in))
