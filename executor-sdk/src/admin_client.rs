@@ -1,0 +1,112 @@
+//! Talking to the admins: the first one that accepts is enough.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use carillon_protocol::{Verdict, headers, join_url, parse_answer};
+use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
+
+use crate::Error;
+
+/// An admin that cannot store a result holds the request for 2.5 s and cuts it; so this must be longer.
+const REQUEST_LIMIT: Duration = Duration::from_secs(5);
+const CONNECT_LIMIT: Duration = Duration::from_secs(1);
+
+pub(crate) struct AdminClient {
+    http: reqwest::Client,
+    bases: Vec<String>,
+    /// Index of the admin that accepted last.
+    preferred: AtomicUsize,
+}
+
+impl AdminClient {
+    /// `token` and `app` go with every request, so does `boot_id`.
+    pub(crate) fn new(
+        bases: Vec<String>,
+        token: &str,
+        app: &str,
+        boot_id: &str,
+    ) -> Result<Self, Error> {
+        let mut all = HeaderMap::new();
+        all.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        for (setting, name, value) in [
+            ("token", headers::TOKEN, token),
+            ("app", headers::APP, app),
+            ("boot id", headers::BOOT_ID, boot_id),
+            (
+                "capabilities",
+                headers::CAPABILITIES,
+                headers::CAPABILITY_IDEM,
+            ),
+        ] {
+            let problem = || Error::setting(setting, "has characters that no HTTP header may have");
+            let mut value = HeaderValue::from_str(value).map_err(|_| problem())?;
+            value.set_sensitive(name == headers::TOKEN);
+            let name = HeaderName::from_bytes(name.as_bytes()).map_err(|_| problem())?;
+            all.insert(name, value);
+        }
+        install_tls_provider();
+        let http = reqwest::Client::builder()
+            .default_headers(all)
+            .redirect(reqwest::redirect::Policy::none())
+            .no_proxy()
+            .connect_timeout(CONNECT_LIMIT)
+            .timeout(REQUEST_LIMIT)
+            .pool_idle_timeout(Duration::from_secs(30))
+            .build()
+            .map_err(|error| Error::setting("admin", error.to_string()))?;
+        Ok(Self {
+            http,
+            bases,
+            preferred: AtomicUsize::new(0),
+        })
+    }
+
+    /// Posts to one admin after the other, until one accepts.
+    ///
+    /// # Errors
+    /// Why none did, admin by admin.
+    pub(crate) async fn post(&self, path: &str, body: Vec<u8>) -> Result<(), String> {
+        let first = self.preferred.load(Ordering::Relaxed);
+        let mut reasons = Vec::new();
+        for step in 0..self.bases.len() {
+            let index = (first + step) % self.bases.len();
+            match self.post_to(&self.bases[index], path, body.clone()).await {
+                Ok(()) => {
+                    self.preferred.store(index, Ordering::Relaxed);
+                    return Ok(());
+                }
+                Err(reason) => reasons.push(format!("{}: {reason}", self.bases[index])),
+            }
+        }
+        Err(reasons.join("; "))
+    }
+
+    async fn post_to(&self, base: &str, path: &str, body: Vec<u8>) -> Result<(), String> {
+        let request = self.http.post(join_url(base, path)).body(body);
+        let answer = request.send().await.map_err(|error| chain(&error))?;
+        let status = answer.status().as_u16();
+        let body = answer.bytes().await.map_err(|error| chain(&error))?;
+        match parse_answer(status, &body) {
+            Verdict::Accepted { .. } => Ok(()),
+            Verdict::Refused { message, .. } => Err(format!("refused: {message}")),
+            Verdict::Unclear { why } => Err(why),
+        }
+    }
+}
+
+/// With two TLS providers in one program, rustls panics at the first connection unless one was chosen.
+fn install_tls_provider() {
+    if rustls::crypto::CryptoProvider::get_default().is_none() {
+        let _ = rustls::crypto::ring::default_provider().install_default();
+    }
+}
+
+/// The text of an error and its causes, without the URL that reqwest repeats in it.
+fn chain(error: &dyn std::error::Error) -> String {
+    let mut cause = error;
+    while let Some(source) = cause.source() {
+        cause = source;
+    }
+    cause.to_string()
+}

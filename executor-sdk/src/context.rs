@@ -1,0 +1,105 @@
+//! What a handler learns about its run.
+
+use std::fmt;
+use std::sync::Arc;
+
+use tokio_util::sync::CancellationToken;
+
+use crate::job_log::RunLog;
+use crate::run::Run;
+
+/// What a handler learns about its run; cheap to clone.
+#[derive(Clone)]
+pub struct JobContext {
+    run: Arc<Run>,
+    log: Arc<RunLog>,
+}
+
+impl JobContext {
+    pub(crate) fn new(run: Arc<Run>, log: RunLog) -> Self {
+        Self {
+            run,
+            log: Arc::new(log),
+        }
+    }
+
+    /// The job's parameter text, or what was given with "run once".
+    pub fn params(&self) -> &str {
+        &self.run.request.params
+    }
+
+    /// This part of a broadcast, from 0; always 0 for other routes.
+    pub fn part_index(&self) -> i32 {
+        self.run.request.broadcast_index
+    }
+
+    /// Number of parts, at least 1: item `n` belongs to this run if `n % part_total == part_index`.
+    pub fn part_total(&self) -> i32 {
+        self.run.request.broadcast_total.max(1)
+    }
+
+    /// Id of this run; a retry has another one.
+    pub fn run_id(&self) -> i64 {
+        self.run.request.log_id
+    }
+
+    /// Id of the job.
+    pub fn job_id(&self) -> i32 {
+        self.run.request.job_id
+    }
+
+    /// Name under which the handler was called.
+    pub fn handler(&self) -> &str {
+        &self.run.request.handler
+    }
+
+    /// The same for all attempts at one thing: the key under which a handler makes sure to do it once. `None` when the
+    /// admin is not Carillon's.
+    pub fn fire_key(&self) -> Option<&str> {
+        self.run.meta.fire_key.as_deref()
+    }
+
+    /// 1 for the first try, 2 … for retries.
+    pub fn attempt(&self) -> i32 {
+        self.run.meta.attempt
+    }
+
+    /// The instant that this run stands for, UTC epoch milliseconds: the schedule's, not the moment of the start. The
+    /// due time of the run when the admin is not Carillon's.
+    pub fn scheduled_at(&self) -> i64 {
+        let due_at = self.run.request.log_date_time;
+        self.run.meta.scheduled_at.unwrap_or(due_at)
+    }
+
+    /// Waits until the run is to end: killed, out of time, replaced by a later run, or the executor stops. The handler
+    /// then has 5 s to end by itself.
+    pub async fn cancelled(&self) {
+        self.run.stop.cancelled().await;
+    }
+
+    /// Whether the run is to end.
+    pub fn is_cancelled(&self) -> bool {
+        self.run.stop.is_cancelled()
+    }
+
+    /// The token behind [`cancelled`](Self::cancelled), to hand on.
+    pub fn cancellation(&self) -> CancellationToken {
+        self.run.stop.clone()
+    }
+
+    /// Writes to the run's log, which the admin's console shows; see also [`log!`](crate::log!).
+    ///
+    /// The file is made by the first call. At 16 MiB the log ends with a line that says so. Control characters are
+    /// made visible. A line that cannot be written is reported by `tracing` and does not fail the run.
+    pub fn log(&self, text: impl fmt::Display) {
+        self.log.write(&text.to_string());
+    }
+}
+
+/// Writes a formatted line to the run's log: `log!(ctx, "{} rows", n)`.
+#[macro_export]
+macro_rules! log {
+    ($ctx:expr, $($text:tt)+) => {
+        $ctx.log(::std::format_args!($($text)+))
+    };
+}

@@ -1,0 +1,312 @@
+//! The executor: what belongs together from start to stop.
+
+use std::fs::{self, File, TryLockError};
+use std::net::{SocketAddr, TcpListener};
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use actix_web::dev::ServerHandle;
+use carillon_protocol::Registration;
+use tokio::runtime::Handle;
+use tokio::sync::{Notify, mpsc, oneshot, watch};
+use tokio::task::{JoinHandle, JoinSet};
+use tokio::time::{sleep, timeout};
+
+use crate::admin_client::AdminClient;
+use crate::intake::Intake;
+use crate::job_log::JobLogs;
+use crate::journal::{Journal, Recovered};
+use crate::lane::Lanes;
+use crate::ledger::Ledger;
+use crate::outbox::{Mail, Outbox};
+use crate::registration::Beats;
+use crate::run::CANCEL_GRACE;
+use crate::server::{self, Endpoints};
+use crate::{Error, ExecutorBuilder, wall_clock};
+
+/// Admins may go on sending for a second after the good-bye: they read their list of executors so often.
+const LINGER: Duration = Duration::from_secs(1);
+const LEAVE_LIMIT: Duration = Duration::from_secs(3);
+const FLUSH_LIMIT: Duration = Duration::from_secs(5);
+const STOPPING: &str = "the executor is stopping";
+const INTERRUPTED: &str = "interrupted: the executor is stopping";
+
+/// A worker's side of Carillon: registers with the admins, runs what they send, reports the results.
+pub struct Executor {
+    settings: ExecutorBuilder,
+    listener: TcpListener,
+    handle: ExecutorHandle,
+    lock: File,
+    admins: Arc<AdminClient>,
+    ledger: Arc<Ledger>,
+    journal: Journal,
+    logs: JobLogs,
+    recovered: Recovered,
+    outbox: mpsc::UnboundedSender<Mail>,
+    mail: mpsc::UnboundedReceiver<Mail>,
+    registered: watch::Sender<bool>,
+}
+
+/// What others may ask of an executor, also while it runs.
+#[derive(Clone, Debug)]
+pub struct ExecutorHandle {
+    bound: SocketAddr,
+    address: String,
+    boot_id: String,
+    registered: watch::Receiver<bool>,
+}
+
+impl ExecutorHandle {
+    /// The address it listens on, with the port that the system chose.
+    pub fn local_addr(&self) -> SocketAddr {
+        self.bound
+    }
+
+    /// The address that the admins are told.
+    pub fn address(&self) -> &str {
+        &self.address
+    }
+
+    /// Random, new for each executor that is built.
+    pub fn boot_id(&self) -> &str {
+        &self.boot_id
+    }
+
+    /// Waits until an admin has taken the registration. Also returns when the executor has ended.
+    pub async fn registered(&self) {
+        let mut registered = self.registered.clone();
+        let _ = registered.wait_for(|registered| *registered).await;
+    }
+}
+
+impl Executor {
+    /// An executor's settings.
+    pub fn builder() -> ExecutorBuilder {
+        ExecutorBuilder::new()
+    }
+
+    /// What others may ask of it; to be taken before [`run`](Self::run).
+    pub fn handle(&self) -> ExecutorHandle {
+        self.handle.clone()
+    }
+
+    pub(crate) fn open(
+        mut settings: ExecutorBuilder,
+        listener: TcpListener,
+        bound: SocketAddr,
+        address: String,
+    ) -> Result<Self, Error> {
+        let default = || Path::new("carillon-executor-data").join(&settings.app);
+        let data = settings.data_dir.clone().unwrap_or_else(default);
+        let boot_id = format!("{:032x}", rand::random::<u128>());
+        let bases = std::mem::take(&mut settings.admins);
+        let admins = AdminClient::new(bases, &settings.token, &settings.app, &boot_id)?;
+        settings.handlers()?;
+        make_private(&data)?;
+        let lock = lock(&data)?;
+        let logs = data.join("logs");
+        let logs = JobLogs::new(&logs).map_err(|source| Error::data(logs, source))?;
+        let (outbox, mail) = mpsc::unbounded_channel();
+        let (journal, recovered) =
+            Journal::open(&data.join("journal"), settings.durability, outbox.clone())?;
+        let ledger = Arc::new(Ledger::default());
+        ledger.restore(&recovered);
+        let registered = watch::Sender::new(false);
+        Ok(Self {
+            handle: ExecutorHandle {
+                bound,
+                address,
+                boot_id,
+                registered: registered.subscribe(),
+            },
+            settings,
+            listener,
+            lock,
+            admins: Arc::new(admins),
+            ledger,
+            journal,
+            logs,
+            recovered,
+            outbox,
+            mail,
+            registered,
+        })
+    }
+
+    /// Registers, and runs what the admins send, until `shutdown` is ready; then stops in order: says good-bye,
+    /// refuses new runs, lets running ones finish within the grace, reports the others "interrupted", and delivers
+    /// results. What cannot be delivered stays in the journal for the next start.
+    ///
+    /// A future that is dropped before its end stops nothing in order, like a crash: everything of it ends at once.
+    ///
+    /// # Errors
+    /// The HTTP server cannot start or ends by itself.
+    pub async fn run(self, shutdown: impl Future<Output = ()>) -> Result<(), Error> {
+        let grace = self.settings.grace;
+        let mut working = self.start()?;
+        tokio::select! {
+            () = shutdown => {}
+            ended = &mut working.server => {
+                let ended = ended.map_err(std::io::Error::other).and_then(|ended| ended);
+                return ended.map_err(Error::Server);
+            }
+        }
+        working.stop(grace).await;
+        Ok(())
+    }
+
+    fn start(self) -> Result<Working, Error> {
+        let handlers = self.settings.handlers()?;
+        let lanes = Arc::new(Lanes::new(
+            Arc::clone(&self.ledger),
+            self.journal.clone(),
+            self.logs.clone(),
+            Handle::current(),
+        ));
+        let endpoints = Endpoints {
+            token: self.settings.token_check(),
+            boot_id: self.handle.boot_id.clone(),
+            intake: Intake {
+                handlers,
+                lanes: Arc::clone(&lanes),
+                ledger: Arc::clone(&self.ledger),
+                journal: self.journal.clone(),
+                outbox: self.outbox.clone(),
+            },
+            ledger: Arc::clone(&self.ledger),
+            logs: self.logs.clone(),
+        };
+        let server = server::serve(self.listener, Arc::new(endpoints), self.settings.workers)
+            .map_err(Error::Server)?;
+        let server_handle = server.handle();
+        let reachable = Arc::new(Notify::new());
+        let beats = Arc::new(Beats {
+            admins: Arc::clone(&self.admins),
+            registration: Registration::executor(&self.settings.app, &self.handle.address),
+            registered: self.registered,
+            reachable: Arc::clone(&reachable),
+        });
+        let outbox = Outbox {
+            admins: self.admins,
+            ledger: self.ledger,
+            journal: self.journal.clone(),
+            mail: self.mail,
+            reachable,
+        };
+        let server = tokio::spawn(server);
+        let mut tasks = JoinSet::new();
+        tasks.spawn(outbox.work(self.recovered.unreported));
+        tasks.spawn(prune_hourly(self.logs, self.settings.log_days));
+        let beating = tokio::spawn(Arc::clone(&beats).work());
+        Ok(Working {
+            server,
+            server_handle,
+            beats,
+            beating,
+            lanes,
+            journal: self.journal,
+            outbox: self.outbox,
+            _tasks: tasks,
+            lock: self.lock,
+        })
+    }
+}
+
+/// An executor at work. Dropping it ends everything at once.
+struct Working {
+    server: JoinHandle<std::io::Result<()>>,
+    server_handle: ServerHandle,
+    beats: Arc<Beats>,
+    beating: JoinHandle<()>,
+    lanes: Arc<Lanes>,
+    journal: Journal,
+    outbox: mpsc::UnboundedSender<Mail>,
+    _tasks: JoinSet<()>,
+    lock: File,
+}
+
+impl Working {
+    async fn stop(self, grace: Duration) {
+        let asked = Instant::now();
+        self.beating.abort();
+        let _ = timeout(LEAVE_LIMIT, self.beats.leave()).await;
+        sleep(LINGER.min(grace / 10)).await;
+        self.lanes.close(STOPPING);
+        let left = grace.saturating_sub(asked.elapsed());
+        if timeout(left, self.lanes.emptied()).await.is_err() {
+            self.lanes.end_everything(INTERRUPTED);
+            let limit = CANCEL_GRACE + Duration::from_secs(1);
+            if timeout(limit, self.lanes.emptied()).await.is_err() {
+                self.lanes.abandon(INTERRUPTED);
+            }
+        }
+        if timeout(FLUSH_LIMIT, self.flush()).await.is_err() {
+            tracing::warn!("results stay in the journal, no admin took them");
+        }
+        self.server_handle.stop(true).await;
+        tracing::info!("executor stopped");
+    }
+}
+
+impl Working {
+    /// Waits until an admin has all results.
+    async fn flush(&self) {
+        self.journal.barrier().await;
+        let (flush, flushed) = oneshot::channel();
+        let _ = self.outbox.send(Mail::Flush(flush));
+        self.beats.reachable.notify_one();
+        // It is dropped, not answered: that is what is waited for.
+        let _ = flushed.await;
+    }
+}
+
+impl Drop for Working {
+    fn drop(&mut self) {
+        self.lanes.abort();
+        self.beating.abort();
+        // The command is on its way with the call; the answer is of no use here.
+        drop(self.server_handle.stop(false));
+        self.lanes.close(STOPPING);
+        self.journal.close();
+        let _ = self.lock.unlock();
+    }
+}
+
+/// Deletes old logs at the start and every hour; never, for 0 days.
+async fn prune_hourly(logs: JobLogs, days: u64) {
+    if days == 0 {
+        return;
+    }
+    loop {
+        let folder = logs.clone();
+        let pruned =
+            tokio::task::spawn_blocking(move || folder.prune(wall_clock::now(), days)).await;
+        if let Ok(Err(error)) = pruned {
+            tracing::warn!(%error, "old logs cannot be deleted");
+        }
+        sleep(Duration::from_secs(3600)).await;
+    }
+}
+
+/// The data folder: parameters and results in it are nobody else's business.
+fn make_private(folder: &Path) -> Result<(), Error> {
+    let mut builder = fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder
+        .create(folder)
+        .map_err(|source| Error::data(folder, source))
+}
+
+/// Takes the folder for this process alone.
+fn lock(folder: &Path) -> Result<File, Error> {
+    let path = folder.join("lock");
+    let file = File::create(&path).map_err(|source| Error::data(&path, source))?;
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(TryLockError::WouldBlock) => Err(Error::DataInUse(folder.to_owned())),
+        Err(TryLockError::Error(source)) => Err(Error::data(path, source)),
+    }
+}

@@ -1,0 +1,118 @@
+//! What a worker writes: handlers, their results and errors.
+
+use std::fmt;
+use std::future::Future;
+
+use futures_util::future::BoxFuture;
+
+use crate::JobContext;
+
+/// The text that a successful run reports, or none; anything up to 50,000 characters, longer texts are cut.
+///
+/// Made from `()`, text, an optional text or a JSON value.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Outcome(pub(crate) Option<String>);
+
+impl From<()> for Outcome {
+    fn from((): ()) -> Self {
+        Self(None)
+    }
+}
+
+impl From<String> for Outcome {
+    fn from(text: String) -> Self {
+        Self(Some(text))
+    }
+}
+
+impl From<&str> for Outcome {
+    fn from(text: &str) -> Self {
+        Self(Some(text.to_owned()))
+    }
+}
+
+impl From<Option<String>> for Outcome {
+    fn from(text: Option<String>) -> Self {
+        Self(text)
+    }
+}
+
+impl From<serde_json::Value> for Outcome {
+    fn from(value: serde_json::Value) -> Self {
+        Self(Some(value.to_string()))
+    }
+}
+
+/// Why a run failed. Every error type turns into it with `?`; the sources of an error are part of its text.
+///
+/// As with `anyhow::Error`, it is no `std::error::Error` itself, or `?` could not take all of those.
+#[derive(Debug)]
+pub struct JobError {
+    message: String,
+}
+
+impl JobError {
+    /// An error with its text.
+    pub fn new(message: impl Into<String>) -> Self {
+        Self {
+            message: message.into(),
+        }
+    }
+
+    /// The text that is reported.
+    pub fn message(&self) -> &str {
+        &self.message
+    }
+}
+
+impl fmt::Display for JobError {
+    fn fmt(&self, out: &mut fmt::Formatter) -> fmt::Result {
+        out.write_str(&self.message)
+    }
+}
+
+impl<E: std::error::Error> From<E> for JobError {
+    fn from(error: E) -> Self {
+        let mut message = error.to_string();
+        let mut source = error.source();
+        while let Some(cause) = source {
+            message = format!("{message}: {cause}");
+            source = cause.source();
+        }
+        Self { message }
+    }
+}
+
+/// Work that runs under a name. Async closures `|ctx: JobContext| async move { … }` are handlers; implement this for
+/// a type that has state of its own.
+///
+/// A handler is called once for each run, several times at once when several jobs use it. A panic in it fails its run
+/// and nothing else. When a run is killed or its time is up, [`JobContext::cancelled`] is told, and 5 s later the
+/// future is dropped at the `await` where it stands: blocking work belongs into `tokio::task::spawn_blocking`, and
+/// should look at [`JobContext::is_cancelled`].
+pub trait JobHandler: Send + Sync + 'static {
+    /// Does one run.
+    fn run(&self, ctx: JobContext) -> impl Future<Output = Result<Outcome, JobError>> + Send;
+}
+
+impl<F, Fut, T> JobHandler for F
+where
+    F: Fn(JobContext) -> Fut + Send + Sync + 'static,
+    Fut: Future<Output = Result<T, JobError>> + Send,
+    T: Into<Outcome>,
+{
+    async fn run(&self, ctx: JobContext) -> Result<Outcome, JobError> {
+        self(ctx).await.map(Into::into)
+    }
+}
+
+/// A handler behind a pointer.
+pub(crate) trait BoxedHandler: Send + Sync {
+    fn call(&self, ctx: JobContext) -> BoxFuture<'_, Result<Outcome, JobError>>;
+}
+
+impl<H: JobHandler> BoxedHandler for H {
+    fn call(&self, ctx: JobContext) -> BoxFuture<'_, Result<Outcome, JobError>> {
+        Box::pin(self.run(ctx))
+    }
+}

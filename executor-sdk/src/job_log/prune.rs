@@ -1,0 +1,54 @@
+//! Deleting old logs.
+
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use chrono::{DateTime, Days, NaiveDate};
+
+use super::JobLogs;
+
+impl JobLogs {
+    /// Deletes the folders of days that lie more than `days` before `now` (UTC epoch milliseconds); how many.
+    pub(crate) fn prune(&self, now: i64, days: u64) -> io::Result<usize> {
+        let today = DateTime::from_timestamp_millis(now)
+            .unwrap_or_default()
+            .date_naive();
+        let Some(oldest) = today.checked_sub_days(Days::new(days)) else {
+            return Ok(0);
+        };
+        let mut deleted = 0;
+        for entry in fs::read_dir(&*self.root)? {
+            let entry = entry?;
+            // A link is not followed: what it leads to is not ours to delete.
+            if entry.file_type()?.is_dir() && day(&entry.path()).is_some_and(|day| day < oldest) {
+                fs::remove_dir_all(entry.path())?;
+                deleted += 1;
+            }
+        }
+        Ok(deleted)
+    }
+}
+
+fn day(path: &Path) -> Option<NaiveDate> {
+    NaiveDate::parse_from_str(path.file_name()?.to_str()?, "%Y-%m-%d").ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::job_log::JobLogs;
+    use std::fs;
+
+    #[test]
+    fn only_folders_of_old_days_are_deleted() {
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["2026-01-01", "2026-01-02", "2026-02-01", "notes"] {
+            fs::create_dir(folder.path().join(name)).unwrap();
+        }
+        let logs = JobLogs::new(folder.path()).unwrap();
+        let february_1 = 1_769_904_000_000;
+        assert_eq!(logs.prune(february_1, 30).unwrap(), 1);
+        assert!(!folder.path().join("2026-01-01").exists());
+        assert!(folder.path().join("2026-01-02").exists() && folder.path().join("notes").exists());
+    }
+}

@@ -1,0 +1,145 @@
+//! Writing a run's log.
+
+use std::fmt::Write as _;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use chrono::DateTime;
+
+use super::JobLogs;
+use crate::wall_clock;
+
+/// A run's log ends here.
+const MAX_FILE: u64 = 16 << 20;
+/// A longer line becomes several, so that a page of whole lines always has room for one.
+const MAX_LINE: usize = 64 << 10;
+const TRUNCATED: &str = "truncated: the log of a run ends at 16 MiB\n";
+
+/// The log of one run.
+pub(crate) struct RunLog {
+    logs: JobLogs,
+    path: Option<PathBuf>,
+    handler: String,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    file: Option<File>,
+    length: u64,
+    /// Nothing is written any more: full, or it cannot be.
+    ended: bool,
+}
+
+impl RunLog {
+    pub(super) fn new(logs: JobLogs, path: Option<PathBuf>, handler: String) -> Self {
+        Self {
+            logs,
+            path,
+            handler,
+            state: Mutex::default(),
+        }
+    }
+
+    /// Appends a text as one or more lines, in one write.
+    pub(crate) fn write(&self, text: &str) {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        if state.ended {
+            return;
+        }
+        let stamp = DateTime::from_timestamp_millis(wall_clock::now()).unwrap_or_default();
+        let mut lines = format!("{} [{}] ", stamp.format("%Y-%m-%d %H:%M:%S"), self.handler);
+        push_visible(&mut lines, text);
+        if state.length + lines.len() as u64 > MAX_FILE {
+            TRUNCATED.clone_into(&mut lines);
+            state.ended = true;
+        }
+        if let Err(error) = self.append(&mut state, &lines) {
+            state.ended = true;
+            tracing::warn!(%error, "a run's log cannot be written");
+        }
+    }
+
+    fn append(&self, state: &mut State, lines: &str) -> io::Result<()> {
+        let file = match &mut state.file {
+            Some(file) => file,
+            None => {
+                let path = self.path.as_deref().ok_or(io::ErrorKind::InvalidInput)?;
+                let file = self.create(path)?;
+                // A retry of the same run id never happens, but a file may be left from a lost journal.
+                state.length = file.metadata()?.len();
+                state.file.insert(file)
+            }
+        };
+        file.write_all(lines.as_bytes())?;
+        state.length += lines.len() as u64;
+        Ok(())
+    }
+
+    fn create(&self, path: &Path) -> io::Result<File> {
+        let folder = path.parent().ok_or(io::ErrorKind::InvalidInput)?;
+        fs::create_dir_all(folder)?;
+        let file = OpenOptions::new().append(true).create(true).open(path)?;
+        if self.logs.holds(path)? {
+            Ok(file)
+        } else {
+            Err(io::Error::other("the path leaves the folder of logs"))
+        }
+    }
+}
+
+/// Appends a text, ended by a line end; control characters but tab become visible, over-long lines are broken.
+fn push_visible(out: &mut String, text: &str) {
+    let text = text.strip_suffix('\n').unwrap_or(text);
+    let mut line = 0;
+    for char in text.chars() {
+        if line >= MAX_LINE {
+            out.push('\n');
+            line = 0;
+        }
+        let before = out.len();
+        match char {
+            '\n' => out.push('\n'),
+            '\r' => {}
+            '\t' => out.push('\t'),
+            char if char.is_control() => {
+                let _ = write!(out, "\\x{:02x}", u32::from(char));
+            }
+            char => out.push(char),
+        }
+        line = if char == '\n' {
+            0
+        } else {
+            line + out.len() - before
+        };
+    }
+    out.push('\n');
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{MAX_LINE, push_visible};
+
+    fn visible(text: &str) -> String {
+        let mut out = String::new();
+        push_visible(&mut out, text);
+        out
+    }
+
+    #[test]
+    fn control_characters_are_shown_and_lines_kept() {
+        assert_eq!(visible("a\tb\x1b[31mc\0"), "a\tb\\x1b[31mc\\x00\n");
+        assert_eq!(visible("one\r\ntwo\n"), "one\ntwo\n");
+        assert_eq!(visible(""), "\n");
+        assert_eq!(visible("\u{9b}"), "\\x9b\n");
+    }
+
+    #[test]
+    fn over_long_lines_are_broken() {
+        let text = visible(&"x".repeat(MAX_LINE + 1));
+        let lengths: Vec<_> = text.lines().map(str::len).collect();
+        assert_eq!(lengths, [MAX_LINE, 1]);
+    }
+}

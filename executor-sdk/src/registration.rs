@@ -1,0 +1,65 @@
+//! The heartbeat, and the good-bye.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use carillon_protocol::Registration;
+use tokio::sync::{Notify, watch};
+use tokio::time::sleep;
+
+use crate::admin_client::AdminClient;
+
+/// An admin takes an executor of this SDK for dead after 30 s.
+const BEAT: Duration = Duration::from_secs(10);
+/// Pause after a beat that no admin took.
+const RETRY: Duration = Duration::from_secs(2);
+
+pub(crate) struct Beats {
+    pub(crate) admins: Arc<AdminClient>,
+    pub(crate) registration: Registration,
+    /// True while an admin has taken the last beat.
+    pub(crate) registered: watch::Sender<bool>,
+    /// Told at the first beat after some that failed.
+    pub(crate) reachable: Arc<Notify>,
+}
+
+impl Beats {
+    /// Registers, and again every 10 s.
+    pub(crate) async fn work(self: Arc<Self>) {
+        loop {
+            let taken = self.tell("/api/registry").await;
+            let before = self.registered.send_replace(taken.is_ok());
+            match taken {
+                Ok(()) => {
+                    if !before {
+                        tracing::info!(
+                            app = self.registration.key,
+                            address = self.registration.value,
+                            "registered"
+                        );
+                        self.reachable.notify_one();
+                    }
+                    sleep(BEAT).await;
+                }
+                Err(reason) => {
+                    tracing::warn!(%reason, "no admin takes the registration, tried again");
+                    sleep(RETRY).await;
+                }
+            }
+        }
+    }
+
+    /// Says good-bye, so that no more runs come.
+    pub(crate) async fn leave(&self) {
+        let left = self.tell("/api/registryRemove").await;
+        self.registered.send_replace(false);
+        if let Err(reason) = left {
+            tracing::warn!(%reason, "no admin was told that this executor leaves");
+        }
+    }
+
+    async fn tell(&self, path: &str) -> Result<(), String> {
+        let body = serde_json::to_vec(&self.registration).map_err(|error| error.to_string())?;
+        self.admins.post(path, body).await
+    }
+}

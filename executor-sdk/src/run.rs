@@ -1,0 +1,156 @@
+//! One run: what was asked, how it ends, and the call of its handler.
+
+use std::any::Any;
+use std::future::pending;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::OnceLock;
+use std::time::Duration;
+
+use carillon_protocol::{CallbackItem, FAILURE, RunRequest, SUCCESS, TIMEOUT};
+use futures_util::FutureExt;
+use tokio_util::sync::CancellationToken;
+
+use crate::JobContext;
+use crate::handler::{BoxedHandler, JobError, Outcome};
+
+/// How long a cancelled handler may take to end by itself before it is dropped.
+pub(crate) const CANCEL_GRACE: Duration = Duration::from_secs(5);
+/// Result texts are cut here, as in Java.
+const MAX_MESSAGE_CHARS: usize = 50_000;
+
+/// What Carillon's headers say about a run.
+#[derive(Default)]
+pub(crate) struct Meta {
+    pub(crate) fire_key: Option<String>,
+    pub(crate) scheduled_at: Option<i64>,
+    pub(crate) attempt: i32,
+    pub(crate) not_after: Option<i64>,
+}
+
+/// A run that was taken.
+pub(crate) struct Run {
+    pub(crate) request: RunRequest,
+    pub(crate) meta: Meta,
+    /// Tells the handler to end.
+    pub(crate) stop: CancellationToken,
+    /// Why it was told to, unless its time was up.
+    reason: OnceLock<String>,
+}
+
+impl Run {
+    pub(crate) fn new(request: RunRequest, meta: Meta) -> Self {
+        Self {
+            request,
+            meta,
+            stop: CancellationToken::new(),
+            reason: OnceLock::new(),
+        }
+    }
+
+    /// Tells a running handler to end; the first reason counts.
+    pub(crate) fn end(&self, reason: &str) {
+        let _ = self.reason.set(reason.to_owned());
+        self.stop.cancel();
+    }
+
+    /// The result of a run with this code and text.
+    pub(crate) fn result(&self, code: i32, message: Option<String>) -> CallbackItem {
+        CallbackItem {
+            log_id: self.request.log_id,
+            log_date_time: self.request.log_date_time,
+            code,
+            message: message.map(cut),
+        }
+    }
+
+    /// The result of a run that was told to end while it stood in the queue.
+    pub(crate) fn not_executed(&self, reason: &str) -> CallbackItem {
+        let message = format!("{reason} [job not executed, in the job queue, killed.]");
+        self.result(FAILURE, Some(message))
+    }
+
+    fn time_limit(&self) -> Option<Duration> {
+        let seconds = u64::try_from(self.request.timeout_seconds).ok()?;
+        (seconds > 0).then(|| Duration::from_secs(seconds))
+    }
+
+    /// Calls the handler and waits for its end, whichever comes first: by itself, killed, out of time.
+    pub(crate) async fn perform(
+        &self,
+        handler: &dyn BoxedHandler,
+        ctx: JobContext,
+    ) -> CallbackItem {
+        if let Some(reason) = self.reason.get() {
+            return self.not_executed(reason);
+        }
+        let mut work = Box::pin(AssertUnwindSafe(async { handler.call(ctx).await }).catch_unwind());
+        let timed_out = tokio::select! {
+            biased;
+            ended = &mut work => return self.ended(ended),
+            () = self.stop.cancelled() => false,
+            () = sleep(self.time_limit()) => true,
+        };
+        self.stop.cancel();
+        let ended = tokio::time::timeout(CANCEL_GRACE, &mut work).await;
+        // A destructor of the handler may panic as well; that must not end the job's queue.
+        let _ = catch_unwind(AssertUnwindSafe(|| drop(work)));
+        match ended {
+            _ if timed_out => self.result(TIMEOUT, Some("job execute timeout".to_owned())),
+            Ok(ended) => self.ended(ended),
+            Err(_) => self.killed(),
+        }
+    }
+
+    /// A run that succeeds although it was told to end has succeeded: to call it failed would let it be done twice.
+    fn ended(&self, ended: Result<Result<Outcome, JobError>, Box<dyn Any + Send>>) -> CallbackItem {
+        match ended {
+            Ok(Ok(outcome)) => self.result(SUCCESS, outcome.0),
+            _ if self.stop.is_cancelled() => self.killed(),
+            Ok(Err(error)) => self.result(FAILURE, Some(error.message().to_owned())),
+            Err(panic) => self.result(FAILURE, Some(panic_text(&*panic))),
+        }
+    }
+
+    /// The result of a run that was told to end, and did.
+    fn killed(&self) -> CallbackItem {
+        let reason = self.reason.get().map_or("cancelled", String::as_str);
+        self.result(FAILURE, Some(format!("{reason} [job running, killed]")))
+    }
+}
+
+async fn sleep(limit: Option<Duration>) {
+    match limit {
+        Some(limit) => tokio::time::sleep(limit).await,
+        None => pending().await,
+    }
+}
+
+fn panic_text(panic: &(dyn Any + Send)) -> String {
+    let text = panic
+        .downcast_ref::<&str>()
+        .copied()
+        .or_else(|| panic.downcast_ref::<String>().map(String::as_str));
+    format!("handler panicked: {}", text.unwrap_or("no text"))
+}
+
+/// Cuts a result text, and says so.
+fn cut(mut text: String) -> String {
+    if let Some((end, _)) = text.char_indices().nth(MAX_MESSAGE_CHARS) {
+        text.truncate(end);
+        text.push_str("...");
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{MAX_MESSAGE_CHARS, cut};
+
+    #[test]
+    fn m001_33_a_long_result_is_cut_with_a_mark() {
+        assert_eq!(cut("ß".repeat(MAX_MESSAGE_CHARS)).chars().count(), 50_000);
+        let long = cut("ß".repeat(MAX_MESSAGE_CHARS + 1));
+        assert_eq!(long.chars().count(), 50_003);
+        assert!(long.ends_with("ß..."));
+    }
+}

@@ -1,0 +1,223 @@
+//! The endpoints that the admin calls.
+
+use std::net::TcpListener;
+use std::sync::Arc;
+
+use actix_web::dev::{Payload, Server};
+use actix_web::http::header::{CONTENT_TYPE, HeaderMap};
+use actix_web::web::{self, Bytes, Data, PayloadConfig};
+use actix_web::{App, FromRequest, HttpRequest, HttpResponse, HttpServer};
+use carillon_protocol::{Answer, JobRef, LogRequest, RunRequest, headers};
+use futures_util::future::LocalBoxFuture;
+use serde::de::DeserializeOwned;
+
+use crate::intake::{Intake, Reply};
+use crate::job_log::JobLogs;
+use crate::ledger::{Ledger, Phase};
+use crate::run::Meta;
+use crate::token::TokenCheck;
+
+/// Bodies of `/run`, as in Java; all others are small.
+const MAX_RUN_BODY: usize = 5 << 20;
+const MAX_BODY: usize = 16 << 10;
+const KILLED: &str = "scheduling center kill job.";
+
+/// What the endpoints work with.
+pub(crate) struct Endpoints {
+    pub(crate) token: TokenCheck,
+    pub(crate) boot_id: String,
+    pub(crate) intake: Intake,
+    pub(crate) ledger: Arc<Ledger>,
+    pub(crate) logs: JobLogs,
+}
+
+/// Starts to serve; the future must be driven.
+pub(crate) fn serve(
+    listener: TcpListener,
+    endpoints: Arc<Endpoints>,
+    workers: usize,
+) -> std::io::Result<Server> {
+    let endpoints = Data::from(endpoints);
+    let server = HttpServer::new(move || {
+        App::new()
+            .app_data(endpoints.clone())
+            .app_data(PayloadConfig::new(MAX_BODY))
+            .service(run_resource("/run"))
+            .service(run_resource("/trigger"))
+            .route("/beat", web::post().to(beat))
+            .route("/idleBeat", web::post().to(idle_beat))
+            .route("/kill", web::post().to(kill))
+            .route("/log", web::post().to(read_log))
+            .default_service(web::to(unknown))
+    });
+    Ok(server
+        .workers(workers)
+        .disable_signals()
+        .shutdown_timeout(1)
+        .listen(listener)?
+        .run())
+}
+
+fn run_resource(path: &str) -> actix_web::Resource {
+    web::resource(path)
+        .app_data(PayloadConfig::new(MAX_RUN_BODY))
+        .route(web::post().to(run))
+        .default_service(web::to(unknown))
+}
+
+/// The body of a request whose token was right; a wrong one is answered before the body is read.
+struct Trusted(Bytes);
+
+impl FromRequest for Trusted {
+    type Error = actix_web::Error;
+    type Future = LocalBoxFuture<'static, Result<Self, Self::Error>>;
+
+    fn from_request(request: &HttpRequest, payload: &mut Payload) -> Self::Future {
+        let endpoints = request.app_data::<Data<Endpoints>>();
+        let token = request.headers().get(headers::TOKEN);
+        if !endpoints.is_some_and(|all| all.token.accepts(token.map(|token| token.as_bytes()))) {
+            return Box::pin(async { Err(refusal("The access token is wrong.".to_owned())) });
+        }
+        let body = Bytes::from_request(request, payload);
+        Box::pin(async move {
+            let problem = |error| refusal(format!("the request's body cannot be read: {error}"));
+            body.await.map(Self).map_err(problem)
+        })
+    }
+}
+
+impl Trusted {
+    fn parse<T: DeserializeOwned>(&self) -> Result<T, actix_web::Error> {
+        serde_json::from_slice(&self.0).map_err(|error| refusal(format!("request error: {error}")))
+    }
+}
+
+async fn run(
+    request: HttpRequest,
+    body: Trusted,
+    endpoints: Data<Endpoints>,
+) -> Result<HttpResponse, actix_web::Error> {
+    let meta = meta(request.headers()).map_err(refusal)?;
+    let reply = endpoints
+        .intake
+        .run(body.parse::<RunRequest>()?, meta)
+        .await;
+    let mut response = HttpResponse::Ok();
+    response
+        .insert_header((CONTENT_TYPE, "application/json"))
+        .insert_header((headers::BOOT_ID, endpoints.boot_id.as_str()));
+    Ok(match reply {
+        Reply::Accepted => response.json(Answer::ok()),
+        Reply::Already(state) => response
+            .insert_header((headers::RUN_STATE, state))
+            .json(Answer::ok().with_msg(format!("already have it: {state}"))),
+        Reply::Refused(reason) => response.json(Answer::fail(reason)),
+    })
+}
+
+async fn beat(_: Trusted) -> HttpResponse {
+    answer(Answer::ok())
+}
+
+async fn idle_beat(
+    body: Trusted,
+    endpoints: Data<Endpoints>,
+) -> Result<HttpResponse, actix_web::Error> {
+    let job: JobRef = body.parse()?;
+    Ok(answer(if endpoints.intake.lanes.is_idle(job.job_id) {
+        Answer::ok()
+    } else {
+        Answer::fail("job thread is running or has trigger queue.")
+    }))
+}
+
+async fn kill(
+    request: HttpRequest,
+    body: Trusted,
+    endpoints: Data<Endpoints>,
+) -> Result<HttpResponse, actix_web::Error> {
+    let job: JobRef = body.parse()?;
+    let run_id = number(request.headers(), headers::RUN_ID).map_err(refusal)?;
+    let lanes = &endpoints.intake.lanes;
+    let found = match run_id {
+        Some(run_id) => lanes.kill_run(job.job_id, run_id, KILLED),
+        None => lanes.kill_job(job.job_id, KILLED),
+    };
+    Ok(answer(match (found, run_id) {
+        (true, _) => Answer::ok(),
+        (false, Some(_)) => Answer::ok().with_msg("the run is not here any more."),
+        (false, None) => Answer::ok().with_msg("job thread already killed."),
+    }))
+}
+
+async fn read_log(
+    body: Trusted,
+    endpoints: Data<Endpoints>,
+) -> Result<HttpResponse, actix_web::Error> {
+    let request: LogRequest = body.parse()?;
+    // Asked before the file is read, so that nothing can be written between the last page and the word "end".
+    let phase = endpoints.ledger.phase(request.log_id);
+    let open = matches!(phase, Some(Phase::Queued | Phase::Running));
+    let logs = endpoints.logs.clone();
+    let page = web::block(move || logs.page(request, !open)).await?;
+    Ok(answer(match page {
+        Ok(Some(page)) => Answer::ok_with(page),
+        Ok(None) if phase.is_some() => Answer::ok_with(carillon_protocol::LogPage {
+            from_line: request.from_line.max(1),
+            to_line: request.from_line.max(1) - 1,
+            content: String::new(),
+            is_end: !open,
+        }),
+        Ok(None) => Answer::fail(format!(
+            "this executor has no log of run {}",
+            request.log_id
+        )),
+        Err(error) => Answer::fail(format!("the log cannot be read: {error}")),
+    }))
+}
+
+/// Everything else, in Java's words.
+async fn unknown(request: HttpRequest) -> HttpResponse {
+    if request.method() != actix_web::http::Method::POST {
+        return answer(Answer::fail("invalid request, HttpMethod not support."));
+    }
+    let path: String = request.path().chars().take(200).collect();
+    answer(Answer::fail(format!(
+        "invalid request, uri-mapping({path}) not found."
+    )))
+}
+
+/// Whatever is said, it is said under HTTP 200.
+fn answer(answer: Answer) -> HttpResponse {
+    HttpResponse::Ok().json(answer)
+}
+
+fn refusal(reason: String) -> actix_web::Error {
+    let response = answer(Answer::fail(reason.clone()));
+    actix_web::error::InternalError::from_response(reason, response).into()
+}
+
+fn meta(from: &HeaderMap) -> Result<Meta, String> {
+    let fire_key = from.get(headers::FIRE_KEY).map(|key| key.to_str());
+    let fire_key = fire_key
+        .transpose()
+        .map_err(|_| format!("{} is not text", headers::FIRE_KEY))?;
+    let attempt = number(from, headers::ATTEMPT)?.unwrap_or(1);
+    Ok(Meta {
+        fire_key: fire_key.map(str::to_owned),
+        scheduled_at: number(from, headers::SCHEDULED_AT)?,
+        attempt: i32::try_from(attempt).unwrap_or(i32::MAX),
+        not_after: number(from, headers::NOT_AFTER)?,
+    })
+}
+
+/// A header's number, if the header is there.
+fn number(from: &HeaderMap, name: &str) -> Result<Option<i64>, String> {
+    let Some(value) = from.get(name) else {
+        return Ok(None);
+    };
+    let number = value.to_str().ok().and_then(|text| text.parse().ok());
+    number
+        .map(Some)
+        .ok_or_else(|| format!("{name} is not a whole number"))
+}

@@ -1,0 +1,211 @@
+//! What goes in and out at the executor's door.
+
+use carillon_executor::{Error, Executor, JobContext};
+use carillon_protocol::headers;
+use serde_json::json;
+use tempfile::TempDir;
+
+use crate::admin::StubAdmin;
+use crate::worker::{DUE_AT, Worker, new_token, run};
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_run_goes_from_request_to_callback() {
+    let (admin, data) = (StubAdmin::start().await, TempDir::new().unwrap());
+    let worker = Worker::start(&admin, &data).await;
+    let mut request = run(7, "echo");
+    request.params = "42 rows".into();
+    let answer = worker.run(&request).await;
+    let ok = json!({"code": 200, "msg": null, "content": null, "data": null});
+    assert_eq!(answer.body, ok);
+    assert_eq!(answer.boot_id.as_deref(), Some(worker.handle.boot_id()));
+
+    let item = admin.result(7).await;
+    assert_eq!((item.code, item.message.as_deref()), (200, Some("42 rows")));
+    assert_eq!(item.log_date_time, DUE_AT);
+
+    let calls = admin.calls.borrow().clone();
+    let registry = &calls[0];
+    assert_eq!(registry.path, "/api/registry");
+    let address = worker.handle.address();
+    assert!(address.ends_with('/'), "as Java: {address}");
+    assert_eq!(
+        registry.body,
+        format!(
+            r#"{{"registryGroup":"EXECUTOR","registryKey":"tests","registryValue":"{address}"}}"#
+        )
+    );
+    for call in &calls {
+        for (name, value) in [
+            (headers::TOKEN, worker.token.as_str()),
+            (headers::APP, "tests"),
+            (headers::BOOT_ID, worker.handle.boot_id()),
+            (headers::CAPABILITIES, "idem"),
+            ("content-type", "application/json"),
+        ] {
+            assert_eq!(call.headers[&name.to_lowercase()], value, "{}", call.path);
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nobody_without_the_token_gets_anything() {
+    let (admin, data) = (StubAdmin::start().await, TempDir::new().unwrap());
+    let mut worker = Worker::start(&admin, &data).await;
+    for wrong in [String::new(), new_token(), worker.token[1..].to_owned()] {
+        worker.token = wrong;
+        for path in ["/run", "/trigger", "/beat", "/idleBeat", "/kill", "/log"] {
+            let body = serde_json::to_value(run(1, "ok")).unwrap();
+            let answer = worker.post(path, &body, &[]).await;
+            assert_eq!(
+                (answer.code(), answer.msg()),
+                (500, "The access token is wrong.")
+            );
+        }
+    }
+    let url = format!("{}beat", worker.handle.address());
+    let answer = reqwest::Client::new().post(url).send().await.unwrap();
+    assert!(
+        answer
+            .text()
+            .await
+            .unwrap()
+            .contains("The access token is wrong.")
+    );
+    assert_eq!(admin.results(), []);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn m004_24_unknown_handlers_and_bad_requests_are_refused_with_the_reason() {
+    let (admin, data) = (StubAdmin::start().await, TempDir::new().unwrap());
+    let worker = Worker::start(&admin, &data).await;
+    let unknown = worker.run(&run(1, "nope")).await;
+    assert_eq!(
+        (unknown.code(), unknown.msg()),
+        (500, "job handler [nope] not found.")
+    );
+
+    let mut shell = run(1, "ok");
+    shell.glue_type = "GLUE_SHELL".into();
+    assert_eq!(
+        worker.run(&shell).await.msg(),
+        "glueType[GLUE_SHELL] is not valid."
+    );
+    assert_eq!(
+        worker.run(&run(0, "ok")).await.msg(),
+        "logId 0 is not a run"
+    );
+
+    let no_number = worker.post("/run", &json!({"jobId": "x"}), &[]).await;
+    assert!(
+        no_number
+            .msg()
+            .contains(r#"jobId: "x" is not a whole number"#),
+        "{}",
+        no_number.msg()
+    );
+    let long = worker
+        .post("/kill", &json!({"x": "y".repeat(20_000)}), &[])
+        .await;
+    assert!(long.msg().contains("body cannot be read"), "{}", long.msg());
+    let attempt = [(headers::ATTEMPT, "first".to_owned())];
+    let attempt = worker
+        .post(
+            "/run",
+            &serde_json::to_value(run(1, "ok")).unwrap(),
+            &attempt,
+        )
+        .await;
+    assert_eq!(attempt.msg(), "Carillon-Attempt is not a whole number");
+
+    let doubled = worker.post("//beat", &json!({}), &[]).await;
+    assert_eq!(doubled.code(), 200, "the client joins with one slash");
+    let path = worker.post("/stop", &json!({}), &[]).await;
+    assert_eq!(path.msg(), "invalid request, uri-mapping(/stop) not found.");
+    let get = reqwest::get(format!("{}run", worker.handle.address()))
+        .await
+        .unwrap();
+    assert!(
+        get.text()
+            .await
+            .unwrap()
+            .contains("invalid request, HttpMethod not support.")
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_run_that_comes_too_late_is_refused() {
+    let (admin, data) = (StubAdmin::start().await, TempDir::new().unwrap());
+    let worker = Worker::start(&admin, &data).await;
+    let body = serde_json::to_value(run(1, "ok")).unwrap();
+    let late = [(headers::NOT_AFTER, DUE_AT.to_string())];
+    let answer = worker.post("/run", &body, &late).await;
+    assert_eq!(answer.code(), 500);
+    assert!(answer.msg().starts_with("expired: "), "{}", answer.msg());
+    let in_time = [(headers::NOT_AFTER, "4000000000000".to_owned())];
+    assert_eq!(worker.post("/run", &body, &in_time).await.code(), 200);
+    admin.result(1).await;
+    assert_eq!(
+        worker.post("/run", &body, &late).await.code(),
+        200,
+        "it is here already"
+    );
+}
+
+#[test]
+fn wrong_settings_are_named() {
+    let good = || {
+        let handler = |_: JobContext| async { Ok(()) };
+        Executor::builder()
+            .admin("http://127.0.0.1:1")
+            .app("tests")
+            .token(new_token())
+            .job("ok", handler)
+    };
+    let handler = |_: JobContext| async { Ok(()) };
+    for (builder, text) in [
+        (
+            Executor::builder(),
+            "admin: none is set; give at least one, as http://host:port",
+        ),
+        (
+            good().admin("h:1"),
+            r#"admin: "h:1" is not an address like http://host:port"#,
+        ),
+        (
+            good().advertise("10.0.0.1:9999"),
+            r#"advertise: "10.0.0.1:9999" is not an address"#,
+        ),
+        (good().app(" "), "app: must have 1 to 64 characters"),
+        (
+            good().token(" "),
+            "token: is empty; set the admin's access token (CARILLON_ACCESS_TOKEN)",
+        ),
+        (
+            good().token("a\nb"),
+            "token: has characters that no HTTP header may have",
+        ),
+        (good().workers(0), "workers: 0 is not within 1 and 64"),
+        (good().job("ok", handler), r#"job: "ok" is there twice"#),
+        (good().listen("127.0.0.1"), "cannot listen on 127.0.0.1: "),
+    ] {
+        let error = builder.build().err().unwrap().to_string();
+        assert!(error.starts_with(text), "{error}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_data_folder_serves_one_executor() {
+    let (admin, data) = (StubAdmin::start().await, TempDir::new().unwrap());
+    let worker = Worker::start(&admin, &data).await;
+    let handler = |_: JobContext| async { Ok(()) };
+    let second = Executor::builder()
+        .admin(&admin.address)
+        .app("tests")
+        .token(&worker.token)
+        .data_dir(data.path())
+        .job("ok", handler)
+        .build();
+    let error = second.err().unwrap();
+    assert!(matches!(error, Error::DataInUse(_)), "{error}");
+    assert!(error.to_string().contains("give each its own data_dir"));
+}

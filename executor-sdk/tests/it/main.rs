@@ -1,0 +1,14 @@
+//! A real executor on loopback, called as an admin calls it, calling back a stub that plays the admin.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+mod admin;
+mod worker;
+
+mod blocking;
+mod contract;
+mod endings;
+mod logs;
+mod restart;
+mod results;
+mod stop;

@@ -1,0 +1,160 @@
+//! Results reach an admin, once it lets them, and repeated requests change nothing.
+
+use std::sync::atomic::Ordering;
+
+use carillon_protocol::headers;
+use serde_json::to_value;
+use tempfile::TempDir;
+
+use crate::admin::{Manner, StubAdmin, results};
+use crate::worker::{Worker, new_token, run};
+
+async fn is_repeated_after(manner: Manner) {
+    let (admin, data) = (StubAdmin::start().await, TempDir::new().unwrap());
+    let worker = Worker::start(&admin, &data).await;
+    admin.answer_callbacks(manner);
+    worker.run(&run(1, "ok")).await;
+    admin.result(1).await;
+    admin.answer_callbacks(Manner::Accept);
+    let again = |calls: &[_]| results(calls).len() >= 2;
+    let calls = admin.until("the repeated result", again).await;
+    let items = results(&calls);
+    assert!(
+        items.iter().all(|item| item == &items[0]),
+        "repeated unchanged"
+    );
+    assert_eq!(items[0].code, 200, "a success stays a success");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_refused_callback_is_repeated() {
+    is_repeated_after(Manner::Refuse).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_callback_answered_by_a_proxy_is_repeated() {
+    is_repeated_after(Manner::Page502).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_cut_callback_is_repeated() {
+    is_repeated_after(Manner::Cut).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn another_admin_takes_over() {
+    let (sick, well, data) = (
+        StubAdmin::start().await,
+        StubAdmin::start().await,
+        TempDir::new().unwrap(),
+    );
+    let second = well.address.clone();
+    let worker = Worker::with(&sick, data.path(), &new_token(), |builder| {
+        builder.admin(second)
+    })
+    .await;
+    sick.answer_callbacks(Manner::Cut);
+    worker.run(&run(1, "ok")).await;
+    assert_eq!(well.result(1).await.code, 200);
+    worker.run(&run(2, "ok")).await;
+    well.result(2).await;
+    assert!(
+        sick.results().iter().all(|item| item.log_id != 2),
+        "the one that accepted stays the first"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn m001_24_callback_replay_one_result_and_one_run() {
+    let (admin, data) = (StubAdmin::start().await, TempDir::new().unwrap());
+    let worker = Worker::start(&admin, &data).await;
+    assert_eq!(worker.run(&run(1, "gate")).await.state, None);
+    worker.started(1).await;
+    worker.run(&run(2, "gate")).await;
+    for (log_id, state) in [(1, "running"), (2, "queued")] {
+        let again = worker.run(&run(log_id, "gate")).await;
+        assert_eq!((again.code(), again.state.as_deref()), (200, Some(state)));
+        assert_eq!(again.msg(), format!("already have it: {state}"));
+    }
+    worker.bench.gate.add_permits(2);
+    let first = admin.result(1).await;
+    for count in 2..=3 {
+        let again = worker.run(&run(1, "gate")).await;
+        assert_eq!(
+            (again.code(), again.state.as_deref()),
+            (200, Some("finished"))
+        );
+        let of_first = move |calls: &[_]| {
+            results(calls)
+                .iter()
+                .filter(|item| item.log_id == 1)
+                .count()
+        };
+        let calls = admin
+            .until("the result again", |calls| of_first(calls) >= count)
+            .await;
+        assert!(
+            results(&calls)
+                .iter()
+                .filter(|item| item.log_id == 1)
+                .all(|item| *item == first)
+        );
+    }
+    assert_eq!(
+        worker.bench.started.load(Ordering::SeqCst),
+        2,
+        "each ran once"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_lower_attempt_of_a_fire_is_refused() {
+    let (admin, data) = (StubAdmin::start().await, TempDir::new().unwrap());
+    let worker = Worker::start(&admin, &data).await;
+    let attempt = |number: i32| {
+        [
+            (headers::FIRE_KEY, "1:0:5:0".to_owned()),
+            (headers::ATTEMPT, number.to_string()),
+        ]
+    };
+    let second = worker
+        .post("/run", &to_value(run(12, "ok")).unwrap(), &attempt(2))
+        .await;
+    assert_eq!(second.code(), 200);
+    let first = worker
+        .post("/run", &to_value(run(11, "ok")).unwrap(), &attempt(1))
+        .await;
+    assert_eq!(
+        (first.code(), first.msg()),
+        (500, "attempt 2 of this fire was here already")
+    );
+    let third = worker
+        .post("/run", &to_value(run(13, "ok")).unwrap(), &attempt(3))
+        .await;
+    assert_eq!(third.code(), 200);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn many_runs_need_few_callbacks() {
+    let (admin, data) = (StubAdmin::start().await, TempDir::new().unwrap());
+    let worker = Worker::start(&admin, &data).await;
+    let send = async |lane: i32| {
+        for number in 0..25 {
+            let mut request = run(i64::from(lane * 25 + number + 1), "ok");
+            request.job_id = lane * 25 + number + 1;
+            assert_eq!(worker.run(&request).await.code(), 200);
+        }
+    };
+    futures_util::future::join_all((0..20).map(send)).await;
+    let calls = admin
+        .until("500 results", |calls| results(calls).len() >= 500)
+        .await;
+    let mut ids: Vec<_> = results(&calls).iter().map(|item| item.log_id).collect();
+    ids.sort_unstable();
+    assert!(ids.iter().copied().eq(1..=500), "each once");
+    let callbacks = calls
+        .iter()
+        .filter(|call| call.path == "/api/callback")
+        .count();
+    assert!(callbacks < 250, "{callbacks} callbacks");
+}
