@@ -222,19 +222,24 @@ async fn stop_in_order(
 }
 
 async fn open(config: &Config) -> Result<Arc<Store>, Error> {
-    let database = match &config.database {
-        config::Database::Sqlite { path } => Database::Sqlite { path: path.clone() },
-        config::Database::Postgres { url } | config::Database::Mysql { url } => {
-            Database::Server { url: url.clone() }
-        }
-    };
-    let store = Store::open(&database).await?;
+    let store = Store::open(&(&config.database).into()).await?;
     if config.no_migrate {
         store.check_schema().await?;
     } else {
         store.migrate().await?;
     }
     Ok(store)
+}
+
+impl From<&config::Database> for Database {
+    fn from(database: &config::Database) -> Self {
+        match database {
+            config::Database::Sqlite { path } => Self::Sqlite { path: path.clone() },
+            config::Database::Postgres { url } | config::Database::Mysql { url } => {
+                Self::Server { url: url.clone() }
+            }
+        }
+    }
 }
 
 fn listen(address: SocketAddr) -> Result<(TcpListener, SocketAddr), Error> {

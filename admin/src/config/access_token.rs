@@ -1,8 +1,8 @@
 //! The token that executors and this server show each other: given, or on SQLite made once and kept in a file.
 
-use std::fs::{self, OpenOptions};
+use std::fs::{self, DirBuilder, OpenOptions};
 use std::io::{self, Write as _};
-use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
 use base64::Engine as _;
@@ -96,7 +96,11 @@ fn kept_or_made(file: &Path) -> io::Result<String> {
 /// Written under another name first: a crash in the middle must not leave an empty token behind.
 fn make(file: &Path) -> io::Result<String> {
     if let Some(folder) = file.parent() {
-        fs::create_dir_all(folder)?;
+        // Whatever else lies there is nobody else's business either. A folder that is there keeps its mode.
+        DirBuilder::new()
+            .recursive(true)
+            .mode(0o700)
+            .create(folder)?;
     }
     let token = random_secret();
     let unfinished = file.with_extension("new");
@@ -133,6 +137,10 @@ mod tests {
         assert_eq!(
             fs::metadata(&file).unwrap().permissions().mode() & 0o777,
             0o600
+        );
+        assert_eq!(
+            fs::metadata(&data).unwrap().permissions().mode() & 0o777,
+            0o700
         );
         assert!(first.token.len() >= 32);
         assert!(

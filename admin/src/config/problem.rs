@@ -69,14 +69,15 @@ impl From<Problem> for Error {
     }
 }
 
+/// One line for one problem; more are counted and listed.
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (index, problem) in self.problems.iter().enumerate() {
-            if index > 0 {
-                writeln!(f)?;
-            }
-            write!(f, "{problem}")?;
+        if let [problem] = &self.problems[..] {
+            return write!(f, "{problem}");
         }
-        Ok(())
+        write!(f, "{} settings are wrong:", self.problems.len())?;
+        self.problems
+            .iter()
+            .try_for_each(|problem| write!(f, "\n  {problem}"))
     }
 }

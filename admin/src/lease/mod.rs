@@ -5,8 +5,8 @@ mod redis;
 
 use std::time::Duration;
 
+pub use self::redis::Redis;
 pub use local::Local;
-pub use redis::Redis;
 
 /// What a lock answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

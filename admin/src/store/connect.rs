@@ -1,6 +1,7 @@
 //! Opening the database, with what each needs to be safe and quick.
 
 use std::fs::File;
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -44,7 +45,7 @@ fn lock_file(path: &Path) -> Result<File> {
     let lock_path = path.with_extension("lock");
     let settings = |text: String| Error::Settings(text);
     if let Some(folder) = path.parent() {
-        std::fs::create_dir_all(folder).map_err(|e| {
+        private_folder(folder).map_err(|e| {
             settings(format!(
                 "cannot make the data folder {}: {e}",
                 folder.display()
@@ -60,6 +61,14 @@ fn lock_file(path: &Path) -> Result<File> {
         ))
     })?;
     Ok(file)
+}
+
+/// Jobs and hashes of passwords are the owner's business. A folder that is there keeps its mode.
+fn private_folder(folder: &Path) -> std::io::Result<()> {
+    std::fs::DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(folder)
 }
 
 fn file_options(path: &Path, connections: u32, read_only: bool) -> ConnectOptions {

@@ -121,12 +121,7 @@ impl TestDatabase {
 
     /// The database as the store opens it.
     pub fn store(&self) -> carillon_admin::store::Database {
-        match self.database() {
-            Database::Sqlite { path } => carillon_admin::store::Database::Sqlite { path },
-            Database::Postgres { url } | Database::Mysql { url } => {
-                carillon_admin::store::Database::Server { url }
-            }
-        }
+        (&self.database()).into()
     }
 
     /// The URL of the server's database; `None` on SQLite.

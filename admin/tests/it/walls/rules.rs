@@ -24,6 +24,7 @@ const CRATES: &[(&str, &[&str])] = &[
 /// A room of `admin/src` and the other rooms that it may know.
 const ROOMS: &[(&str, &[&str])] = &[
     ("config", &[]),
+    ("metrics", &[]),
     ("runtime", &[]),
     ("store", &[]),
     ("lease", &[]),
@@ -31,13 +32,15 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("alarm", &[]),
     (
         "pipeline",
-        &["config", "runtime", "store", "lease", "executor", "alarm"],
+        &[
+            "config", "metrics", "runtime", "store", "lease", "executor", "alarm",
+        ],
     ),
-    ("web", &["config", "pipeline", "store"]),
+    ("web", &["config", "metrics", "pipeline", "store"]),
 ];
 
 /// They wire the rooms, and may know all of them. `cli` and `main.rs` are the program, not the library.
-const WIRING: &[&str] = &["lib", "main", "cli"];
+const WIRING: &[&str] = &["lib", "server", "main", "cli"];
 
 const CLOCKS: &[&str] = &["SystemTime", "Utc", "Local"];
 

@@ -1,0 +1,128 @@
+//! Misspelt environment variables: unlike a misspelt flag, nobody would notice them.
+
+use std::collections::BTreeSet;
+
+const PREFIX: &str = "CARILLON_";
+
+/// What Kubernetes sets for a service that is called `carillon`, what our tests set, and what executors read.
+const OF_OTHERS: [&str; 4] = [
+    "CARILLON_PORT",
+    "CARILLON_SERVICE_",
+    "CARILLON_TEST_",
+    "CARILLON_EXECUTOR_",
+];
+
+/// A variable that is no setting, but nearly one.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{variable} is no setting; write {meant}, or remove it")]
+pub struct Misspelt {
+    variable: String,
+    meant: String,
+}
+
+/// Refuses what is nearly a setting; warns of anything else that looks like one.
+pub fn check(command: &clap::Command) -> Result<(), Misspelt> {
+    let known = known(command);
+    let found = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok());
+    for variable in judge(found, &known)? {
+        eprintln!(
+            "carillon: {variable} is no setting and is ignored; `carillon serve --help` lists them"
+        );
+    }
+    Ok(())
+}
+
+/// The variables of this command and of all below it.
+fn known(command: &clap::Command) -> BTreeSet<String> {
+    let below = command.get_subcommands().flat_map(known);
+    let variable = |argument: &clap::Arg| Some(argument.get_env()?.to_str()?.to_owned());
+    command
+        .get_arguments()
+        .filter_map(variable)
+        .chain(below)
+        .collect()
+}
+
+/// The variables to warn of, or the one that is misspelt.
+fn judge(
+    found: impl Iterator<Item = String>,
+    known: &BTreeSet<String>,
+) -> Result<Vec<String>, Misspelt> {
+    let ours = |name: &String| {
+        name.starts_with(PREFIX) && !OF_OTHERS.iter().any(|other| name.starts_with(other))
+    };
+    let strange: Vec<String> = found
+        .filter(ours)
+        .filter(|name| !known.contains(name))
+        .collect();
+    for variable in &strange {
+        if let Some(meant) = known.iter().find(|name| distance(name, variable) <= 2) {
+            return Err(Misspelt {
+                variable: variable.clone(),
+                meant: meant.clone(),
+            });
+        }
+    }
+    Ok(strange)
+}
+
+/// Levenshtein: how many letters must be put in, taken out or changed.
+fn distance(a: &str, b: &str) -> usize {
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, left) in a.bytes().enumerate() {
+        let mut diagonal = std::mem::replace(&mut row[0], i + 1);
+        for (j, right) in b.bytes().enumerate() {
+            let changed = diagonal + usize::from(left != right);
+            diagonal = row[j + 1];
+            row[j + 1] = changed.min(diagonal + 1).min(row[j] + 1);
+        }
+    }
+    row[b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory as _;
+
+    fn judged(variables: &[&str]) -> Result<Vec<String>, String> {
+        let known = known(&crate::cli::Cli::command());
+        judge(variables.iter().map(|name| (*name).to_owned()), &known)
+            .map_err(|misspelt| misspelt.to_string())
+    }
+
+    #[test]
+    fn a_misspelt_variable_is_refused_with_the_one_that_is_meant() {
+        let said = "CARILLON_LISTN is no setting; write CARILLON_LISTEN, or remove it";
+        assert_eq!(judged(&["CARILLON_LISTN"]), Err(said.to_owned()));
+        assert!(judged(&["CARILLON_DATABSE_URL"]).is_err());
+    }
+
+    #[test]
+    fn other_variables_are_left_alone() {
+        let fine = [
+            "PATH",
+            "CARILLON_LISTEN",
+            "CARILLON_PORT_8080_TCP",
+            "CARILLON_TEST_REDIS_URL",
+        ];
+        assert_eq!(judged(&fine), Ok(vec![]));
+        assert_eq!(
+            judged(&["CARILLON_COLOUR"]),
+            Ok(vec!["CARILLON_COLOUR".to_owned()])
+        );
+    }
+
+    #[test]
+    fn distances() {
+        for (a, b, expected) in [
+            ("", "", 0),
+            ("ab", "ab", 0),
+            ("ab", "", 2),
+            ("listen", "listn", 1),
+            ("ab", "ba", 2),
+        ] {
+            assert_eq!(distance(a, b), expected, "{a} {b}");
+        }
+    }
+}

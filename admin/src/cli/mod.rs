@@ -1,0 +1,115 @@
+//! The command line: one file a subcommand, and `settings.rs`, which is the manual.
+//!
+//! Invariant: what the user got wrong ends with exit code 2 and a message that says what would be right; what went wrong
+//! otherwise ends with 1. Only this room and `main.rs` name anyhow.
+
+mod environment;
+mod logging;
+mod migrate;
+mod serve;
+mod settings;
+mod values;
+
+use std::process::ExitCode;
+
+use carillon_admin::{config, server, store};
+use clap::{CommandFactory as _, Parser, Subcommand};
+
+use settings::{DatabaseSettings, ServeSettings};
+
+/// Carillon, a distributed job scheduler.
+///
+/// Every setting is a flag and an environment variable; the flag goes first. What is logged is chosen with RUST_LOG
+/// (default: info). Without a subcommand: serve.
+#[derive(Parser)]
+#[command(name = "carillon", version, args_conflicts_with_subcommands = true)]
+struct Cli {
+    #[command(flatten)]
+    serve: Box<ServeSettings>,
+    #[command(subcommand)]
+    command: Option<Command>,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Run a node: console, API and scheduler (the default)
+    Serve(Box<ServeSettings>),
+    /// Bring the database's schema up to date, and end
+    Migrate(DatabaseSettings),
+}
+
+/// Reads the command line, runs the subcommand, says what went wrong.
+pub fn main() -> ExitCode {
+    let wanted = Cli::parse();
+    let checked = environment::check(&Cli::command()).map_err(anyhow::Error::from);
+    match checked.and_then(|()| run(wanted)) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("carillon: {error:#}");
+            ExitCode::from(if is_of_the_user(&error) { 2 } else { 1 })
+        }
+    }
+}
+
+fn run(wanted: Cli) -> anyhow::Result<()> {
+    // Said before the first TLS connection: with two providers in one program rustls would panic instead of choosing.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()?;
+    runtime.block_on(async {
+        match wanted.command.unwrap_or(Command::Serve(wanted.serve)) {
+            Command::Serve(settings) => serve::run(*settings).await,
+            Command::Migrate(settings) => migrate::run(settings).await,
+        }
+    })
+}
+
+/// Wrong settings, and a database that does not fit this program or its settings.
+fn is_of_the_user(error: &anyhow::Error) -> bool {
+    let store = match error.downcast_ref() {
+        Some(server::Error::Settings(_)) => return true,
+        Some(server::Error::Store(store)) => Some(store),
+        _ => error.downcast_ref::<store::Error>(),
+    };
+    error.is::<config::Error>()
+        || error.is::<environment::Misspelt>()
+        || matches!(
+            store,
+            Some(store::Error::Settings(_) | store::Error::Schema(_))
+        )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_definition_of_the_command_line_is_sound() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn serve_is_what_is_done_without_a_subcommand() {
+        let plain = Cli::parse_from(["carillon", "--in-flight", "7"]);
+        assert!(plain.command.is_none());
+        let named = Cli::parse_from(["carillon", "serve", "--in-flight", "7"]);
+        let Some(Command::Serve(settings)) = named.command else {
+            panic!("not serve")
+        };
+        assert_eq!(settings.in_flight, plain.serve.in_flight);
+    }
+
+    #[test]
+    fn an_unknown_flag_is_named_with_the_one_that_is_meant() {
+        let Err(error) = Cli::try_parse_from(["carillon", "--listn", "x"]) else {
+            panic!("taken")
+        };
+        let said = error.to_string();
+        assert_eq!(error.exit_code(), 2);
+        assert!(
+            said.contains("--listn") && said.contains("--listen"),
+            "{said}"
+        );
+    }
+}

@@ -1,0 +1,46 @@
+//! `carillon serve`: one node, until SIGTERM or Ctrl-C.
+
+use std::sync::Arc;
+
+use carillon_admin::Admin;
+use carillon_scheduler::SystemClock;
+use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio_util::sync::CancellationToken;
+
+use super::logging;
+use super::settings::ServeSettings;
+
+pub async fn run(settings: ServeSettings) -> anyhow::Result<()> {
+    let settled = settings.settle()?;
+    logging::start(settled.config.log_format, "info");
+    if let Some(file) = &settled.token_file {
+        tracing::info!(file = %file.display(), "executors present the access token that is in this file");
+    }
+    let admin = Admin::build(settled.config, Arc::new(SystemClock::new())).await?;
+    admin.run(stop_signal()?).await?;
+    Ok(())
+}
+
+/// Cancelled by the first SIGTERM or Ctrl-C. The second one ends the process at once: that is safe, what is open then
+/// is taken over by another node or by the next start.
+pub fn stop_signal() -> std::io::Result<CancellationToken> {
+    let mut terminate = signal(SignalKind::terminate())?;
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    let stop = CancellationToken::new();
+    let asked = stop.clone();
+    tokio::spawn(async move {
+        one_of(&mut terminate, &mut interrupt).await;
+        asked.cancel();
+        one_of(&mut terminate, &mut interrupt).await;
+        eprintln!("carillon: second signal, ending now");
+        std::process::exit(1);
+    });
+    Ok(stop)
+}
+
+async fn one_of(terminate: &mut Signal, interrupt: &mut Signal) {
+    tokio::select! {
+        _ = terminate.recv() => {}
+        _ = interrupt.recv() => {}
+    }
+}

@@ -1,0 +1,167 @@
+//! The settings as flags and environment variables. Their comments are what `--help` shows: the operator's manual.
+//!
+//! Values are read as text and understood in `values.rs`, so that all wrong ones can be told at once.
+
+use clap::Args;
+
+/// Where jobs and runs are stored.
+#[derive(Args, Clone)]
+#[command(next_help_heading = "Storage")]
+pub struct DatabaseSettings {
+    /// Folder of this node's own files; created when missing [default: ./carillon-data]
+    #[arg(long, env = "CARILLON_DATA_DIR", value_name = "FOLDER")]
+    pub data_dir: Option<String>,
+
+    /// sqlite:PATH, postgres://user:password@host:5432/name or mysql://user:password@host:3306/name, the latter for
+    /// MariaDB too [default: sqlite:FOLDER/carillon.db]
+    ///
+    /// A SQLite file belongs to one process; the others may be shared by several nodes.
+    #[arg(
+        long,
+        env = "CARILLON_DATABASE_URL",
+        value_name = "URL",
+        hide_env_values = true
+    )]
+    pub database_url: Option<String>,
+}
+
+/// The settings of a node.
+#[derive(Args, Clone)]
+#[command(next_help_heading = "Network")]
+pub struct ServeSettings {
+    /// IP address and port of console, API and executor protocol
+    #[arg(
+        long,
+        env = "CARILLON_LISTEN",
+        value_name = "IP:PORT",
+        default_value = "127.0.0.1:8080"
+    )]
+    pub listen: String,
+
+    /// Allow plain HTTP on an address that other machines reach: behind a proxy that speaks TLS, or in a closed network
+    #[arg(long, env = "CARILLON_INSECURE_HTTP")]
+    pub insecure_http: bool,
+
+    #[command(flatten)]
+    pub database: DatabaseSettings,
+
+    /// Refuse a database with an older schema instead of migrating it
+    #[arg(long, env = "CARILLON_NO_MIGRATE", help_heading = "Storage")]
+    pub no_migrate: bool,
+
+    /// redis://[user:password@]host:6379/ or rediss://…, for quicker fail-over between nodes [default: none; the leases
+    /// in the database are enough]
+    #[arg(
+        long,
+        env = "CARILLON_REDIS_URL",
+        value_name = "URL",
+        hide_env_values = true,
+        help_heading = "Storage"
+    )]
+    pub redis_url: Option<String>,
+
+    /// Shards that the jobs are divided into, 1 to 1024: chosen on an empty database, and must agree with it later
+    /// [default: 8, or what the database has]
+    #[arg(
+        long,
+        env = "CARILLON_SHARDS",
+        value_name = "NUMBER",
+        help_heading = "Storage"
+    )]
+    pub shards: Option<String>,
+
+    /// Token that executors present and that is sent to them, at least 16 characters [default on SQLite: a random one,
+    /// kept in FOLDER/access-token]
+    ///
+    /// Required with PostgreSQL and MySQL, the same on every node. As a flag it can be seen in the list of processes;
+    /// prefer the variable.
+    #[arg(
+        long,
+        env = "CARILLON_ACCESS_TOKEN",
+        value_name = "TOKEN",
+        hide_env_values = true,
+        help_heading = "Secrets"
+    )]
+    pub access_token: Option<String>,
+
+    /// Password of the first administrator, `admin`, 10 to 128 characters; used on an empty database only [default: a
+    /// one-time set-up secret is printed instead]
+    #[arg(
+        long,
+        env = "CARILLON_ADMIN_PASSWORD",
+        value_name = "PASSWORD",
+        hide_env_values = true,
+        help_heading = "Secrets"
+    )]
+    pub admin_password: Option<String>,
+
+    /// Bearer token of the management API and of /metrics with all rights, at least 16 characters [default: none]
+    #[arg(
+        long,
+        env = "CARILLON_API_TOKEN",
+        value_name = "TOKEN",
+        hide_env_values = true,
+        help_heading = "Secrets"
+    )]
+    pub api_token: Option<String>,
+
+    /// How log lines are written to standard error: text or json
+    #[arg(
+        long,
+        env = "CARILLON_LOG_FORMAT",
+        value_name = "FORMAT",
+        default_value = "text",
+        help_heading = "Logging"
+    )]
+    pub log_format: String,
+
+    /// How long before its time a fire is claimed, 1s to 30s
+    #[arg(
+        long,
+        env = "CARILLON_LOOK_AHEAD",
+        value_name = "TIME",
+        default_value = "5s",
+        help_heading = "Timing"
+    )]
+    pub look_ahead: String,
+
+    /// How long a node may work a shard after its last renewal, 3s to 60s; bounds the fail-over time
+    #[arg(
+        long,
+        env = "CARILLON_LEASE_TTL",
+        value_name = "TIME",
+        default_value = "10s",
+        help_heading = "Timing"
+    )]
+    pub lease_ttl: String,
+
+    /// Limit for connecting to an executor, 50ms to 10s
+    #[arg(
+        long,
+        env = "CARILLON_CONNECT_TIMEOUT",
+        value_name = "TIME",
+        default_value = "1s",
+        help_heading = "Timing"
+    )]
+    pub connect_timeout: String,
+
+    /// Limit for a whole request to an executor, longer than the one for connecting, 100ms to 30s
+    #[arg(
+        long,
+        env = "CARILLON_REQUEST_TIMEOUT",
+        value_name = "TIME",
+        default_value = "3s",
+        help_heading = "Timing"
+    )]
+    pub request_timeout: String,
+
+    /// Requests at once to one executor address, 1 to 1000
+    #[arg(
+        long,
+        env = "CARILLON_IN_FLIGHT",
+        value_name = "NUMBER",
+        default_value = "32",
+        help_heading = "Timing"
+    )]
+    pub in_flight: String,
+}
