@@ -31,7 +31,7 @@ struct Wish<'a> {
 
 /// What an attempt at the transaction came to.
 enum Attempt {
-    Done(Job),
+    Done(Box<Job>),
     /// Rolled back: the past needs so many run ids, which cannot be taken inside a transaction.
     NeedsRuns(usize),
 }
@@ -115,7 +115,7 @@ impl Store {
         let mut run_ids = vec![];
         for _ in 0..8 {
             match self.try_change(id, &wish, &run_ids, audit_id).await {
-                Ok(Attempt::Done(job)) => return Ok(job),
+                Ok(Attempt::Done(job)) => return Ok(*job),
                 Ok(Attempt::NeedsRuns(count)) => {
                     run_ids = self.take_ids(&ids::RUN, count + 10).await?
                 }
@@ -154,11 +154,11 @@ impl Store {
                 "update",
                 self.define(&tx, &old, definition, &past, wish.now).await?,
             ),
-            Change::Enable if old.draft.enabled => return Ok(Attempt::Done(old)),
+            Change::Enable if old.draft.enabled => return Ok(Attempt::Done(old.into())),
             Change::Enable => ("enable", self.enable(&tx, &old, wish.now).await?),
             Change::Disable => match self.disable(&tx, &old, &past, wish.now).await? {
                 Some(new) => ("disable", new),
-                None => return Ok(Attempt::Done(old)),
+                None => return Ok(Attempt::Done(old.into())),
             },
             Change::Delete => ("delete", self.erase(&tx, &old, wish.now).await?),
         };
@@ -169,7 +169,7 @@ impl Store {
         let entry = AuditEntry::new(wish.actor, wish.now, action, ("job", id), detail);
         self.audit(&tx, &[entry], &[audit_id]).await?;
         tx.commit().await?;
-        Ok(Attempt::Done(new))
+        Ok(Attempt::Done(new.into()))
     }
 
     async fn define(

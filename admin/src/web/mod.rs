@@ -2,6 +2,7 @@
 
 pub mod api;
 mod assets;
+mod bearer;
 pub mod console;
 mod csrf;
 mod html;
@@ -46,6 +47,8 @@ fn routes(config: &mut web::ServiceConfig) {
     api::executor::configure(config);
     // Nobody in particular; `/metrics` wants the API token.
     api::health::configure(config);
+    // The API token.
+    api::v1::configure(config);
     // People with a session. Takes what is left, so it comes last.
     console::configure(config);
 }

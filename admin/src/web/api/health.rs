@@ -4,10 +4,8 @@ use std::sync::atomic::Ordering;
 
 use actix_web::http::header;
 use actix_web::{HttpRequest, HttpResponse, web};
-use sha2::{Digest, Sha256};
-use subtle::ConstantTimeEq;
 
-use crate::web::State;
+use crate::web::{State, bearer};
 
 pub fn configure(config: &mut web::ServiceConfig) {
     config
@@ -34,28 +32,12 @@ async fn ready(state: web::Data<State>) -> HttpResponse {
 }
 
 async fn metrics(request: HttpRequest, state: web::Data<State>) -> HttpResponse {
-    if !has_api_token(&request, &state) {
+    if let Err(refusal) = bearer::check(&request, state.config.api_token.as_deref()) {
         return HttpResponse::Unauthorized()
             .insert_header((header::WWW_AUTHENTICATE, "Bearer"))
-            .body("send the API token: Authorization: Bearer …\n");
+            .body(format!("{refusal}\n"));
     }
     HttpResponse::Ok()
         .content_type("text/plain; version=0.0.4; charset=utf-8")
         .body(state.metrics.render())
-}
-
-fn has_api_token(request: &HttpRequest, state: &State) -> bool {
-    let given = request
-        .headers()
-        .get(header::AUTHORIZATION)
-        .and_then(|value| value.to_str().ok());
-    match (
-        given.and_then(|value| value.strip_prefix("Bearer ")),
-        &state.config.api_token,
-    ) {
-        (Some(given), Some(token)) => Sha256::digest(given.trim())
-            .ct_eq(&Sha256::digest(token))
-            .into(),
-        _ => false,
-    }
 }

@@ -2,3 +2,4 @@
 
 pub mod executor;
 pub mod health;
+pub mod v1;

@@ -1,0 +1,111 @@
+//! From JSON to a definition that can be stored.
+
+use std::collections::HashMap;
+
+use carillon_scheduler::{JobDraft, Millis, ScheduleDraft};
+use serde_json::Value;
+
+use super::body::member_error;
+use super::error::Error;
+use crate::store::{App, Definition, Store};
+
+/// The members of an answer that a request may send back unchanged: they are not the client's to set.
+const READ_ONLY: [&str; 6] = [
+    "id",
+    "next_fire_at",
+    "paused_reason",
+    "revision",
+    "created_at",
+    "updated_at",
+];
+
+/// A job as it is sent. Errors name the member, inside the schedule as well.
+pub fn draft(value: Value) -> Result<JobDraft, Error> {
+    let Value::Object(members) = &value else {
+        return Err(Error::invalid("must be a job as an object"));
+    };
+    if let Some(schedule) = members.get("schedule") {
+        let error = |error: serde_json::Error| within_schedule(&error.to_string());
+        serde_json::from_value::<ScheduleDraft>(schedule.clone()).map_err(error)?;
+    }
+    serde_json::from_value(value).map_err(|error| member_error(&error.to_string()))
+}
+
+/// The schedule's own texts name a member either fully (`schedule.seconds: …`) or alone (an unknown one).
+fn within_schedule(text: &str) -> Error {
+    match text.starts_with("schedule.") {
+        true => member_error(text),
+        false => member_error(text).inside("schedule"),
+    }
+}
+
+/// What an update may carry besides the definition: an answer of ours can be changed and sent back as it is.
+pub struct Sent {
+    pub draft: JobDraft,
+    /// The revision that the client has seen.
+    pub revision: Option<i64>,
+}
+
+pub fn sent_back(mut value: Value, id: i64) -> Result<Sent, Error> {
+    let mut revision = None;
+    if let Some(members) = value.as_object_mut() {
+        if let Some(given) = members.get("revision") {
+            revision = Some(
+                given
+                    .as_i64()
+                    .ok_or_else(|| Error::field("revision", "must be a whole number"))?,
+            );
+        }
+        if members
+            .get("id")
+            .is_some_and(|given| given.as_i64() != Some(id))
+        {
+            return Err(Error::field(
+                "id",
+                format!("differs from the {id} of the path"),
+            ));
+        }
+        members.retain(|name, _| !READ_ONLY.contains(&name.as_str()));
+    }
+    Ok(Sent {
+        draft: draft(value)?,
+        revision,
+    })
+}
+
+/// The apps that jobs name, each looked up once.
+pub async fn apps_of(store: &Store, drafts: &[JobDraft]) -> Result<HashMap<String, App>, Error> {
+    let mut apps = HashMap::new();
+    for draft in drafts {
+        if !apps.contains_key(&draft.app)
+            && let Some(app) = store.app_by_name(&draft.app).await?
+        {
+            apps.insert(draft.app.clone(), app);
+        }
+    }
+    Ok(apps)
+}
+
+/// The first thing that is wrong with a definition is the answer.
+pub fn check(
+    draft: &JobDraft,
+    apps: &HashMap<String, App>,
+    now: Millis,
+) -> Result<Definition, Error> {
+    let first = |errors: Vec<carillon_scheduler::FieldError>| {
+        errors
+            .into_iter()
+            .next()
+            .map_or_else(Error::internal, Error::from)
+    };
+    if let Some(app) = apps.get(&draft.app) {
+        return Definition::check(app, draft, now).map_err(first);
+    }
+    carillon_scheduler::validate_app_name(&draft.app)
+        .map_err(|message| Error::field("app", message))?;
+    let message = format!(
+        "there is no app `{}`; create it first (POST /api/v1/apps)",
+        draft.app
+    );
+    Err(Error::field("app", message))
+}

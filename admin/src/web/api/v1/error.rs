@@ -1,0 +1,228 @@
+//! What a call that failed is answered: one shape, a code for programs, a text for people, and the member it is about.
+
+use std::fmt;
+
+use actix_web::http::{StatusCode, header};
+use actix_web::{HttpResponse, ResponseError};
+use carillon_scheduler::FieldError;
+use serde_json::json;
+
+use crate::web::bearer::Refusal;
+use crate::{pipeline, store};
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Error {
+    status: StatusCode,
+    code: &'static str,
+    message: String,
+    field: Option<String>,
+    header: Option<(header::HeaderName, String)>,
+}
+
+/// Every code with its status, for the OpenAPI document.
+pub const CODES: &[(&str, u16, &str)] = &[
+    (
+        "invalid_json",
+        400,
+        "the body is no JSON; the text names line and column",
+    ),
+    (
+        "invalid",
+        400,
+        "a member or parameter is missing, unknown or wrong; `field` names it",
+    ),
+    ("unauthorized", 401, "no API token, or a wrong one"),
+    ("not_found", 404, "there is no such object, path or log"),
+    (
+        "method_not_allowed",
+        405,
+        "the path has other methods; see the header Allow",
+    ),
+    ("taken", 409, "a name that must be unique is in use"),
+    (
+        "changed",
+        409,
+        "the job was changed meanwhile: `revision` is not the present one",
+    ),
+    (
+        "unusable",
+        409,
+        "what is stored cannot be used like that; change it first",
+    ),
+    ("too_large", 413, "the body is larger than the path takes"),
+    (
+        "internal",
+        500,
+        "a fault of ours; the server's log says more",
+    ),
+    (
+        "executor_unavailable",
+        502,
+        "the executor could not be asked",
+    ),
+    (
+        "unavailable",
+        503,
+        "the database is away or too busy; try again",
+    ),
+];
+
+impl Error {
+    fn new(code: &'static str, message: impl Into<String>) -> Self {
+        let status = CODES
+            .iter()
+            .find(|(known, ..)| *known == code)
+            .map_or(500, |(_, status, _)| *status);
+        Self {
+            status: StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR),
+            code,
+            message: message.into(),
+            field: None,
+            header: None,
+        }
+    }
+
+    pub fn invalid_json(message: impl Into<String>) -> Self {
+        Self::new("invalid_json", message)
+    }
+
+    /// Something that has no name of its own, such as the whole body.
+    pub fn invalid(message: impl Into<String>) -> Self {
+        Self::new("invalid", message)
+    }
+
+    pub fn field(field: impl Into<String>, message: impl Into<String>) -> Self {
+        Self {
+            field: Some(field.into()),
+            ..Self::invalid(message)
+        }
+    }
+
+    pub fn not_found(message: impl Into<String>) -> Self {
+        Self::new("not_found", message)
+    }
+
+    pub fn changed(message: impl Into<String>) -> Self {
+        Self::new("changed", message)
+    }
+
+    pub fn wrong_method(given: &str, allowed: &[&str]) -> Self {
+        let allowed = allowed.join(", ");
+        let message = format!("{given} is not for this path; allowed: {allowed}");
+        Self {
+            header: Some((header::ALLOW, allowed)),
+            ..Self::new("method_not_allowed", message)
+        }
+    }
+
+    pub fn too_large(limit: usize) -> Self {
+        Self::new(
+            "too_large",
+            format!("the body has more than {limit} bytes, which is the limit of this path"),
+        )
+    }
+
+    pub fn internal() -> Self {
+        Self::new(
+            "internal",
+            "something went wrong here; the server's log says what",
+        )
+    }
+
+    fn unavailable(message: impl Into<String>) -> Self {
+        let retry = (header::RETRY_AFTER, "1".to_owned());
+        Self {
+            header: Some(retry),
+            ..Self::new("unavailable", message)
+        }
+    }
+
+    /// The same error, of a member inside `outer` (such as `[3]`).
+    pub fn inside(mut self, outer: &str) -> Self {
+        self.field = Some(match self.field {
+            Some(field) => format!("{outer}.{field}"),
+            None => outer.to_owned(),
+        });
+        self
+    }
+}
+
+impl From<FieldError> for Error {
+    fn from(error: FieldError) -> Self {
+        Self::field(error.field, error.message)
+    }
+}
+
+impl From<Refusal> for Error {
+    fn from(refusal: Refusal) -> Self {
+        let how = (header::WWW_AUTHENTICATE, "Bearer".to_owned());
+        Self {
+            header: Some(how),
+            ..Self::new("unauthorized", refusal.to_string())
+        }
+    }
+}
+
+impl From<store::Error> for Error {
+    fn from(error: store::Error) -> Self {
+        use store::Error as E;
+        match error {
+            E::Taken(_) => Self::new("taken", error.to_string()),
+            E::Missing(_) => Self::not_found(error.to_string()),
+            E::Changed(_) => Self::changed(error.to_string()),
+            E::Invalid(FieldError { field, message }) => Self {
+                field: Some(field),
+                ..Self::new("unusable", message)
+            },
+            E::Busy => Self::unavailable(error.to_string()),
+            _ if error.is_transient() => {
+                tracing::warn!(%error, "a call of the management API found the database away");
+                Self::unavailable("the database cannot be reached; try again")
+            }
+            _ => {
+                tracing::error!(%error, "a call of the management API failed");
+                Self::internal()
+            }
+        }
+    }
+}
+
+impl From<pipeline::Error> for Error {
+    fn from(error: pipeline::Error) -> Self {
+        use pipeline::Error as E;
+        match error {
+            E::Store(error) => error.into(),
+            E::MissingJob | E::MissingRun => Self::not_found(error.to_string()),
+            E::NoLog(why) => Self::not_found(why),
+            E::Address(_) => Self::field("address", error.to_string()),
+            E::Executor(why) => Self::new("executor_unavailable", why),
+        }
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.field {
+            Some(field) => write!(f, "{field}: {}", self.message),
+            None => f.write_str(&self.message),
+        }
+    }
+}
+
+impl ResponseError for Error {
+    fn status_code(&self) -> StatusCode {
+        self.status
+    }
+
+    fn error_response(&self) -> HttpResponse {
+        let mut error = json!({"code": self.code, "message": self.message});
+        if let Some(field) = &self.field {
+            error["field"] = json!(field);
+        }
+        let mut response = HttpResponse::build(self.status);
+        if let Some((name, value)) = &self.header {
+            response.insert_header((name, value.as_str()));
+        }
+        response.json(json!({"error": error}))
+    }
+}

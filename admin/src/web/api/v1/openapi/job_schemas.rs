@@ -1,0 +1,188 @@
+//! Jobs and their schedules.
+
+use carillon_scheduler::{BlockStrategy, CatchUp, ClockChanges, MisfirePolicy, RouteStrategy};
+use serde_json::{Value, json};
+
+use super::build::{answer, id, nullable, object, schema, text, time, with_default, words};
+
+const REQUIRED: [&str; 3] = ["app", "name", "handler"];
+
+pub fn job_request() -> Value {
+    object("A job as it is sent", &REQUIRED, definition())
+}
+
+pub fn job_update() -> Value {
+    let mut members = definition();
+    let ignored =
+        |what: &str| json!({"description": format!("{what}; taken from an answer, ignored here")});
+    members.push((
+        "id",
+        json!({"type": "integer", "description": "Must be the one of the path, if it is there"}),
+    ));
+    members.push(("revision", json!({
+        "type": "integer",
+        "description": "The revision that you have seen: the update is refused (409 `changed`) if the job has another one by now"
+    })));
+    members.extend([
+        ("next_fire_at", ignored("Next fire")),
+        ("paused_reason", ignored("Why the engine paused it")),
+        ("created_at", ignored("Creation")),
+        ("updated_at", ignored("Last change")),
+    ]);
+    object(
+        "The whole job; an answer may be changed and sent back as it is",
+        &REQUIRED,
+        members,
+    )
+}
+
+pub fn job() -> Value {
+    let mut members = definition();
+    members.extend([
+        ("id", id("Below 2^31")),
+        (
+            "next_fire_at",
+            nullable(time(
+                "The first instant that is not recorded yet; null if it is paused or never fires",
+            )),
+        ),
+        (
+            "paused_reason",
+            nullable(json!({"type": "string", "description": "Why the engine has paused it"})),
+        ),
+        (
+            "revision",
+            json!({"type": "integer", "format": "int64", "description": "Grows with each change"}),
+        ),
+        ("created_at", time("When it was made")),
+        ("updated_at", time("When it was changed last")),
+    ]);
+    answer("A job", members)
+}
+
+fn definition() -> Vec<(&'static str, Value)> {
+    let number = |min: i64, max: i64, default: i64, description: &str| json!({"type": "integer", "minimum": min, "maximum": max, "default": default, "description": description});
+    vec![
+        ("app", text("Name of the app whose executors run it", 4, 64)),
+        (
+            "name",
+            text("What people call it; need not be unique", 1, 64),
+        ),
+        ("handler", text("What the executor calls it", 1, 255)),
+        (
+            "params",
+            with_default(
+                text(
+                    "Given to the handler as it is; at most 65,536 bytes",
+                    0,
+                    65_536,
+                ),
+                json!(""),
+            ),
+        ),
+        (
+            "schedule",
+            with_default(schema("Schedule"), json!({"kind": "none"})),
+        ),
+        (
+            "catch_up",
+            choice(
+                CatchUp::ALL.iter().map(|w| w.as_str()),
+                "Instants late by at most the misfire threshold: all run, or the latest",
+            ),
+        ),
+        (
+            "misfire",
+            choice(
+                MisfirePolicy::ALL.iter().map(|w| w.as_str()),
+                "Instants later than that: one fire makes up for them, or none",
+            ),
+        ),
+        (
+            "misfire_threshold_seconds",
+            number(1, 86_400, 60, "How late is too late"),
+        ),
+        (
+            "route",
+            choice(
+                RouteStrategy::ALL.iter().map(|w| w.as_str()),
+                "Which executor gets a run",
+            ),
+        ),
+        (
+            "block",
+            choice(
+                BlockStrategy::ALL.iter().map(|w| w.as_str()),
+                "What the executor does while an earlier run of the job is running",
+            ),
+        ),
+        (
+            "timeout_seconds",
+            number(
+                0,
+                604_800,
+                0,
+                "The executor stops a run after so many seconds; 0: never",
+            ),
+        ),
+        (
+            "retries",
+            number(0, 100, 0, "How often a failed run is tried again"),
+        ),
+        (
+            "enabled",
+            json!({"type": "boolean", "default": true, "description": "Whether its schedule is in force"}),
+        ),
+    ]
+}
+
+/// Words of which the first is the default.
+fn choice<'a>(all: impl Iterator<Item = &'a str> + Clone, description: &str) -> Value {
+    let first = json!(all.clone().next());
+    with_default(words(all, description), first)
+}
+
+pub fn schedule() -> Value {
+    let kind = |word: &str| json!({"const": word});
+    let none = object(
+        "Never by itself: only run by hand, by the API or as a child",
+        &["kind"],
+        vec![("kind", kind("none"))],
+    );
+    let clock_changes = choice(
+        ClockChanges::ALL.iter().map(|w| w.as_str()),
+        "What happens when the clocks change",
+    );
+    let cron = object(
+        "By the wall clock of a time zone",
+        &["kind", "expression"],
+        vec![
+            ("kind", kind("cron")),
+            (
+                "expression",
+                json!({
+                    "type": "string",
+                    "description": "second minute hour day-of-month month day-of-week [year]",
+                    "examples": ["0 */5 * * * ?"]
+                }),
+            ),
+            (
+                "timezone",
+                json!({"type": "string", "default": "UTC", "description": "IANA name", "examples": ["Europe/Berlin"]}),
+            ),
+            ("clock_changes", clock_changes),
+        ],
+    );
+    let rate = object(
+        "Every so many seconds, counted from the second of the job's creation",
+        &["kind", "seconds"],
+        vec![
+            ("kind", kind("fixed_rate")),
+            (
+                "seconds",
+                json!({"type": "integer", "minimum": 1, "maximum": 31_536_000}),
+            ),
+        ],
+    );
+    json!({"oneOf": [none, cron, rate], "description": "When it fires"})
+}

@@ -1,0 +1,184 @@
+//! The paths and their parameters.
+
+use serde_json::{Value, json};
+
+use super::super::caller::KEY_HEADER;
+use super::super::jobs::KINDS;
+use super::super::query::{LIMIT, MAX_LIMIT};
+use super::build::{schema, time, words};
+use super::operation::{Operation, operation};
+use crate::store::MAX_KEY_CHARS;
+
+pub fn all() -> Value {
+    json!({
+        "/openapi.json": {"get": document()},
+        "/apps": {
+            "get": operation("apps", "listApps", "All apps, by name").answers("200", "AppList").done(),
+            "post": operation("apps", "createApp", "Make an app").body("AppRequest").answers("201", "App").fails([409]).done()
+        },
+        "/jobs": {
+            "get": operation("jobs", "listJobs", "Jobs, newest first").takes(job_filter()).answers("200", "JobList").done(),
+            "post": creation("createJob", "Make a job").body("JobRequest").answers("201", "Job").done()
+        },
+        "/jobs:batch": {
+            "post": creation("createJobs", "Make up to 1000 jobs, all or none; answered in their order")
+                .body("JobBatch").answers("201", "JobList").done()
+        },
+        "/jobs/{id}": job(),
+        "/jobs/{id}/enable": on_id("post", operation("jobs", "enableJob",
+            "Let its schedule begin now; after a pause by the engine it goes on where it stopped").answers("200", "Job").fails([409])),
+        "/jobs/{id}/disable": on_id("post", operation("jobs", "disableJob",
+            "Stop its schedule; its runs that were not sent yet are cancelled").answers("200", "Job")),
+        "/jobs/{id}/run": on_id("post", operation("jobs", "runJob", "Run a job now, enabled or not")
+            .takes([shared("IdempotencyKey")]).body("RunRequest").answers("200", "Run")),
+        "/jobs/{id}/next": on_id("get", operation("jobs", "nextInstants",
+            "The instants of its schedule from now on, enabled or not").takes([count()]).answers("200", "Instants").fails([409])),
+        "/runs": {
+            "get": operation("runs", "listRuns", "Runs, newest first").takes(run_filter()).answers("200", "RunList").done()
+        },
+        "/runs/{id}": on_id("get", operation("runs", "getRun", "A run").answers("200", "Run")),
+        "/runs/{id}/kill": on_id("post", operation("runs", "killRun", "Ask for the end of a run").answers("200", "Kill").fails([502])),
+        "/runs/{id}/log": on_id("get", operation("runs", "readLog", "Lines of a run's log, from its executor")
+            .takes([from_line()]).answers("200", "Log").fails([502])),
+        "/misfires": {
+            "get": operation("misfires", "listMisfires", "Skipped ranges, newest first")
+                .takes(misfire_filter()).answers("200", "MisfireList").done()
+        }
+    })
+}
+
+fn document() -> Value {
+    let mut document = operation("document", "getDocument", "This document; needs no token")
+        .open()
+        .done();
+    document["responses"]["200"] = json!({"description": "OpenAPI 3.1", "content": {"application/json": {"schema": {"type": "object"}}}});
+    document
+}
+
+fn job() -> Value {
+    let update =
+        "Give a job another definition, in force at once: runs that are not yet due are replaced";
+    json!({
+        "parameters": [shared("Id")],
+        "get": operation("jobs", "getJob", "A job").answers("200", "Job").fails([404]).done(),
+        "put": operation("jobs", "updateJob", update).body("JobUpdate").answers("200", "Job").fails([404, 409]).done(),
+        "delete": operation("jobs", "deleteJob", "Delete a job; its runs stay, and those not sent yet are cancelled")
+            .answers_nothing().fails([404]).done()
+    })
+}
+
+fn creation(id: &str, summary: &str) -> Operation {
+    operation("jobs", id, summary)
+        .takes([shared("IdempotencyKey")])
+        .fails([409])
+}
+
+fn on_id(method: &str, operation: Operation) -> Value {
+    let mut item = json!({"parameters": [shared("Id")]});
+    item[method] = operation.fails([404]).done();
+    item
+}
+
+pub fn shared_parameters() -> Value {
+    json!({
+        "Id": {"name": "id", "in": "path", "required": true, "schema": {"type": "integer", "format": "int64", "minimum": 1}},
+        "Limit": query("limit", "Items on a page", json!({"type": "integer", "minimum": 1, "maximum": MAX_LIMIT, "default": LIMIT})),
+        "IdempotencyKey": {
+            "name": KEY_HEADER,
+            "in": "header",
+            "description": "A request that is repeated with the same key makes nothing new and is answered what the first one made",
+            "schema": {"type": "string", "minLength": 1, "maxLength": MAX_KEY_CHARS}
+        }
+    })
+}
+
+fn count() -> Value {
+    query(
+        "count",
+        "How many",
+        json!({"type": "integer", "minimum": 1, "maximum": 100, "default": 5}),
+    )
+}
+
+fn from_line() -> Value {
+    query(
+        "from",
+        "The first line wanted",
+        json!({"type": "integer", "minimum": 1, "default": 1}),
+    )
+}
+
+fn job_filter() -> Vec<Value> {
+    vec![
+        query(
+            "text",
+            "Part of the name or the handler, or the whole id",
+            json!({"type": "string"}),
+        ),
+        query("app", "The app's name", json!({"type": "string"})),
+        query(
+            "enabled",
+            "Only enabled ones, or only others",
+            json!({"type": "boolean"}),
+        ),
+        query("kind", "The schedule's kind", words(KINDS, "")),
+        shared("Limit"),
+        query(
+            "after",
+            "`next` of the page before",
+            json!({"type": "integer", "format": "int64"}),
+        ),
+    ]
+}
+
+fn run_filter() -> Vec<Value> {
+    let states = json!({"type": "array", "items": schema("RunState")});
+    vec![
+        query(
+            "job_id",
+            "Of this job",
+            json!({"type": "integer", "format": "int64"}),
+        ),
+        query("app", "Of this app", json!({"type": "string"})),
+        query(
+            "state",
+            "In any of these states: repeated, or separated by commas",
+            states,
+        ),
+        query("cause", "With this cause", schema("Cause")),
+        query("from", "`scheduled_at` at or after this", time("")),
+        query("to", "`scheduled_at` before this", time("")),
+        shared("Limit"),
+        query(
+            "after",
+            "`next` of the page before",
+            json!({"type": "integer", "format": "int64"}),
+        ),
+    ]
+}
+
+fn misfire_filter() -> Vec<Value> {
+    vec![
+        query(
+            "job_id",
+            "Of this job",
+            json!({"type": "integer", "format": "int64"}),
+        ),
+        query("from", "Ranges with a part at or after this", time("")),
+        query("to", "Ranges with a part before this", time("")),
+        shared("Limit"),
+        query(
+            "after",
+            "`next` of the page before",
+            json!({"type": "string"}),
+        ),
+    ]
+}
+
+fn shared(name: &str) -> Value {
+    json!({"$ref": format!("#/components/parameters/{name}")})
+}
+
+fn query(name: &str, description: &str, schema: Value) -> Value {
+    json!({"name": name, "in": "query", "description": description, "schema": schema})
+}

@@ -1,0 +1,202 @@
+//! Everything but the jobs: apps, runs, skipped ranges, errors.
+
+use carillon_scheduler::{Cause, MisfirePolicy, RunState, SkipReason};
+use serde_json::{Map, Value, json};
+
+use super::super::error::CODES;
+use super::super::views::KILLS;
+use super::build::{answer, id, list, nullable, object, schema, text, time, words};
+use super::job_schemas;
+
+pub fn all() -> Value {
+    let next_id = || nullable(id("The next page's `after`"));
+    json!({
+        "App": app(),
+        "AppRequest": object("An app as it is sent", &["name"], vec![
+            ("name", text("Letters, digits, `-`, `_`, `.`; the first a letter or a digit", 4, 64)),
+            ("title", nullable(text("For people; the name, if it is left out", 0, 64))),
+        ]),
+        "AppList": list("App", json!({"type": "null"})),
+        "Schedule": job_schemas::schedule(),
+        "Job": job_schemas::job(),
+        "JobRequest": job_schemas::job_request(),
+        "JobUpdate": job_schemas::job_update(),
+        "JobList": list("Job", next_id()),
+        "JobBatch": {"type": "array", "minItems": 1, "maxItems": 1000, "items": schema("JobRequest")},
+        "RunRequest": object("How this one run differs from the job; both members may be left out", &[], vec![
+            ("params", nullable(text("In place of the job's own; at most 65,536 bytes", 0, 65_536))),
+            ("address", nullable(json!({"type": "string", "description": "The registered executor that is to run it"}))),
+        ]),
+        "Instants": answer("Instants, earliest first", vec![("items", json!({"type": "array", "items": time("An instant")}))]),
+        "RunState": words(RunState::ALL.iter().map(|state| state.as_str()), "`unknown` and `lost` were sent, but their outcome is not known"),
+        "Cause": words(Cause::ALL.iter().map(|cause| cause.as_str()), "Why the fire exists"),
+        "Run": run(),
+        "RunList": list("Run", next_id()),
+        "Kill": answer("What became of a kill", vec![("outcome", words(KILLS, "`cancelled`: it had not been sent and never will be; `asked`: the executor was asked, the end comes later"))]),
+        "Log": log(),
+        "Misfire": misfire(),
+        "MisfireList": list("Misfire", nullable(json!({"type": "string", "description": "The next page's `after`"}))),
+        "Error": error()
+    })
+}
+
+fn app() -> Value {
+    answer(
+        "An app",
+        vec![
+            ("id", id("Its number")),
+            ("name", text("What executors register under", 4, 64)),
+            ("title", text("For people", 0, 64)),
+            ("created_at", time("When it was made")),
+        ],
+    )
+}
+
+fn run() -> Value {
+    let optional_time = |description: &str| nullable(time(description));
+    let number = |min: i64, description: &str| json!({"type": "integer", "minimum": min, "description": description});
+    answer(
+        "A run",
+        vec![
+            ("id", id("The wire's logId")),
+            ("job_id", id("Its job, which may be deleted by now")),
+            (
+                "app",
+                json!({"type": "string", "description": "The app's name"}),
+            ),
+            (
+                "job",
+                nullable(
+                    json!({"type": "string", "description": "The job's name; null once the job is deleted"}),
+                ),
+            ),
+            ("cause", schema("Cause")),
+            ("state", schema("RunState")),
+            ("scheduled_at", time("The fire's instant")),
+            (
+                "due_at",
+                time("When it is to be sent; of a retry it is later than `scheduled_at`"),
+            ),
+            ("sent_at", optional_time("When the request left")),
+            ("finished_at", optional_time("When it was settled")),
+            (
+                "address",
+                nullable(json!({"type": "string", "description": "The executor"})),
+            ),
+            ("attempt", number(1, "1, and more for retries")),
+            (
+                "shard_index",
+                number(0, "Of a broadcast: its share, from 0"),
+            ),
+            ("shard_total", number(1, "Of a broadcast: of how many")),
+            (
+                "message",
+                json!({"type": "string", "description": "What the executor said, or why it was not run"}),
+            ),
+        ],
+    )
+}
+
+fn log() -> Value {
+    let line = |description: &str| json!({"type": "integer", "description": description});
+    answer(
+        "Lines of a run's log",
+        vec![
+            ("from", line("Number of the first line asked for")),
+            (
+                "to",
+                line("Number of the last line in `content`; below `from` if there is nothing new"),
+            ),
+            ("content", json!({"type": "string"})),
+            (
+                "end",
+                json!({"type": "boolean", "description": "The run has ended and everything was read"}),
+            ),
+        ],
+    )
+}
+
+fn misfire() -> Value {
+    answer(
+        "Instants of a job that did not run; both ends are instants and belong to it",
+        vec![
+            ("job_id", id("The job")),
+            ("from", time("The first of them")),
+            ("to", time("The last of them")),
+            (
+                "count",
+                json!({"type": "integer", "minimum": 1, "maximum": 10_000, "description": "10,000 means so many or more"}),
+            ),
+            (
+                "policy",
+                words(
+                    MisfirePolicy::ALL.iter().map(|policy| policy.as_str()),
+                    "The job's misfire policy then",
+                ),
+            ),
+            (
+                "reason",
+                words(
+                    SkipReason::ALL.iter().map(|reason| reason.as_str()),
+                    "Too late, or late and only the latest was wanted",
+                ),
+            ),
+        ],
+    )
+}
+
+fn error() -> Value {
+    let mut codes: Vec<&str> = CODES.iter().map(|(code, ..)| *code).collect();
+    codes.sort_unstable();
+    answer(
+        "What went wrong",
+        vec![(
+            "error",
+            object(
+                "One thing: the first that was found",
+                &["code", "message"],
+                vec![
+                    ("code", words(codes, "For programs")),
+                    (
+                        "message",
+                        json!({"type": "string", "description": "For people: what is wrong, and what would be right"}),
+                    ),
+                    (
+                        "field",
+                        json!({"type": "string", "description": "The member, parameter or header that it is about", "examples": ["schedule.expression", "[3].schedule.expression"]}),
+                    ),
+                ],
+            ),
+        )],
+    )
+}
+
+/// One answer for each status that a failure can have.
+pub fn failures() -> Value {
+    let mut failures = Map::new();
+    for status in statuses() {
+        let codes = CODES.iter().filter(|(_, own, _)| *own == status);
+        let lines: Vec<String> = codes
+            .map(|(code, _, meaning)| format!("`{code}`: {meaning}"))
+            .collect();
+        failures.insert(
+            format!("Error{status}"),
+            json!({
+                "description": lines.join("; "),
+                "content": {"application/json": {"schema": schema("Error")}}
+            }),
+        );
+    }
+    failures.into()
+}
+
+fn statuses() -> Vec<u16> {
+    // Every path names its own methods, so none of them describes the answer to a wrong one.
+    let mut statuses: Vec<u16> = CODES
+        .iter()
+        .map(|(_, status, _)| *status)
+        .filter(|status| *status != 405)
+        .collect();
+    statuses.dedup();
+    statuses
+}

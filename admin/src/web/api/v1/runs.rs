@@ -1,0 +1,47 @@
+//! `/runs`
+
+use actix_web::HttpResponse;
+use actix_web::web::Data;
+
+use super::error::Error;
+use super::params::Id;
+use super::query::Query;
+use super::views::{KillJson, List, LogJson, RunJson};
+use crate::store::RunFilter;
+use crate::web::State;
+
+pub async fn list(state: Data<State>, mut query: Query) -> Result<HttpResponse, Error> {
+    let filter = RunFilter {
+        job_id: query.id("job_id")?,
+        app: query.text("app")?,
+        states: query.words("state")?,
+        cause: query.word("cause")?,
+        from: query.time("from")?,
+        to: query.time("to")?,
+        after: query.id("after")?,
+        limit: query.limit()?,
+    };
+    query.finish()?;
+    let page = state.store.runs(&filter).await?;
+    Ok(HttpResponse::Ok().json(List::of(page, RunJson::from, |id| id)))
+}
+
+pub async fn get(state: Data<State>, id: Id, query: Query) -> Result<HttpResponse, Error> {
+    query.finish()?;
+    let missing = || Error::not_found(format!("there is no run {}", id.0));
+    let run = state.store.run(id.0).await?.ok_or_else(missing)?;
+    Ok(HttpResponse::Ok().json(RunJson::from(run)))
+}
+
+pub async fn kill(state: Data<State>, id: Id, query: Query) -> Result<HttpResponse, Error> {
+    query.finish()?;
+    let kill = state.pipeline.kill(id.0).await?;
+    Ok(HttpResponse::Ok().json(KillJson::from(kill)))
+}
+
+pub async fn log(state: Data<State>, id: Id, mut query: Query) -> Result<HttpResponse, Error> {
+    let from = query.number("from", 1, i32::MAX as u32)?;
+    query.finish()?;
+    let page = state.pipeline.read_log(id.0, from as i32).await?;
+    Ok(HttpResponse::Ok().json(LogJson::from(page)))
+}

@@ -1,0 +1,202 @@
+//! What is answered: apps, jobs, runs and misfires in JSON.
+
+use carillon_scheduler::{Cause, JobDraft, Millis, RunState};
+use serde::Serialize;
+
+use super::time;
+use crate::pipeline::{Kill, LogPage};
+use crate::store::{App, Job, Misfire, Page, RunView};
+
+/// A list, and where it goes on.
+#[derive(Serialize)]
+pub struct List<T, K> {
+    items: Vec<T>,
+    next: Option<K>,
+}
+
+impl<T, K> List<T, K> {
+    pub fn whole(items: impl IntoIterator<Item = T>) -> Self {
+        Self {
+            items: items.into_iter().collect(),
+            next: None,
+        }
+    }
+
+    pub fn of<S, P>(page: Page<S, P>, item: fn(S) -> T, key: impl FnOnce(P) -> K) -> Self {
+        Self {
+            items: page.items.into_iter().map(item).collect(),
+            next: page.next.map(key),
+        }
+    }
+}
+
+#[derive(Serialize)]
+pub struct AppJson {
+    id: i64,
+    name: String,
+    title: String,
+    #[serde(serialize_with = "time::required")]
+    created_at: Millis,
+}
+
+impl From<App> for AppJson {
+    fn from(
+        App {
+            id,
+            name,
+            title,
+            created_at,
+        }: App,
+    ) -> Self {
+        Self {
+            id,
+            name,
+            title,
+            created_at,
+        }
+    }
+}
+
+#[derive(Serialize)]
+pub struct JobJson {
+    id: i64,
+    #[serde(flatten)]
+    draft: JobDraft,
+    #[serde(serialize_with = "time::optional")]
+    next_fire_at: Option<Millis>,
+    paused_reason: Option<String>,
+    revision: i64,
+    #[serde(serialize_with = "time::required")]
+    created_at: Millis,
+    #[serde(serialize_with = "time::required")]
+    updated_at: Millis,
+}
+
+impl From<Job> for JobJson {
+    fn from(job: Job) -> Self {
+        Self {
+            id: job.id,
+            draft: job.draft,
+            next_fire_at: job.next_fire_at,
+            paused_reason: job.paused_reason,
+            revision: job.revision,
+            created_at: job.created_at,
+            updated_at: job.updated_at,
+        }
+    }
+}
+
+#[derive(Serialize)]
+pub struct RunJson {
+    id: i64,
+    job_id: i64,
+    app: String,
+    job: Option<String>,
+    cause: Cause,
+    state: RunState,
+    #[serde(serialize_with = "time::required")]
+    scheduled_at: Millis,
+    #[serde(serialize_with = "time::required")]
+    due_at: Millis,
+    #[serde(serialize_with = "time::optional")]
+    sent_at: Option<Millis>,
+    #[serde(serialize_with = "time::optional")]
+    finished_at: Option<Millis>,
+    address: Option<String>,
+    attempt: i32,
+    shard_index: i32,
+    shard_total: i32,
+    message: String,
+}
+
+impl From<RunView> for RunJson {
+    fn from(run: RunView) -> Self {
+        Self {
+            message: run.message(),
+            id: run.id,
+            job_id: run.job_id,
+            app: run.app,
+            job: run.job,
+            cause: run.cause,
+            state: run.state,
+            scheduled_at: run.scheduled_at,
+            due_at: run.due_at,
+            sent_at: run.sent_at,
+            finished_at: run.finished_at,
+            address: run.address,
+            attempt: run.attempt,
+            shard_index: run.part,
+            shard_total: run.parts,
+        }
+    }
+}
+
+#[derive(Serialize)]
+pub struct MisfireJson {
+    job_id: i64,
+    #[serde(serialize_with = "time::required")]
+    from: Millis,
+    #[serde(serialize_with = "time::required")]
+    to: Millis,
+    count: i32,
+    policy: &'static str,
+    reason: &'static str,
+}
+
+impl From<Misfire> for MisfireJson {
+    fn from(misfire: Misfire) -> Self {
+        Self {
+            job_id: misfire.job_id,
+            from: misfire.from_at,
+            to: misfire.to_at,
+            count: misfire.count,
+            policy: misfire.policy.as_str(),
+            reason: misfire.reason.as_str(),
+        }
+    }
+}
+
+#[derive(Serialize)]
+pub struct KillJson {
+    outcome: &'static str,
+}
+
+/// What a kill can come to.
+pub const KILLS: [&str; 3] = ["cancelled", "asked", "already_ended"];
+
+impl From<Kill> for KillJson {
+    fn from(kill: Kill) -> Self {
+        let outcome = match kill {
+            Kill::Cancelled => KILLS[0],
+            Kill::Asked => KILLS[1],
+            Kill::AlreadyEnded => KILLS[2],
+        };
+        Self { outcome }
+    }
+}
+
+#[derive(Serialize)]
+pub struct LogJson {
+    from: i32,
+    to: i32,
+    content: String,
+    end: bool,
+}
+
+impl From<LogPage> for LogJson {
+    fn from(
+        LogPage {
+            from,
+            to,
+            content,
+            end,
+        }: LogPage,
+    ) -> Self {
+        Self {
+            from,
+            to,
+            content,
+            end,
+        }
+    }
+}
