@@ -79,7 +79,7 @@ impl Admin {
         let store = open(&config).await?;
         let shards = store.ensure_shards(config.shards).await?;
         if store.is_exclusive() {
-            store.drop_stale_leases().await?;
+            store.forget_the_killed().await?;
         }
         let settings = Settings::of(&config);
         let node = config::random_secret();

@@ -86,6 +86,11 @@ impl Queue {
         work.reports.is_empty() && work.accepted.is_empty() && work.given_back.is_empty()
     }
 
+    pub fn is_empty_but_accepted(&self) -> bool {
+        let work = self.work();
+        work.reports.is_empty() && work.given_back.is_empty()
+    }
+
     fn take_reports(&self) -> Vec<(Vec<Finding>, Option<Reply>)> {
         let mut work = self.work();
         let mut taken = Vec::new();

@@ -205,6 +205,26 @@ impl Pipeline {
         self.sends.is_empty() && self.outcomes.is_empty()
     }
 
+    /// No request is under way or waits for its second.
+    pub fn sends_are_done(&self) -> bool {
+        self.sends.is_empty()
+    }
+
+    /// As [`Pipeline::is_idle`], but runs that were accepted a moment ago may still wait to be written.
+    pub fn is_idle_but_accepted(&self) -> bool {
+        self.sends.is_empty() && self.outcomes.is_empty_but_accepted()
+    }
+
+    /// What `/metrics` shows.
+    pub fn metrics_text(&self) -> String {
+        self.metrics.render()
+    }
+
+    /// The shards that this node works, ascending.
+    pub fn shards_held(&self) -> Vec<i32> {
+        self.holdings.all().into_keys().collect()
+    }
+
     /// Is another live node there to take over?
     pub fn has_peers(&self) -> bool {
         self.peers.load(std::sync::atomic::Ordering::Relaxed)

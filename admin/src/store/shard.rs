@@ -85,10 +85,12 @@ impl Store {
             .try_get_by_index(0)?)
     }
 
-    /// Where no other process can be alive (SQLite), a lease that a killed one left is worth nothing.
-    pub async fn drop_stale_leases(&self) -> Result<()> {
+    /// Where no other process can be alive (SQLite), the leases and the node that a killed one left are worth nothing.
+    pub async fn forget_the_killed(&self) -> Result<()> {
         debug_assert!(self.is_exclusive());
         self.execute(&self.write, "UPDATE shard_lease SET expires_at = 0", vec![])
+            .await?;
+        self.execute(&self.write, "UPDATE node SET address = ''", vec![])
             .await?;
         Ok(())
     }

@@ -7,4 +7,5 @@
 #[macro_use]
 mod services;
 mod conformance;
+mod flow;
 mod walls;

@@ -215,11 +215,10 @@ impl Scan {
 }
 
 fn claim_of(due: Due, job: &Job, plan: &Plan, run_ids: &mut impl Iterator<Item = i64>) -> Claim {
-    let policy = |reason| match (reason, &job.rules) {
-        (carillon_scheduler::SkipReason::Coalesced, Ok(rules)) => rules.catch_up.as_str(),
-        (_, Ok(rules)) => rules.misfire.as_str(),
-        (_, Err(_)) => "",
-    };
+    let policy = job
+        .rules
+        .as_ref()
+        .map_or("", |rules| rules.misfire.as_str());
     Claim {
         due,
         // The instants lead: a zip takes one more of its first than of its second.
@@ -236,7 +235,7 @@ fn claim_of(due: Due, job: &Job, plan: &Plan, run_ids: &mut impl Iterator<Item =
                 from_at: range.from_at,
                 to_at: range.to_at,
                 count: i64::from(range.count),
-                policy: policy(range.reason),
+                policy,
                 reason: range.reason.as_str(),
             })
             .collect(),

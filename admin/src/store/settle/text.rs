@@ -1,7 +1,6 @@
 //! The statements of a settle, one array or JSON parameter each.
 
 use carillon_scheduler::{Millis, RunState};
-use sea_orm::sea_query::ValueType;
 use sea_orm::{DbBackend, Value};
 use serde::Serialize;
 
@@ -10,6 +9,9 @@ use crate::store::dialect::Text;
 
 /// Kept of a result's text, in characters.
 const MESSAGE_LIMIT: usize = 64 * 1024;
+
+/// Stands for "no code" where NULL cannot.
+const NO_CODE: i32 = i32::MIN;
 
 #[derive(Serialize)]
 pub struct SettleRow(
@@ -50,7 +52,8 @@ pub const SETTLE_SUCCESSES: Text = Text {
     sqlite: "UPDATE run SET state = u.value->>1, result_code = u.value->>2, result_msg = u.value->>3, reason = u.value->>4, \
              sent_at = COALESCE(sent_at, u.value->>5), finished_at = ? FROM json_each(?) AS u \
              WHERE run.id = u.value->>0 AND +run.state IN (1, 2)",
-    postgres: "UPDATE run SET state = u.s, result_code = u.c, result_msg = u.m, reason = u.r, sent_at = COALESCE(sent_at, u.t), finished_at = ? \
+    postgres: "UPDATE run SET state = u.s, result_code = NULLIF(u.c, -2147483648), result_msg = NULLIF(u.m, ''), \
+               reason = NULLIF(u.r, ''), sent_at = COALESCE(sent_at, NULLIF(u.t, 0)), finished_at = ? \
                FROM unnest(?::bigint[], ?::smallint[], ?::int[], ?::text[], ?::text[], ?::bigint[]) AS u(id, s, c, m, r, t) \
                WHERE run.id = u.id AND run.state + 0 IN (1, 2)",
     mysql: "UPDATE JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$[0]', s SMALLINT PATH '$[1]', c INT PATH '$[2]', m MEDIUMTEXT PATH '$[3]', \
@@ -64,7 +67,8 @@ pub const SETTLE: Text = Text {
     sqlite: "UPDATE run SET state = u.value->>1, result_code = u.value->>2, result_msg = u.value->>3, reason = u.value->>4, \
              sent_at = COALESCE(sent_at, u.value->>5), finished_at = ? FROM json_each(?) AS u \
              WHERE run.id = u.value->>0 AND +run.state < 9",
-    postgres: "UPDATE run SET state = u.s, result_code = u.c, result_msg = u.m, reason = u.r, sent_at = COALESCE(sent_at, u.t), finished_at = ? \
+    postgres: "UPDATE run SET state = u.s, result_code = NULLIF(u.c, -2147483648), result_msg = NULLIF(u.m, ''), \
+               reason = NULLIF(u.r, ''), sent_at = COALESCE(sent_at, NULLIF(u.t, 0)), finished_at = ? \
                FROM unnest(?::bigint[], ?::smallint[], ?::int[], ?::text[], ?::text[], ?::bigint[]) AS u(id, s, c, m, r, t) \
                WHERE run.id = u.id AND run.state + 0 < 9",
     mysql: "UPDATE JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$[0]', s SMALLINT PATH '$[1]', c INT PATH '$[2]', m MEDIUMTEXT PATH '$[3]', \
@@ -79,10 +83,23 @@ pub fn settle_values(backend: DbBackend, rows: &[SettleRow], now: Millis) -> Vec
             now.into(),
             rows.iter().map(|row| row.0).collect::<Vec<_>>().into(),
             rows.iter().map(|row| row.1).collect::<Vec<_>>().into(),
-            nullable(rows.iter().map(|row| row.2)),
-            nullable(rows.iter().map(|row| row.3.clone())),
-            nullable(rows.iter().map(|row| row.4.map(str::to_owned))),
-            nullable(rows.iter().map(|row| row.5)),
+            // An array cannot hold a NULL here; each column has a value that no row has, and the text turns it back.
+            rows.iter()
+                .map(|row| row.2.unwrap_or(NO_CODE))
+                .collect::<Vec<_>>()
+                .into(),
+            rows.iter()
+                .map(|row| row.3.clone().unwrap_or_default())
+                .collect::<Vec<_>>()
+                .into(),
+            rows.iter()
+                .map(|row| row.4.unwrap_or_default().to_owned())
+                .collect::<Vec<_>>()
+                .into(),
+            rows.iter()
+                .map(|row| row.5.unwrap_or_default())
+                .collect::<Vec<_>>()
+                .into(),
         ];
     }
     let list = Value::from(serde_json::to_string(rows).unwrap_or_default());
@@ -91,16 +108,6 @@ pub fn settle_values(backend: DbBackend, rows: &[SettleRow], now: Millis) -> Vec
     } else {
         vec![now.into(), list]
     }
-}
-
-fn nullable<T: ValueType>(column: impl Iterator<Item = Option<T>>) -> Value
-where
-    Value: From<Option<T>>,
-{
-    Value::Array(
-        T::array_type(),
-        Some(Box::new(column.map(Value::from).collect())),
-    )
 }
 
 pub const ACCEPT: Text = Text {

@@ -10,4 +10,4 @@ mod mend;
 mod misfire_list;
 mod plans;
 mod run_list;
-mod world;
+pub mod world;

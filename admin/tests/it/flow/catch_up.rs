@@ -1,0 +1,147 @@
+//! Instants that are reached late: run, coalesced or misfired, and each of them written down exactly once.
+
+use carillon_scheduler::{CatchUp, MisfirePolicy, RunState};
+
+use super::node::{Node, START};
+use super::recorder::Recorder;
+use crate::services::{Kind, on};
+
+fn flow(test: impl AsyncFnOnce(&Node)) {
+    on(Kind::Sqlite, async |_| test(&Node::start().await).await);
+}
+
+fn seconds(node_runs: &[carillon_admin::store::RunView]) -> Vec<i64> {
+    node_runs
+        .iter()
+        .map(|run| (run.scheduled_at - START) / 1000)
+        .collect()
+}
+
+#[test]
+fn m003_18_after_a_stall_of_four_seconds_all_instants_run() {
+    flow(async |node| {
+        let executor = Recorder::start().await;
+        node.register(&executor).await;
+        let job = node.every(1, |_| ()).await;
+        node.clock.advance(std::time::Duration::from_millis(4_500));
+        node.round().await;
+        assert_eq!(executor.runs().len(), 4, "1, 2, 3 and 4 s, late");
+        assert_eq!(seconds(&node.runs(&job).await)[..4], [1, 2, 3, 4]);
+        assert!(node.misfires(&job).await.is_empty());
+    });
+}
+
+#[test]
+fn m003_18_latest_runs_one_and_writes_the_others_down() {
+    flow(async |node| {
+        let executor = Recorder::start().await;
+        node.register(&executor).await;
+        let job = node
+            .every(1, |draft| draft.catch_up = CatchUp::Latest)
+            .await;
+        node.clock.advance(std::time::Duration::from_millis(4_500));
+        node.round().await;
+        assert_eq!(executor.runs().len(), 1);
+        assert_eq!(executor.runs()[0].body["logDateTime"], START + 4_000);
+        let skipped = node.misfires(&job).await;
+        assert_eq!(skipped.len(), 1);
+        assert_eq!(
+            (skipped[0].from_at, skipped[0].to_at, skipped[0].count),
+            (START + 1_000, START + 3_000, 3)
+        );
+        assert_eq!(skipped[0].reason, carillon_scheduler::SkipReason::Coalesced);
+    });
+}
+
+#[test]
+fn m003_17_two_minutes_down_runs_and_misfires_add_up_in_every_policy() {
+    for (policy, old_runs) in [(MisfirePolicy::Skip, 0), (MisfirePolicy::FireOnce, 0)] {
+        flow(async |node| {
+            let executor = Recorder::start().await;
+            let ten = node.every(10, |draft| draft.misfire = policy).await;
+            node.clock
+                .advance(std::time::Duration::from_millis(120_500));
+            node.register(&executor).await;
+            node.round().await;
+            let runs = node
+                .runs(&ten)
+                .await
+                .iter()
+                .filter(|run| run.scheduled_at <= START + 120_000)
+                .count() as i64;
+            let skipped: i64 = node
+                .misfires(&ten)
+                .await
+                .iter()
+                .map(|range| i64::from(range.count))
+                .sum();
+            assert_eq!(runs + skipped, 12, "{policy}");
+            assert_eq!(skipped, 6 - old_runs, "the six instants older than 60 s");
+        });
+    }
+}
+
+#[test]
+fn m003_17_an_instant_ninety_seconds_back_runs_by_policy() {
+    for (policy, executed) in [(MisfirePolicy::Skip, 0), (MisfirePolicy::FireOnce, 1)] {
+        flow(async |node| {
+            let executor = Recorder::start().await;
+            let job = node.every(3_600, |draft| draft.misfire = policy).await;
+            node.clock.advance(std::time::Duration::from_secs(3_690));
+            node.register(&executor).await;
+            node.round().await;
+            assert_eq!(executor.runs().len(), executed, "{policy}");
+            assert_eq!(node.misfires(&job).await.len(), 1 - executed);
+        });
+    }
+}
+
+#[test]
+fn what_was_recorded_and_is_reached_too_late_follows_the_misfire_policy() {
+    flow(async |node| {
+        let executor = Recorder::start().await;
+        let once = node.every(3_600, |_| ()).await;
+        node.clock.set(START + 3_597_000);
+        let skipping = node
+            .every(1, |draft| draft.misfire = MisfirePolicy::Skip)
+            .await;
+        node.round().await;
+        assert_eq!(node.states(&once).await, [RunState::Claimed]);
+        let claimed = node.runs(&skipping).await.len();
+        assert_eq!(claimed, 5, "the look-ahead");
+        // Everything in memory is lost, and 100 s later another process takes over.
+        let config = node.config.clone();
+        let later = Node::restarted(node, config, START + 3_700_000).await;
+        later.register(&executor).await;
+        later.round().await;
+        let states = later.states(&skipping).await;
+        assert_eq!(states[..claimed], [RunState::Cancelled; 5]);
+        assert!(
+            later.runs(&skipping).await[..claimed]
+                .iter()
+                .all(|run| run.reason.as_deref() == Some("misfire"))
+        );
+        assert_eq!(
+            later.states(&once).await,
+            [RunState::Running],
+            "the latest of a job that fires once now"
+        );
+    });
+}
+
+#[test]
+fn m000_14_what_a_dead_node_had_recorded_is_sent_by_the_next() {
+    flow(async |node| {
+        let executor = Recorder::start().await;
+        let job = node.every(10, |_| ()).await;
+        node.round().await;
+        node.advance(5_000).await;
+        assert_eq!(node.states(&job).await, [RunState::Claimed]);
+        let config = node.config.clone();
+        let next = Node::restarted(node, config, START + 10_000).await;
+        next.register(&executor).await;
+        next.round().await;
+        assert_eq!(executor.runs().len(), 1);
+        assert_eq!(next.states(&job).await[0], RunState::Running);
+    });
+}

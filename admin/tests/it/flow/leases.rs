@@ -1,0 +1,167 @@
+//! Shards: a holder works under its epoch, and one that has lost it writes nothing.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use carillon_admin::runtime::Service as _;
+use carillon_scheduler::{ManualClock, RunState};
+
+use super::node::{Node, START};
+use super::recorder::Recorder;
+use crate::services::{Kind, TestDatabase, on, redis_url};
+
+/// Two nodes on one database. The clocks stand in the year 2100, ahead of the server's own, so that they decide.
+async fn pair(db: &TestDatabase, redis: bool) -> (Node, Node) {
+    let start = START + 2_400_000_000_000;
+    let node = async || {
+        let mut config = db.config();
+        config.shards = Some(4);
+        config.redis_url = redis.then(redis_url);
+        config.access_token = "0123456789-of-this-test".into();
+        Node::on(config, Arc::new(ManualClock::new(start))).await
+    };
+    let first = node().await;
+    (first, node().await)
+}
+
+async fn both(a: &Node, b: &Node, ms: u64) {
+    a.clock.advance(Duration::from_millis(ms));
+    b.clock.advance(Duration::from_millis(ms));
+    a.round().await;
+    b.round().await;
+}
+
+async fn share_out(a: &Node, b: &Node) {
+    for _ in 0..6 {
+        both(a, b, 1_000).await;
+    }
+}
+
+#[test]
+fn m001_42_two_nodes_share_the_shards_evenly() {
+    on(Kind::Postgres, async |db| {
+        let (a, b) = pair(db, true).await;
+        a.round().await;
+        assert_eq!(a.pipeline.shards_held().len(), 4, "alone it takes them all");
+        share_out(&a, &b).await;
+        assert_eq!(
+            (
+                a.pipeline.shards_held().len(),
+                b.pipeline.shards_held().len()
+            ),
+            (2, 2)
+        );
+        let mut all = [a.pipeline.shards_held(), b.pipeline.shards_held()].concat();
+        all.sort_unstable();
+        assert_eq!(all, [0, 1, 2, 3]);
+    });
+}
+
+#[test]
+fn m001_43_a_dead_nodes_shards_are_taken_when_their_leases_are_over() {
+    on(Kind::Mariadb, async |db| {
+        let (a, b) = pair(db, false).await;
+        share_out(&a, &b).await;
+        // `a` is never heard of again.
+        for _ in 0..13 {
+            b.clock.advance(Duration::from_secs(1));
+            b.round().await;
+        }
+        assert_eq!(b.pipeline.shards_held(), [0, 1, 2, 3], "within TTL + 3 s");
+    });
+}
+
+#[test]
+fn m003_11_a_paused_holder_is_refused_when_it_comes_back() {
+    on(Kind::Postgres, async |db| {
+        let (a, b) = pair(db, false).await;
+        let executor = Recorder::start().await;
+        a.round().await;
+        let held = a.pipeline.shards_held();
+        assert_eq!(held.len(), 4);
+        let job = a.every(1, |_| ()).await;
+        // `a` stands still; `b` goes on and takes its shards over.
+        for _ in 0..14 {
+            b.clock.advance(Duration::from_secs(1));
+            b.round().await;
+        }
+        b.register(&executor).await;
+        b.round().await;
+        let recorded = b.runs(&job).await.len();
+        assert!(recorded > 0);
+        // Its own clock stood too, so it still trusts its lease: only the epoch refuses it.
+        a.clock.advance(Duration::from_secs(8));
+        for scan in &a.services.scans {
+            scan.step().await;
+        }
+        assert_eq!(
+            b.runs(&job).await.len(),
+            recorded,
+            "it has recorded nothing"
+        );
+        a.services.shards.step().await;
+        assert!(
+            a.pipeline
+                .shards_held()
+                .iter()
+                .all(|shard| !b.pipeline.shards_held().contains(shard))
+        );
+    });
+}
+
+#[test]
+fn m003_9_without_redis_scheduling_goes_on_under_the_database_lease() {
+    on(Kind::Postgres, async |db| {
+        let mut config = db.config();
+        // Nobody listens there.
+        config.redis_url = Some("redis://127.0.0.1:1/".into());
+        let node = Node::on(
+            config,
+            Arc::new(ManualClock::new(START + 2_400_000_000_000)),
+        )
+        .await;
+        let executor = Recorder::start().await;
+        node.register(&executor).await;
+        let job = node.every(1, |_| ()).await;
+        node.round().await;
+        node.advance(1_000).await;
+        assert_eq!(executor.runs().len(), 1);
+        assert_eq!(node.states(&job).await[0], RunState::Running);
+        assert!(node.metrics().contains("carillon_degraded 1"));
+    });
+}
+
+#[test]
+fn m6_6_another_shard_count_is_refused_and_says_what_to_do() {
+    on(Kind::Postgres, async |db| {
+        let mut config = db.config();
+        config.shards = Some(4);
+        let _first = Node::on(config.clone(), Arc::new(ManualClock::new(START))).await;
+        config.shards = Some(8);
+        let refused = carillon_admin::Admin::build(config, Arc::new(ManualClock::new(START)))
+            .await
+            .err()
+            .unwrap();
+        assert_eq!(
+            refused.to_string(),
+            "--shards 8 (CARILLON_SHARDS) differs from the 4 shards of this database; drop the flag"
+        );
+    });
+}
+
+#[test]
+fn a_second_process_on_one_sqlite_file_is_refused() {
+    on(Kind::Sqlite, async |db| {
+        let _first = Node::on(db.config(), Arc::new(ManualClock::new(START))).await;
+        let refused = carillon_admin::Admin::build(db.config(), Arc::new(ManualClock::new(START)))
+            .await
+            .err()
+            .unwrap();
+        assert!(
+            refused
+                .to_string()
+                .contains("is used by another Carillon process"),
+            "{refused}"
+        );
+    });
+}

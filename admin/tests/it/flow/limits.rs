@@ -1,0 +1,126 @@
+//! One sick executor delays nobody else, and one sick job neither.
+
+use std::time::Duration;
+
+use carillon_admin::runtime::Service as _;
+use carillon_scheduler::{Clock as _, RunState};
+
+use super::node::{Node, until};
+use super::recorder::{Recorder, Reply};
+use crate::services::{Kind, on};
+
+fn flow(test: impl AsyncFnOnce(&Node)) {
+    on(Kind::Sqlite, async |_| test(&Node::start().await).await);
+}
+
+#[test]
+fn m001_37_a_hanging_executor_holds_its_own_slots_alone() {
+    flow(async |node| {
+        let (hanging, well) = (Recorder::start().await, Recorder::start().await);
+        hanging.reply(Reply::Never);
+        node.register(&hanging).await;
+        node.register(&well).await;
+        let job = node.job(|_| ()).await;
+        for _ in 0..100 {
+            node.fire(&job).await;
+        }
+        node.services.shards.step().await;
+        for scan in &node.services.scans {
+            scan.step().await;
+        }
+        node.services.tick.step().await;
+        until("the well one has its share", || async {
+            well.runs().len() == 50
+        })
+        .await;
+        until("no more than 32 at once hang", || async {
+            hanging.runs().len() == 32
+        })
+        .await;
+        node.services.complete.step().await;
+        // By the real clock of the client its requests time out; what waits behind them goes to the other.
+        until("the others go elsewhere", || async {
+            node.clock.advance(Duration::from_millis(2));
+            node.services.shards.step().await;
+            node.services.complete.step().await;
+            node.services.tick.step().await;
+            well.runs().len() + hanging.runs().len() == 100
+        })
+        .await;
+        // Three time-outs close the address; slots that are left until then may be taken once more.
+        let hung = hanging.runs().len();
+        assert!((32..=40).contains(&hung), "{hung}");
+        let sending = node.states(&job).await.into_iter();
+        let sending = sending.filter(|state| *state == RunState::Sending).count();
+        assert!(
+            sending >= hung,
+            "their outcome is unknown; they are not sent again"
+        );
+    });
+}
+
+#[test]
+fn m003_20_a_job_whose_schedule_was_spoilt_is_paused_with_the_reason_and_stops_nobody() {
+    flow(async |node| {
+        let executor = Recorder::start().await;
+        node.register(&executor).await;
+        let (spoilt, sound) = (node.every(1, |_| ()).await, node.every(1, |_| ()).await);
+        let url = format!(
+            "sqlite://{}",
+            node.config.data_dir.join("carillon.db").display()
+        );
+        let raw = sea_orm::Database::connect(url).await.unwrap();
+        let text = r#"UPDATE job SET schedule_text = '{"kind":"cron","expression":"61 * * * * ?","timezone":"UTC"}' WHERE id = "#;
+        sea_orm::ConnectionTrait::execute_unprepared(&raw, &format!("{text}{}", spoilt.id))
+            .await
+            .unwrap();
+        for _ in 0..4 {
+            node.advance(1_000).await;
+        }
+        let paused = node.store.job(spoilt.id).await.unwrap().unwrap();
+        assert!(!paused.draft.enabled);
+        assert!(
+            paused.paused_reason.as_deref().unwrap().contains("second"),
+            "{:?}",
+            paused.paused_reason
+        );
+        assert!(
+            node.runs(&sound).await.len() >= 4,
+            "m003_21: the other one goes on"
+        );
+        assert_eq!(paused.next_fire_at, None);
+        assert!(node.clock.now() > 0);
+    });
+}
+
+#[test]
+fn m6_3_when_all_executors_are_full_every_instant_has_a_row_and_waits() {
+    flow(async |node| {
+        let hanging = Recorder::start().await;
+        hanging.reply(Reply::Never);
+        node.register(&hanging).await;
+        let job = node.job(|_| ()).await;
+        for _ in 0..1_100 {
+            node.fire(&job).await;
+        }
+        node.services.shards.step().await;
+        for scan in &node.services.scans {
+            scan.step().await;
+        }
+        node.services.tick.step().await;
+        let runs = node.store.open_runs().await.unwrap();
+        let count = |state| {
+            runs.iter()
+                .find(|(known, _)| *known == state)
+                .map_or(0, |(_, count)| *count)
+        };
+        assert_eq!(
+            (count(RunState::Sending), count(RunState::Claimed)),
+            (1_000, 100)
+        );
+        assert!(
+            node.metrics().contains("carillon_saturated_total 100"),
+            "it is counted"
+        );
+    });
+}

@@ -1,0 +1,12 @@
+//! The life of a run, stepped: the real program on a real database, with a clock that the test turns and real
+//! executors on loopback. Nothing here sleeps; what happens on another thread is waited for with a limit.
+
+mod catch_up;
+mod fires;
+mod leases;
+mod limits;
+mod node;
+mod outcomes;
+mod recorder;
+mod retries;
+mod routes;

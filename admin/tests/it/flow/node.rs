@@ -1,0 +1,236 @@
+//! One node whose services are stepped and whose clock stands until the test turns it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use carillon_admin::pipeline::{Fire, Pipeline};
+use carillon_admin::runtime::Service as _;
+use carillon_admin::server::Services;
+use carillon_admin::store::{
+    App, Definition, Job, Misfire, MisfireFilter, RunFilter, RunView, Store,
+};
+use carillon_admin::{Admin, config::Config};
+use carillon_scheduler::{
+    Cause, Clock as _, JobDraft, ManualClock, Millis, RunState, ScheduleDraft,
+};
+use serde_json::{Value, json};
+
+use super::recorder::Recorder;
+use crate::conformance::world::actor;
+use crate::services::{Kind, TestDatabase};
+
+/// A whole second.
+pub const START: Millis = 1_760_000_000_000;
+
+pub struct Node {
+    pub clock: Arc<ManualClock>,
+    pub store: Arc<Store>,
+    pub pipeline: Arc<Pipeline>,
+    pub services: Services,
+    pub config: Config,
+    pub url: String,
+    pub app: App,
+    _database: Option<TestDatabase>,
+}
+
+impl Node {
+    /// A node on an empty SQLite file, with the app `orders`.
+    pub async fn start() -> Self {
+        let database = TestDatabase::new(Kind::Sqlite).await;
+        let mut config = database.config();
+        config.shards = Some(2);
+        let mut node = Self::on(config, Arc::new(ManualClock::new(START))).await;
+        node._database = Some(database);
+        node
+    }
+
+    pub async fn on(config: Config, clock: Arc<ManualClock>) -> Self {
+        let admin = Admin::build(config.clone(), clock.clone()).await.unwrap();
+        let url = format!("http://{}", admin.address());
+        let (services, pipeline, store) = admin.serve_only().unwrap();
+        let app = match store.app_by_name("orders").await.unwrap() {
+            Some(app) => app,
+            None => store
+                .create_app("orders", "Orders", clock.now(), &actor())
+                .await
+                .unwrap(),
+        };
+        Self {
+            clock,
+            store,
+            pipeline,
+            services,
+            config,
+            url,
+            app,
+            _database: None,
+        }
+    }
+
+    pub async fn job(&self, change: impl FnOnce(&mut JobDraft)) -> Job {
+        let mut draft = JobDraft::new("orders", "job", "handle");
+        change(&mut draft);
+        let definition = Definition::check(&self.app, &draft, self.clock.now()).unwrap();
+        let created = self
+            .store
+            .create_jobs(
+                vec![definition],
+                self.pipeline_shards(),
+                self.clock.now(),
+                &actor(),
+                None,
+            )
+            .await;
+        created.unwrap().remove(0)
+    }
+
+    pub async fn every(&self, seconds: i64, change: impl FnOnce(&mut JobDraft)) -> Job {
+        self.job(|draft| {
+            draft.schedule = ScheduleDraft::FixedRate { seconds };
+            change(draft);
+        })
+        .await
+    }
+
+    fn pipeline_shards(&self) -> i32 {
+        self.services.scans.len() as i32
+    }
+
+    /// A heartbeat over HTTP, as executors send it.
+    pub async fn register(&self, recorder: &Recorder) {
+        let body = json!({"registryGroup": "EXECUTOR", "registryKey": "orders", "registryValue": recorder.address});
+        let answer = self.post("api/registry", &body).await;
+        assert_eq!(answer["code"], 200, "{answer}");
+        self.services.registry.step().await;
+    }
+
+    pub async fn post(&self, path: &str, body: &Value) -> Value {
+        let client = reqwest::Client::new();
+        let call = client
+            .post(format!("{}/{path}", self.url))
+            .header("XXL-JOB-ACCESS-TOKEN", &self.config.access_token);
+        call.json(body).send().await.unwrap().json().await.unwrap()
+    }
+
+    /// A result over HTTP; its answer comes when a step of `complete` has committed it.
+    pub async fn callback(&self, results: &[(i64, i32, &str)]) -> Value {
+        let items: Vec<Value> = results
+            .iter()
+            .map(|(id, code, text)| json!({"logId": id, "logDateTim": 1, "handleCode": code, "handleMsg": text}))
+            .collect();
+        let (body, complete) = (json!(items), self.services.complete.clone());
+        let stepping = tokio::spawn(async move {
+            loop {
+                complete.step().await;
+                tokio::task::yield_now().await;
+            }
+        });
+        let answer = self.post("api/callback", &body).await;
+        stepping.abort();
+        answer
+    }
+
+    /// One round of everything, and all requests that it sent have come to an end.
+    pub async fn round(&self) {
+        self.services.shards.step().await;
+        self.services.registry.step().await;
+        for scan in &self.services.scans {
+            scan.step().await;
+        }
+        self.services.tick.step().await;
+        // A broadcast is expanded by one tick and sent by the next.
+        self.services.tick.step().await;
+        self.drain().await;
+    }
+
+    pub async fn drain(&self) {
+        until("requests have ended and outcomes are written", || {
+            let pipeline = self.pipeline.clone();
+            let complete = self.services.complete.clone();
+            async move {
+                complete.step().await;
+                pipeline.sends_are_done() && pipeline.is_idle_but_accepted()
+            }
+        })
+        .await;
+        // Accepted runs are written after a while.
+        self.clock.advance(Duration::from_millis(200));
+        self.services.complete.step().await;
+        self.clock.set(self.clock.now() - 200);
+    }
+
+    pub async fn advance(&self, ms: u64) {
+        self.clock.advance(Duration::from_millis(ms));
+        self.round().await;
+    }
+
+    pub async fn runs(&self, job: &Job) -> Vec<RunView> {
+        let filter = RunFilter {
+            job_id: Some(job.id),
+            limit: 1000,
+            ..RunFilter::default()
+        };
+        let mut runs = self.store.runs(&filter).await.unwrap().items;
+        runs.sort_by_key(|run| (run.scheduled_at, run.part, run.attempt, run.id));
+        runs
+    }
+
+    pub async fn states(&self, job: &Job) -> Vec<RunState> {
+        self.runs(job).await.iter().map(|run| run.state).collect()
+    }
+
+    pub async fn misfires(&self, job: &Job) -> Vec<Misfire> {
+        let filter = MisfireFilter {
+            job_id: Some(job.id),
+            limit: 1000,
+            ..MisfireFilter::default()
+        };
+        self.store.misfires(&filter).await.unwrap().items
+    }
+
+    /// The text of `/metrics`.
+    pub fn metrics(&self) -> String {
+        self.pipeline.metrics_text()
+    }
+
+    pub async fn fire(&self, job: &Job) -> i64 {
+        let ask = Fire {
+            job_id: job.id,
+            cause: Cause::Manual,
+            params: None,
+            address: None,
+            idempotency_key: None,
+        };
+        self.pipeline.fire(ask).await.unwrap()
+    }
+}
+
+/// Waits for a condition, at most ten seconds.
+pub async fn until<F: Future<Output = bool>>(what: &str, condition: impl Fn() -> F) {
+    let waiting = async {
+        while !condition().await {
+            tokio::time::sleep(Duration::from_millis(2)).await;
+        }
+    };
+    assert!(
+        tokio::time::timeout(Duration::from_secs(10), waiting)
+            .await
+            .is_ok(),
+        "in vain: {what}"
+    );
+}
+
+impl Node {
+    /// Another process on the same database; the first one is never heard of again, as after a `kill -9`. The file lock
+    /// of SQLite keeps two processes apart, so the database is copied as the first one left it.
+    pub async fn restarted(first: &Self, mut config: Config, now: Millis) -> Self {
+        let folder = first.config.data_dir.join("restarted");
+        std::fs::create_dir_all(&folder).unwrap();
+        for name in ["carillon.db", "carillon.db-wal"] {
+            std::fs::copy(first.config.data_dir.join(name), folder.join(name)).unwrap();
+        }
+        config.database = carillon_admin::config::Database::in_folder(&folder);
+        config.shards = None;
+        Self::on(config, Arc::new(ManualClock::new(now))).await
+    }
+}

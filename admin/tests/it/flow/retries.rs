@@ -1,0 +1,121 @@
+//! A further attempt is a run of its own.
+
+use carillon_scheduler::{RouteStrategy, RunState};
+
+use super::node::Node;
+use super::recorder::Recorder;
+use crate::services::{Kind, on};
+
+fn flow(test: impl AsyncFnOnce(&Node, &Recorder)) {
+    on(Kind::Sqlite, async |_| {
+        let (node, executor) = (Node::start().await, Recorder::start().await);
+        node.register(&executor).await;
+        test(&node, &executor).await;
+    });
+}
+
+#[test]
+fn m002_36_a_failed_run_is_tried_again_after_its_delay() {
+    flow(async |node, executor| {
+        let job = node.job(|draft| draft.retries = 1).await;
+        let run_id = node.fire(&job).await;
+        node.round().await;
+        node.callback(&[(run_id, 500, "no luck")]).await;
+        let runs = node.runs(&job).await;
+        assert_eq!(
+            runs.iter()
+                .map(|run| (run.state, run.attempt))
+                .collect::<Vec<_>>(),
+            [(RunState::Failed, 1), (RunState::Claimed, 2)]
+        );
+        let delay = runs[1].due_at - runs[0].due_at;
+        assert!((4_000..=6_000).contains(&delay), "5 s ± 20 %: {delay}");
+        assert_eq!(
+            (runs[1].scheduled_at, runs[1].fire_no),
+            (runs[0].scheduled_at, runs[0].fire_no)
+        );
+        node.advance(3_900).await;
+        assert_eq!(executor.runs().len(), 1, "not yet");
+        node.advance(2_200).await;
+        let again = &executor.runs()[1];
+        assert_eq!(
+            (again.run_id(), again.header("Carillon-Attempt")),
+            (runs[1].id, Some("2"))
+        );
+        assert_eq!(
+            again.header("Carillon-Fire-Key"),
+            executor.runs()[0].header("Carillon-Fire-Key")
+        );
+        node.callback(&[(runs[1].id, 500, "again")]).await;
+        assert_eq!(
+            node.states(&job).await,
+            [RunState::Failed, RunState::Failed],
+            "one retry was allowed"
+        );
+    });
+}
+
+#[test]
+fn m004_20_a_late_result_settles_its_own_run_and_calls_the_retry_off() {
+    flow(async |node, executor| {
+        executor.reply(super::recorder::Reply::Status(502));
+        let job = node.job(|draft| draft.retries = 1).await;
+        let run_id = node.fire(&job).await;
+        node.round().await;
+        node.clock.advance(std::time::Duration::from_secs(11));
+        carillon_admin::runtime::Service::step(&*node.services.shards).await;
+        node.round().await;
+        carillon_admin::runtime::Service::step(&*node.services.resolve).await;
+        node.drain().await;
+        assert_eq!(
+            node.states(&job).await,
+            [RunState::Unknown, RunState::Claimed]
+        );
+        node.callback(&[(run_id, 200, "late")]).await;
+        let runs = node.runs(&job).await;
+        assert_eq!(
+            (runs[0].state, runs[1].state),
+            (RunState::Succeeded, RunState::Cancelled)
+        );
+        assert_eq!(runs[1].reason.as_deref(), Some("late_result"));
+        node.advance(10_000).await;
+        assert_eq!(
+            executor.runs().len(),
+            1,
+            "m002_37: the superseded retry is never sent"
+        );
+    });
+}
+
+#[test]
+fn a_broadcast_retries_the_part_that_failed_alone() {
+    flow(async |node, first| {
+        let second = Recorder::start().await;
+        node.register(&second).await;
+        let job = node
+            .job(|draft| {
+                draft.retries = 1;
+                draft.route = RouteStrategy::Broadcast;
+            })
+            .await;
+        node.fire(&job).await;
+        node.round().await;
+        let runs = node.runs(&job).await;
+        assert_eq!(runs.len(), 2);
+        node.callback(&[(runs[0].id, 200, ""), (runs[1].id, 500, "")])
+            .await;
+        node.advance(7_000).await;
+        let runs = node.runs(&job).await;
+        assert_eq!(
+            runs.iter()
+                .map(|run| (run.part, run.attempt))
+                .collect::<Vec<_>>(),
+            [(0, 1), (1, 1), (1, 2)]
+        );
+        assert_eq!(
+            runs[2].address, runs[1].address,
+            "the executor of the part's number"
+        );
+        assert_eq!(first.runs().len() + second.runs().len(), 3);
+    });
+}

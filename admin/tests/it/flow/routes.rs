@@ -1,0 +1,137 @@
+//! Which executor gets a run.
+
+use carillon_scheduler::{RouteStrategy, RunState};
+
+use super::node::Node;
+use super::recorder::Recorder;
+use crate::services::{Kind, on};
+
+fn flow(
+    route: RouteStrategy,
+    test: impl AsyncFnOnce(&Node, &[Recorder], &carillon_admin::store::Job),
+) {
+    on(Kind::Sqlite, async |_| {
+        let node = Node::start().await;
+        let mut executors = vec![
+            Recorder::start().await,
+            Recorder::start().await,
+            Recorder::start().await,
+        ];
+        executors.sort_by(|a, b| a.address.cmp(&b.address));
+        for executor in &executors {
+            node.register(executor).await;
+        }
+        let job = node.job(|draft| draft.route = route).await;
+        test(&node, &executors, &job).await;
+    });
+}
+
+fn counts(executors: &[Recorder]) -> Vec<usize> {
+    executors
+        .iter()
+        .map(|executor| executor.runs().len())
+        .collect()
+}
+
+#[test]
+fn round_robin_goes_to_each_in_turn() {
+    flow(RouteStrategy::RoundRobin, async |node, executors, job| {
+        for _ in 0..6 {
+            node.fire(job).await;
+            node.round().await;
+        }
+        assert_eq!(counts(executors), [2, 2, 2]);
+    });
+}
+
+#[test]
+fn first_goes_to_the_first_address_and_on_when_it_is_gone() {
+    flow(RouteStrategy::First, async |node, executors, job| {
+        node.fire(job).await;
+        node.round().await;
+        assert_eq!(counts(executors), [1, 0, 0]);
+        executors[0].die().await;
+        node.fire(job).await;
+        node.round().await;
+        assert_eq!(counts(executors), [1, 1, 0]);
+    });
+}
+
+#[test]
+fn broadcast_gives_each_executor_a_part_of_one_fire() {
+    flow(RouteStrategy::Broadcast, async |node, executors, job| {
+        node.fire(job).await;
+        node.round().await;
+        assert_eq!(counts(executors), [1, 1, 1]);
+        for (index, executor) in executors.iter().enumerate() {
+            let body = &executor.runs()[0].body;
+            assert_eq!(
+                (
+                    body["broadcastIndex"].as_u64(),
+                    body["broadcastTotal"].as_u64()
+                ),
+                (Some(index as u64), Some(3))
+            );
+        }
+        assert_eq!(node.states(job).await, [RunState::Running; 3]);
+    });
+}
+
+#[test]
+fn random_uses_all_of_them() {
+    flow(RouteStrategy::Random, async |node, executors, job| {
+        for _ in 0..60 {
+            node.fire(job).await;
+        }
+        node.round().await;
+        assert_eq!(counts(executors).iter().sum::<usize>(), 60);
+        assert!(
+            counts(executors).iter().all(|count| *count > 0),
+            "60 throws miss one of three once in 10^10"
+        );
+    });
+}
+
+#[test]
+fn an_address_given_by_hand_gets_the_run_and_a_foreign_one_is_refused() {
+    flow(RouteStrategy::RoundRobin, async |node, executors, job| {
+        let ask = |address: &str| carillon_admin::pipeline::Fire {
+            job_id: job.id,
+            cause: carillon_scheduler::Cause::Manual,
+            params: Some("by hand".into()),
+            address: Some(address.into()),
+            idempotency_key: None,
+        };
+        node.pipeline
+            .fire(ask(&executors[2].address))
+            .await
+            .unwrap();
+        node.round().await;
+        assert_eq!(counts(executors), [0, 0, 1]);
+        assert_eq!(executors[2].runs()[0].body["executorParams"], "by hand");
+        let foreign = Recorder::start().await;
+        let refused = node.pipeline.fire(ask(&foreign.address)).await.unwrap_err();
+        assert_eq!(
+            refused.to_string(),
+            format!("{} is not registered for the job's app", foreign.address)
+        );
+        node.round().await;
+        assert!(foreign.runs().is_empty());
+    });
+}
+
+#[test]
+fn an_executor_whose_lease_is_over_gets_nothing() {
+    flow(RouteStrategy::First, async |node, executors, job| {
+        // A clock that jumps would look like an outage, after which leases count anew.
+        for second in 0..91 {
+            if second == 80 {
+                node.register(&executors[1]).await;
+            }
+            node.advance(1_000).await;
+        }
+        node.fire(job).await;
+        node.round().await;
+        assert_eq!(counts(executors), [0, 1, 0], "m004_18: silent for 91 s");
+    });
+}
