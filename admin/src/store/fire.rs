@@ -44,14 +44,9 @@ impl Store {
         now: Millis,
     ) -> Result<Option<Fired>> {
         let tx = self.begin().await?;
-        let Some(row) = self
-            .one(
-                &tx,
-                "SELECT shard FROM job WHERE id = ?",
-                vec![fire.job_id.into()],
-            )
-            .await?
-        else {
+        // Locked, or a deletion at the same moment would not see the run and leave it behind.
+        let text = format!("SELECT shard FROM job WHERE id = ?{}", self.for_update());
+        let Some(row) = self.one(&tx, &text, vec![fire.job_id.into()]).await? else {
             return Ok(None);
         };
         let shard = row.try_get_by_index(0)?;

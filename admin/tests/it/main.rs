@@ -6,6 +6,7 @@
 
 #[macro_use]
 mod services;
+mod api;
 mod conformance;
 mod flow;
 mod walls;

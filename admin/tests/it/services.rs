@@ -129,6 +129,14 @@ impl TestDatabase {
         self.server.as_ref().map(|server| server.url.as_str())
     }
 
+    /// A URL for a connection beside the program's, to look and to meddle.
+    pub fn direct_url(&self) -> String {
+        match (&self.server, self.database()) {
+            (None, Database::Sqlite { path }) => format!("sqlite://{}", path.display()),
+            _ => self.url().unwrap_or_default().to_owned(),
+        }
+    }
+
     /// The settings of a node on this database: any free port, a random token, the defaults otherwise.
     pub fn config(&self) -> Config {
         let mut config = Config::new(self.folder(), random_secret());

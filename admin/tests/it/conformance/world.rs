@@ -6,7 +6,7 @@ use carillon_admin::store::{Actor, App, Definition, Job, RunFilter, RunView, Sto
 use carillon_scheduler::{JobDraft, Millis, ScheduleDraft};
 use sea_orm::{ConnectionTrait, DatabaseConnection, QueryResult, Statement};
 
-use crate::services::{Kind, TestDatabase};
+use crate::services::TestDatabase;
 
 /// 400 ms after a whole minute, so that "now" is no instant.
 pub const NOW: Millis = 1_760_000_040_400;
@@ -30,7 +30,7 @@ impl World {
             .create_app("billing", "Billing", NOW, &actor())
             .await
             .unwrap();
-        let raw = sea_orm::Database::connect(url(db)).await.unwrap();
+        let raw = sea_orm::Database::connect(db.direct_url()).await.unwrap();
         Self { store, app, raw }
     }
 
@@ -191,13 +191,4 @@ pub fn each(cron: &str) -> JobDraft {
 /// So many seconds after [`SECOND`].
 pub fn after(seconds: i64) -> Millis {
     SECOND + seconds * 1000
-}
-
-fn url(db: &TestDatabase) -> String {
-    match (db.kind(), db.store()) {
-        (Kind::Sqlite, carillon_admin::store::Database::Sqlite { path }) => {
-            format!("sqlite://{}", path.display())
-        }
-        _ => db.url().unwrap().to_owned(),
-    }
 }

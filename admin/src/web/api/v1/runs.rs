@@ -3,6 +3,7 @@
 use actix_web::HttpResponse;
 use actix_web::web::Data;
 
+use super::caller::Caller;
 use super::error::Error;
 use super::params::Id;
 use super::query::Query;
@@ -33,10 +34,20 @@ pub async fn get(state: Data<State>, id: Id, query: Query) -> Result<HttpRespons
     Ok(HttpResponse::Ok().json(RunJson::from(run)))
 }
 
-pub async fn kill(state: Data<State>, id: Id, query: Query) -> Result<HttpResponse, Error> {
+pub async fn kill(
+    state: Data<State>,
+    id: Id,
+    query: Query,
+    caller: Caller,
+) -> Result<HttpResponse, Error> {
     query.finish()?;
-    let kill = state.pipeline.kill(id.0).await?;
-    Ok(HttpResponse::Ok().json(KillJson::from(kill)))
+    let kill = KillJson::from(state.pipeline.kill(id.0).await?);
+    let detail = serde_json::json!(kill);
+    state
+        .store
+        .record_audit(&caller.0, "kill", ("run", id.0), detail, state.clock.now())
+        .await?;
+    Ok(HttpResponse::Ok().json(kill))
 }
 
 pub async fn log(state: Data<State>, id: Id, mut query: Query) -> Result<HttpResponse, Error> {

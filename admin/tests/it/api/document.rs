@@ -1,0 +1,96 @@
+//! The OpenAPI document is true: what it describes is what is answered.
+
+use std::collections::BTreeSet;
+
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use super::client::{Api, api};
+
+async fn document(api: &Api) -> Value {
+    let answer = api.send(api.request(Method::GET, "/openapi.json")).await;
+    assert_eq!(answer.headers["content-type"], "application/json");
+    answer.ok()
+}
+
+/// The members of an answer are those of its schema, no more and no fewer.
+fn same_members(document: &Value, schema: &str, answer: &Value) {
+    let schema = &document["components"]["schemas"][schema];
+    let names = |value: &Value| {
+        value
+            .as_object()
+            .unwrap()
+            .keys()
+            .cloned()
+            .collect::<BTreeSet<_>>()
+    };
+    assert_eq!(names(&schema["properties"]), names(answer));
+    let required: BTreeSet<String> = serde_json::from_value(schema["required"].clone()).unwrap();
+    assert_eq!(required, names(answer));
+}
+
+#[test]
+fn m001_45_the_document_needs_no_token_and_describes_the_answers() {
+    api(async |api| {
+        let document = document(api).await;
+        assert_eq!(document["openapi"], "3.1.0");
+        let app = api.post("/apps", json!({"name": "billing"})).await.ok();
+        same_members(&document, "App", &app);
+        same_members(&document, "AppList", &api.get("/apps").await.ok());
+        let job = api.job(json!({})).await;
+        same_members(&document, "Job", &job);
+        same_members(&document, "JobList", &api.get("/jobs").await.ok());
+        same_members(
+            &document,
+            "Instants",
+            &api.get(&format!("/jobs/{}/next", job["id"])).await.ok(),
+        );
+        let run = api
+            .post(&format!("/jobs/{}/run", job["id"]), json!({}))
+            .await
+            .ok();
+        same_members(&document, "Run", &run);
+        same_members(&document, "RunList", &api.get("/runs").await.ok());
+        same_members(
+            &document,
+            "Log",
+            &api.get(&format!("/runs/{}/log", run["id"])).await.ok(),
+        );
+        same_members(
+            &document,
+            "Kill",
+            &api.post(&format!("/runs/{}/kill", run["id"]), json!({}))
+                .await
+                .ok(),
+        );
+        api.sql("INSERT INTO misfire (job_id, from_at, to_at, count, policy, reason, epoch) VALUES (1, 1, 1, 1, 'skip', 'misfire', 1)").await;
+        let misfires = api.get("/misfires").await.ok();
+        same_members(&document, "Misfire", &misfires["items"][0]);
+        same_members(&document, "MisfireList", &misfires);
+        let error = api.get("/jobs/999").await.json;
+        same_members(&document, "Error", &error);
+        let codes = &document["components"]["schemas"]["Error"]["properties"]["error"]["properties"]
+            ["code"]["enum"];
+        assert!(codes.as_array().unwrap().contains(&error["error"]["code"]));
+    });
+}
+
+#[test]
+fn m001_45_the_document_knows_what_a_job_may_have() {
+    api(async |api| {
+        let document = document(api).await;
+        let schemas = &document["components"]["schemas"];
+        let members = |schema: &str| schemas[schema]["properties"].as_object().unwrap().clone();
+        // What is answered can be sent back: the update takes every member of the answer.
+        let answered: BTreeSet<_> = members("Job").keys().cloned().collect();
+        let taken: BTreeSet<_> = members("JobUpdate").keys().cloned().collect();
+        assert_eq!(answered, taken);
+        // The defaults are the true ones.
+        let made = api.job(json!({})).await;
+        for (name, schema) in members("JobRequest") {
+            if let Some(default) = schema.get("default") {
+                assert_eq!(*default, made[&name], "{name}");
+            }
+        }
+    });
+}

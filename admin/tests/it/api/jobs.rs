@@ -1,0 +1,204 @@
+use serde_json::{Value, json};
+
+use super::client::{api, job};
+
+#[test]
+fn m000_4_a_job_is_answered_with_all_its_members() {
+    api(async |api| {
+        let made = api
+            .job(json!({"schedule": {"kind": "cron", "expression": "*/10 * * * * ?"}}))
+            .await;
+        let expected = json!({
+            "id": made["id"], "app": "billing", "name": "Close the day", "handler": "closeDay", "params": "",
+            "schedule": {"kind": "cron", "expression": "*/10 * * * * ?", "timezone": "UTC", "clock_changes": "carillon"},
+            "catch_up": "all", "misfire": "fire_once", "misfire_threshold_seconds": 60, "route": "round_robin",
+            "block": "serial", "timeout_seconds": 0, "retries": 0, "enabled": true,
+            "next_fire_at": "2025-10-09T08:54:10.000Z", "paused_reason": null, "revision": 1,
+            "created_at": "2025-10-09T08:54:00.400Z", "updated_at": "2025-10-09T08:54:00.400Z"
+        });
+        assert_eq!(made, expected);
+        assert_eq!(
+            api.get(&format!("/jobs/{}", made["id"])).await.ok(),
+            expected
+        );
+        let other = api
+            .post("/jobs", job(json!({"schedule": {"kind": "none"}})))
+            .await;
+        assert_eq!(other.status, 201);
+        assert_eq!(
+            other.headers["location"],
+            format!("/api/v1/jobs/{}", other.json["id"]).as_str()
+        );
+        assert_eq!(other.json["next_fire_at"], Value::Null);
+    });
+}
+
+#[test]
+fn an_answer_can_be_changed_and_sent_back() {
+    api(async |api| {
+        let mut job = api
+            .job(json!({"schedule": {"kind": "fixed_rate", "seconds": 7}}))
+            .await;
+        let path = format!("/jobs/{}", job["id"]);
+        job["name"] = json!("Renamed");
+        let first = api.put(&path, job.clone()).await.ok();
+        assert_eq!(
+            (&first["name"], &first["revision"]),
+            (&json!("Renamed"), &json!(2))
+        );
+        let second = api.put(&path, job.clone()).await;
+        assert_eq!(
+            second.error(),
+            format!("409 changed job {} has revision 2 by now", job["id"])
+        );
+        job.as_object_mut().unwrap().remove("revision");
+        api.put(&path, job.clone()).await.ok();
+        job["id"] = json!(99);
+        assert!(
+            api.put(&path, job)
+                .await
+                .error()
+                .starts_with("400 invalid id: differs from the")
+        );
+    });
+}
+
+#[test]
+fn m000_4_an_update_is_in_force_at_once() {
+    api(async |api| {
+        let made = api
+            .job(json!({"schedule": {"kind": "cron", "expression": "* * * * * ?"}}))
+            .await;
+        let path = format!("/jobs/{}", made["id"]);
+        let update = job(
+            json!({"schedule": {"kind": "cron", "expression": "0 0 12 * * ?", "timezone": "Asia/Shanghai"}}),
+        );
+        let updated = api.put(&path, update).await.ok();
+        assert_eq!(updated["next_fire_at"], "2025-10-10T04:00:00.000Z");
+        assert_eq!(updated["retries"], 0, "an update gives the whole job");
+        assert_eq!(api.get(&path).await.ok(), updated);
+    });
+}
+
+#[test]
+fn a_job_is_disabled_enabled_and_deleted() {
+    api(async |api| {
+        let made = api
+            .job(json!({"schedule": {"kind": "cron", "expression": "* * * * * ?"}}))
+            .await;
+        let path = format!("/jobs/{}", made["id"]);
+        let act = async |what: &str| api.post(&format!("{path}/{what}"), json!({})).await.ok();
+        let disabled = act("disable").await;
+        assert_eq!(
+            (&disabled["enabled"], &disabled["next_fire_at"]),
+            (&json!(false), &Value::Null)
+        );
+        assert_eq!(act("disable").await, disabled);
+        let enabled = act("enable").await;
+        assert_eq!(
+            (&enabled["enabled"], &enabled["next_fire_at"]),
+            (&json!(true), &made["next_fire_at"])
+        );
+        assert_eq!(enabled["revision"], 3);
+        let deleted = api.delete(&path).await;
+        assert_eq!((deleted.status.as_u16(), deleted.json), (204, Value::Null));
+        for answer in [
+            api.get(&path).await,
+            api.delete(&path).await,
+            api.put(&path, job(json!({}))).await,
+        ] {
+            assert!(
+                answer.error().starts_with("404 not_found "),
+                "{}",
+                answer.error()
+            );
+        }
+        assert!(
+            api.post(&format!("{path}/enable"), json!({}))
+                .await
+                .error()
+                .starts_with("404 not_found")
+        );
+    });
+}
+
+#[test]
+fn the_next_instants_are_told_whether_the_job_is_enabled_or_not() {
+    api(async |api| {
+        let cron =
+            json!({"kind": "cron", "expression": "0 30 2 * * ?", "timezone": "Europe/Berlin"});
+        let made = api.job(json!({"enabled": false, "schedule": cron})).await;
+        let path = format!("/jobs/{}/next", made["id"]);
+        let five = api.get(&path).await.ok();
+        assert_eq!(five["items"].as_array().unwrap().len(), 5);
+        let two = api.get(&format!("{path}?count=2")).await.ok();
+        assert_eq!(
+            two,
+            json!({"items": ["2025-10-10T00:30:00.000Z", "2025-10-11T00:30:00.000Z"]})
+        );
+        assert_eq!(
+            api.get(&format!("{path}?count=0")).await.error(),
+            "400 invalid count: \"0\" is not allowed here; a number from 1 to 100"
+        );
+        let none = api.post("/jobs", job(json!({}))).await.ok();
+        assert_eq!(
+            api.get(&format!("/jobs/{}/next?count=100", none["id"]))
+                .await
+                .ok(),
+            json!({"items": []})
+        );
+    });
+}
+
+#[test]
+fn a_repeated_key_makes_no_second_job() {
+    api(async |api| {
+        api.job(json!({})).await;
+        let first = api.post_with_key("/jobs", "k 1", job(json!({}))).await.ok();
+        let again = api.post_with_key("/jobs", "k 1", job(json!({}))).await.ok();
+        assert_eq!(again, first);
+        let other = api.post_with_key("/jobs", "k 2", job(json!({}))).await.ok();
+        assert_ne!(other["id"], first["id"]);
+        let empty = api.post_with_key("/jobs", "", job(json!({}))).await.error();
+        assert!(
+            empty.starts_with("400 invalid Idempotency-Key: must be 1 to 200"),
+            "{empty}"
+        );
+        api.delete(&format!("/jobs/{}", first["id"])).await.ok();
+        let gone = api
+            .post_with_key("/jobs", "k 1", job(json!({})))
+            .await
+            .error();
+        assert!(gone.starts_with("409 changed"), "{gone}");
+    });
+}
+
+#[test]
+fn s37_every_change_is_in_the_audit_once() {
+    api(async |api| {
+        let made = api.job(json!({})).await;
+        let path = format!("/jobs/{}", made["id"]);
+        api.put(&path, job(json!({"name": "b"}))).await.ok();
+        api.post(&format!("{path}/disable"), json!({})).await.ok();
+        api.post(&format!("{path}/enable"), json!({})).await.ok();
+        api.delete(&path).await.ok();
+        let id = made["id"].as_i64().unwrap();
+        let entries = api
+            .store
+            .audit_entries(Some(("job", id)), None, 100)
+            .await
+            .unwrap()
+            .items;
+        let actions: Vec<_> = entries
+            .iter()
+            .rev()
+            .map(|entry| entry.action.as_str())
+            .collect();
+        assert_eq!(actions, ["create", "update", "disable", "enable", "delete"]);
+        assert!(
+            entries
+                .iter()
+                .all(|entry| entry.actor == "api-token" && entry.source == "127.0.0.1")
+        );
+    });
+}

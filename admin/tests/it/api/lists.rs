@@ -1,0 +1,231 @@
+use serde_json::{Value, json};
+
+use super::client::{Api, NOW, api, job};
+
+#[test]
+fn jobs_are_listed_page_by_page() {
+    api(async |api| {
+        api.job(json!({"name": "first"})).await;
+        let jobs: Vec<Value> = (0..4)
+            .map(|n| job(json!({"name": format!("n{n}"), "enabled": n % 2 == 0})))
+            .collect();
+        api.post("/jobs:batch", json!(jobs)).await.ok();
+        let page = api.get("/jobs?limit=3").await;
+        assert_eq!(page.column("name"), ["n3", "n2", "n1"]);
+        let rest = api
+            .get(&format!("/jobs?limit=3&after={}", page.json["next"]))
+            .await;
+        assert_eq!(
+            (rest.column("name"), &rest.json["next"]),
+            (vec![json!("n0"), json!("first")], &Value::Null)
+        );
+        assert_eq!(
+            api.get("/jobs?enabled=false").await.column("name"),
+            ["n3", "n1"]
+        );
+        assert_eq!(
+            api.get("/jobs?text=FIR&app=billing&kind=none")
+                .await
+                .column("name"),
+            ["first"]
+        );
+        assert_eq!(api.get("/jobs?kind=cron").await.column("name").len(), 0);
+        assert_eq!(api.get("/jobs?app=nobody").await.column("name").len(), 0);
+    });
+}
+
+/// Five runs of one job, a second apart, the first at [`NOW`]; ids 11 to 15.
+async fn runs(api: &Api) -> i64 {
+    let made = api.job(json!({})).await;
+    let id = made["id"].as_i64().unwrap();
+    for (n, state) in [(0, 9), (1, 10), (2, 2), (3, 9), (4, 0)] {
+        let at = NOW + n * 1000;
+        api.sql(&format!(
+            "INSERT INTO run (id, job_id, app_id, shard, cause, fire_no, part, parts, attempt, scheduled_at, due_at, state, epoch, \
+             sends, reason) SELECT {}, id, app_id, shard, 0, {at}, 0, 1, 1, {at}, {at}, {state}, 0, 0, \
+             CASE WHEN {state} = 10 THEN 'refused' END FROM job WHERE id = {id}",
+            11 + n
+        ))
+        .await;
+    }
+    id
+}
+
+#[test]
+fn runs_are_listed_as_the_contract_says() {
+    api(async |api| {
+        let job_id = runs(api).await;
+        let page = api.get("/runs?limit=2").await;
+        assert_eq!(
+            (page.column("id"), &page.json["next"]),
+            (vec![json!(15), json!(14)], &json!(14))
+        );
+        assert_eq!(page.json.as_object().unwrap().len(), 2);
+        let failed = api.get("/runs?state=failed").await;
+        assert_eq!(
+            failed.json["items"][0],
+            json!({
+                "id": 12, "job_id": job_id, "app": "billing", "job": "Close the day", "cause": "schedule", "state": "failed",
+                "scheduled_at": "2025-10-09T08:54:01.400Z", "due_at": "2025-10-09T08:54:01.400Z", "sent_at": null,
+                "finished_at": null, "address": null, "attempt": 1, "shard_index": 0, "shard_total": 1,
+                "message": "The executor refused it."
+            })
+        );
+        assert_eq!(api.get("/runs/12").await.ok(), failed.json["items"][0]);
+        let after = api.get("/runs?limit=2&after=12").await;
+        assert_eq!(
+            (after.column("id"), &after.json["next"]),
+            (vec![json!(11)], &Value::Null)
+        );
+    });
+}
+
+#[test]
+fn runs_are_filtered() {
+    api(async |api| {
+        let job_id = runs(api).await;
+        let ids = async |query: &str| {
+            let items = api.get(&format!("/runs?{query}")).await.column("id");
+            items
+                .iter()
+                .map(|id| id.as_i64().unwrap())
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(
+            ids(&format!("job_id={job_id}&app=billing&cause=schedule")).await,
+            [15, 14, 13, 12, 11]
+        );
+        assert_eq!(ids("state=running,succeeded").await, [14, 13, 11]);
+        assert_eq!(ids("state=running&state=succeeded").await, [14, 13, 11]);
+        assert_eq!(
+            ids("from=2025-10-09T08:54:01.400Z&to=2025-10-09T08:54:03.400Z").await,
+            [13, 12],
+            "the end is left out"
+        );
+        assert_eq!(ids("from=2025-10-09T10:54:03.400%2B02:00").await, [15, 14]);
+        assert_eq!(
+            ids("from=2025-10-09T10:54:03.400+02:00").await,
+            [15, 14],
+            "a plus sign as curl sends it"
+        );
+        assert_eq!(ids(&format!("job_id={}", job_id + 1)).await, [0i64; 0]);
+    });
+}
+
+#[test]
+fn misfires_are_listed_page_by_page() {
+    api(async |api| {
+        for (job, from) in [(1, 0), (2, 0), (1, 60_000)] {
+            api.sql(&format!(
+                "INSERT INTO misfire (job_id, from_at, to_at, count, policy, reason, epoch) VALUES \
+                 ({job}, {}, {}, 10, 'fire_once', 'misfire', 1)",
+                NOW + from,
+                NOW + from + 9_000
+            ))
+            .await;
+        }
+        let page = api.get("/misfires?limit=2").await;
+        assert_eq!(
+            page.json["items"][0],
+            json!({
+                "job_id": 1, "from": "2025-10-09T08:55:00.400Z", "to": "2025-10-09T08:55:09.400Z", "count": 10,
+                "policy": "fire_once", "reason": "misfire"
+            })
+        );
+        let next = page.json["next"].as_str().unwrap();
+        let rest = api.get(&format!("/misfires?limit=2&after={next}")).await;
+        assert_eq!(
+            (rest.column("job_id"), &rest.json["next"]),
+            (vec![json!(1)], &Value::Null)
+        );
+        assert_eq!(api.get("/misfires?job_id=2").await.column("job_id"), [2]);
+        assert_eq!(
+            api.get("/misfires?from=2025-10-09T08:54:09.400Z&to=2025-10-09T08:55:00.400Z")
+                .await
+                .column("job_id"),
+            [2, 1]
+        );
+        assert_eq!(
+            api.get("/misfires?from=2025-10-09T08:54:09.401Z")
+                .await
+                .column("job_id"),
+            [1]
+        );
+    });
+}
+
+#[test]
+fn s30_wrong_parameters_are_named() {
+    api(async |api| {
+        for (path, told) in [
+            (
+                "/runs?limit=0",
+                "limit: \"0\" is not allowed here; a number from 1 to 1000",
+            ),
+            (
+                "/runs?limit=1001",
+                "limit: \"1001\" is not allowed here; a number from 1 to 1000",
+            ),
+            (
+                "/runs?state=done",
+                "state: `done` is not a run state; allowed: claimed, sending",
+            ),
+            (
+                "/runs?cause=cron",
+                "cause: `cron` is not a cause; allowed: schedule",
+            ),
+            (
+                "/runs?from=yesterday",
+                "from: \"yesterday\" is not allowed here; a time is RFC 3339, such as",
+            ),
+            (
+                "/runs?to=1760000040400",
+                "to: \"1760000040400\" is not allowed here; a time is RFC 3339",
+            ),
+            (
+                "/runs?job_id=x%27%20OR%201",
+                "job_id: \"x' OR 1\" is not allowed here; an id is a whole number above 0",
+            ),
+            ("/runs?after=-1", "after: \"-1\" is not allowed here"),
+            (
+                "/runs?sort=id;drop",
+                "sort: there is no parameter `sort`; allowed: job_id, app, state, cause, from, to, after, limit",
+            ),
+            (
+                "/runs?limit=5&limit=6",
+                "limit: is given 2 times; once is enough",
+            ),
+            (
+                "/misfires?after=12",
+                "after: \"12\" is not allowed here; give back `next` of the page before",
+            ),
+            (
+                "/jobs?kind=daily",
+                "kind: \"daily\" is not allowed here; one of none, cron, fixed_rate",
+            ),
+            (
+                "/jobs?enabled=1",
+                "enabled: \"1\" is not allowed here; `true` or `false`",
+            ),
+            (
+                "/apps?limit=5",
+                "limit: there is no parameter `limit`; this path has no parameters",
+            ),
+            (
+                "/jobs/abc",
+                "id: \"abc\" is no id; an id is a whole number above 0",
+            ),
+            ("/runs/0", "id: \"0\" is no id"),
+            (
+                "/runs/99999999999999999999",
+                "id: \"99999999999999999999\" is no id",
+            ),
+        ] {
+            let error = api.get(path).await.error();
+            assert!(
+                error.starts_with(&format!("400 invalid {told}")),
+                "{path}: {error}"
+            );
+        }
+    });
+}

@@ -1,0 +1,12 @@
+//! The management API over HTTP on loopback, as a client sees it.
+
+mod apps;
+mod bad_input;
+mod batch;
+mod client;
+mod databases;
+mod document;
+mod jobs;
+mod lists;
+mod refusals;
+mod runs;

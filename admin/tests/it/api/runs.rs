@@ -1,0 +1,196 @@
+use serde_json::{Value, json};
+
+use super::client::{api, job};
+
+#[test]
+fn m001_31_a_paused_job_can_be_run_by_hand() {
+    api(async |api| {
+        let made = api.job(json!({"enabled": false})).await;
+        let run = api
+            .post(&format!("/jobs/{}/run", made["id"]), json!({"params": "x"}))
+            .await
+            .ok();
+        assert_eq!(
+            (&run["cause"], &run["state"], &run["job_id"]),
+            (&json!("api"), &json!("claimed"), &made["id"])
+        );
+        assert_eq!(run["scheduled_at"], "2025-10-09T08:54:00.400Z");
+        assert_eq!(
+            (&run["shard_index"], &run["shard_total"], &run["attempt"]),
+            (&json!(0), &json!(1), &json!(1))
+        );
+        assert_eq!(api.get(&format!("/runs/{}", run["id"])).await.ok(), run);
+        let stored = api
+            .store
+            .run(run["id"].as_i64().unwrap())
+            .await
+            .unwrap()
+            .unwrap();
+        assert_eq!(stored.params.as_deref(), Some("x"));
+    });
+}
+
+#[test]
+fn m001_27_a_repeated_key_finds_the_run_of_the_first_time() {
+    api(async |api| {
+        let made = api.job(json!({})).await;
+        let other = api.post("/jobs", job(json!({}))).await.ok();
+        let run = async |id: &Value, key: &str| {
+            api.post_with_key(&format!("/jobs/{id}/run"), key, json!({}))
+                .await
+                .ok()["id"]
+                .clone()
+        };
+        let first = run(&made["id"], "order-4711").await;
+        assert_eq!(run(&made["id"], "order-4711").await, first);
+        assert_ne!(run(&made["id"], "order-4712").await, first);
+        assert_ne!(
+            run(&other["id"], "order-4711").await,
+            first,
+            "a key belongs to its job"
+        );
+        assert_eq!(api.get("/runs").await.column("id").len(), 3);
+    });
+}
+
+#[test]
+fn m001_27_the_same_key_at_the_same_moment_makes_one_run() {
+    api(async |api| {
+        let made = api.job(json!({})).await;
+        let path = format!("/jobs/{}/run", made["id"]);
+        let ask = || api.post_with_key(&path, "once", json!({}));
+        let (a, b, c, d) = futures_util::join!(ask(), ask(), ask(), ask());
+        let ids: Vec<Value> = [a, b, c, d]
+            .into_iter()
+            .map(|answer| answer.ok()["id"].clone())
+            .collect();
+        assert!(ids.iter().all(|id| *id == ids[0]), "{ids:?}");
+        assert_eq!(api.get("/runs").await.column("id").len(), 1);
+    });
+}
+
+#[test]
+fn a_run_may_be_asked_for_without_a_body() {
+    api(async |api| {
+        let made = api.job(json!({})).await;
+        let path = format!("/jobs/{}/run", made["id"]);
+        assert_eq!(api.post_text(&path, "").await.ok()["state"], "claimed");
+        api.post(&path, json!({"params": null, "address": null}))
+            .await
+            .ok();
+        for (body, told) in [
+            (
+                json!({"param": "x"}),
+                "param: there is no member `param`; expected `params` or `address`",
+            ),
+            (json!({"params": 5}), "params: 5 is no text"),
+            (
+                json!({"params": "x".repeat(65_537)}),
+                "params: has 65537 bytes; at most 65536 (64 KiB) are allowed",
+            ),
+            (
+                json!([]),
+                "the body must be {\"params\"?,\"address\"?} as an object",
+            ),
+        ] {
+            assert_eq!(
+                api.post(&path, body).await.error(),
+                format!("400 invalid {told}")
+            );
+        }
+        assert_eq!(api.get("/runs").await.column("id").len(), 2);
+    });
+}
+
+#[test]
+fn s21_a_run_goes_to_registered_addresses_only() {
+    api(async |api| {
+        let made = api.job(json!({})).await;
+        let body = json!({"address": "http://169.254.169.254/"});
+        let error = api
+            .post(&format!("/jobs/{}/run", made["id"]), body)
+            .await
+            .error();
+        assert_eq!(
+            error,
+            "400 invalid address: http://169.254.169.254/ is not registered for the job's app"
+        );
+        assert_eq!(api.get("/runs").await.column("id").len(), 0);
+    });
+}
+
+#[test]
+fn a_run_that_was_not_sent_is_called_off() {
+    api(async |api| {
+        let made = api.job(json!({})).await;
+        let run = api
+            .post(&format!("/jobs/{}/run", made["id"]), json!({}))
+            .await
+            .ok();
+        let kill = async || {
+            api.post(&format!("/runs/{}/kill", run["id"]), json!({}))
+                .await
+                .ok()
+        };
+        assert_eq!(kill().await, json!({"outcome": "cancelled"}));
+        let after = api.get(&format!("/runs/{}", run["id"])).await.ok();
+        assert_eq!(
+            (&after["state"], &after["message"]),
+            (
+                &json!("cancelled"),
+                &json!("Called off before it was sent.")
+            )
+        );
+        assert_eq!(kill().await, json!({"outcome": "already_ended"}));
+        let log = api.get(&format!("/runs/{}/log", run["id"])).await.error();
+        assert_eq!(
+            log,
+            "404 not_found the run was never sent, so there is no log"
+        );
+    });
+}
+
+#[test]
+fn a_run_that_waits_has_an_empty_log() {
+    api(async |api| {
+        let made = api.job(json!({})).await;
+        let run = api
+            .post(&format!("/jobs/{}/run", made["id"]), json!({}))
+            .await
+            .ok();
+        let log = api
+            .get(&format!("/runs/{}/log?from=3", run["id"]))
+            .await
+            .ok();
+        assert_eq!(
+            log,
+            json!({"from": 3, "to": 2, "content": "", "end": false})
+        );
+        let wrong = api
+            .get(&format!("/runs/{}/log?from=x", run["id"]))
+            .await
+            .error();
+        assert!(
+            wrong.starts_with("400 invalid from: \"x\" is not allowed here; a number from 1"),
+            "{wrong}"
+        );
+    });
+}
+
+#[test]
+fn deleting_a_job_keeps_its_runs() {
+    api(async |api| {
+        let made = api.job(json!({})).await;
+        let run = api
+            .post(&format!("/jobs/{}/run", made["id"]), json!({}))
+            .await
+            .ok();
+        api.delete(&format!("/jobs/{}", made["id"])).await;
+        let after = api.get(&format!("/runs/{}", run["id"])).await.ok();
+        assert_eq!(
+            (&after["job"], &after["state"]),
+            (&Value::Null, &json!("cancelled"))
+        );
+        assert_eq!(after["message"], "The job was deleted before it was sent.");
+    });
+}
