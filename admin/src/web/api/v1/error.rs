@@ -14,9 +14,9 @@ use crate::{pipeline, store};
 pub struct Error {
     status: StatusCode,
     code: &'static str,
-    message: String,
-    field: Option<String>,
-    header: Option<(header::HeaderName, String)>,
+    message: Box<str>,
+    field: Option<Box<str>>,
+    header: Option<Box<(header::HeaderName, String)>>,
 }
 
 /// Every code with its status, for the OpenAPI document.
@@ -68,7 +68,7 @@ pub const CODES: &[(&str, u16, &str)] = &[
 ];
 
 impl Error {
-    fn new(code: &'static str, message: impl Into<String>) -> Self {
+    fn new(code: &'static str, message: impl Into<Box<str>>) -> Self {
         let status = CODES
             .iter()
             .find(|(known, ..)| *known == code)
@@ -82,27 +82,27 @@ impl Error {
         }
     }
 
-    pub fn invalid_json(message: impl Into<String>) -> Self {
+    pub fn invalid_json(message: impl Into<Box<str>>) -> Self {
         Self::new("invalid_json", message)
     }
 
     /// Something that has no name of its own, such as the whole body.
-    pub fn invalid(message: impl Into<String>) -> Self {
+    pub fn invalid(message: impl Into<Box<str>>) -> Self {
         Self::new("invalid", message)
     }
 
-    pub fn field(field: impl Into<String>, message: impl Into<String>) -> Self {
+    pub fn field(field: impl Into<Box<str>>, message: impl Into<Box<str>>) -> Self {
         Self {
             field: Some(field.into()),
             ..Self::invalid(message)
         }
     }
 
-    pub fn not_found(message: impl Into<String>) -> Self {
+    pub fn not_found(message: impl Into<Box<str>>) -> Self {
         Self::new("not_found", message)
     }
 
-    pub fn changed(message: impl Into<String>) -> Self {
+    pub fn changed(message: impl Into<Box<str>>) -> Self {
         Self::new("changed", message)
     }
 
@@ -110,7 +110,7 @@ impl Error {
         let allowed = allowed.join(", ");
         let message = format!("{given} is not for this path; allowed: {allowed}");
         Self {
-            header: Some((header::ALLOW, allowed)),
+            header: Some(Box::new((header::ALLOW, allowed))),
             ..Self::new("method_not_allowed", message)
         }
     }
@@ -129,8 +129,8 @@ impl Error {
         )
     }
 
-    fn unavailable(message: impl Into<String>) -> Self {
-        let retry = (header::RETRY_AFTER, "1".to_owned());
+    fn unavailable(message: impl Into<Box<str>>) -> Self {
+        let retry = Box::new((header::RETRY_AFTER, "1".to_owned()));
         Self {
             header: Some(retry),
             ..Self::new("unavailable", message)
@@ -140,8 +140,8 @@ impl Error {
     /// The same error, of a member inside `outer` (such as `[3]`).
     pub fn inside(mut self, outer: &str) -> Self {
         self.field = Some(match self.field {
-            Some(field) => format!("{outer}.{field}"),
-            None => outer.to_owned(),
+            Some(field) => format!("{outer}.{field}").into(),
+            None => outer.into(),
         });
         self
     }
@@ -155,7 +155,7 @@ impl From<FieldError> for Error {
 
 impl From<Refusal> for Error {
     fn from(refusal: Refusal) -> Self {
-        let how = (header::WWW_AUTHENTICATE, "Bearer".to_owned());
+        let how = Box::new((header::WWW_AUTHENTICATE, "Bearer".to_owned()));
         Self {
             header: Some(how),
             ..Self::new("unauthorized", refusal.to_string())
@@ -171,7 +171,7 @@ impl From<store::Error> for Error {
             E::Missing(_) => Self::not_found(error.to_string()),
             E::Changed(_) => Self::changed(error.to_string()),
             E::Invalid(FieldError { field, message }) => Self {
-                field: Some(field),
+                field: Some(field.into()),
                 ..Self::new("unusable", message)
             },
             E::Busy => Self::unavailable(error.to_string()),
@@ -220,7 +220,7 @@ impl ResponseError for Error {
             error["field"] = json!(field);
         }
         let mut response = HttpResponse::build(self.status);
-        if let Some((name, value)) = &self.header {
+        if let Some((name, value)) = self.header.as_deref() {
             response.insert_header((name, value.as_str()));
         }
         response.json(json!({"error": error}))
