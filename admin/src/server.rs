@@ -5,12 +5,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use carillon_scheduler::Clock;
+use carillon_scheduler::{Clock, Millis};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use crate::config::{self, Config};
+use crate::config::{self, Config, Problem};
 use crate::executor::{ExecutorClient, Limits};
 use crate::lease::{Leases, Local, Redis};
 use crate::metrics::Metrics;
@@ -20,6 +20,7 @@ use crate::pipeline::{
 use crate::runtime::{self, Service};
 use crate::store::{self, Database, Store};
 use crate::web;
+use crate::web::setup::{self, FirstAdmin};
 
 /// Why a node cannot start or go on.
 #[derive(Debug, thiserror::Error)]
@@ -55,6 +56,8 @@ pub struct Admin {
     pub store: Arc<Store>,
     pub pipeline: Arc<Pipeline>,
     pub services: Services,
+    /// Whether anybody can log in to the console yet.
+    pub first_admin: FirstAdmin,
     state: web::Shared,
     listener: TcpListener,
     address: SocketAddr,
@@ -109,6 +112,7 @@ impl Admin {
         };
         let pipeline = Pipeline::new(parts);
         pipeline.begin().await?;
+        let first_admin = first_admin(&store, &config, clock.now()).await?;
         let (listener, address) = listen(config.listen)?;
         pipeline.set_address(format!("http://{address}/"));
         let ready = Arc::new(AtomicBool::new(false));
@@ -123,6 +127,7 @@ impl Admin {
         };
         Ok(Self {
             services: Services::of(&pipeline),
+            first_admin,
             store,
             pipeline,
             state: web::Shared::new(state),
@@ -135,6 +140,11 @@ impl Admin {
     /// Where it listens; the port is known even if 0 was asked for.
     pub fn address(&self) -> SocketAddr {
         self.address
+    }
+
+    /// Shards of this database.
+    pub fn shards(&self) -> i32 {
+        self.pipeline.shards
     }
 
     /// Serves until `stop`, then stops in order. A second cancellation is not needed: it ends within 15 s.
@@ -229,6 +239,15 @@ async fn open(config: &Config) -> Result<Arc<Store>, Error> {
         store.migrate().await?;
     }
     Ok(store)
+}
+
+async fn first_admin(store: &Store, config: &Config, now: Millis) -> Result<FirstAdmin, Error> {
+    let password = config.admin_password.as_deref();
+    let found = setup::ensure_first_admin(store, password, now).await;
+    found.map_err(|error| match error {
+        web::password::Error::Store(error) => Error::Store(error),
+        refused => Error::Settings(Problem::new("admin-password", refused.to_string()).to_string()),
+    })
 }
 
 impl From<&config::Database> for Database {

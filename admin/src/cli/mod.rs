@@ -3,11 +3,13 @@
 //! Invariant: what the user got wrong ends with exit code 2 and a message that says what would be right; what went wrong
 //! otherwise ends with 1. Only this room and `main.rs` name anyhow.
 
+mod demo;
 mod environment;
 mod logging;
 mod migrate;
 mod serve;
 mod settings;
+mod user;
 mod values;
 
 use std::process::ExitCode;
@@ -34,8 +36,16 @@ struct Cli {
 enum Command {
     /// Run a node: console, API and scheduler (the default)
     Serve(Box<ServeSettings>),
+    /// Try it out: a node, two workers and jobs that fire at once; takes the settings of serve
+    ///
+    /// What is not given is made up: data in a temporary folder that is removed at the end, and random secrets. On a
+    /// taken port 8080 another one is used.
+    Demo(Box<ServeSettings>),
     /// Bring the database's schema up to date, and end
     Migrate(DatabaseSettings),
+    /// Make accounts of the console, or give them new passwords
+    #[command(subcommand)]
+    User(user::Command),
 }
 
 /// Reads the command line, runs the subcommand, says what went wrong.
@@ -60,6 +70,8 @@ fn run(wanted: Cli) -> anyhow::Result<()> {
     runtime.block_on(async {
         match wanted.command.unwrap_or(Command::Serve(wanted.serve)) {
             Command::Serve(settings) => serve::run(*settings).await,
+            Command::Demo(settings) => demo::run(*settings).await,
+            Command::User(command) => user::run(command).await,
             Command::Migrate(settings) => migrate::run(settings).await,
         }
     })
@@ -73,6 +85,7 @@ fn is_of_the_user(error: &anyhow::Error) -> bool {
         _ => error.downcast_ref::<store::Error>(),
     };
     error.is::<config::Error>()
+        || error.is::<user::Refused>()
         || error.is::<environment::Misspelt>()
         || matches!(
             store,

@@ -1,8 +1,10 @@
 //! `carillon serve`: one node, until SIGTERM or Ctrl-C.
 
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
 
 use carillon_admin::Admin;
+use carillon_admin::web::setup::FirstAdmin;
 use carillon_scheduler::SystemClock;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio_util::sync::CancellationToken;
@@ -17,8 +19,26 @@ pub async fn run(settings: ServeSettings) -> anyhow::Result<()> {
         tracing::info!(file = %file.display(), "executors present the access token that is in this file");
     }
     let admin = Admin::build(settled.config, Arc::new(SystemClock::new())).await?;
+    if let FirstAdmin::Awaited(setup) = &admin.first_admin {
+        // Not logged: who may read logs is not who may become the administrator.
+        println!(
+            "Nobody can log in yet. Within half an hour, set up the first administrator:\n  address  {}\n  secret   {}",
+            url(admin.address(), "setup"),
+            setup.secret
+        );
+    }
     admin.run(stop_signal()?).await?;
     Ok(())
+}
+
+/// An address of this node as a person or a worker on this machine types it.
+pub fn url(listen: SocketAddr, path: &str) -> String {
+    let host = match listen.ip() {
+        IpAddr::V4(ip) if ip.is_unspecified() => IpAddr::V4(Ipv4Addr::LOCALHOST),
+        IpAddr::V6(ip) if ip.is_unspecified() => IpAddr::V6(Ipv6Addr::LOCALHOST),
+        ip => ip,
+    };
+    format!("http://{}/{path}", SocketAddr::new(host, listen.port()))
 }
 
 /// Cancelled by the first SIGTERM or Ctrl-C. The second one ends the process at once: that is safe, what is open then

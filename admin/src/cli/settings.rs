@@ -49,8 +49,8 @@ pub struct ServeSettings {
     #[arg(long, env = "CARILLON_NO_MIGRATE", help_heading = "Storage")]
     pub no_migrate: bool,
 
-    /// redis://[user:password@]host:6379/ or rediss://…, for quicker fail-over between nodes [default: none; the leases
-    /// in the database are enough]
+    /// redis://user:password@host:6379/ or rediss://…, for quicker fail-over between nodes [default: none; the leases in
+    /// the database are enough]
     #[arg(
         long,
         env = "CARILLON_REDIS_URL",

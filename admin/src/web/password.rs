@@ -81,7 +81,7 @@ fn is_common(password: &str, account: &str) -> bool {
     let account = account.to_lowercase();
     let is_word = |part: &str| COMMON.contains(&part) || (!account.is_empty() && part == account);
     let doubled = || {
-        let (first, second) = word.split_at(word.len() / 2 - (word.len() / 2) % 1);
+        let (first, second) = word.split_at(word.len() / 2);
         first == second && is_word(first)
     };
     is_word(word) || (word.is_ascii() && doubled()) || is_monotonous(&lower)

@@ -29,8 +29,17 @@ pub struct SetupSecret {
     pub expires_at: Millis,
 }
 
-/// On a database without accounts: makes `admin` with the password, or without one a set-up secret to be printed. None:
-/// nothing is left to be done.
+/// How a node found the accounts when it started.
+pub enum FirstAdmin {
+    /// There are accounts already.
+    Exists,
+    /// `admin` was made just now, with the given password.
+    Made,
+    /// Nobody can log in before the person who has this secret has set up an account.
+    Awaited(SetupSecret),
+}
+
+/// On a database without accounts: makes `admin` with the password, or without one a set-up secret to be printed.
 ///
 /// # Errors
 ///
@@ -39,14 +48,15 @@ pub async fn ensure_first_admin(
     store: &Store,
     password: Option<&str>,
     now: Millis,
-) -> Result<Option<SetupSecret>, Error> {
+) -> Result<FirstAdmin, Error> {
     if store.has_accounts().await? {
-        return Ok(None);
+        return Ok(FirstAdmin::Exists);
     }
     if let Some(password) = password {
         return match add_user(store, FIRST_ADMIN, password, now).await {
+            Ok(_) => Ok(FirstAdmin::Made),
             // Another node started at the same time.
-            Ok(_) | Err(Error::Store(store::Error::Taken(_))) => Ok(None),
+            Err(Error::Store(store::Error::Taken(_))) => Ok(FirstAdmin::Exists),
             Err(error) => Err(error),
         };
     }
@@ -55,7 +65,7 @@ pub async fn ensure_first_admin(
     store
         .put_setup_secret(&session::hash(&secret), expires_at)
         .await?;
-    Ok(Some(SetupSecret { secret, expires_at }))
+    Ok(FirstAdmin::Awaited(SetupSecret { secret, expires_at }))
 }
 
 /// Makes an administrator.

@@ -1,0 +1,104 @@
+//! Two workers of the demo and their handlers, written as a service of yours would write them.
+
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, UdpSocket};
+use std::time::Duration;
+
+use carillon_admin::config::Config;
+use carillon_executor::{Error, Executor, JobContext, JobError, log};
+use tokio::time::sleep;
+use tokio_util::sync::CancellationToken;
+
+use super::jobs::APP;
+use crate::cli::serve::url;
+
+pub fn build(config: &Config, node: SocketAddr) -> Result<[Executor; 2], Error> {
+    let worker = |name: &str| {
+        Executor::builder()
+            .admin(url(node, ""))
+            .app(APP)
+            .token(&config.access_token)
+            .listen(SocketAddr::new(reachable(node.ip()), 0).to_string())
+            .data_dir(config.data_dir.join(name))
+            .grace(Duration::from_secs(1))
+            .job("hello", hello)
+            .job("report", report)
+            .job("recount", recount)
+            .job("fetch", fetch)
+            .job("walk", walk)
+            .build()
+    };
+    Ok([worker("worker-1")?, worker("worker-2")?])
+}
+
+/// Until `stop`, or until one of them fails; then the other one ends too.
+pub async fn run([first, second]: [Executor; 2], stop: &CancellationToken) -> Result<(), Error> {
+    let run = async |executor: Executor| {
+        let ended = executor.run(stop.cancelled()).await;
+        stop.cancel();
+        ended
+    };
+    let (first, second) = tokio::join!(run(first), run(second));
+    first.and(second)
+}
+
+/// A node that other machines reach takes no worker on loopback: then it is the address that leads to them.
+fn reachable(node: IpAddr) -> IpAddr {
+    if !node.is_unspecified() {
+        return node;
+    }
+    // Nothing is sent: connecting a UDP socket only asks the kernel for its route.
+    let outward = || {
+        let socket = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0))?;
+        socket.connect((Ipv4Addr::new(192, 0, 2, 1), 9))?;
+        socket.local_addr()
+    };
+    outward().map_or(IpAddr::V4(Ipv4Addr::LOCALHOST), |address| address.ip())
+}
+
+async fn hello(ctx: JobContext) -> Result<String, JobError> {
+    log!(ctx, "hello, {}", ctx.params());
+    Ok(format!("said hello to {}", ctx.params()))
+}
+
+async fn report(ctx: JobContext) -> Result<String, JobError> {
+    const PAGES: u32 = 6;
+    for page in 1..=PAGES {
+        log!(ctx, "page {page} of {PAGES}");
+        sleep(Duration::from_millis(500)).await;
+    }
+    Ok(format!("{PAGES} pages"))
+}
+
+async fn recount(ctx: JobContext) -> Result<String, JobError> {
+    let (part, parts) = (ctx.part_index(), ctx.part_total());
+    let mine = (0..100).filter(|customer| customer % parts == part);
+    let count = mine
+        .inspect(|customer| log!(ctx, "customer {customer}"))
+        .count();
+    Ok(format!("{count} customers"))
+}
+
+/// Fails at first, so that a retry is seen.
+async fn fetch(ctx: JobContext) -> Result<String, JobError> {
+    log!(
+        ctx,
+        "attempt {} of fire {}",
+        ctx.attempt(),
+        ctx.fire_key().unwrap_or_default()
+    );
+    if ctx.attempt() == 1 {
+        return Err(JobError::new("the service was busy"));
+    }
+    Ok("fetched".to_owned())
+}
+
+async fn walk(ctx: JobContext) -> Result<String, JobError> {
+    let steps: u32 = ctx.params().trim().parse()?;
+    for step in 1..=steps {
+        tokio::select! {
+            () = sleep(Duration::from_secs(1)) => log!(ctx, "step {step} of {steps}"),
+            () = ctx.cancelled() => return Err(JobError::new(format!("stopped at step {step}"))),
+        }
+    }
+    Ok(format!("{steps} steps"))
+}
