@@ -55,7 +55,7 @@ pub fn main() -> ExitCode {
     match checked.and_then(|()| run(wanted)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("carillon: {error:#}");
+            eprintln!("carillon: {}", told_once(&error));
             ExitCode::from(if is_of_the_user(&error) { 2 } else { 1 })
         }
     }
@@ -75,6 +75,18 @@ fn run(wanted: Cli) -> anyhow::Result<()> {
             Command::Migrate(settings) => migrate::run(settings).await,
         }
     })
+}
+
+/// The error and its causes, without those that the text before them has told already.
+fn told_once(error: &anyhow::Error) -> String {
+    error
+        .chain()
+        .map(ToString::to_string)
+        .fold(String::new(), |told, cause| match &told[..] {
+            "" => cause,
+            _ if told.contains(&cause) => told,
+            _ => format!("{told}: {cause}"),
+        })
 }
 
 /// Wrong settings, and a database that does not fit this program or its settings.

@@ -3,6 +3,7 @@
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
 
+use anyhow::Context as _;
 use carillon_admin::Admin;
 use carillon_admin::web::setup::FirstAdmin;
 use carillon_scheduler::SystemClock;
@@ -18,7 +19,11 @@ pub async fn run(settings: ServeSettings) -> anyhow::Result<()> {
     if let Some(file) = &settled.token_file {
         tracing::info!(file = %file.display(), "executors present the access token that is in this file");
     }
-    let admin = Admin::build(settled.config, Arc::new(SystemClock::new())).await?;
+    let database = settled.config.database.to_string();
+    let admin = Admin::build(settled.config, Arc::new(SystemClock::new()));
+    let admin = admin
+        .await
+        .with_context(|| format!("cannot start on {database}"))?;
     if let FirstAdmin::Awaited(setup) = &admin.first_admin {
         // Not logged: who may read logs is not who may become the administrator.
         println!(

@@ -1,8 +1,9 @@
 //! `carillon user`: accounts of the console from the command line, for who has lost a password and for scripts.
 
 use std::io::{self, BufRead as _};
+use std::sync::Arc;
 
-use carillon_admin::config::{Error, LogFormat, random_secret};
+use carillon_admin::config::{Database, Error, LogFormat, random_secret};
 use carillon_admin::store::{self, Store};
 use carillon_admin::web::{password, setup};
 use carillon_scheduler::{Clock as _, SystemClock};
@@ -30,7 +31,7 @@ pub struct Account {
     database: DatabaseSettings,
 }
 
-/// A name or password that cannot be taken.
+/// A name, a password or a folder that cannot be taken.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct Refused(String);
@@ -39,8 +40,7 @@ pub async fn run(command: Command) -> anyhow::Result<()> {
     logging::start(LogFormat::Text, "warn");
     let (Command::Add(account) | Command::Password(account)) = &command;
     let database = account.database.database().map_err(Error::from)?;
-    let store = Store::open(&(&database).into()).await?;
-    store.check_schema().await?;
+    let store = open(&database).await?;
     let password = account.password()?;
     let now = SystemClock::new().now();
     let done = match &command {
@@ -56,6 +56,19 @@ pub async fn run(command: Command) -> anyhow::Result<()> {
         println!("{password}");
     }
     Ok(())
+}
+
+/// Makes no database where there is none: the folder would be a misspelt one.
+async fn open(database: &Database) -> anyhow::Result<Arc<Store>> {
+    if let Database::Sqlite { path } = database
+        && !path.exists()
+    {
+        let right = "name its folder with --data-dir, or make it with `carillon migrate`";
+        return Err(Refused(format!("there is no database {}; {right}", path.display())).into());
+    }
+    let store = Store::open(&database.into()).await?;
+    store.check_schema().await?;
+    Ok(store)
 }
 
 impl Account {

@@ -7,6 +7,8 @@
 #[macro_use]
 mod services;
 mod api;
+mod cli;
 mod conformance;
 mod flow;
+mod program;
 mod walls;

@@ -65,7 +65,7 @@ pub fn on(kind: Kind, test: impl AsyncFnOnce(&TestDatabase)) {
     });
 }
 
-fn runtime() -> tokio::runtime::Runtime {
+pub fn runtime() -> tokio::runtime::Runtime {
     // Which crypto is used is said once in a process; a later test finds it said.
     let _ = rustls::crypto::ring::default_provider().install_default();
     tokio::runtime::Builder::new_multi_thread()
