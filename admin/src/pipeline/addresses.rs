@@ -72,10 +72,10 @@ impl Address {
     /// Chooses the address for one run, if it has room. After the breaker's pause exactly one run gets in to probe it.
     pub fn enter(self: &Arc<Self>, now: Duration, limit: usize) -> Result<Place, NoRoom> {
         let mut breaker = self.breaker();
-        if let Some(until) = breaker.open_until {
-            if now < until || breaker.probing {
-                return Err(NoRoom::Broken);
-            }
+        if let Some(until) = breaker.open_until
+            && (now < until || breaker.probing)
+        {
+            return Err(NoRoom::Broken);
         }
         if self.waiting.fetch_add(1, Ordering::Relaxed) >= limit {
             self.waiting.fetch_sub(1, Ordering::Relaxed);

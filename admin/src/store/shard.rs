@@ -76,7 +76,9 @@ impl Store {
             match self.execute(&self.write, insert, vec![name.into()]).await {
                 // Another node was faster: its name counts.
                 Err(error) if error.is_unique_violation() => {}
-                other => drop(other?),
+                other => {
+                    other?;
+                }
             }
         }
         let row = self.one(&self.write, read, vec![]).await?;

@@ -12,10 +12,10 @@ struct Connection(Socket);
 
 /// For `HttpServer::on_connect`: keeps a second handle to each connection.
 pub fn remember(connection: &dyn Any, extensions: &mut Extensions) {
-    if let Some(stream) = connection.downcast_ref::<TcpStream>() {
-        if let Ok(socket) = SockRef::from(stream).try_clone() {
-            extensions.insert(Connection(socket));
-        }
+    if let Some(stream) = connection.downcast_ref::<TcpStream>()
+        && let Ok(socket) = SockRef::from(stream).try_clone()
+    {
+        extensions.insert(Connection(socket));
     }
 }
 
