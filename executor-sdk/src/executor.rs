@@ -4,14 +4,14 @@ use std::fs::{self, File, TryLockError};
 use std::net::{SocketAddr, TcpListener};
 use std::path::Path;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use actix_web::dev::ServerHandle;
 use carillon_protocol::Registration;
 use tokio::runtime::Handle;
-use tokio::sync::{Notify, mpsc, oneshot, watch};
-use tokio::task::{JoinHandle, JoinSet};
-use tokio::time::{sleep, timeout};
+use tokio::sync::{Notify, mpsc, watch};
+use tokio::task::JoinSet;
+use tokio::time::sleep;
+use tokio_util::sync::CancellationToken;
 
 use crate::admin_client::AdminClient;
 use crate::intake::Intake;
@@ -21,16 +21,9 @@ use crate::lane::Lanes;
 use crate::ledger::Ledger;
 use crate::outbox::{Mail, Outbox};
 use crate::registration::Beats;
-use crate::run::CANCEL_GRACE;
 use crate::server::{self, Endpoints};
+use crate::working::Working;
 use crate::{Error, ExecutorBuilder, wall_clock};
-
-/// Admins may go on sending for a second after the good-bye: they read their list of executors so often.
-const LINGER: Duration = Duration::from_secs(1);
-const LEAVE_LIMIT: Duration = Duration::from_secs(3);
-const FLUSH_LIMIT: Duration = Duration::from_secs(5);
-const STOPPING: &str = "the executor is stopping";
-const INTERRUPTED: &str = "interrupted: the executor is stopping";
 
 /// A worker's side of Carillon: registers with the admins, runs what they send, reports the results.
 pub struct Executor {
@@ -186,6 +179,7 @@ impl Executor {
             registration: Registration::executor(&self.settings.app, &self.handle.address),
             registered: self.registered,
             reachable: Arc::clone(&reachable),
+            leaving: CancellationToken::new(),
         });
         let outbox = Outbox {
             admins: self.admins,
@@ -210,66 +204,6 @@ impl Executor {
             _tasks: tasks,
             lock: self.lock,
         })
-    }
-}
-
-/// An executor at work. Dropping it ends everything at once.
-struct Working {
-    server: JoinHandle<std::io::Result<()>>,
-    server_handle: ServerHandle,
-    beats: Arc<Beats>,
-    beating: JoinHandle<()>,
-    lanes: Arc<Lanes>,
-    journal: Journal,
-    outbox: mpsc::UnboundedSender<Mail>,
-    _tasks: JoinSet<()>,
-    lock: File,
-}
-
-impl Working {
-    async fn stop(self, grace: Duration) {
-        let asked = Instant::now();
-        self.beating.abort();
-        let _ = timeout(LEAVE_LIMIT, self.beats.leave()).await;
-        sleep(LINGER.min(grace / 10)).await;
-        self.lanes.close(STOPPING);
-        let left = grace.saturating_sub(asked.elapsed());
-        if timeout(left, self.lanes.emptied()).await.is_err() {
-            self.lanes.end_everything(INTERRUPTED);
-            let limit = CANCEL_GRACE + Duration::from_secs(1);
-            if timeout(limit, self.lanes.emptied()).await.is_err() {
-                self.lanes.abandon(INTERRUPTED);
-            }
-        }
-        if timeout(FLUSH_LIMIT, self.flush()).await.is_err() {
-            tracing::warn!("results stay in the journal, no admin took them");
-        }
-        self.server_handle.stop(true).await;
-        tracing::info!("executor stopped");
-    }
-}
-
-impl Working {
-    /// Waits until an admin has all results.
-    async fn flush(&self) {
-        self.journal.barrier().await;
-        let (flush, flushed) = oneshot::channel();
-        let _ = self.outbox.send(Mail::Flush(flush));
-        self.beats.reachable.notify_one();
-        // It is dropped, not answered: that is what is waited for.
-        let _ = flushed.await;
-    }
-}
-
-impl Drop for Working {
-    fn drop(&mut self) {
-        self.lanes.abort();
-        self.beating.abort();
-        // The command is on its way with the call; the answer is of no use here.
-        drop(self.server_handle.stop(false));
-        self.lanes.close(STOPPING);
-        self.journal.close();
-        let _ = self.lock.unlock();
     }
 }
 

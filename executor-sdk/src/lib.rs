@@ -18,6 +18,7 @@ mod run;
 mod server;
 mod token;
 mod wall_clock;
+mod working;
 
 pub use builder::ExecutorBuilder;
 pub use context::JobContext;

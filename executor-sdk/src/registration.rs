@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use carillon_protocol::Registration;
 use tokio::sync::{Notify, watch};
-use tokio::time::sleep;
+use tokio::time::timeout;
+use tokio_util::sync::CancellationToken;
 
 use crate::admin_client::AdminClient;
 
@@ -21,32 +22,36 @@ pub(crate) struct Beats {
     pub(crate) registered: watch::Sender<bool>,
     /// Told at the first beat after some that failed.
     pub(crate) reachable: Arc<Notify>,
+    /// Ends the beats.
+    pub(crate) leaving: CancellationToken,
 }
 
 impl Beats {
     /// Registers, and again every 10 s.
     pub(crate) async fn work(self: Arc<Self>) {
-        loop {
+        while !self.leaving.is_cancelled() {
             let taken = self.tell("/api/registry").await;
             let before = self.registered.send_replace(taken.is_ok());
-            match taken {
+            let pause = match taken {
                 Ok(()) => {
                     if !before {
-                        tracing::info!(
-                            app = self.registration.key,
-                            address = self.registration.value,
-                            "registered"
-                        );
-                        self.reachable.notify_one();
+                        self.reached();
                     }
-                    sleep(BEAT).await;
+                    BEAT
                 }
                 Err(reason) => {
                     tracing::warn!(%reason, "no admin takes the registration, tried again");
-                    sleep(RETRY).await;
+                    RETRY
                 }
-            }
+            };
+            let _ = timeout(pause, self.leaving.cancelled()).await;
         }
+    }
+
+    fn reached(&self) {
+        let (app, address) = (&self.registration.key, &self.registration.value);
+        tracing::info!(app, address, "registered");
+        self.reachable.notify_one();
     }
 
     /// Says good-bye, so that no more runs come.

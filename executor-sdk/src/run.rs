@@ -144,7 +144,104 @@ fn cut(mut text: String) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{MAX_MESSAGE_CHARS, cut};
+    use std::future::pending;
+    use std::sync::Arc;
+    use std::time::Duration;
+
+    use carillon_protocol::{CallbackItem, RunRequest};
+    use tokio::time::Instant;
+
+    use super::{CANCEL_GRACE, MAX_MESSAGE_CHARS, Meta, Run, cut};
+    use crate::handler::{BoxedHandler, JobError, Outcome};
+    use crate::job_log::JobLogs;
+    use crate::{JobContext, JobHandler};
+
+    /// Performs a run under a clock that jumps; says how long it took.
+    async fn perform(run: &Arc<Run>, handler: impl JobHandler) -> (CallbackItem, Duration) {
+        let folder = tempfile::tempdir().unwrap();
+        let log = JobLogs::new(folder.path()).unwrap().open(&run.request);
+        let ctx = JobContext::new(Arc::clone(run), log);
+        let begun = Instant::now();
+        let item = run.perform(&handler as &dyn BoxedHandler, ctx).await;
+        (item, begun.elapsed())
+    }
+
+    fn new_run(timeout_seconds: i32) -> Arc<Run> {
+        let request = RunRequest {
+            timeout_seconds,
+            log_id: 1,
+            ..RunRequest::default()
+        };
+        Arc::new(Run::new(request, Meta::default()))
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn m002_26_a_handler_that_ignores_its_time_limit_is_dropped() {
+        let deaf = |_: JobContext| pending::<Result<(), JobError>>();
+        let (item, took) = perform(&new_run(60), deaf).await;
+        assert_eq!(item.code, 502);
+        assert_eq!(took, Duration::from_secs(60) + CANCEL_GRACE);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_handler_that_listens_ends_at_once() {
+        let listens = |ctx: JobContext| async move {
+            ctx.cancelled().await;
+            Ok("too late")
+        };
+        let (item, took) = perform(&new_run(60), listens).await;
+        assert_eq!(
+            (item.code, item.message.as_deref()),
+            (502, Some("job execute timeout"))
+        );
+        assert_eq!(took, Duration::from_secs(60));
+        let no_limit = |_: JobContext| async {
+            tokio::time::sleep(Duration::from_secs(1_000_000)).await;
+            Ok(())
+        };
+        assert_eq!(perform(&new_run(0), no_limit).await.0.code, 200);
+        assert_eq!(perform(&new_run(-1), no_limit).await.0.code, 200);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_success_in_spite_of_a_kill_stays_a_success() {
+        let run = new_run(0);
+        let killed = Arc::clone(&run);
+        let finishes = move |_: JobContext| {
+            let killed = Arc::clone(&killed);
+            async move {
+                killed.end("kill");
+                tokio::time::sleep(Duration::from_secs(1)).await;
+                Ok("done all the same")
+            }
+        };
+        assert_eq!(perform(&run, finishes).await.0.code, 200);
+
+        let deaf = new_run(0);
+        let killed = Arc::clone(&deaf);
+        let handler = move |_: JobContext| {
+            killed.end("kill");
+            pending::<Result<Outcome, JobError>>()
+        };
+        let (item, took) = perform(&deaf, handler).await;
+        assert_eq!(item.message.as_deref(), Some("kill [job running, killed]"));
+        assert_eq!(took, CANCEL_GRACE);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_destructor_that_panics_ends_nothing_else() {
+        struct Bomb;
+        impl Drop for Bomb {
+            fn drop(&mut self) {
+                panic!("boom");
+            }
+        }
+        let handler = |_: JobContext| async {
+            let _bomb = Bomb;
+            pending::<Result<(), JobError>>().await
+        };
+        assert_eq!(perform(&new_run(1), handler).await.0.code, 502);
+    }
 
     #[test]
     fn m001_33_a_long_result_is_cut_with_a_mark() {

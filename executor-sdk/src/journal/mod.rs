@@ -4,6 +4,7 @@
 //! second cost a few dozen syncs and nobody waits for more than two. The invariant: a run is answered "accepted" only
 //! after its line is durable, and a result is called back only after its line is.
 
+mod past;
 mod record;
 mod segments;
 mod writer;
@@ -69,7 +70,7 @@ impl Journal {
         durability: Durability,
         outbox: mpsc::UnboundedSender<Mail>,
     ) -> Result<(Self, Recovered), Error> {
-        let (segments, recovered) = segments::Segments::open(folder, durability)?;
+        let (segments, recovered) = segments::Segments::open(folder, durability, segments::LIMITS)?;
         let (entries, queue): (_, Receiver<Entry>) = channel();
         let thread = std::thread::Builder::new()
             .name("carillon-journal".to_owned())

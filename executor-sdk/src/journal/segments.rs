@@ -1,28 +1,41 @@
 //! The journal's files: `<data>/journal/<number>.log`, written in turn and deleted from the oldest on.
 
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::{HashSet, VecDeque};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use carillon_protocol::{CallbackItem, FAILURE};
-
-use super::record::{self, Record};
+use super::past::Past;
+use super::record::Record;
 use super::{Durability, Recovered};
 use crate::Error;
 use crate::ledger::MEMORY;
 
-/// A new file is begun after so many bytes.
-const SEGMENT_BYTES: u64 = 4 << 20;
-/// More files than this are not kept, however young: about a million runs.
-const MAX_SEGMENTS: usize = 64;
-/// Result of the runs that a crash or a restart cut off.
-const INTERRUPTED: &str = "interrupted: the executor was restarted before the run ended";
+/// When files are begun and deleted.
+#[derive(Clone, Copy)]
+pub(super) struct Limits {
+    /// A new file is begun after so many bytes.
+    bytes: u64,
+    /// Files stay so long after their last line.
+    memory: Duration,
+    /// More files than this are not kept, however young.
+    files: usize,
+}
+
+/// 64 files of 4 MiB hold about a million runs.
+pub(super) const LIMITS: Limits = Limits {
+    bytes: 4 << 20,
+    memory: MEMORY,
+    files: 64,
+};
+/// A write that takes longer is reported: the admin gives up waiting for an answer after 3 s.
+const SLOW_WRITE: Duration = Duration::from_secs(1);
 
 pub(super) struct Segments {
     folder: PathBuf,
     durability: Durability,
+    limits: Limits,
     file: File,
     number: u64,
     length: u64,
@@ -35,7 +48,11 @@ pub(super) struct Segments {
 impl Segments {
     /// Reads the earlier files and begins a new one with what still matters of them, so that any number of restarts
     /// leaves one file. A crash in between leaves both, which reads the same.
-    pub(super) fn open(folder: &Path, durability: Durability) -> Result<(Self, Recovered), Error> {
+    pub(super) fn open(
+        folder: &Path,
+        durability: Durability,
+        limits: Limits,
+    ) -> Result<(Self, Recovered), Error> {
         let fail = |source| Error::data(folder, source);
         fs::create_dir_all(folder).map_err(fail)?;
         let numbers = numbers(folder).map_err(fail)?;
@@ -47,6 +64,7 @@ impl Segments {
         let mut segments = Self {
             folder: folder.to_owned(),
             durability,
+            limits,
             file: create(folder, number).map_err(fail)?,
             number,
             length: 0,
@@ -75,6 +93,7 @@ impl Segments {
 
     /// Writes whole lines; after an error the file ends as before.
     pub(super) fn append(&mut self, lines: &str, sync: bool) -> io::Result<()> {
+        let begun = Instant::now();
         let written = self.file.write_all(lines.as_bytes()).and_then(|()| {
             if sync && self.durability == Durability::Machine {
                 self.file.sync_data()?;
@@ -85,12 +104,15 @@ impl Segments {
             Ok(()) => self.length += lines.len() as u64,
             Err(_) => self.file.set_len(self.length)?,
         }
+        if begun.elapsed() > SLOW_WRITE {
+            tracing::warn!(took = ?begun.elapsed(), "the disk is slow: runs wait for the journal");
+        }
         written
     }
 
     /// Begins a new file when this one is long, and drops old ones. A failure is tried again after the next write.
     pub(super) fn rotate(&mut self) {
-        if self.length < SEGMENT_BYTES {
+        if self.length < self.limits.bytes {
             return;
         }
         if let Err(error) = self.begin_next().and_then(|()| self.drop_old()) {
@@ -109,7 +131,7 @@ impl Segments {
     /// Deletes files that are older than the executor's memory; lines of runs still open are carried forward.
     fn drop_old(&mut self) -> io::Result<()> {
         while let Some(&(number, at)) = self.closed.front() {
-            if at.elapsed() < MEMORY && self.closed.len() < MAX_SEGMENTS {
+            if at.elapsed() < self.limits.memory && self.closed.len() < self.limits.files {
                 break;
             }
             let old = path(&self.folder, number);
@@ -129,118 +151,6 @@ impl Segments {
             }
         }
         lines
-    }
-}
-
-/// What the earlier files say, run by run.
-#[derive(Default)]
-struct Past {
-    runs: HashMap<i64, PastRun>,
-    /// In the order of acceptance, so that results are repeated in a sensible order.
-    order: Vec<i64>,
-}
-
-#[derive(Default)]
-struct PastRun {
-    due_at: i64,
-    attempt: i32,
-    fire_key: Option<String>,
-    result: Option<(i32, Option<String>)>,
-    acknowledged: bool,
-}
-
-impl Past {
-    fn read(&mut self, path: &Path) -> io::Result<()> {
-        // A crash may have cut the last line in the middle of a character.
-        let bytes = fs::read(path)?;
-        let text = String::from_utf8_lossy(&bytes);
-        for line in text
-            .split_inclusive('\n')
-            .filter_map(|line| line.strip_suffix('\n'))
-        {
-            match Record::parse(line) {
-                Some(record) => self.take(record),
-                None => {
-                    tracing::warn!(path = %path.display(), "the journal has a line that is not whole")
-                }
-            }
-        }
-        Ok(())
-    }
-
-    fn run(&mut self, log_id: i64) -> &mut PastRun {
-        self.runs.entry(log_id).or_insert_with(|| {
-            self.order.push(log_id);
-            PastRun::default()
-        })
-    }
-
-    fn take(&mut self, record: Record) {
-        match record {
-            Record::Accepted {
-                log_id,
-                due_at,
-                attempt,
-                fire_key,
-            } => {
-                let run = self.run(log_id);
-                (run.due_at, run.attempt, run.fire_key) = (due_at, attempt, fire_key);
-            }
-            Record::Result {
-                log_id,
-                code,
-                message,
-            } => {
-                let run = self.run(log_id);
-                if run.result.is_none() {
-                    run.result = Some((code, message));
-                }
-            }
-            Record::Acknowledged(ids) => {
-                for id in ids {
-                    if let Some(run) = self.runs.get_mut(&id) {
-                        run.acknowledged = true;
-                    }
-                }
-            }
-        }
-    }
-
-    /// Sorts the runs, and gives the lines that say all this again, with a result for those that were cut off.
-    fn close(mut self) -> (Recovered, String) {
-        let (mut recovered, mut lines) = (Recovered::default(), String::new());
-        for log_id in self.order {
-            let Some(run) = self.runs.remove(&log_id) else {
-                continue;
-            };
-            let (code, message) = run
-                .result
-                .unwrap_or((FAILURE, Some(INTERRUPTED.to_owned())));
-            let item = CallbackItem {
-                log_id,
-                log_date_time: run.due_at,
-                code,
-                message,
-            };
-            if let Some(key) = run.fire_key.clone() {
-                recovered.attempts.push((log_id, key, run.attempt));
-            }
-            let accepted = Record::Accepted {
-                log_id,
-                due_at: run.due_at,
-                attempt: run.attempt,
-                fire_key: run.fire_key,
-            };
-            accepted.write(&mut lines);
-            record::write_item(&mut lines, &item);
-            if run.acknowledged {
-                record::write_acknowledged(&mut lines, &[log_id]);
-                recovered.reported.push(item);
-            } else {
-                recovered.unreported.push(item);
-            }
-        }
-        (recovered, lines)
     }
 }
 
@@ -268,4 +178,75 @@ fn create(folder: &Path, number: u64) -> io::Result<File> {
         .open(path(folder, number))?;
     File::open(folder)?.sync_all()?;
     Ok(file)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TINY: Limits = Limits {
+        bytes: 100,
+        memory: Duration::ZERO,
+        files: 64,
+    };
+
+    fn open(folder: &Path) -> (Segments, Recovered) {
+        Segments::open(folder, Durability::Process, TINY).unwrap()
+    }
+
+    fn unreported(folder: &Path) -> Vec<(i64, i32)> {
+        let recovered = open(folder).1;
+        let items = recovered.unreported.iter();
+        items.map(|item| (item.log_id, item.code)).collect()
+    }
+
+    #[test]
+    fn old_files_go_and_what_is_open_is_carried_on() {
+        let folder = tempfile::tempdir().unwrap();
+        let (mut segments, _) = open(folder.path());
+        segments.opened(1);
+        segments.append("A 1 5 1 -\n", true).unwrap();
+        segments.opened(2);
+        segments
+            .append("A 2 5 1 -\nR 2 200 \"kept\"\n", true)
+            .unwrap();
+        for id in 3..1000 {
+            segments.opened(id);
+            let lines = format!("A {id} 5 1 -\nR {id} 200 null\nK {id}\n");
+            segments.settled(&[id]);
+            segments.append(&lines, true).unwrap();
+            segments.rotate();
+        }
+        let files = numbers(folder.path()).unwrap();
+        assert!(files.len() <= 2 && files[0] > 50, "{files:?}");
+        assert_eq!(unreported(folder.path()), [(1, 500), (2, 200)]);
+        let read_again = open(folder.path()).1;
+        assert_eq!(read_again.unreported[1].message.as_deref(), Some("kept"));
+        assert_eq!(read_again.unreported[1].log_date_time, 5);
+    }
+
+    #[test]
+    fn a_result_that_overtook_its_run_and_a_second_one_are_understood() {
+        let folder = tempfile::tempdir().unwrap();
+        let (mut segments, _) = open(folder.path());
+        let lines = "R 1 500 \"killed\"\nA 1 5 2 9:0:1:0\nR 1 200 null\nA 2 5 1 -\nK 2 3\n";
+        segments.append(lines, true).unwrap();
+        assert_eq!(unreported(folder.path()), [(1, 500)]);
+        assert_eq!(
+            open(folder.path()).1.attempts,
+            [(1, "9:0:1:0".to_owned(), 2)]
+        );
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn a_full_disk_is_an_error_every_time() {
+        let folder = tempfile::tempdir().unwrap();
+        let (mut segments, _) = open(folder.path());
+        segments.file = OpenOptions::new().append(true).open("/dev/full").unwrap();
+        for _ in 0..2 {
+            assert!(segments.append("A 1 5 1 -\n", true).is_err());
+        }
+        assert_eq!(segments.length, 0);
+    }
 }

@@ -97,3 +97,32 @@ impl Waiting {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use carillon_protocol::CallbackItem;
+    use tokio::sync::mpsc;
+
+    use crate::Durability;
+    use crate::journal::Journal;
+    use crate::outbox::Mail;
+
+    #[test]
+    fn what_comes_after_the_close_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let (outbox, mut mail) = mpsc::unbounded_channel();
+        let (journal, _) = Journal::open(folder.path(), Durability::Machine, outbox).unwrap();
+        let item = CallbackItem {
+            log_id: 1,
+            code: 200,
+            ..CallbackItem::default()
+        };
+        journal.result(item.clone());
+        journal.close();
+        assert!(matches!(mail.try_recv(), Ok(Mail::Result(sent)) if sent == item));
+        let barrier = tokio::runtime::Builder::new_current_thread()
+            .build()
+            .unwrap();
+        assert!(!barrier.block_on(journal.barrier()));
+    }
+}

@@ -117,6 +117,8 @@ impl Worker {
         token: &str,
         settings: impl FnOnce(ExecutorBuilder) -> ExecutorBuilder,
     ) -> Self {
+        let log = tracing_subscriber::fmt().with_env_filter("carillon_executor=debug");
+        let _ = log.with_test_writer().try_init();
         let bench = Bench {
             gate: Arc::new(Semaphore::new(0)),
             started: Arc::default(),
