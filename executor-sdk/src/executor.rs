@@ -16,7 +16,7 @@ use tokio_util::sync::CancellationToken;
 use crate::admin_client::AdminClient;
 use crate::intake::Intake;
 use crate::job_log::JobLogs;
-use crate::journal::{Journal, Recovered};
+use crate::journal::{Journal, Recovered, Written};
 use crate::lane::Lanes;
 use crate::ledger::Ledger;
 use crate::outbox::{Mail, Outbox};
@@ -38,6 +38,7 @@ pub struct Executor {
     recovered: Recovered,
     outbox: mpsc::UnboundedSender<Mail>,
     mail: mpsc::UnboundedReceiver<Mail>,
+    accepted: mpsc::UnboundedReceiver<Vec<Written>>,
     registered: watch::Sender<bool>,
 }
 
@@ -101,8 +102,13 @@ impl Executor {
         let logs = data.join("logs");
         let logs = JobLogs::new(&logs).map_err(|source| Error::data(logs, source))?;
         let (outbox, mail) = mpsc::unbounded_channel();
-        let (journal, recovered) =
-            Journal::open(&data.join("journal"), settings.durability, outbox.clone())?;
+        let (starter, accepted) = mpsc::unbounded_channel();
+        let (journal, recovered) = Journal::open(
+            &data.join("journal"),
+            settings.durability,
+            starter,
+            outbox.clone(),
+        )?;
         let ledger = Arc::new(Ledger::default());
         ledger.restore(&recovered);
         let registered = watch::Sender::new(false);
@@ -123,6 +129,7 @@ impl Executor {
             recovered,
             outbox,
             mail,
+            accepted,
             registered,
         })
     }
@@ -191,6 +198,7 @@ impl Executor {
         let server = tokio::spawn(server);
         let mut tasks = JoinSet::new();
         tasks.spawn(outbox.work(self.recovered.unreported));
+        tasks.spawn(Arc::clone(&lanes).start(self.accepted));
         tasks.spawn(prune_hourly(self.logs, self.settings.log_days));
         let beating = tokio::spawn(Arc::clone(&beats).work());
         Ok(Working {

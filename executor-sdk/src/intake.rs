@@ -7,7 +7,7 @@ use carillon_protocol::{GLUE_BEAN, RunRequest};
 use tokio::sync::mpsc;
 
 use crate::handler::BoxedHandler;
-use crate::journal::Journal;
+use crate::journal::{Home, Journal};
 use crate::lane::{Admission, Lanes};
 use crate::ledger::{Ledger, Phase};
 use crate::outbox::Mail;
@@ -36,13 +36,13 @@ pub(crate) struct Intake {
 }
 
 impl Intake {
-    pub(crate) async fn run(&self, request: RunRequest, meta: Meta) -> Reply {
+    pub(crate) async fn run(&self, request: RunRequest, meta: Meta, home: &Home) -> Reply {
         if request.log_id <= 0 {
             return Reply::Refused(format!("logId {} is not a run", request.log_id));
         }
         let log_id = request.log_id;
         let handler = self.check(&request, &meta);
-        match self.lanes.admit(Run::new(request, meta), handler) {
+        match self.lanes.admit(Run::new(request, meta), handler, home) {
             Admission::Refused(reason) => Reply::Refused(reason),
             Admission::Seen(phase) => self.repeat(log_id, phase).await,
             Admission::New(written) => match written.await {
@@ -81,7 +81,7 @@ impl Intake {
         let word = phase.word();
         if let Phase::Finished(item) = phase {
             tracing::debug!(run.id = log_id, "the result is sent again");
-            let _ = self.outbox.send(Mail::Result(item));
+            let _ = self.outbox.send(Mail::Results(vec![item]));
         }
         Reply::Already(word)
     }

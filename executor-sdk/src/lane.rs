@@ -8,13 +8,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use carillon_protocol::{BlockStrategy, CallbackItem, FAILURE};
 use tokio::runtime::Handle;
-use tokio::sync::{Notify, oneshot};
+use tokio::sync::{Notify, mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
 use crate::JobContext;
 use crate::handler::BoxedHandler;
 use crate::job_log::JobLogs;
-use crate::journal::Journal;
+use crate::journal::{Home, Journal, Written};
 use crate::ledger::{Ledger, Phase};
 use crate::run::Run;
 
@@ -36,12 +36,14 @@ pub(crate) enum Admission {
 struct Assignment {
     run: Arc<Run>,
     handler: Arc<dyn BoxedHandler>,
-    /// Resolves when the run is written down; fails when it cannot be.
-    start: oneshot::Receiver<()>,
+    /// Whether the run is written down, so that it may start.
+    safe: bool,
 }
 
 #[derive(Default)]
 struct Lane {
+    /// Whether a task works the lane.
+    worked: bool,
     running: Option<Arc<Run>>,
     queue: VecDeque<Assignment>,
 }
@@ -84,9 +86,10 @@ impl Lanes {
 
     /// Takes a run, unless it was seen before or its job's block strategy refuses it.
     pub(crate) fn admit(
-        self: &Arc<Self>,
+        &self,
         run: Run,
         handler: Result<Arc<dyn BoxedHandler>, String>,
+        home: &Home,
     ) -> Admission {
         let mut inner = self.lock();
         if let Some(phase) = self.ledger.phase(run.request.log_id) {
@@ -104,27 +107,55 @@ impl Lanes {
         {
             return Admission::Refused(reason);
         }
-        let (started, start) = oneshot::channel();
         let run = Arc::new(run);
         let (log_id, meta) = (run.request.log_id, &run.meta);
-        self.ledger
-            .begin(log_id, meta.fire_key.as_deref(), meta.attempt);
-        let written = self.journal.accept(&run, started);
-        let new = !inner.lanes.contains_key(&job_id);
+        let fire_key = meta.fire_key.as_deref();
+        self.ledger.begin(log_id, fire_key, meta.attempt);
+        let written = self.journal.accept(&run, home);
         let lane = inner.lanes.entry(job_id).or_default();
         lane.queue.push_back(Assignment {
             run,
             handler,
-            start,
+            safe: false,
         });
-        if new {
-            let aborted = self.aborted.clone().cancelled_owned();
-            let work = Arc::clone(self).work(job_id);
-            self.runtime.spawn(async {
-                tokio::select! { () = aborted => {}, () = work => {} }
-            });
-        }
         Admission::New(written)
+    }
+
+    /// Starts the runs that the journal reports, until there is no journal any more.
+    pub(crate) async fn start(self: Arc<Self>, mut reports: mpsc::UnboundedReceiver<Vec<Written>>) {
+        while let Some(runs) = reports.recv().await {
+            let mut inner = self.lock();
+            for run in runs {
+                if self.is_ready(&mut inner, &run) {
+                    self.runtime.spawn(Arc::clone(&self).work(run.job_id));
+                }
+            }
+        }
+    }
+
+    /// Notes that a run is written down, or drops it if it cannot be; whether its lane needs a task now.
+    fn is_ready(&self, inner: &mut Inner, written: &Written) -> bool {
+        if !written.safe {
+            self.ledger.forget(written.log_id);
+        }
+        let Some(lane) = inner.lanes.get_mut(&written.job_id) else {
+            return false;
+        };
+        let is_meant = |waiting: &Assignment| waiting.run.request.log_id == written.log_id;
+        // Killed in the meantime: then it is not in the queue any more.
+        if let Some(place) = lane.queue.iter().position(is_meant) {
+            lane.queue[place].safe = written.safe;
+            if !written.safe {
+                lane.queue.remove(place);
+            }
+        }
+        let ready = lane.queue.front().is_some_and(|first| first.safe);
+        if ready && !lane.worked {
+            lane.worked = true;
+            return true;
+        }
+        self.remove_if_empty(inner, written.job_id);
+        false
     }
 
     /// Applies the block strategy of a new run to the lane that is there.
@@ -142,24 +173,20 @@ impl Lanes {
         }
     }
 
-    /// Works a lane until it is empty.
+    /// Works a lane until it is empty, or its next run is not written down yet.
     async fn work(self: Arc<Self>, job_id: i32) {
-        while let Some(assignment) = self.next(job_id) {
-            let Assignment {
-                run,
-                handler,
-                start,
-            } = assignment;
-            let log_id = run.request.log_id;
-            if start.await.is_err() {
-                self.ledger.forget(log_id);
-                continue;
+        let aborted = self.aborted.clone();
+        let work = async {
+            while let Some(Assignment { run, handler, .. }) = self.next(job_id) {
+                self.ledger.running(run.request.log_id);
+                let ctx = JobContext::new(Arc::clone(&run), self.logs.open(&run.request));
+                self.report(run.perform(&*handler, ctx).await);
             }
-            self.ledger.running(log_id);
-            let log = self.logs.open(&run.request);
-            let ctx = JobContext::new(Arc::clone(&run), log);
-            let item = run.perform(&*handler, ctx).await;
-            self.report(item);
+        };
+        tokio::select! {
+            biased;
+            () = work => {}
+            () = aborted.cancelled() => {}
         }
     }
 
@@ -167,15 +194,23 @@ impl Lanes {
         let mut inner = self.lock();
         let lane = inner.lanes.get_mut(&job_id)?;
         lane.running = None;
-        if let Some(assignment) = lane.queue.pop_front() {
+        if let Some(assignment) = lane.queue.pop_front_if(|first| first.safe) {
             lane.running = Some(Arc::clone(&assignment.run));
             return Some(assignment);
         }
-        inner.lanes.remove(&job_id);
+        lane.worked = false;
+        self.remove_if_empty(&mut inner, job_id);
+        None
+    }
+
+    fn remove_if_empty(&self, inner: &mut Inner, job_id: i32) {
+        let is_empty = |lane: &Lane| !lane.worked && lane.queue.is_empty();
+        if inner.lanes.get(&job_id).is_some_and(is_empty) {
+            inner.lanes.remove(&job_id);
+        }
         if inner.lanes.is_empty() {
             self.emptied.notify_waiters();
         }
-        None
     }
 
     fn report(&self, item: CallbackItem) {

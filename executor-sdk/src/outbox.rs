@@ -23,7 +23,7 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 
 /// What is put into the outbox.
 pub(crate) enum Mail {
-    Result(CallbackItem),
+    Results(Vec<CallbackItem>),
     /// Dropped when nothing is left to deliver.
     Flush(oneshot::Sender<()>),
 }
@@ -47,7 +47,7 @@ impl Outbox {
             if queue.is_empty() {
                 flushes.clear();
                 match self.mail.recv().await {
-                    Some(Mail::Result(item)) => queue.push_back(item),
+                    Some(Mail::Results(items)) => queue.extend(items),
                     // Dropped at the top of the loop, if nothing came before it: that is the answer.
                     Some(Mail::Flush(flush)) => flushes.push(flush),
                     None => return,
@@ -56,7 +56,7 @@ impl Outbox {
             }
             while let Ok(mail) = self.mail.try_recv() {
                 match mail {
-                    Mail::Result(item) => queue.push_back(item),
+                    Mail::Results(items) => queue.extend(items),
                     Mail::Flush(flush) => flushes.push(flush),
                 }
             }
@@ -84,7 +84,7 @@ impl Outbox {
         self.admins.post("/api/callback", body).await?;
         let ids: Vec<i64> = list.iter().map(|item| item.log_id).collect();
         self.ledger.acknowledged(ids.iter().copied());
-        self.journal.acknowledged(ids);
+        self.journal.acknowledged(&ids);
         Ok(())
     }
 

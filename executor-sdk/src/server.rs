@@ -10,9 +10,11 @@ use actix_web::{App, FromRequest, HttpRequest, HttpResponse, HttpServer};
 use carillon_protocol::{Answer, JobRef, LogRequest, RunRequest, headers};
 use futures_util::future::LocalBoxFuture;
 use serde::de::DeserializeOwned;
+use tokio::sync::{mpsc, oneshot};
 
 use crate::intake::{Intake, Reply};
 use crate::job_log::JobLogs;
+use crate::journal::Home;
 use crate::ledger::{Ledger, Phase};
 use crate::run::Meta;
 use crate::token::TokenCheck;
@@ -41,6 +43,7 @@ pub(crate) fn serve(
     let server = HttpServer::new(move || {
         App::new()
             .app_data(endpoints.clone())
+            .app_data(Data::new(home()))
             .app_data(PayloadConfig::new(MAX_BODY))
             .service(run_resource("/run"))
             .service(run_resource("/trigger"))
@@ -56,6 +59,19 @@ pub(crate) fn serve(
         .shutdown_timeout(1)
         .listen(listener)?
         .run())
+}
+
+/// Hands out the journal's answers within this worker's thread.
+fn home() -> Home {
+    let (home, mut answers) = mpsc::unbounded_channel::<Vec<(oneshot::Sender<bool>, bool)>>();
+    actix_web::rt::spawn(async move {
+        while let Some(list) = answers.recv().await {
+            for (answer, safe) in list {
+                let _ = answer.send(safe);
+            }
+        }
+    });
+    home
 }
 
 fn run_resource(path: &str) -> actix_web::Resource {
@@ -96,12 +112,11 @@ async fn run(
     request: HttpRequest,
     body: Trusted,
     endpoints: Data<Endpoints>,
+    home: Data<Home>,
 ) -> Result<HttpResponse, actix_web::Error> {
     let meta = meta(request.headers()).map_err(refusal)?;
-    let reply = endpoints
-        .intake
-        .run(body.parse::<RunRequest>()?, meta)
-        .await;
+    let run: RunRequest = body.parse()?;
+    let reply = endpoints.intake.run(run, meta, &home).await;
     let mut response = HttpResponse::Ok();
     response
         .insert_header((CONTENT_TYPE, "application/json"))

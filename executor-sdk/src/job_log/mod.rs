@@ -33,8 +33,7 @@ impl JobLogs {
 
     /// The log of a run; its file is made when something is written.
     pub(crate) fn open(&self, request: &RunRequest) -> RunLog {
-        let path = self.path(request.log_date_time, request.log_id);
-        RunLog::new(self.clone(), path, request.handler.clone())
+        RunLog::new(self.clone(), request)
     }
 
     /// `None` for an instant outside the years 1970 to 9999 or an id that is no run's.

@@ -3,9 +3,10 @@
 use std::fmt::Write as _;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
+use carillon_protocol::RunRequest;
 use chrono::DateTime;
 
 use super::JobLogs;
@@ -20,7 +21,8 @@ const TRUNCATED: &str = "truncated: the log of a run ends at 16 MiB\n";
 /// The log of one run.
 pub(crate) struct RunLog {
     logs: JobLogs,
-    path: Option<PathBuf>,
+    due_at: i64,
+    log_id: i64,
     handler: String,
     state: Mutex<State>,
 }
@@ -34,11 +36,12 @@ struct State {
 }
 
 impl RunLog {
-    pub(super) fn new(logs: JobLogs, path: Option<PathBuf>, handler: String) -> Self {
+    pub(super) fn new(logs: JobLogs, request: &RunRequest) -> Self {
         Self {
             logs,
-            path,
-            handler,
+            due_at: request.log_date_time,
+            log_id: request.log_id,
+            handler: request.handler.clone(),
             state: Mutex::default(),
         }
     }
@@ -66,8 +69,8 @@ impl RunLog {
         let file = match &mut state.file {
             Some(file) => file,
             None => {
-                let path = self.path.as_deref().ok_or(io::ErrorKind::InvalidInput)?;
-                let file = self.create(path)?;
+                let path = self.logs.path(self.due_at, self.log_id);
+                let file = self.create(&path.ok_or(io::ErrorKind::InvalidInput)?)?;
                 // A retry of the same run id never happens, but a file may be left from a lost journal.
                 state.length = file.metadata()?.len();
                 state.file.insert(file)

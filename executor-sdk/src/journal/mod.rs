@@ -5,12 +5,12 @@
 //! after its line is durable, and a result is called back only after its line is.
 
 mod past;
+mod queue;
 mod record;
 mod segments;
 mod writer;
 
 use std::path::Path;
-use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
@@ -20,7 +20,9 @@ use tokio::sync::{mpsc, oneshot};
 use crate::Error;
 use crate::outbox::Mail;
 use crate::run::Run;
-use record::Record;
+pub(crate) use queue::Home;
+use queue::{Accepted, Queue};
+use writer::Readers;
 
 /// What a run that was accepted, and a result that was reported, survive.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -44,80 +46,133 @@ pub(crate) struct Recovered {
     pub(crate) attempts: Vec<(i64, String, i32)>,
 }
 
-enum Entry {
-    Accept {
-        record: Record,
-        start: oneshot::Sender<()>,
-        written: oneshot::Sender<bool>,
-    },
-    Result(CallbackItem),
-    Acknowledged(Vec<i64>),
-    Barrier(oneshot::Sender<bool>),
-    Close,
+/// What the journal says of an accepted run.
+pub(crate) struct Written {
+    pub(crate) job_id: i32,
+    pub(crate) log_id: i64,
+    /// Whether it is written down, so that it may start.
+    pub(crate) safe: bool,
 }
 
 /// The door to the writing thread.
 #[derive(Clone)]
 pub(crate) struct Journal {
-    entries: Sender<Entry>,
-    thread: Arc<Mutex<Option<JoinHandle<()>>>>,
+    door: Arc<Door>,
+}
+
+struct Door {
+    queue: Arc<Queue>,
+    thread: Mutex<Option<JoinHandle<()>>>,
 }
 
 impl Journal {
-    /// Reads what an earlier process left in `folder`, and starts to write. Results go to `outbox` once they are safe.
+    /// Reads what an earlier process left in `folder`, and starts to write. Accepted runs go to `starter` and results
+    /// to `outbox` once they are safe.
     pub(crate) fn open(
         folder: &Path,
         durability: Durability,
+        starter: mpsc::UnboundedSender<Vec<Written>>,
         outbox: mpsc::UnboundedSender<Mail>,
     ) -> Result<(Self, Recovered), Error> {
         let (segments, recovered) = segments::Segments::open(folder, durability, segments::LIMITS)?;
-        let (entries, queue): (_, Receiver<Entry>) = channel();
+        let queue = Arc::new(Queue::default());
+        let (waiting, readers) = (Arc::clone(&queue), Readers { starter, outbox });
         let thread = std::thread::Builder::new()
             .name("carillon-journal".to_owned())
-            .spawn(move || writer::write(&queue, segments, &outbox))
+            .spawn(move || writer::write(&waiting, segments, &readers))
             .map_err(|source| Error::data(folder, source))?;
-        let thread = Arc::new(Mutex::new(Some(thread)));
-        Ok((Self { entries, thread }, recovered))
+        let thread = Mutex::new(Some(thread));
+        let door = Arc::new(Door { queue, thread });
+        Ok((Self { door }, recovered))
     }
 
-    /// Writes an accepted run. Once it is safe, `start` is told; the receiver says whether it is.
-    pub(crate) fn accept(&self, run: &Run, start: oneshot::Sender<()>) -> oneshot::Receiver<bool> {
-        let (written, answer) = oneshot::channel();
-        let _ = self.entries.send(Entry::Accept {
-            record: Record::accepted(run),
-            start,
-            written,
+    /// Writes an accepted run. The receiver is told, by way of `home`, whether it is safe.
+    pub(crate) fn accept(&self, run: &Run, home: &Home) -> oneshot::Receiver<bool> {
+        let (answer, answered) = oneshot::channel();
+        let (log_id, job_id) = (run.request.log_id, run.request.job_id);
+        let due_at = run.request.log_date_time;
+        let fire_key = run.meta.fire_key.as_deref();
+        self.door.queue.add(|batch| {
+            let lines = &mut batch.lines;
+            record::write_accepted(lines, log_id, due_at, run.meta.attempt, fire_key);
+            batch.runs.push(Accepted {
+                job_id,
+                log_id,
+                home: home.clone(),
+                answer,
+            });
         });
-        answer
+        answered
     }
 
     /// Writes a result, which then goes to the outbox.
     pub(crate) fn result(&self, item: CallbackItem) {
-        let _ = self.entries.send(Entry::Result(item));
+        self.door.queue.add(|batch| {
+            record::write_item(&mut batch.lines, &item);
+            batch.results.push(item);
+        });
     }
 
     /// Notes that an admin has these results.
-    pub(crate) fn acknowledged(&self, ids: Vec<i64>) {
-        let _ = self.entries.send(Entry::Acknowledged(ids));
+    pub(crate) fn acknowledged(&self, ids: &[i64]) {
+        self.door.queue.add(|batch| {
+            record::write_acknowledged(&mut batch.lines, ids);
+            batch.acknowledged.extend(ids);
+        });
     }
 
     /// Waits until everything given so far is safe; `false` if it cannot be written.
     pub(crate) async fn barrier(&self) -> bool {
         let (written, answer) = oneshot::channel();
-        let _ = self.entries.send(Entry::Barrier(written));
+        self.door.queue.add(|batch| batch.barriers.push(written));
         answer.await.unwrap_or(false)
     }
 
     /// Writes what is waiting and ends the thread. Later runs are refused.
     pub(crate) fn close(&self) {
-        let _ = self.entries.send(Entry::Close);
-        let thread = self
-            .thread
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .take();
-        if let Some(thread) = thread {
+        self.door.close();
+    }
+}
+
+impl Door {
+    fn close(&self) {
+        self.queue.add(|batch| batch.close = true);
+        let mut thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(thread) = thread.take() {
             let _ = thread.join();
         }
+    }
+}
+
+impl Drop for Door {
+    fn drop(&mut self) {
+        self.close();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_comes_after_the_close_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let (outbox, mut mail) = mpsc::unbounded_channel();
+        let (starter, mut runs) = mpsc::unbounded_channel();
+        let (home, _answers) = mpsc::unbounded_channel();
+        let (journal, _) =
+            Journal::open(folder.path(), Durability::Machine, starter, outbox).unwrap();
+        let run = Run::new(carillon_protocol::RunRequest::default(), Default::default());
+        let _first = journal.accept(&run, &home);
+        journal.result(run.result(200, None));
+        journal.close();
+        assert!(matches!(mail.try_recv(), Ok(Mail::Results(sent)) if sent.len() == 1));
+        assert!(runs.try_recv().unwrap()[0].safe);
+
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .build()
+            .unwrap();
+        assert!(!runtime.block_on(journal.barrier()));
+        assert!(runtime.block_on(journal.accept(&run, &home)).is_err());
     }
 }

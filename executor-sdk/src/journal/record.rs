@@ -10,8 +10,6 @@ use std::fmt::Write;
 
 use carillon_protocol::CallbackItem;
 
-use crate::run::Run;
-
 /// A line of the journal.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Record {
@@ -30,15 +28,6 @@ pub(crate) enum Record {
 }
 
 impl Record {
-    pub(crate) fn accepted(run: &Run) -> Self {
-        Self::Accepted {
-            log_id: run.request.log_id,
-            due_at: run.request.log_date_time,
-            attempt: run.meta.attempt,
-            fire_key: run.meta.fire_key.clone(),
-        }
-    }
-
     /// The run that the line is about; none for a list.
     pub(crate) fn log_id(&self) -> Option<i64> {
         match self {
@@ -56,8 +45,7 @@ impl Record {
                 attempt,
                 fire_key,
             } => {
-                let key = fire_key.as_deref().unwrap_or("-");
-                let _ = writeln!(out, "A {log_id} {due_at} {attempt} {key}");
+                write_accepted(out, *log_id, *due_at, *attempt, fire_key.as_deref());
             }
             Self::Result {
                 log_id,
@@ -98,6 +86,18 @@ impl Record {
             _ => None,
         }
     }
+}
+
+/// Appends the line of an accepted run.
+pub(crate) fn write_accepted(
+    out: &mut String,
+    log_id: i64,
+    due_at: i64,
+    attempt: i32,
+    fire_key: Option<&str>,
+) {
+    let key = fire_key.unwrap_or("-");
+    let _ = writeln!(out, "A {log_id} {due_at} {attempt} {key}");
 }
 
 /// Appends the line of a result.

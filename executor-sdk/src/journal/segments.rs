@@ -85,9 +85,9 @@ impl Segments {
         self.open.insert(log_id);
     }
 
-    pub(super) fn settled(&mut self, ids: &[i64]) {
+    pub(super) fn settled(&mut self, ids: impl Iterator<Item = i64>) {
         for id in ids {
-            self.open.remove(id);
+            self.open.remove(&id);
         }
     }
 
@@ -213,7 +213,7 @@ mod tests {
         for id in 3..1000 {
             segments.opened(id);
             let lines = format!("A {id} 5 1 -\nR {id} 200 null\nK {id}\n");
-            segments.settled(&[id]);
+            segments.settled(std::iter::once(id));
             segments.append(&lines, true).unwrap();
             segments.rotate();
         }
