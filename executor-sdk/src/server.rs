@@ -10,11 +10,11 @@ use actix_web::{App, FromRequest, HttpRequest, HttpResponse, HttpServer};
 use carillon_protocol::{Answer, JobRef, LogRequest, RunRequest, headers};
 use futures_util::future::LocalBoxFuture;
 use serde::de::DeserializeOwned;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{Notify, mpsc};
 
 use crate::intake::{Intake, Reply};
 use crate::job_log::JobLogs;
-use crate::journal::Home;
+use crate::journal::{Answers, Home, Journal};
 use crate::ledger::{Ledger, Phase};
 use crate::run::Meta;
 use crate::token::TokenCheck;
@@ -43,7 +43,7 @@ pub(crate) fn serve(
     let server = HttpServer::new(move || {
         App::new()
             .app_data(endpoints.clone())
-            .app_data(Data::new(home()))
+            .app_data(Data::new(home(endpoints.intake.journal.clone())))
             .app_data(PayloadConfig::new(MAX_BODY))
             .service(run_resource("/run"))
             .service(run_resource("/trigger"))
@@ -61,17 +61,26 @@ pub(crate) fn serve(
         .run())
 }
 
-/// Hands out the journal's answers within this worker's thread.
-fn home() -> Home {
-    let (home, mut answers) = mpsc::unbounded_channel::<Vec<(oneshot::Sender<bool>, bool)>>();
+/// What stands between the journal and this worker's thread: it wakes the journal once for all requests that were
+/// ready together, and hands out its answers.
+fn home(journal: Journal) -> Home {
+    let (answers, mut answered) = mpsc::unbounded_channel::<Answers>();
+    let added = Arc::new(Notify::new());
+    let notified = Arc::clone(&added);
     actix_web::rt::spawn(async move {
-        while let Some(list) = answers.recv().await {
+        loop {
+            notified.notified().await;
+            journal.wake();
+        }
+    });
+    actix_web::rt::spawn(async move {
+        while let Some(list) = answered.recv().await {
             for (answer, safe) in list {
                 let _ = answer.send(safe);
             }
         }
     });
-    home
+    Home { answers, added }
 }
 
 fn run_resource(path: &str) -> actix_web::Resource {

@@ -20,8 +20,8 @@ use tokio::sync::{mpsc, oneshot};
 use crate::Error;
 use crate::outbox::Mail;
 use crate::run::Run;
-pub(crate) use queue::Home;
 use queue::{Accepted, Queue};
+pub(crate) use queue::{Answers, Home};
 use writer::Readers;
 
 /// What a run that was accepted, and a result that was reported, survive.
@@ -92,7 +92,7 @@ impl Journal {
         let (log_id, job_id) = (run.request.log_id, run.request.job_id);
         let due_at = run.request.log_date_time;
         let fire_key = run.meta.fire_key.as_deref();
-        self.door.queue.add(|batch| {
+        self.door.queue.add_quietly(|batch| {
             let lines = &mut batch.lines;
             record::write_accepted(lines, log_id, due_at, run.meta.attempt, fire_key);
             batch.runs.push(Accepted {
@@ -102,7 +102,13 @@ impl Journal {
                 answer,
             });
         });
+        home.added.notify_one();
         answered
+    }
+
+    /// Wakes the writer for the runs that were accepted.
+    pub(crate) fn wake(&self) {
+        self.door.queue.wake();
     }
 
     /// Writes a result, which then goes to the outbox.
@@ -159,7 +165,9 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let (outbox, mut mail) = mpsc::unbounded_channel();
         let (starter, mut runs) = mpsc::unbounded_channel();
-        let (home, _answers) = mpsc::unbounded_channel();
+        let (answers, _answered) = mpsc::unbounded_channel();
+        let added = Arc::default();
+        let home = Home { answers, added };
         let (journal, _) =
             Journal::open(folder.path(), Durability::Machine, starter, outbox).unwrap();
         let run = Run::new(carillon_protocol::RunRequest::default(), Default::default());

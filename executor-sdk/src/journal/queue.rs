@@ -1,23 +1,31 @@
 //! What waits to be written.
 //!
 //! At a thousand runs a second, waking threads costs more than all else. So a thread is woken once for many entries: the
-//! writer waits a moment for company before it writes, results wait for the next accepted run or 2 ms, and those who
-//! wait for the writer are told in lists.
+//! writer when the server's thread has looked through all requests that are there, results wait for the next accepted
+//! run or 2 ms, and those who wait for the writer are told in lists.
 
 use std::mem::take;
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use carillon_protocol::CallbackItem;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{Notify, mpsc, oneshot};
 
-/// For this time after the first accepted run, others may join its write.
-const GATHER: Duration = Duration::from_micros(200);
 /// For this time, results wait for an accepted run to be written with.
 const DEFER: Duration = Duration::from_millis(2);
 
-/// A thread that waits for answers: it gets them in lists and hands them out itself, which wakes nobody else.
-pub(crate) type Home = mpsc::UnboundedSender<Vec<(oneshot::Sender<bool>, bool)>>;
+/// Answers for one thread that waits for several: it hands them out itself, which wakes nobody else.
+pub(crate) type Answers = Vec<(oneshot::Sender<bool>, bool)>;
+
+/// A thread of the server, as the journal knows it.
+#[derive(Clone)]
+pub(crate) struct Home {
+    /// Gets the answers.
+    pub(crate) answers: mpsc::UnboundedSender<Answers>,
+    /// Told when a run was added; the thread then calls [`Journal::wake`](super::Journal::wake) once it has looked
+    /// through the other requests.
+    pub(crate) added: Arc<Notify>,
+}
 
 /// An accepted run, which waits.
 pub(super) struct Accepted {
@@ -78,16 +86,26 @@ enum Sleep {
 impl Queue {
     /// Adds to the batch, and wakes the writer if it must be. After the close nothing is added: who waits is refused.
     pub(super) fn add(&self, change: impl FnOnce(&mut Batch)) {
+        self.add_quietly(change);
+        self.wake();
+    }
+
+    /// Adds to the batch; [`wake`](Self::wake) must follow soon.
+    pub(super) fn add_quietly(&self, change: impl FnOnce(&mut Batch)) {
         let mut state = self.lock();
-        if state.closed {
-            return;
+        if !state.closed {
+            change(&mut state.batch);
+            state.closed = state.batch.close;
         }
-        change(&mut state.batch);
-        state.closed = state.batch.close;
+    }
+
+    /// Wakes the writer, if it sleeps and there is something that it must be woken for.
+    pub(super) fn wake(&self) {
+        let mut state = self.lock();
         let wake = match state.sleep {
             Sleep::No => false,
             Sleep::Light => state.batch.is_urgent(),
-            Sleep::Deep => true,
+            Sleep::Deep => !state.batch.lines.is_empty() || state.batch.is_urgent(),
         };
         if wake {
             state.sleep = Sleep::No;
@@ -117,11 +135,6 @@ impl Queue {
             }
         }
         state.sleep = Sleep::No;
-        if !state.batch.runs.is_empty() {
-            drop(state);
-            std::thread::sleep(GATHER);
-            state = self.lock();
-        }
         take(&mut state.batch)
     }
 

@@ -52,14 +52,14 @@ impl Readers {
         for Accepted { home, answer, .. } in batch.runs {
             match homes
                 .iter_mut()
-                .find(|(known, _)| known.same_channel(&home))
+                .find(|(known, _)| known.answers.same_channel(&home.answers))
             {
                 Some((_, answers)) => answers.push((answer, safe)),
                 None => homes.push((home, vec![(answer, safe)])),
             }
         }
         for (home, answers) in homes {
-            let _ = home.send(answers);
+            let _ = home.answers.send(answers);
         }
         for barrier in batch.barriers {
             let _ = barrier.send(safe);
