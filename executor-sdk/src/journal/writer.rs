@@ -61,11 +61,12 @@ impl Readers {
         for (home, answers) in homes {
             let _ = home.answers.send(answers);
         }
-        for barrier in batch.barriers {
-            let _ = barrier.send(safe);
-        }
         if !batch.results.is_empty() {
             let _ = self.outbox.send(Mail::Results(batch.results));
+        }
+        // After the results: who waits at a barrier wants them to be in the outbox.
+        for barrier in batch.barriers {
+            let _ = barrier.send(safe);
         }
     }
 }
