@@ -34,7 +34,9 @@ pub fn check(address: &str, loopback: bool) -> Result<(), String> {
     {
         return wrong("a query, or dots or escapes in the path");
     }
-    if authority.port().is_some() && uri.port_u16().is_none_or(|port| port == 0) {
+    // A port that is no 16-bit number reads as none at all.
+    let has_port = authority.as_str().len() > authority.host().len();
+    if has_port && authority.port_u16().is_none_or(|port| port == 0) {
         return wrong("a port outside 1 to 65535");
     }
     match parse_host(authority.host()) {
