@@ -93,15 +93,22 @@ impl Address {
     pub async fn slot(&self, probe: bool) -> Option<OwnedSemaphorePermit> {
         loop {
             let opened = self.opened.notified();
-            if !probe && self.breaker().open_until.is_some() {
+            if self.turns_away(probe) {
                 return None;
             }
             tokio::select! {
                 biased;
-                permit = self.slots.clone().acquire_owned() => return permit.ok(),
+                permit = self.slots.clone().acquire_owned() => {
+                    // Requests that time out together free their slots together: the address may have closed meanwhile.
+                    return permit.ok().filter(|_| !self.turns_away(probe));
+                }
                 () = opened => {}
             }
         }
+    }
+
+    fn turns_away(&self, probe: bool) -> bool {
+        !probe && self.breaker().open_until.is_some()
     }
 
     /// Learns from a request. Answers true if the address has just been closed.
@@ -246,5 +253,17 @@ mod tests {
         address.note(&Outcome::NotSent { why: String::new() }, second(1), PAUSE);
         assert!(waiter.await.unwrap(), "it goes elsewhere");
         drop(held);
+    }
+
+    #[tokio::test]
+    async fn a_slot_that_is_freed_while_the_address_closes_is_given_to_nobody() {
+        let address = Arc::new(Address::new(1));
+        let held = address.slot(false).await;
+        let mut waiting = std::pin::pin!(address.slot(false));
+        assert!(futures_util::poll!(waiting.as_mut()).is_pending());
+        address.note(&Outcome::NotSent { why: String::new() }, second(1), PAUSE);
+        drop(held);
+        assert!(waiting.await.is_none(), "it goes elsewhere");
+        assert!(address.slot(true).await.is_some(), "the probe gets it");
     }
 }
