@@ -32,6 +32,7 @@ pub mod executor;
 pub mod fire;
 pub mod mark;
 pub mod node;
+pub mod overview;
 mod quarantine;
 pub mod session;
 pub mod settle;

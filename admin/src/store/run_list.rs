@@ -20,6 +20,8 @@ pub struct RunFilter {
     pub to: Option<Millis>,
     /// Runs with a smaller id than this.
     pub after: Option<i64>,
+    /// Runs with a greater id than this: bounds what a rare find costs.
+    pub above: Option<i64>,
     /// 1 to 1000.
     pub limit: u32,
 }
@@ -76,6 +78,7 @@ fn conditions(filter: &RunFilter) -> Conditions {
         // The condition of the partial index, in the words that every planner recognises.
         conditions.add("r.state < 9", []);
     }
+    conditions.add_if("r.id > ?", filter.above);
     conditions.add_if("r.cause = ?", filter.cause.map(Cause::code));
     conditions.add_if("r.scheduled_at >= ?", filter.from);
     conditions.add_if("r.scheduled_at < ?", filter.to);

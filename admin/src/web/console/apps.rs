@@ -1,0 +1,156 @@
+//! Executors by app, and the apps themselves.
+
+use std::collections::BTreeMap;
+
+use actix_web::http::StatusCode;
+use actix_web::{HttpRequest, HttpResponse, web};
+use askama::Template;
+use carillon_scheduler::validate_app_name;
+use serde::Deserialize;
+
+use super::form::Form;
+use super::guard::Fields;
+use super::job::actor;
+use super::problem::Problem;
+use super::view::{Badge, OFFLINE, ONLINE};
+use crate::store::executor::Executor;
+use crate::store::{App, Error};
+use crate::web::State;
+use crate::web::html::{self, Frame, see_other_with};
+use crate::web::session::Viewer;
+
+const TITLE_MAX: usize = 64;
+
+/// An address that has registered.
+struct Seat {
+    executor: Executor,
+    badge: Badge,
+    is_live: bool,
+}
+
+impl Seat {
+    fn of(executor: Executor, now: i64) -> Self {
+        let is_live = executor.is_live(now);
+        Self {
+            badge: if is_live { ONLINE } else { OFFLINE },
+            is_live,
+            executor,
+        }
+    }
+
+    /// Our SDK names its start; others cannot.
+    fn kind(&self) -> &'static str {
+        match self.executor.boot_id {
+            Some(_) => "Carillon SDK",
+            None => "xxl-job",
+        }
+    }
+}
+
+struct Group {
+    app: App,
+    seats: Vec<Seat>,
+    online: usize,
+}
+
+struct Unknown {
+    name: String,
+    seats: Vec<Seat>,
+}
+
+#[derive(Template)]
+#[template(path = "apps/list.html")]
+struct Page {
+    frame: Frame,
+    groups: Vec<Group>,
+    unknown: Vec<Unknown>,
+}
+
+/// `GET /apps`
+pub async fn list(state: web::Data<State>, frame: Frame) -> Result<HttpResponse, Problem> {
+    let mut seats: BTreeMap<String, Vec<Seat>> = BTreeMap::new();
+    for executor in state.store.executors().await? {
+        let of_app = seats.entry(executor.app.clone()).or_default();
+        of_app.push(Seat::of(executor, frame.now));
+    }
+    let apps = state.store.apps().await?.into_iter();
+    let groups = apps
+        .map(|app| {
+            let seats = seats.remove(&app.name).unwrap_or_default();
+            let online = seats.iter().filter(|seat| seat.is_live).count();
+            Group { app, seats, online }
+        })
+        .collect();
+    let unknown = seats
+        .into_iter()
+        .map(|(name, seats)| Unknown { name, seats });
+    let page = Page {
+        frame,
+        groups,
+        unknown: unknown.collect(),
+    };
+    Ok(html::page(&page, StatusCode::OK))
+}
+
+#[derive(Template)]
+#[template(path = "apps/new.html")]
+struct NewPage {
+    frame: Frame,
+    form: Form,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub struct Start {
+    name: String,
+}
+
+/// `GET /apps/new`
+pub async fn new(frame: Frame, start: web::Query<Start>) -> HttpResponse {
+    let form = Form::default().with("name", &start.name);
+    html::page(&NewPage { frame, form }, StatusCode::OK)
+}
+
+/// `POST /apps`
+pub async fn create(
+    state: web::Data<State>,
+    request: HttpRequest,
+    viewer: Viewer,
+    frame: Frame,
+    fields: Fields,
+) -> Result<HttpResponse, Problem> {
+    let mut form = Form::from(fields);
+    let name = form.value("name").trim().to_owned();
+    let title = Some(form.value("title").trim().to_owned()).filter(|title| !title.is_empty());
+    let title = title.unwrap_or_else(|| name.clone());
+    if let Err(message) = validate_app_name(&name) {
+        form.refuse("name", message);
+    }
+    if title.chars().count() > TITLE_MAX || title.chars().any(char::is_control) {
+        form.refuse(
+            "title",
+            format!("must be one line of at most {TITLE_MAX} characters"),
+        );
+    }
+    if form.is_fine() {
+        let actor = actor(&viewer, &request);
+        match state
+            .store
+            .create_app(&name, &title, frame.now, &actor)
+            .await
+        {
+            Ok(app) => {
+                state.pipeline.executors_changed();
+                return Ok(see_other_with(
+                    "/apps",
+                    "ok",
+                    &format!("The app {} is made.", app.name),
+                ));
+            }
+            Err(Error::Taken(_)) => form.refuse("name", "There is an app of this name already."),
+            Err(error) => return Err(error.into()),
+        }
+    }
+    let page = NewPage { frame, form };
+    Ok(html::page(&page, StatusCode::UNPROCESSABLE_ENTITY))
+}

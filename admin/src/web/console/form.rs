@@ -1,0 +1,141 @@
+//! A form as it was filled in, with what is wrong beside each field: nothing that was typed is lost.
+
+use std::collections::HashMap;
+
+use carillon_scheduler::FieldError;
+
+use super::guard::Fields;
+
+#[derive(Clone, Debug, Default)]
+pub struct Form {
+    values: HashMap<String, String>,
+    errors: Vec<(String, String)>,
+}
+
+impl Form {
+    pub fn set(&mut self, name: &str, value: impl Into<String>) {
+        self.values.insert(name.to_owned(), value.into());
+    }
+
+    pub fn with(mut self, name: &str, value: impl Into<String>) -> Self {
+        self.set(name, value);
+        self
+    }
+
+    pub fn value(&self, name: &str) -> &str {
+        self.values.get(name).map_or("", String::as_str)
+    }
+
+    /// Has this choice been made?
+    pub fn is(&self, name: &str, value: &str) -> bool {
+        self.value(name) == value
+    }
+
+    pub fn error(&self, name: &str) -> Option<&str> {
+        let found = self.errors.iter().find(|(field, _)| field == name);
+        found.map(|(_, message)| message.as_str())
+    }
+
+    /// All that is wrong, in the order in which it was found: field and message.
+    pub fn errors(&self) -> &[(String, String)] {
+        &self.errors
+    }
+
+    pub fn is_fine(&self) -> bool {
+        self.errors.is_empty()
+    }
+
+    pub fn refuse(&mut self, name: &str, message: impl Into<String>) {
+        if self.error(name).is_none() {
+            self.errors.push((name.to_owned(), message.into()));
+        }
+    }
+
+    /// Takes over what the rules say: `schedule.seconds` stands beside the field `seconds`.
+    pub fn refuse_all(&mut self, errors: Vec<FieldError>) {
+        for error in errors {
+            let name = error.field.rsplit('.').next().unwrap_or(&error.field);
+            self.refuse(name, error.message);
+        }
+    }
+
+    /// A whole number; empty means the default.
+    pub fn number<T: TryFrom<i64>>(&mut self, name: &str, default: T) -> T {
+        let text = self.value(name).trim().to_owned();
+        if text.is_empty() {
+            return default;
+        }
+        match text
+            .parse::<i64>()
+            .ok()
+            .and_then(|number| T::try_from(number).ok())
+        {
+            Some(number) => number,
+            None => {
+                self.refuse(
+                    name,
+                    format!("`{text}` is not a whole number that fits here"),
+                );
+                default
+            }
+        }
+    }
+
+    /// One of our words; empty means the default.
+    pub fn word<T: Default + std::str::FromStr<Err: std::fmt::Display>>(
+        &mut self,
+        name: &str,
+    ) -> T {
+        let text = self.value(name).to_owned();
+        if text.is_empty() {
+            return T::default();
+        }
+        match text.parse() {
+            Ok(word) => word,
+            Err(error) => {
+                self.refuse(name, format!("{error}"));
+                T::default()
+            }
+        }
+    }
+}
+
+impl From<Fields> for Form {
+    fn from(fields: Fields) -> Self {
+        Self {
+            values: fields.0.into_iter().collect(),
+            errors: vec![],
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use carillon_scheduler::RouteStrategy;
+
+    #[test]
+    fn wrong_values_stay_and_are_named() {
+        let mut form = Form::default()
+            .with("retries", "many")
+            .with("route", "nearest");
+        assert_eq!(form.number("retries", 0_i32), 0);
+        assert_eq!(form.number("timeout", 7_i64), 7, "empty means the default");
+        assert_eq!(
+            form.word::<RouteStrategy>("route"),
+            RouteStrategy::RoundRobin
+        );
+        assert_eq!(form.value("retries"), "many");
+        assert_eq!(
+            form.error("retries"),
+            Some("`many` is not a whole number that fits here")
+        );
+        assert!(
+            form.error("route")
+                .is_some_and(|text| text.contains("allowed: round_robin"))
+        );
+        form.refuse_all(vec![FieldError::new("schedule.expression", "six fields")]);
+        assert_eq!(form.error("expression"), Some("six fields"));
+        assert_eq!(form.errors().len(), 3);
+    }
+}

@@ -1,0 +1,128 @@
+//! `GET /jobs`: the list, its filters in the address.
+
+use actix_web::http::StatusCode;
+use actix_web::{HttpResponse, web};
+use askama::Template;
+use serde::Deserialize;
+
+use super::problem::Problem;
+use super::view::{self, Badge, STRIP, ScheduleText, Strip};
+use crate::store::{App, Job, JobFilter};
+use crate::web::State;
+use crate::web::html::{self, Frame};
+
+const PAGE: u32 = 50;
+/// A count stops here: "10,000+".
+const COUNTED: u32 = 10_000;
+
+/// The filters as they stand in the address.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct Asked {
+    text: String,
+    app: String,
+    /// `enabled` or `paused`.
+    state: String,
+    kind: String,
+    after: Option<i64>,
+}
+
+impl Asked {
+    fn filter(&self) -> JobFilter {
+        let given = |text: &str| (!text.is_empty()).then(|| text.to_owned());
+        JobFilter {
+            text: given(self.text.trim()),
+            app: given(&self.app),
+            enabled: match self.state.as_str() {
+                "enabled" => Some(true),
+                "paused" => Some(false),
+                _ => None,
+            },
+            kind: given(&self.kind),
+            after: self.after,
+            limit: PAGE,
+        }
+    }
+
+    fn is_filtered(&self) -> bool {
+        let filters = [&self.text, &self.app, &self.state, &self.kind];
+        filters.iter().any(|text| !text.is_empty())
+    }
+
+    /// The same list from another place on.
+    fn address(&self, after: Option<i64>) -> String {
+        let mut query = url::form_urlencoded::Serializer::new(String::new());
+        for (name, value) in [
+            ("text", &self.text),
+            ("app", &self.app),
+            ("state", &self.state),
+            ("kind", &self.kind),
+        ] {
+            if !value.is_empty() {
+                query.append_pair(name, value);
+            }
+        }
+        if let Some(after) = after {
+            query.append_pair("after", &after.to_string());
+        }
+        format!("/jobs?{}", query.finish())
+    }
+}
+
+struct Row {
+    job: Job,
+    badge: Badge,
+    state: &'static str,
+    schedule: ScheduleText,
+    strip: Strip,
+}
+
+#[derive(Template)]
+#[template(path = "jobs/list.html")]
+struct Page {
+    frame: Frame,
+    asked: Asked,
+    apps: Vec<App>,
+    rows: Vec<Row>,
+    count: String,
+    first: Option<String>,
+    next: Option<String>,
+}
+
+pub async fn list(
+    state: web::Data<State>,
+    frame: Frame,
+    asked: web::Query<Asked>,
+) -> Result<HttpResponse, Problem> {
+    let asked = asked.into_inner();
+    let filter = asked.filter();
+    let jobs = state.store.jobs(&filter).await?;
+    let count = state.store.count_jobs(&filter, COUNTED).await?;
+    let ids: Vec<i64> = jobs.items.iter().map(|job| job.id).collect();
+    let marks = state.store.latest_runs(&ids, STRIP as i64).await?;
+    let rows = jobs.items.into_iter().map(|job| Row {
+        badge: view::job_badge(&job),
+        state: view::job_state(&job),
+        schedule: view::schedule(&job.draft.schedule),
+        strip: Strip::of(marks.get(&job.id)),
+        job,
+    });
+    let page = Page {
+        frame,
+        apps: state.store.apps().await?,
+        rows: rows.collect(),
+        count: counted(count),
+        first: asked.after.map(|_| asked.address(None)),
+        next: jobs.next.map(|after| asked.address(Some(after))),
+        asked,
+    };
+    Ok(html::page(&page, StatusCode::OK))
+}
+
+fn counted(count: u32) -> String {
+    match count {
+        1 => "1 job".to_owned(),
+        COUNTED.. => "10,000+ jobs".to_owned(),
+        _ => format!("{count} jobs"),
+    }
+}

@@ -1,0 +1,202 @@
+//! One run: its story, its parts and attempts, its log, and its end.
+
+use actix_web::http::StatusCode;
+use actix_web::{HttpResponse, web};
+use askama::Template;
+use carillon_scheduler::{Millis, RunState};
+
+use super::log::{self, Lines};
+use super::problem::Problem;
+use super::runs::Row;
+use crate::pipeline::{self, Kill};
+use crate::store::{Job, RunView};
+use crate::web::State;
+use crate::web::html::{self, Frame, duration, see_other_with};
+
+async fn find(state: &State, id: i64) -> Result<RunView, Problem> {
+    state.store.run(id).await?.ok_or(Problem::Missing("run"))
+}
+
+/// A moment in the life of a run, or what it still waits for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Step {
+    pub what: &'static str,
+    pub at: Option<Millis>,
+    /// Since the step before.
+    pub gap: Option<String>,
+    pub tone: &'static str,
+    pub note: String,
+}
+
+/// What has happened to the run, in order, and what comes next.
+fn story(run: &RunView, row: &Row, now: Millis) -> Vec<Step> {
+    let mut steps: Vec<Step> = vec![];
+    let mut step = |what, at: Option<Millis>, tone, note: String| {
+        let before = steps.iter().rev().find_map(|step| step.at);
+        let gap = at
+            .zip(before)
+            .map(|(at, before)| format!("+{}", duration(at - before)));
+        steps.push(Step {
+            what,
+            at,
+            gap,
+            tone,
+            note,
+        });
+    };
+    if run.due_at != run.scheduled_at {
+        step("Scheduled", Some(run.scheduled_at), "done", String::new());
+    }
+    let waits = run.state == RunState::Claimed;
+    step(
+        "Due",
+        Some(run.due_at),
+        if run.due_at <= now { "done" } else { "" },
+        String::new(),
+    );
+    if run.marked_at.is_some() || waits {
+        let note = match run.owner.as_deref() {
+            Some(node) if run.marked_at.is_some() => format!("by node {node}"),
+            _ => String::new(),
+        };
+        step(
+            "Marked for sending",
+            run.marked_at,
+            if waits { "" } else { "done" },
+            note,
+        );
+    }
+    if run.sent_at.is_some() || run.state.is_open() {
+        let note = run
+            .address
+            .as_deref()
+            .map_or_else(String::new, |it| format!("to {it}"));
+        step(
+            "Sent",
+            run.sent_at,
+            if run.sent_at.is_some() { "done" } else { "" },
+            note,
+        );
+    }
+    if let Some(at) = run.kill_asked_at {
+        step("Kill asked", Some(at), "none", String::new());
+    }
+    match run.state {
+        RunState::Claimed | RunState::Sending => step("Finished", None, "", String::new()),
+        RunState::Running => {
+            let note = row
+                .duration
+                .as_ref()
+                .map_or_else(String::new, |it| format!("for {it} so far"));
+            step("Running", None, "running", note);
+        }
+        _ => step(
+            ending(run.state),
+            run.finished_at,
+            row.badge.tone,
+            String::new(),
+        ),
+    }
+    steps
+}
+
+fn ending(state: RunState) -> &'static str {
+    match state {
+        RunState::Succeeded => "Succeeded",
+        RunState::Failed => "Failed",
+        RunState::Killed => "Killed",
+        RunState::Cancelled => "Cancelled",
+        RunState::Lost => "Lost",
+        _ => "Outcome unknown",
+    }
+}
+
+#[derive(Template)]
+#[template(path = "runs/run.html")]
+struct Page {
+    frame: Frame,
+    row: Row,
+    job: Option<Job>,
+    steps: Vec<Step>,
+    /// The other runs of the same fire.
+    family: Vec<Row>,
+    log: Lines,
+}
+
+impl Page {
+    fn can_be_killed(&self) -> bool {
+        let run = &self.row.run;
+        matches!(
+            run.state,
+            RunState::Claimed | RunState::Sending | RunState::Running
+        ) && run.kill_asked_at.is_none()
+    }
+
+    /// Parameters of this fire, or of its job as it is now.
+    fn params(&self) -> &str {
+        let own = self.row.run.params.as_deref();
+        own.or(self.job.as_ref().map(|job| job.draft.params.as_str()))
+            .unwrap_or("")
+    }
+
+    fn is_moving(&self) -> bool {
+        self.row.badge.moving
+    }
+}
+
+/// `GET /runs/{id}`
+pub async fn page(
+    state: web::Data<State>,
+    frame: Frame,
+    id: web::Path<i64>,
+) -> Result<HttpResponse, Problem> {
+    let run = find(&state, *id).await?;
+    let mut family = state.store.fire_runs(&run).await?;
+    if family.len() < 2 {
+        family.clear();
+    }
+    let now = frame.now;
+    let row = Row::of(run, now);
+    let page = Page {
+        log: log::first_lines(&state, &row.run).await,
+        job: state.store.job(row.run.job_id).await?,
+        steps: story(&row.run, &row, now),
+        family: family.into_iter().map(|run| Row::of(run, now)).collect(),
+        row,
+        frame,
+    };
+    Ok(html::page(&page, StatusCode::OK))
+}
+
+#[derive(Template)]
+#[template(path = "runs/kill.html")]
+struct Question {
+    frame: Frame,
+    row: Row,
+}
+
+/// `GET /runs/{id}/kill` asks.
+pub async fn ask_kill(
+    state: web::Data<State>,
+    frame: Frame,
+    id: web::Path<i64>,
+) -> Result<HttpResponse, Problem> {
+    let row = Row::of(find(&state, *id).await?, frame.now);
+    Ok(html::page(&Question { frame, row }, StatusCode::OK))
+}
+
+/// `POST /runs/{id}/kill`
+pub async fn kill(state: web::Data<State>, id: web::Path<i64>) -> Result<HttpResponse, Problem> {
+    let to = format!("/runs/{}", *id);
+    let (kind, text) = match state.pipeline.kill(*id).await {
+        Ok(Kill::Cancelled) => (
+            "ok",
+            "The run is cancelled; it had not been sent.".to_owned(),
+        ),
+        Ok(Kill::Asked) => ("ok", "The executor was asked to end the run.".to_owned()),
+        Ok(Kill::AlreadyEnded) => ("ok", "The run has ended already.".to_owned()),
+        Err(pipeline::Error::Executor(why)) => ("failed", format!("The run goes on: {why}.")),
+        Err(error) => return Err(error.into()),
+    };
+    Ok(see_other_with(&to, kind, &text))
+}

@@ -1,0 +1,109 @@
+//! Run once: parameters, executor, and a key that makes a repeated press harmless.
+
+use actix_web::http::StatusCode;
+use actix_web::{HttpResponse, web};
+use askama::Template;
+use carillon_scheduler::Cause;
+use serde::Deserialize;
+
+use super::form::Form;
+use super::guard::Fields;
+use super::job::find;
+use super::problem::Problem;
+use crate::config::random_secret;
+use crate::pipeline::{self, Fire};
+use crate::store::Job;
+use crate::store::executor::Executor;
+use crate::web::State;
+use crate::web::html::{self, Frame, see_other};
+
+const PARAMS_BYTES: usize = 65_536;
+
+#[derive(Template)]
+#[template(path = "jobs/run.html")]
+struct Page {
+    frame: Frame,
+    job: Job,
+    form: Form,
+    executors: Vec<Executor>,
+}
+
+async fn page(state: &State, frame: Frame, job: Job, form: Form) -> Result<HttpResponse, Problem> {
+    let mut executors = state.store.executors().await?;
+    executors.retain(|it| it.app == job.draft.app && it.is_live(frame.now));
+    let status = match form.is_fine() {
+        true => StatusCode::OK,
+        false => StatusCode::UNPROCESSABLE_ENTITY,
+    };
+    let page = Page {
+        frame,
+        job,
+        form,
+        executors,
+    };
+    Ok(html::page(&page, status))
+}
+
+#[derive(Default, Deserialize)]
+pub struct Start {
+    /// A run whose parameters are taken once more.
+    like: Option<i64>,
+}
+
+/// `GET /jobs/{id}/run`
+pub async fn ask(
+    state: web::Data<State>,
+    frame: Frame,
+    id: web::Path<i64>,
+    start: web::Query<Start>,
+) -> Result<HttpResponse, Problem> {
+    let job = find(&state, *id).await?;
+    let like = match start.like {
+        Some(run) => state.store.run(run).await?,
+        None => None,
+    };
+    let params = like
+        .filter(|run| run.job_id == job.id)
+        .and_then(|run| run.params);
+    let form = Form::default()
+        .with("params", params.unwrap_or_else(|| job.draft.params.clone()))
+        .with("key", random_secret());
+    page(&state, frame, job, form).await
+}
+
+/// `POST /jobs/{id}/run`
+pub async fn run(
+    state: web::Data<State>,
+    frame: Frame,
+    id: web::Path<i64>,
+    fields: Fields,
+) -> Result<HttpResponse, Problem> {
+    let job = find(&state, *id).await?;
+    let mut form = Form::from(fields);
+    let params = form.value("params").replace("\r\n", "\n");
+    if params.len() > PARAMS_BYTES {
+        let text = format!(
+            "has {} bytes; at most {PARAMS_BYTES} are allowed",
+            params.len()
+        );
+        form.refuse("params", text);
+        return page(&state, frame, job, form).await;
+    }
+    let given = |name: &str| Some(form.value(name).to_owned()).filter(|text| !text.is_empty());
+    let fire = Fire {
+        job_id: job.id,
+        cause: Cause::Manual,
+        params: (params != job.draft.params).then_some(params),
+        address: given("address"),
+        idempotency_key: given("key").map(|key| format!("console-{key}")),
+    };
+    match state.pipeline.fire(fire).await {
+        Ok(run) => Ok(see_other(&format!("/runs/{run}"))),
+        Err(pipeline::Error::Address(address)) => {
+            let text = format!("{address} is not online any more; choose another executor.");
+            form.refuse("address", text);
+            page(&state, frame, job, form).await
+        }
+        Err(error) => Err(error.into()),
+    }
+}

@@ -1,0 +1,217 @@
+//! What pages show of jobs and runs: a state as a word, a mark and a tone; a schedule in words; the last runs as a strip.
+
+use std::collections::HashMap;
+
+use carillon_scheduler::{Cause, RunState, ScheduleDraft};
+
+use crate::store::Job;
+use crate::store::overview::RunMark;
+use crate::web::html::duration;
+
+/// A state: never shown by its colour alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Badge {
+    pub word: &'static str,
+    /// `ok`, `failed`, `running`, `waiting`, `none`: a colour.
+    pub tone: &'static str,
+    /// Name of the mark in `icons.svg`.
+    pub icon: &'static str,
+    /// Will it change by itself?
+    pub moving: bool,
+}
+
+const fn badge(word: &'static str, tone: &'static str, icon: &'static str, moving: bool) -> Badge {
+    Badge {
+        word,
+        tone,
+        icon,
+        moving,
+    }
+}
+
+pub const fn run_badge(state: RunState) -> Badge {
+    match state {
+        RunState::Claimed => badge("claimed", "waiting", "clock", true),
+        RunState::Sending => badge("sending", "running", "sending", true),
+        RunState::Running => badge("running", "running", "running", true),
+        RunState::Unknown => badge("outcome unknown", "waiting", "question", false),
+        RunState::Lost => badge("lost", "failed", "lost", false),
+        RunState::Succeeded => badge("succeeded", "ok", "check", false),
+        RunState::Failed => badge("failed", "failed", "cross", false),
+        RunState::Killed => badge("killed", "none", "stop", false),
+        RunState::Cancelled => badge("cancelled", "none", "dash", false),
+    }
+}
+
+pub const KILL_ASKED: Badge = badge("kill asked", "waiting", "stop", true);
+
+pub fn job_badge(job: &Job) -> Badge {
+    match (job.draft.enabled, &job.paused_reason) {
+        (true, _) => badge("enabled", "ok", "play", false),
+        (false, Some(_)) => badge("paused by the engine", "failed", "warning", false),
+        (false, None) => badge("paused", "none", "pause", false),
+    }
+}
+
+pub const ONLINE: Badge = badge("online", "ok", "online", false);
+pub const OFFLINE: Badge = badge("offline", "none", "offline", false);
+
+/// The word of `data-state` on a job's row.
+pub fn job_state(job: &Job) -> &'static str {
+    if job.draft.enabled {
+        "enabled"
+    } else {
+        "paused"
+    }
+}
+
+/// A schedule in two parts: what is repeated, and a remark such as the zone.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ScheduleText {
+    pub main: String,
+    /// An expression is shown in the fixed-width face.
+    pub is_code: bool,
+    pub remark: String,
+}
+
+pub fn schedule(draft: &ScheduleDraft) -> ScheduleText {
+    let (main, is_code, remark) = match draft {
+        ScheduleDraft::None => ("by hand or API".to_owned(), false, String::new()),
+        ScheduleDraft::Cron {
+            expression,
+            timezone,
+            ..
+        } => (expression.clone(), true, timezone.clone()),
+        ScheduleDraft::FixedRate { seconds } => (
+            format!("every {}", duration(seconds.saturating_mul(1000))),
+            false,
+            String::new(),
+        ),
+    };
+    ScheduleText {
+        main,
+        is_code,
+        remark,
+    }
+}
+
+pub const fn cause(cause: Cause) -> &'static str {
+    match cause {
+        Cause::Schedule => "schedule",
+        Cause::Manual => "by hand",
+        Cause::Api => "API",
+        Cause::Child => "child",
+        Cause::Backfill => "backfill",
+    }
+}
+
+/// The last runs of a job as small bars, the newest at the right.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Strip {
+    pub bars: Vec<Bar>,
+    /// The same in words.
+    pub label: String,
+    pub last: Option<RunMark>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Bar {
+    pub x: usize,
+    pub y: usize,
+    pub height: usize,
+    pub tone: &'static str,
+}
+
+pub const STRIP: usize = 12;
+
+impl Strip {
+    /// `marks` are newest first.
+    pub fn of(marks: Option<&Vec<RunMark>>) -> Self {
+        let marks = marks.map_or(&[][..], |marks| &marks[..marks.len().min(STRIP)]);
+        let empty = STRIP - marks.len();
+        let bars = marks.iter().rev().enumerate().map(|(index, mark)| {
+            let tone = run_badge(mark.state).tone;
+            let height = if tone == "failed" { 16 } else { 10 };
+            Bar {
+                x: (empty + index) * 6,
+                y: 16 - height,
+                height,
+                tone,
+            }
+        });
+        Self {
+            bars: bars.collect(),
+            label: words(marks),
+            last: marks.first().cloned(),
+        }
+    }
+
+    pub fn badge(&self) -> Option<Badge> {
+        self.last.as_ref().map(|mark| run_badge(mark.state))
+    }
+}
+
+/// `last 3 runs: 2 succeeded, 1 failed`
+fn words(marks: &[RunMark]) -> String {
+    let mut counts: HashMap<RunState, usize> = HashMap::new();
+    for mark in marks {
+        *counts.entry(mark.state).or_default() += 1;
+    }
+    let parts: Vec<String> = RunState::ALL
+        .iter()
+        .rev()
+        .filter_map(|state| {
+            counts
+                .get(state)
+                .map(|count| format!("{count} {}", run_badge(*state).word))
+        })
+        .collect();
+    match marks.len() {
+        0 => String::new(),
+        1 => format!("last run {}", run_badge(marks[0].state).word),
+        count => format!("last {count} runs: {}", parts.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn mark(id: i64, state: RunState) -> RunMark {
+        RunMark {
+            id,
+            state,
+            scheduled_at: 0,
+        }
+    }
+
+    #[test]
+    fn a_strip_ends_with_the_newest_run_and_says_so_in_words() {
+        let marks = vec![
+            mark(3, RunState::Failed),
+            mark(2, RunState::Succeeded),
+            mark(1, RunState::Succeeded),
+        ];
+        let strip = Strip::of(Some(&marks));
+        let shown: Vec<_> = strip.bars.iter().map(|bar| (bar.x, bar.tone)).collect();
+        assert_eq!(shown, [(54, "ok"), (60, "ok"), (66, "failed")]);
+        assert_eq!(strip.label, "last 3 runs: 1 failed, 2 succeeded");
+        assert_eq!(strip.badge(), Some(run_badge(RunState::Failed)));
+        assert_eq!(Strip::of(None), Strip::default());
+    }
+
+    #[test]
+    fn schedules_in_words() {
+        let text = |draft| schedule(&draft).main;
+        assert_eq!(
+            text(ScheduleDraft::FixedRate { seconds: 300 }),
+            "every 5 min"
+        );
+        assert_eq!(text(ScheduleDraft::None), "by hand or API");
+        let cron = schedule(&ScheduleDraft::cron("0 0 3 * * ?", "Asia/Shanghai"));
+        assert_eq!(
+            (cron.main.as_str(), cron.remark.as_str(), cron.is_code),
+            ("0 0 3 * * ?", "Asia/Shanghai", true)
+        );
+    }
+}
