@@ -58,14 +58,14 @@ impl Store {
         Ok(id.unwrap_or(0))
     }
 
-    /// The last few runs of each of these jobs, newest first, as far as they are among the newest of all.
+    /// The last few runs of each of these jobs that have begun, newest first, as far as they are among the newest of all.
     pub async fn latest_runs(&self, jobs: &[i64], each: i64) -> Result<HashMap<i64, Vec<RunMark>>> {
         let above = self.newest_run().await? - LATELY;
         let (list, value) = dialect::id_list(self.backend, jobs);
         let text = format!(
             "SELECT job_id, id, state, scheduled_at FROM (SELECT job_id, id, state, scheduled_at, \
              ROW_NUMBER() OVER (PARTITION BY job_id ORDER BY id DESC) AS place FROM run \
-             WHERE id > ? AND job_id IN ({list})) AS placed WHERE place <= ? ORDER BY id DESC"
+             WHERE id > ? AND state > 0 AND job_id IN ({list})) AS placed WHERE place <= ? ORDER BY id DESC"
         );
         let mut found: HashMap<i64, Vec<RunMark>> = HashMap::new();
         let values = vec![above.into(), value, each.into()];

@@ -7,6 +7,7 @@
 #[macro_use]
 mod services;
 mod api;
+mod browser;
 mod cli;
 mod conformance;
 mod flow;

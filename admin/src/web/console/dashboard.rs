@@ -12,7 +12,7 @@ use super::problem::Problem;
 use super::runs::Row;
 use crate::store::node::Node;
 use crate::store::overview::{Failing, NextFire, PausedByEngine};
-use crate::store::{JobFilter, RunFilter};
+use crate::store::{App, JobFilter, RunFilter};
 use crate::web::State;
 use crate::web::html::{self, Frame};
 
@@ -62,7 +62,10 @@ struct Page {
     next: Vec<NextFire>,
     nodes: Vec<NodeRow>,
     all_shards: i32,
+    /// Apps in use without an executor.
     lonely_apps: Vec<String>,
+    /// Names of executors that no app has.
+    unknown_apps: Vec<String>,
     stuck: Vec<PausedByEngine>,
 }
 
@@ -82,8 +85,19 @@ pub async fn page(
         .collect();
     let mut lonely_apps = store.apps_in_use().await?;
     lonely_apps.retain(|app| !live.contains(&app.as_str()));
+    let apps = store.apps().await?;
+    let mut unknown_apps: Vec<String> = live.iter().map(ToString::to_string).collect();
+    unknown_apps.retain(|name| !apps.iter().any(|app| app.name == *name));
+    unknown_apps.dedup();
     let page = Page {
-        steps: steps(&state, &request, &live).await?,
+        steps: steps(
+            &state,
+            &request,
+            &apps,
+            !live.is_empty(),
+            unknown_apps.first(),
+        )
+        .await?,
         enabled: count(&state, true).await?,
         paused: count(&state, false).await?,
         runs: format!(
@@ -100,6 +114,7 @@ pub async fn page(
         nodes: nodes(&state, now).await?,
         all_shards: state.shards,
         lonely_apps,
+        unknown_apps,
         stuck: store.paused_by_engine(LIST as i64).await?,
         frame,
     };
@@ -161,7 +176,9 @@ async fn nodes(state: &State, now: i64) -> Result<Vec<NodeRow>, Problem> {
 async fn steps(
     state: &State,
     request: &HttpRequest,
-    live: &[&str],
+    apps: &[App],
+    executor: bool,
+    unknown_app: Option<&String>,
 ) -> Result<Option<Steps>, Problem> {
     let jobs = JobFilter {
         limit: 1,
@@ -178,8 +195,6 @@ async fn steps(
     if job.is_some() && run {
         return Ok(None);
     }
-    let apps = state.store.apps().await?;
-    let is_known = |name: &str| apps.iter().any(|app| app.name == name);
     let file = state.config.data_dir.join("access-token");
     let host = request
         .headers()
@@ -188,11 +203,8 @@ async fn steps(
     Ok(Some(Steps {
         address: format!("http://{}", host.unwrap_or("localhost:8080")),
         token_file: file.exists().then(|| file.display().to_string()),
-        executor: !live.is_empty(),
-        unknown_app: live
-            .iter()
-            .find(|name| !is_known(name))
-            .map(ToString::to_string),
+        executor,
+        unknown_app: unknown_app.cloned(),
         app: apps.first().map(|app| app.name.clone()),
         job,
         run,

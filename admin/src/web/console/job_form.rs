@@ -36,6 +36,8 @@ struct Conflict {
 struct Page {
     frame: Frame,
     title: String,
+    /// The job that is edited or copied.
+    origin: Option<(i64, String)>,
     /// Where the form goes, and where Cancel does.
     action: String,
     back: String,
@@ -67,26 +69,17 @@ async fn page(
     purpose: Purpose<'_>,
     form: Form,
 ) -> Result<Page, Problem> {
-    let (title, action, back, anchor_at) = match purpose {
-        Purpose::New => (
-            "New job".to_owned(),
-            "/jobs".to_owned(),
-            "/jobs".to_owned(),
-            frame.now,
-        ),
-        Purpose::Copy(job) => (
-            format!("Copy of {}", job.draft.name),
-            "/jobs".to_owned(),
-            format!("/jobs/{}", job.id),
-            frame.now,
-        ),
+    let (title, action, origin, anchor_at) = match purpose {
+        Purpose::New => ("New job", "/jobs".to_owned(), None, frame.now),
+        Purpose::Copy(job) => ("Copy job", "/jobs".to_owned(), Some(job), frame.now),
         Purpose::Edit(job) => (
-            format!("Edit {}", job.draft.name),
+            "Edit job",
             format!("/jobs/{}/edit", job.id),
-            format!("/jobs/{}", job.id),
+            Some(job),
             job.anchor_at,
         ),
     };
+    let back = origin.map_or_else(|| "/jobs".to_owned(), |job| format!("/jobs/{}", job.id));
     let schedule = schedule_of(&mut form.clone());
     let is_blank = form.value("expression").trim().is_empty() && form.is("kind", "cron");
     let preview = match schedule {
@@ -94,7 +87,8 @@ async fn page(
         _ => Preview::Never,
     };
     Ok(Page {
-        title,
+        title: title.to_owned(),
+        origin: origin.map(|job| (job.id, job.draft.name.clone())),
         action,
         back,
         apps: state.store.apps().await?,

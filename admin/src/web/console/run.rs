@@ -30,74 +30,77 @@ pub struct Step {
 
 /// What has happened to the run, in order, and what comes next.
 fn story(run: &RunView, row: &Row, now: Millis) -> Vec<Step> {
-    let mut steps: Vec<Step> = vec![];
-    let mut step = |what, at: Option<Millis>, tone, note: String| {
-        let before = steps.iter().rev().find_map(|step| step.at);
-        let gap = at
-            .zip(before)
-            .map(|(at, before)| format!("+{}", duration(at - before)));
-        steps.push(Step {
-            what,
-            at,
-            gap,
-            tone,
-            note,
-        });
-    };
-    if run.due_at != run.scheduled_at {
-        step("Scheduled", Some(run.scheduled_at), "done", String::new());
-    }
-    let waits = run.state == RunState::Claimed;
-    step(
-        "Due",
-        Some(run.due_at),
-        if run.due_at <= now { "done" } else { "" },
-        String::new(),
-    );
-    if run.marked_at.is_some() || waits {
-        let note = match run.owner.as_deref() {
-            Some(node) if run.marked_at.is_some() => format!("by node {node}"),
-            _ => String::new(),
-        };
-        step(
-            "Marked for sending",
-            run.marked_at,
-            if waits { "" } else { "done" },
-            note,
-        );
-    }
-    if run.sent_at.is_some() || run.state.is_open() {
-        let note = run
-            .address
-            .as_deref()
-            .map_or_else(String::new, |it| format!("to {it}"));
-        step(
-            "Sent",
-            run.sent_at,
-            if run.sent_at.is_some() { "done" } else { "" },
-            note,
-        );
-    }
+    let mut steps = beginning(run, now);
     if let Some(at) = run.kill_asked_at {
-        step("Kill asked", Some(at), "none", String::new());
+        steps.push(step("Kill asked", Some(at), "none"));
     }
-    match run.state {
-        RunState::Claimed | RunState::Sending => step("Finished", None, "", String::new()),
-        RunState::Running => {
-            let note = row
+    steps.push(match run.state {
+        RunState::Claimed | RunState::Sending => step("Finished", None, ""),
+        RunState::Running => Step {
+            note: row
                 .duration
                 .as_ref()
-                .map_or_else(String::new, |it| format!("for {it} so far"));
-            step("Running", None, "running", note);
-        }
-        _ => step(
-            ending(run.state),
-            run.finished_at,
-            row.badge.tone,
-            String::new(),
-        ),
+                .map_or_else(String::new, |it| format!("for {it} so far")),
+            ..step("Running", None, "running")
+        },
+        _ => step(ending(run.state), run.finished_at, row.badge.tone),
+    });
+    // A run is marked a little before it is due, so that it leaves on time; what has not happened yet stays last.
+    steps.sort_by_key(|step| step.at.unwrap_or(Millis::MAX));
+    let mut before: Option<Millis> = None;
+    for step in &mut steps {
+        step.gap = step
+            .at
+            .zip(before)
+            .map(|(at, before)| format!("+{}", duration(at - before)));
+        before = step.at.or(before);
     }
     steps
+}
+
+/// Up to the moment at which the request leaves.
+fn beginning(run: &RunView, now: Millis) -> Vec<Step> {
+    let done = |is_done: bool| if is_done { "done" } else { "" };
+    let mut steps = vec![];
+    if run.due_at != run.scheduled_at {
+        steps.push(step(
+            "Scheduled",
+            Some(run.scheduled_at),
+            done(run.scheduled_at <= now),
+        ));
+    }
+    steps.push(step("Due", Some(run.due_at), done(run.due_at <= now)));
+    if run.marked_at.is_some() || run.state == RunState::Claimed {
+        let owner = run.owner.as_ref().filter(|_| run.marked_at.is_some());
+        steps.push(Step {
+            note: owner.map_or_else(String::new, |node| format!("by node {node}")),
+            ..step(
+                "Marked for sending",
+                run.marked_at,
+                done(run.marked_at.is_some()),
+            )
+        });
+    }
+    if run.sent_at.is_some() || run.state.is_open() {
+        steps.push(Step {
+            note: run
+                .address
+                .as_ref()
+                .map_or_else(String::new, |it| format!("to {it}")),
+            ..step("Sent", run.sent_at, done(run.sent_at.is_some()))
+        });
+    }
+    steps
+}
+
+fn step(what: &'static str, at: Option<Millis>, tone: &'static str) -> Step {
+    Step {
+        what,
+        at,
+        gap: None,
+        tone,
+        note: String::new(),
+    }
 }
 
 fn ending(state: RunState) -> &'static str {

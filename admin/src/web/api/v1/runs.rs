@@ -20,6 +20,7 @@ pub async fn list(state: Data<State>, mut query: Query) -> Result<HttpResponse, 
         from: query.time("from")?,
         to: query.time("to")?,
         after: query.id("after")?,
+        above: None,
         limit: query.limit()?,
     };
     query.finish()?;

@@ -1,0 +1,133 @@
+//! A node that runs by itself, with a real executor: what a browser looks at.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use carillon_admin::Admin;
+use carillon_admin::config::random_secret;
+use carillon_admin::store::{Definition, Job, Store};
+use carillon_admin::web::setup::{FIRST_ADMIN, ensure_first_admin};
+use carillon_executor::{Executor, JobContext, JobError, log};
+use carillon_scheduler::{Clock, JobDraft, SystemClock};
+use tokio_util::sync::CancellationToken;
+
+use crate::conformance::world::actor;
+use crate::services::{Kind, TestDatabase};
+
+pub struct Live {
+    pub url: String,
+    pub name: &'static str,
+    pub password: String,
+    pub store: Arc<Store>,
+    pub clock: Arc<dyn Clock>,
+    token: String,
+    stop: CancellationToken,
+    database: TestDatabase,
+}
+
+impl Live {
+    /// A node on an empty SQLite file, with an administrator.
+    pub async fn start() -> Self {
+        let database = TestDatabase::new(Kind::Sqlite).await;
+        let mut config = database.config();
+        if let Ok(port) = std::env::var("CARILLON_SHOW_PORT") {
+            config.listen.set_port(port.parse().unwrap());
+        }
+        let token = config.access_token.clone();
+        let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
+        let admin = Admin::build(config, clock.clone()).await.unwrap();
+        let password = random_secret();
+        let store = admin.store.clone();
+        ensure_first_admin(&store, Some(&password), clock.now())
+            .await
+            .unwrap();
+        let url = format!("http://{}", admin.address());
+        let stop = CancellationToken::new();
+        tokio::spawn(admin.run(stop.clone()));
+        Self {
+            url,
+            name: FIRST_ADMIN,
+            password,
+            store,
+            clock,
+            token,
+            stop,
+            database,
+        }
+    }
+
+    pub async fn app(&self, name: &str, title: &str) {
+        let now = self.clock.now();
+        let made = self.store.create_app(name, title, now, &actor()).await;
+        made.unwrap();
+    }
+
+    pub async fn job(&self, draft: JobDraft) -> Job {
+        let now = self.clock.now();
+        let app = self.store.app_by_name(&draft.app).await.unwrap().unwrap();
+        let definitions = vec![Definition::check(&app, &draft, now).unwrap()];
+        let made = self
+            .store
+            .create_jobs(definitions, 8, now, &actor(), None)
+            .await;
+        made.unwrap().remove(0)
+    }
+
+    /// An executor that is online when this returns; it ends with `stop` or with this value.
+    pub async fn executor(&self, app: &str) -> CancellationToken {
+        let folder = self.database.folder().join(random_secret());
+        let executor = Executor::builder()
+            .admin(&self.url)
+            .token(&self.token)
+            .app(app)
+            .data_dir(folder)
+            .grace(Duration::from_millis(100))
+            .job("echo", echo)
+            .job("lines", lines)
+            .job("fails", fails)
+            .build()
+            .unwrap();
+        let handle = executor.handle();
+        let stop = self.stop.child_token();
+        tokio::spawn(executor.run(stop.clone().cancelled_owned()));
+        handle.registered().await;
+        stop
+    }
+}
+
+impl Drop for Live {
+    fn drop(&mut self) {
+        self.stop.cancel();
+    }
+}
+
+async fn echo(ctx: JobContext) -> Result<String, JobError> {
+    log!(ctx, "{}", ctx.params());
+    Ok(ctx.params().to_owned())
+}
+
+/// `1000` lines, or `1000 50`: one each 50 ms.
+async fn lines(ctx: JobContext) -> Result<String, JobError> {
+    let mut words = ctx
+        .params()
+        .split(' ')
+        .map(|word| word.parse::<u64>().unwrap_or(0));
+    let (count, pause) = (words.next().unwrap_or(0), words.next().unwrap_or(0));
+    for number in 1..=count {
+        log!(ctx, "order {number} of {count} is settled");
+        if pause > 0 {
+            tokio::select! {
+                () = tokio::time::sleep(Duration::from_millis(pause)) => {}
+                () = ctx.cancelled() => return Err(JobError::new("interrupted")),
+            }
+        }
+    }
+    Ok(format!("{count} orders settled"))
+}
+
+async fn fails(ctx: JobContext) -> Result<String, JobError> {
+    log!(ctx, "connecting to {}", ctx.params());
+    Err(JobError::new(
+        "the payment provider answered 503 Service Unavailable",
+    ))
+}

@@ -1,0 +1,110 @@
+//! A filled console for a person to look at: `cargo test -p carillon-admin --test it -- --ignored --nocapture a_filled`.
+
+use std::time::Duration;
+
+use carillon_scheduler::{BlockStrategy, JobDraft, RouteStrategy, ScheduleDraft};
+
+use super::live::Live;
+use crate::services::runtime;
+
+fn job(app: &str, name: &str, handler: &str, schedule: ScheduleDraft, params: &str) -> JobDraft {
+    let mut draft = JobDraft::new(app, name, handler);
+    (draft.schedule, draft.params) = (schedule, params.to_owned());
+    draft
+}
+
+#[test]
+#[ignore = "serves until it is stopped, for a person"]
+fn a_filled_console() {
+    runtime().block_on(async {
+        let live = Live::start().await;
+        println!("{} {} {}", live.url, live.name, live.password);
+        let seconds = std::env::var("CARILLON_SHOW_SECONDS").unwrap_or_default();
+        if std::env::var("CARILLON_SHOW_EMPTY").is_err() {
+            fill(&live).await;
+        }
+        tokio::time::sleep(Duration::from_secs(seconds.parse().unwrap_or(600))).await;
+    });
+}
+
+async fn fill(live: &Live) {
+    live.app("billing", "Billing").await;
+    live.app("warehouse", "Warehouse robots").await;
+    live.app("mailing", "mailing").await;
+    let _first = live.executor("billing").await;
+    let _second = live.executor("billing").await;
+    let gone = live.executor("warehouse").await;
+    let _unknown = live.executor("reports-eu").await;
+    let rate = |seconds| ScheduleDraft::FixedRate { seconds };
+    let cron = |expression: &str, zone: &str| ScheduleDraft::cron(expression, zone);
+    live.job(job(
+        "billing",
+        "Close the day",
+        "closeDay",
+        cron("0 30 23 * * ?", "Europe/Berlin"),
+        "",
+    ))
+    .await;
+    live.job(job(
+        "billing",
+        "Settle open orders",
+        "lines",
+        cron("0/20 * * * * ?", "Asia/Shanghai"),
+        "40 150",
+    ))
+    .await;
+    live.job(job(
+        "billing",
+        "Charge subscriptions",
+        "fails",
+        rate(15),
+        "https://pay.example",
+    ))
+    .await;
+    live.job(job(
+        "billing",
+        "Heartbeat of the ledger",
+        "echo",
+        rate(2),
+        "tick",
+    ))
+    .await;
+    let mut all = job(
+        "billing",
+        "Refresh price caches",
+        "echo",
+        rate(30),
+        "all regions",
+    );
+    (all.route, all.retries, all.timeout_seconds) = (RouteStrategy::Broadcast, 2, 20);
+    live.job(all).await;
+    let mut robots = job(
+        "warehouse",
+        "Recharge idle robots",
+        "echo",
+        rate(45),
+        "{\"below\": 20}",
+    );
+    robots.block = BlockStrategy::DiscardLater;
+    live.job(robots).await;
+    let mut paused = job(
+        "mailing",
+        "Send the weekly digest with a rather long name to all",
+        "digest",
+        cron("0 0 8 ? * MON", "America/New_York"),
+        "",
+    );
+    paused.enabled = false;
+    live.job(paused).await;
+    live.job(job(
+        "billing",
+        "<b>Import</b> \"invoices\" & receipts",
+        "lines",
+        ScheduleDraft::None,
+        "1500",
+    ))
+    .await;
+    tokio::time::sleep(Duration::from_secs(20)).await;
+    gone.cancel();
+    tokio::time::sleep(Duration::from_secs(15)).await;
+}
