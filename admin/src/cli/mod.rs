@@ -126,6 +126,25 @@ mod tests {
     }
 
     #[test]
+    fn the_readme_lists_every_setting() {
+        let readme = include_str!("../../../README.md");
+        let serve = Cli::command();
+        for argument in serve
+            .get_arguments()
+            .filter(|argument| argument.get_env().is_some())
+        {
+            let flag = argument.get_long().unwrap();
+            let variable = argument.get_env().and_then(|name| name.to_str()).unwrap();
+            let row = format!("| `--{flag}` | `{variable}` | ");
+            assert!(readme.contains(&row), "{row}");
+            assert_eq!(
+                variable,
+                format!("CARILLON_{}", flag.replace('-', "_").to_uppercase())
+            );
+        }
+    }
+
+    #[test]
     fn an_unknown_flag_is_named_with_the_one_that_is_meant() {
         let Err(error) = Cli::try_parse_from(["carillon", "--listn", "x"]) else {
             panic!("taken")
