@@ -2,6 +2,7 @@
 
 use std::net::TcpListener;
 use std::sync::Arc;
+use std::time::Duration;
 
 use actix_web::dev::{Payload, Server};
 use actix_web::http::header::{CONTENT_TYPE, HeaderMap};
@@ -22,6 +23,8 @@ use crate::token::TokenCheck;
 /// Bodies of `/run`, as in Java; all others are small.
 const MAX_RUN_BODY: usize = 5 << 20;
 const MAX_BODY: usize = 16 << 10;
+/// Admins keep connections for some seconds; one that is closed just when it is used again looks like a lost answer.
+const IDLE: Duration = Duration::from_secs(75);
 const KILLED: &str = "scheduling center kill job.";
 
 /// What the endpoints work with.
@@ -56,6 +59,7 @@ pub(crate) fn serve(
     Ok(server
         .workers(workers)
         .disable_signals()
+        .keep_alive(IDLE)
         .shutdown_timeout(1)
         .listen(listener)?
         .run())
