@@ -3,10 +3,12 @@
 //! A lane exists while its job has runs here; the task that works it ends with the last one. All that decides about a
 //! run (seen before? stopping? the strategy) happens under one lock, so that two requests at once see each other.
 
+mod end;
+
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use carillon_protocol::{BlockStrategy, CallbackItem, FAILURE};
+use carillon_protocol::{BlockStrategy, CallbackItem};
 use tokio::runtime::Handle;
 use tokio::sync::{Notify, mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
@@ -219,41 +221,6 @@ impl Lanes {
         }
     }
 
-    fn end_all(&self, lane: &mut Lane, reason: &str) {
-        for waiting in lane.queue.drain(..) {
-            self.report(waiting.run.not_executed(reason));
-        }
-        if let Some(running) = &lane.running {
-            running.end(reason);
-        }
-    }
-
-    /// Ends all runs of a job; `false` if there is none.
-    pub(crate) fn kill_job(&self, job_id: i32, reason: &str) -> bool {
-        let mut inner = self.lock();
-        let lane = inner.lanes.get_mut(&job_id);
-        lane.map(|lane| self.end_all(lane, reason)).is_some()
-    }
-
-    /// Ends one run of a job; `false` if it is not here.
-    pub(crate) fn kill_run(&self, job_id: i32, log_id: i64, reason: &str) -> bool {
-        let mut inner = self.lock();
-        let Some(lane) = inner.lanes.get_mut(&job_id) else {
-            return false;
-        };
-        let is_meant = |run: &Run| run.request.log_id == log_id;
-        if let Some(running) = lane.running.as_ref().filter(|run| is_meant(run)) {
-            running.end(reason);
-            return true;
-        }
-        let place = lane.queue.iter().position(|waiting| is_meant(&waiting.run));
-        let Some(waiting) = place.and_then(|place| lane.queue.remove(place)) else {
-            return false;
-        };
-        self.report(waiting.run.not_executed(reason));
-        true
-    }
-
     /// Whether no run of this job is here.
     pub(crate) fn is_idle(&self, job_id: i32) -> bool {
         !self.lock().lanes.contains_key(&job_id)
@@ -272,27 +239,6 @@ impl Lanes {
                 return;
             }
             emptied.await;
-        }
-    }
-
-    /// Ends all handlers at once, without a report.
-    pub(crate) fn abort(&self) {
-        self.aborted.cancel();
-    }
-
-    /// Ends all runs.
-    pub(crate) fn end_everything(&self, reason: &str) {
-        for lane in self.lock().lanes.values_mut() {
-            self.end_all(lane, reason);
-        }
-    }
-
-    /// Reports the runs whose handlers did not end; should they still, that is not reported any more.
-    pub(crate) fn abandon(&self, reason: &str) {
-        for lane in self.lock().lanes.values() {
-            if let Some(run) = &lane.running {
-                self.report(run.result(FAILURE, Some(format!("{reason} [job running, killed]"))));
-            }
         }
     }
 
