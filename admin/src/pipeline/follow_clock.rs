@@ -1,6 +1,7 @@
 //! Keeps this node's clock on the database's, so that all nodes agree with each other.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -27,17 +28,19 @@ impl Service for FollowClock {
                     .metrics
                     .clock_difference
                     .set((database_now - here) as f64 / 1000.0);
-                match pipeline
-                    .clock
-                    .observe(database_now, asked, pipeline.clock.monotonic())
-                {
+                let answered = pipeline.clock.monotonic();
+                let observed = pipeline.clock.observe(database_now, asked, answered);
+                let held = matches!(observed, Observed::Held { .. });
+                pipeline.clock_in_doubt.store(held, Ordering::Relaxed);
+                match observed {
                     Observed::Slewed { .. } => {}
                     Observed::Held { samples } => {
                         tracing::warn!(
                             samples,
                             by_ms = database_now - here,
-                            "the database's clock has jumped; waiting for it to be confirmed"
+                            "the database's clock has jumped; nothing is claimed or sent until that is confirmed"
                         );
+                        return Duration::from_secs(1);
                     }
                     Observed::Stepped { by } => tracing::warn!(
                         by_ms = by,

@@ -85,6 +85,8 @@ pub struct Pipeline {
     scan_wakes: Vec<Arc<Notify>>,
     /// Another live node is there to take over.
     peers: AtomicBool,
+    /// The database's clock has jumped and that is not confirmed yet: nothing is claimed or marked.
+    clock_in_doubt: AtomicBool,
 }
 
 /// What a pipeline is made of.
@@ -123,6 +125,7 @@ impl Pipeline {
             tick_wake: Arc::default(),
             scan_wakes: (0..parts.shards).map(|_| Arc::default()).collect(),
             peers: AtomicBool::new(false),
+            clock_in_doubt: AtomicBool::new(false),
         })
     }
 
@@ -203,6 +206,10 @@ impl Pipeline {
     /// Nothing is under way and nothing waits to be written.
     pub fn is_idle(&self) -> bool {
         self.sends.is_empty() && self.outcomes.is_empty()
+    }
+
+    fn clock_is_in_doubt(&self) -> bool {
+        self.clock_in_doubt.load(std::sync::atomic::Ordering::Relaxed)
     }
 
     /// No request is under way or waits for its second.

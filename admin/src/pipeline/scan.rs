@@ -137,6 +137,9 @@ impl Service for Scan {
 
     async fn step(&self) -> Duration {
         let pipeline = &self.pipeline;
+        if pipeline.clock_is_in_doubt() {
+            return pipeline.settings.scan_every;
+        }
         if let Some(epoch) = pipeline
             .holdings
             .epoch(self.shard, pipeline.clock.monotonic())

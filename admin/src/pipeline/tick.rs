@@ -23,6 +23,9 @@ impl Service for Tick {
     }
 
     async fn step(&self) -> Duration {
+        if self.0.clock_is_in_doubt() {
+            return self.0.settings.tick_every;
+        }
         let ahead = ms(self.0.settings.mark_ahead);
         let (due, ring_len) = {
             let mut ring = self.0.ring();

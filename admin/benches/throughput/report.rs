@@ -1,0 +1,79 @@
+//! What was seen, in one table.
+
+use std::collections::{HashMap, HashSet};
+
+use crate::executor::Receipt;
+use crate::node::Usage;
+
+pub fn print(received: &[Receipt], from: i64, to: i64, before: &Usage, after: &Usage) {
+    let window: Vec<&Receipt> = received
+        .iter()
+        .filter(|receipt| receipt.due_at >= from && receipt.due_at < to)
+        .collect();
+    let mut lateness: Vec<i64> = window
+        .iter()
+        .map(|receipt| receipt.at - receipt.due_at)
+        .collect();
+    lateness.sort_unstable();
+    let at = |share: f64| {
+        lateness
+            .get(((lateness.len() as f64 - 1.0) * share) as usize)
+            .copied()
+            .unwrap_or(-1)
+    };
+    let cpu = after.user + after.system - before.user - before.system;
+    let runs = window.len();
+    println!(
+        "runs received          {runs}  ({:.0} a second)",
+        runs as f64 * 1000.0 / (to - from) as f64
+    );
+    println!(
+        "missed / twice         {} / {}",
+        missed(&window),
+        runs - window
+            .iter()
+            .map(|r| r.run_id)
+            .collect::<HashSet<_>>()
+            .len()
+    );
+    println!(
+        "early                  {}",
+        lateness.iter().filter(|late| **late < 0).count()
+    );
+    println!(
+        "lateness p50/p99/max   {} / {} / {} ms",
+        at(0.5),
+        at(0.99),
+        at(1.0)
+    );
+    println!(
+        "CPU s per 1000 runs    {:.4}  ({:.4} user, {:.4} system)",
+        per_1000(cpu, runs),
+        per_1000(after.user - before.user, runs),
+        per_1000(after.system - before.system, runs)
+    );
+    println!("memory                 {:.0} MiB resident", after.resident);
+}
+
+fn per_1000(seconds: f64, runs: usize) -> f64 {
+    seconds * 1000.0 / runs.max(1) as f64
+}
+
+/// Seconds between a job's first and last receipt that have none; and jobs without any.
+fn missed(window: &[&Receipt]) -> usize {
+    let mut by_job: HashMap<i32, HashSet<i64>> = HashMap::new();
+    for receipt in window {
+        by_job
+            .entry(receipt.job_id)
+            .or_default()
+            .insert(receipt.due_at / 1000);
+    }
+    let all = window.iter().map(|receipt| receipt.due_at / 1000);
+    let (Some(first), Some(last)) = (all.clone().min(), all.max()) else {
+        return 0;
+    };
+    by_job
+        .values()
+        .map(|seconds| (last - first + 1) as usize - seconds.len())
+        .sum()
+}
