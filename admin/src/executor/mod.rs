@@ -5,10 +5,12 @@
 
 mod outcome;
 
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use carillon_protocol::{self as wire, headers};
-use reqwest::{Client, RequestBuilder};
+use reqwest::{Client, RequestBuilder, Url};
 use serde::Serialize;
 
 pub use outcome::Outcome;
@@ -40,6 +42,7 @@ pub struct RunHeaders<'a> {
 pub struct ExecutorClient {
     http: Client,
     token: String,
+    urls: Urls,
 }
 
 impl ExecutorClient {
@@ -58,6 +61,7 @@ impl ExecutorClient {
         Ok(Self {
             http,
             token: token.to_owned(),
+            urls: Urls::default(),
         })
     }
 
@@ -111,10 +115,33 @@ impl ExecutorClient {
     }
 
     fn post(&self, address: &str, path: &str, app: &str, body: &impl Serialize) -> RequestBuilder {
-        self.http
-            .post(wire::join_url(address, path))
-            .header(headers::TOKEN, &self.token)
+        let url = wire::join_url(address, path);
+        let call = match self.urls.parsed(&url) {
+            Some(parsed) => self.http.post(parsed),
+            // Not an URL: the request fails with that reason.
+            None => self.http.post(url),
+        };
+        call.header(headers::TOKEN, &self.token)
             .header(headers::APP, app)
             .json(body)
+    }
+}
+
+/// Parsing an address costs as much as all else that is done before a request; there are few of them.
+#[derive(Default)]
+struct Urls(Mutex<HashMap<String, Url>>);
+
+impl Urls {
+    fn parsed(&self, url: &str) -> Option<Url> {
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(parsed) = known.get(url) {
+            return Some(parsed.clone());
+        }
+        if known.len() >= 10_000 {
+            known.clear();
+        }
+        let parsed = Url::parse(url).ok()?;
+        known.insert(url.to_owned(), parsed.clone());
+        Some(parsed)
     }
 }

@@ -209,7 +209,8 @@ impl Pipeline {
     }
 
     fn clock_is_in_doubt(&self) -> bool {
-        self.clock_in_doubt.load(std::sync::atomic::Ordering::Relaxed)
+        self.clock_in_doubt
+            .load(std::sync::atomic::Ordering::Relaxed)
     }
 
     /// No request is under way or waits for its second.

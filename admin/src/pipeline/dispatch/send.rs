@@ -1,6 +1,6 @@
 //! One request for each marked run, at its time, and what its outcome leads to.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -40,6 +40,7 @@ pub fn spawn(
     params: Vec<(i64, String)>,
 ) {
     let mut params: HashMap<i64, String> = params.into_iter().collect();
+    let mut by_due: BTreeMap<Millis, Vec<Delivery>> = BTreeMap::new();
     for routed in batch {
         let Some(job) = jobs.get(&routed.run.job_id) else {
             // Deleted between mark and reading: the row goes back, where the deletion finds it.
@@ -54,6 +55,25 @@ pub fn spawn(
             job: job.clone(),
             params,
         };
+        by_due
+            .entry(delivery.routed.run.due_at)
+            .or_default()
+            .push(delivery);
+    }
+    for (due_at, deliveries) in by_due {
+        pipeline
+            .sends
+            .spawn(start_at(pipeline.clone(), due_at, deliveries));
+    }
+}
+
+/// One timer for all that leave at the same instant.
+async fn start_at(pipeline: Arc<Pipeline>, due_at: Millis, deliveries: Vec<Delivery>) {
+    let due_in = due_at - pipeline.clock.now();
+    if due_in > 0 {
+        tokio::time::sleep(Duration::from_millis(due_in as u64)).await;
+    }
+    for delivery in deliveries {
         pipeline.sends.spawn(delivery.run());
     }
 }
@@ -69,10 +89,6 @@ enum Step {
 
 impl Delivery {
     async fn run(self) {
-        let due_in = self.routed.run.due_at - self.pipeline.clock.now();
-        if due_in > 0 {
-            tokio::time::sleep(Duration::from_millis(due_in as u64)).await;
-        }
         let mut why = Vec::new();
         for index in 0..self.routed.candidates.len() {
             let candidate = &self.routed.candidates[index];
@@ -183,11 +199,9 @@ impl Delivery {
             .metrics
             .lateness
             .observe((sent_at - run.due_at) as f64 / 1000.0);
-        let outcome = self
-            .pipeline
-            .client
-            .run(address, &self.request(), &self.headers())
-            .await;
+        let (request, headers) = (self.request(), self.headers());
+        // Boxed: the client's future is large, and the task would be copied with it.
+        let outcome = Box::pin(self.pipeline.client.run(address, &request, &headers)).await;
         self.pipeline.metrics.in_flight.dec();
         outcome
     }
