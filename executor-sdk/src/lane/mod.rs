@@ -145,7 +145,7 @@ impl Lanes {
         };
         let is_meant = |waiting: &Assignment| waiting.run.request.log_id == written.log_id;
         // Killed in the meantime: then it is not in the queue any more.
-        if let Some(place) = lane.queue.iter().position(is_meant) {
+        if let Some(place) = lane.queue.iter().rposition(is_meant) {
             lane.queue[place].safe = written.safe;
             if !written.safe {
                 lane.queue.remove(place);
