@@ -113,6 +113,8 @@ document.addEventListener("submit", (event) => {
 });
 window.addEventListener("pageshow", () => all("[aria-busy]").forEach((button) => button.removeAttribute("aria-busy")));
 
+document.querySelector("[data-focus]")?.focus();
+
 let leaving = false;
 let changed = false;
 for (const form of all("form[data-ask-before-leaving]")) form.addEventListener("input", () => { changed = true; });
@@ -176,7 +178,7 @@ if (log) {
   const append = (from, lines) => {
     const following = atEnd();
     const chunk = document.createElement("div");
-    chunk.className = "log-chunk";
+    chunk.className = lines.length > 99 ? "log-chunk long" : "log-chunk";
     lines.forEach((text, index) => { if (from + index >= next) chunk.append(line(from + index, text)); });
     next = Math.max(next, from + lines.length);
     log.append(chunk);

@@ -10,6 +10,7 @@ mod api;
 mod browser;
 mod cli;
 mod conformance;
+mod console;
 mod flow;
 mod program;
 mod walls;

@@ -69,6 +69,15 @@ struct Page {
     stuck: Vec<PausedByEngine>,
 }
 
+impl Page {
+    /// Nothing is there yet that could be shown.
+    fn is_new(&self) -> bool {
+        let steps = self.steps.as_ref();
+        steps.is_some_and(|steps| steps.job.is_none() && !steps.run)
+    }
+}
+
+/// `GET /`
 pub async fn page(
     state: web::Data<State>,
     request: HttpRequest,

@@ -41,6 +41,12 @@ impl Form {
         &self.errors
     }
 
+    /// In the order of the fields, as a reader meets them.
+    pub fn sort_errors(&mut self, fields: &[(&str, &str)]) {
+        self.errors
+            .sort_by_key(|(name, _)| fields.iter().position(|(field, _)| field == name));
+    }
+
     pub fn is_fine(&self) -> bool {
         self.errors.is_empty()
     }

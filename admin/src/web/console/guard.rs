@@ -48,10 +48,16 @@ pub async fn guard(
     request.extensions_mut().insert(id);
     let response = match admit(&state, &mut request).await {
         Ok(None) => next.call(request).await?.map_into_boxed_body(),
-        Ok(Some(answer)) => request.into_response(answer),
-        Err(problem) => request.into_response(HttpResponse::from_error(problem)),
+        Ok(Some(answer)) => answered(request, answer),
+        Err(problem) => answered(request, HttpResponse::from_error(problem)),
     };
     Ok(finish(response))
+}
+
+/// Unlike `into_response`, keeps the error, which the page is made of.
+fn answered(request: ServiceRequest, answer: HttpResponse) -> ServiceResponse<BoxBody> {
+    let (request, _) = request.into_parts();
+    ServiceResponse::new(request, answer)
 }
 
 /// None: go on. An answer: that is all there is for this request.
@@ -77,7 +83,9 @@ async fn admit(
     };
     if !safe {
         let fields = read_fields(request).await?;
-        if !csrf::fits(&viewer.csrf, fields.get(csrf::FIELD)) {
+        // A form of before somebody signed in, in another window: it replaces the session, so it needs nothing of it.
+        let is_new_session = path == "/login";
+        if !is_new_session && !csrf::fits(&viewer.csrf, fields.get(csrf::FIELD)) {
             return Err(Problem::Forbidden(
                 "This form belongs to an earlier session".into(),
             ));

@@ -51,6 +51,19 @@ struct Page {
 }
 
 impl Page {
+    fn label(&self, name: &str) -> &'static str {
+        let found = LABELS.iter().find(|(field, _)| *field == name);
+        found.map_or("", |(_, label)| label)
+    }
+
+    /// Where the link of an error leads.
+    fn target(&self, name: &str) -> String {
+        match name {
+            "kind" => "kind-cron".to_owned(),
+            name => name.to_owned(),
+        }
+    }
+
     fn answer(self, status: StatusCode) -> HttpResponse {
         html::page(&self, status)
     }
@@ -67,7 +80,7 @@ async fn page(
     state: &State,
     frame: Frame,
     purpose: Purpose<'_>,
-    form: Form,
+    mut form: Form,
 ) -> Result<Page, Problem> {
     let (title, action, origin, anchor_at) = match purpose {
         Purpose::New => ("New job", "/jobs".to_owned(), None, frame.now),
@@ -80,6 +93,7 @@ async fn page(
         ),
     };
     let back = origin.map_or_else(|| "/jobs".to_owned(), |job| format!("/jobs/{}", job.id));
+    form.sort_errors(LABELS);
     let schedule = schedule_of(&mut form.clone());
     let is_blank = form.value("expression").trim().is_empty() && form.is("kind", "cron");
     let preview = match schedule {

@@ -1,0 +1,237 @@
+//! Nothing changes but by a form of the session's own; every answer carries the policy.
+
+use super::run;
+use super::visitor::{Answer, Console, Visitor};
+
+/// Every address that changes something, with fields that it would accept.
+const CHANGES: &[(&str, &[(&str, &str)])] = &[
+    (
+        "/jobs",
+        &[
+            ("app", "orders"),
+            ("name", "new"),
+            ("handler", "h"),
+            ("kind", "none"),
+        ],
+    ),
+    (
+        "/jobs/1/edit",
+        &[
+            ("app", "orders"),
+            ("name", "new"),
+            ("handler", "h"),
+            ("kind", "none"),
+            ("revision", "1"),
+        ],
+    ),
+    ("/jobs/1/enable", &[]),
+    ("/jobs/1/disable", &[]),
+    ("/jobs/1/delete", &[]),
+    ("/jobs/1/run", &[("key", "k")]),
+    ("/runs/1/kill", &[]),
+    ("/apps", &[("name", "another")]),
+    ("/logout", &[]),
+];
+
+/// The rows that a change would touch.
+async fn rows(console: &Console) -> String {
+    let jobs = console.store.jobs(&Default::default()).await.unwrap().items;
+    let apps = console.store.apps().await.unwrap();
+    let audit = console.store.audit_entries(None, None, 100).await.unwrap();
+    let runs = console.store.newest_run().await.unwrap();
+    format!("{jobs:?} {apps:?} {} {runs}", audit.items.len())
+}
+
+async fn unchanged(
+    console: &Console,
+    admin: &Visitor,
+    before: &str,
+    what: &str,
+    answer: Answer,
+    status: u16,
+) {
+    assert_eq!(answer.status, status, "{what}");
+    assert_eq!(rows(console).await, before, "{what}");
+    assert_eq!(
+        admin.get("/jobs").await.status,
+        200,
+        "{what}: the session lives"
+    );
+}
+
+#[test]
+fn a_change_needs_its_origin_and_the_token_of_the_session() {
+    run(async {
+        let console = Console::start().await;
+        console.job(|_| ()).await;
+        let (admin, other) = (console.admin().await, console.admin().await);
+        let (token, foreign) = (admin.csrf().await, other.csrf().await);
+        let own = Some(console.url.as_str());
+        let before = rows(&console).await;
+        for (path, fields) in CHANGES {
+            let with = |token: &str| -> Vec<(String, String)> {
+                let fields = fields
+                    .iter()
+                    .map(|(name, value)| (name.to_string(), value.to_string()));
+                fields
+                    .chain([("csrf".to_owned(), token.to_owned())])
+                    .collect()
+            };
+            for (why, origin, token) in [
+                ("no origin", None, token.as_str()),
+                ("another origin", Some("http://evil.example"), &token),
+                ("an opaque origin", Some("null"), &token),
+                ("no token", own, ""),
+                ("a token of another session", own, &foreign),
+                ("a token that was cut", own, &token[4..]),
+            ] {
+                let fields = with(token);
+                let fields: Vec<_> = fields
+                    .iter()
+                    .map(|(n, v)| (n.as_str(), v.as_str()))
+                    .collect();
+                let answer = admin.post(path, origin, &fields).await;
+                unchanged(
+                    &console,
+                    &admin,
+                    &before,
+                    &format!("{path}: {why}"),
+                    answer,
+                    403,
+                )
+                .await;
+            }
+        }
+    });
+}
+
+#[test]
+fn a_get_changes_nothing() {
+    run(async {
+        let console = Console::start().await;
+        console.job(|_| ()).await;
+        let admin = console.admin().await;
+        let before = rows(&console).await;
+        for (path, _) in CHANGES {
+            let query = format!("{path}?csrf={}", admin.csrf().await);
+            let status = admin.get(&query).await.status;
+            assert!([200, 404, 405].contains(&status), "{path}: {status}");
+            assert_eq!(rows(&console).await, before, "{path}");
+            assert_eq!(admin.get("/jobs").await.status, 200, "{path}");
+        }
+    });
+}
+
+#[test]
+fn nobody_unknown_gets_in() {
+    run(async {
+        let console = Console::start().await;
+        console.job(|_| ()).await;
+        let stranger = console.visitor();
+        let before = rows(&console).await;
+        for path in [
+            "/",
+            "/jobs",
+            "/jobs/1",
+            "/runs/1/log",
+            "/nothing/here",
+            "/jobs?text=a%20b",
+        ] {
+            let answer = stranger.get(path).await;
+            assert_eq!(answer.status, 303, "{path}");
+            assert!(
+                answer.location().starts_with("/login"),
+                "{path}: {}",
+                answer.location()
+            );
+        }
+        assert_eq!(
+            stranger.get("/jobs?text=a%20b").await.location(),
+            "/login?next=%2Fjobs%3Ftext%3Da%2520b"
+        );
+        for (path, fields) in CHANGES.iter().filter(|(path, _)| *path != "/logout") {
+            let answer = stranger.post(path, Some(&console.url), fields).await;
+            assert_eq!(answer.status, 401, "{path}");
+            assert!(
+                answer.body.contains("You are signed out"),
+                "{path}: {}",
+                answer.body
+            );
+        }
+        assert_eq!(rows(&console).await, before);
+    });
+}
+
+#[test]
+fn every_answer_carries_the_policy() {
+    run(async {
+        let console = Console::start().await;
+        let (stranger, admin) = (console.visitor(), console.admin().await);
+        let answers = [
+            stranger.get("/").await,
+            stranger.get("/login").await,
+            stranger.get("/assets/console.css").await,
+            stranger.get("/assets/../Cargo.toml").await,
+            stranger.post("/login", None, &[]).await,
+            admin.get("/jobs").await,
+            admin.get("/jobs/77").await,
+            admin.get("/no/such/page").await,
+            admin.submit("/jobs/77/delete", &[]).await,
+        ];
+        for answer in answers {
+            let policy = answer.header("content-security-policy");
+            assert!(
+                policy.starts_with("default-src 'none'; script-src 'self'; style-src 'self';"),
+                "{policy}"
+            );
+            assert!(!policy.contains("unsafe"));
+            assert_eq!(answer.header("x-content-type-options"), "nosniff");
+            assert_eq!(answer.header("referrer-policy"), "same-origin");
+            assert!(!answer.header("cache-control").is_empty());
+        }
+    });
+}
+
+#[test]
+fn errors_are_pages_with_a_request_id_and_no_inner_life() {
+    run(async {
+        let console = Console::start().await;
+        let admin = console.admin().await;
+        for (path, status, text) in [
+            ("/jobs/77", 404, "There is no such job"),
+            ("/runs/77", 404, "There is no such run"),
+            ("/no/such/page", 404, "There is no such page"),
+            ("/jobs/1/enable", 405, "does not take that kind of request"),
+            ("/jobs?after=x", 400, "cannot be understood"),
+        ] {
+            let answer = admin.get(path).await;
+            assert_eq!(answer.status, status, "{path}");
+            assert!(answer.body.contains(text), "{path}: {}", answer.body);
+            assert!(answer.body.contains("Request <code>"));
+            assert_eq!(answer.header("x-request-id").len(), 16);
+        }
+    });
+}
+
+#[test]
+fn assets_are_kept_for_good_under_their_hash() {
+    run(async {
+        let console = Console::start().await;
+        let visitor = console.visitor();
+        let page = visitor.get("/login").await.body;
+        let address = page
+            .split("href=\"/assets/console.css")
+            .nth(1)
+            .unwrap()
+            .split('"')
+            .next()
+            .unwrap();
+        let answer = visitor.get(&format!("/assets/console.css{address}")).await;
+        assert_eq!(
+            (answer.status, answer.header("content-type")),
+            (200, "text/css; charset=utf-8")
+        );
+        assert!(answer.header("cache-control").contains("immutable"));
+        assert_eq!(visitor.get("/assets/README.md").await.status, 404);
+    });
+}
