@@ -4,6 +4,7 @@ mod app;
 mod delete;
 mod disable;
 mod edit;
+mod edit_race;
 mod job;
 mod job_list;
 mod mend;

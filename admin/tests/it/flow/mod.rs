@@ -2,6 +2,7 @@
 //! executors on loopback. Nothing here sleeps; what happens on another thread is waited for with a limit.
 
 mod catch_up;
+mod edits;
 mod fires;
 mod leases;
 mod limits;

@@ -1,0 +1,145 @@
+//! Changes of a job inside the look-ahead, with the engine and an executor looking on.
+
+use std::time::Duration;
+
+use carillon_admin::store::Definition;
+use carillon_scheduler::{Clock as _, JobDraft, RunState, ScheduleDraft};
+
+use super::node::{Node, START};
+use super::recorder::Recorder;
+use crate::conformance::world::actor;
+use crate::services::{Kind, on};
+
+/// A job that fires each 10 s, and whose next instant (10 s after the start) is claimed and in the ring.
+async fn claimed(test: impl AsyncFnOnce(&Node, &Recorder, carillon_admin::store::Job)) {
+    let node = Node::start().await;
+    let executor = Recorder::start().await;
+    node.register(&executor).await;
+    let job = node.every(10, |_| {}).await;
+    node.round().await;
+    node.advance(9_000).await;
+    assert_eq!(node.states(&job).await, [RunState::Claimed]);
+    test(&node, &executor, job).await;
+}
+
+#[test]
+fn m001_15_disabled_200_ms_before_a_fire_the_executor_is_not_called() {
+    on(Kind::Sqlite, async |_| {
+        claimed(async |node, executor, job| {
+            node.clock.advance(Duration::from_millis(800));
+            let now = node.clock.now();
+            assert_eq!(now, START + 9_800);
+            let job = node
+                .store
+                .set_job_enabled(job.id, false, now, &actor())
+                .await
+                .unwrap();
+            node.pipeline.job_changed(job.shard);
+            node.advance(200).await;
+            node.advance(30_000).await;
+            assert_eq!(executor.runs().len(), 0);
+            let runs = node.runs(&job).await;
+            assert_eq!(runs.len(), 1);
+            assert_eq!(
+                (runs[0].state, runs[0].reason.as_deref()),
+                (RunState::Cancelled, Some("disabled"))
+            );
+            assert_eq!(runs[0].message(), "The job was paused before it was sent.");
+        })
+        .await;
+    });
+}
+
+#[test]
+fn m000_4_after_an_edit_no_fire_of_the_old_schedule_is_sent() {
+    on(Kind::Sqlite, async |_| {
+        claimed(async |node, executor, job| {
+            let now = node.clock.now();
+            let schedule = ScheduleDraft::cron("3/20 * * * * ?", "UTC");
+            let draft = JobDraft {
+                schedule,
+                params: "new".into(),
+                ..job.draft.clone()
+            };
+            let definition = Definition::check(&node.app, &draft, now).unwrap();
+            let job = node
+                .store
+                .update_job(job.id, &definition, None, now, &actor())
+                .await
+                .unwrap();
+            node.pipeline.job_changed(job.shard);
+            let first = job.next_fire_at.unwrap();
+            assert_ne!(first, START + 10_000);
+            for _ in 0..30 {
+                node.advance(1_000).await;
+            }
+            let sent: Vec<_> = executor
+                .runs()
+                .iter()
+                .map(|run| run.body["logDateTime"].as_i64().unwrap())
+                .collect();
+            assert_eq!(
+                sent,
+                [first, first + 20_000]
+                    .into_iter()
+                    .filter(|at| *at <= START + 39_000)
+                    .collect::<Vec<_>>()
+            );
+            assert!(
+                executor
+                    .runs()
+                    .iter()
+                    .all(|run| run.body["executorParams"] == "new")
+            );
+        })
+        .await;
+    });
+}
+
+#[test]
+fn a_job_deleted_inside_the_look_ahead_is_not_sent() {
+    on(Kind::Sqlite, async |_| {
+        claimed(async |node, executor, job| {
+            node.store
+                .delete_job(job.id, node.clock.now(), &actor())
+                .await
+                .unwrap();
+            node.pipeline.job_changed(job.shard);
+            node.advance(1_000).await;
+            node.advance(30_000).await;
+            assert_eq!(executor.runs().len(), 0);
+            let runs = node.runs(&job).await;
+            assert_eq!(
+                (runs.len(), runs[0].reason.as_deref()),
+                (1, Some("deleted"))
+            );
+        })
+        .await;
+    });
+}
+
+#[test]
+fn enabled_again_inside_the_look_ahead_the_instant_is_sent_once() {
+    on(Kind::Sqlite, async |_| {
+        claimed(async |node, executor, job| {
+            let now = node.clock.now();
+            for enabled in [false, true, false, true] {
+                let job = node
+                    .store
+                    .set_job_enabled(job.id, enabled, now, &actor())
+                    .await
+                    .unwrap();
+                node.pipeline.job_changed(job.shard);
+            }
+            node.round().await;
+            node.advance(1_000).await;
+            assert_eq!(executor.runs().len(), 1);
+            let runs = node.runs(&job).await;
+            assert_eq!(
+                (runs.len(), runs[0].state, runs[0].scheduled_at),
+                (1, RunState::Running, START + 10_000)
+            );
+        })
+        .await;
+    });
+}
