@@ -3,11 +3,12 @@
 use std::collections::HashMap;
 
 use carillon_scheduler::{FieldError, JobDraft, JobSpec, Millis, Schedule, ScheduleDraft};
-use sea_orm::{ConnectionTrait, QueryResult};
+use sea_orm::{ConnectionTrait, QueryResult, Value};
 
 use super::app::App;
+use super::filter::Conditions;
 use super::row::Columns;
-use super::{Result, Store, dialect};
+use super::{Result, Store};
 
 /// A stored job.
 #[derive(Clone, Debug, PartialEq)]
@@ -90,8 +91,7 @@ pub(super) fn whole_second(at: Millis) -> Millis {
 const COLUMNS: &str = "j.id, j.app_id, j.shard, a.name, j.name, j.handler, p.params, j.schedule_text, j.anchor_at, j.catch_up, \
      j.misfire, j.misfire_threshold_ms, j.route, j.block, j.timeout_seconds, j.retries, j.enabled, j.paused_reason, \
      j.resume_from_at, j.revision, j.created_at, j.updated_at";
-const TABLES: &str =
-    "job j JOIN app a ON a.id = j.app_id LEFT JOIN job_params p ON p.job_id = j.id";
+const OTHERS: &str = "JOIN app a ON a.id = j.app_id LEFT JOIN job_params p ON p.job_id = j.id";
 
 impl Store {
     pub async fn job(&self, id: i64) -> Result<Option<Job>> {
@@ -101,7 +101,7 @@ impl Store {
     /// One job with its due time, which on the write side may be inside a transaction.
     pub(super) async fn job_by(&self, db: &impl ConnectionTrait, id: i64) -> Result<Option<Job>> {
         let found = self
-            .select_jobs(db, "WHERE j.id = ?", vec![id.into()])
+            .select_jobs(db, "(SELECT * FROM job WHERE id = ?) AS j", vec![id.into()])
             .await?;
         let Some(mut job) = found.into_iter().next() else {
             return Ok(None);
@@ -114,14 +114,14 @@ impl Store {
         Ok(Some(job))
     }
 
-    /// Jobs without their due times.
+    /// Jobs without their due times, from a table `j` of their rows, newest first.
     pub(super) async fn select_jobs(
         &self,
         db: &impl ConnectionTrait,
-        rest: &str,
-        values: Vec<sea_orm::Value>,
+        from: &str,
+        values: Vec<Value>,
     ) -> Result<Vec<Job>> {
-        let text = format!("SELECT {COLUMNS} FROM {TABLES} {rest}");
+        let text = format!("SELECT {COLUMNS} FROM {from} {OTHERS} ORDER BY j.id DESC");
         self.all(db, &text, values)
             .await?
             .iter()
@@ -131,11 +131,15 @@ impl Store {
 
     /// Adds the due times. One walk over the narrow table: it has no index by job (the claim would pay for it).
     pub(super) async fn add_due_times(&self, jobs: &mut [Job]) -> Result<()> {
-        let ids: Vec<i64> = jobs.iter().map(|job| job.id).collect();
-        let (list, value) = dialect::id_list(self.backend, &ids);
-        let text = format!("SELECT job_id, next_fire_at FROM job_clock WHERE job_id IN ({list})");
+        if jobs.is_empty() {
+            return Ok(());
+        }
+        let mut conditions = Conditions::default();
+        conditions.among("job_id", jobs.iter().map(|job| job.id));
+        let (filter, values) = conditions.finish();
+        let text = format!("SELECT job_id, next_fire_at FROM job_clock{filter}");
         let mut due = HashMap::with_capacity(jobs.len());
-        for row in self.all(&self.read, &text, vec![value]).await? {
+        for row in self.all(&self.read, &text, values).await? {
             due.insert(
                 row.try_get_by_index::<i64>(0)?,
                 row.try_get_by_index::<Millis>(1)?,

@@ -27,8 +27,9 @@ impl Store {
         let (filter_text, mut values) = conditions.finish();
         let (limit, one_more) = page_and_one(filter.limit);
         values.push(one_more);
-        let rest = format!("{filter_text} ORDER BY j.id DESC LIMIT ?");
-        let jobs = self.select_jobs(&self.read, &rest, values).await?;
+        // The page is cut before anything is joined; see the list of runs.
+        let from = format!("(SELECT * FROM job j{filter_text} ORDER BY j.id DESC LIMIT ?) AS j");
+        let jobs = self.select_jobs(&self.read, &from, values).await?;
         let mut page = Page::cut(jobs, limit, |job: &Job| job.id);
         self.add_due_times(&mut page.items).await?;
         Ok(page)
@@ -38,9 +39,8 @@ impl Store {
     pub async fn count_jobs(&self, filter: &JobFilter, cap: u32) -> Result<u32> {
         let (filter_text, mut values) = conditions(filter).finish();
         values.push(i64::from(cap).into());
-        let text = format!(
-            "SELECT COUNT(*) FROM (SELECT j.id FROM job j JOIN app a ON a.id = j.app_id{filter_text} LIMIT ?) AS found"
-        );
+        let text =
+            format!("SELECT COUNT(*) FROM (SELECT j.id FROM job j{filter_text} LIMIT ?) AS found");
         let row = self.one(&self.read, &text, values).await?;
         let count: i64 = row
             .map(|row| row.try_get_by_index(0))
@@ -60,7 +60,10 @@ fn conditions(filter: &JobFilter) -> Conditions {
     {
         add_text(&mut conditions, text);
     }
-    conditions.add_if("a.name = ?", filter.app.as_deref());
+    conditions.add_if(
+        "j.app_id = (SELECT id FROM app WHERE name = ?)",
+        filter.app.as_deref(),
+    );
     conditions.add_if("j.enabled = ?", filter.enabled);
     conditions.add_if("j.schedule_kind = ?", filter.kind.as_deref());
     conditions

@@ -80,13 +80,13 @@ pub fn sentence(reason: &str) -> Option<&'static str> {
 pub(super) const COLUMNS: &str = "r.id, r.job_id, a.name, j.name, r.shard, r.cause, r.state, r.fire_no, r.part, r.parts, \
      r.attempt, r.scheduled_at, r.due_at, r.marked_at, r.sent_at, r.finished_at, r.kill_asked_at, r.address, r.epoch, \
      r.owner, r.sends, r.reason, r.result_code, r.result_msg";
-pub(super) const TABLES: &str =
-    "run r JOIN app a ON a.id = r.app_id LEFT JOIN job j ON j.id = r.job_id";
+/// The names that go with a run `r`.
+pub(super) const NAMES: &str = "JOIN app a ON a.id = r.app_id LEFT JOIN job j ON j.id = r.job_id";
 
 impl Store {
     pub async fn run(&self, id: i64) -> Result<Option<RunView>> {
         let text = format!(
-            "SELECT {COLUMNS}, i.params, i.address FROM {TABLES} LEFT JOIN run_input i ON i.run_id = r.id WHERE r.id = ?"
+            "SELECT {COLUMNS}, i.params, i.address FROM run r {NAMES} LEFT JOIN run_input i ON i.run_id = r.id WHERE r.id = ?"
         );
         let row = self.one(&self.read, &text, vec![id.into()]).await?;
         row.map(|row| read(&row, true)).transpose()
@@ -95,7 +95,7 @@ impl Store {
     /// All runs of a run's fire: its parts, and the attempts of each.
     pub async fn fire_runs(&self, run: &RunView) -> Result<Vec<RunView>> {
         let text = format!(
-            "SELECT {COLUMNS} FROM {TABLES} WHERE r.fire_no = ? AND r.job_id = ? AND r.cause = ? ORDER BY r.part, r.attempt"
+            "SELECT {COLUMNS} FROM run r {NAMES} WHERE r.fire_no = ? AND r.job_id = ? AND r.cause = ? ORDER BY r.part, r.attempt"
         );
         let key = vec![
             run.fire_no.into(),

@@ -76,7 +76,7 @@ fn m001_45_the_document_needs_no_token_and_describes_the_answers() {
 }
 
 #[test]
-fn m001_45_the_document_knows_what_a_job_may_have() {
+fn m6_20_the_documented_defaults_are_the_true_ones() {
     api(async |api| {
         let document = document(api).await;
         let schemas = &document["components"]["schemas"];

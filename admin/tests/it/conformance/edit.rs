@@ -17,7 +17,7 @@ databases! {
         assert_eq!(world.store.job(job.id).await.unwrap(), Some(job));
     }
 
-    async fn m6_2_an_instant_that_is_on_its_way_is_not_recorded_again(db: &TestDatabase) {
+    async fn an_instant_that_is_on_its_way_is_not_recorded_again(db: &TestDatabase) {
         let world = World::new(db).await;
         let job = world.every_second(&[after(2)], after(3)).await;
         // Marked ahead of its time, and already settled by a quick callback.
