@@ -120,13 +120,22 @@ impl Clock for SystemClock {
     }
 
     fn observe(&self, db_now: Millis, asked: Duration, answered: Duration) -> Observed {
-        self.state()
-            .observe(db_now - millis((asked + answered) / 2))
+        let mut state = self.state();
+        let (earliest, latest) = (db_now - millis(answered), db_now - millis(asked));
+        // An answer that was long on its way says little: where ours is possible, or nearly so, it moves as little as it
+        // must. Taking the middle would move it by half of what a busy database makes us wait.
+        let nearest = state.offset.clamp(earliest, latest);
+        let sample = if (nearest - state.offset).abs() <= SLEW_MS {
+            nearest
+        } else {
+            db_now - millis((asked + answered) / 2)
+        };
+        state.observe(sample)
     }
 }
 
 impl Followed {
-    /// `sample` is the offset that would agree with the database at the middle of the round trip.
+    /// `sample` is the offset that the database's answer asks for.
     fn observe(&mut self, sample: i64) -> Observed {
         let difference = sample - self.offset;
         if !self.observed {
@@ -262,6 +271,23 @@ mod tests {
             (now - monotonic - 999_800).abs() <= 1_000,
             "{now} at {monotonic}"
         );
+    }
+
+    #[test]
+    fn a_slow_answer_moves_nothing_that_it_does_not_contradict() {
+        let clock = SystemClock::new();
+        let asked = clock.monotonic();
+        let database_now = clock.now();
+        // The database was read at once; its answer took almost a second.
+        let late = asked + Duration::from_millis(900);
+        let observed = clock.observe(database_now, asked, late);
+        assert_eq!(observed, Observed::Slewed { by: 0 });
+        // A millisecond more than is possible is no reason to go to the middle.
+        let observed = clock.observe(database_now + 903, asked, late);
+        let Observed::Slewed { by } = observed else {
+            panic!("{observed:?}")
+        };
+        assert!((1..=3).contains(&by), "{by}");
     }
 
     #[test]
