@@ -11,6 +11,8 @@ mod browser;
 mod cli;
 mod conformance;
 mod console;
+mod faults;
 mod flow;
+mod interop;
 mod program;
 mod walls;

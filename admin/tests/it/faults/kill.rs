@@ -1,0 +1,82 @@
+//! `kill -9` in the middle of the work, and a start on what is left.
+
+use std::time::Duration;
+
+use carillon_scheduler::Millis;
+use serde_json::{Value, json};
+
+use super::api::{Job, Misfire, Run, now};
+use super::ledger::{
+    assert_acknowledged_results_are_there, assert_each_instant_is_recorded_once,
+    assert_receipts_and_runs_agree, by_state,
+};
+use super::process::Setup;
+use super::world::{Load, every_second};
+
+const DOWN: Duration = Duration::from_secs(5);
+/// Of a lease, by default.
+const TTL: Millis = 10_000;
+
+/// 140 jobs that run every late instant, 30 that run the latest, 30 that skip what is more than two seconds late.
+fn drafts() -> Vec<Value> {
+    let all = json!({"catch_up": "all"});
+    let latest = json!({"catch_up": "latest"});
+    let skip = json!({"catch_up": "all", "misfire": "skip", "misfire_threshold_seconds": 2});
+    let kinds = [(all, 140), (latest, 30), (skip, 30)];
+    kinds
+        .iter()
+        .flat_map(|(change, count)| vec![every_second(change); *count])
+        .collect()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn m001_18_and_m001_30_a_killed_node_loses_nothing_and_sends_nothing_twice() {
+    let folder = tempfile::tempdir().unwrap();
+    // A shorter look-ahead than the time it is down for: some instants are not recorded when it comes back.
+    let mut setup = Setup::new(folder.path()).with("--look-ahead=2s");
+    let node = setup.start().await;
+    let load = Load::start(&setup, &[&node], 2, drafts()).await;
+    // In the middle of the fifth second's burst: requests and callbacks are under way.
+    load.until_received(4 * 200 + 90).await;
+    node.kill().await;
+    let before = load.received();
+    tokio::time::sleep(DOWN).await;
+    let node = setup.start().await;
+    let back_at = now();
+    load.until_received(before + 7 * 200).await;
+    let until = load.api.disable(&load.jobs).await;
+    let runs = load.api.runs_at_the_end(Duration::from_secs(60)).await;
+    let misfires = load.api.misfires().await;
+    eprintln!("{:?}, {} misfire ranges", by_state(&runs), misfires.len());
+
+    assert_each_instant_is_recorded_once(&load.jobs, &runs, &misfires, until);
+    assert_receipts_and_runs_agree(&runs, &load.receipts());
+    assert_acknowledged_results_are_there(&runs, &load.executors);
+    assert_policies(&load.jobs, &misfires);
+    assert_caught_up(&runs, back_at);
+    // m002_34: nobody was held to be dead because the node was.
+    assert!(runs.iter().all(|run| run.state != "lost"));
+    drop(node);
+}
+
+/// Down for five seconds, of which at most two were recorded ahead: each job's policy had something to decide.
+fn assert_policies(jobs: &[Job], misfires: &[Misfire]) {
+    for job in jobs {
+        let ranges = misfires.iter().filter(|range| range.job_id == job.id);
+        let reasons: Vec<&str> = ranges.map(|range| &*range.reason).collect();
+        match (&*job.catch_up, &*job.misfire) {
+            (_, "skip") => assert!(reasons.contains(&"misfire"), "{job:?}: {reasons:?}"),
+            ("latest", _) => assert!(reasons.contains(&"coalesced"), "{job:?}: {reasons:?}"),
+            _ => assert!(reasons.is_empty(), "{job:?}: {reasons:?}"),
+        }
+    }
+}
+
+/// What was recorded or became due meanwhile was sent within the time of a lease.
+fn assert_caught_up(runs: &[Run], back_at: Millis) {
+    for run in runs {
+        let sent_at = run.sent_at.map(|at| at.timestamp_millis());
+        let is_late = run.scheduled_at.timestamp_millis() < back_at;
+        assert!(!is_late || sent_at <= Some(back_at + TTL), "{run:?}");
+    }
+}

@@ -1,0 +1,13 @@
+//! The real program under faults: killed, stopped, hung on by an executor, started with wrong settings.
+
+mod hanging;
+mod kill;
+mod schema;
+mod start;
+mod stop;
+
+pub mod api;
+pub mod executor;
+pub mod ledger;
+pub mod process;
+pub mod world;

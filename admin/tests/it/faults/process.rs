@@ -1,0 +1,179 @@
+//! The program itself as a child process: started, asked to stop, killed. It dies with its test.
+
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::{Path, PathBuf};
+use std::process::{ExitStatus, Stdio};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use carillon_admin::config::random_secret;
+use serde_json::Value;
+use tokio::io::{AsyncBufReadExt as _, BufReader};
+use tokio::process::{Child, ChildStderr, Command};
+use tokio::sync::watch;
+
+/// A start takes a second; on a busy machine, and in a debug build, more.
+const START_WITHIN: Duration = Duration::from_secs(60);
+
+/// How a node is started, as often as a test wants, on the same data and the same port.
+#[derive(Clone)]
+pub struct Setup {
+    pub folder: PathBuf,
+    pub access_token: String,
+    pub api_token: String,
+    listen: SocketAddr,
+    arguments: Vec<String>,
+}
+
+impl Setup {
+    /// Any free port, random secrets, the defaults otherwise.
+    pub fn new(folder: &Path) -> Self {
+        Self {
+            folder: folder.to_owned(),
+            access_token: random_secret(),
+            api_token: random_secret(),
+            listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
+            arguments: vec![],
+        }
+    }
+
+    /// With a further flag.
+    pub fn with(mut self, argument: impl Into<String>) -> Self {
+        self.arguments.push(argument.into());
+        self
+    }
+
+    /// Another node on the same database.
+    pub fn another(&self, folder: &Path) -> Self {
+        let mut other = self.clone();
+        other.folder = folder.to_owned();
+        other.listen.set_port(0);
+        other
+    }
+
+    /// `carillon serve` with these settings; nothing of the caller's own is inherited.
+    pub fn serve(&self) -> Command {
+        let mut command = program("serve");
+        command
+            .env("CARILLON_DATA_DIR", &self.folder)
+            .env("CARILLON_LISTEN", self.listen.to_string())
+            .env("CARILLON_ACCESS_TOKEN", &self.access_token)
+            .env("CARILLON_API_TOKEN", &self.api_token)
+            .env("CARILLON_LOG_FORMAT", "json")
+            .args(&self.arguments);
+        command
+    }
+
+    /// Starts the node and waits until it serves. The next start gets the same port.
+    pub async fn start(&mut self) -> Carillon {
+        let node = Carillon::start(self.serve()).await;
+        self.listen = node.address;
+        node
+    }
+}
+
+/// `carillon SUBCOMMAND`, in an environment without settings.
+pub fn program(subcommand: &str) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_carillon"));
+    for (variable, _) in std::env::vars().filter(|(name, _)| name.starts_with("CARILLON_")) {
+        command.env_remove(variable);
+    }
+    command
+        .arg(subcommand)
+        .env("RUST_LOG", "info")
+        .stdin(Stdio::null())
+        .kill_on_drop(true);
+    command
+}
+
+/// Exit code and standard error of a program that is expected to end by itself.
+pub async fn ended(mut command: Command) -> (Option<i32>, String) {
+    let output = tokio::time::timeout(Duration::from_secs(60), command.output());
+    let output = output.await.unwrap().unwrap();
+    (
+        output.status.code(),
+        String::from_utf8(output.stderr).unwrap(),
+    )
+}
+
+type Lines = Arc<Mutex<Vec<String>>>;
+
+/// A node that runs.
+pub struct Carillon {
+    pub address: SocketAddr,
+    child: Child,
+    lines: Lines,
+}
+
+impl Carillon {
+    async fn start(mut command: Command) -> Self {
+        let mut child = command
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let lines = Lines::default();
+        let (tell, mut told) = watch::channel(None);
+        tokio::spawn(listen(child.stderr.take().unwrap(), lines.clone(), tell));
+        let serving = told.wait_for(Option::is_some);
+        let address = match tokio::time::timeout(START_WITHIN, serving).await {
+            Ok(Ok(address)) => (*address).unwrap(),
+            _ => panic!("no start: {:#?}", lines.lock().unwrap()),
+        };
+        Self {
+            address,
+            child,
+            lines,
+        }
+    }
+
+    pub fn url(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
+    /// The log lines that hold this text.
+    pub fn said(&self, text: &str) -> Vec<String> {
+        let lines = self.lines.lock().unwrap();
+        lines
+            .iter()
+            .filter(|line| line.contains(text))
+            .cloned()
+            .collect()
+    }
+
+    /// `kill -9`, and it is gone.
+    pub async fn kill(mut self) {
+        self.child.kill().await.unwrap();
+    }
+
+    /// `kill -TERM`; answers how it ended, which must be within the limit.
+    pub async fn terminate(mut self, within: Duration) -> ExitStatus {
+        self.signal("TERM").await;
+        match tokio::time::timeout(within, self.child.wait()).await {
+            Ok(status) => status.unwrap(),
+            Err(_) => panic!("no end in {within:?}: {:#?}", self.lines.lock().unwrap()),
+        }
+    }
+
+    /// `kill -NAME`.
+    pub async fn signal(&self, name: &str) {
+        let pid = self.child.id().unwrap().to_string();
+        let sent = Command::new("kill")
+            .args([&format!("-{name}"), &pid])
+            .status();
+        assert!(sent.await.unwrap().success());
+    }
+}
+
+/// Keeps the log and tells the address once it is there. Ends with the process.
+async fn listen(stderr: ChildStderr, lines: Lines, tell: watch::Sender<Option<SocketAddr>>) {
+    let mut reader = BufReader::new(stderr).lines();
+    while let Ok(Some(line)) = reader.next_line().await {
+        let event: Value = serde_json::from_str(&line).unwrap_or_default();
+        if event["message"] == "serving" {
+            let address = event["address"].as_str().and_then(|text| text.parse().ok());
+            tell.send_replace(address);
+        }
+        lines.lock().unwrap().push(line);
+    }
+}

@@ -1,0 +1,71 @@
+//! Which schema the program takes: its own, and an older one that it may migrate.
+
+use std::time::Duration;
+
+use sea_orm::ConnectionTrait as _;
+use tokio::process::Command;
+
+use super::process::{Setup, ended, program};
+use crate::services::{Kind, TestDatabase};
+
+/// `carillon SUBCOMMAND` on this database.
+fn carillon(db: &TestDatabase, subcommand: &str) -> Command {
+    let mut command = match subcommand {
+        "serve" => Setup::new(db.folder()).serve(),
+        other => program(other),
+    };
+    command
+        .env("CARILLON_DATA_DIR", db.folder())
+        .stdout(std::process::Stdio::piped());
+    if let Some(url) = db.url() {
+        command.env("CARILLON_DATABASE_URL", url);
+    }
+    command
+}
+
+databases! {
+    async fn an_empty_database_is_refused_with_no_migrate_until_it_was_migrated(db: &TestDatabase) {
+        let mut command = carillon(db, "serve");
+        command.arg("--no-migrate");
+        let (code, complaint) = ended(command).await;
+        assert_eq!(code, Some(2), "{complaint}");
+        let said = "run `carillon migrate`, or start without --no-migrate";
+        assert!(complaint.contains(said), "{complaint}");
+
+        let (code, complaint) = ended(carillon(db, "migrate")).await;
+        assert_eq!(code, Some(0), "{complaint}");
+        let mut setup = Setup::new(db.folder()).with("--no-migrate");
+        if let Some(url) = db.url() {
+            setup = setup.with(format!("--database-url={url}"));
+        }
+        assert!(setup.start().await.terminate(Duration::from_secs(15)).await.success());
+    }
+
+    async fn a_database_that_is_newer_than_the_program_is_refused(db: &TestDatabase) {
+        let (code, complaint) = ended(carillon(db, "migrate")).await;
+        assert_eq!(code, Some(0), "{complaint}");
+        from_the_future(db).await;
+        for subcommand in ["serve", "migrate"] {
+            let (code, complaint) = ended(carillon(db, subcommand)).await;
+            assert_eq!(code, Some(2), "{complaint}");
+            let said = "the database is newer than this program: it has the migration m9999_later";
+            assert!(complaint.contains(said), "{complaint}");
+        }
+    }
+}
+
+async fn from_the_future(db: &TestDatabase) {
+    let url = match (db.kind(), db.url()) {
+        (Kind::Sqlite, _) | (_, None) => {
+            format!(
+                "sqlite://{}?mode=rw",
+                db.folder().join("carillon.db").display()
+            )
+        }
+        (_, Some(url)) => url.to_owned(),
+    };
+    let connection = sea_orm::Database::connect(url).await.unwrap();
+    let text = "INSERT INTO seaql_migrations (version, applied_at) VALUES ('m9999_later', 0)";
+    connection.execute_unprepared(text).await.unwrap();
+    connection.close().await.unwrap();
+}

@@ -1,0 +1,3 @@
+//! Executors that are not ours, with the real program.
+
+mod python;
