@@ -12,6 +12,8 @@ use tokio::io::{AsyncBufReadExt as _, BufReader};
 use tokio::process::{Child, ChildStderr, Command};
 use tokio::sync::watch;
 
+use crate::program::carillon;
+
 /// A start takes a second; on a busy machine, and in a debug build, more.
 const START_WITHIN: Duration = Duration::from_secs(60);
 
@@ -51,9 +53,9 @@ impl Setup {
         other
     }
 
-    /// `carillon serve` with these settings; nothing of the caller's own is inherited.
-    pub fn serve(&self) -> Command {
-        let mut command = program("serve");
+    /// `carillon serve` with these settings.
+    pub fn serve(&self) -> std::process::Command {
+        let mut command = carillon(&["serve"]);
         command
             .env("CARILLON_DATA_DIR", &self.folder)
             .env("CARILLON_LISTEN", self.listen.to_string())
@@ -66,34 +68,10 @@ impl Setup {
 
     /// Starts the node and waits until it serves. The next start gets the same port.
     pub async fn start(&mut self) -> Carillon {
-        let node = Carillon::start(self.serve()).await;
+        let node = Carillon::start(self.serve().into()).await;
         self.listen = node.address;
         node
     }
-}
-
-/// `carillon SUBCOMMAND`, in an environment without settings.
-pub fn program(subcommand: &str) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_carillon"));
-    for (variable, _) in std::env::vars().filter(|(name, _)| name.starts_with("CARILLON_")) {
-        command.env_remove(variable);
-    }
-    command
-        .arg(subcommand)
-        .env("RUST_LOG", "info")
-        .stdin(Stdio::null())
-        .kill_on_drop(true);
-    command
-}
-
-/// Exit code and standard error of a program that is expected to end by itself.
-pub async fn ended(mut command: Command) -> (Option<i32>, String) {
-    let output = tokio::time::timeout(Duration::from_secs(60), command.output());
-    let output = output.await.unwrap().unwrap();
-    (
-        output.status.code(),
-        String::from_utf8(output.stderr).unwrap(),
-    )
 }
 
 type Lines = Arc<Mutex<Vec<String>>>;
@@ -110,6 +88,7 @@ impl Carillon {
         let mut child = command
             .stdout(Stdio::null())
             .stderr(Stdio::piped())
+            .kill_on_drop(true)
             .spawn()
             .unwrap();
         let lines = Lines::default();

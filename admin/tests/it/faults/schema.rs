@@ -1,22 +1,21 @@
-//! Which schema the program takes: its own, and an older one that it may migrate.
+//! Which schema the program takes on each database: its own, and an older one that it may migrate.
 
+use std::process::Command;
 use std::time::Duration;
 
 use sea_orm::ConnectionTrait as _;
-use tokio::process::Command;
 
-use super::process::{Setup, ended, program};
+use super::process::Setup;
+use crate::program::{carillon, ended};
 use crate::services::{Kind, TestDatabase};
 
-/// `carillon SUBCOMMAND` on this database.
-fn carillon(db: &TestDatabase, subcommand: &str) -> Command {
+/// `carillon serve` or `migrate` on this database.
+fn on_it(db: &TestDatabase, subcommand: &str) -> Command {
     let mut command = match subcommand {
         "serve" => Setup::new(db.folder()).serve(),
-        other => program(other),
+        other => carillon(&[other]),
     };
-    command
-        .env("CARILLON_DATA_DIR", db.folder())
-        .stdout(std::process::Stdio::piped());
+    command.env("CARILLON_DATA_DIR", db.folder());
     if let Some(url) = db.url() {
         command.env("CARILLON_DATABASE_URL", url);
     }
@@ -25,14 +24,14 @@ fn carillon(db: &TestDatabase, subcommand: &str) -> Command {
 
 databases! {
     async fn an_empty_database_is_refused_with_no_migrate_until_it_was_migrated(db: &TestDatabase) {
-        let mut command = carillon(db, "serve");
+        let mut command = on_it(db, "serve");
         command.arg("--no-migrate");
-        let (code, complaint) = ended(command).await;
+        let (code, _, complaint) = ended(command);
         assert_eq!(code, Some(2), "{complaint}");
         let said = "run `carillon migrate`, or start without --no-migrate";
         assert!(complaint.contains(said), "{complaint}");
 
-        let (code, complaint) = ended(carillon(db, "migrate")).await;
+        let (code, _, complaint) = ended(on_it(db, "migrate"));
         assert_eq!(code, Some(0), "{complaint}");
         let mut setup = Setup::new(db.folder()).with("--no-migrate");
         if let Some(url) = db.url() {
@@ -42,11 +41,11 @@ databases! {
     }
 
     async fn a_database_that_is_newer_than_the_program_is_refused(db: &TestDatabase) {
-        let (code, complaint) = ended(carillon(db, "migrate")).await;
+        let (code, _, complaint) = ended(on_it(db, "migrate"));
         assert_eq!(code, Some(0), "{complaint}");
         from_the_future(db).await;
         for subcommand in ["serve", "migrate"] {
-            let (code, complaint) = ended(carillon(db, subcommand)).await;
+            let (code, _, complaint) = ended(on_it(db, subcommand));
             assert_eq!(code, Some(2), "{complaint}");
             let said = "the database is newer than this program: it has the migration m9999_later";
             assert!(complaint.contains(said), "{complaint}");

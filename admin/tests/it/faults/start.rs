@@ -1,11 +1,10 @@
 //! What the program refuses to start with: the exit code, and a message that says what would be right.
 
 use std::path::Path;
-use std::time::Duration;
+use std::process::Command;
 
-use tokio::process::Command;
-
-use super::process::{Setup, ended, program};
+use super::process::Setup;
+use crate::program::{carillon, ended};
 
 /// Setting, value, and what is said of it.
 const WRONG: [(&str, &str, &str); 16] = [
@@ -63,8 +62,8 @@ const WRONG: [(&str, &str, &str); 16] = [
     ),
 ];
 
-#[tokio::test]
-async fn a_wrong_setting_ends_with_2_and_its_flag_and_variable_are_named() {
+#[test]
+fn a_wrong_setting_ends_with_2_and_its_flag_and_variable_are_named() {
     let folder = tempfile::tempdir().unwrap();
     for (setting, value, said) in WRONG {
         let variable = format!("CARILLON_{}", setting.replace('-', "_").to_uppercase());
@@ -73,7 +72,7 @@ async fn a_wrong_setting_ends_with_2_and_its_flag_and_variable_are_named() {
         let mut by_variable = serve(&folder.path().join("data"));
         by_variable.env(&variable, value);
         for command in [by_flag, by_variable] {
-            let (code, complaint) = ended(command).await;
+            let (code, _, complaint) = ended(command);
             assert_eq!(code, Some(2), "{setting}={value}: {complaint}");
             let named = format!("--{setting} ({variable})");
             assert!(
@@ -89,46 +88,15 @@ async fn a_wrong_setting_ends_with_2_and_its_flag_and_variable_are_named() {
 }
 
 fn serve(folder: &Path) -> Command {
-    let mut command = program("serve");
+    let mut command = carillon(&["serve"]);
     command
         .env("CARILLON_DATA_DIR", folder)
         .env("CARILLON_LISTEN", "127.0.0.1:0");
     command
 }
 
-#[tokio::test]
-async fn an_unknown_flag_and_a_misspelt_variable_are_refused() {
-    let folder = tempfile::tempdir().unwrap();
-    let mut flag = serve(folder.path());
-    flag.arg("--acces-token=x");
-    let mut variable = serve(folder.path());
-    variable.env("CARILLON_ACCES_TOKEN", "x");
-    for (command, said) in [
-        (flag, "--access-token"),
-        (
-            variable,
-            "CARILLON_ACCES_TOKEN is no setting; write CARILLON_ACCESS_TOKEN",
-        ),
-    ] {
-        let (code, complaint) = ended(command).await;
-        assert_eq!(code, Some(2), "{complaint}");
-        assert!(complaint.contains(said), "{complaint}");
-    }
-}
-
-#[tokio::test]
-async fn a_server_database_needs_an_access_token() {
-    let folder = tempfile::tempdir().unwrap();
-    let mut command = serve(folder.path());
-    command.arg("--database-url=postgres://u@127.0.0.1:1/d");
-    let (code, complaint) = ended(command).await;
-    assert_eq!(code, Some(2), "{complaint}");
-    let said = "--access-token (CARILLON_ACCESS_TOKEN): it is required with PostgreSQL";
-    assert!(complaint.contains(said), "{complaint}");
-}
-
-#[tokio::test]
-async fn a_database_that_is_not_there_is_no_wrong_setting_and_its_password_stays_secret() {
+#[test]
+fn a_database_that_is_not_there_is_no_wrong_setting_and_its_password_stays_secret() {
     let folder = tempfile::tempdir().unwrap();
     let setup = Setup::new(folder.path());
     let secret = &setup.api_token;
@@ -136,48 +104,21 @@ async fn a_database_that_is_not_there_is_no_wrong_setting_and_its_password_stays
     command.arg(format!(
         "--database-url=postgres://u:{secret}@127.0.0.1:1/d"
     ));
-    let (code, complaint) = ended(command).await;
+    let (code, _, complaint) = ended(command);
     assert_eq!(code, Some(1), "{complaint}");
     assert!(complaint.contains("database"), "{complaint}");
     assert!(!complaint.contains(secret.as_str()), "{complaint}");
 }
 
-#[tokio::test]
-async fn a_second_process_on_the_same_file_is_refused_and_the_first_goes_on() {
-    let folder = tempfile::tempdir().unwrap();
-    let mut setup = Setup::new(folder.path());
-    let first = setup.start().await;
-    let (code, complaint) = ended(setup.another(folder.path()).serve()).await;
-    assert_eq!(code, Some(2), "{complaint}");
-    let said = "carillon.db is used by another Carillon process; stop that one, or give this one another --data-dir";
-    assert!(complaint.contains(said), "{complaint}");
-    let health = reqwest::get(format!("{}/healthz", first.url())).await;
-    assert!(health.unwrap().status().is_success());
-}
-
-#[tokio::test]
-async fn a_port_that_is_taken_is_named() {
+#[test]
+fn a_port_that_is_taken_is_named() {
     let folder = tempfile::tempdir().unwrap();
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let address = taken.local_addr().unwrap();
     let mut command = serve(folder.path());
     command.arg(format!("--listen={address}"));
-    let (code, complaint) = ended(command).await;
+    let (code, _, complaint) = ended(command);
     assert_eq!(code, Some(1), "{complaint}");
     let said = format!("cannot listen on {address} (--listen, CARILLON_LISTEN)");
     assert!(complaint.contains(&said), "{complaint}");
-}
-
-#[tokio::test]
-async fn m6_6_another_number_of_shards_ends_with_2() {
-    let folder = tempfile::tempdir().unwrap();
-    let mut setup = Setup::new(folder.path()).with("--shards=4");
-    let node = setup.start().await;
-    assert!(node.terminate(Duration::from_secs(15)).await.success());
-    let (code, complaint) = ended(Setup::new(folder.path()).with("--shards=5").serve()).await;
-    assert_eq!(code, Some(2), "{complaint}");
-    assert!(
-        complaint.contains("--shards") && complaint.contains('4'),
-        "{complaint}"
-    );
 }
