@@ -61,7 +61,15 @@ pub fn job() -> Value {
 }
 
 fn definition() -> Vec<(&'static str, Value)> {
-    let number = |min: i64, max: i64, default: i64, description: &str| json!({"type": "integer", "minimum": min, "maximum": max, "default": default, "description": description});
+    [what(), when(), how()].concat()
+}
+
+fn what() -> Vec<(&'static str, Value)> {
+    let params = text(
+        "Given to the handler as it is; at most 65,536 bytes",
+        0,
+        65_536,
+    );
     vec![
         ("app", text("Name of the app whose executors run it", 4, 64)),
         (
@@ -69,53 +77,41 @@ fn definition() -> Vec<(&'static str, Value)> {
             text("What people call it; need not be unique", 1, 64),
         ),
         ("handler", text("What the executor calls it", 1, 255)),
-        (
-            "params",
-            with_default(
-                text(
-                    "Given to the handler as it is; at most 65,536 bytes",
-                    0,
-                    65_536,
-                ),
-                json!(""),
-            ),
-        ),
+        ("params", with_default(params, json!(""))),
+    ]
+}
+
+fn when() -> Vec<(&'static str, Value)> {
+    let late = "Instants late by at most the misfire threshold: all run, or the latest";
+    let missed = "Instants later than that: one fire makes up for them, or none";
+    let (catch_ups, policies) = (CatchUp::ALL.iter(), MisfirePolicy::ALL.iter());
+    vec![
         (
             "schedule",
             with_default(schema("Schedule"), json!({"kind": "none"})),
         ),
-        (
-            "catch_up",
-            choice(
-                CatchUp::ALL.iter().map(|w| w.as_str()),
-                "Instants late by at most the misfire threshold: all run, or the latest",
-            ),
-        ),
-        (
-            "misfire",
-            choice(
-                MisfirePolicy::ALL.iter().map(|w| w.as_str()),
-                "Instants later than that: one fire makes up for them, or none",
-            ),
-        ),
+        ("catch_up", choice(catch_ups.map(|w| w.as_str()), late)),
+        ("misfire", choice(policies.map(|w| w.as_str()), missed)),
         (
             "misfire_threshold_seconds",
             number(1, 86_400, 60, "How late is too late"),
         ),
         (
-            "route",
-            choice(
-                RouteStrategy::ALL.iter().map(|w| w.as_str()),
-                "Which executor gets a run",
-            ),
+            "enabled",
+            json!({"type": "boolean", "default": true, "description": "Whether its schedule is in force"}),
         ),
+    ]
+}
+
+fn how() -> Vec<(&'static str, Value)> {
+    let busy = "What the executor does while an earlier run of the job is running";
+    let (routes, blocks) = (RouteStrategy::ALL.iter(), BlockStrategy::ALL.iter());
+    vec![
         (
-            "block",
-            choice(
-                BlockStrategy::ALL.iter().map(|w| w.as_str()),
-                "What the executor does while an earlier run of the job is running",
-            ),
+            "route",
+            choice(routes.map(|w| w.as_str()), "Which executor gets a run"),
         ),
+        ("block", choice(blocks.map(|w| w.as_str()), busy)),
         (
             "timeout_seconds",
             number(
@@ -129,11 +125,11 @@ fn definition() -> Vec<(&'static str, Value)> {
             "retries",
             number(0, 100, 0, "How often a failed run is tried again"),
         ),
-        (
-            "enabled",
-            json!({"type": "boolean", "default": true, "description": "Whether its schedule is in force"}),
-        ),
     ]
+}
+
+fn number(min: i64, max: i64, default: i64, description: &str) -> Value {
+    json!({"type": "integer", "minimum": min, "maximum": max, "default": default, "description": description})
 }
 
 /// Words of which the first is the default.
