@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use carillon_admin::Admin;
 use carillon_admin::config::random_secret;
+use carillon_admin::pipeline::Pipeline;
 use carillon_admin::store::{Definition, Job, Store};
 use carillon_admin::web::setup::{FIRST_ADMIN, ensure_first_admin};
 use carillon_executor::{Executor, JobContext, JobError, log};
@@ -19,6 +20,7 @@ pub struct Live {
     pub name: &'static str,
     pub password: String,
     pub store: Arc<Store>,
+    pub pipeline: Arc<Pipeline>,
     pub clock: Arc<dyn Clock>,
     token: String,
     stop: CancellationToken,
@@ -37,7 +39,7 @@ impl Live {
         let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
         let admin = Admin::build(config, clock.clone()).await.unwrap();
         let password = random_secret();
-        let store = admin.store.clone();
+        let (store, pipeline) = (admin.store.clone(), admin.pipeline.clone());
         ensure_first_admin(&store, Some(&password), clock.now())
             .await
             .unwrap();
@@ -49,6 +51,7 @@ impl Live {
             name: FIRST_ADMIN,
             password,
             store,
+            pipeline,
             clock,
             token,
             stop,

@@ -1,0 +1,242 @@
+//! A headless Chromium of one test, by WebDriver.
+
+use std::process::Stdio;
+use std::time::Duration;
+
+use fantoccini::elements::Element;
+use fantoccini::wd::WebDriverCompatibleCommand;
+use fantoccini::{Client, ClientBuilder, Locator};
+use hyper_util::client::legacy::connect::HttpConnector;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use tokio::io::{AsyncBufReadExt, BufReader};
+use tokio::process::{Child, Command};
+use tokio::time::{Instant, timeout};
+
+use super::live::Live;
+
+/// Longer than anything here takes on a busy machine.
+const LIMIT: Duration = Duration::from_secs(15);
+
+#[derive(Clone, Copy, Default)]
+pub struct Kind {
+    /// Scripts are switched off, as some people have it.
+    pub without_script: bool,
+    /// 360 × 740, with touch.
+    pub phone: bool,
+    pub dark: bool,
+}
+
+pub struct Browser {
+    pub client: Client,
+    url: String,
+    driver: Child,
+    _profile: TempDir,
+}
+
+impl Browser {
+    pub async fn open(live: &Live, kind: Kind) -> Self {
+        let profile = tempfile::tempdir().unwrap();
+        let (driver, port) = driver().await;
+        let capabilities = capabilities(kind, profile.path().to_str().unwrap());
+        let client = ClientBuilder::new(HttpConnector::new())
+            .capabilities(capabilities.as_object().unwrap().clone())
+            .connect(&format!("http://127.0.0.1:{port}"))
+            .await
+            .unwrap();
+        if kind.dark {
+            let features = json!([{"name": "prefers-color-scheme", "value": "dark"}]);
+            let media =
+                json!({"cmd": "Emulation.setEmulatedMedia", "params": {"features": features}});
+            client
+                .issue_cmd(Extra("goog/cdp/execute", media))
+                .await
+                .unwrap();
+        }
+        Self {
+            client,
+            url: live.url.clone(),
+            driver,
+            _profile: profile,
+        }
+    }
+
+    /// A browser whose owner is signed in.
+    pub async fn signed_in(live: &Live, kind: Kind) -> Self {
+        let browser = Self::open(live, kind).await;
+        browser.go("/login").await;
+        browser.sign_in(live.name, &live.password).await;
+        browser.until_at("/").await;
+        browser
+    }
+
+    pub async fn sign_in(&self, name: &str, password: &str) {
+        self.fill("#name", name).await;
+        self.fill("#password", password).await;
+        self.press("main form button").await;
+    }
+
+    pub async fn go(&self, path: &str) {
+        let address = format!("{}{path}", self.url);
+        self.client.goto(&address).await.unwrap();
+    }
+
+    /// The element, as soon as it is there.
+    pub async fn find(&self, css: &str) -> Element {
+        let found = self
+            .client
+            .wait()
+            .at_most(LIMIT)
+            .for_element(Locator::Css(css))
+            .await;
+        found.unwrap_or_else(|error| panic!("{css}: {error}"))
+    }
+
+    pub async fn has(&self, css: &str) -> bool {
+        self.client.find(Locator::Css(css)).await.is_ok()
+    }
+
+    pub async fn text(&self, css: &str) -> String {
+        self.find(css).await.text().await.unwrap()
+    }
+
+    pub async fn press(&self, css: &str) {
+        self.find(css).await.click().await.unwrap();
+    }
+
+    /// Replaces what a field holds.
+    pub async fn fill(&self, css: &str, text: &str) {
+        let field = self.find(css).await;
+        field.clear().await.unwrap();
+        field.send_keys(text).await.unwrap();
+    }
+
+    /// What a script of the test answers.
+    pub async fn script(&self, text: &str) -> Value {
+        self.client.execute(text, vec![]).await.unwrap()
+    }
+
+    /// Waits until the path is this one.
+    pub async fn until_at(&self, path: &str) {
+        let wanted = format!("{}{path}", self.url);
+        self.until(path, async || {
+            self.client.current_url().await.unwrap().as_str() == wanted
+        })
+        .await;
+    }
+
+    pub async fn until(&self, what: &str, condition: impl AsyncFn() -> bool) {
+        let end = Instant::now() + LIMIT;
+        while !condition().await {
+            assert!(Instant::now() < end, "waited in vain for: {what}");
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    }
+
+    /// Nothing has gone wrong in the page: no script error, nothing that its policy refused, no request elsewhere. The
+    /// browser also notes answers with an error status, which tests ask for on purpose.
+    pub async fn assert_quiet(&self) {
+        let log = self
+            .client
+            .issue_cmd(Extra("se/log", json!({"type": "browser"})))
+            .await
+            .unwrap();
+        let entries = log.as_array().unwrap().iter();
+        let bad: Vec<&Value> = entries
+            .filter(|entry| entry["level"] == "SEVERE")
+            .filter(|entry| {
+                !entry["message"]
+                    .as_str()
+                    .unwrap()
+                    .contains("the server responded with a status of 4")
+            })
+            .collect();
+        assert!(bad.is_empty(), "{bad:#?}");
+    }
+
+    /// Fails if the page can be scrolled sideways.
+    pub async fn assert_fits(&self, what: &str) {
+        let script = "return [document.documentElement.scrollWidth, innerWidth]";
+        let widths = self.script(script).await;
+        assert!(widths[0].as_i64() <= widths[1].as_i64(), "{what}: {widths}");
+    }
+
+    pub async fn close(self) {
+        self.assert_quiet().await;
+        self.client.clone().close().await.unwrap();
+    }
+}
+
+impl Drop for Browser {
+    /// A driver that is killed leaves its browsers behind: after a failed test the whole group is ended.
+    fn drop(&mut self) {
+        if let Some(group) = self.driver.id() {
+            let mut kill = std::process::Command::new("kill");
+            kill.args(["--", &format!("-{group}")]).status().unwrap();
+        }
+    }
+}
+
+/// A driver on a port of its own, the leader of a group of processes.
+async fn driver() -> (Child, u16) {
+    let mut child = Command::new("chromedriver")
+        .arg("--port=0")
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .process_group(0)
+        .spawn()
+        .expect("chromedriver is needed: see .ci/packages");
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    let port = async {
+        while let Some(line) = lines.next_line().await.unwrap() {
+            if let Some((_, port)) = line.split_once("started successfully on port ") {
+                return port.trim_end_matches('.').parse().unwrap();
+            }
+        }
+        panic!("chromedriver ended");
+    };
+    let port = timeout(LIMIT, port).await.unwrap();
+    // It would stop at a full pipe.
+    tokio::spawn(async move { while let Ok(Some(_)) = lines.next_line().await {} });
+    (child, port)
+}
+
+fn capabilities(kind: Kind, profile: &str) -> Value {
+    let mut options = json!({
+        "args": [
+            "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-dev-shm-usage",
+            "--disable-background-networking", "--disable-component-update", "--disable-sync", "--window-size=1280,800",
+            format!("--user-data-dir={profile}"),
+        ],
+    });
+    if kind.phone {
+        options["mobileEmulation"] =
+            json!({"deviceMetrics": {"width": 360, "height": 740, "pixelRatio": 2, "touch": true}});
+    }
+    if kind.without_script {
+        options["prefs"] = json!({"profile.managed_default_content_settings.javascript": 2});
+    }
+    json!({"goog:chromeOptions": options, "goog:loggingPrefs": {"browser": "ALL"}})
+}
+
+/// What WebDriver itself does not have: the end of the address, and the body.
+#[derive(Debug)]
+struct Extra(&'static str, Value);
+
+impl WebDriverCompatibleCommand for Extra {
+    fn endpoint(
+        &self,
+        base: &url::Url,
+        session: Option<&str>,
+    ) -> Result<url::Url, url::ParseError> {
+        base.join(&format!(
+            "session/{}/{}",
+            session.unwrap_or_default(),
+            self.0
+        ))
+    }
+
+    fn method_and_body(&self, _: &url::Url) -> (reqwest::Method, Option<String>) {
+        (reqwest::Method::POST, Some(self.1.to_string()))
+    }
+}

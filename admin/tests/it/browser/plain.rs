@@ -1,0 +1,152 @@
+//! The main path with scripts switched off, and every page on a phone and in the dark.
+
+use carillon_scheduler::{JobDraft, ScheduleDraft};
+
+use super::chromium::{Browser, Kind};
+use super::live::Live;
+use super::run;
+
+#[test]
+fn everything_works_without_script() {
+    run(async {
+        let live = Live::start().await;
+        live.app("orders", "Orders").await;
+        let _executor = live.executor("orders").await;
+        let plain = Kind {
+            without_script: true,
+            ..Kind::default()
+        };
+        let browser = Browser::signed_in(&live, plain).await;
+        browser.go("/jobs/new").await;
+        browser.fill("#name", "Settle").await;
+        browser.fill("#handler", "lines").await;
+        browser.fill("#params", "3").await;
+        browser.fill("#expression", "0 0 3 * * ?").await;
+        browser.press("button[value=preview]").await;
+        browser.find("[data-testid=fire]:nth-child(5)").await;
+        browser.press("button[value=save]").await;
+        browser.until_at("/jobs/1").await;
+        browser.press("a[href='/jobs/1/run']").await;
+        browser.press("[data-testid=run-form] button").await;
+        browser.find("#run").await;
+        browser
+            .until("success", async || {
+                browser.client.refresh().await.unwrap();
+                browser.has("#run[data-state=succeeded]").await
+            })
+            .await;
+        assert!(
+            browser
+                .text("[data-testid=log]")
+                .await
+                .contains("order 3 of 3 is settled")
+        );
+        browser.go("/jobs").await;
+        browser.press("button[aria-label='Pause Settle']").await;
+        browser.find("tr[data-state=paused]").await;
+        browser.press("[popovertarget=account]").await;
+        browser.press("button[name=theme][value=dark]").await;
+        browser.find("html[data-theme=dark]").await;
+        browser.press("[popovertarget=account]").await;
+        browser.press("form[action='/logout'] button").await;
+        browser.until_at("/login").await;
+        browser.close().await;
+    });
+}
+
+const PAGES: &[&str] = &[
+    "/",
+    "/jobs",
+    "/jobs?text=nothing",
+    "/jobs/1",
+    "/jobs/1/edit",
+    "/jobs/1/copy",
+    "/jobs/1/run",
+    "/jobs/1/delete",
+    "/jobs/new",
+    "/runs",
+    "/runs?state=trouble",
+    "/apps",
+    "/apps/new",
+    "/no/such/page",
+];
+
+async fn filled() -> Live {
+    let live = Live::start().await;
+    live.app("orders", "Orders").await;
+    let long = "Settle-all-the-orders-of-every-branch-on-every-continent-at-once";
+    let mut draft = JobDraft::new("orders", long, "h".repeat(200));
+    draft.schedule = ScheduleDraft::FixedRate { seconds: 1 };
+    draft.params = "p".repeat(500);
+    live.job(draft).await;
+    live
+}
+
+async fn tour(kind: Kind) {
+    let live = filled().await;
+    let browser = Browser::signed_in(&live, kind).await;
+    browser.go("/runs").await;
+    let run = browser
+        .find("tr[data-run-id] a[href^='/runs/']")
+        .await
+        .attr("href")
+        .await
+        .unwrap()
+        .unwrap();
+    for path in PAGES
+        .iter()
+        .copied()
+        .chain([run.as_str(), &format!("{run}/kill")])
+    {
+        browser.go(path).await;
+        browser.find("h1").await;
+        browser.assert_fits(path).await;
+        if !path.contains("such") {
+            browser.assert_quiet().await;
+        }
+    }
+    browser.close().await;
+}
+
+#[test]
+fn every_page_fits_a_phone() {
+    run(tour(Kind {
+        phone: true,
+        ..Kind::default()
+    }));
+}
+
+#[test]
+fn every_page_is_quiet_in_the_dark() {
+    run(tour(Kind {
+        dark: true,
+        ..Kind::default()
+    }));
+}
+
+#[test]
+fn a_phone_finds_runs_and_pauses_a_job() {
+    run(async {
+        let live = filled().await;
+        let phone = Kind {
+            phone: true,
+            ..Kind::default()
+        };
+        let browser = Browser::signed_in(&live, phone).await;
+        browser.press("[popovertarget=menu]").await;
+        browser.press("nav a[href='/jobs']").await;
+        browser.until_at("/jobs").await;
+        let small = "return [...document.querySelectorAll('main a.icon-button, main button, main .button')].map(it => it.getBoundingClientRect()).filter(it => it.width < 24 || it.height < 24).length";
+        assert_eq!(
+            browser.script(small).await,
+            0,
+            "nothing is too small for a finger"
+        );
+        browser.press("button[aria-label^='Pause']").await;
+        browser.find("tr[data-state=paused]").await;
+        browser.press("a[aria-label^='Run ']").await;
+        browser.press("[data-testid=run-form] button").await;
+        browser.find("#run").await;
+        browser.close().await;
+    });
+}
