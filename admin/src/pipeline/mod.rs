@@ -158,6 +158,12 @@ impl Pipeline {
 
     /// Executors that were live when a node was last alive keep their lease from now on.
     pub async fn begin(&self) -> crate::store::Result<()> {
+        // Before anything is decided by it: this host's own clock may be hours away.
+        let asked = self.clock.monotonic();
+        if let Some(database_now) = self.store.database_now().await? {
+            self.clock
+                .observe(database_now, asked, self.clock.monotonic());
+        }
         let now = self.clock.now();
         if let Some(last_alive_at) = self.store.last_alive_at().await? {
             self.executors.begin_grace(

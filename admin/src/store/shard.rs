@@ -1,16 +1,16 @@
 //! Shards: their count, and the lease of each with its epoch. The database is what decides who holds a shard.
 
-use sea_orm::DatabaseTransaction;
+use sea_orm::{ConnectionTrait, DatabaseTransaction, Value};
 
 use super::{Error, Result, Store, dialect};
 use carillon_scheduler::Millis;
 
-/// The database's own clock, so that nodes whose clocks differ still agree on whether a lease is over.
+/// The database's own clock: whether a lease is over is asked of one clock alone, whatever the nodes' clocks say. On SQLite
+/// the process is the only one there, and its clock is the database's.
 const DATABASE_NOW: dialect::Text = dialect::Text {
-    // On SQLite the process is the only one there: its clock is the database's.
     sqlite: "?",
-    postgres: "GREATEST(?, (extract(epoch FROM clock_timestamp())*1000)::bigint)",
-    mysql: "GREATEST(?, CAST(UNIX_TIMESTAMP(SYSDATE(3))*1000 AS SIGNED))",
+    postgres: "(extract(epoch FROM clock_timestamp())*1000)::bigint",
+    mysql: "CAST(UNIX_TIMESTAMP(SYSDATE(3))*1000 AS SIGNED)",
 };
 
 /// A lease as every node sees it.
@@ -25,6 +25,22 @@ pub struct Lease {
 impl Store {
     /// The shard count of this database: stored once, by the first node. A different wish is refused.
     pub async fn ensure_shards(&self, wanted: Option<i32>) -> Result<i32> {
+        let count = match self.stored_shards(wanted).await {
+            // Two nodes start on an empty database: the other one was faster, its count stands.
+            Err(error) if error.is_unique_violation() || error.is_lock_conflict() => {
+                self.stored_shards(wanted).await?
+            }
+            other => other?,
+        };
+        match wanted {
+            Some(wanted) if wanted != count => Err(Error::Settings(format!(
+                "--shards {wanted} (CARILLON_SHARDS) differs from the {count} shards of this database; drop the flag"
+            ))),
+            _ => Ok(count),
+        }
+    }
+
+    async fn stored_shards(&self, wanted: Option<i32>) -> Result<i32> {
         let tx = self.begin().await?;
         let row = self
             .one(
@@ -43,12 +59,7 @@ impl Store {
             None => self.create_shards(&tx, wanted.unwrap_or(8)).await?,
         };
         tx.commit().await?;
-        match wanted {
-            Some(wanted) if wanted != count => Err(Error::Settings(format!(
-                "--shards {wanted} (CARILLON_SHARDS) differs from the {count} shards of this database; drop the flag"
-            ))),
-            _ => Ok(count),
-        }
+        Ok(count)
     }
 
     async fn create_shards(&self, tx: &DatabaseTransaction, count: i32) -> Result<i32> {
@@ -121,19 +132,16 @@ impl Store {
         now: Millis,
         ttl_ms: i64,
     ) -> Result<Option<i64>> {
-        let clock = DATABASE_NOW.of(self.backend);
+        let (clock, at) = self.clock(now);
         let text = format!(
             "UPDATE shard_lease SET epoch = epoch + 1, owner = ?, expires_at = {clock} + ? \
              WHERE shard = ? AND (expires_at < {clock} OR owner = ?)"
         );
-        let values = vec![
-            owner.into(),
-            now.into(),
-            ttl_ms.into(),
-            shard.into(),
-            now.into(),
-            owner.into(),
-        ];
+        let mut values: Vec<Value> = vec![owner.into()];
+        values.extend(at.clone());
+        values.extend([ttl_ms.into(), shard.into()]);
+        values.extend(at);
+        values.push(owner.into());
         let tx = self.begin().await?;
         if self.execute(&tx, &text, values).await?.rows_affected() == 0 {
             return Ok(None);
@@ -160,16 +168,31 @@ impl Store {
         now: Millis,
         ttl_ms: i64,
     ) -> Result<bool> {
+        self.extend_lease(&self.write, shard, epoch, now, ttl_ms)
+            .await
+    }
+
+    async fn extend_lease(
+        &self,
+        db: &impl ConnectionTrait,
+        shard: i32,
+        epoch: i64,
+        now: Millis,
+        ttl_ms: i64,
+    ) -> Result<bool> {
+        let (clock, at) = self.clock(now);
         let text = format!(
-            "UPDATE shard_lease SET expires_at = {} + ? WHERE shard = ? AND epoch = ?",
-            DATABASE_NOW.of(self.backend)
+            "UPDATE shard_lease SET expires_at = {clock} + ? WHERE shard = ? AND epoch = ?"
         );
-        let values = vec![now.into(), ttl_ms.into(), shard.into(), epoch.into()];
-        Ok(self
-            .execute(&self.write, &text, values)
-            .await?
-            .rows_affected()
-            == 1)
+        let mut values: Vec<Value> = at.into_iter().collect();
+        values.extend([ttl_ms.into(), shard.into(), epoch.into()]);
+        Ok(self.execute(db, &text, values).await?.rows_affected() == 1)
+    }
+
+    /// The present moment as a statement says it, and the value that goes with it.
+    fn clock(&self, now: Millis) -> (&'static str, Option<Value>) {
+        let value = self.is_exclusive().then(|| now.into());
+        (DATABASE_NOW.of(self.backend), value)
     }
 
     /// Gives the shard back at once, for the next node.
@@ -189,11 +212,9 @@ impl Store {
         now: Millis,
         ttl_ms: i64,
     ) -> Result<()> {
-        let text = "UPDATE shard_lease SET expires_at = ? WHERE shard = ? AND epoch = ?";
-        let values = vec![(now + ttl_ms).into(), shard.into(), epoch.into()];
-        match self.execute(tx, text, values).await?.rows_affected() {
-            0 => Err(Error::Fenced(shard)),
-            _ => Ok(()),
+        match self.extend_lease(tx, shard, epoch, now, ttl_ms).await? {
+            true => Ok(()),
+            false => Err(Error::Fenced(shard)),
         }
     }
 
@@ -203,7 +224,7 @@ impl Store {
             return Ok(None);
         }
         let text = format!("SELECT {}", DATABASE_NOW.of(self.backend));
-        let row = self.one(&self.write, &text, vec![0i64.into()]).await?;
+        let row = self.one(&self.write, &text, vec![]).await?;
         Ok(row.map(|row| row.try_get_by_index(0)).transpose()?)
     }
 }
