@@ -104,10 +104,11 @@ async fn mark(pipeline: &Arc<Pipeline>, batch: Vec<Routed>) {
     {
         Ok(won) => won,
         Err(error) => {
+            // The answer may have been lost: what did get marked must be given back before it can be marked again.
             tracing::warn!(%error, runs = batch.len(), "runs could not be marked; they wait");
             return batch
                 .into_iter()
-                .for_each(|routed| wait(pipeline, routed.run));
+                .for_each(|routed| pipeline.outcomes.give_back(routed.run, token));
         }
     };
     let batch: Vec<Routed> = batch

@@ -105,7 +105,9 @@ impl Store {
             .await?;
         let mut changed = HashSet::new();
         let mut kept = Vec::new();
-        for claim in claims {
+        let mut in_lock_order: Vec<_> = claims.iter().collect();
+        in_lock_order.sort_unstable_by_key(|claim| claim.due.job_id);
+        for claim in in_lock_order {
             if self.is_unchanged(&tx, holder.shard, &claim.due).await? {
                 kept.push(claim.clone());
             } else {

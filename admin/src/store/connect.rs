@@ -106,13 +106,29 @@ fn server_options(url: &str, connections: u32) -> ConnectOptions {
         .test_before_acquire(false)
         .test_before_acquire_if_idle_for(Duration::from_secs(30))
         .sqlx_logging(false)
-        // The pool's own hook runs for each connection; the session default there is REPEATABLE READ.
+        // The pool's own hook runs for each connection, sea-orm's only once. What the statements are proved under is not
+        // left to the server's settings: MySQL's default is REPEATABLE READ. And a lock that somebody holds on (a backup, a
+        // forgotten session) ends a statement well within the lease: one shard's rows must not use up the connections.
         .map_sqlx_mysql_pool_opts(|pool| {
             pool.after_connect(|connection, _| {
                 Box::pin(async move {
                     connection
                         .execute("SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED")
                         .await?;
+                    connection
+                        .execute("SET SESSION innodb_lock_wait_timeout = 3")
+                        .await?;
+                    Ok(())
+                })
+            })
+        })
+        .map_sqlx_postgres_pool_opts(|pool| {
+            pool.after_connect(|connection, _| {
+                Box::pin(async move {
+                    connection
+                        .execute("SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL READ COMMITTED")
+                        .await?;
+                    connection.execute("SET lock_timeout = '3s'").await?;
                     Ok(())
                 })
             })

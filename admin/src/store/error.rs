@@ -1,3 +1,5 @@
+use std::borrow::Cow;
+
 use sea_orm::{DbErr, SqlErr};
 
 /// What can go wrong in the store, told apart by what the caller can do about it.
@@ -31,16 +33,19 @@ pub enum Error {
 }
 
 impl Error {
-    /// Worth another try: the connection was lost, the pool is exhausted, a deadlock or a lock time-out.
+    /// Worth another try: the connection was lost, the pool is exhausted, the database stops or starts, others had locks.
     pub fn is_transient(&self) -> bool {
         match self {
-            Self::Database(error) => is_lost_connection(error) || is_lock_conflict(error),
+            Self::Database(error) => {
+                is_lost_connection(error) || is_lock_conflict(error) || is_away(error)
+            }
             Self::Busy => true,
             _ => false,
         }
     }
 
-    /// Deadlock, serialization failure or busy file: the same transaction may be repeated at once.
+    /// Deadlock, serialization failure or busy file: the same transaction may be repeated at once. A lock time-out is
+    /// none: whoever has waited that long should do something else first.
     pub fn is_lock_conflict(&self) -> bool {
         matches!(self, Self::Database(error) if is_lock_conflict(error))
     }
@@ -68,15 +73,41 @@ fn is_lost_connection(error: &DbErr) -> bool {
     }
 }
 
-/// PostgreSQL 40001, 40P01 and its shut-down classes; MySQL 1205, 1213; SQLite 5 and 6 (busy, locked).
+/// Serialization failure and deadlock (MySQL says 40001 of both), SQLite's busy and locked.
 fn is_lock_conflict(error: &DbErr) -> bool {
-    let Some(sea_orm::sqlx::Error::Database(inner)) = sqlx_error(error) else {
-        return false;
+    matches!(
+        &*code(error),
+        "40001" | "40P01" | "5" | "6" | "261" | "262" | "517"
+    )
+}
+
+/// The server is going, coming or full of connections, or a lock was not to be had in time.
+fn is_away(error: &DbErr) -> bool {
+    if let Some(number) = mysql_number(error) {
+        // Too many connections, shut-down, lock wait time-out, interrupted, killed.
+        return matches!(number, 1040 | 1053 | 1205 | 1317 | 1927);
+    }
+    let code = code(error);
+    code.len() == 5
+        && (code.starts_with("08")
+            || matches!(&*code, "53300" | "55P03" | "57P01" | "57P02" | "57P03"))
+}
+
+fn mysql_number(error: &DbErr) -> Option<u16> {
+    use sea_orm::sqlx::mysql::MySqlDatabaseError;
+    let sea_orm::sqlx::Error::Database(inner) = sqlx_error(error)? else {
+        return None;
     };
-    let code = inner.code().unwrap_or_default();
-    matches!(&*code, "40001" | "40P01" | "5" | "6" | "261" | "517") || {
-        let text = inner.message();
-        text.contains("Deadlock found") || text.contains("Lock wait timeout")
+    inner
+        .try_downcast_ref::<MySqlDatabaseError>()
+        .map(MySqlDatabaseError::number)
+}
+
+/// SQLSTATE, or SQLite's extended result code; empty for an error that the database has not reported.
+fn code(error: &DbErr) -> Cow<'_, str> {
+    match sqlx_error(error) {
+        Some(sea_orm::sqlx::Error::Database(inner)) => inner.code().unwrap_or_default(),
+        _ => Cow::Borrowed(""),
     }
 }
 

@@ -18,7 +18,8 @@ pub struct Mark<'a> {
     pub boot_id: Option<&'a str>,
 }
 
-/// The state is hidden from the planner (`+ 0`), or it may walk the index of open runs instead of the primary key.
+/// The state is hidden from the planner (`+ 0`), or it may walk the index of open runs instead of the primary key. MariaDB
+/// has to be told to use that key: it reads a small table as a whole, and waits for every lock on its way.
 const MARK: Text = Text {
     sqlite: "UPDATE run SET state = 1, mark_token = ?, marked_at = ?, owner = ?, sends = sends + 1, address = u.value->>2, boot_id = u.value->>3 \
              FROM json_each(?) AS u WHERE run.id = u.value->>0 AND +run.state = 0 AND run.epoch = u.value->>1",
@@ -26,7 +27,7 @@ const MARK: Text = Text {
                FROM unnest(?::bigint[], ?::bigint[], ?::text[], ?::text[]) AS u(id, epoch, a, b) \
                WHERE run.id = u.id AND run.state + 0 = 0 AND run.epoch = u.epoch",
     mysql: "UPDATE JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$[0]', epoch BIGINT PATH '$[1]', a VARCHAR(255) PATH '$[2]', \
-            b VARCHAR(64) PATH '$[3]')) AS u STRAIGHT_JOIN run ON run.id = u.id \
+            b VARCHAR(64) PATH '$[3]')) AS u STRAIGHT_JOIN run FORCE INDEX (PRIMARY) ON run.id = u.id \
             SET run.state = 1, run.mark_token = ?, run.marked_at = ?, run.owner = ?, run.sends = run.sends + 1, \
             run.address = u.a, run.boot_id = u.b WHERE run.state = 0 AND run.epoch = u.epoch",
 };
@@ -40,13 +41,13 @@ const UNMARK: Text = Text {
                FROM unnest(?::bigint[], ?::bigint[], ?::int[]) AS u(id, token, keep) \
                WHERE run.id = u.id AND run.state + 0 = 1 AND run.mark_token = u.token",
     mysql: "UPDATE JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$[0]', token BIGINT PATH '$[1]', keep INT PATH '$[2]')) AS u \
-            STRAIGHT_JOIN run ON run.id = u.id SET run.state = 0, run.sends = run.sends - 1, run.mark_token = NULL, run.marked_at = NULL, \
+            STRAIGHT_JOIN run FORCE INDEX (PRIMARY) ON run.id = u.id SET run.state = 0, run.sends = run.sends - 1, run.mark_token = NULL, run.marked_at = NULL, \
             run.boot_id = NULL, run.address = CASE u.keep WHEN 1 THEN run.address END WHERE run.state = 1 AND run.mark_token = u.token",
 };
 
 impl Store {
     /// Allows the sending of these runs and answers those that were won. `token` is new for each call: it tells ours from
-    /// another node's, and repairs an answer that was lost.
+    /// another node's, and repairs an answer that was lost. After an error some may be marked all the same: `unmark` them.
     pub async fn mark(
         &self,
         marks: &[Mark<'_>],
@@ -58,20 +59,25 @@ impl Store {
         marks.sort_unstable_by_key(|mark| mark.run_id);
         let head: [Value; 3] = [token.into(), now.into(), node.into()];
         let list = mark_list(self.backend, &marks);
-        let values = match self.backend {
+        let values: Vec<Value> = match self.backend {
             sea_orm::DbBackend::MySql => list.into_iter().chain(head).collect(),
             _ => head.into_iter().chain(list).collect(),
         };
-        let all = || marks.iter().map(|mark| mark.run_id).collect();
-        match self
-            .execute(&self.write, MARK.of(self.backend), values)
-            .await
-        {
-            Ok(done) if done.rows_affected() == marks.len() as u64 => Ok(all()),
-            // Short, or the answer was lost: what carries the token is ours to send, the rest is untouched.
-            Ok(_) => self.marked_with(&marks, token).await,
-            Err(error) if error.is_transient() => self.marked_with(&marks, token).await,
-            Err(error) => Err(error),
+        let mut tries = 0;
+        loop {
+            let done = self.execute(&self.write, MARK.of(self.backend), values.clone());
+            match done.await {
+                Ok(done) if done.rows_affected() == marks.len() as u64 => {
+                    return Ok(marks.iter().map(|mark| mark.run_id).collect());
+                }
+                // What carries the token is ours to send, the rest is untouched.
+                Ok(_) => return self.marked_with(&marks, token).await,
+                // Nothing is written, or the answer was lost. A repetition finds what the first try has marked no longer
+                // `claimed`, and the token shows it as ours.
+                Err(error) if error.is_lock_conflict() && tries < 3 => tries += 1,
+                Err(error) if error.is_transient() && tries < 1 => tries += 1,
+                Err(error) => return Err(error),
+            }
         }
     }
 
@@ -79,7 +85,7 @@ impl Store {
         let ids: Vec<i64> = marks.iter().map(|mark| mark.run_id).collect();
         let (list, value) = dialect::id_list(self.backend, &ids);
         let text =
-            format!("SELECT id FROM run WHERE id IN ({list}) AND mark_token = ? AND state <> 0");
+            format!("SELECT id FROM run WHERE id IN ({list}) AND mark_token = ? AND state = 1");
         let rows = self
             .all(&self.write, &text, vec![value, token.into()])
             .await?;
@@ -145,15 +151,16 @@ impl Store {
         addresses: &[String],
         node: &str,
     ) -> Result<Vec<Waiting>> {
-        let ids = self
-            .take_ids(&super::ids::RUN, addresses.len().saturating_sub(1))
-            .await?;
+        let Some((first, others)) = addresses.split_first() else {
+            return Ok(vec![]);
+        };
+        let ids = self.take_ids(&super::ids::RUN, others.len()).await?;
         let parts = addresses.len() as i32;
         let tx = self.begin().await?;
         let text = "UPDATE run SET parts = ?, address = ? WHERE id = ? AND state = 0 AND epoch = ? AND address IS NULL";
         let values = vec![
             parts.into(),
-            addresses[0].as_str().into(),
+            first.as_str().into(),
             run.run_id.into(),
             run.epoch.into(),
         ];
@@ -162,7 +169,7 @@ impl Store {
         }
         let text = "INSERT INTO run (id, job_id, app_id, shard, cause, fire_no, part, parts, attempt, scheduled_at, due_at, state, epoch, owner, sends, address) \
                     SELECT ?, job_id, app_id, shard, cause, fire_no, ?, ?, attempt, scheduled_at, due_at, 0, epoch, ?, 0, ? FROM run WHERE id = ?";
-        for (part, (id, address)) in (1i32..).zip(ids.iter().zip(&addresses[1..])) {
+        for (part, (id, address)) in (1i32..).zip(ids.iter().zip(others)) {
             let values = vec![
                 (*id).into(),
                 part.into(),

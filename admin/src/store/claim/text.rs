@@ -16,7 +16,7 @@ pub const ADVANCE: Text = Text {
                AND job_clock.job_id = u.job_id AND job_clock.revision = u.rev",
     mysql: "UPDATE JSON_TABLE(?, '$[*]' COLUMNS (job_id BIGINT PATH '$[0]', old BIGINT PATH '$[1]', nw BIGINT PATH '$[2]', \
             rev BIGINT PATH '$[3]', shard INT PATH '$[4]')) AS u \
-            STRAIGHT_JOIN job_clock ON job_clock.shard = u.shard AND job_clock.next_fire_at = u.old AND job_clock.job_id = u.job_id \
+            STRAIGHT_JOIN job_clock FORCE INDEX (PRIMARY) ON job_clock.shard = u.shard AND job_clock.next_fire_at = u.old AND job_clock.job_id = u.job_id \
             SET job_clock.next_fire_at = u.nw WHERE job_clock.revision = u.rev",
 };
 
@@ -55,7 +55,7 @@ pub const RECORD: Text = Text {
     mysql: "INSERT INTO run (id, job_id, app_id, shard, cause, fire_no, part, parts, attempt, scheduled_at, due_at, state, epoch, owner, sends) \
             SELECT u.id, j.id, j.app_id, j.shard, 0, u.t, 0, 1, 1, u.t, u.t, 0, ?, ?, 0 \
             FROM JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$[0]', job_id BIGINT PATH '$[1]', t BIGINT PATH '$[2]')) AS u \
-            STRAIGHT_JOIN job j ON j.id = u.job_id",
+            STRAIGHT_JOIN job j FORCE INDEX (PRIMARY) ON j.id = u.job_id",
 };
 
 pub fn fires(backend: DbBackend, holder: &Holder<'_>, claims: &[Claim]) -> Vec<Value> {
