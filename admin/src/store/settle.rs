@@ -1,14 +1,15 @@
 //! The third committed write: what became of a run, with all that follows from it, in one transaction.
 
 mod follow;
+mod lock;
 mod text;
 
 use std::collections::HashMap;
 
-use carillon_scheduler::{Cause, Millis, RetryPolicy, RunEvent, RunState};
-use sea_orm::{DatabaseTransaction, QueryResult};
+use carillon_scheduler::{Millis, RetryPolicy, RunEvent, RunState};
 
-use super::{Error, Result, Store, dialect, ids};
+use self::lock::{Retries, Row};
+use super::{Result, Store, ids};
 
 /// Something that was learned about a run.
 #[derive(Clone, Debug)]
@@ -48,86 +49,79 @@ struct Then {
     settled: Settled,
     runs: Vec<i64>,
     rows: Vec<i64>,
-}
-
-struct Row {
-    job_id: i64,
-    shard: i32,
-    cause: Cause,
-    fire_no: i64,
-    part: i32,
-    attempt: i32,
-    state: RunState,
-    kill_asked: bool,
+    jobs: HashMap<i64, Retries>,
 }
 
 impl Store {
     /// Commits findings, each run's state by the one transition function. A finding about a run that we do not have, or
     /// that has ended, changes nothing.
     pub async fn settle(&self, findings: &[Finding], follow_up: &FollowUp) -> Result<Settled> {
-        let mut latest: HashMap<i64, &Finding> = HashMap::with_capacity(findings.len());
-        for finding in findings {
-            // First writer wins, also within one list.
-            latest.entry(finding.run_id).or_insert(finding);
-        }
-        let mut list: Vec<&Finding> = latest.into_values().collect();
-        list.sort_unstable_by_key(|finding| finding.run_id);
-        if let Some(settled) = self.settle_successes(&list, follow_up.now).await? {
-            return Ok(settled);
-        }
+        let list = one_each(findings);
         let mut tries = 0;
         loop {
-            match self.settle_each(&list, follow_up).await {
+            match self.settle_once(&list, follow_up).await {
                 Err(error) if error.is_lock_conflict() && tries < 3 => tries += 1,
                 other => return other,
             }
         }
     }
 
-    /// The normal case in one statement: all succeeded, and all were on their way.
-    async fn settle_successes(&self, list: &[&Finding], now: Millis) -> Result<Option<Settled>> {
-        let succeeded =
-            |f: &&Finding| f.event == RunEvent::Reported(carillon_scheduler::Outcome::Succeeded);
-        if list.is_empty() || !list.iter().all(succeeded) {
-            return Ok(None);
+    async fn settle_once(&self, list: &[&Finding], follow_up: &FollowUp) -> Result<Settled> {
+        let done = self.settle_successes(list, follow_up.now).await?;
+        if done < list.len() {
+            // Some had ended, or were thought lost, or it is not the normal case at all.
+            return self.settle_each(list, follow_up, done > 0).await;
         }
-        let rows: Vec<_> = list
-            .iter()
-            .map(|f| text::SettleRow::of(f, RunState::Succeeded))
-            .collect();
+        let succeeded = |finding: &&Finding| (finding.run_id, RunState::Succeeded);
+        Ok(Settled {
+            changed: list.iter().map(succeeded).collect(),
+            ..Settled::default()
+        })
+    }
+
+    /// The normal case in one statement: all succeeded, and all were on their way. Answers how many were.
+    async fn settle_successes(&self, list: &[&Finding], now: Millis) -> Result<usize> {
+        if list.is_empty() || list.iter().any(|finding| may_fail(finding)) {
+            return Ok(0);
+        }
+        let row = |finding: &&Finding| text::SettleRow::of(finding, RunState::Succeeded);
+        let rows: Vec<_> = list.iter().map(row).collect();
+        if text::statements(&rows).count() > 1 {
+            return Ok(0);
+        }
         let values = text::settle_values(self.backend, &rows, now);
         let done = self
             .execute(&self.write, text::SETTLE_SUCCESSES.of(self.backend), values)
-            .await?
-            .rows_affected();
-        if done != list.len() as u64 {
-            // Some had ended, or were thought lost: those that went through are final now and will not change again.
-            return Ok(None);
-        }
-        Ok(Some(Settled {
-            changed: list
-                .iter()
-                .map(|f| (f.run_id, RunState::Succeeded))
-                .collect(),
-            retried: vec![],
-            alarms: vec![],
-        }))
+            .await?;
+        Ok(done.rows_affected() as usize)
     }
 
-    async fn settle_each(&self, list: &[&Finding], follow_up: &FollowUp) -> Result<Settled> {
+    /// `begun`: some were settled as successes just now; they are known by their end.
+    async fn settle_each(
+        &self,
+        list: &[&Finding],
+        follow_up: &FollowUp,
+        begun: bool,
+    ) -> Result<Settled> {
         let failures = list.iter().filter(|finding| may_fail(finding)).count();
         let mut then = Then {
             settled: Settled::default(),
             runs: self.take_ids(&ids::RUN, failures).await?,
             rows: self.take_ids(&ids::ROW, failures).await?,
+            jobs: HashMap::new(),
         };
         let tx = self.begin().await?;
+        then.jobs = self.lock_jobs(&tx, list).await?;
         let rows = self.lock_runs(&tx, list).await?;
         let mut changes = Vec::new();
         for finding in list {
             let Some(row) = rows.get(&finding.run_id) else {
                 continue;
             };
+            if begun && row.has_just_succeeded(follow_up.now) {
+                then.settled.changed.push((finding.run_id, row.state));
+                continue;
+            }
             let Some(state) = next_state(row, finding) else {
                 continue;
             };
@@ -136,32 +130,13 @@ impl Store {
             self.follow(&tx, row, finding, state, follow_up, &mut then)
                 .await?;
         }
-        if !changes.is_empty() {
-            let values = text::settle_values(self.backend, &changes, follow_up.now);
+        for rows in text::statements(&changes) {
+            let values = text::settle_values(self.backend, rows, follow_up.now);
             self.execute(&tx, text::SETTLE.of(self.backend), values)
                 .await?;
         }
         tx.commit().await?;
         Ok(then.settled)
-    }
-
-    async fn lock_runs(
-        &self,
-        tx: &DatabaseTransaction,
-        list: &[&Finding],
-    ) -> Result<HashMap<i64, Row>> {
-        let ids: Vec<i64> = list.iter().map(|finding| finding.run_id).collect();
-        let (ids, value) = dialect::id_list(self.backend, &ids);
-        let text = format!(
-            "SELECT id, job_id, shard, cause, fire_no, part, attempt, state, kill_asked_at FROM run \
-             WHERE id IN ({ids}) ORDER BY id{}",
-            self.for_update()
-        );
-        self.all(tx, &text, vec![value])
-            .await?
-            .iter()
-            .map(read)
-            .collect()
     }
 
     /// Requests that executors have accepted: `sending` → `running`. A result may have been faster; then only the time
@@ -174,6 +149,22 @@ impl Store {
             .await?;
         Ok(())
     }
+}
+
+/// One finding a run, by run. Of several an executor's report counts, as evidence beats what is only assumed; of several
+/// reports the first.
+fn one_each(findings: &[Finding]) -> Vec<&Finding> {
+    let is_report = |finding: &Finding| matches!(finding.event, RunEvent::Reported(_));
+    let mut by_run: HashMap<i64, &Finding> = HashMap::with_capacity(findings.len());
+    for finding in findings {
+        let kept = by_run.entry(finding.run_id).or_insert(finding);
+        if is_report(finding) && !is_report(kept) {
+            *kept = finding;
+        }
+    }
+    let mut list: Vec<&Finding> = by_run.into_values().collect();
+    list.sort_unstable_by_key(|finding| finding.run_id);
+    list
 }
 
 fn may_fail(finding: &Finding) -> bool {
@@ -190,22 +181,4 @@ fn next_state(row: &Row, finding: &Finding) -> Option<RunState> {
         event => event,
     };
     row.state.on(event)
-}
-
-fn read(row: &QueryResult) -> Result<(i64, Row)> {
-    let (cause, state): (i16, i16) = (row.try_get_by_index(3)?, row.try_get_by_index(7)?);
-    let corrupt = || Error::Corrupt(format!("cause {cause} or state {state} of a run"));
-    Ok((
-        row.try_get_by_index(0)?,
-        Row {
-            job_id: row.try_get_by_index(1)?,
-            shard: row.try_get_by_index(2)?,
-            cause: Cause::from_code(cause).ok_or_else(corrupt)?,
-            fire_no: row.try_get_by_index(4)?,
-            part: row.try_get_by_index(5)?,
-            attempt: row.try_get_by_index(6)?,
-            state: RunState::from_code(state).ok_or_else(corrupt)?,
-            kill_asked: row.try_get_by_index::<Option<i64>>(8)?.is_some(),
-        },
-    ))
 }

@@ -3,8 +3,16 @@
 use carillon_scheduler::{Cause, RunState};
 use sea_orm::{DatabaseTransaction, Value};
 
+use super::text::printable;
 use super::{Finding, FollowUp, Row, Then};
 use crate::store::{Result, Store};
+
+/// The job allows a further attempt, and is neither gone nor paused.
+fn may_retry(row: &Row, then: &Then) -> bool {
+    then.jobs.get(&row.job_id).is_some_and(|job| {
+        row.attempt <= job.allowed && (row.cause != Cause::Schedule || job.enabled)
+    })
+}
 
 impl Store {
     pub(super) async fn follow(
@@ -23,18 +31,18 @@ impl Store {
             RunState::Failed | RunState::Unknown | RunState::Lost
                 if !matches!(row.state, RunState::Unknown | RunState::Lost) =>
             {
-                if self.retry(tx, row, finding, follow_up, then).await? {
-                    then.settled.retried.push(row.shard);
-                    return Ok(());
+                if may_retry(row, then) {
+                    self.retry(tx, row, finding, follow_up, then).await
+                } else {
+                    self.raise_alarm(tx, row, finding, state, follow_up, then)
+                        .await
                 }
-                self.raise_alarm(tx, row, finding, state, follow_up, then)
-                    .await
             }
             _ => Ok(()),
         }
     }
 
-    /// The next attempt, a run of its own. False: the job allows no further one, or is gone or paused.
+    /// The next attempt, a run of its own.
     async fn retry(
         &self,
         tx: &DatabaseTransaction,
@@ -42,28 +50,27 @@ impl Store {
         finding: &Finding,
         follow_up: &FollowUp,
         then: &mut Then,
-    ) -> Result<bool> {
-        let text = "SELECT retries, enabled FROM job WHERE id = ?";
-        let Some(job) = self.one(tx, text, vec![row.job_id.into()]).await? else {
-            return Ok(false);
-        };
-        let (retries, enabled): (i32, bool) = (job.try_get_by_index(0)?, job.try_get_by_index(1)?);
-        if row.attempt > retries || (row.cause == Cause::Schedule && !enabled) {
-            return Ok(false);
-        }
-        let due_at = follow_up.now + follow_up.retry.delay_ms(row.attempt, follow_up.jitter);
+    ) -> Result<()> {
         let Some(id) = then.runs.pop() else {
-            return Ok(false);
+            return Ok(());
         };
+        // The golden ratio spreads even those that are settled by one call.
+        let jitter = (follow_up.jitter + id as f64 * 0.618_033_988_749_895).fract();
+        let due_at = follow_up.now + follow_up.retry.delay_ms(row.attempt, jitter);
         // A broadcast's part goes to the executor of its number in the list of that time, so the address is not copied.
         let text = "INSERT INTO run (id, job_id, app_id, shard, cause, fire_no, part, parts, attempt, scheduled_at, due_at, state, epoch, sends) \
-                    SELECT ?, job_id, app_id, shard, cause, fire_no, part, parts, attempt + 1, scheduled_at, ?, 0, 0, 0 FROM run WHERE id = ?";
+                    SELECT ?, job_id, app_id, shard, cause, fire_no, part, parts, attempt + 1, scheduled_at, ?, 0, 0, 0 FROM run WHERE id = ? \
+                    AND NOT EXISTS (SELECT 1 FROM run AS later WHERE later.fire_no = run.fire_no AND later.job_id = run.job_id \
+                    AND later.cause = run.cause AND later.part = run.part AND later.attempt = run.attempt + 1)";
         let values: Vec<Value> = vec![id.into(), due_at.into(), finding.run_id.into()];
-        self.execute(tx, text, values).await?;
+        if self.execute(tx, text, values).await?.rows_affected() == 0 {
+            return Ok(());
+        }
+        then.settled.retried.push(row.shard);
         let text = "INSERT INTO run_input (run_id, params, address) SELECT ?, params, address FROM run_input WHERE run_id = ?";
         self.execute(tx, text, vec![id.into(), finding.run_id.into()])
             .await?;
-        Ok(true)
+        Ok(())
     }
 
     async fn cancel_retries(
@@ -96,11 +103,8 @@ impl Store {
         follow_up: &FollowUp,
         then: &mut Then,
     ) -> Result<()> {
-        let message = format!(
-            "run {} {state}: {}",
-            finding.run_id,
-            finding.message.as_deref().or(finding.reason).unwrap_or("")
-        );
+        let why = finding.message.as_deref().or(finding.reason).unwrap_or("");
+        let message = printable(&format!("run {} {state}: {why}", finding.run_id));
         let Some(id) = then.rows.pop() else {
             return Ok(());
         };

@@ -7,8 +7,11 @@ use serde::Serialize;
 use super::Finding;
 use crate::store::dialect::Text;
 
-/// Kept of a result's text, in characters.
+/// Kept of a result's text, in bytes.
 const MESSAGE_LIMIT: usize = 64 * 1024;
+
+/// Texts of one statement, in bytes: far below what a server takes in one packet (16 MiB on MariaDB), escaped too.
+const STATEMENT_LIMIT: usize = 1024 * 1024;
 
 /// Stands for "no code" where NULL cannot.
 const NO_CODE: i32 = i32::MIN;
@@ -25,7 +28,8 @@ pub struct SettleRow(
 
 impl SettleRow {
     pub fn of(finding: &Finding, state: RunState) -> Self {
-        let message = finding.message.as_deref().map(printable);
+        let message = finding.message.as_deref().filter(|text| !text.is_empty());
+        let message = message.map(printable);
         Self(
             finding.run_id,
             state.code(),
@@ -37,8 +41,22 @@ impl SettleRow {
     }
 }
 
+/// Cuts a settle into statements that every server takes.
+pub fn statements(rows: &[SettleRow]) -> impl Iterator<Item = &[SettleRow]> {
+    let mut bytes = 0;
+    rows.chunk_by(move |row, next| {
+        bytes += row.3.as_ref().map_or(0, String::len);
+        let next = next.3.as_ref().map_or(0, String::len);
+        let fits = bytes + next <= STATEMENT_LIMIT;
+        if !fits {
+            bytes = 0;
+        }
+        fits
+    })
+}
+
 /// PostgreSQL takes no NUL in text; what is longer than the limit says so at its end.
-fn printable(message: &str) -> String {
+pub fn printable(message: &str) -> String {
     let clean = message.replace('\0', "\u{2400}");
     if clean.len() <= MESSAGE_LIMIT {
         return clean;
@@ -57,7 +75,7 @@ pub const SETTLE_SUCCESSES: Text = Text {
                FROM unnest(?::bigint[], ?::smallint[], ?::int[], ?::text[], ?::text[], ?::bigint[]) AS u(id, s, c, m, r, t) \
                WHERE run.id = u.id AND run.state + 0 IN (1, 2)",
     mysql: "UPDATE JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$[0]', s SMALLINT PATH '$[1]', c INT PATH '$[2]', m MEDIUMTEXT PATH '$[3]', \
-            r VARCHAR(64) PATH '$[4]', t BIGINT PATH '$[5]')) AS u STRAIGHT_JOIN run ON run.id = u.id \
+            r VARCHAR(64) PATH '$[4]', t BIGINT PATH '$[5]')) AS u STRAIGHT_JOIN run FORCE INDEX (PRIMARY) ON run.id = u.id \
             SET run.state = u.s, run.result_code = u.c, run.result_msg = u.m, run.reason = u.r, run.sent_at = COALESCE(run.sent_at, u.t), \
             run.finished_at = ? WHERE run.state IN (1, 2)",
 };
@@ -72,7 +90,7 @@ pub const SETTLE: Text = Text {
                FROM unnest(?::bigint[], ?::smallint[], ?::int[], ?::text[], ?::text[], ?::bigint[]) AS u(id, s, c, m, r, t) \
                WHERE run.id = u.id AND run.state + 0 < 9",
     mysql: "UPDATE JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$[0]', s SMALLINT PATH '$[1]', c INT PATH '$[2]', m MEDIUMTEXT PATH '$[3]', \
-            r VARCHAR(64) PATH '$[4]', t BIGINT PATH '$[5]')) AS u STRAIGHT_JOIN run ON run.id = u.id \
+            r VARCHAR(64) PATH '$[4]', t BIGINT PATH '$[5]')) AS u STRAIGHT_JOIN run FORCE INDEX (PRIMARY) ON run.id = u.id \
             SET run.state = u.s, run.result_code = u.c, run.result_msg = u.m, run.reason = u.r, run.sent_at = COALESCE(run.sent_at, u.t), \
             run.finished_at = ? WHERE run.state < 9",
 };
@@ -115,7 +133,7 @@ pub const ACCEPT: Text = Text {
              FROM json_each(?) AS u WHERE run.id = u.value->>0",
     postgres: "UPDATE run SET state = CASE WHEN state = 1 THEN 2 ELSE state END, sent_at = COALESCE(sent_at, u.t) \
                FROM unnest(?::bigint[], ?::bigint[]) AS u(id, t) WHERE run.id = u.id",
-    mysql: "UPDATE JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$[0]', t BIGINT PATH '$[1]')) AS u STRAIGHT_JOIN run ON run.id = u.id \
+    mysql: "UPDATE JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$[0]', t BIGINT PATH '$[1]')) AS u STRAIGHT_JOIN run FORCE INDEX (PRIMARY) ON run.id = u.id \
             SET run.state = CASE WHEN run.state = 1 THEN 2 ELSE run.state END, run.sent_at = COALESCE(run.sent_at, u.t)",
 };
 
