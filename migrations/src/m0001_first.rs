@@ -9,6 +9,11 @@ pub struct Migration;
 
 #[async_trait::async_trait]
 impl MigrationTrait for Migration {
+    /// All or nothing where the database can: SQLite and PostgreSQL. MySQL commits each definition by itself.
+    fn use_transaction(&self) -> Option<bool> {
+        Some(true)
+    }
+
     async fn up(&self, manager: &SchemaManager) -> Result<(), DbErr> {
         let db = manager.get_connection();
         execute_all(db, CLUSTER).await?;

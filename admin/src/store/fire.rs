@@ -28,12 +28,17 @@ impl Store {
     /// Records the run, `claimed` under epoch 0: the holder of its shard adopts it. None: there is no such job.
     pub async fn insert_fire(&self, fire: &NewFire, now: Millis) -> Result<Option<Fired>> {
         let run_id = self.take_id(&ids::RUN).await?;
-        match self.try_insert_fire(fire, run_id, now).await {
-            // The same key at the same moment: the other one has made it.
-            Err(error) if error.is_unique_violation() => {
-                self.try_insert_fire(fire, run_id, now).await
+        let mut tries = 0;
+        loop {
+            match self.try_insert_fire(fire, run_id, now).await {
+                // The same key at the same moment: the other one has made it.
+                Err(error)
+                    if (error.is_unique_violation() || error.is_lock_conflict()) && tries < 3 =>
+                {
+                    tries += 1;
+                }
+                other => return other,
             }
-            other => other,
         }
     }
 

@@ -59,6 +59,29 @@ impl Store {
 
     async fn next_block(&self, kind: &Kind, wanted: i64) -> Result<Range<i64>> {
         let size = kind.block.max(wanted);
+        let mut tries = 0;
+        let next = loop {
+            match self.advance_block(kind, size).await {
+                // Two nodes at once want the very first block of a kind; or a deadlock.
+                Err(error)
+                    if (error.is_unique_violation() || error.is_lock_conflict()) && tries < 5 =>
+                {
+                    tries += 1;
+                }
+                other => break other?,
+            }
+        };
+        if next > kind.end {
+            return Err(Error::Settings(format!(
+                "no {} ids are left below {}",
+                kind.name, kind.end
+            )));
+        }
+        Ok(next - size..next)
+    }
+
+    /// Answers the first id after the block.
+    async fn advance_block(&self, kind: &Kind, size: i64) -> Result<i64> {
         let tx = self.begin().await?;
         let updated = self
             .execute(
@@ -82,16 +105,10 @@ impl Store {
                 vec![kind.name.into()],
             )
             .await?;
-        let next: i64 = row
+        let next = row
             .ok_or_else(|| Error::Missing("id block".into()))?
             .try_get_by_index(0)?;
         tx.commit().await?;
-        if next > kind.end {
-            return Err(Error::Settings(format!(
-                "no {} ids are left below {}",
-                kind.name, kind.end
-            )));
-        }
-        Ok(next - size..next)
+        Ok(next)
     }
 }

@@ -1,7 +1,7 @@
 //! Brings the schema up to date, one node at a time, and refuses what this program does not know.
 
 use carillon_migrations::Migrator;
-use sea_orm::{ConnectionTrait, DbBackend};
+use sea_orm::{ConnectionTrait, DbBackend, TransactionTrait};
 use sea_orm_migration::MigratorTrait;
 
 use super::{Error, Result, Store};
@@ -12,45 +12,56 @@ const LOCK: i64 = 0x0063_6172_696c_6c6f;
 impl Store {
     /// Applies the missing steps. On a shared database the others wait meanwhile.
     pub async fn migrate(&self) -> Result<()> {
-        self.refuse_newer().await?;
         match self.backend {
-            DbBackend::Sqlite => Migrator::up(&self.write, None).await?,
+            DbBackend::Sqlite => {
+                self.refuse_newer(&self.write).await?;
+                Ok(Migrator::up(&self.write, None).await?)
+            }
             DbBackend::Postgres => {
-                self.migrate_under(
-                    &format!("SELECT pg_advisory_lock({LOCK})"),
-                    &format!("SELECT pg_advisory_unlock({LOCK})"),
-                )
-                .await?
+                let tx = self.write.begin().await?;
+                self.execute(&tx, "SET LOCAL lock_timeout = 0", vec![])
+                    .await?;
+                // It ends with the transaction, whatever happens to this process.
+                let lock = format!("SELECT pg_advisory_xact_lock({LOCK})");
+                self.one(&tx, &lock, vec![]).await?;
+                self.refuse_newer(&tx).await?;
+                Migrator::up(&tx, None).await?;
+                Ok(tx.commit().await?)
             }
-            _ => {
-                self.migrate_under(
-                    &format!("SELECT GET_LOCK('carillon-{LOCK}', 600)"),
-                    &format!("SELECT RELEASE_LOCK('carillon-{LOCK}')"),
-                )
-                .await?
-            }
+            _ => self.migrate_mysql().await,
         }
-        Ok(())
     }
 
     /// The lock belongs to a session, so a connection of its own holds it while the steps run on another.
-    async fn migrate_under(&self, lock: &str, unlock: &str) -> Result<()> {
-        use sea_orm::TransactionTrait;
+    async fn migrate_mysql(&self) -> Result<()> {
+        // Named by the database too: locks are the whole server's.
+        let name = format!("CONCAT('carillon-', MD5(DATABASE()), '-{LOCK}')");
         let holder = self.read.begin().await?;
-        holder
-            .query_one_raw(super::dialect::statement(self.backend, lock, vec![]))
+        let row = self
+            .one(&holder, &format!("SELECT GET_LOCK({name}, 600)"), vec![])
             .await?;
-        let result = Migrator::up(&self.write, None).await;
-        holder
-            .query_one_raw(super::dialect::statement(self.backend, unlock, vec![]))
+        let got: Option<i64> = row
+            .map(|row| row.try_get_by_index(0))
+            .transpose()?
+            .flatten();
+        if got != Some(1) {
+            return Err(Error::Schema(
+                "another node has been migrating this database for ten minutes; try again when it is done".into(),
+            ));
+        }
+        let result = match self.refuse_newer(&self.write).await {
+            Ok(_) => Migrator::up(&self.write, None).await.map_err(Error::from),
+            Err(error) => Err(error),
+        };
+        self.one(&holder, &format!("SELECT RELEASE_LOCK({name})"), vec![])
             .await?;
         holder.commit().await?;
-        Ok(result?)
+        result
     }
 
     /// For `--no-migrate`: the schema must be the one that this program was built for.
     pub async fn check_schema(&self) -> Result<()> {
-        let applied = self.refuse_newer().await?;
+        let applied = self.refuse_newer(&self.write).await?;
         match carillon_migrations::names()
             .iter()
             .find(|name| !applied.contains(name))
@@ -62,8 +73,8 @@ impl Store {
         }
     }
 
-    async fn refuse_newer(&self) -> Result<Vec<String>> {
-        let applied = self.applied_steps().await?;
+    async fn refuse_newer(&self, db: &impl ConnectionTrait) -> Result<Vec<String>> {
+        let applied = self.applied_steps(db).await?;
         let known = carillon_migrations::names();
         match applied.iter().find(|name| !known.contains(name)) {
             None => Ok(applied),
@@ -73,7 +84,7 @@ impl Store {
         }
     }
 
-    async fn applied_steps(&self) -> Result<Vec<String>> {
+    async fn applied_steps(&self, db: &impl ConnectionTrait) -> Result<Vec<String>> {
         let exists = match self.backend {
             DbBackend::Sqlite => {
                 "SELECT COUNT(*) FROM sqlite_master WHERE name = 'seaql_migrations'"
@@ -85,7 +96,7 @@ impl Store {
                 "SELECT COUNT(*) FROM information_schema.tables WHERE table_name = 'seaql_migrations' AND table_schema = DATABASE()"
             }
         };
-        let row = self.one(&self.write, exists, vec![]).await?;
+        let row = self.one(db, exists, vec![]).await?;
         let count: i64 = row
             .map(|row| row.try_get_by_index(0))
             .transpose()?
@@ -95,7 +106,7 @@ impl Store {
         }
         let rows = self
             .all(
-                &self.write,
+                db,
                 "SELECT version FROM seaql_migrations ORDER BY version",
                 vec![],
             )
