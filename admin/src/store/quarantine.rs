@@ -1,6 +1,7 @@
 //! A job that cannot be planned is paused with its reason; it stops nobody else.
 
 use carillon_scheduler::Millis;
+use sea_orm::Value;
 
 use super::claim::Due;
 use super::{Result, Store, ids};
@@ -8,9 +9,21 @@ use super::{Result, Store, ids};
 impl Store {
     /// Pauses the job if it is still the one that failed; its cursor is kept, so that enabling it goes on from there.
     /// Writes an alarm and an audit entry with it.
-    pub async fn pause_poisoned(&self, due: &Due, reason: &str, now: Millis) -> Result<bool> {
+    pub async fn pause_poisoned(
+        &self,
+        shard: i32,
+        due: &Due,
+        reason: &str,
+        now: Millis,
+    ) -> Result<bool> {
         let rows = self.take_ids(&ids::ROW, 2).await?;
         let reason: String = reason.chars().take(500).collect();
+        let clock_row: Vec<Value> = vec![
+            shard.into(),
+            due.next_fire_at.into(),
+            due.job_id.into(),
+            due.revision.into(),
+        ];
         let tx = self.begin().await?;
         let text = "UPDATE job SET enabled = FALSE, paused_reason = ?, resume_from_at = ?, revision = revision + 1, updated_at = ? \
                     WHERE id = ? AND revision = ? AND enabled = TRUE";
@@ -23,24 +36,18 @@ impl Store {
         ];
         if self.execute(&tx, text, values).await?.rows_affected() == 0 {
             // A clock row that belongs to no enabled job of its revision would be found again for ever.
-            let text = "DELETE FROM job_clock WHERE next_fire_at = ? AND job_id = ? AND revision = ? \
+            let text = "DELETE FROM job_clock WHERE shard = ? AND next_fire_at = ? AND job_id = ? AND revision = ? \
                         AND NOT EXISTS (SELECT 1 FROM job WHERE job.id = job_clock.job_id AND job.revision = job_clock.revision AND job.enabled = TRUE)";
-            self.execute(
-                &tx,
-                text,
-                vec![
-                    due.next_fire_at.into(),
-                    due.job_id.into(),
-                    due.revision.into(),
-                ],
-            )
-            .await?;
+            self.execute(&tx, text, clock_row).await?;
             tx.commit().await?;
             return Ok(false);
         }
-        let text = "DELETE FROM job_clock WHERE next_fire_at = ? AND job_id = ?";
-        self.execute(&tx, text, vec![due.next_fire_at.into(), due.job_id.into()])
-            .await?;
+        let text = "DELETE FROM job_clock WHERE shard = ? AND next_fire_at = ? AND job_id = ? AND revision = ?";
+        if self.execute(&tx, text, clock_row).await?.rows_affected() == 0 {
+            // Another holder has moved the cursor meanwhile, so it could plan the job.
+            tx.rollback().await?;
+            return Ok(false);
+        }
         let text = "INSERT INTO alarm (id, job_id, run_id, kind, message, created_at) VALUES (?, ?, NULL, 'paused', ?, ?)";
         self.execute(
             &tx,

@@ -102,7 +102,7 @@ impl Scan {
         let paused = self
             .pipeline
             .store
-            .pause_poisoned(due, reason, self.pipeline.clock.now())
+            .pause_poisoned(self.shard, due, reason, self.pipeline.clock.now())
             .await?;
         if paused {
             self.pipeline.metrics.alarms.inc();
