@@ -5,6 +5,7 @@ mod delete;
 mod disable;
 mod edit;
 mod edit_race;
+mod hot;
 mod job;
 mod job_list;
 mod mend;

@@ -1,0 +1,89 @@
+//! What a holder finds: orphans of others, new fires, and what waits under its own epoch.
+
+use carillon_admin::store::Job;
+use carillon_admin::store::fire::NewFire;
+use carillon_scheduler::{Cause, RunState};
+
+use super::ground::{Ground, claim, holder};
+use crate::conformance::world::{NOW, Row, after};
+
+/// A run of that epoch, due at that second.
+async fn under(ground: &Ground, job: &Job, epoch: i64, second: i64, state: RunState) -> i64 {
+    let row = Row {
+        fire_no: after(second),
+        state: state.code(),
+        ..Row::default()
+    };
+    let id = ground.run(job, row).await;
+    ground
+        .sql(&format!("UPDATE run SET epoch = {epoch} WHERE id = {id}"))
+        .await;
+    id
+}
+
+databases! {
+    async fn what_waits_under_a_lower_epoch_is_adopted(db: &TestDatabase) {
+        let ground = Ground::new(db).await;
+        let job = ground.ticking("tick").await;
+        let other = loop {
+            let other = ground.ticking("elsewhere").await;
+            if other.shard != job.shard { break other; }
+        };
+        let claimed = RunState::Claimed;
+        let ours = [
+            under(&ground, &job, 0, 3, claimed).await,
+            under(&ground, &job, 4, 1, claimed).await,
+            under(&ground, &job, 5, 2, claimed).await,
+        ];
+        under(&ground, &job, 0, 6, claimed).await;
+        under(&ground, &job, 6, 4, claimed).await;
+        for (second, state) in (10..).zip([RunState::Sending, RunState::Running, RunState::Unknown, RunState::Cancelled]) {
+            under(&ground, &job, 4, second - 20, state).await;
+        }
+        under(&ground, &other, 4, 1, claimed).await;
+        let holder = holder(job.shard, 5);
+        assert_eq!(ground.store.adopt(&holder, after(5)).await.unwrap(), 2);
+        for id in [ours[0], ours[1]] {
+            let row = ground.row(id).await;
+            assert_eq!((row.epoch, row.owner.as_deref(), row.state()), (5, Some("a"), claimed));
+        }
+        let waiting = ground.store.waiting(job.shard, 5, after(5), 10).await.unwrap();
+        assert_eq!(waiting.iter().map(|run| run.run_id).collect::<Vec<_>>(), [ours[1], ours[2], ours[0]], "earliest first");
+        let first = ground.store.waiting(job.shard, 5, after(5), 1).await.unwrap();
+        assert_eq!(first, waiting[..1]);
+        assert_eq!(ground.store.adopt(&holder, after(5)).await.unwrap(), 0, "once");
+        assert_eq!(ground.store.adopt(&holder, after(6)).await.unwrap(), 1, "in its time");
+    }
+
+    async fn m003_23_what_a_killed_holder_has_claimed_is_found_by_the_next(db: &TestDatabase) {
+        let ground = Ground::new(db).await;
+        let job = ground.ticking("tick").await;
+        let before = ground.take(job.shard).await;
+        let claims = [claim(&job, &[(1, after(1)), (2, after(2))])];
+        ground.store.claim(&holder(job.shard, before), &claims, NOW).await.unwrap();
+        // It dies here, before anything of it is in a ring.
+        let epoch = ground.take(job.shard).await;
+        assert_eq!(ground.store.adopt(&holder(job.shard, epoch), after(5)).await.unwrap(), 2);
+        let waiting = ground.store.waiting(job.shard, epoch, after(5), 10).await.unwrap();
+        assert_eq!(waiting.iter().map(|run| (run.run_id, run.due_at)).collect::<Vec<_>>(), [(1, after(1)), (2, after(2))]);
+        let run = &waiting[1];
+        assert_eq!((run.job_id, run.shard, run.epoch, run.cause), (job.id, job.shard, epoch, Cause::Schedule));
+        assert_eq!((run.fire_no, run.part, run.parts, run.attempt, run.scheduled_at), (after(2), 0, 1, 1, after(2)));
+        assert_eq!(run.bound_to, None);
+    }
+
+    async fn a_run_that_is_bound_says_to_whom(db: &TestDatabase) {
+        let ground = Ground::new(db).await;
+        let job = ground.ticking("tick").await;
+        let fire = NewFire { job_id: job.id, cause: Cause::Manual, params: None, address: Some("http://x:1/".into()), idempotency_key: None };
+        let fired = ground.store.insert_fire(&fire, NOW).await.unwrap().unwrap();
+        let epoch = ground.take(job.shard).await;
+        ground.store.adopt(&holder(job.shard, epoch), after(5)).await.unwrap();
+        let waiting = ground.store.waiting(job.shard, epoch, after(5), 10).await.unwrap();
+        assert_eq!((waiting.len(), waiting[0].run_id, waiting[0].bound_to.as_deref()), (1, fired.run_id, Some("http://x:1/")));
+        // The part of a broadcast has its address in its own row.
+        ground.sql(&format!("UPDATE run SET address = 'http://y:1/' WHERE id = {}", fired.run_id)).await;
+        let waiting = ground.store.waiting(job.shard, epoch, after(5), 10).await.unwrap();
+        assert_eq!(waiting[0].bound_to.as_deref(), Some("http://y:1/"));
+    }
+}

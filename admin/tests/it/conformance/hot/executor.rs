@@ -1,0 +1,72 @@
+//! Registrations.
+
+use carillon_admin::store::executor::Executor;
+use futures_util::future::join_all;
+
+use super::ground::Ground;
+use crate::conformance::world::NOW;
+
+fn beat(address: &str, boot_id: Option<&str>, at: i64) -> Executor {
+    Executor {
+        app: "billing".into(),
+        address: address.into(),
+        boot_id: boot_id.map(Into::into),
+        capabilities: boot_id.map(|_| "idem".into()),
+        registered_at: at,
+        seen_at: at,
+        expires_at: at + 30_000,
+    }
+}
+
+databases! {
+    async fn an_executor_is_new_once_and_then_beats(db: &TestDatabase) {
+        let ground = Ground::new(db).await;
+        let store = &ground.store;
+        let first = beat("http://x:1/", Some("boot-1"), NOW);
+        assert!(store.register_executor(&first).await.unwrap());
+        let later = beat("http://x:1/", Some("boot-1"), NOW + 10_000);
+        assert!(!store.register_executor(&later).await.unwrap());
+        let kept = Executor { registered_at: NOW, ..later };
+        assert_eq!(store.executors().await.unwrap(), [kept]);
+        // It has started anew.
+        let anew = beat("http://x:1/", Some("boot-2"), NOW + 20_000);
+        assert!(store.register_executor(&anew).await.unwrap());
+        assert_eq!(store.executors().await.unwrap(), std::slice::from_ref(&anew));
+        // It was over, and is back.
+        assert!(!anew.is_live(NOW + 50_000));
+        let back = beat("http://x:1/", Some("boot-2"), NOW + 50_000);
+        assert!(store.register_executor(&back).await.unwrap());
+        assert_eq!(store.executors().await.unwrap(), [back]);
+    }
+
+    async fn one_address_under_two_apps_is_two_executors(db: &TestDatabase) {
+        let ground = Ground::new(db).await;
+        let store = &ground.store;
+        let stock = beat("http://x:1/", None, NOW);
+        let shipping = Executor { app: "shipping".into(), ..stock.clone() };
+        // An address is the executor's identity, to the letter.
+        let upper = beat("http://X:1/", None, NOW);
+        for executor in [&shipping, &stock, &upper] {
+            assert!(store.register_executor(executor).await.unwrap());
+        }
+        assert_eq!(store.executors().await.unwrap().len(), 3);
+        assert!(store.deregister_executor("billing", "http://x:1/").await.unwrap());
+        assert!(!store.deregister_executor("billing", "http://x:1/").await.unwrap());
+        let mut left = store.executors().await.unwrap();
+        left.sort_by(|a, b| a.app.cmp(&b.app));
+        assert_eq!(left, [upper, shipping]);
+        assert_eq!(store.forget_executors(NOW + 30_000).await.unwrap(), 0);
+        assert_eq!(store.forget_executors(NOW + 30_001).await.unwrap(), 2);
+    }
+
+    async fn first_beats_at_once_are_one_registration(db: &TestDatabase) {
+        let ground = Ground::new(db).await;
+        let beats = (0..20).map(|_| {
+            let store = ground.store.clone();
+            tokio::spawn(async move { store.register_executor(&beat("http://x:1/", None, NOW)).await.unwrap() })
+        });
+        let new: Vec<bool> = join_all(beats).await.into_iter().map(Result::unwrap).collect();
+        assert_eq!(new.iter().filter(|new| **new).count(), 1);
+        assert_eq!(ground.store.executors().await.unwrap().len(), 1);
+    }
+}

@@ -1,0 +1,17 @@
+//! The hot path of the store: the three committed writes, the leases that guard them, and what surrounds them.
+
+mod adopt;
+mod claim;
+mod executor;
+mod fire;
+mod follow;
+mod ground;
+mod ids;
+mod lease;
+mod locks;
+mod mark;
+mod quarantine;
+mod schema;
+mod send;
+mod settle;
+mod texts;

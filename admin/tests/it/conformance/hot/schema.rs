@@ -1,0 +1,46 @@
+//! The schema: made once, refused when it is newer, asked for when it may not be made.
+
+use std::sync::Arc;
+
+use carillon_admin::store::Store;
+use futures_util::future::join_all;
+use sea_orm::ConnectionTrait as _;
+
+use super::ground::connect;
+use crate::services::{Kind, TestDatabase};
+
+/// So many nodes on one database; only one where it takes only one.
+pub async fn nodes(db: &TestDatabase, wanted: usize) -> Vec<Arc<Store>> {
+    let count = if db.kind() == Kind::Sqlite { 1 } else { wanted };
+    let opening = (0..count).map(|_| async { Store::open(&db.store()).await.unwrap() });
+    join_all(opening).await
+}
+
+databases! {
+    async fn m004_24_nodes_that_start_at_once_migrate_an_empty_database_once(db: &TestDatabase) {
+        let stores = nodes(db, 3).await;
+        let lacking = stores[0].check_schema().await.unwrap_err().to_string();
+        assert!(lacking.starts_with("the database lacks the migration m0001_first; run `carillon migrate`"), "{lacking}");
+        let migrated = join_all(stores.iter().map(|store| store.migrate())).await;
+        assert!(migrated.iter().all(Result::is_ok), "{migrated:?}");
+        for store in &stores {
+            store.check_schema().await.unwrap();
+            // A node that starts later finds nothing to do.
+            store.migrate().await.unwrap();
+        }
+    }
+
+    async fn a_newer_database_is_refused(db: &TestDatabase) {
+        let store = nodes(db, 1).await.remove(0);
+        store.migrate().await.unwrap();
+        let raw = connect(db).await;
+        raw.execute_unprepared("INSERT INTO seaql_migrations (version, applied_at) VALUES ('m9999_future', 1)").await.unwrap();
+        for refused in [store.migrate().await, store.check_schema().await] {
+            let text = refused.unwrap_err().to_string();
+            assert!(text.starts_with("the database is newer than this program: it has the migration m9999_future"), "{text}");
+        }
+        // The lock was given back: a node that knows the step can go on.
+        raw.execute_unprepared("DELETE FROM seaql_migrations WHERE version = 'm9999_future'").await.unwrap();
+        store.migrate().await.unwrap();
+    }
+}

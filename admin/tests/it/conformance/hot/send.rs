@@ -1,0 +1,112 @@
+//! The ways on from a mark: back, to another address, and into parts.
+
+use carillon_admin::store::Job;
+use carillon_admin::store::adopt::Waiting;
+use carillon_admin::store::fire::NewFire;
+use carillon_scheduler::Cause;
+use carillon_scheduler::RunState::{Claimed, Running, Sending};
+
+use super::ground::{Ground, holder};
+use super::mark::mark;
+use crate::conformance::world::{NOW, after};
+
+/// A fire by hand, adopted.
+async fn waiting(ground: &Ground, job: &Job, params: Option<&str>) -> Waiting {
+    let fire = NewFire {
+        job_id: job.id,
+        cause: Cause::Manual,
+        params: params.map(Into::into),
+        address: None,
+        idempotency_key: None,
+    };
+    ground.store.insert_fire(&fire, NOW).await.unwrap().unwrap();
+    let epoch = ground.take(job.shard).await;
+    ground
+        .store
+        .adopt(&holder(job.shard, epoch), after(5))
+        .await
+        .unwrap();
+    let mut found = ground
+        .store
+        .waiting(job.shard, epoch, after(5), 10)
+        .await
+        .unwrap();
+    found.pop().unwrap()
+}
+
+databases! {
+    async fn what_was_not_written_goes_back(db: &TestDatabase) {
+        let ground = Ground::new(db).await;
+        let job = ground.ticking("tick").await;
+        let ids = ground.runs_in(&job, &[Claimed; 5]).await;
+        let marks: Vec<_> = ids.iter().map(|id| mark(*id)).collect();
+        ground.store.mark(&marks, -9_007_199_254_740_993, "a", NOW).await.unwrap();
+        let token = -9_007_199_254_740_993;
+        ground.sql(&format!("UPDATE run SET state = 2 WHERE id = {}", ids[3])).await;
+        let back = [(ids[0], token, false), (ids[1], token, true), (ids[2], token + 1, true), (ids[3], token, true)];
+        assert_eq!(ground.store.unmark(&back).await.unwrap(), 2);
+        for (id, address) in [(ids[0], None), (ids[1], Some("http://x:1/"))] {
+            let row = ground.row(id).await;
+            assert_eq!((row.state(), row.sends, row.mark_token, row.marked_at, row.boot_id), (Claimed, 0, None, None, None));
+            assert_eq!(row.address.as_deref(), address);
+        }
+        assert_eq!(ground.row(ids[2]).await.state(), Sending, "another token");
+        assert_eq!(ground.row(ids[3]).await.state(), Running, "accepted meanwhile");
+        assert_eq!(ground.store.unmark(&back).await.unwrap(), 0, "once");
+        assert_eq!(ground.store.mark(&[mark(ids[0])], 3, "b", NOW).await.unwrap().len(), 1, "and may be marked again");
+    }
+
+    async fn the_next_address_is_noted_only_by_the_one_who_marked(db: &TestDatabase) {
+        let ground = Ground::new(db).await;
+        let job = ground.ticking("tick").await;
+        let ids = ground.runs_in(&job, &[Claimed; 2]).await;
+        ground.store.mark(&[mark(ids[0])], 5, "a", NOW).await.unwrap();
+        assert!(ground.store.redirect(ids[0], 5, "http://y:1/", Some("boot")).await.unwrap());
+        assert!(ground.store.redirect(ids[0], 5, "http://y:1/", Some("boot")).await.unwrap(), "twice is once");
+        let row = ground.row(ids[0]).await;
+        assert_eq!((row.address.as_deref(), row.boot_id.as_deref(), row.sends), (Some("http://y:1/"), Some("boot"), 1));
+        assert!(!ground.store.redirect(ids[0], 6, "http://z:1/", None).await.unwrap());
+        assert!(!ground.store.redirect(ids[1], 5, "http://z:1/", None).await.unwrap());
+        ground.sql(&format!("UPDATE run SET state = 3 WHERE id = {}", ids[0])).await;
+        assert!(!ground.store.redirect(ids[0], 5, "http://z:1/", None).await.unwrap());
+        assert_eq!(ground.row(ids[0]).await.address.as_deref(), Some("http://y:1/"));
+    }
+
+    async fn a_broadcast_gets_one_part_for_each_executor(db: &TestDatabase) {
+        let ground = Ground::new(db).await;
+        let job = ground.ticking("tick").await;
+        let run = waiting(&ground, &job, Some("by hand")).await;
+        let addresses = ["http://x:1/", "http://y:1/", "http://z:1/"].map(String::from);
+        let stale = Waiting { epoch: run.epoch - 1, ..run.clone() };
+        assert_eq!(ground.store.expand(&stale, &addresses, "a").await.unwrap(), [], "another epoch");
+        assert_eq!(ground.store.expand(&run, &[], "a").await.unwrap(), [], "nobody is there");
+        let parts = ground.store.expand(&run, &addresses, "a").await.unwrap();
+        let rows = ground.rows_where("1 = 1").await;
+        assert_eq!((parts.len(), rows.len()), (3, 3));
+        for ((part, row), (index, address)) in parts.iter().zip(&rows).zip((0..).zip(&addresses)) {
+            assert_eq!((part.run_id, part.part, part.parts, part.bound_to.as_ref()), (row.id, index, 3, Some(address)));
+            assert_eq!((row.part, row.parts, row.address.as_ref(), row.state()), (index, 3, Some(address), Claimed));
+            assert_eq!((row.fire_no, row.attempt, row.due_at, row.epoch), (run.fire_no, 1, run.due_at, run.epoch));
+            assert_eq!((row.cause, row.app_id, row.shard, row.owner.as_deref()), (1, job.app_id, job.shard, Some("a")));
+        }
+        let ids: Vec<i64> = rows.iter().map(|row| row.id).collect();
+        let given = ground.store.given_params(&ids).await.unwrap();
+        assert_eq!(given.len(), 3);
+        assert!(given.iter().all(|(_, params)| params == "by hand"));
+        // Found again by a scan exactly as they are known here.
+        let mut found = ground.store.waiting(job.shard, run.epoch, after(5), 10).await.unwrap();
+        found.sort_by_key(|run| run.part);
+        assert_eq!(found, parts);
+        assert_eq!(ground.store.expand(&run, &addresses, "a").await.unwrap(), [], "once");
+        assert_eq!(ground.count("run", "1 = 1").await, 3);
+    }
+
+    async fn a_broadcast_without_parameters_of_its_own_has_none_in_its_parts(db: &TestDatabase) {
+        let ground = Ground::new(db).await;
+        let job = ground.ticking("tick").await;
+        let run = waiting(&ground, &job, None).await;
+        let addresses = ["http://x:1/", "http://y:1/"].map(String::from);
+        assert_eq!(ground.store.expand(&run, &addresses, "a").await.unwrap().len(), 2);
+        assert_eq!(ground.count("run_input", "1 = 1").await, 0);
+    }
+}
