@@ -12,6 +12,8 @@ use crate::runtime::Service;
 use crate::store;
 use crate::store::settle::Finding;
 
+const FORGOTTEN_AFTER: Duration = Duration::from_secs(24 * 3600);
+
 pub struct Resolve(pub Arc<Pipeline>);
 
 impl Resolve {
@@ -45,7 +47,16 @@ impl Resolve {
                 ));
             }
         }
-        for (state, count) in pipeline.store.open_runs().await? {
+        self.count_open_runs().await?;
+        self.forget_the_gone().await
+    }
+
+    async fn count_open_runs(&self) -> store::Result<()> {
+        let pipeline = &self.0;
+        let counts = pipeline.store.open_runs().await?;
+        // A state that nobody is in any more has no row.
+        pipeline.metrics.open_runs.reset();
+        for (state, count) in counts {
             pipeline
                 .metrics
                 .open_runs
@@ -53,6 +64,13 @@ impl Resolve {
                 .set(count);
         }
         Ok(())
+    }
+
+    /// Executors and nodes that have been silent for a day are history. The tables are small.
+    async fn forget_the_gone(&self) -> store::Result<()> {
+        let before = self.0.clock.now() - ms(FORGOTTEN_AFTER);
+        self.0.store.forget_executors(before).await?;
+        self.0.store.forget_dead_nodes(before).await
     }
 }
 
