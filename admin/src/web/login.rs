@@ -2,7 +2,7 @@
 
 use actix_web::http::StatusCode;
 use actix_web::http::header::RETRY_AFTER;
-use actix_web::{HttpRequest, HttpResponse, Responder, web};
+use actix_web::{HttpRequest, HttpResponse, web};
 use askama::Template;
 use chrono_tz::Tz;
 use serde::Deserialize;
@@ -12,6 +12,7 @@ use super::console::problem::Problem;
 use super::html::{self, Frame, ZONE, local_address, preference, see_other};
 use super::session::{self, Viewer};
 use super::{State, password};
+use crate::store::Actor;
 use crate::store::account::Account;
 use crate::store::throttle::Attempt;
 
@@ -98,22 +99,30 @@ pub async fn sign_in(
         &state,
         &request,
         &mut answer,
-        account.id,
+        (account.id, &account.name),
         fields.get("zone"),
     )
     .await?;
     Ok(answer)
 }
 
-/// Opens a session and remembers the browser's time zone, if it was told and none was chosen before.
+/// Opens a session, says so in the audit, and remembers the browser's time zone, if it was told and none was chosen
+/// before.
 pub(super) async fn start(
     state: &State,
     request: &HttpRequest,
     answer: &mut HttpResponse,
-    account_id: i64,
+    (account_id, name): (i64, &str),
     zone: &str,
 ) -> Result<(), Problem> {
-    let cookie = session::open(&state.store, request, account_id, state.clock.now()).await?;
+    let now = state.clock.now();
+    let actor = Actor::new(name, source(request));
+    let object = ("account", account_id);
+    state
+        .store
+        .record_audit(&actor, "sign_in", object, serde_json::json!({}), now)
+        .await?;
+    let cookie = session::open(&state.store, request, account_id, now).await?;
     let failed = |error| Problem::Internal(format!("cookie: {error}"));
     answer.add_cookie(&cookie).map_err(failed)?;
     if request.cookie(ZONE).is_none()
@@ -140,17 +149,36 @@ async fn renew_hash(state: &State, account: &Account, secret: &str) -> Result<()
 /// Whose attempts are counted together: the name tried (as a hash: it may be long, or a password in the wrong field), and
 /// the machine that tries.
 fn subjects(request: &HttpRequest, name: &str) -> (String, String) {
-    let source = request
-        .peer_addr()
-        .map_or_else(|| "unknown".to_owned(), |address| address.ip().to_string());
     (
         format!("account:{}", session::hash(name)),
-        format!("source:{source}"),
+        format!("source:{}", source(request)),
     )
 }
 
+/// The machine at the other end.
+fn source(request: &HttpRequest) -> String {
+    let address = request.peer_addr();
+    address.map_or_else(|| "unknown".to_owned(), |it| it.ip().to_string())
+}
+
 /// `POST /logout`
-pub async fn sign_out(state: web::Data<State>, viewer: Viewer) -> Result<impl Responder, Problem> {
+pub async fn sign_out(
+    state: web::Data<State>,
+    request: HttpRequest,
+    viewer: Viewer,
+) -> Result<HttpResponse, Problem> {
+    let actor = Actor::new(&viewer.name, source(&request));
+    let object = ("account", viewer.account_id);
+    state
+        .store
+        .record_audit(
+            &actor,
+            "sign_out",
+            object,
+            serde_json::json!({}),
+            state.clock.now(),
+        )
+        .await?;
     let cookie = session::close(&state.store, &viewer).await?;
     let mut answer = see_other("/login");
     answer

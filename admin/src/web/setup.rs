@@ -188,7 +188,14 @@ pub async fn set_up(
         .await?;
     let id = made.ok_or_else(used)?;
     let mut answer = see_other_with("/", "ok", "Welcome. You are the first administrator.");
-    login::start(&state, &request, &mut answer, id, fields.get("zone")).await?;
+    login::start(
+        &state,
+        &request,
+        &mut answer,
+        (id, name),
+        fields.get("zone"),
+    )
+    .await?;
     Ok(answer)
 }
 

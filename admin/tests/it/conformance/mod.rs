@@ -10,6 +10,8 @@ mod job;
 mod job_list;
 mod mend;
 mod misfire_list;
+mod overview;
+mod people;
 mod plans;
 mod run_list;
 pub mod world;
