@@ -125,6 +125,42 @@ impl Store {
         Ok((counts, above > 0 && all == counted))
     }
 
+    /// When the oldest of the runs that count as "lately" was planned, and whether there may be older ones. None: there
+    /// are no runs.
+    pub async fn recent_since(&self) -> Result<Option<(Millis, bool)>> {
+        let above = self.newest_run().await? - LATELY;
+        let text = "SELECT scheduled_at FROM run WHERE id > ? ORDER BY id LIMIT 1";
+        let row = self.one(&self.read, text, vec![above.into()]).await?;
+        row.map(|row| Ok((row.try_get_by_index(0)?, above > 0)))
+            .transpose()
+    }
+
+    /// Runs in each state for each step of time, of those planned in `from..=to`: start of the step, state, count.
+    pub async fn run_history(
+        &self,
+        from: Millis,
+        to: Millis,
+        step: Millis,
+    ) -> Result<Vec<(Millis, RunState, i64)>> {
+        let above = self.newest_run().await? - LATELY;
+        // `/` divides differently on each database, `%` does not.
+        let text = "SELECT begun, state, COUNT(*) FROM (SELECT scheduled_at - scheduled_at % ? AS begun, state FROM run \
+                    WHERE id > ? AND scheduled_at >= ? AND scheduled_at <= ?) AS steps GROUP BY begun, state ORDER BY begun";
+        let values = vec![step.into(), above.into(), from.into(), to.into()];
+        self.all(&self.read, text, values)
+            .await?
+            .iter()
+            .map(|row| {
+                let mut columns = Columns::of(row);
+                Ok((
+                    columns.next()?,
+                    columns.code(RunState::from_code)?,
+                    columns.next()?,
+                ))
+            })
+            .collect()
+    }
+
     /// Jobs whose last finished run failed or was lost, the longest row of failures first.
     pub async fn failing_jobs(&self, count: usize) -> Result<Vec<Failing>> {
         let above = self.newest_run().await? - LATELY;

@@ -96,6 +96,12 @@ impl Frame {
         time.format("%Y-%m-%d %H:%M:%S %Z").to_string()
     }
 
+    /// The time of day alone, for a chart.
+    pub fn clock(&self, at: &Millis) -> String {
+        let time = utc(*at).with_timezone(&self.zone);
+        time.format("%H:%M:%S").to_string()
+    }
+
     /// With milliseconds, for the story of a run.
     pub fn exact(&self, at: &Millis) -> String {
         let time = utc(*at).with_timezone(&self.zone);

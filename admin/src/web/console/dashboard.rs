@@ -8,6 +8,7 @@ use actix_web::{HttpRequest, HttpResponse, web};
 use askama::Template;
 use carillon_scheduler::RunState;
 
+use super::chart::{Chart, chart};
 use super::problem::Problem;
 use super::runs::Row;
 use crate::store::node::Node;
@@ -58,6 +59,7 @@ struct Page {
     running: i64,
     online: usize,
     known: usize,
+    chart: Option<Chart>,
     troubles: Vec<Trouble>,
     next: Vec<NextFire>,
     nodes: Vec<NodeRow>,
@@ -118,6 +120,7 @@ pub async fn page(
         running: open_runs(&state).await?,
         online: live.len(),
         known: executors.len(),
+        chart: chart(&state, now).await?,
         troubles: troubles(&state, now).await?,
         next: store.next_fires(state.shards, LIST).await?,
         nodes: nodes(&state, now).await?,

@@ -4,6 +4,7 @@
 //! what is shown fresh. Whoever is signed in is an administrator for now.
 
 mod apps;
+mod chart;
 mod dashboard;
 mod form;
 pub mod guard;

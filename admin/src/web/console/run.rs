@@ -185,6 +185,10 @@ pub async fn ask_kill(
     id: web::Path<i64>,
 ) -> Result<HttpResponse, Problem> {
     let row = Row::of(find(&state, *id).await?, frame.now);
+    if !row.run.state.is_open() {
+        let to = format!("/runs/{}", *id);
+        return Ok(see_other_with(&to, "ok", "The run has ended already."));
+    }
     Ok(html::page(&Question { frame, row }, StatusCode::OK))
 }
 

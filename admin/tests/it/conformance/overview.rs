@@ -39,7 +39,7 @@ databases! {
         assert_eq!((ids(a.id), ids(b.id), ids(c.id)), (Some(vec![3, 2]), Some(vec![11]), None), "a claimed run has not begun");
         assert_eq!(found[&a.id][0].state, RunState::Failed);
         world.run(&b, Row { id: 12 + LATELY, fire_no: NOW, ..Row::default() }).await;
-        assert!(world.store.latest_runs(&[b.id], 2).await.unwrap().get(&b.id).is_none(), "long ago is not lately");
+        assert!(!world.store.latest_runs(&[b.id], 2).await.unwrap().contains_key(&b.id), "long ago is not lately");
         assert!(world.store.latest_runs(&[], 2).await.unwrap().is_empty());
     }
 
@@ -65,6 +65,26 @@ databases! {
         world.run(&job, Row { id: 3 + LATELY, fire_no: NOW + 60_000, state: SUCCEEDED, ..Row::default() }).await;
         let (_, cut) = world.store.recent_states(SECOND).await.unwrap();
         assert!(cut, "there were earlier ones of the same time");
+    }
+
+    async fn runs_are_counted_step_by_step(db: &TestDatabase) {
+        let world = World::new(db).await;
+        assert_eq!(world.store.recent_since().await.unwrap(), None);
+        let job = world.create(&each("0 0 3 * * ?")).await;
+        history(&world, &job, 1, &[SUCCEEDED, SUCCEEDED, FAILED, SUCCEEDED]).await;
+        assert_eq!(world.store.recent_since().await.unwrap(), Some((SECOND, false)));
+        let history = world.store.run_history(SECOND, SECOND + 3000, 2000).await.unwrap();
+        let (first, second) = (SECOND - SECOND % 2000, SECOND - SECOND % 2000 + 2000);
+        let expected = [
+            (first, RunState::Succeeded, 2),
+            (second, RunState::Succeeded, 1),
+            (second, RunState::Failed, 1),
+        ];
+        let mut sorted = history.clone();
+        sorted.sort_by_key(|step| (step.0, step.1.code()));
+        assert_eq!(sorted, expected);
+        world.run(&job, Row { id: 3 + LATELY, fire_no: NOW + 60_000, state: SUCCEEDED, ..Row::default() }).await;
+        assert_eq!(world.store.recent_since().await.unwrap(), Some((SECOND + 3000, true)));
     }
 
     async fn a_job_fails_until_it_succeeds(db: &TestDatabase) {
