@@ -1,10 +1,11 @@
 //! Limits and breaker of each executor address. There is no total limit that one address could fill.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use carillon_scheduler::Clock;
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 
 use super::settings::Settings;
@@ -12,11 +13,16 @@ use crate::executor::Outcome;
 
 /// After so many time-outs in a row the address is left alone for a while.
 const TIMEOUTS_IN_A_ROW: u32 = 3;
+/// An address whose slots are all taken, and where none has come free for so long, is stalled: long before the first
+/// time-out tells that it hangs, runs that may go elsewhere do.
+const STALLED_AFTER: Duration = Duration::from_millis(200);
 
 pub struct Address {
     slots: Arc<Semaphore>,
     /// Marked runs that wait here, for their second or for a slot.
     waiting: AtomicUsize,
+    /// When a slot was last given or a request last ended: ms on the monotonic clock.
+    moved_at: AtomicU64,
     breaker: Mutex<Breaker>,
     /// Wakes those that wait for a slot when the breaker opens: they go elsewhere.
     opened: Notify,
@@ -36,6 +42,15 @@ struct Breaker {
 pub enum NoRoom {
     Saturated,
     Broken,
+}
+
+/// Why a run that waited at an address did not get a slot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Left {
+    /// The breaker opened meanwhile.
+    Closed,
+    /// Nothing moves there, and the run may go elsewhere.
+    Stalled,
 }
 
 /// A run counted as waiting at an address; ends when it is dropped.
@@ -60,6 +75,7 @@ impl Address {
         Self {
             slots: Arc::new(Semaphore::new(in_flight)),
             waiting: AtomicUsize::new(0),
+            moved_at: AtomicU64::new(0),
             breaker: Mutex::default(),
             opened: Notify::new(),
         }
@@ -89,22 +105,48 @@ impl Address {
         })
     }
 
-    /// A slot for one request; None when the breaker opened meanwhile.
-    pub async fn slot(&self, probe: bool) -> Option<OwnedSemaphorePermit> {
+    /// A slot for one request. Who may leave for another address does not wait where nothing moves.
+    pub async fn slot(
+        &self,
+        probe: bool,
+        may_leave: bool,
+        clock: &dyn Clock,
+    ) -> Result<OwnedSemaphorePermit, Left> {
+        let mut permit = std::pin::pin!(self.slots.clone().acquire_owned());
         loop {
             let opened = self.opened.notified();
             if self.turns_away(probe) {
-                return None;
+                return Err(Left::Closed);
+            }
+            if may_leave && !probe && self.is_stalled(clock.monotonic()) {
+                return Err(Left::Stalled);
             }
             tokio::select! {
                 biased;
-                permit = self.slots.clone().acquire_owned() => {
+                permit = &mut permit => {
                     // Requests that time out together free their slots together: the address may have closed meanwhile.
-                    return permit.ok().filter(|_| !self.turns_away(probe));
+                    if self.turns_away(probe) {
+                        return Err(Left::Closed);
+                    }
+                    self.moved(clock.monotonic());
+                    return permit.map_err(|_| Left::Closed);
                 }
                 () = opened => {}
+                () = tokio::time::sleep(STALLED_AFTER), if may_leave => {}
             }
         }
+    }
+
+    /// All its slots are taken, and nothing has moved for a while.
+    pub fn is_stalled(&self, now: Duration) -> bool {
+        let still =
+            || now.saturating_sub(Duration::from_millis(self.moved_at.load(Ordering::Relaxed)));
+        self.slots.available_permits() == 0 && still() >= STALLED_AFTER
+    }
+
+    fn moved(&self, now: Duration) {
+        let now = u64::try_from(now.as_millis()).unwrap_or(u64::MAX);
+        self.moved_at.store(now, Ordering::Relaxed);
     }
 
     fn turns_away(&self, probe: bool) -> bool {
@@ -113,6 +155,7 @@ impl Address {
 
     /// Learns from a request. Answers true if the address has just been closed.
     pub fn note(&self, outcome: &Outcome, now: Duration, pause: Duration) -> bool {
+        self.moved(now);
         let mut breaker = self.breaker();
         let failed = match outcome {
             Outcome::NotSent { .. } => true,
@@ -172,6 +215,8 @@ impl Addresses {
 
 #[cfg(test)]
 mod tests {
+    use carillon_scheduler::ManualClock;
+
     use super::*;
 
     const PAUSE: Duration = Duration::from_secs(10);
@@ -244,26 +289,47 @@ mod tests {
     #[tokio::test]
     async fn those_that_wait_leave_when_the_address_closes() {
         let address = Arc::new(Address::new(1));
-        let held = address.slot(false).await;
-        let waiter = tokio::spawn({
-            let address = address.clone();
-            async move { address.slot(false).await.is_none() }
-        });
-        tokio::task::yield_now().await;
+        let clock = ManualClock::new(0);
+        let held = address.slot(false, false, &clock).await;
+        let mut waiting = std::pin::pin!(address.slot(false, false, &clock));
+        assert!(futures_util::poll!(waiting.as_mut()).is_pending());
         address.note(&Outcome::NotSent { why: String::new() }, second(1), PAUSE);
-        assert!(waiter.await.unwrap(), "it goes elsewhere");
+        assert_eq!(waiting.await.err(), Some(Left::Closed), "it goes elsewhere");
         drop(held);
     }
 
     #[tokio::test]
     async fn a_slot_that_is_freed_while_the_address_closes_is_given_to_nobody() {
         let address = Arc::new(Address::new(1));
-        let held = address.slot(false).await;
-        let mut waiting = std::pin::pin!(address.slot(false));
+        let clock = ManualClock::new(0);
+        let held = address.slot(false, false, &clock).await;
+        let mut waiting = std::pin::pin!(address.slot(false, false, &clock));
         assert!(futures_util::poll!(waiting.as_mut()).is_pending());
         address.note(&Outcome::NotSent { why: String::new() }, second(1), PAUSE);
         drop(held);
-        assert!(waiting.await.is_none(), "it goes elsewhere");
-        assert!(address.slot(true).await.is_some(), "the probe gets it");
+        assert_eq!(waiting.await.err(), Some(Left::Closed), "it goes elsewhere");
+        assert!(
+            address.slot(true, false, &clock).await.is_ok(),
+            "the probe gets it"
+        );
+    }
+
+    #[tokio::test]
+    async fn who_may_go_elsewhere_does_not_wait_where_nothing_moves() {
+        let address = Arc::new(Address::new(1));
+        let clock = ManualClock::new(0);
+        clock.advance(second(1));
+        let held = address.slot(false, true, &clock).await;
+        let mut free = std::pin::pin!(address.slot(false, true, &clock));
+        let mut bound = std::pin::pin!(address.slot(false, false, &clock));
+        assert!(futures_util::poll!(free.as_mut()).is_pending());
+        assert!(futures_util::poll!(bound.as_mut()).is_pending());
+        assert!(!address.is_stalled(clock.monotonic()));
+        clock.advance(STALLED_AFTER);
+        assert!(address.is_stalled(clock.monotonic()));
+        assert_eq!(free.await.err(), Some(Left::Stalled));
+        drop(held);
+        assert!(bound.await.is_ok(), "who has no other address waits");
+        assert!(!address.is_stalled(clock.monotonic()), "it moves again");
     }
 }

@@ -109,14 +109,18 @@ fn in_order(
 fn with_room(pipeline: &Pipeline, run: &Waiting, mut list: Vec<Candidate>, now: i64) -> Verdict {
     let monotonic = pipeline.clock.monotonic();
     let mut saturated = 0;
-    for index in 0..list.len() {
-        match pipeline
-            .addresses
-            .get(&list[index].address)
-            .enter(monotonic, pipeline.settings.waiting)
-        {
-            Ok(place) => return Verdict::Send(list.split_off(index), place),
-            Err(why) => saturated += u32::from(why == NoRoom::Saturated),
+    // First where something moves, then behind whatever waits.
+    for behind_others in [false, true] {
+        saturated = 0;
+        for index in 0..list.len() {
+            let address = pipeline.addresses.get(&list[index].address);
+            if !behind_others && address.is_stalled(monotonic) {
+                continue;
+            }
+            match address.enter(monotonic, pipeline.settings.waiting) {
+                Ok(place) => return Verdict::Send(list.split_off(index), place),
+                Err(why) => saturated += u32::from(why == NoRoom::Saturated),
+            }
         }
     }
     pipeline.metrics.saturated.inc();

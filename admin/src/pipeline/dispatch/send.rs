@@ -9,7 +9,7 @@ use carillon_scheduler::{FireKey, Millis, RunEvent};
 use super::route::Routed;
 use crate::executor::{Outcome, RunHeaders, RunRequest};
 use crate::pipeline::Pipeline;
-use crate::pipeline::addresses::{Address, Place};
+use crate::pipeline::addresses::{Address, Left, Place};
 use crate::pipeline::jobs::{ById, Job};
 use crate::pipeline::settings::ms;
 use crate::store::adopt::Waiting;
@@ -83,28 +83,26 @@ enum Step {
     Done,
     /// Nothing was written: the next candidate may have it.
     Next(String),
+    /// No room there now, and nothing was written either; unlike an address that is gone it may have room again soon.
+    Busy,
     /// Marked too long ago, or the address closed while it waited.
     GiveBack,
 }
 
 impl Delivery {
     async fn run(self) {
-        let mut why = Vec::new();
+        let (mut why, mut busy) = (Vec::new(), false);
         for index in 0..self.routed.candidates.len() {
             let candidate = &self.routed.candidates[index];
             match self.at(index).await {
                 Step::Done => return,
-                Step::GiveBack => {
-                    let Self {
-                        pipeline,
-                        routed,
-                        marked,
-                        ..
-                    } = self;
-                    return pipeline.outcomes.give_back(routed.run, marked.token);
-                }
+                Step::GiveBack => return self.give_back(),
                 Step::Next(reason) => why.push(format!("{}: {reason}", candidate.address)),
+                Step::Busy => busy = true,
             }
+        }
+        if busy {
+            return self.give_back();
         }
         self.found(
             RunEvent::NoExecutor,
@@ -115,15 +113,23 @@ impl Delivery {
         );
     }
 
+    fn give_back(self) {
+        let token = self.marked.token;
+        self.pipeline.outcomes.give_back(self.routed.run, token);
+    }
+
     async fn at(&self, index: usize) -> Step {
         let candidate = &self.routed.candidates[index];
         let address = self.pipeline.addresses.get(&candidate.address);
         let Some(later_place) = self.place(index, &address) else {
-            return Step::Next("no room".into());
+            return Step::Busy;
         };
         let probe = later_place.as_ref().unwrap_or(&self.routed.place).probe;
-        let Some(_slot) = address.slot(probe).await else {
-            return Step::GiveBack;
+        let may_leave = index + 1 < self.routed.candidates.len();
+        let _slot = match address.slot(probe, may_leave, &*self.pipeline.clock).await {
+            Ok(slot) => slot,
+            Err(Left::Stalled) => return Step::Busy,
+            Err(Left::Closed) => return Step::GiveBack,
         };
         if self.is_stale() {
             return Step::GiveBack;
