@@ -26,7 +26,7 @@ async fn pair(db: &TestDatabase, redis: bool) -> (Node, Node) {
 }
 
 /// Lets the server's clock go on, as far as leases can tell.
-async fn database_goes_on(db: &sea_orm::DatabaseConnection, ms: i64) {
+pub async fn database_goes_on(db: &sea_orm::DatabaseConnection, ms: i64) {
     let text =
         format!("UPDATE shard_lease SET expires_at = expires_at - {ms} WHERE expires_at > {ms}");
     db.execute_unprepared(&text).await.unwrap();

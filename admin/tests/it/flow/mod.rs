@@ -6,6 +6,7 @@ mod edits;
 mod fires;
 mod leases;
 mod limits;
+mod no_centre;
 mod node;
 mod outcomes;
 mod recorder;

@@ -1,0 +1,170 @@
+//! Five defects of a scheduler without a centre, which lived on inside others: each must not be one of ours.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use carillon_admin::runtime::Service;
+use carillon_scheduler::{Clock as _, ManualClock, RunState};
+
+use super::leases::database_goes_on;
+use super::node::{Node, START, until};
+use super::recorder::{Recorder, Reply};
+use crate::services::{Kind, on};
+
+fn flow(test: impl AsyncFnOnce(&Node)) {
+    on(Kind::Sqlite, async |_| test(&Node::start().await).await);
+}
+
+/// There: an empty result skipped the sleep.
+#[test]
+fn m004_26_a_round_that_finds_nothing_is_followed_by_a_pause() {
+    flow(async |node| {
+        let all = &node.services;
+        let mut services: Vec<Arc<dyn Service>> = vec![
+            all.registry.clone(),
+            all.follow_clock.clone(),
+            all.shards.clone(),
+            all.tick.clone(),
+            all.complete.clone(),
+            all.resolve.clone(),
+        ];
+        services.extend(
+            all.scans
+                .iter()
+                .map(|scan| scan.clone() as Arc<dyn Service>),
+        );
+        for round in 0..3 {
+            for service in &services {
+                let pause = service.step().await;
+                // The first round of a new holder may look again at once.
+                assert!(
+                    round == 0 || pause >= Duration::from_millis(50),
+                    "{}",
+                    service.name()
+                );
+            }
+        }
+    });
+}
+
+/// There: the thread that looks for stuck runs returned for good when it found none.
+#[test]
+fn m004_26_the_search_for_stuck_runs_goes_on_after_it_found_none() {
+    flow(async |node| {
+        let executor = Recorder::start().await;
+        executor.reply(Reply::Status(502));
+        node.register(&executor).await;
+        for _ in 0..3 {
+            node.advance(11_000).await;
+            node.services.resolve.step().await;
+        }
+        node.register(&executor).await;
+        let job = node.job(|_| ()).await;
+        node.fire(&job).await;
+        node.round().await;
+        assert_eq!(node.states(&job).await, [RunState::Sending]);
+        node.advance(11_000).await;
+        node.services.resolve.step().await;
+        node.drain().await;
+        assert_eq!(node.states(&job).await, [RunState::Unknown]);
+    });
+}
+
+/// There: ids were compared as objects, and equal only while they were small.
+#[test]
+fn m004_26_ids_are_the_same_however_large_they_are() {
+    flow(async |node| {
+        let executor = Recorder::start().await;
+        node.register(&executor).await;
+        let mut jobs = Vec::new();
+        for _ in 0..150 {
+            jobs.push(node.job(|_| ()).await);
+        }
+        for job in &jobs {
+            node.fire(job).await;
+        }
+        node.round().await;
+        until("all are received", async || executor.runs().len() == 150).await;
+        let results: Vec<(i64, i32, &str)> = executor
+            .runs()
+            .iter()
+            .map(|run| (run.run_id(), 200, ""))
+            .collect();
+        assert!(results.iter().any(|(id, _, _)| *id > 127));
+        node.callback(&results).await;
+        for job in &jobs {
+            assert_eq!(
+                node.states(job).await,
+                [RunState::Succeeded],
+                "job {}",
+                job.id
+            );
+        }
+    });
+}
+
+/// There: the numbers of the nodes kept a gap when one left, and what fell into it belonged to nobody.
+#[test]
+fn m004_26_when_a_node_leaves_its_share_goes_to_those_that_stay() {
+    on(Kind::Postgres, async |db| {
+        let mut nodes = Vec::new();
+        for _ in 0..3 {
+            let mut config = db.config();
+            config.shards = Some(7);
+            // Ahead of the server's own clock, by which leases end.
+            let clock = Arc::new(ManualClock::new(START + 2_400_000_000_000));
+            nodes.push(Node::on(config, clock).await);
+        }
+        let raw = sea_orm::Database::connect(db.direct_url()).await.unwrap();
+        share_out(&nodes, &raw).await;
+        assert!(
+            nodes
+                .iter()
+                .all(|node| node.pipeline.shards_held().len() >= 2)
+        );
+        nodes.remove(1);
+        share_out(&nodes, &raw).await;
+        let mut held: Vec<i32> = nodes
+            .iter()
+            .flat_map(|node| node.pipeline.shards_held())
+            .collect();
+        held.sort_unstable();
+        assert_eq!(held, [0, 1, 2, 3, 4, 5, 6], "each once");
+    });
+}
+
+/// Longer than a lease and the seven rounds in which shares are handed back.
+async fn share_out(nodes: &[Node], db: &sea_orm::DatabaseConnection) {
+    for _ in 0..20 {
+        database_goes_on(db, 1_000).await;
+        for node in nodes {
+            node.clock.advance(Duration::from_secs(1));
+            node.services.shards.step().await;
+        }
+    }
+}
+
+/// There: every start registered once more.
+#[test]
+fn m004_26_a_second_start_registers_nothing_twice() {
+    flow(async |node| {
+        let executor = Recorder::start().await;
+        node.register(&executor).await;
+        node.register(&executor).await;
+        let job = node.job(|_| ()).await;
+        let again = Node::restarted(node, node.config.clone(), node.clock.now() + 1_000).await;
+        again.register(&executor).await;
+        let addresses: Vec<String> = again
+            .store
+            .executors()
+            .await
+            .unwrap()
+            .into_iter()
+            .map(|executor| executor.address)
+            .collect();
+        assert_eq!(addresses.len(), 1, "{addresses:?}");
+        again.fire(&job).await;
+        again.round().await;
+        assert_eq!(executor.runs().len(), 1, "one fire, one request");
+    });
+}
