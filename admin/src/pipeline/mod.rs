@@ -195,7 +195,7 @@ impl Pipeline {
     fn step_down(&self, shard: i32, epoch: i64) {
         if self.holdings.drop(shard, epoch) {
             let dropped = self.ring().remove_shard(shard);
-            tracing::info!(shard, epoch, dropped, "stepped down from a shard");
+            tracing::debug!(shard, epoch, dropped, "stepped down from a shard");
         }
     }
 

@@ -41,14 +41,19 @@ pub fn check(address: &str, loopback: bool) -> Result<(), String> {
     }
     match parse_host(authority.host()) {
         Host::Ip(ip) => check_ip(ip, loopback).or_else(wrong),
-        Host::Name => Ok(()),
+        Host::Loopback if !loopback => wrong(LOOPBACK),
+        Host::Loopback | Host::Name => Ok(()),
         Host::Odd => wrong("a host that is neither a name nor an address in the usual form"),
     }
 }
 
+const LOOPBACK: &str = "loopback is allowed only while the admin listens on loopback";
+
 enum Host {
     Ip(IpAddr),
     Name,
+    /// `localhost`, or a name below it.
+    Loopback,
     /// `2130706433`, `0x7f.1`, `127.1`: forms of an address that slip through simple checks.
     Odd,
 }
@@ -61,6 +66,8 @@ fn parse_host(host: &str) -> Host {
     let numeric = last.starts_with("0x") || last.bytes().all(|byte| byte.is_ascii_digit());
     if host.is_empty() || host.ends_with('.') || numeric {
         Host::Odd
+    } else if last.eq_ignore_ascii_case("localhost") {
+        Host::Loopback
     } else {
         Host::Name
     }
@@ -81,7 +88,7 @@ fn check_ip(ip: IpAddr, loopback: bool) -> Result<(), &'static str> {
         return Err("an address that no executor can have");
     }
     if ip.is_loopback() && !loopback {
-        return Err("loopback is allowed only while the admin listens on loopback");
+        return Err(LOOPBACK);
     }
     Ok(())
 }
@@ -139,6 +146,8 @@ mod tests {
             "http://a\r\nHost: b/",
             "http://[fe80::1]:9999/",
             "http://127.0.0.1:9999/",
+            "http://localhost:9999/",
+            "http://a.LocalHost:9999/",
             "http://[::1]:9999/",
             "http://[::ffff:127.0.0.1]:9999/",
         ] {
