@@ -36,7 +36,7 @@ struct Cli {
 enum Command {
     /// Run a node: console, API and scheduler (the default)
     Serve(Box<ServeSettings>),
-    /// Try it out: a node, two workers and jobs that fire at once; takes the settings of serve
+    /// Try it out: a node, two executors and jobs that fire at once; takes the settings of serve
     ///
     /// What is not given is made up: data in a temporary folder that is removed at the end, and random secrets. On a
     /// taken port 8080 another one is used.

@@ -36,7 +36,7 @@ pub async fn run(settings: ServeSettings) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// An address of this node as a person or a worker on this machine types it.
+/// An address of this node as a person or an executor on this machine types it.
 pub fn url(listen: SocketAddr, path: &str) -> String {
     let host = match listen.ip() {
         IpAddr::V4(ip) if ip.is_unspecified() => IpAddr::V4(Ipv4Addr::LOCALHOST),

@@ -50,7 +50,7 @@ fn drafts() -> [JobDraft; 5] {
         JobDraft {
             schedule: every(15),
             route: RouteStrategy::Broadcast,
-            ..job("Recount the customers, a part on each worker", "recount")
+            ..job("Recount the customers, a part on each executor", "recount")
         },
         JobDraft {
             schedule: every(20),

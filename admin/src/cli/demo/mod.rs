@@ -1,6 +1,6 @@
-//! `carillon demo`: a node, two workers and some jobs in one process, to look at.
+//! `carillon demo`: a node, two executors and some jobs in one process, to look at.
 //!
-//! Everything goes the way it goes in earnest: the workers register over HTTP, take their runs and report the results. Only
+//! Everything goes the way it goes in earnest: the executors register over HTTP, take their runs and report the results. Only
 //! the settings are chosen for you, and the data is gone at the end.
 
 mod jobs;
@@ -42,7 +42,7 @@ pub async fn run(mut settings: ServeSettings) -> anyhow::Result<()> {
             ended
         }
     });
-    // The workers leave first, so that the node sees them go and takes their last results.
+    // The executors leave first, so that the node sees them go and takes their last results.
     let worked = workers::run(workers, &stop).await;
     stop_node.cancel();
     node.await??;
@@ -117,7 +117,7 @@ fn welcome(config: &Config, admin: &Admin, temporary: bool) -> String {
         ""
     };
     format!(
-        "\nCarillon demo: a node, two workers, {} jobs\n\n  console    {}\n  user       {FIRST_ADMIN}\n  password   {password}\n  \
+        "\nCarillon demo: a node, two executors, {} jobs\n\n  console    {}\n  user       {FIRST_ADMIN}\n  password   {password}\n  \
          API token  {}\n  data       {}{kept}\n\nCtrl-C ends it. RUST_LOG=info shows what the node does.\n",
         jobs::count(),
         url(admin.address(), ""),

@@ -1,4 +1,4 @@
-//! Two workers of the demo and their handlers, written as a service of yours would write them.
+//! Two executors of the demo and their handlers, written as a service of yours would write them.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, UdpSocket};
 use std::time::Duration;
@@ -41,7 +41,7 @@ pub async fn run([first, second]: [Executor; 2], stop: &CancellationToken) -> Re
     first.and(second)
 }
 
-/// A node that other machines reach takes no worker on loopback: then it is the address that leads to them.
+/// A node that other machines reach takes no executor on loopback: then it is the address that leads to them.
 fn reachable(node: IpAddr) -> IpAddr {
     if !node.is_unspecified() {
         return node;
