@@ -9,10 +9,11 @@ use askama::Template;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use carillon_scheduler::Millis;
-use chrono::DateTime;
 use chrono_tz::Tz;
 
 use super::session::Viewer;
+pub use super::words::duration;
+use super::words::{relative, utc};
 use super::{State, assets, csrf};
 
 pub const THEME: &str = "carillon_theme";
@@ -130,45 +131,6 @@ impl FromRequest for Frame {
     }
 }
 
-fn utc(at: Millis) -> DateTime<chrono::Utc> {
-    DateTime::from_timestamp_millis(at).unwrap_or_default()
-}
-
-/// None: more than a day away.
-fn relative(at: Millis, now: Millis) -> Option<String> {
-    let seconds = (at - now).unsigned_abs() / 1000;
-    let amount = match seconds {
-        0 => return Some("now".to_owned()),
-        1..60 => format!("{seconds} s"),
-        60..3600 => format!("{} min", seconds / 60),
-        3600..86_400 => format!("{} h", seconds / 3600),
-        _ => return None,
-    };
-    Some(if at > now {
-        format!("in {amount}")
-    } else {
-        format!("{amount} ago")
-    })
-}
-
-/// `850 ms`, `1.2 s`, `3 min 4 s`, `2 h 5 min`, `3 d 4 h`.
-pub fn duration(ms: Millis) -> String {
-    let ms = ms.max(0);
-    let two = |large: i64, large_name: &str, small: i64, small_name: &str| match small {
-        0 => format!("{large} {large_name}"),
-        _ => format!("{large} {large_name} {small} {small_name}"),
-    };
-    let seconds = ms / 1000;
-    match ms {
-        0..1000 => format!("{ms} ms"),
-        1000..60_000 if ms % 1000 / 100 == 0 => format!("{seconds} s"),
-        1000..60_000 => format!("{seconds}.{} s", ms % 1000 / 100),
-        60_000..3_600_000 => two(seconds / 60, "min", seconds % 60, "s"),
-        3_600_000..86_400_000 => two(seconds / 3600, "h", seconds / 60 % 60, "min"),
-        _ => two(seconds / 86_400, "d", seconds / 3600 % 24, "h"),
-    }
-}
-
 /// The themes that there are; anything else is the system's.
 pub fn theme(text: &str) -> &'static str {
     match text {
@@ -253,41 +215,6 @@ pub fn local_address(text: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn durations_read_well() {
-        let cases = [
-            (0, "0 ms"),
-            (850, "850 ms"),
-            (1000, "1 s"),
-            (1250, "1.2 s"),
-            (59_999, "59.9 s"),
-            (60_000, "1 min"),
-            (184_000, "3 min 4 s"),
-            (7_500_000, "2 h 5 min"),
-            (273_600_000, "3 d 4 h"),
-            (-5, "0 ms"),
-        ];
-        for (ms, text) in cases {
-            assert_eq!(duration(ms), text);
-        }
-    }
-
-    #[test]
-    fn moments_are_relative_within_a_day() {
-        let now = 1_800_000_000_000;
-        let cases = [
-            (999, Some("now")),
-            (1000, Some("in 1 s")),
-            (-59_000, Some("59 s ago")),
-            (180_000, Some("in 3 min")),
-            (-7_200_000, Some("2 h ago")),
-            (86_400_000, None),
-        ];
-        for (distance, text) in cases {
-            assert_eq!(relative(now + distance, now).as_deref(), text);
-        }
-    }
 
     #[test]
     fn redirects_stay_in_the_console() {

@@ -10,6 +10,7 @@ mod login;
 pub mod password;
 mod session;
 pub mod setup;
+mod words;
 
 use std::net::TcpListener;
 use std::sync::Arc;

@@ -3,17 +3,16 @@
 use actix_web::http::StatusCode;
 use actix_web::{HttpRequest, HttpResponse, web};
 use askama::Template;
-use carillon_scheduler::{
-    BlockStrategy, CatchUp, ClockChanges, JobDraft, MisfirePolicy, RouteStrategy, ScheduleDraft,
-};
+use carillon_scheduler::{BlockStrategy, JobDraft, RouteStrategy, ScheduleDraft};
 use serde::Deserialize;
 
 use super::form::Form;
 use super::guard::Fields;
 use super::job::{actor, find, gone};
+use super::job_fields::{LABELS, definition, filled, schedule_of};
 use super::preview::{Preview, preview};
 use super::problem::Problem;
-use crate::store::{App, Definition, Error, Job};
+use crate::store::{App, Error, Job};
 use crate::web::State;
 use crate::web::html::{self, Frame, see_other_with};
 use crate::web::session::Viewer;
@@ -287,127 +286,4 @@ async fn conflict(
         differences,
     });
     Ok(page.answer(StatusCode::CONFLICT))
-}
-
-/// The form's fields and what people call them.
-const LABELS: &[(&str, &str)] = &[
-    ("name", "Name"),
-    ("app", "App"),
-    ("handler", "Handler"),
-    ("params", "Parameters"),
-    ("kind", "Schedule"),
-    ("expression", "Cron expression"),
-    ("timezone", "Time zone"),
-    ("clock_changes", "Clock changes"),
-    ("seconds", "Every … seconds"),
-    ("catch_up", "Late fires"),
-    ("misfire", "Missed fires"),
-    ("misfire_threshold_seconds", "Missed after"),
-    ("route", "Route"),
-    ("block", "While one is running"),
-    ("timeout_seconds", "Time-out"),
-    ("retries", "Retries"),
-    ("enabled", "Enabled"),
-];
-
-/// A job as the form shows it.
-fn filled(draft: &JobDraft) -> Form {
-    let form = Form::default()
-        .with("app", &draft.app)
-        .with("name", &draft.name)
-        .with("handler", &draft.handler)
-        .with("params", &draft.params)
-        .with("kind", draft.schedule.kind())
-        .with("catch_up", draft.catch_up.as_str())
-        .with("misfire", draft.misfire.as_str())
-        .with(
-            "misfire_threshold_seconds",
-            draft.misfire_threshold_seconds.to_string(),
-        )
-        .with("route", draft.route.as_str())
-        .with("block", draft.block.as_str())
-        .with("timeout_seconds", draft.timeout_seconds.to_string())
-        .with("retries", draft.retries.to_string())
-        .with("enabled", if draft.enabled { "yes" } else { "" });
-    match &draft.schedule {
-        ScheduleDraft::None => form.with("timezone", "UTC"),
-        ScheduleDraft::Cron {
-            expression,
-            timezone,
-            clock_changes,
-        } => form
-            .with("expression", expression)
-            .with("timezone", timezone)
-            .with("clock_changes", clock_changes.as_str()),
-        ScheduleDraft::FixedRate { seconds } => form
-            .with("timezone", "UTC")
-            .with("seconds", seconds.to_string()),
-    }
-}
-
-/// The schedule that was chosen; None if its numbers cannot be read, which the form then says.
-fn schedule_of(form: &mut Form) -> Option<ScheduleDraft> {
-    match form.value("kind") {
-        "cron" => Some(ScheduleDraft::Cron {
-            expression: form.value("expression").to_owned(),
-            timezone: form.value("timezone").trim().to_owned(),
-            clock_changes: form.word::<ClockChanges>("clock_changes"),
-        }),
-        "fixed_rate" => {
-            let seconds = form.number("seconds", 0);
-            form.error("seconds")
-                .is_none()
-                .then_some(ScheduleDraft::FixedRate { seconds })
-        }
-        "none" | "" => Some(ScheduleDraft::None),
-        other => {
-            let text = format!("`{other}` is no kind of schedule");
-            form.refuse("kind", text);
-            None
-        }
-    }
-}
-
-/// The checked definition; None: the form says what is wrong.
-async fn definition(
-    state: &State,
-    form: &mut Form,
-    now: i64,
-) -> Result<Option<Definition>, Problem> {
-    let schedule = schedule_of(form);
-    let draft = JobDraft {
-        app: form.value("app").to_owned(),
-        name: form.value("name").to_owned(),
-        handler: form.value("handler").to_owned(),
-        // Browsers send line ends as CR LF, whatever was typed.
-        params: form.value("params").replace("\r\n", "\n"),
-        schedule: schedule.unwrap_or_default(),
-        catch_up: form.word::<CatchUp>("catch_up"),
-        misfire: form.word::<MisfirePolicy>("misfire"),
-        misfire_threshold_seconds: form.number("misfire_threshold_seconds", 60),
-        route: form.word::<RouteStrategy>("route"),
-        block: form.word::<BlockStrategy>("block"),
-        timeout_seconds: form.number("timeout_seconds", 0),
-        retries: form.number("retries", 0),
-        enabled: form.is("enabled", "yes"),
-    };
-    let app = match draft.app.is_empty() {
-        true => None,
-        false => state.store.app_by_name(&draft.app).await?,
-    };
-    let checked = match &app {
-        Some(app) => Definition::check(app, &draft, now),
-        None => {
-            form.refuse("app", "Choose the app whose executors run it.");
-            draft.validate(now, now).and(Err(vec![]))
-        }
-    };
-    match checked {
-        Ok(definition) if form.is_fine() => Ok(Some(definition)),
-        Ok(_) => Ok(None),
-        Err(errors) => {
-            form.refuse_all(errors);
-            Ok(None)
-        }
-    }
 }

@@ -9,6 +9,7 @@ mod dashboard;
 mod form;
 pub mod guard;
 mod job;
+mod job_fields;
 mod job_form;
 mod jobs;
 mod log;

@@ -1,6 +1,7 @@
 //! The console over HTTP, as a visitor without script meets it.
 
 mod accounts;
+mod actions;
 mod forms;
 mod guard;
 mod pages;

@@ -1,0 +1,206 @@
+//! What is done to jobs, runs and apps without script: each action leads back with a message.
+
+use carillon_scheduler::{RunState, ScheduleDraft};
+
+use super::run;
+use super::visitor::Console;
+
+#[test]
+fn pause_resume_and_delete_lead_back_with_a_message() {
+    run(async {
+        let console = Console::start().await;
+        console
+            .job(|job| job.schedule = ScheduleDraft::FixedRate { seconds: 60 })
+            .await;
+        let admin = console.admin().await;
+        let next = [("next", "/jobs?app=orders")];
+        let answer = admin.submit("/jobs/1/disable", &next).await;
+        assert_eq!(
+            (answer.status, answer.location()),
+            (303, "/jobs?app=orders")
+        );
+        let page = admin.get("/jobs?app=orders").await.body;
+        assert!(
+            page.contains("Close the day is paused.") && page.contains("data-state=\"paused\"")
+        );
+        admin.submit("/jobs/1/enable", &next).await;
+        assert!(console.store.job(1).await.unwrap().unwrap().draft.enabled);
+
+        let question = admin.get("/jobs/1/delete").await.body;
+        assert!(question.contains("Delete Close the day?"));
+        assert!(
+            console.store.job(1).await.unwrap().is_some(),
+            "asking deletes nothing"
+        );
+        let answer = admin.submit("/jobs/1/delete", &[]).await;
+        assert_eq!(answer.location(), "/jobs");
+        assert!(console.store.job(1).await.unwrap().is_none());
+        assert_eq!(admin.submit("/jobs/1/delete", &[]).await.status, 404);
+        assert_eq!(admin.submit("/jobs/1/enable", &[]).await.status, 404);
+    });
+}
+
+#[test]
+fn a_run_by_hand_is_made_once_however_often_it_is_sent() {
+    run(async {
+        let console = Console::start().await;
+        console.job(|job| job.params = "usual".into()).await;
+        let admin = console.admin().await;
+        let page = admin.get("/jobs/1/run").await;
+        assert!(page.body.contains("No executor of orders is online"));
+        let key = page.hidden("key");
+        let fields = [("key", key.as_str()), ("params", "special")];
+        let (first, second) = (
+            admin.submit("/jobs/1/run", &fields).await,
+            admin.submit("/jobs/1/run", &fields).await,
+        );
+        assert_eq!((first.status, first.location()), (303, second.location()));
+        let id = first
+            .location()
+            .strip_prefix("/runs/")
+            .unwrap()
+            .parse()
+            .unwrap();
+        let made = console.store.run(id).await.unwrap().unwrap();
+        assert_eq!(
+            (made.params.as_deref(), made.state),
+            (Some("special"), RunState::Claimed)
+        );
+        let page = admin.get(first.location()).await.body;
+        for text in [
+            "given for this run",
+            "special",
+            "by hand",
+            "The log begins when the run is sent.",
+        ] {
+            assert!(page.contains(text), "{text}");
+        }
+        assert!(
+            admin
+                .get(&format!("/jobs/1/run?like={id}"))
+                .await
+                .body
+                .contains(">\nspecial</textarea>")
+        );
+        let other = admin.get("/jobs/1/run").await.hidden("key");
+        assert_ne!(
+            admin
+                .submit("/jobs/1/run", &[("key", &other)])
+                .await
+                .location(),
+            first.location()
+        );
+    });
+}
+
+#[test]
+fn a_run_only_goes_where_an_executor_is_and_takes_no_more_than_fits() {
+    run(async {
+        let console = Console::start().await;
+        console.job(|_| ()).await;
+        let admin = console.admin().await;
+        let foreign = [("key", "a"), ("address", "http://169.254.169.254/")];
+        let answer = admin.submit("/jobs/1/run", &foreign).await;
+        assert!(answer.status == 422 && answer.error("address").unwrap().contains("not online"));
+        let long = "ä".repeat(40_000);
+        let answer = admin
+            .submit("/jobs/1/run", &[("key", "b"), ("params", &long)])
+            .await;
+        assert!(answer.status == 422 && answer.error("params").unwrap().contains("80000 bytes"));
+        assert!(answer.body.contains(&long), "nothing typed is lost");
+        assert_eq!(console.store.newest_run().await.unwrap(), 0);
+    });
+}
+
+#[test]
+fn a_kill_asks_first_and_cancels_what_was_not_sent() {
+    run(async {
+        let console = Console::start().await;
+        console.job(|_| ()).await;
+        let admin = console.admin().await;
+        let run = admin
+            .submit("/jobs/1/run", &[("key", "k")])
+            .await
+            .location()
+            .to_owned();
+        assert!(
+            admin
+                .get(&run)
+                .await
+                .body
+                .contains(&format!("href=\"{run}/kill\""))
+        );
+        assert!(
+            admin
+                .get(&format!("{run}/kill"))
+                .await
+                .body
+                .contains("Kill the run")
+        );
+        let answer = admin.submit(&format!("{run}/kill"), &[]).await;
+        assert_eq!((answer.status, answer.location()), (303, run.as_str()));
+        let page = admin.get(&run).await.body;
+        assert!(page.contains("The run is cancelled; it had not been sent."));
+        assert!(page.contains("data-state=\"cancelled\"") && !page.contains("/kill\""));
+        assert!(page.contains("There is no log"));
+    });
+}
+
+#[test]
+fn an_app_is_made_once() {
+    run(async {
+        let console = Console::start().await;
+        let admin = console.admin().await;
+        let answer = admin
+            .submit("/apps", &[("name", "billing"), ("title", "")])
+            .await;
+        assert_eq!((answer.status, answer.location()), (303, "/apps"));
+        let again = admin
+            .submit("/apps", &[("name", "billing"), ("title", "<i>")])
+            .await;
+        assert!(again.status == 422 && again.error("name").unwrap().contains("already"));
+        let wrong = admin.submit("/apps", &[("name", "a b")]).await;
+        assert!(wrong.error("name").is_some());
+        assert_eq!(
+            console
+                .store
+                .app_by_name("billing")
+                .await
+                .unwrap()
+                .unwrap()
+                .title,
+            "billing"
+        );
+    });
+}
+
+#[test]
+fn colours_and_zone_are_kept_and_lead_back() {
+    run(async {
+        let console = Console::start().await;
+        console.job(|_| ()).await;
+        let admin = console.admin().await;
+        let answer = admin
+            .submit(
+                "/preferences",
+                &[("theme", "dark"), ("next", "/jobs?text=a")],
+            )
+            .await;
+        assert_eq!(answer.location(), "/jobs?text=a");
+        admin
+            .submit(
+                "/preferences",
+                &[("zone", "Asia/Tokyo"), ("next", "//evil.example")],
+            )
+            .await;
+        let page = admin.get("/jobs/1").await.body;
+        assert!(page.contains("data-theme=\"dark\"") && page.contains("Times in Asia/Tokyo"));
+        admin
+            .submit("/preferences", &[("zone", "<script>"), ("theme", "\"x")])
+            .await;
+        assert!(
+            admin.get("/").await.body.contains("data-theme=\"dark\""),
+            "what is no choice changes nothing"
+        );
+    });
+}
