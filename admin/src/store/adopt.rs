@@ -27,13 +27,13 @@ pub struct Waiting {
 
 /// `state < 9` is there to the letter: SQLite takes a partial index only for its own words. MariaDB would read a small table
 /// as a whole, and wait for every lock on its way.
-pub const ADOPT: Text = Text {
+pub(super) const ADOPT: Text = Text {
     sqlite: "UPDATE run SET epoch = ?, owner = ? WHERE shard = ? AND state = 0 AND state < 9 AND epoch < ? AND due_at <= ?",
     postgres: "UPDATE run SET epoch = ?, owner = ? WHERE shard = ? AND state = 0 AND state < 9 AND epoch < ? AND due_at <= ?",
     mysql: "UPDATE run FORCE INDEX (run_open) SET epoch = ?, owner = ? WHERE shard = ? AND state = 0 AND epoch < ? AND due_at <= ?",
 };
 
-pub const WAITING: &str = "SELECT run.id, run.job_id, run.shard, run.epoch, run.cause, run.fire_no, run.part, run.parts, run.attempt, \
+pub(super) const WAITING: &str = "SELECT run.id, run.job_id, run.shard, run.epoch, run.cause, run.fire_no, run.part, run.parts, run.attempt, \
      run.scheduled_at, run.due_at, COALESCE(run.address, run_input.address) \
      FROM run LEFT JOIN run_input ON run_input.run_id = run.id \
      WHERE run.shard = ? AND run.state = 0 AND run.state < 9 AND run.epoch = ? AND run.due_at <= ? \

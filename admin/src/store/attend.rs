@@ -19,12 +19,16 @@ pub struct Whereabouts {
 }
 
 /// MariaDB would walk the whole table for `UPDATE … WHERE id IN (SELECT …)`, and wait for every lock on its way.
-const CANCEL: Text = Text {
+pub(super) const CANCEL: Text = Text {
     sqlite: "UPDATE run SET state = 12, reason = ?, finished_at = ? WHERE id IN (SELECT u.value FROM json_each(?) AS u) AND +state = 0",
     postgres: "UPDATE run SET state = 12, reason = ?, finished_at = ? WHERE id IN (SELECT unnest(?::bigint[])) AND state + 0 = 0",
     mysql: "UPDATE JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$')) AS u STRAIGHT_JOIN run FORCE INDEX (PRIMARY) ON run.id = u.id \
             SET run.state = 12, run.reason = ?, run.finished_at = ? WHERE run.state = 0",
 };
+
+pub(super) const UNANSWERED: &str = "SELECT id FROM run WHERE shard = ? AND state = 1 AND state < 9 AND marked_at < ? ORDER BY id LIMIT ?";
+
+pub(super) const UNCONFIRMED: &str = "SELECT id FROM run WHERE shard = ? AND state = 2 AND state < 9 AND kill_asked_at < ? ORDER BY id LIMIT 500";
 
 impl Store {
     pub async fn whereabouts(&self, run_id: i64) -> Result<Option<Whereabouts>> {
@@ -90,9 +94,8 @@ impl Store {
         marked_before: Millis,
         limit: i64,
     ) -> Result<Vec<i64>> {
-        let text = "SELECT id FROM run WHERE shard = ? AND state = 1 AND state < 9 AND marked_at < ? ORDER BY id LIMIT ?";
         let values = vec![shard.into(), marked_before.into(), limit.into()];
-        self.all(self.hot_reads(), text, values)
+        self.all(self.hot_reads(), UNANSWERED, values)
             .await?
             .iter()
             .map(|row| Ok(row.try_get_by_index(0)?))
@@ -101,11 +104,10 @@ impl Store {
 
     /// Runs whose end was asked for before `asked_before` and has not been reported.
     pub async fn unconfirmed_kills(&self, shard: i32, asked_before: Millis) -> Result<Vec<i64>> {
-        let text = "SELECT id FROM run WHERE shard = ? AND state = 2 AND state < 9 AND kill_asked_at < ? ORDER BY id LIMIT 500";
         let rows = self
             .all(
                 self.hot_reads(),
-                text,
+                UNCONFIRMED,
                 vec![shard.into(), asked_before.into()],
             )
             .await?;

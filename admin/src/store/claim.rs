@@ -3,7 +3,7 @@
 //! Only what the compare-and-set on `job_clock` has won is inserted, and the insert is plain: a key that is there already
 //! is an error, never skipped in silence, or an instant could be lost while the cursor moves on.
 
-mod text;
+pub(super) mod text;
 
 use std::collections::HashSet;
 
@@ -50,15 +50,16 @@ pub struct Holder<'a> {
     pub ttl_ms: i64,
 }
 
+pub(super) const DUE: &str = "SELECT job_id, next_fire_at, revision FROM job_clock WHERE shard = ? AND next_fire_at <= ? \
+     ORDER BY shard, next_fire_at, job_id LIMIT ?";
+
 impl Store {
     /// Jobs of a shard whose cursor is at or before `until`, earliest first.
     pub async fn due_jobs(&self, shard: i32, until: Millis, limit: usize) -> Result<Vec<Due>> {
-        let text = "SELECT job_id, next_fire_at, revision FROM job_clock WHERE shard = ? AND next_fire_at <= ? \
-                    ORDER BY shard, next_fire_at, job_id LIMIT ?";
         let rows = self
             .all(
                 self.hot_reads(),
-                text,
+                DUE,
                 vec![shard.into(), until.into(), (limit as i64).into()],
             )
             .await?;

@@ -20,7 +20,7 @@ pub struct Mark<'a> {
 
 /// The state is hidden from the planner (`+ 0`), or it may walk the index of open runs instead of the primary key. MariaDB
 /// has to be told to use that key: it reads a small table as a whole, and waits for every lock on its way.
-const MARK: Text = Text {
+pub(super) const MARK: Text = Text {
     sqlite: "UPDATE run SET state = 1, mark_token = ?, marked_at = ?, owner = ?, sends = sends + 1, address = u.value->>2, boot_id = u.value->>3 \
              FROM json_each(?) AS u WHERE run.id = u.value->>0 AND +run.state = 0 AND run.epoch = u.value->>1",
     postgres: "UPDATE run SET state = 1, mark_token = ?, marked_at = ?, owner = ?, sends = sends + 1, address = u.a, boot_id = NULLIF(u.b, '') \
@@ -32,7 +32,7 @@ const MARK: Text = Text {
             run.address = u.a, run.boot_id = u.b WHERE run.state = 0 AND run.epoch = u.epoch",
 };
 
-const UNMARK: Text = Text {
+pub(super) const UNMARK: Text = Text {
     sqlite: "UPDATE run SET state = 0, sends = sends - 1, mark_token = NULL, marked_at = NULL, boot_id = NULL, \
              address = CASE u.value->>2 WHEN 1 THEN address END FROM json_each(?) AS u \
              WHERE run.id = u.value->>0 AND +run.state = 1 AND run.mark_token = u.value->>1",

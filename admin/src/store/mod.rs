@@ -33,6 +33,8 @@ pub mod fire;
 pub mod mark;
 pub mod node;
 pub mod overview;
+#[doc(hidden)]
+pub mod plans;
 mod quarantine;
 pub mod session;
 pub mod settle;

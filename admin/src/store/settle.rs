@@ -1,8 +1,8 @@
 //! The third committed write: what became of a run, with all that follows from it, in one transaction.
 
-mod follow;
-mod lock;
-mod text;
+pub(super) mod follow;
+pub(super) mod lock;
+pub(super) mod text;
 
 use std::collections::HashMap;
 

@@ -7,6 +7,9 @@ use super::text::printable;
 use super::{Finding, FollowUp, Row, Then};
 use crate::store::{Result, Store};
 
+pub const CANCEL_RETRIES: &str = "UPDATE run SET state = 12, reason = 'late_result', finished_at = ? \
+     WHERE fire_no = ? AND job_id = ? AND cause = ? AND part = ? AND attempt > ? AND state = 0";
+
 /// The job allows a further attempt, and is neither gone nor paused.
 fn may_retry(row: &Row, then: &Then) -> bool {
     then.jobs.get(&row.job_id).is_some_and(|job| {
@@ -79,8 +82,6 @@ impl Store {
         row: &Row,
         follow_up: &FollowUp,
     ) -> Result<()> {
-        let text = "UPDATE run SET state = 12, reason = 'late_result', finished_at = ? \
-                    WHERE fire_no = ? AND job_id = ? AND cause = ? AND part = ? AND attempt > ? AND state = 0";
         let values = vec![
             follow_up.now.into(),
             row.fire_no.into(),
@@ -89,7 +90,7 @@ impl Store {
             row.part.into(),
             row.attempt.into(),
         ];
-        self.execute(tx, text, values).await?;
+        self.execute(tx, CANCEL_RETRIES, values).await?;
         Ok(())
     }
 

@@ -10,6 +10,7 @@ mod ids;
 mod lease;
 mod locks;
 mod mark;
+mod plans;
 mod quarantine;
 mod schema;
 mod send;

@@ -1,0 +1,28 @@
+//! The statements that run all day, by name: a test asks each database how it would run them, as they stand.
+
+use sea_orm::DbBackend;
+
+use super::{adopt, attend, claim, mark, settle};
+
+/// Name and text, parameters as `?`.
+pub fn texts(backend: DbBackend) -> Vec<(&'static str, &'static str)> {
+    let of = |text: super::dialect::Text| text.of(backend);
+    vec![
+        ("due", claim::DUE),
+        ("advance", of(claim::text::ADVANCE)),
+        ("record", of(claim::text::RECORD)),
+        ("adopt", of(adopt::ADOPT)),
+        ("waiting", adopt::WAITING),
+        ("mark", of(mark::MARK)),
+        ("unmark", of(mark::UNMARK)),
+        ("cancel", of(attend::CANCEL)),
+        ("accept", of(settle::text::ACCEPT)),
+        ("settle_successes", of(settle::text::SETTLE_SUCCESSES)),
+        ("settle", of(settle::text::SETTLE)),
+        ("lock_jobs", of(settle::lock::LOCK_JOBS)),
+        ("lock_runs", of(settle::lock::LOCK_RUNS)),
+        ("cancel_retries", settle::follow::CANCEL_RETRIES),
+        ("unanswered", attend::UNANSWERED),
+        ("unconfirmed", attend::UNCONFIRMED),
+    ]
+}

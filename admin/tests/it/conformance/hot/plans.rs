@@ -1,0 +1,293 @@
+//! Each statement that runs all day is run by the key that it was written for, however full or empty the tables are.
+
+use carillon_admin::store::plans::texts;
+use sea_orm::{
+    ConnectionTrait as _, DatabaseTransaction, QueryResult, Statement, TransactionTrait as _,
+};
+
+use super::ground::Ground;
+use crate::conformance::world::{SHARDS, after};
+use crate::services::Kind;
+
+/// Jobs, and four times as many runs: most of them over long ago, 25 of each open state.
+async fn fill(ground: &Ground, jobs: i64) {
+    let open = |id: i64| {
+        if id <= jobs * 4 - 100 {
+            9
+        } else {
+            (jobs * 4 - id) / 25
+        }
+    };
+    let tables: [(&str, i64, &dyn Fn(i64) -> String); 3] = [
+        (
+            "job (id, app_id, shard, name, handler, schedule_kind, schedule_text, anchor_at, catch_up, misfire, misfire_threshold_ms, \
+          route, block, timeout_seconds, retries, enabled, revision, created_at, updated_at)",
+            jobs,
+            &|id| {
+                format!(
+                    "({id}, 1, {}, 'n', 'h', 'cron', '{{}}', 0, 'all', 'skip', 60000, 'first', 'serial', 0, 0, TRUE, 1, 1, 1)",
+                    id % i64::from(SHARDS)
+                )
+            },
+        ),
+        (
+            "job_clock (shard, next_fire_at, job_id, revision)",
+            jobs,
+            &|id| format!("({}, {}, {id}, 1)", id % i64::from(SHARDS), after(id)),
+        ),
+        (
+            "run (id, job_id, app_id, shard, cause, fire_no, part, parts, attempt, scheduled_at, due_at, state, epoch, sends)",
+            jobs * 4,
+            &|id| {
+                format!(
+                    "({id}, {}, 1, {}, 0, {}, 0, 1, 1, 1, {}, {}, {}, 1)",
+                    id % jobs + 1,
+                    id % i64::from(SHARDS),
+                    after(id),
+                    after(id),
+                    open(id),
+                    id % 3
+                )
+            },
+        ),
+    ];
+    for (table, count, row) in tables {
+        let ids: Vec<i64> = (1..=count).collect();
+        for chunk in ids.chunks(1000) {
+            let rows: Vec<String> = chunk.iter().map(|id| row(*id)).collect();
+            ground
+                .sql(&format!("INSERT INTO {table} VALUES {}", rows.join(",")))
+                .await;
+        }
+    }
+}
+
+/// Some values for the statement, as they would be bound.
+fn values(name: &str, kind: Kind) -> Vec<String> {
+    let postgres = kind == Kind::Postgres;
+    // A list: an array for each column on PostgreSQL, rows of JSON elsewhere.
+    let list = |columns: &[&str]| -> Vec<String> {
+        match postgres {
+            true => columns
+                .iter()
+                .map(|value| format!("'{{{value},{value}}}'"))
+                .collect(),
+            false => {
+                let quoted = columns.iter().map(|value| match value.parse::<i64>() {
+                    Ok(_) => (*value).to_owned(),
+                    Err(_) => format!("\"{value}\""),
+                });
+                vec![format!("'[[{}]]'", quoted.collect::<Vec<_>>().join(","))]
+            }
+        }
+    };
+    let ids = || {
+        vec![if postgres {
+            "'{5,6}'".to_owned()
+        } else {
+            "'[5,6]'".to_owned()
+        }]
+    };
+    let plain = |values: &[&str]| {
+        values
+            .iter()
+            .map(|value| (*value).to_owned())
+            .collect::<Vec<_>>()
+    };
+    let until = after(20).to_string();
+    let cursor = after(5).to_string();
+    // MariaDB wants the list before what is set.
+    let led_by = |head: &[&str], list: Vec<String>| match kind {
+        Kind::Mariadb => [list, plain(head)].concat(),
+        _ => [plain(head), list].concat(),
+    };
+    match name {
+        "due" => plain(&["2", &until, "200"]),
+        "advance" if postgres => [list(&["5", &cursor, &until, "1"]), plain(&["2"])].concat(),
+        "advance" => list(&["5", &cursor, &until, "1", "2"]),
+        "record" => [plain(&["1", "'a'"]), list(&["5", "6", &until])].concat(),
+        "adopt" => plain(&["7", "'a'", "2", "7", &until]),
+        "waiting" => plain(&["2", "1", &until, "1000"]),
+        "mark" => led_by(&["1", "1", "'a'"], list(&["5", "1", "x", "y"])),
+        "unmark" => list(&["5", "1", "1"]),
+        "cancel" => led_by(&["'operator'", "1"], ids()),
+        "accept" => list(&["5", "1"]),
+        "settle" | "settle_successes" => led_by(&["1"], list(&["5", "9", "200", "m", "r", "1"])),
+        "lock_jobs" | "lock_runs" => ids(),
+        "cancel_retries" => plain(&["1", &cursor, "5", "0", "0", "1"]),
+        "unanswered" => plain(&["2", "1", "500"]),
+        "unconfirmed" => plain(&["2", "1"]),
+        other => panic!("no values for {other}"),
+    }
+}
+
+/// How it must be run: part of the plan on SQLite, PostgreSQL and MariaDB.
+fn expected(name: &str) -> [&'static str; 3] {
+    match name {
+        "due" => [
+            "job_clock USING PRIMARY KEY (shard=? AND next_fire_at<?)",
+            "Index Scan using job_clock_pkey",
+            "job_clock range PRIMARY",
+        ],
+        "advance" => [
+            "job_clock USING PRIMARY KEY (shard=? AND next_fire_at=? AND job_id=?)",
+            "Index Scan using job_clock_pkey",
+            "job_clock eq_ref PRIMARY",
+        ],
+        "record" => [
+            "SEARCH j USING INTEGER PRIMARY KEY",
+            "Index Scan using job_pkey",
+            "j eq_ref PRIMARY",
+        ],
+        "lock_jobs" => [
+            "SEARCH job USING INTEGER PRIMARY KEY",
+            "Index Scan using job_pkey",
+            "job eq_ref PRIMARY",
+        ],
+        "adopt" => [
+            "run USING INDEX run_open (shard=? AND state=? AND epoch<?)",
+            "Index Scan using run_open",
+            "run range run_open",
+        ],
+        "waiting" => [
+            "run USING INDEX run_open (shard=? AND state=? AND epoch=? AND due_at<?)",
+            "run_open",
+            "run range run_open",
+        ],
+        "unanswered" | "unconfirmed" => [
+            "run USING INDEX run_open (shard=? AND state=?)",
+            "run_open",
+            "run ref run_open",
+        ],
+        "cancel_retries" => [
+            "run USING INDEX run_fire",
+            "Index Scan using run_fire",
+            "run range run_fire",
+        ],
+        _ => [
+            "SEARCH run USING INTEGER PRIMARY KEY",
+            "Index Scan using run_pkey",
+            "run eq_ref PRIMARY",
+        ],
+    }
+}
+
+async fn explain(tx: &DatabaseTransaction, kind: Kind, name: &str, text: &str) -> String {
+    let mut pieces = text.split('?');
+    let mut filled = pieces.next().unwrap_or_default().to_owned();
+    let values = values(name, kind);
+    assert_eq!(text.matches('?').count(), values.len(), "{name}");
+    for (index, (value, piece)) in (1..).zip(values.iter().zip(pieces)) {
+        // On PostgreSQL the plan counts that is kept for all values.
+        filled += &if kind == Kind::Postgres {
+            format!("${index}{piece}")
+        } else {
+            format!("{value}{piece}")
+        };
+    }
+    let question = match kind {
+        Kind::Sqlite => format!("EXPLAIN QUERY PLAN {filled}"),
+        Kind::Mariadb => format!("EXPLAIN {filled}"),
+        Kind::Postgres => {
+            tx.execute_unprepared("SET LOCAL plan_cache_mode = force_generic_plan")
+                .await
+                .unwrap();
+            tx.execute_unprepared(&format!("PREPARE {name} AS {filled}"))
+                .await
+                .unwrap();
+            format!("EXPLAIN EXECUTE {name}({})", values.join(","))
+        }
+    };
+    let rows = tx
+        .query_all_raw(Statement::from_string(tx.get_database_backend(), question))
+        .await
+        .unwrap();
+    rows.iter()
+        .map(|row| line(row, kind))
+        .collect::<Vec<_>>()
+        .join("\n")
+}
+
+/// SQLite's and PostgreSQL's own words; of MariaDB table, type and key.
+fn line(row: &QueryResult, kind: Kind) -> String {
+    let column = |name| {
+        row.try_get::<Option<String>>("", name)
+            .unwrap()
+            .unwrap_or_default()
+    };
+    match kind {
+        Kind::Sqlite => row.try_get_by_index(3).unwrap(),
+        Kind::Postgres => row.try_get_by_index(0).unwrap(),
+        Kind::Mariadb => format!("{} {} {}", column("table"), column("type"), column("key")),
+    }
+}
+
+/// A read of a small table as a whole is as good as any; a lock on all of it is not.
+fn locks(name: &str) -> bool {
+    !["due", "waiting", "unanswered", "unconfirmed"].contains(&name)
+}
+
+async fn check(ground: &Ground, kind: Kind, which: impl Fn(&str) -> bool) {
+    let tx = ground.raw.begin().await.unwrap();
+    for (name, text) in texts(tx.get_database_backend()) {
+        if !which(name) {
+            continue;
+        }
+        let plan = explain(&tx, kind, name, text).await;
+        let expected = expected(name)[kind as usize];
+        assert!(
+            plan.contains(expected),
+            "{name} should have `{expected}`:\n{plan}\n{text}"
+        );
+    }
+    tx.rollback().await.unwrap();
+}
+
+databases! {
+    async fn m001_2_each_hot_statement_uses_its_key(db: &TestDatabase) {
+        let ground = Ground::new(db).await;
+        fill(&ground, 5_000).await;
+        if db.kind() == Kind::Mariadb {
+            ground.sql("ANALYZE TABLE job, job_clock, run").await;
+        } else {
+            ground.sql("ANALYZE").await;
+        }
+        check(&ground, db.kind(), |_| true).await;
+    }
+
+    async fn those_that_lock_do_so_on_a_new_database_too(db: &TestDatabase) {
+        let ground = Ground::new(db).await;
+        // PostgreSQL reads a small table as a whole, and waits for no lock by that.
+        if db.kind() != Kind::Postgres {
+            check(&ground, db.kind(), locks).await;
+            fill(&ground, 25).await;
+            check(&ground, db.kind(), locks).await;
+        }
+    }
+
+    async fn m001_2_a_scan_reads_as_many_rows_as_are_due(db: &TestDatabase) {
+        let ground = Ground::new(db).await;
+        if db.kind() == Kind::Sqlite {
+            // Its plan says all: both conditions are in the key.
+            return;
+        }
+        fill(&ground, 5_000).await;
+        let analyze = match db.kind() {
+            Kind::Mariadb => "ANALYZE TABLE job_clock",
+            _ => "ANALYZE",
+        };
+        ground.sql(analyze).await;
+        let text = texts(ground.raw.get_database_backend())[0].1;
+        let filled = values("due", db.kind()).iter().fold(text.to_owned(), |text, value| text.replacen('?', value, 1));
+        // Five of the first twenty seconds are this shard's.
+        if db.kind() == Kind::Mariadb {
+            let read: String = ground.rows(&format!("ANALYZE {filled}")).await[0].try_get("", "r_rows").unwrap();
+            assert_eq!(read, "5.00");
+        } else {
+            let rows = ground.rows(&format!("EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) {filled}")).await;
+            let plan: Vec<String> = rows.iter().map(|row| row.try_get_by_index(0).unwrap()).collect();
+            let plan = plan.join("\n");
+            assert!(plan.contains("(actual rows=5 loops=1)") && !plan.contains("Rows Removed"), "{plan}");
+        }
+    }
+}
