@@ -16,6 +16,7 @@ use super::Pipeline;
 use super::settings::ms;
 use crate::runtime::Service;
 use crate::store::adopt::Waiting;
+use crate::store::give_back::Unsent;
 use crate::store::settle::{Finding, FollowUp, Settled};
 
 /// Findings of one write.
@@ -258,16 +259,20 @@ impl Complete {
         if given_back.is_empty() {
             return true;
         }
-        let tokens: Vec<(i64, i64, bool)> = given_back
+        let unsent: Vec<Unsent> = given_back
             .iter()
-            .map(|(run, token)| (run.run_id, *token, run.bound_to.is_some()))
+            .map(|(run, token)| Unsent {
+                run_id: run.run_id,
+                token: *token,
+                bound: run.bound_to.is_some(),
+            })
             .collect();
-        if let Err(error) = self.0.store.unmark(&tokens).await {
+        if let Err(error) = self.0.store.unmark(&unsent, self.0.clock.now()).await {
             tracing::warn!(%error, "runs that were not sent could not be given back yet");
             self.0.outcomes.work().given_back.extend(given_back);
             return false;
         }
-        // One that was settled meanwhile is refused by its mark.
+        // One that was settled or cancelled meanwhile is refused by its mark.
         let again_at = self.0.clock.now() + ms(self.0.settings.tick_every);
         for (run, _) in given_back {
             self.0.put_in_ring(run, again_at);

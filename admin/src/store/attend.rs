@@ -1,6 +1,7 @@
 //! Looking after single runs: whom to ask about one, ending one, and finding those that need a hand.
 
 use carillon_scheduler::{Millis, RunState};
+use sea_orm::{DbBackend, Value};
 
 use super::dialect::{self, Text};
 use super::{Error, Result, Store};
@@ -25,6 +26,19 @@ pub(super) const CANCEL: Text = Text {
     mysql: "UPDATE JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$')) AS u STRAIGHT_JOIN run FORCE INDEX (PRIMARY) ON run.id = u.id \
             SET run.state = 12, run.reason = ?, run.finished_at = ? WHERE run.state = 0",
 };
+
+pub(super) fn cancel_values(
+    backend: DbBackend,
+    run_ids: &[i64],
+    reason: &str,
+    now: Millis,
+) -> Vec<Value> {
+    let (_, list) = dialect::id_list(backend, run_ids);
+    match backend {
+        DbBackend::MySql => vec![list, reason.into(), now.into()],
+        _ => vec![reason.into(), now.into(), list],
+    }
+}
 
 pub(super) const UNANSWERED: &str = "SELECT id FROM run WHERE shard = ? AND state = 1 AND state < 9 AND marked_at < ? ORDER BY id LIMIT ?";
 
@@ -55,11 +69,7 @@ impl Store {
 
     /// Ends runs that were never sent. Answers how many were still `claimed`.
     pub async fn cancel(&self, run_ids: &[i64], reason: &str, now: Millis) -> Result<u64> {
-        let (_, list) = dialect::id_list(self.backend, run_ids);
-        let values = match self.backend {
-            sea_orm::DbBackend::MySql => vec![list, reason.into(), now.into()],
-            _ => vec![reason.into(), now.into(), list],
-        };
+        let values = cancel_values(self.backend, run_ids, reason, now);
         let done = self
             .execute(&self.write, CANCEL.of(self.backend), values)
             .await?;

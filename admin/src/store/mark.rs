@@ -32,19 +32,6 @@ pub(super) const MARK: Text = Text {
             run.address = u.a, run.boot_id = u.b WHERE run.state = 0 AND run.epoch = u.epoch",
 };
 
-pub(super) const UNMARK: Text = Text {
-    sqlite: "UPDATE run SET state = 0, sends = sends - 1, mark_token = NULL, marked_at = NULL, boot_id = NULL, \
-             address = CASE u.value->>2 WHEN 1 THEN address END FROM json_each(?) AS u \
-             WHERE run.id = u.value->>0 AND +run.state = 1 AND run.mark_token = u.value->>1",
-    postgres: "UPDATE run SET state = 0, sends = sends - 1, mark_token = NULL, marked_at = NULL, boot_id = NULL, \
-               address = CASE u.keep WHEN 1 THEN address END \
-               FROM unnest(?::bigint[], ?::bigint[], ?::int[]) AS u(id, token, keep) \
-               WHERE run.id = u.id AND run.state + 0 = 1 AND run.mark_token = u.token",
-    mysql: "UPDATE JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$[0]', token BIGINT PATH '$[1]', keep INT PATH '$[2]')) AS u \
-            STRAIGHT_JOIN run FORCE INDEX (PRIMARY) ON run.id = u.id SET run.state = 0, run.sends = run.sends - 1, run.mark_token = NULL, run.marked_at = NULL, \
-            run.boot_id = NULL, run.address = CASE u.keep WHEN 1 THEN run.address END WHERE run.state = 1 AND run.mark_token = u.token",
-};
-
 impl Store {
     /// Allows the sending of these runs and answers those that were won. `token` is new for each call: it tells ours from
     /// another node's, and repairs an answer that was lost. After an error some may be marked all the same: `unmark` them.
@@ -94,32 +81,6 @@ impl Store {
             .collect()
     }
 
-    /// `sending` → `claimed`, the only way back: these requests were certainly not written. Each with the token of its mark,
-    /// and whether it keeps its address (a part of a broadcast does).
-    pub async fn unmark(&self, runs: &[(i64, i64, bool)]) -> Result<u64> {
-        let values = match self.backend {
-            sea_orm::DbBackend::Postgres => vec![
-                runs.iter().map(|run| run.0).collect::<Vec<_>>().into(),
-                runs.iter().map(|run| run.1).collect::<Vec<_>>().into(),
-                runs.iter()
-                    .map(|run| i32::from(run.2))
-                    .collect::<Vec<_>>()
-                    .into(),
-            ],
-            _ => {
-                let rows: Vec<_> = runs
-                    .iter()
-                    .map(|run| (run.0, run.1, i32::from(run.2)))
-                    .collect();
-                vec![serde_json::to_string(&rows).unwrap_or_default().into()]
-            }
-        };
-        Ok(self
-            .execute(&self.write, UNMARK.of(self.backend), values)
-            .await?
-            .rows_affected())
-    }
-
     /// The next address of a run whose request could not be written to the one before.
     pub async fn redirect(
         &self,
@@ -157,6 +118,8 @@ impl Store {
         let ids = self.take_ids(&super::ids::RUN, others.len()).await?;
         let parts = addresses.len() as i32;
         let tx = self.begin().await?;
+        // An edit that cancels what waits of this job would not see parts that are added beside it.
+        self.lock_jobs_of(&tx, &[run.run_id]).await?;
         let text = "UPDATE run SET parts = ?, address = ? WHERE id = ? AND state = 0 AND epoch = ? AND address IS NULL";
         let values = vec![
             parts.into(),

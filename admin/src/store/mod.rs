@@ -20,6 +20,7 @@ mod job_rows;
 mod misfire_list;
 mod row;
 mod run_list;
+mod run_lock;
 mod run_view;
 mod schema;
 
@@ -30,6 +31,7 @@ pub mod claim;
 pub mod definition;
 pub mod executor;
 pub mod fire;
+pub mod give_back;
 pub mod mark;
 pub mod node;
 pub mod overview;

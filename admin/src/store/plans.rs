@@ -2,7 +2,7 @@
 
 use sea_orm::DbBackend;
 
-use super::{adopt, attend, claim, mark, settle};
+use super::{adopt, attend, claim, give_back, mark, run_lock, settle};
 
 /// Name and text, parameters as `?`.
 pub fn texts(backend: DbBackend) -> Vec<(&'static str, &'static str)> {
@@ -14,13 +14,13 @@ pub fn texts(backend: DbBackend) -> Vec<(&'static str, &'static str)> {
         ("adopt", of(adopt::ADOPT)),
         ("waiting", adopt::WAITING),
         ("mark", of(mark::MARK)),
-        ("unmark", of(mark::UNMARK)),
+        ("unmark", of(give_back::UNMARK)),
         ("cancel", of(attend::CANCEL)),
         ("accept", of(settle::text::ACCEPT)),
         ("settle_successes", of(settle::text::SETTLE_SUCCESSES)),
         ("settle", of(settle::text::SETTLE)),
-        ("lock_jobs", of(settle::lock::LOCK_JOBS)),
-        ("lock_runs", of(settle::lock::LOCK_RUNS)),
+        ("lock_jobs", of(run_lock::LOCK_JOBS)),
+        ("lock_runs", of(run_lock::LOCK_RUNS)),
         ("cancel_retries", settle::follow::CANCEL_RETRIES),
         ("unanswered", attend::UNANSWERED),
         ("unconfirmed", attend::UNCONFIRMED),

@@ -1,14 +1,13 @@
 //! The third committed write: what became of a run, with all that follows from it, in one transaction.
 
 pub(super) mod follow;
-pub(super) mod lock;
 pub(super) mod text;
 
 use std::collections::HashMap;
 
 use carillon_scheduler::{Millis, RetryPolicy, RunEvent, RunState};
 
-use self::lock::{Retries, Row};
+use super::run_lock::{Owner, Row};
 use super::{Result, Store, ids};
 
 /// Something that was learned about a run.
@@ -49,7 +48,7 @@ struct Then {
     settled: Settled,
     runs: Vec<i64>,
     rows: Vec<i64>,
-    jobs: HashMap<i64, Retries>,
+    jobs: HashMap<i64, Owner>,
 }
 
 impl Store {
@@ -103,16 +102,18 @@ impl Store {
         follow_up: &FollowUp,
         begun: bool,
     ) -> Result<Settled> {
-        let failures = list.iter().filter(|finding| may_fail(finding)).count();
+        let failing = list.iter().filter(|finding| may_fail(finding));
+        let failing: Vec<i64> = failing.map(|finding| finding.run_id).collect();
         let mut then = Then {
             settled: Settled::default(),
-            runs: self.take_ids(&ids::RUN, failures).await?,
-            rows: self.take_ids(&ids::ROW, failures).await?,
+            runs: self.take_ids(&ids::RUN, failing.len()).await?,
+            rows: self.take_ids(&ids::ROW, failing.len()).await?,
             jobs: HashMap::new(),
         };
         let tx = self.begin().await?;
-        then.jobs = self.lock_jobs(&tx, list).await?;
-        let rows = self.lock_runs(&tx, list).await?;
+        then.jobs = self.lock_jobs_of(&tx, &failing).await?;
+        let all: Vec<i64> = list.iter().map(|finding| finding.run_id).collect();
+        let rows = self.lock_runs(&tx, &all).await?;
         let mut changes = Vec::new();
         for finding in list {
             let Some(row) = rows.get(&finding.run_id) else {

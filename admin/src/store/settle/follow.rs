@@ -1,10 +1,11 @@
 //! What follows from a settled run: the next attempt, an alarm, or the end of an attempt that is no longer needed.
 
-use carillon_scheduler::{Cause, RunState};
+use carillon_scheduler::RunState;
 use sea_orm::{DatabaseTransaction, Value};
 
 use super::text::printable;
-use super::{Finding, FollowUp, Row, Then};
+use super::{Finding, FollowUp, Then};
+use crate::store::run_lock::Row;
 use crate::store::{Result, Store};
 
 pub const CANCEL_RETRIES: &str = "UPDATE run SET state = 12, reason = 'late_result', finished_at = ? \
@@ -12,9 +13,8 @@ pub const CANCEL_RETRIES: &str = "UPDATE run SET state = 12, reason = 'late_resu
 
 /// The job allows a further attempt, and is neither gone nor paused.
 fn may_retry(row: &Row, then: &Then) -> bool {
-    then.jobs.get(&row.job_id).is_some_and(|job| {
-        row.attempt <= job.allowed && (row.cause != Cause::Schedule || job.enabled)
-    })
+    let owner = then.jobs.get(&row.job_id);
+    owner.is_some_and(|job| row.attempt <= job.retries && job.lets_wait(row.cause))
 }
 
 impl Store {

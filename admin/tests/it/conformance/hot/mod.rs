@@ -2,6 +2,7 @@
 
 mod adopt;
 mod claim;
+mod contention;
 mod executor;
 mod fire;
 mod follow;

@@ -3,12 +3,13 @@
 use carillon_admin::store::Job;
 use carillon_admin::store::adopt::Waiting;
 use carillon_admin::store::fire::NewFire;
+use carillon_admin::store::give_back::Unsent;
 use carillon_scheduler::Cause;
-use carillon_scheduler::RunState::{Claimed, Running, Sending};
+use carillon_scheduler::RunState::{Cancelled, Claimed, Running, Sending, Succeeded};
 
 use super::ground::{Ground, holder};
 use super::mark::mark;
-use crate::conformance::world::{NOW, after};
+use crate::conformance::world::{NOW, Row, actor, after};
 
 /// A fire by hand, adopted.
 async fn waiting(ground: &Ground, job: &Job, params: Option<&str>) -> Waiting {
@@ -43,8 +44,9 @@ databases! {
         ground.store.mark(&marks, -9_007_199_254_740_993, "a", NOW).await.unwrap();
         let token = -9_007_199_254_740_993;
         ground.sql(&format!("UPDATE run SET state = 2 WHERE id = {}", ids[3])).await;
-        let back = [(ids[0], token, false), (ids[1], token, true), (ids[2], token + 1, true), (ids[3], token, true)];
-        assert_eq!(ground.store.unmark(&back).await.unwrap(), 2);
+        let unsent = |index: usize, token, bound| Unsent { run_id: ids[index], token, bound };
+        let back = [unsent(3, token, true), unsent(0, token, false), unsent(1, token, true), unsent(2, token + 1, true)];
+        assert_eq!(ground.store.unmark(&back, NOW).await.unwrap(), 2);
         for (id, address) in [(ids[0], None), (ids[1], Some("http://x:1/"))] {
             let row = ground.row(id).await;
             assert_eq!((row.state(), row.sends, row.mark_token, row.marked_at, row.boot_id), (Claimed, 0, None, None, None));
@@ -52,8 +54,37 @@ databases! {
         }
         assert_eq!(ground.row(ids[2]).await.state(), Sending, "another token");
         assert_eq!(ground.row(ids[3]).await.state(), Running, "accepted meanwhile");
-        assert_eq!(ground.store.unmark(&back).await.unwrap(), 0, "once");
+        assert_eq!(ground.store.unmark(&back, NOW).await.unwrap(), 0, "once");
         assert_eq!(ground.store.mark(&[mark(ids[0])], 3, "b", NOW).await.unwrap().len(), 1, "and may be marked again");
+    }
+
+    async fn i10_what_goes_back_to_a_disabled_or_deleted_job_is_cancelled(db: &TestDatabase) {
+        let ground = Ground::new(db).await;
+        let jobs = ground.of_one_shard(2).await;
+        let mut unsent = vec![];
+        for job in &jobs {
+            for (id, cause) in [(job.id * 10, 0), (job.id * 10 + 1, 1)] {
+                ground.run(job, Row { id, cause, fire_no: after(id), ..Row::default() }).await;
+                ground.store.mark(&[mark(id)], 5, "a", NOW).await.unwrap();
+                unsent.push(Unsent { run_id: id, token: 5, bound: false });
+            }
+        }
+        let settled = Unsent { run_id: 7, ..unsent[0] };
+        ground.run(&jobs[0], Row { id: 7, state: 9, ..Row::default() }).await;
+        ground.store.set_job_enabled(jobs[0].id, false, NOW, &actor()).await.unwrap();
+        ground.store.delete_job(jobs[1].id, NOW, &actor()).await.unwrap();
+        unsent.push(settled);
+        assert_eq!(ground.store.unmark(&unsent, NOW + 1).await.unwrap(), 4);
+        let mut told = vec![];
+        for run in &unsent {
+            let row = ground.row(run.run_id).await;
+            told.push((row.state(), row.sends, row.reason.unwrap_or_default(), row.finished_at));
+        }
+        let cancelled = |reason: &str| (Cancelled, 0, reason.to_owned(), Some(NOW + 1));
+        let by_hand = (Claimed, 0, String::new(), None);
+        assert_eq!(told[..2], [cancelled("disabled"), by_hand]);
+        assert_eq!(told[2..4], [cancelled("deleted"), cancelled("deleted")]);
+        assert_eq!(told[4].0, Succeeded);
     }
 
     async fn the_next_address_is_noted_only_by_the_one_who_marked(db: &TestDatabase) {

@@ -1,22 +1,21 @@
-//! The rows that a settle works on, locked in the order that everybody keeps: jobs, then runs, each by ascending id.
+//! Runs and their jobs, locked in the order that everybody keeps: jobs, then runs, each by ascending id.
 
 use std::collections::HashMap;
 
 use carillon_scheduler::{Cause, Millis, RunState};
 use sea_orm::{DatabaseTransaction, QueryResult};
 
-use super::{Finding, may_fail};
-use crate::store::dialect::{self, Text};
-use crate::store::{Error, Result, Store};
+use super::dialect::{self, Text};
+use super::{Error, Result, Store};
 
-pub const LOCK_JOBS: Text = Text {
+pub(super) const LOCK_JOBS: Text = Text {
     sqlite: "SELECT id, retries, enabled FROM job WHERE id IN (SELECT u.value FROM json_each(?) AS u) ORDER BY id",
     postgres: "SELECT id, retries, enabled FROM job WHERE id IN (SELECT unnest(?::bigint[])) ORDER BY id FOR UPDATE",
     mysql: "SELECT job.id, job.retries, job.enabled FROM JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$')) AS u \
             STRAIGHT_JOIN job FORCE INDEX (PRIMARY) ON job.id = u.id ORDER BY job.id FOR UPDATE",
 };
 
-pub const LOCK_RUNS: Text = Text {
+pub(super) const LOCK_RUNS: Text = Text {
     sqlite: "SELECT id, job_id, shard, cause, fire_no, part, attempt, state, kill_asked_at, finished_at \
              FROM run WHERE id IN (SELECT u.value FROM json_each(?) AS u) ORDER BY id",
     postgres: "SELECT id, job_id, shard, cause, fire_no, part, attempt, state, kill_asked_at, finished_at \
@@ -26,13 +25,20 @@ pub const LOCK_RUNS: Text = Text {
             STRAIGHT_JOIN run FORCE INDEX (PRIMARY) ON run.id = u.id ORDER BY run.id FOR UPDATE",
 };
 
-/// What a job says on further attempts.
-pub struct Retries {
-    pub allowed: i32,
+/// What a job says of runs that wait, and of further attempts.
+pub(super) struct Owner {
+    pub retries: i32,
     pub enabled: bool,
 }
 
-pub struct Row {
+impl Owner {
+    /// What does not come from the schedule needs no enabled one.
+    pub fn lets_wait(&self, cause: Cause) -> bool {
+        self.enabled || cause != Cause::Schedule
+    }
+}
+
+pub(super) struct Row {
     pub job_id: i64,
     pub shard: i32,
     pub cause: Cause,
@@ -52,19 +58,17 @@ impl Row {
 }
 
 impl Store {
-    /// The jobs of the runs that may fail, locked before their runs as an edit does it: a new attempt must not slip past
-    /// one that disables or deletes its job.
-    pub(super) async fn lock_jobs(
+    /// The jobs of runs that may have to wait again. Locked before their runs, as an edit does it: nothing must slip past
+    /// one that disables or deletes them at the same time.
+    pub(super) async fn lock_jobs_of(
         &self,
         tx: &DatabaseTransaction,
-        list: &[&Finding],
-    ) -> Result<HashMap<i64, Retries>> {
-        let failing = list.iter().filter(|finding| may_fail(finding));
-        let ids: Vec<i64> = failing.map(|finding| finding.run_id).collect();
-        if ids.is_empty() {
+        run_ids: &[i64],
+    ) -> Result<HashMap<i64, Owner>> {
+        if run_ids.is_empty() {
             return Ok(HashMap::new());
         }
-        let (ids, value) = dialect::id_list(self.backend, &ids);
+        let (ids, value) = dialect::id_list(self.backend, run_ids);
         let text = format!("SELECT DISTINCT job_id FROM run WHERE id IN ({ids})");
         let rows = self.all(tx, &text, vec![value]).await?;
         let mut jobs: Vec<i64> = rows
@@ -77,22 +81,22 @@ impl Store {
             .await?
             .iter()
             .map(|row| {
-                let retries = Retries {
-                    allowed: row.try_get_by_index(1)?,
+                let owner = Owner {
+                    retries: row.try_get_by_index(1)?,
                     enabled: row.try_get_by_index(2)?,
                 };
-                Ok((row.try_get_by_index(0)?, retries))
+                Ok((row.try_get_by_index(0)?, owner))
             })
             .collect()
     }
 
+    /// Those that exist, by id; `run_ids` must ascend.
     pub(super) async fn lock_runs(
         &self,
         tx: &DatabaseTransaction,
-        list: &[&Finding],
+        run_ids: &[i64],
     ) -> Result<HashMap<i64, Row>> {
-        let ids: Vec<i64> = list.iter().map(|finding| finding.run_id).collect();
-        let (_, value) = dialect::id_list(self.backend, &ids);
+        let (_, value) = dialect::id_list(self.backend, run_ids);
         self.all(tx, LOCK_RUNS.of(self.backend), vec![value])
             .await?
             .iter()
