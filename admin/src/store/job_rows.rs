@@ -4,7 +4,7 @@
 //! statement repeats its condition (`state < 9`).
 
 use carillon_scheduler::Millis;
-use sea_orm::DatabaseTransaction;
+use sea_orm::{DatabaseTransaction, DbBackend};
 
 use super::job::Job;
 use super::job_create::{CLOCK, clock_row, schedule_text};
@@ -17,12 +17,50 @@ impl Store {
         tx: &DatabaseTransaction,
         job_id: i64,
         now: Millis,
-    ) -> Result<u64> {
-        let text = "DELETE FROM run WHERE fire_no > ? AND job_id = ? AND cause = 0 AND attempt = 1 AND state = 0";
-        Ok(self
-            .execute(tx, text, vec![now.into(), job_id.into()])
-            .await?
-            .rows_affected())
+    ) -> Result<()> {
+        self.drop_behind_all(tx, job_id, now, "state = 0").await
+    }
+
+    /// Takes away the first attempts ahead of now that are in such a state and come after everything else that is
+    /// recorded. The cursor goes on behind that, so the instant of an earlier one would be left without a record. (Rows
+    /// are ahead of each other when `now` is old by the time that the locks are had.)
+    async fn drop_behind_all(
+        &self,
+        tx: &DatabaseTransaction,
+        job_id: i64,
+        now: Millis,
+        state: &str,
+    ) -> Result<()> {
+        // MariaDB would read a small table as a whole, and wait for every lock on its way.
+        let by_fire = match self.backend {
+            DbBackend::MySql => " FORCE INDEX (run_fire)",
+            _ => "",
+        };
+        let key = || vec![now.into(), job_id.into()];
+        let text = format!(
+            "SELECT id, fire_no FROM run{by_fire} WHERE fire_no > ? AND job_id = ? AND cause = 0 AND attempt = 1 AND {state} \
+             ORDER BY id{}",
+            self.for_update()
+        );
+        let ahead = self.all(tx, &text, key()).await?;
+        // Those are locked, so this is all that can be marked or settled of the rest.
+        let text = format!(
+            "SELECT MAX(fire_no) FROM run WHERE fire_no > ? AND job_id = ? AND cause = 0 AND NOT (attempt = 1 AND {state})"
+        );
+        let kept = self.one(tx, &text, key()).await?;
+        let kept: Option<Millis> = kept
+            .map(|row| row.try_get_by_index(0))
+            .transpose()?
+            .flatten();
+        let kept = kept.max(self.last_range(tx, job_id).await?);
+        for row in ahead {
+            let (id, at): (i64, Millis) = (row.try_get_by_index(0)?, row.try_get_by_index(1)?);
+            if kept.is_none_or(|kept| at > kept) {
+                self.execute(tx, "DELETE FROM run WHERE id = ?", vec![id.into()])
+                    .await?;
+            }
+        }
+        Ok(())
     }
 
     /// What was not sent yet says why it never will be. Disabled: the schedule's runs, retries too; deleted: all.
@@ -70,9 +108,7 @@ impl Store {
     ) -> Result<()> {
         if was_disabled {
             // They are ahead again and will be recorded again.
-            let text = "DELETE FROM run WHERE fire_no > ? AND job_id = ? AND cause = 0 AND attempt = 1 AND state = 12 \
-                        AND reason = 'disabled'";
-            self.execute(tx, text, vec![now.into(), job.id.into()])
+            self.drop_behind_all(tx, job.id, now, "state = 12 AND reason = 'disabled'")
                 .await?;
         }
         let schedule = job.schedule().map_err(Error::Invalid)?;
@@ -99,10 +135,14 @@ impl Store {
             .map(|row| row.try_get_by_index(0))
             .transpose()?
             .flatten();
+        Ok(run.max(self.last_range(tx, job_id).await?).unwrap_or(now))
+    }
+
+    /// The end of the latest range that will not run.
+    async fn last_range(&self, tx: &DatabaseTransaction, job_id: i64) -> Result<Option<Millis>> {
         let text = "SELECT to_at FROM misfire WHERE job_id = ? ORDER BY from_at DESC LIMIT 1";
         let range = self.one(tx, text, vec![job_id.into()]).await?;
-        let range: Option<Millis> = range.map(|row| row.try_get_by_index(0)).transpose()?;
-        Ok(run.max(range).unwrap_or(now))
+        Ok(range.map(|row| row.try_get_by_index(0)).transpose()?)
     }
 
     pub(super) async fn drop_clock(&self, tx: &DatabaseTransaction, old: &Job) -> Result<()> {

@@ -3,6 +3,7 @@
 mod adopt;
 mod claim;
 mod contention;
+mod edit;
 mod executor;
 mod fire;
 mod follow;
