@@ -9,6 +9,9 @@ use super::ground::Ground;
 use crate::conformance::world::{SHARDS, after};
 use crate::services::Kind;
 
+/// The values of a table's row, by its id.
+type RowOf<'a> = &'a dyn Fn(i64) -> String;
+
 /// Jobs, and four times as many runs: most of them over long ago, 25 of each open state.
 async fn fill(ground: &Ground, jobs: i64) {
     let open = |id: i64| {
@@ -18,7 +21,7 @@ async fn fill(ground: &Ground, jobs: i64) {
             (jobs * 4 - id) / 25
         }
     };
-    let tables: [(&str, i64, &dyn Fn(i64) -> String); 3] = [
+    let tables: [(&str, i64, RowOf<'_>); 3] = [
         (
             "job (id, app_id, shard, name, handler, schedule_kind, schedule_text, anchor_at, catch_up, misfire, misfire_threshold_ms, \
           route, block, timeout_seconds, retries, enabled, revision, created_at, updated_at)",
