@@ -96,7 +96,13 @@ impl Browser {
         self.client.find(Locator::Css(css)).await.is_ok()
     }
 
+    /// The page may be replaced between finding the element and reading it: then it is found anew.
     pub async fn text(&self, css: &str) -> String {
+        for _ in 0..20 {
+            if let Ok(text) = self.find(css).await.text().await {
+                return text;
+            }
+        }
         self.find(css).await.text().await.unwrap()
     }
 

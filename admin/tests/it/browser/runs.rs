@@ -24,6 +24,8 @@ fn a_run_reaches_its_end_and_shows_hostile_text_as_text() {
         let hostile = "<script>alert(1)</script> 你好";
         browser.fill("#params", hostile).await;
         browser.press("[data-testid=run-form] button").await;
+        // The run's own page, not the form's that is about to go.
+        browser.find("#run").await;
         browser.script("window.same = true").await;
         browser.find("#run[data-state=succeeded]").await;
         assert_eq!(
