@@ -219,11 +219,6 @@ impl Pipeline {
             .load(std::sync::atomic::Ordering::Relaxed)
     }
 
-    /// No request is under way or waits for its second.
-    pub fn sends_are_done(&self) -> bool {
-        self.sends.is_empty()
-    }
-
     /// As [`Pipeline::is_idle`], but runs that were accepted a moment ago may still wait to be written.
     pub fn is_idle_but_accepted(&self) -> bool {
         self.sends.is_empty() && self.outcomes.is_empty_but_accepted()

@@ -149,7 +149,7 @@ impl Node {
             let complete = self.services.complete.clone();
             async move {
                 complete.step().await;
-                pipeline.sends_are_done() && pipeline.is_idle_but_accepted()
+                pipeline.is_idle_but_accepted()
             }
         })
         .await;

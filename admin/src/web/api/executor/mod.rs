@@ -15,7 +15,6 @@ use actix_web::{HttpRequest, HttpResponse, Resource, web};
 use carillon_protocol::{self as wire, Answer, CallbackItem, headers};
 use carillon_scheduler::{Outcome, RunEvent};
 
-use crate::pipeline::Settings;
 use crate::store::executor::Executor;
 use crate::store::settle::Finding;
 use crate::web::State;
@@ -104,7 +103,7 @@ fn registration(request: &HttpRequest, body: &[u8], state: &State) -> Result<Exe
     address::check(&registration.value, state.config.listen.ip().is_loopback())?;
     let boot_id =
         header(request, headers::BOOT_ID).map(|id| id.chars().take(64).collect::<String>());
-    let settings = Settings::of(&state.config);
+    let settings = &state.pipeline.settings;
     let lease = if boot_id.is_some() {
         settings.own_lease
     } else {
