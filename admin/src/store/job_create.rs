@@ -167,11 +167,20 @@ fn new_job(definition: Definition, id: i64, shards: i32, now: Millis) -> Job {
 }
 
 fn job_row(job: &Job) -> Vec<Value> {
+    let mut row = vec![job.id.into(), job.app_id.into(), job.shard.into()];
+    row.extend(definition_columns(job));
+    row.extend([
+        job.revision.into(),
+        job.created_at.into(),
+        job.updated_at.into(),
+    ]);
+    row
+}
+
+/// From `name` to `enabled`, in the order in which both the insert and the update name them.
+pub(super) fn definition_columns(job: &Job) -> [Value; 13] {
     let draft = &job.draft;
-    vec![
-        job.id.into(),
-        job.app_id.into(),
-        job.shard.into(),
+    [
         draft.name.as_str().into(),
         draft.handler.as_str().into(),
         draft.schedule.kind().into(),
@@ -185,13 +194,10 @@ fn job_row(job: &Job) -> Vec<Value> {
         draft.timeout_seconds.into(),
         draft.retries.into(),
         draft.enabled.into(),
-        job.revision.into(),
-        job.created_at.into(),
-        job.updated_at.into(),
     ]
 }
 
 /// The schedule as the API spells it.
-pub(super) fn schedule_text(job: &Job) -> String {
+fn schedule_text(job: &Job) -> String {
     json!(job.draft.schedule).to_string()
 }

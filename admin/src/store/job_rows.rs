@@ -7,7 +7,7 @@ use carillon_scheduler::Millis;
 use sea_orm::{DatabaseTransaction, DbBackend};
 
 use super::job::Job;
-use super::job_create::{CLOCK, clock_row, schedule_text};
+use super::job_create::{CLOCK, clock_row, definition_columns};
 use super::{Error, Result, Store};
 
 impl Store {
@@ -184,26 +184,14 @@ impl Store {
 }
 
 fn values(job: &Job) -> Vec<sea_orm::Value> {
-    let draft = &job.draft;
-    vec![
-        job.app_id.into(),
-        draft.name.as_str().into(),
-        draft.handler.as_str().into(),
-        draft.schedule.kind().into(),
-        schedule_text(job).into(),
-        job.anchor_at.into(),
-        draft.catch_up.as_str().into(),
-        draft.misfire.as_str().into(),
-        (draft.misfire_threshold_seconds * 1000).into(),
-        draft.route.as_str().into(),
-        draft.block.as_str().into(),
-        draft.timeout_seconds.into(),
-        draft.retries.into(),
-        draft.enabled.into(),
+    let mut values = vec![job.app_id.into()];
+    values.extend(definition_columns(job));
+    values.extend([
         job.paused_reason.clone().into(),
         job.resume_from_at.into(),
         job.revision.into(),
         job.updated_at.into(),
         job.id.into(),
-    ]
+    ]);
+    values
 }
