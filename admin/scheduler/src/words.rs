@@ -122,7 +122,7 @@ mod tests {
         let error = "fifo".parse::<RouteStrategy>().unwrap_err();
         assert_eq!(
             error.to_string(),
-            "`fifo` is not a route; allowed: round_robin, first, random, broadcast"
+            "`fifo` is not a route; allowed: round_robin, first, random, broadcast, last, consistent_hash, least_frequently_used, least_recently_used, failover, busy_over, weighted, least_active, sticky, label"
         );
         let error = serde_json::from_str::<MisfirePolicy>("\"later\"").unwrap_err();
         assert_eq!(

@@ -139,7 +139,7 @@ mod tests {
         };
         assert_eq!(
             with("route", json!("least")),
-            "route: `least` is not a route; allowed: round_robin, first, random, broadcast"
+            "route: `least` is not a route; allowed: round_robin, first, random, broadcast, last, consistent_hash, least_frequently_used, least_recently_used, failover, busy_over, weighted, least_active, sticky, label"
         );
         assert_eq!(
             with("retries", json!("3")),

@@ -92,15 +92,17 @@ fn in_order(
         let index = run.part.max(0) as usize % list.len();
         return vec![list[index].clone()];
     }
-    let names: Vec<&str> = list
+    let candidates: Vec<rules::Candidate<'_>> = list
         .iter()
-        .map(|candidate| candidate.address.as_str())
+        .map(|candidate| rules::Candidate::at(&candidate.address))
         .collect();
-    let ticket = match strategy {
-        RouteStrategy::RoundRobin => pipeline.turn(run.job_id),
-        _ => rand::random(),
+    let facts = rules::Facts {
+        job_id: run.job_id,
+        ticket: pipeline.turn(run.job_id),
+        random: rand::random(),
+        ..rules::Facts::default()
     };
-    rules::order(strategy, &names, ticket)
+    rules::order(strategy, &candidates, &facts)
         .into_iter()
         .map(|index| list[index].clone())
         .collect()

@@ -71,7 +71,7 @@ fn wrong_members_are_named() {
             ),
             (
                 json!({"route": "least"}),
-                "route: `least` is not a route; allowed: round_robin, first, random, broadcast",
+                "route: `least` is not a route; allowed: round_robin, first, random, broadcast, last, consistent_hash, least_frequently_used, least_recently_used, failover, busy_over, weighted, least_active, sticky, label",
             ),
             (
                 json!({"block": "fifo"}),
