@@ -2,6 +2,7 @@
 
 mod dialect;
 mod m0001_first;
+mod m0002_rules;
 
 use sea_orm_migration::prelude::*;
 
@@ -10,7 +11,10 @@ pub struct Migrator;
 
 impl MigratorTrait for Migrator {
     fn migrations() -> Vec<Box<dyn MigrationTrait>> {
-        vec![Box::new(m0001_first::Migration)]
+        vec![
+            Box::new(m0001_first::Migration),
+            Box::new(m0002_rules::Migration),
+        ]
     }
 }
 

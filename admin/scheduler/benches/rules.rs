@@ -1,7 +1,8 @@
 //! The two pieces of the rules that a busy scan spends its time in: the next fire, and plans for many due jobs.
 
 use carillon_scheduler::{
-    CatchUp, ClockChanges, Millis, MisfirePolicy, Schedule, ScheduleDraft, Timing, plan,
+    CatchUp, ClockChanges, CronDraft, Facts, KindDraft, Millis, MisfirePolicy, Schedule, Timing,
+    plan,
 };
 use divan::{Bencher, black_box, counter::ItemsCount};
 
@@ -13,12 +14,12 @@ fn main() {
 }
 
 fn cron(expression: &str, timezone: &str) -> Schedule {
-    let draft = ScheduleDraft::Cron {
+    let draft = KindDraft::Cron(CronDraft {
         expression: expression.to_owned(),
         timezone: timezone.to_owned(),
         clock_changes: ClockChanges::Carillon,
-    };
-    Schedule::parse(&draft, 0).expect("a valid expression")
+    });
+    Schedule::parse(&draft.into(), &Facts::anchored(0)).expect("a valid expression")
 }
 
 #[divan::bench(args = [
@@ -53,6 +54,7 @@ fn plan_10_000_due_jobs(bencher: Bencher, (expression, zone): (&str, &str)) {
                     catch_up: CatchUp::All,
                     misfire: MisfirePolicy::FireOnce,
                     misfire_threshold_ms: 60_000,
+                    ..Timing::of(&schedule)
                 };
                 plan(&timing, NOW, black_box(NOW - 2_000), NOW + 3_000, 100)
                     .fires
@@ -71,6 +73,7 @@ fn plan_after_a_year(bencher: Bencher) {
         catch_up: CatchUp::Latest,
         misfire: MisfirePolicy::FireOnce,
         misfire_threshold_ms: 86_400_000,
+        ..Timing::of(&schedule)
     };
     bencher.bench(|| {
         plan(

@@ -5,6 +5,7 @@ pub mod block;
 pub mod clock;
 pub mod job;
 pub mod misfire;
+pub mod overlap;
 pub mod plan;
 pub mod retry;
 pub mod ring;
@@ -18,12 +19,16 @@ pub use block::BlockStrategy;
 pub use clock::{Clock, ManualClock, Observed, SystemClock};
 pub use job::{FieldError, JobDraft, JobSpec, validate_app_name};
 pub use misfire::{CatchUp, MisfirePolicy};
+pub use overlap::Overlap;
 pub use plan::{Plan, SkipReason, Skipped, Timing, plan};
 pub use retry::RetryPolicy;
 pub use ring::{Entry, Ring};
 pub use route::RouteStrategy;
 pub use run::{Cause, FireKey, Outcome, RunEvent, RunState};
-pub use schedule::{ClockChanges, CronSchedule, FixedRate, Schedule, ScheduleDraft};
+pub use schedule::{
+    Calendar, ClockChanges, CronDraft, CronSchedule, DailyDraft, Excluded, Facts, FixedRate,
+    KindDraft, Schedule, ScheduleDraft, Weekday,
+};
 pub use shard::{fair_share, shard_of};
 pub use words::UnknownWord;
 

@@ -23,6 +23,10 @@ words! {
         FireOnce = 0 "fire_once",
         /// None of them runs.
         Skip = 1 "skip",
+        /// The latest so many of them run, the others do not.
+        FireAll = 2 "fire_all",
+        /// Those run that are not older than the window, the others do not.
+        FireWithin = 3 "fire_within",
     }
 }
 
@@ -30,3 +34,9 @@ first_is_default!(CatchUp, MisfirePolicy);
 
 /// The misfire threshold of a job that names none, in seconds.
 pub const DEFAULT_THRESHOLD_SECONDS: i64 = 60;
+
+/// How many missed instants run under [`MisfirePolicy::FireAll`] if the job names no number.
+pub const DEFAULT_LIMIT: i32 = 100;
+
+/// How old a missed instant may be to run under [`MisfirePolicy::FireWithin`] if the job does not say, in seconds.
+pub const DEFAULT_WINDOW_SECONDS: i64 = 3_600;

@@ -4,7 +4,7 @@
 //! and ranges of skipped ones. Every instant is in exactly one of them, whatever the policies say.
 
 use crate::Millis;
-use crate::misfire::{CatchUp, MisfirePolicy};
+use crate::misfire::{self, CatchUp, MisfirePolicy};
 use crate::schedule::Schedule;
 use crate::words::words;
 
@@ -22,6 +22,27 @@ pub struct Timing<'a> {
     pub misfire: MisfirePolicy,
     /// The threshold, in ms.
     pub misfire_threshold_ms: i64,
+    /// How many missed instants [`MisfirePolicy::FireAll`] runs.
+    pub misfire_limit: u32,
+    /// How old a missed instant may be that [`MisfirePolicy::FireWithin`] runs, in ms.
+    pub misfire_window_ms: i64,
+    /// After so many fires the schedule is exhausted; `None`: never.
+    pub fires_left: Option<u32>,
+}
+
+impl<'a> Timing<'a> {
+    /// A schedule with every default.
+    pub fn of(schedule: &'a Schedule) -> Self {
+        Self {
+            schedule,
+            catch_up: CatchUp::default(),
+            misfire: MisfirePolicy::default(),
+            misfire_threshold_ms: misfire::DEFAULT_THRESHOLD_SECONDS * 1_000,
+            misfire_limit: misfire::DEFAULT_LIMIT.unsigned_abs(),
+            misfire_window_ms: misfire::DEFAULT_WINDOW_SECONDS * 1_000,
+            fires_left: None,
+        }
+    }
 }
 
 words! {

@@ -127,7 +127,7 @@ mod tests {
         let error = serde_json::from_str::<MisfirePolicy>("\"later\"").unwrap_err();
         assert_eq!(
             error.to_string(),
-            "`later` is not a misfire policy; allowed: fire_once, skip"
+            "`later` is not a misfire policy; allowed: fire_once, skip, fire_all, fire_within"
         );
     }
 

@@ -3,7 +3,8 @@
 mod generate;
 
 use carillon_scheduler::{
-    ClockChanges, CronSchedule, Millis, Plan, Schedule, ScheduleDraft, Timing, fair_share, plan,
+    ClockChanges, CronSchedule, Facts, KindDraft, Millis, Plan, Schedule, ScheduleDraft, Timing,
+    fair_share, plan,
 };
 use proptest::prelude::*;
 
@@ -53,7 +54,7 @@ proptest! {
         let Some(first) = schedule.next_after(t) else { return Ok(()) };
         let Some(second) = schedule.next_after(first) else { return Ok(()) };
         let between = first + ((second - first) as f64 * part) as i64;
-        let repeated = matches!(&schedule, Schedule::Cron(cron) if cron.clock_changes() == ClockChanges::Xxl);
+        let repeated = matches!(schedule.draft().kind, KindDraft::Cron(cron) if cron.clock_changes == ClockChanges::Xxl);
         if !repeated {
             prop_assert_eq!(schedule.next_after(between.min(second - 1)), Some(second));
         }
@@ -88,11 +89,7 @@ proptest! {
     fn what_is_stored_is_read_back(schedule in generate::schedule(), t in generate::moment()) {
         let stored = serde_json::to_string(&schedule.draft()).expect("a draft is written");
         let draft: ScheduleDraft = serde_json::from_str(&stored).expect("and read");
-        let anchor_at = match &schedule {
-            Schedule::FixedRate(rate) => rate.anchor_at(),
-            _ => 0,
-        };
-        let again = Schedule::parse(&draft, anchor_at).expect("it was valid");
+        let again = Schedule::parse(&draft, &Facts::anchored(schedule.anchor_at())).expect("it was valid");
         prop_assert_eq!(again.following(t, 3), schedule.following(t, 3));
         prop_assert_eq!(again, schedule);
     }
@@ -105,7 +102,7 @@ proptest! {
         pauses in prop::collection::vec((0_i64..90_000, 0_i64..6_000, 1_usize..80), 1..12),
     ) {
         let Some(first) = schedule.next_after(start) else { return Ok(()) };
-        let timing = Timing { schedule: &schedule, catch_up, misfire, misfire_threshold_ms: 20_000 };
+        let timing = Timing { schedule: &schedule, catch_up, misfire, misfire_threshold_ms: 20_000, ..Timing::of(&schedule) };
         let (mut now, mut at, mut plans) = (first - 1_000, Some(first), vec![]);
         for (pause, ahead, limit) in pauses {
             now += pause;
@@ -132,7 +129,7 @@ proptest! {
         (late, limit) in (0_i64..100_000, 1_usize..40),
     ) {
         let Some(first) = schedule.next_after(start) else { return Ok(()) };
-        let timing = Timing { schedule: &schedule, catch_up, misfire, misfire_threshold_ms: 30_000 };
+        let timing = Timing { schedule: &schedule, catch_up, misfire, misfire_threshold_ms: 30_000, ..Timing::of(&schedule) };
         let (now, horizon) = (first + late, first + late + 5_000);
         let whole = plan(&timing, first, now, horizon, usize::MAX);
         let mut cut = plan(&timing, first, now, horizon, limit);

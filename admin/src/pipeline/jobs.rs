@@ -4,7 +4,8 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use carillon_scheduler::{
-    BlockStrategy, CatchUp, MisfirePolicy, RouteStrategy, Schedule, ScheduleDraft, Timing,
+    BlockStrategy, CatchUp, Facts, MisfirePolicy, Overlap, RouteStrategy, Schedule, ScheduleDraft,
+    Timing,
 };
 
 use crate::store::definition::Definition;
@@ -25,6 +26,7 @@ pub struct Rules {
     pub misfire: MisfirePolicy,
     pub route: RouteStrategy,
     pub block: BlockStrategy,
+    pub overlap: Overlap,
 }
 
 impl Job {
@@ -39,6 +41,9 @@ impl Job {
             catch_up: rules.catch_up,
             misfire: rules.misfire,
             misfire_threshold_ms: self.stored.misfire_threshold_ms,
+            misfire_limit: self.stored.misfire_limit.unsigned_abs(),
+            misfire_window_ms: self.stored.misfire_window_ms,
+            fires_left: None,
         }
     }
 }
@@ -49,7 +54,12 @@ fn parse(stored: &Definition) -> Result<Rules, String> {
     }
     let draft: ScheduleDraft = serde_json::from_str(&stored.schedule_text)
         .map_err(|error| format!("schedule: {error}"))?;
-    let schedule = Schedule::parse(&draft, stored.anchor_at)
+    let facts = Facts {
+        anchor_at: stored.anchor_at,
+        spread_offset_seconds: stored.spread_offset.unsigned_abs(),
+        calendars: &[],
+    };
+    let schedule = Schedule::parse(&draft, &facts)
         .map_err(|error| format!("{}: {}", error.field, error.message))?;
     Ok(Rules {
         schedule,
@@ -57,6 +67,7 @@ fn parse(stored: &Definition) -> Result<Rules, String> {
         misfire: word(&stored.misfire)?,
         route: word(&stored.route)?,
         block: word(&stored.block)?,
+        overlap: word(&stored.overlap)?,
     })
 }
 

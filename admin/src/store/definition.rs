@@ -1,7 +1,9 @@
 //! What the engine needs of a job's definition, by id; cached by its revision in `pipeline`.
 
 use carillon_scheduler::Millis;
+use sea_orm::QueryResult;
 
+use super::row::Columns;
 use super::{Result, Store, dialect};
 
 /// A job as it is stored; words and schedule are parsed by the pipeline, so that one bad row spoils only itself.
@@ -15,10 +17,16 @@ pub struct Definition {
     pub params: String,
     pub schedule_text: String,
     pub anchor_at: Millis,
+    pub spread_offset: i32,
     pub catch_up: String,
     pub misfire: String,
     pub misfire_threshold_ms: i64,
+    pub misfire_limit: i32,
+    pub misfire_window_ms: i64,
     pub route: String,
+    pub route_labels: String,
+    pub overlap: String,
+    pub overlap_queue: i32,
     pub block: String,
     pub timeout_seconds: i32,
     pub retries: i32,
@@ -31,34 +39,14 @@ impl Store {
         let (list, value) = dialect::id_list(self.backend, job_ids);
         let text = format!(
             "SELECT job.id, job.revision, app.name, job.name, job.handler, job_params.params, job.schedule_text, job.anchor_at, \
-             job.catch_up, job.misfire, job.misfire_threshold_ms, job.route, job.block, job.timeout_seconds, job.retries, job.updated_at \
+             job.spread_offset, job.catch_up, job.misfire, job.misfire_threshold_ms, job.misfire_limit, job.misfire_window_ms, \
+             job.route, job.route_labels, job.overlap, job.overlap_queue, job.block, job.timeout_seconds, job.retries, job.updated_at \
              FROM job JOIN app ON app.id = job.app_id LEFT JOIN job_params ON job_params.job_id = job.id WHERE job.id IN ({list})"
         );
         self.all(self.hot_reads(), &text, vec![value])
             .await?
             .iter()
-            .map(|row| {
-                Ok(Definition {
-                    job_id: row.try_get_by_index(0)?,
-                    revision: row.try_get_by_index(1)?,
-                    app: row.try_get_by_index(2)?,
-                    name: row.try_get_by_index(3)?,
-                    handler: row.try_get_by_index(4)?,
-                    params: row
-                        .try_get_by_index::<Option<String>>(5)?
-                        .unwrap_or_default(),
-                    schedule_text: row.try_get_by_index(6)?,
-                    anchor_at: row.try_get_by_index(7)?,
-                    catch_up: row.try_get_by_index(8)?,
-                    misfire: row.try_get_by_index(9)?,
-                    misfire_threshold_ms: row.try_get_by_index(10)?,
-                    route: row.try_get_by_index(11)?,
-                    block: row.try_get_by_index(12)?,
-                    timeout_seconds: row.try_get_by_index(13)?,
-                    retries: row.try_get_by_index(14)?,
-                    updated_at: row.try_get_by_index(15)?,
-                })
-            })
+            .map(read)
             .collect()
     }
 
@@ -83,4 +71,32 @@ impl Store {
             .map(|row| Ok((row.try_get_by_index(0)?, row.try_get_by_index(1)?)))
             .collect()
     }
+}
+
+fn read(row: &QueryResult) -> Result<Definition> {
+    let mut columns = Columns::of(row);
+    Ok(Definition {
+        job_id: columns.next()?,
+        revision: columns.next()?,
+        app: columns.next()?,
+        name: columns.next()?,
+        handler: columns.next()?,
+        params: columns.next::<Option<String>>()?.unwrap_or_default(),
+        schedule_text: columns.next()?,
+        anchor_at: columns.next()?,
+        spread_offset: columns.next()?,
+        catch_up: columns.next()?,
+        misfire: columns.next()?,
+        misfire_threshold_ms: columns.next()?,
+        misfire_limit: columns.next()?,
+        misfire_window_ms: columns.next()?,
+        route: columns.next()?,
+        route_labels: columns.next()?,
+        overlap: columns.next()?,
+        overlap_queue: columns.next()?,
+        block: columns.next()?,
+        timeout_seconds: columns.next()?,
+        retries: columns.next()?,
+        updated_at: columns.next()?,
+    })
 }

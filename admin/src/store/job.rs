@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use carillon_scheduler::{FieldError, JobDraft, JobSpec, Millis, Schedule, ScheduleDraft};
+use carillon_scheduler::{Facts, FieldError, JobDraft, JobSpec, Millis, Schedule, ScheduleDraft};
 use sea_orm::{ConnectionTrait, QueryResult, Value};
 
 use super::app::App;
@@ -20,6 +20,10 @@ pub struct Job {
     pub draft: JobDraft,
     /// From when a fixed rate counts: the second of the job's creation, or of the edit that gave it another rate.
     pub anchor_at: Millis,
+    /// The second within the schedule's spread that was chosen for it.
+    pub spread_offset: i32,
+    /// After so many runs its schedule is exhausted; None: it has no limit.
+    pub fires_left: Option<i32>,
     /// Why the engine has paused it; None if a person did.
     pub paused_reason: Option<String>,
     /// The first unrecorded instant of a job that the engine has paused.
@@ -38,7 +42,16 @@ impl Job {
     /// # Errors
     /// What was stored is no schedule (any more): written behind our back, or a zone that has left the zone data.
     pub fn schedule(&self) -> std::result::Result<Schedule, FieldError> {
-        Schedule::parse(&self.draft.schedule, self.anchor_at)
+        Schedule::parse(&self.draft.schedule, &self.facts())
+    }
+
+    /// What its schedule takes from its surroundings.
+    pub fn facts(&self) -> Facts<'_> {
+        Facts {
+            anchor_at: self.anchor_at,
+            spread_offset_seconds: self.spread_offset.unsigned_abs(),
+            calendars: &[],
+        }
     }
 }
 
@@ -49,10 +62,42 @@ pub struct Definition {
     pub(super) draft: JobDraft,
     pub(super) spec: JobSpec,
     pub(super) anchor_at: Millis,
+    pub(super) spread_offset: i32,
+}
+
+/// What a definition is checked against.
+#[derive(Clone, Copy, Debug)]
+pub struct Surroundings<'a> {
+    /// The app that the draft names.
+    pub app: &'a App,
+    /// The job that it is to change.
+    pub before: Option<&'a Job>,
+    /// The second within the schedule's spread.
+    pub spread_offset: i32,
+}
+
+impl<'a> Surroundings<'a> {
+    /// Of a new job.
+    pub fn new(app: &'a App) -> Self {
+        Self {
+            app,
+            before: None,
+            spread_offset: 0,
+        }
+    }
+
+    /// Of a job that is there.
+    pub fn of(app: &'a App, job: &'a Job) -> Self {
+        Self {
+            app,
+            before: Some(job),
+            spread_offset: job.spread_offset,
+        }
+    }
 }
 
 impl Definition {
-    /// Checks every member. `app` is the one that the draft names.
+    /// Checks every member of a new job. `app` is the one that the draft names.
     ///
     /// # Errors
     /// One for each member that is wrong.
@@ -61,13 +106,37 @@ impl Definition {
         draft: &JobDraft,
         now: Millis,
     ) -> std::result::Result<Self, Vec<FieldError>> {
+        Self::check_in(Surroundings::new(app), draft, now)
+    }
+
+    /// Checks every member.
+    ///
+    /// # Errors
+    /// One for each member that is wrong.
+    pub fn check_in(
+        surroundings: Surroundings<'_>,
+        draft: &JobDraft,
+        now: Millis,
+    ) -> std::result::Result<Self, Vec<FieldError>> {
+        let Surroundings {
+            app,
+            before,
+            spread_offset,
+        } = surroundings;
         let anchor_at = whole_second(now);
-        let spec = draft.validate(anchor_at, now)?;
+        let facts = Facts {
+            anchor_at,
+            spread_offset_seconds: spread_offset.unsigned_abs(),
+            calendars: &[],
+        };
+        let before = before.map(|job| &job.draft.schedule);
+        let spec = draft.validate(&facts, before, now)?;
         let draft = JobDraft {
             app: app.name.clone(),
             name: spec.name.clone(),
             handler: spec.handler.clone(),
             schedule: spec.schedule.draft(),
+            route_labels: spec.route_labels.clone(),
             ..draft.clone()
         };
         Ok(Self {
@@ -75,6 +144,7 @@ impl Definition {
             draft,
             spec,
             anchor_at,
+            spread_offset,
         })
     }
 
@@ -89,7 +159,8 @@ pub(super) fn whole_second(at: Millis) -> Millis {
 }
 
 const COLUMNS: &str = "j.id, j.app_id, j.shard, a.name, j.name, j.handler, p.params, j.schedule_text, j.anchor_at, j.catch_up, \
-     j.misfire, j.misfire_threshold_ms, j.route, j.block, j.timeout_seconds, j.retries, j.enabled, j.paused_reason, \
+     j.misfire, j.misfire_threshold_ms, j.misfire_limit, j.misfire_window_ms, j.route, j.route_labels, j.overlap, j.overlap_queue, \
+     j.block, j.timeout_seconds, j.retries, j.enabled, j.spread_offset, j.fires_left, j.paused_reason, \
      j.resume_from_at, j.revision, j.created_at, j.updated_at";
 const OTHERS: &str = "JOIN app a ON a.id = j.app_id LEFT JOIN job_params p ON p.job_id = j.id";
 
@@ -168,7 +239,12 @@ fn read(row: &QueryResult) -> Result<Job> {
         catch_up: columns.word()?,
         misfire: columns.word()?,
         misfire_threshold_seconds: columns.next::<i64>()? / 1000,
+        misfire_limit: columns.next()?,
+        misfire_window_seconds: columns.next::<i64>()? / 1000,
         route: columns.word()?,
+        route_labels: columns.next()?,
+        overlap: columns.word()?,
+        overlap_queue: columns.next()?,
         block: columns.word()?,
         timeout_seconds: columns.next()?,
         retries: columns.next()?,
@@ -180,6 +256,8 @@ fn read(row: &QueryResult) -> Result<Job> {
         shard,
         draft,
         anchor_at,
+        spread_offset: columns.next()?,
+        fires_left: columns.next()?,
         paused_reason: columns.next()?,
         resume_from_at: columns.next()?,
         next_fire_at: None,

@@ -12,7 +12,8 @@ use super::{Error, Result, Store, ids};
 const CHUNK: usize = 100;
 
 const COLUMNS: &str = "id, app_id, shard, name, handler, schedule_kind, schedule_text, anchor_at, catch_up, misfire, \
-     misfire_threshold_ms, route, block, timeout_seconds, retries, enabled, revision, created_at, updated_at";
+     misfire_threshold_ms, misfire_limit, misfire_window_ms, route, route_labels, overlap, overlap_queue, block, \
+     timeout_seconds, retries, enabled, spread_offset, fires_left, revision, created_at, updated_at";
 
 impl Store {
     /// Stores jobs in one transaction and answers them in the order of their definitions.
@@ -146,18 +147,21 @@ fn new_job(definition: Definition, id: i64, shards: i32, now: Millis) -> Job {
         draft,
         spec,
         anchor_at,
+        spread_offset,
     } = definition;
     Job {
         id,
         app_id,
         shard: shard_of(id, shards),
         next_fire_at: if draft.enabled {
-            spec.schedule.next_after(now)
+            spec.schedule.first_after(now)
         } else {
             None
         },
+        fires_left: spec.schedule.max_fires().map(u32::cast_signed),
         draft,
         anchor_at,
+        spread_offset,
         paused_reason: None,
         resume_from_at: None,
         revision: 1,
@@ -177,8 +181,8 @@ fn job_row(job: &Job) -> Vec<Value> {
     row
 }
 
-/// From `name` to `enabled`, in the order in which both the insert and the update name them.
-pub(super) fn definition_columns(job: &Job) -> [Value; 13] {
+/// From `name` to `fires_left`, in the order in which both the insert and the update name them.
+pub(super) fn definition_columns(job: &Job) -> [Value; 20] {
     let draft = &job.draft;
     [
         draft.name.as_str().into(),
@@ -189,11 +193,18 @@ pub(super) fn definition_columns(job: &Job) -> [Value; 13] {
         draft.catch_up.as_str().into(),
         draft.misfire.as_str().into(),
         (draft.misfire_threshold_seconds * 1000).into(),
+        draft.misfire_limit.into(),
+        (draft.misfire_window_seconds * 1000).into(),
         draft.route.as_str().into(),
+        draft.route_labels.as_str().into(),
+        draft.overlap.as_str().into(),
+        draft.overlap_queue.into(),
         draft.block.as_str().into(),
         draft.timeout_seconds.into(),
         draft.retries.into(),
         draft.enabled.into(),
+        job.spread_offset.into(),
+        job.fires_left.into(),
     ]
 }
 

@@ -4,7 +4,7 @@
 //! The mark and these transactions collide on the run's row, so one of them wins cleanly; a claim that was computed
 //! from the old revision finds its clock row gone.
 
-use carillon_scheduler::{Millis, ScheduleDraft};
+use carillon_scheduler::{KindDraft, Millis};
 use sea_orm::DatabaseTransaction;
 use serde_json::json;
 
@@ -184,6 +184,8 @@ impl Store {
             app_id: definition.app_id,
             draft: definition.draft.clone(),
             anchor_at: anchor_after(old, definition),
+            spread_offset: definition.spread_offset,
+            fires_left: fires_left_after(old, definition),
             // A cursor that lies ahead has its instants recorded already: they go, and the schedule starts afresh.
             resume_from_at: resume_point(old, past).filter(|at| *at <= now),
             ..old.clone()
@@ -262,10 +264,20 @@ fn resume_point(old: &Job, past: &Past) -> Option<Millis> {
     }
 }
 
+/// Another schedule has all its fires before it; the same one goes on with those that are left.
+fn fires_left_after(old: &Job, definition: &Definition) -> Option<i32> {
+    match definition.draft.schedule == old.draft.schedule {
+        true => old.fires_left,
+        false => definition.spec.schedule.max_fires().map(u32::cast_signed),
+    }
+}
+
 /// A fixed rate counts from the job's creation; another rate counts from the edit's second.
 fn anchor_after(old: &Job, definition: &Definition) -> Millis {
-    match &definition.draft.schedule {
-        new @ ScheduleDraft::FixedRate { .. } if *new != old.draft.schedule => definition.anchor_at,
+    match &definition.draft.schedule.kind {
+        new @ KindDraft::FixedRate { .. } if *new != old.draft.schedule.kind => {
+            definition.anchor_at
+        }
         _ => old.anchor_at,
     }
 }

@@ -34,6 +34,9 @@ impl Past {
             catch_up: job.draft.catch_up,
             misfire: job.draft.misfire,
             misfire_threshold_ms: job.draft.misfire_threshold_seconds * 1000,
+            misfire_limit: job.draft.misfire_limit.unsigned_abs(),
+            misfire_window_ms: job.draft.misfire_window_seconds * 1000,
+            fires_left: job.fires_left.map(i32::unsigned_abs),
         };
         loop {
             // A schedule that panics must not make its job impossible to mend.

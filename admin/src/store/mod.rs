@@ -56,7 +56,7 @@ pub use connect::Database;
 pub use error::Error;
 pub use filter::Page;
 pub use idempotency::MAX_KEY_CHARS;
-pub use job::{Definition, Job};
+pub use job::{Definition, Job, Surroundings};
 pub use job_list::JobFilter;
 pub use misfire_list::{Misfire, MisfireFilter, MisfireKey};
 pub use run_list::RunFilter;

@@ -2,7 +2,10 @@ use serde::{Deserialize, Serialize};
 
 use super::named;
 use crate::block::BlockStrategy;
-use crate::misfire::{CatchUp, DEFAULT_THRESHOLD_SECONDS, MisfirePolicy};
+use crate::misfire::{
+    CatchUp, DEFAULT_LIMIT, DEFAULT_THRESHOLD_SECONDS, DEFAULT_WINDOW_SECONDS, MisfirePolicy,
+};
+use crate::overlap::{DEFAULT_QUEUE, Overlap};
 use crate::route::RouteStrategy;
 use crate::schedule::ScheduleDraft;
 
@@ -38,9 +41,27 @@ pub struct JobDraft {
         deserialize_with = "members::misfire_threshold_seconds"
     )]
     pub misfire_threshold_seconds: i64,
+    /// How many missed instants `fire_all` runs.
+    #[serde(default = "default_limit", deserialize_with = "members::misfire_limit")]
+    pub misfire_limit: i32,
+    /// How old a missed instant may be that `fire_within` runs.
+    #[serde(
+        default = "default_window",
+        deserialize_with = "members::misfire_window_seconds"
+    )]
+    pub misfire_window_seconds: i64,
     /// Who gets its runs.
     #[serde(default, deserialize_with = "members::route")]
     pub route: RouteStrategy,
+    /// Only executors with all of these labels get them: `key=value,key2=value2`; empty: any.
+    #[serde(default, deserialize_with = "members::route_labels")]
+    pub route_labels: String,
+    /// What the admin does with a run while another fire of the job is open.
+    #[serde(default, deserialize_with = "members::overlap")]
+    pub overlap: Overlap,
+    /// So many runs may wait under `overlap` `wait`.
+    #[serde(default = "default_queue", deserialize_with = "members::overlap_queue")]
+    pub overlap_queue: i32,
     /// What the executor does with overlapping runs.
     #[serde(default, deserialize_with = "members::block")]
     pub block: BlockStrategy,
@@ -67,11 +88,16 @@ impl JobDraft {
             name: name.into(),
             handler: handler.into(),
             params: String::new(),
-            schedule: ScheduleDraft::None,
+            schedule: ScheduleDraft::none(),
             catch_up: CatchUp::default(),
             misfire: MisfirePolicy::default(),
             misfire_threshold_seconds: DEFAULT_THRESHOLD_SECONDS,
+            misfire_limit: DEFAULT_LIMIT,
+            misfire_window_seconds: DEFAULT_WINDOW_SECONDS,
             route: RouteStrategy::default(),
+            route_labels: String::new(),
+            overlap: Overlap::default(),
+            overlap_queue: DEFAULT_QUEUE,
             block: BlockStrategy::default(),
             timeout_seconds: 0,
             retries: 0,
@@ -84,12 +110,24 @@ const fn default_threshold() -> i64 {
     DEFAULT_THRESHOLD_SECONDS
 }
 
+const fn default_limit() -> i32 {
+    DEFAULT_LIMIT
+}
+
+const fn default_window() -> i64 {
+    DEFAULT_WINDOW_SECONDS
+}
+
+const fn default_queue() -> i32 {
+    DEFAULT_QUEUE
+}
+
 const fn enabled() -> bool {
     true
 }
 
 mod members {
-    use super::{BlockStrategy, CatchUp, MisfirePolicy, RouteStrategy};
+    use super::{BlockStrategy, CatchUp, MisfirePolicy, Overlap, RouteStrategy};
 
     super::named! {
         app: String = "app",
@@ -99,7 +137,12 @@ mod members {
         catch_up: CatchUp = "catch_up",
         misfire: MisfirePolicy = "misfire",
         misfire_threshold_seconds: i64 = "misfire_threshold_seconds",
+        misfire_limit: i32 = "misfire_limit",
+        misfire_window_seconds: i64 = "misfire_window_seconds",
         route: RouteStrategy = "route",
+        route_labels: String = "route_labels",
+        overlap: Overlap = "overlap",
+        overlap_queue: i32 = "overlap_queue",
         block: BlockStrategy = "block",
         timeout_seconds: i32 = "timeout_seconds",
         retries: i32 = "retries",

@@ -10,6 +10,7 @@ use serde::Serialize;
 
 use crate::block::BlockStrategy;
 use crate::misfire::{CatchUp, MisfirePolicy};
+use crate::overlap::Overlap;
 use crate::route::RouteStrategy;
 use crate::schedule::Schedule;
 
@@ -50,8 +51,18 @@ pub struct JobSpec {
     pub misfire: MisfirePolicy,
     /// The threshold in ms, 1 s to 1 day.
     pub misfire_threshold_ms: i64,
+    /// How many missed instants [`MisfirePolicy::FireAll`] runs, 1 to 1,000.
+    pub misfire_limit: u32,
+    /// How old a missed instant may be that [`MisfirePolicy::FireWithin`] runs, in ms, 1 s to 1 day.
+    pub misfire_window_ms: i64,
     /// Who gets its runs.
     pub route: RouteStrategy,
+    /// The labels that an executor must have, tidied up: `key=value,key2=value2`.
+    pub route_labels: String,
+    /// What the admin does with a run while another fire of the job is open.
+    pub overlap: Overlap,
+    /// So many runs may wait under [`Overlap::Wait`], 1 to 1,000.
+    pub overlap_queue: u32,
     /// What the executor does with overlapping runs.
     pub block: BlockStrategy,
     /// The executor stops a run after so many seconds; 0 = never.

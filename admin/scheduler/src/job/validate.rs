@@ -2,22 +2,30 @@ use std::ops::RangeInclusive;
 
 use super::{FieldError, JobDraft, JobSpec};
 use crate::Millis;
-use crate::schedule::{Schedule, ScheduleDraft};
+use crate::schedule::{Facts, KindDraft, Schedule, ScheduleDraft};
 
 const NAME_CHARS: usize = 64;
 const HANDLER_CHARS: usize = 255;
 const PARAMS_BYTES: usize = 65_536;
 const THRESHOLD_SECONDS: RangeInclusive<i64> = 1..=86_400;
+const MISFIRE_LIMIT: RangeInclusive<i64> = 1..=1_000;
+const WINDOW_SECONDS: RangeInclusive<i64> = 1..=86_400;
+const OVERLAP_QUEUE: RangeInclusive<i64> = 1..=1_000;
 const TIMEOUT_SECONDS: RangeInclusive<i64> = 0..=604_800;
 const RETRIES: RangeInclusive<i64> = 0..=100;
 
 impl JobDraft {
-    /// Checks every member. `anchor` is the moment of the job's creation (a fixed rate counts from it), `now` the
-    /// present: a schedule that never fires after it is refused.
+    /// Checks every member. `now` is the present: a schedule that never fires after it is refused, unless it is the one
+    /// that the job had `before`, which may be over.
     ///
     /// # Errors
     /// One for each member that is wrong, in the order of the members.
-    pub fn validate(&self, anchor: Millis, now: Millis) -> Result<JobSpec, Vec<FieldError>> {
+    pub fn validate(
+        &self,
+        facts: &Facts<'_>,
+        before: Option<&ScheduleDraft>,
+        now: Millis,
+    ) -> Result<JobSpec, Vec<FieldError>> {
         let mut errors = Vec::new();
         let mut check = |field: &str, result: Result<(), String>| {
             errors.extend(result.err().map(|message| FieldError::new(field, message)));
@@ -27,7 +35,7 @@ impl JobDraft {
         check("handler", line(&self.handler, HANDLER_CHARS));
         check("params", params(&self.params));
         let schedule = self
-            .schedule(anchor, now)
+            .schedule(facts, before, now)
             .map_err(|error| errors.push(error));
         let mut check = |field: &str, value: i64, range: RangeInclusive<i64>, unit: &str| {
             errors.extend(
@@ -43,6 +51,24 @@ impl JobDraft {
             " seconds",
         );
         check(
+            "misfire_limit",
+            self.misfire_limit.into(),
+            MISFIRE_LIMIT,
+            "",
+        );
+        check(
+            "misfire_window_seconds",
+            self.misfire_window_seconds,
+            WINDOW_SECONDS,
+            " seconds",
+        );
+        check(
+            "overlap_queue",
+            self.overlap_queue.into(),
+            OVERLAP_QUEUE,
+            " runs",
+        );
+        check(
             "timeout_seconds",
             self.timeout_seconds.into(),
             TIMEOUT_SECONDS,
@@ -55,14 +81,20 @@ impl JobDraft {
         }
     }
 
-    fn schedule(&self, anchor: Millis, now: Millis) -> Result<Schedule, FieldError> {
-        let schedule = Schedule::parse(&self.schedule, anchor)?;
+    fn schedule(
+        &self,
+        facts: &Facts<'_>,
+        before: Option<&ScheduleDraft>,
+        now: Millis,
+    ) -> Result<Schedule, FieldError> {
+        let schedule = Schedule::parse(&self.schedule, facts)?;
         if schedule.next_after(now).is_none()
-            && let ScheduleDraft::Cron { expression, .. } = &self.schedule
+            && before != Some(&schedule.draft())
+            && let KindDraft::Cron(cron) = &self.schedule.kind
         {
             let message = format!(
                 "`{}` never fires in the next 100 years; see its day, month and year",
-                expression.trim()
+                cron.expression.trim()
             );
             return Err(FieldError::new("schedule.expression", message));
         }
@@ -78,7 +110,12 @@ impl JobDraft {
             catch_up: self.catch_up,
             misfire: self.misfire,
             misfire_threshold_ms: self.misfire_threshold_seconds * 1_000,
+            misfire_limit: self.misfire_limit.unsigned_abs(),
+            misfire_window_ms: self.misfire_window_seconds * 1_000,
             route: self.route,
+            route_labels: self.route_labels.trim().to_owned(),
+            overlap: self.overlap,
+            overlap_queue: self.overlap_queue.unsigned_abs(),
             block: self.block,
             timeout_seconds: self.timeout_seconds,
             retries: self.retries,
@@ -160,7 +197,9 @@ mod tests {
     fn wrong(change: impl FnOnce(&mut JobDraft)) -> String {
         let mut draft = draft();
         change(&mut draft);
-        let errors = draft.validate(NOW, NOW).unwrap_err();
+        let errors = draft
+            .validate(&Facts::anchored(NOW), None, NOW)
+            .unwrap_err();
         errors
             .iter()
             .map(ToString::to_string)
@@ -170,12 +209,12 @@ mod tests {
 
     #[test]
     fn a_draft_becomes_a_spec() {
-        let spec = draft().validate(NOW, NOW).unwrap();
+        let spec = draft().validate(&Facts::anchored(NOW), None, NOW).unwrap();
         assert_eq!(
             (spec.name.as_str(), spec.misfire_threshold_ms),
             ("Close the day", 60_000)
         );
-        assert_eq!(spec.schedule, Schedule::None);
+        assert_eq!(spec.schedule, Schedule::none());
     }
 
     #[test]

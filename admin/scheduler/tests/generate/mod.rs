@@ -1,6 +1,8 @@
 //! Random schedules of the whole dialect, all of them valid.
 
-use carillon_scheduler::{CatchUp, ClockChanges, MisfirePolicy, Schedule, ScheduleDraft};
+use carillon_scheduler::{
+    CatchUp, ClockChanges, CronDraft, Facts, KindDraft, MisfirePolicy, Schedule, ScheduleDraft,
+};
 use proptest::prelude::*;
 use proptest::sample::select;
 
@@ -70,18 +72,23 @@ pub fn clock_changes() -> impl Strategy<Value = ClockChanges> {
 
 pub fn cron() -> impl Strategy<Value = Schedule> {
     (expression(), zone(), clock_changes()).prop_map(|(expression, zone, clock_changes)| {
-        let draft = ScheduleDraft::Cron {
+        let draft = ScheduleDraft::from(KindDraft::Cron(CronDraft {
             expression,
             timezone: zone.to_owned(),
             clock_changes,
-        };
-        Schedule::parse(&draft, 0).unwrap_or_else(|error| panic!("{draft:?}: {error}"))
+        }));
+        Schedule::parse(&draft, &Facts::anchored(0))
+            .unwrap_or_else(|error| panic!("{draft:?}: {error}"))
     })
 }
 
 pub fn schedule() -> impl Strategy<Value = Schedule> {
     let rate = (1_i64..=7_200, moment()).prop_map(|(seconds, anchor)| {
-        Schedule::parse(&ScheduleDraft::FixedRate { seconds }, anchor).expect("a period in range")
+        Schedule::parse(
+            &ScheduleDraft::fixed_rate(seconds),
+            &Facts::anchored(anchor),
+        )
+        .expect("a period in range")
     });
     prop_oneof![3 => cron(), 1 => rate]
 }

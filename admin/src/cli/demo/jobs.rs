@@ -36,7 +36,7 @@ pub fn count() -> usize {
 
 fn drafts() -> [JobDraft; 5] {
     let job = |name: &str, handler: &str| JobDraft::new(APP, name, handler);
-    let every = |seconds| ScheduleDraft::FixedRate { seconds };
+    let every = |seconds| ScheduleDraft::fixed_rate(seconds);
     [
         JobDraft {
             params: "world".to_owned(),

@@ -1,12 +1,13 @@
 //! The fields of a job's form: what they are called, how a job fills them, and the definition that they make.
 
 use carillon_scheduler::{
-    BlockStrategy, CatchUp, ClockChanges, JobDraft, MisfirePolicy, RouteStrategy, ScheduleDraft,
+    BlockStrategy, CatchUp, ClockChanges, CronDraft, Facts, JobDraft, KindDraft, MisfirePolicy,
+    RouteStrategy, ScheduleDraft,
 };
 
 use super::form::Form;
 use super::problem::Problem;
-use crate::store::Definition;
+use crate::store::{Definition, Job, Surroundings};
 use crate::web::State;
 
 /// The form's fields and what people call them.
@@ -49,37 +50,36 @@ pub fn filled(draft: &JobDraft) -> Form {
         .with("timeout_seconds", draft.timeout_seconds.to_string())
         .with("retries", draft.retries.to_string())
         .with("enabled", if draft.enabled { "yes" } else { "" });
-    match &draft.schedule {
-        ScheduleDraft::None => form.with("timezone", "UTC"),
-        ScheduleDraft::Cron {
-            expression,
-            timezone,
-            clock_changes,
-        } => form
-            .with("expression", expression)
-            .with("timezone", timezone)
-            .with("clock_changes", clock_changes.as_str()),
-        ScheduleDraft::FixedRate { seconds } => form
+    match &draft.schedule.kind {
+        KindDraft::Cron(cron) => form
+            .with("expression", &cron.expression)
+            .with("timezone", &cron.timezone)
+            .with("clock_changes", cron.clock_changes.as_str()),
+        KindDraft::FixedRate { seconds } => form
             .with("timezone", "UTC")
             .with("seconds", seconds.to_string()),
+        _ => form.with("timezone", "UTC"),
     }
 }
 
 /// The schedule that was chosen; None if its numbers cannot be read, which the form then says.
 pub fn schedule_of(form: &mut Form) -> Option<ScheduleDraft> {
     match form.value("kind") {
-        "cron" => Some(ScheduleDraft::Cron {
-            expression: form.value("expression").to_owned(),
-            timezone: form.value("timezone").trim().to_owned(),
-            clock_changes: form.word::<ClockChanges>("clock_changes"),
-        }),
+        "cron" => Some(
+            KindDraft::Cron(CronDraft {
+                expression: form.value("expression").to_owned(),
+                timezone: form.value("timezone").trim().to_owned(),
+                clock_changes: form.word::<ClockChanges>("clock_changes"),
+            })
+            .into(),
+        ),
         "fixed_rate" => {
             let seconds = form.number("seconds", 0);
             form.error("seconds")
                 .is_none()
-                .then_some(ScheduleDraft::FixedRate { seconds })
+                .then(|| ScheduleDraft::fixed_rate(seconds))
         }
-        "none" | "" => Some(ScheduleDraft::None),
+        "none" | "" => Some(ScheduleDraft::none()),
         other => {
             let text = format!("`{other}` is no kind of schedule");
             form.refuse("kind", text);
@@ -92,6 +92,7 @@ pub fn schedule_of(form: &mut Form) -> Option<ScheduleDraft> {
 pub async fn definition(
     state: &State,
     form: &mut Form,
+    before: Option<&Job>,
     now: i64,
 ) -> Result<Option<Definition>, Problem> {
     let schedule = schedule_of(form);
@@ -110,16 +111,23 @@ pub async fn definition(
         timeout_seconds: form.number("timeout_seconds", 0),
         retries: form.number("retries", 0),
         enabled: form.is("enabled", "yes"),
+        ..before.map_or_else(|| JobDraft::new("", "", ""), |job| job.draft.clone())
     };
     let app = match draft.app.is_empty() {
         true => None,
         false => state.store.app_by_name(&draft.app).await?,
     };
     let checked = match &app {
-        Some(app) => Definition::check(app, &draft, now),
+        Some(app) => Definition::check_in(
+            before.map_or_else(|| Surroundings::new(app), |job| Surroundings::of(app, job)),
+            &draft,
+            now,
+        ),
         None => {
             form.refuse("app", "Choose the app whose executors run it.");
-            draft.validate(now, now).and(Err(vec![]))
+            draft
+                .validate(&Facts::anchored(now), None, now)
+                .and(Err(vec![]))
         }
     };
     match checked {

@@ -186,7 +186,7 @@ pub async fn create(
     fields: Fields,
 ) -> Result<HttpResponse, Problem> {
     let mut form = Form::from(fields);
-    let definition = definition(&state, &mut form, frame.now).await?;
+    let definition = definition(&state, &mut form, None, frame.now).await?;
     let (Some(definition), false) = (definition, form.is("step", "preview")) else {
         return refused(&state, frame, Purpose::New, form).await;
     };
@@ -218,7 +218,7 @@ pub async fn update(
 ) -> Result<HttpResponse, Problem> {
     let old = find(&state, *id).await?;
     let mut form = Form::from(fields);
-    let definition = definition(&state, &mut form, frame.now).await?;
+    let definition = definition(&state, &mut form, Some(&old), frame.now).await?;
     let (Some(definition), false) = (definition, form.is("step", "preview")) else {
         return refused(&state, frame, Purpose::Edit(&old), form).await;
     };

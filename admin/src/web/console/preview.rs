@@ -3,7 +3,9 @@
 use actix_web::http::StatusCode;
 use actix_web::{HttpResponse, web};
 use askama::Template;
-use carillon_scheduler::{ClockChanges, Millis, Schedule, ScheduleDraft};
+use carillon_scheduler::{
+    ClockChanges, CronDraft, Facts, KindDraft, Millis, Schedule, ScheduleDraft,
+};
 use chrono::{DateTime, Offset, TimeZone};
 use chrono_tz::Tz;
 use serde::Deserialize;
@@ -40,16 +42,22 @@ pub struct Instant {
 }
 
 pub fn preview(draft: &ScheduleDraft, anchor_at: Millis, now: Millis) -> Preview {
-    let zone: Tz = match draft {
-        ScheduleDraft::None => return Preview::Never,
-        ScheduleDraft::Cron { timezone, .. } => timezone.trim().parse().unwrap_or(Tz::UTC),
-        ScheduleDraft::FixedRate { .. } => Tz::UTC,
+    let zone: Tz = match &draft.kind {
+        KindDraft::None => return Preview::Never,
+        KindDraft::Cron(cron) | KindDraft::UnixCron(cron) => {
+            cron.timezone.trim().parse().unwrap_or(Tz::UTC)
+        }
+        KindDraft::Daily(daily) => daily.timezone.trim().parse().unwrap_or(Tz::UTC),
+        _ => Tz::UTC,
     };
     let wrong = |field: &str, message: String| Preview::Wrong {
         field: field.rsplit('.').next().unwrap_or(field).to_owned(),
         message,
     };
-    let schedule = match Schedule::parse(draft, anchor_at - anchor_at.rem_euclid(1000)) {
+    let schedule = match Schedule::parse(
+        draft,
+        &Facts::anchored(anchor_at - anchor_at.rem_euclid(1000)),
+    ) {
         Ok(schedule) => schedule,
         Err(error) => return wrong(&error.field, error.message),
     };
@@ -109,17 +117,18 @@ impl Asked {
 
     fn preview(&self, now: Millis) -> Preview {
         let draft = match self.kind.as_str() {
-            _ if self.is_blank() => ScheduleDraft::None,
-            "cron" => ScheduleDraft::Cron {
+            _ if self.is_blank() => ScheduleDraft::none(),
+            "cron" => KindDraft::Cron(CronDraft {
                 expression: self.expression.clone(),
                 timezone: self.timezone.clone(),
                 clock_changes: self
                     .clock_changes
                     .parse::<ClockChanges>()
                     .unwrap_or_default(),
-            },
+            })
+            .into(),
             _ => match self.seconds.trim().parse() {
-                Ok(seconds) => ScheduleDraft::FixedRate { seconds },
+                Ok(seconds) => ScheduleDraft::fixed_rate(seconds),
                 Err(_) => {
                     return Preview::Wrong {
                         field: "seconds".to_owned(),
@@ -201,7 +210,7 @@ mod tests {
         assert_eq!(field(cron("0 0 0 30 2 ?", "UTC")), "expression");
         assert_eq!(field(cron("0 0 3 * * ?", "Mars/Olympus")), "timezone");
         assert_eq!(
-            field(preview(&ScheduleDraft::FixedRate { seconds: 0 }, NOW, NOW)),
+            field(preview(&ScheduleDraft::fixed_rate(0), NOW, NOW)),
             "seconds"
         );
     }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use carillon_scheduler::{Cause, RunState, ScheduleDraft};
+use carillon_scheduler::{Cause, KindDraft, RunState, ScheduleDraft};
 
 use crate::store::Job;
 use crate::store::overview::RunMark;
@@ -75,17 +75,36 @@ pub struct ScheduleText {
 }
 
 pub fn schedule(draft: &ScheduleDraft) -> ScheduleText {
-    let (main, is_code, remark) = match draft {
-        ScheduleDraft::None => ("by hand or API".to_owned(), false, String::new()),
-        ScheduleDraft::Cron {
-            expression,
-            timezone,
-            ..
-        } => (expression.clone(), true, timezone.clone()),
-        ScheduleDraft::FixedRate { seconds } => (
-            format!("every {}", duration(seconds.saturating_mul(1000))),
+    let seconds = |seconds: i64| duration(seconds.saturating_mul(1000));
+    let (main, is_code, remark) = match &draft.kind {
+        KindDraft::None => ("by hand or API".to_owned(), false, String::new()),
+        KindDraft::Cron(cron) | KindDraft::UnixCron(cron) => {
+            (cron.expression.clone(), true, cron.timezone.clone())
+        }
+        KindDraft::FixedRate { seconds: every } => {
+            (format!("every {}", seconds(*every)), false, String::new())
+        }
+        KindDraft::FixedDelay { seconds: pause } => (
+            format!("{} after each run", seconds(*pause)),
             false,
             String::new(),
+        ),
+        KindDraft::Once { at } => (
+            chrono::DateTime::from_timestamp_millis(*at).map_or_else(String::new, |at| {
+                at.format("%Y-%m-%d %H:%M:%S UTC").to_string()
+            }),
+            false,
+            "once".to_owned(),
+        ),
+        KindDraft::Daily(daily) => (
+            format!(
+                "every {} from {} to {}",
+                seconds(daily.every_seconds),
+                daily.from,
+                daily.to
+            ),
+            false,
+            daily.timezone.clone(),
         ),
     };
     ScheduleText {
@@ -203,11 +222,8 @@ mod tests {
     #[test]
     fn schedules_in_words() {
         let text = |draft| schedule(&draft).main;
-        assert_eq!(
-            text(ScheduleDraft::FixedRate { seconds: 300 }),
-            "every 5 min"
-        );
-        assert_eq!(text(ScheduleDraft::None), "by hand or API");
+        assert_eq!(text(ScheduleDraft::fixed_rate(300)), "every 5 min");
+        assert_eq!(text(ScheduleDraft::none()), "by hand or API");
         let cron = schedule(&ScheduleDraft::cron("0 0 3 * * ?", "Asia/Shanghai"));
         assert_eq!(
             (cron.main.as_str(), cron.remark.as_str(), cron.is_code),

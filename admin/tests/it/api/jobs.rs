@@ -11,7 +11,8 @@ fn m000_4_a_job_is_answered_with_all_its_members() {
         let expected = json!({
             "id": made["id"], "app": "billing", "name": "Close the day", "handler": "closeDay", "params": "",
             "schedule": {"kind": "cron", "expression": "*/10 * * * * ?", "timezone": "UTC", "clock_changes": "carillon"},
-            "catch_up": "all", "misfire": "fire_once", "misfire_threshold_seconds": 60, "route": "round_robin",
+            "catch_up": "all", "misfire": "fire_once", "misfire_threshold_seconds": 60, "misfire_limit": 100,
+            "misfire_window_seconds": 3600, "route": "round_robin", "route_labels": "", "overlap": "allow", "overlap_queue": 10,
             "block": "serial", "timeout_seconds": 0, "retries": 0, "enabled": true,
             "next_fire_at": "2025-10-09T08:54:10.000Z", "paused_reason": null, "revision": 1,
             "created_at": "2025-10-09T08:54:00.400Z", "updated_at": "2025-10-09T08:54:00.400Z"

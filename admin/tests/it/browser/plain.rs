@@ -76,7 +76,7 @@ async fn filled() -> Live {
     live.app("orders", "Orders").await;
     let long = "Settle-all-the-orders-of-every-branch-on-every-continent-at-once";
     let mut draft = JobDraft::new("orders", long, "h".repeat(200));
-    draft.schedule = ScheduleDraft::FixedRate { seconds: 1 };
+    draft.schedule = ScheduleDraft::fixed_rate(1);
     draft.params = "p".repeat(500);
     live.job(draft).await;
     live

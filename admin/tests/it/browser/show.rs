@@ -35,7 +35,7 @@ async fn fill(live: &Live) {
     let _second = live.executor("billing").await;
     let gone = live.executor("warehouse").await;
     let _unknown = live.executor("reports-eu").await;
-    let rate = |seconds| ScheduleDraft::FixedRate { seconds };
+    let rate = |seconds| ScheduleDraft::fixed_rate(seconds);
     let cron = |expression: &str, zone: &str| ScheduleDraft::cron(expression, zone);
     live.job(job(
         "billing",
@@ -100,7 +100,7 @@ async fn fill(live: &Live) {
         "billing",
         "<b>Import</b> \"invoices\" & receipts",
         "lines",
-        ScheduleDraft::None,
+        ScheduleDraft::none(),
         "1500",
     ))
     .await;

@@ -74,7 +74,7 @@ databases! {
 
     async fn a_fixed_rate_keeps_its_beat_until_its_rate_changes(db: &TestDatabase) {
         let world = World::new(db).await;
-        let rate = |seconds, name| JobDraft { schedule: ScheduleDraft::FixedRate { seconds }, ..draft(name) };
+        let rate = |seconds, name| JobDraft { schedule: ScheduleDraft::fixed_rate(seconds), ..draft(name) };
         let job = world.create(&rate(7, "a")).await;
         let later = NOW + 10_000;
         let check = |draft| carillon_admin::store::Definition::check(&world.app, &draft, later).unwrap();

@@ -24,6 +24,7 @@ async fn planned(world: &World, due: Due, now: Millis) -> Option<Claim> {
         catch_up: job.draft.catch_up,
         misfire: job.draft.misfire,
         misfire_threshold_ms: 60_000,
+        ..Timing::of(&schedule)
     };
     let plan = plan(&timing, due.next_fire_at, now, now + LOOK_AHEAD_MS, 100);
     let ids = world

@@ -1,6 +1,7 @@
 use carillon_admin::store::{Definition, Job};
 use carillon_scheduler::{
-    BlockStrategy, CatchUp, JobDraft, MisfirePolicy, RouteStrategy, ScheduleDraft, shard_of,
+    BlockStrategy, CatchUp, JobDraft, MisfirePolicy, Overlap, RouteStrategy, ScheduleDraft,
+    shard_of,
 };
 
 use super::world::{NOW, SECOND, SHARDS, World, actor, after, draft, each};
@@ -15,7 +16,12 @@ fn every_member() -> JobDraft {
         catch_up: CatchUp::Latest,
         misfire: MisfirePolicy::Skip,
         misfire_threshold_seconds: 90,
+        misfire_limit: 7,
+        misfire_window_seconds: 120,
         route: RouteStrategy::Broadcast,
+        route_labels: "zone=eu".into(),
+        overlap: Overlap::Cancel,
+        overlap_queue: 3,
         block: BlockStrategy::CoverEarly,
         timeout_seconds: 600,
         retries: 3,
@@ -39,7 +45,7 @@ databases! {
         let world = World::new(db).await;
         let cron = world.create(&each("*/10 * * * * ?")).await;
         assert_eq!(cron.next_fire_at, Some(after(10)));
-        let rate = world.create(&JobDraft { schedule: ScheduleDraft::FixedRate { seconds: 7 }, ..draft("rate") }).await;
+        let rate = world.create(&JobDraft { schedule: ScheduleDraft::fixed_rate(7), ..draft("rate") }).await;
         assert_eq!((rate.anchor_at, rate.next_fire_at), (SECOND, Some(after(7))));
         assert_eq!(world.store.job(rate.id).await.unwrap().unwrap().next_fire_at, Some(after(7)));
     }

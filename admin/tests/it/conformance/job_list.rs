@@ -37,7 +37,7 @@ databases! {
         let shipping = world.store.create_app("shipping", "", NOW, &actor()).await.unwrap();
         world.create(&each("* * * * * ?")).await;
         world.create(&JobDraft { enabled: false, ..draft("paused") }).await;
-        let rate = JobDraft { app: "shipping".into(), schedule: ScheduleDraft::FixedRate { seconds: 9 }, ..draft("rate") };
+        let rate = JobDraft { app: "shipping".into(), schedule: ScheduleDraft::fixed_rate(9), ..draft("rate") };
         let rate = carillon_admin::store::Definition::check(&shipping, &rate, NOW).unwrap();
         world.store.create_jobs(vec![rate], 4, NOW, &actor(), None).await.unwrap();
         let found = async |filter: JobFilter| {

@@ -1,7 +1,7 @@
 //! Jobs that the engine has paused, or would have to.
 
 use carillon_admin::store::{Error, JobFilter};
-use carillon_scheduler::{JobDraft, ScheduleDraft};
+use carillon_scheduler::{JobDraft, KindDraft};
 
 use super::world::{NOW, SECOND, World, actor, after, each};
 
@@ -60,7 +60,7 @@ databases! {
         let filter = JobFilter { limit: 10, ..JobFilter::default() };
         let listed = world.store.jobs(&filter).await.unwrap().items;
         assert_eq!(listed.len(), 2, "one bad row hides no other");
-        assert!(matches!(&listed[1].draft.schedule, ScheduleDraft::Cron { expression, .. } if expression == "every now and then"));
+        assert!(matches!(&listed[1].draft.schedule.kind, KindDraft::Cron(cron) if cron.expression == "every now and then"));
         pause(&world, job.id, after(-20)).await;
         let refused = world.store.set_job_enabled(job.id, true, NOW, &actor()).await;
         assert!(matches!(&refused, Err(Error::Invalid(error)) if error.field.starts_with("schedule.")), "{refused:?}");

@@ -10,7 +10,7 @@ fn pause_resume_and_delete_lead_back_with_a_message() {
     run(async {
         let console = Console::start().await;
         console
-            .job(|job| job.schedule = ScheduleDraft::FixedRate { seconds: 60 })
+            .job(|job| job.schedule = ScheduleDraft::fixed_rate(60))
             .await;
         let admin = console.admin().await;
         let next = [("next", "/jobs?app=orders")];

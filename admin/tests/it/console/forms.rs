@@ -198,7 +198,7 @@ fn an_edit_in_between_is_told_with_both_versions() {
     run(async {
         let console = Console::start().await;
         console
-            .job(|job| job.schedule = ScheduleDraft::FixedRate { seconds: 60 })
+            .job(|job| job.schedule = ScheduleDraft::fixed_rate(60))
             .await;
         let (mine, theirs) = (console.admin().await, console.admin().await);
         let revision = mine.get("/jobs/1/edit").await.hidden("revision");

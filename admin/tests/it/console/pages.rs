@@ -133,7 +133,7 @@ fn the_list_is_what_its_address_says() {
                     job.name = format!("job {number}");
                     job.enabled = number % 2 == 0;
                     if number % 3 == 0 {
-                        job.schedule = ScheduleDraft::FixedRate { seconds: 60 };
+                        job.schedule = ScheduleDraft::fixed_rate(60);
                     }
                 })
                 .await;

@@ -182,7 +182,9 @@ fn a_callback_may_overtake_the_answer_to_its_request() {
 #[test]
 fn m000_2_a_job_without_a_schedule_never_fires_by_itself() {
     flow(async |node| {
-        let job = node.job(|draft| draft.schedule = ScheduleDraft::None).await;
+        let job = node
+            .job(|draft| draft.schedule = ScheduleDraft::none())
+            .await;
         node.round().await;
         node.advance(100_000).await;
         assert!(node.runs(&job).await.is_empty());

@@ -86,7 +86,7 @@ impl Node {
 
     pub async fn every(&self, seconds: i64, change: impl FnOnce(&mut JobDraft)) -> Job {
         self.job(|draft| {
-            draft.schedule = ScheduleDraft::FixedRate { seconds };
+            draft.schedule = ScheduleDraft::fixed_rate(seconds);
             change(draft);
         })
         .await

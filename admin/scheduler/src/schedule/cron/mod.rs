@@ -15,7 +15,6 @@ mod zone;
 use chrono_tz::Tz;
 
 use self::wall::Wall;
-use super::ScheduleDraft;
 use crate::Millis;
 use crate::job::FieldError;
 use crate::words::{first_is_default, words};
@@ -89,15 +88,6 @@ impl CronSchedule {
     /// What happens when the zone's clocks change.
     pub const fn clock_changes(&self) -> ClockChanges {
         self.clock_changes
-    }
-
-    /// What it was parsed from.
-    pub fn draft(&self) -> ScheduleDraft {
-        ScheduleDraft::Cron {
-            expression: self.expression.clone(),
-            timezone: self.timezone.name().to_owned(),
-            clock_changes: self.clock_changes,
-        }
     }
 
     /// The first instant after `t`: strictly later and on a whole second, within 100 years. Under

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::body::member_error;
 use super::error::Error;
-use crate::store::{App, Definition, Store};
+use crate::store::{App, Definition, Job, Store, Surroundings};
 
 /// The members of an answer that a request may send back unchanged: they are not the client's to set.
 const READ_ONLY: [&str; 6] = [
@@ -90,6 +90,7 @@ pub async fn apps_of(store: &Store, drafts: &[JobDraft]) -> Result<HashMap<Strin
 pub fn check(
     draft: &JobDraft,
     apps: &HashMap<String, App>,
+    before: Option<&Job>,
     now: Millis,
 ) -> Result<Definition, Error> {
     let first = |errors: Vec<carillon_scheduler::FieldError>| {
@@ -99,7 +100,9 @@ pub fn check(
             .map_or_else(Error::internal, Error::from)
     };
     if let Some(app) = apps.get(&draft.app) {
-        return Definition::check(app, draft, now).map_err(first);
+        let surroundings =
+            before.map_or_else(|| Surroundings::new(app), |job| Surroundings::of(app, job));
+        return Definition::check_in(surroundings, draft, now).map_err(first);
     }
     carillon_scheduler::validate_app_name(&draft.app)
         .map_err(|message| Error::field("app", message))?;

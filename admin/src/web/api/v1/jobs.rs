@@ -55,10 +55,10 @@ pub async fn update(
     let value = body::required(payload, body::OBJECT, "the whole job").await?;
     let sent = definition::sent_back(value, id.0)?;
     // A job that does not exist is the first thing to say.
-    find(&state, id.0).await?;
+    let before = find(&state, id.0).await?;
     let now = state.clock.now();
     let apps = definition::apps_of(&state.store, std::slice::from_ref(&sent.draft)).await?;
-    let definition = definition::check(&sent.draft, &apps, now)?;
+    let definition = definition::check(&sent.draft, &apps, Some(&before), now)?;
     let job = state
         .store
         .update_job(id.0, &definition, sent.revision, now, &caller.0)

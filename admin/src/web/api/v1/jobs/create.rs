@@ -27,7 +27,7 @@ pub async fn create(
     let value = body::required(payload, body::OBJECT, "a job").await?;
     let draft = definition::draft(value)?;
     let apps = definition::apps_of(&state.store, std::slice::from_ref(&draft)).await?;
-    let definition = definition::check(&draft, &apps, state.clock.now())?;
+    let definition = definition::check(&draft, &apps, None, state.clock.now())?;
     let jobs = store(&state, vec![definition], &caller.0, key).await?;
     let job = jobs.into_iter().next().ok_or_else(Error::internal)?;
     let place = ("Location", format!("/api/v1/jobs/{}", job.id));
@@ -52,7 +52,7 @@ pub async fn create_batch(
     let definitions = block(move || {
         let each = drafts.iter().enumerate();
         each.map(|(index, draft)| {
-            definition::check(draft, &apps, now).map_err(|e| e.inside(&format!("[{index}]")))
+            definition::check(draft, &apps, None, now).map_err(|e| e.inside(&format!("[{index}]")))
         })
         .collect::<Result<Vec<_>, _>>()
     });

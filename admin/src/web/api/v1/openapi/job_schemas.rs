@@ -1,6 +1,8 @@
 //! Jobs and their schedules.
 
-use carillon_scheduler::{BlockStrategy, CatchUp, ClockChanges, MisfirePolicy, RouteStrategy};
+use carillon_scheduler::{
+    BlockStrategy, CatchUp, ClockChanges, MisfirePolicy, Overlap, RouteStrategy,
+};
 use serde_json::{Value, json};
 
 use super::build::{answer, id, nullable, object, schema, text, time, with_default, words};
@@ -97,6 +99,24 @@ fn when() -> Vec<(&'static str, Value)> {
             number(1, 86_400, 60, "How late is too late"),
         ),
         (
+            "misfire_limit",
+            number(
+                1,
+                1_000,
+                100,
+                "fire_all: so many of the missed instants run, the latest",
+            ),
+        ),
+        (
+            "misfire_window_seconds",
+            number(
+                1,
+                86_400,
+                3_600,
+                "fire_within: missed instants run that are at most so old",
+            ),
+        ),
+        (
             "enabled",
             json!({"type": "boolean", "default": true, "description": "Whether its schedule is in force"}),
         ),
@@ -111,7 +131,30 @@ fn how() -> Vec<(&'static str, Value)> {
             "route",
             choice(routes.map(|w| w.as_str()), "Which executor gets a run"),
         ),
+        (
+            "route_labels",
+            json!({
+                "type": "string", "default": "", "examples": ["zone=eu,gpu=yes"],
+                "description": "Only executors with all of these labels get its runs"
+            }),
+        ),
         ("block", choice(blocks.map(|w| w.as_str()), busy)),
+        (
+            "overlap",
+            choice(
+                Overlap::ALL.iter().map(|w| w.as_str()),
+                "What the admin does with a run while another fire of the job is sending or running, in the whole cluster",
+            ),
+        ),
+        (
+            "overlap_queue",
+            number(
+                1,
+                1_000,
+                10,
+                "overlap wait: so many runs may wait, the rest is skipped",
+            ),
+        ),
         (
             "timeout_seconds",
             number(

@@ -77,6 +77,7 @@ pub fn timing<'a>(job: &Job, schedule: &'a carillon_scheduler::Schedule) -> Timi
         catch_up: job.draft.catch_up,
         misfire: job.draft.misfire,
         misfire_threshold_ms: job.draft.misfire_threshold_seconds * 1000,
+        ..Timing::of(schedule)
     }
 }
 

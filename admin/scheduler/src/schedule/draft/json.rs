@@ -1,0 +1,259 @@
+//! Reading and writing of schedules as JSON. It is by hand and not by serde's tag: each error names its member, and a
+//! member that belongs to another kind is refused.
+
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use super::{CronDraft, DailyDraft, KindDraft, ScheduleDraft};
+use crate::schedule::time::Moment;
+use crate::schedule::{ClockChanges, Excluded, Weekday};
+
+/// All members of all kinds; what is `None` is left out.
+#[derive(Default, Serialize, Deserialize)]
+#[serde(
+    deny_unknown_fields,
+    expecting = "schedule as an object such as {\"kind\":\"none\"}"
+)]
+struct Members {
+    #[serde(deserialize_with = "members::kind")]
+    kind: String,
+    #[serde(default, deserialize_with = "members::expression")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    expression: Option<String>,
+    #[serde(default, deserialize_with = "members::seconds")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    seconds: Option<i64>,
+    #[serde(default, deserialize_with = "members::at")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    at: Option<Moment>,
+    #[serde(default, deserialize_with = "members::every_seconds")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    every_seconds: Option<i64>,
+    #[serde(default, deserialize_with = "members::from")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    from: Option<String>,
+    #[serde(default, deserialize_with = "members::to")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    to: Option<String>,
+    #[serde(default, deserialize_with = "members::weekdays")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    weekdays: Option<Vec<Weekday>>,
+    #[serde(default, deserialize_with = "members::timezone")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    timezone: Option<String>,
+    #[serde(default, deserialize_with = "members::clock_changes")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    clock_changes: Option<ClockChanges>,
+    #[serde(default, deserialize_with = "members::start_at")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    start_at: Option<Moment>,
+    #[serde(default, deserialize_with = "members::end_at")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    end_at: Option<Moment>,
+    #[serde(default, deserialize_with = "members::max_fires")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    max_fires: Option<u32>,
+    #[serde(default, deserialize_with = "members::spread_seconds")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    spread_seconds: Option<u32>,
+    #[serde(default, deserialize_with = "members::calendars")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    calendars: Option<Vec<String>>,
+    #[serde(default, deserialize_with = "members::on_excluded")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    on_excluded: Option<Excluded>,
+}
+
+mod members {
+    use super::{ClockChanges, Excluded, Moment, Weekday};
+
+    crate::job::named! {
+        kind: String = "schedule.kind",
+        expression: Option<String> = "schedule.expression",
+        seconds: Option<i64> = "schedule.seconds",
+        at: Option<Moment> = "schedule.at",
+        every_seconds: Option<i64> = "schedule.every_seconds",
+        from: Option<String> = "schedule.from",
+        to: Option<String> = "schedule.to",
+        weekdays: Option<Vec<Weekday>> = "schedule.weekdays",
+        timezone: Option<String> = "schedule.timezone",
+        clock_changes: Option<ClockChanges> = "schedule.clock_changes",
+        start_at: Option<Moment> = "schedule.start_at",
+        end_at: Option<Moment> = "schedule.end_at",
+        max_fires: Option<u32> = "schedule.max_fires",
+        spread_seconds: Option<u32> = "schedule.spread_seconds",
+        calendars: Option<Vec<String>> = "schedule.calendars",
+        on_excluded: Option<Excluded> = "schedule.on_excluded",
+    }
+}
+
+/// What every kind but `none` may have.
+const COMMON: [&str; 6] = [
+    "start_at",
+    "end_at",
+    "max_fires",
+    "spread_seconds",
+    "calendars",
+    "on_excluded",
+];
+
+impl<'de> Deserialize<'de> for ScheduleDraft {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Members::deserialize(deserializer)?
+            .draft()
+            .map_err(D::Error::custom)
+    }
+}
+
+impl Serialize for ScheduleDraft {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        Members::of(self).serialize(serializer)
+    }
+}
+
+impl Members {
+    fn draft(self) -> Result<ScheduleDraft, String> {
+        let own: &[&str] = match self.kind.as_str() {
+            "none" => &[],
+            "cron" | "unix_cron" => &["expression", "timezone", "clock_changes"],
+            "fixed_rate" | "fixed_delay" => &["seconds"],
+            "once" => &["at"],
+            "daily" => &[
+                "every_seconds",
+                "from",
+                "to",
+                "weekdays",
+                "timezone",
+                "clock_changes",
+            ],
+            other => {
+                let allowed = KindDraft::WORDS.join(", ");
+                return Err(format!(
+                    "schedule.kind: `{other}` is not a kind; allowed: {allowed}"
+                ));
+            }
+        };
+        self.refuse_others(own)?;
+        Ok(ScheduleDraft {
+            kind: self.kind_draft()?,
+            start_at: self.start_at.map(Moment::into),
+            end_at: self.end_at.map(Moment::into),
+            max_fires: self.max_fires,
+            spread_seconds: self.spread_seconds.unwrap_or_default(),
+            calendars: self.calendars.unwrap_or_default(),
+            excluded: self.on_excluded.unwrap_or_default(),
+        })
+    }
+
+    fn kind_draft(&self) -> Result<KindDraft, String> {
+        Ok(match self.kind.as_str() {
+            "cron" => KindDraft::Cron(self.cron()?),
+            "unix_cron" => KindDraft::UnixCron(self.cron()?),
+            "fixed_rate" => KindDraft::FixedRate {
+                seconds: self.needed("seconds", self.seconds)?,
+            },
+            "fixed_delay" => KindDraft::FixedDelay {
+                seconds: self.needed("seconds", self.seconds)?,
+            },
+            "once" => KindDraft::Once {
+                at: self.needed("at", self.at)?.into(),
+            },
+            "daily" => KindDraft::Daily(DailyDraft {
+                every_seconds: self.needed("every_seconds", self.every_seconds)?,
+                from: self.needed("from", self.from.clone())?,
+                to: self.needed("to", self.to.clone())?,
+                weekdays: self
+                    .weekdays
+                    .clone()
+                    .unwrap_or_else(|| Weekday::ALL.to_vec()),
+                timezone: self.timezone(),
+                clock_changes: self.clock_changes.unwrap_or_default(),
+            }),
+            _ => KindDraft::None,
+        })
+    }
+
+    fn cron(&self) -> Result<CronDraft, String> {
+        Ok(CronDraft {
+            expression: self.needed("expression", self.expression.clone())?,
+            timezone: self.timezone(),
+            clock_changes: self.clock_changes.unwrap_or_default(),
+        })
+    }
+
+    fn timezone(&self) -> String {
+        self.timezone.clone().unwrap_or_else(|| "UTC".to_owned())
+    }
+
+    fn needed<T>(&self, member: &str, value: Option<T>) -> Result<T, String> {
+        value.ok_or_else(|| format!("schedule.{member}: missing; kind {} needs it", self.kind))
+    }
+
+    /// Refuses members that this kind does not have.
+    fn refuse_others(&self, own: &[&str]) -> Result<(), String> {
+        let given = [
+            ("expression", self.expression.is_some()),
+            ("seconds", self.seconds.is_some()),
+            ("at", self.at.is_some()),
+            ("every_seconds", self.every_seconds.is_some()),
+            ("from", self.from.is_some()),
+            ("to", self.to.is_some()),
+            ("weekdays", self.weekdays.is_some()),
+            ("timezone", self.timezone.is_some()),
+            ("clock_changes", self.clock_changes.is_some()),
+            ("start_at", self.start_at.is_some()),
+            ("end_at", self.end_at.is_some()),
+            ("max_fires", self.max_fires.is_some()),
+            ("spread_seconds", self.spread_seconds.is_some()),
+            ("calendars", self.calendars.is_some()),
+            ("on_excluded", self.on_excluded.is_some()),
+        ];
+        let has = |name: &str| own.contains(&name) || self.kind != "none" && COMMON.contains(&name);
+        match given.iter().find(|(name, given)| *given && !has(name)) {
+            Some((name, _)) => Err(format!(
+                "schedule.{name}: a schedule of kind {} does not have it",
+                self.kind
+            )),
+            None => Ok(()),
+        }
+    }
+
+    fn of(draft: &ScheduleDraft) -> Self {
+        let mut members = Self {
+            kind: draft.kind().to_owned(),
+            start_at: draft.start_at.map(Moment::from),
+            end_at: draft.end_at.map(Moment::from),
+            max_fires: draft.max_fires,
+            spread_seconds: (draft.spread_seconds > 0).then_some(draft.spread_seconds),
+            calendars: (!draft.calendars.is_empty()).then(|| draft.calendars.clone()),
+            on_excluded: (draft.excluded != Excluded::default()).then_some(draft.excluded),
+            ..Self::default()
+        };
+        match &draft.kind {
+            KindDraft::None => {}
+            KindDraft::Cron(cron) | KindDraft::UnixCron(cron) => {
+                members.expression = Some(cron.expression.clone());
+                members.timezone = Some(cron.timezone.clone());
+                members.clock_changes = Some(cron.clock_changes);
+            }
+            KindDraft::FixedRate { seconds } | KindDraft::FixedDelay { seconds } => {
+                members.seconds = Some(*seconds);
+            }
+            KindDraft::Once { at } => members.at = Some(Moment::from(*at)),
+            KindDraft::Daily(daily) => members.fill_daily(daily),
+        }
+        members
+    }
+
+    fn fill_daily(&mut self, daily: &DailyDraft) {
+        self.every_seconds = Some(daily.every_seconds);
+        self.from = Some(daily.from.clone());
+        self.to = Some(daily.to.clone());
+        self.weekdays = Some(daily.weekdays.clone());
+        self.timezone = Some(daily.timezone.clone());
+        self.clock_changes = Some(daily.clock_changes);
+    }
+}
+
+#[cfg(test)]
+mod tests;
