@@ -214,7 +214,7 @@ mod tests {
             (spec.name.as_str(), spec.misfire_threshold_ms),
             ("Close the day", 60_000)
         );
-        assert_eq!(spec.schedule, Schedule::none());
+        assert_eq!(spec.schedule.kind(), "none");
     }
 
     #[test]
