@@ -8,14 +8,16 @@ pub mod cron;
 mod draft;
 mod interval;
 pub(crate) mod time;
+mod wall_clock;
 mod weekday;
 
 use std::sync::Arc;
 
 pub use calendar::{Calendar, Excluded};
-pub use cron::{ClockChanges, CronSchedule};
+pub use cron::{CronSchedule, Dialect};
 pub use draft::{CronDraft, DailyDraft, KindDraft, ScheduleDraft};
 pub use interval::FixedRate;
+pub use wall_clock::ClockChanges;
 pub use weekday::Weekday;
 
 use crate::Millis;
@@ -75,6 +77,13 @@ impl Schedule {
                 CronSchedule::parse(&cron.expression, &cron.timezone, cron.clock_changes)
                     .map(Kind::Cron)?
             }
+            KindDraft::UnixCron(cron) => CronSchedule::read(
+                Dialect::Unix,
+                &cron.expression,
+                &cron.timezone,
+                cron.clock_changes,
+            )
+            .map(Kind::Cron)?,
             KindDraft::FixedRate { seconds } => {
                 FixedRate::new(*seconds, facts.anchor_at).map(Kind::FixedRate)?
             }
@@ -85,7 +94,9 @@ impl Schedule {
             }
         };
         let mut draft = draft.clone();
-        if let (Kind::Cron(cron), KindDraft::Cron(written)) = (&kind, &mut draft.kind) {
+        if let (Kind::Cron(cron), KindDraft::Cron(written) | KindDraft::UnixCron(written)) =
+            (&kind, &mut draft.kind)
+        {
             cron.expression().clone_into(&mut written.expression);
             cron.timezone().name().clone_into(&mut written.timezone);
         }

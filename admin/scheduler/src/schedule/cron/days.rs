@@ -17,6 +17,10 @@ pub(super) enum DayRule {
     LastWeekday(u32),
     /// The k-th such weekday of the month (`6#3`); months without it are left out.
     NthWeekday(u32, u32),
+    /// Days of the month or days of the week, as [`MonthTerm::Days`] and [`Self::Weekdays`] (Unix).
+    Either(u32, u8),
+    /// Only the days that fit both (Unix, if one of the fields begins with `*`).
+    Both(u32, u8),
 }
 
 /// One item of the day-of-month field.
@@ -40,16 +44,13 @@ impl DayRule {
         };
         match self {
             Self::Month(terms) => terms.iter().fold(0, |days, term| days | term.days(month)),
-            Self::Weekdays(weekdays) => {
-                let fits = |day: &u32| weekdays & 1 << month.weekday(*day) != 0;
-                (1..=month.length)
-                    .filter(fits)
-                    .fold(0, |days, day| days | 1 << day)
-            }
+            Self::Weekdays(weekdays) => month.on_weekdays(*weekdays),
             Self::LastWeekday(weekday) => {
                 1 << (month.first(*weekday) + (month.length - month.first(*weekday)) / 7 * 7)
             }
             Self::NthWeekday(weekday, nth) => month.day(month.first(*weekday) + (nth - 1) * 7),
+            Self::Either(days, weekdays) => month.those(*days) | month.on_weekdays(*weekdays),
+            Self::Both(days, weekdays) => month.those(*days) & month.on_weekdays(*weekdays),
         }
     }
 }
@@ -58,7 +59,7 @@ impl MonthTerm {
     fn days(self, month: Month) -> u32 {
         let before_last = |days: u32| month.length.saturating_sub(days);
         match self {
-            Self::Days(days) => days & (u32::MAX >> (31 - month.length)),
+            Self::Days(days) => month.those(days),
             Self::BeforeLast(days) => month.day(before_last(days)),
             Self::NearestWeekday(day) => month.nearest_weekday(day),
             Self::NearestWeekdayBeforeLast(days) => month.nearest_weekday(before_last(days)),
@@ -94,6 +95,20 @@ impl Month {
         (weekday - 1 + 7 - self.starts_on) % 7 + 1
     }
 
+    /// Those of the days that the month has.
+    const fn those(self, days: u32) -> u32 {
+        days & (u32::MAX >> (31 - self.length))
+    }
+
+    /// Every day on one of these weekdays, bit 1 = Sunday to bit 7 = Saturday.
+    fn on_weekdays(self, weekdays: u8) -> u32 {
+        // The bits of one week from the 1st on, again and again.
+        let week = u32::from(weekdays >> 1);
+        let week = (week >> self.starts_on | week << (7 - self.starts_on)) & 0x7f;
+        let weeks = week | week << 7 | week << 14 | week << 21 | week << 28;
+        self.those(weeks << 1)
+    }
+
     /// The day as a set, empty if the month does not have it.
     const fn day(self, day: u32) -> u32 {
         if day >= 1 && day <= self.length {
@@ -123,22 +138,11 @@ pub(super) fn of_month(field: &FieldText<'_>) -> Result<(DayRule, String), Error
     let special = |text: &str| text.contains(['L', 'l', 'W', 'w']);
     if !special(field.text) {
         let plain = field.plain()?;
-        let days = field.read(plain_days)?;
+        let days = field.read(|text| DAY.bits(text))?;
         return Ok((DayRule::Month(vec![MonthTerm::Days(days)]), plain));
     }
     let terms = field.read(|text| text.split(',').map(month_term).collect())?;
     Ok((DayRule::Month(terms), "*".to_owned()))
-}
-
-fn plain_days(text: &str) -> Result<u32, String> {
-    let mut days = 0;
-    for item in text.split(',') {
-        days |= DAY
-            .values(DAY.item(item)?)
-            .iter()
-            .fold(0, |days, day| days | 1 << day);
-    }
-    Ok(days)
 }
 
 fn month_term(text: &str) -> Result<MonthTerm, String> {
@@ -149,7 +153,7 @@ fn month_term(text: &str) -> Result<MonthTerm, String> {
     };
     let Some(rest) = body.strip_prefix('L') else {
         if !weekday {
-            return plain_days(text).map(MonthTerm::Days);
+            return DAY.bits(text).map(MonthTerm::Days);
         }
         let day = DAY
             .value(body)
@@ -188,21 +192,11 @@ pub(super) fn of_week(field: &FieldText<'_>) -> Result<(DayRule, String), Error>
         field.read(|text| last_weekday(text, weekday))?
     } else {
         let plain = field.plain()?;
-        return Ok((DayRule::Weekdays(field.read(plain_weekdays)?), plain));
+        let weekdays = field.read(|text| WEEKDAY.bits(text))?;
+        return Ok((DayRule::Weekdays(weekdays as u8), plain));
     };
     let plain = if text == "L" { "7" } else { "*" };
     Ok((rule, plain.to_owned()))
-}
-
-fn plain_weekdays(text: &str) -> Result<u8, String> {
-    let mut weekdays = 0;
-    for item in text.split(',') {
-        weekdays |= WEEKDAY
-            .values(WEEKDAY.item(item)?)
-            .iter()
-            .fold(0, |days, day| days | 1 << day);
-    }
-    Ok(weekdays)
 }
 
 fn nth_weekday(text: &str, weekday: &str, nth: &str) -> Result<DayRule, String> {

@@ -1,4 +1,4 @@
-//! An expression as its six or seven fields.
+//! A Quartz expression as its six or seven fields.
 
 use super::days::DayRule;
 use super::item::{DAY, Field, HOUR, MINUTE, MONTH, SECOND, WEEKDAY, YEAR};
@@ -17,6 +17,7 @@ pub(super) fn parse(expression: &str, strict: bool) -> Result<Wall, Error> {
     let of = |field: &'static Field| FieldText {
         field,
         text: fields[field.position - 1],
+        position: field.position,
         count,
     };
     let (second, minute, hour, month) = (of(&SECOND), of(&MINUTE), of(&HOUR), of(&MONTH));
@@ -41,14 +42,19 @@ pub(super) fn parse(expression: &str, strict: bool) -> Result<Wall, Error> {
     })
 }
 
-fn split(expression: &str) -> Result<Vec<&str>, Error> {
+/// The words of an expression that is not too long.
+pub(super) fn words(expression: &str) -> Result<Vec<&str>, Error> {
     if expression.len() > MAX_BYTES {
         return Err(Error(format!(
             "has {} bytes; at most {MAX_BYTES} are allowed",
             expression.len()
         )));
     }
-    let fields: Vec<&str> = expression.split_ascii_whitespace().collect();
+    Ok(expression.split_ascii_whitespace().collect())
+}
+
+fn split(expression: &str) -> Result<Vec<&str>, Error> {
+    let fields = words(expression)?;
     match fields.as_slice() {
         [word] if word.starts_with('@') => Err(Error(format!(
             "`{word}` is not known; {}",
@@ -59,7 +65,7 @@ fn split(expression: &str) -> Result<Vec<&str>, Error> {
         ))),
         fields if !(6..=7).contains(&fields.len()) => {
             let hint = if fields.len() == 5 {
-                "; a Unix cron lacks the seconds: put `0` in front"
+                "; a Unix cron is kind unix_cron"
             } else {
                 ""
             };
@@ -130,17 +136,18 @@ fn day_rule(day: FieldText<'_>, weekday: FieldText<'_>, strict: bool) -> Result<
 pub(super) struct FieldText<'a> {
     pub field: &'static Field,
     pub text: &'a str,
-    count: usize,
+    /// Its place, counted from 1, and among how many.
+    pub position: usize,
+    pub count: usize,
 }
 
 impl FieldText<'_> {
     /// Reads it and says, if that fails, where.
     pub fn read<T>(&self, read: impl FnOnce(&str) -> Result<T, String>) -> Result<T, Error> {
         read(self.text).map_err(|problem| {
-            let Field { name, position, .. } = self.field;
             Error(format!(
-                "{name} field: {problem} (field {position} of {}: `{}`)",
-                self.count, self.text
+                "{} field: {problem} (field {} of {}: `{}`)",
+                self.field.name, self.position, self.count, self.text
             ))
         })
     }

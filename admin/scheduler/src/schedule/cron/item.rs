@@ -6,10 +6,14 @@ pub(super) struct Field {
     pub name: &'static str,
     /// For "hours are 0 to 23".
     pub plural: &'static str,
-    /// Counted from 1.
+    /// In the order of Quartz, counted from 1.
     pub position: usize,
     pub min: u32,
     pub max: u32,
+    /// How many values there are until it begins again.
+    turn: u32,
+    /// Which number is which day.
+    note: &'static str,
     /// Short and long names of `min`, `min + 1` …, in lower case.
     names: &'static [(&'static str, &'static str)],
 }
@@ -52,6 +56,8 @@ const fn field(
         position,
         min,
         max,
+        turn: max - min + 1,
+        note: "",
         names: &[],
     }
 }
@@ -66,7 +72,15 @@ pub(super) const MONTH: Field = Field {
 };
 pub(super) const WEEKDAY: Field = Field {
     names: WEEKDAYS,
+    note: " (1 is Sunday)",
     ..field("day-of-week", "days of the week", 6, 1, 7)
+};
+/// As Unix counts; 7 is 0 again.
+pub(super) const UNIX_WEEKDAY: Field = Field {
+    names: WEEKDAYS,
+    note: " (0 and 7 are Sunday)",
+    turn: 7,
+    ..field("day-of-week", "days of the week", 6, 0, 7)
 };
 pub(super) const YEAR: Field = field("year", "years", 7, 1970, 9999);
 
@@ -88,14 +102,9 @@ impl Field {
             }
             _ => String::new(),
         };
-        let sunday = if *self == WEEKDAY {
-            " (1 is Sunday)"
-        } else {
-            ""
-        };
         format!(
-            "{} are {} to {}{sunday}{names}",
-            self.plural, self.min, self.max
+            "{} are {} to {}{}{names}",
+            self.plural, self.min, self.max, self.note
         )
     }
 
@@ -140,18 +149,28 @@ impl Field {
         if item.from <= to {
             return (item.from..=to).step_by(item.step as usize).collect();
         }
-        let size = self.max - self.min + 1;
         let turn = |value| {
             if value > self.max {
-                value - size
+                value - self.turn
             } else {
                 value
             }
         };
-        (item.from..=to + size)
+        (item.from..=to + self.turn)
             .step_by(item.step as usize)
             .map(turn)
             .collect()
+    }
+
+    /// The values of a list of items as bits.
+    pub fn bits(&self, text: &str) -> Result<u32, String> {
+        let mut bits = 0;
+        for item in text.split(',') {
+            for value in self.values(self.item(item)?) {
+                bits |= 1 << value;
+            }
+        }
+        Ok(bits)
     }
 
     fn bounds(&self, from: &str, to: &str) -> Result<(u32, Option<u32>), String> {

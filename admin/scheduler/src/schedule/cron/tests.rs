@@ -20,7 +20,7 @@ fn next(schedule: &CronSchedule, from: &str, count: usize) -> Vec<String> {
     .map(|t| {
         chrono::DateTime::from_timestamp_millis(t)
             .unwrap()
-            .with_timezone(&schedule.timezone)
+            .with_timezone(&schedule.timezone())
             .to_rfc3339()
     })
     .collect()
@@ -205,7 +205,7 @@ fn messages_name_the_field_and_say_what_is_right() {
         (
             "*/5 * * * *",
             "has 5 fields; it needs six or seven: second minute hour day-of-month month day-of-week [year]; \
-             a Unix cron lacks the seconds: put `0` in front",
+             a Unix cron is kind unix_cron",
         ),
         ("@daily", "`@daily` is not known; write `0 0 0 * * ?`"),
     ] {

@@ -6,6 +6,7 @@ use cron::TimeUnitSpec;
 use super::Error;
 use super::days::DayRule;
 use super::years::Years;
+use crate::schedule::wall_clock::WallTimes;
 
 /// How far the search goes, in years.
 const REACH_YEARS: i32 = 100;
@@ -42,7 +43,7 @@ impl Times {
     }
 
     /// Whether the hour field leaves no hour out.
-    pub const fn every_hour(self) -> bool {
+    const fn every_hour(self) -> bool {
         self.hours == (1 << 24) - 1
     }
 
@@ -82,9 +83,8 @@ fn next_bit(bits: u64, from: u32) -> Option<u32> {
     (rest != 0).then(|| rest.trailing_zeros())
 }
 
-impl Wall {
-    /// The first wall-clock time at or after `from` that matches, within 100 years.
-    pub fn at_or_after(&self, from: NaiveDateTime) -> Option<NaiveDateTime> {
+impl WallTimes for Wall {
+    fn at_or_after(&self, from: NaiveDateTime) -> Option<NaiveDateTime> {
         let today = from.date();
         if self.matches_day(today)
             && let Some(time) = self
@@ -96,6 +96,12 @@ impl Wall {
         at(self.day_after(today)?, self.times.first())
     }
 
+    fn every_hour(&self) -> bool {
+        self.times.every_hour()
+    }
+}
+
+impl Wall {
     fn matches_day(&self, date: NaiveDate) -> bool {
         self.months_of(date.year()) & 1 << date.month() != 0
             && self.days.days(date.year(), date.month()) & 1 << date.day() != 0

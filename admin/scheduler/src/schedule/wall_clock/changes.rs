@@ -4,7 +4,7 @@
 use chrono::{NaiveDateTime, TimeDelta};
 use chrono_tz::Tz;
 
-use super::wall::Wall;
+use super::WallTimes;
 use super::zone::{Shows, change_in, gap_end, moved_back, offset, shown, shows};
 
 /// No two offsets of one zone lie further apart, in s; a clock has shown nothing twice over a greater distance.
@@ -13,8 +13,8 @@ const NEAR: i64 = 2 * 86_400;
 const MAX_STEPS: usize = 1_000;
 
 /// The policy `carillon`.
-pub(super) fn carillon(wall: &Wall, zone: Tz, t: i64) -> Option<i64> {
-    if wall.times.every_hour() {
+pub(super) fn carillon(wall: &impl WallTimes, zone: Tz, t: i64) -> Option<i64> {
+    if wall.every_hour() {
         every_real_second(wall, zone, t)
     } else {
         once(wall, zone, t)
@@ -23,7 +23,7 @@ pub(super) fn carillon(wall: &Wall, zone: Tz, t: i64) -> Option<i64> {
 
 /// Each real second whose wall clock matches, in all passes of a repeated hour. Between two changes of the clock wall
 /// time runs like real time; the search goes from one such stretch to the next.
-fn every_real_second(wall: &Wall, zone: Tz, t: i64) -> Option<i64> {
+fn every_real_second(wall: &impl WallTimes, zone: Tz, t: i64) -> Option<i64> {
     let mut at = t + 1;
     for _ in 0..MAX_STEPS {
         let found = wall
@@ -41,7 +41,7 @@ fn every_real_second(wall: &Wall, zone: Tz, t: i64) -> Option<i64> {
 }
 
 /// Each matching wall-clock time once: when the clock first shows it or has first gone past it.
-fn once(wall: &Wall, zone: Tz, t: i64) -> Option<i64> {
+fn once(wall: &impl WallTimes, zone: Tz, t: i64) -> Option<i64> {
     let now = shown(zone, t)?;
     let unseen = match moved_back(zone, now) {
         // In the second pass: all up to the change has been seen.
@@ -57,7 +57,7 @@ fn once(wall: &Wall, zone: Tz, t: i64) -> Option<i64> {
 
 /// The policy `xxl` as a set of instants: what the clock never shows is left out, what it shows twice means the
 /// second time.
-pub(super) fn xxl(wall: &Wall, zone: Tz, t: i64) -> Option<i64> {
+pub(super) fn xxl(wall: &impl WallTimes, zone: Tz, t: i64) -> Option<i64> {
     let from = shown(zone, t + 1)?;
     match moved_back(zone, from) {
         // In the first pass, all of the second is still to come.
@@ -67,11 +67,11 @@ pub(super) fn xxl(wall: &Wall, zone: Tz, t: i64) -> Option<i64> {
 }
 
 /// The policy `xxl` as xxl-job answers: the first matching wall-clock time from that of `t` + 1 s on.
-pub(super) fn xxl_asked_at(wall: &Wall, zone: Tz, t: i64) -> Option<i64> {
+pub(super) fn xxl_asked_at(wall: &impl WallTimes, zone: Tz, t: i64) -> Option<i64> {
     last_shown(wall, zone, shown(zone, t + 1)?)
 }
 
-fn last_shown(wall: &Wall, zone: Tz, mut from: NaiveDateTime) -> Option<i64> {
+fn last_shown(wall: &impl WallTimes, zone: Tz, mut from: NaiveDateTime) -> Option<i64> {
     for _ in 0..MAX_STEPS {
         let found = wall.at_or_after(from)?;
         match shows(zone, found) {

@@ -1,0 +1,87 @@
+//! A Unix expression: five fields as a crontab has them, or a word such as `@daily`.
+//!
+//! The days are those of Vixie cron and its descendants: with both day fields given a day fits if either does. A day
+//! field that begins with `*` counts as not given; what else it says (`*/2`) then has to fit as well.
+
+use super::Error;
+use super::days::DayRule;
+use super::fields::{FieldText, words};
+use super::item::{DAY, Field, HOUR, MINUTE, MONTH, UNIX_WEEKDAY};
+use super::wall::{Times, Wall};
+use super::years::Years;
+
+const ORDER: &str = "minute hour day-of-month month day-of-week";
+
+/// Reads an expression of five fields, or a word.
+pub(super) fn parse(expression: &str) -> Result<Wall, Error> {
+    let mut fields = words(expression)?;
+    if let [word] = fields.as_slice()
+        && word.starts_with('@')
+    {
+        fields = meant_by(word)?.split(' ').collect();
+    }
+    let [minute, hour, day, month, weekday] = fields[..] else {
+        return Err(Error(wrong_count(fields.len())));
+    };
+    // Quartz counts the seconds as field 1.
+    let of = |field: &'static Field, text| FieldText {
+        field,
+        text,
+        position: field.position - 1,
+        count: 5,
+    };
+    let minutes = of(&MINUTE, minute).plain()?;
+    let hours = of(&HOUR, hour).plain()?;
+    let days = day_rule(of(&DAY, day), of(&UNIX_WEEKDAY, weekday))?;
+    let months = of(&MONTH, month).plain()?;
+    Ok(Wall {
+        times: Times::read(&format!("0 {minutes} {hours} * {months} ?"))?,
+        days,
+        years: Years::default(),
+    })
+}
+
+fn day_rule(day: FieldText<'_>, weekday: FieldText<'_>) -> Result<DayRule, Error> {
+    let days = day.read(|text| DAY.bits(text))?;
+    let weekdays = weekday.read(|text| UNIX_WEEKDAY.bits(text))?;
+    // Unix: bits 0 to 7, both ends Sunday. Ours: bit 1 = Sunday to bit 7 = Saturday.
+    let weekdays = (weekdays << 1 | (weekdays >> 7 & 1) << 1) as u8;
+    Ok(
+        if day.text.starts_with('*') || weekday.text.starts_with('*') {
+            DayRule::Both(days, weekdays)
+        } else {
+            DayRule::Either(days, weekdays)
+        },
+    )
+}
+
+/// The five fields that a word stands for.
+fn meant_by(word: &str) -> Result<&'static str, Error> {
+    match word.to_ascii_lowercase().as_str() {
+        "@hourly" => Ok("0 * * * *"),
+        "@daily" | "@midnight" => Ok("0 0 * * *"),
+        "@weekly" => Ok("0 0 * * 0"),
+        "@monthly" => Ok("0 0 1 * *"),
+        "@yearly" | "@annually" => Ok("0 0 1 1 *"),
+        "@reboot" => Err(Error(
+            "`@reboot` names the start of a machine, which is no time; run the job through the API when that is done"
+                .to_owned(),
+        )),
+        _ => Err(Error(format!(
+            "`{word}` is not known; @hourly, @daily, @midnight, @weekly, @monthly, @yearly and @annually are"
+        ))),
+    }
+}
+
+fn wrong_count(count: usize) -> String {
+    match count {
+        0 => format!("must not be empty; its fields are {ORDER}, such as `30 9 * * MON-FRI`"),
+        6 | 7 => format!(
+            "has {count} fields; a Unix cron has five: {ORDER}; one with seconds is kind cron"
+        ),
+        _ => format!("has {count} fields; a Unix cron has five: {ORDER}"),
+    }
+}
+
+#[cfg(test)]
+mod tests;
