@@ -7,6 +7,7 @@ mod demo;
 mod environment;
 mod logging;
 mod migrate;
+mod next;
 mod serve;
 mod settings;
 mod user;
@@ -46,6 +47,8 @@ enum Command {
     /// Make accounts of the console, or give them new passwords
     #[command(subcommand)]
     User(user::Command),
+    /// Say when a cron expression fires, by the rules of the planner
+    Next(Box<next::Wish>),
 }
 
 /// Reads the command line, runs the subcommand, says what went wrong.
@@ -73,6 +76,7 @@ fn run(wanted: Cli) -> anyhow::Result<()> {
             Command::Demo(settings) => demo::run(*settings).await,
             Command::User(command) => user::run(command).await,
             Command::Migrate(settings) => migrate::run(settings).await,
+            Command::Next(wish) => next::run(&wish),
         }
     })
 }
@@ -98,6 +102,7 @@ fn is_of_the_user(error: &anyhow::Error) -> bool {
     };
     error.is::<config::Error>()
         || error.is::<user::Refused>()
+        || error.is::<next::Refused>()
         || error.is::<environment::Misspelt>()
         || matches!(
             store,

@@ -1,5 +1,7 @@
 //! The command line, on the real binary.
 
+mod next;
+
 use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};

@@ -1,0 +1,51 @@
+//! One question to the planner, and its answer in the zone's own time.
+
+use carillon_scheduler::{ClockChanges, Millis, Schedule, ScheduleDraft};
+use chrono::DateTime;
+use chrono_tz::Tz;
+
+/// An expression with all that it takes to answer it.
+#[derive(Clone, Copy, Debug)]
+pub struct Ask<'a> {
+    pub expression: &'a str,
+    pub zone: &'a str,
+    pub count: usize,
+    pub clock_changes: ClockChanges,
+}
+
+impl Ask<'_> {
+    /// As many instants after `from` as were asked for, `-` for each that does not exist.
+    ///
+    /// # Errors
+    /// What is wrong with the expression or the zone, for people. An expression that never fires is not refused.
+    pub fn instants(&self, from: Millis) -> Result<Vec<String>, String> {
+        let schedule = Schedule::parse(&self.draft(), from).map_err(|error| error.message)?;
+        let zone: Tz = self.zone.trim().parse().unwrap_or(Tz::UTC);
+        let mut texts: Vec<String> = schedule
+            .following(from, self.count)
+            .into_iter()
+            .map(|at| written(at, zone))
+            .collect();
+        texts.resize(self.count, "-".to_owned());
+        Ok(texts)
+    }
+
+    fn draft(&self) -> ScheduleDraft {
+        ScheduleDraft::Cron {
+            expression: self.expression.to_owned(),
+            timezone: self.zone.to_owned(),
+            clock_changes: self.clock_changes,
+        }
+    }
+}
+
+/// `2025-03-09T03:15:00-04:00`; UTC as `+00:00`.
+fn written(at: Millis, zone: Tz) -> String {
+    DateTime::from_timestamp_millis(at).map_or_else(
+        || "-".to_owned(),
+        |time| {
+            let local = time.with_timezone(&zone);
+            local.format("%Y-%m-%dT%H:%M:%S%:z").to_string()
+        },
+    )
+}
