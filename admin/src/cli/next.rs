@@ -14,11 +14,14 @@ use clap::Args;
 use ask::Ask;
 
 #[derive(Args)]
-#[command(group(clap::ArgGroup::new("what").required(true).args(["cron", "stdin"])))]
+#[command(group(clap::ArgGroup::new("what").required(true).args(["cron", "unix_cron", "stdin"])))]
 pub struct Wish {
     /// An expression of six or seven fields: second, minute, hour, day, month, weekday and perhaps a year
     #[arg(long, value_name = "EXPR", allow_hyphen_values = true)]
     cron: Option<String>,
+    /// An expression of five fields, as in crontab(5)
+    #[arg(long, value_name = "EXPR", allow_hyphen_values = true)]
+    unix_cron: Option<String>,
     /// Answer each line `expression<TAB>zone<TAB>from` of standard input with one line
     ///
     /// It has the instants separated by TABs, `-` for each that does not exist, or `ERR<TAB>message` if the expression,
@@ -64,7 +67,12 @@ impl Wish {
     /// What is asked; of `--stdin` each line brings its own expression and zone.
     fn ask(&self) -> anyhow::Result<Ask<'_>> {
         Ok(Ask {
-            expression: self.cron.as_deref().unwrap_or(""),
+            expression: self
+                .cron
+                .as_deref()
+                .or(self.unix_cron.as_deref())
+                .unwrap_or(""),
+            is_unix: self.unix_cron.is_some(),
             zone: &self.timezone,
             count: self.count as usize,
             clock_changes: self.clock_changes.parse::<ClockChanges>()?,

@@ -1,6 +1,6 @@
 //! One question to the planner, and its answer in the zone's own time.
 
-use carillon_scheduler::{ClockChanges, Millis, Schedule, ScheduleDraft};
+use carillon_scheduler::{ClockChanges, CronDraft, Facts, KindDraft, Millis, Schedule};
 use chrono::DateTime;
 use chrono_tz::Tz;
 
@@ -8,6 +8,8 @@ use chrono_tz::Tz;
 #[derive(Clone, Copy, Debug)]
 pub struct Ask<'a> {
     pub expression: &'a str,
+    /// Five fields instead of six or seven.
+    pub is_unix: bool,
     pub zone: &'a str,
     pub count: usize,
     pub clock_changes: ClockChanges,
@@ -19,7 +21,8 @@ impl Ask<'_> {
     /// # Errors
     /// What is wrong with the expression or the zone, for people. An expression that never fires is not refused.
     pub fn instants(&self, from: Millis) -> Result<Vec<String>, String> {
-        let schedule = Schedule::parse(&self.draft(), from).map_err(|error| error.message)?;
+        let schedule = Schedule::parse(&self.draft().into(), &Facts::anchored(from))
+            .map_err(|error| error.message)?;
         let zone: Tz = self.zone.trim().parse().unwrap_or(Tz::UTC);
         let mut texts: Vec<String> = schedule
             .following(from, self.count)
@@ -30,11 +33,15 @@ impl Ask<'_> {
         Ok(texts)
     }
 
-    fn draft(&self) -> ScheduleDraft {
-        ScheduleDraft::Cron {
+    fn draft(&self) -> KindDraft {
+        let cron = CronDraft {
             expression: self.expression.to_owned(),
             timezone: self.zone.to_owned(),
             clock_changes: self.clock_changes,
+        };
+        match self.is_unix {
+            true => KindDraft::UnixCron(cron),
+            false => KindDraft::Cron(cron),
         }
     }
 }

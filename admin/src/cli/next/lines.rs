@@ -57,6 +57,7 @@ mod tests {
     fn answered(questions: &[u8]) -> String {
         let ask = Ask {
             expression: "",
+            is_unix: false,
             zone: "UTC",
             count: 2,
             clock_changes: ClockChanges::Carillon,
