@@ -2,7 +2,7 @@ use std::ops::RangeInclusive;
 
 use super::{FieldError, JobDraft, JobSpec};
 use crate::Millis;
-use crate::schedule::{Facts, KindDraft, Schedule, ScheduleDraft};
+use crate::schedule::{Facts, Schedule, ScheduleDraft};
 
 const NAME_CHARS: usize = 64;
 const HANDLER_CHARS: usize = 255;
@@ -88,15 +88,11 @@ impl JobDraft {
         now: Millis,
     ) -> Result<Schedule, FieldError> {
         let schedule = Schedule::parse(&self.schedule, facts)?;
-        if schedule.next_after(now).is_none()
-            && before != Some(&schedule.draft())
-            && let KindDraft::Cron(cron) = &self.schedule.kind
+        // What has run its course stays as it is, so that the rest of its job can still be edited.
+        if before != Some(&schedule.draft())
+            && let Some(error) = schedule.never_fires(now)
         {
-            let message = format!(
-                "`{}` never fires in the next 100 years; see its day, month and year",
-                cron.expression.trim()
-            );
-            return Err(FieldError::new("schedule.expression", message));
+            return Err(error);
         }
         Ok(schedule)
     }

@@ -1,8 +1,20 @@
+use chrono::{DateTime, NaiveDateTime};
+
+use super::wall_clock::WallTimes;
+use super::whole_second;
 use crate::Millis;
 use crate::job::FieldError;
 
-/// The longest period: a year of 365 days.
+/// The longest period or delay: a year of 365 days.
 const MAX_SECONDS: i64 = 31_536_000;
+
+fn in_range(seconds: i64, kind: &str) -> Result<i64, FieldError> {
+    if (1..=MAX_SECONDS).contains(&seconds) {
+        return Ok(seconds);
+    }
+    let message = format!("{seconds} is not allowed; a {kind} has 1 to {MAX_SECONDS} seconds");
+    Err(FieldError::new("schedule.seconds", message))
+}
 
 /// Every so many seconds, counted from the anchor: `anchor + k · period`, k ≥ 1. It does not drift, and a restart
 /// does not move it.
@@ -18,13 +30,8 @@ impl FixedRate {
     /// # Errors
     /// Names `schedule.seconds` and the range.
     pub fn new(seconds: i64, anchor_at: Millis) -> Result<Self, FieldError> {
-        if !(1..=MAX_SECONDS).contains(&seconds) {
-            let message =
-                format!("{seconds} is not allowed; a fixed rate has 1 to {MAX_SECONDS} seconds");
-            return Err(FieldError::new("schedule.seconds", message));
-        }
         Ok(Self {
-            seconds,
+            seconds: in_range(seconds, "fixed rate")?,
             anchor_at: anchor_at.div_euclid(1_000) * 1_000,
         })
     }
@@ -48,6 +55,40 @@ impl FixedRate {
             .checked_add(1)?
             .max(1);
         turns.checked_mul(period)?.checked_add(self.anchor_at)
+    }
+}
+
+/// In UTC, where a day has 24 hours.
+impl WallTimes for FixedRate {
+    fn at_or_after(&self, from: NaiveDateTime) -> Option<NaiveDateTime> {
+        let next = self.next_after(from.and_utc().timestamp_millis() - 1)?;
+        Some(DateTime::from_timestamp_millis(next)?.naive_utc())
+    }
+
+    fn every_hour(&self) -> bool {
+        true
+    }
+}
+
+/// So many seconds after the end of the last run, whatever became of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct FixedDelay {
+    seconds: i64,
+}
+
+impl FixedDelay {
+    /// A delay of 1 to 31,536,000 s.
+    ///
+    /// # Errors
+    /// Names `schedule.seconds` and the range.
+    pub fn new(seconds: i64) -> Result<Self, FieldError> {
+        let seconds = in_range(seconds, "fixed delay")?;
+        Ok(Self { seconds })
+    }
+
+    /// The first whole second that is at least the delay after `ended_at`.
+    pub fn after_end(self, ended_at: Millis) -> Option<Millis> {
+        whole_second(ended_at.checked_add(self.seconds * 1_000)?)
     }
 }
 

@@ -5,11 +5,16 @@
 
 pub mod calendar;
 pub mod cron;
+mod daily;
 mod draft;
 mod interval;
+mod kind;
+mod once;
+mod parse;
 pub(crate) mod time;
 mod wall_clock;
 mod weekday;
+mod working_days;
 
 use std::sync::Arc;
 
@@ -20,8 +25,10 @@ pub use interval::FixedRate;
 pub use wall_clock::ClockChanges;
 pub use weekday::Weekday;
 
+use self::kind::Kind;
+use self::wall_clock::Ask;
+use self::working_days::WorkingDays;
 use crate::Millis;
-use crate::job::FieldError;
 
 /// What a schedule takes from its surroundings.
 #[derive(Debug, Clone, Copy, Default)]
@@ -49,68 +56,19 @@ impl Facts<'_> {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Schedule {
     kind: Kind,
+    days: Option<WorkingDays>,
+    offset_ms: i64,
     draft: ScheduleDraft,
     anchor_at: Millis,
 }
 
-#[derive(Debug, Clone, PartialEq)]
-enum Kind {
-    /// Never by itself: only run by hand, by the API or as a child.
-    None,
-    /// By the wall clock of a time zone.
-    Cron(CronSchedule),
-    /// Every so many seconds from the anchor on.
-    FixedRate(FixedRate),
-    /// So many ms after the end of a run.
-    FixedDelay(i64),
-}
-
 impl Schedule {
-    /// Checks a draft.
-    ///
-    /// # Errors
-    /// Names the member (`schedule.expression`, `schedule.timezone`, `schedule.seconds` …) and says what would be right.
-    pub fn parse(draft: &ScheduleDraft, facts: &Facts<'_>) -> Result<Self, FieldError> {
-        let kind = match &draft.kind {
-            KindDraft::None => Kind::None,
-            KindDraft::Cron(cron) => {
-                CronSchedule::parse(&cron.expression, &cron.timezone, cron.clock_changes)
-                    .map(Kind::Cron)?
-            }
-            KindDraft::UnixCron(cron) => CronSchedule::read(
-                Dialect::Unix,
-                &cron.expression,
-                &cron.timezone,
-                cron.clock_changes,
-            )
-            .map(Kind::Cron)?,
-            KindDraft::FixedRate { seconds } => {
-                FixedRate::new(*seconds, facts.anchor_at).map(Kind::FixedRate)?
-            }
-            KindDraft::FixedDelay { seconds } => Kind::FixedDelay(*seconds * 1_000),
-            other => {
-                let message = format!("{} is not known yet", other.as_str());
-                return Err(FieldError::new("schedule.kind", message));
-            }
-        };
-        let mut draft = draft.clone();
-        if let (Kind::Cron(cron), KindDraft::Cron(written) | KindDraft::UnixCron(written)) =
-            (&kind, &mut draft.kind)
-        {
-            cron.expression().clone_into(&mut written.expression);
-            cron.timezone().name().clone_into(&mut written.timezone);
-        }
-        Ok(Self {
-            kind,
-            draft,
-            anchor_at: facts.anchor_at,
-        })
-    }
-
     /// No schedule.
     pub fn none() -> Self {
         Self {
             kind: Kind::None,
+            days: None,
+            offset_ms: 0,
             draft: ScheduleDraft::none(),
             anchor_at: 0,
         }
@@ -119,20 +77,28 @@ impl Schedule {
     /// The first instant after `t`: strictly later and on a whole second. `None`: it never fires again, or not within
     /// 100 years of `t`; of a fixed delay always, since its instants depend on the ends of runs.
     pub fn next_after(&self, t: Millis) -> Option<Millis> {
-        match &self.kind {
-            Kind::None | Kind::FixedDelay(_) => None,
-            Kind::Cron(cron) => cron.next_after(t),
-            Kind::FixedRate(rate) => rate.next_after(t),
-        }
+        self.after(Ask::Next, t)
     }
 
     /// The first member of the *set of instants* after `t`. It differs from [`Schedule::next_after`] only where
     /// xxl-job's answer depends on who asks: from inside the first pass of a repeated hour.
     pub(crate) fn instant_after(&self, t: Millis) -> Option<Millis> {
-        match &self.kind {
-            Kind::Cron(cron) => cron.instant_after(t),
-            _ => self.next_after(t),
-        }
+        self.after(Ask::Instant, t)
+    }
+
+    /// The kind's instants on days that calendars leave, moved by the offset, inside the validity: in this order.
+    fn after(&self, ask: Ask, t: Millis) -> Option<Millis> {
+        let before_start = self
+            .draft
+            .start_at
+            .map_or(t, |start| start.saturating_sub(1));
+        let t = t.max(before_start).checked_sub(self.offset_ms)?;
+        let at = self.kind.after(ask, self.days.as_ref(), t)?;
+        self.until_end(at.checked_add(self.offset_ms)?)
+    }
+
+    fn until_end(&self, at: Millis) -> Option<Millis> {
+        (at <= self.draft.end_at.unwrap_or(Millis::MAX)).then_some(at)
     }
 
     /// Where the cursor of a job stands that is enabled, or gets this schedule, at `t`: the next instant, or of a fixed
@@ -145,23 +111,33 @@ impl Schedule {
     }
 
     /// Whether its instants depend on the ends of runs.
-    pub fn is_delay(&self) -> bool {
+    pub const fn is_delay(&self) -> bool {
         matches!(self.kind, Kind::FixedDelay(_))
     }
 
     /// The instant of a fixed delay that follows a run which ended at `ended_at`: the first whole second that is at least
-    /// the delay later. `None` of every other kind, and after the end of its validity.
+    /// the delay later. If calendars exclude its day, it is the first second of the next day that they leave, or the same
+    /// time of that day under [`Excluded::NextWorkingDay`]; before the validity it is its first second. `None` of every
+    /// other kind, and after the end of the validity.
     pub fn after_end(&self, ended_at: Millis) -> Option<Millis> {
         let Kind::FixedDelay(delay) = &self.kind else {
             return None;
         };
-        let at = ended_at.checked_add(*delay)?;
-        at.checked_add(999).map(|at| at.div_euclid(1_000) * 1_000)
+        let earliest = match self.draft.start_at {
+            Some(start) => whole_second(start.checked_sub(self.offset_ms)?)?,
+            None => Millis::MIN,
+        };
+        let at = delay.after_end(ended_at)?.max(earliest);
+        let at = match &self.days {
+            Some(days) => days.moved_utc(at)?,
+            None => at,
+        };
+        self.until_end(at.checked_add(self.offset_ms)?)
     }
 
-    /// Up to `count` instants after `t`.
+    /// Up to `count` instants after `t`; of a fixed delay those of runs that take no time at all.
     pub fn following(&self, t: Millis, count: usize) -> Vec<Millis> {
-        std::iter::successors(self.next_after(t), |&instant| self.next_after(instant))
+        std::iter::successors(self.first_after(t), |&instant| self.first_after(instant))
             .take(count)
             .collect()
     }
@@ -176,6 +152,11 @@ impl Schedule {
         self.anchor_at
     }
 
+    /// By how much every instant is moved, in s: the job's share of its spread.
+    pub const fn spread_offset_seconds(&self) -> i64 {
+        self.offset_ms / 1_000
+    }
+
     /// After so many runs it is exhausted.
     pub const fn max_fires(&self) -> Option<u32> {
         self.draft.max_fires
@@ -185,4 +166,9 @@ impl Schedule {
     pub fn kind(&self) -> &'static str {
         self.draft.kind()
     }
+}
+
+/// The first whole second at or after `at`.
+fn whole_second(at: Millis) -> Option<Millis> {
+    Some(at.checked_add(999)?.div_euclid(1_000) * 1_000)
 }

@@ -15,7 +15,8 @@ mod years;
 use chrono_tz::Tz;
 
 use self::wall::Wall;
-use super::wall_clock::{ClockChanges, WallClock};
+use super::wall_clock::{Ask, ClockChanges, WallClock};
+use super::working_days::WorkingDays;
 use crate::Millis;
 use crate::job::FieldError;
 
@@ -107,12 +108,12 @@ impl CronSchedule {
     /// [`ClockChanges::Xxl`] this is xxl-job's own answer: asked from inside the first pass of a repeated hour it leaves
     /// out what the wall clock has shown already.
     pub fn next_after(&self, t: Millis) -> Option<Millis> {
-        self.clock.next_after(&self.wall, t)
+        self.after(Ask::Next, None, t)
     }
 
-    /// The first member of the set of instants after `t`, whoever asks.
-    pub(crate) fn instant_after(&self, t: Millis) -> Option<Millis> {
-        self.clock.instant_after(&self.wall, t)
+    /// The first instant after `t` on days that calendars leave.
+    pub(super) fn after(&self, ask: Ask, days: Option<&WorkingDays>, t: Millis) -> Option<Millis> {
+        self.clock.after(ask, &self.wall, days, t)
     }
 }
 

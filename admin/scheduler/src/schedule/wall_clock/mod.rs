@@ -9,6 +9,7 @@ mod zone;
 use chrono::NaiveDateTime;
 use chrono_tz::Tz;
 
+use super::working_days::WorkingDays;
 use crate::Millis;
 use crate::job::FieldError;
 use crate::words::{first_is_default, words};
@@ -35,6 +36,15 @@ pub(super) trait WallTimes {
     fn every_hour(&self) -> bool;
 }
 
+/// What is asked for. The two differ only under [`ClockChanges::Xxl`] and from inside the first pass of a repeated hour.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Ask {
+    /// xxl-job's own answer: there it leaves out what the clock has shown already.
+    Next,
+    /// The next member of the set of instants, whoever asks.
+    Instant,
+}
+
 /// A zone's clock, and what is done when it changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct WallClock {
@@ -54,24 +64,33 @@ impl WallClock {
         Ok(Self { timezone, changes })
     }
 
-    /// The first instant after `t`: strictly later and on a whole second. Under [`ClockChanges::Xxl`] this is xxl-job's
-    /// own answer: asked from inside the first pass of a repeated hour it leaves out what the clock has shown already.
-    pub fn next_after(self, times: &impl WallTimes, t: Millis) -> Option<Millis> {
+    /// The first instant after `t` on days that calendars leave: strictly later and on a whole second.
+    pub fn after(
+        self,
+        ask: Ask,
+        times: &impl WallTimes,
+        days: Option<&WorkingDays>,
+        t: Millis,
+    ) -> Option<Millis> {
+        match days {
+            None => self.shown_after(ask, times, t),
+            Some(days) => self.shown_after(ask, &days.of(times), t),
+        }
+    }
+
+    fn shown_after(self, ask: Ask, times: &impl WallTimes, t: Millis) -> Option<Millis> {
         let (zone, t) = (self.timezone, t.div_euclid(1_000));
-        let next = match self.changes {
-            ClockChanges::Carillon => changes::carillon(times, zone, t),
-            ClockChanges::Xxl => changes::xxl_asked_at(times, zone, t),
+        let next = match (self.changes, ask) {
+            (ClockChanges::Carillon, _) => changes::carillon(times, zone, t),
+            (ClockChanges::Xxl, Ask::Next) => changes::xxl_asked_at(times, zone, t),
+            (ClockChanges::Xxl, Ask::Instant) => changes::xxl(times, zone, t),
         };
         next.map(|second| second * 1_000)
     }
+}
 
-    /// The first member of the set of instants after `t`, whoever asks.
-    pub fn instant_after(self, times: &impl WallTimes, t: Millis) -> Option<Millis> {
-        match self.changes {
-            ClockChanges::Carillon => self.next_after(times, t),
-            ClockChanges::Xxl => {
-                changes::xxl(times, self.timezone, t.div_euclid(1_000)).map(|second| second * 1_000)
-            }
-        }
-    }
+/// The first instant after `t` where the wall clock shows UTC, which never changes.
+pub(super) fn utc_after(times: &impl WallTimes, t: Millis) -> Option<Millis> {
+    let from = zone::shown(Tz::UTC, t.div_euclid(1_000) + 1)?;
+    Some(times.at_or_after(from)?.and_utc().timestamp_millis())
 }
