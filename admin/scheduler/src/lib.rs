@@ -13,6 +13,7 @@ pub mod route;
 pub mod run;
 pub mod schedule;
 pub mod shard;
+pub mod spread;
 mod words;
 
 pub use block::BlockStrategy;

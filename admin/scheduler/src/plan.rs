@@ -3,6 +3,9 @@
 //! A plan is the pure half of a claim: it splits the instants from the cursor up to the horizon into those that fire
 //! and ranges of skipped ones. Every instant is in exactly one of them, whatever the policies say.
 
+mod sweep;
+
+use self::sweep::Swept;
 use crate::Millis;
 use crate::misfire::{self, CatchUp, MisfirePolicy};
 use crate::schedule::Schedule;
@@ -82,13 +85,16 @@ pub struct Plan {
 /// Plans the instants from `cursor`, the job's first unrecorded instant, up to and including `horizon`.
 ///
 /// * Later than `now − threshold`, but before `now`: all fire, or with [`CatchUp::Latest`] only the last of them.
-/// * Older: none fires, unless [`MisfirePolicy::FireOnce`] finds no later instant in this same plan; then the latest
-///   of them does.
+/// * Older, in the order of [`MisfirePolicy`]: the latest fires unless a later instant fires in this same plan; none
+///   does; the latest `misfire_limit` do; those that are at most `misfire_window_ms` old do. The others are skipped.
 /// * From `now` on: each fires.
 ///
 /// After `limit` fires it stops early; a further plan from `next_fire_at` goes on exactly there. With a `limit` of 0
-/// nothing is recorded. The work is bounded however long ago the cursor lies: at most about 20,000 steps and some
-/// binary searches besides the fires themselves.
+/// nothing is recorded. After `fires_left` fires the schedule is exhausted: `next_fire_at` is `None`, and what it would
+/// still have said does not exist. A fixed delay whose one instant is skipped goes on one delay after `now`.
+///
+/// The work is bounded however long ago the cursor lies: at most about 20,000 steps and some binary searches besides
+/// the fires themselves.
 pub fn plan(
     timing: &Timing<'_>,
     cursor: Millis,
@@ -103,32 +109,76 @@ pub fn plan(
     if limit == 0 {
         return plan;
     }
-    let end = horizon.saturating_add(1);
-    let missed_before = now.saturating_sub(timing.misfire_threshold_ms).min(end);
-    plan.pass_missed(timing, missed_before, end);
-    if timing.catch_up == CatchUp::Latest {
-        plan.coalesce(timing.schedule, now.min(end));
+    let left = timing.fires_left.map_or(usize::MAX, |left| left as usize);
+    let limit = limit.min(left);
+    if limit > 0 {
+        plan.fill(timing, now, horizon.saturating_add(1), limit);
     }
-    while plan.fires.len() < limit
-        && let Some(instant) = plan.next_fire_at.filter(|&instant| instant < end)
-    {
-        plan.fires.push(instant);
-        plan.next_fire_at = timing.schedule.instant_after(instant);
+    if plan.fires.len() == left {
+        plan.next_fire_at = None;
     }
     plan
 }
 
 impl Plan {
-    /// Applies the misfire policy to all instants before `before`.
-    fn pass_missed(&mut self, timing: &Timing<'_>, before: Millis, end: Millis) {
-        let Some(missed) = self.sweep(timing.schedule, before) else {
+    /// Records instants before `end` until `limit` of them fire.
+    fn fill(&mut self, timing: &Timing<'_>, now: Millis, end: Millis, limit: usize) {
+        let schedule = timing.schedule;
+        let missed_before = now.saturating_sub(timing.misfire_threshold_ms).min(end);
+        self.pass_missed(timing, now, missed_before, end);
+        self.fire(schedule, missed_before, limit);
+        if timing.catch_up == CatchUp::Latest && self.fires.len() < limit {
+            self.coalesce(schedule, now.min(end));
+        }
+        self.fire(schedule, end, limit);
+    }
+
+    /// Lets each instant before `before` fire while there are fewer than `limit`.
+    fn fire(&mut self, schedule: &Schedule, before: Millis, limit: usize) {
+        while self.fires.len() < limit
+            && let Some(instant) = self.next_fire_at.filter(|&instant| instant < before)
+        {
+            self.fires.push(instant);
+            self.next_fire_at = schedule.instant_after(instant);
+        }
+    }
+
+    /// Skips those of the instants before `before` that the misfire policy does not let fire.
+    fn pass_missed(&mut self, timing: &Timing<'_>, now: Millis, before: Millis, end: Millis) {
+        let schedule = timing.schedule;
+        let Some(cursor) = self.next_fire_at.filter(|&cursor| cursor < before) else {
             return;
         };
-        let later_one_fires = missed.next.is_some_and(|next| next < end);
-        if timing.misfire == MisfirePolicy::Skip || later_one_fires {
+        match timing.misfire {
+            MisfirePolicy::FireOnce => self.pass_all_but_one(schedule, before, end),
+            MisfirePolicy::Skip => self.skip(schedule, before),
+            MisfirePolicy::FireAll => {
+                let first = sweep::latest(schedule, timing.misfire_limit, cursor, before);
+                self.skip(schedule, first);
+            }
+            MisfirePolicy::FireWithin => {
+                let oldest = now.saturating_sub(timing.misfire_window_ms);
+                self.skip(schedule, oldest.min(before));
+            }
+        }
+        if schedule.is_delay() && self.fires.is_empty() && self.next_fire_at.is_none() {
+            self.next_fire_at = schedule.after_end(now);
+        }
+    }
+
+    fn pass_all_but_one(&mut self, schedule: &Schedule, before: Millis, end: Millis) {
+        if let Some(missed) = self.sweep(schedule, before) {
+            if missed.next.is_some_and(|next| next < end) {
+                self.skipped.push(missed.all(SkipReason::Misfire));
+            } else {
+                self.fire_last(missed, SkipReason::Misfire);
+            }
+        }
+    }
+
+    fn skip(&mut self, schedule: &Schedule, before: Millis) {
+        if let Some(missed) = self.sweep(schedule, before) {
             self.skipped.push(missed.all(SkipReason::Misfire));
-        } else {
-            self.fire_last(missed, SkipReason::Misfire);
         }
     }
 
@@ -151,84 +201,6 @@ impl Plan {
         self.next_fire_at = swept.next;
         Some(swept)
     }
-}
-
-/// The instants of a range that ends before some moment.
-#[derive(Debug, Clone, Copy)]
-struct Swept {
-    first: Millis,
-    /// The one before the last, if there is more than one.
-    last_but_one: Option<Millis>,
-    last: Millis,
-    /// Exact up to the limit; one above it means more.
-    count: u32,
-    /// The first instant after the range.
-    next: Option<Millis>,
-}
-
-impl Swept {
-    /// Counts from `first`, an instant, while instants lie before `before`; past the limit it jumps.
-    fn new(schedule: &Schedule, first: Millis, before: Millis) -> Self {
-        let mut swept = Self {
-            first,
-            last_but_one: None,
-            last: first,
-            count: 1,
-            next: schedule.instant_after(first),
-        };
-        while let Some(next) = swept.next.filter(|&next| next < before) {
-            if swept.count > COUNT_LIMIT {
-                swept.jump(schedule, before);
-                break;
-            }
-            swept.last_but_one = Some(swept.last);
-            swept.last = next;
-            swept.count += 1;
-            swept.next = schedule.instant_after(next);
-        }
-        swept
-    }
-
-    /// Finds the end of the range without visiting what lies between.
-    fn jump(&mut self, schedule: &Schedule, before: Millis) {
-        let from = self.last;
-        self.last = latest_before(schedule, from, before);
-        self.last_but_one = Some(latest_before(schedule, from, self.last));
-        self.next = schedule.instant_after(self.last);
-    }
-
-    fn all(&self, reason: SkipReason) -> Skipped {
-        Skipped {
-            from_at: self.first,
-            to_at: self.last,
-            count: self.count.min(COUNT_LIMIT),
-            reason,
-        }
-    }
-
-    fn but_last(&self, reason: SkipReason) -> Option<Skipped> {
-        let to_at = self.last_but_one?;
-        Some(Skipped {
-            from_at: self.first,
-            to_at,
-            count: (self.count - 1).min(COUNT_LIMIT),
-            reason,
-        })
-    }
-}
-
-/// The latest instant before `before`, by bisection; `from` is an instant before it. Sound because the instant after
-/// a moment never lies before the instant after an earlier moment.
-fn latest_before(schedule: &Schedule, from: Millis, before: Millis) -> Millis {
-    let (mut instant, mut none_after) = (from, before);
-    while none_after - instant > 1 {
-        let middle = instant + (none_after - instant) / 2;
-        match schedule.instant_after(middle) {
-            Some(next) if next < before => instant = next,
-            _ => none_after = middle,
-        }
-    }
-    instant
 }
 
 #[cfg(test)]
