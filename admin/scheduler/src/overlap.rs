@@ -33,3 +33,118 @@ impl Overlap {
         }
     }
 }
+
+/// What is to become of a job's fires that are due. The numbers are their places in the order of their instants.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Decision {
+    /// To be sent now.
+    pub go: Vec<usize>,
+    /// To be looked at again when an open fire has ended.
+    pub wait: Vec<usize>,
+    /// Never to be sent.
+    pub cancel: Vec<usize>,
+    /// The open runs are to be asked to stop.
+    pub stop_open: bool,
+}
+
+/// Decides about `due` fires of a job, none of which is open, in the order of their instants. `is_open`: another fire of
+/// the job is. `queue`: so many may wait under [`Overlap::Wait`].
+pub fn decide(rule: Overlap, queue: usize, is_open: bool, due: usize) -> Decision {
+    let free = usize::from(!is_open).min(due);
+    match rule {
+        Overlap::Allow => Decision {
+            go: (0..due).collect(),
+            ..Decision::default()
+        },
+        Overlap::Skip => Decision {
+            go: (0..free).collect(),
+            cancel: (free..due).collect(),
+            ..Decision::default()
+        },
+        Overlap::Wait => {
+            let full = due.min(free + queue);
+            Decision {
+                go: (0..free).collect(),
+                wait: (free..full).collect(),
+                cancel: (full..due).collect(),
+                stop_open: false,
+            }
+        }
+        // The latest takes the place of all before it.
+        Overlap::Cancel => {
+            let last = due.saturating_sub(1);
+            let latest = (last..due).collect();
+            let (go, wait) = match is_open {
+                true => (vec![], latest),
+                false => (latest, vec![]),
+            };
+            Decision {
+                go,
+                wait,
+                cancel: (0..last).collect(),
+                stop_open: is_open && due > 0,
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn decision(rule: Overlap, is_open: bool, due: usize) -> [Vec<usize>; 3] {
+        let decision = decide(rule, 2, is_open, due);
+        assert_eq!(
+            decision.stop_open,
+            rule == Overlap::Cancel && is_open && due > 0
+        );
+        [decision.go, decision.wait, decision.cancel]
+    }
+
+    #[test]
+    fn m6_5_every_rule_with_and_without_an_open_fire() {
+        for (rule, free, taken) in [
+            (
+                Overlap::Allow,
+                [vec![0, 1, 2, 3], vec![], vec![]],
+                [vec![0, 1, 2, 3], vec![], vec![]],
+            ),
+            (
+                Overlap::Skip,
+                [vec![0], vec![], vec![1, 2, 3]],
+                [vec![], vec![], vec![0, 1, 2, 3]],
+            ),
+            (
+                Overlap::Wait,
+                [vec![0], vec![1, 2], vec![3]],
+                [vec![], vec![0, 1], vec![2, 3]],
+            ),
+            (
+                Overlap::Cancel,
+                [vec![3], vec![], vec![0, 1, 2]],
+                [vec![], vec![3], vec![0, 1, 2]],
+            ),
+        ] {
+            assert_eq!(decision(rule, false, 4), free, "{rule}, nothing open");
+            assert_eq!(decision(rule, true, 4), taken, "{rule}, one open");
+        }
+    }
+
+    #[test]
+    fn each_fire_is_decided_once() {
+        for &rule in Overlap::ALL {
+            for (is_open, due) in [
+                (false, 0),
+                (true, 0),
+                (false, 1),
+                (true, 1),
+                (false, 7),
+                (true, 7),
+            ] {
+                let mut all = decision(rule, is_open, due).concat();
+                all.sort_unstable();
+                assert_eq!(all, (0..due).collect::<Vec<_>>());
+            }
+        }
+    }
+}

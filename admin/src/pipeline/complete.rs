@@ -230,6 +230,12 @@ impl Complete {
             self.0.metrics.alarms.inc();
             tracing::warn!(run.id = alarm, "the last attempt of a run failed");
         }
+        let now = self.0.clock.now();
+        let ended = settled.changed.iter().map(|(run_id, _)| *run_id);
+        for run in self.0.overlaps.ended(ended) {
+            self.0.ring().remove(run.run_id);
+            self.0.put_in_ring(run, now);
+        }
         for shard in &settled.retried {
             self.0.job_changed(*shard);
         }

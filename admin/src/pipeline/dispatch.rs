@@ -1,5 +1,6 @@
 //! Route, mark, send. The mark is committed before the first byte leaves; nothing leaves before it is due.
 
+mod overlap;
 mod route;
 mod send;
 
@@ -31,6 +32,7 @@ pub async fn dispatch(pipeline: &Arc<Pipeline>, due: Vec<Waiting>) {
             return due.into_iter().for_each(|run| wait(pipeline, run));
         }
     };
+    let due = overlap::admit(pipeline, &jobs, due).await;
     let mut routed = Vec::with_capacity(due.len());
     for run in due {
         match route::route(pipeline, &jobs, &run) {
@@ -60,12 +62,14 @@ fn still_ours(pipeline: &Pipeline, due: Vec<Waiting>) -> Vec<Waiting> {
 }
 
 fn wait(pipeline: &Pipeline, run: Waiting) {
+    pipeline.overlaps.has_not_gone(&run);
     let again_at =
         pipeline.clock.now() + ms(pipeline.settings.tick_every + pipeline.settings.mark_ahead);
     pipeline.put_in_ring(run, again_at);
 }
 
 fn no_executor(pipeline: &Pipeline, run: &Waiting, message: String) {
+    pipeline.overlaps.has_not_gone(run);
     pipeline.outcomes.found(Finding {
         run_id: run.run_id,
         event: RunEvent::NoExecutor,
@@ -111,6 +115,10 @@ async fn mark(pipeline: &Arc<Pipeline>, batch: Vec<Routed>) {
                 .for_each(|routed| pipeline.outcomes.give_back(routed.run, token));
         }
     };
+    for routed in &batch {
+        // The mark shows it to everybody, or somebody else has it.
+        pipeline.overlaps.has_not_gone(&routed.run);
+    }
     let batch: Vec<Routed> = batch
         .into_iter()
         .filter(|routed| won.contains(&routed.run.run_id))

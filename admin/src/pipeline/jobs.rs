@@ -26,7 +26,6 @@ pub struct Rules {
     pub misfire: MisfirePolicy,
     pub route: RouteStrategy,
     pub block: BlockStrategy,
-    #[expect(dead_code, reason = "read by the rules at the mark, which follow")]
     pub overlap: Overlap,
 }
 

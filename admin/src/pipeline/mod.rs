@@ -25,6 +25,7 @@ mod follow_clock;
 mod holdings;
 mod in_flight;
 mod jobs;
+mod overlaps;
 mod resolve;
 mod scan;
 mod settings;
@@ -77,6 +78,7 @@ pub struct Pipeline {
     addresses: addresses::Addresses,
     outcomes: complete::Queue,
     in_flight: in_flight::InFlight,
+    overlaps: overlaps::Overlaps,
     /// Requests under way or waiting for their second.
     sends: TaskTracker,
     /// The round robin of each job on this node.
@@ -120,6 +122,7 @@ impl Pipeline {
             executors: executors::Executors::default(),
             outcomes: complete::Queue::default(),
             in_flight: in_flight::InFlight::default(),
+            overlaps: overlaps::Overlaps::default(),
             sends: TaskTracker::new(),
             turns: Mutex::default(),
             tick_wake: Arc::default(),
@@ -195,6 +198,7 @@ impl Pipeline {
     fn step_down(&self, shard: i32, epoch: i64) {
         if self.holdings.drop(shard, epoch) {
             let dropped = self.ring().remove_shard(shard);
+            self.overlaps.remove_shard(shard);
             tracing::debug!(shard, epoch, dropped, "stepped down from a shard");
         }
     }

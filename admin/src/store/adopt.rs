@@ -23,6 +23,8 @@ pub struct Waiting {
     pub due_at: Millis,
     /// The only executor that may get it: a part of a broadcast, or an address given by hand.
     pub bound_to: Option<String>,
+    /// An earlier fire of its job was open when it was due: it may be as late as it likes.
+    pub overlaps: bool,
 }
 
 /// `state < 9` is there to the letter: SQLite takes a partial index only for its own words. MariaDB would read a small table
@@ -34,7 +36,7 @@ pub(super) const ADOPT: Text = Text {
 };
 
 pub(super) const WAITING: &str = "SELECT run.id, run.job_id, run.shard, run.epoch, run.cause, run.fire_no, run.part, run.parts, run.attempt, \
-     run.scheduled_at, run.due_at, COALESCE(run.address, run_input.address) \
+     run.scheduled_at, run.due_at, COALESCE(run.address, run_input.address), run.reason \
      FROM run LEFT JOIN run_input ON run_input.run_id = run.id \
      WHERE run.shard = ? AND run.state = 0 AND run.state < 9 AND run.epoch = ? AND run.due_at <= ? \
      ORDER BY run.due_at, run.id LIMIT ?";
@@ -93,5 +95,6 @@ fn read(row: &QueryResult) -> Result<Waiting> {
         scheduled_at: row.try_get_by_index(9)?,
         due_at: row.try_get_by_index(10)?,
         bound_to: row.try_get_by_index(11)?,
+        overlaps: row.try_get_by_index::<Option<String>>(12)?.as_deref() == Some("overlap"),
     })
 }

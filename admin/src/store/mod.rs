@@ -34,6 +34,7 @@ pub mod fire;
 pub mod give_back;
 pub mod mark;
 pub mod node;
+pub mod overlap;
 pub mod overview;
 #[doc(hidden)]
 pub mod plans;

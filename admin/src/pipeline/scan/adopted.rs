@@ -2,9 +2,10 @@
 
 use std::collections::HashMap;
 
-use carillon_scheduler::{Cause, MisfirePolicy};
+use carillon_scheduler::{Cause, Millis, MisfirePolicy};
 
 use super::Scan;
+use crate::pipeline::jobs::Job;
 use crate::store;
 use crate::store::adopt::Waiting;
 
@@ -30,13 +31,15 @@ impl Scan {
         Ok(())
     }
 
-    /// Older than the job's threshold, and its policy does not run them: `skip` none, `fire_once` the latest of a job
-    /// unless a later instant of it runs anyway. Sorted.
+    /// Older than the job's threshold, and its policy does not run them. Sorted.
     async fn misfired(&self, found: &[Waiting]) -> store::Result<Vec<i64>> {
         let pipeline = &self.pipeline;
         let now = pipeline.clock.now();
         let scheduled = |run: &&Waiting| {
-            run.cause == Cause::Schedule && run.attempt == 1 && run.bound_to.is_none()
+            run.cause == Cause::Schedule
+                && run.attempt == 1
+                && run.bound_to.is_none()
+                && !run.overlaps
         };
         let mut by_job: HashMap<i64, Vec<&Waiting>> = HashMap::new();
         for run in found.iter().filter(scheduled) {
@@ -54,22 +57,34 @@ impl Scan {
             let Some(job) = jobs.get(&job_id) else {
                 continue;
             };
-            let policy = job
-                .rules
-                .as_ref()
-                .map_or(MisfirePolicy::FireOnce, |rules| rules.misfire);
             runs.sort_unstable_by_key(|run| run.scheduled_at);
-            let mut late: Vec<i64> = runs
-                .iter()
-                .filter(|run| run.scheduled_at < now - job.stored.misfire_threshold_ms)
-                .map(|run| run.run_id)
-                .collect();
-            if policy == MisfirePolicy::FireOnce && late.len() == runs.len() {
-                late.pop();
-            }
-            misfired.extend(late);
+            misfired.extend(too_late(job, &runs, now));
         }
         misfired.sort_unstable();
         Ok(misfired)
     }
+}
+
+/// Which runs of a job, earliest first, its misfire policy does not run: of those that are missed `fire_once` runs the
+/// latest unless a later instant runs anyway, `fire_all` the latest so many, `fire_within` those that are not too old.
+fn too_late(job: &Job, runs: &[&Waiting], now: Millis) -> Vec<i64> {
+    let missed_before = now - job.stored.misfire_threshold_ms;
+    let missed = runs.partition_point(|run| run.scheduled_at < missed_before);
+    let policy = job
+        .rules
+        .as_ref()
+        .map_or(MisfirePolicy::FireOnce, |rules| rules.misfire);
+    let dropped = match policy {
+        MisfirePolicy::Skip => missed,
+        MisfirePolicy::FireOnce if missed < runs.len() => missed,
+        MisfirePolicy::FireOnce => missed.saturating_sub(1),
+        MisfirePolicy::FireAll => {
+            missed.saturating_sub(usize::try_from(job.stored.misfire_limit).unwrap_or_default())
+        }
+        MisfirePolicy::FireWithin => {
+            let oldest = now - job.stored.misfire_window_ms;
+            runs[..missed].partition_point(|run| run.scheduled_at < oldest)
+        }
+    };
+    runs[..dropped].iter().map(|run| run.run_id).collect()
 }

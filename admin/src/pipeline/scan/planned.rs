@@ -208,6 +208,7 @@ impl Scan {
                 scheduled_at: *at,
                 due_at: *at,
                 bound_to: None,
+                overlaps: false,
             };
             pipeline.put_in_ring(run, *at);
         }

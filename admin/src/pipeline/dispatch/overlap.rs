@@ -1,0 +1,231 @@
+//! Runs of jobs that do not allow their fires to overlap. Only the holder of a shard marks runs of its jobs, so what it
+//! decides here holds for the whole cluster.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::Arc;
+
+use carillon_scheduler::{Overlap, RunState, overlap};
+
+use crate::pipeline::Pipeline;
+use crate::pipeline::jobs::{ById, Job};
+use crate::pipeline::overlaps::{FireNo, POLL};
+use crate::pipeline::settings::ms;
+use crate::store;
+use crate::store::adopt::Waiting;
+use crate::store::overlap::Other;
+
+/// Those of the runs that may go now. The others wait in their rows, or are cancelled.
+pub async fn admit(pipeline: &Arc<Pipeline>, jobs: &ById, due: Vec<Waiting>) -> Vec<Waiting> {
+    let (guarded, mut go): (Vec<_>, Vec<_>) = due.into_iter().partition(|run| {
+        rule_of(jobs.get(&run.job_id)) != Overlap::Allow || pipeline.overlaps.has(run.job_id)
+    });
+    let mut by_job: HashMap<i64, Vec<Waiting>> = HashMap::new();
+    for run in guarded {
+        by_job.entry(run.job_id).or_default().push(run);
+    }
+    if by_job.is_empty() {
+        return go;
+    }
+    match others(pipeline, &by_job).await {
+        Ok(mut others) => {
+            for (job_id, due) in by_job {
+                let others = others.remove(&job_id).unwrap_or_default();
+                go.extend(of_job(pipeline, &jobs[&job_id], due, &others).await);
+            }
+        }
+        Err(error) => {
+            tracing::warn!(%error, "open runs could not be read; runs that must not overlap wait");
+            by_job
+                .into_values()
+                .flatten()
+                .for_each(|run| super::wait(pipeline, run));
+        }
+    }
+    go
+}
+
+fn rule_of(job: Option<&Arc<Job>>) -> Overlap {
+    job.and_then(|job| job.rules.as_ref().ok())
+        .map_or(Overlap::Allow, |rules| rules.overlap)
+}
+
+/// The open and waiting runs of these jobs.
+async fn others(
+    pipeline: &Pipeline,
+    by_job: &HashMap<i64, Vec<Waiting>>,
+) -> store::Result<HashMap<i64, Vec<Other>>> {
+    let mut by_shard: BTreeMap<i32, Vec<i64>> = BTreeMap::new();
+    for (job_id, runs) in by_job {
+        by_shard.entry(runs[0].shard).or_default().push(*job_id);
+    }
+    let mut found: HashMap<i64, Vec<Other>> = HashMap::new();
+    for (shard, job_ids) in by_shard {
+        for other in pipeline.store.open_runs_of(shard, &job_ids).await? {
+            found.entry(other.job_id).or_default().push(other);
+        }
+    }
+    Ok(found)
+}
+
+async fn of_job(
+    pipeline: &Arc<Pipeline>,
+    job: &Job,
+    due: Vec<Waiting>,
+    others: &[Other],
+) -> Vec<Waiting> {
+    let rule = job
+        .rules
+        .as_ref()
+        .map_or(Overlap::Allow, |rules| rules.overlap);
+    let is_claimed = |run: &Waiting| {
+        others
+            .iter()
+            .any(|other| other.run_id == run.run_id && other.state == RunState::Claimed)
+    };
+    // Whatever was cancelled or taken over meanwhile is no longer ours to decide about.
+    let mut runs = pipeline.overlaps.join(job.stored.job_id, due);
+    runs.retain(is_claimed);
+    let open: HashSet<FireNo> = others
+        .iter()
+        .filter(|other| matches!(other.state, RunState::Sending | RunState::Running))
+        .map(|other| (other.cause, other.fire_no))
+        .collect();
+    let (mut go, runs): (Vec<_>, Vec<_>) = runs
+        .into_iter()
+        .partition(|run| open.contains(&(run.cause, run.fire_no)));
+    let fires = fires_of(runs);
+    let is_open = !open.is_empty()
+        || pipeline
+            .overlaps
+            .is_anything_going(job.stored.job_id, pipeline.clock.monotonic())
+        || rule == Overlap::Wait && is_one_ahead(pipeline, &fires, others);
+    let queue = usize::try_from(job.stored.overlap_queue).unwrap_or_default();
+    let decision = overlap::decide(rule, queue, is_open, fires.len());
+    let pick = |places: &[usize]| -> Vec<Waiting> {
+        places
+            .iter()
+            .flat_map(|&place| fires[place].clone())
+            .collect()
+    };
+    cancel(pipeline, &pick(&decision.cancel)).await;
+    if decision.stop_open {
+        stop(pipeline, others);
+    }
+    keep(pipeline, job.stored.job_id, pick(&decision.wait), others).await;
+    let chosen = pick(&decision.go);
+    pipeline.overlaps.goes(&chosen, pipeline.clock.monotonic());
+    resume(pipeline, &chosen, others).await;
+    go.extend(chosen);
+    go
+}
+
+/// The runs of each fire, earliest fire first.
+fn fires_of(mut runs: Vec<Waiting>) -> Vec<Vec<Waiting>> {
+    runs.sort_unstable_by_key(|run| (run.due_at, run.run_id));
+    let mut fires: Vec<Vec<Waiting>> = Vec::new();
+    for run in runs {
+        let same =
+            |fire: &&mut Vec<Waiting>| (fire[0].cause, fire[0].fire_no) == (run.cause, run.fire_no);
+        match fires.iter_mut().find(same) {
+            Some(fire) => fire.push(run),
+            None => fires.push(vec![run]),
+        }
+    }
+    fires
+}
+
+/// An earlier run is due as well and waits elsewhere, perhaps for an executor: it keeps its turn.
+fn is_one_ahead(pipeline: &Pipeline, fires: &[Vec<Waiting>], others: &[Other]) -> bool {
+    let Some(first) = fires.first().map(|fire| &fire[0]) else {
+        return false;
+    };
+    let due = pipeline.clock.now() + ms(pipeline.settings.mark_ahead);
+    others.iter().any(|other| {
+        other.state == RunState::Claimed
+            && other.due_at <= due
+            && (other.due_at, other.run_id) < (first.due_at, first.run_id)
+            && (other.cause, other.fire_no) != (first.cause, first.fire_no)
+    })
+}
+
+async fn cancel(pipeline: &Pipeline, runs: &[Waiting]) {
+    if runs.is_empty() {
+        return;
+    }
+    let ids: Vec<i64> = runs.iter().map(|run| run.run_id).collect();
+    match pipeline
+        .store
+        .cancel(&ids, "overlap", pipeline.clock.now())
+        .await
+    {
+        Ok(count) => {
+            let state = RunState::Cancelled.as_str();
+            pipeline
+                .metrics
+                .settled
+                .with_label_values(&[state])
+                .inc_by(count);
+        }
+        Err(error) => {
+            tracing::warn!(%error, runs = ids.len(), "runs that overlap could not be cancelled yet");
+            runs.iter()
+                .for_each(|run| super::wait(pipeline, run.clone()));
+        }
+    }
+}
+
+/// Asks for the end of what is open, beside everything else.
+fn stop(pipeline: &Arc<Pipeline>, others: &[Other]) {
+    let running = others
+        .iter()
+        .filter(|other| other.state == RunState::Running && !other.kill_asked);
+    for run_id in running.map(|other| other.run_id) {
+        let asking = pipeline.clone();
+        pipeline.sends.spawn(async move {
+            if let Err(error) = asking.kill(run_id).await {
+                tracing::warn!(run.id = run_id, %error, "a run that a later one replaces could not be asked to stop");
+            }
+        });
+    }
+}
+
+/// These wait, with the reason in their rows; the first of them is looked at again soon.
+async fn keep(pipeline: &Pipeline, job_id: i64, runs: Vec<Waiting>, others: &[Other]) {
+    let Some(first) = runs.first().cloned() else {
+        return;
+    };
+    let new: Vec<i64> = runs
+        .iter()
+        .map(|run| run.run_id)
+        .filter(|id| {
+            !others
+                .iter()
+                .any(|other| other.run_id == *id && other.waits)
+        })
+        .collect();
+    if let Err(error) = pipeline.store.note_overlap(&new, true).await {
+        tracing::warn!(%error, "why runs wait could not be written");
+    }
+    let blockers = others
+        .iter()
+        .filter(|other| other.state != RunState::Claimed)
+        .map(|other| other.run_id);
+    pipeline.overlaps.keep(job_id, runs, blockers);
+    pipeline.put_in_ring(first, pipeline.clock.now() + ms(POLL));
+}
+
+/// They have waited, and go now.
+async fn resume(pipeline: &Pipeline, runs: &[Waiting], others: &[Other]) {
+    let waited: Vec<i64> = runs
+        .iter()
+        .map(|run| run.run_id)
+        .filter(|id| {
+            others
+                .iter()
+                .any(|other| other.run_id == *id && other.waits)
+        })
+        .collect();
+    if let Err(error) = pipeline.store.note_overlap(&waited, false).await {
+        tracing::warn!(%error, "that runs wait no longer could not be written");
+    }
+}

@@ -1,0 +1,110 @@
+//! Runs that wait for an earlier fire of their job, and those that were let go and are not marked yet. Only to be quick:
+//! what waits is in its rows, and a holder that knows nothing of it finds it there.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use carillon_scheduler::{Cause, Millis};
+
+use crate::store::adopt::Waiting;
+
+/// Which fire of its job.
+pub type FireNo = (Cause, i64);
+
+/// How often a job with runs that wait is looked at, if nothing that ends here wakes it: the end may come to another node.
+pub const POLL: Duration = Duration::from_millis(500);
+
+/// A run that was let go has been marked or given back by then, whatever its probes and its marking took.
+const GOING: Duration = Duration::from_secs(30);
+
+#[derive(Default)]
+struct Inner {
+    /// By job, in the order of their instants.
+    waiting: HashMap<i64, BTreeMap<(Millis, i64), Waiting>>,
+    /// Which job waits for the end of a run.
+    blockers: HashMap<i64, i64>,
+    /// By job and run: since when it is on its way to its mark.
+    going: HashMap<i64, HashMap<i64, Duration>>,
+}
+
+#[derive(Default)]
+pub struct Overlaps(Mutex<Inner>);
+
+impl Overlaps {
+    fn inner(&self) -> MutexGuard<'_, Inner> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// All that waits of a job, with these; nothing of it waits here any more.
+    pub fn join(&self, job_id: i64, due: Vec<Waiting>) -> Vec<Waiting> {
+        let mut inner = self.inner();
+        let mut waiting = inner.waiting.remove(&job_id).unwrap_or_default();
+        inner.blockers.retain(|_, job| *job != job_id);
+        waiting.extend(due.into_iter().map(|run| ((run.due_at, run.run_id), run)));
+        waiting.into_values().collect()
+    }
+
+    /// Something of the job waits, by the rule that it had then.
+    pub fn has(&self, job_id: i64) -> bool {
+        self.inner().waiting.contains_key(&job_id)
+    }
+
+    pub fn keep(&self, job_id: i64, runs: Vec<Waiting>, blockers: impl Iterator<Item = i64>) {
+        let mut inner = self.inner();
+        let runs = runs.into_iter().map(|run| ((run.due_at, run.run_id), run));
+        inner.waiting.entry(job_id).or_default().extend(runs);
+        inner
+            .blockers
+            .extend(blockers.map(|run_id| (run_id, job_id)));
+    }
+
+    /// These runs have ended: the first that waits of each job that waited for them.
+    pub fn ended(&self, run_ids: impl Iterator<Item = i64>) -> Vec<Waiting> {
+        let mut inner = self.inner();
+        if inner.blockers.is_empty() {
+            return vec![];
+        }
+        let jobs: Vec<i64> = run_ids
+            .filter_map(|id| inner.blockers.remove(&id))
+            .collect();
+        let first = |job: &i64| inner.waiting.get(job)?.values().next().cloned();
+        jobs.iter().filter_map(first).collect()
+    }
+
+    pub fn goes(&self, runs: &[Waiting], now: Duration) {
+        let mut inner = self.inner();
+        for run in runs {
+            inner
+                .going
+                .entry(run.job_id)
+                .or_default()
+                .insert(run.run_id, now);
+        }
+    }
+
+    /// It is marked, or waits for something else.
+    pub fn has_not_gone(&self, run: &Waiting) {
+        let mut inner = self.inner();
+        if let Some(runs) = inner.going.get_mut(&run.job_id) {
+            runs.remove(&run.run_id);
+            if runs.is_empty() {
+                inner.going.remove(&run.job_id);
+            }
+        }
+    }
+
+    pub fn is_anything_going(&self, job_id: i64, now: Duration) -> bool {
+        let inner = self.inner();
+        let fresh = |since: &Duration| now.saturating_sub(*since) < GOING;
+        inner
+            .going
+            .get(&job_id)
+            .is_some_and(|runs| runs.values().any(fresh))
+    }
+
+    pub fn remove_shard(&self, shard: i32) {
+        let of_shard = |runs: &BTreeMap<_, Waiting>| runs.values().any(|run| run.shard == shard);
+        self.inner().waiting.retain(|_, runs| !of_shard(runs));
+    }
+}
