@@ -24,8 +24,8 @@ struct Inner {
     waiting: HashMap<i64, BTreeMap<(Millis, i64), Waiting>>,
     /// Which job waits for the end of a run.
     blockers: HashMap<i64, i64>,
-    /// By job and run: since when it is on its way to its mark.
-    going: HashMap<i64, HashMap<i64, Duration>>,
+    /// By job and run: which fire is on its way to its mark, and since when.
+    going: HashMap<i64, HashMap<i64, (FireNo, Duration)>>,
 }
 
 #[derive(Default)]
@@ -79,7 +79,7 @@ impl Overlaps {
                 .going
                 .entry(run.job_id)
                 .or_default()
-                .insert(run.run_id, now);
+                .insert(run.run_id, ((run.cause, run.fire_no), now));
         }
     }
 
@@ -94,13 +94,17 @@ impl Overlaps {
         }
     }
 
-    pub fn is_anything_going(&self, job_id: i64, now: Duration) -> bool {
+    /// Fires of a job that were let go and have no mark yet.
+    pub fn going(&self, job_id: i64, now: Duration) -> Vec<FireNo> {
         let inner = self.inner();
-        let fresh = |since: &Duration| now.saturating_sub(*since) < GOING;
-        inner
+        let runs = inner
             .going
             .get(&job_id)
-            .is_some_and(|runs| runs.values().any(fresh))
+            .into_iter()
+            .flat_map(HashMap::values);
+        runs.filter(|(_, since)| now.saturating_sub(*since) < GOING)
+            .map(|(fire, _)| *fire)
+            .collect()
     }
 
     pub fn remove_shard(&self, shard: i32) {

@@ -26,11 +26,15 @@ pub async fn admit(pipeline: &Arc<Pipeline>, jobs: &ById, due: Vec<Waiting>) -> 
     if by_job.is_empty() {
         return go;
     }
-    match others(pipeline, &by_job).await {
-        Ok(mut others) => {
+    match surroundings(pipeline, &by_job).await {
+        Ok((jobs, mut others)) => {
             for (job_id, due) in by_job {
+                let Some(job) = jobs.get(&job_id) else {
+                    // Deleted, and its runs with it.
+                    continue;
+                };
                 let others = others.remove(&job_id).unwrap_or_default();
-                go.extend(of_job(pipeline, &jobs[&job_id], due, &others).await);
+                go.extend(of_job(pipeline, job, due, &others).await);
             }
         }
         Err(error) => {
@@ -49,11 +53,13 @@ fn rule_of(job: Option<&Arc<Job>>) -> Overlap {
         .map_or(Overlap::Allow, |rules| rules.overlap)
 }
 
-/// The open and waiting runs of these jobs.
-async fn others(
+/// These jobs as they are committed now, and their open and waiting runs.
+async fn surroundings(
     pipeline: &Pipeline,
     by_job: &HashMap<i64, Vec<Waiting>>,
-) -> store::Result<HashMap<i64, Vec<Other>>> {
+) -> store::Result<(ById, HashMap<i64, Vec<Other>>)> {
+    let ids: Vec<i64> = by_job.keys().copied().collect();
+    let jobs = pipeline.jobs.current(&pipeline.store, &ids).await?;
     let mut by_shard: BTreeMap<i32, Vec<i64>> = BTreeMap::new();
     for (job_id, runs) in by_job {
         by_shard.entry(runs[0].shard).or_default().push(*job_id);
@@ -64,7 +70,7 @@ async fn others(
             found.entry(other.job_id).or_default().push(other);
         }
     }
-    Ok(found)
+    Ok((jobs, found))
 }
 
 async fn of_job(
@@ -85,20 +91,21 @@ async fn of_job(
     // Whatever was cancelled or taken over meanwhile is no longer ours to decide about.
     let mut runs = pipeline.overlaps.join(job.stored.job_id, due);
     runs.retain(is_claimed);
+    let going = pipeline
+        .overlaps
+        .going(job.stored.job_id, pipeline.clock.monotonic());
     let open: HashSet<FireNo> = others
         .iter()
         .filter(|other| matches!(other.state, RunState::Sending | RunState::Running))
         .map(|other| (other.cause, other.fire_no))
+        .chain(going)
         .collect();
     let (mut go, runs): (Vec<_>, Vec<_>) = runs
         .into_iter()
         .partition(|run| open.contains(&(run.cause, run.fire_no)));
     let fires = fires_of(runs);
-    let is_open = !open.is_empty()
-        || pipeline
-            .overlaps
-            .is_anything_going(job.stored.job_id, pipeline.clock.monotonic())
-        || rule == Overlap::Wait && is_one_ahead(pipeline, &fires, others);
+    let is_open =
+        !open.is_empty() || rule == Overlap::Wait && is_one_ahead(pipeline, &fires, others);
     let queue = usize::try_from(job.stored.overlap_queue).unwrap_or_default();
     let decision = overlap::decide(rule, queue, is_open, fires.len());
     let pick = |places: &[usize]| -> Vec<Waiting> {

@@ -9,6 +9,7 @@ mod limits;
 mod no_centre;
 mod node;
 mod outcomes;
+mod overlap;
 mod recorder;
 mod retries;
 mod routes;

@@ -7,7 +7,7 @@ use carillon_admin::pipeline::{Fire, Pipeline};
 use carillon_admin::runtime::Service as _;
 use carillon_admin::server::Services;
 use carillon_admin::store::{
-    App, Definition, Job, Misfire, MisfireFilter, RunFilter, RunView, Store,
+    App, Definition, Job, Misfire, MisfireFilter, RunFilter, RunView, Store, Surroundings,
 };
 use carillon_admin::{Admin, config::Config};
 use carillon_scheduler::{
@@ -90,6 +90,18 @@ impl Node {
             change(draft);
         })
         .await
+    }
+
+    /// Another definition for a job.
+    pub async fn edit(&self, job: &Job, draft: JobDraft) -> Job {
+        let now = self.clock.now();
+        let definition = Definition::check_in(Surroundings::of(&self.app, job), &draft, now);
+        let definition = definition.unwrap();
+        let by = actor();
+        let edit = self.store.update_job(job.id, &definition, None, now, &by);
+        let job = edit.await.unwrap();
+        self.pipeline.job_changed(job.shard);
+        job
     }
 
     fn pipeline_shards(&self) -> i32 {
