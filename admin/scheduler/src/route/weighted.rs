@@ -27,7 +27,7 @@ pub(super) fn order(candidates: &[Candidate<'_>], ticket: u64) -> Vec<usize> {
             .iter()
             .map(|index| u64::from(candidates[*index].weight.max(1)));
         let total: u64 = weights.clone().sum();
-        let mut rest = (u128::from(point) * u128::from(total) >> 64) as u64;
+        let mut rest = ((u128::from(point) * u128::from(total)) >> 64) as u64;
         let mut place = 0;
         for weight in weights {
             if rest < weight {
