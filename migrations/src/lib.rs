@@ -3,6 +3,7 @@
 mod dialect;
 mod m0001_first;
 mod m0002_rules;
+mod m0003_routes;
 
 use sea_orm_migration::prelude::*;
 
@@ -14,6 +15,7 @@ impl MigratorTrait for Migrator {
         vec![
             Box::new(m0001_first::Migration),
             Box::new(m0002_rules::Migration),
+            Box::new(m0003_routes::Migration),
         ]
     }
 }

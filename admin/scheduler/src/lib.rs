@@ -24,7 +24,7 @@ pub use overlap::Overlap;
 pub use plan::{Plan, SkipReason, Skipped, Timing, plan};
 pub use retry::RetryPolicy;
 pub use ring::{Entry, Ring};
-pub use route::RouteStrategy;
+pub use route::{Labels, RouteStrategy};
 pub use run::{Cause, FireKey, Outcome, RunEvent, RunState};
 pub use schedule::{
     Calendar, ClockChanges, CronDraft, CronSchedule, DailyDraft, Excluded, Facts, FixedRate,

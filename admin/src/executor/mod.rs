@@ -89,6 +89,24 @@ impl ExecutorClient {
         outcome::of_run(call, run_id).await
     }
 
+    /// Is it alive? Waits at most `limit`.
+    pub async fn beat(&self, address: &str, app: &str, limit: Duration) -> Outcome {
+        let call = self.post(address, "beat", app, &serde_json::json!({}));
+        outcome::of_run(call.timeout(limit), 0).await
+    }
+
+    /// Has it no run of this job, running or queued? Waits at most `limit`; a no is [`Outcome::Refused`].
+    pub async fn idle_beat(
+        &self,
+        address: &str,
+        app: &str,
+        job_id: i32,
+        limit: Duration,
+    ) -> Outcome {
+        let call = self.post(address, "idleBeat", app, &wire::JobRef { job_id });
+        outcome::of_run(call.timeout(limit), 0).await
+    }
+
     /// The log from line `from`. `due_at` must be the `logDateTime` of the run's request: executors find the file by it.
     pub async fn read_log(
         &self,

@@ -8,6 +8,7 @@ use std::time::Duration;
 use carillon_scheduler::Clock;
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 
+use super::dispatch::Answer;
 use super::settings::Settings;
 use crate::executor::Outcome;
 
@@ -17,6 +18,9 @@ const TIMEOUTS_IN_A_ROW: u32 = 3;
 /// time-out tells that it hangs, runs that may go elsewhere do.
 const STALLED_AFTER: Duration = Duration::from_millis(200);
 
+/// Questions whether it is idle that an address is asked at once.
+const IDLE_BEATS: usize = 8;
+
 pub struct Address {
     slots: Arc<Semaphore>,
     /// Marked runs that wait here, for their second or for a slot.
@@ -24,6 +28,10 @@ pub struct Address {
     /// When a slot was last given or a request last ended: ms on the monotonic clock.
     moved_at: AtomicU64,
     breaker: Mutex<Breaker>,
+    /// What it last said to `/beat`, and when; locked while it is asked.
+    pub last_beat: tokio::sync::Mutex<Option<(Duration, Answer)>>,
+    /// Limits how many ask it `/idleBeat` at once.
+    pub idle_beats: Semaphore,
     /// Wakes those that wait for a slot when the breaker opens: they go elsewhere.
     opened: Notify,
 }
@@ -77,6 +85,8 @@ impl Address {
             waiting: AtomicUsize::new(0),
             moved_at: AtomicU64::new(0),
             breaker: Mutex::default(),
+            last_beat: tokio::sync::Mutex::default(),
+            idle_beats: Semaphore::new(IDLE_BEATS),
             opened: Notify::new(),
         }
     }
@@ -103,6 +113,11 @@ impl Address {
             address: self.clone(),
             probe,
         })
+    }
+
+    /// It has not answered lately, and is left alone for now.
+    pub fn is_closed(&self, now: Duration) -> bool {
+        self.breaker().open_until.is_some_and(|until| now < until)
     }
 
     /// A slot for one request. Who may leave for another address does not wait where nothing moves.

@@ -135,6 +135,7 @@ impl Service for Complete {
         let mut written = self.write_given_back().await;
         written &= self.write_reports().await;
         written &= self.write_accepted().await;
+        written &= self.0.stories.write(&self.0.store).await;
         let work = self.0.outcomes.work();
         match (
             written,

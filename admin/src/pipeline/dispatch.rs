@@ -1,6 +1,8 @@
 //! Route, mark, send. The mark is committed before the first byte leaves; nothing leaves before it is due.
 
+mod choice;
 mod overlap;
+mod probe;
 mod route;
 mod send;
 
@@ -10,12 +12,16 @@ use std::sync::Arc;
 use carillon_scheduler::{RouteStrategy, RunEvent};
 
 use self::route::{Routed, Verdict};
-use super::Pipeline;
 use super::jobs::ById;
 use super::settings::ms;
+use super::{Pipeline, histories};
 use crate::store::adopt::Waiting;
+use crate::store::choice::Story;
 use crate::store::mark::Mark;
 use crate::store::settle::Finding;
+
+pub use choice::Stories;
+pub use probe::{Answer, Probes};
 
 /// Runs of one mark.
 const BATCH: usize = 500;
@@ -25,7 +31,12 @@ pub async fn dispatch(pipeline: &Arc<Pipeline>, due: Vec<Waiting>) {
     let due = still_ours(pipeline, due);
     let ids: HashSet<i64> = due.iter().map(|run| run.job_id).collect();
     let ids: Vec<i64> = ids.into_iter().collect();
-    let jobs = match pipeline.jobs.recent(&pipeline.store, &ids).await {
+    let known = async {
+        let jobs = pipeline.jobs.recent(&pipeline.store, &ids).await?;
+        histories::recall(pipeline, &jobs, &due).await?;
+        Ok::<_, crate::store::Error>(jobs)
+    };
+    let jobs = match known.await {
         Ok(jobs) => jobs,
         Err(error) => {
             tracing::warn!(%error, runs = due.len(), "definitions could not be read; the runs wait");
@@ -33,19 +44,54 @@ pub async fn dispatch(pipeline: &Arc<Pipeline>, due: Vec<Waiting>) {
         }
     };
     let due = overlap::admit(pipeline, &jobs, due).await;
-    let mut routed = Vec::with_capacity(due.len());
-    for run in due {
-        match route::route(pipeline, &jobs, &run) {
-            Verdict::Send(candidates, place) => routed.push(Routed {
+    let verdicts = due.into_iter().map(|run| {
+        let verdict = route::route(pipeline, &jobs, &run);
+        (run, verdict)
+    });
+    follow(pipeline, verdicts).await;
+}
+
+/// What has come back from probes: as what is due, but its candidates are in their order already.
+async fn answered(pipeline: &Arc<Pipeline>, answered: Vec<(Waiting, Verdict)>) {
+    let now = pipeline.clock.monotonic();
+    let ours = answered.into_iter().filter(|(run, _)| {
+        let is_ours = pipeline.holdings.epoch(run.shard, now) == Some(run.epoch);
+        if !is_ours {
+            pipeline.overlaps.has_not_gone(run);
+        }
+        is_ours
+    });
+    if pipeline.clock_is_in_doubt() {
+        return ours.for_each(|(run, _)| wait(pipeline, run));
+    }
+    follow(pipeline, ours).await;
+}
+
+async fn follow(pipeline: &Arc<Pipeline>, verdicts: impl Iterator<Item = (Waiting, Verdict)>) {
+    let mut routed = Vec::with_capacity(verdicts.size_hint().0);
+    for (run, verdict) in verdicts {
+        match verdict {
+            Verdict::Send(candidates, place, choice) => routed.push(Routed {
                 run,
                 candidates,
                 place,
+                choice,
             }),
+            Verdict::Ask(question) => probe::spawn(pipeline, *question),
             Verdict::Expand(addresses) => expand(pipeline, run, &addresses).await,
             Verdict::Wait => wait(pipeline, run),
-            Verdict::NoExecutor(message) => no_executor(pipeline, &run, message),
+            Verdict::WaitFor(pause) => {
+                pipeline.overlaps.has_not_gone(&run);
+                pipeline.put_in_ring(run, pipeline.clock.now() + pause);
+            }
+            Verdict::NoExecutor(message, story) => no_executor(pipeline, &run, message, &story),
         }
     }
+    let choices = routed.iter().map(|routed| {
+        let address = routed.candidates[0].address.as_str();
+        (routed.run.job_id, address, &routed.choice)
+    });
+    choice::keep(pipeline, choices).await;
     let mut routed = routed.into_iter().peekable();
     while routed.peek().is_some() {
         let batch: Vec<Routed> = routed.by_ref().take(BATCH).collect();
@@ -68,8 +114,11 @@ fn wait(pipeline: &Pipeline, run: Waiting) {
     pipeline.put_in_ring(run, again_at);
 }
 
-fn no_executor(pipeline: &Pipeline, run: &Waiting, message: String) {
+fn no_executor(pipeline: &Pipeline, run: &Waiting, message: String, story: &Story) {
     pipeline.overlaps.has_not_gone(run);
+    if *story != Story::default() {
+        pipeline.stories.add(run.run_id, story);
+    }
     pipeline.outcomes.found(Finding {
         run_id: run.run_id,
         event: RunEvent::NoExecutor,

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use carillon_scheduler::Millis;
+use carillon_scheduler::{Labels, Millis};
 use tokio::sync::Notify;
 
 use super::Pipeline;
@@ -20,11 +20,36 @@ use crate::store::{self, Store};
 pub struct Candidate {
     pub address: String,
     pub boot_id: Option<String>,
+    pub weight: u32,
+    pub labels: Arc<Labels>,
+    /// It has missed two heartbeats: others are tried before it.
+    pub suspect: bool,
+}
+
+/// A registration, with what need not be read for each run.
+struct Seat {
+    executor: Executor,
+    labels: Arc<Labels>,
+}
+
+impl Seat {
+    fn candidate(&self, now: Millis) -> Candidate {
+        let executor = &self.executor;
+        let lease = executor.expires_at - executor.seen_at;
+        Candidate {
+            address: executor.address.clone(),
+            boot_id: executor.boot_id.clone(),
+            weight: executor.weight(),
+            labels: self.labels.clone(),
+            // A lease is three beats.
+            suspect: now > executor.seen_at + lease * 2 / 3,
+        }
+    }
 }
 
 #[derive(Default)]
 struct Snapshot {
-    by_app: HashMap<String, Vec<Executor>>,
+    by_app: HashMap<String, Vec<Seat>>,
 }
 
 /// No executor is held to be dead while nobody could take its heartbeats: those that were live when a node was last alive
@@ -62,12 +87,12 @@ impl Executors {
     }
 
     pub async fn refresh(&self, store: &Store) -> store::Result<()> {
-        let mut by_app: BTreeMap<String, Vec<Executor>> = BTreeMap::new();
+        let mut by_app: BTreeMap<String, Vec<Seat>> = BTreeMap::new();
         for executor in store.executors().await? {
-            by_app
-                .entry(executor.app.clone())
-                .or_default()
-                .push(executor);
+            by_app.entry(executor.app.clone()).or_default().push(Seat {
+                labels: Arc::new(executor.labels()),
+                executor,
+            });
         }
         let snapshot = Snapshot {
             by_app: by_app.into_iter().collect(),
@@ -88,13 +113,10 @@ impl Executors {
             return vec![];
         };
         all.iter()
-            .filter(|executor| {
+            .filter(|Seat { executor, .. }| {
                 executor.is_live(now) || grace.is_some_and(|grace| grace.covers(executor, now))
             })
-            .map(|executor| Candidate {
-                address: executor.address.clone(),
-                boot_id: executor.boot_id.clone(),
-            })
+            .map(|seat| seat.candidate(now))
             .collect()
     }
 }
@@ -151,6 +173,12 @@ impl Service for Registry {
     }
 
     async fn step(&self) -> Duration {
+        let now = self.pipeline.clock.monotonic();
+        self.pipeline.histories.sweep(now);
+        let (active, shards) = (&self.pipeline.active, self.pipeline.shards);
+        if let Err(error) = active.refresh(&self.pipeline.store, shards, now).await {
+            tracing::warn!(%error, "open runs could not be counted; the last numbers stay in use");
+        }
         match self.pipeline.executors.refresh(&self.pipeline.store).await {
             Ok(()) => self.note_read(),
             Err(error) => {
@@ -164,6 +192,7 @@ impl Service for Registry {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::store::executor::Traits;
 
     fn executor(boot_id: Option<&str>, expires_at: Millis) -> Executor {
         Executor {
@@ -174,6 +203,8 @@ mod tests {
             registered_at: 0,
             seen_at: 0,
             expires_at,
+            announced: Traits::default(),
+            set: Traits::default(),
         }
     }
 

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use carillon_scheduler::{
-    BlockStrategy, CatchUp, Facts, MisfirePolicy, Overlap, RouteStrategy, Schedule, ScheduleDraft,
-    Timing,
+    BlockStrategy, CatchUp, Facts, Labels, MisfirePolicy, Overlap, RouteStrategy, Schedule,
+    ScheduleDraft, Timing,
 };
 
 use crate::store::definition::Definition;
@@ -25,6 +25,7 @@ pub struct Rules {
     pub catch_up: CatchUp,
     pub misfire: MisfirePolicy,
     pub route: RouteStrategy,
+    pub route_labels: Labels,
     pub block: BlockStrategy,
     pub overlap: Overlap,
 }
@@ -66,6 +67,7 @@ fn parse(stored: &Definition) -> Result<Rules, String> {
         catch_up: word(&stored.catch_up)?,
         misfire: word(&stored.misfire)?,
         route: word(&stored.route)?,
+        route_labels: word(&stored.route_labels)?,
         block: word(&stored.block)?,
         overlap: word(&stored.overlap)?,
     })

@@ -14,14 +14,17 @@
 //! nothing is kept in memory alone. The ring, the copies of definitions and registrations, and the wake-ups only make
 //! things quick; lose them all and the rows tell what is to be done.
 
+mod active;
 mod addresses;
 mod attend;
+mod candidates;
 mod complete;
 mod dispatch;
 mod enqueue;
 mod error;
 mod executors;
 mod follow_clock;
+mod histories;
 mod holdings;
 mod in_flight;
 mod jobs;
@@ -32,7 +35,6 @@ mod settings;
 mod shards;
 mod tick;
 
-use std::collections::HashMap;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
@@ -81,8 +83,11 @@ pub struct Pipeline {
     overlaps: overlaps::Overlaps,
     /// Requests under way or waiting for their second.
     sends: TaskTracker,
-    /// The round robin of each job on this node.
-    turns: Mutex<HashMap<i64, u64>>,
+    histories: histories::Histories,
+    sets: candidates::CandidateSets,
+    active: active::Active,
+    probes: dispatch::Probes,
+    stories: dispatch::Stories,
     tick_wake: Arc<Notify>,
     scan_wakes: Vec<Arc<Notify>>,
     /// Another live node is there to take over.
@@ -124,7 +129,11 @@ impl Pipeline {
             in_flight: in_flight::InFlight::default(),
             overlaps: overlaps::Overlaps::default(),
             sends: TaskTracker::new(),
-            turns: Mutex::default(),
+            histories: histories::Histories::default(),
+            sets: candidates::CandidateSets::default(),
+            active: active::Active::default(),
+            probes: dispatch::Probes::default(),
+            stories: dispatch::Stories::default(),
             tick_wake: Arc::default(),
             scan_wakes: (0..parts.shards).map(|_| Arc::default()).collect(),
             peers: AtomicBool::new(false),
@@ -203,19 +212,9 @@ impl Pipeline {
         }
     }
 
-    /// The next turn of a job's round robin; begins at a random place.
-    fn turn(&self, job_id: i64) -> u64 {
-        let mut turns = self.turns.lock().unwrap_or_else(PoisonError::into_inner);
-        let turn = turns
-            .entry(job_id)
-            .or_insert_with(|| u64::from(rand::random::<u16>()));
-        *turn = turn.wrapping_add(1);
-        *turn
-    }
-
     /// Nothing is under way and nothing waits to be written.
     pub fn is_idle(&self) -> bool {
-        self.sends.is_empty() && self.outcomes.is_empty()
+        self.is_idle_but_accepted() && self.outcomes.is_empty()
     }
 
     fn clock_is_in_doubt(&self) -> bool {
@@ -225,7 +224,10 @@ impl Pipeline {
 
     /// As [`Pipeline::is_idle`], but runs that were accepted a moment ago may still wait to be written.
     pub fn is_idle_but_accepted(&self) -> bool {
-        self.sends.is_empty() && self.outcomes.is_empty_but_accepted()
+        self.probes.is_empty()
+            && self.sends.is_empty()
+            && self.outcomes.is_empty_but_accepted()
+            && self.stories.is_empty()
     }
 
     /// What `/metrics` shows.

@@ -1,9 +1,18 @@
 //! Executors: who has registered for which app, and until when that counts.
 
+use carillon_scheduler::route::DEFAULT_WEIGHT;
+use carillon_scheduler::{Labels, Millis};
 use sea_orm::{QueryResult, Value};
 
+use super::row::Columns;
 use super::{Result, Store};
-use carillon_scheduler::Millis;
+
+/// Weight and labels, as far as somebody has said something.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Traits {
+    pub weight: Option<i32>,
+    pub labels: Option<String>,
+}
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Executor {
@@ -17,18 +26,41 @@ pub struct Executor {
     pub registered_at: Millis,
     pub seen_at: Millis,
     pub expires_at: Millis,
+    /// What it says of itself.
+    pub announced: Traits,
+    /// What an operator has set: it wins.
+    pub set: Traits,
 }
 
 impl Executor {
     pub fn is_live(&self, now: Millis) -> bool {
         self.expires_at > now
     }
+
+    /// Its share of a weighted route.
+    pub fn weight(&self) -> u32 {
+        let weight = self.set.weight.or(self.announced.weight);
+        weight
+            .and_then(|weight| u32::try_from(weight).ok())
+            .unwrap_or(DEFAULT_WEIGHT)
+    }
+
+    /// What routes look for; none if somebody has written nonsense behind our back.
+    pub fn labels(&self) -> Labels {
+        let text = self.set.labels.as_ref().or(self.announced.labels.as_ref());
+        text.and_then(|text| text.parse().ok()).unwrap_or_default()
+    }
 }
 
-const COLUMNS: &str = "app, address, boot_id, capabilities, registered_at, seen_at, expires_at";
+const COLUMNS: &str = "e.app, e.address, e.boot_id, e.capabilities, e.registered_at, e.seen_at, e.expires_at, e.weight, e.labels";
+
+/// With what an operator has set.
+const FROM: &str = "SELECT e.app, e.address, e.boot_id, e.capabilities, e.registered_at, e.seen_at, e.expires_at, e.weight, e.labels, \
+     s.weight, s.labels FROM executor e LEFT JOIN executor_setting s ON s.app = e.app AND s.address = e.address";
 
 impl Store {
-    /// A heartbeat: a new row or a longer lease. True if the executor was not there, was over, or has started anew.
+    /// A heartbeat: a new row or a longer lease. True if the executor was not there, was over, has started anew, or
+    /// says other things of itself.
     pub async fn register_executor(&self, executor: &Executor) -> Result<bool> {
         let tx = self.begin().await?;
         let key = vec![
@@ -36,7 +68,7 @@ impl Store {
             executor.address.as_str().into(),
         ];
         let text = format!(
-            "SELECT {COLUMNS} FROM executor WHERE app = ? AND address = ?{}",
+            "SELECT {COLUMNS}, e.weight, e.labels FROM executor e WHERE e.app = ? AND e.address = ?{}",
             self.for_update()
         );
         let old = self
@@ -47,6 +79,9 @@ impl Store {
         let changed = old
             .as_ref()
             .is_none_or(|old| !old.is_live(executor.seen_at) || old.boot_id != executor.boot_id);
+        let told = old
+            .as_ref()
+            .is_some_and(|old| old.announced != executor.announced);
         let registered_at = if changed {
             executor.registered_at
         } else {
@@ -58,15 +93,17 @@ impl Store {
             registered_at.into(),
             executor.seen_at.into(),
             executor.expires_at.into(),
+            executor.announced.weight.into(),
+            executor.announced.labels.clone().into(),
             executor.app.as_str().into(),
             executor.address.as_str().into(),
         ];
         let text = match old {
             Some(_) => {
-                "UPDATE executor SET boot_id=?, capabilities=?, registered_at=?, seen_at=?, expires_at=? WHERE app=? AND address=?"
+                "UPDATE executor SET boot_id=?, capabilities=?, registered_at=?, seen_at=?, expires_at=?, weight=?, labels=? WHERE app=? AND address=?"
             }
             None => {
-                "INSERT INTO executor (boot_id, capabilities, registered_at, seen_at, expires_at, app, address) VALUES (?,?,?,?,?,?,?)"
+                "INSERT INTO executor (boot_id, capabilities, registered_at, seen_at, expires_at, weight, labels, app, address) VALUES (?,?,?,?,?,?,?,?,?)"
             }
         };
         match self.execute(&tx, text, rest).await {
@@ -75,7 +112,7 @@ impl Store {
             other => {
                 other?;
                 tx.commit().await?;
-                Ok(changed)
+                Ok(changed || told)
             }
         }
     }
@@ -91,12 +128,16 @@ impl Store {
 
     /// All registrations, live or not, by app and address.
     pub async fn executors(&self) -> Result<Vec<Executor>> {
-        let text = format!("SELECT {COLUMNS} FROM executor ORDER BY app, address");
-        self.all(&self.read, &text, vec![])
-            .await?
-            .iter()
-            .map(read)
-            .collect()
+        let text = format!("{FROM} ORDER BY e.app, e.address");
+        let rows = self.all(&self.read, &text, vec![]).await?;
+        rows.iter().map(read).collect()
+    }
+
+    /// The same of one app.
+    pub async fn executors_of(&self, app: &str) -> Result<Vec<Executor>> {
+        let text = format!("{FROM} WHERE e.app = ? ORDER BY e.address");
+        let rows = self.all(&self.read, &text, vec![app.into()]).await?;
+        rows.iter().map(read).collect()
     }
 
     /// Rows that have been silent since `before` are history.
@@ -113,13 +154,22 @@ impl Store {
 }
 
 fn read(row: &QueryResult) -> Result<Executor> {
+    let mut columns = Columns::of(row);
     Ok(Executor {
-        app: row.try_get_by_index(0)?,
-        address: row.try_get_by_index(1)?,
-        boot_id: row.try_get_by_index(2)?,
-        capabilities: row.try_get_by_index(3)?,
-        registered_at: row.try_get_by_index(4)?,
-        seen_at: row.try_get_by_index(5)?,
-        expires_at: row.try_get_by_index(6)?,
+        app: columns.next()?,
+        address: columns.next()?,
+        boot_id: columns.next()?,
+        capabilities: columns.next()?,
+        registered_at: columns.next()?,
+        seen_at: columns.next()?,
+        expires_at: columns.next()?,
+        announced: Traits {
+            weight: columns.next()?,
+            labels: columns.next()?,
+        },
+        set: Traits {
+            weight: columns.next()?,
+            labels: columns.next()?,
+        },
     })
 }

@@ -136,7 +136,7 @@ impl Definition {
             name: spec.name.clone(),
             handler: spec.handler.clone(),
             schedule: spec.schedule.draft(),
-            route_labels: spec.route_labels.clone(),
+            route_labels: spec.route_labels.to_string(),
             ..draft.clone()
         };
         Ok(Self {

@@ -247,6 +247,12 @@ impl Store {
             vec![old.id.into()],
         )
         .await?;
+        self.execute(
+            tx,
+            "DELETE FROM sticky WHERE job_id = ?",
+            vec![old.id.into()],
+        )
+        .await?;
         self.execute(tx, "DELETE FROM job WHERE id = ?", vec![old.id.into()])
             .await?;
         Ok(Job {

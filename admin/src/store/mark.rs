@@ -16,20 +16,29 @@ pub struct Mark<'a> {
     pub epoch: i64,
     pub address: &'a str,
     pub boot_id: Option<&'a str>,
+    /// The set of executors that it could have gone to.
+    pub candidates_id: i64,
+    /// Of the route, or [`GIVEN`].
+    pub route_code: i16,
 }
+
+/// The code of a run whose executor was given with its fire: no route has chosen it.
+pub const GIVEN: i16 = -1;
 
 /// The state is hidden from the planner (`+ 0`), or it may walk the index of open runs instead of the primary key. MariaDB
 /// has to be told to use that key: it reads a small table as a whole, and waits for every lock on its way.
 pub(super) const MARK: Text = Text {
-    sqlite: "UPDATE run SET state = 1, mark_token = ?, marked_at = ?, owner = ?, sends = sends + 1, address = u.value->>2, boot_id = u.value->>3 \
+    sqlite: "UPDATE run SET state = 1, mark_token = ?, marked_at = ?, owner = ?, sends = sends + 1, address = u.value->>2, boot_id = u.value->>3, \
+             candidates_id = u.value->>4, route_code = u.value->>5 \
              FROM json_each(?) AS u WHERE run.id = u.value->>0 AND +run.state = 0 AND run.epoch = u.value->>1",
-    postgres: "UPDATE run SET state = 1, mark_token = ?, marked_at = ?, owner = ?, sends = sends + 1, address = u.a, boot_id = NULLIF(u.b, '') \
-               FROM unnest(?::bigint[], ?::bigint[], ?::text[], ?::text[]) AS u(id, epoch, a, b) \
+    postgres: "UPDATE run SET state = 1, mark_token = ?, marked_at = ?, owner = ?, sends = sends + 1, address = u.a, boot_id = NULLIF(u.b, ''), \
+               candidates_id = u.c, route_code = u.r \
+               FROM unnest(?::bigint[], ?::bigint[], ?::text[], ?::text[], ?::bigint[], ?::smallint[]) AS u(id, epoch, a, b, c, r) \
                WHERE run.id = u.id AND run.state + 0 = 0 AND run.epoch = u.epoch",
     mysql: "UPDATE JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$[0]', epoch BIGINT PATH '$[1]', a VARCHAR(255) PATH '$[2]', \
-            b VARCHAR(64) PATH '$[3]')) AS u STRAIGHT_JOIN run FORCE INDEX (PRIMARY) ON run.id = u.id \
+            b VARCHAR(64) PATH '$[3]', c BIGINT PATH '$[4]', r SMALLINT PATH '$[5]')) AS u STRAIGHT_JOIN run FORCE INDEX (PRIMARY) ON run.id = u.id \
             SET run.state = 1, run.mark_token = ?, run.marked_at = ?, run.owner = ?, run.sends = run.sends + 1, \
-            run.address = u.a, run.boot_id = u.b WHERE run.state = 0 AND run.epoch = u.epoch",
+            run.address = u.a, run.boot_id = u.b, run.candidates_id = u.c, run.route_code = u.r WHERE run.state = 0 AND run.epoch = u.epoch",
 };
 
 impl Store {
@@ -184,11 +193,31 @@ fn mark_list(backend: sea_orm::DbBackend, marks: &[Mark<'_>]) -> Vec<Value> {
                 .map(|mark| mark.boot_id.unwrap_or("").to_owned())
                 .collect::<Vec<_>>()
                 .into(),
+            marks
+                .iter()
+                .map(|mark| mark.candidates_id)
+                .collect::<Vec<_>>()
+                .into(),
+            marks
+                .iter()
+                .map(|mark| mark.route_code)
+                .collect::<Vec<_>>()
+                .into(),
         ];
     }
     let rows: Vec<_> = marks
         .iter()
-        .map(|mark| (mark.run_id, mark.epoch, mark.address, mark.boot_id))
+        .map(|mark| {
+            let Mark {
+                run_id,
+                epoch,
+                address,
+                boot_id,
+                candidates_id,
+                route_code,
+            } = *mark;
+            (run_id, epoch, address, boot_id, candidates_id, route_code)
+        })
         .collect();
     vec![serde_json::to_string(&rows).unwrap_or_default().into()]
 }

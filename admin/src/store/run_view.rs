@@ -40,6 +40,9 @@ pub struct RunView {
     pub params: Option<String>,
     /// The address that this fire was bound to; read with a single run only.
     pub bound_address: Option<String>,
+    /// How its executor was chosen; read with a single run only.
+    pub candidates_id: Option<i64>,
+    pub route_code: Option<i16>,
 }
 
 impl RunView {
@@ -86,7 +89,7 @@ pub(super) const NAMES: &str = "JOIN app a ON a.id = r.app_id LEFT JOIN job j ON
 impl Store {
     pub async fn run(&self, id: i64) -> Result<Option<RunView>> {
         let text = format!(
-            "SELECT {COLUMNS}, i.params, i.address FROM run r {NAMES} LEFT JOIN run_input i ON i.run_id = r.id WHERE r.id = ?"
+            "SELECT {COLUMNS}, i.params, i.address, r.candidates_id, r.route_code FROM run r {NAMES} LEFT JOIN run_input i ON i.run_id = r.id WHERE r.id = ?"
         );
         let row = self.one(&self.read, &text, vec![id.into()]).await?;
         row.map(|row| read(&row, true)).transpose()
@@ -139,5 +142,7 @@ pub(super) fn read(row: &QueryResult, with_input: bool) -> Result<RunView> {
         result_msg: columns.next()?,
         params: if with_input { columns.next()? } else { None },
         bound_address: if with_input { columns.next()? } else { None },
+        candidates_id: if with_input { columns.next()? } else { None },
+        route_code: if with_input { columns.next()? } else { None },
     })
 }

@@ -24,6 +24,11 @@ pub const RUN_ID: &str = "Carillon-Run-Id";
 pub const BOOT_ID: &str = "Carillon-Boot-Id";
 /// On `/api/registry`: comma list, see [`CAPABILITY_IDEM`].
 pub const CAPABILITIES: &str = "Carillon-Capabilities";
+/// On `/api/registry`: the executor's share of jobs that are spread by weight, 1 to 100. An operator's setting wins.
+pub const WEIGHT: &str = "Carillon-Weight";
+/// On `/api/registry`: `key=value,key2=value2`; jobs may ask for executors with certain labels. An operator's setting
+/// wins.
+pub const LABELS: &str = "Carillon-Labels";
 /// On answers to `/run` for a run that the executor had already: `queued`, `running` or `finished`.
 pub const RUN_STATE: &str = "Carillon-Run-State";
 

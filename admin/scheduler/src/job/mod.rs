@@ -11,7 +11,7 @@ use serde::Serialize;
 use crate::block::BlockStrategy;
 use crate::misfire::{CatchUp, MisfirePolicy};
 use crate::overlap::Overlap;
-use crate::route::RouteStrategy;
+use crate::route::{Labels, RouteStrategy};
 use crate::schedule::Schedule;
 
 /// What is wrong with one member, and what would be right.
@@ -57,8 +57,8 @@ pub struct JobSpec {
     pub misfire_window_ms: i64,
     /// Who gets its runs.
     pub route: RouteStrategy,
-    /// The labels that an executor must have, tidied up: `key=value,key2=value2`.
-    pub route_labels: String,
+    /// The labels that an executor must have to get them.
+    pub route_labels: Labels,
     /// What the admin does with a run while another fire of the job is open.
     pub overlap: Overlap,
     /// So many runs may wait under [`Overlap::Wait`], 1 to 1,000.

@@ -2,6 +2,7 @@ use std::ops::RangeInclusive;
 
 use super::{FieldError, JobDraft, JobSpec};
 use crate::Millis;
+use crate::route::{LabelError, Labels, RouteStrategy};
 use crate::schedule::{Facts, Schedule, ScheduleDraft};
 
 const NAME_CHARS: usize = 64;
@@ -37,48 +38,48 @@ impl JobDraft {
         let schedule = self
             .schedule(facts, before, now)
             .map_err(|error| errors.push(error));
-        let mut check = |field: &str, value: i64, range: RangeInclusive<i64>, unit: &str| {
-            errors.extend(
-                number(value, range, unit)
-                    .err()
-                    .map(|message| FieldError::new(field, message)),
-            );
+        let mut check = |field: &str, result: Result<(), String>| {
+            errors.extend(result.err().map(|message| FieldError::new(field, message)));
         };
+        let (threshold, window) = (self.misfire_threshold_seconds, self.misfire_window_seconds);
         check(
             "misfire_threshold_seconds",
-            self.misfire_threshold_seconds,
-            THRESHOLD_SECONDS,
-            " seconds",
+            number(threshold, THRESHOLD_SECONDS, " seconds"),
         );
         check(
             "misfire_limit",
-            self.misfire_limit.into(),
-            MISFIRE_LIMIT,
-            "",
+            number(self.misfire_limit.into(), MISFIRE_LIMIT, ""),
         );
         check(
             "misfire_window_seconds",
-            self.misfire_window_seconds,
-            WINDOW_SECONDS,
-            " seconds",
+            number(window, WINDOW_SECONDS, " seconds"),
         );
+        check("route_labels", self.labels().map(drop));
         check(
             "overlap_queue",
-            self.overlap_queue.into(),
-            OVERLAP_QUEUE,
-            " runs",
+            number(self.overlap_queue.into(), OVERLAP_QUEUE, " runs"),
         );
+        let timeout = i64::from(self.timeout_seconds);
         check(
             "timeout_seconds",
-            self.timeout_seconds.into(),
-            TIMEOUT_SECONDS,
-            " seconds (0: no limit)",
+            number(timeout, TIMEOUT_SECONDS, " seconds (0: no limit)"),
         );
-        check("retries", self.retries.into(), RETRIES, "");
+        check("retries", number(self.retries.into(), RETRIES, ""));
         match schedule {
             Ok(schedule) if errors.is_empty() => Ok(self.spec(schedule)),
             _ => Err(errors),
         }
+    }
+
+    fn labels(&self) -> Result<Labels, String> {
+        let labels: Labels = self
+            .route_labels
+            .parse()
+            .map_err(|error: LabelError| error.to_string())?;
+        if self.route == RouteStrategy::Label && labels.is_empty() {
+            return Err("the route `label` needs one at least, such as zone=eu".to_owned());
+        }
+        Ok(labels)
     }
 
     fn schedule(
@@ -109,7 +110,7 @@ impl JobDraft {
             misfire_limit: self.misfire_limit.unsigned_abs(),
             misfire_window_ms: self.misfire_window_seconds * 1_000,
             route: self.route,
-            route_labels: self.route_labels.trim().to_owned(),
+            route_labels: self.labels().unwrap_or_default(),
             overlap: self.overlap,
             overlap_queue: self.overlap_queue.unsigned_abs(),
             block: self.block,
@@ -222,6 +223,7 @@ mod tests {
             draft.params = "x".repeat(65_537);
             draft.schedule = ScheduleDraft::cron("0 0 25 * * ?", "UTC");
             draft.misfire_threshold_seconds = 0;
+            draft.route_labels = "gpu".into();
             draft.timeout_seconds = -1;
             draft.retries = 101;
         });
@@ -234,9 +236,22 @@ mod tests {
                 "params: has 65537 bytes; at most 65536 (64 KiB) are allowed",
                 "schedule.expression: hour field: 25 is not allowed; hours are 0 to 23 (field 3 of 6: `25`)",
                 "misfire_threshold_seconds: 0 is not allowed; 1 to 86400 seconds",
+                "route_labels: `gpu` is no label; write key=value, several with commas between",
                 "timeout_seconds: -1 is not allowed; 0 to 604800 seconds (0: no limit)",
                 "retries: 101 is not allowed; 0 to 100",
             ]
+        );
+    }
+
+    #[test]
+    fn labels_are_written_in_one_way_and_the_route_by_label_needs_some() {
+        let mut draft = draft();
+        draft.route_labels = " zone = eu, gpu=yes".into();
+        let spec = draft.validate(&Facts::anchored(NOW), None, NOW).unwrap();
+        assert_eq!(spec.route_labels.to_string(), "gpu=yes,zone=eu");
+        assert_eq!(
+            wrong(|draft| draft.route = RouteStrategy::Label),
+            "route_labels: the route `label` needs one at least, such as zone=eu"
         );
     }
 

@@ -18,6 +18,8 @@ impl Labels {
     pub const MAX: usize = 16;
     /// Most characters of a key, and of a value.
     pub const MAX_CHARS: usize = 63;
+    /// Most characters of all of them as they are written.
+    pub const MAX_TEXT: usize = 255;
 
     /// None at all.
     pub fn is_empty(&self) -> bool {
@@ -61,7 +63,15 @@ impl FromStr for Labels {
                 Self::MAX
             )));
         }
-        Ok(Self(labels))
+        let labels = Self(labels);
+        let count = labels.to_string().len();
+        if count > Self::MAX_TEXT {
+            return Err(LabelError(format!(
+                "{count} characters; at most {} are allowed",
+                Self::MAX_TEXT
+            )));
+        }
+        Ok(labels)
     }
 }
 

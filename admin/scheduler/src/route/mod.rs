@@ -18,7 +18,7 @@ pub use consistent_hash::HashRing;
 pub use labels::{LabelError, Labels};
 pub use least_frequently_used::Frequency;
 pub use least_recently_used::Recency;
-pub use weighted::{DEFAULT_WEIGHT, WEIGHTS};
+pub use weighted::{DEFAULT_WEIGHT, WEIGHTS, check_weight};
 
 use crate::words::{first_is_default, words};
 

@@ -15,6 +15,23 @@ pub const WEIGHTS: RangeInclusive<u32> = 1..=100;
 /// That of an executor for which none is set.
 pub const DEFAULT_WEIGHT: u32 = 1;
 
+/// Checks an executor's weight, as an operator or the executor itself gives it.
+///
+/// # Errors
+/// Says what would be right.
+pub fn check_weight(weight: i64) -> Result<u32, String> {
+    let checked = u32::try_from(weight)
+        .ok()
+        .filter(|weight| WEIGHTS.contains(weight));
+    checked.ok_or_else(|| {
+        format!(
+            "{weight} is not allowed; {} to {}",
+            WEIGHTS.start(),
+            WEIGHTS.end()
+        )
+    })
+}
+
 /// The golden ratio's fraction, of 2^64.
 const GOLDEN: u64 = 0x9E37_79B9_7F4A_7C15;
 
@@ -69,6 +86,16 @@ mod tests {
             (2_495..=2_505).contains(&given[0]),
             "and far closer than that: {given:?}"
         );
+    }
+
+    #[test]
+    fn weights_are_whole_and_small() {
+        assert_eq!((check_weight(1), check_weight(100)), (Ok(1), Ok(100)));
+        assert_eq!(
+            check_weight(0),
+            Err("0 is not allowed; 1 to 100".to_owned())
+        );
+        assert!(check_weight(101).is_err() && check_weight(i64::MIN).is_err());
     }
 
     #[test]

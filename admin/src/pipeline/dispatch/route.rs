@@ -1,28 +1,37 @@
-//! Which executor gets a run: the job's strategy over the live executors of its app, less those without room.
+//! Which executor gets a run: the job's strategy over the live executors of its app that have the job's labels, less
+//! those without room.
 
 use carillon_scheduler::{RouteStrategy, route as rules};
 
+use super::choice::{Choice, told};
+use super::probe::Question;
 use crate::pipeline::Pipeline;
 use crate::pipeline::addresses::{NoRoom, Place};
 use crate::pipeline::executors::Candidate;
-use crate::pipeline::jobs::ById;
+use crate::pipeline::jobs::{ById, Job};
 use crate::pipeline::settings::ms;
 use crate::store::adopt::Waiting;
-use crate::store::mark::Mark;
+use crate::store::choice::Story;
+use crate::store::mark::{GIVEN, Mark};
 
 pub enum Verdict {
     /// The first candidate has room and counts this run already; the others follow if nothing could be written to it.
-    Send(Vec<Candidate>, Place),
+    Send(Vec<Candidate>, Place, Choice),
+    /// The candidates are to be asked first.
+    Ask(Box<Question>),
     Expand(Vec<String>),
     /// All are busy or out of order: again at a later tick.
     Wait,
-    NoExecutor(String),
+    /// Again after so many milliseconds.
+    WaitFor(i64),
+    NoExecutor(String, Box<Story>),
 }
 
 pub struct Routed {
     pub run: Waiting,
     pub candidates: Vec<Candidate>,
     pub place: Place,
+    pub choice: Choice,
 }
 
 impl Routed {
@@ -33,104 +42,215 @@ impl Routed {
             epoch: self.run.epoch,
             address: &first.address,
             boot_id: first.boot_id.as_deref(),
+            candidates_id: self.choice.set.id,
+            route_code: self.choice.route_code,
         }
     }
+
+    /// It waits for its first candidate while that one is only busy.
+    pub fn keeps_to_one(&self) -> bool {
+        keeps_to_one(&self.choice)
+    }
+}
+
+fn keeps_to_one(choice: &Choice) -> bool {
+    RouteStrategy::from_code(choice.route_code).is_some_and(RouteStrategy::keeps_to_one)
 }
 
 pub fn route(pipeline: &Pipeline, jobs: &ById, run: &Waiting) -> Verdict {
-    let now = pipeline.clock.now();
     let Some(job) = jobs.get(&run.job_id) else {
-        return Verdict::NoExecutor("the job does not exist any more".into());
+        pipeline.histories.forget(run.job_id);
+        let message = "the job does not exist any more".into();
+        return Verdict::NoExecutor(message, Box::default());
     };
-    let strategy = job
-        .rules
-        .as_ref()
-        .map_or(RouteStrategy::First, |rules| rules.route);
-    let live = pipeline.executors.live(&job.stored.app, now);
-    let (list, late) = match &run.bound_to {
-        Some(address) => (bound(&live, address), format!("{address} is not there")),
-        None => (
-            live,
-            format!("no executor of app {} is registered", job.stored.app),
-        ),
+    let rules = job.rules.as_ref();
+    let strategy = rules.map_or(RouteStrategy::First, |rules| rules.route);
+    let list = match candidates(pipeline, job, run) {
+        Ok(list) => list,
+        Err(late) => return nobody_there(pipeline, strategy, run, late),
     };
-    if list.is_empty() {
-        let patience =
-            pipeline.executors.patience_from(run.due_at) + ms(pipeline.settings.no_executor_after);
-        return if now >= patience {
-            Verdict::NoExecutor(late)
-        } else {
-            Verdict::Wait
-        };
-    }
     if super::is_unexpanded(strategy, run) {
-        return Verdict::Expand(
-            list.into_iter()
-                .map(|candidate| candidate.address)
-                .collect(),
-        );
+        let addresses = list.into_iter().map(|candidate| candidate.address);
+        return Verdict::Expand(addresses.collect());
     }
-    with_room(pipeline, run, in_order(pipeline, strategy, run, list), now)
+    let names = list.iter().map(|candidate| candidate.address.as_str());
+    let given = run.bound_to.is_some() && strategy != RouteStrategy::Broadcast;
+    let choice = Choice {
+        route_code: if given { GIVEN } else { strategy.code() },
+        set: pipeline.sets.of(names),
+        story: None,
+        moves: false,
+    };
+    if run.bound_to.is_some() {
+        return with_room(pipeline, run, list, choice);
+    }
+    let list = in_order(pipeline, strategy, run, list, &choice);
+    match strategy.probe() {
+        None => with_room(pipeline, run, list, choice),
+        Some(probe) => Verdict::Ask(Box::new(Question {
+            run: run.clone(),
+            app: job.stored.app.clone(),
+            probe,
+            candidates: list,
+            choice,
+        })),
+    }
 }
 
-/// A bound run goes to its executor whatever its lease says: nobody else may have it.
-fn bound(live: &[Candidate], address: &str) -> Vec<Candidate> {
-    live.iter()
-        .filter(|candidate| candidate.address == address)
-        .cloned()
-        .collect()
+/// In ascending order of their addresses; or what to say if there is none.
+fn candidates(pipeline: &Pipeline, job: &Job, run: &Waiting) -> Result<Vec<Candidate>, String> {
+    let app = &job.stored.app;
+    let mut live = pipeline.executors.live(app, pipeline.clock.now());
+    let late = if let Some(address) = &run.bound_to {
+        // A bound run goes to its executor whatever its labels say: nobody else may have it.
+        live.retain(|candidate| candidate.address == *address);
+        format!("{address} is not there")
+    } else {
+        let labels = job.rules.as_ref().ok().map(|rules| &rules.route_labels);
+        match labels.filter(|labels| !labels.is_empty() && !live.is_empty()) {
+            Some(labels) => {
+                live.retain(|candidate| candidate.labels.has_all(labels));
+                format!("no executor of app {app} has the labels {labels}")
+            }
+            None => format!("no executor of app {app} is registered"),
+        }
+    };
+    if live.is_empty() { Err(late) } else { Ok(live) }
+}
+
+fn nobody_there(
+    pipeline: &Pipeline,
+    strategy: RouteStrategy,
+    run: &Waiting,
+    late: String,
+) -> Verdict {
+    let patience =
+        pipeline.executors.patience_from(run.due_at) + ms(pipeline.settings.no_executor_after);
+    if pipeline.clock.now() < patience {
+        return Verdict::Wait;
+    }
+    let story = Story {
+        route: Some(strategy),
+        ..Story::default()
+    };
+    Verdict::NoExecutor(late, Box::new(story))
 }
 
 fn in_order(
     pipeline: &Pipeline,
     strategy: RouteStrategy,
     run: &Waiting,
-    list: Vec<Candidate>,
+    mut list: Vec<Candidate>,
+    choice: &Choice,
 ) -> Vec<Candidate> {
-    if strategy == RouteStrategy::Broadcast && run.bound_to.is_none() {
+    if strategy == RouteStrategy::Broadcast {
         // A further attempt of a part: the executor of its number in the list of now.
         let index = run.part.max(0) as usize % list.len();
-        return vec![list[index].clone()];
+        return vec![list.swap_remove(index)];
     }
-    let candidates: Vec<rules::Candidate<'_>> = list
-        .iter()
-        .map(|candidate| rules::Candidate::at(&candidate.address))
-        .collect();
-    let facts = rules::Facts {
-        job_id: run.job_id,
-        ticket: pipeline.turn(run.job_id),
-        random: rand::random(),
-        ..rules::Facts::default()
-    };
-    rules::order(strategy, &candidates, &facts)
+    let now = pipeline.clock.monotonic();
+    let active = strategy == RouteStrategy::LeastActive;
+    if active && pipeline.active.want(now) {
+        pipeline.executors.changed.notify_one();
+    }
+    // Who has missed two heartbeats comes after all others, but a run that belongs to one executor stays with it.
+    let (first, suspects): (Vec<_>, Vec<_>) = list
         .into_iter()
-        .map(|index| list[index].clone())
-        .collect()
+        .partition(|candidate| strategy.keeps_to_one() || !candidate.suspect);
+    let known: Vec<rules::Candidate<'_>> = first
+        .iter()
+        .map(|candidate| rules::Candidate {
+            address: &candidate.address,
+            weight: candidate.weight,
+            active: if active {
+                pipeline.active.of(&candidate.address)
+            } else {
+                0
+            },
+        })
+        .collect();
+    let ring = strategy.keeps_to_one().then(|| choice.set.ring());
+    let order = pipeline
+        .histories
+        .order(strategy, run.job_id, &known, ring, now);
+    let first = order.into_iter().map(|index| first[index].clone());
+    first.chain(suspects).collect()
 }
 
-fn with_room(pipeline: &Pipeline, run: &Waiting, mut list: Vec<Candidate>, now: i64) -> Verdict {
+/// The first of the list that has room gets the run.
+pub fn with_room(
+    pipeline: &Pipeline,
+    run: &Waiting,
+    mut list: Vec<Candidate>,
+    mut choice: Choice,
+) -> Verdict {
     let monotonic = pipeline.clock.monotonic();
-    let mut saturated = 0;
+    let keeps_to_one = keeps_to_one(&choice);
+    let mut passed = Vec::new();
     // First where something moves, then behind whatever waits.
-    for behind_others in [false, true] {
-        saturated = 0;
+    for behind_others in [keeps_to_one, true] {
+        passed.clear();
         for index in 0..list.len() {
             let address = pipeline.addresses.get(&list[index].address);
             if !behind_others && address.is_stalled(monotonic) {
+                passed.push((index, "stalled"));
                 continue;
             }
             match address.enter(monotonic, pipeline.settings.waiting) {
-                Ok(place) => return Verdict::Send(list.split_off(index), place),
-                Err(why) => saturated += u32::from(why == NoRoom::Saturated),
+                Ok(place) => {
+                    for (index, why) in passed {
+                        let told = told(&list[index].address, why);
+                        choice.story().skipped.push(told);
+                    }
+                    let list = list.split_off(index);
+                    note(pipeline, run, &list[0].address, &mut choice);
+                    return Verdict::Send(list, place, choice);
+                }
+                Err(NoRoom::Saturated) if keeps_to_one => {
+                    return no_room(pipeline, run, &list, choice, &[(index, SATURATED)]);
+                }
+                Err(NoRoom::Saturated) => passed.push((index, SATURATED)),
+                Err(NoRoom::Broken) => passed.push((index, BROKEN)),
             }
         }
     }
+    no_room(pipeline, run, &list, choice, &passed)
+}
+
+const SATURATED: &str = "saturated";
+const BROKEN: &str = "did not answer lately";
+
+fn no_room(
+    pipeline: &Pipeline,
+    run: &Waiting,
+    list: &[Candidate],
+    mut choice: Choice,
+    passed: &[(usize, &'static str)],
+) -> Verdict {
     pipeline.metrics.saturated.inc();
-    if now >= pipeline.executors.patience_from(run.due_at) + ms(pipeline.settings.give_up_after) {
-        let broken = list.len() as u32 - saturated;
-        return Verdict::NoExecutor(format!(
-            "no executor had room: {saturated} busy, {broken} did not answer lately"
-        ));
+    let patience = pipeline.executors.patience_from(run.due_at);
+    if pipeline.clock.now() < patience + ms(pipeline.settings.give_up_after) {
+        return Verdict::Wait;
     }
-    Verdict::Wait
+    for (index, why) in passed {
+        choice
+            .story()
+            .skipped
+            .push(told(&list[*index].address, why));
+    }
+    let saturated = passed.iter().filter(|(_, why)| *why == SATURATED).count();
+    let broken = passed.len() - saturated;
+    let message = format!("no executor had room: {saturated} busy, {broken} did not answer lately");
+    Verdict::NoExecutor(message, Box::new(choice.unmarked()))
+}
+
+/// What the routes remember of it.
+fn note(pipeline: &Pipeline, run: &Waiting, address: &str, choice: &mut Choice) {
+    let Some(strategy) = RouteStrategy::from_code(choice.route_code) else {
+        return;
+    };
+    choice.moves = pipeline.histories.used(strategy, run, address);
+    if strategy == RouteStrategy::LeastActive {
+        pipeline.active.given(address);
+    }
 }

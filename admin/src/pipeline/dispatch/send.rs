@@ -90,20 +90,25 @@ enum Step {
 }
 
 impl Delivery {
-    async fn run(self) {
+    async fn run(mut self) {
         let (mut why, mut busy) = (Vec::new(), false);
         for index in 0..self.routed.candidates.len() {
-            let candidate = &self.routed.candidates[index];
             match self.at(index).await {
-                Step::Done => return,
+                Step::Done => return self.tell(),
                 Step::GiveBack => return self.give_back(),
-                Step::Next(reason) => why.push(format!("{}: {reason}", candidate.address)),
+                Step::Next(reason) => {
+                    let address = &self.routed.candidates[index].address;
+                    self.routed.choice.hop(address, &reason);
+                    why.push(format!("{address}: {reason}"));
+                }
+                Step::Busy if self.routed.keeps_to_one() => return self.give_back(),
                 Step::Busy => busy = true,
             }
         }
         if busy {
             return self.give_back();
         }
+        self.tell();
         self.found(
             RunEvent::NoExecutor,
             None,
@@ -111,6 +116,13 @@ impl Delivery {
             "no_executor",
             None,
         );
+    }
+
+    /// What the mark has not written already.
+    fn tell(&self) {
+        if let Some(story) = &self.routed.choice.story {
+            self.pipeline.stories.add(self.routed.run.run_id, story);
+        }
     }
 
     fn give_back(self) {
@@ -125,7 +137,7 @@ impl Delivery {
             return Step::Busy;
         };
         let probe = later_place.as_ref().unwrap_or(&self.routed.place).probe;
-        let may_leave = index + 1 < self.routed.candidates.len();
+        let may_leave = index + 1 < self.routed.candidates.len() && !self.routed.keeps_to_one();
         let _slot = match address.slot(probe, may_leave, &*self.pipeline.clock).await {
             Ok(slot) => slot,
             Err(Left::Stalled) => return Step::Busy,

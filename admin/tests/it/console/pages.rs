@@ -1,6 +1,6 @@
 //! What pages show, and that they show it as text.
 
-use carillon_admin::store::executor::Executor;
+use carillon_admin::store::executor::{Executor, Traits};
 use carillon_scheduler::ScheduleDraft;
 
 use super::run;
@@ -92,6 +92,8 @@ async fn register(console: &Console, address: &str, app: &str) {
         registered_at: START,
         seen_at: START,
         expires_at: START + 90_000,
+        announced: Traits::default(),
+        set: Traits::default(),
     };
     console.store.register_executor(&executor).await.unwrap();
 }

@@ -13,9 +13,10 @@ use std::time::Duration;
 use actix_web::http::header::ContentType;
 use actix_web::{HttpRequest, HttpResponse, Resource, web};
 use carillon_protocol::{self as wire, Answer, CallbackItem, headers};
-use carillon_scheduler::{Outcome, RunEvent};
+use carillon_scheduler::route::check_weight;
+use carillon_scheduler::{Labels, Outcome, RunEvent};
 
-use crate::store::executor::Executor;
+use crate::store::executor::{Executor, Traits};
 use crate::store::settle::Finding;
 use crate::web::State;
 
@@ -119,6 +120,28 @@ fn registration(request: &HttpRequest, body: &[u8], state: &State) -> Result<Exe
         registered_at: now,
         seen_at: now,
         expires_at: now + lease.as_millis() as i64,
+        announced: traits(request)?,
+        set: Traits::default(),
+    })
+}
+
+/// What an own executor says of itself beside its address.
+fn traits(request: &HttpRequest) -> Result<Traits, String> {
+    let wrong = |name: &str, message: &dyn std::fmt::Display| format!("{name}: {message}");
+    let weight = header(request, headers::WEIGHT)
+        .map(|text| match text.parse() {
+            Ok(weight) => check_weight(weight),
+            Err(_) => Err(format!("{text:?} is not a whole number")),
+        })
+        .transpose()
+        .map_err(|message| wrong(headers::WEIGHT, &message))?;
+    let labels = header(request, headers::LABELS)
+        .map(str::parse::<Labels>)
+        .transpose()
+        .map_err(|message| wrong(headers::LABELS, &message))?;
+    Ok(Traits {
+        weight: weight.map(u32::cast_signed),
+        labels: labels.map(|labels| labels.to_string()),
     })
 }
 

@@ -1,6 +1,6 @@
 //! Registrations.
 
-use carillon_admin::store::executor::Executor;
+use carillon_admin::store::executor::{Executor, Traits};
 use futures_util::future::join_all;
 
 use super::ground::Ground;
@@ -15,6 +15,8 @@ fn beat(address: &str, boot_id: Option<&str>, at: i64) -> Executor {
         registered_at: at,
         seen_at: at,
         expires_at: at + 30_000,
+        announced: Traits::default(),
+        set: Traits::default(),
     }
 }
 

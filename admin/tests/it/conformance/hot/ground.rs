@@ -165,6 +165,8 @@ pub struct RunRow {
     pub result_msg: Option<String>,
     pub kill_asked_at: Option<i64>,
     pub finished_at: Option<i64>,
+    pub candidates_id: Option<i64>,
+    pub route_code: Option<i16>,
 }
 
 impl RunRow {

@@ -15,6 +15,8 @@ pub fn mark(run_id: i64) -> Mark<'static> {
         epoch: 1,
         address: "http://x:1/",
         boot_id: None,
+        candidates_id: 0x1234_5678_9abc_def0,
+        route_code: 4,
     }
 }
 
@@ -33,6 +35,7 @@ databases! {
         let row = ground.row(ids[0]).await;
         assert_eq!((row.state(), row.mark_token, row.marked_at), (Sending, Some(i64::MIN), Some(NOW)));
         assert_eq!((row.sends, row.owner.as_deref()), (1, Some("a")));
+        assert_eq!((row.candidates_id, row.route_code), (Some(0x1234_5678_9abc_def0), Some(4)));
         assert_eq!((row.address.as_deref(), row.boot_id.as_deref()), (Some("http://x:1/"), Some("boot-7")));
         let row = ground.row(ids[1]).await;
         assert_eq!((row.state(), row.address, row.boot_id), (Sending, Some(long), None));

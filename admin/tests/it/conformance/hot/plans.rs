@@ -111,7 +111,7 @@ fn values(name: &str, kind: Kind) -> Vec<String> {
         "record" => [plain(&["1", "'a'"]), list(&["5", "6", &until])].concat(),
         "adopt" => plain(&["7", "'a'", "2", "7", &until]),
         "waiting" => plain(&["2", "1", &until, "1000"]),
-        "mark" => led_by(&["1", "1", "'a'"], list(&["5", "1", "x", "y"])),
+        "mark" => led_by(&["1", "1", "'a'"], list(&["5", "1", "x", "y", "7", "0"])),
         "unmark" => list(&["5", "1", "1"]),
         "cancel" => led_by(&["'operator'", "1"], ids()),
         "accept" => list(&["5", "1"]),

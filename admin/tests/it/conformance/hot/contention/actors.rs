@@ -103,6 +103,8 @@ async fn mark(arena: &Arena, shard: i32, epoch: i64, number: usize) {
             epoch,
             address: "http://x:1/",
             boot_id: None,
+            candidates_id: 1,
+            route_code: 0,
         })
         .collect();
     if number == 1 {

@@ -1,0 +1,116 @@
+//! How the executor of a run was chosen, until it is written down.
+//!
+//! The route and the set of candidates are two small columns of the mark. Only a run of which there is more to tell (an
+//! answer to a probe, an executor that was passed over, a request that was not written) has a story; stories are
+//! written beside the results, many at a time, and losing one in a crash loses nothing that decides anything.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use carillon_scheduler::RouteStrategy;
+
+use crate::pipeline::Pipeline;
+use crate::pipeline::candidates::CandidateSet;
+use crate::store::Store;
+use crate::store::choice::{Story, Told};
+
+pub struct Choice {
+    /// What the mark writes.
+    pub route_code: i16,
+    pub set: Arc<CandidateSet>,
+    pub story: Option<Box<Story>>,
+    /// Of a sticky job, and its last run went elsewhere.
+    pub moves: bool,
+}
+
+impl Choice {
+    pub fn story(&mut self) -> &mut Story {
+        self.story.get_or_insert_default()
+    }
+
+    pub fn hop(&mut self, address: &str, what: &str) {
+        self.story().hops.push(told(address, what));
+    }
+
+    /// For a run that ends without a mark: its row does not say what its candidates were.
+    pub fn unmarked(mut self) -> Story {
+        let mut story = *self.story.take().unwrap_or_default();
+        story.route = RouteStrategy::from_code(self.route_code);
+        story.candidates = self.set.addresses().to_vec();
+        story
+    }
+}
+
+pub fn told(address: &str, what: &str) -> Told {
+    Told {
+        address: address.to_owned(),
+        what: what.to_owned(),
+    }
+}
+
+/// Stories of one write.
+const BATCH: usize = 500;
+/// Above so many that wait, new ones are dropped: they are for people to read.
+const WAITING: usize = 10_000;
+
+#[derive(Default)]
+pub struct Stories(Mutex<Vec<(i64, String)>>);
+
+impl Stories {
+    fn waiting(&self) -> std::sync::MutexGuard<'_, Vec<(i64, String)>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub fn add(&self, run_id: i64, story: &Story) {
+        let mut waiting = self.waiting();
+        if waiting.len() < WAITING {
+            waiting.push((run_id, serde_json::to_string(story).unwrap_or_default()));
+        }
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.waiting().is_empty()
+    }
+
+    /// Writes what waits; false if it has to be tried again.
+    pub async fn write(&self, store: &Store) -> bool {
+        let mut batch = {
+            let mut waiting = self.waiting();
+            let count = waiting.len().min(BATCH);
+            waiting.drain(..count).collect::<Vec<_>>()
+        };
+        if batch.is_empty() {
+            return true;
+        }
+        // One row a run, the latest; in the order of the key.
+        batch.reverse();
+        batch.sort_by_key(|(run_id, _)| *run_id);
+        batch.dedup_by_key(|(run_id, _)| *run_id);
+        match store.add_stories(&batch).await {
+            Ok(()) => true,
+            Err(error) => {
+                tracing::warn!(%error, runs = batch.len(), "how executors were chosen could not be written yet");
+                let mut waiting = self.waiting();
+                batch.append(&mut waiting);
+                batch.truncate(WAITING);
+                *waiting = batch;
+                false
+            }
+        }
+    }
+}
+
+/// Before the marks of a batch: sets of candidates that are new, and where sticky jobs go now.
+pub async fn keep(pipeline: &Pipeline, choices: impl Iterator<Item = (i64, &str, &Choice)>) {
+    for (job_id, address, choice) in choices {
+        if let Err(error) = choice.set.keep(&pipeline.store).await {
+            tracing::warn!(%error, "a set of candidates could not be kept yet");
+        }
+        if choice.moves {
+            let now = pipeline.clock.now();
+            if let Err(error) = pipeline.store.set_sticky(job_id, address, now).await {
+                tracing::warn!(%error, job.id = job_id, "where a sticky job goes could not be kept");
+                pipeline.histories.forget(job_id);
+            }
+        }
+    }
+}
