@@ -15,7 +15,8 @@ use crate::executor::{ExecutorClient, Limits};
 use crate::lease::{Leases, Local, Redis};
 use crate::metrics::Metrics;
 use crate::pipeline::{
-    Complete, FollowClock, Parts, Pipeline, Registry, Resolve, Scan, Settings, Shards, Tick,
+    Complete, FollowCalendars, FollowClock, Parts, Pipeline, Registry, Resolve, Scan, Settings,
+    Shards, Tick,
 };
 use crate::runtime::{self, Service};
 use crate::store::{self, Database, Store};
@@ -49,6 +50,7 @@ pub struct Services {
     pub tick: Arc<Tick>,
     pub complete: Arc<Complete>,
     pub resolve: Arc<Resolve>,
+    pub follow_calendars: Arc<FollowCalendars>,
 }
 
 /// A node that is built and not running yet.
@@ -279,12 +281,17 @@ impl Services {
             tick: Arc::new(Tick(pipeline.clone())),
             complete: Arc::new(Complete(pipeline.clone())),
             resolve: Arc::new(Resolve(pipeline.clone())),
+            follow_calendars: Arc::new(FollowCalendars(pipeline.clone())),
         }
     }
 
     /// Those that take on work: they end first.
     fn taking(&self) -> Vec<Arc<dyn Service>> {
-        let mut services: Vec<Arc<dyn Service>> = vec![self.shards.clone(), self.resolve.clone()];
+        let mut services: Vec<Arc<dyn Service>> = vec![
+            self.shards.clone(),
+            self.resolve.clone(),
+            self.follow_calendars.clone(),
+        ];
         services.extend(
             self.scans
                 .iter()

@@ -4,6 +4,7 @@ mod dialect;
 mod m0001_first;
 mod m0002_rules;
 mod m0003_routes;
+mod m0004_calendars;
 
 use sea_orm_migration::prelude::*;
 
@@ -16,6 +17,7 @@ impl MigratorTrait for Migrator {
             Box::new(m0001_first::Migration),
             Box::new(m0002_rules::Migration),
             Box::new(m0003_routes::Migration),
+            Box::new(m0004_calendars::Migration),
         ]
     }
 }

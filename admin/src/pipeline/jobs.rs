@@ -58,7 +58,7 @@ fn parse(stored: &Definition) -> Result<Rules, String> {
     let facts = Facts {
         anchor_at: stored.anchor_at,
         spread_offset_seconds: stored.spread_offset.unsigned_abs(),
-        calendars: &[],
+        calendars: stored.calendars.list(),
     };
     let schedule = Schedule::parse(&draft, &facts)
         .map_err(|error| format!("{}: {}", error.field, error.message))?;

@@ -7,6 +7,7 @@
 //! dispatch route -> mark `sending`, commit -> request
 //! complete accepted, refused, reported -> the store -> answer
 //! resolve  sent and never answered, killed and never ended   (every 10 s)
+//! calendars jobs planned with an old version of a calendar   (every 30 s)
 //! enqueue  the one door for fires without a schedule
 //! ```
 //!
@@ -23,6 +24,7 @@ mod dispatch;
 mod enqueue;
 mod error;
 mod executors;
+mod follow_calendars;
 mod follow_clock;
 mod histories;
 mod holdings;
@@ -54,6 +56,7 @@ pub use complete::{Complete, NotStored};
 pub use enqueue::Fire;
 pub use error::Error;
 pub use executors::Registry;
+pub use follow_calendars::FollowCalendars;
 pub use follow_clock::FollowClock;
 pub use resolve::Resolve;
 pub use scan::Scan;

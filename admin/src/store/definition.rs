@@ -3,6 +3,7 @@
 use carillon_scheduler::Millis;
 use sea_orm::QueryResult;
 
+use super::calendar_use::Calendars;
 use super::row::Columns;
 use super::{Result, Store, dialect};
 
@@ -18,6 +19,8 @@ pub struct Definition {
     pub schedule_text: String,
     pub anchor_at: Millis,
     pub spread_offset: i32,
+    /// In the versions that this revision is planned with.
+    pub calendars: Calendars,
     pub catch_up: String,
     pub misfire: String,
     pub misfire_threshold_ms: i64,
@@ -43,11 +46,16 @@ impl Store {
              job.route, job.route_labels, job.overlap, job.overlap_queue, job.block, job.timeout_seconds, job.retries, job.updated_at \
              FROM job JOIN app ON app.id = job.app_id LEFT JOIN job_params ON job_params.job_id = job.id WHERE job.id IN ({list})"
         );
-        self.all(self.hot_reads(), &text, vec![value])
-            .await?
-            .iter()
-            .map(read)
-            .collect()
+        let rows = self.all(self.hot_reads(), &text, vec![value]).await?;
+        let mut found: Vec<Definition> = rows.iter().map(read).collect::<Result<_>>()?;
+        // A definition that is newer than its calendars here fails at the claim, by its revision.
+        let named = |it: &&Definition| it.schedule_text.contains("\"calendars\"");
+        let ids: Vec<i64> = found.iter().filter(named).map(|it| it.job_id).collect();
+        let mut calendars = self.calendars_of(self.hot_reads(), &ids).await?;
+        for definition in &mut found {
+            definition.calendars = calendars.remove(&definition.job_id).unwrap_or_default();
+        }
+        Ok(found)
     }
 
     /// The revision of each of these jobs, as committed now.
@@ -85,6 +93,7 @@ fn read(row: &QueryResult) -> Result<Definition> {
         schedule_text: columns.next()?,
         anchor_at: columns.next()?,
         spread_offset: columns.next()?,
+        calendars: Calendars::default(),
         catch_up: columns.next()?,
         misfire: columns.next()?,
         misfire_threshold_ms: columns.next()?,

@@ -16,6 +16,9 @@ pub enum Error {
     Taken(String),
     #[error("{0} does not exist")]
     Missing(String),
+    /// Others need it.
+    #[error("{0}")]
+    InUse(String),
     /// It has been changed since the caller looked.
     #[error("{0}")]
     Changed(String),

@@ -6,6 +6,7 @@ use carillon_scheduler::{Facts, FieldError, JobDraft, JobSpec, Millis, Schedule,
 use sea_orm::{ConnectionTrait, QueryResult, Value};
 
 use super::app::App;
+use super::calendar_use::Calendars;
 use super::filter::Conditions;
 use super::row::Columns;
 use super::{Result, Store};
@@ -22,6 +23,8 @@ pub struct Job {
     pub anchor_at: Millis,
     /// The second within the schedule's spread that was chosen for it.
     pub spread_offset: i32,
+    /// The calendars of its schedule, in the versions that this revision is planned with.
+    pub calendars: Calendars,
     /// After so many runs its schedule is exhausted; None: it has no limit.
     pub fires_left: Option<i32>,
     /// Why the engine has paused it; None if a person did.
@@ -50,7 +53,7 @@ impl Job {
         Facts {
             anchor_at: self.anchor_at,
             spread_offset_seconds: self.spread_offset.unsigned_abs(),
-            calendars: &[],
+            calendars: self.calendars.list(),
         }
     }
 }
@@ -63,6 +66,7 @@ pub struct Definition {
     pub(super) spec: JobSpec,
     pub(super) anchor_at: Millis,
     pub(super) spread_offset: i32,
+    pub(super) calendars: Calendars,
 }
 
 /// What a definition is checked against.
@@ -74,30 +78,34 @@ pub struct Surroundings<'a> {
     pub before: Option<&'a Job>,
     /// The second within the schedule's spread.
     pub spread_offset: i32,
+    /// At least the calendars that the draft names and that exist.
+    pub calendars: &'a Calendars,
 }
 
 impl<'a> Surroundings<'a> {
     /// Of a new job.
-    pub fn new(app: &'a App) -> Self {
+    pub fn new(app: &'a App, calendars: &'a Calendars) -> Self {
         Self {
             app,
             before: None,
             spread_offset: 0,
+            calendars,
         }
     }
 
     /// Of a job that is there.
-    pub fn of(app: &'a App, job: &'a Job) -> Self {
+    pub fn of(app: &'a App, job: &'a Job, calendars: &'a Calendars) -> Self {
         Self {
             app,
             before: Some(job),
             spread_offset: job.spread_offset,
+            calendars,
         }
     }
 }
 
 impl Definition {
-    /// Checks every member of a new job. `app` is the one that the draft names.
+    /// Checks every member of a new job that uses no calendars. `app` is the one that the draft names.
     ///
     /// # Errors
     /// One for each member that is wrong.
@@ -106,7 +114,7 @@ impl Definition {
         draft: &JobDraft,
         now: Millis,
     ) -> std::result::Result<Self, Vec<FieldError>> {
-        Self::check_in(Surroundings::new(app), draft, now)
+        Self::check_in(Surroundings::new(app, &Calendars::default()), draft, now)
     }
 
     /// Checks every member.
@@ -122,12 +130,14 @@ impl Definition {
             app,
             before,
             spread_offset,
+            calendars,
         } = surroundings;
+        let calendars = calendars.only(&draft.schedule.calendars);
         let anchor_at = whole_second(now);
         let facts = Facts {
             anchor_at,
             spread_offset_seconds: spread_offset.unsigned_abs(),
-            calendars: &[],
+            calendars: calendars.list(),
         };
         let before = before.map(|job| &job.draft.schedule);
         let spec = draft.validate(&facts, before, now)?;
@@ -145,6 +155,7 @@ impl Definition {
             spec,
             anchor_at,
             spread_offset,
+            calendars,
         })
     }
 
@@ -193,11 +204,15 @@ impl Store {
         values: Vec<Value>,
     ) -> Result<Vec<Job>> {
         let text = format!("SELECT {COLUMNS} FROM {from} {OTHERS} ORDER BY j.id DESC");
-        self.all(db, &text, values)
-            .await?
-            .iter()
-            .map(read)
-            .collect()
+        let rows = self.all(db, &text, values).await?;
+        let mut jobs: Vec<Job> = rows.iter().map(read).collect::<Result<_>>()?;
+        let named = |job: &&Job| !job.draft.schedule.calendars.is_empty();
+        let ids: Vec<i64> = jobs.iter().filter(named).map(|job| job.id).collect();
+        let mut calendars = self.calendars_of(db, &ids).await?;
+        for job in &mut jobs {
+            job.calendars = calendars.remove(&job.id).unwrap_or_default();
+        }
+        Ok(jobs)
     }
 
     /// Adds the due times. One walk over the narrow table: it has no index by job (the claim would pay for it).
@@ -258,6 +273,7 @@ fn read(row: &QueryResult) -> Result<Job> {
         anchor_at,
         spread_offset: columns.next()?,
         fires_left: columns.next()?,
+        calendars: Calendars::default(),
         paused_reason: columns.next()?,
         resume_from_at: columns.next()?,
         next_fire_at: None,

@@ -73,6 +73,7 @@ impl Store {
             let clock = chunk.iter().filter_map(clock_row).collect();
             self.insert_rows(&tx, "job_clock", CLOCK, clock).await?;
         }
+        self.insert_calendars(&tx, jobs).await?;
         if let Some(key) = idempotency_key {
             for (index, job) in jobs.iter().enumerate() {
                 let kind = if index == 0 {
@@ -148,6 +149,7 @@ fn new_job(definition: Definition, id: i64, shards: i32, now: Millis) -> Job {
         spec,
         anchor_at,
         spread_offset,
+        calendars,
     } = definition;
     Job {
         id,
@@ -162,6 +164,7 @@ fn new_job(definition: Definition, id: i64, shards: i32, now: Millis) -> Job {
         draft,
         anchor_at,
         spread_offset,
+        calendars,
         paused_reason: None,
         resume_from_at: None,
         revision: 1,

@@ -16,6 +16,8 @@ use super::{Error, Result, Store, ids};
 /// What is to become of a job.
 enum Change<'a> {
     Define(&'a Definition),
+    /// The same with the newest versions of its calendars.
+    Calendars,
     Enable,
     Disable,
     Delete,
@@ -110,6 +112,21 @@ impl Store {
         .await
     }
 
+    pub(super) async fn change_for_calendars(
+        &self,
+        id: i64,
+        now: Millis,
+        actor: &Actor,
+    ) -> Result<Job> {
+        let wish = Wish {
+            change: Change::Calendars,
+            expected_revision: None,
+            now,
+            actor,
+        };
+        self.change_job(id, wish).await
+    }
+
     async fn change_job(&self, id: i64, wish: Wish<'_>) -> Result<Job> {
         let audit_id = self.take_id(&ids::ROW).await?;
         let mut run_ids = vec![];
@@ -154,6 +171,10 @@ impl Store {
                 "update",
                 self.define(&tx, &old, definition, &past, wish.now).await?,
             ),
+            Change::Calendars => match self.renew(&tx, &old, &past, wish.now).await? {
+                Some(new) => ("calendars", new),
+                None => return Ok(Attempt::Done(old.into())),
+            },
             Change::Enable if old.draft.enabled => return Ok(Attempt::Done(old.into())),
             Change::Enable => ("enable", self.enable(&tx, &old, wish.now).await?),
             Change::Disable => match self.disable(&tx, &old, &past, wish.now).await? {
@@ -185,6 +206,7 @@ impl Store {
             draft: definition.draft.clone(),
             anchor_at: anchor_after(old, definition),
             spread_offset: definition.spread_offset,
+            calendars: definition.calendars.clone(),
             fires_left: fires_left_after(old, definition),
             // A cursor that lies ahead has its instants recorded already: they go, and the schedule starts afresh.
             resume_from_at: resume_point(old, past).filter(|at| *at <= now),
@@ -205,7 +227,34 @@ impl Store {
             new.next_fire_at = None;
         }
         self.write_job(tx, old, &mut new, now).await?;
+        self.write_calendars(tx, old, &new).await?;
         Ok(new)
+    }
+
+    /// None: it uses the newest versions of its calendars already.
+    async fn renew(
+        &self,
+        tx: &DatabaseTransaction,
+        old: &Job,
+        past: &Past,
+        now: Millis,
+    ) -> Result<Option<Job>> {
+        let Some(calendars) = self.newer_calendars(tx, old).await? else {
+            return Ok(None);
+        };
+        let mut new = Job {
+            calendars,
+            resume_from_at: resume_point(old, past).filter(|at| *at <= now),
+            ..old.clone()
+        };
+        // One that cannot be planned is left to the engine, which says so.
+        if new.draft.enabled && new.schedule().is_ok() {
+            self.drop_ahead(tx, old.id, now).await?;
+            self.start_clock(tx, &mut new, false, now).await?;
+        }
+        self.write_job(tx, old, &mut new, now).await?;
+        self.write_calendars(tx, old, &new).await?;
+        Ok(Some(new))
     }
 
     async fn enable(&self, tx: &DatabaseTransaction, old: &Job, now: Millis) -> Result<Job> {
@@ -241,6 +290,7 @@ impl Store {
     async fn erase(&self, tx: &DatabaseTransaction, old: &Job, now: Millis) -> Result<Job> {
         self.cancel_claimed(tx, old, "deleted", now).await?;
         self.drop_clock(tx, old).await?;
+        self.drop_calendars(tx, old).await?;
         self.execute(
             tx,
             "DELETE FROM job_params WHERE job_id = ?",
@@ -291,6 +341,9 @@ fn anchor_after(old: &Job, definition: &Definition) -> Millis {
 /// A job as the audit shows it. Parameters may be long: only their beginning is kept.
 pub(super) fn audited(job: &Job) -> serde_json::Value {
     let mut value = json!(job.draft);
+    if !job.calendars.list().is_empty() {
+        value["calendar_versions"] = job.calendars.versions();
+    }
     if job.draft.params.chars().count() > 1000 {
         let start: String = job.draft.params.chars().take(1000).collect();
         value["params"] = json!(format!("{start}… ({} bytes)", job.draft.params.len()));

@@ -5,6 +5,8 @@
 
 mod app;
 mod audit;
+mod calendar;
+mod calendar_use;
 mod connect;
 mod dialect;
 mod error;
@@ -55,6 +57,8 @@ use sea_orm::{
 
 pub use app::App;
 pub use audit::{Actor, AuditEntry};
+pub use calendar::{CalendarVersion, NamedCalendar};
+pub use calendar_use::Calendars;
 pub use connect::Database;
 pub use error::Error;
 pub use filter::Page;
@@ -75,6 +79,7 @@ pub struct Store {
     read: DatabaseConnection,
     backend: DbBackend,
     ids: ids::Blocks,
+    calendars: calendar_use::Parsed,
     /// Held as long as this process uses the SQLite file.
     _file_lock: Option<std::fs::File>,
 }
@@ -89,6 +94,7 @@ impl Store {
             read,
             backend,
             ids: ids::Blocks::default(),
+            calendars: calendar_use::Parsed::default(),
             _file_lock: file_lock,
         }))
     }

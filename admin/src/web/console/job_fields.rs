@@ -117,9 +117,16 @@ pub async fn definition(
         true => None,
         false => state.store.app_by_name(&draft.app).await?,
     };
+    let calendars = state
+        .store
+        .calendars_named(&draft.schedule.calendars)
+        .await?;
     let checked = match &app {
         Some(app) => Definition::check_in(
-            before.map_or_else(|| Surroundings::new(app), |job| Surroundings::of(app, job)),
+            match before {
+                None => Surroundings::new(app, &calendars),
+                Some(job) => Surroundings::of(app, job, &calendars),
+            },
             &draft,
             now,
         ),

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::body::member_error;
 use super::error::Error;
-use crate::store::{App, Definition, Job, Store, Surroundings};
+use crate::store::{App, Calendars, Definition, Job, Store, Surroundings};
 
 /// The members of an answer that a request may send back unchanged: they are not the client's to set.
 const READ_ONLY: [&str; 6] = [
@@ -73,23 +73,33 @@ pub fn sent_back(mut value: Value, id: i64) -> Result<Sent, Error> {
     })
 }
 
-/// The apps that jobs name, each looked up once.
-pub async fn apps_of(store: &Store, drafts: &[JobDraft]) -> Result<HashMap<String, App>, Error> {
+/// The apps and calendars that jobs name, each looked up once.
+pub struct Known {
+    apps: HashMap<String, App>,
+    calendars: Calendars,
+}
+
+pub async fn known(store: &Store, drafts: &[JobDraft]) -> Result<Known, Error> {
     let mut apps = HashMap::new();
+    let mut names: Vec<String> = vec![];
     for draft in drafts {
         if !apps.contains_key(&draft.app)
             && let Some(app) = store.app_by_name(&draft.app).await?
         {
             apps.insert(draft.app.clone(), app);
         }
+        names.extend(draft.schedule.calendars.iter().cloned());
     }
-    Ok(apps)
+    names.sort_unstable();
+    names.dedup();
+    let calendars = store.calendars_named(&names).await?;
+    Ok(Known { apps, calendars })
 }
 
 /// The first thing that is wrong with a definition is the answer.
 pub fn check(
     draft: &JobDraft,
-    apps: &HashMap<String, App>,
+    known: &Known,
     before: Option<&Job>,
     now: Millis,
 ) -> Result<Definition, Error> {
@@ -99,9 +109,12 @@ pub fn check(
             .next()
             .map_or_else(Error::internal, Error::from)
     };
-    if let Some(app) = apps.get(&draft.app) {
-        let surroundings =
-            before.map_or_else(|| Surroundings::new(app), |job| Surroundings::of(app, job));
+    let calendars = &known.calendars;
+    if let Some(app) = known.apps.get(&draft.app) {
+        let surroundings = match before {
+            None => Surroundings::new(app, calendars),
+            Some(job) => Surroundings::of(app, job, calendars),
+        };
         return Definition::check_in(surroundings, draft, now).map_err(first);
     }
     carillon_scheduler::validate_app_name(&draft.app)

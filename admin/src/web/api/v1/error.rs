@@ -42,8 +42,9 @@ pub const CODES: &[(&str, u16, &str)] = &[
     (
         "changed",
         409,
-        "the job was changed meanwhile: `revision` is not the present one",
+        "it was changed meanwhile: `revision` or `version` is not the present one",
     ),
+    ("in_use", 409, "others need it; the text names them"),
     (
         "unusable",
         409,
@@ -168,6 +169,7 @@ impl From<store::Error> for Error {
         use store::Error as E;
         match error {
             E::Taken(_) => Self::new("taken", error.to_string()),
+            E::InUse(_) => Self::new("in_use", error.to_string()),
             E::Missing(_) => Self::not_found(error.to_string()),
             E::Changed(_) => Self::changed(error.to_string()),
             E::Invalid(FieldError { field, message }) => Self {

@@ -57,8 +57,8 @@ pub async fn update(
     // A job that does not exist is the first thing to say.
     let before = find(&state, id.0).await?;
     let now = state.clock.now();
-    let apps = definition::apps_of(&state.store, std::slice::from_ref(&sent.draft)).await?;
-    let definition = definition::check(&sent.draft, &apps, Some(&before), now)?;
+    let known = definition::known(&state.store, std::slice::from_ref(&sent.draft)).await?;
+    let definition = definition::check(&sent.draft, &known, Some(&before), now)?;
     let job = state
         .store
         .update_job(id.0, &definition, sent.revision, now, &caller.0)

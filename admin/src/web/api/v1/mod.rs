@@ -5,6 +5,7 @@
 
 mod apps;
 mod body;
+mod calendars;
 mod caller;
 mod definition;
 mod error;
@@ -29,6 +30,9 @@ use crate::web::{State, bearer};
 pub const ROUTES: &[(&str, &[&str])] = &[
     ("/openapi.json", &["GET"]),
     ("/apps", &["GET", "POST"]),
+    ("/calendars", &["GET", "POST"]),
+    ("/calendars/{name}", &["GET", "PUT", "DELETE"]),
+    ("/calendars/{name}/versions", &["GET"]),
     ("/jobs", &["GET", "POST"]),
     ("/jobs:batch", &["POST"]),
     ("/jobs/{id}", &["GET", "PUT", "DELETE"]),
@@ -52,6 +56,7 @@ pub fn configure(config: &mut web::ServiceConfig) {
             .wrap(from_fn(token))
             .service(at("/openapi.json").get(openapi::document))
             .service(at("/apps").get(apps::list).post(apps::create))
+            .configure(calendars)
             .service(at("/jobs").get(jobs::list).post(jobs::create))
             .service(at("/jobs:batch").post(jobs::create_batch))
             .service(
@@ -71,6 +76,22 @@ pub fn configure(config: &mut web::ServiceConfig) {
             .service(at("/misfires").get(misfires::list))
             .default_service(web::to(no_such_path)),
     );
+}
+
+fn calendars(config: &mut web::ServiceConfig) {
+    config
+        .service(
+            at("/calendars")
+                .get(calendars::list)
+                .post(calendars::create),
+        )
+        .service(
+            at("/calendars/{name}")
+                .get(calendars::get)
+                .put(calendars::update)
+                .delete(calendars::delete),
+        )
+        .service(at("/calendars/{name}/versions").get(calendars::versions));
 }
 
 /// A path whose other methods are answered in our own words.

@@ -3,6 +3,7 @@
 use std::future::{Ready, ready};
 
 use actix_web::dev::Payload;
+use actix_web::web::Path;
 use actix_web::{FromRequest, HttpRequest};
 
 use super::error::Error;
@@ -29,5 +30,19 @@ impl FromRequest for Id {
                 .map(Self)
                 .ok_or_else(wrong),
         )
+    }
+}
+
+/// The `{name}` of a path.
+pub struct Name(pub String);
+
+impl FromRequest for Name {
+    type Error = Error;
+    type Future = Ready<Result<Self, Error>>;
+
+    fn from_request(request: &HttpRequest, payload: &mut Payload) -> Self::Future {
+        let wrong = |_| Error::field("name", "is no UTF-8");
+        let decoded = Path::<String>::from_request(request, payload).into_inner();
+        ready(decoded.map(|name| Self(name.into_inner())).map_err(wrong))
     }
 }

@@ -1,11 +1,11 @@
 //! What is answered: apps, jobs, runs and misfires in JSON.
 
-use carillon_scheduler::{Cause, JobDraft, Millis, RunState};
+use carillon_scheduler::{Calendar, Cause, JobDraft, Millis, RunState};
 use serde::Serialize;
 
 use super::time;
 use crate::pipeline::{Kill, LogPage};
-use crate::store::{App, Job, Misfire, Page, RunView};
+use crate::store::{App, CalendarVersion, Job, Misfire, NamedCalendar, Page, RunView};
 
 /// A list, and where it goes on.
 #[derive(Serialize)]
@@ -53,6 +53,53 @@ impl From<App> for AppJson {
             name,
             title,
             created_at,
+        }
+    }
+}
+
+#[derive(Serialize)]
+pub struct CalendarJson {
+    id: i64,
+    #[serde(flatten)]
+    calendar: Calendar,
+    version: i64,
+    jobs: i64,
+    #[serde(serialize_with = "time::required")]
+    created_at: Millis,
+    #[serde(serialize_with = "time::required")]
+    updated_at: Millis,
+}
+
+impl From<NamedCalendar> for CalendarJson {
+    fn from(calendar: NamedCalendar) -> Self {
+        Self {
+            id: calendar.id,
+            calendar: Calendar::clone(&calendar.calendar),
+            version: calendar.version,
+            jobs: calendar.jobs,
+            created_at: calendar.created_at,
+            updated_at: calendar.updated_at,
+        }
+    }
+}
+
+#[derive(Serialize)]
+pub struct CalendarVersionJson {
+    #[serde(flatten)]
+    calendar: Calendar,
+    version: i64,
+    actor: String,
+    #[serde(serialize_with = "time::required")]
+    created_at: Millis,
+}
+
+impl From<CalendarVersion> for CalendarVersionJson {
+    fn from(version: CalendarVersion) -> Self {
+        Self {
+            calendar: Calendar::clone(&version.calendar),
+            version: version.version,
+            actor: version.actor,
+            created_at: version.created_at,
         }
     }
 }
