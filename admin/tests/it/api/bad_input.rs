@@ -82,8 +82,8 @@ fn wrong_members_are_named() {
                 "catch_up: `none` is not a catch-up; allowed: all, latest",
             ),
             (
-                json!({"misfire": "fire_all"}),
-                "misfire: `fire_all` is not a misfire policy; allowed: fire_once, skip",
+                json!({"misfire": "fire_some"}),
+                "misfire: `fire_some` is not a misfire policy; allowed: fire_once, skip, fire_all, fire_within",
             ),
         ] {
             let told = told(api, members).await;
@@ -110,8 +110,8 @@ fn wrong_schedules_are_named_by_their_member() {
             ),
             (cron("* * * * * ?", "Mars/Olympus"), "schedule.timezone: "),
             (
-                schedule(json!({"kind": "daily"})),
-                "schedule.kind: `daily` is not a kind; allowed: none, cron, fixed_rate",
+                schedule(json!({"kind": "weekly"})),
+                "schedule.kind: `weekly` is not a kind; allowed: none, cron, unix_cron, fixed_rate, fixed_delay, once, daily",
             ),
             (
                 schedule(json!({"kind": "cron"})),

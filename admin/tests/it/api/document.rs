@@ -37,6 +37,13 @@ fn m001_45_the_document_needs_no_token_and_describes_the_answers() {
         let app = api.post("/apps", json!({"name": "billing"})).await.ok();
         same_members(&document, "App", &app);
         same_members(&document, "AppList", &api.get("/apps").await.ok());
+        let calendar = json!({"name": "bank", "days": ["2025-12-25"]});
+        let calendar = api.post("/calendars", calendar).await.ok();
+        same_members(&document, "Calendar", &calendar);
+        same_members(&document, "CalendarList", &api.get("/calendars").await.ok());
+        let versions = api.get("/calendars/bank/versions").await.ok();
+        same_members(&document, "CalendarVersionList", &versions);
+        same_members(&document, "CalendarVersion", &versions["items"][0]);
         let job = api.job(json!({})).await;
         same_members(&document, "Job", &job);
         same_members(&document, "JobList", &api.get("/jobs").await.ok());

@@ -200,8 +200,8 @@ fn s30_wrong_parameters_are_named() {
                 "after: \"12\" is not allowed here; give back `next` of the page before",
             ),
             (
-                "/jobs?kind=daily",
-                "kind: \"daily\" is not allowed here; one of none, cron, fixed_rate",
+                "/jobs?kind=weekly",
+                "kind: \"weekly\" is not allowed here; one of none, cron, unix_cron, fixed_rate, fixed_delay, once, daily",
             ),
             (
                 "/jobs?enabled=1",

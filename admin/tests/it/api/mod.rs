@@ -3,6 +3,7 @@
 mod apps;
 mod bad_input;
 mod batch;
+mod calendars;
 mod client;
 mod databases;
 mod document;

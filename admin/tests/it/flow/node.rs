@@ -95,7 +95,11 @@ impl Node {
     /// Another definition for a job.
     pub async fn edit(&self, job: &Job, draft: JobDraft) -> Job {
         let now = self.clock.now();
-        let definition = Definition::check_in(Surroundings::of(&self.app, job), &draft, now);
+        let definition = Definition::check_in(
+            Surroundings::of(&self.app, job, &job.calendars),
+            &draft,
+            now,
+        );
         let definition = definition.unwrap();
         let by = actor();
         let edit = self.store.update_job(job.id, &definition, None, now, &by);

@@ -6,6 +6,8 @@ mod create;
 use actix_web::HttpResponse;
 use actix_web::web::{Data, Payload};
 
+use carillon_scheduler::KindDraft;
+
 use super::body;
 use super::caller::Caller;
 use super::error::Error;
@@ -19,8 +21,8 @@ use crate::web::State;
 pub use act::{disable, enable, run};
 pub use create::{create, create_batch};
 
-/// Members of a schedule's `kind`.
-pub const KINDS: [&str; 3] = ["none", "cron", "fixed_rate"];
+/// Words of a schedule's `kind`.
+pub const KINDS: [&str; 7] = KindDraft::WORDS;
 
 pub async fn list(state: Data<State>, mut query: Query) -> Result<HttpResponse, Error> {
     let kinds = format!("one of {}", KINDS.join(", "));

@@ -1,8 +1,6 @@
-//! Jobs and their schedules.
+//! Jobs.
 
-use carillon_scheduler::{
-    BlockStrategy, CatchUp, ClockChanges, MisfirePolicy, Overlap, RouteStrategy,
-};
+use carillon_scheduler::{BlockStrategy, CatchUp, MisfirePolicy, Overlap, RouteStrategy};
 use serde_json::{Value, json};
 
 use super::build::{answer, id, nullable, object, schema, text, time, with_default, words};
@@ -171,57 +169,12 @@ fn how() -> Vec<(&'static str, Value)> {
     ]
 }
 
-fn number(min: i64, max: i64, default: i64, description: &str) -> Value {
+pub fn number(min: i64, max: i64, default: i64, description: &str) -> Value {
     json!({"type": "integer", "minimum": min, "maximum": max, "default": default, "description": description})
 }
 
 /// Words of which the first is the default.
-fn choice<'a>(all: impl Iterator<Item = &'a str> + Clone, description: &str) -> Value {
+pub fn choice<'a>(all: impl Iterator<Item = &'a str> + Clone, description: &str) -> Value {
     let first = json!(all.clone().next());
     with_default(words(all, description), first)
-}
-
-pub fn schedule() -> Value {
-    let kind = |word: &str| json!({"const": word});
-    let none = object(
-        "Never by itself: only run by hand, by the API or as a child",
-        &["kind"],
-        vec![("kind", kind("none"))],
-    );
-    let clock_changes = choice(
-        ClockChanges::ALL.iter().map(|w| w.as_str()),
-        "What happens when the clocks change",
-    );
-    let cron = object(
-        "By the wall clock of a time zone",
-        &["kind", "expression"],
-        vec![
-            ("kind", kind("cron")),
-            (
-                "expression",
-                json!({
-                    "type": "string",
-                    "description": "second minute hour day-of-month month day-of-week [year]",
-                    "examples": ["0 */5 * * * ?"]
-                }),
-            ),
-            (
-                "timezone",
-                json!({"type": "string", "default": "UTC", "description": "IANA name", "examples": ["Europe/Berlin"]}),
-            ),
-            ("clock_changes", clock_changes),
-        ],
-    );
-    let rate = object(
-        "Every so many seconds, counted from the second of the job's creation",
-        &["kind", "seconds"],
-        vec![
-            ("kind", kind("fixed_rate")),
-            (
-                "seconds",
-                json!({"type": "integer", "minimum": 1, "maximum": 31_536_000}),
-            ),
-        ],
-    );
-    json!({"oneOf": [none, cron, rate], "description": "When it fires"})
 }

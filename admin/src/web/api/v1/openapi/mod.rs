@@ -5,6 +5,7 @@ mod build;
 mod job_schemas;
 mod operation;
 mod paths;
+mod schedule_schemas;
 mod schemas;
 
 use std::sync::LazyLock;
@@ -41,6 +42,7 @@ fn value() -> Value {
         "security": [{"token": []}],
         "tags": [
             {"name": "apps", "description": "Groups of executors under one name"},
+            {"name": "calendars", "description": "Named lists of days on which jobs do not run"},
             {"name": "jobs", "description": "Definitions: what runs, when, where"},
             {"name": "runs", "description": "One delivery of one fire to one executor"},
             {"name": "misfires", "description": "Ranges of instants that did not run"},

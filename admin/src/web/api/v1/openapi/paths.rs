@@ -16,6 +16,15 @@ pub fn all() -> Value {
             "get": operation("apps", "listApps", "All apps, by name").answers("200", "AppList").done(),
             "post": operation("apps", "createApp", "Make an app").body("AppRequest").answers("201", "App").fails([409]).done()
         },
+        "/calendars": {
+            "get": operation("calendars", "listCalendars", "Calendars, by name").takes([shared("Limit"), after_text()])
+                .answers("200", "CalendarList").done(),
+            "post": operation("calendars", "createCalendar", "Make a calendar").body("CalendarRequest")
+                .answers("201", "Calendar").fails([409]).done()
+        },
+        "/calendars/{name}": calendar(),
+        "/calendars/{name}/versions": on_name("get", operation("calendars", "listCalendarVersions", "Its versions, newest first")
+            .takes([shared("Limit"), after_id()]).answers("200", "CalendarVersionList")),
         "/jobs": {
             "get": operation("jobs", "listJobs", "Jobs, newest first").takes(job_filter()).answers("200", "JobList").done(),
             "post": creation("createJob", "Make a job").body("JobRequest").answers("201", "Job").done()
@@ -55,6 +64,37 @@ fn document() -> Value {
     document
 }
 
+fn calendar() -> Value {
+    let update = "Give a calendar another version; every job that uses it is planned anew before this is answered";
+    json!({
+        "parameters": [shared("Name")],
+        "get": operation("calendars", "getCalendar", "A calendar").answers("200", "Calendar").fails([404]).done(),
+        "put": operation("calendars", "updateCalendar", update).body("CalendarUpdate").answers("200", "Calendar")
+            .fails([404, 409]).done(),
+        "delete": operation("calendars", "deleteCalendar", "Delete a calendar that no job uses")
+            .answers_nothing().fails([404, 409]).done()
+    })
+}
+
+fn on_name(method: &str, operation: Operation) -> Value {
+    let mut item = json!({"parameters": [shared("Name")]});
+    item[method] = operation.fails([404]).done();
+    item
+}
+
+fn after_text() -> Value {
+    query(
+        "after",
+        "`next` of the page before",
+        json!({"type": "string"}),
+    )
+}
+
+fn after_id() -> Value {
+    let id = json!({"type": "integer", "format": "int64"});
+    query("after", "`next` of the page before", id)
+}
+
 fn job() -> Value {
     let update =
         "Give a job another definition, in force at once: runs that are not yet due are replaced";
@@ -82,6 +122,7 @@ fn on_id(method: &str, operation: Operation) -> Value {
 pub fn shared_parameters() -> Value {
     json!({
         "Id": {"name": "id", "in": "path", "required": true, "schema": {"type": "integer", "format": "int64", "minimum": 1}},
+        "Name": {"name": "name", "in": "path", "required": true, "schema": {"type": "string", "minLength": 1, "maxLength": 64}},
         "Limit": query("limit", "Items on a page", json!({"type": "integer", "minimum": 1, "maximum": MAX_LIMIT, "default": LIMIT})),
         "IdempotencyKey": {
             "name": KEY_HEADER,
@@ -123,11 +164,7 @@ fn job_filter() -> Vec<Value> {
         ),
         query("kind", "The schedule's kind", words(KINDS, "")),
         shared("Limit"),
-        query(
-            "after",
-            "`next` of the page before",
-            json!({"type": "integer", "format": "int64"}),
-        ),
+        after_id(),
     ]
 }
 
@@ -149,11 +186,7 @@ fn run_filter() -> Vec<Value> {
         query("from", "`scheduled_at` at or after this", time("")),
         query("to", "`scheduled_at` before this", time("")),
         shared("Limit"),
-        query(
-            "after",
-            "`next` of the page before",
-            json!({"type": "integer", "format": "int64"}),
-        ),
+        after_id(),
     ]
 }
 
@@ -167,11 +200,7 @@ fn misfire_filter() -> Vec<Value> {
         query("from", "Ranges with a part at or after this", time("")),
         query("to", "Ranges with a part before this", time("")),
         shared("Limit"),
-        query(
-            "after",
-            "`next` of the page before",
-            json!({"type": "string"}),
-        ),
+        after_text(),
     ]
 }
 

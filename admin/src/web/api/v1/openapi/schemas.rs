@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 use super::super::error::CODES;
 use super::super::views::KILLS;
 use super::build::{answer, id, list, nullable, object, schema, text, time, words};
-use super::job_schemas;
+use super::{job_schemas, schedule_schemas};
 
 pub fn all() -> Value {
     let next_id = || nullable(id("The next page's `after`"));
@@ -17,7 +17,13 @@ pub fn all() -> Value {
             ("title", nullable(text("For people; the name, if it is left out", 0, 64))),
         ]),
         "AppList": list("App", json!({"type": "null"})),
-        "Schedule": job_schemas::schedule(),
+        "Calendar": schedule_schemas::calendar(),
+        "CalendarRequest": schedule_schemas::calendar_request(),
+        "CalendarUpdate": schedule_schemas::calendar_update(),
+        "CalendarList": list("Calendar", nullable(json!({"type": "string", "description": "The next page's `after`"}))),
+        "CalendarVersion": schedule_schemas::calendar_version(),
+        "CalendarVersionList": list("CalendarVersion", next_id()),
+        "Schedule": schedule_schemas::schedule(),
         "Job": job_schemas::job(),
         "JobRequest": job_schemas::job_request(),
         "JobUpdate": job_schemas::job_update(),
