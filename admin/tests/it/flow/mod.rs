@@ -2,6 +2,7 @@
 //! executors on loopback. Nothing here sleeps; what happens on another thread is waited for with a limit.
 
 mod catch_up;
+mod choices;
 mod edits;
 mod fires;
 mod leases;
@@ -10,6 +11,7 @@ mod no_centre;
 mod node;
 mod outcomes;
 mod overlap;
+mod probes;
 mod recorder;
 mod retries;
 mod routes;

@@ -41,6 +41,7 @@ impl Received {
 struct Book {
     received: Mutex<Vec<Received>>,
     reply: Mutex<Option<Reply>>,
+    probed: Mutex<Option<Reply>>,
 }
 
 pub struct Recorder {
@@ -79,6 +80,11 @@ impl Recorder {
         *self.book.reply.lock().unwrap() = Some(reply);
     }
 
+    /// How `/beat` and `/idleBeat` are answered, if not as `/run`.
+    pub fn when_probed(&self, reply: Reply) {
+        *self.book.probed.lock().unwrap() = Some(reply);
+    }
+
     pub fn received(&self, path: &str) -> Vec<Received> {
         self.book
             .received
@@ -109,7 +115,10 @@ async fn answer(request: HttpRequest, body: web::Bytes, book: web::Data<Book>) -
             .collect(),
         body: serde_json::from_slice(&body).unwrap_or_default(),
     });
-    let reply = book.reply.lock().unwrap().clone().unwrap_or(Reply::Accept);
+    let is_probe = ["/beat", "/idleBeat"].contains(&request.path());
+    let probed = book.probed.lock().unwrap().clone().filter(|_| is_probe);
+    let reply = probed.or_else(|| book.reply.lock().unwrap().clone());
+    let reply = reply.unwrap_or(Reply::Accept);
     match reply {
         Reply::Accept => HttpResponse::Ok()
             .content_type("text/html;charset=UTF-8")
