@@ -5,6 +5,10 @@ use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use carillon_scheduler::RouteStrategy;
+
+use super::Pipeline;
+use super::jobs::{ById, Job};
 use crate::store::{self, Store};
 
 /// The runs are counted only while somebody asks for the numbers.
@@ -24,8 +28,8 @@ impl Active {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// True: nobody has counted lately, so it should be done soon.
-    pub fn want(&self, now: Duration) -> bool {
+    /// True: nobody has counted lately.
+    fn want(&self, now: Duration) -> bool {
         let until = self.counts().wanted_until.replace(now + WANTED_FOR);
         until.is_none_or(|until| until < now)
     }
@@ -55,4 +59,19 @@ impl Active {
             .collect();
         Ok(())
     }
+}
+
+/// Before runs of these jobs are routed: if one of them wants the numbers and nobody has counted lately. From then on
+/// they are refreshed with the registrations.
+pub async fn count(pipeline: &Pipeline, jobs: &ById) -> store::Result<()> {
+    let wants =
+        |job: &Job| matches!(&job.rules, Ok(rules) if rules.route == RouteStrategy::LeastActive);
+    let now = pipeline.clock.monotonic();
+    if jobs.values().any(|job| wants(job)) && pipeline.active.want(now) {
+        pipeline
+            .active
+            .refresh(&pipeline.store, pipeline.shards, now)
+            .await?;
+    }
+    Ok(())
 }

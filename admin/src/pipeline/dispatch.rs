@@ -14,7 +14,7 @@ use carillon_scheduler::{RouteStrategy, RunEvent};
 use self::route::{Routed, Verdict};
 use super::jobs::ById;
 use super::settings::ms;
-use super::{Pipeline, histories};
+use super::{Pipeline, active, histories};
 use crate::store::adopt::Waiting;
 use crate::store::choice::Story;
 use crate::store::mark::Mark;
@@ -34,6 +34,7 @@ pub async fn dispatch(pipeline: &Arc<Pipeline>, due: Vec<Waiting>) {
     let known = async {
         let jobs = pipeline.jobs.recent(&pipeline.store, &ids).await?;
         histories::recall(pipeline, &jobs, &due).await?;
+        active::count(pipeline, &jobs).await?;
         Ok::<_, crate::store::Error>(jobs)
     };
     let jobs = match known.await {

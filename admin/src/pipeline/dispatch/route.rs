@@ -150,9 +150,6 @@ fn in_order(
     }
     let now = pipeline.clock.monotonic();
     let active = strategy == RouteStrategy::LeastActive;
-    if active && pipeline.active.want(now) {
-        pipeline.executors.changed.notify_one();
-    }
     // Who has missed two heartbeats comes after all others, but a run that belongs to one executor stays with it.
     let (first, suspects): (Vec<_>, Vec<_>) = list
         .into_iter()

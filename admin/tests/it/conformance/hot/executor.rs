@@ -6,7 +6,7 @@ use futures_util::future::join_all;
 use super::ground::Ground;
 use crate::conformance::world::NOW;
 
-fn beat(address: &str, boot_id: Option<&str>, at: i64) -> Executor {
+pub fn beat(address: &str, boot_id: Option<&str>, at: i64) -> Executor {
     Executor {
         app: "billing".into(),
         address: address.into(),

@@ -1,0 +1,117 @@
+//! Recorded choices, sticky jobs, open runs of executors, and what operators set of them.
+
+use carillon_admin::store::choice::{Story, Told};
+use carillon_admin::store::executor::Traits;
+use carillon_admin::store::mark::Mark;
+use carillon_scheduler::RouteStrategy;
+use carillon_scheduler::RunState::{Claimed, Running, Sending, Succeeded};
+use futures_util::future::join_all;
+
+use super::executor::beat;
+use super::ground::Ground;
+use super::mark::mark;
+use crate::conformance::world::{NOW, SHARDS, actor};
+
+fn told(address: &str, what: &str) -> Told {
+    Told {
+        address: address.into(),
+        what: what.into(),
+    }
+}
+
+databases! {
+    async fn a_choice_is_read_as_it_was_made(db: &TestDatabase) {
+        let ground = Ground::new(db).await;
+        let store = &ground.store;
+        let job = ground.ticking("tick").await;
+        let ids = ground.runs_in(&job, &[Claimed; 3]).await;
+        let set = r#"["http://x:1/","http://y:1/"]"#;
+        let kept = join_all((0..4).map(|_| store.keep_candidates(i64::MAX, set))).await;
+        assert!(kept.into_iter().all(|kept| kept.is_ok()), "many nodes at once keep one row");
+        assert_eq!(ground.count("candidate_set", "1 = 1").await, 1);
+        let marks = [0, 1].map(|index| Mark {
+            candidates_id: i64::MAX,
+            route_code: RouteStrategy::Failover.code(),
+            ..mark(ids[index])
+        });
+        store.mark(&marks, 5, "a", NOW).await.unwrap();
+        let story = Story {
+            answers: vec![told("http://w:1/", "no answer in \"time\" ✗"), told("http://x:1/", "alive")],
+            ..Story::default()
+        };
+        let text = serde_json::to_string(&story).unwrap();
+        store.add_stories(&[(ids[0], "{}".into()), (ids[2], text.clone())]).await.unwrap();
+        store.add_stories(&[(ids[0], text)]).await.unwrap();
+        let choice = async |id| {
+            let run = store.run(id).await.unwrap().unwrap();
+            store.choice(&run).await.unwrap()
+        };
+        let told = choice(ids[0]).await.unwrap();
+        assert_eq!((told.route, told.chosen.as_deref()), (Some(RouteStrategy::Failover), Some("http://x:1/")));
+        assert_eq!((told.candidates.join(" ").as_str(), &told.story), ("http://x:1/ http://y:1/", &story));
+        assert_eq!(told.why, "it was the first to answer that it is alive");
+        assert_eq!(choice(ids[1]).await.unwrap().story, Story::default());
+        assert_eq!(choice(ids[2]).await, None, "it waits again");
+    }
+
+    async fn where_a_sticky_job_goes_is_kept_once_and_dropped_with_the_job(db: &TestDatabase) {
+        let ground = Ground::new(db).await;
+        let store = &ground.store;
+        let jobs = [ground.ticking("a").await, ground.ticking("b").await];
+        let ids = [jobs[0].id, jobs[1].id];
+        assert_eq!(store.sticky(&ids).await.unwrap(), []);
+        for address in ["http://x:1/", "http://y:1/", "http://y:1/"] {
+            store.set_sticky(ids[0], address, NOW).await.unwrap();
+        }
+        assert_eq!(store.sticky(&ids).await.unwrap(), [(ids[0], "http://y:1/".to_owned())]);
+        store.delete_job(ids[0], NOW, &actor()).await.unwrap();
+        assert_eq!(ground.count("sticky", "1 = 1").await, 0);
+    }
+
+    async fn open_runs_are_counted_by_address(db: &TestDatabase) {
+        let ground = Ground::new(db).await;
+        let job = ground.ticking("tick").await;
+        let ids = ground.runs_in(&job, &[Claimed, Sending, Running, Running, Succeeded]).await;
+        ground.sql("UPDATE run SET address = 'http://x:1/'").await;
+        ground.sql(&format!("UPDATE run SET address = 'http://y:1/' WHERE id = {}", ids[3])).await;
+        let mut active = ground.store.active(SHARDS).await.unwrap();
+        active.sort_unstable();
+        assert_eq!(active, [("http://x:1/".to_owned(), 2), ("http://y:1/".to_owned(), 1)]);
+    }
+
+    async fn what_an_operator_sets_wins_and_outlives_the_registration(db: &TestDatabase) {
+        let ground = Ground::new(db).await;
+        let store = &ground.store;
+        let app = ground.app.clone();
+        let mut executor = beat("http://x:1/", Some("boot"), NOW);
+        executor.app.clone_from(&app.name);
+        executor.announced = Traits { weight: Some(5), labels: Some("zone=eu".into()) };
+        assert!(store.register_executor(&executor).await.unwrap());
+        assert!(!store.register_executor(&executor).await.unwrap());
+        let read = async || store.executors_of(&app.name).await.unwrap().remove(0);
+        assert_eq!((read().await.weight(), read().await.labels().to_string().as_str()), (5, "zone=eu"));
+        let set = Traits { weight: Some(7), labels: None };
+        let change = async |traits: &Traits| {
+            store.set_executor_traits(&app, "http://x:1/", traits, NOW + 1, &actor()).await.unwrap();
+        };
+        let before = ground.count("audit", "1 = 1").await;
+        for _ in 0..2 {
+            change(&set).await;
+        }
+        assert_eq!(ground.count("audit", "1 = 1").await, before + 1, "the second one changed nothing");
+        assert_eq!((read().await.weight(), read().await.labels().to_string().as_str()), (7, "zone=eu"));
+        let entry = store.audit_entries(Some(("app", app.id)), None, 1).await.unwrap().items.remove(0);
+        assert_eq!(entry.action, "update_executor");
+        assert!(entry.detail.contains(r#""address":"http://x:1/""#), "{}", entry.detail);
+        // Gone, and back with other words: the setting is still there, and what it leaves open follows the executor.
+        store.deregister_executor(&app.name, "http://x:1/").await.unwrap();
+        executor.announced = Traits { weight: None, labels: None };
+        assert!(store.register_executor(&executor).await.unwrap());
+        assert_eq!((read().await.weight(), read().await.labels().is_empty()), (7, true));
+        change(&Traits::default()).await;
+        assert_eq!(read().await.weight(), 1);
+        assert_eq!(ground.count("executor_setting", "1 = 1").await, 0);
+        executor.announced.labels = Some("gpu=yes".into());
+        assert!(store.register_executor(&executor).await.unwrap(), "routes must see it at once");
+    }
+}
