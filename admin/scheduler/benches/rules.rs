@@ -54,7 +54,7 @@ fn plan_10_000_due_jobs(bencher: Bencher, (expression, zone): (&str, &str)) {
                     catch_up: CatchUp::All,
                     misfire: MisfirePolicy::FireOnce,
                     misfire_threshold_ms: 60_000,
-                    ..Timing::of(&schedule)
+                    ..Timing::of(schedule)
                 };
                 plan(&timing, NOW, black_box(NOW - 2_000), NOW + 3_000, 100)
                     .fires
@@ -73,7 +73,7 @@ fn plan_after_a_year(bencher: Bencher) {
         catch_up: CatchUp::Latest,
         misfire: MisfirePolicy::FireOnce,
         misfire_threshold_ms: 86_400_000,
-        ..Timing::of(&schedule)
+        ..Timing::of(schedule)
     };
     bencher.bench(|| {
         plan(

@@ -33,7 +33,7 @@ fn field(min: u32, max: u32) -> impl Strategy<Value = String> {
 }
 
 /// Both day fields.
-fn days() -> impl Strategy<Value = (String, String)> {
+pub fn days() -> impl Strategy<Value = (String, String)> {
     let month_item = prop_oneof![
         2 => item(1, 31),
         1 => Just("L".to_owned()),

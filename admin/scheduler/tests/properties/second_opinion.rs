@@ -1,6 +1,7 @@
 //! The crate croner, another implementation, where the dialects agree: plain fields, `L`, `LW`, `nW`, `nL`, `n#k`, and
 //! the policy `carillon` for clock changes.
 
+use carillon_scheduler::schedule::Dialect;
 use carillon_scheduler::{ClockChanges, CronSchedule};
 use chrono::{DateTime, Utc};
 use chrono_tz::Tz;
@@ -65,6 +66,16 @@ fn moment() -> impl Strategy<Value = i64> {
     prop_oneof![1_600_000_000_i64..1_900_000_000, near]
 }
 
+/// Both dialects of five fields: a day field is `*`, or it does not begin with it.
+fn unix_days() -> impl Strategy<Value = (String, String)> {
+    let given = |min, max| field(min, max).prop_filter("given", |text| !text.starts_with('*'));
+    prop_oneof![
+        (given(1, 31), given(0, 7)),
+        field(1, 31).prop_map(|day| (day, "*".to_owned())),
+        field(0, 7).prop_map(|weekday| ("*".to_owned(), weekday)),
+    ]
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 500, failure_persistence: None, ..ProptestConfig::default() })]
 
@@ -83,14 +94,36 @@ proptest! {
         let clocks_agree = hour == "*" || [&second, &minute, &hour].into_iter().all(single);
         let zone = if clocks_agree { zone } else { "UTC" };
         let ours = CronSchedule::parse(&expression, zone, ClockChanges::Carillon).expect("valid");
-        let zone: Tz = zone.parse().expect("a zone");
-        let mut at: DateTime<Tz> = DateTime::<Utc>::from_timestamp(from, 0).expect("in range").with_timezone(&zone);
-        for _ in 0..5 {
-            let next = theirs.find_next_occurrence(&at, false).ok();
-            let expected = next.as_ref().map(DateTime::timestamp_millis);
-            prop_assert_eq!(ours.next_after(at.timestamp_millis()), expected, "{} in {} after {}", expression, zone, at);
-            let Some(next) = next else { break };
-            at = next;
-        }
+        prop_assert!(agree(&ours, &theirs, from), "{} in {} after {}", expression, zone, from);
     }
+
+    #[test]
+    fn croner_agrees_on_unix_cron(
+        (minute, hour) in (field(0, 59), field(0, 23)),
+        (day, weekday) in unix_days(),
+        zone in select(ZONES),
+        from in moment(),
+    ) {
+        let expression = format!("{minute} {hour} {day} * {weekday}");
+        let theirs = CronParser::builder().seconds(Seconds::Disallowed).build();
+        let theirs = theirs.parse(&expression).expect("croner takes it");
+        let single = |field: &String| field.bytes().all(|byte| byte.is_ascii_digit());
+        let clocks_agree = hour == "*" || [&minute, &hour].into_iter().all(single);
+        let zone = if clocks_agree { zone } else { "UTC" };
+        let ours = CronSchedule::read(Dialect::Unix, &expression, zone, ClockChanges::Carillon).expect("valid");
+        prop_assert!(agree(&ours, &theirs, from), "{} in {} after {}", expression, zone, from);
+    }
+}
+
+/// Whether the next five fires are the same.
+fn agree(ours: &CronSchedule, theirs: &croner::Cron, from: i64) -> bool {
+    let utc = DateTime::<Utc>::from_timestamp(from, 0).expect("in range");
+    let mut at: DateTime<Tz> = utc.with_timezone(&ours.timezone());
+    (0..5).all(|_| {
+        let next = theirs.find_next_occurrence(&at, false).ok();
+        let expected = next.as_ref().map(DateTime::timestamp_millis);
+        let answer = ours.next_after(at.timestamp_millis());
+        at = next.unwrap_or(at);
+        answer == expected
+    })
 }

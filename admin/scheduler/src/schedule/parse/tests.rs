@@ -1,1 +1,307 @@
+use super::*;
+use crate::schedule::{Excluded, Weekday};
 
+const NOW: Millis = 1_751_641_200_000; // Friday, 2025-07-04T15:00:00Z
+const DAY: i64 = 86_400_000;
+
+fn calendar(name: &str) -> Calendar {
+    Calendar {
+        name: name.into(),
+        title: String::new(),
+        weekdays: Default::default(),
+        days: Default::default(),
+        extra: Default::default(),
+    }
+}
+
+fn weekend() -> Arc<Calendar> {
+    Arc::new(Calendar {
+        weekdays: [Weekday::Sat, Weekday::Sun].into(),
+        ..calendar("weekend")
+    })
+}
+
+fn parse(draft: &ScheduleDraft, calendars: &[Arc<Calendar>], offset: u32) -> Schedule {
+    let facts = Facts {
+        anchor_at: NOW,
+        spread_offset_seconds: offset,
+        calendars,
+    };
+    Schedule::parse(draft, &facts).unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn texts(instants: impl IntoIterator<Item = Millis>) -> Vec<String> {
+    instants.into_iter().map(time::text).collect()
+}
+
+fn next(schedule: &Schedule, count: usize) -> Vec<String> {
+    texts(schedule.following(NOW, count))
+}
+
+fn noon() -> ScheduleDraft {
+    ScheduleDraft::cron("0 0 12 * * ?", "UTC")
+}
+
+#[test]
+fn calendars_come_first_then_the_offset_then_the_validity() {
+    let mut draft = noon();
+    draft.calendars = vec![" weekend ".into(), "weekend".into()];
+    draft.spread_seconds = 86_400;
+    draft.start_at = Some(NOW + DAY);
+    draft.end_at = Some(NOW + 6 * DAY);
+    // Friday noon is moved to Saturday, which does not matter any more to the calendar.
+    let schedule = parse(&draft, &[weekend()], 72_000);
+    assert_eq!(
+        next(&schedule, 9),
+        [
+            "2025-07-08T08:00:00Z",
+            "2025-07-09T08:00:00Z",
+            "2025-07-10T08:00:00Z"
+        ]
+    );
+    assert_eq!(schedule.draft().calendars, ["weekend"], "each once");
+    assert_eq!(schedule.spread_offset_seconds(), 72_000);
+}
+
+#[test]
+fn an_instant_of_an_excluded_day_is_left_out_or_moved_once() {
+    let mut draft = noon();
+    draft.calendars = vec!["weekend".into()];
+    let days = ["2025-07-07T12:00:00Z", "2025-07-08T12:00:00Z"];
+    assert_eq!(next(&parse(&draft, &[weekend()], 0), 2), days);
+    draft.excluded = Excluded::NextWorkingDay;
+    assert_eq!(
+        next(&parse(&draft, &[weekend()], 0), 2),
+        days,
+        "all three are one on Monday"
+    );
+    draft.kind = ScheduleDraft::cron("0 0 9 5 * ?", "UTC").kind;
+    assert_eq!(
+        next(&parse(&draft, &[weekend()], 0), 3),
+        [
+            "2025-07-07T09:00:00Z",
+            "2025-08-05T09:00:00Z",
+            "2025-09-05T09:00:00Z"
+        ]
+    );
+}
+
+#[test]
+fn an_extra_day_of_any_calendar_is_not_excluded() {
+    let bridge = Calendar {
+        extra: ["2025-07-05".parse().unwrap()].into(),
+        days: ["2025-07-07".parse().unwrap()].into(),
+        ..calendar("bridge")
+    };
+    let mut draft = noon();
+    draft.calendars = vec!["weekend".into(), "bridge".into()];
+    assert_eq!(
+        next(&parse(&draft, &[weekend(), Arc::new(bridge)], 0), 2),
+        ["2025-07-05T12:00:00Z", "2025-07-08T12:00:00Z"]
+    );
+}
+
+#[test]
+fn days_are_those_of_the_schedules_zone() {
+    let mut draft = ScheduleDraft::cron("0 0 6 * * ?", "Asia/Tokyo");
+    draft.calendars = vec!["weekend".into()];
+    // 06:00 on Monday in Tokyo is Sunday evening in UTC.
+    assert_eq!(
+        next(&parse(&draft, &[weekend()], 0), 1),
+        ["2025-07-06T21:00:00Z"]
+    );
+}
+
+#[test]
+fn a_day_that_the_clock_skips_is_excluded_by_its_own_date() {
+    // Apia had no 30th of December 2011; what was due then fires as the 31st begins.
+    let mut draft = ScheduleDraft::cron("0 0 12 30 12 ? 2011", "Pacific/Apia");
+    draft.calendars = vec!["days".into()];
+    let day = |day: &str| Calendar {
+        days: [day.parse().unwrap()].into(),
+        ..calendar("days")
+    };
+    let before = 1_325_000_000_000;
+    let excluded = parse(&draft, &[Arc::new(day("2011-12-30"))], 0);
+    assert_eq!(excluded.next_after(before), None);
+    let other = parse(&draft, &[Arc::new(day("2011-12-31"))], 0);
+    assert_eq!(texts(other.next_after(before)), ["2011-12-30T10:00:00Z"]);
+}
+
+#[test]
+fn intervals_and_single_instants_have_calendars_too() {
+    let mut draft = ScheduleDraft::fixed_rate(40_000);
+    draft.calendars = vec!["weekend".into()];
+    let rate = parse(&draft, &[weekend()], 0);
+    assert_eq!(next(&rate, 1), ["2025-07-07T09:40:00Z"]);
+    draft.kind = KindDraft::Once { at: NOW + DAY + 1 };
+    assert_eq!(next(&parse(&draft, &[weekend()], 0), 1), [""; 0]);
+    draft.excluded = Excluded::NextWorkingDay;
+    let once = parse(&draft, &[weekend()], 0);
+    assert_eq!(
+        next(&once, 2),
+        ["2025-07-07T15:00:01Z"],
+        "and on a whole second"
+    );
+}
+
+#[test]
+fn m002_4_a_fixed_delay_counts_from_the_end_of_a_run() {
+    let delay = parse(&ScheduleDraft::fixed_delay(60), &[], 0);
+    assert!(delay.is_delay());
+    assert_eq!(
+        (delay.next_after(NOW), delay.first_after(NOW)),
+        (None, Some(NOW + 60_000))
+    );
+    assert_eq!(
+        delay.after_end(NOW + 1),
+        Some(NOW + 61_000),
+        "on a whole second, not before"
+    );
+    // Each run takes 1.5 s: unlike a fixed rate it drifts.
+    let runs = std::iter::successors(delay.first_after(NOW), |at| delay.after_end(at + 1_500));
+    assert_eq!(runs.take(3).last(), Some(NOW + 60_000 + 2 * 62_000));
+}
+
+#[test]
+fn m001_13_a_fixed_delay_under_calendars_and_validity() {
+    let mut draft = ScheduleDraft::fixed_delay(DAY / 1_000);
+    draft.calendars = vec!["weekend".into()];
+    draft.start_at = Some(NOW - 1);
+    let delay = parse(&draft, &[weekend()], 0);
+    assert_eq!(texts(delay.after_end(NOW)), ["2025-07-07T00:00:00Z"]);
+    draft.excluded = Excluded::NextWorkingDay;
+    assert_eq!(
+        texts(parse(&draft, &[weekend()], 0).after_end(NOW)),
+        ["2025-07-07T15:00:00Z"]
+    );
+    draft.calendars.clear();
+    draft.start_at = Some(NOW + 9 * DAY + 1);
+    assert_eq!(
+        parse(&draft, &[], 0).after_end(NOW),
+        Some(NOW + 9 * DAY + 1_000)
+    );
+    draft.end_at = draft.start_at;
+    assert_eq!(parse(&draft, &[], 0).after_end(NOW), None);
+}
+
+#[test]
+fn a_calendar_that_excludes_everything_costs_little() {
+    let mut never = calendar("never");
+    never.weekdays = Weekday::ALL.iter().copied().collect();
+    let sundays = Calendar {
+        weekdays: [Weekday::Sun].into(),
+        ..calendar("sundays")
+    };
+    let calendars = [Arc::new(never), Arc::new(sundays)];
+    for (expression, name) in [("* * * * * ?", "never"), ("0 0 9 ? * SUN", "sundays")] {
+        for &excluded in Excluded::ALL {
+            let mut draft = ScheduleDraft::cron(expression, "Europe/Berlin");
+            draft.calendars = vec![name.into()];
+            draft.excluded = excluded;
+            let schedule = parse(&draft, &calendars, 0);
+            // The fastest of some, for the machine may be busy with something else.
+            let took = (0..5).map(|_| {
+                let started = std::time::Instant::now();
+                let found = schedule.next_after(NOW).is_some();
+                assert_eq!(
+                    found,
+                    name == "sundays" && excluded == Excluded::NextWorkingDay
+                );
+                started.elapsed()
+            });
+            let took = took.min().unwrap();
+            assert!(took.as_millis() < 20, "{expression} {excluded}: {took:?}");
+        }
+    }
+}
+
+#[test]
+fn each_wrong_member_has_its_message() {
+    for (change, message) in [
+        (
+            (|draft| draft.max_fires = Some(0)) as fn(&mut ScheduleDraft),
+            "schedule.max_fires: 0 is not allowed; 1 to 1000000000",
+        ),
+        (
+            |draft| draft.spread_seconds = 1,
+            "schedule.spread_seconds: 1 is not allowed; 2 to 86400 seconds (0: no spread)",
+        ),
+        (
+            |draft| draft.spread_seconds = 86_401,
+            "schedule.spread_seconds: 86401 is not allowed; 2 to 86400 seconds (0: no spread)",
+        ),
+        (
+            |draft| (draft.start_at, draft.end_at) = (Some(NOW), Some(NOW - 1)),
+            "schedule.end_at: lies before schedule.start_at, 2025-07-04T15:00:00Z",
+        ),
+        (
+            |draft| draft.calendars = vec!["holidays".into()],
+            "schedule.calendars: there is no calendar `holidays`",
+        ),
+        (
+            |draft| draft.kind = KindDraft::FixedDelay { seconds: 0 },
+            "schedule.seconds: 0 is not allowed; a fixed delay has 1 to 31536000 seconds",
+        ),
+    ] {
+        let mut draft = noon();
+        change(&mut draft);
+        let error = Schedule::parse(&draft, &Facts::anchored(NOW)).unwrap_err();
+        assert_eq!(error.to_string(), message);
+    }
+}
+
+#[test]
+fn what_never_fires_says_why() {
+    let mut never = calendar("never");
+    never.weekdays = Weekday::ALL.iter().copied().collect();
+    let calendars = [Arc::new(never)];
+    let why = |change: fn(&mut ScheduleDraft)| {
+        let mut draft = noon();
+        change(&mut draft);
+        let error = parse(&draft, &calendars, 0).never_fires(NOW);
+        error.map_or_else(String::new, |error| error.to_string())
+    };
+    for (change, message) in [
+        ((|_| ()) as fn(&mut ScheduleDraft), ""),
+        (|draft| *draft = ScheduleDraft::none(), ""),
+        (|draft| *draft = ScheduleDraft::fixed_delay(60), ""),
+        (
+            |draft| *draft = ScheduleDraft::once(NOW - 5_000),
+            "schedule.at: 2025-07-04T14:59:55Z is over; the job would never run",
+        ),
+        (
+            |draft| draft.end_at = Some(NOW),
+            "schedule.end_at: 2025-07-04T15:00:00Z is over; the job would never run",
+        ),
+        (
+            |draft| draft.end_at = Some(NOW + 3_600_000),
+            "schedule.end_at: nothing fires before 2025-07-04T16:00:00Z",
+        ),
+        (
+            |draft| draft.calendars = vec!["never".into()],
+            "schedule.calendars: they leave no day on which it fires in the next 100 years",
+        ),
+        (
+            |draft| *draft = ScheduleDraft::unix_cron("0 0 30 2 *", "UTC"),
+            "schedule.expression: `0 0 30 2 *` never fires in the next 100 years; see its day, month and year",
+        ),
+    ] {
+        assert_eq!(why(change), message);
+    }
+}
+
+#[test]
+fn an_offset_outside_the_spread_turns_round() {
+    let mut draft = noon();
+    draft.spread_seconds = 600;
+    assert_eq!(
+        next(&parse(&draft, &[], 1_217), 1),
+        ["2025-07-05T12:00:17Z"]
+    );
+    draft.spread_seconds = 0;
+    assert_eq!(
+        next(&parse(&draft, &[], 1_217), 1),
+        ["2025-07-05T12:00:00Z"]
+    );
+}

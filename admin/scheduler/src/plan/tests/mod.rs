@@ -1,11 +1,18 @@
+mod policies;
+
 use super::*;
-use crate::schedule::{CronDraft, Facts, KindDraft, ScheduleDraft};
+use crate::schedule::{Facts, ScheduleDraft};
 
 const NOW: Millis = 1_735_689_600_000;
 const MINUTE: i64 = 60_000;
 
 fn every(seconds: i64) -> Schedule {
     Schedule::parse(&ScheduleDraft::fixed_rate(seconds), &Facts::anchored(0)).unwrap()
+}
+
+fn cron(expression: &str, zone: &str) -> Schedule {
+    let draft = ScheduleDraft::cron(expression, zone);
+    Schedule::parse(&draft, &Facts::anchored(0)).unwrap()
 }
 
 fn timing(schedule: &Schedule, catch_up: CatchUp, misfire: MisfirePolicy) -> Timing<'_> {
@@ -57,12 +64,7 @@ fn m003_17_after_120_s_every_instant_runs_or_is_in_a_range() {
 
 #[test]
 fn m003_17_a_single_instant_90_s_back() {
-    let once = KindDraft::Cron(CronDraft {
-        expression: "0 58 23 31 12 ? 2024".into(),
-        timezone: "UTC".into(),
-        clock_changes: Default::default(),
-    });
-    let schedule = Schedule::parse(&once.into(), &Facts::anchored(0)).unwrap();
+    let schedule = cron("0 58 23 31 12 ? 2024", "UTC");
     let instant = NOW - 2 * MINUTE;
     let now = instant + 90_000;
     let skip = plan(
@@ -139,32 +141,6 @@ fn m001_4_a_scan_that_comes_3_s_late_misses_nothing() {
 }
 
 #[test]
-fn m000_2_a_hundred_instants_of_each_schedule() {
-    let daily = Schedule::parse(
-        &ScheduleDraft::cron("0 0 12 * * ?", "UTC"),
-        &Facts::anchored(0),
-    )
-    .unwrap();
-    let noon = NOW + 12 * 3_600_000;
-    for (schedule, first, step) in [(daily, noon, 86_400_000), (every(90), NOW + 90_000, 90_000)] {
-        let timing = timing(&schedule, CatchUp::All, MisfirePolicy::FireOnce);
-        let mut at = schedule.next_after(NOW);
-        let planned: Vec<Millis> = std::iter::from_fn(|| {
-            let plan = plan(&timing, at?, at?, at?, 1);
-            at = plan.next_fire_at;
-            plan.fires.first().copied()
-        })
-        .take(100)
-        .collect();
-        assert_eq!(
-            planned,
-            (0..100).map(|n| first + n * step).collect::<Vec<_>>()
-        );
-    }
-    assert_eq!(Schedule::none().next_after(NOW), None);
-}
-
-#[test]
 fn the_threshold_itself_is_not_a_misfire() {
     let schedule = every(60);
     let timing = timing(&schedule, CatchUp::All, MisfirePolicy::Skip);
@@ -229,15 +205,7 @@ fn a_limit_stops_and_the_next_plan_goes_on() {
 #[test]
 fn m6_21_a_year_of_misfires_is_one_range_and_stops_nothing() {
     let year = 365 * 86_400_000;
-    let every_second = KindDraft::Cron(CronDraft {
-        expression: "* * * * * ?".into(),
-        timezone: "America/New_York".into(),
-        clock_changes: Default::default(),
-    });
-    for schedule in [
-        every(1),
-        Schedule::parse(&every_second.into(), &Facts::anchored(0)).unwrap(),
-    ] {
+    for schedule in [every(1), cron("* * * * * ?", "America/New_York")] {
         let fire_once = timing(&schedule, CatchUp::All, MisfirePolicy::FireOnce);
         let later = plan(&fire_once, NOW - year, NOW, NOW, 100);
         assert_eq!(

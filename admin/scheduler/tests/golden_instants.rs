@@ -1,0 +1,47 @@
+//! A hundred instants of each kind, planned one by one, against a list that another program made (from the zone data of
+//! another library). The job was created at 2024-12-31T23:59:30.5Z; runs of the fixed delay take 1.5 s.
+
+use std::sync::Arc;
+
+use carillon_scheduler::{Calendar, Facts, Millis, Schedule, ScheduleDraft, Timing, plan};
+use chrono::{DateTime, SecondsFormat};
+
+const GOLDEN: &str = include_str!("golden_instants.tsv");
+const START: Millis = 1_735_689_600_000;
+
+fn work() -> Arc<Calendar> {
+    let json = r#"{"name": "work", "weekdays": ["SAT", "SUN"], "days": ["2025-01-01"]}"#;
+    Arc::new(serde_json::from_str(json).expect("a calendar"))
+}
+
+fn text(at: Millis) -> String {
+    let at = DateTime::from_timestamp_millis(at).expect("in range");
+    at.to_rfc3339_opts(SecondsFormat::AutoSi, true)
+}
+
+#[test]
+fn m000_2_and_m003_22_a_hundred_instants_of_each_kind() {
+    let calendars = [work()];
+    let facts = Facts {
+        anchor_at: START - 29_500,
+        spread_offset_seconds: 90,
+        calendars: &calendars,
+    };
+    for line in GOLDEN.lines().skip(1) {
+        let (draft, instants) = line.split_once('\t').expect("two columns");
+        let draft: ScheduleDraft = serde_json::from_str(draft).expect("a draft");
+        let schedule = Schedule::parse(&draft, &facts).expect("valid");
+        let expected: Vec<&str> = instants.split(' ').collect();
+        let timing = Timing::of(&schedule);
+        let mut at = schedule.first_after(START);
+        let planned = std::iter::from_fn(|| {
+            let plan = plan(&timing, at?, at?, at?, 1);
+            let fire = *plan.fires.first()?;
+            at = plan
+                .next_fire_at
+                .or_else(|| schedule.after_end(fire + 1_500));
+            Some(text(fire))
+        });
+        assert_eq!(planned.take(100).collect::<Vec<_>>(), expected, "{draft:?}");
+    }
+}
