@@ -73,7 +73,7 @@ fn plan_after_a_year(bencher: Bencher) {
         catch_up: CatchUp::Latest,
         misfire: MisfirePolicy::FireOnce,
         misfire_threshold_ms: 86_400_000,
-        ..Timing::of(schedule)
+        ..Timing::of(&schedule)
     };
     bencher.bench(|| {
         plan(
