@@ -14,9 +14,16 @@ impl MigrationTrait for Migration {
     }
 
     async fn up(&self, manager: &SchemaManager) -> Result<(), DbErr> {
-        execute_all(manager.get_connection(), JOB).await
+        let db = manager.get_connection();
+        execute_all(db, JOB).await?;
+        execute_all(db, RUN).await
     }
 }
+
+const RUN: &[&str] = &[
+    // Its job's next fire is counted from its end.
+    "ALTER TABLE run ADD COLUMN chained BOOLEAN NOT NULL DEFAULT FALSE",
+];
 
 /// Existing jobs get the defaults of a new one.
 const JOB: &[&str] = &[

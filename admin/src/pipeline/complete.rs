@@ -237,7 +237,7 @@ impl Complete {
             self.0.ring().remove(run.run_id);
             self.0.put_in_ring(run, now);
         }
-        for shard in &settled.retried {
+        for shard in &settled.to_scan {
             self.0.job_changed(*shard);
         }
     }

@@ -36,7 +36,13 @@ impl Job {
         Self { stored, rules }
     }
 
-    pub fn timing<'a>(&self, rules: &'a Rules) -> Timing<'a> {
+    /// Its fires are numbered: how many are left stands in its row.
+    pub fn is_counted(&self) -> bool {
+        let counted = |rules: &Rules| rules.schedule.max_fires().is_some();
+        self.rules.as_ref().is_ok_and(counted)
+    }
+
+    pub fn timing<'a>(&self, rules: &'a Rules, fires_left: Option<u32>) -> Timing<'a> {
         Timing {
             schedule: &rules.schedule,
             catch_up: rules.catch_up,
@@ -44,7 +50,7 @@ impl Job {
             misfire_threshold_ms: self.stored.misfire_threshold_ms,
             misfire_limit: self.stored.misfire_limit.unsigned_abs(),
             misfire_window_ms: self.stored.misfire_window_ms,
-            fires_left: None,
+            fires_left,
         }
     }
 }

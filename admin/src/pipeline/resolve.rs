@@ -47,8 +47,27 @@ impl Resolve {
                 ));
             }
         }
+        self.mend_chains().await?;
         self.count_open_runs().await?;
         self.forget_the_gone().await
+    }
+
+    /// Fixed delays whose last run ended without a next instant: a node died between the two.
+    async fn mend_chains(&self) -> store::Result<()> {
+        let pipeline = &self.0;
+        for shard in pipeline.holdings.all().into_keys() {
+            for job_id in pipeline.store.broken_chains(shard).await? {
+                if pipeline
+                    .store
+                    .mend_chain(job_id, pipeline.clock.now())
+                    .await?
+                {
+                    tracing::info!(job.id = job_id, "a fixed delay that had stopped goes on");
+                    pipeline.job_changed(shard);
+                }
+            }
+        }
+        Ok(())
     }
 
     async fn count_open_runs(&self) -> store::Result<()> {

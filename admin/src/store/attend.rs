@@ -73,7 +73,22 @@ impl Store {
         let done = self
             .execute(&self.write, CANCEL.of(self.backend), values)
             .await?;
+        if done.rows_affected() > 0 {
+            self.mend_chains_of(run_ids, now).await?;
+        }
         Ok(done.rows_affected())
+    }
+
+    /// The next instant of a fixed delay is counted from the end of a run, whatever end that was.
+    async fn mend_chains_of(&self, run_ids: &[i64], now: Millis) -> Result<()> {
+        let (list, value) = dialect::id_list(self.backend, run_ids);
+        let text = format!(
+            "SELECT DISTINCT job_id FROM run WHERE id IN ({list}) AND chained = TRUE AND state = 12"
+        );
+        for row in self.all(&self.write, &text, vec![value]).await? {
+            self.mend_chain(row.try_get_by_index(0)?, now).await?;
+        }
+        Ok(())
     }
 
     /// Notes that the end of a run is asked for, before its executor is: a faster callback must find it.

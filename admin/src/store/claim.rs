@@ -39,6 +39,8 @@ pub struct Claim {
     pub skipped: Vec<SkippedRange>,
     /// None: the job never fires again.
     pub next_fire_at: Option<Millis>,
+    /// Its fires are counted: so many fewer are left.
+    pub counted: bool,
 }
 
 /// Under which lease something is written.
@@ -85,7 +87,8 @@ impl Store {
         let tx = self.begin().await?;
         self.fence(&tx, holder.shard, holder.epoch, now, holder.ttl_ms)
             .await?;
-        if self.advance(&tx, holder.shard, claims).await? {
+        // Jobs are locked before their cursors, as an edit does it.
+        if self.spend(&tx, claims).await? && self.advance(&tx, holder.shard, claims).await? {
             self.record(&tx, holder, claims).await?;
             tx.commit().await?;
             return Ok(HashSet::new());
@@ -108,6 +111,10 @@ impl Store {
         let mut kept = Vec::new();
         let mut in_lock_order: Vec<_> = claims.iter().collect();
         in_lock_order.sort_unstable_by_key(|claim| claim.due.job_id);
+        for claim in in_lock_order.iter().filter(|claim| claim.counted) {
+            let text = format!("SELECT id FROM job WHERE id = ?{}", self.for_update());
+            self.one(&tx, &text, vec![claim.due.job_id.into()]).await?;
+        }
         for claim in in_lock_order {
             if self.is_unchanged(&tx, holder.shard, &claim.due).await? {
                 kept.push(claim.clone());
@@ -115,7 +122,7 @@ impl Store {
                 changed.insert(claim.due.job_id);
             }
         }
-        if !self.advance(&tx, holder.shard, &kept).await? {
+        if !self.spend(&tx, &kept).await? || !self.advance(&tx, holder.shard, &kept).await? {
             return Err(Error::Corrupt(format!(
                 "job_clock of shard {} changed under its lock",
                 holder.shard
@@ -138,6 +145,25 @@ impl Store {
             .map(|row| row.try_get_by_index(0))
             .transpose()?;
         Ok(revision == Some(due.revision))
+    }
+
+    /// Takes the fires off those that are left, or says that a job had fewer than its plan had found.
+    async fn spend(&self, tx: &DatabaseTransaction, claims: &[Claim]) -> Result<bool> {
+        let mut counted: Vec<_> = claims
+            .iter()
+            .filter(|claim| claim.counted && !claim.fires.is_empty())
+            .collect();
+        counted.sort_unstable_by_key(|claim| claim.due.job_id);
+        for claim in counted {
+            let fires = claim.fires.len() as i32;
+            let text =
+                "UPDATE job SET fires_left = fires_left - ? WHERE id = ? AND fires_left >= ?";
+            let values = vec![fires.into(), claim.due.job_id.into(), fires.into()];
+            if self.execute(tx, text, values).await?.rows_affected() != 1 {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 
     /// Moves all cursors, or says that at least one was not where its plan had found it.

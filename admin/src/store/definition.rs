@@ -1,5 +1,7 @@
 //! What the engine needs of a job's definition, by id; cached by its revision in `pipeline`.
 
+use std::collections::HashMap;
+
 use carillon_scheduler::Millis;
 use sea_orm::QueryResult;
 
@@ -56,6 +58,23 @@ impl Store {
             definition.calendars = calendars.remove(&definition.job_id).unwrap_or_default();
         }
         Ok(found)
+    }
+
+    /// How many fires are left of those of these jobs that are counted.
+    pub async fn fires_left(&self, job_ids: &[i64]) -> Result<HashMap<i64, u32>> {
+        if job_ids.is_empty() {
+            return Ok(HashMap::new());
+        }
+        let (list, value) = dialect::id_list(self.backend, job_ids);
+        let text = format!(
+            "SELECT id, fires_left FROM job WHERE fires_left IS NOT NULL AND id IN ({list})"
+        );
+        let rows = self.all(self.hot_reads(), &text, vec![value]).await?;
+        let read = |row: &QueryResult| {
+            let left: i32 = row.try_get_by_index(1)?;
+            Ok((row.try_get_by_index(0)?, left.max(0).unsigned_abs()))
+        };
+        rows.iter().map(read).collect()
     }
 
     /// The revision of each of these jobs, as committed now.

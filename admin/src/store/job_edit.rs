@@ -151,7 +151,7 @@ impl Store {
         audit_id: i64,
     ) -> Result<Attempt> {
         let tx = self.begin().await?;
-        let old = self.lock_job(&tx, id).await?;
+        let mut old = self.lock_job(&tx, id).await?;
         if wish
             .expected_revision
             .is_some_and(|expected| expected != old.revision)
@@ -166,6 +166,7 @@ impl Store {
             return Ok(Attempt::NeedsRuns(past.runs()));
         }
         self.record_past(&tx, &old, &past, run_ids).await?;
+        old.fires_left = old.fires_left.map(|left| left - past.runs() as i32);
         let (action, new) = match &wish.change {
             Change::Define(definition) => (
                 "update",

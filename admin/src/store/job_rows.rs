@@ -112,12 +112,15 @@ impl Store {
                 .await?;
         }
         let schedule = job.schedule().map_err(Error::Invalid)?;
-        let after = match job.resume_from_at.take() {
-            Some(at) => at - 1,
-            None => self.last_recorded(tx, job.id, now).await?.max(now),
-        };
-        job.next_fire_at = schedule.next_after(after);
+        let resume_from = job.resume_from_at.take();
         job.paused_reason = None;
+        job.next_fire_at = match resume_from {
+            _ if job.fires_left == Some(0) => None,
+            _ if schedule.is_delay() && self.has_open_link(tx, job.shard, job.id).await? => None,
+            Some(at) if schedule.is_delay() => Some(at),
+            Some(at) => schedule.next_after(at - 1),
+            None => schedule.first_after(self.last_recorded(tx, job.id, now).await?.max(now)),
+        };
         Ok(())
     }
 

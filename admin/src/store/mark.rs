@@ -139,8 +139,8 @@ impl Store {
         if self.execute(&tx, text, values).await?.rows_affected() == 0 {
             return Ok(vec![]);
         }
-        let text = "INSERT INTO run (id, job_id, app_id, shard, cause, fire_no, part, parts, attempt, scheduled_at, due_at, state, epoch, owner, sends, address) \
-                    SELECT ?, job_id, app_id, shard, cause, fire_no, ?, ?, attempt, scheduled_at, due_at, 0, epoch, ?, 0, ? FROM run WHERE id = ?";
+        let text = "INSERT INTO run (id, job_id, app_id, shard, cause, fire_no, part, parts, attempt, scheduled_at, due_at, state, epoch, owner, sends, address, chained) \
+                    SELECT ?, job_id, app_id, shard, cause, fire_no, ?, ?, attempt, scheduled_at, due_at, 0, epoch, ?, 0, ?, chained FROM run WHERE id = ?";
         for (part, (id, address)) in (1i32..).zip(ids.iter().zip(others)) {
             let values = vec![
                 (*id).into(),

@@ -16,11 +16,11 @@ pub(super) const LOCK_JOBS: Text = Text {
 };
 
 pub(super) const LOCK_RUNS: Text = Text {
-    sqlite: "SELECT id, job_id, shard, cause, fire_no, part, attempt, state, kill_asked_at, finished_at \
+    sqlite: "SELECT id, job_id, shard, cause, fire_no, part, attempt, state, kill_asked_at, finished_at, chained \
              FROM run WHERE id IN (SELECT u.value FROM json_each(?) AS u) ORDER BY id",
-    postgres: "SELECT id, job_id, shard, cause, fire_no, part, attempt, state, kill_asked_at, finished_at \
+    postgres: "SELECT id, job_id, shard, cause, fire_no, part, attempt, state, kill_asked_at, finished_at, chained \
                FROM run WHERE id IN (SELECT unnest(?::bigint[])) ORDER BY id FOR UPDATE",
-    mysql: "SELECT run.id, run.job_id, run.shard, run.cause, run.fire_no, run.part, run.attempt, run.state, run.kill_asked_at, run.finished_at \
+    mysql: "SELECT run.id, run.job_id, run.shard, run.cause, run.fire_no, run.part, run.attempt, run.state, run.kill_asked_at, run.finished_at, run.chained \
             FROM JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$')) AS u \
             STRAIGHT_JOIN run FORCE INDEX (PRIMARY) ON run.id = u.id ORDER BY run.id FOR UPDATE",
 };
@@ -47,6 +47,8 @@ pub(super) struct Row {
     pub attempt: i32,
     pub state: RunState,
     pub kill_asked: bool,
+    /// Its job's next fire is counted from its end.
+    pub chained: bool,
     finished_at: Option<Millis>,
 }
 
@@ -120,6 +122,7 @@ fn read(row: &QueryResult) -> Result<(i64, Row)> {
             state: RunState::from_code(state).ok_or_else(corrupt)?,
             kill_asked: row.try_get_by_index::<Option<i64>>(8)?.is_some(),
             finished_at: row.try_get_by_index(9)?,
+            chained: row.try_get_by_index(10)?,
         },
     ))
 }

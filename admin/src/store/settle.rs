@@ -1,5 +1,6 @@
 //! The third committed write: what became of a run, with all that follows from it, in one transaction.
 
+mod chain;
 pub(super) mod follow;
 pub(super) mod text;
 
@@ -39,8 +40,8 @@ pub struct Settled {
     pub changed: Vec<(i64, RunState)>,
     /// Runs whose failure is final.
     pub alarms: Vec<i64>,
-    /// Shards with a new attempt.
-    pub retried: Vec<i32>,
+    /// Shards with a new attempt, or a new cursor.
+    pub to_scan: Vec<i32>,
 }
 
 /// What a settle gathers on its way. The ids are taken before its transaction: on SQLite there is no second writer.
@@ -49,6 +50,8 @@ struct Then {
     runs: Vec<i64>,
     rows: Vec<i64>,
     jobs: HashMap<i64, Owner>,
+    /// Job and number of fires from whose ends a fixed delay counts.
+    ended: Vec<(i64, i64)>,
 }
 
 impl Store {
@@ -109,10 +112,12 @@ impl Store {
             runs: self.take_ids(&ids::RUN, failing.len()).await?,
             rows: self.take_ids(&ids::ROW, failing.len()).await?,
             jobs: HashMap::new(),
+            ended: vec![],
         };
-        let tx = self.begin().await?;
-        then.jobs = self.lock_jobs_of(&tx, &failing).await?;
         let all: Vec<i64> = list.iter().map(|finding| finding.run_id).collect();
+        let tx = self.begin().await?;
+        let chained = self.chained_among(&tx, &all).await?;
+        then.jobs = self.lock_jobs_of(&tx, &[failing, chained].concat()).await?;
         let rows = self.lock_runs(&tx, &all).await?;
         let mut changes = Vec::new();
         for finding in list {
@@ -135,6 +140,10 @@ impl Store {
             let values = text::settle_values(self.backend, rows, follow_up.now);
             self.execute(&tx, text::SETTLE.of(self.backend), values)
                 .await?;
+        }
+        for (job_id, fire_no) in std::mem::take(&mut then.ended) {
+            let shard = self.chain_on(&tx, job_id, fire_no, follow_up.now).await?;
+            then.settled.to_scan.extend(shard);
         }
         tx.commit().await?;
         Ok(then.settled)

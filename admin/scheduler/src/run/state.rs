@@ -88,6 +88,11 @@ impl RunState {
         self.code() < 9
     }
 
+    /// Nobody has given it up yet: `claimed`, `sending`, `running`.
+    pub const fn on_its_way(self) -> bool {
+        matches!(self, Self::Claimed | Self::Sending | Self::Running)
+    }
+
     /// Ended; left by nothing.
     pub const fn is_final(self) -> bool {
         !self.is_open()

@@ -48,6 +48,13 @@ impl Scan {
     ) -> store::Result<usize> {
         let wanted: Vec<(i64, i64)> = due.iter().map(|due| (due.job_id, due.revision)).collect();
         let jobs = self.pipeline.jobs.at(&self.pipeline.store, &wanted).await?;
+        // Read after the cursors: whoever spends one of them moves a cursor too, and then this claim fails.
+        let counted: Vec<i64> = jobs
+            .values()
+            .filter(|job| job.is_counted())
+            .map(|job| job.stored.job_id)
+            .collect();
+        let left = self.pipeline.store.fires_left(&counted).await?;
         let mut planned: Vec<(Due, std::sync::Arc<Job>, Plan)> = Vec::with_capacity(due.len());
         let mut done = 0;
         for due in due {
@@ -59,7 +66,7 @@ impl Scan {
                 // Edited since the page was read: the next round sees its new cursor.
                 continue;
             }
-            match self.plan(job, &due, until) {
+            match self.plan(job, &due, until, left.get(&due.job_id).copied()) {
                 Ok(plan) => planned.push((due, job.clone(), plan)),
                 Err(reason) => done += usize::from(self.strike(&due, &reason).await?),
             }
@@ -82,10 +89,16 @@ impl Scan {
         Ok(done)
     }
 
-    fn plan(&self, job: &Job, due: &Due, until: Millis) -> Result<Plan, String> {
+    fn plan(
+        &self,
+        job: &Job,
+        due: &Due,
+        until: Millis,
+        fires_left: Option<u32>,
+    ) -> Result<Plan, String> {
         let rules = job.rules.as_ref().map_err(Clone::clone)?;
         let now = self.pipeline.clock.now();
-        let timing = job.timing(rules);
+        let timing = job.timing(rules, fires_left);
         let work = || plan(&timing, due.next_fire_at, now, until, INSTANTS);
         catch_unwind(AssertUnwindSafe(work))
             .map_err(|_| "planning the schedule failed (a defect of Carillon)".to_owned())
@@ -241,5 +254,6 @@ fn claim_of(due: Due, job: &Job, plan: &Plan, run_ids: &mut impl Iterator<Item =
             })
             .collect(),
         next_fire_at: plan.next_fire_at,
+        counted: job.is_counted(),
     }
 }

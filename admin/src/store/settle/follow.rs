@@ -27,6 +27,9 @@ impl Store {
         follow_up: &FollowUp,
         then: &mut Then,
     ) -> Result<()> {
+        if row.chained && row.state.on_its_way() && !state.on_its_way() {
+            then.ended.push((row.job_id, row.fire_no));
+        }
         match state {
             RunState::Succeeded if matches!(row.state, RunState::Unknown | RunState::Lost) => {
                 self.cancel_retries(tx, row, follow_up).await
@@ -61,15 +64,15 @@ impl Store {
         let jitter = (follow_up.jitter + id as f64 * 0.618_033_988_749_895).fract();
         let due_at = follow_up.now + follow_up.retry.delay_ms(row.attempt, jitter);
         // A broadcast's part goes to the executor of its number in the list of that time, so the address is not copied.
-        let text = "INSERT INTO run (id, job_id, app_id, shard, cause, fire_no, part, parts, attempt, scheduled_at, due_at, state, epoch, sends) \
-                    SELECT ?, job_id, app_id, shard, cause, fire_no, part, parts, attempt + 1, scheduled_at, ?, 0, 0, 0 FROM run WHERE id = ? \
+        let text = "INSERT INTO run (id, job_id, app_id, shard, cause, fire_no, part, parts, attempt, scheduled_at, due_at, state, epoch, sends, chained) \
+                    SELECT ?, job_id, app_id, shard, cause, fire_no, part, parts, attempt + 1, scheduled_at, ?, 0, 0, 0, chained FROM run WHERE id = ? \
                     AND NOT EXISTS (SELECT 1 FROM run AS later WHERE later.fire_no = run.fire_no AND later.job_id = run.job_id \
                     AND later.cause = run.cause AND later.part = run.part AND later.attempt = run.attempt + 1)";
         let values: Vec<Value> = vec![id.into(), due_at.into(), finding.run_id.into()];
         if self.execute(tx, text, values).await?.rows_affected() == 0 {
             return Ok(());
         }
-        then.settled.retried.push(row.shard);
+        then.settled.to_scan.push(row.shard);
         let text = "INSERT INTO run_input (run_id, params, address) SELECT ?, params, address FROM run_input WHERE run_id = ?";
         self.execute(tx, text, vec![id.into(), finding.run_id.into()])
             .await?;

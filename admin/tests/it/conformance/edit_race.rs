@@ -34,6 +34,7 @@ async fn planned(world: &World, due: Due, now: Millis) -> Option<Claim> {
         .unwrap();
     let fires = ids.into_iter().zip(plan.fires).collect();
     Some(Claim {
+        counted: false,
         due,
         fires,
         skipped: vec![],

@@ -4,6 +4,7 @@
 mod belonging;
 mod catch_up;
 mod choices;
+mod delay;
 mod edits;
 mod fires;
 mod leases;

@@ -13,6 +13,7 @@ use carillon_admin::{Admin, config::Config};
 use carillon_scheduler::{
     Cause, Clock as _, JobDraft, ManualClock, Millis, RunState, ScheduleDraft,
 };
+use sea_orm::ConnectionTrait as _;
 use serde_json::{Value, json};
 
 use super::recorder::Recorder;
@@ -106,6 +107,13 @@ impl Node {
         let job = edit.await.unwrap();
         self.pipeline.job_changed(job.shard);
         job
+    }
+
+    /// Behind the program's back.
+    pub async fn sql(&self, text: &str) {
+        let url = self._database.as_ref().unwrap().direct_url();
+        let database = sea_orm::Database::connect(url).await.unwrap();
+        database.execute_unprepared(text).await.unwrap();
     }
 
     fn pipeline_shards(&self) -> i32 {

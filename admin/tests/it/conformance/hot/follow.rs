@@ -45,7 +45,7 @@ databases! {
         let job = ground.with_retries(2).await;
         let first = ground.runs_in(&job, &[Running]).await[0];
         let settled = ground.settle(&[failure(first)]).await;
-        assert_eq!((settled.retried, settled.alarms), (vec![job.shard], vec![]));
+        assert_eq!((settled.to_scan, settled.alarms), (vec![job.shard], vec![]));
         let rows = ground.attempts(first).await;
         assert_eq!(told(&rows), [(1, Failed), (2, Claimed)]);
         let next = &rows[1];
@@ -62,7 +62,7 @@ databases! {
         assert!(last.attempt == 3 && (8_000..=12_000).contains(&delay), "{delay}");
         ground.sql(&format!("UPDATE run SET state = 2 WHERE id = {}", last.id)).await;
         let settled = ground.settle(&[failure(last.id)]).await;
-        assert_eq!((settled.retried, settled.alarms), (vec![], vec![last.id]));
+        assert_eq!((settled.to_scan, settled.alarms), (vec![], vec![last.id]));
         assert_eq!(ground.attempts(first).await.len(), 3);
         assert_eq!(ground.alarms().await, [(last.id, "failed".into(), format!("run {} failed: said 500", last.id))]);
     }
@@ -87,14 +87,14 @@ databases! {
             found(ids[0], RunEvent::Unresolved, "unknown"), found(ids[1], RunEvent::ExecutorGone, "lost"),
             found(ids[2], RunEvent::Unresolved, "unknown"), found(ids[3], RunEvent::ExecutorGone, "lost"),
         ]).await;
-        assert_eq!(settled.retried.len(), 4);
+        assert_eq!(settled.to_scan.len(), 4);
         assert_eq!(told(&ground.attempts(ids[0]).await), [(1, Unknown), (2, Claimed)]);
         assert_eq!(told(&ground.attempts(ids[1]).await), [(1, Lost), (2, Claimed)]);
         // It had run well after all: the attempt that still waits is not needed; one that was sent goes on.
         let sent = ground.attempts(ids[1]).await[1].id;
         ground.sql(&format!("UPDATE run SET state = 1 WHERE id = {sent}")).await;
         let settled = ground.settle(&[success(ids[0]), success(ids[1]), failure(ids[2]), failure(ids[3])]).await;
-        assert_eq!((settled.changed.len(), settled.retried.len(), settled.alarms.len()), (4, 0, 0));
+        assert_eq!((settled.changed.len(), settled.to_scan.len(), settled.alarms.len()), (4, 0, 0));
         let rows = ground.attempts(ids[0]).await;
         assert_eq!(told(&rows), [(1, RunState::Succeeded), (2, RunState::Cancelled)]);
         assert_eq!((rows[1].reason.as_deref(), rows[1].finished_at), (Some("late_result"), Some(FOLLOW_UP.now)));
@@ -137,7 +137,7 @@ databases! {
         // As if the database had lost the failure, but not what followed from it.
         ground.sql(&format!("UPDATE run SET state = 2 WHERE id = {}", ids[0])).await;
         let settled = ground.settle(&[failure(ids[0]), failure(ids[1])]).await;
-        assert_eq!((settled.changed.len(), settled.retried.len()), (2, 1));
+        assert_eq!((settled.changed.len(), settled.to_scan.len()), (2, 1));
         assert_eq!(told(&ground.attempts(ids[0]).await), [(1, Failed), (2, Claimed)]);
     }
 }

@@ -131,6 +131,7 @@ pub fn due(job: &Job) -> Due {
 /// Claims these fires; the cursor goes on one second after the last.
 pub fn claim(job: &Job, fires: &[(i64, Millis)]) -> Claim {
     Claim {
+        counted: false,
         due: due(job),
         fires: fires.to_vec(),
         skipped: vec![],

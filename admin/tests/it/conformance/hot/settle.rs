@@ -147,7 +147,7 @@ databases! {
         let settled = ground.settle(&[success(ids[0]), failure(ids[1]), failure(ids[2]), failure(ids[3]), unconfirmed]).await;
         let changed = [(ids[0], Succeeded), (ids[1], Killed), (ids[2], Killed), (ids[3], Failed), (ids[5], Killed)];
         assert_eq!(settled.changed, changed);
-        assert_eq!((settled.retried, settled.alarms), (vec![], vec![]), "it was wished, so it is not repeated");
+        assert_eq!((settled.to_scan, settled.alarms), (vec![], vec![]), "it was wished, so it is not repeated");
         assert_eq!(ground.row(ids[1]).await.kill_asked_at, Some(NOW + 1));
         assert_eq!(ground.count("run", "1 = 1").await, 6);
     }

@@ -64,6 +64,7 @@ async fn planned(arena: &Arena, due: Due, now: Millis) -> Option<Claim> {
         reason: range.reason.as_str(),
     };
     Some(Claim {
+        counted: false,
         due,
         fires: ids.into_iter().zip(plan.fires).collect(),
         skipped: plan.skipped.iter().map(range).collect(),
