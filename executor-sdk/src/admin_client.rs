@@ -20,16 +20,20 @@ pub(crate) struct AdminClient {
 }
 
 impl AdminClient {
-    /// `token` and `app` go with every request, so does `boot_id`.
+    /// `token` and `app` go with every request, so do `boot_id` and what the executor says of itself.
     pub(crate) fn new(
         bases: Vec<String>,
         token: &str,
         app: &str,
         boot_id: &str,
+        said: &[(&'static str, String)],
     ) -> Result<Self, Error> {
         let mut all = HeaderMap::new();
         all.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-        for (setting, name, value) in [
+        let said = said
+            .iter()
+            .map(|(name, value)| (*name, *name, value.as_str()));
+        let own = [
             ("token", headers::TOKEN, token),
             ("app", headers::APP, app),
             ("boot id", headers::BOOT_ID, boot_id),
@@ -38,7 +42,8 @@ impl AdminClient {
                 headers::CAPABILITIES,
                 headers::CAPABILITY_IDEM,
             ),
-        ] {
+        ];
+        for (setting, name, value) in own.into_iter().chain(said) {
             let problem = || Error::setting(setting, "has characters that no HTTP header may have");
             let mut value = HeaderValue::from_str(value).map_err(|_| problem())?;
             value.set_sensitive(name == headers::TOKEN);

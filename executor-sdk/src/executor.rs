@@ -95,7 +95,13 @@ impl Executor {
         let data = settings.data_dir.clone().unwrap_or_else(default);
         let boot_id = format!("{:032x}", rand::random::<u128>());
         let bases = std::mem::take(&mut settings.admins);
-        let admins = AdminClient::new(bases, &settings.token, &settings.app, &boot_id)?;
+        let admins = AdminClient::new(
+            bases,
+            &settings.token,
+            &settings.app,
+            &boot_id,
+            &settings.said()?,
+        )?;
         settings.handlers()?;
         make_private(&data)?;
         let lock = lock(&data)?;

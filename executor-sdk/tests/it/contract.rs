@@ -209,3 +209,40 @@ async fn a_data_folder_serves_one_executor() {
     assert!(matches!(error, Error::DataInUse(_)), "{error}");
     assert!(error.to_string().contains("give each its own data_dir"));
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn weight_and_labels_are_said_with_each_heartbeat() {
+    let (admin, data) = (StubAdmin::start().await, TempDir::new().unwrap());
+    let said = |builder: carillon_executor::ExecutorBuilder| {
+        builder.weight(3).label("zone", "eu-1").label("gpu", "yes")
+    };
+    let _worker = Worker::with(&admin, data.path(), &new_token(), said).await;
+    let registry = admin.calls.borrow()[0].clone();
+    assert_eq!(registry.headers["carillon-weight"], "3");
+    assert_eq!(registry.headers["carillon-labels"], "zone=eu-1,gpu=yes");
+}
+
+#[test]
+fn a_wrong_weight_or_label_is_refused_by_name() {
+    let refused =
+        |change: fn(carillon_executor::ExecutorBuilder) -> carillon_executor::ExecutorBuilder| {
+            let builder = Executor::builder()
+                .admin("http://127.0.0.1:1")
+                .app("tests")
+                .token(new_token())
+                .job("ok", |_: JobContext| async { Ok(()) });
+            match change(builder).build() {
+                Err(error) => error.to_string(),
+                Ok(_) => panic!("it was taken"),
+            }
+        };
+    assert!(refused(|b| b.weight(0)).contains("weight: 0 is not within 1 and 100"));
+    for error in [
+        refused(|b| b.label("a b", "c")),
+        refused(|b| b.label("a", "")),
+        refused(|b| b.label("a", "b").label("a", "c")),
+        refused(|b| (0..17).fold(b, |b, n| b.label(format!("k{n}"), "v"))),
+    ] {
+        assert!(error.contains("label"), "{error}");
+    }
+}

@@ -37,6 +37,11 @@ fn m001_45_the_document_needs_no_token_and_describes_the_answers() {
         let app = api.post("/apps", json!({"name": "billing"})).await.ok();
         same_members(&document, "App", &app);
         same_members(&document, "AppList", &api.get("/apps").await.ok());
+        let executors = format!("/apps/{}/executors", app["id"]);
+        api.sql("INSERT INTO executor (app, address, registered_at, seen_at, expires_at) VALUES ('billing', 'http://x:1/', 1, 1, 1)").await;
+        let list = api.get(&executors).await.ok();
+        same_members(&document, "ExecutorList", &list);
+        same_members(&document, "Executor", &list["items"][0]);
         let calendar = json!({"name": "bank", "days": ["2025-12-25"]});
         let calendar = api.post("/calendars", calendar).await.ok();
         same_members(&document, "Calendar", &calendar);

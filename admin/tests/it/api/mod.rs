@@ -7,6 +7,7 @@ mod calendars;
 mod client;
 mod databases;
 mod document;
+mod executors;
 mod jobs;
 mod lists;
 mod refusals;

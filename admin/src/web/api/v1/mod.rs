@@ -7,8 +7,10 @@ mod apps;
 mod body;
 mod calendars;
 mod caller;
+mod choice;
 mod definition;
 mod error;
+mod executors;
 mod jobs;
 mod misfires;
 mod openapi;
@@ -33,6 +35,7 @@ pub const ROUTES: &[(&str, &[&str])] = &[
     ("/calendars", &["GET", "POST"]),
     ("/calendars/{name}", &["GET", "PUT", "DELETE"]),
     ("/calendars/{name}/versions", &["GET"]),
+    ("/apps/{id}/executors", &["GET", "PUT"]),
     ("/jobs", &["GET", "POST"]),
     ("/jobs:batch", &["POST"]),
     ("/jobs/{id}", &["GET", "PUT", "DELETE"]),
@@ -57,6 +60,11 @@ pub fn configure(config: &mut web::ServiceConfig) {
             .service(at("/openapi.json").get(openapi::document))
             .service(at("/apps").get(apps::list).post(apps::create))
             .configure(calendars)
+            .service(
+                at("/apps/{id}/executors")
+                    .get(executors::list)
+                    .put(executors::update),
+            )
             .service(at("/jobs").get(jobs::list).post(jobs::create))
             .service(at("/jobs:batch").post(jobs::create_batch))
             .service(

@@ -32,7 +32,8 @@ pub async fn get(state: Data<State>, id: Id, query: Query) -> Result<HttpRespons
     query.finish()?;
     let missing = || Error::not_found(format!("there is no run {}", id.0));
     let run = state.store.run(id.0).await?.ok_or_else(missing)?;
-    Ok(HttpResponse::Ok().json(RunJson::from(run)))
+    let choice = state.store.choice(&run).await?;
+    Ok(HttpResponse::Ok().json(RunJson::from(run).with(choice)))
 }
 
 pub async fn kill(

@@ -3,8 +3,10 @@
 use carillon_scheduler::{Calendar, Cause, JobDraft, Millis, RunState};
 use serde::Serialize;
 
+use super::choice::ChoiceJson;
 use super::time;
 use crate::pipeline::{Kill, LogPage};
+use crate::store::choice::Choice;
 use crate::store::{App, CalendarVersion, Job, Misfire, NamedCalendar, Page, RunView};
 
 /// A list, and where it goes on.
@@ -154,12 +156,24 @@ pub struct RunJson {
     shard_index: i32,
     shard_total: i32,
     message: String,
+    /// Told with a single run only.
+    choice: Option<ChoiceJson>,
+}
+
+impl RunJson {
+    pub fn with(self, choice: Option<Choice>) -> Self {
+        Self {
+            choice: choice.map(ChoiceJson::from),
+            ..self
+        }
+    }
 }
 
 impl From<RunView> for RunJson {
     fn from(run: RunView) -> Self {
         Self {
             message: run.message(),
+            choice: None,
             id: run.id,
             job_id: run.job_id,
             app: run.app,

@@ -5,6 +5,7 @@ mod build;
 mod job_schemas;
 mod operation;
 mod paths;
+mod route_schemas;
 mod schedule_schemas;
 mod schemas;
 

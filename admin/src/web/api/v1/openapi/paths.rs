@@ -25,6 +25,13 @@ pub fn all() -> Value {
         "/calendars/{name}": calendar(),
         "/calendars/{name}/versions": on_name("get", operation("calendars", "listCalendarVersions", "Its versions, newest first")
             .takes([shared("Limit"), after_id()]).answers("200", "CalendarVersionList")),
+        "/apps/{id}/executors": {
+            "parameters": [shared("Id")],
+            "get": operation("apps", "listExecutors", "Executors that have registered for an app, by address")
+                .answers("200", "ExecutorList").fails([404]).done(),
+            "put": operation("apps", "updateExecutor", "Set the weight and the labels of an executor")
+                .body("ExecutorUpdate").answers("200", "Executor").fails([404]).done()
+        },
         "/jobs": {
             "get": operation("jobs", "listJobs", "Jobs, newest first").takes(job_filter()).answers("200", "JobList").done(),
             "post": creation("createJob", "Make a job").body("JobRequest").answers("201", "Job").done()

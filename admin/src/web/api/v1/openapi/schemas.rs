@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 use super::super::error::CODES;
 use super::super::views::KILLS;
 use super::build::{answer, id, list, nullable, object, schema, text, time, words};
-use super::{job_schemas, schedule_schemas};
+use super::{job_schemas, route_schemas, schedule_schemas};
 
 pub fn all() -> Value {
     let next_id = || nullable(id("The next page's `after`"));
@@ -17,6 +17,9 @@ pub fn all() -> Value {
             ("title", nullable(text("For people; the name, if it is left out", 0, 64))),
         ]),
         "AppList": list("App", json!({"type": "null"})),
+        "Executor": route_schemas::executor(),
+        "ExecutorUpdate": route_schemas::executor_update(),
+        "ExecutorList": list("Executor", json!({"type": "null"})),
         "Calendar": schedule_schemas::calendar(),
         "CalendarRequest": schedule_schemas::calendar_request(),
         "CalendarUpdate": schedule_schemas::calendar_update(),
@@ -37,6 +40,7 @@ pub fn all() -> Value {
         "RunState": words(RunState::ALL.iter().map(|state| state.as_str()), "`unknown` and `lost` were sent, but their outcome is not known"),
         "Cause": words(Cause::ALL.iter().map(|cause| cause.as_str()), "Why the fire exists"),
         "Run": run(),
+        "Choice": route_schemas::choice(),
         "RunList": list("Run", next_id()),
         "Kill": answer("What became of a kill", vec![("outcome", words(KILLS, "`cancelled`: it had not been sent and never will be; `asked`: the executor was asked, the end comes later"))]),
         "Log": log(),
@@ -99,6 +103,8 @@ fn run() -> Value {
                 "message",
                 json!({"type": "string", "description": "What the executor said, or why it was not run"}),
             ),
+            // Told with a single run; null in lists, and until something is chosen.
+            ("choice", nullable(schema("Choice"))),
         ],
     )
 }
