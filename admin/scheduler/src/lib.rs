@@ -14,6 +14,7 @@ pub mod run;
 pub mod schedule;
 pub mod shard;
 pub mod spread;
+pub mod timers;
 mod words;
 
 pub use block::BlockStrategy;
@@ -31,6 +32,7 @@ pub use schedule::{
     KindDraft, Schedule, ScheduleDraft, Weekday,
 };
 pub use shard::{fair_share, shard_of};
+pub use timers::Timers;
 pub use words::UnknownWord;
 
 /// A moment in UTC epoch milliseconds, as every column named `…_at` holds it.

@@ -1,0 +1,159 @@
+use super::*;
+
+fn due(timers: &mut Timers<u64>, now: Millis) -> Vec<u64> {
+    std::iter::from_fn(|| timers.pop_due(now).map(|(key, _)| key)).collect()
+}
+
+#[test]
+fn timers_come_out_at_their_deadlines_and_in_order() {
+    let mut timers = Timers::new();
+    for (key, deadline) in [(1, 300), (2, 100), (3, 200), (4, 100)] {
+        assert_eq!(timers.insert(key, deadline), None);
+    }
+    assert_eq!(timers.next_deadline(), Some(100));
+    assert_eq!(due(&mut timers, 99), [0_u64; 0]);
+    assert_eq!(due(&mut timers, 200), [2, 4, 3]);
+    assert_eq!(timers.pop_due(i64::MAX), Some((1, 300)));
+    assert!(timers.is_empty() && timers.next_deadline().is_none());
+}
+
+#[test]
+fn a_timer_can_be_moved_both_ways_and_cancelled() {
+    let mut timers = Timers::new();
+    timers.insert(1, 100);
+    assert_eq!(timers.insert(1, 500), Some(100));
+    assert_eq!(timers.next_deadline(), Some(500));
+    assert_eq!(timers.insert(1, 50), Some(500));
+    assert_eq!(timers.next_deadline(), Some(50));
+    assert_eq!(timers.insert(1, 80), Some(50));
+    assert_eq!(timers.deadline(&1), Some(80));
+    assert_eq!(due(&mut timers, 79), [0_u64; 0]);
+    assert_eq!(timers.cancel(&1), Some(80));
+    assert_eq!((timers.cancel(&1), timers.len()), (None, 0));
+    assert_eq!(due(&mut timers, 1_000), [0_u64; 0]);
+    timers.insert(1, 100);
+    assert_eq!(
+        due(&mut timers, 1_000),
+        [1],
+        "once, though it was in thrice"
+    );
+}
+
+/// Who sleeps until the next deadline and does what is due: how often, up to a moment.
+fn wakes(timers: &mut Timers<u64>, until: Millis) -> Vec<Millis> {
+    let mut wakes = vec![];
+    while let Some(at) = timers.next_deadline().filter(|&at| at <= until) {
+        wakes.push(at);
+        while timers.pop_due(at).is_some() {}
+    }
+    wakes
+}
+
+#[test]
+fn m002_13_and_m002_17_one_timer_of_500_s_wakes_nobody_before() {
+    let mut timers = Timers::new();
+    timers.insert(7, 500_000);
+    let wakes = wakes(&mut timers, 1_000_000);
+    assert!(wakes.len() <= 3);
+    assert_eq!(wakes, [500_000], "a wheel of 1 s ticks has 499 empty ones");
+}
+
+/// A wheel of 8 slots has to count rounds (50 s: slot 4, the fourth, after 6 of them) or to have levels; here the
+/// deadline is absolute.
+#[test]
+fn m002_10_50_s_need_no_rounds() {
+    let (slots, delay) = (8, 50);
+    assert_eq!(
+        (delay % slots + 1, (delay - 1) / slots),
+        (3, 6),
+        "counting from 0"
+    );
+    assert_eq!((delay - 1) % slots, 1, "and if the first tick is slot 0");
+    let mut timers = Timers::new();
+    timers.insert(1, 50_000);
+    for second in 0..50 {
+        assert_eq!(timers.pop_due(second * 1_000), None);
+    }
+    assert_eq!(timers.pop_due(50_000), Some((1, 50_000)));
+}
+
+/// Three levels of 8 slots cover 512 ticks, and 500 s come down at 436 s (64 left) and at 492 s (8 left). A heap has no
+/// levels to come down from: the same timers come out on the same ticks, without work in between.
+#[test]
+fn m002_19_and_m002_20_512_ticks_without_levels() {
+    let mut timers = Timers::new();
+    for delay in [8, 64, 500, 511, 512, 513] {
+        timers.insert(delay, delay as i64 * 1_000);
+    }
+    let expected = [8_000, 64_000, 500_000, 511_000, 512_000, 513_000];
+    assert_eq!(wakes(&mut timers, 600_000), expected);
+}
+
+#[test]
+fn m002_31_a_million_renewals_of_a_thousand_keys_are_a_thousand_entries() {
+    let mut timers = Timers::new();
+    for n in 0..1_000_000 {
+        timers.insert(n % 1_000, 30_000 + n as i64 / 50);
+        debug_assert!(timers.heap.len() <= 1_000);
+    }
+    assert_eq!((timers.len(), timers.heap.len()), (1_000, 1_000));
+}
+
+#[test]
+fn m002_32_a_renewal_leaves_the_heap_alone() {
+    let mut timers = Timers::new();
+    timers.insert(1, 30_000);
+    // 100,000 heartbeats within a second.
+    for n in 0..100_000 {
+        timers.insert(1, 30_000 + n / 100);
+    }
+    assert_eq!(timers.heap.peek(), Some(&Reverse((30_000, 1))), "as it was");
+    // At the old deadline it is armed again for what is left.
+    assert_eq!(timers.pop_due(30_000), None);
+    assert_eq!(
+        (timers.next_deadline(), timers.heap.len()),
+        (Some(30_999), 1)
+    );
+}
+
+#[test]
+fn m002_33_who_is_renewed_in_time_is_never_taken() {
+    let timers = std::sync::Mutex::new(Timers::new());
+    let clock = std::sync::atomic::AtomicI64::new(0);
+    let now = || clock.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
+    timers.lock().unwrap().insert(1_u64, now() + 50);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            for _ in 0..10_000 {
+                let mut timers = timers.lock().unwrap();
+                timers.insert(1, now() + 50);
+            }
+        });
+        scope.spawn(|| {
+            for _ in 0..10_000 {
+                let mut timers = timers.lock().unwrap();
+                let (renewed, now) = (timers.deadline(&1), now());
+                let taken = timers.pop_due(now);
+                let live = renewed.is_some_and(|deadline| deadline > now);
+                assert!(!(live && taken.is_some()), "{renewed:?} at {now}");
+            }
+        });
+    });
+}
+
+#[test]
+fn cancelled_timers_do_not_pile_up() {
+    let mut timers = Timers::new();
+    for n in 0..100_000 {
+        timers.insert(n, 1_000);
+        timers.cancel(&n);
+        assert!(timers.heap.len() <= SLACK + 2);
+    }
+    for key in 0..100_u64 {
+        for earlier in 0..100 {
+            timers.insert(key, 10_000 - earlier);
+        }
+    }
+    assert!(timers.heap.len() <= 2 * timers.len() + SLACK);
+    assert_eq!(due(&mut timers, 10_000), (0..100).collect::<Vec<_>>());
+}

@@ -1,0 +1,79 @@
+//! The heap and the wheel that it was measured against say the same, and the wheel is a fair one.
+
+#[path = "../benches/timers/wheel.rs"]
+mod wheel;
+
+use carillon_scheduler::Timers;
+use proptest::prelude::*;
+use wheel::Wheel;
+
+/// What happens to a pair of them: a key is set so far ahead, or cancelled; or time goes on.
+#[derive(Debug, Clone)]
+enum Act {
+    Insert(u8, i64),
+    Cancel(u8),
+    Pass(i64),
+}
+
+fn act() -> impl Strategy<Value = Act> {
+    let ahead = prop_oneof![0_i64..70, 0_i64..4_000, 0_i64..400_000];
+    let pass = prop_oneof![0_i64..3, 0_i64..200, 0_i64..9_000, 0_i64..300_000];
+    prop_oneof![
+        4 => (any::<u8>(), ahead).prop_map(|(key, ahead)| Act::Insert(key, ahead)),
+        1 => any::<u8>().prop_map(Act::Cancel),
+        3 => pass.prop_map(Act::Pass),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn m000_9_and_m002_21_nothing_is_lost_on_the_way_down(
+        start in 0_i64..2_000_000_000, acts in prop::collection::vec(act(), 1..80),
+    ) {
+        let (mut heap, mut wheel, mut now) = (Timers::new(), Wheel::new(start), start);
+        for act in acts.into_iter().chain([Act::Pass(1_000_000)]) {
+            match act {
+                Act::Insert(key, ahead) => {
+                    heap.insert(key, now + ahead);
+                    wheel.insert(key, now + ahead);
+                }
+                Act::Cancel(key) => {
+                    heap.cancel(&key);
+                    wheel.cancel(&key);
+                }
+                Act::Pass(seconds) => {
+                    now += seconds;
+                    let mut from_heap: Vec<u8> =
+                        std::iter::from_fn(|| heap.pop_due(now).map(|(key, _)| key)).collect();
+                    let mut from_wheel = vec![];
+                    wheel.expire(now, |key| from_wheel.push(key));
+                    from_heap.sort_unstable();
+                    from_wheel.sort_unstable();
+                    prop_assert_eq!(from_heap, from_wheel);
+                }
+            }
+        }
+        prop_assert!(heap.is_empty());
+    }
+}
+
+/// The wheel's own: 500 s begin on the level of minutes and come down to that of seconds, without empty ticks.
+#[test]
+fn m002_13_and_m002_20_the_wheel_has_no_empty_ticks() {
+    let mut wheel = Wheel::new(0);
+    wheel.insert(1, 500);
+    assert_eq!((wheel.level(500), wheel.next_slot()), (2, Some(480)));
+    let mut due = vec![];
+    for second in 1..=500 {
+        wheel.expire(second, |key| due.push((second, key)));
+    }
+    assert_eq!(
+        (due, wheel.turns),
+        (vec![(500, 1)], 2),
+        "at 480 s and at 500 s"
+    );
+    let levels = [59, 60, 512, 3_600, 86_400].map(|delay| Wheel::<u8>::new(0).level(delay));
+    assert_eq!(levels, [1, 2, 2, 3, 4]);
+}
