@@ -12,7 +12,7 @@ use crate::job::FieldError;
 const MAX_FIRES: u32 = 1_000_000_000;
 const MAX_SPREAD_SECONDS: u32 = 86_400;
 /// The most calendars of one schedule.
-const MAX_CALENDARS: usize = 10;
+const MAX_CALENDARS: usize = 5;
 
 impl Schedule {
     /// Checks a draft. What an offset exceeds of the draft's spread turns round, so that a schedule whose spread was

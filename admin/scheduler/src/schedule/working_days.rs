@@ -1,5 +1,8 @@
 //! Calendars laid over wall-clock times: instants on excluded days are left out or moved.
 
+use std::collections::BTreeSet;
+use std::collections::btree_set::Range;
+use std::iter::Peekable;
 use std::sync::Arc;
 
 use chrono::{DateTime, Datelike, NaiveDate, NaiveDateTime, NaiveTime};
@@ -35,7 +38,7 @@ impl WorkingDays {
 
     /// Whether no calendar excludes the day, or one makes it extra.
     fn includes(&self, day: NaiveDate) -> bool {
-        let excluded = self.weekdays & 1 << Weekday::from(day.weekday()).code() != 0
+        let excluded = self.excludes_weekday_of(day)
             || self
                 .calendars
                 .iter()
@@ -47,6 +50,10 @@ impl WorkingDays {
                 .any(|calendar| calendar.extra.contains(&day))
     }
 
+    fn excludes_weekday_of(&self, day: NaiveDate) -> bool {
+        self.weekdays & 1 << Weekday::from(day.weekday()).code() != 0
+    }
+
     /// The first working day from `day` on, within 100 years.
     fn first_from(&self, day: NaiveDate) -> Option<NaiveDate> {
         let last = day.with_day(1)?.with_year(day.year() + REACH_YEARS)?;
@@ -54,9 +61,19 @@ impl WorkingDays {
             let extra = |calendar: &Arc<Calendar>| calendar.extra.range(day..last).next().copied();
             return self.calendars.iter().filter_map(extra).min();
         }
-        day.iter_days()
-            .take_while(|day| *day < last)
-            .find(|day| self.includes(*day))
+        // Side by side with the sorted lists: however long they are, a day costs a comparison each.
+        let from = |days: fn(&Calendar) -> &BTreeSet<NaiveDate>| -> Vec<_> {
+            let calendars = self.calendars.iter();
+            calendars
+                .map(|calendar| days(calendar).range(day..).peekable())
+                .collect()
+        };
+        let mut excluded = from(|calendar| &calendar.days);
+        let mut extra = from(|calendar| &calendar.extra);
+        day.iter_days().take_while(|day| *day < last).find(|day| {
+            let excluded = names(&mut excluded, day) | self.excludes_weekday_of(*day);
+            names(&mut extra, day) || !excluded
+        })
     }
 
     /// The first of the excluded days right before a working day, not more than [`MOST_DAYS`] before it; the day
@@ -87,6 +104,13 @@ impl WorkingDays {
     pub const fn of<'a, T>(&'a self, times: &'a T) -> Working<'a, T> {
         Working { days: self, times }
     }
+}
+
+/// Whether any of the lists goes on with this day; those that do are taken past it.
+fn names<'a>(lists: &mut [Peekable<Range<'a, NaiveDate>>], day: &NaiveDate) -> bool {
+    lists.iter_mut().fold(false, |any, list| {
+        any | list.next_if(|next| *next == day).is_some()
+    })
 }
 
 /// Wall-clock times under calendars.
