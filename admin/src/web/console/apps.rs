@@ -24,6 +24,7 @@ const TITLE_MAX: usize = 64;
 /// An address that has registered.
 struct Seat {
     executor: Executor,
+    app_id: Option<i64>,
     badge: Badge,
     is_live: bool,
 }
@@ -34,8 +35,21 @@ impl Seat {
         Self {
             badge: if is_live { ONLINE } else { OFFLINE },
             is_live,
+            app_id: None,
             executor,
         }
+    }
+
+    fn labels(&self) -> String {
+        self.executor.labels().to_string()
+    }
+
+    /// Where its weight and labels are set, once there is such an app.
+    fn settings(&self) -> Option<String> {
+        let app_id = self.app_id?;
+        let address = url::form_urlencoded::byte_serialize(self.executor.address.as_bytes());
+        let address: String = address.collect();
+        Some(format!("/apps/{app_id}/executor?address={address}"))
     }
 
     /// Our SDK names its start; others cannot.
@@ -76,7 +90,10 @@ pub async fn list(state: web::Data<State>, frame: Frame) -> Result<HttpResponse,
     let apps = state.store.apps().await?.into_iter();
     let groups = apps
         .map(|app| {
-            let seats = seats.remove(&app.name).unwrap_or_default();
+            let mut seats = seats.remove(&app.name).unwrap_or_default();
+            for seat in &mut seats {
+                seat.app_id = Some(app.id);
+            }
             let online = seats.iter().filter(|seat| seat.is_live).count();
             Group { app, seats, online }
         })

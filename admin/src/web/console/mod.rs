@@ -5,7 +5,9 @@
 
 mod apps;
 mod chart;
+mod choice;
 mod dashboard;
+mod executor;
 mod form;
 pub mod guard;
 mod job;
@@ -82,5 +84,10 @@ fn pages(cfg: &mut ServiceConfig) {
                 .post(run::kill),
         )
         .service(resource("/apps").get(apps::list).post(apps::create))
-        .service(resource("/apps/new").get(apps::new));
+        .service(resource("/apps/new").get(apps::new))
+        .service(
+            resource("/apps/{id}/executor")
+                .get(executor::edit)
+                .post(executor::update),
+        );
 }

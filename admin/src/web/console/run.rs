@@ -5,6 +5,7 @@ use actix_web::{HttpResponse, web};
 use askama::Template;
 use carillon_scheduler::{Millis, RunState};
 
+use super::choice::Choice;
 use super::log::{self, Lines};
 use super::problem::Problem;
 use super::runs::Row;
@@ -121,6 +122,7 @@ struct Page {
     row: Row,
     job: Option<Job>,
     steps: Vec<Step>,
+    choice: Option<Choice>,
     /// The other runs of the same fire.
     family: Vec<Row>,
     log: Lines,
@@ -159,8 +161,10 @@ pub async fn page(
         family.clear();
     }
     let now = frame.now;
+    let choice = state.store.choice(&run).await?.map(Choice::of);
     let row = Row::of(run, now);
     let page = Page {
+        choice,
         log: log::first_lines(&state, &row.run).await,
         job: state.store.job(row.run.job_id).await?,
         steps: story(&row.run, &row, now),

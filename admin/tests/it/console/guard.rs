@@ -30,6 +30,10 @@ const CHANGES: &[(&str, &[(&str, &str)])] = &[
     ("/jobs/1/run", &[("key", "k")]),
     ("/runs/1/kill", &[]),
     ("/apps", &[("name", "another")]),
+    (
+        "/apps/1/executor",
+        &[("address", "http://10.0.0.1:9999/"), ("weight", "7")],
+    ),
     ("/logout", &[]),
 ];
 

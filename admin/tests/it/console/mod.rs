@@ -2,6 +2,7 @@
 
 mod accounts;
 mod actions;
+mod executors;
 mod forms;
 mod guard;
 mod pages;

@@ -83,7 +83,7 @@ fn every_text_is_shown_as_text() {
     });
 }
 
-async fn register(console: &Console, address: &str, app: &str) {
+pub async fn register(console: &Console, address: &str, app: &str) {
     let executor = Executor {
         app: app.into(),
         address: address.into(),

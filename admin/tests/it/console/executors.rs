@@ -1,0 +1,100 @@
+//! Executors: what is set of them, and how runs come to them.
+
+use super::pages::register;
+use super::run;
+use super::visitor::{Console, START};
+
+#[test]
+fn m004_14_weight_and_labels_of_an_executor_are_set_on_its_page() {
+    run(async {
+        let console = Console::start().await;
+        let admin = console.admin().await;
+        let address = "http://10.0.0.2:9999/a";
+        register(&console, address, "orders").await;
+        let app = console.store.app_by_name("orders").await.unwrap().unwrap();
+        let settings = format!("/apps/{}/executor", app.id);
+        let path = &format!("{settings}?address=http%3A%2F%2F10.0.0.2%3A9999%2Fa");
+        assert!(
+            admin
+                .get("/apps")
+                .await
+                .body
+                .contains(&format!("href=\"{path}\""))
+        );
+        let page = admin.get(path).await.body;
+        assert!(page.contains("The executor says nothing, which counts as 1."));
+        let set = async |weight: &str, labels: &str| {
+            let fields = [("address", address), ("weight", weight), ("labels", labels)];
+            admin.submit(&settings, &fields).await
+        };
+        let wrong = set("101", "gpu").await;
+        assert_eq!(wrong.status, 422);
+        assert_eq!(wrong.error("weight"), Some("101 is not allowed; 1 to 100"));
+        assert!(wrong.error("labels").unwrap().contains("write key=value"));
+        assert!(wrong.body.contains("value=\"gpu\""), "what was typed stays");
+        let saved = set("3", "zone=eu, gpu=yes").await;
+        assert_eq!((saved.status, saved.location()), (303, "/apps"));
+        let page = admin.get("/apps").await.body;
+        assert!(
+            page.contains("<code>gpu=yes,zone=eu</code>")
+                && page.contains("3<span class=\"sub\">set</span>")
+        );
+        assert_eq!(set("", "").await.status, 303);
+        assert!(!admin.get("/apps").await.body.contains("class=\"sub\">set"));
+        assert_eq!(
+            admin
+                .get("/apps/1/executor?address=http://elsewhere/")
+                .await
+                .status,
+            404
+        );
+        assert_eq!(
+            admin.get("/apps/987654/executor?address=x").await.status,
+            404
+        );
+    });
+}
+
+#[test]
+fn a_run_shows_how_its_executor_was_chosen() {
+    run(async {
+        let console = Console::start().await;
+        let job = console.job(|_| ()).await;
+        let admin = console.admin().await;
+        let run = admin
+            .submit(&format!("/jobs/{}/run", job.id), &[("key", "k")])
+            .await;
+        let run = run.location().to_owned();
+        assert!(
+            !admin
+                .get(&run)
+                .await
+                .body
+                .contains("data-testid=\"choice\"")
+        );
+        let id: i64 = run.rsplit('/').next().unwrap().parse().unwrap();
+        let store = &console.store;
+        store
+            .keep_candidates(5, r#"["http://a:1/","http://b:1/"]"#)
+            .await
+            .unwrap();
+        let mark = carillon_admin::store::mark::Mark {
+            run_id: id,
+            epoch: 0,
+            address: "http://b:1/",
+            boot_id: None,
+            candidates_id: 5,
+            route_code: 0,
+        };
+        assert_eq!(store.mark(&[mark], 1, "a", START).await.unwrap().len(), 1);
+        let story = r#"{"skipped":[{"address":"http://a:1/","what":"saturated <b>"}]}"#;
+        store.add_stories(&[(id, story.into())]).await.unwrap();
+        let page = admin.get(&run).await.body;
+        assert!(page.contains("next in order: one before it was passed over"));
+        assert!(page.contains("round robin, of 2"));
+        assert!(
+            page.contains("saturated &#60;b&#62;") && page.contains("<strong>chosen</strong>"),
+            "{page}"
+        );
+    });
+}
