@@ -8,6 +8,7 @@ mod csrf;
 mod html;
 mod login;
 pub mod password;
+mod preview;
 mod session;
 pub mod setup;
 mod words;
