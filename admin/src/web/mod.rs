@@ -1,6 +1,7 @@
 //! Every URL of the program. Names actix-web and askama; changes a run only through `pipeline`.
 
 pub mod api;
+mod around;
 mod assets;
 mod bearer;
 pub mod console;

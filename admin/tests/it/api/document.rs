@@ -54,9 +54,13 @@ fn m001_45_the_document_needs_no_token_and_describes_the_answers() {
         same_members(&document, "JobList", &api.get("/jobs").await.ok());
         same_members(
             &document,
-            "Instants",
+            "Preview",
             &api.get(&format!("/jobs/{}/next", job["id"])).await.ok(),
         );
+        let schedule = json!({"kind": "fixed_rate", "seconds": 60});
+        let preview = api.post("/preview", json!({"schedule": schedule})).await;
+        same_members(&document, "Preview", &preview.ok());
+        same_members(&document, "Forecast", &api.get("/forecast").await.ok());
         let run = api
             .post(&format!("/jobs/{}/run", job["id"]), json!({}))
             .await

@@ -14,7 +14,7 @@ fn m000_4_a_job_is_answered_with_all_its_members() {
             "catch_up": "all", "misfire": "fire_once", "misfire_threshold_seconds": 60, "misfire_limit": 100,
             "misfire_window_seconds": 3600, "route": "round_robin", "route_labels": "", "overlap": "allow", "overlap_queue": 10,
             "block": "serial", "timeout_seconds": 0, "retries": 0, "enabled": true,
-            "next_fire_at": "2025-10-09T08:54:10.000Z", "paused_reason": null, "revision": 1,
+            "next_fire_at": "2025-10-09T08:54:10.000Z", "paused_reason": null, "spread_offset_seconds": 0, "fires_left": null, "revision": 1,
             "created_at": "2025-10-09T08:54:00.400Z", "updated_at": "2025-10-09T08:54:00.400Z"
         });
         assert_eq!(made, expected);
@@ -134,19 +134,19 @@ fn the_next_instants_are_told_whether_the_job_is_enabled_or_not() {
         assert_eq!(five["items"].as_array().unwrap().len(), 5);
         let two = api.get(&format!("{path}?count=2")).await.ok();
         assert_eq!(
-            two,
-            json!({"items": ["2025-10-10T00:30:00.000Z", "2025-10-11T00:30:00.000Z"]})
+            two["items"],
+            json!(["2025-10-10T00:30:00.000Z", "2025-10-11T00:30:00.000Z"])
         );
         assert_eq!(
             api.get(&format!("{path}?count=0")).await.error(),
-            "400 invalid count: \"0\" is not allowed here; a number from 1 to 100"
+            "400 invalid count: \"0\" is not allowed here; a number from 1 to 1000"
         );
         let none = api.post("/jobs", job(json!({}))).await.ok();
         assert_eq!(
             api.get(&format!("/jobs/{}/next?count=100", none["id"]))
                 .await
-                .ok(),
-            json!({"items": []})
+                .ok()["items"],
+            json!([])
         );
     });
 }

@@ -10,5 +10,6 @@ mod document;
 mod executors;
 mod jobs;
 mod lists;
+mod preview;
 mod refusals;
 mod runs;

@@ -2,17 +2,21 @@
 
 use std::collections::HashMap;
 
-use carillon_scheduler::{JobDraft, Millis, ScheduleDraft};
+use carillon_scheduler::{FieldError, JobDraft, Millis, ScheduleDraft};
 use serde_json::Value;
 
 use super::body::member_error;
 use super::error::Error;
-use crate::store::{App, Calendars, Definition, Job, Store, Surroundings};
+use crate::store::{App, Definition, Job, Store};
+use crate::web::State;
+use crate::web::around::Around;
 
 /// The members of an answer that a request may send back unchanged: they are not the client's to set.
-const READ_ONLY: [&str; 6] = [
+const READ_ONLY: [&str; 8] = [
     "id",
     "next_fire_at",
+    "spread_offset_seconds",
+    "fires_left",
     "paused_reason",
     "revision",
     "created_at",
@@ -73,55 +77,61 @@ pub fn sent_back(mut value: Value, id: i64) -> Result<Sent, Error> {
     })
 }
 
-/// The apps and calendars that jobs name, each looked up once.
+/// What the drafts of a request name and need, each looked up once.
 pub struct Known {
     apps: HashMap<String, App>,
-    calendars: Calendars,
+    around: Around,
 }
 
-pub async fn known(store: &Store, drafts: &[JobDraft]) -> Result<Known, Error> {
+pub async fn known(
+    state: &State,
+    drafts: &[JobDraft],
+    before: Option<&Job>,
+) -> Result<Known, Error> {
     let mut apps = HashMap::new();
-    let mut names: Vec<String> = vec![];
     for draft in drafts {
         if !apps.contains_key(&draft.app)
-            && let Some(app) = store.app_by_name(&draft.app).await?
+            && let Some(app) = state.store.app_by_name(&draft.app).await?
         {
             apps.insert(draft.app.clone(), app);
         }
-        names.extend(draft.schedule.calendars.iter().cloned());
     }
-    names.sort_unstable();
-    names.dedup();
-    let calendars = store.calendars_named(&names).await?;
-    Ok(Known { apps, calendars })
+    let around = Around::of(state, drafts, before).await?;
+    Ok(Known { apps, around })
 }
 
 /// The first thing that is wrong with a definition is the answer.
 pub fn check(
     draft: &JobDraft,
-    known: &Known,
+    known: &mut Known,
     before: Option<&Job>,
     now: Millis,
 ) -> Result<Definition, Error> {
-    let first = |errors: Vec<carillon_scheduler::FieldError>| {
-        errors
-            .into_iter()
-            .next()
-            .map_or_else(Error::internal, Error::from)
+    let Some(app) = known.apps.get(&draft.app) else {
+        return Err(no_app(draft));
     };
-    let calendars = &known.calendars;
-    if let Some(app) = known.apps.get(&draft.app) {
-        let surroundings = match before {
-            None => Surroundings::new(app, calendars),
-            Some(job) => Surroundings::of(app, job, calendars),
-        };
-        return Definition::check_in(surroundings, draft, now).map_err(first);
-    }
-    carillon_scheduler::validate_app_name(&draft.app)
-        .map_err(|message| Error::field("app", message))?;
-    let message = format!(
-        "there is no app `{}`; create it first (POST /api/v1/apps)",
-        draft.app
-    );
-    Err(Error::field("app", message))
+    let (surroundings, _) = known.around.surroundings(app, draft, before, now);
+    Definition::check_in(surroundings, draft, now).map_err(first)
+}
+
+/// The app that a draft names.
+pub async fn app_of(store: &Store, draft: &JobDraft) -> Result<App, Error> {
+    let found = store.app_by_name(&draft.app).await?;
+    found.ok_or_else(|| no_app(draft))
+}
+
+pub fn first(errors: Vec<FieldError>) -> Error {
+    let first = errors.into_iter().next();
+    first.map_or_else(Error::internal, Error::from)
+}
+
+fn no_app(draft: &JobDraft) -> Error {
+    let message = match carillon_scheduler::validate_app_name(&draft.app) {
+        Err(message) => message,
+        Ok(()) => format!(
+            "there is no app `{}`; create it first (POST /api/v1/apps)",
+            draft.app
+        ),
+    };
+    Error::field("app", message)
 }

@@ -10,11 +10,11 @@ use carillon_scheduler::KindDraft;
 
 use super::body;
 use super::caller::Caller;
+use super::definition;
 use super::error::Error;
 use super::params::Id;
 use super::query::Query;
 use super::views::{JobJson, List};
-use super::{definition, time};
 use crate::store::{Job, JobFilter};
 use crate::web::State;
 
@@ -59,8 +59,9 @@ pub async fn update(
     // A job that does not exist is the first thing to say.
     let before = find(&state, id.0).await?;
     let now = state.clock.now();
-    let known = definition::known(&state.store, std::slice::from_ref(&sent.draft)).await?;
-    let definition = definition::check(&sent.draft, &known, Some(&before), now)?;
+    let drafts = std::slice::from_ref(&sent.draft);
+    let mut known = definition::known(&state, drafts, Some(&before)).await?;
+    let definition = definition::check(&sent.draft, &mut known, Some(&before), now)?;
     let job = state
         .store
         .update_job(id.0, &definition, sent.revision, now, &caller.0)
@@ -84,19 +85,7 @@ pub async fn delete(
     Ok(HttpResponse::NoContent().finish())
 }
 
-/// The instants that the schedule has from now on, whether the job is enabled or not.
-pub async fn next(state: Data<State>, id: Id, mut query: Query) -> Result<HttpResponse, Error> {
-    let count = query.number("count", 5, 100)? as usize;
-    query.finish()?;
-    let job = find(&state, id.0).await?;
-    let schedule = job.schedule().map_err(crate::store::Error::Invalid)?;
-    let instants = schedule.following(state.clock.now(), count);
-    Ok(HttpResponse::Ok().json(serde_json::json!({
-        "items": instants.into_iter().map(time::write).collect::<Vec<_>>()
-    })))
-}
-
-async fn find(state: &State, id: i64) -> Result<Job, Error> {
+pub async fn find(state: &State, id: i64) -> Result<Job, Error> {
     let missing = || Error::not_found(format!("there is no job {id}"));
     state.store.job(id).await?.ok_or_else(missing)
 }

@@ -11,10 +11,12 @@ mod choice;
 mod definition;
 mod error;
 mod executors;
+mod forecast;
 mod jobs;
 mod misfires;
 mod openapi;
 mod params;
+mod preview;
 mod query;
 mod runs;
 mod time;
@@ -48,6 +50,8 @@ pub const ROUTES: &[(&str, &[&str])] = &[
     ("/runs/{id}/kill", &["POST"]),
     ("/runs/{id}/log", &["GET"]),
     ("/misfires", &["GET"]),
+    ("/preview", &["POST"]),
+    ("/forecast", &["GET"]),
 ];
 
 const ROOT: &str = "/api/v1";
@@ -76,12 +80,14 @@ pub fn configure(config: &mut web::ServiceConfig) {
             .service(at("/jobs/{id}/enable").post(jobs::enable))
             .service(at("/jobs/{id}/disable").post(jobs::disable))
             .service(at("/jobs/{id}/run").post(jobs::run))
-            .service(at("/jobs/{id}/next").get(jobs::next))
+            .service(at("/jobs/{id}/next").get(preview::next))
             .service(at("/runs").get(runs::list))
             .service(at("/runs/{id}").get(runs::get))
             .service(at("/runs/{id}/kill").post(runs::kill))
             .service(at("/runs/{id}/log").get(runs::log))
             .service(at("/misfires").get(misfires::list))
+            .service(at("/preview").post(preview::unsaved))
+            .service(at("/forecast").get(forecast::forecast))
             .default_service(web::to(no_such_path)),
     );
 }

@@ -1,5 +1,7 @@
 //! What is answered: apps, jobs, runs and misfires in JSON.
 
+mod ahead;
+
 use carillon_scheduler::{Calendar, Cause, JobDraft, Millis, RunState};
 use serde::Serialize;
 
@@ -8,6 +10,8 @@ use super::time;
 use crate::pipeline::{Kill, LogPage};
 use crate::store::choice::Choice;
 use crate::store::{App, CalendarVersion, Job, Misfire, NamedCalendar, Page, RunView};
+
+pub use ahead::{ForecastJson, PreviewJson};
 
 /// A list, and where it goes on.
 #[derive(Serialize)]
@@ -114,6 +118,8 @@ pub struct JobJson {
     #[serde(serialize_with = "time::optional")]
     next_fire_at: Option<Millis>,
     paused_reason: Option<String>,
+    spread_offset_seconds: i32,
+    fires_left: Option<i32>,
     revision: i64,
     #[serde(serialize_with = "time::required")]
     created_at: Millis,
@@ -128,6 +134,8 @@ impl From<Job> for JobJson {
             draft: job.draft,
             next_fire_at: job.next_fire_at,
             paused_reason: job.paused_reason,
+            spread_offset_seconds: job.spread_offset,
+            fires_left: job.fires_left,
             revision: job.revision,
             created_at: job.created_at,
             updated_at: job.updated_at,

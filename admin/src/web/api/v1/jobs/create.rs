@@ -26,8 +26,8 @@ pub async fn create(
     query.finish()?;
     let value = body::required(payload, body::OBJECT, "a job").await?;
     let draft = definition::draft(value)?;
-    let known = definition::known(&state.store, std::slice::from_ref(&draft)).await?;
-    let definition = definition::check(&draft, &known, None, state.clock.now())?;
+    let mut known = definition::known(&state, std::slice::from_ref(&draft), None).await?;
+    let definition = definition::check(&draft, &mut known, None, state.clock.now())?;
     let jobs = store(&state, vec![definition], &caller.0, key).await?;
     let job = jobs.into_iter().next().ok_or_else(Error::internal)?;
     let place = ("Location", format!("/api/v1/jobs/{}", job.id));
@@ -46,13 +46,14 @@ pub async fn create_batch(
     query.finish()?;
     let value = body::required(payload, body::BATCH, "an array of jobs").await?;
     let drafts = drafts(value)?;
-    let known = definition::known(&state.store, &drafts).await?;
+    let mut known = definition::known(&state, &drafts, None).await?;
     let now = state.clock.now();
     // A thousand schedules are some hundred milliseconds of arithmetic.
     let definitions = block(move || {
         let each = drafts.iter().enumerate();
         each.map(|(index, draft)| {
-            definition::check(draft, &known, None, now).map_err(|e| e.inside(&format!("[{index}]")))
+            definition::check(draft, &mut known, None, now)
+                .map_err(|e| e.inside(&format!("[{index}]")))
         })
         .collect::<Result<Vec<_>, _>>()
     });

@@ -54,6 +54,10 @@ pub fn answer(description: &str, members: Vec<(&str, Value)>) -> Value {
     object(description, &names, members.clone())
 }
 
+pub fn list_of(items: Value, description: &str) -> Value {
+    json!({"type": "array", "items": items, "description": description})
+}
+
 /// A page of a list.
 pub fn list(item: &str, next: Value) -> Value {
     answer(

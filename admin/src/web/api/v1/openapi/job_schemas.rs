@@ -26,6 +26,8 @@ pub fn job_update() -> Value {
     members.extend([
         ("next_fire_at", ignored("Next fire")),
         ("paused_reason", ignored("Why the engine paused it")),
+        ("spread_offset_seconds", ignored("Offset")),
+        ("fires_left", ignored("Runs that are left")),
         ("created_at", ignored("Creation")),
         ("updated_at", ignored("Last change")),
     ]);
@@ -51,6 +53,14 @@ pub fn job() -> Value {
             nullable(json!({"type": "string", "description": "Why the engine has paused it"})),
         ),
         (
+            "spread_offset_seconds",
+            json!({"type": "integer", "minimum": 0, "description": "By how much every instant is moved within `spread_seconds`"}),
+        ),
+        (
+            "fires_left",
+            nullable(json!({"type": "integer", "minimum": 0, "description": "Runs that are left of `max_fires`; null: no limit"})),
+        ),
+        (
             "revision",
             json!({"type": "integer", "format": "int64", "description": "Grows with each change"}),
         ),
@@ -60,7 +70,7 @@ pub fn job() -> Value {
     answer("A job", members)
 }
 
-fn definition() -> Vec<(&'static str, Value)> {
+pub fn definition() -> Vec<(&'static str, Value)> {
     [what(), when(), how()].concat()
 }
 

@@ -1,6 +1,7 @@
 //! The OpenAPI 3.1 document: written by hand, its words taken from the types, held to the routes and to real answers by
 //! tests.
 
+mod ahead_schemas;
 mod build;
 mod job_schemas;
 mod operation;
@@ -47,6 +48,7 @@ fn value() -> Value {
             {"name": "jobs", "description": "Definitions: what runs, when, where"},
             {"name": "runs", "description": "One delivery of one fire to one executor"},
             {"name": "misfires", "description": "Ranges of instants that did not run"},
+            {"name": "ahead", "description": "What will happen: previews and forecasts, by the rules of the planner"},
             {"name": "document", "description": "This document"}
         ],
         "paths": paths::all(),

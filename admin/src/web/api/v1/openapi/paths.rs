@@ -3,7 +3,9 @@
 use serde_json::{Value, json};
 
 use super::super::caller::KEY_HEADER;
+use super::super::forecast::MOST_HOURS;
 use super::super::jobs::KINDS;
+use super::super::preview::MOST;
 use super::super::query::{LIMIT, MAX_LIMIT};
 use super::build::{schema, time, words};
 use super::operation::{Operation, operation};
@@ -48,7 +50,7 @@ pub fn all() -> Value {
         "/jobs/{id}/run": on_id("post", operation("jobs", "runJob", "Run a job now, enabled or not")
             .takes([shared("IdempotencyKey")]).body("RunRequest").answers("200", "Run")),
         "/jobs/{id}/next": on_id("get", operation("jobs", "nextInstants",
-            "The instants of its schedule from now on, enabled or not").takes([count()]).answers("200", "Instants").fails([409])),
+            "The instants of its schedule from now on, enabled or not").takes([count(), from()]).answers("200", "Preview").fails([409])),
         "/runs": {
             "get": operation("runs", "listRuns", "Runs, newest first").takes(run_filter()).answers("200", "RunList").done()
         },
@@ -59,6 +61,14 @@ pub fn all() -> Value {
         "/misfires": {
             "get": operation("misfires", "listMisfires", "Skipped ranges, newest first")
                 .takes(misfire_filter()).answers("200", "MisfireList").done()
+        },
+        "/preview": {
+            "post": operation("ahead", "preview", "What a definition would do that is not saved").body("PreviewRequest")
+                .answers("200", "Preview").fails([404]).done()
+        },
+        "/forecast": {
+            "get": operation("ahead", "forecast", "What all enabled jobs together will do").takes([hours()])
+                .answers("200", "Forecast").done()
         }
     })
 }
@@ -144,8 +154,21 @@ fn count() -> Value {
     query(
         "count",
         "How many",
-        json!({"type": "integer", "minimum": 1, "maximum": 100, "default": 5}),
+        json!({"type": "integer", "minimum": 1, "maximum": MOST, "default": 5}),
     )
+}
+
+fn from() -> Value {
+    query(
+        "from",
+        "Instants after this; now, if it is left out",
+        time(""),
+    )
+}
+
+fn hours() -> Value {
+    let hours = json!({"type": "integer", "minimum": 1, "maximum": MOST_HOURS, "default": 24});
+    query("hours", "How far to look", hours)
 }
 
 fn from_line() -> Value {

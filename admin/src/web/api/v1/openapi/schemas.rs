@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 use super::super::error::CODES;
 use super::super::views::KILLS;
 use super::build::{answer, id, list, nullable, object, schema, text, time, words};
-use super::{job_schemas, route_schemas, schedule_schemas};
+use super::{ahead_schemas, job_schemas, route_schemas, schedule_schemas};
 
 pub fn all() -> Value {
     let next_id = || nullable(id("The next page's `after`"));
@@ -36,7 +36,9 @@ pub fn all() -> Value {
             ("params", nullable(text("In place of the job's own; at most 65,536 bytes", 0, 65_536))),
             ("address", nullable(json!({"type": "string", "description": "The registered executor that is to run it"}))),
         ]),
-        "Instants": answer("Instants, earliest first", vec![("items", json!({"type": "array", "items": time("An instant")}))]),
+        "Preview": ahead_schemas::preview(),
+        "PreviewRequest": ahead_schemas::preview_request(),
+        "Forecast": ahead_schemas::forecast(),
         "RunState": words(RunState::ALL.iter().map(|state| state.as_str()), "`unknown` and `lost` were sent, but their outcome is not known"),
         "Cause": words(Cause::ALL.iter().map(|cause| cause.as_str()), "Why the fire exists"),
         "Run": run(),
