@@ -56,17 +56,19 @@ where
     /// Sets the key's timer to `deadline`, UTC ms; gives back the deadline that it had. A later deadline than before
     /// costs one write to the map.
     pub fn insert(&mut self, key: K, deadline: Millis) -> Option<Millis> {
-        let before = self.timers.get(&key).copied();
-        let armed = match before {
-            Some(timer) if timer.armed <= deadline => timer.armed,
-            _ => {
-                self.heap.push(Reverse((deadline, key)));
-                deadline
-            }
+        let Some(timer) = self.timers.get_mut(&key) else {
+            let armed = deadline;
+            self.timers.insert(key, Timer { deadline, armed });
+            self.heap.push(Reverse((deadline, key)));
+            return None;
         };
-        self.timers.insert(key, Timer { deadline, armed });
-        self.clear_away();
-        before.map(|timer| timer.deadline)
+        let before = std::mem::replace(&mut timer.deadline, deadline);
+        if deadline < timer.armed {
+            timer.armed = deadline;
+            self.heap.push(Reverse((deadline, key)));
+            self.clear_away();
+        }
+        Some(before)
     }
 
     /// Takes the key's timer away; gives back its deadline.

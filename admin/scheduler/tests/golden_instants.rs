@@ -45,3 +45,24 @@ fn m000_2_and_m003_22_a_hundred_instants_of_each_kind() {
         assert_eq!(planned.take(100).collect::<Vec<_>>(), expected, "{draft:?}");
     }
 }
+
+/// Nothing asks the machine which zone it is in.
+#[test]
+fn m6_12_the_zone_of_the_machine_does_not_matter() {
+    for zone in ["Asia/Shanghai", "America/New_York", "Pacific/Chatham"] {
+        let itself = std::env::current_exe().expect("this program");
+        let output = std::process::Command::new(itself)
+            .args([
+                "--exact",
+                "m000_2_and_m003_22_a_hundred_instants_of_each_kind",
+            ])
+            .env("TZ", zone)
+            .output()
+            .expect("it runs");
+        let said = String::from_utf8_lossy(&output.stdout);
+        assert!(
+            output.status.success() && said.contains("1 passed"),
+            "{zone}: {said}"
+        );
+    }
+}

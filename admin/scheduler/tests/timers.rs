@@ -77,3 +77,49 @@ fn m002_13_and_m002_20_the_wheel_has_no_empty_ticks() {
     let levels = [59, 60, 512, 3_600, 86_400].map(|delay| Wheel::<u8>::new(0).level(delay));
     assert_eq!(levels, [1, 2, 2, 3, 4]);
 }
+
+/// The clock that the idea comes from: 60 seconds, 60 minutes, 24 hours. (A description of it has a first wheel of 60
+/// times 1 ms that makes a minute; it has to be 1 s.)
+#[test]
+fn m6_24_each_level_covers_one_slot_of_the_next() {
+    for pair in wheel::LEVELS.windows(2) {
+        assert_eq!(pair[0].0 * pair[0].1, pair[1].0);
+    }
+    assert_eq!(wheel::LEVELS[0], (1, 60));
+}
+
+/// ns for one insert among so many, the fastest of some tries.
+fn insert_ns(size: u64) -> u128 {
+    let deadline = |key: u64| (key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 30) as i64;
+    let mut timers = Timers::new();
+    for key in 0..size {
+        timers.insert(key, deadline(key));
+    }
+    let tries = (1..=20).map(|n| {
+        let started = std::time::Instant::now();
+        for key in 0..500 {
+            timers.insert(size * n + key, deadline(size * n + key));
+        }
+        started.elapsed().as_nanos() / 500
+    });
+    tries.min().expect("twenty tries")
+}
+
+#[test]
+fn m000_8_and_m002_8_an_insert_costs_the_same_among_many() {
+    let (few, many) = (insert_ns(1_000), insert_ns(300_000));
+    assert!(many < few * 10, "{few} ns and {many} ns");
+}
+
+/// Few timers: a heap is fine; very many: a wheel. The bench's figures say from where on.
+#[test]
+fn m002_22_the_readme_has_the_figures_of_the_choice() {
+    let readme = include_str!("../README.md");
+    for row in ["insert", "renew", "cancel", "expire"] {
+        let row = readme
+            .lines()
+            .find(|line| line.starts_with(&format!("| {row} |")));
+        let cells = row.map(|row| row.split('|').count());
+        assert_eq!(cells, Some(6), "{row:?}");
+    }
+}

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::hash::Hash;
 
 /// Seconds of a slot, and slots, of each level.
-const LEVELS: [(i64, i64); 3] = [(1, 60), (60, 60), (3_600, 24)];
+pub const LEVELS: [(i64, i64); 3] = [(1, 60), (60, 60), (3_600, 24)];
 
 #[derive(Debug)]
 struct Level<K> {

@@ -79,6 +79,22 @@ fn m000_10_and_m6_23_one_slot_convention() {
 }
 
 #[test]
+fn m003_13_each_second_has_its_slot_and_its_own_queue() {
+    let mut ring = Ring::new(100);
+    for run_id in 0..60 {
+        ring.insert(START + run_id * 1_000 + 999, run_id, 0, ());
+    }
+    assert!(ring.slots.iter().all(|slot| slot.len() == 1));
+    // Two of one second lie in one slot, in the order in which they are due.
+    ring.insert(START + 7_000, 100, 0, ());
+    let slot = &ring.slots[slot_of(second_of(START + 7_000))];
+    assert_eq!(
+        slot.values().map(|entry| entry.run_id).collect::<Vec<_>>(),
+        [100, 7]
+    );
+}
+
+#[test]
 fn m003_14_a_run_is_in_once() {
     let mut ring = Ring::new(10);
     assert!(ring.insert(START, 1, 0, "first"));

@@ -152,3 +152,75 @@ fn cancelled_timers_do_not_pile_up() {
     assert!(timers.heap.len() <= 2 * timers.len() + SLACK);
     assert_eq!(due(&mut timers, 10_000), (0..100).collect::<Vec<_>>());
 }
+
+/// A wheel's loop takes cancellations, then new timers, then what is due. Here every call is in force at once.
+#[test]
+fn m002_9_what_was_said_before_the_due_time_counts() {
+    let mut timers = Timers::new();
+    timers.insert(1, 100);
+    timers.insert(2, 100);
+    timers.cancel(&1);
+    timers.insert(2, 200);
+    timers.insert(3, 100);
+    assert_eq!(due(&mut timers, 100), [3]);
+}
+
+/// The owner takes one after the other and stops when it likes; a wheel must bound what it moves on a tick.
+#[test]
+fn m002_11_and_m002_27_a_burst_can_be_taken_bit_by_bit() {
+    let mut timers = Timers::new();
+    for key in 0..200_000_u64 {
+        timers.insert(key, 1_000);
+    }
+    let taken = std::iter::from_fn(|| timers.pop_due(1_000)).take(100_000);
+    assert_eq!(taken.last(), Some((99_999, 1_000)));
+    assert_eq!(
+        (timers.len(), timers.next_deadline()),
+        (100_000, Some(1_000))
+    );
+}
+
+#[test]
+fn m002_12_64_producers_lose_nothing() {
+    let (sender, receiver) = std::sync::mpsc::channel();
+    std::thread::scope(|scope| {
+        for producer in 0..64_u64 {
+            let sender = sender.clone();
+            scope.spawn(move || {
+                for n in 0..200 {
+                    sender.send((producer * 200 + n, n % 3 == 0)).unwrap();
+                }
+            });
+        }
+        drop(sender);
+        let mut timers = Timers::new();
+        for (key, cancelled) in receiver {
+            timers.insert(key, key as i64);
+            if cancelled {
+                timers.cancel(&key);
+            }
+        }
+        let left = due(&mut timers, 64 * 200);
+        assert_eq!(
+            left,
+            (0..12_800)
+                .filter(|key| key % 200 % 3 != 0)
+                .collect::<Vec<_>>()
+        );
+    });
+}
+
+/// Looked at each 100 ms, as the wheel of leases that this stands for.
+#[test]
+fn m002_35_a_lease_ends_at_most_100_ms_late() {
+    let mut timers = Timers::new();
+    for key in 0..1_024_u64 {
+        timers.insert(key, (key * 97 % 10_000) as i64);
+    }
+    for now in (0..=10_000).step_by(100) {
+        while let Some((_, deadline)) = timers.pop_due(now) {
+            assert!((0..100).contains(&(now - deadline)));
+        }
+    }
+    assert!(timers.is_empty());
+}

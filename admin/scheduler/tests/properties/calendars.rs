@@ -42,7 +42,7 @@ fn draft(at: Millis) -> impl Strategy<Value = ScheduleDraft> {
         .prop_map(|expression| ScheduleDraft::cron(expression, "UTC"));
     let daily = generate::daily().prop_map(|mut daily| {
         daily.timezone = "UTC".to_owned();
-        daily.every_seconds += 1_800;
+        daily.every_seconds = (daily.every_seconds + 1_800).min(86_400);
         KindDraft::Daily(daily).into()
     });
     prop_oneof![

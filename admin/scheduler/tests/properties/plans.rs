@@ -93,6 +93,26 @@ proptest! {
         prop_assert_eq!(fires.len() + skipped, instants.len());
     }
 
+    /// The clock jumps back and forth by up to 900 ms between two scans, over the edges of seconds too.
+    #[test]
+    fn m001_21_a_clock_that_jitters_misses_nothing(
+        case in case(), jitter in prop::collection::vec(-900_i64..900, 1..60),
+    ) {
+        let schedule = case.schedule();
+        let Some(first) = schedule.next_after(case.at) else { return Ok(()) };
+        let timing = Timing::of(&schedule);
+        let (mut at, mut fires) = (Some(first), vec![]);
+        for (second, jitter) in (0..).zip(jitter) {
+            let now = first + second * 1_000 + jitter;
+            let Some(cursor) = at else { break };
+            let plan = plan(&timing, cursor, now, now + 300, 100);
+            fires.extend(plan.fires);
+            at = plan.next_fire_at;
+        }
+        let last = at.map_or(Millis::MAX - 1, |at| at - 1);
+        prop_assert_eq!(fires, instants(&schedule, first, last));
+    }
+
     #[test]
     fn m003_17_each_misfire_policy_lets_those_run_that_it_names(
         case in case(), policies in policies(), late in 0_i64..200_000,
@@ -118,7 +138,7 @@ proptest! {
     }
 
     #[test]
-    fn preview_equals_plan(case in case(), count in 1_usize..60) {
+    fn m6_13_preview_equals_plan(case in case(), count in 1_usize..60) {
         let schedule = case.schedule();
         let preview = schedule.following(case.at, count);
         let Some(&first) = preview.first() else { return Ok(()) };
