@@ -104,3 +104,51 @@ fn quirks_are_read_strictly_or_refused() {
         wrong.join("\n")
     );
 }
+
+/// How the README says that we read a row.
+fn reading(columns: &[&str]) -> String {
+    let (expression, zone, from) = (columns[1], columns[2], columns[3]);
+    if let Err(error) = CronSchedule::parse(expression, zone, ClockChanges::Xxl) {
+        let problem = error.message.split(" (field ").next().unwrap_or_default();
+        let escaped = problem.replace('[', r"\[").replace(']', r"\]");
+        return format!("refused: {escaped}");
+    }
+    let ours = answer(expression, zone, from);
+    let versions = [("2.5", 4), ("3.3", 7), ("3.4", 10)];
+    let same = |first: usize| {
+        let theirs = columns[first..first + 3].iter();
+        let theirs = theirs.map(|&at| (!matches!(at, "-" | "ERR")).then(|| millis(at)));
+        columns[first] != "ERR" && theirs.eq(ours.iter().copied())
+    };
+    let same: Vec<&str> = versions
+        .into_iter()
+        .filter(|&(_, first)| same(first))
+        .map(|(version, _)| version)
+        .collect();
+    match same.as_slice() {
+        [] => "as none".to_owned(),
+        all => format!("as {}", all.join(", ")),
+    }
+}
+
+#[test]
+fn the_readme_says_how_each_quirk_is_read() {
+    let readme = include_str!("../README.md");
+    let missing: Vec<String> = QUIRKS
+        .lines()
+        .skip(1)
+        .map(|line| {
+            let columns: Vec<&str> = line.split('\t').collect();
+            let expression = columns[1].replace('|', "\\|");
+            format!(
+                "| {} | `{expression}` | {} |",
+                columns[0],
+                reading(&columns)
+            )
+        })
+        .filter(|row| !readme.lines().any(|line| line == row))
+        .collect();
+    assert!(missing.is_empty(), "missing:\n{}", missing.join("\n"));
+    let rows = readme.lines().filter(|line| line.starts_with("| Q-"));
+    assert_eq!(rows.count(), QUIRKS.lines().count() - 1);
+}

@@ -3,7 +3,7 @@
 //! `fields` (Quartz) and `unix` split an expression and check it with messages that name the field. What the crate
 //! `cron` does not know is kept from it: ranges that wrap and steps are written out as plain lists, the day rules
 //! (`days`) and the years (`years`) are ours. `wall` finds the next time on the wall clock; which instant that is says
-//! [`super::wall_clock`].
+//! the module `wall_clock`.
 
 mod days;
 mod fields;
