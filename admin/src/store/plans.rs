@@ -2,7 +2,7 @@
 
 use sea_orm::DbBackend;
 
-use super::{adopt, attend, claim, give_back, mark, run_lock, settle};
+use super::{adopt, attend, choice, claim, give_back, mark, run_lock, settle};
 
 /// Name and text, parameters as `?`.
 pub fn texts(backend: DbBackend) -> Vec<(&'static str, &'static str)> {
@@ -22,6 +22,7 @@ pub fn texts(backend: DbBackend) -> Vec<(&'static str, &'static str)> {
         ("lock_jobs", of(run_lock::LOCK_JOBS)),
         ("lock_runs", of(run_lock::LOCK_RUNS)),
         ("cancel_retries", settle::follow::CANCEL_RETRIES),
+        ("active", of(choice::ACTIVE)),
         ("unanswered", attend::UNANSWERED),
         ("unconfirmed", attend::UNCONFIRMED),
     ]

@@ -203,3 +203,31 @@ fn three_beats_without_an_answer_close_the_address() {
         );
     });
 }
+
+#[test]
+fn m000_13_when_all_executors_hang_the_tick_goes_on() {
+    flow(RouteStrategy::RoundRobin, async |node, executors, job| {
+        for executor in executors {
+            executor.reply(Reply::Never);
+        }
+        let asking = node
+            .job(|draft| draft.route = RouteStrategy::BusyOver)
+            .await;
+        for _ in 0..200 {
+            node.fire(job).await;
+            node.fire(&asking).await;
+        }
+        begin(node).await;
+        let hang = || async { executors.iter().all(|executor| executor.runs().len() == 32) };
+        until("all slots are taken", hang).await;
+        let mut slow = 0;
+        for _ in 0..30 {
+            node.clock.advance(Duration::from_secs(1));
+            let began = std::time::Instant::now();
+            node.services.tick.step().await;
+            slow += u32::from(began.elapsed() > Duration::from_millis(50));
+        }
+        // The machine may be busy with something else now and then.
+        assert!(slow < 10, "{slow} of 30 ticks took more than 50 ms");
+    });
+}

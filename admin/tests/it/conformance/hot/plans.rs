@@ -116,7 +116,7 @@ fn values(name: &str, kind: Kind) -> Vec<String> {
         "cancel" => led_by(&["'operator'", "1"], ids()),
         "accept" => list(&["5", "1"]),
         "settle" | "settle_successes" => led_by(&["1"], list(&["5", "9", "200", "m", "r", "1"])),
-        "lock_jobs" | "lock_runs" => ids(),
+        "lock_jobs" | "lock_runs" | "active" => ids(),
         "cancel_retries" => plain(&["1", &cursor, "5", "0", "0", "1"]),
         "unanswered" => plain(&["2", "1", "500"]),
         "unconfirmed" => plain(&["2", "1"]),
@@ -156,6 +156,11 @@ fn expected(name: &str) -> [&'static str; 3] {
             "run USING INDEX run_open (shard=? AND state=? AND epoch=? AND due_at<?)",
             "run_open",
             "run range run_open",
+        ],
+        "active" => [
+            "run USING INDEX run_open (shard=? AND state=?)",
+            "run_open",
+            "run ref run_open",
         ],
         "unanswered" | "unconfirmed" => [
             "run USING INDEX run_open (shard=? AND state=?)",
@@ -227,7 +232,7 @@ fn line(row: &QueryResult, kind: Kind) -> String {
 
 /// A read of a small table as a whole is as good as any; a lock on all of it is not.
 fn locks(name: &str) -> bool {
-    !["due", "waiting", "unanswered", "unconfirmed"].contains(&name)
+    !["due", "waiting", "active", "unanswered", "unconfirmed"].contains(&name)
 }
 
 async fn check(ground: &Ground, kind: Kind, which: impl Fn(&str) -> bool) {
