@@ -15,8 +15,8 @@ use crate::executor::{ExecutorClient, Limits};
 use crate::lease::{Leases, Local, Redis};
 use crate::metrics::Metrics;
 use crate::pipeline::{
-    Complete, FollowCalendars, FollowClock, Parts, Pipeline, Registry, Resolve, Scan, Settings,
-    Shards, Tick,
+    Backfilling, Complete, FollowCalendars, FollowClock, Parts, Pipeline, Registry, Resolve, Scan,
+    Settings, Shards, Tick,
 };
 use crate::runtime::{self, Service};
 use crate::store::{self, Database, Store};
@@ -50,6 +50,7 @@ pub struct Services {
     pub tick: Arc<Tick>,
     pub complete: Arc<Complete>,
     pub resolve: Arc<Resolve>,
+    pub backfill: Arc<Backfilling>,
     pub follow_calendars: Arc<FollowCalendars>,
 }
 
@@ -282,6 +283,7 @@ impl Services {
             complete: Arc::new(Complete(pipeline.clone())),
             resolve: Arc::new(Resolve(pipeline.clone())),
             follow_calendars: Arc::new(FollowCalendars(pipeline.clone())),
+            backfill: Arc::new(Backfilling(pipeline.clone())),
         }
     }
 
@@ -291,6 +293,7 @@ impl Services {
             self.shards.clone(),
             self.resolve.clone(),
             self.follow_calendars.clone(),
+            self.backfill.clone(),
         ];
         services.extend(
             self.scans

@@ -5,6 +5,7 @@ mod m0001_first;
 mod m0002_rules;
 mod m0003_routes;
 mod m0004_calendars;
+mod m0005_backfill;
 
 use sea_orm_migration::prelude::*;
 
@@ -18,6 +19,7 @@ impl MigratorTrait for Migrator {
             Box::new(m0002_rules::Migration),
             Box::new(m0003_routes::Migration),
             Box::new(m0004_calendars::Migration),
+            Box::new(m0005_backfill::Migration),
         ]
     }
 }

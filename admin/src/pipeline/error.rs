@@ -9,6 +9,9 @@ pub enum Error {
     MissingJob,
     #[error("there is no such run")]
     MissingRun,
+    /// A member of what was asked for, and what would be right.
+    #[error(transparent)]
+    Field(carillon_scheduler::FieldError),
     #[error("{0} is not registered for the job's app")]
     Address(String),
     /// The executor could not be asked, or refused; a text for people.

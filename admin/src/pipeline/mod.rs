@@ -8,6 +8,7 @@
 //! complete accepted, refused, reported -> the store -> answer
 //! resolve  sent and never answered, killed and never ended   (every 10 s)
 //! calendars jobs planned with an old version of a calendar   (every 30 s)
+//! backfill instants of the past, released so many at a time  (every second, or woken)
 //! enqueue  the one door for fires without a schedule
 //! ```
 //!
@@ -18,6 +19,7 @@
 mod active;
 mod addresses;
 mod attend;
+mod backfill;
 mod candidates;
 mod complete;
 mod dispatch;
@@ -53,6 +55,7 @@ use crate::store::adopt::Waiting;
 use crate::store::settle::Finding;
 
 pub use attend::{Kill, LogPage};
+pub use backfill::{Backfilling, MAX_CONCURRENT, MAX_INSTANTS, Range};
 pub use complete::{Complete, NotStored};
 pub use enqueue::Fire;
 pub use error::Error;
@@ -86,6 +89,7 @@ pub struct Pipeline {
     outcomes: complete::Queue,
     in_flight: in_flight::InFlight,
     overlaps: overlaps::Overlaps,
+    backfills: backfill::Backfills,
     /// Requests under way or waiting for their second.
     sends: TaskTracker,
     histories: histories::Histories,
@@ -133,6 +137,7 @@ impl Pipeline {
             outcomes: complete::Queue::default(),
             in_flight: in_flight::InFlight::default(),
             overlaps: overlaps::Overlaps::default(),
+            backfills: backfill::Backfills::default(),
             sends: TaskTracker::new(),
             histories: histories::Histories::default(),
             sets: candidates::CandidateSets::default(),

@@ -30,6 +30,7 @@ mod schema;
 pub mod account;
 pub mod adopt;
 pub mod attend;
+pub mod backfill;
 pub mod choice;
 pub mod claim;
 pub mod definition;

@@ -1,6 +1,7 @@
 //! The contract of the store: the same tests on SQLite, PostgreSQL and MariaDB.
 
 mod app;
+mod backfill;
 mod calendar;
 mod delete;
 mod disable;

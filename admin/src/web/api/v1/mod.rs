@@ -4,6 +4,7 @@
 //! no success is `{"error":{"code","message","field"?}}`.
 
 mod apps;
+mod backfills;
 mod body;
 mod calendars;
 mod caller;
@@ -45,6 +46,10 @@ pub const ROUTES: &[(&str, &[&str])] = &[
     ("/jobs/{id}/disable", &["POST"]),
     ("/jobs/{id}/run", &["POST"]),
     ("/jobs/{id}/next", &["GET"]),
+    ("/jobs/{id}/backfill", &["POST"]),
+    ("/jobs/{id}/backfills", &["GET"]),
+    ("/backfills/{id}", &["GET"]),
+    ("/backfills/{id}/cancel", &["POST"]),
     ("/runs", &["GET"]),
     ("/runs/{id}", &["GET"]),
     ("/runs/{id}/kill", &["POST"]),
@@ -81,6 +86,10 @@ pub fn configure(config: &mut web::ServiceConfig) {
             .service(at("/jobs/{id}/disable").post(jobs::disable))
             .service(at("/jobs/{id}/run").post(jobs::run))
             .service(at("/jobs/{id}/next").get(preview::next))
+            .service(at("/jobs/{id}/backfill").post(backfills::create))
+            .service(at("/jobs/{id}/backfills").get(backfills::list))
+            .service(at("/backfills/{id}").get(backfills::get))
+            .service(at("/backfills/{id}/cancel").post(backfills::cancel))
             .service(at("/runs").get(runs::list))
             .service(at("/runs/{id}").get(runs::get))
             .service(at("/runs/{id}/kill").post(runs::kill))

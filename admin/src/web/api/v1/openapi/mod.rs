@@ -46,6 +46,7 @@ fn value() -> Value {
             {"name": "apps", "description": "Groups of executors under one name"},
             {"name": "calendars", "description": "Named lists of days on which jobs do not run"},
             {"name": "jobs", "description": "Definitions: what runs, when, where"},
+            {"name": "backfills", "description": "Runs for instants of the past"},
             {"name": "runs", "description": "One delivery of one fire to one executor"},
             {"name": "misfires", "description": "Ranges of instants that did not run"},
             {"name": "ahead", "description": "What will happen: previews and forecasts, by the rules of the planner"},

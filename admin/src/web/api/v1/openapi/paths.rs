@@ -51,6 +51,14 @@ pub fn all() -> Value {
             .takes([shared("IdempotencyKey")]).body("RunRequest").answers("200", "Run")),
         "/jobs/{id}/next": on_id("get", operation("jobs", "nextInstants",
             "The instants of its schedule from now on, enabled or not").takes([count(), from()]).answers("200", "Preview").fails([409])),
+        "/jobs/{id}/backfill": on_id("post", operation("backfills", "backfillJob",
+            "Run a job for the instants of its schedule in a range of the past, each at most once whatever is asked for later; \
+             `dry_run` only lists them").body("BackfillRequest").answers("200", "BackfillInstants").answers("202", "Backfill")),
+        "/jobs/{id}/backfills": on_id("get", operation("backfills", "listBackfills", "Backfills of a job, newest first")
+            .takes([shared("Limit"), after_id()]).answers("200", "BackfillList")),
+        "/backfills/{id}": on_id("get", operation("backfills", "getBackfill", "A backfill").answers("200", "Backfill")),
+        "/backfills/{id}/cancel": on_id("post", operation("backfills", "cancelBackfill",
+            "Make no further runs; those that are there stay").answers("200", "Backfill")),
         "/runs": {
             "get": operation("runs", "listRuns", "Runs, newest first").takes(run_filter()).answers("200", "RunList").done()
         },

@@ -7,6 +7,7 @@ use super::super::error::CODES;
 use super::super::views::KILLS;
 use super::build::{answer, id, list, nullable, object, schema, text, time, words};
 use super::{ahead_schemas, job_schemas, route_schemas, schedule_schemas};
+use crate::pipeline::{MAX_CONCURRENT, MAX_INSTANTS};
 
 pub fn all() -> Value {
     let next_id = || nullable(id("The next page's `after`"));
@@ -26,6 +27,14 @@ pub fn all() -> Value {
         "CalendarList": list("Calendar", nullable(json!({"type": "string", "description": "The next page's `after`"}))),
         "CalendarVersion": schedule_schemas::calendar_version(),
         "CalendarVersionList": list("CalendarVersion", next_id()),
+        "Backfill": backfill(),
+        "BackfillRequest": backfill_request(),
+        "BackfillList": list("Backfill", next_id()),
+        "BackfillInstants": answer("What a backfill would run", vec![
+            ("instants", count("Instants in the range")),
+            ("skipped", count("Those of them that have their run already, from an earlier backfill")),
+            ("items", json!({"type": "array", "items": time("An instant")})),
+        ]),
         "Schedule": schedule_schemas::schedule(),
         "Job": job_schemas::job(),
         "JobRequest": job_schemas::job_request(),
@@ -50,6 +59,55 @@ pub fn all() -> Value {
         "MisfireList": list("Misfire", nullable(json!({"type": "string", "description": "The next page's `after`"}))),
         "Error": error()
     })
+}
+
+fn count(description: &str) -> Value {
+    json!({"type": "integer", "minimum": 0, "description": description})
+}
+
+fn backfill_request() -> Value {
+    let concurrent = json!({"type": "integer", "minimum": 1, "maximum": MAX_CONCURRENT, "default": 1,
+        "description": "So many backfill runs of the job may be open at once"});
+    let dry = json!({"type": "boolean", "default": false, "description": "Only list the instants"});
+    let to = format!(
+        "The end, itself left out; not in the future. At most {MAX_INSTANTS} instants lie between"
+    );
+    object(
+        "A range of the past",
+        &["from", "to"],
+        vec![
+            ("from", time("The first moment")),
+            ("to", time(&to)),
+            ("max_concurrent", nullable(concurrent)),
+            ("dry_run", nullable(dry)),
+        ],
+    )
+}
+
+fn backfill() -> Value {
+    let states = ["running", "released", "cancelled"];
+    answer(
+        "A backfill; its runs have the cause `backfill`",
+        vec![
+            ("id", id("Its id")),
+            ("job_id", id("The job")),
+            ("from", time("The first moment")),
+            ("to", time("The end, itself left out")),
+            (
+                "max_concurrent",
+                count("So many of its runs may be open at once"),
+            ),
+            ("instants", count("Instants in the range")),
+            ("released", count("Runs that it has made")),
+            ("skipped", count("Instants that had their run already")),
+            (
+                "state",
+                words(states.into_iter(), "`released`: every instant has its run"),
+            ),
+            ("created_at", time("When it was asked for")),
+            ("finished_at", nullable(time("When nothing was left to do"))),
+        ],
+    )
 }
 
 fn app() -> Value {
