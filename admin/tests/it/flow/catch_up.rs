@@ -55,10 +55,21 @@ fn m003_18_latest_runs_one_and_writes_the_others_down() {
 
 #[test]
 fn m003_17_two_minutes_down_runs_and_misfires_add_up_in_every_policy() {
-    for (policy, old_runs) in [(MisfirePolicy::Skip, 0), (MisfirePolicy::FireOnce, 0)] {
+    for (policy, old_runs) in [
+        (MisfirePolicy::Skip, 0),
+        (MisfirePolicy::FireOnce, 0),
+        (MisfirePolicy::FireAll, 2),
+        (MisfirePolicy::FireWithin, 3),
+    ] {
         flow(async |node| {
             let executor = Recorder::start().await;
-            let ten = node.every(10, |draft| draft.misfire = policy).await;
+            let ten = node
+                .every(10, |draft| {
+                    draft.misfire = policy;
+                    draft.misfire_limit = 2;
+                    draft.misfire_window_seconds = 90;
+                })
+                .await;
             node.clock
                 .advance(std::time::Duration::from_millis(120_500));
             node.register(&executor).await;
@@ -83,10 +94,21 @@ fn m003_17_two_minutes_down_runs_and_misfires_add_up_in_every_policy() {
 
 #[test]
 fn m003_17_an_instant_ninety_seconds_back_runs_by_policy() {
-    for (policy, executed) in [(MisfirePolicy::Skip, 0), (MisfirePolicy::FireOnce, 1)] {
+    for (policy, window, executed) in [
+        (MisfirePolicy::Skip, 100, 0),
+        (MisfirePolicy::FireOnce, 100, 1),
+        (MisfirePolicy::FireAll, 100, 1),
+        (MisfirePolicy::FireWithin, 100, 1),
+        (MisfirePolicy::FireWithin, 80, 0),
+    ] {
         flow(async |node| {
             let executor = Recorder::start().await;
-            let job = node.every(3_600, |draft| draft.misfire = policy).await;
+            let job = node
+                .every(3_600, |draft| {
+                    draft.misfire = policy;
+                    draft.misfire_window_seconds = window;
+                })
+                .await;
             node.clock.advance(std::time::Duration::from_secs(3_690));
             node.register(&executor).await;
             node.round().await;
@@ -127,6 +149,31 @@ fn what_was_recorded_and_is_reached_too_late_follows_the_misfire_policy() {
             "the latest of a job that fires once now"
         );
     });
+}
+
+#[test]
+fn what_was_recorded_follows_the_policies_that_run_several() {
+    for (policy, cancelled) in [(MisfirePolicy::FireAll, 3), (MisfirePolicy::FireWithin, 1)] {
+        flow(async |node| {
+            let executor = Recorder::start().await;
+            let job = node
+                .every(1, |draft| {
+                    draft.misfire = policy;
+                    draft.misfire_limit = 2;
+                    draft.misfire_window_seconds = 68;
+                    draft.schedule.max_fires = Some(5);
+                })
+                .await;
+            node.round().await;
+            assert_eq!(node.states(&job).await, [RunState::Claimed; 5]);
+            let later = Node::restarted(node, node.config.clone(), START + 70_000).await;
+            later.register(&executor).await;
+            later.round().await;
+            let mut expected = vec![RunState::Cancelled; cancelled];
+            expected.resize(5, RunState::Running);
+            assert_eq!(later.states(&job).await, expected, "{policy}");
+        });
+    }
 }
 
 #[test]

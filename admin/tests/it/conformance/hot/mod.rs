@@ -1,6 +1,7 @@
 //! The hot path of the store: the three committed writes, the leases that guard them, and what surrounds them.
 
 mod adopt;
+mod chain;
 mod choice;
 mod claim;
 mod contention;

@@ -1,0 +1,144 @@
+//! Fixed delays, whose cursor hangs on the end of a run, and fires that are counted.
+
+use carillon_admin::store::Job;
+use carillon_scheduler::RunState::{Cancelled, Claimed, Failed, Running, Succeeded};
+use carillon_scheduler::ScheduleDraft;
+
+use super::ground::{Ground, claim, holder};
+use super::settle::{FOLLOW_UP, failure, success};
+use crate::conformance::world::{NOW, actor, after};
+
+impl Ground {
+    async fn delayed(&self, retries: i32) -> Job {
+        let change = |draft: &mut carillon_scheduler::JobDraft| {
+            draft.schedule = ScheduleDraft::fixed_delay(7);
+            draft.retries = retries;
+        };
+        self.ticking_with("delayed", change).await
+    }
+
+    /// Its only instant is claimed; the run's id.
+    async fn claimed_link(&self, job: &Job) -> i64 {
+        let epoch = self.take(job.shard).await;
+        let mut claim = claim(job, &[(self.free_id(), job.next_fire_at.unwrap())]);
+        claim.next_fire_at = None;
+        let changed = self
+            .store
+            .claim(&holder(job.shard, epoch), &[claim], NOW)
+            .await;
+        assert!(changed.unwrap().is_empty());
+        let rows = self
+            .rows_where(&format!("job_id = {} AND chained = TRUE", job.id))
+            .await;
+        assert_eq!(
+            (rows.len(), self.cursor(job).await),
+            (1, None),
+            "the chain hangs on the run"
+        );
+        rows[0].id
+    }
+
+    fn free_id(&self) -> i64 {
+        1 << 40
+    }
+
+    async fn cursor(&self, job: &Job) -> Option<i64> {
+        let cursors = self.cursors().await;
+        cursors
+            .iter()
+            .find(|(id, _)| *id == job.id)
+            .map(|(_, at)| *at)
+    }
+
+    async fn run_it(&self, run_id: i64) {
+        self.sql(&format!("UPDATE run SET state = 2 WHERE id = {run_id}"))
+            .await;
+    }
+}
+
+/// 7 s after the settling, on a whole second.
+fn chained() -> Option<i64> {
+    Some((FOLLOW_UP.now + 7_000 + 999) / 1_000 * 1_000)
+}
+
+databases! {
+    async fn m001_13_a_success_sets_the_cursor_of_its_chain_even_among_others(db: &TestDatabase) {
+        let ground = Ground::new(db).await;
+        let job = ground.delayed(0).await;
+        let other = ground.ticking("other").await;
+        let others = ground.runs_in(&other, &[Running; 3]).await;
+        let link = ground.claimed_link(&job).await;
+        ground.run_it(link).await;
+        let mut findings: Vec<_> = others.iter().map(|id| success(*id)).collect();
+        findings.push(success(link));
+        let settled = ground.settle(&findings).await;
+        assert_eq!((settled.changed.len(), settled.to_scan), (4, vec![job.shard]));
+        assert_eq!(ground.cursor(&job).await, chained());
+        assert_eq!(ground.row(link).await.state(), Succeeded);
+        assert_eq!(ground.settle(&[success(link)]).await.to_scan, Vec::<i32>::new(), "a repeated result does nothing");
+    }
+
+    async fn a_failure_with_a_further_attempt_is_not_the_end(db: &TestDatabase) {
+        let ground = Ground::new(db).await;
+        let job = ground.delayed(1).await;
+        let link = ground.claimed_link(&job).await;
+        ground.run_it(link).await;
+        ground.settle(&[failure(link)]).await;
+        assert_eq!((ground.row(link).await.state(), ground.cursor(&job).await), (Failed, None));
+        let retry = ground.rows_where(&format!("job_id = {} AND attempt = 2 AND chained = TRUE", job.id)).await.remove(0);
+        assert_eq!(retry.state(), Claimed);
+        ground.run_it(retry.id).await;
+        ground.settle(&[failure(retry.id)]).await;
+        assert_eq!(ground.cursor(&job).await, chained());
+    }
+
+    async fn a_cancelled_link_and_a_broken_chain_are_mended(db: &TestDatabase) {
+        let ground = Ground::new(db).await;
+        let job = ground.delayed(0).await;
+        let link = ground.claimed_link(&job).await;
+        assert_eq!(ground.store.broken_chains(job.shard).await.unwrap(), Vec::<i64>::new());
+        assert!(!ground.store.mend_chain(job.id, NOW).await.unwrap(), "its link is on its way");
+        ground.store.cancel(&[link], "operator", FOLLOW_UP.now).await.unwrap();
+        assert_eq!((ground.row(link).await.state(), ground.cursor(&job).await), (Cancelled, chained()));
+        ground.sql("DELETE FROM job_clock").await;
+        assert_eq!(ground.store.broken_chains(job.shard).await.unwrap(), [job.id]);
+        assert!(ground.store.mend_chain(job.id, FOLLOW_UP.now).await.unwrap());
+        assert_eq!(ground.cursor(&job).await, chained());
+        assert!(!ground.store.mend_chain(job.id, NOW).await.unwrap());
+        ground.store.set_job_enabled(job.id, false, NOW, &actor()).await.unwrap();
+        assert_eq!(ground.store.broken_chains(job.shard).await.unwrap(), Vec::<i64>::new());
+    }
+
+    async fn counted_fires_are_taken_off_with_the_claim_or_not_at_all(db: &TestDatabase) {
+        let ground = Ground::new(db).await;
+        let job = ground.ticking_with("counted", |draft| draft.schedule.max_fires = Some(3)).await;
+        assert_eq!((job.fires_left, job.next_fire_at), (Some(3), Some(after(1))));
+        let epoch = ground.take(job.shard).await;
+        let holder = holder(job.shard, epoch);
+        let mut first = claim(&job, &[(1 << 40, after(1)), ((1 << 40) + 1, after(2))]);
+        first.counted = true;
+        ground.store.claim(&holder, &[first.clone()], NOW).await.unwrap();
+        assert_eq!(ground.store.fires_left(&[job.id]).await.unwrap()[&job.id], 1);
+        // The same plan once more: its cursor has gone on, so nothing is taken off and nothing recorded.
+        let changed = ground.store.claim(&holder, &[first], NOW).await.unwrap();
+        assert!(changed.contains(&job.id));
+        assert_eq!(ground.store.fires_left(&[job.id]).await.unwrap()[&job.id], 1);
+        assert_eq!(ground.count("run", "1 = 1").await, 2);
+        let disabled = ground.store.set_job_enabled(job.id, false, NOW, &actor()).await.unwrap();
+        assert_eq!(disabled.fires_left, Some(1), "a pause gives nothing back");
+    }
+
+    async fn open_and_waiting_runs_of_a_job_are_seen_with_their_reasons(db: &TestDatabase) {
+        let ground = Ground::new(db).await;
+        let (job, other) = (ground.ticking("one").await, ground.ticking("other").await);
+        let ids = ground.runs_in(&job, &[Claimed, Running, Succeeded, Claimed]).await;
+        ground.runs_in(&other, &[Running]).await;
+        ground.store.note_overlap(&[ids[3], ids[1]], true).await.unwrap();
+        let mut seen = ground.store.open_runs_of(job.shard, &[job.id]).await.unwrap();
+        seen.sort_by_key(|run| run.run_id);
+        let told: Vec<_> = seen.iter().map(|run| (run.run_id, run.state, run.waits)).collect();
+        assert_eq!(told, [(ids[0], Claimed, false), (ids[1], Running, false), (ids[3], Claimed, true)], "what runs waits for nothing");
+        ground.store.note_overlap(&[ids[3]], false).await.unwrap();
+        assert_eq!(ground.row(ids[3]).await.reason, None);
+    }
+}
