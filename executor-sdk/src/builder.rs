@@ -6,9 +6,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use carillon_protocol::headers;
-
 use crate::handler::{BoxedHandler, JobHandler};
+use crate::said::Said;
 use crate::token::TokenCheck;
 use crate::{Durability, Error, Executor};
 
@@ -24,8 +23,7 @@ pub struct ExecutorBuilder {
     pub(crate) workers: usize,
     pub(crate) log_days: u64,
     pub(crate) durability: Durability,
-    pub(crate) weight: Option<u32>,
-    pub(crate) labels: Vec<(String, String)>,
+    pub(crate) said: Said,
     pub(crate) jobs: Vec<(String, Arc<dyn BoxedHandler>)>,
 }
 
@@ -42,8 +40,7 @@ impl ExecutorBuilder {
             workers: 1,
             log_days: 30,
             durability: Durability::Machine,
-            weight: None,
-            labels: Vec::new(),
+            said: Said::default(),
             jobs: Vec::new(),
         }
     }
@@ -126,7 +123,7 @@ impl ExecutorBuilder {
     /// with 1. What an operator sets in the admin wins. Default: nothing is said, which counts as 1.
     #[must_use]
     pub fn weight(mut self, weight: u32) -> Self {
-        self.weight = Some(weight);
+        self.said.weight = Some(weight);
         self
     }
 
@@ -135,7 +132,7 @@ impl ExecutorBuilder {
     /// operator sets in the admin wins.
     #[must_use]
     pub fn label(mut self, key: impl Into<String>, value: impl Into<String>) -> Self {
-        self.labels.push((key.into(), value.into()));
+        self.said.labels.push((key.into(), value.into()));
         self
     }
 
@@ -196,41 +193,7 @@ impl ExecutorBuilder {
                 format!("{} is not within 1 and 64", self.workers),
             ));
         }
-        self.said().map(drop)
-    }
-
-    /// The headers in which the executor says something of itself.
-    pub(crate) fn said(&self) -> Result<Vec<(&'static str, String)>, Error> {
-        let mut said = Vec::new();
-        if let Some(weight) = self.weight {
-            if !(1..=100).contains(&weight) {
-                let problem = format!("{weight} is not within 1 and 100");
-                return Err(Error::setting("weight", problem));
-            }
-            said.push((headers::WEIGHT, weight.to_string()));
-        }
-        for (index, (key, value)) in self.labels.iter().enumerate() {
-            let earlier = &self.labels[..index];
-            if !is_label(key) || !is_label(value) || earlier.iter().any(|(known, _)| known == key) {
-                let problem = format!(
-                    "\"{key}\"=\"{value}\": a key, each once, and a value have 1 to 63 letters, digits, -, _, . and /"
-                );
-                return Err(Error::setting("label", problem));
-            }
-        }
-        if !self.labels.is_empty() {
-            let pairs = self
-                .labels
-                .iter()
-                .map(|(key, value)| format!("{key}={value}"));
-            let text = pairs.collect::<Vec<_>>().join(",");
-            if self.labels.len() > 16 || text.len() > 255 {
-                let problem = "are too many: at most 16, and 255 characters with = and commas";
-                return Err(Error::setting("label", problem));
-            }
-            said.push((headers::LABELS, text));
-        }
-        Ok(said)
+        self.said.headers().map(drop)
     }
 
     /// The handlers by name.
@@ -277,11 +240,6 @@ impl ExecutorBuilder {
         })?;
         Ok(SocketAddr::new(card.ip(), bound.port()))
     }
-}
-
-fn is_label(text: &str) -> bool {
-    let allowed = |c: char| c.is_ascii_alphanumeric() || "-_./".contains(c);
-    (1..=63).contains(&text.len()) && text.chars().all(allowed)
 }
 
 fn is_http(address: &str) -> bool {

@@ -100,7 +100,7 @@ impl Executor {
             &settings.token,
             &settings.app,
             &boot_id,
-            &settings.said()?,
+            &settings.said.headers()?,
         )?;
         settings.handlers()?;
         make_private(&data)?;

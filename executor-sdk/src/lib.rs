@@ -15,6 +15,7 @@ mod ledger;
 mod outbox;
 mod registration;
 mod run;
+mod said;
 mod server;
 mod token;
 mod wall_clock;
