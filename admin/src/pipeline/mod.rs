@@ -62,7 +62,7 @@ pub use error::Error;
 pub use executors::Registry;
 pub use follow_calendars::FollowCalendars;
 pub use follow_clock::FollowClock;
-pub use forecast::{Chosen, Forecast, Loads};
+pub use forecast::{Chosen, Forecast, Loads, Minute};
 pub use resolve::Resolve;
 pub use scan::Scan;
 pub use settings::Settings;
@@ -84,6 +84,7 @@ pub struct Pipeline {
     holdings: holdings::Holdings,
     ring: Mutex<Ring<Waiting>>,
     jobs: jobs::Jobs,
+    recent_loads: forecast::Recent,
     executors: executors::Executors,
     addresses: addresses::Addresses,
     outcomes: complete::Queue,
@@ -133,6 +134,7 @@ impl Pipeline {
             shards: parts.shards,
             holdings: holdings::Holdings::default(),
             jobs: jobs::Jobs::default(),
+            recent_loads: forecast::Recent::default(),
             executors: executors::Executors::default(),
             outcomes: complete::Queue::default(),
             in_flight: in_flight::InFlight::default(),

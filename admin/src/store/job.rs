@@ -162,6 +162,24 @@ impl Definition {
     pub fn spec(&self) -> &JobSpec {
         &self.spec
     }
+
+    /// A fixed rate that stays goes on counting from where it does.
+    pub fn keep_anchor(&mut self, job: &Job) {
+        self.anchor_at = super::job_edit::anchor_after(job, self);
+    }
+
+    /// The schedule as it would be after saving.
+    ///
+    /// # Errors
+    /// None that [`Definition::check_in`] has not found.
+    pub fn schedule(&self) -> std::result::Result<Schedule, FieldError> {
+        let facts = Facts {
+            anchor_at: self.anchor_at,
+            spread_offset_seconds: self.spread_offset.unsigned_abs(),
+            calendars: self.calendars.list(),
+        };
+        Schedule::parse(&self.draft.schedule, &facts)
+    }
 }
 
 /// The start of the second of `at`.

@@ -330,7 +330,7 @@ fn fires_left_after(old: &Job, definition: &Definition) -> Option<i32> {
 }
 
 /// A fixed rate counts from the job's creation; another rate counts from the edit's second.
-fn anchor_after(old: &Job, definition: &Definition) -> Millis {
+pub(super) fn anchor_after(old: &Job, definition: &Definition) -> Millis {
     match &definition.draft.schedule.kind {
         new @ KindDraft::FixedRate { .. } if *new != old.draft.schedule.kind => {
             definition.anchor_at

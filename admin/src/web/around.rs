@@ -35,6 +35,26 @@ impl Around {
         Ok(Self { calendars, loads })
     }
 
+    /// The same for a look at one draft while it is typed: loads may be a little old.
+    ///
+    /// # Errors
+    /// The database could not be asked.
+    pub async fn roughly(
+        state: &State,
+        draft: &JobDraft,
+        before: Option<&Job>,
+    ) -> store::Result<Self> {
+        let calendars = state
+            .store
+            .calendars_named(&draft.schedule.calendars)
+            .await?;
+        let loads = match is_open(draft, before) {
+            true => Some(state.pipeline.recent_loads().await?),
+            false => None,
+        };
+        Ok(Self { calendars, loads })
+    }
+
     /// The calendars of one draft.
     pub fn calendars(&self, draft: &JobDraft) -> Calendars {
         self.calendars.only(&draft.schedule.calendars)

@@ -8,6 +8,8 @@ mod flows;
 mod loads;
 
 use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 
 use carillon_scheduler::Millis;
 
@@ -26,6 +28,7 @@ const MOST_INSTANTS: usize = 1_000_000;
 const TOP: usize = 20;
 
 const MINUTE: Millis = 60_000;
+const RECENT: Duration = Duration::from_secs(10);
 
 /// The fires of a span.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -81,7 +84,35 @@ impl Pipeline {
         let counted = tokio::task::spawn_blocking(move || Loads::of(flows, from)).await;
         counted.map_err(|error| store::Error::Corrupt(error.to_string()))
     }
+
+    /// The same, up to ten seconds old: for a preview, which is asked for while somebody types.
+    ///
+    /// # Errors
+    /// The database could not be asked.
+    pub async fn recent_loads(&self) -> store::Result<Loads> {
+        let now = self.clock.monotonic();
+        let kept = self
+            .recent_loads
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        if let Some((at, loads)) = &*kept
+            && now.saturating_sub(*at) < RECENT
+        {
+            return Ok(loads.clone());
+        }
+        drop(kept);
+        let loads = self.loads(None).await?;
+        let mut kept = self
+            .recent_loads
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        *kept = Some((now, loads.clone()));
+        Ok(loads)
+    }
 }
+
+/// What [`Pipeline::recent_loads`] keeps, and since when.
+pub type Recent = Mutex<Option<(Duration, Loads)>>;
 
 /// The schedules that fire in a span, and whether there are more of them than are looked at.
 async fn flows(

@@ -3,6 +3,7 @@
 
 mod clocks;
 mod days;
+mod unsaved;
 
 use carillon_scheduler::{Facts, KindDraft, Millis, Schedule, ScheduleDraft};
 use chrono::{DateTime, FixedOffset, Offset as _};
@@ -12,6 +13,7 @@ use crate::pipeline::Chosen;
 use crate::store::{Calendars, Job};
 
 pub use days::ExcludedDay;
+pub use unsaved::{Error, from_now, nobody, of_draft};
 
 /// What is to be looked at.
 #[derive(Clone, Copy, Debug)]

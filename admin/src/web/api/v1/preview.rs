@@ -1,7 +1,7 @@
 //! What a definition will do: `/preview` of one that is not saved, `/jobs/{id}/next` of a job.
 
 use actix_web::HttpResponse;
-use actix_web::web::{Data, Payload};
+use actix_web::web::{Data, Payload, block};
 use carillon_scheduler::Millis;
 use serde_json::{Map, Value, json};
 
@@ -11,7 +11,7 @@ use super::params::Id;
 use super::query::Query;
 use super::views::PreviewJson;
 use super::{body, definition, time};
-use crate::store::{App, Definition, Job};
+use crate::store::Job;
 use crate::web::State;
 use crate::web::around::Around;
 use crate::web::preview::{self, Preview, Span};
@@ -28,7 +28,9 @@ pub async fn next(state: Data<State>, id: Id, mut query: Query) -> Result<HttpRe
     query.finish()?;
     let job = find(&state, id.0).await?;
     let now = state.clock.now();
-    let preview = preview::of_job(&job, from.unwrap_or(now), count, now)
+    let looked = block(move || preview::of_job(&job, from.unwrap_or(now), count, now)).await;
+    let preview = looked
+        .map_err(|_| Error::internal())?
         .map_err(crate::store::Error::Invalid)?;
     Ok(HttpResponse::Ok().json(PreviewJson::from(preview)))
 }
@@ -48,11 +50,10 @@ pub async fn unsaved(
         )));
     };
     let now = state.clock.now();
+    let count = count(members.remove("count"))?;
     let span = Span {
         from: from(members.remove("from"))?.unwrap_or(now),
-        count: count(members.remove("count"))?,
-        fires_left: None,
-        now,
+        ..preview::from_now(count, now)
     };
     let before = match id(members.remove("job_id"))? {
         Some(id) => Some(find(&state, id).await?),
@@ -79,40 +80,15 @@ async fn looked_at(
     let draft = definition::draft(Value::Object(members))?;
     let app = match is_whole {
         true => definition::app_of(&state.store, &draft).await?,
-        false => nobody(),
+        false => preview::nobody(),
     };
-    let drafts = std::slice::from_ref(&draft);
-    let mut around = Around::of(state, drafts, before).await?;
-    let (surroundings, chosen) = around.surroundings(&app, &draft, before, span.now);
-    let definition =
-        Definition::check_in(surroundings, &draft, span.now).map_err(definition::first)?;
-    let fires_left = fires_left(before, &definition);
-    let (schedule, calendars) = (&definition.spec().schedule, around.calendars(&draft));
-    Ok(preview::preview(
-        schedule,
-        &calendars,
-        chosen,
-        Span { fires_left, ..span },
-    ))
-}
-
-/// As the edit would set it.
-fn fires_left(before: Option<&Job>, definition: &Definition) -> Option<u32> {
-    let schedule = &definition.spec().schedule;
-    match before.filter(|job| job.draft.schedule == schedule.draft()) {
-        Some(job) => job.fires_left.map(i32::unsigned_abs),
-        None => schedule.max_fires(),
-    }
-}
-
-/// Of a schedule that is looked at without a job.
-fn nobody() -> App {
-    App {
-        id: 0,
-        name: "preview".to_owned(),
-        title: String::new(),
-        created_at: 0,
-    }
+    let around = Around::of(state, std::slice::from_ref(&draft), before).await?;
+    preview::of_draft(around, &app, &draft, before, span)
+        .await
+        .map_err(|error| match error {
+            preview::Error::Fields(errors) => definition::first(errors),
+            preview::Error::Store(error) => error.into(),
+        })
 }
 
 fn count(given: Option<Value>) -> Result<usize, Error> {
