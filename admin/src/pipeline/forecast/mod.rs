@@ -8,7 +8,7 @@ mod flows;
 mod loads;
 
 use std::collections::BTreeMap;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use carillon_scheduler::Millis;
@@ -91,23 +91,23 @@ impl Pipeline {
     /// The database could not be asked.
     pub async fn recent_loads(&self) -> store::Result<Loads> {
         let now = self.clock.monotonic();
-        let kept = self
-            .recent_loads
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        if let Some((at, loads)) = &*kept
-            && now.saturating_sub(*at) < RECENT
-        {
-            return Ok(loads.clone());
+        if let Some(loads) = self.kept_loads(now) {
+            return Ok(loads);
         }
-        drop(kept);
         let loads = self.loads(None).await?;
-        let mut kept = self
-            .recent_loads
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        *kept = Some((now, loads.clone()));
+        *self.kept() = Some((now, loads.clone()));
         Ok(loads)
+    }
+
+    fn kept_loads(&self, now: Duration) -> Option<Loads> {
+        let kept = self.kept();
+        let (at, loads) = kept.as_ref()?;
+        (now.saturating_sub(*at) < RECENT).then(|| loads.clone())
+    }
+
+    fn kept(&self) -> MutexGuard<'_, Option<(Duration, Loads)>> {
+        let kept = self.recent_loads.lock();
+        kept.unwrap_or_else(PoisonError::into_inner)
     }
 }
 
