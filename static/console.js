@@ -126,8 +126,13 @@ for (const select of all("form[data-submit-on-change] select")) select.addEventL
 const preview = document.getElementById("preview");
 if (preview) {
   const form = preview.closest("form");
-  const names = ["kind", "expression", "timezone", "clock_changes", "seconds"];
-  const wanted = () => new URLSearchParams(names.map((name) => [name, new FormData(form).get(name) ?? ""])).toString();
+  // The fields that may be marked as wrong while they are typed. All but the parameters are sent.
+  const names = ["expression", "timezone", "seconds", "at", "every_seconds", "from", "to", "start_at", "end_at", "max_fires", "spread_seconds"];
+  const wanted = () => {
+    const fields = new FormData(form);
+    for (const name of ["csrf", "params", "revision"]) fields.delete(name);
+    return new URLSearchParams(fields).toString();
+  };
   let shown = wanted();
   let timer = 0;
   const show = async () => {
@@ -141,7 +146,7 @@ if (preview) {
     markSchedule();
   };
   const markSchedule = () => {
-    for (const name of names.slice(1)) {
+    for (const name of names) {
       const field = form.elements[name];
       const error = preview.querySelector(`[data-field="${name}"]`);
       if (!field?.setAttribute) continue;

@@ -26,6 +26,17 @@ impl Form {
         self.values.get(name).map_or("", String::as_str)
     }
 
+    /// What was chosen of a field that may be sent several times.
+    pub fn items(&self, name: &str) -> Vec<String> {
+        let items = self.value(name).lines().map(str::to_owned);
+        items.filter(|item| !item.is_empty()).collect()
+    }
+
+    /// Is this one of them?
+    pub fn has(&self, name: &str, item: &str) -> bool {
+        self.value(name).lines().any(|chosen| chosen == item)
+    }
+
     /// Has this choice been made?
     pub fn is(&self, name: &str, value: &str) -> bool {
         self.value(name) == value
@@ -45,6 +56,11 @@ impl Form {
     pub fn sort_errors(&mut self, fields: &[(&str, &str)]) {
         self.errors
             .sort_by_key(|(name, _)| fields.iter().position(|(field, _)| field == name));
+    }
+
+    /// For another look at what was filled in.
+    pub fn forget_errors(&mut self) {
+        self.errors.clear();
     }
 
     pub fn is_fine(&self) -> bool {
@@ -107,9 +123,20 @@ impl Form {
 }
 
 impl From<Fields> for Form {
+    /// What is sent several times is kept line by line.
     fn from(fields: Fields) -> Self {
+        let mut values: HashMap<String, String> = HashMap::new();
+        for (name, value) in fields.0 {
+            match values.get_mut(&name) {
+                Some(before) => {
+                    before.push('\n');
+                    before.push_str(&value);
+                }
+                None => drop(values.insert(name, value)),
+            }
+        }
         Self {
-            values: fields.0.into_iter().collect(),
+            values,
             errors: vec![],
         }
     }

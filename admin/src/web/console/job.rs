@@ -5,8 +5,9 @@ use actix_web::{HttpRequest, HttpResponse, web};
 use askama::Template;
 
 use super::guard::Fields;
-use super::preview::{Preview, preview};
+use super::preview::{self, Preview};
 use super::problem::Problem;
+use super::rules::{self, Rule};
 use super::runs::Row;
 use super::view::{self, Badge, ScheduleText};
 use crate::store::overview::LATELY;
@@ -36,6 +37,7 @@ struct Page {
     badge: Badge,
     state: &'static str,
     schedule: ScheduleText,
+    rules: Vec<Rule>,
     preview: Preview,
     runs: Vec<Row>,
     misfires: Vec<Misfire>,
@@ -65,7 +67,8 @@ pub async fn page(
         badge: view::job_badge(&job),
         state: view::job_state(&job),
         schedule: view::schedule(&job.draft.schedule),
-        preview: preview(&job.draft.schedule, job.anchor_at, frame.now),
+        rules: rules::of(&job, frame.zone),
+        preview: preview::of_job(&job, frame.now),
         runs: runs
             .items
             .into_iter()

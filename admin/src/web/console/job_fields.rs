@@ -1,102 +1,80 @@
 //! The fields of a job's form: what they are called, how a job fills them, and the definition that they make.
 
 use carillon_scheduler::{
-    BlockStrategy, CatchUp, ClockChanges, CronDraft, Facts, JobDraft, KindDraft, MisfirePolicy,
-    RouteStrategy, ScheduleDraft,
+    BlockStrategy, CatchUp, Facts, JobDraft, MisfirePolicy, Overlap, RouteStrategy,
 };
+use chrono_tz::Tz;
 
 use super::form::Form;
 use super::problem::Problem;
-use crate::store::{Definition, Job, Surroundings};
+use super::schedule_fields::{self, schedule_of};
+use crate::store::{Definition, Job};
 use crate::web::State;
+use crate::web::around::Around;
 
-/// The form's fields and what people call them.
-pub const LABELS: &[(&str, &str)] = &[
+const WHAT: &[(&str, &str)] = &[
     ("name", "Name"),
     ("app", "App"),
     ("handler", "Handler"),
     ("params", "Parameters"),
-    ("kind", "Schedule"),
-    ("expression", "Cron expression"),
-    ("timezone", "Time zone"),
-    ("clock_changes", "Clock changes"),
-    ("seconds", "Every … seconds"),
+];
+const HOW: &[(&str, &str)] = &[
     ("catch_up", "Late fires"),
     ("misfire", "Missed fires"),
     ("misfire_threshold_seconds", "Missed after"),
+    ("misfire_limit", "Missed fires that run"),
+    (
+        "misfire_window_seconds",
+        "Missed fires run if at most so old",
+    ),
     ("route", "Route"),
+    ("route_labels", "Labels"),
+    ("overlap", "While another fire is open"),
+    ("overlap_queue", "Waiting fires"),
     ("block", "While one is running"),
     ("timeout_seconds", "Time-out"),
     ("retries", "Retries"),
     ("enabled", "Enabled"),
 ];
 
-/// A job as the form shows it.
-pub fn filled(draft: &JobDraft) -> Form {
+/// The form's fields and what people call them, as a reader meets them.
+pub fn labels() -> Vec<(&'static str, &'static str)> {
+    [WHAT, schedule_fields::LABELS, HOW].concat()
+}
+
+/// A job as the form shows it to a viewer in this zone.
+pub fn filled(draft: &JobDraft, zone: Tz) -> Form {
     let form = Form::default()
         .with("app", &draft.app)
         .with("name", &draft.name)
         .with("handler", &draft.handler)
         .with("params", &draft.params)
-        .with("kind", draft.schedule.kind())
         .with("catch_up", draft.catch_up.as_str())
         .with("misfire", draft.misfire.as_str())
         .with(
             "misfire_threshold_seconds",
             draft.misfire_threshold_seconds.to_string(),
         )
+        .with("misfire_limit", draft.misfire_limit.to_string())
+        .with(
+            "misfire_window_seconds",
+            draft.misfire_window_seconds.to_string(),
+        )
         .with("route", draft.route.as_str())
+        .with("route_labels", &draft.route_labels)
+        .with("overlap", draft.overlap.as_str())
+        .with("overlap_queue", draft.overlap_queue.to_string())
         .with("block", draft.block.as_str())
         .with("timeout_seconds", draft.timeout_seconds.to_string())
         .with("retries", draft.retries.to_string())
         .with("enabled", if draft.enabled { "yes" } else { "" });
-    match &draft.schedule.kind {
-        KindDraft::Cron(cron) => form
-            .with("expression", &cron.expression)
-            .with("timezone", &cron.timezone)
-            .with("clock_changes", cron.clock_changes.as_str()),
-        KindDraft::FixedRate { seconds } => form
-            .with("timezone", "UTC")
-            .with("seconds", seconds.to_string()),
-        _ => form.with("timezone", "UTC"),
-    }
+    schedule_fields::fill(form, &draft.schedule, zone)
 }
 
-/// The schedule that was chosen; None if its numbers cannot be read, which the form then says.
-pub fn schedule_of(form: &mut Form) -> Option<ScheduleDraft> {
-    match form.value("kind") {
-        "cron" => Some(
-            KindDraft::Cron(CronDraft {
-                expression: form.value("expression").to_owned(),
-                timezone: form.value("timezone").trim().to_owned(),
-                clock_changes: form.word::<ClockChanges>("clock_changes"),
-            })
-            .into(),
-        ),
-        "fixed_rate" => {
-            let seconds = form.number("seconds", 0);
-            form.error("seconds")
-                .is_none()
-                .then(|| ScheduleDraft::fixed_rate(seconds))
-        }
-        "none" | "" => Some(ScheduleDraft::none()),
-        other => {
-            let text = format!("`{other}` is no kind of schedule");
-            form.refuse("kind", text);
-            None
-        }
-    }
-}
-
-/// The checked definition; None: the form says what is wrong.
-pub async fn definition(
-    state: &State,
-    form: &mut Form,
-    before: Option<&Job>,
-    now: i64,
-) -> Result<Option<Definition>, Problem> {
-    let schedule = schedule_of(form);
-    let draft = JobDraft {
+/// The draft that was filled in; what cannot be read has its default, and the form says so.
+fn draft(form: &mut Form, zone: Tz) -> JobDraft {
+    let schedule = schedule_of(form, zone);
+    JobDraft {
         app: form.value("app").to_owned(),
         name: form.value("name").to_owned(),
         handler: form.value("handler").to_owned(),
@@ -106,35 +84,46 @@ pub async fn definition(
         catch_up: form.word::<CatchUp>("catch_up"),
         misfire: form.word::<MisfirePolicy>("misfire"),
         misfire_threshold_seconds: form.number("misfire_threshold_seconds", 60),
+        misfire_limit: form.number("misfire_limit", 100),
+        misfire_window_seconds: form.number("misfire_window_seconds", 3_600),
         route: form.word::<RouteStrategy>("route"),
+        route_labels: form.value("route_labels").to_owned(),
+        overlap: form.word::<Overlap>("overlap"),
+        overlap_queue: form.number("overlap_queue", 10),
         block: form.word::<BlockStrategy>("block"),
         timeout_seconds: form.number("timeout_seconds", 0),
         retries: form.number("retries", 0),
         enabled: form.is("enabled", "yes"),
-        ..before.map_or_else(|| JobDraft::new("", "", ""), |job| job.draft.clone())
-    };
+    }
+}
+
+/// The checked definition; None: the form says what is wrong.
+pub async fn definition(
+    state: &State,
+    form: &mut Form,
+    before: Option<&Job>,
+    zone: Tz,
+) -> Result<Option<Definition>, Problem> {
+    let now = state.clock.now();
+    let draft = draft(form, zone);
     let app = match draft.app.is_empty() {
         true => None,
         false => state.store.app_by_name(&draft.app).await?,
     };
-    let calendars = state
-        .store
-        .calendars_named(&draft.schedule.calendars)
-        .await?;
+    let mut around = Around::of(state, std::slice::from_ref(&draft), before).await?;
     let checked = match &app {
-        Some(app) => Definition::check_in(
-            match before {
-                None => Surroundings::new(app, &calendars),
-                Some(job) => Surroundings::of(app, job, &calendars),
-            },
-            &draft,
-            now,
-        ),
+        Some(app) => {
+            let (surroundings, _) = around.surroundings(app, &draft, before, now);
+            Definition::check_in(surroundings, &draft, now)
+        }
         None => {
             form.refuse("app", "Choose the app whose executors run it.");
-            draft
-                .validate(&Facts::anchored(now), None, now)
-                .and(Err(vec![]))
+            let calendars = around.calendars(&draft);
+            let facts = Facts {
+                calendars: calendars.list(),
+                ..Facts::anchored(now)
+            };
+            draft.validate(&facts, None, now).and(Err(vec![]))
         }
     };
     match checked {

@@ -4,22 +4,27 @@
 //! what is shown fresh. Whoever is signed in is an administrator for now.
 
 mod apps;
+mod calendars;
 mod chart;
 mod choice;
 mod dashboard;
 mod executor;
+mod forecast;
 mod form;
 pub mod guard;
 mod job;
 mod job_fields;
 mod job_form;
+mod job_form_page;
 mod jobs;
 mod log;
 mod preview;
 pub mod problem;
+mod rules;
 mod run;
 mod run_now;
 mod runs;
+mod schedule_fields;
 mod view;
 
 use actix_web::middleware::from_fn;
@@ -83,6 +88,8 @@ fn pages(cfg: &mut ServiceConfig) {
                 .get(run::ask_kill)
                 .post(run::kill),
         )
+        .service(resource("/forecast").get(forecast::page))
+        .service(resource("/calendars").get(calendars::list))
         .service(resource("/apps").get(apps::list).post(apps::create))
         .service(resource("/apps/new").get(apps::new))
         .service(

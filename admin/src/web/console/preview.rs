@@ -1,19 +1,24 @@
 //! The next fires of a schedule that may not be saved yet, and what is wrong with it.
 
 use actix_web::http::StatusCode;
-use actix_web::{HttpResponse, web};
+use actix_web::{HttpRequest, HttpResponse, web};
 use askama::Template;
-use carillon_scheduler::{
-    ClockChanges, CronDraft, Facts, KindDraft, Millis, Schedule, ScheduleDraft,
-};
-use chrono::{DateTime, Offset, TimeZone};
+use carillon_scheduler::{FieldError, JobDraft, Millis};
 use chrono_tz::Tz;
-use serde::Deserialize;
 
+use super::form::Form;
+use super::guard::Fields;
 use super::problem::Problem;
+use super::schedule_fields::{LABELS, is_blank, schedule_of};
+use crate::store::Job;
+use crate::web::State;
+use crate::web::around::Around;
 use crate::web::html::{self, Frame};
+use crate::web::preview;
 
 const COUNT: usize = 5;
+/// Days that are named; the API tells them all.
+const DAYS: usize = 6;
 
 /// What a schedule will do.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,10 +28,14 @@ pub enum Preview {
     /// The form's field, and the message for it.
     Wrong { field: String, message: String },
     Fires {
-        zone: String,
+        zone: &'static str,
         fires: Vec<Instant>,
         /// The zone's clocks change between these fires.
         clock_change: bool,
+        /// There are no more than these.
+        ends: bool,
+        /// Sentences: the spread, excluded days, clock changes.
+        notes: Vec<String>,
     },
 }
 
@@ -41,103 +50,131 @@ pub struct Instant {
     pub offset: String,
 }
 
-pub fn preview(draft: &ScheduleDraft, anchor_at: Millis, now: Millis) -> Preview {
-    let zone: Tz = match &draft.kind {
-        KindDraft::None => return Preview::Never,
-        KindDraft::Cron(cron) | KindDraft::UnixCron(cron) => {
-            cron.timezone.trim().parse().unwrap_or(Tz::UTC)
+impl From<preview::Preview> for Preview {
+    fn from(looked: preview::Preview) -> Self {
+        let zone = looked.zone;
+        let fires: Vec<Instant> = looked.fires.iter().map(|at| instant(*at, zone)).collect();
+        let mut notes: Vec<String> = looked.spread.iter().map(|it| it.why.clone()).collect();
+        notes.extend(excluded(&looked.excluded));
+        notes.extend(looked.notes);
+        Self::Fires {
+            zone: zone.name(),
+            clock_change: fires.iter().any(|fire| fire.offset != fires[0].offset),
+            fires,
+            ends: looked.ends,
+            notes,
         }
-        KindDraft::Daily(daily) => daily.timezone.trim().parse().unwrap_or(Tz::UTC),
-        _ => Tz::UTC,
-    };
-    let wrong = |field: &str, message: String| Preview::Wrong {
-        field: field.rsplit('.').next().unwrap_or(field).to_owned(),
-        message,
-    };
-    let schedule = match Schedule::parse(
-        draft,
-        &Facts::anchored(anchor_at - anchor_at.rem_euclid(1000)),
-    ) {
-        Ok(schedule) => schedule,
-        Err(error) => return wrong(&error.field, error.message),
-    };
-    let instants = schedule.following(now, COUNT);
-    if instants.is_empty() {
-        return wrong(
-            "expression",
-            "It never fires: see its day, month and year.".to_owned(),
-        );
     }
-    let fires: Vec<Instant> = instants.iter().map(|at| instant(*at, zone)).collect();
-    Preview::Fires {
-        zone: zone.name().to_owned(),
-        clock_change: fires.iter().any(|fire| fire.offset != fires[0].offset),
-        fires,
+}
+
+/// Of a job that is there.
+pub fn of_job(job: &Job, now: Millis) -> Preview {
+    if job.draft.schedule.kind() == "none" {
+        return Preview::Never;
+    }
+    match preview::of_job(job, now, COUNT, now) {
+        Ok(looked) => looked.into(),
+        Err(error) => wrong(&error),
+    }
+}
+
+fn wrong(error: &FieldError) -> Preview {
+    let field = error.field.rsplit('.').next().unwrap_or(&error.field);
+    Preview::Wrong {
+        field: field.to_owned(),
+        message: error.message.clone(),
     }
 }
 
 fn instant(at: Millis, zone: Tz) -> Instant {
-    let utc = DateTime::from_timestamp_millis(at).unwrap_or_default();
-    let local = zone.from_utc_datetime(&utc.naive_utc());
+    let (utc, local) = (preview::local(at, Tz::UTC), preview::local(at, zone));
     let same_day = local.date_naive() == utc.date_naive();
+    let format = if same_day {
+        "%H:%M:%S"
+    } else {
+        "%m-%d %H:%M:%S"
+    };
     Instant {
         at,
         local: local.format("%a %Y-%m-%d %H:%M:%S").to_string(),
-        utc: utc
-            .format(if same_day {
-                "%H:%M:%S"
-            } else {
-                "%m-%d %H:%M:%S"
-            })
-            .to_string(),
-        offset: local.offset().fix().to_string(),
+        utc: utc.format(format).to_string(),
+        offset: local.offset().to_string(),
     }
 }
 
-/// A schedule as the form sends it.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-pub struct Asked {
-    kind: String,
-    expression: String,
-    timezone: String,
-    clock_changes: String,
-    seconds: String,
+/// `Left out: Thu 2026-12-24, Fri 2026-12-25 (bank).`
+fn excluded(days: &[preview::ExcludedDay]) -> Option<String> {
+    let first = days.first()?;
+    let mut named: Vec<String> = days
+        .iter()
+        .take(DAYS)
+        .map(|excluded| {
+            let day = excluded.day.format("%a %Y-%m-%d");
+            match excluded.moved_to {
+                Some(to) => format!("{day} to {}", to.format("%a %Y-%m-%d")),
+                None => day.to_string(),
+            }
+        })
+        .collect();
+    if days.len() > DAYS {
+        named.push(format!("and {} more", days.len() - DAYS));
+    }
+    let mut calendars: Vec<&str> = days
+        .iter()
+        .flat_map(|day| day.calendars.iter().map(String::as_str))
+        .collect();
+    calendars.sort_unstable();
+    calendars.dedup();
+    let verb = match first.moved_to {
+        Some(_) => "Moved",
+        None => "Left out",
+    };
+    Some(format!(
+        "{verb} by {}: {}.",
+        calendars.join(" and "),
+        named.join(", ")
+    ))
 }
 
-impl Asked {
-    /// Nothing has been typed yet: an empty field is no error before it is left or saved.
-    fn is_blank(&self) -> bool {
-        match self.kind.as_str() {
-            "cron" => self.expression.trim().is_empty(),
-            "fixed_rate" => self.seconds.trim().is_empty(),
-            _ => true,
+/// Of a form as it is now; `before` is the job that it is to change.
+pub async fn of_form(
+    state: &State,
+    form: &Form,
+    before: Option<&Job>,
+    zone: Tz,
+) -> Result<Preview, Problem> {
+    if is_blank(form) {
+        return Ok(Preview::Never);
+    }
+    let mut form = form.clone();
+    form.forget_errors();
+    let Some(schedule) = schedule_of(&mut form, zone) else {
+        form.sort_errors(LABELS);
+        let first = form.errors().first();
+        return Ok(first.map_or(Preview::Never, |(name, message)| {
+            wrong(&FieldError::new(name, message))
+        }));
+    };
+    let named = |name: &str| match form.value(name).trim() {
+        "" => "preview".to_owned(),
+        text => text.chars().take(64).collect(),
+    };
+    let draft = JobDraft {
+        schedule,
+        ..JobDraft::new(named("app"), named("name"), named("handler"))
+    };
+    let around = Around::roughly(state, &draft, before).await?;
+    let span = preview::from_now(COUNT, state.clock.now());
+    match preview::of_draft(around, &preview::nobody(), &draft, before, span).await {
+        Ok(looked) => Ok(looked.into()),
+        Err(preview::Error::Store(error)) => Err(error.into()),
+        Err(preview::Error::Fields(errors)) => {
+            let of_schedule = |error: &&FieldError| error.field.starts_with("schedule");
+            Ok(errors
+                .iter()
+                .find(of_schedule)
+                .map_or(Preview::Never, wrong))
         }
-    }
-
-    fn preview(&self, now: Millis) -> Preview {
-        let draft = match self.kind.as_str() {
-            _ if self.is_blank() => ScheduleDraft::none(),
-            "cron" => KindDraft::Cron(CronDraft {
-                expression: self.expression.clone(),
-                timezone: self.timezone.clone(),
-                clock_changes: self
-                    .clock_changes
-                    .parse::<ClockChanges>()
-                    .unwrap_or_default(),
-            })
-            .into(),
-            _ => match self.seconds.trim().parse() {
-                Ok(seconds) => ScheduleDraft::fixed_rate(seconds),
-                Err(_) => {
-                    return Preview::Wrong {
-                        field: "seconds".to_owned(),
-                        message: "must be a whole number of seconds".to_owned(),
-                    };
-                }
-            },
-        };
-        preview(&draft, now, now)
     }
 }
 
@@ -148,21 +185,38 @@ struct Fragment {
     preview: Preview,
 }
 
-/// `GET /jobs/preview`: a part of the form's page.
-pub async fn fragment(frame: Frame, asked: web::Query<Asked>) -> Result<HttpResponse, Problem> {
-    let preview = asked.preview(frame.now);
+/// `GET /jobs/preview`: a part of the form's page. The query has the form's fields, and the number of the job that it
+/// is to change.
+pub async fn fragment(
+    state: web::Data<State>,
+    request: HttpRequest,
+    frame: Frame,
+) -> Result<HttpResponse, Problem> {
+    let fields = url::form_urlencoded::parse(request.query_string().as_bytes());
+    let form = Form::from(Fields(fields.into_owned().collect()));
+    let before = match form.value("job").parse() {
+        Ok(id) => state.store.job(id).await?,
+        Err(_) => None,
+    };
+    let preview = of_form(&state, &form, before.as_ref(), frame.zone).await?;
     Ok(html::page(&Fragment { frame, preview }, StatusCode::OK))
 }
 
 #[cfg(test)]
 mod tests {
+    use carillon_scheduler::{Facts, Schedule, ScheduleDraft};
+
     use super::*;
+    use crate::store::Calendars;
 
     /// 2026-03-28T00:00:00Z
     const NOW: Millis = 1_774_656_000_000;
 
     fn cron(expression: &str, zone: &str) -> Preview {
-        preview(&ScheduleDraft::cron(expression, zone), NOW, NOW)
+        let draft = ScheduleDraft::cron(expression, zone);
+        let schedule = Schedule::parse(&draft, &Facts::anchored(NOW)).unwrap();
+        let span = preview::from_now(COUNT, NOW);
+        preview::preview(&schedule, &Calendars::default(), None, span).into()
     }
 
     #[test]
@@ -171,13 +225,15 @@ mod tests {
             zone,
             fires,
             clock_change,
+            ends,
+            notes,
         } = cron("0 0 3 * * ?", "Europe/Berlin")
         else {
             panic!("no fires");
         };
         assert_eq!(
-            (zone.as_str(), fires.len(), clock_change),
-            ("Europe/Berlin", 5, true)
+            (zone, fires.len(), clock_change, ends),
+            ("Europe/Berlin", 5, true, false)
         );
         assert_eq!(
             (fires[0].local.as_str(), fires[0].utc.as_str()),
@@ -187,6 +243,7 @@ mod tests {
             (fires[2].utc.as_str(), fires[2].offset.as_str()),
             ("01:00:00", "+02:00")
         );
+        assert_eq!(notes, Vec::<String>::new());
     }
 
     #[test]
@@ -201,17 +258,30 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_told_with_its_field() {
-        let field = |preview: Preview| match preview {
-            Preview::Wrong { field, .. } => field,
-            other => panic!("{other:?}"),
+    fn excluded_days_make_one_sentence() {
+        let day = |day: &str, to: Option<&str>| preview::ExcludedDay {
+            day: day.parse().unwrap(),
+            moved_to: to.map(|to| to.parse().unwrap()),
+            calendars: vec!["bank".into()],
         };
-        assert_eq!(field(cron("0 0 25 * * ?", "UTC")), "expression");
-        assert_eq!(field(cron("0 0 0 30 2 ?", "UTC")), "expression");
-        assert_eq!(field(cron("0 0 3 * * ?", "Mars/Olympus")), "timezone");
+        let told = excluded(&[day("2026-12-24", None), day("2026-12-25", None)]);
         assert_eq!(
-            field(preview(&ScheduleDraft::fixed_rate(0), NOW, NOW)),
-            "seconds"
+            told.unwrap(),
+            "Left out by bank: Thu 2026-12-24, Fri 2026-12-25."
         );
+        let moved = excluded(&[day("2026-12-25", Some("2026-12-28"))]);
+        assert_eq!(
+            moved.unwrap(),
+            "Moved by bank: Fri 2026-12-25 to Mon 2026-12-28."
+        );
+        let many: Vec<_> = (1..=9)
+            .map(|number| day(&format!("2026-12-0{number}"), None))
+            .collect();
+        assert!(
+            excluded(&many)
+                .unwrap()
+                .ends_with("Sun 2026-12-06, and 3 more.")
+        );
+        assert_eq!(excluded(&[]), None);
     }
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use carillon_admin::Admin;
 use carillon_admin::config::random_secret;
 use carillon_admin::pipeline::Pipeline;
-use carillon_admin::store::{Definition, Job, Store};
+use carillon_admin::store::{Definition, Job, Store, Surroundings};
 use carillon_admin::web::setup::{FIRST_ADMIN, ensure_first_admin};
 use carillon_executor::{Executor, JobContext, JobError, log};
 use carillon_scheduler::{Clock, JobDraft, SystemClock};
@@ -68,12 +68,22 @@ impl Live {
     pub async fn job(&self, draft: JobDraft) -> Job {
         let now = self.clock.now();
         let app = self.store.app_by_name(&draft.app).await.unwrap().unwrap();
-        let definitions = vec![Definition::check(&app, &draft, now).unwrap()];
+        let calendars = self.store.calendars_named(&draft.schedule.calendars);
+        let calendars = calendars.await.unwrap();
+        let surroundings = Surroundings::new(&app, &calendars);
+        let definitions = vec![Definition::check_in(surroundings, &draft, now).unwrap()];
         let made = self
             .store
             .create_jobs(definitions, 8, now, &actor(), None)
             .await;
         made.unwrap().remove(0)
+    }
+
+    /// A calendar, as the API takes it.
+    pub async fn calendar(&self, json: &str) {
+        let (draft, now) = (serde_json::from_str(json).unwrap(), self.clock.now());
+        let made = self.store.create_calendar(&draft, now, &actor()).await;
+        made.unwrap();
     }
 
     /// An executor that is online when this returns; it ends with `stop` or with this value.

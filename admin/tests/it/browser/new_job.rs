@@ -104,6 +104,21 @@ fn the_kind_of_schedule_shows_its_own_fields() {
         assert!(!shown("#expression").await && shown("#seconds").await);
         browser.fill("#seconds", "90").await;
         browser.find("[data-testid=fire]:nth-child(5)").await;
+        browser.press("#kind-daily").await;
+        assert!(shown("#weekdays").await && shown("#timezone").await && !shown("#seconds").await);
+        browser.fill("#every_seconds", "36000").await;
+        browser.press("#weekday-SUN").await;
+        let preview = browser.find("#preview").await;
+        browser
+            .until("its days and hours are left", async || {
+                let text = preview.text().await.unwrap();
+                text.contains(" 18:00:00") && !text.contains("Sun ")
+            })
+            .await;
+        browser.press("#kind-once").await;
+        assert!(shown("#at").await && !shown("#timezone").await);
+        browser.press("#kind-unix_cron").await;
+        assert!(shown("#expression").await && shown("#timezone").await);
         browser.press("#kind-none").await;
         assert!(!shown("#seconds").await && !shown("#preview").await);
         browser.fill("#name", "By hand").await;

@@ -66,6 +66,8 @@ const PAGES: &[&str] = &[
     "/jobs/new",
     "/runs",
     "/runs?state=trouble",
+    "/forecast",
+    "/calendars",
     "/apps",
     "/apps/new",
     "/no/such/page",
@@ -78,6 +80,10 @@ async fn filled() -> Live {
     let mut draft = JobDraft::new("orders", long, "h".repeat(200));
     draft.schedule = ScheduleDraft::fixed_rate(1);
     draft.params = "p".repeat(500);
+    live.calendar(r#"{"name": "the-days-on-which-no-bank-of-this-world-is-open-for-anybody", "days": ["2099-12-25"]}"#)
+        .await;
+    draft.schedule.calendars =
+        vec!["the-days-on-which-no-bank-of-this-world-is-open-for-anybody".into()];
     live.job(draft).await;
     live
 }

@@ -2,7 +2,10 @@
 
 use std::time::Duration;
 
-use carillon_scheduler::{BlockStrategy, JobDraft, RouteStrategy, ScheduleDraft};
+use carillon_scheduler::{
+    BlockStrategy, JobDraft, MisfirePolicy, Overlap, RouteStrategy, ScheduleDraft,
+};
+use serde_json::json;
 
 use super::live::Live;
 use crate::services::runtime;
@@ -104,7 +107,54 @@ async fn fill(live: &Live) {
         "1500",
     ))
     .await;
+    with_rules(live).await;
     tokio::time::sleep(Duration::from_secs(20)).await;
     gone.cancel();
     tokio::time::sleep(Duration::from_secs(15)).await;
+}
+
+/// A calendar, and jobs of the other kinds with all that they can say.
+async fn with_rules(live: &Live) {
+    live.calendar(r#"{"name": "bank", "title": "Bank holidays", "weekdays": ["SAT", "SUN"], "days": ["2026-12-25", "2027-01-01"]}"#)
+        .await;
+    let schedule = |json: serde_json::Value| serde_json::from_value(json).unwrap();
+    let nightly = json!({
+        "kind": "cron", "expression": "0 30 2 * * ?", "timezone": "America/New_York", "calendars": ["bank"],
+        "on_excluded": "next_working_day", "spread_seconds": 600, "max_fires": 300, "end_at": "2029-12-31T23:59:59Z"
+    });
+    let mut nightly = job(
+        "billing",
+        "Reconcile accounts",
+        "echo",
+        schedule(nightly),
+        "",
+    );
+    (nightly.overlap, nightly.misfire) = (Overlap::Wait, MisfirePolicy::FireAll);
+    live.job(nightly).await;
+    let daily = json!({"kind": "daily", "every_seconds": 600, "from": "08:00", "to": "18:00", "weekdays": ["MON", "TUE", "WED"], "timezone": "Asia/Tokyo"});
+    live.job(job(
+        "warehouse",
+        "Count the shelves",
+        "echo",
+        schedule(daily),
+        "",
+    ))
+    .await;
+    let hourly = json!({"kind": "unix_cron", "expression": "0 * * * *"});
+    live.job(job(
+        "billing",
+        "Publish exchange rates",
+        "echo",
+        schedule(hourly),
+        "",
+    ))
+    .await;
+    live.job(job(
+        "billing",
+        "Poll the payment gateway",
+        "echo",
+        ScheduleDraft::fixed_delay(40),
+        "",
+    ))
+    .await;
 }

@@ -6,6 +6,7 @@ mod executors;
 mod forms;
 mod guard;
 mod pages;
+mod rules;
 mod setup;
 mod visitor;
 

@@ -1,0 +1,93 @@
+//! Calendars, to be looked at. They are changed through the API.
+
+use actix_web::HttpResponse;
+use actix_web::http::StatusCode;
+use actix_web::web;
+use askama::Template;
+use chrono::NaiveDate;
+use serde::Deserialize;
+
+use super::problem::Problem;
+use crate::store::NamedCalendar;
+use crate::web::State;
+use crate::web::html::{self, Frame};
+use crate::web::preview;
+
+const PAGE: u32 = 50;
+/// Days that are named of each calendar.
+const DAYS: usize = 8;
+
+/// A calendar as a card.
+struct Card {
+    calendar: NamedCalendar,
+    weekdays: String,
+    days: Days,
+    extra: Days,
+}
+
+impl Card {
+    fn lists(&self) -> [(&'static str, &Days); 2] {
+        [("Days", &self.days), ("Extra days", &self.extra)]
+    }
+}
+
+/// The next days of a list.
+struct Days {
+    next: Vec<String>,
+    more: usize,
+    past: usize,
+}
+
+#[derive(Template)]
+#[template(path = "calendars.html")]
+struct Page {
+    frame: Frame,
+    cards: Vec<Card>,
+    next: Option<String>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub struct Asked {
+    after: Option<String>,
+}
+
+/// `GET /calendars`
+pub async fn list(
+    state: web::Data<State>,
+    frame: Frame,
+    asked: web::Query<Asked>,
+) -> Result<HttpResponse, Problem> {
+    let page = state.store.calendars(asked.after.as_deref(), PAGE).await?;
+    let today = preview::local(frame.now, frame.zone).date_naive();
+    let card = |calendar: NamedCalendar| Card {
+        weekdays: weekdays(&calendar),
+        days: days(&calendar.calendar.days, today),
+        extra: days(&calendar.calendar.extra, today),
+        calendar,
+    };
+    let page = Page {
+        cards: page.items.into_iter().map(card).collect(),
+        next: page.next,
+        frame,
+    };
+    Ok(html::page(&page, StatusCode::OK))
+}
+
+fn weekdays(calendar: &NamedCalendar) -> String {
+    let days = calendar.calendar.weekdays.iter();
+    let words: Vec<&str> = days.map(|day| day.as_str()).collect();
+    words.join(", ")
+}
+
+fn days(all: &std::collections::BTreeSet<NaiveDate>, today: NaiveDate) -> Days {
+    let ahead = all.range(today..).count();
+    let next = all.range(today..).take(DAYS);
+    Days {
+        next: next
+            .map(|day| day.format("%a %Y-%m-%d").to_string())
+            .collect(),
+        more: ahead.saturating_sub(DAYS),
+        past: all.len() - ahead,
+    }
+}

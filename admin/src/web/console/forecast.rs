@@ -1,0 +1,175 @@
+//! What all enabled jobs together will do, as a chart that is drawn here.
+
+use std::fmt::Write as _;
+
+use actix_web::HttpResponse;
+use actix_web::http::StatusCode;
+use actix_web::web;
+use askama::Template;
+use carillon_scheduler::Millis;
+use serde::Deserialize;
+
+use super::problem::Problem;
+use crate::pipeline::Forecast;
+use crate::web::State;
+use crate::web::html::{self, Frame};
+
+/// Spans that can be chosen, in h.
+const SPANS: [(u32, &str); 4] = [
+    (1, "1 hour"),
+    (24, "24 hours"),
+    (72, "3 days"),
+    (168, "7 days"),
+];
+/// Size of the drawing, in its own units. There is a column for each minute of a day, or for several of a longer span.
+const HEIGHT: u64 = 100;
+const COLUMNS: i64 = 1440;
+const MINUTE: Millis = 60_000;
+
+#[derive(Deserialize)]
+#[serde(default)]
+pub struct Asked {
+    hours: u32,
+}
+
+impl Default for Asked {
+    fn default() -> Self {
+        Self { hours: 24 }
+    }
+}
+
+/// Fires by column, as one line around them all.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Chart {
+    path: String,
+    width: i64,
+    /// Fires of the highest column, and how many minutes a column has.
+    highest: u64,
+    minutes: i64,
+}
+
+/// An app's share.
+struct Share {
+    app: String,
+    fires: u64,
+}
+
+#[derive(Template)]
+#[template(path = "forecast.html")]
+struct Page {
+    frame: Frame,
+    hours: u32,
+    spans: [(u32, &'static str); 4],
+    forecast: Forecast,
+    chart: Option<Chart>,
+    shares: Vec<Share>,
+}
+
+/// `GET /forecast`
+pub async fn page(
+    state: web::Data<State>,
+    frame: Frame,
+    asked: web::Query<Asked>,
+) -> Result<HttpResponse, Problem> {
+    let known = SPANS.iter().find(|(hours, _)| *hours == asked.hours);
+    let hours = known.map_or(Asked::default().hours, |(hours, _)| *hours);
+    let to = frame.now + i64::from(hours) * 60 * MINUTE;
+    let forecast = state.pipeline.forecast(frame.now, to).await?;
+    let page = Page {
+        hours,
+        spans: SPANS,
+        chart: draw(&forecast),
+        shares: shares(&forecast),
+        forecast,
+        frame,
+    };
+    Ok(html::page(&page, StatusCode::OK))
+}
+
+fn draw(forecast: &Forecast) -> Option<Chart> {
+    let first = forecast.from.div_euclid(MINUTE);
+    let all = (forecast.to - 1).div_euclid(MINUTE) - first + 1;
+    let minutes = (all + COLUMNS - 1) / COLUMNS;
+    let mut columns = vec![0u64; usize::try_from((all + minutes - 1) / minutes).ok()?];
+    for minute in &forecast.minutes {
+        let place = (minute.at.div_euclid(MINUTE) - first) / minutes;
+        *columns.get_mut(usize::try_from(place).ok()?)? += u64::from(minute.fires);
+    }
+    let highest = columns.iter().copied().max().filter(|most| *most > 0)?;
+    let mut path = format!("M0 {HEIGHT}");
+    let mut last = None;
+    for (x, fires) in columns.iter().enumerate() {
+        // A single fire among thousands must still be seen.
+        let height = (fires * HEIGHT / highest).max(2 * fires.min(&1));
+        if last != Some(height) {
+            // Writing to a text cannot fail.
+            let _ = write!(path, "H{x}V{}", HEIGHT - height);
+        }
+        last = Some(height);
+    }
+    let width = columns.len() as i64;
+    let _ = write!(path, "H{width}V{HEIGHT}Z");
+    Some(Chart {
+        path,
+        width,
+        highest,
+        minutes,
+    })
+}
+
+fn shares(forecast: &Forecast) -> Vec<Share> {
+    let mut shares: Vec<Share> = forecast
+        .apps
+        .iter()
+        .map(|app| Share {
+            app: app.clone(),
+            fires: 0,
+        })
+        .collect();
+    for (app, fires) in forecast.minutes.iter().flat_map(|minute| &minute.apps) {
+        shares[*app].fires += u64::from(*fires);
+    }
+    shares.sort_by(|one, other| {
+        other
+            .fires
+            .cmp(&one.fires)
+            .then_with(|| one.app.cmp(&other.app))
+    });
+    shares
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::pipeline::Minute;
+
+    use super::*;
+
+    fn forecast(hours: i64, fires: &[(i64, u32)]) -> Forecast {
+        let minute = |(minute, fires): &(i64, u32)| Minute {
+            at: minute * MINUTE,
+            fires: *fires,
+            apps: vec![(0, *fires)],
+        };
+        Forecast {
+            from: 30_000,
+            to: 30_000 + hours * 60 * MINUTE,
+            complete_to: 0,
+            jobs: 1,
+            more_jobs: false,
+            fires: 0,
+            apps: vec!["billing".into()],
+            minutes: fires.iter().map(minute).collect(),
+            busiest: vec![],
+        }
+    }
+
+    #[test]
+    fn a_column_is_a_minute_or_several() {
+        let hour = draw(&forecast(1, &[(0, 50), (1, 1), (60, 100)])).unwrap();
+        assert_eq!((hour.width, hour.highest, hour.minutes), (61, 100, 1));
+        assert_eq!(hour.path, "M0 100H0V50H1V98H2V100H60V0H61V100Z");
+        let week = draw(&forecast(168, &[(0, 3), (7, 4), (8, 1)])).unwrap();
+        assert_eq!((week.highest, week.minutes), (7, 8));
+        assert_eq!(draw(&forecast(24, &[])), None);
+    }
+}

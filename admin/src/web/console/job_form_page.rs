@@ -1,0 +1,190 @@
+//! What the page of a job's form shows: the fields, their choices, and what others have saved meanwhile.
+
+use actix_web::HttpResponse;
+use actix_web::http::StatusCode;
+use askama::Template;
+use carillon_scheduler::{BlockStrategy, Overlap, RouteStrategy};
+
+use super::form::Form;
+use super::job_fields::labels;
+use super::preview::{self, Preview};
+use super::problem::Problem;
+use crate::store::{App, Job};
+use crate::web::State;
+use crate::web::html::{self, Frame};
+
+/// A choice of a select, with what it does.
+pub struct Choice {
+    pub word: &'static str,
+    pub summary: String,
+}
+
+/// What somebody else saved meanwhile.
+pub struct Conflict {
+    pub revision: i64,
+    /// Label, theirs, ours.
+    pub differences: Vec<(&'static str, String, String)>,
+}
+
+#[derive(Template)]
+#[template(path = "jobs/form.html")]
+pub struct Page {
+    frame: Frame,
+    title: String,
+    /// The job that is edited or copied.
+    origin: Option<(i64, String)>,
+    /// Where the form goes, and where Cancel does.
+    action: String,
+    back: String,
+    apps: Vec<App>,
+    form: Form,
+    preview: Preview,
+    pub conflict: Option<Conflict>,
+    routes: Vec<Choice>,
+    blocks: Vec<Choice>,
+    overlaps: Vec<Choice>,
+    calendars: Vec<String>,
+    is_new: bool,
+}
+
+impl Page {
+    fn label(&self, name: &str) -> &'static str {
+        let found = labels().into_iter().find(|(field, _)| *field == name);
+        found.map_or("", |(_, label)| label)
+    }
+
+    /// Where the link of an error leads.
+    fn target(&self, name: &str) -> String {
+        match name {
+            "kind" => "kind-cron".to_owned(),
+            "weekdays" => "weekday-MON".to_owned(),
+            name => name.to_owned(),
+        }
+    }
+
+    /// Every kind, and what people call it.
+    fn kinds(&self) -> [(&'static str, &'static str); 7] {
+        [
+            ("cron", "Cron expression"),
+            ("unix_cron", "Unix cron"),
+            ("fixed_rate", "Every so often"),
+            ("fixed_delay", "After each run"),
+            ("daily", "Daily window"),
+            ("once", "Once"),
+            ("none", "By hand or API"),
+        ]
+    }
+
+    fn weekdays(&self) -> [(&'static str, &'static str); 7] {
+        [
+            ("MON", "Mon"),
+            ("TUE", "Tue"),
+            ("WED", "Wed"),
+            ("THU", "Thu"),
+            ("FRI", "Fri"),
+            ("SAT", "Sat"),
+            ("SUN", "Sun"),
+        ]
+    }
+
+    /// Is there more to see than what every job has?
+    fn has_limits(&self) -> bool {
+        let names = [
+            "start_at",
+            "end_at",
+            "max_fires",
+            "spread_seconds",
+            "calendars",
+            "on_excluded",
+        ];
+        names[..5]
+            .iter()
+            .any(|name| !self.form.value(name).trim().is_empty())
+            || self.is_wrong(&names)
+    }
+
+    fn has_late_rules(&self) -> bool {
+        let plain = [
+            ("catch_up", "all"),
+            ("misfire", "fire_once"),
+            ("misfire_threshold_seconds", "60"),
+            ("misfire_limit", "100"),
+            ("misfire_window_seconds", "3600"),
+            ("clock_changes", "carillon"),
+        ];
+        let differs = |(name, value): &(&str, &str)| !["", value].contains(&self.form.value(name));
+        plain.iter().any(differs) || self.is_wrong(&plain.map(|(name, _)| name))
+    }
+
+    fn is_wrong(&self, names: &[&str]) -> bool {
+        names.iter().any(|name| self.form.error(name).is_some())
+    }
+
+    pub fn answer(self, status: StatusCode) -> HttpResponse {
+        html::page(&self, status)
+    }
+}
+
+/// What kind of form it is.
+pub enum Purpose<'a> {
+    New,
+    Copy(&'a Job),
+    Edit(&'a Job),
+}
+
+pub async fn page(
+    state: &State,
+    frame: Frame,
+    purpose: Purpose<'_>,
+    mut form: Form,
+) -> Result<Page, Problem> {
+    let (title, action, origin) = match purpose {
+        Purpose::New => ("New job", "/jobs".to_owned(), None),
+        Purpose::Copy(job) => ("Copy job", "/jobs".to_owned(), Some(job)),
+        Purpose::Edit(job) => ("Edit job", format!("/jobs/{}/edit", job.id), Some(job)),
+    };
+    let before = match purpose {
+        Purpose::Edit(job) => Some(job),
+        _ => None,
+    };
+    let back = origin.map_or_else(|| "/jobs".to_owned(), |job| format!("/jobs/{}", job.id));
+    form.sort_errors(&labels());
+    let preview = preview::of_form(state, &form, before, frame.zone).await?;
+    let mut calendars = state.store.calendar_names().await?;
+    // One that has gone meanwhile is still shown as chosen, with its error.
+    calendars.extend(form.items("calendars"));
+    calendars.sort_unstable();
+    calendars.dedup();
+    Ok(Page {
+        title: title.to_owned(),
+        origin: origin.map(|job| (job.id, job.draft.name.clone())),
+        action,
+        back,
+        apps: state.store.apps().await?,
+        form,
+        preview,
+        conflict: None,
+        routes: RouteStrategy::ALL
+            .iter()
+            .map(|it| choice(it.as_str(), it.summary()))
+            .collect(),
+        blocks: BlockStrategy::ALL
+            .iter()
+            .map(|it| choice(it.as_str(), it.summary()))
+            .collect(),
+        overlaps: Overlap::ALL
+            .iter()
+            .map(|it| choice(it.as_str(), it.summary()))
+            .collect(),
+        calendars,
+        is_new: before.is_none(),
+        frame,
+    })
+}
+
+fn choice(word: &'static str, summary: &str) -> Choice {
+    Choice {
+        word,
+        summary: summary.to_owned(),
+    }
+}
