@@ -11,7 +11,7 @@ pub struct Metrics {
     pub misfired: IntCounter,
     pub sends: IntCounterVec,
     pub settled: IntCounterVec,
-    pub alarms: IntCounter,
+    pub alarms: IntCounterVec,
     pub fenced: IntCounter,
     pub saturated: IntCounter,
     pub lateness: Histogram,
@@ -94,10 +94,11 @@ impl Metrics {
                 "Runs that reached a state by this node.",
                 "state",
             ),
-            alarms: counter(
+            alarms: counters(
                 &r,
                 "carillon_alarms_total",
-                "Runs that failed for the last time, and jobs paused by the engine.",
+                "Alarms raised by this node, by kind.",
+                "kind",
             ),
             fenced: counter(
                 &r,

@@ -6,6 +6,7 @@ mod m0002_rules;
 mod m0003_routes;
 mod m0004_calendars;
 mod m0005_backfill;
+mod m0006_retries;
 
 use sea_orm_migration::prelude::*;
 
@@ -20,6 +21,7 @@ impl MigratorTrait for Migrator {
             Box::new(m0003_routes::Migration),
             Box::new(m0004_calendars::Migration),
             Box::new(m0005_backfill::Migration),
+            Box::new(m0006_retries::Migration),
         ]
     }
 }

@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 #![warn(missing_docs)]
 
+pub mod alarm;
 pub mod block;
 pub mod clock;
 pub mod job;
@@ -17,6 +18,7 @@ pub mod spread;
 pub mod timers;
 mod words;
 
+pub use alarm::AlarmKind;
 pub use block::BlockStrategy;
 pub use clock::{Clock, ManualClock, Observed, SystemClock};
 pub use job::{FieldError, JobDraft, JobSpec, validate_app_name};

@@ -228,8 +228,7 @@ impl Complete {
             }
         }
         for alarm in &settled.alarms {
-            self.0.metrics.alarms.inc();
-            tracing::warn!(run.id = alarm, "the last attempt of a run failed");
+            self.0.tell_alarm(alarm);
         }
         let now = self.0.clock.now();
         let ended = settled.changed.iter().map(|(run_id, _)| *run_id);

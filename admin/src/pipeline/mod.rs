@@ -18,6 +18,7 @@
 
 mod active;
 mod addresses;
+mod alarm;
 mod attend;
 mod backfill;
 mod candidates;

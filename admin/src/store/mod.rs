@@ -29,6 +29,7 @@ mod schema;
 
 pub mod account;
 pub mod adopt;
+pub mod alarm;
 pub mod attend;
 pub mod backfill;
 pub mod choice;

@@ -1,21 +1,22 @@
 //! A job that cannot be planned is paused with its reason; it stops nobody else.
 
-use carillon_scheduler::Millis;
+use carillon_scheduler::{AlarmKind, Millis};
 use sea_orm::Value;
 
+use super::alarm::Alarm;
 use super::claim::Due;
 use super::{Result, Store, ids};
 
 impl Store {
     /// Pauses the job if it is still the one that failed; its cursor is kept, so that enabling it goes on from there.
-    /// Writes an alarm and an audit entry with it.
+    /// Writes an alarm and an audit entry with it; None: it is not any more.
     pub async fn pause_poisoned(
         &self,
         shard: i32,
         due: &Due,
         reason: &str,
         now: Millis,
-    ) -> Result<bool> {
+    ) -> Result<Option<Alarm>> {
         let rows = self.take_ids(&ids::ROW, 2).await?;
         let reason: String = reason.chars().take(500).collect();
         let clock_row: Vec<Value> = vec![
@@ -40,26 +41,21 @@ impl Store {
                         AND NOT EXISTS (SELECT 1 FROM job WHERE job.id = job_clock.job_id AND job.revision = job_clock.revision AND job.enabled = TRUE)";
             self.execute(&tx, text, clock_row).await?;
             tx.commit().await?;
-            return Ok(false);
+            return Ok(None);
         }
         let text = "DELETE FROM job_clock WHERE shard = ? AND next_fire_at = ? AND job_id = ? AND revision = ?";
         if self.execute(&tx, text, clock_row).await?.rows_affected() == 0 {
             // Another holder has moved the cursor meanwhile, so it could plan the job.
             tx.rollback().await?;
-            return Ok(false);
+            return Ok(None);
         }
-        let text = "INSERT INTO alarm (id, job_id, run_id, kind, message, created_at) VALUES (?, ?, NULL, 'paused', ?, ?)";
-        self.execute(
-            &tx,
-            text,
-            vec![
-                rows[0].into(),
-                due.job_id.into(),
-                reason.as_str().into(),
-                now.into(),
-            ],
-        )
-        .await?;
+        let alarm = Alarm {
+            kind: AlarmKind::Paused,
+            job_id: Some(due.job_id),
+            run_id: None,
+            text: reason.clone(),
+        };
+        let alarm = self.raise(&tx, rows[0], alarm, now).await?;
         let text = "INSERT INTO audit (id, at, actor, source, action, object, object_id, detail) VALUES (?, ?, 'engine', 'engine', 'pause', 'job', ?, ?)";
         self.execute(
             &tx,
@@ -68,6 +64,6 @@ impl Store {
         )
         .await?;
         tx.commit().await?;
-        Ok(true)
+        Ok(Some(alarm))
     }
 }

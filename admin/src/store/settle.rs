@@ -8,6 +8,7 @@ use std::collections::HashMap;
 
 use carillon_scheduler::{Millis, RetryPolicy, RunEvent, RunState};
 
+use super::alarm::Alarm;
 use super::run_lock::{Owner, Row};
 use super::{Result, Store, ids};
 
@@ -38,8 +39,8 @@ pub struct FollowUp {
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Settled {
     pub changed: Vec<(i64, RunState)>,
-    /// Runs whose failure is final.
-    pub alarms: Vec<i64>,
+    /// Of runs whose failure is final.
+    pub alarms: Vec<Alarm>,
     /// Shards with a new attempt, or a new cursor.
     pub to_scan: Vec<i32>,
 }

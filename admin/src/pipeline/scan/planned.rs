@@ -117,13 +117,8 @@ impl Scan {
             .store
             .pause_poisoned(self.shard, due, reason, self.pipeline.clock.now())
             .await?;
-        if paused {
-            self.pipeline.metrics.alarms.inc();
-            tracing::warn!(
-                job.id = due.job_id,
-                reason,
-                "a job that cannot be planned is paused"
-            );
+        if let Some(alarm) = paused {
+            self.pipeline.tell_alarm(&alarm);
         }
         self.strikes.clear(due.job_id);
         Ok(true)

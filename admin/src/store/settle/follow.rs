@@ -1,10 +1,10 @@
 //! What follows from a settled run: the next attempt, an alarm, or the end of an attempt that is no longer needed.
 
-use carillon_scheduler::RunState;
+use carillon_scheduler::{AlarmKind, RunState};
 use sea_orm::{DatabaseTransaction, Value};
 
-use super::text::printable;
 use super::{Finding, FollowUp, Then};
+use crate::store::alarm::Alarm;
 use crate::store::run_lock::Row;
 use crate::store::{Result, Store};
 
@@ -40,7 +40,7 @@ impl Store {
                 if may_retry(row, then) {
                     self.retry(tx, row, finding, follow_up, then).await
                 } else {
-                    self.raise_alarm(tx, row, finding, state, follow_up, then)
+                    self.raise_for_run(tx, row, finding, state, follow_up, then)
                         .await
                 }
             }
@@ -97,8 +97,7 @@ impl Store {
         Ok(())
     }
 
-    /// Until channels exist an alarm is its row, a warning in the log (by the caller) and a count.
-    async fn raise_alarm(
+    async fn raise_for_run(
         &self,
         tx: &DatabaseTransaction,
         row: &Row,
@@ -108,21 +107,25 @@ impl Store {
         then: &mut Then,
     ) -> Result<()> {
         let why = finding.message.as_deref().or(finding.reason).unwrap_or("");
-        let message = printable(&format!("run {} {state}: {why}", finding.run_id));
         let Some(id) = then.rows.pop() else {
             return Ok(());
         };
-        let text = "INSERT INTO alarm (id, job_id, run_id, kind, message, created_at) VALUES (?, ?, ?, ?, ?, ?)";
-        let values = vec![
-            id.into(),
-            row.job_id.into(),
-            finding.run_id.into(),
-            state.as_str().into(),
-            message.into(),
-            follow_up.now.into(),
-        ];
-        self.execute(tx, text, values).await?;
-        then.settled.alarms.push(finding.run_id);
+        let alarm = Alarm {
+            kind: kind_of(state),
+            job_id: Some(row.job_id),
+            run_id: Some(finding.run_id),
+            text: format!("run {} {state}: {why}", finding.run_id),
+        };
+        let alarm = self.raise(tx, id, alarm, follow_up.now).await?;
+        then.settled.alarms.push(alarm);
         Ok(())
+    }
+}
+
+fn kind_of(state: RunState) -> AlarmKind {
+    match state {
+        RunState::Unknown => AlarmKind::Unknown,
+        RunState::Lost => AlarmKind::Lost,
+        _ => AlarmKind::Failed,
     }
 }

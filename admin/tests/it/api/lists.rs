@@ -229,3 +229,39 @@ fn s30_wrong_parameters_are_named() {
         }
     });
 }
+
+#[test]
+fn alarms_are_listed_as_the_contract_says() {
+    api(async |api| {
+        for (id, kind, job_id) in [(1, "lost", 7), (2, "clock", 0), (3, "failed", 7)] {
+            api.sql(&format!(
+                "INSERT INTO alarm (id, job_id, run_id, kind, message, created_at) VALUES ({id}, {job_id}, NULL, '{kind}', 'why', {NOW})"
+            ))
+            .await;
+        }
+        let page = api.get("/alarms?limit=2").await;
+        assert_eq!(page.column("kind"), ["failed", "clock"]);
+        assert_eq!(
+            page.json["items"][1],
+            json!({"id": 2, "kind": "clock", "job_id": null, "run_id": null, "message": "why", "created_at": "2025-10-09T08:54:00.400Z"})
+        );
+        let next = page.json["next"].as_str().unwrap();
+        let rest = api.get(&format!("/alarms?after={next}")).await;
+        assert_eq!(
+            (rest.column("id"), &rest.json["next"]),
+            (vec![json!(1)], &Value::Null)
+        );
+        assert_eq!(
+            api.get("/alarms?kind=lost,clock&job_id=7")
+                .await
+                .column("id"),
+            [1]
+        );
+        let refused = api.get("/alarms?kind=loud").await;
+        assert!(
+            refused.error().contains("`loud` is not a kind of alarm"),
+            "{}",
+            refused.error()
+        );
+    });
+}

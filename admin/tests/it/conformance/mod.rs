@@ -1,5 +1,6 @@
 //! The contract of the store: the same tests on SQLite, PostgreSQL and MariaDB.
 
+mod alarm;
 mod app;
 mod backfill;
 mod calendar;

@@ -3,6 +3,7 @@
 //! Every route is in [`ROUTES`], in [`configure`] and in the OpenAPI document; tests compare the three. An answer that is
 //! no success is `{"error":{"code","message","field"?}}`.
 
+mod alarms;
 mod apps;
 mod backfills;
 mod body;
@@ -55,6 +56,7 @@ pub const ROUTES: &[(&str, &[&str])] = &[
     ("/runs/{id}/kill", &["POST"]),
     ("/runs/{id}/log", &["GET"]),
     ("/misfires", &["GET"]),
+    ("/alarms", &["GET"]),
     ("/preview", &["POST"]),
     ("/forecast", &["GET"]),
 ];
@@ -95,6 +97,7 @@ pub fn configure(config: &mut web::ServiceConfig) {
             .service(at("/runs/{id}/kill").post(runs::kill))
             .service(at("/runs/{id}/log").get(runs::log))
             .service(at("/misfires").get(misfires::list))
+            .service(at("/alarms").get(alarms::list))
             .service(at("/preview").post(preview::unsaved))
             .service(at("/forecast").get(forecast::forecast))
             .default_service(web::to(no_such_path)),

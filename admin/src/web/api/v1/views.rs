@@ -1,4 +1,4 @@
-//! What is answered: apps, jobs, runs and misfires in JSON.
+//! What is answered: apps, jobs, runs, misfires and alarms in JSON.
 
 mod ahead;
 
@@ -8,6 +8,7 @@ use serde::Serialize;
 use super::choice::ChoiceJson;
 use super::time;
 use crate::pipeline::{Kill, LogPage};
+use crate::store::alarm::AlarmRow;
 use crate::store::choice::Choice;
 use crate::store::{App, CalendarVersion, Job, Misfire, NamedCalendar, Page, RunView};
 
@@ -221,6 +222,30 @@ impl From<Misfire> for MisfireJson {
             count: misfire.count,
             policy: misfire.policy.as_str(),
             reason: misfire.reason.as_str(),
+        }
+    }
+}
+
+#[derive(Serialize)]
+pub struct AlarmJson {
+    id: i64,
+    kind: &'static str,
+    job_id: Option<i64>,
+    run_id: Option<i64>,
+    message: String,
+    #[serde(serialize_with = "time::required")]
+    created_at: Millis,
+}
+
+impl From<AlarmRow> for AlarmJson {
+    fn from(row: AlarmRow) -> Self {
+        Self {
+            id: row.id,
+            kind: row.alarm.kind.as_str(),
+            job_id: row.alarm.job_id,
+            run_id: row.alarm.run_id,
+            message: row.alarm.text,
+            created_at: row.created_at,
         }
     }
 }

@@ -6,7 +6,7 @@ use carillon_scheduler::RunState::{Claimed, Failed, Lost, Running, Sending, Unkn
 use carillon_scheduler::{Cause, RunEvent, RunState};
 
 use super::ground::{Ground, RunRow};
-use super::settle::{FOLLOW_UP, failure, found, success};
+use super::settle::{FOLLOW_UP, alarmed, failure, found, success};
 use crate::conformance::world::{NOW, actor};
 
 impl Ground {
@@ -45,7 +45,7 @@ databases! {
         let job = ground.with_retries(2).await;
         let first = ground.runs_in(&job, &[Running]).await[0];
         let settled = ground.settle(&[failure(first)]).await;
-        assert_eq!((settled.to_scan, settled.alarms), (vec![job.shard], vec![]));
+        assert_eq!((settled.to_scan.clone(), alarmed(&settled)), (vec![job.shard], vec![]));
         let rows = ground.attempts(first).await;
         assert_eq!(told(&rows), [(1, Failed), (2, Claimed)]);
         let next = &rows[1];
@@ -62,7 +62,7 @@ databases! {
         assert!(last.attempt == 3 && (8_000..=12_000).contains(&delay), "{delay}");
         ground.sql(&format!("UPDATE run SET state = 2 WHERE id = {}", last.id)).await;
         let settled = ground.settle(&[failure(last.id)]).await;
-        assert_eq!((settled.to_scan, settled.alarms), (vec![], vec![last.id]));
+        assert_eq!((settled.to_scan.clone(), alarmed(&settled)), (vec![], vec![last.id]));
         assert_eq!(ground.attempts(first).await.len(), 3);
         assert_eq!(ground.alarms().await, [(last.id, "failed".into(), format!("run {} failed: said 500", last.id))]);
     }
@@ -120,12 +120,12 @@ databases! {
         let ids = ground.runs_in(&job, &[Running, Running]).await;
         ground.store.set_job_enabled(job.id, false, NOW, &actor()).await.unwrap();
         let settled = ground.settle(&[failure(ids[0]), failure(by_hand)]).await;
-        assert_eq!(settled.alarms, [ids[0]]);
+        assert_eq!(alarmed(&settled), [ids[0]]);
         assert_eq!(told(&ground.attempts(by_hand).await), [(1, Failed), (2, Claimed)], "run now needs no enabled schedule");
         let next = ground.attempts(by_hand).await[1].id;
         assert_eq!(ground.store.given_params(&[next]).await.unwrap(), [(next, "{}".to_owned())]);
         ground.store.delete_job(job.id, NOW, &actor()).await.unwrap();
-        assert_eq!(ground.settle(&[failure(ids[1])]).await.alarms, [ids[1]]);
+        assert_eq!(alarmed(&ground.settle(&[failure(ids[1])]).await), [ids[1]]);
         assert_eq!(ground.count("run", "state = 0").await, 0);
     }
 

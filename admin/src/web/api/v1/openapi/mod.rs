@@ -49,6 +49,7 @@ fn value() -> Value {
             {"name": "backfills", "description": "Runs for instants of the past"},
             {"name": "runs", "description": "One delivery of one fire to one executor"},
             {"name": "misfires", "description": "Ranges of instants that did not run"},
+            {"name": "alarms", "description": "What somebody should hear of"},
             {"name": "ahead", "description": "What will happen: previews and forecasts, by the rules of the planner"},
             {"name": "document", "description": "This document"}
         ],

@@ -70,6 +70,10 @@ pub fn all() -> Value {
             "get": operation("misfires", "listMisfires", "Skipped ranges, newest first")
                 .takes(misfire_filter()).answers("200", "MisfireList").done()
         },
+        "/alarms": {
+            "get": operation("alarms", "listAlarms", "Alarms, newest first")
+                .takes(alarm_filter()).answers("200", "AlarmList").done()
+        },
         "/preview": {
             "post": operation("ahead", "preview", "What a definition would do that is not saved").body("PreviewRequest")
                 .answers("200", "Preview").fails([404]).done()
@@ -237,6 +241,24 @@ fn misfire_filter() -> Vec<Value> {
         ),
         query("from", "Ranges with a part at or after this", time("")),
         query("to", "Ranges with a part before this", time("")),
+        shared("Limit"),
+        after_text(),
+    ]
+}
+
+fn alarm_filter() -> Vec<Value> {
+    let id = || json!({"type": "integer", "format": "int64"});
+    let kinds = json!({"type": "array", "items": schema("AlarmKind")});
+    vec![
+        query(
+            "kind",
+            "Of any of these kinds: repeated, or separated by commas",
+            kinds,
+        ),
+        query("job_id", "About this job", id()),
+        query("run_id", "About this run", id()),
+        query("from", "`created_at` at or after this", time("")),
+        query("to", "`created_at` before this", time("")),
         shared("Limit"),
         after_text(),
     ]

@@ -1,6 +1,6 @@
 //! Everything but the jobs: apps, runs, skipped ranges, errors.
 
-use carillon_scheduler::{Cause, MisfirePolicy, RunState, SkipReason};
+use carillon_scheduler::{AlarmKind, Cause, MisfirePolicy, RunState, SkipReason};
 use serde_json::{Map, Value, json};
 
 use super::super::error::CODES;
@@ -57,6 +57,9 @@ pub fn all() -> Value {
         "Log": log(),
         "Misfire": misfire(),
         "MisfireList": list("Misfire", nullable(json!({"type": "string", "description": "The next page's `after`"}))),
+        "AlarmKind": words(AlarmKind::ALL.iter().map(|kind| kind.as_str()), "What it is about"),
+        "Alarm": alarm(),
+        "AlarmList": list("Alarm", nullable(json!({"type": "string", "description": "The next page's `after`"}))),
         "Error": error()
     })
 }
@@ -213,6 +216,23 @@ fn misfire() -> Value {
                     "Too late, or late and only the latest was wanted",
                 ),
             ),
+        ],
+    )
+}
+
+fn alarm() -> Value {
+    answer(
+        "What somebody should hear of",
+        vec![
+            ("id", id("Its number")),
+            ("kind", schema("AlarmKind")),
+            ("job_id", nullable(id("The job, if it is about one"))),
+            ("run_id", nullable(id("The run, if it is about one"))),
+            (
+                "message",
+                json!({"type": "string", "description": "For people"}),
+            ),
+            ("created_at", time("When it was raised")),
         ],
     )
 }

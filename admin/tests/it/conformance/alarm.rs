@@ -1,0 +1,44 @@
+use carillon_admin::store::alarm::{Alarm, AlarmFilter};
+use carillon_scheduler::AlarmKind;
+
+use super::world::{World, after};
+
+fn filter() -> AlarmFilter {
+    AlarmFilter {
+        limit: 100,
+        ..AlarmFilter::default()
+    }
+}
+
+async fn raise(world: &World, kind: AlarmKind, job_id: Option<i64>, second: i64) {
+    let alarm = Alarm {
+        kind,
+        job_id,
+        run_id: None,
+        text: format!("at {second}\0"),
+    };
+    let raised = world.store.raise_alone(alarm, after(second)).await.unwrap();
+    assert_eq!(raised.text, format!("at {second}\u{2400}"));
+}
+
+databases! {
+    async fn alarms_come_newest_first_page_by_page(db: &TestDatabase) {
+        let world = World::new(db).await;
+        for (kind, job_id, second) in [
+            (AlarmKind::Lost, Some(1), 5), (AlarmKind::Clock, None, 9), (AlarmKind::Failed, Some(2), 7), (AlarmKind::Gap, Some(1), 7),
+        ] {
+            raise(&world, kind, job_id, second).await;
+        }
+        let found = async |filter: AlarmFilter| {
+            let page = world.store.alarms(&filter).await.unwrap();
+            let told: Vec<_> = page.items.iter().map(|row| (row.alarm.kind, row.alarm.job_id)).collect();
+            (told, page.next)
+        };
+        let (first, next) = found(AlarmFilter { limit: 2, ..filter() }).await;
+        assert_eq!(first, [(AlarmKind::Clock, None), (AlarmKind::Gap, Some(1))]);
+        let (second, next) = found(AlarmFilter { after: next, ..filter() }).await;
+        assert_eq!((second, next), (vec![(AlarmKind::Failed, Some(2)), (AlarmKind::Lost, Some(1))], None));
+        assert_eq!(found(AlarmFilter { job_id: Some(1), kinds: vec![AlarmKind::Lost], ..filter() }).await.0.len(), 1);
+        assert_eq!(found(AlarmFilter { from: Some(after(7)), to: Some(after(9)), ..filter() }).await.0.len(), 2);
+    }
+}
