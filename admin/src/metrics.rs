@@ -12,6 +12,7 @@ pub struct Metrics {
     pub sends: IntCounterVec,
     pub settled: IntCounterVec,
     pub alarms: IntCounterVec,
+    pub resends: IntCounter,
     pub fenced: IntCounter,
     pub saturated: IntCounter,
     pub lateness: Histogram,
@@ -99,6 +100,11 @@ impl Metrics {
                 "carillon_alarms_total",
                 "Alarms raised by this node, by kind.",
                 "kind",
+            ),
+            resends: counter(
+                &r,
+                "carillon_resends_total",
+                "Runs sent again to the same executor because no answer had come.",
             ),
             fenced: counter(
                 &r,

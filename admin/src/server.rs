@@ -281,7 +281,7 @@ impl Services {
             scans: (0..pipeline.shards).map(scan).collect(),
             tick: Arc::new(Tick(pipeline.clone())),
             complete: Arc::new(Complete(pipeline.clone())),
-            resolve: Arc::new(Resolve(pipeline.clone())),
+            resolve: Arc::new(Resolve::new(pipeline.clone())),
             follow_calendars: Arc::new(FollowCalendars(pipeline.clone())),
             backfill: Arc::new(Backfilling(pipeline.clone())),
         }

@@ -4,7 +4,7 @@ mod choice;
 mod overlap;
 mod probe;
 mod route;
-mod send;
+pub mod send;
 
 use std::collections::HashSet;
 use std::sync::Arc;

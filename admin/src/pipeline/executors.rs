@@ -24,6 +24,8 @@ pub struct Candidate {
     pub labels: Arc<Labels>,
     /// It has missed two heartbeats: others are tried before it.
     pub suspect: bool,
+    /// It may be sent a run that it has already: it runs once, across its restarts too.
+    pub keeps_a_journal: bool,
 }
 
 /// A registration, with what need not be read for each run.
@@ -43,6 +45,7 @@ impl Seat {
             labels: self.labels.clone(),
             // A lease is three beats.
             suspect: now > executor.seen_at + lease * 2 / 3,
+            keeps_a_journal: executor.has(carillon_protocol::headers::CAPABILITY_IDEM),
         }
     }
 }

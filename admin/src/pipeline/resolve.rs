@@ -1,6 +1,9 @@
 //! Runs that nobody has settled: sent without an answer, or killed without an end. Looked for by the holder of their shard.
 
-use std::sync::Arc;
+mod ask;
+
+use std::collections::HashSet;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -14,11 +17,45 @@ use crate::store::settle::Finding;
 
 const FORGOTTEN_AFTER: Duration = Duration::from_secs(24 * 3600);
 
-pub struct Resolve(pub Arc<Pipeline>);
+pub struct Resolve {
+    pipeline: Arc<Pipeline>,
+    /// Runs that are asked about just now.
+    asking: Arc<Mutex<HashSet<i64>>>,
+}
+
+/// A run is asked about while this lives.
+struct Asking {
+    run_id: i64,
+    all: Arc<Mutex<HashSet<i64>>>,
+}
+
+impl Drop for Asking {
+    fn drop(&mut self) {
+        let mut all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
+        all.remove(&self.run_id);
+    }
+}
 
 impl Resolve {
+    pub fn new(pipeline: Arc<Pipeline>) -> Self {
+        Self {
+            pipeline,
+            asking: Arc::default(),
+        }
+    }
+
+    /// None: it is asked about already, or too many are.
+    fn may_ask(&self, run_id: i64) -> Option<Asking> {
+        let mut all = self.asking.lock().unwrap_or_else(PoisonError::into_inner);
+        let may = all.len() < ask::AT_ONCE && all.insert(run_id);
+        may.then(|| Asking {
+            run_id,
+            all: self.asking.clone(),
+        })
+    }
+
     async fn round(&self) -> store::Result<()> {
-        let pipeline = &self.0;
+        let pipeline = &self.pipeline;
         for shard in pipeline.holdings.all().into_keys() {
             let now = pipeline.clock.now();
             for run_id in pipeline
@@ -26,13 +63,13 @@ impl Resolve {
                 .unanswered(shard, now - ms(pipeline.settings.unknown_after), 500)
                 .await?
             {
-                // Said once, here: the run may have arrived, so it is not sent again unless the job allows retries.
-                pipeline.outcomes.found(finding(
-                    run_id,
-                    RunEvent::Unresolved,
-                    "unknown",
-                    "sent, and no answer came",
-                ));
+                if let Some(asking) = self.may_ask(run_id) {
+                    let pipeline = pipeline.clone();
+                    self.pipeline.sends.spawn(async move {
+                        ask::ask(pipeline, run_id).await;
+                        drop(asking);
+                    });
+                }
             }
             for run_id in pipeline
                 .store
@@ -54,7 +91,7 @@ impl Resolve {
 
     /// Fixed delays whose last run ended without a next instant: a node died between the two.
     async fn mend_chains(&self) -> store::Result<()> {
-        let pipeline = &self.0;
+        let pipeline = &self.pipeline;
         for shard in pipeline.holdings.all().into_keys() {
             for job_id in pipeline.store.broken_chains(shard).await? {
                 if pipeline
@@ -71,7 +108,7 @@ impl Resolve {
     }
 
     async fn count_open_runs(&self) -> store::Result<()> {
-        let pipeline = &self.0;
+        let pipeline = &self.pipeline;
         let counts = pipeline.store.open_runs().await?;
         // A state that nobody is in any more has no row.
         pipeline.metrics.open_runs.reset();
@@ -87,9 +124,9 @@ impl Resolve {
 
     /// Executors and nodes that have been silent for a day are history. The tables are small.
     async fn forget_the_gone(&self) -> store::Result<()> {
-        let before = self.0.clock.now() - ms(FORGOTTEN_AFTER);
-        self.0.store.forget_executors(before).await?;
-        self.0.store.forget_dead_nodes(before).await
+        let before = self.pipeline.clock.now() - ms(FORGOTTEN_AFTER);
+        self.pipeline.store.forget_executors(before).await?;
+        self.pipeline.store.forget_dead_nodes(before).await
     }
 }
 
@@ -114,6 +151,6 @@ impl Service for Resolve {
         if let Err(error) = self.round().await {
             tracing::warn!(%error, "open runs could not be looked after; the next round goes on");
         }
-        self.0.settings.resolve_every
+        self.pipeline.settings.resolve_every
     }
 }

@@ -37,6 +37,12 @@ impl Executor {
         self.expires_at > now
     }
 
+    /// Whether it has announced a capability.
+    pub fn has(&self, capability: &str) -> bool {
+        let announced = self.capabilities.as_deref().unwrap_or_default();
+        announced.split(',').any(|word| word.trim() == capability)
+    }
+
     /// Its share of a weighted route.
     pub fn weight(&self) -> u32 {
         let weight = self.set.weight.or(self.announced.weight);

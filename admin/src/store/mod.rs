@@ -39,6 +39,7 @@ pub mod executor;
 mod executor_setting;
 pub mod fire;
 pub mod give_back;
+pub mod in_doubt;
 pub mod mark;
 pub mod node;
 pub mod overlap;

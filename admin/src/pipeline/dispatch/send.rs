@@ -78,6 +78,47 @@ async fn start_at(pipeline: Arc<Pipeline>, due_at: Millis, deliveries: Vec<Deliv
     }
 }
 
+/// The body of a run's request. `params`: those that were given with its fire.
+pub fn request(run: &Waiting, job: &Job, params: Option<String>) -> RunRequest {
+    let block = job
+        .rules
+        .as_ref()
+        .map_or("SERIAL_EXECUTION", |rules| rules.block.wire());
+    let job = &job.stored;
+    RunRequest {
+        job_id: i32::try_from(run.job_id).unwrap_or(i32::MAX),
+        handler: job.handler.clone(),
+        params: params.unwrap_or_else(|| job.params.clone()),
+        block_strategy: block.to_owned(),
+        timeout_seconds: job.timeout_seconds,
+        log_id: run.run_id,
+        log_date_time: run.due_at,
+        glue_type: "BEAN".into(),
+        glue_source: String::new(),
+        glue_updatetime: job.updated_at,
+        broadcast_index: run.part,
+        broadcast_total: run.parts,
+    }
+}
+
+/// What travels beside it. An executor that gets it after `not_after` must refuse it.
+pub fn headers<'a>(run: &Waiting, job: &'a Job, not_after: Millis) -> RunHeaders<'a> {
+    let key = FireKey {
+        job_id: run.job_id,
+        cause: run.cause,
+        fire_no: run.fire_no,
+        part: run.part,
+    };
+    RunHeaders {
+        app: &job.stored.app,
+        fire_key: key.to_string(),
+        scheduled_at: run.scheduled_at,
+        attempt: run.attempt,
+        epoch: run.epoch,
+        not_after,
+    }
+}
+
 /// What happened at one address.
 enum Step {
     Done,
@@ -217,52 +258,13 @@ impl Delivery {
             .metrics
             .lateness
             .observe((sent_at - run.due_at) as f64 / 1000.0);
-        let (request, headers) = (self.request(), self.headers());
+        let request = request(run, &self.job, self.params.clone());
+        let until = self.marked.marked_at + 2 * ms(self.pipeline.settings.send_limit);
+        let headers = headers(run, &self.job, until);
         // Boxed: the client's future is large, and the task would be copied with it.
         let outcome = Box::pin(self.pipeline.client.run(address, &request, &headers)).await;
         self.pipeline.metrics.in_flight.dec();
         outcome
-    }
-
-    fn request(&self) -> RunRequest {
-        let (run, job) = (&self.routed.run, &self.job.stored);
-        let block = self
-            .job
-            .rules
-            .as_ref()
-            .map_or("SERIAL_EXECUTION", |rules| rules.block.wire());
-        RunRequest {
-            job_id: i32::try_from(run.job_id).unwrap_or(i32::MAX),
-            handler: job.handler.clone(),
-            params: self.params.clone().unwrap_or_else(|| job.params.clone()),
-            block_strategy: block.to_owned(),
-            timeout_seconds: job.timeout_seconds,
-            log_id: run.run_id,
-            log_date_time: run.due_at,
-            glue_type: "BEAN".into(),
-            glue_source: String::new(),
-            glue_updatetime: job.updated_at,
-            broadcast_index: run.part,
-            broadcast_total: run.parts,
-        }
-    }
-
-    fn headers(&self) -> RunHeaders<'_> {
-        let run = &self.routed.run;
-        let key = FireKey {
-            job_id: run.job_id,
-            cause: run.cause,
-            fire_no: run.fire_no,
-            part: run.part,
-        };
-        RunHeaders {
-            app: &self.job.stored.app,
-            fire_key: key.to_string(),
-            scheduled_at: run.scheduled_at,
-            attempt: run.attempt,
-            epoch: run.epoch,
-            not_after: self.marked.marked_at + 2 * ms(self.pipeline.settings.send_limit),
-        }
     }
 
     fn conclude(&self, outcome: Outcome) -> Step {

@@ -6,6 +6,7 @@ mod belonging;
 mod catch_up;
 mod choices;
 mod delay;
+mod doubt;
 mod edits;
 mod fires;
 mod leases;

@@ -42,6 +42,7 @@ struct Book {
     received: Mutex<Vec<Received>>,
     reply: Mutex<Option<Reply>>,
     probed: Mutex<Option<Reply>>,
+    log: Mutex<Option<Reply>>,
 }
 
 pub struct Recorder {
@@ -85,6 +86,11 @@ impl Recorder {
         *self.book.probed.lock().unwrap() = Some(reply);
     }
 
+    /// How `/log` is answered, if not as `/run`.
+    pub fn when_asked_for_a_log(&self, reply: Reply) {
+        *self.book.log.lock().unwrap() = Some(reply);
+    }
+
     pub fn received(&self, path: &str) -> Vec<Received> {
         self.book
             .received
@@ -115,9 +121,12 @@ async fn answer(request: HttpRequest, body: web::Bytes, book: web::Data<Book>) -
             .collect(),
         body: serde_json::from_slice(&body).unwrap_or_default(),
     });
-    let is_probe = ["/beat", "/idleBeat"].contains(&request.path());
-    let probed = book.probed.lock().unwrap().clone().filter(|_| is_probe);
-    let reply = probed.or_else(|| book.reply.lock().unwrap().clone());
+    let special = match request.path() {
+        "/beat" | "/idleBeat" => book.probed.lock().unwrap().clone(),
+        "/log" => book.log.lock().unwrap().clone(),
+        _ => None,
+    };
+    let reply = special.or_else(|| book.reply.lock().unwrap().clone());
     let reply = reply.unwrap_or(Reply::Accept);
     match reply {
         Reply::Accept => HttpResponse::Ok()

@@ -5,6 +5,7 @@ mod chain;
 mod choice;
 mod claim;
 mod contention;
+mod doubt;
 mod edit;
 mod executor;
 mod fire;

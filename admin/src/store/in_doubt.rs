@@ -1,0 +1,78 @@
+//! Runs that were sent and of which nothing was heard: what asking about one takes.
+
+use carillon_scheduler::{Cause, Millis};
+
+use super::adopt::Waiting;
+use super::row::Columns;
+use super::{Result, Store};
+
+/// A run in `sending`, and where it was sent.
+#[derive(Clone, Debug)]
+pub struct InDoubt {
+    pub run: Waiting,
+    /// None: the app is gone.
+    pub app: Option<String>,
+    pub address: Option<String>,
+    pub marked_at: Millis,
+    /// Requests so far that may have arrived.
+    pub sends: i32,
+}
+
+impl Store {
+    /// None: it is not in doubt any more.
+    pub async fn in_doubt(&self, run_id: i64) -> Result<Option<InDoubt>> {
+        let text = "SELECT run.id, run.job_id, run.shard, run.epoch, run.cause, run.fire_no, run.part, run.parts, run.attempt, \
+                    run.scheduled_at, run.due_at, app.name, run.address, run.marked_at, run.sends \
+                    FROM run LEFT JOIN app ON app.id = run.app_id WHERE run.id = ? AND run.state = 1";
+        let Some(row) = self
+            .one(self.hot_reads(), text, vec![run_id.into()])
+            .await?
+        else {
+            return Ok(None);
+        };
+        let mut columns = Columns::of(&row);
+        let run = Waiting {
+            run_id: columns.next()?,
+            job_id: columns.next()?,
+            shard: columns.next()?,
+            epoch: columns.next()?,
+            cause: columns.code(Cause::from_code)?,
+            fire_no: columns.next()?,
+            part: columns.next()?,
+            parts: columns.next()?,
+            attempt: columns.next()?,
+            scheduled_at: columns.next()?,
+            due_at: columns.next()?,
+            bound_to: None,
+            overlaps: false,
+        };
+        Ok(Some(InDoubt {
+            run,
+            app: columns.next()?,
+            address: columns.next()?,
+            marked_at: columns.next::<Option<Millis>>()?.unwrap_or_default(),
+            sends: columns.next()?,
+        }))
+    }
+
+    /// Allows one more sending of a run to the executor that has or has not got it. False: somebody else has learned
+    /// something of it, or is asking.
+    pub async fn mark_again(
+        &self,
+        doubt: &InDoubt,
+        token: i64,
+        node: &str,
+        now: Millis,
+    ) -> Result<bool> {
+        let text = "UPDATE run SET sends = sends + 1, mark_token = ?, marked_at = ?, owner = ? WHERE id = ? AND state = 1 AND marked_at = ?";
+        let values = vec![
+            token.into(),
+            now.into(),
+            node.into(),
+            doubt.run.run_id.into(),
+            doubt.marked_at.into(),
+        ];
+        let done = self.execute(&self.write, text, values).await?;
+        Ok(done.rows_affected() == 1)
+    }
+}

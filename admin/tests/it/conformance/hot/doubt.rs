@@ -1,0 +1,43 @@
+//! Runs that were sent and of which nothing was heard.
+
+use carillon_scheduler::RunState::{Claimed, Running, Sending, Succeeded};
+
+use super::ground::Ground;
+use super::mark::mark;
+use crate::conformance::world::NOW;
+
+databases! {
+    async fn what_is_in_doubt_is_told_with_whom_to_ask(db: &TestDatabase) {
+        let ground = Ground::new(db).await;
+        let job = ground.ticking("tick").await;
+        let ids = ground.runs_in(&job, &[Claimed, Running, Succeeded]).await;
+        ground.store.mark(&[mark(ids[0])], 5, "a", NOW).await.unwrap();
+        let doubt = ground.store.in_doubt(ids[0]).await.unwrap().unwrap();
+        let row = ground.row(ids[0]).await;
+        assert_eq!((doubt.run.run_id, doubt.run.job_id, doubt.run.fire_no), (row.id, job.id, row.fire_no));
+        assert_eq!((doubt.run.scheduled_at, doubt.run.due_at), (row.scheduled_at, row.due_at));
+        assert_eq!((doubt.app.as_deref(), doubt.address.as_deref()), (Some("billing"), Some("http://x:1/")));
+        assert_eq!((doubt.marked_at, doubt.sends), (NOW, 1));
+        for id in [ids[1], ids[2], 9_999_999] {
+            assert!(ground.store.in_doubt(id).await.unwrap().is_none(), "{id}");
+        }
+    }
+
+    async fn h10_only_one_may_send_again_what_is_in_doubt(db: &TestDatabase) {
+        let ground = Ground::new(db).await;
+        let job = ground.ticking("tick").await;
+        let ids = ground.runs_in(&job, &[Claimed, Claimed]).await;
+        ground.store.mark(&[mark(ids[0]), mark(ids[1])], 5, "a", NOW).await.unwrap();
+        let doubt = ground.store.in_doubt(ids[0]).await.unwrap().unwrap();
+        assert!(ground.store.mark_again(&doubt, 6, "b", NOW + 10_000).await.unwrap());
+        assert!(!ground.store.mark_again(&doubt, 7, "c", NOW + 10_000).await.unwrap(), "it was asked about meanwhile");
+        let row = ground.row(ids[0]).await;
+        assert_eq!((row.state(), row.sends, row.mark_token), (Sending, 2, Some(6)));
+        assert_eq!((row.marked_at, row.owner.as_deref()), (Some(NOW + 10_000), Some("b")));
+        // What has been heard of meanwhile is not sent again.
+        let heard = ground.store.in_doubt(ids[1]).await.unwrap().unwrap();
+        ground.sql(&format!("UPDATE run SET state = 2 WHERE id = {}", ids[1])).await;
+        assert!(!ground.store.mark_again(&heard, 8, "b", NOW + 10_000).await.unwrap());
+        assert_eq!(ground.row(ids[1]).await.sends, 1);
+    }
+}

@@ -1,0 +1,166 @@
+//! Runs whose request may or may not have arrived: whoever may know is asked before the outcome is called unknown.
+
+use std::time::Duration;
+
+use carillon_admin::runtime::Service;
+use carillon_scheduler::RunState;
+use serde_json::json;
+
+use super::node::Node;
+use super::recorder::{Recorder, Reply};
+use crate::services::{Kind, on};
+
+fn flow(test: impl AsyncFnOnce(&Node, &Recorder)) {
+    on(Kind::Sqlite, async |_| {
+        let (node, executor) = (Node::start().await, Recorder::start().await);
+        test(&node, &executor).await;
+    });
+}
+
+/// The time in which an answer may come is over, and it is asked.
+async fn ask(node: &Node) {
+    node.clock.advance(Duration::from_secs(11));
+    node.services.shards.step().await;
+    node.services.resolve.step().await;
+    node.drain().await;
+}
+
+fn log(to_line: i32, content: &str) -> Reply {
+    let page =
+        json!({"fromLineNum": 1, "toLineNum": to_line, "logContent": content, "isEnd": false});
+    Reply::Body(json!({"code": 200, "content": page, "data": page}).to_string())
+}
+
+#[test]
+fn h10_an_executor_with_a_journal_is_sent_the_same_run_again() {
+    flow(async |node, executor| {
+        node.register_own(executor, "boot-1").await;
+        executor.reply(Reply::Status(502));
+        let job = node.job(|_| ()).await;
+        let run_id = node.fire(&job).await;
+        node.round().await;
+        assert_eq!(node.states(&job).await, [RunState::Sending]);
+        executor.reply(Reply::Accept);
+        node.register_own(executor, "boot-1").await;
+        ask(node).await;
+        let run = &node.runs(&job).await[0];
+        assert_eq!(
+            (run.state, run.sends, run.attempt),
+            (RunState::Running, 2, 1)
+        );
+        let got = executor.runs();
+        assert_eq!(got.len(), 2);
+        assert!(got.iter().all(|request| request.run_id() == run_id));
+        assert_eq!(
+            got[0].header("Carillon-Fire-Key"),
+            got[1].header("Carillon-Fire-Key")
+        );
+        assert_eq!(got[0].body, got[1].body, "the same run, to the last member");
+        let until = |n: usize| -> i64 {
+            got[n]
+                .header("Carillon-Not-After")
+                .unwrap()
+                .parse()
+                .unwrap()
+        };
+        assert!(until(1) > until(0), "and a new limit of time");
+        assert!(node.metrics().contains("carillon_resends_total 1"));
+    });
+}
+
+#[test]
+fn h10_what_its_executor_has_refused_meanwhile_is_no_longer_in_doubt() {
+    flow(async |node, executor| {
+        node.register_own(executor, "boot-1").await;
+        executor.reply(Reply::Status(502));
+        let job = node.job(|_| ()).await;
+        node.fire(&job).await;
+        node.round().await;
+        executor.reply(Reply::Body(
+            json!({"code": 500, "msg": "expired"}).to_string(),
+        ));
+        ask(node).await;
+        let run = &node.runs(&job).await[0];
+        assert_eq!(
+            (run.state, run.reason.as_deref()),
+            (RunState::Failed, Some("refused"))
+        );
+    });
+}
+
+#[test]
+fn h24_an_executor_that_answers_nothing_is_not_asked_for_ever() {
+    flow(async |node, executor| {
+        node.register_own(executor, "boot-1").await;
+        executor.reply(Reply::Status(502));
+        let job = node.job(|_| ()).await;
+        node.fire(&job).await;
+        node.round().await;
+        for _ in 0..3 {
+            assert_eq!(node.states(&job).await, [RunState::Sending]);
+            node.register_own(executor, "boot-1").await;
+            ask(node).await;
+        }
+        node.register_own(executor, "boot-1").await;
+        ask(node).await;
+        assert_eq!(node.states(&job).await, [RunState::Unknown]);
+        assert_eq!(executor.runs().len(), 4);
+    });
+}
+
+#[test]
+fn h10_an_executor_that_is_away_is_waited_for_while_its_lease_lasts() {
+    flow(async |node, executor| {
+        node.register_own(executor, "boot-1").await;
+        executor.reply(Reply::Status(502));
+        let job = node.job(|_| ()).await;
+        node.fire(&job).await;
+        node.round().await;
+        executor.die().await;
+        ask(node).await;
+        assert_eq!(node.states(&job).await, [RunState::Sending]);
+        for _ in 0..4 {
+            ask(node).await;
+        }
+        assert_eq!(node.states(&job).await, [RunState::Unknown]);
+    });
+}
+
+#[test]
+fn h10_the_log_of_any_other_executor_is_a_witness() {
+    flow(async |node, executor| {
+        node.register(executor).await;
+        executor.reply(Reply::Status(502));
+        executor.when_asked_for_a_log(log(2, "begun\nworking\n"));
+        let job = node.job(|_| ()).await;
+        let run_id = node.fire(&job).await;
+        node.round().await;
+        ask(node).await;
+        assert_eq!(node.states(&job).await, [RunState::Running]);
+        assert_eq!(executor.runs().len(), 1, "it is never sent twice");
+        let asked = &executor.received("/log")[0].body;
+        let due_at = node.runs(&job).await[0].due_at;
+        assert_eq!(
+            (asked["logId"].as_i64(), asked["logDateTim"].as_i64()),
+            (Some(run_id), Some(due_at)),
+            "it finds its file by both"
+        );
+    });
+}
+
+#[test]
+fn h10_a_log_that_is_not_there_yet_proves_nothing() {
+    flow(async |node, executor| {
+        node.register(executor).await;
+        executor.reply(Reply::Status(502));
+        executor.when_asked_for_a_log(log(0, "readLog fail, logFile not exists"));
+        let job = node.job(|_| ()).await;
+        let run_id = node.fire(&job).await;
+        node.round().await;
+        ask(node).await;
+        assert_eq!(node.states(&job).await, [RunState::Unknown]);
+        node.callback(&[(run_id, 200, "it was in a queue")]).await;
+        assert_eq!(node.states(&job).await, [RunState::Succeeded]);
+        assert_eq!(executor.runs().len(), 1);
+    });
+}
