@@ -20,6 +20,7 @@ pub struct Metrics {
     pub ring: IntGauge,
     pub in_flight: IntGauge,
     pub shards_held: IntGauge,
+    pub shards_stopped: IntGauge,
     pub degraded: IntGauge,
     pub open_runs: prometheus::IntGaugeVec,
     pub clock_difference: Gauge,
@@ -135,6 +136,11 @@ impl Metrics {
             ),
             in_flight: gauge(&r, "carillon_in_flight", "Requests to executors under way."),
             shards_held: gauge(&r, "carillon_shards_held", "Shards that this node works."),
+            shards_stopped: gauge(
+                &r,
+                "carillon_shards_stopped",
+                "Shards that nobody works because the database went backwards.",
+            ),
             degraded: gauge(
                 &r,
                 "carillon_degraded",

@@ -15,7 +15,7 @@ use crate::executor::{ExecutorClient, Limits};
 use crate::lease::{Leases, Local, Redis};
 use crate::metrics::Metrics;
 use crate::pipeline::{
-    Backfilling, Complete, FollowCalendars, FollowClock, Parts, Pipeline, Registry, Resolve, Scan,
+    Backfilling, Complete, FollowCalendars, FollowClock, Parts, Pipeline, Registry, Resolve, Scans,
     Settings, Shards, Tick,
 };
 use crate::runtime::{self, Service};
@@ -46,7 +46,7 @@ pub struct Services {
     pub registry: Arc<Registry>,
     pub follow_clock: Arc<FollowClock>,
     pub shards: Arc<Shards>,
-    pub scans: Vec<Arc<Scan>>,
+    pub scans: Arc<Scans>,
     pub tick: Arc<Tick>,
     pub complete: Arc<Complete>,
     pub resolve: Arc<Resolve>,
@@ -126,7 +126,6 @@ impl Admin {
             config,
             metrics,
             ready: ready.clone(),
-            shards,
         };
         Ok(Self {
             services: Services::of(&pipeline),
@@ -145,11 +144,6 @@ impl Admin {
         self.address
     }
 
-    /// Shards of this database.
-    pub fn shards(&self) -> i32 {
-        self.pipeline.shards
-    }
-
     /// Serves until `stop`, then stops in order. A second cancellation is not needed: it ends within 15 s.
     ///
     /// # Errors
@@ -164,11 +158,13 @@ impl Admin {
         for service in self.services.taking() {
             runtime::run(service, &tasks, taking.clone(), fatal.clone());
         }
+        let scans = self.services.scans.clone();
+        tasks.spawn(scans.run(tasks.clone(), taking.clone(), fatal.clone()));
         for service in self.services.sending() {
             runtime::run(service, &tasks, sending.clone(), fatal.clone());
         }
         self.ready.store(true, Ordering::Relaxed);
-        tracing::info!(address = %self.address, node = self.pipeline.node, shards = self.pipeline.shards, "serving");
+        tracing::info!(address = %self.address, node = self.pipeline.node, shards = self.pipeline.shards(), "serving");
         tokio::select! {
             () = stop.cancelled() => {}
             () = fatal.cancelled() => return Err(Error::Services),
@@ -273,12 +269,11 @@ fn listen(address: SocketAddr) -> Result<(TcpListener, SocketAddr), Error> {
 
 impl Services {
     fn of(pipeline: &Arc<Pipeline>) -> Self {
-        let scan = |shard| Arc::new(Scan::new(pipeline.clone(), shard));
         Self {
             registry: Arc::new(Registry::new(pipeline.clone())),
             follow_clock: Arc::new(FollowClock(pipeline.clone())),
             shards: Arc::new(Shards::new(pipeline.clone())),
-            scans: (0..pipeline.shards).map(scan).collect(),
+            scans: Arc::new(Scans::new(pipeline.clone())),
             tick: Arc::new(Tick(pipeline.clone())),
             complete: Arc::new(Complete(pipeline.clone())),
             resolve: Arc::new(Resolve::new(pipeline.clone())),
@@ -289,18 +284,12 @@ impl Services {
 
     /// Those that take on work: they end first.
     fn taking(&self) -> Vec<Arc<dyn Service>> {
-        let mut services: Vec<Arc<dyn Service>> = vec![
+        vec![
             self.shards.clone(),
             self.resolve.clone(),
             self.follow_calendars.clone(),
             self.backfill.clone(),
-        ];
-        services.extend(
-            self.scans
-                .iter()
-                .map(|scan| scan.clone() as Arc<dyn Service>),
-        );
-        services
+        ]
     }
 
     /// Those that finish it.

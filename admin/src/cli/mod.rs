@@ -10,6 +10,7 @@ mod migrate;
 mod next;
 mod serve;
 mod settings;
+mod shards;
 mod user;
 mod values;
 
@@ -47,6 +48,8 @@ enum Command {
     /// Make accounts of the console, or give them new passwords
     #[command(subcommand)]
     User(user::Command),
+    /// Show who works which shard, or change their number while nodes run
+    Shards(Box<shards::Wish>),
     /// Say when a cron expression fires, by the rules of the planner
     Next(Box<next::Wish>),
 }
@@ -76,6 +79,7 @@ fn run(wanted: Cli) -> anyhow::Result<()> {
             Command::Demo(settings) => demo::run(*settings).await,
             Command::User(command) => user::run(command).await,
             Command::Migrate(settings) => migrate::run(settings).await,
+            Command::Shards(wish) => shards::run(*wish).await,
             Command::Next(wish) => next::run(&wish),
         }
     })
@@ -102,6 +106,7 @@ fn is_of_the_user(error: &anyhow::Error) -> bool {
     };
     error.is::<config::Error>()
         || error.is::<user::Refused>()
+        || error.is::<shards::Refused>()
         || error.is::<next::Refused>()
         || error.is::<environment::Misspelt>()
         || matches!(

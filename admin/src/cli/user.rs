@@ -59,7 +59,7 @@ pub async fn run(command: Command) -> anyhow::Result<()> {
 }
 
 /// Makes no database where there is none: the folder would be a misspelt one.
-async fn open(database: &Database) -> anyhow::Result<Arc<Store>> {
+pub(super) async fn open(database: &Database) -> anyhow::Result<Arc<Store>> {
     if let Database::Sqlite { path } = database
         && !path.exists()
     {

@@ -12,9 +12,13 @@ impl Leases for Local {
         Answer::Granted
     }
 
-    async fn renew(&self, _shard: i32, _ttl: Duration) -> Answer {
-        Answer::Granted
+    async fn renew(&self, shards: &[i32], _ttl: Duration) -> Vec<Answer> {
+        vec![Answer::Granted; shards.len()]
     }
 
-    async fn release(&self, _shard: i32) {}
+    async fn release(&self, _shards: &[i32]) {}
+
+    async fn is_there(&self) -> bool {
+        true
+    }
 }

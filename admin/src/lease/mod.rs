@@ -18,10 +18,15 @@ pub enum Answer {
     Unreachable,
 }
 
-/// One lock a shard, for a limited time.
+/// One lock a shard, for a limited time. Each call answers within about a second, whatever is wrong with the other side and
+/// however many shards it is about.
 #[async_trait::async_trait]
 pub trait Leases: Send + Sync {
     async fn take(&self, shard: i32, ttl: Duration) -> Answer;
-    async fn renew(&self, shard: i32, ttl: Duration) -> Answer;
-    async fn release(&self, shard: i32);
+    /// One answer a shard, in their order.
+    async fn renew(&self, shards: &[i32], ttl: Duration) -> Vec<Answer>;
+    /// Gives back what is ours of these.
+    async fn release(&self, shards: &[i32]);
+    /// Can it be asked now?
+    async fn is_there(&self) -> bool;
 }

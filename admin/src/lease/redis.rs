@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use futures_util::future::join_all;
 use redis::aio::{ConnectionManager, ConnectionManagerConfig};
 use redis::{ExistenceCheck, RedisResult, Script, SetExpiry, SetOptions};
 
@@ -79,6 +80,29 @@ impl Redis {
     }
 }
 
+impl Redis {
+    async fn renew_one(&self, shard: i32, ttl: Duration) -> Answer {
+        match answer(self.try_renew(shard, ttl).await) {
+            // Gone, by a restart or a flush: taken again unless another node was faster.
+            Answer::Taken => self.take(shard, ttl).await,
+            other => other,
+        }
+    }
+
+    async fn release_one(&self, shard: i32) {
+        let mut connection = self.connection.clone();
+        let done: RedisResult<i64> = self
+            .release
+            .key(self.key(shard))
+            .arg(&self.token)
+            .invoke_async(&mut connection)
+            .await;
+        if let Err(error) = done {
+            tracing::debug!(%error, shard, "the lock was not released; it ends by itself");
+        }
+    }
+}
+
 fn answer(result: RedisResult<bool>) -> Answer {
     match result {
         Ok(true) => Answer::Granted,
@@ -96,24 +120,18 @@ impl Leases for Redis {
         answer(self.try_take(shard, ttl).await)
     }
 
-    async fn renew(&self, shard: i32, ttl: Duration) -> Answer {
-        match answer(self.try_renew(shard, ttl).await) {
-            // Gone, by a restart or a flush: taken again unless another node was faster.
-            Answer::Taken => self.take(shard, ttl).await,
-            other => other,
-        }
+    async fn renew(&self, shards: &[i32], ttl: Duration) -> Vec<Answer> {
+        // At once, on one connection: a server that does not answer costs one time-out, not one for each shard.
+        join_all(shards.iter().map(|shard| self.renew_one(*shard, ttl))).await
     }
 
-    async fn release(&self, shard: i32) {
+    async fn release(&self, shards: &[i32]) {
+        join_all(shards.iter().map(|shard| self.release_one(*shard))).await;
+    }
+
+    async fn is_there(&self) -> bool {
         let mut connection = self.connection.clone();
-        let done: RedisResult<i64> = self
-            .release
-            .key(self.key(shard))
-            .arg(&self.token)
-            .invoke_async(&mut connection)
-            .await;
-        if let Err(error) = done {
-            tracing::debug!(%error, shard, "the lock was not released; it ends by itself");
-        }
+        let answer: RedisResult<String> = redis::cmd("PING").query_async(&mut connection).await;
+        answer.is_ok()
     }
 }

@@ -70,7 +70,7 @@ pub async fn count(pipeline: &Pipeline, jobs: &ById) -> store::Result<()> {
     if jobs.values().any(|job| wants(job)) && pipeline.active.want(now) {
         pipeline
             .active
-            .refresh(&pipeline.store, pipeline.shards, now)
+            .refresh(&pipeline.store, pipeline.shards(), now)
             .await?;
     }
     Ok(())

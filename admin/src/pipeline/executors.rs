@@ -178,7 +178,7 @@ impl Service for Registry {
     async fn step(&self) -> Duration {
         let now = self.pipeline.clock.monotonic();
         self.pipeline.histories.sweep(now);
-        let (active, shards) = (&self.pipeline.active, self.pipeline.shards);
+        let (active, shards) = (&self.pipeline.active, self.pipeline.shards());
         if let Err(error) = active.refresh(&self.pipeline.store, shards, now).await {
             tracing::warn!(%error, "open runs could not be counted; the last numbers stay in use");
         }

@@ -37,11 +37,12 @@ mod jobs;
 mod overlaps;
 mod resolve;
 mod scan;
+mod scans;
 mod settings;
 mod shards;
 mod tick;
 
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use carillon_scheduler::{Clock, Millis, Ring};
@@ -53,6 +54,7 @@ use crate::lease::Leases;
 use crate::metrics::Metrics;
 use crate::store::Store;
 use crate::store::adopt::Waiting;
+use crate::store::reshard::MAX_SHARDS;
 use crate::store::settle::Finding;
 
 pub use attend::{Kill, LogPage};
@@ -66,6 +68,7 @@ pub use follow_clock::FollowClock;
 pub use forecast::{Chosen, Forecast, Loads, Minute};
 pub use resolve::Resolve;
 pub use scan::Scan;
+pub use scans::Scans;
 pub use settings::Settings;
 pub use shards::Shards;
 pub use tick::Tick;
@@ -81,7 +84,8 @@ pub struct Pipeline {
     /// Random for each start.
     pub(crate) node: String,
     address: OnceLock<String>,
-    pub(crate) shards: i32,
+    /// As the database had it a moment ago: it can be changed while nodes run.
+    shards: AtomicI32,
     holdings: holdings::Holdings,
     ring: Mutex<Ring<Waiting>>,
     jobs: jobs::Jobs,
@@ -101,6 +105,10 @@ pub struct Pipeline {
     stories: dispatch::Stories,
     tick_wake: Arc<Notify>,
     scan_wakes: Vec<Arc<Notify>>,
+    /// The shards are to be looked after now.
+    shards_wake: Arc<Notify>,
+    /// There are more shards than before.
+    pub(crate) more_shards: Arc<Notify>,
     /// Another live node is there to take over.
     peers: AtomicBool,
     /// The database's clock has jumped and that is not confirmed yet: nothing is claimed or marked.
@@ -132,7 +140,7 @@ impl Pipeline {
             settings: parts.settings,
             node: parts.node,
             address: OnceLock::new(),
-            shards: parts.shards,
+            shards: AtomicI32::new(parts.shards),
             holdings: holdings::Holdings::default(),
             jobs: jobs::Jobs::default(),
             recent_loads: forecast::Recent::default(),
@@ -148,10 +156,26 @@ impl Pipeline {
             probes: dispatch::Probes::default(),
             stories: dispatch::Stories::default(),
             tick_wake: Arc::default(),
-            scan_wakes: (0..parts.shards).map(|_| Arc::default()).collect(),
+            scan_wakes: (0..MAX_SHARDS).map(|_| Arc::default()).collect(),
+            shards_wake: Arc::default(),
+            more_shards: Arc::default(),
             peers: AtomicBool::new(false),
             clock_in_doubt: AtomicBool::new(false),
         })
+    }
+
+    /// How many shards the database has.
+    pub fn shards(&self) -> i32 {
+        self.shards.load(Ordering::Relaxed)
+    }
+
+    /// The count that was just read. What is held was taken under the old one, and is refused by its epoch.
+    fn follow_shards(&self, count: i32) {
+        let before = self.shards.swap(count, Ordering::Relaxed);
+        if before != count {
+            tracing::info!(before, shards = count, "the number of shards has changed");
+            self.more_shards.notify_one();
+        }
     }
 
     /// To be called after an edit was committed: the shard's scan looks at once.
@@ -225,14 +249,30 @@ impl Pipeline {
         }
     }
 
+    /// The shard's lease has another epoch than ours: somebody else holds it, or the shards were divided anew.
+    fn fenced(&self, shard: i32, epoch: i64) {
+        self.metrics.fenced.inc();
+        tracing::warn!(
+            shard,
+            epoch,
+            "fenced: the shard has another epoch now, by another node or a new division"
+        );
+        self.step_down(shard, epoch);
+        self.shards_wake.notify_one();
+    }
+
+    /// Redis is set and cannot be reached.
+    pub fn is_degraded(&self) -> bool {
+        self.metrics.degraded.get() == 1
+    }
+
     /// Nothing is under way and nothing waits to be written.
     pub fn is_idle(&self) -> bool {
         self.is_idle_but_accepted() && self.outcomes.is_empty()
     }
 
     fn clock_is_in_doubt(&self) -> bool {
-        self.clock_in_doubt
-            .load(std::sync::atomic::Ordering::Relaxed)
+        self.clock_in_doubt.load(Ordering::Relaxed)
     }
 
     /// As [`Pipeline::is_idle`], but runs that were accepted a moment ago may still wait to be written.
@@ -255,7 +295,7 @@ impl Pipeline {
 
     /// Is another live node there to take over?
     pub fn has_peers(&self) -> bool {
-        self.peers.load(std::sync::atomic::Ordering::Relaxed)
+        self.peers.load(Ordering::Relaxed)
     }
 
     /// Nothing more is marked: what is in the ring waits in its rows for the next holder.

@@ -110,13 +110,7 @@ impl Scan {
 
     fn look_after(&self, error: &Error, epoch: i64) {
         if matches!(error, Error::Fenced(_)) {
-            self.pipeline.metrics.fenced.inc();
-            tracing::warn!(
-                shard = self.shard,
-                epoch,
-                "fenced: another node holds the shard now"
-            );
-            self.pipeline.step_down(self.shard, epoch);
+            self.pipeline.fenced(self.shard, epoch);
         } else {
             tracing::warn!(shard = self.shard, %error, "a scan failed; the next one goes on");
         }
@@ -151,6 +145,10 @@ impl Service for Scan {
             timer.observe_duration();
         } else {
             self.reload.store(true, Ordering::Relaxed);
+            if self.shard >= pipeline.shards() {
+                // There is no such shard now. Whoever takes it again wakes this.
+                return Duration::from_secs(60);
+            }
         }
         pipeline.settings.scan_every
     }

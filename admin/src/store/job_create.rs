@@ -23,7 +23,6 @@ impl Store {
     pub async fn create_jobs(
         &self,
         definitions: Vec<Definition>,
-        shards: i32,
         now: Millis,
         actor: &Actor,
         idempotency_key: Option<&str>,
@@ -33,8 +32,8 @@ impl Store {
         }
         let ids = self.take_ids(&ids::JOB, definitions.len()).await?;
         let audit_ids = self.take_ids(&ids::ROW, definitions.len()).await?;
-        let new = |(definition, id)| new_job(definition, id, shards, now);
-        let jobs: Vec<Job> = definitions.into_iter().zip(ids).map(new).collect();
+        let new = |(definition, id)| new_job(definition, id, now);
+        let mut jobs: Vec<Job> = definitions.into_iter().zip(ids).map(new).collect();
         for _ in 0..4 {
             if let Some(key) = idempotency_key
                 && let Some(first) = self.created_with(key).await?
@@ -42,7 +41,7 @@ impl Store {
                 return Ok(first);
             }
             match self
-                .insert_jobs(&jobs, &audit_ids, actor, idempotency_key)
+                .insert_jobs(&mut jobs, &audit_ids, actor, idempotency_key)
                 .await
             {
                 Err(error) if error.is_lock_conflict() => {}
@@ -56,12 +55,18 @@ impl Store {
 
     async fn insert_jobs(
         &self,
-        jobs: &[Job],
+        jobs: &mut [Job],
         audit_ids: &[i64],
         actor: &Actor,
         idempotency_key: Option<&str>,
     ) -> Result<()> {
         let tx = self.begin().await?;
+        // Read here and kept from changing: a job must not come to lie in a shard that has just gone.
+        let shards = self.shard_count_in(&tx).await?;
+        for job in jobs.iter_mut() {
+            job.shard = shard_of(job.id, shards.unwrap_or(1));
+        }
+        let jobs = &*jobs;
         for chunk in jobs.chunks(CHUNK) {
             self.insert_rows(&tx, "job", COLUMNS, chunk.iter().map(job_row).collect())
                 .await?;
@@ -142,7 +147,7 @@ pub(super) fn clock_row(job: &Job) -> Option<Vec<Value>> {
     ])
 }
 
-fn new_job(definition: Definition, id: i64, shards: i32, now: Millis) -> Job {
+fn new_job(definition: Definition, id: i64, now: Millis) -> Job {
     let Definition {
         app_id,
         draft,
@@ -154,7 +159,7 @@ fn new_job(definition: Definition, id: i64, shards: i32, now: Millis) -> Job {
     Job {
         id,
         app_id,
-        shard: shard_of(id, shards),
+        shard: 0,
         next_fire_at: if draft.enabled {
             spec.schedule.first_after(now)
         } else {

@@ -47,6 +47,7 @@ pub mod overview;
 #[doc(hidden)]
 pub mod plans;
 mod quarantine;
+pub mod reshard;
 pub mod session;
 pub mod settle;
 pub mod shard;

@@ -1,6 +1,6 @@
 //! Shards: their count, and the lease of each with its epoch. The database is what decides who holds a shard.
 
-use sea_orm::{ConnectionTrait, DatabaseTransaction, Value};
+use sea_orm::{ConnectionTrait, DatabaseTransaction, QueryResult, Value};
 
 use super::{Error, Result, Store, dialect};
 use carillon_scheduler::Millis;
@@ -20,6 +20,17 @@ pub struct Lease {
     pub epoch: i64,
     pub owner: String,
     pub expires_at: Millis,
+}
+
+impl Lease {
+    pub(super) fn read(row: &QueryResult) -> Result<Self> {
+        Ok(Self {
+            shard: row.try_get_by_index(0)?,
+            epoch: row.try_get_by_index(1)?,
+            owner: row.try_get_by_index(2)?,
+            expires_at: row.try_get_by_index(3)?,
+        })
+    }
 }
 
 impl Store {
@@ -110,18 +121,8 @@ impl Store {
 
     pub async fn leases(&self) -> Result<Vec<Lease>> {
         let text = "SELECT shard, epoch, owner, expires_at FROM shard_lease ORDER BY shard";
-        self.all(&self.write, text, vec![])
-            .await?
-            .iter()
-            .map(|row| {
-                Ok(Lease {
-                    shard: row.try_get_by_index(0)?,
-                    epoch: row.try_get_by_index(1)?,
-                    owner: row.try_get_by_index(2)?,
-                    expires_at: row.try_get_by_index(3)?,
-                })
-            })
-            .collect()
+        let rows = self.all(&self.write, text, vec![]).await?;
+        rows.iter().map(Lease::read).collect()
     }
 
     /// The gate: a new epoch for `owner`, if the lease is over or already its own. None: somebody else holds it.

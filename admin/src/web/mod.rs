@@ -37,8 +37,6 @@ pub struct State {
     pub metrics: Arc<Metrics>,
     /// False while starting and as soon as a stop begins.
     pub ready: Arc<AtomicBool>,
-    /// Shards of this database.
-    pub shards: i32,
 }
 
 /// The state as the server's threads share it.

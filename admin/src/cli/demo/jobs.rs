@@ -21,9 +21,7 @@ pub async fn create(admin: &Admin, clock: &dyn Clock) -> anyhow::Result<()> {
         .into_iter()
         .map(check)
         .collect::<anyhow::Result<_>>()?;
-    let jobs = store
-        .create_jobs(definitions, admin.shards(), now, &actor, None)
-        .await?;
+    let jobs = store.create_jobs(definitions, now, &actor, None).await?;
     for job in jobs {
         admin.pipeline.job_changed(job.shard);
     }

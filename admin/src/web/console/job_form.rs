@@ -80,13 +80,7 @@ pub async fn create(
     };
     let made = state
         .store
-        .create_jobs(
-            vec![definition],
-            state.shards,
-            frame.now,
-            &actor(&viewer, &request),
-            None,
-        )
+        .create_jobs(vec![definition], frame.now, &actor(&viewer, &request), None)
         .await?;
     let job = made
         .first()

@@ -74,7 +74,7 @@ impl Live {
         let definitions = vec![Definition::check_in(surroundings, &draft, now).unwrap()];
         let made = self
             .store
-            .create_jobs(definitions, 8, now, &actor(), None)
+            .create_jobs(definitions, now, &actor(), None)
             .await;
         made.unwrap().remove(0)
     }

@@ -1,7 +1,7 @@
 use carillon_admin::store::{Definition, Error, Job, Surroundings};
 use carillon_scheduler::{Calendar, JobDraft, Millis};
 
-use super::world::{NOW, Row, SHARDS, World, actor, after, each};
+use super::world::{NOW, Row, World, actor, after, each};
 
 /// 2025-10-09, the day of [`NOW`], is a Thursday.
 fn calendar(days: &[&str]) -> Calendar {
@@ -30,7 +30,7 @@ async fn create(world: &World, draft: &JobDraft) -> Job {
     let definition = Definition::check_in(surroundings, draft, NOW).unwrap();
     let jobs = world
         .store
-        .create_jobs(vec![definition], SHARDS, NOW, &actor(), None)
+        .create_jobs(vec![definition], NOW, &actor(), None)
         .await;
     jobs.unwrap().remove(0)
 }
@@ -132,7 +132,7 @@ databases! {
         let calendars = world.store.calendars_named(&draft.schedule.calendars).await.unwrap();
         let definition = Definition::check_in(Surroundings::new(&world.app, &calendars), &draft, NOW).unwrap();
         world.store.delete_calendar("bank", NOW, &actor()).await.unwrap();
-        let refused = world.store.create_jobs(vec![definition], SHARDS, NOW, &actor(), None).await;
+        let refused = world.store.create_jobs(vec![definition], NOW, &actor(), None).await;
         assert!(matches!(&refused, Err(Error::Invalid(error)) if error.field == "schedule.calendars"), "{refused:?}");
         assert_eq!(world.count("job", "1 = 1").await, 0);
     }

@@ -62,7 +62,7 @@ databases! {
         let world = World::new(db).await;
         let drafts: Vec<_> = (0..250).map(|n| JobDraft { name: format!("job {n}"), ..each("* * * * * ?") }).collect();
         let definitions = drafts.iter().map(|draft| world.definition(draft)).collect();
-        let jobs = world.store.create_jobs(definitions, SHARDS, NOW, &actor(), None).await.unwrap();
+        let jobs = world.store.create_jobs(definitions, NOW, &actor(), None).await.unwrap();
         assert!(jobs.iter().map(|job| &job.draft).eq(&drafts));
         assert_eq!(world.count("job", "1 = 1").await, 250);
         assert_eq!(world.count("job_params", "1 = 1").await, 250);
@@ -77,7 +77,7 @@ databases! {
         // The id of the last but one of the batch is in use, behind the store's back.
         world.sql(&format!("INSERT INTO job_params (job_id, params) VALUES ({}, '')", first.id + 4)).await;
         let definitions = (0..5).map(|_| world.definition(&each("* * * * * ?"))).collect();
-        let error = world.store.create_jobs(definitions, SHARDS, NOW, &actor(), None).await.unwrap_err();
+        let error = world.store.create_jobs(definitions, NOW, &actor(), None).await.unwrap_err();
         assert!(error.is_unique_violation(), "{error}");
         assert_eq!(world.count("job", "1 = 1").await, 1);
         assert_eq!(world.count("job_clock", "1 = 1").await, 0);
@@ -89,7 +89,7 @@ databases! {
         let create = |names: [&str; 2]| {
             let definitions: Vec<Definition> = names.iter().map(|name| world.definition(&draft(name))).collect();
             let store = world.store.clone();
-            async move { store.create_jobs(definitions, SHARDS, NOW, &actor(), Some("monday")).await.unwrap() }
+            async move { store.create_jobs(definitions, NOW, &actor(), Some("monday")).await.unwrap() }
         };
         let ids = |jobs: &[Job]| jobs.iter().map(|job| job.id).collect::<Vec<_>>();
         let (one, other) = futures_util::join!(create(["a", "b"]), create(["a", "b"]));

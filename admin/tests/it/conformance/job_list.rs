@@ -39,7 +39,7 @@ databases! {
         world.create(&JobDraft { enabled: false, ..draft("paused") }).await;
         let rate = JobDraft { app: "shipping".into(), schedule: ScheduleDraft::fixed_rate(9), ..draft("rate") };
         let rate = carillon_admin::store::Definition::check(&shipping, &rate, NOW).unwrap();
-        world.store.create_jobs(vec![rate], 4, NOW, &actor(), None).await.unwrap();
+        world.store.create_jobs(vec![rate], NOW, &actor(), None).await.unwrap();
         let found = async |filter: JobFilter| {
             let page = world.store.jobs(&filter).await.unwrap();
             assert_eq!(world.store.count_jobs(&filter, 99).await.unwrap() as usize, page.items.len());

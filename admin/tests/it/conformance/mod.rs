@@ -16,5 +16,6 @@ mod misfire_list;
 mod overview;
 mod people;
 mod plans;
+mod reshard;
 mod run_list;
 pub mod world;

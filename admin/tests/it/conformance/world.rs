@@ -42,7 +42,7 @@ impl World {
         let definitions = vec![self.definition(draft)];
         let jobs = self
             .store
-            .create_jobs(definitions, SHARDS, NOW, &actor(), None)
+            .create_jobs(definitions, NOW, &actor(), None)
             .await
             .unwrap();
         jobs.into_iter().next().unwrap()

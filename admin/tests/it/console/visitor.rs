@@ -77,7 +77,7 @@ impl Console {
         let actor = actor();
         let made = self
             .store
-            .create_jobs(vec![definition], 8, START, &actor, None);
+            .create_jobs(vec![definition], START, &actor, None);
         made.await.unwrap().remove(0)
     }
 

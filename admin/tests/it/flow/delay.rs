@@ -110,7 +110,7 @@ fn a_link_that_is_cancelled_by_hand_is_an_end() {
     flow(delayed(5), async |node, _, job| {
         node.clock.advance(std::time::Duration::from_secs(1));
         node.services.shards.step().await;
-        for scan in &node.services.scans {
+        for scan in node.services.scans.all() {
             scan.step().await;
         }
         let run = node.runs(job).await.pop().unwrap();

@@ -160,8 +160,8 @@ fn a_callback_may_overtake_the_answer_to_its_request() {
         let job = node.every(1, |_| ()).await;
         node.round().await;
         node.clock.advance(std::time::Duration::from_secs(1));
-        for scan in &node.services.scans {
-            carillon_admin::runtime::Service::step(&**scan).await;
+        for scan in node.services.scans.all() {
+            carillon_admin::runtime::Service::step(&*scan).await;
         }
         carillon_admin::runtime::Service::step(&*node.services.tick).await;
         super::node::until("the request is there", || async {

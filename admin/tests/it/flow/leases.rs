@@ -103,7 +103,7 @@ fn m003_11_a_paused_holder_is_refused_when_it_comes_back() {
         assert!(recorded > 0);
         // Its own clock stood too, so it still trusts its lease: only the epoch refuses it.
         a.clock.advance(Duration::from_secs(8));
-        for scan in &a.services.scans {
+        for scan in a.services.scans.all() {
             scan.step().await;
         }
         assert_eq!(

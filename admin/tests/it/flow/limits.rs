@@ -25,7 +25,7 @@ fn m001_37_a_hanging_executor_holds_its_own_slots_alone() {
             node.fire(&job).await;
         }
         node.services.shards.step().await;
-        for scan in &node.services.scans {
+        for scan in node.services.scans.all() {
             scan.step().await;
         }
         node.services.tick.step().await;
@@ -104,7 +104,7 @@ fn m6_3_when_all_executors_are_full_every_instant_has_a_row_and_waits() {
             node.fire(&job).await;
         }
         node.services.shards.step().await;
-        for scan in &node.services.scans {
+        for scan in node.services.scans.all() {
             scan.step().await;
         }
         node.services.tick.step().await;

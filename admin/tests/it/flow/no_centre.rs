@@ -30,6 +30,7 @@ fn m004_26_a_round_that_finds_nothing_is_followed_by_a_pause() {
         ];
         services.extend(
             all.scans
+                .all()
                 .iter()
                 .map(|scan| scan.clone() as Arc<dyn Service>),
         );

@@ -74,13 +74,7 @@ impl Node {
         let definition = Definition::check(&self.app, &draft, self.clock.now()).unwrap();
         let created = self
             .store
-            .create_jobs(
-                vec![definition],
-                self.pipeline_shards(),
-                self.clock.now(),
-                &actor(),
-                None,
-            )
+            .create_jobs(vec![definition], self.clock.now(), &actor(), None)
             .await;
         created.unwrap().remove(0)
     }
@@ -114,10 +108,6 @@ impl Node {
         let url = self._database.as_ref().unwrap().direct_url();
         let database = sea_orm::Database::connect(url).await.unwrap();
         database.execute_unprepared(text).await.unwrap();
-    }
-
-    fn pipeline_shards(&self) -> i32 {
-        self.services.scans.len() as i32
     }
 
     /// A heartbeat over HTTP, as executors send it.
@@ -177,7 +167,7 @@ impl Node {
     pub async fn round(&self) {
         self.services.shards.step().await;
         self.services.registry.step().await;
-        for scan in &self.services.scans {
+        for scan in self.services.scans.all() {
             scan.step().await;
         }
         self.services.tick.step().await;

@@ -18,7 +18,7 @@ fn busy() -> Reply {
 /// Everything but what is under way.
 async fn begin(node: &Node) {
     node.services.shards.step().await;
-    for scan in &node.services.scans {
+    for scan in node.services.scans.all() {
         scan.step().await;
     }
     node.services.tick.step().await;

@@ -48,7 +48,7 @@ fn a_run_that_belongs_to_one_executor_waits_while_that_one_is_only_busy() {
                 node.fire(job).await;
             }
             node.services.shards.step().await;
-            for scan in &node.services.scans {
+            for scan in node.services.scans.all() {
                 scan.step().await;
             }
             node.services.tick.step().await;
@@ -58,7 +58,7 @@ fn a_run_that_belongs_to_one_executor_waits_while_that_one_is_only_busy() {
             .await;
             node.clock.advance(Duration::from_millis(500));
             node.fire(job).await;
-            for scan in &node.services.scans {
+            for scan in node.services.scans.all() {
                 scan.step().await;
             }
             node.services.tick.step().await;

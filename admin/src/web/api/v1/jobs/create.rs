@@ -86,7 +86,7 @@ async fn store(
     let (count, now) = (definitions.len(), state.clock.now());
     let jobs = state
         .store
-        .create_jobs(definitions, state.shards, now, actor, key.0.as_deref())
+        .create_jobs(definitions, now, actor, key.0.as_deref())
         .await?;
     if jobs.len() != count {
         return Err(Error::changed(

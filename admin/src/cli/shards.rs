@@ -1,0 +1,138 @@
+//! `carillon shards`: who works which shard; and another number of shards, while nodes run.
+
+use std::sync::Arc;
+
+use carillon_admin::config::{Error, LogFormat};
+use carillon_admin::store::reshard::MAX_SHARDS;
+use carillon_admin::store::shard::Lease;
+use carillon_admin::store::{Actor, Store};
+use carillon_scheduler::{Clock as _, Millis, SystemClock};
+use clap::{Args, Subcommand};
+
+use super::logging;
+use super::settings::DatabaseSettings;
+
+#[derive(Args)]
+#[command(args_conflicts_with_subcommands = true)]
+pub struct Wish {
+    #[command(flatten)]
+    database: DatabaseSettings,
+    #[command(subcommand)]
+    change: Option<Change>,
+}
+
+#[derive(Subcommand)]
+enum Change {
+    /// Divide the jobs into another number of shards, while nodes run
+    ///
+    /// Running nodes notice it within a second and take shards anew; no instant is lost or doubled. A node that is
+    /// started with --shards must be given the new number, or better none.
+    Set {
+        /// 1 to 1024
+        count: String,
+        #[command(flatten)]
+        database: DatabaseSettings,
+    },
+}
+
+/// A number of shards that cannot be taken.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct Refused(String);
+
+pub async fn run(wish: Wish) -> anyhow::Result<()> {
+    logging::start(LogFormat::Text, "warn");
+    match wish.change {
+        None => show(&wish.database).await,
+        Some(Change::Set { count, database }) => set(&database, &count).await,
+    }
+}
+
+async fn open(settings: &DatabaseSettings) -> anyhow::Result<Arc<Store>> {
+    let database = settings.database().map_err(Error::from)?;
+    super::user::open(&database).await
+}
+
+async fn set(settings: &DatabaseSettings, count: &str) -> anyhow::Result<()> {
+    let right = || {
+        Refused(format!(
+            "`{count}` shards: write a number from 1 to {MAX_SHARDS}"
+        ))
+    };
+    let count = count.parse().map_err(|_| right())?;
+    let store = open(settings).await?;
+    let actor = Actor::new("command line", "");
+    let done = store
+        .set_shards(count, SystemClock::new().now(), &actor)
+        .await?;
+    if done.before == done.after {
+        println!("there are {} shards already", done.after);
+    } else {
+        println!(
+            "{} shards instead of {}: {} jobs and {} open runs have moved",
+            done.after, done.before, done.jobs, done.runs
+        );
+    }
+    Ok(())
+}
+
+async fn show(settings: &DatabaseSettings) -> anyhow::Result<()> {
+    let store = open(settings).await?;
+    store.shard_count().await?;
+    // Leases end by the database's clock, whatever this machine thinks.
+    let now = match store.database_now().await? {
+        Some(now) => now,
+        None => SystemClock::new().now(),
+    };
+    let nodes = store.live_nodes(now - 60_000).await?;
+    println!("shard  epoch  expires  holder");
+    for lease in store.leases().await? {
+        let address = nodes.iter().find(|node| node.id == lease.owner);
+        println!("{}", line(&lease, address.map(|node| &*node.address), now));
+    }
+    Ok(())
+}
+
+fn line(lease: &Lease, address: Option<&str>, now: Millis) -> String {
+    let left = lease.expires_at - now;
+    let (expires, holder) = match left {
+        1.. => (
+            format!("{}.{} s", left / 1000, left % 1000 / 100),
+            format!("{} {}", lease.owner, address.unwrap_or("")),
+        ),
+        _ => ("-".to_owned(), "nobody".to_owned()),
+    };
+    let line = format!(
+        "{:>5}  {:>5}  {expires:>7}  {holder}",
+        lease.shard, lease.epoch
+    );
+    line.trim_end().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lease_is_one_line() {
+        let lease = |expires_at| Lease {
+            shard: 3,
+            epoch: 17,
+            owner: "abc".into(),
+            expires_at,
+        };
+        let address = Some("http://10.0.0.1:8080/");
+        assert_eq!(
+            line(&lease(9_250), address, 1_000),
+            "    3     17    8.2 s  abc http://10.0.0.1:8080/"
+        );
+        assert_eq!(
+            line(&lease(9_250), None, 1_000),
+            "    3     17    8.2 s  abc"
+        );
+        assert_eq!(
+            line(&lease(0), None, 1_000),
+            "    3     17        -  nobody"
+        );
+    }
+}

@@ -1,0 +1,172 @@
+//! Holds this node's fair share of the shards: the lock first, then the epoch in the database.
+//!
+//! A shard is worked only while its lease is trusted, which is less time than it lasts and is counted from before the
+//! request. Whatever is in doubt is stepped down from: its rows are there for whoever passes the gate next.
+
+mod locks;
+mod renew;
+mod stop;
+mod take;
+mod watch;
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use carillon_scheduler::{Millis, fair_share};
+use futures_util::{StreamExt as _, stream};
+use tokio::sync::Notify;
+
+use super::Pipeline;
+use super::settings::ms;
+use crate::runtime::Service;
+use crate::store;
+
+/// Statements about leases at once: one whose row somebody has locked must not hold up the others.
+const AT_ONCE: usize = 4;
+
+async fn few_at_once(statements: Vec<impl Future<Output = ()>>) {
+    stream::iter(statements)
+        .buffer_unordered(AT_ONCE)
+        .collect::<Vec<()>>()
+        .await;
+}
+
+pub struct Shards {
+    pub pipeline: Arc<Pipeline>,
+    locks: locks::Locks,
+    watch: watch::Watch,
+    /// Nothing new is taken any more.
+    stopping: AtomicBool,
+    /// Somebody else was quicker in this round.
+    refused: AtomicBool,
+    /// When rows in wrong shards were last looked for, ms on the monotonic clock.
+    audited: AtomicI64,
+}
+
+impl Shards {
+    pub fn new(pipeline: Arc<Pipeline>) -> Self {
+        Self {
+            pipeline,
+            locks: locks::Locks::default(),
+            watch: watch::Watch::default(),
+            stopping: AtomicBool::new(false),
+            refused: AtomicBool::new(false),
+            audited: AtomicI64::new(0),
+        }
+    }
+
+    async fn round(&self) -> store::Result<()> {
+        let pipeline = &self.pipeline;
+        let now = pipeline.clock.now();
+        self.locks.begin();
+        self.refused.store(false, Ordering::Relaxed);
+        pipeline
+            .store
+            .report_node(&pipeline.node, &pipeline.address(), now)
+            .await?;
+        let leases = pipeline.store.leases().await?;
+        pipeline.follow_shards(i32::try_from(leases.len()).unwrap_or(i32::MAX));
+        self.compare(&leases).await;
+        let wanted = self.share(now).await?;
+        self.renew().await;
+        self.hand_back(&wanted).await;
+        if !self.stopping.load(Ordering::Relaxed) {
+            self.take(&wanted, &leases, now).await;
+        }
+        self.locks.end(pipeline).await;
+        let held = pipeline.holdings.all();
+        pipeline.metrics.shards_held.set(held.len() as i64);
+        if held.contains_key(&0) {
+            self.audit().await?;
+        }
+        Ok(())
+    }
+
+    /// The same answer on every node that sees the same nodes.
+    async fn share(&self, now: Millis) -> store::Result<BTreeSet<i32>> {
+        let pipeline = &self.pipeline;
+        let live = pipeline
+            .store
+            .live_nodes(now - ms(pipeline.settings.ttl))
+            .await?;
+        pipeline.peers.store(
+            live.iter().any(|node| node.id != pipeline.node),
+            Ordering::Relaxed,
+        );
+        let ids: Vec<&str> = live.iter().map(|node| node.id.as_str()).collect();
+        let mut shares = fair_share(pipeline.shards(), &ids);
+        Ok(shares
+            .remove(pipeline.node.as_str())
+            .unwrap_or_default()
+            .into_iter()
+            .collect())
+    }
+
+    /// Surplus goes back one a round, so that no herd starts when a node joins.
+    async fn hand_back(&self, wanted: &BTreeSet<i32>) {
+        let surplus = self
+            .pipeline
+            .holdings
+            .all()
+            .into_iter()
+            .find(|(shard, _)| !wanted.contains(shard));
+        if let Some((shard, held)) = surplus {
+            self.pipeline.step_down(shard, held.epoch);
+            self.release(shard, held.epoch).await;
+            self.pipeline.leases.release(&[shard]).await;
+        }
+    }
+
+    async fn release(&self, shard: i32, epoch: i64) {
+        if let Err(error) = self.pipeline.store.release_shard(shard, epoch).await {
+            tracing::warn!(shard, %error, "the lease was not given back; it ends by itself");
+        }
+    }
+
+    /// Now and then, by the holder of the first shard: rows in a shard that is not their job's.
+    async fn audit(&self) -> store::Result<()> {
+        let now = ms(self.pipeline.clock.monotonic());
+        if now - self.audited.load(Ordering::Relaxed) < ms(self.pipeline.settings.resolve_every) {
+            return Ok(());
+        }
+        self.audited.store(now, Ordering::Relaxed);
+        let mended = self.pipeline.store.mend_shards().await?;
+        if mended > 0 {
+            tracing::warn!(
+                rows = mended,
+                "rows were in a wrong shard and are put right"
+            );
+        }
+        Ok(())
+    }
+
+    fn trust(&self) -> Duration {
+        self.pipeline.settings.ttl - self.pipeline.settings.margin
+    }
+}
+
+#[async_trait]
+impl Service for Shards {
+    fn name(&self) -> &'static str {
+        "shards"
+    }
+
+    fn wake(&self) -> Option<Arc<Notify>> {
+        Some(self.pipeline.shards_wake.clone())
+    }
+
+    async fn step(&self) -> Duration {
+        if let Err(error) = self.round().await {
+            tracing::warn!(%error, "shards could not be looked after; the next round goes on");
+        }
+        let every = self.pipeline.settings.scan_every;
+        match self.refused.load(Ordering::Relaxed) {
+            // Not in step with whoever was quicker.
+            true => every.mul_f64(rand::random_range(0.5..1.5)),
+            false => every,
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! Taking what is free of our share: the lock, if it can be asked, then the gate in the database.
+
+use std::collections::BTreeSet;
+
+use carillon_scheduler::Millis;
+
+use super::{Shards, few_at_once};
+use crate::lease::Answer;
+use crate::pipeline::holdings::Held;
+use crate::pipeline::settings::ms;
+use crate::store;
+use crate::store::shard::Lease;
+
+impl Shards {
+    pub(super) async fn take(&self, wanted: &BTreeSet<i32>, leases: &[Lease], now: Millis) {
+        let held = self.pipeline.holdings.all();
+        let free = leases.iter().filter(|lease| {
+            wanted.contains(&lease.shard)
+                && !held.contains_key(&lease.shard)
+                && !self.watch.is_stopped(lease.shard)
+                && (lease.expires_at < now || lease.owner == self.pipeline.node)
+        });
+        few_at_once(free.map(|lease| self.take_or_log(lease.shard)).collect()).await;
+    }
+
+    /// One shard's trouble is not the others'.
+    async fn take_or_log(&self, shard: i32) {
+        if let Err(error) = self.take_one(shard).await {
+            tracing::warn!(shard, %error, "the shard could not be taken; the next round tries again");
+        }
+    }
+
+    async fn take_one(&self, shard: i32) -> store::Result<()> {
+        let pipeline = &self.pipeline;
+        let asked = pipeline.clock.monotonic();
+        if !self.locks.are_away() {
+            let answer = pipeline.leases.take(shard, pipeline.settings.ttl).await;
+            self.locks.heard(shard, answer);
+            if answer == Answer::Taken {
+                return Ok(self.was_refused());
+            }
+        }
+        let ttl = ms(pipeline.settings.ttl);
+        let now = pipeline.clock.now();
+        match pipeline
+            .store
+            .take_shard(shard, &pipeline.node, now, ttl)
+            .await?
+        {
+            Some(epoch) => {
+                tracing::debug!(shard, epoch, "took a shard");
+                self.watch.remember(shard, epoch);
+                let held = Held {
+                    epoch,
+                    trusted_until: asked + self.trust(),
+                    renewed: asked,
+                };
+                pipeline.holdings.put(shard, held);
+                pipeline.job_changed(shard);
+            }
+            // The lock, if it is ours, goes back at the end of the round.
+            None => self.was_refused(),
+        }
+        Ok(())
+    }
+
+    fn was_refused(&self) {
+        self.refused
+            .store(true, std::sync::atomic::Ordering::Relaxed);
+    }
+}

@@ -1,0 +1,82 @@
+//! What all leases look like against what was seen before: another epoch means that a shard is not ours any more, a lower
+//! one that the database is not the one of before.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use super::Shards;
+use crate::store::shard::Lease;
+
+#[derive(Default)]
+pub struct Watch(Mutex<Seen>);
+
+#[derive(Default)]
+struct Seen {
+    /// The highest epoch of each shard.
+    epochs: BTreeMap<i32, i64>,
+    stopped: BTreeSet<i32>,
+}
+
+impl Watch {
+    fn seen(&self) -> MutexGuard<'_, Seen> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub fn remember(&self, shard: i32, epoch: i64) {
+        let mut seen = self.seen();
+        let highest = seen.epochs.entry(shard).or_insert(epoch);
+        *highest = (*highest).max(epoch);
+    }
+
+    pub fn is_stopped(&self, shard: i32) -> bool {
+        self.seen().stopped.contains(&shard)
+    }
+
+    /// The epoch that was seen before, if this one is lower; and whether that is news.
+    fn went_back(&self, lease: &Lease) -> Option<(i64, bool)> {
+        let mut seen = self.seen();
+        let before = seen.epochs.get(&lease.shard).copied()?;
+        if lease.epoch < before {
+            return Some((before, seen.stopped.insert(lease.shard)));
+        }
+        seen.stopped.remove(&lease.shard);
+        None
+    }
+
+    fn stopped(&self) -> usize {
+        self.seen().stopped.len()
+    }
+}
+
+impl Shards {
+    /// Steps down from what is not ours any more, without waiting for a statement to be refused.
+    pub(super) async fn compare(&self, leases: &[Lease]) {
+        let pipeline = &self.pipeline;
+        let held = pipeline.holdings.all();
+        for lease in leases {
+            if let Some((before, is_news)) = self.watch.went_back(lease) {
+                if is_news {
+                    tracing::error!(
+                        shard = lease.shard,
+                        epoch = lease.epoch,
+                        seen = before,
+                        "the database went backwards: an older state of it was restored, so what was recorded since is lost. \
+                         The shard is stopped until `carillon resync`"
+                    );
+                }
+            } else {
+                self.watch.remember(lease.shard, lease.epoch);
+            }
+        }
+        pipeline
+            .metrics
+            .shards_stopped
+            .set(self.watch.stopped() as i64);
+        let now: BTreeMap<i32, i64> = leases.iter().map(|it| (it.shard, it.epoch)).collect();
+        for (shard, held) in held {
+            if now.get(&shard) != Some(&held.epoch) {
+                pipeline.fenced(shard, held.epoch);
+            }
+        }
+    }
+}

@@ -1,0 +1,320 @@
+//! Another number of shards, at rest and while everybody writes.
+
+use std::collections::HashSet;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use carillon_admin::store::backfill::NewBackfill;
+use carillon_admin::store::claim::{Claim, Holder};
+use carillon_admin::store::fire::NewFire;
+use carillon_admin::store::mark::Mark;
+use carillon_admin::store::{Error, Store, ids};
+use carillon_scheduler::{Cause, RunState};
+
+use super::hot::ground::Ground;
+use super::hot::settle::{FOLLOW_UP, failure};
+use super::world::{NOW, SHARDS, actor, after, draft, each};
+
+const SPAN: Duration = Duration::from_secs(4);
+const TTL: i64 = 10_000;
+
+/// Rows whose shard is not their job's.
+async fn astray(ground: &Ground, shards: i32) -> [i64; 3] {
+    [
+        ground
+            .count("job", &format!("shard <> id % {shards}"))
+            .await,
+        ground
+            .count("job_clock", &format!("shard <> job_id % {shards}"))
+            .await,
+        ground
+            .count("run", &format!("state < 9 AND shard <> job_id % {shards}"))
+            .await,
+    ]
+}
+
+databases! {
+    async fn all_that_is_open_moves_and_every_lease_begins_above_all_epochs(db: &TestDatabase) {
+        let ground = Ground::new(db).await;
+        let store = &ground.store;
+        let mut jobs = vec![];
+        for _ in 0..9 {
+            jobs.push(ground.ticking("tick").await);
+        }
+        let states = [RunState::Claimed, RunState::Sending, RunState::Running, RunState::Lost, RunState::Succeeded];
+        for job in &jobs {
+            ground.runs_in(job, &states).await;
+        }
+        for _ in 0..3 {
+            ground.take(2).await;
+        }
+        assert_eq!(store.shard_count().await.unwrap(), SHARDS);
+        let done = store.set_shards(7, NOW, &actor()).await.unwrap();
+        let moved = jobs.iter().filter(|job| job.id % 7 != i64::from(job.shard)).count() as u64;
+        assert_eq!((done.before, done.after, done.jobs, done.runs), (SHARDS, 7, moved, 4 * moved));
+        assert_eq!(astray(&ground, 7).await, [0, 0, 0]);
+        let leases = store.leases().await.unwrap();
+        assert_eq!(leases.len(), 7);
+        assert!(leases.iter().all(|it| it.epoch == 4 && it.expires_at == 0), "{leases:?}");
+        assert!(!store.renew_shard(2, 3, NOW, TTL).await.unwrap(), "the old holder is refused");
+        assert_eq!(store.take_shard(2, "b", NOW, TTL).await.unwrap(), Some(5));
+        // Down to one, and up again: a shard that comes back never has an epoch that it has had.
+        store.set_shards(1, NOW, &actor()).await.unwrap();
+        let done = store.set_shards(7, NOW, &actor()).await.unwrap();
+        assert_eq!((done.before, done.after), (1, 7));
+        assert!(store.leases().await.unwrap().iter().all(|it| it.epoch == 7));
+        assert_eq!(astray(&ground, 7).await, [0, 0, 0]);
+        assert_eq!(store.set_shards(7, NOW, &actor()).await.unwrap().jobs, 0);
+        assert_eq!(store.leases().await.unwrap()[0].epoch, 7, "nothing was to be done");
+        assert_eq!(ground.count("audit", "object = 'shards'").await, 3);
+    }
+
+    async fn a_count_out_of_range_is_refused(db: &TestDatabase) {
+        let ground = Ground::new(db).await;
+        for count in [0, -1, 1025] {
+            let refused = ground.store.set_shards(count, NOW, &actor()).await.unwrap_err();
+            assert_eq!(refused.to_string(), format!("{count} shards are out of range; write a number from 1 to 1024"));
+        }
+        assert_eq!(ground.store.shard_count().await.unwrap(), SHARDS);
+    }
+
+    async fn rows_in_a_wrong_shard_are_put_right(db: &TestDatabase) {
+        let ground = Ground::new(db).await;
+        let job = ground.ticking("tick").await;
+        let ids = ground.runs_in(&job, &[RunState::Claimed, RunState::Running]).await;
+        ground.sql("UPDATE run SET shard = 900, epoch = 8").await;
+        ground.sql(&format!("UPDATE job SET shard = {}", (job.shard + 1) % SHARDS)).await;
+        ground.sql("UPDATE job_clock SET shard = 900").await;
+        assert_eq!(ground.store.mend_shards().await.unwrap(), 4);
+        assert_eq!(astray(&ground, SHARDS).await, [0, 0, 0]);
+        let epochs = (ground.row(ids[0]).await.epoch, ground.row(ids[1]).await.epoch);
+        assert_eq!(epochs, (0, 8), "what waits is adopted by the right holder");
+        assert_eq!(ground.store.mend_shards().await.unwrap(), 0);
+    }
+
+    async fn h28_the_count_changes_while_everybody_writes(db: &TestDatabase) {
+        let race = &Race::new(Ground::new(db).await);
+        futures_util::join!(
+            changes(race), creates(race), fires(race), backfills(race), edits(race), holds(race, 0), holds(race, 1),
+        );
+        race.store().set_shards(5, NOW, &actor()).await.unwrap();
+        let ground = &race.ground;
+        assert_eq!(astray(ground, 5).await, [0, 0, 0]);
+        everything_that_waits_is_found(ground).await;
+        each_instant_is_recorded_once(ground).await;
+        let [changes, made, fired, claims, retried] = race.tally.each_ref().map(|it| it.load(Ordering::Relaxed));
+        eprintln!("{changes} changes, {made} jobs, {fired} fires, {claims} claims, {retried} failures");
+        assert!(changes > 3 && made > 3 && fired > 3 && claims > 3 && retried > 0);
+        assert_eq!(ground.count("run", "cause = 1 AND attempt = 1").await, fired as i64);
+        assert_eq!(ground.count("run", "cause = 4").await, 40);
+    }
+}
+
+struct Race {
+    ground: Ground,
+    begun: Instant,
+    /// Changes, jobs, fires, claims, failures.
+    tally: [AtomicU64; 5],
+}
+
+impl Race {
+    fn new(ground: Ground) -> Self {
+        Self {
+            ground,
+            begun: Instant::now(),
+            tally: Default::default(),
+        }
+    }
+
+    fn store(&self) -> &Store {
+        &self.ground.store
+    }
+
+    fn goes_on(&self) -> bool {
+        self.begun.elapsed() < SPAN
+    }
+
+    fn count(&self, what: usize) {
+        self.tally[what].fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+async fn changes(race: &Race) {
+    for count in [9, 3, 16, 1, 7, 4, 12].into_iter().cycle() {
+        if !race.goes_on() {
+            return;
+        }
+        race.store().set_shards(count, NOW, &actor()).await.unwrap();
+        race.count(0);
+        tokio::time::sleep(Duration::from_millis(60)).await;
+    }
+}
+
+async fn creates(race: &Race) {
+    while race.goes_on() {
+        let job = race
+            .ground
+            .ticking_with("tick", |draft| draft.retries = 3)
+            .await;
+        assert!(job.id > 0);
+        race.count(1);
+        tokio::time::sleep(Duration::from_millis(25)).await;
+    }
+}
+
+async fn fires(race: &Race) {
+    let job = race.ground.create(&draft("by hand")).await;
+    while race.goes_on() {
+        let fire = NewFire {
+            job_id: job.id,
+            cause: Cause::Manual,
+            params: None,
+            address: None,
+            idempotency_key: None,
+        };
+        race.store().insert_fire(&fire, NOW).await.unwrap().unwrap();
+        race.count(2);
+        tokio::task::yield_now().await;
+    }
+}
+
+async fn backfills(race: &Race) {
+    let job = race.ground.create(&each("* * * * * ?")).await;
+    let new = NewBackfill {
+        job_id: job.id,
+        from_at: after(-40),
+        to_at: after(0),
+        max_concurrent: 1,
+        instants: (-40..0).map(after).collect(),
+    };
+    race.store()
+        .create_backfill(&new, NOW, &actor())
+        .await
+        .unwrap();
+    let mut goes_on = true;
+    while goes_on {
+        for open in race.store().open_backfills().await.unwrap() {
+            race.store().release_backfill(&open, NOW).await.unwrap();
+        }
+        let text = format!(
+            "UPDATE run SET state = 9 WHERE cause = 4 AND job_id = {} AND state < 9",
+            job.id
+        );
+        race.ground.sql(&text).await;
+        goes_on = !race.store().open_backfills().await.unwrap().is_empty();
+    }
+}
+
+async fn edits(race: &Race) {
+    let job = race.ground.create(&each("0 0 0 1 1 ?")).await;
+    while race.goes_on() {
+        for enabled in [false, true] {
+            race.store()
+                .set_job_enabled(job.id, enabled, NOW, &actor())
+                .await
+                .unwrap();
+        }
+        let definition = race.ground.definition(&each("0 0 0 2 1 ?"));
+        race.store()
+            .update_job(job.id, &definition, None, NOW, &actor())
+            .await
+            .unwrap();
+    }
+}
+
+/// A node that works every second shard: claims, marks, and lets all fail.
+async fn holds(race: &Race, number: i32) {
+    let node = ["a", "b"][number as usize];
+    while race.goes_on() {
+        for lease in race.store().leases().await.unwrap() {
+            if lease.shard % 2 == number {
+                match work(race, lease.shard, node).await {
+                    Ok(()) | Err(Error::Fenced(_)) => {}
+                    Err(error) if error.is_lock_conflict() => {}
+                    Err(error) => panic!("{error}"),
+                }
+            }
+        }
+        tokio::task::yield_now().await;
+    }
+}
+
+async fn work(race: &Race, shard: i32, node: &str) -> Result<(), Error> {
+    let store = race.store();
+    let Some(epoch) = store.take_shard(shard, node, NOW, TTL).await? else {
+        return Ok(());
+    };
+    let holder = Holder {
+        shard,
+        epoch,
+        node,
+        ttl_ms: TTL,
+    };
+    store.adopt(&holder, after(1_000)).await?;
+    let mut claims = vec![];
+    for due in store.due_jobs(shard, after(1_000), 10).await? {
+        let id = store.take_id(&ids::RUN).await?;
+        claims.push(Claim {
+            counted: false,
+            due,
+            fires: vec![(id, due.next_fire_at)],
+            skipped: vec![],
+            next_fire_at: Some(due.next_fire_at + 1_000),
+        });
+    }
+    store.claim(&holder, &claims, NOW).await?;
+    race.count(3);
+    let waiting = store.waiting(shard, epoch, after(1_000), 10).await?;
+    let marks = waiting.iter().map(|run| Mark {
+        run_id: run.run_id,
+        epoch,
+        address: "http://x:1/",
+        boot_id: None,
+        candidates_id: 1,
+        route_code: 0,
+    });
+    let won = store
+        .mark(&marks.collect::<Vec<_>>(), rand::random(), node, NOW)
+        .await?;
+    let failures: Vec<_> = won.into_iter().map(failure).collect();
+    store.settle(&failures, &FOLLOW_UP).await?;
+    race.tally[4].fetch_add(failures.len() as u64, Ordering::Relaxed);
+    Ok(())
+}
+
+/// Each row that waits is in a shard that somebody holds, under an epoch that its holder can adopt.
+async fn everything_that_waits_is_found(ground: &Ground) {
+    let mut found = HashSet::new();
+    for lease in ground.store.leases().await.unwrap() {
+        let epoch = ground
+            .store
+            .take_shard(lease.shard, "c", NOW, TTL)
+            .await
+            .unwrap()
+            .unwrap();
+        let holder = Holder {
+            shard: lease.shard,
+            epoch,
+            node: "c",
+            ttl_ms: TTL,
+        };
+        ground.store.adopt(&holder, i64::MAX).await.unwrap();
+        let waiting = ground
+            .store
+            .waiting(lease.shard, epoch, i64::MAX, 1_000_000)
+            .await
+            .unwrap();
+        found.extend(waiting.into_iter().map(|run| run.run_id));
+    }
+    assert_eq!(found.len() as i64, ground.count("run", "state = 0").await);
+}
+
+async fn each_instant_is_recorded_once(ground: &Ground) {
+    for (job, cursor) in ground.cursors().await {
+        let condition = format!("job_id = {job} AND cause = 0 AND attempt = 1");
+        let recorded = ground.count("run", &condition).await;
+        if recorded > 0 {
+            assert_eq!(recorded, (cursor - after(1)) / 1_000, "job {job}");
+        }
+    }
+}
