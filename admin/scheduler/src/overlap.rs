@@ -28,7 +28,7 @@ impl Overlap {
         match self {
             Self::Allow => "run beside it",
             Self::Skip => "skip the later run",
-            Self::Wait => "wait until the earlier run has ended, anywhere in the cluster",
+            Self::Wait => "wait until the earlier run has ended",
             Self::Cancel => "stop the earlier run, then run the later one",
         }
     }

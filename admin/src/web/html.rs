@@ -13,7 +13,7 @@ use chrono_tz::Tz;
 
 use super::session::Viewer;
 pub use super::words::duration;
-use super::words::{relative, utc};
+use super::words::{from_now, relative, utc};
 use super::{State, assets, csrf};
 
 pub const THEME: &str = "carillon_theme";
@@ -115,6 +115,11 @@ impl Frame {
             let time = utc(*at).with_timezone(&self.zone);
             time.format("%Y-%m-%d %H:%M").to_string()
         })
+    }
+
+    /// How far ahead or back, in days where it is more than one.
+    pub fn from_now(&self, at: &Millis) -> String {
+        from_now(*at, self.now)
     }
 
     pub fn zone_name(&self) -> &'static str {

@@ -24,6 +24,14 @@ pub fn relative(at: Millis, now: Millis) -> Option<String> {
     })
 }
 
+/// The same for any time: `in 3 d`.
+pub fn from_now(at: Millis, now: Millis) -> String {
+    relative(at, now).unwrap_or_else(|| match (at - now) / 86_400_000 {
+        days @ 1.. => format!("in {days} d"),
+        days => format!("{} d ago", -days),
+    })
+}
+
 /// `850 ms`, `1.2 s`, `3 min 4 s`, `2 h 5 min`, `3 d 4 h`.
 pub fn duration(ms: Millis) -> String {
     let ms = ms.max(0);

@@ -4,6 +4,7 @@ use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 use actix_web::web;
 use askama::Template;
+use carillon_scheduler::Weekday;
 use chrono::NaiveDate;
 use serde::Deserialize;
 
@@ -27,7 +28,7 @@ struct Card {
 
 impl Card {
     fn lists(&self) -> [(&'static str, &Days); 2] {
-        [("Days", &self.days), ("Extra days", &self.extra)]
+        [("And the days", &self.days), ("But not on", &self.extra)]
     }
 }
 
@@ -76,7 +77,17 @@ pub async fn list(
 
 fn weekdays(calendar: &NamedCalendar) -> String {
     let days = calendar.calendar.weekdays.iter();
-    let words: Vec<&str> = days.map(|day| day.as_str()).collect();
+    let words: Vec<&str> = days
+        .map(|day| match day {
+            Weekday::Mon => "Mon",
+            Weekday::Tue => "Tue",
+            Weekday::Wed => "Wed",
+            Weekday::Thu => "Thu",
+            Weekday::Fri => "Fri",
+            Weekday::Sat => "Sat",
+            Weekday::Sun => "Sun",
+        })
+        .collect();
     words.join(", ")
 }
 

@@ -21,9 +21,10 @@ const SPANS: [(u32, &str); 4] = [
     (72, "3 days"),
     (168, "7 days"),
 ];
-/// Size of the drawing, in its own units. There is a column for each minute of a day, or for several of a longer span.
+/// Size of the drawing, in its own units. There is a column for each minute of a day, of which
+/// two are not whole, or for several of a longer span.
 const HEIGHT: u64 = 100;
-const COLUMNS: i64 = 1440;
+const COLUMNS: i64 = 1441;
 const MINUTE: Millis = 60_000;
 
 #[derive(Deserialize)]
@@ -169,7 +170,9 @@ mod tests {
         assert_eq!((hour.width, hour.highest, hour.minutes), (61, 100, 1));
         assert_eq!(hour.path, "M0 100H0V50H1V98H2V100H60V0H61V100Z");
         let week = draw(&forecast(168, &[(0, 3), (7, 4), (8, 1)])).unwrap();
-        assert_eq!((week.highest, week.minutes), (7, 8));
+        assert_eq!((week.highest, week.minutes), (5, 7));
+        let day = draw(&forecast(24, &[(0, 3)])).unwrap();
+        assert_eq!((day.width, day.minutes), (1441, 1));
         assert_eq!(draw(&forecast(24, &[])), None);
     }
 }
