@@ -1,0 +1,44 @@
+//! I10: after a disable or a delete was answered, no run of the job is marked until somebody enables it.
+
+use std::collections::BTreeMap;
+
+use super::{Figure, Findings};
+use crate::clock::Millis;
+use crate::record::{Call, History, Op, Outcome, rows};
+
+/// What two readings of the same host's clock may differ by, with the rounding of both.
+const CLOCK_ERROR: Millis = 50;
+
+pub fn check(history: &History, findings: &mut Findings) {
+    let mut calls: BTreeMap<i64, Vec<&Call>> = BTreeMap::new();
+    for call in history.calls.iter().filter(|call| call.op != Op::Run) {
+        calls.entry(call.job).or_default().push(call);
+    }
+    for (job, mut calls) in calls {
+        calls.sort_by_key(|call| call.invoked_at);
+        for (number, call) in calls.iter().enumerate() {
+            let ends = matches!(call.op, Op::Disable | Op::Delete) && call.outcome == Outcome::Ok;
+            if ends {
+                let until = calls.get(number + 1).map_or(Millis::MAX, |next| next.invoked_at);
+                marked_between(history, job, call.returned_at + CLOCK_ERROR, until, findings);
+            }
+        }
+    }
+}
+
+fn marked_between(
+    history: &History,
+    job: i64,
+    from: Millis,
+    until: Millis,
+    findings: &mut Findings,
+) {
+    let of_schedule = history.runs.iter().filter(|run| run.job_id == job && run.cause == rows::SCHEDULE);
+    for run in of_schedule {
+        if run.marked_at.is_some_and(|at| (from..until).contains(&at)) {
+            findings.add(Figure::MarkedAfterDisable, || {
+                format!("disabled at {from} at the latest: {run:?}")
+            });
+        }
+    }
+}

@@ -1,0 +1,133 @@
+//! What the checker has found.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::lateness::Times;
+
+/// Examples kept of each kind.
+const EXAMPLES: usize = 20;
+
+/// One kind of anomaly: 0 in a run that passes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Figure {
+    /// A required instant has neither a run nor a range.
+    MissedUnrecorded,
+    /// An instant has two of them.
+    RecordedTwice,
+    /// A run or a range for something that is no instant.
+    Phantom,
+    /// An instant was recorded, nothing was received, and no reason is given.
+    SilentLoss,
+    /// More than one delivery for a fire that may have one.
+    AmoDuplicate,
+    /// More deliveries than attempts, or more attempts than allowed.
+    AloExcess,
+    /// More receipts of a run than its row admits.
+    UndeclaredSend,
+    /// An executor of our own began a run twice.
+    StartedTwice,
+    /// Received before its instant.
+    Early,
+    /// Received, and there is no row.
+    OrphanReceipt,
+    /// Succeeded, and nobody received it.
+    PhantomResult,
+    /// A result was acknowledged and is not what the row says.
+    CbLost,
+    /// A living executor's result was never taken.
+    CbMissing,
+    /// Attempt 3 without attempt 2.
+    AttemptGap,
+    /// A failure that allows a further attempt has none.
+    RetryMissing,
+    ChildMissing,
+    ChildTwice,
+    /// Marked although a disable or delete had been answered.
+    MarkedAfterDisable,
+    /// A row that is still open at the end.
+    Stuck,
+    /// A run that left for an executor after its good-bye.
+    SentAfterLeave,
+    /// A node that ended by itself, or not in order when asked.
+    BadExit,
+    /// Deliveries without keys: one too many, one too few.
+    Extra,
+    Missed,
+    /// Later than the bound of its class of faults.
+    Late,
+}
+
+impl Figure {
+    pub const ALL: [Self; 24] = [
+        Self::MissedUnrecorded,
+        Self::RecordedTwice,
+        Self::Phantom,
+        Self::SilentLoss,
+        Self::AmoDuplicate,
+        Self::AloExcess,
+        Self::UndeclaredSend,
+        Self::StartedTwice,
+        Self::Early,
+        Self::OrphanReceipt,
+        Self::PhantomResult,
+        Self::CbLost,
+        Self::CbMissing,
+        Self::AttemptGap,
+        Self::RetryMissing,
+        Self::ChildMissing,
+        Self::ChildTwice,
+        Self::MarkedAfterDisable,
+        Self::Stuck,
+        Self::SentAfterLeave,
+        Self::BadExit,
+        Self::Extra,
+        Self::Missed,
+        Self::Late,
+    ];
+
+    /// As it is spelled in the reports.
+    pub fn name(self) -> String {
+        let value = serde_json::to_value(self).unwrap_or_default();
+        value.as_str().unwrap_or_default().to_owned()
+    }
+}
+
+#[derive(Clone, Debug, Default)]
+pub struct Findings {
+    counts: BTreeMap<Figure, u64>,
+    examples: BTreeMap<Figure, Vec<String>>,
+    /// Figures that are no anomalies: expected, recorded, unknown …
+    pub totals: BTreeMap<&'static str, i64>,
+    pub skipped: BTreeMap<String, i64>,
+    pub times: Times,
+}
+
+impl Findings {
+    pub fn add(&mut self, figure: Figure, example: impl FnOnce() -> String) {
+        *self.counts.entry(figure).or_default() += 1;
+        let examples = self.examples.entry(figure).or_default();
+        if examples.len() < EXAMPLES {
+            examples.push(example());
+        }
+    }
+
+    pub fn count(&self, figure: Figure) -> u64 {
+        self.counts.get(&figure).copied().unwrap_or(0)
+    }
+
+    pub fn anomalies(&self) -> u64 {
+        self.counts.values().sum()
+    }
+
+    pub fn examples(&self) -> impl Iterator<Item = (Figure, &String)> {
+        let each = self.examples.iter();
+        each.flat_map(|(figure, list)| list.iter().map(|text| (*figure, text)))
+    }
+
+    pub fn total(&mut self, name: &'static str, count: usize) {
+        *self.totals.entry(name).or_default() += count as i64;
+    }
+}

@@ -1,0 +1,154 @@
+//! I3: nothing is early, and what is late is late by no more than the faults around it allow.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use super::index::Index;
+use super::{Figure, Findings};
+use crate::clock::{Millis, text};
+use crate::record::{Class, Fault, History};
+
+/// All on one host: what two clock readings may differ by.
+const CLOCK_ERROR: Millis = 20;
+/// Without any fault.
+const QUIET: Millis = 1_000;
+/// The promise for the 99th percentile without faults.
+const QUIET_P99: Millis = 300;
+
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct ClassTimes {
+    pub count: usize,
+    pub p50_ms: Millis,
+    pub p99_ms: Millis,
+    pub max_ms: Millis,
+    /// The largest bound of any of them.
+    pub bound_ms: Millis,
+    pub over: usize,
+}
+
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Times {
+    pub quiet: ClassTimes,
+    pub by_class: BTreeMap<String, ClassTimes>,
+    /// From the end of each fault to the first five seconds in which all is on time: ms.
+    pub recovery_p50_ms: Millis,
+    pub recovery_max_ms: Millis,
+    pub p99_quiet_is_kept: bool,
+}
+
+/// One delivery in time.
+struct Delay {
+    at: Millis,
+    late: Millis,
+    bound: Millis,
+    class: Option<Class>,
+}
+
+pub fn check(history: &History, index: &Index<'_>, findings: &mut Findings) {
+    let mut delays = Vec::new();
+    for run in history.runs.iter().filter(|run| run.is_first_of_instant()) {
+        let Some(received) = index.first_receipt(run.id) else {
+            continue;
+        };
+        let late = received - run.scheduled_at;
+        if late < -CLOCK_ERROR {
+            findings.add(Figure::Early, || format!("by {} ms: {run:?}", -late));
+        }
+        let (mut bound, class) = allowed(history, run.scheduled_at);
+        // A black hole costs its hop, and an edit that has just been made is not on time for what it plans.
+        if matches!(index.group(run.job_id), "hole" | "edited") {
+            bound += 3_000;
+        }
+        if late > bound {
+            findings.add(Figure::Late, || {
+                format!("by {late} ms, allowed {bound} ({class:?}): job {} at {}, run {}", run.job_id, text(run.scheduled_at), run.id)
+            });
+        }
+        delays.push(Delay {
+            at: run.scheduled_at,
+            late,
+            bound,
+            class,
+        });
+    }
+    findings.times = times(history, &delays);
+}
+
+/// How late an instant may be, and the class of the fault that allows most of it; None: quiet.
+pub fn allowed(history: &History, at: Millis) -> (Millis, Option<Class>) {
+    let meta = &history.meta;
+    let reach = |fault: &&Fault| {
+        let bound = fault.class.bound(fault.to - fault.from, meta.ttl_ms);
+        (fault.from - meta.look_ahead_ms..=fault.to + bound).contains(&at)
+    };
+    let around: Vec<&Fault> = history.faults.iter().filter(reach).collect();
+    let bound = |fault: &&&Fault| fault.class.bound(fault.to - fault.from, meta.ttl_ms);
+    // Overlapping ones add up: a peer that takes over may have to wait for the database as well.
+    let sum: Millis = around.iter().map(|fault| bound(&fault)).sum();
+    let worst = around.iter().max_by_key(bound).map(|fault| fault.class);
+    (sum.max(QUIET), worst)
+}
+
+fn times(history: &History, delays: &[Delay]) -> Times {
+    let of = |class: Option<Class>| {
+        class_times(delays.iter().filter(|delay| delay.class == class))
+    };
+    let quiet = of(None);
+    let by_class = Class::ALL
+        .into_iter()
+        .map(|class| (class.as_str().to_owned(), of(Some(class))))
+        .filter(|(_, times)| times.count > 0)
+        .collect();
+    let mut recoveries = recoveries(history, delays);
+    recoveries.sort_unstable();
+    Times {
+        p99_quiet_is_kept: quiet.p99_ms <= QUIET_P99,
+        quiet,
+        by_class,
+        recovery_p50_ms: percentile(&recoveries, 50),
+        recovery_max_ms: recoveries.last().copied().unwrap_or(0),
+    }
+}
+
+fn class_times<'a>(delays: impl Iterator<Item = &'a Delay>) -> ClassTimes {
+    let (mut late, mut over, mut bound_ms) = (Vec::new(), 0, 0);
+    for delay in delays {
+        late.push(delay.late);
+        over += usize::from(delay.late > delay.bound);
+        bound_ms = bound_ms.max(delay.bound);
+    }
+    late.sort_unstable();
+    ClassTimes {
+        count: late.len(),
+        p50_ms: percentile(&late, 50),
+        p99_ms: percentile(&late, 99),
+        max_ms: late.last().copied().unwrap_or(0),
+        bound_ms,
+        over,
+    }
+}
+
+/// Of an ascending list.
+fn percentile(sorted: &[Millis], percent: usize) -> Millis {
+    let index = (sorted.len() * percent).div_ceil(100).saturating_sub(1);
+    sorted.get(index).copied().unwrap_or(0)
+}
+
+/// For each fault: from its end to the first moment after which five seconds have no late instant.
+fn recoveries(history: &History, delays: &[Delay]) -> Vec<Millis> {
+    let mut late: Vec<Millis> = delays.iter().filter(|d| d.late > QUIET).map(|d| d.at).collect();
+    late.sort_unstable();
+    let each = history.faults.iter();
+    each.map(|fault| {
+        let mut since = fault.to;
+        for at in late.iter().filter(|at| **at >= fault.to) {
+            if *at > since + 5_000 {
+                break;
+            }
+            since = at + 1;
+        }
+        since - fault.to
+    })
+    .collect()
+}

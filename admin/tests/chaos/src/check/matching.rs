@@ -1,0 +1,101 @@
+//! The same question without our keys: of a job's receipts in the order of time, each belongs to the open instant that
+//! ends first. A difference from the other checks is a defect of labels, or of the checker.
+
+use std::collections::BTreeMap;
+
+use super::index::Index;
+use super::lateness::allowed;
+use super::targets::Targets;
+use super::{Figure, Findings};
+use crate::clock::{Millis, text};
+use crate::record::History;
+
+const EARLY: Millis = 20;
+/// On top of the bound: lateness itself is another check's business.
+const SLACK: Millis = 2_000;
+
+pub fn check(
+    history: &History,
+    targets: &BTreeMap<i64, Targets>,
+    index: &Index<'_>,
+    findings: &mut Findings,
+) {
+    // Where repeats are allowed, and where instants are blurred, counts say nothing.
+    let plain = |job: &&crate::record::Job| {
+        job.retries == 0 && matches!(&*job.group, "every_2" | "every_5" | "all" | "minute" | "herd")
+    };
+    for job in history.jobs.iter().filter(plain) {
+        let Some(targets) = targets.get(&job.id) else {
+            continue;
+        };
+        let mut receipts = receipts_of(history, index, job.id);
+        receipts.sort_unstable();
+        let matched = sweep(history, targets, &receipts);
+        for at in matched.extra {
+            findings.add(Figure::Extra, || format!("job {} received at {}", job.id, text(at)));
+        }
+        let excused = excuses(history, job.id);
+        for at in matched.missed {
+            if targets.required.contains(&at) && !excused.contains(&at) {
+                findings.add(Figure::Missed, || format!("job {} at {}", job.id, text(at)));
+            }
+        }
+    }
+}
+
+/// When the job's runs were received; a request that was repeated to the same process counts once.
+fn receipts_of(history: &History, index: &Index<'_>, job: i64) -> Vec<Millis> {
+    let mut seen = std::collections::HashSet::new();
+    let events = history.events.iter().filter(|event| {
+        event.what == crate::record::What::Receive && event.job == job && event.key.contains(":schedule:")
+    });
+    events
+        .filter(|event| !index.own.contains(&*event.executor) || seen.insert((&*event.executor, event.run)))
+        .map(|event| event.at)
+        .collect()
+}
+
+/// Instants whose row says why nothing was received.
+fn excuses(history: &History, job: i64) -> std::collections::HashSet<Millis> {
+    let mut all: std::collections::HashSet<Millis> = history
+        .runs
+        .iter()
+        .filter(|run| run.job_id == job && run.reason.is_some())
+        .map(|run| run.fire_no)
+        .collect();
+    for range in history.misfires.iter().filter(|range| range.job_id == job) {
+        all.extend((range.from_at..=range.to_at).step_by(1000));
+    }
+    all
+}
+
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Matched {
+    extra: Vec<Millis>,
+    missed: Vec<Millis>,
+}
+
+fn sweep(history: &History, targets: &Targets, receipts: &[Millis]) -> Matched {
+    let mut waiting = targets.allowed.iter().copied().peekable();
+    // Ends of windows that are open, with their instants.
+    let mut open: BTreeMap<(Millis, Millis), ()> = BTreeMap::new();
+    let mut matched = Matched::default();
+    for received in receipts {
+        while let Some(at) = waiting.next_if(|at| at - EARLY <= *received) {
+            open.insert((at + allowed(history, at).0 + SLACK, at), ());
+        }
+        while let Some(((ends, at), ())) = open.first_key_value().map(|(key, ())| (*key, ())) {
+            if ends >= *received {
+                break;
+            }
+            matched.missed.push(at);
+            open.remove(&(ends, at));
+        }
+        if open.pop_first().is_none() {
+            matched.extra.push(*received);
+        }
+    }
+    matched.missed.extend(open.into_keys().map(|(_, at)| at));
+    matched.missed.extend(waiting);
+    matched
+}

@@ -1,0 +1,79 @@
+//! I6 and I7: nodes end when and how they should, and nobody sends to an executor that has said good-bye.
+
+use std::collections::BTreeMap;
+
+use super::index::Index;
+use super::{Figure, Findings};
+use crate::record::{Event, Exit, History, What};
+
+/// What a graceful stop may take.
+const STOP_WITHIN_MS: i64 = 15_000;
+/// Caches of the list of executors live so long.
+const LEAVE_MS: i64 = 1_500;
+
+pub fn check(history: &History, index: &Index<'_>, findings: &mut Findings) {
+    for exit in &history.exits {
+        if !in_order(exit) {
+            findings.add(Figure::BadExit, || format!("{exit:?}"));
+        }
+    }
+    sent_after_leave(history, index, findings);
+    counters(history, findings);
+}
+
+fn in_order(exit: &Exit) -> bool {
+    match &*exit.why {
+        "SIGTERM" | "stop" => exit.how == "exit 0" && exit.took_ms <= STOP_WITHIN_MS,
+        "by itself" => false,
+        _ => true,
+    }
+}
+
+fn sent_after_leave(history: &History, index: &Index<'_>, findings: &mut Findings) {
+    let mut left: BTreeMap<&str, &Event> = BTreeMap::new();
+    for event in &history.events {
+        match event.what {
+            What::Left => {
+                left.insert(&event.boot, event);
+            }
+            What::Receive => {
+                let Some(gone) = left.get(&*event.boot) else {
+                    continue;
+                };
+                let sent = index.rows.get(&event.run).and_then(|row| row.sent_at);
+                if sent.is_some_and(|sent| sent > gone.at + LEAVE_MS) {
+                    findings.add(Figure::SentAfterLeave, || format!("left {gone:?}, then {event:?}"));
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Counters of all nodes and all of their starts: a counter that falls has begun anew.
+fn counters(history: &History, findings: &mut Findings) {
+    for (name, total) in [
+        ("fence_hits", "carillon_fence_hits_total"),
+        ("alarms", "carillon_alarms_total"),
+    ] {
+        findings.totals.insert(name, summed(history, total) as i64);
+    }
+    let peak = |of: fn(&crate::record::Sample) -> u64| {
+        history.samples.iter().map(of).max().unwrap_or(0) as i64
+    };
+    findings.totals.insert("admin_rss_mib_peak", peak(|sample| sample.rss_kib / 1024));
+    findings.totals.insert("admin_descriptors_peak", peak(|sample| sample.descriptors));
+}
+
+pub fn summed(history: &History, name: &str) -> f64 {
+    let mut last: BTreeMap<&str, f64> = BTreeMap::new();
+    let mut sum = 0.0;
+    for sample in &history.samples {
+        let Some(value) = sample.metrics.get(name) else {
+            continue;
+        };
+        let before = last.insert(&sample.process, *value).unwrap_or(0.0);
+        sum += if *value >= before { value - before } else { *value };
+    }
+    sum
+}

@@ -1,0 +1,46 @@
+//! I9 and I12: failures have their further attempts, and nothing is open at the end.
+
+use super::index::Index;
+use super::{Figure, Findings};
+use crate::record::{History, RunRow, State};
+
+pub fn check(history: &History, index: &Index<'_>, findings: &mut Findings) {
+    for (key, rows) in &index.fires {
+        let attempts: Vec<i64> = rows.iter().map(|row| row.attempt).collect();
+        if attempts.iter().zip(1..).any(|(attempt, wanted)| *attempt != wanted) {
+            findings.add(Figure::AttemptGap, || format!("{key}: {attempts:?}"));
+        }
+        if let Some(last) = rows.last() {
+            last_attempt(history, last, index, findings);
+        }
+    }
+    for run in &history.runs {
+        let open = matches!(run.state, State::Claimed | State::Sending | State::Running | State::Other);
+        if open && !waits_for_a_lease(run, index) {
+            findings.add(Figure::Stuck, || format!("{run:?}"));
+        }
+    }
+}
+
+/// The last one succeeded, or was the last that is allowed.
+fn last_attempt(history: &History, last: &RunRow, index: &Index<'_>, findings: &mut Findings) {
+    let failed = matches!(last.state, State::Failed | State::Lost | State::Unknown);
+    let allowed = i64::from(index.retries(last.job_id)) + 1;
+    // What fails after the stop finds its job disabled.
+    let before_the_stop = last
+        .finished_at
+        .is_some_and(|at| at < history.meta.phases.stopped_at);
+    if failed && before_the_stop && last.attempt < allowed {
+        findings.add(Figure::RetryMissing, || format!("{allowed} are allowed: {last:?}"));
+    }
+}
+
+/// It ran at a stock executor that was killed: only the end of its lease, after minutes, can tell.
+fn waits_for_a_lease(run: &RunRow, index: &Index<'_>) -> bool {
+    let receipts = index.receipts_of(run.id);
+    run.state == State::Running
+        && !receipts.is_empty()
+        && receipts.iter().all(|receipt| {
+            !index.own.contains(&*receipt.event.executor) && !index.lives(receipt.event)
+        })
+}

@@ -1,0 +1,117 @@
+//! Which instants must be recorded, and which may be: from what the API was asked and what it answered.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::clock::Millis;
+use crate::oracle::instants;
+use crate::record::{Call, History, Job, Op, Outcome, Schedule};
+
+/// Nobody can say on which side of a change an instant this close to it lies.
+const BLUR: Millis = 1_000;
+
+/// Of one job.
+#[derive(Clone, Debug, Default)]
+pub struct Targets {
+    pub required: BTreeSet<Millis>,
+    /// All that may be; the required ones too.
+    pub allowed: BTreeSet<Millis>,
+    /// The definition may have been another one than the calls say: counts of ranges are not compared.
+    pub is_blurred: bool,
+}
+
+/// What may hold at a time.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Held {
+    enabled: bool,
+    schedule: Schedule,
+}
+
+pub fn of_all(history: &History) -> BTreeMap<i64, Targets> {
+    let mut calls: BTreeMap<i64, Vec<&Call>> = BTreeMap::new();
+    for call in &history.calls {
+        calls.entry(call.job).or_default().push(call);
+    }
+    let each = history.jobs.iter();
+    each.map(|job| {
+        let calls = calls.remove(&job.id).unwrap_or_default();
+        (job.id, of_one(job, &calls, history.meta.phases.dumped_at))
+    })
+    .collect()
+}
+
+fn of_one(job: &Job, calls: &[&Call], end: Millis) -> Targets {
+    let mut targets = Targets::default();
+    let mut held = vec![Held {
+        enabled: true,
+        schedule: job.schedule.clone(),
+    }];
+    let mut calls: Vec<&Call> = calls.iter().copied().filter(|call| call.op != Op::Run).collect();
+    calls.sort_by_key(|call| call.invoked_at);
+    // Of the first second only what lies after the row's own moment can be.
+    let mut from = job.created_at + BLUR;
+    optional(&mut targets, &held, job.created_at, from);
+    for call in calls {
+        let until = call.invoked_at - BLUR;
+        settled(&mut targets, &held, from, until);
+        let before = held.clone();
+        held = after(&held, call);
+        let both: Vec<Held> = before.iter().chain(&held).cloned().collect();
+        from = call.returned_at + BLUR;
+        optional(&mut targets, &both, until.min(from), from);
+        targets.is_blurred |= !matches!(call.op, Op::Disable | Op::Create);
+    }
+    settled(&mut targets, &held, from, end);
+    // An engine that cannot plan it pauses it: what it had to do is nobody's word to give.
+    if matches!(job.group.as_str(), "bad_zone" | "no_next") {
+        targets.required.clear();
+        targets.is_blurred = true;
+    }
+    targets
+}
+
+/// What may hold after a call.
+fn after(held: &[Held], call: &Call) -> Vec<Held> {
+    let changed = |old: &Held| match &call.op {
+        Op::Create | Op::Run => old.clone(),
+        Op::Edit { schedule } => Held {
+            enabled: true,
+            schedule: schedule.clone(),
+        },
+        op => Held {
+            enabled: *op == Op::Enable,
+            schedule: old.schedule.clone(),
+        },
+    };
+    let new: Vec<Held> = held.iter().map(changed).collect();
+    let mut may_hold = match call.outcome {
+        Outcome::Fail => held.to_vec(),
+        Outcome::Ok => new,
+        Outcome::Unclear => held.iter().cloned().chain(new).collect(),
+    };
+    may_hold.dedup();
+    may_hold
+}
+
+/// Between calls: what is an instant under every definition that may hold must be there.
+fn settled(targets: &mut Targets, held: &[Held], after: Millis, until: Millis) {
+    let mut each = held.iter().map(|held| of_held(held, after, until));
+    let mut common: BTreeSet<Millis> = each.next().unwrap_or_default();
+    for other in each {
+        common = common.intersection(&other).copied().collect();
+    }
+    targets.required.extend(common);
+    optional(targets, held, after, until);
+}
+
+fn optional(targets: &mut Targets, held: &[Held], after: Millis, until: Millis) {
+    for held in held {
+        targets.allowed.extend(of_held(held, after, until));
+    }
+}
+
+fn of_held(held: &Held, after: Millis, until: Millis) -> BTreeSet<Millis> {
+    match held.enabled {
+        true => instants(&held.schedule, after, until).into_iter().collect(),
+        false => BTreeSet::new(),
+    }
+}

@@ -1,0 +1,104 @@
+//! A recording executor as a process of its own: this program again, with another subcommand.
+
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use tokio::net::TcpStream;
+use tokio::sync::Mutex as Turn;
+
+use super::process::{Process, command, free_port};
+use crate::executor::Kind;
+use crate::load::{APP, HOLE};
+use crate::proxy::Wire;
+
+pub struct Recorder {
+    pub name: String,
+    pub kind: Kind,
+    /// The way from the nodes to it; its address is what it registers.
+    pub wire: Wire,
+    listen: SocketAddr,
+    arguments: Vec<String>,
+    token: String,
+    log: PathBuf,
+    pub process: Turn<Option<Process>>,
+}
+
+impl Recorder {
+    pub async fn prepare(
+        name: &str,
+        kind: Kind,
+        admins: &[String],
+        folder: &Path,
+        token: &str,
+    ) -> anyhow::Result<Self> {
+        let listen: SocketAddr = ([127, 0, 0, 1], free_port()?).into();
+        let wire = Wire::open(name, listen).await?;
+        // One of them also serves the app whose other executor is a black hole.
+        let apps = if name == "e4" { format!("{APP},{HOLE}") } else { APP.to_owned() };
+        let kind_word = if kind == Kind::Sdk { "sdk" } else { "stock" };
+        let words = [
+            ("--name", name.to_owned()),
+            ("--kind", kind_word.to_owned()),
+            ("--listen", listen.to_string()),
+            ("--advertise", wire.url()),
+            ("--apps", apps),
+            ("--admins", admins.join(",")),
+            ("--book", folder.join(format!("events-{name}.jsonl")).display().to_string()),
+            ("--data", folder.join(name).display().to_string()),
+        ];
+        Ok(Self {
+            name: name.to_owned(),
+            kind,
+            wire,
+            listen,
+            arguments: words
+                .into_iter()
+                .flat_map(|(flag, value)| [flag.to_owned(), value])
+                .collect(),
+            token: token.to_owned(),
+            log: folder.join(format!("{name}.log")),
+            process: Turn::new(None),
+        })
+    }
+
+    pub async fn start(&self) -> anyhow::Result<()> {
+        let program = std::env::current_exe()?;
+        let mut start = command(&program.display().to_string(), None);
+        start
+            .arg("executor")
+            .args(&self.arguments)
+            .env("CHAOS_ACCESS_TOKEN", &self.token);
+        let mut slot = self.process.lock().await;
+        *slot = Some(Process::start(&self.name, start, &self.log)?);
+        for _ in 0..200 {
+            if TcpStream::connect(self.listen).await.is_ok() {
+                return Ok(());
+            }
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+        anyhow::bail!("{} does not start; see {}", self.name, self.log.display())
+    }
+
+    pub async fn kill(&self) {
+        if let Some(mut process) = self.process.lock().await.take() {
+            process.kill().await;
+        }
+    }
+
+    /// SIGTERM; killed after 15 s.
+    pub async fn stop(&self) {
+        if let Some(mut process) = self.process.lock().await.take() {
+            process.signal("TERM").await;
+            if process.wait(Duration::from_secs(15)).await.is_none() {
+                process.kill().await;
+            }
+        }
+    }
+
+    pub async fn signal(&self, name: &str) {
+        if let Some(process) = &*self.process.lock().await {
+            process.signal(name).await;
+        }
+    }
+}

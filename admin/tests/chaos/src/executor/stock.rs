@@ -1,0 +1,223 @@
+//! A stock executor behind the tap: one queue a job, a run's id is known only while it is queued or runs, results are
+//! repeated until an admin takes them, and a kill loses all of it. Logs of runs are on the disk.
+
+use std::collections::{HashMap, HashSet};
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use actix_web::{App, HttpRequest, HttpResponse, HttpServer, web};
+use serde_json::{Value, json};
+use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
+
+use super::{Arguments, tap, work};
+use crate::record::event::Book;
+use crate::record::{Event, What};
+
+const HEARTBEAT: Duration = Duration::from_secs(5);
+const TOKEN: &str = "XXL-JOB-ACCESS-TOKEN";
+
+struct Stock {
+    book: Arc<Book>,
+    token: String,
+    logs: PathBuf,
+    queues: Mutex<HashMap<i64, UnboundedSender<Value>>>,
+    /// Queued, not started: the only ids that it still knows.
+    queued: Mutex<HashSet<i64>>,
+    outbox: UnboundedSender<(i64, i64)>,
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+pub async fn run(
+    arguments: &Arguments,
+    admins: Vec<String>,
+    book: Arc<Book>,
+) -> anyhow::Result<()> {
+    let (outbox, results) = unbounded_channel();
+    let logs = arguments.data.join("logs");
+    std::fs::create_dir_all(&logs)?;
+    let stock = Arc::new(Stock {
+        book: book.clone(),
+        token: arguments.token.clone(),
+        logs,
+        queues: Mutex::default(),
+        queued: Mutex::default(),
+        outbox,
+    });
+    let shared = web::Data::from(stock);
+    let server = HttpServer::new(move || {
+        App::new()
+            .app_data(shared.clone())
+            .app_data(web::PayloadConfig::new(5 << 20))
+            .default_service(web::to(answer))
+    })
+    .workers(1)
+    .disable_signals()
+    .shutdown_timeout(0)
+    .bind(("127.0.0.1", 0))?;
+    let inner = format!("http://{}", server.addrs()[0]);
+    tokio::spawn(server.run());
+    tap::inbound(book, arguments.listen, inner)?;
+
+    let line = Line::new(admins, &arguments.token)?;
+    tokio::spawn(call_back(line.clone(), results));
+    let beats = tokio::spawn(beat(
+        line.clone(),
+        arguments.apps.clone(),
+        arguments.advertise.clone(),
+    ));
+    super::stop_signal().await;
+    beats.abort();
+    for app in &arguments.apps {
+        line.post("api/registryRemove", &registration(app, &arguments.advertise))
+            .await;
+    }
+    Ok(())
+}
+
+async fn answer(request: HttpRequest, body: web::Bytes, stock: web::Data<Stock>) -> HttpResponse {
+    let token = request.headers().get(TOKEN);
+    if token.is_none_or(|token| token.as_bytes() != stock.token.as_bytes()) {
+        return fail("The access token is wrong.");
+    }
+    let asked: Value = serde_json::from_slice(&body).unwrap_or_default();
+    let run = asked["logId"].as_i64().unwrap_or_default();
+    match request.path() {
+        "/run" if asked["executorHandler"] != "work" => fail("job handler not found."),
+        "/run" if !lock(&stock.queued).insert(run) => {
+            fail(&format!("repeate trigger job, logId:{run}"))
+        }
+        "/run" => {
+            stock.into_inner().enqueue(asked);
+            HttpResponse::Ok().json(json!({"code": 200}))
+        }
+        "/log" => stock.log(run),
+        _ => HttpResponse::Ok().json(json!({"code": 200})),
+    }
+}
+
+fn fail(message: &str) -> HttpResponse {
+    HttpResponse::Ok().json(json!({"code": 500, "msg": message}))
+}
+
+impl Stock {
+    fn enqueue(self: &Arc<Self>, run: Value) {
+        let job = run["jobId"].as_i64().unwrap_or_default();
+        let mut queues = lock(&self.queues);
+        let queue = queues.entry(job).or_insert_with(|| {
+            let (queue, mut runs) = unbounded_channel();
+            let stock = self.clone();
+            tokio::spawn(async move {
+                while let Some(run) = runs.recv().await {
+                    stock.work(&run).await;
+                }
+            });
+            queue
+        });
+        let _ = queue.send(run);
+    }
+
+    async fn work(&self, asked: &Value) {
+        let run = asked["logId"].as_i64().unwrap_or_default();
+        lock(&self.queued).remove(&run);
+        let event = |what, code| Event {
+            what,
+            code,
+            run,
+            job: asked["jobId"].as_i64().unwrap_or_default(),
+            ..Event::default()
+        };
+        self.book.write(event(What::Start, 0));
+        let _ = std::fs::write(self.logs.join(format!("{run}.log")), "started\n");
+        let work = work::of(run, asked["executorParams"].as_str().unwrap_or_default());
+        tokio::time::sleep(work.takes).await;
+        let code = if work.succeeds { 200 } else { 500 };
+        self.book.write(event(What::End, code));
+        let _ = self.outbox.send((run, code));
+    }
+
+    /// As xxl-job answers: a page, or a refusal where there is no file.
+    fn log(&self, run: i64) -> HttpResponse {
+        match std::fs::read_to_string(self.logs.join(format!("{run}.log"))) {
+            Ok(text) => HttpResponse::Ok().json(json!({"code": 200, "content": {
+                "fromLineNum": 1, "toLineNum": 1, "logContent": text, "isEnd": false}})),
+            Err(_) => HttpResponse::Ok().json(json!({"code": 200, "content": {
+                "fromLineNum": 1, "toLineNum": 0, "logContent": "readLog fail, logFile not exists", "isEnd": true}})),
+        }
+    }
+}
+
+fn registration(app: &str, address: &str) -> Value {
+    json!({"registryGroup": "EXECUTOR", "registryKey": app, "registryValue": address})
+}
+
+async fn beat(line: Line, apps: Vec<String>, address: String) {
+    loop {
+        for app in &apps {
+            line.post("api/registry", &registration(app, &address)).await;
+        }
+        tokio::time::sleep(HEARTBEAT).await;
+    }
+}
+
+async fn call_back(
+    line: Line,
+    mut results: tokio::sync::mpsc::UnboundedReceiver<(i64, i64)>,
+) {
+    let mut batch = Vec::new();
+    while results.recv_many(&mut batch, 50).await > 0 {
+        let list: Vec<Value> = batch
+            .drain(..)
+            .map(|(run, code)| {
+                json!({"logId": run, "logDateTim": 0, "handleCode": code, "handleMsg": format!("result of {run}")})
+            })
+            .collect();
+        let list = Value::Array(list);
+        while !line.post("api/callback", &list).await {
+            tokio::time::sleep(Duration::from_millis(500)).await;
+        }
+    }
+}
+
+/// The way to the admins.
+#[derive(Clone)]
+struct Line {
+    http: reqwest::Client,
+    admins: Vec<String>,
+    token: String,
+}
+
+impl Line {
+    fn new(admins: Vec<String>, token: &str) -> anyhow::Result<Self> {
+        let http = reqwest::Client::builder()
+            .no_proxy()
+            .timeout(Duration::from_secs(3))
+            .build()?;
+        Ok(Self {
+            http,
+            admins,
+            token: token.to_owned(),
+        })
+    }
+
+    /// Was it answered with code 200 by one of them?
+    async fn post(&self, path: &str, body: &Value) -> bool {
+        for admin in &self.admins {
+            let call = self
+                .http
+                .post(format!("{admin}/{path}"))
+                .header(TOKEN, &self.token)
+                .json(body);
+            if let Ok(response) = call.send().await {
+                let answer: Value = response.json().await.unwrap_or_default();
+                if answer["code"] == 200 {
+                    return true;
+                }
+            }
+        }
+        false
+    }
+}

@@ -1,0 +1,184 @@
+//! Two small reverse proxies around an executor. Inwards: a `/run` is written down before it is passed on, its answer
+//! before it is passed back. Outwards: an acknowledged callback is.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use actix_web::http::StatusCode;
+use actix_web::{App, HttpRequest, HttpResponse, HttpServer, web};
+use serde_json::Value;
+
+use crate::record::event::Book;
+use crate::record::{Event, What};
+
+/// Bodies of callbacks are the largest.
+const MAX_BODY: usize = 16 << 20;
+/// Longer than any limit of the two sides: the tap must not be what gives up first.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+struct Tap {
+    book: Arc<Book>,
+    http: reqwest::Client,
+    /// Inwards: the executor alone. Outwards: the admins, chosen by the first part of the path.
+    targets: Vec<String>,
+    inwards: bool,
+}
+
+/// Takes what admins send to `listen`, and passes it on to `target`.
+pub fn inbound(book: Arc<Book>, listen: SocketAddr, target: String) -> std::io::Result<SocketAddr> {
+    serve(book, listen, vec![target], true)
+}
+
+/// Takes what the executor sends, and passes it on to the admin that the path begins with.
+pub fn outbound(book: Arc<Book>, admins: Vec<String>) -> std::io::Result<SocketAddr> {
+    serve(book, ([127, 0, 0, 1], 0).into(), admins, false)
+}
+
+fn serve(
+    book: Arc<Book>,
+    listen: SocketAddr,
+    targets: Vec<String>,
+    inwards: bool,
+) -> std::io::Result<SocketAddr> {
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let http = reqwest::Client::builder()
+        .no_proxy()
+        .timeout(PATIENCE)
+        .pool_idle_timeout(Duration::from_secs(2))
+        .build()
+        .map_err(std::io::Error::other)?;
+    let tap = web::Data::new(Tap {
+        book,
+        http,
+        targets,
+        inwards,
+    });
+    let server = HttpServer::new(move || {
+        App::new()
+            .app_data(tap.clone())
+            .app_data(web::PayloadConfig::new(MAX_BODY))
+            .default_service(web::to(pass))
+    })
+    .workers(1)
+    .disable_signals()
+    .shutdown_timeout(0)
+    .bind(listen)?;
+    let address = server.addrs()[0];
+    tokio::spawn(server.run());
+    Ok(address)
+}
+
+async fn pass(request: HttpRequest, body: web::Bytes, tap: web::Data<Tap>) -> HttpResponse {
+    let Some((url, path)) = tap.target(request.path()) else {
+        return HttpResponse::NotFound().finish();
+    };
+    let run = tap.received(&request, &path, &body);
+    let mut call = tap.http.post(url).body(body.to_vec());
+    for (name, value) in request.headers() {
+        if !matches!(
+            name.as_str(),
+            "host" | "content-length" | "connection" | "transfer-encoding"
+        ) {
+            call = call.header(name.as_str(), value.as_bytes());
+        }
+    }
+    let answer = match call.send().await {
+        Ok(answer) => answer,
+        // As the executor's absence would look: the connection ends without an answer.
+        Err(error) => return cut(&error),
+    };
+    let status = StatusCode::from_u16(answer.status().as_u16()).unwrap_or(StatusCode::BAD_GATEWAY);
+    let headers = answer.headers().clone();
+    let text = match answer.bytes().await {
+        Ok(text) => text,
+        Err(error) => return cut(&error),
+    };
+    let state = headers.get("carillon-run-state");
+    let state = state.and_then(|value| value.to_str().ok()).unwrap_or("");
+    tap.answered(run, &path, &body, &text, state);
+    let mut response = HttpResponse::build(status);
+    for (name, value) in &headers {
+        if !matches!(name.as_str(), "content-length" | "connection" | "transfer-encoding") {
+            response.insert_header((name.as_str(), value.as_bytes()));
+        }
+    }
+    response.body(text)
+}
+
+/// Actix cannot cut a connection from a handler; 502 from here means what a cut means on both sides: no verdict.
+fn cut(error: &reqwest::Error) -> HttpResponse {
+    HttpResponse::BadGateway()
+        .insert_header(("connection", "close"))
+        .body(error.to_string())
+}
+
+impl Tap {
+    /// The address to pass on to, and the path without the admin's number.
+    fn target(&self, path: &str) -> Option<(String, String)> {
+        if self.inwards {
+            let base = self.targets[0].trim_end_matches('/');
+            return Some((format!("{base}{path}"), path.to_owned()));
+        }
+        let (index, rest) = path.strip_prefix('/')?.split_once('/')?;
+        let base = self.targets.get(index.parse::<usize>().ok()?)?;
+        let base = base.trim_end_matches('/');
+        Some((format!("{base}/{rest}"), format!("/{rest}")))
+    }
+
+    fn received(&self, request: &HttpRequest, path: &str, body: &[u8]) -> Option<Event> {
+        if !self.inwards || path != "/run" {
+            return None;
+        }
+        let run: Value = serde_json::from_slice(body).ok()?;
+        let header = |name: &str| {
+            let value = request.headers().get(name);
+            value.and_then(|value| value.to_str().ok()).unwrap_or("")
+        };
+        let event = Event {
+            what: What::Receive,
+            run: run["logId"].as_i64()?,
+            job: run["jobId"].as_i64().unwrap_or_default(),
+            due_at: run["logDateTime"].as_i64().unwrap_or_default(),
+            key: header("carillon-fire-key").to_owned(),
+            attempt: header("carillon-attempt").parse().unwrap_or_default(),
+            scheduled_at: header("carillon-scheduled-at").parse().unwrap_or_default(),
+            ..Event::default()
+        };
+        self.book.write(event.clone());
+        Some(event)
+    }
+
+    fn answered(&self, run: Option<Event>, path: &str, asked: &[u8], answer: &[u8], state: &str) {
+        let answer: Value = serde_json::from_slice(answer).unwrap_or_default();
+        let code = answer["code"].as_i64().unwrap_or_default();
+        if let Some(run) = run {
+            self.book.write(Event {
+                what: What::Answer,
+                code,
+                state: state.to_owned(),
+                ..run
+            });
+        }
+        if self.inwards || code != 200 {
+            return;
+        }
+        if path.ends_with("/registryRemove") {
+            self.book.write(Event {
+                what: What::Left,
+                ..Event::default()
+            });
+        }
+        if path.ends_with("/callback") {
+            let results: Vec<Value> = serde_json::from_slice(asked).unwrap_or_default();
+            for result in results {
+                self.book.write(Event {
+                    what: What::Acked,
+                    run: result["logId"].as_i64().unwrap_or_default(),
+                    code: result["handleCode"].as_i64().unwrap_or_default(),
+                    ..Event::default()
+                });
+            }
+        }
+    }
+}

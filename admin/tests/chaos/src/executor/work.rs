@@ -1,0 +1,28 @@
+//! What a handler does: a function of the run's id, so that every process, and the checker, know what its result is.
+
+use std::time::Duration;
+
+use crate::random::mix;
+
+/// Parameters of jobs whose runs sometimes fail and sometimes take long.
+pub const MIXED: &str = "mixed";
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Work {
+    pub takes: Duration,
+    pub succeeds: bool,
+}
+
+/// 5 % fail and 1 % take 20 s, if the parameters say so.
+pub fn of(run: i64, params: &str) -> Work {
+    let lot = mix(run.unsigned_abs()) % 1_000;
+    let mixed = params == MIXED;
+    Work {
+        takes: if mixed && lot >= 990 {
+            Duration::from_secs(20)
+        } else {
+            Duration::from_millis(1 + lot % 20)
+        },
+        succeeds: !(mixed && lot < 50),
+    }
+}

@@ -1,0 +1,65 @@
+//! The jobs: about fifty instants a second.
+
+use serde_json::{Value, json};
+
+use super::{APP, HANG, HOLE};
+use crate::clock::{Millis, text};
+use crate::executor::work::MIXED;
+
+/// A job before it has an id.
+pub struct Planned {
+    pub group: &'static str,
+    pub draft: Value,
+}
+
+/// All of them. `herd_at`: when two hundred of them fire at once.
+pub fn plan(herd_at: Millis) -> Vec<Planned> {
+    let mut all = Vec::new();
+    let rate = |seconds: i64| json!({"kind": "fixed_rate", "seconds": seconds});
+    // Half at most once, half with two retries.
+    let retries = |number: usize| json!({"retries": if number.is_multiple_of(2) { 0 } else { 2 }});
+    let mut add = |group: &'static str, count: usize, schedule: &Value, change: &Value| {
+        for number in 0..count {
+            let mut draft = json!({
+                "app": APP, "name": format!("{group} {number}"), "handler": "work", "params": MIXED,
+                "schedule": schedule, "misfire_threshold_seconds": 20,
+                "misfire": if number % 4 < 2 { "fire_once" } else { "skip" },
+                "route": if number % 5 == 4 { "random" } else { "round_robin" },
+            });
+            merge(&mut draft, &retries(number));
+            merge(&mut draft, change);
+            all.push(Planned { group, draft });
+        }
+    };
+    add("every_2", 60, &rate(2), &json!({}));
+    add("every_5", 30, &rate(5), &json!({}));
+    add("all", 10, &rate(1), &json!({"catch_up": "all"}));
+    add("latest", 5, &rate(1), &json!({"catch_up": "latest", "retries": 0}));
+    let minute = json!({"kind": "cron", "expression": "0 * * * * ?", "timezone": "UTC"});
+    add("minute", 10, &minute, &json!({}));
+    let once = json!({"kind": "once", "at": text(herd_at)});
+    add("herd", 200, &once, &json!({"params": ""}));
+    add("edited", 5, &step(0, 2), &json!({"params": ""}));
+    // One that fires by hand only.
+    add("by_hand", 4, &json!({"kind": "none"}), &json!({}));
+    add("hole", 4, &rate(5), &json!({"app": HOLE, "params": ""}));
+    // Poisoned: nobody else may be late by them.
+    add("hang", 2, &rate(10), &json!({"app": HANG, "retries": 0}));
+    add("unknown_handler", 1, &rate(5), &json!({"handler": "nobody", "retries": 0}));
+    add("bad_zone", 1, &minute, &json!({"name": "bad zone"}));
+    add("no_next", 1, &minute, &json!({"name": "no next"}));
+    add("large", 1, &rate(10), &json!({"name": "large", "params": ""}));
+    all
+}
+
+/// Every so many seconds of each minute, from one on: unlike a rate it has no anchor that an edit could move.
+pub fn step(from: u64, seconds: u64) -> Value {
+    json!({"kind": "cron", "expression": format!("{from}/{seconds} * * * * ?"), "timezone": "UTC"})
+}
+
+/// The members of the second are put into the first.
+pub fn merge(draft: &mut Value, change: &Value) {
+    if let (Some(draft), Some(change)) = (draft.as_object_mut(), change.as_object()) {
+        draft.extend(change.clone());
+    }
+}

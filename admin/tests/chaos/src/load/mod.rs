@@ -1,0 +1,23 @@
+//! What the cluster has to do meanwhile: jobs, people who change them, fires by hand, executors that are none.
+
+mod absent;
+pub mod api;
+mod clients;
+mod jobs;
+mod poison;
+
+pub use absent::Absent;
+pub use api::Api;
+pub use clients::work;
+pub use jobs::{Planned, plan};
+pub use poison::poison;
+
+/// The app of the four recording executors.
+pub const APP: &str = "load";
+/// The app of a black hole and one executor that answers.
+pub const HOLE: &str = "hole";
+/// The app of an executor that accepts and never answers.
+pub const HANG: &str = "hang";
+
+/// What is asked of the API, when, and what came of it.
+pub type Calls = std::sync::Arc<std::sync::Mutex<Vec<crate::record::Call>>>;

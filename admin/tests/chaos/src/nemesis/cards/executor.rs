@@ -1,0 +1,90 @@
+//! Executors: killed, paused, stopped in order; their answers lost or falsified; their callbacks cut.
+
+use std::time::Duration;
+
+use super::{Scene, until};
+use crate::executor::Kind;
+use crate::nemesis::rest;
+use crate::proxy::{Mode, Trap, Trick, Wire, http};
+
+const RUN: &str = "POST /run ";
+const CALLBACK: &str = "/api/callback ";
+/// Requests that a card plays its trick on.
+const TIMES: u32 = 3;
+
+pub async fn play(name: &str, scene: &mut Scene) -> anyhow::Result<()> {
+    match name {
+        "executor_kill" | "executor_stop" | "executor_term" | "executor_unreachable" => {
+            process(name, scene).await
+        }
+        "callback_cut" => {
+            let admin = scene.aim().await?;
+            trick(scene, &admin.wire, CALLBACK, Trick::LoseAnswer).await
+        }
+        _ => {
+            let (kind, what) = match name {
+                "answer_lost_stock" => (Some(Kind::Stock), Trick::LoseAnswer),
+                "answer_lost_own" => (Some(Kind::Sdk), Trick::LoseAnswer),
+                "run_cut" => (None, Trick::CutForwarded),
+                "wrong_code" => (None, refusal()),
+                _ => (None, bad_gateway()),
+            };
+            let wire = scene.executor(kind)?.wire.clone();
+            trick(scene, &wire, RUN, what).await
+        }
+    }
+}
+
+/// The executor never sees it, so nothing has run: the word of a refusal is true.
+fn refusal() -> Trick {
+    let body = r#"{"code":500,"msg":"block strategy effect"}"#;
+    Trick::Answer(http("200 OK", "application/json", body))
+}
+
+/// The executor has taken it; a gateway between says otherwise.
+fn bad_gateway() -> Trick {
+    let body = "<html><body><h1>502 Bad Gateway</h1></body></html>";
+    Trick::Replace(http("502 Bad Gateway", "text/html", body))
+}
+
+async fn process(name: &str, scene: &mut Scene) -> anyhow::Result<()> {
+    let executor = scene.executor(None)?;
+    match name {
+        "executor_kill" => {
+            executor.kill().await;
+            rest(2_000).await;
+            executor.start().await
+        }
+        "executor_stop" => {
+            let lasts = scene.random.between(3_000, 10_000) as i64;
+            executor.signal("STOP").await;
+            rest(lasts).await;
+            executor.signal("CONT").await;
+            Ok(())
+        }
+        "executor_term" => {
+            executor.stop().await;
+            rest(1_000).await;
+            executor.start().await
+        }
+        _ => {
+            executor.wire.set(Mode {
+                down: true,
+                ..Mode::default()
+            });
+            rest(3_000).await;
+            executor.wire.heal();
+            Ok(())
+        }
+    }
+}
+
+async fn trick(scene: &mut Scene, wire: &Wire, needle: &str, trick: Trick) -> anyhow::Result<()> {
+    let before = wire.sprung();
+    let wanted = before + u64::from(TIMES);
+    wire.set_trap(Trap::new(needle, trick, TIMES));
+    until(Duration::from_secs(4), || wire.sprung() >= wanted).await;
+    wire.heal();
+    scene.note = format!("{} requests", wire.sprung() - before);
+    Ok(())
+}

@@ -1,0 +1,140 @@
+//! Deals the faults: a seeded deck, one card after the other, never more than two at once, mostly at a holder.
+
+mod aim;
+mod cards;
+pub mod deck;
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use tokio::sync::Semaphore;
+use tokio::task::JoinSet;
+
+use self::cards::Scene;
+use self::deck::{Card, Deck};
+use crate::clock::{Millis, now};
+use crate::cluster::Cluster;
+use crate::cluster::process::describe;
+use crate::options::Options;
+use crate::random::Random;
+use crate::record::Fault;
+
+/// Faults at the same time.
+const AT_ONCE: usize = 2;
+
+type Faults = Arc<Mutex<Vec<Fault>>>;
+
+/// For the whole phase; answers what was done, when all of it is healed.
+pub async fn strike(cluster: &Arc<Cluster>, options: &Options, seed: u64) -> Vec<Fault> {
+    let until = Instant::now() + Duration::from_secs(options.seconds);
+    let mut random = Random::new(seed);
+    let mut deck = Deck::new(options.db, &options.only);
+    let faults = Faults::default();
+    let slots = Arc::new(Semaphore::new(AT_ONCE));
+    let mut running = JoinSet::new();
+    while Instant::now() < until {
+        let started = Instant::now();
+        // All that is random about a card is drawn here: what the cluster does meanwhile must not shift the next draw.
+        let (card, own, gap) = (
+            deck.draw(&mut random),
+            Random::new(random.next()),
+            random.between(3_000, 5_000),
+        );
+        let Ok(slot) = slots.clone().acquire_owned().await else {
+            break;
+        };
+        let (cluster, faults) = (cluster.clone(), faults.clone());
+        running.spawn(async move {
+            play(cluster, card, own, faults).await;
+            drop(slot);
+        });
+        let next = (started + Duration::from_millis(gap)).min(until);
+        tokio::time::sleep_until(next.into()).await;
+    }
+    while running.join_next().await.is_some() {}
+    let mut faults = std::mem::take(&mut *faults.lock().unwrap_or_else(PoisonError::into_inner));
+    faults.sort_by_key(|fault| fault.from);
+    faults
+}
+
+async fn play(cluster: Arc<Cluster>, card: Card, random: Random, faults: Faults) {
+    let from = now();
+    println!("{}  {}", crate::clock::text(from), card.name);
+    let mut scene = Scene::new(cluster, random);
+    let done = cards::play(card.name, &mut scene).await;
+    let note = match done {
+        Ok(()) => scene.note,
+        Err(error) => format!("{} {error:#}", scene.note),
+    };
+    let fault = Fault {
+        card: card.name.to_owned(),
+        class: card.class,
+        target: scene.target,
+        from,
+        to: now(),
+        note,
+        held: scene.held,
+    };
+    faults
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner)
+        .push(fault);
+}
+
+/// Everything runs and is connected again, whatever a card has left behind.
+pub async fn heal(cluster: &Arc<Cluster>) -> anyhow::Result<()> {
+    cluster.heal_wires();
+    for server in [&cluster.server, &cluster.redis, &cluster.other_redis] {
+        let Some(server) = server else { continue };
+        let mut server = server.lock().await;
+        server.process.signal_all("CONT").await;
+        if let Some(status) = server.process.ended() {
+            println!("{}: {}", server.recipe.name, describe(Some(status)));
+            server.restart().await?;
+        }
+    }
+    for admin in &cluster.admins {
+        admin.set_clock(0);
+        admin.disarm("trust_off");
+        admin.signal("CONT").await;
+        let is_down = admin.process.lock().await.is_none();
+        if is_down && !admin.is_alive().await {
+            admin.start().await?;
+        }
+    }
+    for recorder in &cluster.recorders {
+        recorder.signal("CONT").await;
+        let is_down = recorder.process.lock().await.is_none();
+        if is_down {
+            recorder.start().await?;
+        }
+    }
+    Ok(())
+}
+
+/// Breaks the product as the options say, before anything else happens.
+pub async fn control(cluster: &Arc<Cluster>, options: &Options) -> anyhow::Result<()> {
+    use crate::options::Control;
+    let flag = match options.control {
+        Control::None => return Ok(()),
+        Control::RedisLockOnly => "redis_lock_only",
+        Control::RecordAtSend => "record_at_send",
+    };
+    for admin in &cluster.admins {
+        admin.arm(flag);
+    }
+    if options.control == Control::RedisLockOnly {
+        // The last guard: a second row of the same instant would be refused by its key.
+        let statement = match options.db {
+            crate::options::Db::Mariadb => "DROP INDEX run_fire ON run",
+            _ => "DROP INDEX run_fire",
+        };
+        cluster.database.execute(statement).await?;
+    }
+    Ok(())
+}
+
+/// Sleeps for so many ms.
+async fn rest(ms: Millis) {
+    tokio::time::sleep(Duration::from_millis(ms.max(0).unsigned_abs())).await;
+}

@@ -1,0 +1,82 @@
+//! What a run is told.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use serde::{Deserialize, Serialize};
+
+/// The database under test.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Db {
+    Postgres,
+    Mariadb,
+    /// One node, with a deck of its own.
+    Sqlite,
+}
+
+impl Db {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Postgres => "postgres",
+            Self::Mariadb => "mariadb",
+            Self::Sqlite => "sqlite",
+        }
+    }
+}
+
+/// A product that is broken on purpose: the checker must find that out.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Control {
+    /// The product as it is.
+    #[default]
+    None,
+    /// The database guards nothing; the Redis lock alone says who works.
+    RedisLockOnly,
+    /// An instant is recorded when it is sent, not when its cursor moves.
+    RecordAtSend,
+}
+
+impl Control {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::RedisLockOnly => "redis_lock_only",
+            Self::RecordAtSend => "record_at_send",
+        }
+    }
+}
+
+#[derive(Args, Clone, Debug)]
+pub struct Options {
+    /// Length of the phase with faults; warm-up, quiet and check come on top
+    #[arg(long, default_value_t = 180)]
+    pub seconds: u64,
+    #[arg(long, value_enum, default_value = "postgres")]
+    pub db: Db,
+    /// Repeats the order, the targets and the times of the faults [default: a random one, which is printed]
+    #[arg(long)]
+    pub seed: Option<u64>,
+    /// Run a product that is broken on purpose, which must not pass
+    #[arg(long, value_enum, default_value = "none")]
+    pub control: Control,
+    /// No faults at all
+    #[arg(long)]
+    pub calm: bool,
+    /// Only cards whose names contain one of these texts
+    #[arg(long, value_delimiter = ',')]
+    pub only: Vec<String>,
+    /// The `carillon` under test, built with the feature `failpoints`
+    #[arg(long)]
+    pub binary: PathBuf,
+    /// Where the folder of this run is made
+    #[arg(long)]
+    pub out: PathBuf,
+    /// The nodes' `--lease-ttl`, ms
+    #[arg(long, default_value_t = 3_000)]
+    pub ttl_ms: i64,
+    /// The nodes' `--look-ahead`, ms
+    #[arg(long, default_value_t = 2_000)]
+    pub look_ahead_ms: i64,
+}

@@ -1,0 +1,129 @@
+//! A TCP proxy on each wire. What it does to the bytes is changed while they flow.
+
+mod pump;
+mod trap;
+
+use std::net::SocketAddr;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use tokio::net::TcpListener;
+use tokio_util::sync::CancellationToken;
+
+pub use trap::{Trap, Trick, http};
+
+/// How a wire behaves.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Mode {
+    /// Before each piece is passed on, either way.
+    pub delay: Duration,
+    /// Connections are taken and end at once.
+    pub down: bool,
+    /// Connections stay open and nothing passes: half open, as after a cable was pulled.
+    pub silent: bool,
+    /// A connection ends after so many bytes from the client.
+    pub cut_after: Option<u64>,
+}
+
+#[derive(Debug)]
+struct State {
+    mode: Mode,
+    target: SocketAddr,
+    traps: Vec<Trap>,
+    /// All connections of now; cancelled to cut them.
+    alive: CancellationToken,
+}
+
+/// One wire: who connects to `address` talks to the target.
+#[derive(Clone, Debug)]
+pub struct Wire {
+    pub name: Arc<str>,
+    pub address: SocketAddr,
+    state: Arc<Mutex<State>>,
+    sprung: Arc<AtomicU64>,
+}
+
+impl Wire {
+    pub async fn open(name: &str, target: SocketAddr) -> std::io::Result<Self> {
+        let listener = TcpListener::bind(("127.0.0.1", 0)).await?;
+        let wire = Self {
+            name: name.into(),
+            address: listener.local_addr()?,
+            state: Arc::new(Mutex::new(State {
+                mode: Mode::default(),
+                target,
+                traps: vec![],
+                alive: CancellationToken::new(),
+            })),
+            sprung: Arc::default(),
+        };
+        tokio::spawn(pump::accept(listener, wire.clone()));
+        Ok(wire)
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub fn url(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
+    fn mode(&self) -> Mode {
+        self.state().mode
+    }
+
+    pub fn set(&self, mode: Mode) {
+        self.state().mode = mode;
+        if mode.down {
+            self.cut();
+        }
+    }
+
+    /// As it was made, without traps.
+    pub fn heal(&self) {
+        let mut state = self.state();
+        state.mode = Mode::default();
+        state.traps.clear();
+    }
+
+    /// Ends all connections of now.
+    pub fn cut(&self) {
+        let mut state = self.state();
+        std::mem::take(&mut state.alive).cancel();
+    }
+
+    /// New connections go elsewhere; those of now end.
+    pub fn lead_to(&self, target: SocketAddr) {
+        self.state().target = target;
+        self.cut();
+    }
+
+    pub fn target(&self) -> SocketAddr {
+        self.state().target
+    }
+
+    pub fn set_trap(&self, trap: Trap) {
+        self.state().traps.push(trap);
+    }
+
+    /// The trick to play on a piece from a client, if a trap was set for it.
+    fn spring(&self, piece: &[u8]) -> Option<Trick> {
+        let mut state = self.state();
+        let trap = state.traps.iter_mut().find(|trap| trap.fits(piece))?;
+        trap.left -= 1;
+        let trick = trap.trick.clone();
+        state.traps.retain(|trap| trap.left > 0);
+        self.sprung.fetch_add(1, Ordering::Relaxed);
+        Some(trick)
+    }
+
+    /// How many traps have sprung since the start.
+    pub fn sprung(&self) -> u64 {
+        self.sprung.load(Ordering::Relaxed)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,150 @@
+//! Passes the bytes of a wire on, as its mode and its traps say.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::watch;
+
+use super::{Trick, Wire};
+
+/// Nothing can be larger in one piece; messages that traps wait for are smaller.
+const PIECE: usize = 64 << 10;
+/// How often a silent wire looks whether it may speak again.
+const LOOK: Duration = Duration::from_millis(20);
+
+pub async fn accept(listener: TcpListener, wire: Wire) {
+    while let Ok((client, _)) = listener.accept().await {
+        let _ = client.set_nodelay(true);
+        if wire.mode().down {
+            // Dropped: the client sees an end without a byte.
+            continue;
+        }
+        let (alive, target) = {
+            let state = wire.state();
+            (state.alive.clone(), state.target)
+        };
+        let wire = wire.clone();
+        tokio::spawn(async move {
+            let piped = async {
+                wait_while_silent(&wire).await;
+                if let Ok(server) = TcpStream::connect(target).await {
+                    let _ = server.set_nodelay(true);
+                    pipe(client, server, &wire).await;
+                }
+            };
+            alive.run_until_cancelled(piped).await;
+        });
+    }
+}
+
+/// What the way back shall do with the next piece.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+enum Back {
+    #[default]
+    Pass,
+    Swallow,
+    Replace(String),
+}
+
+async fn pipe(client: TcpStream, server: TcpStream, wire: &Wire) {
+    let (from_client, to_client) = client.into_split();
+    let (from_server, to_server) = server.into_split();
+    let (tell, told) = watch::channel(Back::Pass);
+    // Whichever way ends first ends the connection: neither HTTP nor databases use half-closed ones.
+    tokio::select! {
+        () = forth(from_client, to_server, wire, &tell) => {
+            // The last word of the server may be on its way: an answer to be replaced is.
+            if *tell.borrow() != Back::Pass {
+                tokio::time::sleep(Duration::from_millis(50)).await;
+            }
+        }
+        () = back(from_server, to_client, wire, told) => {}
+    }
+}
+
+async fn forth(
+    mut from: OwnedReadHalf,
+    mut to: OwnedWriteHalf,
+    wire: &Wire,
+    back: &watch::Sender<Back>,
+) {
+    let sent = AtomicU64::new(0);
+    let mut buffer = vec![0; PIECE];
+    while let Ok(length @ 1..) = from.read(&mut buffer).await {
+        hold(wire).await;
+        let trick = wire.spring(&buffer[..length]);
+        if let Some(Trick::Answer(text)) = &trick {
+            // Never passed on; the way back says it.
+            back.send_replace(Back::Replace(text.clone()));
+            return;
+        }
+        match &trick {
+            Some(Trick::LoseAnswer) => {
+                back.send_replace(Back::Swallow);
+            }
+            Some(Trick::Replace(text)) => {
+                back.send_replace(Back::Replace(text.clone()));
+            }
+            _ => {}
+        }
+        if to.write_all(&buffer[..length]).await.is_err() {
+            return;
+        }
+        if trick == Some(Trick::CutForwarded) {
+            // Long enough for the server to read it, too short for its answer to be of use to anybody.
+            let _ = to.flush().await;
+            return;
+        }
+        let total = sent.fetch_add(length as u64, Ordering::Relaxed) + length as u64;
+        if wire.mode().cut_after.is_some_and(|limit| total >= limit) {
+            return;
+        }
+    }
+}
+
+async fn back(
+    mut from: OwnedReadHalf,
+    mut to: OwnedWriteHalf,
+    wire: &Wire,
+    mut told: watch::Receiver<Back>,
+) {
+    let mut buffer = vec![0; PIECE];
+    loop {
+        let length = tokio::select! {
+            read = from.read(&mut buffer) => match read {
+                Ok(length @ 1..) => length,
+                _ => return,
+            },
+            // An answer that does not come from the server waits for nobody.
+            _ = told.wait_for(|back| matches!(back, Back::Replace(_))) => 0,
+        };
+        hold(wire).await;
+        let order = told.borrow().clone();
+        match order {
+            Back::Pass if to.write_all(&buffer[..length]).await.is_ok() => {}
+            Back::Pass | Back::Swallow => return,
+            Back::Replace(text) => {
+                let _ = to.write_all(text.as_bytes()).await;
+                let _ = to.shutdown().await;
+                return;
+            }
+        }
+    }
+}
+
+async fn hold(wire: &Wire) {
+    let delay = wire.mode().delay;
+    if !delay.is_zero() {
+        tokio::time::sleep(delay).await;
+    }
+    wait_while_silent(wire).await;
+}
+
+async fn wait_while_silent(wire: &Wire) {
+    while wire.mode().silent {
+        tokio::time::sleep(LOOK).await;
+    }
+}

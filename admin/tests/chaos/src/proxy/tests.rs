@@ -1,0 +1,103 @@
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpStream;
+
+use super::*;
+
+/// A server that answers each piece with `<piece>!` and keeps what it got.
+async fn echo() -> (SocketAddr, Arc<Mutex<Vec<u8>>>) {
+    let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let got = Arc::new(Mutex::new(Vec::new()));
+    let kept = got.clone();
+    tokio::spawn(async move {
+        while let Ok((mut stream, _)) = listener.accept().await {
+            let kept = kept.clone();
+            tokio::spawn(async move {
+                let mut buffer = [0; 1024];
+                while let Ok(length @ 1..) = stream.read(&mut buffer).await {
+                    kept.lock().unwrap().extend_from_slice(&buffer[..length]);
+                    let _ = stream.write_all(&buffer[..length]).await;
+                    let _ = stream.write_all(b"!").await;
+                }
+            });
+        }
+    });
+    (address, got)
+}
+
+/// What comes back until the connection ends or half a second is over.
+async fn said(stream: &mut TcpStream) -> String {
+    let mut all = Vec::new();
+    let mut buffer = [0; 1024];
+    let reading = async {
+        while let Ok(length @ 1..) = stream.read(&mut buffer).await {
+            all.extend_from_slice(&buffer[..length]);
+        }
+    };
+    let _ = tokio::time::timeout(Duration::from_millis(500), reading).await;
+    String::from_utf8(all).unwrap()
+}
+
+async fn ask(wire: &Wire, text: &str) -> String {
+    let mut stream = TcpStream::connect(wire.address).await.unwrap();
+    stream.write_all(text.as_bytes()).await.unwrap();
+    said(&mut stream).await
+}
+
+fn arrived(got: &Mutex<Vec<u8>>) -> String {
+    String::from_utf8(std::mem::take(&mut *got.lock().unwrap())).unwrap()
+}
+
+#[tokio::test]
+async fn each_trick_does_what_its_name_says() {
+    let (address, got) = echo().await;
+    let wire = Wire::open("w", address).await.unwrap();
+    assert_eq!(ask(&wire, "hello").await, "hello!");
+    arrived(&got);
+    let cases = [
+        (Trick::CutForwarded, "", "a commit b"),
+        (Trick::LoseAnswer, "", "a commit b"),
+        (Trick::Answer("no".into()), "no", ""),
+        (Trick::Replace("no".into()), "no", "a commit b"),
+    ];
+    for (trick, answer, received) in cases {
+        wire.set_trap(Trap::new("COMMIT", trick.clone(), 1));
+        assert_eq!(ask(&wire, "begin").await, "begin!");
+        arrived(&got);
+        assert_eq!(ask(&wire, "a commit b").await, answer, "{trick:?}");
+        assert_eq!(arrived(&got), received, "{trick:?}");
+        assert_eq!(ask(&wire, "commit").await, "commit!", "once only");
+        arrived(&got);
+    }
+    assert_eq!(wire.sprung(), 4);
+}
+
+#[tokio::test]
+async fn a_wire_is_down_silent_cut_led_elsewhere_and_healed() {
+    let (address, _) = echo().await;
+    let wire = Wire::open("w", address).await.unwrap();
+    wire.set(Mode {
+        down: true,
+        ..Mode::default()
+    });
+    assert_eq!(ask(&wire, "a").await, "");
+    wire.set(Mode {
+        silent: true,
+        ..Mode::default()
+    });
+    assert_eq!(ask(&wire, "a").await, "");
+    wire.set(Mode {
+        cut_after: Some(3),
+        ..Mode::default()
+    });
+    assert!(ask(&wire, "abcd").await.len() <= 5);
+    wire.heal();
+    assert_eq!(ask(&wire, "a").await, "a!");
+    let mut open = TcpStream::connect(wire.address).await.unwrap();
+    open.write_all(b"a").await.unwrap();
+    let (other, got) = echo().await;
+    wire.lead_to(other);
+    let _ = said(&mut open).await;
+    assert_eq!(ask(&wire, "b").await, "b!");
+    assert_eq!(arrived(&got), "b");
+}

@@ -1,0 +1,47 @@
+//! What is done once, to the next message of a kind.
+
+/// Waits for a piece from a client that contains some bytes.
+#[derive(Clone, Debug)]
+pub struct Trap {
+    needle: Vec<u8>,
+    pub(super) trick: Trick,
+    pub(super) left: u32,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Trick {
+    /// It is passed on whole, then the connection ends: the client cannot know what became of it.
+    CutForwarded,
+    /// It is passed on, and what the server says to it is swallowed; then the connection ends.
+    LoseAnswer,
+    /// It is not passed on; the client gets this, and the connection ends.
+    Answer(String),
+    /// It is passed on, and the client gets this in the place of the server's answer.
+    Replace(String),
+}
+
+impl Trap {
+    pub fn new(needle: impl Into<Vec<u8>>, trick: Trick, times: u32) -> Self {
+        Self {
+            needle: needle.into(),
+            trick,
+            left: times,
+        }
+    }
+
+    /// Not case-sensitive: databases' clients write `COMMIT` as they like.
+    pub(super) fn fits(&self, piece: &[u8]) -> bool {
+        !self.needle.is_empty()
+            && piece
+                .windows(self.needle.len())
+                .any(|window| window.eq_ignore_ascii_case(&self.needle))
+    }
+}
+
+/// An HTTP answer that ends its connection.
+pub fn http(status: &str, content_type: &str, body: &str) -> String {
+    format!(
+        "HTTP/1.1 {status}\r\nContent-Type: {content_type}\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{body}",
+        body.len()
+    )
+}

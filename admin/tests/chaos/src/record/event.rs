@@ -1,0 +1,98 @@
+//! What an executor saw, one line each, written before it answers.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, Write as _};
+use std::path::Path;
+use std::sync::{Mutex, PoisonError};
+
+use serde::{Deserialize, Serialize};
+
+use crate::clock::{Millis, now};
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum What {
+    /// The process started.
+    #[default]
+    Boot,
+    /// A `/run` request was read.
+    Receive,
+    /// It was answered: `code`, and `state` if the executor had seen the run before.
+    Answer,
+    /// The handler began.
+    Start,
+    /// The handler ended with `code`.
+    End,
+    /// An admin answered 200 to a callback that carried this run's result.
+    Acked,
+    /// A request after which the executor is no longer registered was answered 200.
+    Left,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Event {
+    pub what: What,
+    pub at: Millis,
+    pub executor: String,
+    /// Of this start of the process.
+    pub boot: String,
+    pub run: i64,
+    #[serde(skip_serializing_if = "is_zero")]
+    pub job: i64,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub key: String,
+    #[serde(skip_serializing_if = "is_zero")]
+    pub attempt: i64,
+    #[serde(skip_serializing_if = "is_zero")]
+    pub scheduled_at: Millis,
+    /// `logDateTime` of the request.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub due_at: Millis,
+    #[serde(skip_serializing_if = "is_zero")]
+    pub code: i64,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub state: String,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde's signature")]
+fn is_zero(number: &i64) -> bool {
+    *number == 0
+}
+
+/// The file of one executor. A line is one `write`: what was written survives the process's `kill -9`.
+pub struct Book {
+    executor: String,
+    pub boot: String,
+    file: Mutex<File>,
+}
+
+impl Book {
+    pub fn open(path: &Path, executor: &str) -> io::Result<Self> {
+        let file = OpenOptions::new().create(true).append(true).open(path)?;
+        let book = Self {
+            executor: executor.to_owned(),
+            boot: format!("{}-{}", now(), std::process::id()),
+            file: Mutex::new(file),
+        };
+        book.write(Event::default());
+        Ok(book)
+    }
+
+    pub fn write(&self, event: Event) {
+        let event = Event {
+            at: now(),
+            executor: self.executor.clone(),
+            boot: self.boot.clone(),
+            ..event
+        };
+        let mut line = serde_json::to_vec(&event).unwrap_or_default();
+        line.push(b'\n');
+        let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Err(error) = file.write_all(&line) {
+            // An executor without books would make the checker see losses that are none.
+            eprintln!("the book cannot be written: {error}");
+            std::process::exit(3);
+        }
+    }
+}

@@ -1,0 +1,76 @@
+//! What the nemesis did, and what it may cost.
+
+use serde::{Deserialize, Serialize};
+
+use crate::clock::Millis;
+
+/// Faults whose lateness has one bound (`Class::bound`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Class {
+    /// A node ends in order while a peer lives.
+    GracefulStop,
+    /// A holder is killed, paused, or ends at a failpoint.
+    Holder,
+    /// Redis is lost, flushed or split.
+    Redis,
+    /// The database is away, slow, or its answers are.
+    Database,
+    /// An executor is dead, paused, or its answers are lost.
+    Executor,
+    /// A clock, a client: nothing may be late by it.
+    Harmless,
+}
+
+impl Class {
+    pub const ALL: [Self; 6] = [
+        Self::GracefulStop,
+        Self::Holder,
+        Self::Redis,
+        Self::Database,
+        Self::Executor,
+        Self::Harmless,
+    ];
+
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::GracefulStop => "graceful_stop",
+            Self::Holder => "holder",
+            Self::Redis => "redis",
+            Self::Database => "database",
+            Self::Executor => "executor",
+            Self::Harmless => "harmless",
+        }
+    }
+
+    /// How late an instant may be sent because of it, from the guarantees of the engine: ms. `lasts_ms`: of the fault.
+    pub fn bound(self, lasts_ms: i64, ttl_ms: i64) -> i64 {
+        match self {
+            Self::GracefulStop | Self::Redis => 3_000,
+            Self::Holder => ttl_ms + 3_000,
+            Self::Database => lasts_ms + ttl_ms + 3_000,
+            // Up to three hops to a dead one of the four; one second each to connect.
+            Self::Executor => 4_000,
+            Self::Harmless => 1_000,
+        }
+    }
+}
+
+/// One fault.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Fault {
+    /// The card's name.
+    pub card: String,
+    pub class: Class,
+    /// `a1`, `database`, `redis`, `e3` …
+    pub target: String,
+    pub from: Millis,
+    /// When it was healed: the process runs again, the wire is whole.
+    pub to: Millis,
+    /// What there is to say besides.
+    #[serde(default)]
+    pub note: String,
+    /// Whether the target held a shard.
+    #[serde(default)]
+    pub held: bool,
+}

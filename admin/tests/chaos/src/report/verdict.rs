@@ -1,0 +1,70 @@
+//! The rules of passing.
+
+use std::fmt;
+
+use crate::check::{Figure, Findings};
+use crate::nemesis::deck;
+use crate::record::History;
+
+/// Why not; empty: passed.
+pub struct Verdict {
+    pub reasons: Vec<String>,
+    head: String,
+}
+
+impl Verdict {
+    pub fn is_passed(&self) -> bool {
+        self.reasons.is_empty()
+    }
+}
+
+impl fmt::Display for Verdict {
+    fn fmt(&self, out: &mut fmt::Formatter) -> fmt::Result {
+        if self.is_passed() {
+            return write!(out, "VERDICT: passed ({})", self.head);
+        }
+        write!(out, "VERDICT: failed ({}): {}", self.head, self.reasons.join("; "))
+    }
+}
+
+/// A phase of faults this long deals every card.
+const WHOLE_DECK_SECONDS: u64 = 180;
+
+pub fn judge(history: &History, findings: &Findings) -> Verdict {
+    let meta = &history.meta;
+    let mut reasons: Vec<String> = Figure::ALL
+        .into_iter()
+        .filter(|figure| findings.count(*figure) > 0)
+        .map(|figure| format!("{} {}", figure.name(), findings.count(figure)))
+        .collect();
+    let total = |name: &str| findings.totals.get(name).copied().unwrap_or(0);
+    if !findings.times.p99_quiet_is_kept {
+        reasons.push(format!("quiet p99 {} ms", findings.times.quiet.p99_ms));
+    }
+    // What the jobs of the load would come to, roughly: far less means that the load was never there.
+    let offered = total("expected") as f64;
+    let nominal = 50.0 * (meta.phases.stopped_at - meta.phases.started_at) as f64 / 1000.0;
+    if meta.db != "sqlite" && offered < 0.95 * nominal {
+        reasons.push(format!("only {offered} instants of {nominal:.0} were offered"));
+    }
+    let with_faults = !history.faults.is_empty();
+    if with_faults && meta.db != "sqlite" {
+        for name in ["fence_hits", "resolver"] {
+            if total(name) == 0 {
+                reasons.push(format!("{name} 0: the windows that matter were not hit"));
+            }
+        }
+        let missing = deck::missing(history);
+        if meta.seconds >= WHOLE_DECK_SECONDS && !missing.is_empty() {
+            reasons.push(format!("cards not dealt: {}", missing.join(", ")));
+        }
+        let least = meta.seconds / 6;
+        if (history.faults.len() as u64) < least {
+            reasons.push(format!("{} faults, {least} are the least", history.faults.len()));
+        }
+    }
+    Verdict {
+        reasons,
+        head: format!("{}, seed {}, {} s, {} faults", meta.db, meta.seed, meta.seconds, history.faults.len()),
+    }
+}

@@ -1,0 +1,58 @@
+//! A look at every process once a second: memory, descriptors, and what nodes count.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use crate::clock::now;
+use crate::cluster::Cluster;
+use crate::cluster::process::usage;
+use crate::load::Api;
+use crate::record::Sample;
+
+#[derive(Clone, Default)]
+pub struct Samples(Arc<Mutex<Vec<Sample>>>);
+
+impl Samples {
+    pub fn list(&self) -> Vec<Sample> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn add(&self, sample: Sample) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(sample);
+    }
+}
+
+/// Until it is dropped.
+pub async fn take(cluster: Arc<Cluster>, api: Arc<Api>, samples: Samples) {
+    loop {
+        for (number, admin) in cluster.admins.iter().enumerate() {
+            let pid = admin.process.try_lock().ok().and_then(|slot| Some(slot.as_ref()?.pid));
+            let Some((rss_kib, descriptors)) = pid.and_then(usage) else {
+                continue;
+            };
+            // A paused node answers nobody: the others must not wait for it.
+            let asked = tokio::time::timeout(Duration::from_millis(500), api.text(number, "metrics"));
+            let metrics = asked.await.ok().flatten().unwrap_or_default();
+            samples.add(Sample {
+                at: now(),
+                process: admin.name.clone(),
+                rss_kib,
+                descriptors,
+                metrics: counters(&metrics),
+            });
+        }
+        tokio::time::sleep(Duration::from_secs(1)).await;
+    }
+}
+
+/// The text form of Prometheus, histograms but for their sums left out.
+fn counters(text: &str) -> BTreeMap<String, f64> {
+    let lines = text.lines().filter(|line| !line.starts_with('#') && !line.contains("_bucket{"));
+    lines
+        .filter_map(|line| {
+            let (name, value) = line.rsplit_once(' ')?;
+            Some((name.to_owned(), value.parse().ok()?))
+        })
+        .collect()
+}
