@@ -2,6 +2,7 @@
 
 pub mod config;
 pub mod executor;
+mod failpoint;
 pub mod lease;
 pub mod metrics;
 pub mod pipeline;

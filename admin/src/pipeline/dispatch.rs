@@ -15,6 +15,7 @@ use self::route::{Routed, Verdict};
 use super::jobs::ById;
 use super::settings::ms;
 use super::{Pipeline, active, histories};
+use crate::failpoint;
 use crate::store::adopt::Waiting;
 use crate::store::choice::Story;
 use crate::store::mark::Mark;
@@ -165,6 +166,7 @@ async fn mark(pipeline: &Arc<Pipeline>, batch: Vec<Routed>) {
                 .for_each(|routed| pipeline.outcomes.give_back(routed.run, token));
         }
     };
+    failpoint::hit("after_mark_commit");
     for routed in &batch {
         // The mark shows it to everybody, or somebody else has it.
         pipeline.overlaps.has_not_gone(&routed.run);

@@ -2,6 +2,8 @@
 
 mod adopted;
 mod planned;
+#[cfg(feature = "failpoints")]
+mod unrecorded;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};

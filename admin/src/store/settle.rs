@@ -11,6 +11,7 @@ use carillon_scheduler::{Millis, RetryPolicy, RunEvent, RunState};
 use super::alarm::Alarm;
 use super::run_lock::{Owner, Row};
 use super::{Result, Store, ids};
+use crate::failpoint;
 
 /// Something that was learned about a run.
 #[derive(Clone, Debug)]
@@ -96,6 +97,7 @@ impl Store {
         let done = self
             .execute(&self.write, text::SETTLE_SUCCESSES.of(self.backend), values)
             .await?;
+        failpoint::hit("after_settle_commit");
         Ok(done.rows_affected() as usize)
     }
 
@@ -147,6 +149,7 @@ impl Store {
             then.settled.to_scan.extend(shard);
         }
         tx.commit().await?;
+        failpoint::hit("after_settle_commit");
         Ok(then.settled)
     }
 

@@ -8,6 +8,7 @@ use carillon_scheduler::{FireKey, Millis, RunEvent};
 
 use super::route::Routed;
 use crate::executor::{Outcome, RunHeaders, RunRequest};
+use crate::failpoint;
 use crate::pipeline::Pipeline;
 use crate::pipeline::addresses::{Address, Left, Place};
 use crate::pipeline::jobs::{ById, Job};
@@ -262,7 +263,9 @@ impl Delivery {
         let until = self.marked.marked_at + 2 * ms(self.pipeline.settings.send_limit);
         let headers = headers(run, &self.job, until);
         // Boxed: the client's future is large, and the task would be copied with it.
+        failpoint::hit_when_written("after_request_written");
         let outcome = Box::pin(self.pipeline.client.run(address, &request, &headers)).await;
+        failpoint::hit("after_answer_read");
         self.pipeline.metrics.in_flight.dec();
         outcome
     }

@@ -164,6 +164,10 @@ impl Scan {
     }
 
     async fn claim_all(&self, holder: &Holder<'_>, claims: &[Claim]) -> store::Result<usize> {
+        #[cfg(feature = "failpoints")]
+        if crate::failpoint::flag("record_at_send") {
+            return self.claim_unrecorded(holder, claims).await;
+        }
         let pipeline = &self.pipeline;
         let asked = pipeline.clock.monotonic();
         let mut tries = 0;

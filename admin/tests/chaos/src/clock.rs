@@ -27,9 +27,5 @@ pub fn text(at: Millis) -> String {
 
 /// Of an RFC 3339 text, as the management API writes times.
 pub fn parse(text: &str) -> Option<Millis> {
-    Some(
-        DateTime::parse_from_rfc3339(text)
-            .ok()?
-            .timestamp_millis(),
-    )
+    Some(DateTime::parse_from_rfc3339(text).ok()?.timestamp_millis())
 }

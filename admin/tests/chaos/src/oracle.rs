@@ -12,7 +12,10 @@ pub fn instants(schedule: &Schedule, after: Millis, until: Millis) -> Vec<Millis
         Schedule::Once { at } => {
             // The first whole second at or after that moment.
             let at = at.div_euclid(1000) * 1000 + if at.rem_euclid(1000) > 0 { 1000 } else { 0 };
-            (after < at && at <= until).then_some(at).into_iter().collect()
+            (after < at && at <= until)
+                .then_some(at)
+                .into_iter()
+                .collect()
         }
         Schedule::Rate {
             seconds: period,
@@ -40,7 +43,11 @@ impl Fields {
         let [second, minute, hour, "*", "*", "?"] = words[..] else {
             return None;
         };
-        Some(Self([field(second, 60)?, field(minute, 60)?, field(hour, 24)?]))
+        Some(Self([
+            field(second, 60)?,
+            field(minute, 60)?,
+            field(hour, 24)?,
+        ]))
     }
 
     fn hold(&self, epoch_second: i64) -> bool {

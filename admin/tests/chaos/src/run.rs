@@ -24,7 +24,9 @@ const SETTLE: Duration = Duration::from_secs(60);
 
 /// Answers the folder with all that was recorded.
 pub async fn run(options: &Options) -> anyhow::Result<PathBuf> {
-    let seed = options.seed.unwrap_or_else(|| now().unsigned_abs() % 1_000_000);
+    let seed = options
+        .seed
+        .unwrap_or_else(|| now().unsigned_abs() % 1_000_000);
     println!(
         "seed {seed}, {}, {} s of faults, control {}",
         options.db.as_str(),
@@ -66,13 +68,17 @@ impl Drop for Beside {
     }
 }
 
-async fn session(
-    options: &Options,
-    seed: u64,
-    cluster: &Arc<Cluster>,
-) -> anyhow::Result<History> {
-    let roots: Vec<String> = cluster.admins.iter().map(|admin| admin.wire.url()).collect();
-    let api = Arc::new(Api::new(roots.clone(), &cluster.secrets.api, Duration::from_secs(5))?);
+async fn session(options: &Options, seed: u64, cluster: &Arc<Cluster>) -> anyhow::Result<History> {
+    let roots: Vec<String> = cluster
+        .admins
+        .iter()
+        .map(|admin| admin.wire.url())
+        .collect();
+    let api = Arc::new(Api::new(
+        roots.clone(),
+        &cluster.secrets.api,
+        Duration::from_secs(5),
+    )?);
     let started_at = now();
     let (absent, jobs) = set_up(&api, cluster, roots).await?;
     nemesis::control(cluster, options).await?;
@@ -113,12 +119,23 @@ async fn session(
         stopped_at,
         dumped_at: now(),
     };
-    println!("dump{}", if in_time { "" } else { " (some runs are still open)" });
+    println!(
+        "dump{}",
+        if in_time {
+            ""
+        } else {
+            " (some runs are still open)"
+        }
+    );
     let history = History {
         meta: meta(options, seed, phases).await,
         runs: cluster.database.runs().await?,
         misfires: cluster.database.misfires().await?,
-        calls: std::mem::take(&mut *calls.lock().unwrap_or_else(std::sync::PoisonError::into_inner)),
+        calls: std::mem::take(
+            &mut *calls
+                .lock()
+                .unwrap_or_else(std::sync::PoisonError::into_inner),
+        ),
         samples: samples.list(),
         jobs,
         faults,
@@ -150,16 +167,21 @@ async fn stop_all(api: &Api, jobs: &[Job], calls: &Calls) -> anyhow::Result<()> 
         for attempt in 0..20 {
             let invoked_at = now();
             let path = format!("api/v1/jobs/{}/disable", job.id);
-            let reply = api.ask(number + attempt, Method::POST, &path, Some(&json!({}))).await;
+            let reply = api
+                .ask(number + attempt, Method::POST, &path, Some(&json!({})))
+                .await;
             let outcome = reply.outcome();
-            calls.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push(Call {
-                job: job.id,
-                op: Op::Disable,
-                invoked_at,
-                returned_at: now(),
-                outcome,
-                run: None,
-            });
+            calls
+                .lock()
+                .unwrap_or_else(std::sync::PoisonError::into_inner)
+                .push(Call {
+                    job: job.id,
+                    op: Op::Disable,
+                    invoked_at,
+                    returned_at: now(),
+                    outcome,
+                    run: None,
+                });
             if outcome == Outcome::Ok {
                 return Ok(());
             }
@@ -210,10 +232,16 @@ async fn versions(binary: &Path) -> std::collections::BTreeMap<String, String> {
         ("psql", "psql".to_owned()),
     ];
     for (name, program) in asked {
-        let said = tokio::process::Command::new(program).arg("--version").output().await;
+        let said = tokio::process::Command::new(program)
+            .arg("--version")
+            .output()
+            .await;
         if let Ok(said) = said {
             let text = String::from_utf8_lossy(&said.stdout);
-            all.insert(name.to_owned(), text.lines().next().unwrap_or_default().to_owned());
+            all.insert(
+                name.to_owned(),
+                text.lines().next().unwrap_or_default().to_owned(),
+            );
         }
     }
     all

@@ -15,11 +15,17 @@ pub struct Samples(Arc<Mutex<Vec<Sample>>>);
 
 impl Samples {
     pub fn list(&self) -> Vec<Sample> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
     }
 
     fn add(&self, sample: Sample) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(sample);
+        self.0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .push(sample);
     }
 }
 
@@ -27,12 +33,17 @@ impl Samples {
 pub async fn take(cluster: Arc<Cluster>, api: Arc<Api>, samples: Samples) {
     loop {
         for (number, admin) in cluster.admins.iter().enumerate() {
-            let pid = admin.process.try_lock().ok().and_then(|slot| Some(slot.as_ref()?.pid));
+            let pid = admin
+                .process
+                .try_lock()
+                .ok()
+                .and_then(|slot| Some(slot.as_ref()?.pid));
             let Some((rss_kib, descriptors)) = pid.and_then(usage) else {
                 continue;
             };
             // A paused node answers nobody: the others must not wait for it.
-            let asked = tokio::time::timeout(Duration::from_millis(500), api.text(number, "metrics"));
+            let asked =
+                tokio::time::timeout(Duration::from_millis(500), api.text(number, "metrics"));
             let metrics = asked.await.ok().flatten().unwrap_or_default();
             samples.add(Sample {
                 at: now(),
@@ -48,7 +59,9 @@ pub async fn take(cluster: Arc<Cluster>, api: Arc<Api>, samples: Samples) {
 
 /// The text form of Prometheus, histograms but for their sums left out.
 fn counters(text: &str) -> BTreeMap<String, f64> {
-    let lines = text.lines().filter(|line| !line.starts_with('#') && !line.contains("_bucket{"));
+    let lines = text
+        .lines()
+        .filter(|line| !line.starts_with('#') && !line.contains("_bucket{"));
     lines
         .filter_map(|line| {
             let (name, value) = line.rsplit_once(' ')?;

@@ -18,29 +18,37 @@ const CRATES: &[(&str, &[&str])] = &[
     ("carillon_protocol", &["executor", "web"]),
     // The demonstration is a worker too: it runs an executor of ours beside the server.
     ("carillon_executor", &["cli"]),
-    ("anyhow", &["cli", "main.rs"]),
+    ("anyhow", &["cli", "main.rs", "main_failpoints.rs"]),
 ];
 
 /// A room of `admin/src` and the other rooms that it may know.
 const ROOMS: &[(&str, &[&str])] = &[
     ("config", &[]),
+    ("failpoint", &[]),
     ("metrics", &[]),
     ("runtime", &[]),
-    ("store", &[]),
+    ("store", &["failpoint"]),
     ("lease", &[]),
     ("executor", &[]),
     ("alarm", &[]),
     (
         "pipeline",
         &[
-            "config", "metrics", "runtime", "store", "lease", "executor", "alarm",
+            "config",
+            "failpoint",
+            "metrics",
+            "runtime",
+            "store",
+            "lease",
+            "executor",
+            "alarm",
         ],
     ),
     ("web", &["config", "metrics", "pipeline", "store"]),
 ];
 
 /// They wire the rooms, and may know all of them. `cli` and `main.rs` are the program, not the library.
-const WIRING: &[&str] = &["lib", "server", "main", "cli"];
+const WIRING: &[&str] = &["lib", "server", "main", "main_failpoints", "cli"];
 
 const CLOCKS: &[&str] = &["SystemTime", "Utc", "Local"];
 

@@ -22,7 +22,9 @@ pub fn check(
     for (run, receipts) in &index.receipts {
         // An answer may be written for a request of before the books were opened; receipts are what counts.
         if !index.rows.contains_key(run) && !receipts.is_empty() {
-            findings.add(Figure::OrphanReceipt, || format!("run {run}: {:?}", receipts[0].event));
+            findings.add(Figure::OrphanReceipt, || {
+                format!("run {run}: {:?}", receipts[0].event)
+            });
         }
     }
     silent(history, targets, index, findings);
@@ -40,7 +42,10 @@ fn one_run(run: &RunRow, index: &Index<'_>, findings: &mut Findings) {
         findings.total("resends", (run.sends - 1) as usize);
     }
     let starts = index.starts.get(&run.id).map_or(&[][..], Vec::as_slice);
-    let own = starts.iter().filter(|start| index.own.contains(&*start.executor)).count();
+    let own = starts
+        .iter()
+        .filter(|start| index.own.contains(&*start.executor))
+        .count();
     if own > 1 {
         findings.add(Figure::StartedTwice, || format!("{own} starts: {run:?}"));
     }
@@ -75,7 +80,12 @@ fn deliveries(rows: &[&RunRow], index: &Index<'_>) -> usize {
 fn one_fire(key: &str, rows: &[&RunRow], index: &Index<'_>, findings: &mut Findings) {
     let Some(first) = rows.first() else { return };
     let (delivered, retries) = (deliveries(rows, index), index.retries(first.job_id));
-    let what = || format!("{key}: {delivered} deliveries, {} attempts, {retries} retries: {rows:?}", rows.len());
+    let what = || {
+        format!(
+            "{key}: {delivered} deliveries, {} attempts, {retries} retries: {rows:?}",
+            rows.len()
+        )
+    };
     if retries == 0 && delivered > 1 {
         findings.add(Figure::AmoDuplicate, what);
     } else if delivered > rows.len() || rows.len() as i32 > 1 + retries {
@@ -94,14 +104,22 @@ fn silent(
     findings: &mut Findings,
 ) {
     for run in history.runs.iter().filter(|run| run.is_first_of_instant()) {
-        let required = targets.get(&run.job_id).is_some_and(|targets| targets.required.contains(&run.fire_no));
+        let required = targets
+            .get(&run.job_id)
+            .is_some_and(|targets| targets.required.contains(&run.fire_no));
         // These two apps have executors that keep no books.
         let no_books = matches!(index.group(run.job_id), "hang" | "hole");
-        let rows = index.fires.get(&run.fire_key()).map_or(&[][..], Vec::as_slice);
+        let rows = index
+            .fires
+            .get(&run.fire_key())
+            .map_or(&[][..], Vec::as_slice);
         if !required || no_books || rows.iter().any(|row| !index.receipts_of(row.id).is_empty()) {
             continue;
         }
-        let says_why = run.reason.as_deref().is_some_and(|reason| !reason.is_empty());
+        let says_why = run
+            .reason
+            .as_deref()
+            .is_some_and(|reason| !reason.is_empty());
         let open_to_reason = matches!(
             run.state,
             State::Failed | State::Unknown | State::Lost | State::Cancelled | State::Killed

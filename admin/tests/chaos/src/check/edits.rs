@@ -19,8 +19,16 @@ pub fn check(history: &History, findings: &mut Findings) {
         for (number, call) in calls.iter().enumerate() {
             let ends = matches!(call.op, Op::Disable | Op::Delete) && call.outcome == Outcome::Ok;
             if ends {
-                let until = calls.get(number + 1).map_or(Millis::MAX, |next| next.invoked_at);
-                marked_between(history, job, call.returned_at + CLOCK_ERROR, until, findings);
+                let until = calls
+                    .get(number + 1)
+                    .map_or(Millis::MAX, |next| next.invoked_at);
+                marked_between(
+                    history,
+                    job,
+                    call.returned_at + CLOCK_ERROR,
+                    until,
+                    findings,
+                );
             }
         }
     }
@@ -33,7 +41,10 @@ fn marked_between(
     until: Millis,
     findings: &mut Findings,
 ) {
-    let of_schedule = history.runs.iter().filter(|run| run.job_id == job && run.cause == rows::SCHEDULE);
+    let of_schedule = history
+        .runs
+        .iter()
+        .filter(|run| run.job_id == job && run.cause == rows::SCHEDULE);
     for run in of_schedule {
         if run.marked_at.is_some_and(|at| (from..until).contains(&at)) {
             findings.add(Figure::MarkedAfterDisable, || {

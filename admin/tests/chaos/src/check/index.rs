@@ -44,7 +44,12 @@ impl<'a> Index<'a> {
         for rows in fires.values_mut() {
             rows.sort_by_key(|row| row.attempt);
         }
-        let of = |what: What| history.events.iter().filter(move |event| event.what == what);
+        let of = |what: What| {
+            history
+                .events
+                .iter()
+                .filter(move |event| event.what == what)
+        };
         let mut starts: HashMap<i64, Vec<&Event>> = HashMap::new();
         for event in of(What::Start) {
             starts.entry(event.run).or_default().push(event);
@@ -96,9 +101,11 @@ fn receipts(history: &History) -> HashMap<i64, Vec<Receipt<'_>>> {
                 answer: None,
             }),
             What::Answer => {
-                let waiting = all.entry(event.run).or_default().iter_mut().find(|receipt| {
-                    receipt.answer.is_none() && receipt.event.boot == event.boot
-                });
+                let waiting = all
+                    .entry(event.run)
+                    .or_default()
+                    .iter_mut()
+                    .find(|receipt| receipt.answer.is_none() && receipt.event.boot == event.boot);
                 if let Some(receipt) = waiting {
                     receipt.answer = Some(event);
                 }

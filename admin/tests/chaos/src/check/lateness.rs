@@ -62,7 +62,12 @@ pub fn check(history: &History, index: &Index<'_>, findings: &mut Findings) {
         }
         if late > bound {
             findings.add(Figure::Late, || {
-                format!("by {late} ms, allowed {bound} ({class:?}): job {} at {}, run {}", run.job_id, text(run.scheduled_at), run.id)
+                format!(
+                    "by {late} ms, allowed {bound} ({class:?}): job {} at {}, run {}",
+                    run.job_id,
+                    text(run.scheduled_at),
+                    run.id
+                )
             });
         }
         delays.push(Delay {
@@ -91,9 +96,7 @@ pub fn allowed(history: &History, at: Millis) -> (Millis, Option<Class>) {
 }
 
 fn times(history: &History, delays: &[Delay]) -> Times {
-    let of = |class: Option<Class>| {
-        class_times(delays.iter().filter(|delay| delay.class == class))
-    };
+    let of = |class: Option<Class>| class_times(delays.iter().filter(|delay| delay.class == class));
     let quiet = of(None);
     let by_class = Class::ALL
         .into_iter()
@@ -137,7 +140,11 @@ fn percentile(sorted: &[Millis], percent: usize) -> Millis {
 
 /// For each fault: from its end to the first moment after which five seconds have no late instant.
 fn recoveries(history: &History, delays: &[Delay]) -> Vec<Millis> {
-    let mut late: Vec<Millis> = delays.iter().filter(|d| d.late > QUIET).map(|d| d.at).collect();
+    let mut late: Vec<Millis> = delays
+        .iter()
+        .filter(|d| d.late > QUIET)
+        .map(|d| d.at)
+        .collect();
     late.sort_unstable();
     let each = history.faults.iter();
     each.map(|fault| {

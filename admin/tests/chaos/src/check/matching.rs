@@ -22,7 +22,11 @@ pub fn check(
 ) {
     // Where repeats are allowed, and where instants are blurred, counts say nothing.
     let plain = |job: &&crate::record::Job| {
-        job.retries == 0 && matches!(&*job.group, "every_2" | "every_5" | "all" | "minute" | "herd")
+        job.retries == 0
+            && matches!(
+                &*job.group,
+                "every_2" | "every_5" | "all" | "minute" | "herd"
+            )
     };
     for job in history.jobs.iter().filter(plain) {
         let Some(targets) = targets.get(&job.id) else {
@@ -32,7 +36,9 @@ pub fn check(
         receipts.sort_unstable();
         let matched = sweep(history, targets, &receipts);
         for at in matched.extra {
-            findings.add(Figure::Extra, || format!("job {} received at {}", job.id, text(at)));
+            findings.add(Figure::Extra, || {
+                format!("job {} received at {}", job.id, text(at))
+            });
         }
         let excused = excuses(history, job.id);
         for at in matched.missed {
@@ -47,10 +53,14 @@ pub fn check(
 fn receipts_of(history: &History, index: &Index<'_>, job: i64) -> Vec<Millis> {
     let mut seen = std::collections::HashSet::new();
     let events = history.events.iter().filter(|event| {
-        event.what == crate::record::What::Receive && event.job == job && event.key.contains(":schedule:")
+        event.what == crate::record::What::Receive
+            && event.job == job
+            && event.key.contains(":schedule:")
     });
     events
-        .filter(|event| !index.own.contains(&*event.executor) || seen.insert((&*event.executor, event.run)))
+        .filter(|event| {
+            !index.own.contains(&*event.executor) || seen.insert((&*event.executor, event.run))
+        })
         .map(|event| event.at)
         .collect()
 }

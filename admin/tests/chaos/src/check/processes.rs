@@ -42,7 +42,9 @@ fn sent_after_leave(history: &History, index: &Index<'_>, findings: &mut Finding
                 };
                 let sent = index.rows.get(&event.run).and_then(|row| row.sent_at);
                 if sent.is_some_and(|sent| sent > gone.at + LEAVE_MS) {
-                    findings.add(Figure::SentAfterLeave, || format!("left {gone:?}, then {event:?}"));
+                    findings.add(Figure::SentAfterLeave, || {
+                        format!("left {gone:?}, then {event:?}")
+                    });
                 }
             }
             _ => {}
@@ -61,8 +63,12 @@ fn counters(history: &History, findings: &mut Findings) {
     let peak = |of: fn(&crate::record::Sample) -> u64| {
         history.samples.iter().map(of).max().unwrap_or(0) as i64
     };
-    findings.totals.insert("admin_rss_mib_peak", peak(|sample| sample.rss_kib / 1024));
-    findings.totals.insert("admin_descriptors_peak", peak(|sample| sample.descriptors));
+    findings
+        .totals
+        .insert("admin_rss_mib_peak", peak(|sample| sample.rss_kib / 1024));
+    findings
+        .totals
+        .insert("admin_descriptors_peak", peak(|sample| sample.descriptors));
 }
 
 pub fn summed(history: &History, name: &str) -> f64 {
@@ -73,7 +79,11 @@ pub fn summed(history: &History, name: &str) -> f64 {
             continue;
         };
         let before = last.insert(&sample.process, *value).unwrap_or(0.0);
-        sum += if *value >= before { value - before } else { *value };
+        sum += if *value >= before {
+            value - before
+        } else {
+            *value
+        };
     }
     sum
 }

@@ -7,7 +7,11 @@ use crate::record::{History, RunRow, State};
 pub fn check(history: &History, index: &Index<'_>, findings: &mut Findings) {
     for (key, rows) in &index.fires {
         let attempts: Vec<i64> = rows.iter().map(|row| row.attempt).collect();
-        if attempts.iter().zip(1..).any(|(attempt, wanted)| *attempt != wanted) {
+        if attempts
+            .iter()
+            .zip(1..)
+            .any(|(attempt, wanted)| *attempt != wanted)
+        {
             findings.add(Figure::AttemptGap, || format!("{key}: {attempts:?}"));
         }
         if let Some(last) = rows.last() {
@@ -15,7 +19,10 @@ pub fn check(history: &History, index: &Index<'_>, findings: &mut Findings) {
         }
     }
     for run in &history.runs {
-        let open = matches!(run.state, State::Claimed | State::Sending | State::Running | State::Other);
+        let open = matches!(
+            run.state,
+            State::Claimed | State::Sending | State::Running | State::Other
+        );
         if open && !waits_for_a_lease(run, index) {
             findings.add(Figure::Stuck, || format!("{run:?}"));
         }
@@ -31,7 +38,9 @@ fn last_attempt(history: &History, last: &RunRow, index: &Index<'_>, findings: &
         .finished_at
         .is_some_and(|at| at < history.meta.phases.stopped_at);
     if failed && before_the_stop && last.attempt < allowed {
-        findings.add(Figure::RetryMissing, || format!("{allowed} are allowed: {last:?}"));
+        findings.add(Figure::RetryMissing, || {
+            format!("{allowed} are allowed: {last:?}")
+        });
     }
 }
 

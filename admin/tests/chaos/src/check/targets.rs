@@ -45,7 +45,11 @@ fn of_one(job: &Job, calls: &[&Call], end: Millis) -> Targets {
         enabled: true,
         schedule: job.schedule.clone(),
     }];
-    let mut calls: Vec<&Call> = calls.iter().copied().filter(|call| call.op != Op::Run).collect();
+    let mut calls: Vec<&Call> = calls
+        .iter()
+        .copied()
+        .filter(|call| call.op != Op::Run)
+        .collect();
     calls.sort_by_key(|call| call.invoked_at);
     // Of the first second only what lies after the row's own moment can be.
     let mut from = job.created_at + BLUR;

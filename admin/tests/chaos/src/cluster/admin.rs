@@ -101,11 +101,22 @@ impl Admin {
             ("CARILLON_API_TOKEN", secrets.api.clone()),
             ("CARILLON_LOG_FORMAT", "json".into()),
             ("CARILLON_LEASE_TTL", format!("{}ms", options.ttl_ms)),
-            ("CARILLON_LOOK_AHEAD", format!("{}ms", options.look_ahead_ms)),
+            (
+                "CARILLON_LOOK_AHEAD",
+                format!("{}ms", options.look_ahead_ms),
+            ),
             ("CARILLON_TEST_FAILPOINTS", failpoints.display().to_string()),
         ];
-        environment.extend(ways.database_url.clone().map(|url| ("CARILLON_DATABASE_URL", url)));
-        environment.extend(ways.redis_url.clone().map(|url| ("CARILLON_REDIS_URL", url)));
+        environment.extend(
+            ways.database_url
+                .clone()
+                .map(|url| ("CARILLON_DATABASE_URL", url)),
+        );
+        environment.extend(
+            ways.redis_url
+                .clone()
+                .map(|url| ("CARILLON_REDIS_URL", url)),
+        );
         let clock_file = own.join("clock");
         std::fs::write(&clock_file, "+0\n")?;
         if options.db != Db::Sqlite {
@@ -114,7 +125,10 @@ impl Admin {
         Ok(Self {
             wire: Wire::open(&name, address).await?,
             log: folder.join(format!("{name}.log")),
-            environment: environment.into_iter().map(|(name, value)| (name.to_owned(), value)).collect(),
+            environment: environment
+                .into_iter()
+                .map(|(name, value)| (name.to_owned(), value))
+                .collect(),
             binary: options.binary.clone(),
             process: Turn::new(None),
             is_down_on_purpose: AtomicBool::new(false),

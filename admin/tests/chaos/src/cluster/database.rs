@@ -58,7 +58,9 @@ impl Database {
     async fn all(&self, text: &str) -> anyhow::Result<Vec<QueryResult>> {
         let connection = self.connect().await?;
         let backend = connection.get_database_backend();
-        let rows = connection.query_all_raw(Statement::from_string(backend, text)).await;
+        let rows = connection
+            .query_all_raw(Statement::from_string(backend, text))
+            .await;
         connection.close().await?;
         Ok(rows?)
     }
@@ -101,7 +103,8 @@ impl Database {
     }
 
     pub async fn misfires(&self) -> anyhow::Result<Vec<MisfireRow>> {
-        let text = "SELECT job_id, from_at, to_at, count, reason FROM misfire ORDER BY job_id, from_at";
+        let text =
+            "SELECT job_id, from_at, to_at, count, reason FROM misfire ORDER BY job_id, from_at";
         let rows = self.all(text).await?;
         rows.iter()
             .map(|row| {

@@ -18,7 +18,11 @@ pub async fn start(outside: &Path, log: PathBuf, limit: u32) -> anyhow::Result<(
     };
     let mut install = Command::new("mariadb-install-db");
     install
-        .args(["--no-defaults", "--skip-test-db", "--auth-root-authentication-method=normal"])
+        .args([
+            "--no-defaults",
+            "--skip-test-db",
+            "--auth-root-authentication-method=normal",
+        ])
         .arg(format!("--user={user}"))
         .arg(format!("--datadir={}", data.display()))
         .stdin(std::process::Stdio::null());
@@ -39,9 +43,21 @@ pub async fn start(outside: &Path, log: PathBuf, limit: u32) -> anyhow::Result<(
         user: None,
         arguments: arguments(outside, &data, &user, &accounts, port, limit),
         log,
-        probe: ["mariadb", "--no-defaults", "-h", "127.0.0.1", "-P", &port.to_string(), "-u", "carillon", "-e", "SELECT 1", "carillon"]
-            .map(str::to_owned)
-            .to_vec(),
+        probe: [
+            "mariadb",
+            "--no-defaults",
+            "-h",
+            "127.0.0.1",
+            "-P",
+            &port.to_string(),
+            "-u",
+            "carillon",
+            "-e",
+            "SELECT 1",
+            "carillon",
+        ]
+        .map(str::to_owned)
+        .to_vec(),
         secret: ("MYSQL_PWD", password.clone()),
         address: ([127, 0, 0, 1], port).into(),
     })

@@ -148,7 +148,11 @@ impl Cluster {
         }
         if let Some(server) = &self.server {
             // PostgreSQL takes SIGTERM as a wish to wait for its clients.
-            let signal = if self.options.db == Db::Postgres { "INT" } else { "TERM" };
+            let signal = if self.options.db == Db::Postgres {
+                "INT"
+            } else {
+                "TERM"
+            };
             server.lock().await.stop(signal).await;
         }
     }

@@ -35,7 +35,20 @@ pub async fn start(outside: &Path, log: PathBuf, limit: u32) -> anyhow::Result<(
     arguments.extend(flags.into_iter().flat_map(|flag| ["-c".to_owned(), flag]));
     let probe = |database: &str, statement: &str| {
         let port = port.to_string();
-        let words = ["-X", "-q", "-h", "127.0.0.1", "-p", &port, "-U", "carillon", "-d", database, "-c", statement];
+        let words = [
+            "-X",
+            "-q",
+            "-h",
+            "127.0.0.1",
+            "-p",
+            &port,
+            "-U",
+            "carillon",
+            "-d",
+            database,
+            "-c",
+            statement,
+        ];
         let mut probe = vec![bin.join("psql").display().to_string()];
         probe.extend(words.map(str::to_owned));
         probe
@@ -52,13 +65,17 @@ pub async fn start(outside: &Path, log: PathBuf, limit: u32) -> anyhow::Result<(
     })
     .await?;
     let create = probe("postgres", "CREATE DATABASE carillon");
-    let made = Command::new(&create[0]).args(&create[1..]).env("PGPASSWORD", &password).status();
+    let made = Command::new(&create[0])
+        .args(&create[1..])
+        .env("PGPASSWORD", &password)
+        .status();
     ensure!(made.await?.success(), "the database cannot be created");
     Ok((server, format!("postgres://carillon:{password}@")))
 }
 
 fn newest_bin() -> anyhow::Result<PathBuf> {
-    let versions = std::fs::read_dir("/usr/lib/postgresql").context("PostgreSQL is not installed")?;
+    let versions =
+        std::fs::read_dir("/usr/lib/postgresql").context("PostgreSQL is not installed")?;
     let mut bins: Vec<PathBuf> = versions
         .filter_map(|version| Some(version.ok()?.path().join("bin")))
         .filter(|bin| bin.join("postgres").exists())
@@ -77,7 +94,10 @@ async fn own_folder(folder: &Path, user: Option<&str>) -> anyhow::Result<()> {
     if let Some(user) = user {
         install.args(["-o", user]);
     }
-    ensure!(install.arg(folder).status().await?.success(), "no folder for PostgreSQL");
+    ensure!(
+        install.arg(folder).status().await?.success(),
+        "no folder for PostgreSQL"
+    );
     Ok(())
 }
 
@@ -102,7 +122,16 @@ async fn initialise(
         .current_dir("/")
         .arg("--pgdata")
         .arg(data)
-        .args(["--username", "carillon", "--auth", "scram-sha-256", "--encoding", "UTF8", "--locale", "C.UTF-8"])
+        .args([
+            "--username",
+            "carillon",
+            "--auth",
+            "scram-sha-256",
+            "--encoding",
+            "UTF8",
+            "--locale",
+            "C.UTF-8",
+        ])
         .arg("--pwfile")
         .arg(&file);
     let done = initdb.output().await?;

@@ -35,7 +35,11 @@ impl Recorder {
         let listen: SocketAddr = ([127, 0, 0, 1], free_port()?).into();
         let wire = Wire::open(name, listen).await?;
         // One of them also serves the app whose other executor is a black hole.
-        let apps = if name == "e4" { format!("{APP},{HOLE}") } else { APP.to_owned() };
+        let apps = if name == "e4" {
+            format!("{APP},{HOLE}")
+        } else {
+            APP.to_owned()
+        };
         let kind_word = if kind == Kind::Sdk { "sdk" } else { "stock" };
         let words = [
             ("--name", name.to_owned()),
@@ -44,7 +48,13 @@ impl Recorder {
             ("--advertise", wire.url()),
             ("--apps", apps),
             ("--admins", admins.join(",")),
-            ("--book", folder.join(format!("events-{name}.jsonl")).display().to_string()),
+            (
+                "--book",
+                folder
+                    .join(format!("events-{name}.jsonl"))
+                    .display()
+                    .to_string(),
+            ),
             ("--data", folder.join(name).display().to_string()),
         ];
         Ok(Self {

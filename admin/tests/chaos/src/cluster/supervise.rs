@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+use super::Cluster;
 use super::admin::Admin;
 use super::process::describe;
-use super::Cluster;
 use crate::clock::now;
 
 const LOOK: Duration = Duration::from_millis(100);
@@ -37,7 +37,11 @@ async fn look_after(cluster: &Arc<Cluster>, admin: &Arc<Admin>) {
     drop(slot);
     // SIGABRT is how a failpoint ends a node.
     let how = describe(Some(status));
-    let why = if how == "signal 6" { "failpoint" } else { "by itself" };
+    let why = if how == "signal 6" {
+        "failpoint"
+    } else {
+        "by itself"
+    };
     cluster.exits().push(admin.exit(now(), how, why));
     admin.is_down_on_purpose.store(true, Ordering::SeqCst);
     let admin = admin.clone();

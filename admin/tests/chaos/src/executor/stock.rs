@@ -72,8 +72,11 @@ pub async fn run(
     super::stop_signal().await;
     beats.abort();
     for app in &arguments.apps {
-        line.post("api/registryRemove", &registration(app, &arguments.advertise))
-            .await;
+        line.post(
+            "api/registryRemove",
+            &registration(app, &arguments.advertise),
+        )
+        .await;
     }
     Ok(())
 }
@@ -157,16 +160,14 @@ fn registration(app: &str, address: &str) -> Value {
 async fn beat(line: Line, apps: Vec<String>, address: String) {
     loop {
         for app in &apps {
-            line.post("api/registry", &registration(app, &address)).await;
+            line.post("api/registry", &registration(app, &address))
+                .await;
         }
         tokio::time::sleep(HEARTBEAT).await;
     }
 }
 
-async fn call_back(
-    line: Line,
-    mut results: tokio::sync::mpsc::UnboundedReceiver<(i64, i64)>,
-) {
+async fn call_back(line: Line, mut results: tokio::sync::mpsc::UnboundedReceiver<(i64, i64)>) {
     let mut batch = Vec::new();
     while results.recv_many(&mut batch, 50).await > 0 {
         let list: Vec<Value> = batch

@@ -99,7 +99,10 @@ async fn pass(request: HttpRequest, body: web::Bytes, tap: web::Data<Tap>) -> Ht
     tap.answered(run, &path, &body, &text, state);
     let mut response = HttpResponse::build(status);
     for (name, value) in &headers {
-        if !matches!(name.as_str(), "content-length" | "connection" | "transfer-encoding") {
+        if !matches!(
+            name.as_str(),
+            "content-length" | "connection" | "transfer-encoding"
+        ) {
             response.insert_header((name.as_str(), value.as_bytes()));
         }
     }

@@ -51,7 +51,13 @@ impl Api {
     }
 
     /// One request to the node with this number (modulo their count).
-    pub async fn ask(&self, node: usize, method: Method, path: &str, body: Option<&Value>) -> Reply {
+    pub async fn ask(
+        &self,
+        node: usize,
+        method: Method,
+        path: &str,
+        body: Option<&Value>,
+    ) -> Reply {
         let root = &self.roots[node % self.roots.len()];
         let mut request = self
             .http
@@ -103,7 +109,9 @@ impl Api {
     /// All of them in one batch, while nothing is wrong yet.
     pub async fn create_jobs(&self, planned: Vec<super::Planned>) -> anyhow::Result<Vec<Job>> {
         let drafts: Vec<Value> = planned.iter().map(|job| job.draft.clone()).collect();
-        let made = self.must("api/v1/jobs:batch", &Value::Array(drafts)).await?;
+        let made = self
+            .must("api/v1/jobs:batch", &Value::Array(drafts))
+            .await?;
         let made = made["items"].as_array().cloned().unwrap_or_default();
         anyhow::ensure!(made.len() == planned.len(), "{} jobs were made", made.len());
         let jobs = planned.iter().zip(&made);
@@ -119,7 +127,10 @@ fn job(planned: &super::Planned, made: &Value) -> Job {
         group: planned.group.to_owned(),
         app: text("app"),
         schedule: schedule(&planned.draft["schedule"], made),
-        created_at: made["created_at"].as_str().and_then(parse).unwrap_or_default(),
+        created_at: made["created_at"]
+            .as_str()
+            .and_then(parse)
+            .unwrap_or_default(),
         retries: made["retries"].as_i64().unwrap_or_default() as i32,
         catch_up: text("catch_up"),
     }
@@ -127,7 +138,10 @@ fn job(planned: &super::Planned, made: &Value) -> Job {
 
 /// The schedule in the oracle's words. A rate counts from the second in which its job was created.
 pub fn schedule(wanted: &Value, made: &Value) -> Schedule {
-    let created = made["created_at"].as_str().and_then(parse).unwrap_or_else(now);
+    let created = made["created_at"]
+        .as_str()
+        .and_then(parse)
+        .unwrap_or_else(now);
     match wanted["kind"].as_str() {
         Some("fixed_rate") => Schedule::Rate {
             seconds: wanted["seconds"].as_i64().unwrap_or(1),

@@ -6,8 +6,8 @@ use std::time::Duration;
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use super::api::{Api, Reply, schedule};
 use super::Calls;
+use super::api::{Api, Reply, schedule};
 use super::jobs::step;
 use crate::clock::now;
 use crate::random::Random;
@@ -19,12 +19,25 @@ const UNCLEAR: Duration = Duration::from_secs(12);
 /// Until it is dropped.
 pub async fn work(api: Arc<Api>, jobs: Vec<Job>, calls: Calls, seed: u64) {
     let of = |group: &str| -> Vec<Job> {
-        jobs.iter().filter(|job| job.group == group).cloned().collect()
+        jobs.iter()
+            .filter(|job| job.group == group)
+            .cloned()
+            .collect()
     };
     let editors = of("edited").into_iter().enumerate().map(|(number, job)| {
-        edit(api.clone(), job, calls.clone(), Random::new(seed ^ (number as u64 + 1)))
+        edit(
+            api.clone(),
+            job,
+            calls.clone(),
+            Random::new(seed ^ (number as u64 + 1)),
+        )
     });
-    let hands = trigger(api.clone(), of("by_hand"), calls.clone(), Random::new(seed ^ 99));
+    let hands = trigger(
+        api.clone(),
+        of("by_hand"),
+        calls.clone(),
+        Random::new(seed ^ 99),
+    );
     tokio::join!(futures_util::future::join_all(editors), hands);
 }
 
@@ -43,7 +56,9 @@ async fn edit(api: Arc<Api>, job: Job, calls: Calls, mut random: Random) {
         };
         let path = format!("api/v1/jobs/{}/{path}", job.id);
         let invoked_at = now();
-        let reply = api.ask(node, method, path.trim_end_matches('/'), Some(&body)).await;
+        let reply = api
+            .ask(node, method, path.trim_end_matches('/'), Some(&body))
+            .await;
         note(&calls, job.id, op, invoked_at, &reply);
         if matches!(reply, Reply::Unclear(_)) {
             // It may still be under way. What comes next must not overtake it, or nobody could say what holds.

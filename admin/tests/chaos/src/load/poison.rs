@@ -22,5 +22,7 @@ pub async fn poison(database: &Database, jobs: &[Job]) -> anyhow::Result<()> {
 }
 
 fn replace(job: i64, from: &str, to: &str) -> String {
-    format!("UPDATE job SET schedule_text = REPLACE(schedule_text, '{from}', '{to}') WHERE id = {job}")
+    format!(
+        "UPDATE job SET schedule_text = REPLACE(schedule_text, '{from}', '{to}') WHERE id = {job}"
+    )
 }

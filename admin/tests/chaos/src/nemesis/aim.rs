@@ -25,7 +25,9 @@ pub async fn admin(cluster: &Arc<Cluster>, random: &mut Random) -> Option<(Arc<A
         .collect();
     if wants_holder && !holders.is_empty() {
         let (_, address) = &holders[lot as usize % holders.len()];
-        let holder = up.iter().find(|admin| address.contains(&admin.address.to_string()));
+        let holder = up
+            .iter()
+            .find(|admin| address.contains(&admin.address.to_string()));
         if let Some(holder) = holder {
             return Some((Arc::clone(holder), true));
         }

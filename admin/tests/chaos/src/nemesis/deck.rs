@@ -88,7 +88,8 @@ pub struct Deck {
 impl Deck {
     /// `only`: texts of which a card's name must contain one; empty: all.
     pub fn new(db: Db, only: &[String]) -> Self {
-        let chosen = |card: &Card| only.is_empty() || only.iter().any(|text| card.name.contains(&**text));
+        let chosen =
+            |card: &Card| only.is_empty() || only.iter().any(|text| card.name.contains(&**text));
         let all: Vec<Card> = all(db).into_iter().filter(chosen).collect();
         Self {
             waiting: vec![],
@@ -105,8 +106,11 @@ impl Deck {
 
     /// The opening first, then one of the database and one of Redis, then chance.
     fn shuffle(&mut self, random: &mut Random) {
-        let (mut opening, mut rest): (Vec<Card>, Vec<Card>) =
-            self.all.iter().copied().partition(|card| OPENING.contains(card));
+        let (mut opening, mut rest): (Vec<Card>, Vec<Card>) = self
+            .all
+            .iter()
+            .copied()
+            .partition(|card| OPENING.contains(card));
         random.shuffle(&mut rest);
         for at in [At::Database, At::Redis] {
             if let Some(index) = rest.iter().position(|card| card.at == at) {
@@ -130,7 +134,11 @@ fn all(db: Db) -> Vec<Card> {
 /// Cards that a run should have dealt and has not.
 pub fn missing(history: &History) -> Vec<String> {
     let dealt: HashSet<&str> = history.faults.iter().map(|fault| &*fault.card).collect();
-    let db = if history.meta.db == "sqlite" { Db::Sqlite } else { Db::Postgres };
+    let db = if history.meta.db == "sqlite" {
+        Db::Sqlite
+    } else {
+        Db::Postgres
+    };
     all(db)
         .iter()
         .filter(|card| !dealt.contains(card.name))
@@ -147,7 +155,9 @@ mod tests {
         for seed in 0..50 {
             let mut random = Random::new(seed);
             let mut deck = Deck::new(Db::Postgres, &[]);
-            let dealt: Vec<Card> = (0..OPENING.len() + REST.len()).map(|_| deck.draw(&mut random)).collect();
+            let dealt: Vec<Card> = (0..OPENING.len() + REST.len())
+                .map(|_| deck.draw(&mut random))
+                .collect();
             assert_eq!(dealt[..2], OPENING);
             assert_eq!((dealt[2].at, dealt[3].at), (At::Database, At::Redis));
             let names: HashSet<&str> = dealt.iter().map(|card| card.name).collect();

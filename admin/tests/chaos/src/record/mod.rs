@@ -19,10 +19,17 @@ pub use rows::{MisfireRow, RunRow, State};
 pub enum Schedule {
     None,
     /// `anchor + k · seconds`, k ≥ 1.
-    Rate { seconds: i64, anchor: Millis },
+    Rate {
+        seconds: i64,
+        anchor: Millis,
+    },
     /// Second, minute and hour of a UTC wall clock; the day fields are `*`.
-    Cron { expression: String },
-    Once { at: Millis },
+    Cron {
+        expression: String,
+    },
+    Once {
+        at: Millis,
+    },
 }
 
 /// A job as the suite made it.

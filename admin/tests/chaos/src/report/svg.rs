@@ -49,14 +49,24 @@ fn draw_into(history: &History, out: &mut String) -> std::fmt::Result {
         writeln!(
             out,
             r#"<rect x="{:.1}" y="{y:.1}" width="{width:.1}" height="12" fill="{}"/><text x="{:.1}" y="{:.1}">{} {}</text>"#,
-            x(fault.from), class_colour(fault.class), x(fault.to) + 4.0, y + 10.0, fault.card, fault.target
+            x(fault.from),
+            class_colour(fault.class),
+            x(fault.to) + 4.0,
+            y + 10.0,
+            fault.card,
+            fault.target
         )?;
     }
-    for (name, at) in [("faults", history.meta.phases.faults_from), ("healed", history.meta.phases.healed_at), ("stop", history.meta.phases.stopped_at)] {
+    for (name, at) in [
+        ("faults", history.meta.phases.faults_from),
+        ("healed", history.meta.phases.healed_at),
+        ("stop", history.meta.phases.stopped_at),
+    ] {
         writeln!(
             out,
             r##"<line x1="{0:.1}" x2="{0:.1}" y1="0" y2="{height}" stroke="#888"/><text x="{0:.1}" y="{1:.1}">{name}</text>"##,
-            x(at), height - 6.0
+            x(at),
+            height - 6.0
         )?;
     }
     writeln!(out, "</svg>")

@@ -23,7 +23,12 @@ impl fmt::Display for Verdict {
         if self.is_passed() {
             return write!(out, "VERDICT: passed ({})", self.head);
         }
-        write!(out, "VERDICT: failed ({}): {}", self.head, self.reasons.join("; "))
+        write!(
+            out,
+            "VERDICT: failed ({}): {}",
+            self.head,
+            self.reasons.join("; ")
+        )
     }
 }
 
@@ -45,7 +50,9 @@ pub fn judge(history: &History, findings: &Findings) -> Verdict {
     let offered = total("expected") as f64;
     let nominal = 50.0 * (meta.phases.stopped_at - meta.phases.started_at) as f64 / 1000.0;
     if meta.db != "sqlite" && offered < 0.95 * nominal {
-        reasons.push(format!("only {offered} instants of {nominal:.0} were offered"));
+        reasons.push(format!(
+            "only {offered} instants of {nominal:.0} were offered"
+        ));
     }
     let with_faults = !history.faults.is_empty();
     if with_faults && meta.db != "sqlite" {
@@ -60,11 +67,20 @@ pub fn judge(history: &History, findings: &Findings) -> Verdict {
         }
         let least = meta.seconds / 6;
         if (history.faults.len() as u64) < least {
-            reasons.push(format!("{} faults, {least} are the least", history.faults.len()));
+            reasons.push(format!(
+                "{} faults, {least} are the least",
+                history.faults.len()
+            ));
         }
     }
     Verdict {
         reasons,
-        head: format!("{}, seed {}, {} s, {} faults", meta.db, meta.seed, meta.seconds, history.faults.len()),
+        head: format!(
+            "{}, seed {}, {} s, {} faults",
+            meta.db,
+            meta.seed,
+            meta.seconds,
+            history.faults.len()
+        ),
     }
 }

@@ -40,19 +40,43 @@ async fn on_wire(name: &str, scene: &mut Scene, wire: &Wire) -> anyhow::Result<(
     let (mode, lasts) = match name {
         "db_delay" => {
             let delay = Duration::from_millis(300);
-            (Mode { delay, ..Mode::default() }, 5_000)
+            (
+                Mode {
+                    delay,
+                    ..Mode::default()
+                },
+                5_000,
+            )
         }
         "db_silent" => {
             let lasts = scene.random.between(1_000, 4_000) as i64;
-            (Mode { silent: true, ..Mode::default() }, lasts)
+            (
+                Mode {
+                    silent: true,
+                    ..Mode::default()
+                },
+                lasts,
+            )
         }
         "db_cut" => {
             let lasts = scene.random.between(200, 3_000) as i64;
-            (Mode { down: true, ..Mode::default() }, lasts)
+            (
+                Mode {
+                    down: true,
+                    ..Mode::default()
+                },
+                lasts,
+            )
         }
         "db_cut_after_bytes" => {
             let bytes = scene.random.between(500, 20_000);
-            (Mode { cut_after: Some(bytes), ..Mode::default() }, 3_000)
+            (
+                Mode {
+                    cut_after: Some(bytes),
+                    ..Mode::default()
+                },
+                3_000,
+            )
         }
         _ => return commits(scene, wire).await,
     };

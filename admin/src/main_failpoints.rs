@@ -1,0 +1,9 @@
+//! The program `carillon` with its failpoints, for the fault suite alone: a name that nobody ships.
+
+mod cli;
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    cli::main()
+}
