@@ -60,6 +60,17 @@ fn counters(history: &History, findings: &mut Findings) {
     ] {
         findings.totals.insert(name, summed(history, total) as i64);
     }
+    // Those of the executor that never answers are its own business: it is there for them.
+    let hang = history.jobs.iter().filter(|job| job.group == "hang");
+    let hang: Vec<i64> = hang.map(|job| job.id).collect();
+    let hung = history
+        .runs
+        .iter()
+        .filter(|run| hang.contains(&run.job_id) && run.sends > 0);
+    let unclear = summed(history, "carillon_sends_total{outcome=\"unknown\"}") as i64;
+    findings
+        .totals
+        .insert("resolver", (unclear - hung.count() as i64).max(0));
     let peak = |of: fn(&crate::record::Sample) -> u64| {
         history.samples.iter().map(of).max().unwrap_or(0) as i64
     };

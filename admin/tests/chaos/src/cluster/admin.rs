@@ -46,8 +46,8 @@ impl Ways {
         redis: &Server,
         password: &str,
     ) -> anyhow::Result<Self> {
-        let database = Wire::open(&format!("{name}-database"), server.address()).await?;
-        let keys = Wire::open(&format!("{name}-redis"), redis.address()).await?;
+        let database = Wire::open(server.address()).await?;
+        let keys = Wire::open(redis.address()).await?;
         Ok(Self {
             name: name.to_owned(),
             database_url: Some(format!("{url}{}/carillon", database.address)),
@@ -123,7 +123,7 @@ impl Admin {
             environment.extend(faketime(&clock_file));
         }
         Ok(Self {
-            wire: Wire::open(&name, address).await?,
+            wire: Wire::open(address).await?,
             log: folder.join(format!("{name}.log")),
             environment: environment
                 .into_iter()

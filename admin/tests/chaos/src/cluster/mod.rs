@@ -36,8 +36,6 @@ pub struct Secrets {
 
 pub struct Cluster {
     pub options: Options,
-    /// Artefacts: logs, books, dump.
-    pub folder: PathBuf,
     pub secrets: Secrets,
     /// None: SQLite, which is inside the node.
     pub server: Option<Turn<Server>>,
@@ -106,7 +104,6 @@ impl Cluster {
         }
         Ok(Self {
             options: options.clone(),
-            folder: folder.to_owned(),
             secrets,
             server: server.map(Turn::new),
             database,

@@ -31,7 +31,6 @@ pub fn command(program: &str, user: Option<&str>) -> Command {
 }
 
 pub struct Process {
-    pub name: String,
     pub pid: u32,
     child: Child,
 }
@@ -46,11 +45,7 @@ impl Process {
             .spawn()
             .with_context(|| format!("{name} cannot be started"))?;
         let pid = child.id().context("it has ended already")?;
-        Ok(Self {
-            name: name.to_owned(),
-            pid,
-            child,
-        })
+        Ok(Self { pid, child })
     }
 
     /// `kill -NAME`, to this process alone.

@@ -33,7 +33,7 @@ impl Recorder {
         token: &str,
     ) -> anyhow::Result<Self> {
         let listen: SocketAddr = ([127, 0, 0, 1], free_port()?).into();
-        let wire = Wire::open(name, listen).await?;
+        let wire = Wire::open(listen).await?;
         // One of them also serves the app whose other executor is a black hole.
         let apps = if name == "e4" {
             format!("{APP},{HOLE}")

@@ -38,17 +38,15 @@ struct State {
 /// One wire: who connects to `address` talks to the target.
 #[derive(Clone, Debug)]
 pub struct Wire {
-    pub name: Arc<str>,
     pub address: SocketAddr,
     state: Arc<Mutex<State>>,
     sprung: Arc<AtomicU64>,
 }
 
 impl Wire {
-    pub async fn open(name: &str, target: SocketAddr) -> std::io::Result<Self> {
+    pub async fn open(target: SocketAddr) -> std::io::Result<Self> {
         let listener = TcpListener::bind(("127.0.0.1", 0)).await?;
         let wire = Self {
-            name: name.into(),
             address: listener.local_addr()?,
             state: Arc::new(Mutex::new(State {
                 mode: Mode::default(),

@@ -51,7 +51,7 @@ fn arrived(got: &Mutex<Vec<u8>>) -> String {
 #[tokio::test]
 async fn each_trick_does_what_its_name_says() {
     let (address, got) = echo().await;
-    let wire = Wire::open("w", address).await.unwrap();
+    let wire = Wire::open(address).await.unwrap();
     assert_eq!(ask(&wire, "hello").await, "hello!");
     arrived(&got);
     let cases = [
@@ -75,7 +75,7 @@ async fn each_trick_does_what_its_name_says() {
 #[tokio::test]
 async fn a_wire_is_down_silent_cut_led_elsewhere_and_healed() {
     let (address, _) = echo().await;
-    let wire = Wire::open("w", address).await.unwrap();
+    let wire = Wire::open(address).await.unwrap();
     wire.set(Mode {
         down: true,
         ..Mode::default()

@@ -36,18 +36,10 @@ impl State {
             _ => Self::Other,
         }
     }
-
-    pub fn is_final(self) -> bool {
-        matches!(
-            self,
-            Self::Succeeded | Self::Failed | Self::Killed | Self::Cancelled
-        )
-    }
 }
 
-/// Causes as the tables number them.
+/// The cause `schedule`, as the tables number it.
 pub const SCHEDULE: i64 = 0;
-pub const CHILD: i64 = 3;
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct RunRow {
