@@ -25,7 +25,7 @@ pub use job::{FieldError, JobDraft, JobSpec, validate_app_name};
 pub use misfire::{CatchUp, MisfirePolicy};
 pub use overlap::Overlap;
 pub use plan::{Plan, SkipReason, Skipped, Timing, plan};
-pub use retry::RetryPolicy;
+pub use retry::RetryDelay;
 pub use ring::{Entry, Ring};
 pub use route::{Labels, RouteStrategy};
 pub use run::{Cause, FireKey, Outcome, RunEvent, RunState};

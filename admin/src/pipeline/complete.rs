@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use carillon_scheduler::{Millis, RetryPolicy, RunState};
+use carillon_scheduler::{Millis, RunState};
 use tokio::sync::{Notify, oneshot};
 
 use super::Pipeline;
@@ -161,7 +161,6 @@ impl Complete {
         self.add_sent_at(&mut findings);
         let follow_up = FollowUp {
             now: self.0.clock.now(),
-            retry: RetryPolicy::default(),
             jitter: rand::random(),
         };
         match self.0.store.settle(&findings, &follow_up).await {

@@ -25,6 +25,9 @@ pub enum Error {
     /// What is stored cannot be used as it is.
     #[error(transparent)]
     Invalid(carillon_scheduler::FieldError),
+    /// What is asked for cannot be stored: only the database could tell.
+    #[error(transparent)]
+    Refused(carillon_scheduler::FieldError),
     /// Others were quicker each time; worth another try.
     #[error("the database was too busy for this change; try again")]
     Busy,

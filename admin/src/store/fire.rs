@@ -102,8 +102,8 @@ impl Store {
         now: Millis,
     ) -> Result<()> {
         // The fire's number is its first run's own id, so it can never collide with an instant of another cause.
-        let text = "INSERT INTO run (id, job_id, app_id, shard, cause, fire_no, part, parts, attempt, scheduled_at, due_at, state, epoch, sends) \
-                    SELECT ?, id, app_id, shard, ?, ?, 0, 1, 1, ?, ?, 0, 0, 0 FROM job WHERE id = ?";
+        let text = "INSERT INTO run (id, job_id, app_id, shard, cause, fire_no, part, parts, attempt, scheduled_at, due_at, state, epoch, sends, parent) \
+                    SELECT ?, id, app_id, shard, ?, ?, 0, 1, 1, ?, ?, 0, 0, 0, parent FROM job WHERE id = ?";
         let values: Vec<Value> = vec![
             run_id.into(),
             fire.cause.code().into(),

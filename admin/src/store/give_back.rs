@@ -49,7 +49,7 @@ impl Store {
     async fn try_unmark(&self, unsent: &[Unsent], now: Millis) -> Result<u64> {
         let ids: Vec<i64> = unsent.iter().map(|run| run.run_id).collect();
         let tx = self.begin().await?;
-        let jobs = self.lock_jobs_of(&tx, &ids).await?;
+        let jobs = self.lock_jobs_of(&tx, &ids, &[]).await?;
         let runs = self.lock_runs(&tx, &ids).await?;
         let done = self
             .execute(&tx, UNMARK.of(self.backend), values(self.backend, unsent))

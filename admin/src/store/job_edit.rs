@@ -229,6 +229,7 @@ impl Store {
         }
         self.write_job(tx, old, &mut new, now).await?;
         self.write_calendars(tx, old, &new).await?;
+        self.write_children(tx, old, &new).await?;
         Ok(new)
     }
 
@@ -292,6 +293,7 @@ impl Store {
         self.cancel_claimed(tx, old, "deleted", now).await?;
         self.drop_clock(tx, old).await?;
         self.drop_calendars(tx, old).await?;
+        self.drop_family(tx, old.id).await?;
         self.execute(
             tx,
             "DELETE FROM job_params WHERE job_id = ?",

@@ -62,7 +62,7 @@ impl Past {
     }
 }
 
-const RUN: &str = "id, job_id, app_id, shard, cause, fire_no, part, parts, attempt, scheduled_at, due_at, state, epoch, sends, chained";
+const RUN: &str = "id, job_id, app_id, shard, cause, fire_no, part, parts, attempt, scheduled_at, due_at, state, epoch, sends, chained, parent";
 const MISFIRE: &str = "job_id, from_at, to_at, count, policy, reason, epoch";
 
 impl Store {
@@ -140,6 +140,7 @@ fn run_row(job: &Job, instant: Millis, id: i64) -> Vec<Value> {
         0i64.into(),
         0i32.into(),
         (job.draft.schedule.kind() == "fixed_delay").into(),
+        (!job.draft.children.is_empty()).into(),
     ]
 }
 

@@ -148,7 +148,7 @@ impl Store {
         let parts = addresses.len() as i32;
         let tx = self.begin().await?;
         // An edit that cancels what waits of this job would not see parts that are added beside it.
-        self.lock_jobs_of(&tx, &[run.run_id]).await?;
+        self.lock_jobs_of(&tx, &[run.run_id], &[]).await?;
         let text = "UPDATE run SET parts = ?, address = ? WHERE id = ? AND state = 0 AND epoch = ? AND address IS NULL";
         let values = vec![
             parts.into(),
@@ -159,8 +159,8 @@ impl Store {
         if self.execute(&tx, text, values).await?.rows_affected() == 0 {
             return Ok(vec![]);
         }
-        let text = "INSERT INTO run (id, job_id, app_id, shard, cause, fire_no, part, parts, attempt, scheduled_at, due_at, state, epoch, owner, sends, address, chained) \
-                    SELECT ?, job_id, app_id, shard, cause, fire_no, ?, ?, attempt, scheduled_at, due_at, 0, epoch, ?, 0, ?, chained FROM run WHERE id = ?";
+        let text = "INSERT INTO run (id, job_id, app_id, shard, cause, fire_no, part, parts, attempt, scheduled_at, due_at, state, epoch, owner, sends, address, chained, parent) \
+                    SELECT ?, job_id, app_id, shard, cause, fire_no, ?, ?, attempt, scheduled_at, due_at, 0, epoch, ?, 0, ?, chained, parent FROM run WHERE id = ?";
         for (part, (id, address)) in (1i32..).zip(ids.iter().zip(others)) {
             let values = vec![
                 (*id).into(),

@@ -7,6 +7,7 @@ mod app;
 mod audit;
 mod calendar;
 mod calendar_use;
+mod children;
 mod connect;
 mod dialect;
 mod error;

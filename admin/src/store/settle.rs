@@ -1,16 +1,17 @@
 //! The third committed write: what became of a run, with all that follows from it, in one transaction.
 
 mod chain;
+mod children;
 pub(super) mod follow;
 pub(super) mod text;
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
-use carillon_scheduler::{Millis, RetryPolicy, RunEvent, RunState};
+use carillon_scheduler::{Millis, RunEvent, RunState};
 
 use super::alarm::Alarm;
 use super::run_lock::{Owner, Row};
-use super::{Result, Store, ids};
+use super::{Error, Result, Store, ids};
 use crate::failpoint;
 
 /// Something that was learned about a run.
@@ -31,7 +32,6 @@ pub struct Finding {
 #[derive(Clone, Copy, Debug)]
 pub struct FollowUp {
     pub now: Millis,
-    pub retry: RetryPolicy,
     /// In 0..1, new for each call: spreads the retries of runs that failed together.
     pub jitter: f64,
 }
@@ -54,6 +54,8 @@ struct Then {
     jobs: HashMap<i64, Owner>,
     /// Job and number of fires from whose ends a fixed delay counts.
     ended: Vec<(i64, i64)>,
+    /// Fires of parents of which a part has succeeded just now.
+    done: BTreeSet<children::Fire>,
 }
 
 impl Store {
@@ -64,7 +66,12 @@ impl Store {
         let mut tries = 0;
         loop {
             match self.settle_once(&list, follow_up).await {
-                Err(error) if error.is_lock_conflict() && tries < 3 => tries += 1,
+                // Busy: a job has got children at this very moment.
+                Err(error)
+                    if (error.is_lock_conflict() || matches!(error, Error::Busy)) && tries < 3 =>
+                {
+                    tries += 1;
+                }
                 other => return other,
             }
         }
@@ -110,18 +117,27 @@ impl Store {
     ) -> Result<Settled> {
         let failing = list.iter().filter(|finding| may_fail(finding));
         let failing: Vec<i64> = failing.map(|finding| finding.run_id).collect();
+        let all: Vec<i64> = list.iter().map(|finding| finding.run_id).collect();
+        let ties = self.ties_of(&all).await?;
+        let runs = failing.len() + ties.births();
         let mut then = Then {
             settled: Settled::default(),
-            runs: self.take_ids(&ids::RUN, failing.len()).await?,
+            runs: self.take_ids(&ids::RUN, runs).await?,
             rows: self.take_ids(&ids::ROW, failing.len()).await?,
             jobs: HashMap::new(),
             ended: vec![],
+            done: BTreeSet::new(),
         };
-        let all: Vec<i64> = list.iter().map(|finding| finding.run_id).collect();
         let tx = self.begin().await?;
-        let chained = self.chained_among(&tx, &all).await?;
-        then.jobs = self.lock_jobs_of(&tx, &[failing, chained].concat()).await?;
+        let waiting = [failing, ties.chained.clone()].concat();
+        then.jobs = self
+            .lock_jobs_of(&tx, &waiting, &ties.all_children())
+            .await?;
+        self.lock_fires(&tx, &ties).await?;
         let rows = self.lock_runs(&tx, &all).await?;
+        if rows.iter().any(|(id, row)| row.parent && !ties.knows(*id)) {
+            return Err(Error::Busy);
+        }
         let mut changes = Vec::new();
         for finding in list {
             let Some(row) = rows.get(&finding.run_id) else {
@@ -147,6 +163,10 @@ impl Store {
         for (job_id, fire_no) in std::mem::take(&mut then.ended) {
             let shard = self.chain_on(&tx, job_id, fire_no, follow_up.now).await?;
             then.settled.to_scan.extend(shard);
+        }
+        for fire in std::mem::take(&mut then.done) {
+            self.bear_children(&tx, fire, follow_up.now, &mut then)
+                .await?;
         }
         tx.commit().await?;
         failpoint::hit("after_settle_commit");

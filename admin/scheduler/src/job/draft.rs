@@ -6,6 +6,7 @@ use crate::misfire::{
     CatchUp, DEFAULT_LIMIT, DEFAULT_THRESHOLD_SECONDS, DEFAULT_WINDOW_SECONDS, MisfirePolicy,
 };
 use crate::overlap::{DEFAULT_QUEUE, Overlap};
+use crate::retry::RetryDelay;
 use crate::route::RouteStrategy;
 use crate::schedule::ScheduleDraft;
 
@@ -71,6 +72,12 @@ pub struct JobDraft {
     /// How often a failed run is tried again.
     #[serde(default, deserialize_with = "members::retries")]
     pub retries: i32,
+    /// How long it waits before that.
+    #[serde(default, deserialize_with = "members::retry_delay")]
+    pub retry_delay: RetryDelay,
+    /// The jobs that run once after each fire of it that succeeded, in this order.
+    #[serde(default, deserialize_with = "members::children")]
+    pub children: Vec<i64>,
     /// Whether its schedule is in force.
     #[serde(default = "enabled", deserialize_with = "members::enabled")]
     pub enabled: bool,
@@ -101,6 +108,8 @@ impl JobDraft {
             block: BlockStrategy::default(),
             timeout_seconds: 0,
             retries: 0,
+            retry_delay: RetryDelay::default(),
+            children: vec![],
             enabled: true,
         }
     }
@@ -127,7 +136,7 @@ const fn enabled() -> bool {
 }
 
 mod members {
-    use super::{BlockStrategy, CatchUp, MisfirePolicy, Overlap, RouteStrategy};
+    use super::{BlockStrategy, CatchUp, MisfirePolicy, Overlap, RetryDelay, RouteStrategy};
 
     super::named! {
         app: String = "app",
@@ -146,6 +155,8 @@ mod members {
         block: BlockStrategy = "block",
         timeout_seconds: i32 = "timeout_seconds",
         retries: i32 = "retries",
+        retry_delay: RetryDelay = "retry_delay",
+        children: Vec<i64> = "children",
         enabled: bool = "enabled",
     }
 }
@@ -196,6 +207,16 @@ mod tests {
             with("app", json!(null)),
             "app: invalid type: null, expected a string"
         );
+        assert_eq!(
+            with("retry_delay", json!({"kind": "exponential", "base": 5})),
+            "retry_delay: unknown field `base`, expected `base_seconds` or `cap_seconds`"
+        );
+        assert!(
+            with("retry_delay", json!("5")).starts_with("retry_delay: invalid type"),
+            "{}",
+            with("retry_delay", json!("5"))
+        );
+        assert!(with("children", json!([1, "x"])).starts_with("children: invalid type"));
         assert!(
             with("shedule", json!({}))
                 .starts_with("unknown field `shedule`, expected one of `app`, `name`")

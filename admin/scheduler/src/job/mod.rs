@@ -11,6 +11,7 @@ use serde::Serialize;
 use crate::block::BlockStrategy;
 use crate::misfire::{CatchUp, MisfirePolicy};
 use crate::overlap::Overlap;
+use crate::retry::RetryDelay;
 use crate::route::{Labels, RouteStrategy};
 use crate::schedule::Schedule;
 
@@ -69,6 +70,10 @@ pub struct JobSpec {
     pub timeout_seconds: i32,
     /// How often a failed run is tried again, 0 to 100.
     pub retries: i32,
+    /// How long it waits before that.
+    pub retry_delay: RetryDelay,
+    /// The jobs that run once after each fire of it that succeeded, at most 100.
+    pub children: Vec<i64>,
     /// Whether its schedule is in force.
     pub enabled: bool,
 }

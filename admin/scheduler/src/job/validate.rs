@@ -14,6 +14,9 @@ const WINDOW_SECONDS: RangeInclusive<i64> = 1..=86_400;
 const OVERLAP_QUEUE: RangeInclusive<i64> = 1..=1_000;
 const TIMEOUT_SECONDS: RangeInclusive<i64> = 0..=604_800;
 const RETRIES: RangeInclusive<i64> = 0..=100;
+const CHILDREN: usize = 100;
+/// The wire's `jobId` is a 32-bit integer in Java.
+const JOB_IDS: RangeInclusive<i64> = 1..=i32::MAX as i64;
 
 impl JobDraft {
     /// Checks every member. `now` is the present: a schedule that never fires after it is refused, unless it is the one
@@ -65,6 +68,8 @@ impl JobDraft {
             number(timeout, TIMEOUT_SECONDS, " seconds (0: no limit)"),
         );
         check("retries", number(self.retries.into(), RETRIES, ""));
+        check("retry_delay", self.retry_delay.validate());
+        check("children", children(&self.children));
         match schedule {
             Ok(schedule) if errors.is_empty() => Ok(self.spec(schedule)),
             _ => Err(errors),
@@ -116,6 +121,8 @@ impl JobDraft {
             block: self.block,
             timeout_seconds: self.timeout_seconds,
             retries: self.retries,
+            retry_delay: self.retry_delay.clone(),
+            children: self.children.clone(),
             enabled: self.enabled,
         }
     }
@@ -166,6 +173,25 @@ fn params(text: &str) -> Result<(), String> {
     }
     if text.contains('\0') {
         return Err("must not contain the character NUL".to_owned());
+    }
+    Ok(())
+}
+
+/// Whether there are such jobs, and whether they lead back here, is a matter of the store.
+fn children(ids: &[i64]) -> Result<(), String> {
+    if ids.len() > CHILDREN {
+        return Err(format!(
+            "has {} jobs; at most {CHILDREN} are allowed",
+            ids.len()
+        ));
+    }
+    for (index, id) in ids.iter().enumerate() {
+        if !JOB_IDS.contains(id) {
+            return Err(format!("{id} is not the id of a job"));
+        }
+        if ids[..index].contains(id) {
+            return Err(format!("names job {id} twice"));
+        }
     }
     Ok(())
 }

@@ -31,7 +31,7 @@ pub struct Released {
     pub full: bool,
 }
 
-const RUN: &str = "id, job_id, app_id, shard, cause, fire_no, part, parts, attempt, scheduled_at, due_at, state, epoch, sends";
+const RUN: &str = "id, job_id, app_id, shard, cause, fire_no, part, parts, attempt, scheduled_at, due_at, state, epoch, sends, parent";
 
 impl Store {
     /// What is left to do in these shards; what belongs to a job that has been deleted is in shard 0.
@@ -69,7 +69,7 @@ impl Store {
         let tx = self.begin().await?;
         // The job's row keeps two backfills of one job apart.
         let text = format!(
-            "SELECT app_id, shard FROM job WHERE id = ?{}",
+            "SELECT app_id, shard, parent FROM job WHERE id = ?{}",
             self.for_update()
         );
         let job = self.one(&tx, &text, vec![open.job_id.into()]).await?;
@@ -86,10 +86,14 @@ impl Store {
                 ..Released::default()
             });
         };
-        let place = (job.try_get_by_index(0)?, job.try_get_by_index(1)?);
+        let place = Place {
+            app_id: job.try_get_by_index(0)?,
+            shard: job.try_get_by_index(1)?,
+            parent: job.try_get_by_index(2)?,
+        };
         let room = ids
             .len()
-            .saturating_sub(self.open_count(&tx, place.1, open.job_id).await?);
+            .saturating_sub(self.open_count(&tx, place.shard, open.job_id).await?);
         let page = self
             .instants_after(&tx, open.id, passed.try_get_by_index(0)?)
             .await?;
@@ -103,7 +107,7 @@ impl Store {
         let rows = new
             .iter()
             .zip(&runs)
-            .map(|(at, id)| row(open.job_id, place, *id, *at, now));
+            .map(|(at, id)| row(open.job_id, &place, *id, *at, now));
         self.insert_rows(&tx, "run", RUN, rows.collect()).await?;
         let text = "UPDATE backfill SET passed_at = COALESCE(?, passed_at), released = released + ?, skipped = skipped + ? WHERE id = ?";
         let values = vec![
@@ -191,12 +195,12 @@ fn choose(
 }
 
 /// The handler sees the logical instant; the executor's log is kept under the time of the release.
-fn row(job_id: i64, (app_id, shard): (i64, i32), id: i64, at: Millis, now: Millis) -> Vec<Value> {
+fn row(job_id: i64, place: &Place, id: i64, at: Millis, now: Millis) -> Vec<Value> {
     vec![
         id.into(),
         job_id.into(),
-        app_id.into(),
-        shard.into(),
+        place.app_id.into(),
+        place.shard.into(),
         4i16.into(),
         at.into(),
         0i32.into(),
@@ -207,7 +211,15 @@ fn row(job_id: i64, (app_id, shard): (i64, i32), id: i64, at: Millis, now: Milli
         0i16.into(),
         0i64.into(),
         0i32.into(),
+        place.parent.into(),
     ]
+}
+
+/// What a run takes from its job's row.
+struct Place {
+    app_id: i64,
+    shard: i32,
+    parent: bool,
 }
 
 #[cfg(test)]

@@ -46,14 +46,14 @@ pub fn cursors(backend: DbBackend, shard: i32, claims: &[&Claim]) -> Vec<Value> 
 
 /// The runs; what the job's row already holds comes from the job's row, so that only ids and instants travel.
 pub const RECORD: Text = Text {
-    sqlite: "INSERT INTO run (id, job_id, app_id, shard, cause, fire_no, part, parts, attempt, scheduled_at, due_at, state, epoch, owner, sends, chained) \
-             SELECT u.value->>0, j.id, j.app_id, j.shard, 0, u.value->>2, 0, 1, 1, u.value->>2, u.value->>2, 0, ?, ?, 0, j.schedule_kind = 'fixed_delay' \
+    sqlite: "INSERT INTO run (id, job_id, app_id, shard, cause, fire_no, part, parts, attempt, scheduled_at, due_at, state, epoch, owner, sends, chained, parent) \
+             SELECT u.value->>0, j.id, j.app_id, j.shard, 0, u.value->>2, 0, 1, 1, u.value->>2, u.value->>2, 0, ?, ?, 0, j.schedule_kind = 'fixed_delay', j.parent \
              FROM json_each(?) AS u CROSS JOIN job AS j ON j.id = u.value->>1",
-    postgres: "INSERT INTO run (id, job_id, app_id, shard, cause, fire_no, part, parts, attempt, scheduled_at, due_at, state, epoch, owner, sends, chained) \
-               SELECT u.id, j.id, j.app_id, j.shard, 0, u.t, 0, 1, 1, u.t, u.t, 0, ?, ?, 0, j.schedule_kind = 'fixed_delay' \
+    postgres: "INSERT INTO run (id, job_id, app_id, shard, cause, fire_no, part, parts, attempt, scheduled_at, due_at, state, epoch, owner, sends, chained, parent) \
+               SELECT u.id, j.id, j.app_id, j.shard, 0, u.t, 0, 1, 1, u.t, u.t, 0, ?, ?, 0, j.schedule_kind = 'fixed_delay', j.parent \
                FROM unnest(?::bigint[], ?::bigint[], ?::bigint[]) AS u(id, job_id, t) JOIN job j ON j.id = u.job_id",
-    mysql: "INSERT INTO run (id, job_id, app_id, shard, cause, fire_no, part, parts, attempt, scheduled_at, due_at, state, epoch, owner, sends, chained) \
-            SELECT u.id, j.id, j.app_id, j.shard, 0, u.t, 0, 1, 1, u.t, u.t, 0, ?, ?, 0, j.schedule_kind = 'fixed_delay' \
+    mysql: "INSERT INTO run (id, job_id, app_id, shard, cause, fire_no, part, parts, attempt, scheduled_at, due_at, state, epoch, owner, sends, chained, parent) \
+            SELECT u.id, j.id, j.app_id, j.shard, 0, u.t, 0, 1, 1, u.t, u.t, 0, ?, ?, 0, j.schedule_kind = 'fixed_delay', j.parent \
             FROM JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$[0]', job_id BIGINT PATH '$[1]', t BIGINT PATH '$[2]')) AS u \
             STRAIGHT_JOIN job j FORCE INDEX (PRIMARY) ON j.id = u.job_id",
 };

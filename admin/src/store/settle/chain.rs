@@ -5,23 +5,9 @@ use carillon_scheduler::Millis;
 use sea_orm::DatabaseTransaction;
 
 use crate::store::job_create::{CLOCK, clock_row};
-use crate::store::{Result, Store, dialect};
+use crate::store::{Result, Store};
 
 impl Store {
-    /// Those of the runs that are links of a chain.
-    pub(super) async fn chained_among(
-        &self,
-        tx: &DatabaseTransaction,
-        run_ids: &[i64],
-    ) -> Result<Vec<i64>> {
-        let (list, value) = dialect::id_list(self.backend, run_ids);
-        let text = format!("SELECT id FROM run WHERE id IN ({list}) AND chained = TRUE");
-        let rows = self.all(tx, &text, vec![value]).await?;
-        rows.iter()
-            .map(|row| Ok(row.try_get_by_index(0)?))
-            .collect()
-    }
-
     /// A run of this fire has ended; if it was the last of it, the next instant is counted from `now`. Answers the shard
     /// that has a new cursor. The job's row must be locked.
     pub(super) async fn chain_on(

@@ -3,6 +3,7 @@
 use carillon_scheduler::{AlarmKind, RunState};
 use sea_orm::{DatabaseTransaction, Value};
 
+use super::children::Fire;
 use super::{Finding, FollowUp, Then};
 use crate::store::alarm::Alarm;
 use crate::store::run_lock::Row;
@@ -29,6 +30,9 @@ impl Store {
     ) -> Result<()> {
         if row.chained && row.state.on_its_way() && !state.on_its_way() {
             then.ended.push((row.job_id, row.fire_no));
+        }
+        if row.parent && state == RunState::Succeeded {
+            then.done.insert(Fire::of(row));
         }
         match state {
             RunState::Succeeded if matches!(row.state, RunState::Unknown | RunState::Lost) => {
@@ -62,10 +66,11 @@ impl Store {
         };
         // The golden ratio spreads even those that are settled by one call.
         let jitter = (follow_up.jitter + id as f64 * 0.618_033_988_749_895).fract();
-        let due_at = follow_up.now + follow_up.retry.delay_ms(row.attempt, jitter);
+        let delay = then.jobs.get(&row.job_id).map(|job| &job.retry_delay);
+        let due_at = follow_up.now + delay.map_or(0, |delay| delay.delay_ms(row.attempt, jitter));
         // A broadcast's part goes to the executor of its number in the list of that time, so the address is not copied.
-        let text = "INSERT INTO run (id, job_id, app_id, shard, cause, fire_no, part, parts, attempt, scheduled_at, due_at, state, epoch, sends, chained) \
-                    SELECT ?, job_id, app_id, shard, cause, fire_no, part, parts, attempt + 1, scheduled_at, ?, 0, 0, 0, chained FROM run WHERE id = ? \
+        let text = "INSERT INTO run (id, job_id, app_id, shard, cause, fire_no, part, parts, attempt, scheduled_at, due_at, state, epoch, sends, chained, parent) \
+                    SELECT ?, job_id, app_id, shard, cause, fire_no, part, parts, attempt + 1, scheduled_at, ?, 0, 0, 0, chained, parent FROM run WHERE id = ? \
                     AND NOT EXISTS (SELECT 1 FROM run AS later WHERE later.fire_no = run.fire_no AND later.job_id = run.job_id \
                     AND later.cause = run.cause AND later.part = run.part AND later.attempt = run.attempt + 1)";
         let values: Vec<Value> = vec![id.into(), due_at.into(), finding.run_id.into()];

@@ -69,15 +69,15 @@ pub fn printable(message: &str) -> String {
 pub const SETTLE_SUCCESSES: Text = Text {
     sqlite: "UPDATE run SET state = u.value->>1, result_code = u.value->>2, result_msg = u.value->>3, reason = u.value->>4, \
              sent_at = COALESCE(sent_at, u.value->>5), finished_at = ? FROM json_each(?) AS u \
-             WHERE run.id = u.value->>0 AND +run.state IN (1, 2) AND run.chained = FALSE",
+             WHERE run.id = u.value->>0 AND +run.state IN (1, 2) AND run.chained = FALSE AND run.parent = FALSE",
     postgres: "UPDATE run SET state = u.s, result_code = NULLIF(u.c, -2147483648), result_msg = NULLIF(u.m, ''), \
                reason = NULLIF(u.r, ''), sent_at = COALESCE(sent_at, NULLIF(u.t, 0)), finished_at = ? \
                FROM unnest(?::bigint[], ?::smallint[], ?::int[], ?::text[], ?::text[], ?::bigint[]) AS u(id, s, c, m, r, t) \
-               WHERE run.id = u.id AND run.state + 0 IN (1, 2) AND run.chained = FALSE",
+               WHERE run.id = u.id AND run.state + 0 IN (1, 2) AND run.chained = FALSE AND run.parent = FALSE",
     mysql: "UPDATE JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$[0]', s SMALLINT PATH '$[1]', c INT PATH '$[2]', m MEDIUMTEXT PATH '$[3]', \
             r VARCHAR(64) PATH '$[4]', t BIGINT PATH '$[5]')) AS u STRAIGHT_JOIN run FORCE INDEX (PRIMARY) ON run.id = u.id \
             SET run.state = u.s, run.result_code = u.c, run.result_msg = u.m, run.reason = u.r, run.sent_at = COALESCE(run.sent_at, u.t), \
-            run.finished_at = ? WHERE run.state IN (1, 2) AND run.chained = FALSE",
+            run.finished_at = ? WHERE run.state IN (1, 2) AND run.chained = FALSE AND run.parent = FALSE",
 };
 
 /// Whatever the transition function has allowed, under the row locks that it was asked under.

@@ -34,6 +34,8 @@ const HOW: &[(&str, &str)] = &[
     ("block", "While one is running"),
     ("timeout_seconds", "Time-out"),
     ("retries", "Retries"),
+    ("retry_delay", "Retry after"),
+    ("children", "Then run"),
     ("enabled", "Enabled"),
 ];
 
@@ -67,6 +69,8 @@ pub fn filled(draft: &JobDraft, zone: Tz) -> Form {
         .with("block", draft.block.as_str())
         .with("timeout_seconds", draft.timeout_seconds.to_string())
         .with("retries", draft.retries.to_string())
+        .with("retry_delay", draft.retry_delay.to_string())
+        .with("children", ids(&draft.children))
         .with("enabled", if draft.enabled { "yes" } else { "" });
     schedule_fields::fill(form, &draft.schedule, zone)
 }
@@ -93,7 +97,29 @@ fn draft(form: &mut Form, zone: Tz) -> JobDraft {
         block: form.word::<BlockStrategy>("block"),
         timeout_seconds: form.number("timeout_seconds", 0),
         retries: form.number("retries", 0),
+        retry_delay: form.word("retry_delay"),
+        children: children(form),
         enabled: form.is("enabled", "yes"),
+    }
+}
+
+fn ids(jobs: &[i64]) -> String {
+    let ids: Vec<String> = jobs.iter().map(i64::to_string).collect();
+    ids.join(", ")
+}
+
+/// Ids of jobs, separated by commas or blanks.
+fn children(form: &mut Form) -> Vec<i64> {
+    let text = form.value("children").to_owned();
+    let words = text
+        .split(|c: char| c == ',' || c.is_whitespace())
+        .filter(|word| !word.is_empty());
+    match words.map(str::parse).collect() {
+        Ok(ids) => ids,
+        Err(_) => {
+            form.refuse("children", "Write the ids of jobs, such as 12, 15.");
+            vec![]
+        }
     }
 }
 

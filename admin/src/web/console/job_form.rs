@@ -81,7 +81,14 @@ pub async fn create(
     let made = state
         .store
         .create_jobs(vec![definition], frame.now, &actor(&viewer, &request), None)
-        .await?;
+        .await;
+    let made = match made {
+        Err(Error::Refused(error)) => {
+            form.refuse_all(vec![error]);
+            return refused(&state, frame, Purpose::New, form).await;
+        }
+        other => other?,
+    };
     let job = made
         .first()
         .ok_or_else(|| Problem::Internal("no job was made".into()))?;
@@ -114,6 +121,10 @@ pub async fn update(
         Ok(job) => {
             state.pipeline.job_changed(job.shard);
             Ok(saved(&job, &form, "saved"))
+        }
+        Err(Error::Refused(error)) => {
+            form.refuse_all(vec![error]);
+            refused(&state, frame, Purpose::Edit(&old), form).await
         }
         Err(Error::Changed(_)) => conflict(&state, frame, *id, form).await,
         Err(error) => Err(gone(error)),

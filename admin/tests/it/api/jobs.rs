@@ -13,7 +13,7 @@ fn m000_4_a_job_is_answered_with_all_its_members() {
             "schedule": {"kind": "cron", "expression": "*/10 * * * * ?", "timezone": "UTC", "clock_changes": "carillon"},
             "catch_up": "all", "misfire": "fire_once", "misfire_threshold_seconds": 60, "misfire_limit": 100,
             "misfire_window_seconds": 3600, "route": "round_robin", "route_labels": "", "overlap": "allow", "overlap_queue": 10,
-            "block": "serial", "timeout_seconds": 0, "retries": 0, "enabled": true,
+            "block": "serial", "timeout_seconds": 0, "retries": 0, "retry_delay": {"kind": "exponential", "base_seconds": 5, "cap_seconds": 300}, "children": [], "enabled": true,
             "next_fire_at": "2025-10-09T08:54:10.000Z", "paused_reason": null, "spread_offset_seconds": 0, "fires_left": null, "revision": 1,
             "created_at": "2025-10-09T08:54:00.400Z", "updated_at": "2025-10-09T08:54:00.400Z"
         });
@@ -200,6 +200,41 @@ fn s37_every_change_is_in_the_audit_once() {
             entries
                 .iter()
                 .all(|entry| entry.actor == "api-token" && entry.source == "127.0.0.1")
+        );
+    });
+}
+
+#[test]
+fn m004_9_children_must_exist_and_never_lead_back() {
+    api(async |api| {
+        let first = api.job(json!({"name": "first"})).await;
+        let delay = json!({"kind": "fixed", "seconds": [1, 60]});
+        let second = api
+            .job(json!({"name": "second", "children": [first["id"]], "retry_delay": delay}))
+            .await;
+        assert_eq!(
+            (&second["children"], &second["retry_delay"]),
+            (&json!([first["id"]]), &delay)
+        );
+        let mut changed = first.clone();
+        changed["children"] = json!([second["id"]]);
+        let path = format!("/jobs/{}", first["id"]);
+        let (a, b) = (&first["id"], &second["id"]);
+        assert_eq!(
+            api.put(&path, changed.clone()).await.error(),
+            format!("400 invalid children: job {a} would run after itself: {a} → {b} → {a}")
+        );
+        changed["children"] = json!([999]);
+        assert_eq!(
+            api.put(&path, changed).await.error(),
+            "400 invalid children: there is no job 999"
+        );
+        let wrong = job(
+            json!({"retry_delay": {"kind": "exponential", "base_seconds": 9, "cap_seconds": 3}}),
+        );
+        assert_eq!(
+            api.post("/jobs", wrong).await.error(),
+            "400 invalid retry_delay: base_seconds 9 is above cap_seconds 3"
         );
     });
 }

@@ -25,6 +25,8 @@ fn every_member() -> JobDraft {
         block: BlockStrategy::CoverEarly,
         timeout_seconds: 600,
         retries: 3,
+        retry_delay: "fixed 1 60".parse().unwrap(),
+        children: vec![],
         enabled: false,
     }
 }

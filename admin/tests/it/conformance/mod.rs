@@ -4,6 +4,7 @@ mod alarm;
 mod app;
 mod backfill;
 mod calendar;
+mod children;
 mod delete;
 mod disable;
 mod edit;

@@ -4,6 +4,7 @@
 mod backfill;
 mod belonging;
 mod catch_up;
+mod children;
 mod choices;
 mod delay;
 mod doubt;

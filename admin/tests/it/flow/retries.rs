@@ -1,6 +1,7 @@
 //! A further attempt is a run of its own.
 
-use carillon_scheduler::{RouteStrategy, RunState};
+use carillon_admin::store::alarm::AlarmFilter;
+use carillon_scheduler::{Clock as _, RetryDelay, RouteStrategy, RunState};
 
 use super::node::Node;
 use super::recorder::Recorder;
@@ -53,6 +54,47 @@ fn m002_36_a_failed_run_is_tried_again_after_its_delay() {
             "one retry was allowed"
         );
     });
+}
+
+#[test]
+fn m002_36_a_fixed_list_of_delays_is_kept_to_the_second() {
+    flow(async |node, executor| {
+        let job = node
+            .job(|draft| {
+                draft.retries = 3;
+                draft.retry_delay = RetryDelay::Fixed {
+                    seconds: vec![0, 30],
+                };
+            })
+            .await;
+        node.fire(&job).await;
+        node.round().await;
+        for (attempt, delay) in [(1, 0), (2, 30_000), (3, 30_000)] {
+            let failed = node.runs(&job).await.pop().unwrap();
+            assert_eq!(failed.attempt, attempt);
+            let now = node.clock.now();
+            node.callback(&[(failed.id, 500, "no")]).await;
+            let next = node.runs(&job).await.pop().unwrap();
+            assert_eq!(next.due_at - now, delay);
+            assert_eq!(alarms(node).await, 0, "only the last failure is told");
+            node.advance(delay as u64 + 100).await;
+        }
+        let last = executor.runs().pop().unwrap().run_id();
+        node.callback(&[(last, 500, "no")]).await;
+        assert_eq!((node.runs(&job).await.len(), alarms(node).await), (4, 1));
+        assert!(
+            node.metrics()
+                .contains("carillon_alarms_total{kind=\"failed\"} 1")
+        );
+    });
+}
+
+async fn alarms(node: &Node) -> usize {
+    let filter = AlarmFilter {
+        limit: 100,
+        ..AlarmFilter::default()
+    };
+    node.store.alarms(&filter).await.unwrap().items.len()
 }
 
 #[test]

@@ -41,6 +41,8 @@ fn every_wrong_member_has_its_message() {
         draft.route_labels = "gpu".into();
         draft.timeout_seconds = -1;
         draft.retries = 101;
+        draft.retry_delay = crate::RetryDelay::Fixed { seconds: vec![] };
+        draft.children = vec![3, 3];
     });
     assert_eq!(
         errors.lines().collect::<Vec<_>>(),
@@ -54,6 +56,8 @@ fn every_wrong_member_has_its_message() {
             "route_labels: `gpu` is no label; write key=value, several with commas between",
             "timeout_seconds: -1 is not allowed; 0 to 604800 seconds (0: no limit)",
             "retries: 101 is not allowed; 0 to 100",
+            "retry_delay: seconds has 0 numbers; 1 to 100",
+            "children: names job 3 twice",
         ]
     );
 }

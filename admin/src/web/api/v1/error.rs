@@ -176,6 +176,7 @@ impl From<store::Error> for Error {
                 field: Some(field.into()),
                 ..Self::new("unusable", message)
             },
+            E::Refused(error) => error.into(),
             E::Busy => Self::unavailable(error.to_string()),
             _ if error.is_transient() => {
                 tracing::warn!(%error, "a call of the management API found the database away");

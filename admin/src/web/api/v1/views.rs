@@ -164,6 +164,10 @@ pub struct RunJson {
     attempt: i32,
     shard_index: i32,
     shard_total: i32,
+    /// Of a child's run: the first run of the parent's fire.
+    parent_run_id: Option<i64>,
+    #[serde(serialize_with = "time::optional")]
+    kill_asked_at: Option<Millis>,
     message: String,
     /// Told with a single run only.
     choice: Option<ChoiceJson>,
@@ -197,6 +201,8 @@ impl From<RunView> for RunJson {
             attempt: run.attempt,
             shard_index: run.part,
             shard_total: run.parts,
+            parent_run_id: (run.cause == Cause::Child).then_some(run.fire_no),
+            kill_asked_at: run.kill_asked_at,
         }
     }
 }

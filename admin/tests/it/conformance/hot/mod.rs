@@ -2,6 +2,7 @@
 
 mod adopt;
 mod chain;
+mod children;
 mod choice;
 mod claim;
 mod contention;

@@ -2,7 +2,6 @@
 
 use carillon_admin::store::settle::{Finding, FollowUp, Settled};
 use carillon_scheduler::Outcome;
-use carillon_scheduler::RetryPolicy;
 use carillon_scheduler::RunEvent;
 use carillon_scheduler::RunState::{
     Cancelled, Claimed, Failed, Killed, Lost, Running, Sending, Succeeded, Unknown,
@@ -13,10 +12,6 @@ use crate::conformance::world::NOW;
 
 pub const FOLLOW_UP: FollowUp = FollowUp {
     now: NOW + 500,
-    retry: RetryPolicy {
-        base_ms: 5_000,
-        cap_ms: 300_000,
-    },
     jitter: 0.5,
 };
 

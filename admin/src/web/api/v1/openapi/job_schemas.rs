@@ -1,6 +1,8 @@
 //! Jobs.
 
-use carillon_scheduler::{BlockStrategy, CatchUp, MisfirePolicy, Overlap, RouteStrategy};
+use carillon_scheduler::{
+    BlockStrategy, CatchUp, MisfirePolicy, Overlap, RetryDelay, RouteStrategy,
+};
 use serde_json::{Value, json};
 
 use super::build::{answer, id, nullable, object, schema, text, time, with_default, words};
@@ -176,7 +178,52 @@ fn how() -> Vec<(&'static str, Value)> {
             "retries",
             number(0, 100, 0, "How often a failed run is tried again"),
         ),
+        (
+            "retry_delay",
+            with_default(retry_delay(), json!(RetryDelay::default())),
+        ),
+        (
+            "children",
+            json!({
+                "type": "array", "items": id("A job"), "maxItems": 100, "uniqueItems": true, "default": [],
+                "description": "The jobs that run once after each fire of this one that succeeded (a broadcast: when all its parts \
+                    have), enabled or not. They get its result as parameters, unless they have their own; a broadcast's as an array \
+                    in the order of parts. A job never runs after itself"
+            }),
+        ),
     ]
+}
+
+/// How long a job waits before a retry.
+fn retry_delay() -> Value {
+    let exponential = object(
+        "Doubled with each attempt, moved by up to 20 % either way",
+        &["kind"],
+        vec![
+            ("kind", json!({"const": "exponential"})),
+            (
+                "base_seconds",
+                number(0, 86_400, 5, "After the first failure; 0: at once"),
+            ),
+            (
+                "cap_seconds",
+                number(1, 604_800, 300, "At most, and not below the base"),
+            ),
+        ],
+    );
+    let one = json!({"type": "integer", "minimum": 0, "maximum": 604_800});
+    let fixed = object(
+        "Exactly these; the last one stands for all further retries",
+        &["kind", "seconds"],
+        vec![
+            ("kind", json!({"const": "fixed"})),
+            (
+                "seconds",
+                json!({"type": "array", "items": one, "minItems": 1, "maxItems": 100}),
+            ),
+        ],
+    );
+    json!({"description": "From a failure to the next attempt", "oneOf": [exponential, fixed]})
 }
 
 pub fn number(min: i64, max: i64, default: i64, description: &str) -> Value {

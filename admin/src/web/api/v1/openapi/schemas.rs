@@ -10,6 +10,8 @@ use super::{ahead_schemas, job_schemas, route_schemas, schedule_schemas};
 use crate::pipeline::{MAX_CONCURRENT, MAX_INSTANTS};
 
 pub fn all() -> Value {
+    let next_place =
+        || nullable(json!({"type": "string", "description": "The next page's `after`"}));
     let next_id = || nullable(id("The next page's `after`"));
     json!({
         "App": app(),
@@ -24,7 +26,7 @@ pub fn all() -> Value {
         "Calendar": schedule_schemas::calendar(),
         "CalendarRequest": schedule_schemas::calendar_request(),
         "CalendarUpdate": schedule_schemas::calendar_update(),
-        "CalendarList": list("Calendar", nullable(json!({"type": "string", "description": "The next page's `after`"}))),
+        "CalendarList": list("Calendar", next_place()),
         "CalendarVersion": schedule_schemas::calendar_version(),
         "CalendarVersionList": list("CalendarVersion", next_id()),
         "Backfill": backfill(),
@@ -56,10 +58,10 @@ pub fn all() -> Value {
         "Kill": answer("What became of a kill", vec![("outcome", words(KILLS, "`cancelled`: it had not been sent and never will be; `asked`: the executor was asked, the end comes later"))]),
         "Log": log(),
         "Misfire": misfire(),
-        "MisfireList": list("Misfire", nullable(json!({"type": "string", "description": "The next page's `after`"}))),
+        "MisfireList": list("Misfire", next_place()),
         "AlarmKind": words(AlarmKind::ALL.iter().map(|kind| kind.as_str()), "What it is about"),
         "Alarm": alarm(),
-        "AlarmList": list("Alarm", nullable(json!({"type": "string", "description": "The next page's `after`"}))),
+        "AlarmList": list("Alarm", next_place()),
         "Error": error()
     })
 }
@@ -162,6 +164,16 @@ fn run() -> Value {
                 number(0, "Of a broadcast: its share, from 0"),
             ),
             ("shard_total", number(1, "Of a broadcast: of how many")),
+            (
+                "parent_run_id",
+                nullable(id("Of a child's run: the first run of the parent's fire")),
+            ),
+            (
+                "kill_asked_at",
+                nullable(time(
+                    "When its end was asked for; while it is `running` the end is still to come",
+                )),
+            ),
             (
                 "message",
                 json!({"type": "string", "description": "What the executor said, or why it was not run"}),

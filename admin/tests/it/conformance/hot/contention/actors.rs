@@ -5,7 +5,7 @@ use carillon_admin::store::give_back::Unsent;
 use carillon_admin::store::mark::Mark;
 use carillon_admin::store::settle::FollowUp;
 use carillon_admin::store::{Definition, Job, ids};
-use carillon_scheduler::{JobDraft, Millis, RetryPolicy, Timing, plan};
+use carillon_scheduler::{JobDraft, Millis, Timing, plan};
 
 use super::{Arena, count};
 use crate::conformance::hot::ground::holder;
@@ -139,7 +139,6 @@ async fn mark(arena: &Arena, shard: i32, epoch: i64, number: usize) {
         .collect();
     let follow_up = FollowUp {
         now,
-        retry: RetryPolicy::default(),
         jitter: rand::random(),
     };
     let settled = arena.repeated("settle", || store.settle(&findings, &follow_up));
