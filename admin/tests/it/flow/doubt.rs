@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use carillon_admin::runtime::Service;
+use carillon_admin::store::job::Job;
 use carillon_scheduler::RunState;
 use serde_json::json;
 
@@ -25,6 +26,16 @@ async fn ask(node: &Node) {
     node.drain().await;
 }
 
+/// A run whose request ended in a page of a proxy.
+async fn doubtful(node: &Node, executor: &Recorder) -> (Job, i64) {
+    executor.reply(Reply::Status(502));
+    let job = node.job(|_| ()).await;
+    let run_id = node.fire(&job).await;
+    node.round().await;
+    assert_eq!(node.states(&job).await, [RunState::Sending]);
+    (job, run_id)
+}
+
 fn log(to_line: i32, content: &str) -> Reply {
     let page =
         json!({"fromLineNum": 1, "toLineNum": to_line, "logContent": content, "isEnd": false});
@@ -35,11 +46,7 @@ fn log(to_line: i32, content: &str) -> Reply {
 fn h10_an_executor_with_a_journal_is_sent_the_same_run_again() {
     flow(async |node, executor| {
         node.register_own(executor, "boot-1").await;
-        executor.reply(Reply::Status(502));
-        let job = node.job(|_| ()).await;
-        let run_id = node.fire(&job).await;
-        node.round().await;
-        assert_eq!(node.states(&job).await, [RunState::Sending]);
+        let (job, run_id) = doubtful(node, executor).await;
         executor.reply(Reply::Accept);
         node.register_own(executor, "boot-1").await;
         ask(node).await;
@@ -72,10 +79,7 @@ fn h10_an_executor_with_a_journal_is_sent_the_same_run_again() {
 fn h10_what_its_executor_has_refused_meanwhile_is_no_longer_in_doubt() {
     flow(async |node, executor| {
         node.register_own(executor, "boot-1").await;
-        executor.reply(Reply::Status(502));
-        let job = node.job(|_| ()).await;
-        node.fire(&job).await;
-        node.round().await;
+        let (job, _) = doubtful(node, executor).await;
         executor.reply(Reply::Body(
             json!({"code": 500, "msg": "expired"}).to_string(),
         ));
@@ -92,10 +96,7 @@ fn h10_what_its_executor_has_refused_meanwhile_is_no_longer_in_doubt() {
 fn h24_an_executor_that_answers_nothing_is_not_asked_for_ever() {
     flow(async |node, executor| {
         node.register_own(executor, "boot-1").await;
-        executor.reply(Reply::Status(502));
-        let job = node.job(|_| ()).await;
-        node.fire(&job).await;
-        node.round().await;
+        let (job, _) = doubtful(node, executor).await;
         for _ in 0..3 {
             assert_eq!(node.states(&job).await, [RunState::Sending]);
             node.register_own(executor, "boot-1").await;
@@ -112,10 +113,7 @@ fn h24_an_executor_that_answers_nothing_is_not_asked_for_ever() {
 fn h10_an_executor_that_is_away_is_waited_for_while_its_lease_lasts() {
     flow(async |node, executor| {
         node.register_own(executor, "boot-1").await;
-        executor.reply(Reply::Status(502));
-        let job = node.job(|_| ()).await;
-        node.fire(&job).await;
-        node.round().await;
+        let (job, _) = doubtful(node, executor).await;
         executor.die().await;
         ask(node).await;
         assert_eq!(node.states(&job).await, [RunState::Sending]);
@@ -130,11 +128,8 @@ fn h10_an_executor_that_is_away_is_waited_for_while_its_lease_lasts() {
 fn h10_the_log_of_any_other_executor_is_a_witness() {
     flow(async |node, executor| {
         node.register(executor).await;
-        executor.reply(Reply::Status(502));
         executor.when_asked_for_a_log(log(2, "begun\nworking\n"));
-        let job = node.job(|_| ()).await;
-        let run_id = node.fire(&job).await;
-        node.round().await;
+        let (job, run_id) = doubtful(node, executor).await;
         ask(node).await;
         assert_eq!(node.states(&job).await, [RunState::Running]);
         assert_eq!(executor.runs().len(), 1, "it is never sent twice");
@@ -152,11 +147,8 @@ fn h10_the_log_of_any_other_executor_is_a_witness() {
 fn h10_a_log_that_is_not_there_yet_proves_nothing() {
     flow(async |node, executor| {
         node.register(executor).await;
-        executor.reply(Reply::Status(502));
         executor.when_asked_for_a_log(log(0, "readLog fail, logFile not exists"));
-        let job = node.job(|_| ()).await;
-        let run_id = node.fire(&job).await;
-        node.round().await;
+        let (job, run_id) = doubtful(node, executor).await;
         ask(node).await;
         assert_eq!(node.states(&job).await, [RunState::Unknown]);
         node.callback(&[(run_id, 200, "it was in a queue")]).await;
