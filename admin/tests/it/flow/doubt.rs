@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use carillon_admin::runtime::Service;
-use carillon_admin::store::job::Job;
+use carillon_admin::store::Job;
 use carillon_scheduler::RunState;
 use serde_json::json;
 
