@@ -14,6 +14,7 @@ pub struct Metrics {
     pub alarms: IntCounterVec,
     pub resends: IntCounter,
     pub fenced: IntCounter,
+    pub gaps: IntCounter,
     pub saturated: IntCounter,
     pub lateness: Histogram,
     pub scan: Histogram,
@@ -111,6 +112,11 @@ impl Metrics {
                 &r,
                 "carillon_fence_hits_total",
                 "Writes refused because another node holds the shard.",
+            ),
+            gaps: counter(
+                &r,
+                "carillon_gaps_total",
+                "Instants whose records differ from their schedule, and nothing explains it.",
             ),
             saturated: counter(
                 &r,

@@ -15,8 +15,8 @@ use crate::executor::{ExecutorClient, Limits};
 use crate::lease::{Leases, Local, Redis};
 use crate::metrics::Metrics;
 use crate::pipeline::{
-    Backfilling, Complete, FollowCalendars, FollowClock, Parts, Pipeline, Registry, Resolve, Scans,
-    Settings, Shards, Tick,
+    Backfilling, Complete, FollowCalendars, FollowClock, Gaps, Parts, Pipeline, Registry, Resolve,
+    Scans, Settings, Shards, Tick,
 };
 use crate::runtime::{self, Service};
 use crate::store::{self, Database, Store};
@@ -52,6 +52,7 @@ pub struct Services {
     pub resolve: Arc<Resolve>,
     pub backfill: Arc<Backfilling>,
     pub follow_calendars: Arc<FollowCalendars>,
+    pub gaps: Arc<Gaps>,
 }
 
 /// A node that is built and not running yet.
@@ -279,6 +280,7 @@ impl Services {
             resolve: Arc::new(Resolve::new(pipeline.clone())),
             follow_calendars: Arc::new(FollowCalendars(pipeline.clone())),
             backfill: Arc::new(Backfilling(pipeline.clone())),
+            gaps: Arc::new(Gaps::new(pipeline.clone())),
         }
     }
 
@@ -289,6 +291,7 @@ impl Services {
             self.resolve.clone(),
             self.follow_calendars.clone(),
             self.backfill.clone(),
+            self.gaps.clone(),
         ]
     }
 

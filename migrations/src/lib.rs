@@ -7,6 +7,7 @@ mod m0003_routes;
 mod m0004_calendars;
 mod m0005_backfill;
 mod m0006_retries;
+mod m0008_retention;
 
 use sea_orm_migration::prelude::*;
 
@@ -22,6 +23,7 @@ impl MigratorTrait for Migrator {
             Box::new(m0004_calendars::Migration),
             Box::new(m0005_backfill::Migration),
             Box::new(m0006_retries::Migration),
+            Box::new(m0008_retention::Migration),
         ]
     }
 }

@@ -3,6 +3,7 @@
 //! Invariant: what the user got wrong ends with exit code 2 and a message that says what would be right; what went wrong
 //! otherwise ends with 1. Only this room and `main.rs` name anyhow.
 
+mod audit;
 mod demo;
 mod environment;
 mod logging;
@@ -50,6 +51,11 @@ enum Command {
     User(user::Command),
     /// Show who works which shard, or change their number while nodes run
     Shards(Box<shards::Wish>),
+    /// Compare what is on record with what the schedules say; exit code 1 if anything is unexplained
+    ///
+    /// Also while nodes run. Every difference is told with its reason; instants that were edited away, disabled, not planned
+    /// yet or pruned are explained.
+    Audit(Box<audit::Wish>),
     /// Say when a cron expression fires, by the rules of the planner
     Next(Box<next::Wish>),
 }
@@ -79,6 +85,7 @@ fn run(wanted: Cli) -> anyhow::Result<()> {
             Command::Demo(settings) => demo::run(*settings).await,
             Command::User(command) => user::run(command).await,
             Command::Migrate(settings) => migrate::run(settings).await,
+            Command::Audit(wish) => audit::run(*wish).await,
             Command::Shards(wish) => shards::run(*wish).await,
             Command::Next(wish) => next::run(&wish),
         }
@@ -107,6 +114,7 @@ fn is_of_the_user(error: &anyhow::Error) -> bool {
     error.is::<config::Error>()
         || error.is::<user::Refused>()
         || error.is::<shards::Refused>()
+        || error.is::<audit::Refused>()
         || error.is::<next::Refused>()
         || error.is::<environment::Misspelt>()
         || matches!(

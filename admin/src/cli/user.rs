@@ -60,15 +60,31 @@ pub async fn run(command: Command) -> anyhow::Result<()> {
 
 /// Makes no database where there is none: the folder would be a misspelt one.
 pub(super) async fn open(database: &Database) -> anyhow::Result<Arc<Store>> {
+    must_exist(database)?;
+    let store = Store::open(&database.into()).await?;
+    store.check_schema().await?;
+    Ok(store)
+}
+
+/// The same for who only reads: beside a node that runs on the file, too.
+pub(super) async fn open_to_look(database: &Database) -> anyhow::Result<Arc<Store>> {
+    must_exist(database)?;
+    let store = Store::open_to_look(&database.into()).await?;
+    store.check_schema().await?;
+    Ok(store)
+}
+
+fn must_exist(database: &Database) -> Result<(), Refused> {
     if let Database::Sqlite { path } = database
         && !path.exists()
     {
         let right = "name its folder with --data-dir, or make it with `carillon migrate`";
-        return Err(Refused(format!("there is no database {}; {right}", path.display())).into());
+        return Err(Refused(format!(
+            "there is no database {}; {right}",
+            path.display()
+        )));
     }
-    let store = Store::open(&database.into()).await?;
-    store.check_schema().await?;
-    Ok(store)
+    Ok(())
 }
 
 impl Account {

@@ -8,6 +8,7 @@
 //! complete accepted, refused, reported -> the store -> answer
 //! resolve  sent and never answered, killed and never ended   (every 10 s)
 //! calendars jobs planned with an old version of a calendar   (every 30 s)
+//! gaps     what is on record against what the schedules say    (every minute)
 //! backfill instants of the past, released so many at a time  (every second, or woken)
 //! enqueue  the one door for fires without a schedule
 //! ```
@@ -30,6 +31,7 @@ mod executors;
 mod follow_calendars;
 mod follow_clock;
 mod forecast;
+pub mod gaps;
 mod histories;
 mod holdings;
 mod in_flight;
@@ -66,6 +68,7 @@ pub use executors::Registry;
 pub use follow_calendars::FollowCalendars;
 pub use follow_clock::FollowClock;
 pub use forecast::{Chosen, Forecast, Loads, Minute};
+pub use gaps::Gaps;
 pub use resolve::Resolve;
 pub use scan::Scan;
 pub use scans::Scans;

@@ -40,7 +40,7 @@ impl Calendars {
         Self { keys, list }
     }
 
-    fn push(&mut self, key: VersionKey, calendar: Arc<Calendar>) {
+    pub(super) fn push(&mut self, key: VersionKey, calendar: Arc<Calendar>) {
         self.keys.push(key);
         self.list.push(calendar);
     }
@@ -137,7 +137,7 @@ impl Store {
         Ok(found)
     }
 
-    async fn calendar_version(
+    pub(super) async fn calendar_version(
         &self,
         db: &impl ConnectionTrait,
         key: VersionKey,

@@ -33,6 +33,15 @@ pub async fn open(database: &Database) -> Result<Opened> {
     }
 }
 
+/// A connection that writes nothing on SQLite; elsewhere it is up to who uses it.
+pub async fn open_to_look(database: &Database) -> Result<DatabaseConnection> {
+    let options = match database {
+        Database::Sqlite { path } => file_options(path, 1, true),
+        Database::Server { url } => server_options(url, 2),
+    };
+    Ok(sea_orm::Database::connect(options).await?)
+}
+
 async fn open_file(path: &Path) -> Result<Opened> {
     let lock = lock_file(path)?;
     let write = sea_orm::Database::connect(file_options(path, 1, false)).await?;

@@ -92,7 +92,7 @@ impl Store {
             }
         }
         let entry = |job: &Job| {
-            let detail = json!({"after": super::job_edit::audited(job)});
+            let detail = json!({"after": super::job_edit::audited(job), "revision": 1});
             AuditEntry::new(actor, job.created_at, "create", ("job", job.id), detail)
         };
         let entries: Vec<_> = jobs.iter().map(entry).collect();

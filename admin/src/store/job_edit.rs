@@ -9,6 +9,7 @@ use sea_orm::DatabaseTransaction;
 use serde_json::json;
 
 use super::audit::{Actor, AuditEntry, difference};
+use super::history::numbered;
 use super::job::{Definition, Job};
 use super::job_lock::Past;
 use super::{Error, Result, Store, ids};
@@ -186,7 +187,7 @@ impl Store {
         };
         let detail = match wish.change {
             Change::Delete => json!({"before": audited(&old)}),
-            _ => difference(&audited(&old), &audited(&new)),
+            _ => numbered(difference(&audited(&old), &audited(&new)), new.revision),
         };
         let entry = AuditEntry::new(wish.actor, wish.now, action, ("job", id), detail);
         self.audit(&tx, &[entry], &[audit_id]).await?;
@@ -341,9 +342,12 @@ pub(super) fn anchor_after(old: &Job, definition: &Definition) -> Millis {
     }
 }
 
-/// A job as the audit shows it. Parameters may be long: only their beginning is kept.
+/// A job as the audit shows it, with all that its instants depend on. Parameters may be long: only their beginning is
+/// kept.
 pub(super) fn audited(job: &Job) -> serde_json::Value {
     let mut value = json!(job.draft);
+    value["anchor_at"] = json!(job.anchor_at);
+    value["spread_offset"] = json!(job.spread_offset);
     if !job.calendars.list().is_empty() {
         value["calendar_versions"] = job.calendars.versions();
     }

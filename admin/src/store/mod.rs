@@ -5,6 +5,7 @@
 
 mod app;
 mod audit;
+pub mod audit_gap;
 mod calendar;
 mod calendar_use;
 mod children;
@@ -13,6 +14,7 @@ mod dialect;
 mod error;
 mod filter;
 mod forecast;
+pub mod history;
 mod idempotency;
 pub mod ids;
 mod job;
@@ -103,6 +105,20 @@ impl Store {
             ids: ids::Blocks::default(),
             calendars: calendar_use::Parsed::default(),
             _file_lock: file_lock,
+        }))
+    }
+
+    /// Opens it for reading only. On SQLite that needs no lock: a node may go on working with the file.
+    pub async fn open_to_look(database: &Database) -> Result<Arc<Self>> {
+        let read = connect::open_to_look(database).await?;
+        let backend = read.get_database_backend();
+        Ok(Arc::new(Self {
+            write: read.clone(),
+            read,
+            backend,
+            ids: ids::Blocks::default(),
+            calendars: calendar_use::Parsed::default(),
+            _file_lock: None,
         }))
     }
 

@@ -2,6 +2,7 @@
 
 use carillon_scheduler::{AlarmKind, Millis};
 use sea_orm::Value;
+use serde_json::json;
 
 use super::alarm::Alarm;
 use super::claim::Due;
@@ -57,12 +58,10 @@ impl Store {
         };
         let alarm = self.raise(&tx, rows[0], alarm, now).await?;
         let text = "INSERT INTO audit (id, at, actor, source, action, object, object_id, detail) VALUES (?, ?, 'engine', 'engine', 'pause', 'job', ?, ?)";
-        self.execute(
-            &tx,
-            text,
-            vec![rows[1].into(), now.into(), due.job_id.into(), reason.into()],
-        )
-        .await?;
+        let detail = json!({"before": {"enabled": true}, "after": {"enabled": false}, "reason": reason, "revision": due.revision + 1});
+        let detail = detail.to_string();
+        let values = vec![rows[1].into(), now.into(), due.job_id.into(), detail.into()];
+        self.execute(&tx, text, values).await?;
         tx.commit().await?;
         Ok(Some(alarm))
     }

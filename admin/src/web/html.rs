@@ -118,7 +118,7 @@ impl Frame {
     }
 
     /// How far ahead or back, in days where it is more than one.
-    pub fn from_now(&self, at: &Millis) -> String {
+    pub fn away(&self, at: &Millis) -> String {
         from_now(*at, self.now)
     }
 

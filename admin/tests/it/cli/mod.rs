@@ -1,5 +1,6 @@
 //! The command line, on the real binary.
 
+mod audit;
 mod next;
 
 use std::fs;

@@ -93,7 +93,7 @@ databases! {
         assert_eq!(world.store.follow_calendars(job.id, NOW, &actor()).await.unwrap(), followed);
         assert_eq!(world.store.follow_calendars(other.id, NOW, &actor()).await.unwrap().revision, 1);
         let audit = world.store.audit_entries(Some(("job", job.id)), None, 10).await.unwrap().items;
-        let versions = r#"{"before":{"calendar_versions":{"bank":1}},"after":{"calendar_versions":{"bank":2}}}"#;
+        let versions = r#"{"before":{"calendar_versions":{"bank":1}},"after":{"calendar_versions":{"bank":2}},"revision":2}"#;
         let detail: serde_json::Value = serde_json::from_str(&audit[0].detail).unwrap();
         assert_eq!(detail, serde_json::from_str::<serde_json::Value>(versions).unwrap());
     }

@@ -10,6 +10,7 @@ mod delay;
 mod doubt;
 mod edits;
 mod fires;
+mod gaps;
 mod leases;
 mod limits;
 mod no_centre;

@@ -1,0 +1,255 @@
+//! `carillon audit`: what is on record of every job's instants, against what its schedule said; each difference with its
+//! reason.
+
+use std::io::{self, Write};
+use std::sync::Arc;
+
+use carillon_admin::config::{Error, LogFormat};
+use carillon_admin::pipeline::gaps::{Difference, Look, look};
+use carillon_admin::store::Store;
+use carillon_scheduler::{Clock as _, Millis, SystemClock};
+use chrono::{DateTime, SecondsFormat};
+use clap::Args;
+use serde_json::json;
+
+use super::logging;
+use super::settings::DatabaseSettings;
+
+/// Instants of one job that are worked out, at most.
+const INSTANTS: usize = 1_000_000;
+
+#[derive(Args)]
+pub struct Wish {
+    /// How far to look back, such as 90s, 30m, 1h or 7d
+    #[arg(long, value_name = "TIME", default_value = "1h", value_parser = span)]
+    since: Millis,
+    /// Only this job
+    #[arg(long, value_name = "ID")]
+    job: Option<i64>,
+    /// One JSON object a line instead of text for people
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    database: DatabaseSettings,
+}
+
+/// Something is not as it should be.
+#[derive(Debug, thiserror::Error)]
+#[error("{0} instants differ from their schedule, and nothing explains it")]
+struct Unexplained(u64);
+
+/// A job that is not there.
+#[derive(Debug, thiserror::Error)]
+#[error("there is no job {0}")]
+pub struct Refused(i64);
+
+/// What was looked at.
+#[derive(Default)]
+struct Sum {
+    jobs: usize,
+    delays: usize,
+    differences: usize,
+    unexplained: u64,
+}
+
+/// Exit code 1 if anything is unexplained.
+pub async fn run(wish: Wish) -> anyhow::Result<()> {
+    logging::start(LogFormat::Text, "warn");
+    let database = wish.database.database().map_err(Error::from)?;
+    let store = super::user::open_to_look(&database).await?;
+    let now = match store.database_now().await? {
+        Some(now) => now,
+        None => SystemClock::new().now(),
+    };
+    let mut out = io::BufWriter::new(io::stdout().lock());
+    let sum = match audit(&store, &wish, now, &mut out).await {
+        // Who closes the pipe has seen enough.
+        Err(error) if is_broken_pipe(&error) => return Ok(()),
+        sum => sum?,
+    };
+    if !wish.json {
+        writeln!(
+            out,
+            "{} jobs since {}: {} differences, {} instants unexplained{}",
+            sum.jobs,
+            written(now - wish.since),
+            sum.differences,
+            sum.unexplained,
+            match sum.delays {
+                0 => String::new(),
+                delays =>
+                    format!("; {delays} jobs of fixed delay have no instants to compare with"),
+            }
+        )?;
+    }
+    out.flush()?;
+    match sum.unexplained {
+        0 => Ok(()),
+        count => Err(Unexplained(count).into()),
+    }
+}
+
+async fn audit(
+    store: &Arc<Store>,
+    wish: &Wish,
+    now: Millis,
+    out: &mut impl Write,
+) -> anyhow::Result<Sum> {
+    let mut sum = Sum::default();
+    if let Some(id) = wish.job {
+        let found = look(store, id, now - wish.since, now, INSTANTS).await?;
+        sum.add(id, &found.ok_or(Refused(id))?, wish, now, out)?;
+        return Ok(sum);
+    }
+    let mut after = 0;
+    loop {
+        let ids = store.job_ids(after, 500).await?;
+        let Some(last) = ids.last() else {
+            return Ok(sum);
+        };
+        after = *last;
+        for id in ids {
+            // None: it has been deleted meanwhile.
+            if let Some(found) = look(store, id, now - wish.since, now, INSTANTS).await? {
+                sum.add(id, &found, wish, now, out)?;
+            }
+        }
+    }
+}
+
+impl Sum {
+    fn add(
+        &mut self,
+        id: i64,
+        look: &Look,
+        wish: &Wish,
+        now: Millis,
+        out: &mut impl Write,
+    ) -> io::Result<()> {
+        self.jobs += 1;
+        self.delays += usize::from(look.is_delay);
+        for difference in &look.differences {
+            self.differences += 1;
+            if !difference.is_explained() {
+                self.unexplained += u64::from(difference.count);
+            }
+            match wish.json {
+                true => writeln!(out, "{}", as_json(difference, look))?,
+                false => writeln!(out, "{}", line(difference, look))?,
+            }
+        }
+        if look.reached < now && !wish.json {
+            writeln!(
+                out,
+                "job {id} `{}`: looked at up to {}; it fires too often for more at once",
+                look.name,
+                written(look.reached)
+            )?;
+        }
+        Ok(())
+    }
+}
+
+fn line(difference: &Difference, look: &Look) -> String {
+    let times = match difference.from == difference.to {
+        true => written(difference.from),
+        false => format!("{} to {}", written(difference.from), written(difference.to)),
+    };
+    let what = match difference.count {
+        0 => difference.found.as_str().to_owned(),
+        count => format!("{count} {}", difference.found.as_str()),
+    };
+    format!(
+        "job {} `{}`: {what}, {times}: {}",
+        difference.job_id,
+        look.name,
+        difference.reason.sentence()
+    )
+}
+
+fn as_json(difference: &Difference, look: &Look) -> serde_json::Value {
+    json!({
+        "job_id": difference.job_id,
+        "job": look.name,
+        "found": difference.found.as_str(),
+        "count": difference.count,
+        "from": written(difference.from),
+        "to": written(difference.to),
+        "reason": difference.reason.as_str(),
+        "explained": difference.is_explained(),
+    })
+}
+
+pub(super) fn written(at: Millis) -> String {
+    let time = DateTime::from_timestamp_millis(at).unwrap_or_default();
+    let digits = match at.rem_euclid(1000) {
+        0 => SecondsFormat::Secs,
+        _ => SecondsFormat::Millis,
+    };
+    time.to_rfc3339_opts(digits, true)
+}
+
+fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    let error = error.downcast_ref::<io::Error>();
+    error.is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
+}
+
+fn span(text: &str) -> Result<Millis, String> {
+    let wrong =
+        || format!("`{text:.32}` is no span of time; write a number with s, m, h or d, such as 1h");
+    let unit = text.chars().last().ok_or_else(wrong)?;
+    let seconds = match unit {
+        's' => 1,
+        'm' => 60,
+        'h' => 3600,
+        'd' => 86_400,
+        _ => return Err(wrong()),
+    };
+    let number: i64 = text[..text.len() - 1].parse().map_err(|_| wrong())?;
+    match (1..=3660).contains(&(number * seconds / 86_400 + 1)) && number > 0 {
+        true => Ok(number * seconds * 1000),
+        false => Err(wrong()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use carillon_admin::pipeline::gaps::{Found, Reason};
+
+    use super::*;
+
+    #[test]
+    fn spans_are_read() {
+        assert_eq!(span("90s"), Ok(90_000));
+        assert_eq!(span("7d"), Ok(604_800_000));
+        for wrong in ["", "h", "1", "0s", "-1h", "1w", "1é", "99999d"] {
+            assert!(span(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_difference_is_one_line() {
+        let look = Look {
+            name: "Settle".into(),
+            differences: vec![],
+            reached: 0,
+            is_delay: false,
+        };
+        let mut difference = Difference {
+            job_id: 7,
+            from: 1_760_000_000_000,
+            to: 1_760_000_002_000,
+            count: 3,
+            found: Found::Missing,
+            reason: Reason::Unexplained,
+        };
+        assert_eq!(
+            line(&difference, &look),
+            "job 7 `Settle`: 3 missing, 2025-10-09T08:53:20Z to 2025-10-09T08:53:22Z: unexplained"
+        );
+        assert_eq!(as_json(&difference, &look)["explained"], false);
+        (difference.count, difference.found, difference.reason) =
+            (0, Found::Unlooked, Reason::Unknown);
+        assert!(line(&difference, &look).ends_with("unlooked, 2025-10-09T08:53:20Z to 2025-10-09T08:53:22Z: the definition before an edit is not on record"));
+    }
+}

@@ -1,0 +1,93 @@
+//! One job, looked at as a whole: its history, its cursor, its records.
+
+use carillon_scheduler::Millis;
+
+use super::Difference;
+use super::compare::{Asked, compare};
+use crate::store::{self, Store};
+
+/// What was found of a job.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Look {
+    pub name: String,
+    pub differences: Vec<Difference>,
+    /// Instants after `from` were looked at up to here.
+    pub reached: Millis,
+    /// Its fires are counted from the ends of its runs: there is nothing to compare with.
+    pub is_delay: bool,
+}
+
+/// A change lies at most so far before a span whose records it explains, in ms.
+const BEFORE: i64 = 60_000;
+
+/// Compares the records of a job with its schedule, of instants after `from`, up to and including `to`. At most `budget`
+/// instants are worked out. None: there is no such job.
+///
+/// # Errors
+/// The database could not be asked.
+pub async fn look(
+    store: &Store,
+    job_id: i64,
+    from: Millis,
+    to: Millis,
+    budget: usize,
+) -> store::Result<Option<Look>> {
+    let mut found = None;
+    // An edit between two reads would look like a gap: then it is read again.
+    for _ in 0..5 {
+        let Some((look, revision)) = try_look(store, job_id, from, to, budget).await? else {
+            return Ok(None);
+        };
+        let is_unchanged = store
+            .job(job_id)
+            .await?
+            .is_some_and(|job| job.revision == revision);
+        found = Some(look);
+        if is_unchanged {
+            break;
+        }
+    }
+    Ok(found)
+}
+
+async fn try_look(
+    store: &Store,
+    job_id: i64,
+    from: Millis,
+    to: Millis,
+    budget: usize,
+) -> store::Result<Option<(Look, i64)>> {
+    // The cursor first: what lies before it was committed with it.
+    let Some(job) = store.job(job_id).await? else {
+        return Ok(None);
+    };
+    let mut eras = vec![];
+    for era in store.eras(&job, from - BEFORE).await? {
+        let kept = match era.begun_by {
+            Some(_) => store.kept_ahead(job_id, era.from).await?,
+            None => None,
+        };
+        eras.push((era, kept));
+    }
+    let records = store.records_of(job_id, from, to).await?;
+    let asked = Asked {
+        job_id,
+        from,
+        to,
+        cursor: job.next_fire_at,
+        resume_from: job.resume_from_at,
+        is_used_up: job.fires_left == Some(0),
+        eras: &eras,
+        records: &records,
+        budget,
+    };
+    let (differences, reached) = compare(&asked);
+    let is_delay = job.draft.schedule.kind() == "fixed_delay";
+    let look = Look {
+        name: job.draft.name,
+        differences,
+        reached,
+        is_delay,
+    };
+    Ok(Some((look, job.revision)))
+}

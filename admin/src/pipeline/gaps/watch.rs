@@ -1,0 +1,170 @@
+//! The audit as a service: each minute the holder of a shard compares the last minute of its jobs. First all at once, by
+//! one walk over the key of the runs; then, one by one, the jobs that seem to lack something.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use carillon_scheduler::Millis;
+
+use super::super::Pipeline;
+use super::look;
+use crate::runtime::Service;
+use crate::store;
+
+/// How often, and the span that one step looks at, at most.
+const EVERY: Duration = Duration::from_secs(60);
+const WIDEST: i64 = 120_000;
+/// A node that starts looks so far back.
+const AT_START: i64 = 600_000;
+/// Instants so young are left to the next step: their claims may be under way.
+const YOUNG: i64 = 15_000;
+/// Jobs of a shard, those that fire soonest; runs; instants of one job; and jobs that are looked at one by one, a step.
+const JOBS: usize = 25_000;
+const RUNS: u32 = 200_000;
+const INSTANTS: usize = 2_000;
+const SUSPECTS: usize = 50;
+
+/// The service.
+pub struct Gaps {
+    pipeline: Arc<Pipeline>,
+    /// Instants up to this one were looked at.
+    passed: AtomicI64,
+}
+
+impl Gaps {
+    pub fn new(pipeline: Arc<Pipeline>) -> Self {
+        Self {
+            pipeline,
+            passed: AtomicI64::new(0),
+        }
+    }
+
+    /// Looks at the next span; answers whether there is more to look at already.
+    async fn round(&self) -> store::Result<bool> {
+        let now = self.pipeline.clock.now();
+        let end = now - YOUNG;
+        let from = self.passed.load(Ordering::Relaxed).max(now - AT_START);
+        let mut to = end.min(from + WIDEST);
+        if from >= to {
+            return Ok(false);
+        }
+        // The cursors first: what lies before them was committed with them.
+        let cursors = self.cursors().await?;
+        let fires = self.pipeline.store.recorded_fires(from, to, RUNS).await?;
+        if let Some((last, _)) = fires.last().filter(|_| fires.len() == RUNS as usize) {
+            to = last - 1;
+        }
+        let recorded = fires.into_iter().collect();
+        for job_id in self.suspects(&cursors, &recorded, from, to).await? {
+            self.tell(job_id, from, to).await?;
+        }
+        self.passed.store(to, Ordering::Relaxed);
+        Ok(to < end)
+    }
+
+    /// The jobs of our shards, with their revisions and cursors.
+    async fn cursors(&self) -> store::Result<Vec<(i64, i64, Millis)>> {
+        let pipeline = &self.pipeline;
+        let mut cursors = vec![];
+        for shard in pipeline.holdings.all().into_keys() {
+            if pipeline
+                .holdings
+                .epoch(shard, pipeline.clock.monotonic())
+                .is_some()
+            {
+                let due = pipeline.store.due_jobs(shard, i64::MAX, JOBS).await?;
+                cursors.extend(
+                    due.iter()
+                        .map(|due| (due.job_id, due.revision, due.next_fire_at)),
+                );
+            }
+        }
+        Ok(cursors)
+    }
+
+    /// Jobs with an instant in the span that has no run: a range of skipped ones or an edit may explain it.
+    async fn suspects(
+        &self,
+        cursors: &[(i64, i64, Millis)],
+        recorded: &HashSet<(Millis, i64)>,
+        from: Millis,
+        to: Millis,
+    ) -> store::Result<Vec<i64>> {
+        let mut suspects = vec![];
+        for chunk in cursors.chunks(500) {
+            let wanted: Vec<(i64, i64)> = chunk
+                .iter()
+                .map(|(id, revision, _)| (*id, *revision))
+                .collect();
+            let jobs = self.pipeline.jobs.at(&self.pipeline.store, &wanted).await?;
+            for (id, _, cursor) in chunk {
+                let Some(Ok(rules)) = jobs.get(id).map(|job| job.rules.as_ref()) else {
+                    continue;
+                };
+                let mut at = from;
+                let next = |at| {
+                    rules
+                        .schedule
+                        .next_after(at)
+                        .filter(|next| *next <= to && next < cursor)
+                };
+                let instants = std::iter::from_fn(|| {
+                    at = next(at)?;
+                    Some(at)
+                });
+                if !rules.schedule.is_delay()
+                    && instants
+                        .take(INSTANTS)
+                        .any(|at| !recorded.contains(&(at, *id)))
+                {
+                    suspects.push(*id);
+                }
+                if suspects.len() == SUSPECTS {
+                    return Ok(suspects);
+                }
+            }
+            tokio::task::yield_now().await;
+        }
+        Ok(suspects)
+    }
+
+    async fn tell(&self, job_id: i64, from: Millis, to: Millis) -> store::Result<()> {
+        let Some(looked) = look(&self.pipeline.store, job_id, from, to, INSTANTS).await? else {
+            return Ok(());
+        };
+        for gap in looked.differences.iter().filter(|gap| !gap.is_explained()) {
+            self.pipeline.metrics.gaps.inc_by(u64::from(gap.count));
+            tracing::warn!(
+                job.id = job_id,
+                job.name = looked.name,
+                from = gap.from,
+                to = gap.to,
+                count = gap.count,
+                found = gap.found.as_str(),
+                "the records of a job differ from its schedule, and nothing explains it"
+            );
+        }
+        Ok(())
+    }
+}
+
+#[async_trait]
+impl Service for Gaps {
+    fn name(&self) -> &'static str {
+        "gaps"
+    }
+
+    async fn step(&self) -> Duration {
+        match self.round().await {
+            Ok(true) => Duration::from_secs(1),
+            Ok(false) => EVERY,
+            Err(error) => {
+                tracing::debug!(%error, "the records could not be compared; they are later");
+                EVERY
+            }
+        }
+    }
+}

@@ -1,0 +1,136 @@
+//! What is on record of the instants of schedules: to be compared with what should be.
+
+use std::collections::BTreeSet;
+
+use carillon_scheduler::Millis;
+
+use super::misfire_list::{Misfire, MisfireFilter};
+use super::row::Columns;
+use super::{Result, Store};
+
+/// All that is on record of a job's instants in a span.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Records {
+    /// Instants that have a run.
+    pub fires: BTreeSet<Millis>,
+    /// Ranges that have a part in the span.
+    pub ranges: Vec<Misfire>,
+    /// Records of instants up to this one may have been pruned.
+    pub pruned_to: Option<Millis>,
+}
+
+/// A run that was marked, or that ended, no later than this after a change began may have been kept by it: the change
+/// waited for its locks meanwhile.
+const KEPT_WITHIN: i64 = 2_000;
+/// Runs lie no further ahead of a change than the look-ahead; this is more than any.
+const AHEAD: i64 = 60_000;
+
+impl Store {
+    /// Instants after `from`, up to and including `to`, that have a run by schedule, and whose: at most `limit`, the
+    /// earliest first. From the unique key alone.
+    pub async fn recorded_fires(
+        &self,
+        from: Millis,
+        to: Millis,
+        limit: u32,
+    ) -> Result<Vec<(Millis, i64)>> {
+        let text = "SELECT fire_no, job_id FROM run WHERE fire_no > ? AND fire_no <= ? AND cause = 0 AND part = 0 AND attempt = 1 \
+                    ORDER BY fire_no LIMIT ?";
+        let values = vec![from.into(), to.into(), i64::from(limit).into()];
+        let rows = self.all(&self.read, text, values).await?;
+        rows.iter()
+            .map(|row| Ok((row.try_get_by_index(0)?, row.try_get_by_index(1)?)))
+            .collect()
+    }
+
+    /// What is on record of one job, of instants after `from`, up to and including `to`.
+    pub async fn records_of(&self, job_id: i64, from: Millis, to: Millis) -> Result<Records> {
+        let text = "SELECT fire_no FROM run WHERE fire_no > ? AND fire_no <= ? AND job_id = ? AND cause = 0 AND part = 0 AND attempt = 1";
+        let rows = self
+            .all(
+                &self.read,
+                text,
+                vec![from.into(), to.into(), job_id.into()],
+            )
+            .await?;
+        let fires = rows
+            .iter()
+            .map(|row| Ok(row.try_get_by_index(0)?))
+            .collect::<Result<_>>()?;
+        let mut filter = MisfireFilter {
+            job_id: Some(job_id),
+            from: Some(from + 1),
+            to: Some(to + 1),
+            limit: 1000,
+            ..MisfireFilter::default()
+        };
+        let mut ranges = vec![];
+        loop {
+            let page = self.misfires(&filter).await?;
+            ranges.extend(page.items);
+            let Some(next) = page.next else {
+                break;
+            };
+            filter.after = Some(next);
+        }
+        let pruned_to = self.pruned_to(job_id).await?;
+        Ok(Records {
+            fires,
+            ranges,
+            pruned_to,
+        })
+    }
+
+    /// Instants of a job's schedule up to this one may have no record any more.
+    pub async fn pruned_to(&self, job_id: i64) -> Result<Option<Millis>> {
+        let text = "SELECT runs_to, misfires_to FROM pruned WHERE job_id = ?";
+        let Some(row) = self.one(&self.read, text, vec![job_id.into()]).await? else {
+            return Ok(None);
+        };
+        let mut columns = Columns::of(&row);
+        let (runs, misfires): (Millis, Millis) = (columns.next()?, columns.next()?);
+        Ok(Some(runs.max(misfires)))
+    }
+
+    /// The latest record ahead of a change that the change could not take back; what it put in force begins behind it.
+    pub async fn kept_ahead(&self, job_id: i64, changed_at: Millis) -> Result<Option<Millis>> {
+        let text = "SELECT MAX(fire_no) FROM run WHERE fire_no > ? AND fire_no <= ? AND job_id = ? AND cause = 0 \
+                    AND (marked_at <= ? OR finished_at <= ? OR attempt > 1)";
+        let by = changed_at + KEPT_WITHIN;
+        let values = vec![
+            changed_at.into(),
+            (changed_at + AHEAD).into(),
+            job_id.into(),
+            by.into(),
+            by.into(),
+        ];
+        let run = self.one(&self.read, text, values).await?;
+        let run: Option<Millis> = run
+            .map(|row| row.try_get_by_index(0))
+            .transpose()?
+            .flatten();
+        let text = "SELECT MAX(to_at) FROM misfire WHERE job_id = ? AND from_at <= ? AND to_at > ?";
+        let values = vec![job_id.into(), by.into(), changed_at.into()];
+        let range = self.one(&self.read, text, values).await?;
+        let range: Option<Millis> = range
+            .map(|row| row.try_get_by_index(0))
+            .transpose()?
+            .flatten();
+        Ok(run.max(range))
+    }
+
+    /// Jobs above `after`, by their numbers.
+    pub async fn job_ids(&self, after: i64, limit: u32) -> Result<Vec<i64>> {
+        let text = "SELECT id FROM job WHERE id > ? ORDER BY id LIMIT ?";
+        let rows = self
+            .all(
+                &self.read,
+                text,
+                vec![after.into(), i64::from(limit).into()],
+            )
+            .await?;
+        rows.iter()
+            .map(|row| Ok(row.try_get_by_index(0)?))
+            .collect()
+    }
+}

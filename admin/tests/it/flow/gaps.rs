@@ -1,0 +1,159 @@
+//! The gap audit: what was lost or made up is found, and what an edit, a pause or a stall did is explained.
+
+use std::sync::Arc;
+
+use carillon_admin::pipeline::gaps::{Found, Reason, look};
+use carillon_admin::runtime::Service as _;
+use carillon_admin::store::Job;
+use carillon_scheduler::{Clock as _, JobDraft, ManualClock, Millis, MisfirePolicy, ScheduleDraft};
+use sea_orm::ConnectionTrait as _;
+
+use super::node::{Node, START};
+use crate::conformance::world::actor;
+use crate::services::TestDatabase;
+
+async fn node(db: &TestDatabase) -> Node {
+    let mut config = db.config();
+    config.shards = Some(2);
+    Node::on(config, Arc::new(ManualClock::new(START))).await
+}
+
+async fn sql(db: &TestDatabase, text: &str) {
+    let database = sea_orm::Database::connect(db.direct_url()).await.unwrap();
+    database.execute_unprepared(text).await.unwrap();
+    database.close().await.unwrap();
+}
+
+async fn pass(node: &Node, seconds: u64) {
+    for _ in 0..seconds {
+        node.advance(1000).await;
+    }
+}
+
+/// What is found since the start: how many, what, why, from which second.
+async fn differences(node: &Node, job: &Job) -> Vec<(u32, Found, Reason, i64)> {
+    let now = node.clock.now();
+    let look = look(&node.store, job.id, START - 1000, now, 100_000)
+        .await
+        .unwrap()
+        .unwrap();
+    assert_eq!(look.reached, now);
+    let second = |at: Millis| (at - START) / 1000;
+    look.differences
+        .iter()
+        .map(|it| (it.count, it.found, it.reason, second(it.from)))
+        .collect()
+}
+
+/// Until there is nothing more to look at.
+async fn watch(node: &Node) {
+    for _ in 0..20 {
+        if node.services.gaps.step().await.as_secs() >= 60 {
+            return;
+        }
+    }
+    panic!("it never comes to an end");
+}
+
+fn gaps(node: &Node) -> String {
+    let metrics = node.metrics();
+    let line = metrics
+        .lines()
+        .find(|line| line.starts_with("carillon_gaps_total"))
+        .unwrap();
+    line.to_owned()
+}
+
+databases! {
+    async fn m001_41_a_row_that_was_deleted_by_hand_is_found_in_one_cycle(db: &TestDatabase) {
+        let node = node(db).await;
+        let job = node.every(1, |_| {}).await;
+        let other = node.every(2, |_| {}).await;
+        pass(&node, 20).await;
+        watch(&node).await;
+        assert_eq!(gaps(&node), "carillon_gaps_total 0");
+        pass(&node, 10).await;
+        assert_eq!(differences(&node, &job).await, []);
+        for lost in [8, 9] {
+            sql(db, &format!("DELETE FROM run WHERE job_id = {} AND fire_no = {}", job.id, START + lost * 1000)).await;
+        }
+        pass(&node, 3).await;
+        watch(&node).await;
+        assert_eq!(gaps(&node), "carillon_gaps_total 2");
+        assert_eq!(differences(&node, &job).await, [(2, Found::Missing, Reason::Unexplained, 8)]);
+        assert_eq!(differences(&node, &other).await, []);
+        watch(&node).await;
+        assert_eq!(gaps(&node), "carillon_gaps_total 2", "each is told once");
+    }
+
+    async fn what_is_no_instant_and_what_is_recorded_twice_is_found(db: &TestDatabase) {
+        let node = node(db).await;
+        let job = node.every(2, |_| {}).await;
+        pass(&node, 12).await;
+        let at = |second: i64| START + second * 1000;
+        sql(db, &format!("UPDATE run SET fire_no = {} WHERE job_id = {} AND fire_no = {}", at(5), job.id, at(4))).await;
+        let (id, from) = (job.id, at(8));
+        sql(db, &format!("INSERT INTO misfire (job_id, from_at, to_at, count, policy, reason, epoch) VALUES ({id}, {from}, {from}, 1, 'skip', 'misfire', 1)")).await;
+        assert_eq!(
+            differences(&node, &job).await,
+            [
+                (1, Found::Missing, Reason::Unexplained, 4),
+                (1, Found::Extra, Reason::Unexplained, 5),
+                (1, Found::Twice, Reason::Unexplained, 8),
+            ]
+        );
+    }
+
+    async fn edits_pauses_and_stalls_are_explained(db: &TestDatabase) {
+        let node = node(db).await;
+        let job = node.every(3, |draft| draft.misfire = MisfirePolicy::Skip).await;
+        pass(&node, 10).await;
+        // Another rate, which counts from now, and another handler.
+        let draft = JobDraft { schedule: ScheduleDraft::fixed_rate(2), ..job.draft.clone() };
+        let job = node.edit(&job, draft).await;
+        pass(&node, 5).await;
+        let job = node.edit(&job, JobDraft { handler: "other".into(), ..job.draft.clone() }).await;
+        pass(&node, 4).await;
+        assert_eq!(differences(&node, &job).await, []);
+        // Nobody works for three minutes; then it goes on.
+        node.clock.advance(std::time::Duration::from_secs(180));
+        assert_eq!(differences(&node, &job).await[0].2, Reason::NotPlanned);
+        pass(&node, 3).await;
+        assert_eq!(differences(&node, &job).await, []);
+        assert!(!node.misfires(&job).await.is_empty());
+        let disable = async |enabled| {
+            let now = node.clock.now();
+            let job = node.store.set_job_enabled(job.id, enabled, now, &actor()).await.unwrap();
+            node.pipeline.job_changed(job.shard);
+        };
+        disable(false).await;
+        pass(&node, 6).await;
+        disable(true).await;
+        pass(&node, 6).await;
+        let found = differences(&node, &job).await;
+        assert_eq!(found.len(), 1, "{found:?}");
+        assert_eq!((found[0].0, found[0].1, found[0].2), (1, Found::Missing, Reason::Disabled), "the others were recorded ahead, and cancelled");
+        // One that is lost in an earlier era is found by the definition of that time.
+        sql(db, &format!("DELETE FROM run WHERE job_id = {} AND fire_no = {}", job.id, START + 6_000)).await;
+        assert_eq!(differences(&node, &job).await[0], (1, Found::Missing, Reason::Unexplained, 6));
+        // Without the line of an edit nothing is claimed to be known of the time before it.
+        sql(db, &format!("DELETE FROM audit WHERE object_id = {} AND action = 'update'", job.id)).await;
+        let found = differences(&node, &job).await;
+        assert_eq!((found[0].1, found[0].2), (Found::Unlooked, Reason::Unknown), "{found:?}");
+        assert!(found.iter().all(|it| it.2 != Reason::Unexplained), "{found:?}");
+    }
+
+    async fn a_limit_of_fires_and_a_fixed_delay_lack_nothing(db: &TestDatabase) {
+        let node = node(db).await;
+        let mut schedule = ScheduleDraft::fixed_rate(2);
+        schedule.max_fires = Some(3);
+        let limited = node.job(|draft| draft.schedule = schedule).await;
+        let delay = node.job(|draft| draft.schedule = ScheduleDraft::fixed_delay(2)).await;
+        pass(&node, 12).await;
+        let found = differences(&node, &limited).await;
+        assert_eq!(found, [(3, Found::Missing, Reason::UsedUp, 8)]);
+        assert_eq!(differences(&node, &delay).await, []);
+        watch(&node).await;
+        assert_eq!(gaps(&node), "carillon_gaps_total 0");
+    }
+}
