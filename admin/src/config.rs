@@ -28,6 +28,16 @@ pub enum LogFormat {
     Json,
 }
 
+/// When a run is given up whose executor is gone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum LostRule {
+    /// 30 s after its lease was over.
+    #[default]
+    Lease,
+    /// xxl-job's: 10 minutes after the run was sent, if the executor is not registered then.
+    Xxl,
+}
+
 /// The settings of one node.
 ///
 /// The default of each field is the one that `carillon serve --help` shows. Secrets are left out of the `Debug` form.
@@ -65,6 +75,8 @@ pub struct Config {
     pub request_timeout: Duration,
     /// Requests at once to one executor address; 1 to 1000.
     pub in_flight: usize,
+    /// When a run is given up whose executor is gone.
+    pub lost_rule: LostRule,
 }
 
 impl Config {
@@ -88,6 +100,7 @@ impl Config {
             connect_timeout: Duration::from_secs(1),
             request_timeout: Duration::from_secs(3),
             in_flight: 32,
+            lost_rule: LostRule::Lease,
         }
     }
 

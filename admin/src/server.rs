@@ -16,7 +16,7 @@ use crate::lease::{Leases, Local, Redis};
 use crate::metrics::Metrics;
 use crate::pipeline::{
     Backfilling, Complete, FollowCalendars, FollowClock, Gaps, Parts, Pipeline, Registry, Resolve,
-    Scans, Settings, Shards, Tick,
+    Scans, Settings, Shards, Tick, Watch,
 };
 use crate::runtime::{self, Service};
 use crate::store::{self, Database, Store};
@@ -50,6 +50,7 @@ pub struct Services {
     pub tick: Arc<Tick>,
     pub complete: Arc<Complete>,
     pub resolve: Arc<Resolve>,
+    pub watch: Arc<Watch>,
     pub backfill: Arc<Backfilling>,
     pub follow_calendars: Arc<FollowCalendars>,
     pub gaps: Arc<Gaps>,
@@ -278,6 +279,7 @@ impl Services {
             tick: Arc::new(Tick(pipeline.clone())),
             complete: Arc::new(Complete(pipeline.clone())),
             resolve: Arc::new(Resolve::new(pipeline.clone())),
+            watch: Arc::new(Watch::new(pipeline.clone())),
             follow_calendars: Arc::new(FollowCalendars(pipeline.clone())),
             backfill: Arc::new(Backfilling(pipeline.clone())),
             gaps: Arc::new(Gaps::new(pipeline.clone())),
@@ -289,6 +291,7 @@ impl Services {
         vec![
             self.shards.clone(),
             self.resolve.clone(),
+            self.watch.clone(),
             self.follow_calendars.clone(),
             self.backfill.clone(),
             self.gaps.clone(),

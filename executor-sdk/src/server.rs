@@ -188,7 +188,11 @@ async fn read_log(
     let open = matches!(phase, Some(Phase::Queued | Phase::Running));
     let logs = endpoints.logs.clone();
     let page = web::block(move || logs.page(request, !open)).await?;
-    Ok(answer(match page {
+    let mut response = HttpResponse::Ok();
+    if let Some(phase) = &phase {
+        response.insert_header((headers::RUN_STATE, phase.word()));
+    }
+    Ok(response.json(match page {
         Ok(Some(page)) => Answer::ok_with(page),
         Ok(None) if phase.is_some() => Answer::ok_with(carillon_protocol::LogPage {
             from_line: request.from_line.max(1),

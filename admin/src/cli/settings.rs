@@ -155,6 +155,17 @@ pub struct ServeSettings {
     )]
     pub request_timeout: String,
 
+    /// When a run whose executor is gone is given up: lease (30 s after the executor's lease) or xxl (10 minutes after it
+    /// was sent, if its executor is not registered)
+    #[arg(
+        long,
+        env = "CARILLON_LOST_RULE",
+        value_name = "RULE",
+        default_value = "lease",
+        help_heading = "Timing"
+    )]
+    pub lost_rule: String,
+
     /// Requests at once to one executor address, 1 to 1000
     #[arg(
         long,

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use carillon_admin::config::{
-    AccessToken, Config, Database, Error, LogFormat, Problem, random_secret,
+    AccessToken, Config, Database, Error, LogFormat, LostRule, Problem, random_secret,
 };
 
 use super::settings::{DatabaseSettings, ServeSettings};
@@ -81,6 +81,7 @@ impl ServeSettings {
             put(number("shards", shards).map(|shards| config.shards = Some(shards)));
         }
         put(number("in-flight", &self.in_flight).map(|count| config.in_flight = count));
+        put(lost_rule(&self.lost_rule).map(|rule| config.lost_rule = rule));
         put(time("look-ahead", &self.look_ahead).map(|time| config.look_ahead = time));
         put(time("lease-ttl", &self.lease_ttl).map(|time| config.lease_ttl = time));
         put(time("connect-timeout", &self.connect_timeout)
@@ -113,6 +114,17 @@ fn log_format(text: &str) -> Result<LogFormat, Problem> {
         other => Err(Problem::new(
             "log-format",
             format!("`{other}` is no format; write text or json"),
+        )),
+    }
+}
+
+fn lost_rule(text: &str) -> Result<LostRule, Problem> {
+    match text {
+        "lease" => Ok(LostRule::Lease),
+        "xxl" => Ok(LostRule::Xxl),
+        other => Err(Problem::new(
+            "lost-rule",
+            format!("`{other}` is no rule; write lease or xxl"),
         )),
     }
 }
@@ -188,7 +200,7 @@ mod tests {
         let text = format!(
             "--listen=[::]:9 --insecure-http --no-migrate --database-url=mysql://u@h/d --redis-url=redis://r:1/ \
              --shards=3 --access-token={token} --admin-password={other} --api-token={other} --log-format=json \
-             --look-ahead=2s --lease-ttl=3s --connect-timeout=300ms --request-timeout=400ms --in-flight=5"
+             --look-ahead=2s --lease-ttl=3s --connect-timeout=300ms --request-timeout=400ms --in-flight=5 --lost-rule=xxl"
         );
         let arguments: Vec<&str> = text.split_whitespace().collect();
         let settled = settle(folder.path(), &arguments).unwrap();
@@ -205,6 +217,7 @@ mod tests {
             (Duration::from_secs(2), Duration::from_secs(3));
         expected.connect_timeout = Duration::from_millis(300);
         expected.request_timeout = Duration::from_millis(400);
+        expected.lost_rule = LostRule::Xxl;
         assert!(settled.config == expected);
         assert_eq!(settled.token_file, None);
     }

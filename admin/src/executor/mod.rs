@@ -39,6 +39,15 @@ pub struct RunHeaders<'a> {
     pub not_after: i64,
 }
 
+/// What an executor has of a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Look {
+    /// `queued`, `running` or `finished`, from executors of our SDK.
+    pub run_state: Option<String>,
+    /// None: it has no log of it.
+    pub page: Option<LogPage>,
+}
+
 pub struct ExecutorClient {
     http: Client,
     token: String,
@@ -130,6 +139,40 @@ impl ExecutorClient {
             .await
             .map_err(|error| outcome::describe(&error))?;
         wire::parse_log_page(&body)
+    }
+
+    /// What an executor has of a run: the first page of its log, and where the run stands, if it says so.
+    ///
+    /// # Errors
+    /// It does not answer.
+    pub async fn look(
+        &self,
+        address: &str,
+        app: &str,
+        run_id: i64,
+        due_at: i64,
+    ) -> Result<Look, String> {
+        let request = wire::LogRequest {
+            log_date_time: due_at,
+            log_id: run_id,
+            from_line: 1,
+        };
+        let call = self.post(address, "log", app, &request).send().await;
+        let response = call.map_err(|error| outcome::describe(&error))?;
+        if !response.status().is_success() {
+            return Err(format!("HTTP {}", response.status().as_u16()));
+        }
+        let run_state = response.headers().get(headers::RUN_STATE);
+        let run_state = run_state
+            .and_then(|state| state.to_str().ok())
+            .map(str::to_owned);
+        let body = outcome::read_body(response, LOG_LIMIT).await;
+        let body = body.map_err(|error| outcome::describe(&error))?;
+        let page = match wire::parse_log_page(&body) {
+            Ok(wire::LogAnswer::Page(page)) => Some(page),
+            _ => None,
+        };
+        Ok(Look { run_state, page })
     }
 
     fn post(&self, address: &str, path: &str, app: &str, body: &impl Serialize) -> RequestBuilder {

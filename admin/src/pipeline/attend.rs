@@ -49,10 +49,29 @@ impl Pipeline {
             return Ok(Kill::AlreadyEnded);
         }
         let asked = self.ask_for_the_end(&run).await;
-        if asked.is_err() {
-            self.store.forget_kill(run_id).await?;
+        match asked {
+            Ok(()) => {
+                self.store
+                    .note_kill_agreed(run_id, self.clock.now())
+                    .await?
+            }
+            Err(error) => {
+                self.store.forget_kill(run_id).await?;
+                return Err(error);
+            }
         }
-        asked.map(|()| Kill::Asked)
+        Ok(Kill::Asked)
+    }
+
+    /// For a wish that is on the row already.
+    pub(super) async fn ask_again_for_the_end(&self, run_id: i64) -> Result<(), Error> {
+        if let Some(run) = self.store.whereabouts(run_id).await? {
+            self.ask_for_the_end(&run).await?;
+            self.store
+                .note_kill_agreed(run_id, self.clock.now())
+                .await?;
+        }
+        Ok(())
     }
 
     async fn ask_for_the_end(&self, run: &Whereabouts) -> Result<(), Error> {

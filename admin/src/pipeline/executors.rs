@@ -70,6 +70,8 @@ pub struct Executors {
     snapshot: Mutex<Arc<Snapshot>>,
     grace: Mutex<Option<Grace>>,
     pub changed: Arc<Notify>,
+    /// When the registrations were last read.
+    heard_at: AtomicI64,
 }
 
 impl Executors {
@@ -81,6 +83,19 @@ impl Executors {
             stock_until: now + ms(stock),
         };
         *self.grace.lock().unwrap_or_else(PoisonError::into_inner) = Some(grace);
+    }
+
+    /// Until when a registration counts, for whoever has lost its executor.
+    pub fn lease_end(&self, expires_at: Millis, is_own: bool) -> Millis {
+        let grace = *self.grace.lock().unwrap_or_else(PoisonError::into_inner);
+        match grace {
+            Some(grace) if expires_at >= grace.last_alive_at => expires_at.max(if is_own {
+                grace.own_until
+            } else {
+                grace.stock_until
+            }),
+            _ => expires_at,
+        }
     }
 
     /// From when on a run that finds no executor may be given up: not for the time in which none could register.
@@ -138,30 +153,38 @@ impl Grace {
 /// Longer without the database than this, and leases count anew from its return.
 const OUTAGE_MS: i64 = 5_000;
 
+impl Pipeline {
+    /// The database answers just now. After a longer silence (its own, or a pause of this process) nobody could be heard
+    /// meanwhile, and leases count anew.
+    pub(super) fn heard(&self) {
+        let now = self.clock.now();
+        let before = self.executors.heard_at.swap(now, Ordering::Relaxed);
+        if before > 0 && now - before > OUTAGE_MS {
+            self.count_leases_anew(before);
+        }
+    }
+
+    /// Those that were live at `last_alive_at` have a full lease from now on.
+    fn count_leases_anew(&self, last_alive_at: Millis) {
+        let (own, stock) = (self.settings.own_lease, self.settings.stock_lease);
+        let now = self.clock.now();
+        self.executors.begin_grace(last_alive_at, now, own, stock);
+    }
+
+    /// A heartbeat came and could not be stored.
+    pub fn heartbeat_not_stored(&self) {
+        self.count_leases_anew(self.clock.now());
+    }
+}
+
 /// Keeps the copy fresh.
 pub struct Registry {
     pipeline: Arc<Pipeline>,
-    read_at: AtomicI64,
 }
 
 impl Registry {
     pub fn new(pipeline: Arc<Pipeline>) -> Self {
-        let read_at = AtomicI64::new(pipeline.clock.now());
-        Self { pipeline, read_at }
-    }
-
-    fn note_read(&self) {
-        let now = self.pipeline.clock.now();
-        let before = self.read_at.swap(now, Ordering::Relaxed);
-        if now - before > OUTAGE_MS {
-            let settings = &self.pipeline.settings;
-            self.pipeline.executors.begin_grace(
-                before,
-                now,
-                settings.own_lease,
-                settings.stock_lease,
-            );
-        }
+        Self { pipeline }
     }
 }
 
@@ -183,7 +206,7 @@ impl Service for Registry {
             tracing::warn!(%error, "open runs could not be counted; the last numbers stay in use");
         }
         match self.pipeline.executors.refresh(&self.pipeline.store).await {
-            Ok(()) => self.note_read(),
+            Ok(()) => self.pipeline.heard(),
             Err(error) => {
                 tracing::warn!(%error, "registrations could not be read; the last ones stay in use")
             }

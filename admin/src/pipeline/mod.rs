@@ -6,7 +6,8 @@
 //! tick     what is due goes to dispatch                      (each second of the ring, at most 100 ms apart)
 //! dispatch route -> mark `sending`, commit -> request
 //! complete accepted, refused, reported -> the store -> answer
-//! resolve  sent and never answered, killed and never ended   (every 10 s)
+//! resolve  sent and never answered                           (every 10 s)
+//! watch    lost with their executor, over time, killed       (every 10 s, or an executor has started anew)
 //! calendars jobs planned with an old version of a calendar   (every 30 s)
 //! gaps     what is on record against what the schedules say    (every minute)
 //! backfill instants of the past, released so many at a time  (every second, or woken)
@@ -43,6 +44,7 @@ mod scans;
 mod settings;
 mod shards;
 mod tick;
+mod watch;
 
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -75,6 +77,7 @@ pub use scans::Scans;
 pub use settings::Settings;
 pub use shards::Shards;
 pub use tick::Tick;
+pub use watch::Watch;
 
 /// The door for all that changes a run, and what its services share.
 pub struct Pipeline {

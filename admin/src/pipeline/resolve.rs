@@ -1,6 +1,8 @@
-//! Runs that nobody has settled: sent without an answer, or killed without an end. Looked for by the holder of their shard.
+//! Runs that were sent without an answer. Looked for by the holder of their shard; those that run are `watch`'s.
 
 mod ask;
+
+pub use ask::has_begun;
 
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -70,18 +72,6 @@ impl Resolve {
                         drop(asking);
                     });
                 }
-            }
-            for run_id in pipeline
-                .store
-                .unconfirmed_kills(shard, now - ms(pipeline.settings.kill_confirm))
-                .await?
-            {
-                pipeline.outcomes.found(finding(
-                    run_id,
-                    RunEvent::KillUnconfirmed,
-                    "unconfirmed",
-                    "killed; its end was not reported",
-                ));
             }
         }
         self.mend_chains().await?;

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use crate::config::Config;
+pub use crate::config::LostRule;
 
 #[derive(Clone, Debug)]
 pub struct Settings {
@@ -41,7 +42,9 @@ pub struct Settings {
     pub stock_lease: Duration,
     /// Audit of a shard by its holder.
     pub resolve_every: Duration,
-    /// After a kill was asked for, a run without an end counts as killed, "unconfirmed".
+    /// When a run is given up whose executor is gone.
+    pub lost_rule: LostRule,
+    /// After its executor has agreed to a kill, a run without an end counts as killed, "unconfirmed".
     pub kill_confirm: Duration,
 }
 
@@ -68,6 +71,7 @@ impl Settings {
             own_lease: seconds(30),
             stock_lease: seconds(90),
             resolve_every: seconds(10),
+            lost_rule: config.lost_rule,
             kill_confirm: seconds(30),
         }
     }

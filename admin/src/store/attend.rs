@@ -42,8 +42,6 @@ pub(super) fn cancel_values(
 
 pub(super) const UNANSWERED: &str = "SELECT id FROM run WHERE shard = ? AND state = 1 AND state < 9 AND marked_at < ? ORDER BY id LIMIT ?";
 
-pub(super) const UNCONFIRMED: &str = "SELECT id FROM run WHERE shard = ? AND state = 2 AND state < 9 AND kill_asked_at < ? ORDER BY id LIMIT 500";
-
 impl Store {
     pub async fn whereabouts(&self, run_id: i64) -> Result<Option<Whereabouts>> {
         let text = "SELECT run.id, run.job_id, app.name, run.state, run.address, run.due_at, run.sends \
@@ -123,20 +121,6 @@ impl Store {
         self.all(self.hot_reads(), UNANSWERED, values)
             .await?
             .iter()
-            .map(|row| Ok(row.try_get_by_index(0)?))
-            .collect()
-    }
-
-    /// Runs whose end was asked for before `asked_before` and has not been reported.
-    pub async fn unconfirmed_kills(&self, shard: i32, asked_before: Millis) -> Result<Vec<i64>> {
-        let rows = self
-            .all(
-                self.hot_reads(),
-                UNCONFIRMED,
-                vec![shard.into(), asked_before.into()],
-            )
-            .await?;
-        rows.iter()
             .map(|row| Ok(row.try_get_by_index(0)?))
             .collect()
     }

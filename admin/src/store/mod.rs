@@ -24,6 +24,7 @@ mod job_list;
 mod job_lock;
 mod job_rows;
 mod misfire_list;
+mod misplaced;
 mod row;
 mod run_list;
 mod run_lock;
@@ -55,6 +56,7 @@ pub mod session;
 pub mod settle;
 pub mod shard;
 pub mod throttle;
+pub mod watch;
 
 use std::sync::Arc;
 

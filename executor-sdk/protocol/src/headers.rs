@@ -29,7 +29,7 @@ pub const WEIGHT: &str = "Carillon-Weight";
 /// On `/api/registry`: `key=value,key2=value2`; jobs may ask for executors with certain labels. An operator's setting
 /// wins.
 pub const LABELS: &str = "Carillon-Labels";
-/// On answers to `/run` for a run that the executor had already: `queued`, `running` or `finished`.
+/// On answers to `/run` for a run that the executor had already, and to `/log`: `queued`, `running` or `finished`.
 pub const RUN_STATE: &str = "Carillon-Run-State";
 
 /// The capability to answer a repeated `/run` of one run without running it twice, also across a restart.

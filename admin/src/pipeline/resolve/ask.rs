@@ -142,7 +142,8 @@ async fn look_into_the_log(
 /// What Java and pyxxl write into a page where they have no log.
 const NO_LOG: [&str; 2] = ["readLog fail", "No such logid"];
 
-fn has_begun(page: &LogPage) -> bool {
+/// Does this page of a log show that its run has begun?
+pub fn has_begun(page: &LogPage) -> bool {
     let text = page.content.trim();
     page.to_line > 0 && !text.is_empty() && !NO_LOG.iter().any(|none| text.starts_with(none))
 }

@@ -167,7 +167,7 @@ fn a_kill_whose_end_is_never_reported_counts_after_thirty_seconds() {
         node.round().await;
         node.pipeline.kill(run_id).await.unwrap();
         node.advance(31_000).await;
-        carillon_admin::runtime::Service::step(&*node.services.resolve).await;
+        carillon_admin::runtime::Service::step(&*node.services.watch).await;
         node.drain().await;
         let run = &node.runs(&job).await[0];
         assert_eq!(

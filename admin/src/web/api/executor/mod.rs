@@ -82,10 +82,14 @@ async fn register(request: HttpRequest, body: web::Bytes, state: web::Data<State
                         "an executor registered"
                     );
                     state.pipeline.executors_changed();
+                    if let Some(boot_id) = executor.boot_id {
+                        state.pipeline.executor_restarted(executor.address, boot_id);
+                    }
                 }
                 answered(&Answer::ok())
             }
             Err(error) => {
+                state.pipeline.heartbeat_not_stored();
                 tracing::warn!(%error, executor.address = executor.address, "a registration could not be stored");
                 refused(
                     "the registration could not be stored; it is taken again with the next heartbeat",
@@ -179,7 +183,13 @@ async fn deregister(
 async fn callback(request: HttpRequest, body: web::Bytes, state: web::Data<State>) -> HttpResponse {
     let parsed = token::check(&request, &state).and_then(|()| wire::parse_callbacks(&body));
     let findings: Vec<Finding> = match parsed {
-        Ok(items) => items.into_iter().map(finding).collect(),
+        Ok(items) => {
+            let is_own = header(&request, headers::BOOT_ID).is_some();
+            items
+                .into_iter()
+                .map(|item| finding(item, is_own))
+                .collect()
+        }
         Err(message) => return refused(message),
     };
     if findings.is_empty() {
@@ -195,10 +205,12 @@ async fn callback(request: HttpRequest, body: web::Bytes, state: web::Data<State
 }
 
 /// Identified by the run's id alone: several clients put their own clock into the time.
-fn finding(item: CallbackItem) -> Finding {
+fn finding(item: CallbackItem, is_own: bool) -> Finding {
+    let text = item.message.as_deref().unwrap_or_default();
     let (outcome, reason) = match item.code {
         wire::SUCCESS => (Outcome::Succeeded, None),
         wire::TIMEOUT => (Outcome::Failed, Some("timeout")),
+        _ if is_own && text.starts_with("interrupted:") => (Outcome::Failed, Some("interrupted")),
         _ => (Outcome::Failed, Some("result")),
     };
     Finding {

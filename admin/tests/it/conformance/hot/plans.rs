@@ -119,7 +119,7 @@ fn values(name: &str, kind: Kind) -> Vec<String> {
         "lock_jobs" | "lock_runs" | "active" => ids(),
         "cancel_retries" => plain(&["1", &cursor, "5", "0", "0", "1"]),
         "unanswered" => plain(&["2", "1", "500"]),
-        "unconfirmed" => plain(&["2", "1"]),
+        "agreed" | "not_agreed" => plain(&["2", "1"]),
         other => panic!("no values for {other}"),
     }
 }
@@ -162,7 +162,7 @@ fn expected(name: &str) -> [&'static str; 3] {
             "run_open",
             "run ref run_open",
         ],
-        "unanswered" | "unconfirmed" => [
+        "unanswered" | "agreed" | "not_agreed" => [
             "run USING INDEX run_open (shard=? AND state=?)",
             "run_open",
             "run ref run_open",
@@ -232,7 +232,15 @@ fn line(row: &QueryResult, kind: Kind) -> String {
 
 /// A read of a small table as a whole is as good as any; a lock on all of it is not.
 fn locks(name: &str) -> bool {
-    !["due", "waiting", "active", "unanswered", "unconfirmed"].contains(&name)
+    ![
+        "due",
+        "waiting",
+        "active",
+        "unanswered",
+        "agreed",
+        "not_agreed",
+    ]
+    .contains(&name)
 }
 
 async fn check(ground: &Ground, kind: Kind, which: impl Fn(&str) -> bool) {

@@ -1,0 +1,248 @@
+//! Runs that their executors have: lost with their executor, over their time, or killed and never ended. Looked for by the
+//! holder of their shard.
+//!
+//! A run is given up only for a reason that is on its row, and never because this node could not hear: leases count anew
+//! from when heartbeats could be taken again (see `executors`).
+
+mod ask;
+mod kills;
+
+use std::collections::{HashMap, HashSet};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use carillon_scheduler::{AlarmKind, Millis, RunEvent};
+
+use super::Pipeline;
+use super::settings::{LostRule, ms};
+use crate::runtime::Service;
+use crate::store;
+use crate::store::settle::Finding;
+use crate::store::watch::{Look, Watched};
+
+/// Runs that are asked about at once; the others wait for the next round.
+const AT_ONCE: usize = 64;
+
+/// A run outlives its executor's lease by so long.
+const LOST_AFTER: Duration = Duration::from_secs(30);
+
+/// An executor that has signed off finishes its runs for so long before the first rule begins.
+const SIGNED_OFF: Duration = Duration::from_secs(30);
+
+/// xxl-job's rule: so long after it was sent, if its executor is not registered.
+const XXL_LOST_AFTER: Duration = Duration::from_secs(600);
+
+/// A run may be so long over its time before the admin steps in.
+const OVER_TIME: Duration = Duration::from_secs(60);
+
+pub struct Watch {
+    pipeline: Arc<Pipeline>,
+    asking: Asking,
+    /// Addresses that have signed off, and since when this node has seen them so.
+    signed_off: Mutex<HashMap<String, Millis>>,
+}
+
+/// What is asked about just now.
+#[derive(Clone, Default)]
+struct Asking(Arc<Mutex<HashSet<i64>>>);
+
+impl Asking {
+    fn all(&self) -> std::sync::MutexGuard<'_, HashSet<i64>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// What a look at a run's row says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Verdict {
+    Fine,
+    /// Its executor has not been heard of for too long.
+    Gone,
+    /// Its address has another process by now.
+    Restarted,
+    OverTime,
+}
+
+impl Watch {
+    pub fn new(pipeline: Arc<Pipeline>) -> Self {
+        Self {
+            pipeline,
+            asking: Asking::default(),
+            signed_off: Mutex::default(),
+        }
+    }
+
+    async fn round(&self) -> store::Result<()> {
+        // After a pause of this process, or of the database, leases count anew: before anything is judged by them.
+        self.pipeline
+            .executors
+            .refresh(&self.pipeline.store)
+            .await?;
+        self.pipeline.heard();
+        let mut away = HashSet::new();
+        for shard in self.pipeline.holdings.all().into_keys() {
+            self.look_after(shard, &mut away).await?;
+            self.follow_kills(shard).await?;
+            self.put_back(shard).await?;
+        }
+        self.signed_off()
+            .retain(|address, _| away.contains(address));
+        Ok(())
+    }
+
+    async fn look_after(&self, shard: i32, away: &mut HashSet<String>) -> store::Result<()> {
+        let now = self.pipeline.clock.now();
+        let look = Look {
+            shard,
+            silent_since: now - ms(LOST_AFTER),
+            over_since: now - ms(OVER_TIME),
+        };
+        let mut after = Some(0);
+        while let Some(from) = after {
+            let (found, next) = self.pipeline.store.watched(look, from).await?;
+            for run in found {
+                if run.registered.is_none() {
+                    away.extend(run.address.clone());
+                }
+                self.judge(run, now);
+            }
+            after = next;
+        }
+        Ok(())
+    }
+
+    fn judge(&self, run: Watched, now: Millis) {
+        match self.verdict(&run, now) {
+            Verdict::Fine => {}
+            Verdict::Gone => self.pipeline.lose(&run, "its executor is gone"),
+            verdict => self.ask(run, verdict),
+        }
+    }
+
+    fn verdict(&self, run: &Watched, now: Millis) -> Verdict {
+        let lease_end = self.lease_end(run, now);
+        let gone = match self.pipeline.settings.lost_rule {
+            LostRule::Lease => lease_end + ms(LOST_AFTER) < now,
+            LostRule::Xxl => lease_end < now && run.sent_at + ms(XXL_LOST_AFTER) < now,
+        };
+        if gone {
+            return Verdict::Gone;
+        }
+        if lease_end < now {
+            // Only executors that are registered are called.
+            return Verdict::Fine;
+        }
+        if run.has_restarted() {
+            return Verdict::Restarted;
+        }
+        match run.ends_by() {
+            Some(end) if end + ms(OVER_TIME) < now => Verdict::OverTime,
+            _ => Verdict::Fine,
+        }
+    }
+
+    /// Until when its executor counts as there.
+    fn lease_end(&self, run: &Watched, now: Millis) -> Millis {
+        let Some(address) = &run.address else {
+            return run.sent_at;
+        };
+        match &run.registered {
+            Some(it) => {
+                let is_own = it.boot_id.is_some();
+                self.pipeline.executors.lease_end(it.expires_at, is_own)
+            }
+            None => {
+                let mut signed_off = self.signed_off();
+                let since = *signed_off.entry(address.clone()).or_insert(now);
+                since + ms(SIGNED_OFF)
+            }
+        }
+    }
+
+    fn signed_off(&self) -> std::sync::MutexGuard<'_, HashMap<String, Millis>> {
+        self.signed_off
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn ask(&self, run: Watched, verdict: Verdict) {
+        let run_id = run.run_id;
+        {
+            let mut all = self.asking.all();
+            if all.len() >= AT_ONCE || !all.insert(run_id) {
+                return;
+            }
+        }
+        let (pipeline, asking) = (self.pipeline.clone(), self.asking.clone());
+        self.pipeline.sends.spawn(async move {
+            let done = match verdict {
+                Verdict::OverTime => ask::over_time(&pipeline, &run).await,
+                _ => ask::restarted(&pipeline, &run).await,
+            };
+            if let Err(error) = done {
+                tracing::warn!(run.id = run_id, %error, "a run could not be looked after; the next round goes on");
+            }
+            asking.all().remove(&run_id);
+        });
+    }
+
+    async fn put_back(&self, shard: i32) -> store::Result<()> {
+        let pipeline = &self.pipeline;
+        let moved = pipeline
+            .store
+            .put_back_misplaced(shard, pipeline.shards())
+            .await?;
+        if moved > 0 {
+            let text = format!("{moved} open runs were in a shard that is not their job's");
+            pipeline
+                .raise_alarm(AlarmKind::Stuck, None, None, text)
+                .await?;
+        }
+        Ok(())
+    }
+}
+
+impl Pipeline {
+    /// `running` → `lost`.
+    fn lose(&self, run: &Watched, why: &str) {
+        let address = run.address.as_deref().unwrap_or("its executor");
+        self.outcomes.found(Finding {
+            run_id: run.run_id,
+            event: RunEvent::ExecutorGone,
+            code: None,
+            message: Some(format!("{address}: {why}")),
+            reason: Some("lost"),
+            sent_at: None,
+        });
+    }
+
+    /// An executor of our SDK has registered as a new process: what its address had is looked after at once.
+    pub fn executor_restarted(self: &Arc<Self>, address: String, boot_id: String) {
+        let pipeline = self.clone();
+        self.sends.spawn(async move {
+            let found = pipeline.store.of_earlier_boots(&address, &boot_id).await;
+            let done = match found {
+                Ok(found) => ask::all_restarted(&pipeline, found).await,
+                Err(error) => Err(error),
+            };
+            if let Err(error) = done {
+                tracing::warn!(%error, "runs of a restarted executor are looked after by the next audit");
+            }
+        });
+    }
+}
+
+#[async_trait]
+impl Service for Watch {
+    fn name(&self) -> &'static str {
+        "watch"
+    }
+
+    async fn step(&self) -> Duration {
+        if let Err(error) = self.round().await {
+            tracing::warn!(%error, "running runs could not be looked after; the next round goes on");
+        }
+        self.pipeline.settings.resolve_every
+    }
+}
