@@ -112,20 +112,26 @@ impl Node {
 
     /// A heartbeat over HTTP, as executors send it.
     pub async fn register(&self, recorder: &Recorder) {
-        let body = json!({"registryGroup": "EXECUTOR", "registryKey": "orders", "registryValue": recorder.address});
-        let answer = self.post("api/registry", &body).await;
-        assert_eq!(answer["code"], 200, "{answer}");
-        self.services.registry.step().await;
+        self.register_address(&recorder.address, None).await;
     }
 
     /// The heartbeat of an executor that keeps a journal, as our SDK sends it.
     pub async fn register_own(&self, recorder: &Recorder, boot_id: &str) {
-        let body = json!({"registryGroup": "EXECUTOR", "registryKey": "orders", "registryValue": recorder.address});
-        let headers = [
-            ("Carillon-Boot-Id", boot_id),
-            ("Carillon-Capabilities", "idem"),
-        ];
-        let answer = self.post_with("api/registry", &headers, &body).await;
+        self.register_address(&recorder.address, Some(boot_id))
+            .await;
+    }
+
+    pub async fn register_address(&self, address: &str, boot_id: Option<&str>) {
+        let body =
+            json!({"registryGroup": "EXECUTOR", "registryKey": "orders", "registryValue": address});
+        let own = boot_id.map(|boot_id| {
+            [
+                ("Carillon-Boot-Id", boot_id),
+                ("Carillon-Capabilities", "idem"),
+            ]
+        });
+        let headers = own.as_ref().map_or(&[][..], |headers| headers);
+        let answer = self.post_with("api/registry", headers, &body).await;
         assert_eq!(answer["code"], 200, "{answer}");
         self.services.registry.step().await;
     }
