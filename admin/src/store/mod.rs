@@ -15,6 +15,8 @@ mod error;
 mod filter;
 mod forecast;
 pub mod history;
+#[cfg(feature = "failpoints")]
+mod full_disk;
 mod idempotency;
 pub mod ids;
 mod job;
@@ -100,6 +102,10 @@ impl Store {
     pub async fn open(database: &Database) -> Result<Arc<Self>> {
         let (write, read, file_lock) = connect::open(database).await?;
         let backend = write.get_database_backend();
+        #[cfg(feature = "failpoints")]
+        if backend == DbBackend::Sqlite {
+            tokio::spawn(full_disk::watch(write.clone()));
+        }
         Ok(Arc::new(Self {
             write,
             read,

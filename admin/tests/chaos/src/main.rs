@@ -65,7 +65,11 @@ fn work(command: Command) -> anyhow::Result<bool> {
     match command {
         Command::Run(options) => {
             let folder = runtime.block_on(run::run(&options))?;
-            judge(&folder)
+            let passed = judge(&folder)?;
+            match options.controls {
+                true => controls(&runtime, &options, passed),
+                false => Ok(passed),
+            }
         }
         Command::Replay { folder } => judge(&folder),
         Command::Executor(arguments) => {
@@ -73,6 +77,39 @@ fn work(command: Command) -> anyhow::Result<bool> {
             Ok(true)
         }
     }
+}
+
+/// The products that are broken on purpose: a checker that lets one pass is worth nothing.
+fn controls(
+    runtime: &tokio::runtime::Runtime,
+    options: &options::Options,
+    passed: bool,
+) -> anyhow::Result<bool> {
+    let mut caught = true;
+    for control in [
+        options::Control::RedisLockOnly,
+        options::Control::RecordAtSend,
+    ] {
+        let broken = options::Options {
+            control,
+            seconds: 60,
+            ..options.clone()
+        };
+        let folder = runtime.block_on(run::run(&broken))?;
+        let history = record::files::load(&folder)?;
+        let findings = check::check(&history);
+        report::write(&history, &findings, &folder)?;
+        let found = findings.anomalies_of_correctness();
+        println!("control {}: {found} anomalies found", control.as_str());
+        caught &= found > 0;
+    }
+    let verdict = match (passed, caught) {
+        (true, true) => "VERDICT: passed; both broken products were found out",
+        (false, _) => "VERDICT: failed, see above",
+        (true, false) => "VERDICT: failed: the checker let a broken product pass",
+    };
+    println!("{verdict}");
+    Ok(passed && caught)
 }
 
 fn judge(folder: &Path) -> anyhow::Result<bool> {

@@ -61,6 +61,9 @@ pub struct Options {
     /// Run a product that is broken on purpose, which must not pass
     #[arg(long, value_enum, default_value = "none")]
     pub control: Control,
+    /// After it, run the two products that are broken on purpose for a minute each: neither may pass
+    #[arg(long)]
+    pub controls: bool,
     /// No faults at all
     #[arg(long)]
     pub calm: bool,

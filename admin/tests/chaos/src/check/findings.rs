@@ -122,6 +122,16 @@ impl Findings {
         self.counts.values().sum()
     }
 
+    /// Without those that a busy machine alone could cause.
+    pub fn anomalies_of_correctness(&self) -> u64 {
+        let timely = [Figure::Late, Figure::BadExit, Figure::Stuck];
+        let counts = self
+            .counts
+            .iter()
+            .filter(|(figure, _)| !timely.contains(figure));
+        counts.map(|(_, count)| count).sum()
+    }
+
     pub fn examples(&self) -> impl Iterator<Item = (Figure, &String)> {
         let each = self.examples.iter();
         each.flat_map(|(figure, list)| list.iter().map(|text| (*figure, text)))

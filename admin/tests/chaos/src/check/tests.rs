@@ -1,1 +1,413 @@
+//! The checker's own test: a small history without a flaw, and for each kind of anomaly what must be flagged, and as what.
 
+use super::{Figure, check};
+use crate::clock::Millis;
+use crate::record::{
+    Call, Class, Event, Exit, Fault, History, Job, Meta, MisfireRow, Op, Outcome, Phases, RunRow,
+    Schedule, State, What,
+};
+
+const END: Millis = 20_000;
+
+fn job(id: i64, retries: i32) -> Job {
+    Job {
+        id,
+        name: format!("job {id}"),
+        group: "every_2".into(),
+        app: "load".into(),
+        schedule: Schedule::Rate {
+            seconds: 2,
+            anchor: 0,
+        },
+        created_at: 0,
+        retries,
+        catch_up: "all".into(),
+    }
+}
+
+fn run(id: i64, job: i64, at: Millis) -> RunRow {
+    RunRow {
+        id,
+        job_id: job,
+        cause: 0,
+        fire_no: at,
+        part: 0,
+        parts: 1,
+        attempt: 1,
+        scheduled_at: at,
+        due_at: at,
+        state: State::Succeeded,
+        epoch: 1,
+        owner: Some("a1".into()),
+        marked_at: Some(at - 100),
+        sends: 1,
+        address: Some("http://e3".into()),
+        sent_at: Some(at),
+        reason: None,
+        result_code: Some(200),
+        finished_at: Some(at + 50),
+    }
+}
+
+fn event(what: What, run: &RunRow, at: Millis, executor: &str) -> Event {
+    Event {
+        what,
+        at,
+        executor: executor.into(),
+        boot: format!("{executor}-1"),
+        run: run.id,
+        job: run.job_id,
+        key: run.fire_key(),
+        code: 200,
+        ..Event::default()
+    }
+}
+
+/// Job 1 at most once at a stock executor, job 2 with two retries at one of ours; ten instants each, all in order.
+fn flawless() -> History {
+    let mut history = History {
+        meta: Meta {
+            db: "postgres".into(),
+            ttl_ms: 3_000,
+            look_ahead_ms: 2_000,
+            phases: Phases {
+                stopped_at: END + 1_500,
+                dumped_at: END + 30_000,
+                ..Phases::default()
+            },
+            ..Meta::default()
+        },
+        jobs: vec![job(1, 0), job(2, 2)],
+        ..History::default()
+    };
+    for executor in ["e1", "e3"] {
+        history.events.push(Event {
+            executor: executor.into(),
+            boot: format!("{executor}-1"),
+            ..Event::default()
+        });
+    }
+    for (job, executor) in [(1, "e3"), (2, "e1")] {
+        for at in (2_000..=END).step_by(2_000) {
+            let row = run(job * 1_000 + at / 1_000, job, at);
+            for (what, after) in [
+                (What::Receive, 10),
+                (What::Answer, 12),
+                (What::Start, 12),
+                (What::End, 30),
+                (What::Acked, 40),
+            ] {
+                history.events.push(event(what, &row, at + after, executor));
+            }
+            history.runs.push(row);
+        }
+        history.calls.push(disable(job, END + 1_500));
+    }
+    history.events.sort_by_key(|event| event.at);
+    history
+}
+
+fn disable(job: i64, at: Millis) -> Call {
+    Call {
+        job,
+        op: Op::Disable,
+        invoked_at: at,
+        returned_at: at + 10,
+        outcome: Outcome::Ok,
+        run: None,
+    }
+}
+
+impl History {
+    fn row(&mut self, id: i64) -> &mut RunRow {
+        self.runs.iter_mut().find(|run| run.id == id).unwrap()
+    }
+
+    fn forget(&mut self, run: i64, whats: &[What]) {
+        self.events
+            .retain(|event| event.run != run || !whats.contains(&event.what));
+    }
+
+    fn again(&mut self, what: What, run: i64, at: Millis, executor: &str) {
+        let row = self.row(run).clone();
+        self.events.push(event(what, &row, at, executor));
+    }
+}
+
+const ALL: [What; 5] = [
+    What::Receive,
+    What::Answer,
+    What::Start,
+    What::End,
+    What::Acked,
+];
+
+fn flagged(change: impl FnOnce(&mut History)) -> Vec<Figure> {
+    let mut history = flawless();
+    change(&mut history);
+    let findings = check(&history);
+    Figure::ALL
+        .into_iter()
+        .filter(|figure| findings.count(*figure) > 0)
+        .collect()
+}
+
+#[track_caller]
+fn assert_flagged(expected: &[Figure], change: impl FnOnce(&mut History)) {
+    assert_eq!(flagged(change), expected);
+}
+
+#[test]
+fn a_flawless_history_is_flawless() {
+    assert_flagged(&[], |_| ());
+    let findings = check(&flawless());
+    assert_eq!(findings.totals["expected"], 20);
+    assert_eq!(findings.totals["recorded"], 20);
+    assert_eq!(
+        (findings.times.quiet.count, findings.times.quiet.max_ms),
+        (20, 10)
+    );
+}
+
+#[test]
+fn instants_that_are_missing_doubled_or_made_up() {
+    assert_flagged(&[Figure::MissedUnrecorded, Figure::Missed], |history| {
+        history.runs.retain(|run| run.id != 1_008);
+        history.events.retain(|event| event.run != 1_008);
+    });
+    assert_flagged(&[Figure::RecordedTwice], |history| {
+        history.misfires.push(range(1, 8_000, 8_000, 1));
+    });
+    assert_flagged(&[Figure::Phantom], |history| {
+        let mut row = run(9, 1, 7_000);
+        (row.state, row.sends, row.reason) = (State::Cancelled, 0, Some("misfire".into()));
+        history.runs.push(row);
+    });
+    assert_flagged(&[Figure::Phantom], |history| {
+        history
+            .runs
+            .retain(|run| run.id != 2_008 && run.id != 2_010);
+        history
+            .events
+            .retain(|event| event.run != 2_008 && event.run != 2_010);
+        history.misfires.push(range(2, 8_000, 10_000, 3));
+    });
+}
+
+fn range(job: i64, from_at: Millis, to_at: Millis, count: i64) -> MisfireRow {
+    MisfireRow {
+        job_id: job,
+        from_at,
+        to_at,
+        count,
+        reason: "misfire".into(),
+    }
+}
+
+#[test]
+fn ranges_and_rows_that_were_taken_back_are_no_anomaly() {
+    assert_flagged(&[], |history| {
+        history
+            .runs
+            .retain(|run| run.id != 2_008 && run.id != 2_010);
+        history
+            .events
+            .retain(|event| event.run != 2_008 && event.run != 2_010);
+        history.misfires.push(range(2, 8_000, 10_000, 2));
+        let mut ahead = run(9, 1, END + 6_000);
+        (ahead.state, ahead.sends, ahead.reason) = (State::Cancelled, 0, Some("disabled".into()));
+        ahead.marked_at = None;
+        history.runs.push(ahead);
+    });
+}
+
+#[test]
+fn deliveries_that_are_lost_or_one_too_many() {
+    assert_flagged(
+        &[Figure::SilentLoss, Figure::PhantomResult, Figure::Missed],
+        |history| {
+            history.forget(1_008, &ALL);
+        },
+    );
+    assert_flagged(
+        &[Figure::AmoDuplicate, Figure::UndeclaredSend, Figure::Extra],
+        |history| {
+            history.again(What::Receive, 1_008, 8_200, "e3");
+        },
+    );
+    assert_flagged(&[Figure::AmoDuplicate, Figure::Extra], |history| {
+        history.row(1_008).sends = 2;
+        history.again(What::Receive, 1_008, 8_200, "e3");
+    });
+    assert_flagged(&[Figure::AloExcess], |history| {
+        history.row(2_008).sends = 2;
+        history.again(What::Receive, 2_008, 8_200, "e3");
+    });
+    assert_flagged(&[Figure::StartedTwice], |history| {
+        history.again(What::Start, 2_008, 8_200, "e1");
+    });
+    assert_flagged(&[Figure::OrphanReceipt], |history| {
+        let row = run(9, 2, 8_000);
+        history.events.push(event(What::Receive, &row, 8_000, "e1"));
+    });
+}
+
+#[test]
+fn an_executor_of_ours_may_be_asked_again_and_a_refusal_is_no_delivery() {
+    assert_flagged(&[], |history| {
+        history.row(2_008).sends = 2;
+        history.again(What::Receive, 2_008, 8_200, "e1");
+    });
+    assert_flagged(&[], |history| {
+        history.row(1_008).sends = 2;
+        history.again(What::Receive, 1_008, 8_200, "e3");
+        history.again(What::Answer, 1_008, 8_201, "e3");
+        history.events.last_mut().unwrap().code = 500;
+        // Without its key: what the matching makes of refusals is not asked here.
+        let count = history.events.len();
+        history.events[count - 2].key.clear();
+    });
+}
+
+#[test]
+fn times_before_the_instant_and_after_the_bound() {
+    let received = |late: Millis| {
+        move |history: &mut History| {
+            let of_run = history.events.iter_mut().find(|event| event.run == 2_008);
+            of_run.unwrap().at = 8_000 + late;
+        }
+    };
+    assert_flagged(&[Figure::Early], received(-100));
+    assert_flagged(&[Figure::Late], received(1_500));
+    assert_flagged(&[], |history| {
+        received(1_500)(history);
+        history.faults.push(fault(7_000, 9_000));
+    });
+    assert_flagged(&[Figure::Late], |history| {
+        received(7_000)(history);
+        history.faults.push(fault(7_000, 9_000));
+    });
+}
+
+fn fault(from: Millis, to: Millis) -> Fault {
+    Fault {
+        card: "admin_kill".into(),
+        class: Class::Holder,
+        target: "a1".into(),
+        from,
+        to,
+        note: String::new(),
+        held: true,
+    }
+}
+
+#[test]
+fn results_that_were_acknowledged_or_never_taken() {
+    assert_flagged(&[Figure::CbLost], |history| {
+        history.row(1_008).state = State::Lost
+    });
+    assert_flagged(&[Figure::CbLost], |history| {
+        history.row(1_008).state = State::Failed
+    });
+    assert_flagged(&[Figure::CbMissing], |history| {
+        history.forget(1_008, &[What::Acked])
+    });
+    assert_flagged(&[], |history| {
+        history.forget(1_008, &[What::Acked]);
+        history.events.push(Event {
+            at: 9_000,
+            executor: "e3".into(),
+            boot: "e3-2".into(),
+            ..Event::default()
+        });
+    });
+}
+
+#[test]
+fn attempts_and_rows_that_are_still_open() {
+    assert_flagged(&[Figure::AttemptGap], |history| {
+        let mut third = history.row(2_008).clone();
+        (third.id, third.attempt, third.state) = (9, 3, State::Cancelled);
+        (third.sends, third.marked_at) = (0, None);
+        history.runs.push(third);
+    });
+    assert_flagged(&[Figure::RetryMissing], |history| {
+        history.forget(2_008, &[What::Acked, What::End]);
+        history.row(2_008).state = State::Failed;
+    });
+    assert_flagged(&[Figure::Stuck], |history| {
+        history.forget(2_008, &[What::Acked, What::End]);
+        history.row(2_008).state = State::Sending;
+    });
+}
+
+#[test]
+fn edits_leaving_executors_and_nodes_that_do_not_end_in_order() {
+    assert_flagged(&[Figure::MarkedAfterDisable], |history| {
+        history.row(1_020).marked_at = Some(END + 1_600);
+    });
+    assert_flagged(&[Figure::SentAfterLeave], |history| {
+        history.events.insert(
+            2,
+            Event {
+                what: What::Left,
+                at: 9_000,
+                executor: "e3".into(),
+                boot: "e3-1".into(),
+                ..Event::default()
+            },
+        );
+        history.events.sort_by_key(|event| event.at);
+        for run in history.runs.iter_mut().filter(|run| run.job_id == 1) {
+            run.sent_at = (run.id == 1_016).then_some(16_000);
+        }
+    });
+    for (how, why, took_ms) in [
+        ("signal 11", "by itself", 0),
+        ("exit 0", "SIGTERM", 15_500),
+        ("exit 1", "stop", 10),
+    ] {
+        assert_flagged(&[Figure::BadExit], |history| {
+            history.exits.push(exit(how, why, took_ms))
+        });
+    }
+    assert_flagged(&[], |history| {
+        history.exits.push(exit("signal 9", "kill -9", 2))
+    });
+}
+
+fn exit(how: &str, why: &str, took_ms: i64) -> Exit {
+    Exit {
+        process: "a1".into(),
+        at: 5_000,
+        how: how.into(),
+        why: why.into(),
+        took_ms,
+    }
+}
+
+#[test]
+fn a_call_without_an_answer_makes_its_instants_optional_not_required() {
+    let unclear = |outcome| {
+        move |history: &mut History| {
+            let call = Call {
+                outcome,
+                ..disable(1, 11_000)
+            };
+            history.calls.insert(0, call);
+            history
+                .runs
+                .retain(|run| run.job_id != 1 || run.fire_no < 14_000);
+            history
+                .events
+                .retain(|event| event.job != 1 || event.at < 14_000);
+        }
+    };
+    assert_flagged(&[], unclear(Outcome::Unclear));
+    assert_flagged(
+        &[Figure::MissedUnrecorded, Figure::Missed],
+        unclear(Outcome::Fail),
+    );
+    // What was planned for a moment after the answer was marked all the same.
+    assert_flagged(&[Figure::MarkedAfterDisable], unclear(Outcome::Ok));
+}

@@ -55,12 +55,7 @@ async fn pipe(client: TcpStream, server: TcpStream, wire: &Wire) {
     let (tell, told) = watch::channel(Back::Pass);
     // Whichever way ends first ends the connection: neither HTTP nor databases use half-closed ones.
     tokio::select! {
-        () = forth(from_client, to_server, wire, &tell) => {
-            // The last word of the server may be on its way: an answer to be replaced is.
-            if *tell.borrow() != Back::Pass {
-                tokio::time::sleep(Duration::from_millis(50)).await;
-            }
-        }
+        () = forth(from_client, to_server, wire, &tell) => {}
         () = back(from_server, to_client, wire, told) => {}
     }
 }
@@ -79,7 +74,7 @@ async fn forth(
         if let Some(Trick::Answer(text)) = &trick {
             // Never passed on; the way back says it.
             back.send_replace(Back::Replace(text.clone()));
-            return;
+            return std::future::pending().await;
         }
         match &trick {
             Some(Trick::LoseAnswer) => {

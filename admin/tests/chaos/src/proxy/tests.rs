@@ -95,9 +95,10 @@ async fn a_wire_is_down_silent_cut_led_elsewhere_and_healed() {
     assert_eq!(ask(&wire, "a").await, "a!");
     let mut open = TcpStream::connect(wire.address).await.unwrap();
     open.write_all(b"a").await.unwrap();
+    assert_eq!(said(&mut open).await, "a!");
     let (other, got) = echo().await;
     wire.lead_to(other);
-    let _ = said(&mut open).await;
+    assert_eq!(said(&mut open).await, "");
     assert_eq!(ask(&wire, "b").await, "b!");
     assert_eq!(arrived(&got), "b");
 }
