@@ -1,7 +1,7 @@
 //! The same question without our keys: of a job's receipts in the order of time, each belongs to the open instant that
 //! ends first. A difference from the other checks is a defect of labels, or of the checker.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::index::Index;
 use super::lateness::allowed;
@@ -34,15 +34,17 @@ pub fn check(
         };
         let mut receipts = receipts_of(history, index, job.id);
         receipts.sort_unstable();
-        let matched = sweep(history, targets, &receipts);
+        // Instants whose rows say why nothing came are no targets: they would take the receipts of their successors.
+        let excused = excuses(history, index, job.id);
+        let open = targets.allowed.difference(&excused).copied().collect();
+        let matched = sweep(history, &open, &receipts);
         for at in matched.extra {
             findings.add(Figure::Extra, || {
                 format!("job {} received at {}", job.id, text(at))
             });
         }
-        let excused = excuses(history, job.id);
         for at in matched.missed {
-            if targets.required.contains(&at) && !excused.contains(&at) {
+            if targets.required.contains(&at) {
                 findings.add(Figure::Missed, || format!("job {} at {}", job.id, text(at)));
             }
         }
@@ -66,11 +68,12 @@ fn receipts_of(history: &History, index: &Index<'_>, job: i64) -> Vec<Millis> {
 }
 
 /// Instants whose row says why nothing was received.
-fn excuses(history: &History, job: i64) -> std::collections::HashSet<Millis> {
-    let mut all: std::collections::HashSet<Millis> = history
+fn excuses(history: &History, index: &Index<'_>, job: i64) -> BTreeSet<Millis> {
+    let mut all: BTreeSet<Millis> = history
         .runs
         .iter()
         .filter(|run| run.job_id == job && run.reason.is_some())
+        .filter(|run| index.receipts_of(run.id).is_empty())
         .map(|run| run.fire_no)
         .collect();
     for range in history.misfires.iter().filter(|range| range.job_id == job) {
@@ -85,8 +88,8 @@ struct Matched {
     missed: Vec<Millis>,
 }
 
-fn sweep(history: &History, targets: &Targets, receipts: &[Millis]) -> Matched {
-    let mut waiting = targets.allowed.iter().copied().peekable();
+fn sweep(history: &History, targets: &BTreeSet<Millis>, receipts: &[Millis]) -> Matched {
+    let mut waiting = targets.iter().copied().peekable();
     // Ends of windows that are open, with their instants.
     let mut open: BTreeMap<(Millis, Millis), ()> = BTreeMap::new();
     let mut matched = Matched::default();
