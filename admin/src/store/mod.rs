@@ -14,9 +14,9 @@ mod dialect;
 mod error;
 mod filter;
 mod forecast;
-pub mod history;
 #[cfg(feature = "failpoints")]
 mod full_disk;
+pub mod history;
 mod idempotency;
 pub mod ids;
 mod job;
