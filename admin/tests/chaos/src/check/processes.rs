@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::index::Index;
 use super::{Figure, Findings};
-use crate::record::{Event, Exit, History, What};
+use crate::record::{Event, Exit, History, State, What};
 
 /// What a graceful stop may take.
 const STOP_WITHIN_MS: i64 = 15_000;
@@ -63,14 +63,10 @@ fn counters(history: &History, findings: &mut Findings) {
     // Those of the executor that never answers are its own business: it is there for them.
     let hang = history.jobs.iter().filter(|job| job.group == "hang");
     let hang: Vec<i64> = hang.map(|job| job.id).collect();
-    let hung = history
-        .runs
-        .iter()
-        .filter(|run| hang.contains(&run.job_id) && run.sends > 0);
-    let unclear = summed(history, "carillon_sends_total{outcome=\"unknown\"}") as i64;
-    findings
-        .totals
-        .insert("resolver", (unclear - hung.count() as i64).max(0));
+    let unclear = history.runs.iter().filter(|run| {
+        !hang.contains(&run.job_id) && (run.sends > 1 || run.state == State::Unknown)
+    });
+    findings.total("resolver", unclear.count());
     let peak = |of: fn(&crate::record::Sample) -> u64| {
         history.samples.iter().map(of).max().unwrap_or(0) as i64
     };

@@ -175,7 +175,7 @@ fn instants_that_are_missing_doubled_or_made_up() {
         history.runs.retain(|run| run.id != 1_008);
         history.events.retain(|event| event.run != 1_008);
     });
-    assert_flagged(&[Figure::RecordedTwice], |history| {
+    assert_flagged(&[Figure::RecordedTwice, Figure::Extra], |history| {
         history.misfires.push(range(1, 8_000, 8_000, 1));
     });
     assert_flagged(&[Figure::Phantom], |history| {
@@ -297,6 +297,7 @@ fn fault(from: Millis, to: Millis) -> Fault {
         from,
         to,
         note: String::new(),
+        failed: false,
         held: true,
     }
 }

@@ -158,6 +158,7 @@ impl Admin {
             }
             if self.is_alive().await {
                 *slot = Some(process);
+                self.wire.listen();
                 self.is_down_on_purpose.store(false, Ordering::SeqCst);
                 return Ok(());
             }
@@ -179,6 +180,7 @@ impl Admin {
         let at = now();
         let mut process = self.process.lock().await.take()?;
         let status = process.kill().await;
+        self.wire.refuse();
         Some(self.exit(at, describe(status), why))
     }
 
@@ -193,6 +195,7 @@ impl Admin {
             process.kill().await;
             status = None;
         }
+        self.wire.refuse();
         Some(self.exit(at, describe(status), why))
     }
 

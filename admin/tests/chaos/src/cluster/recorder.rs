@@ -73,8 +73,9 @@ impl Recorder {
     }
 
     pub async fn start(&self) -> anyhow::Result<()> {
-        let program = std::env::current_exe()?;
-        let mut start = command(&program.display().to_string(), None);
+        // Not its path: the file may have been built anew since this run began.
+        let program = format!("/proc/{}/exe", std::process::id());
+        let mut start = command(&program, None);
         start
             .arg("executor")
             .args(&self.arguments)
@@ -83,6 +84,7 @@ impl Recorder {
         *slot = Some(Process::start(&self.name, start, &self.log)?);
         for _ in 0..200 {
             if TcpStream::connect(self.listen).await.is_ok() {
+                self.wire.listen();
                 return Ok(());
             }
             tokio::time::sleep(Duration::from_millis(50)).await;
@@ -94,6 +96,7 @@ impl Recorder {
         if let Some(mut process) = self.process.lock().await.take() {
             process.kill().await;
         }
+        self.wire.refuse();
     }
 
     /// SIGTERM; killed after 15 s.
@@ -104,6 +107,7 @@ impl Recorder {
                 process.kill().await;
             }
         }
+        self.wire.refuse();
     }
 
     pub async fn signal(&self, name: &str) {

@@ -34,6 +34,7 @@ async fn look_after(cluster: &Arc<Cluster>, admin: &Arc<Admin>) {
         return;
     };
     slot.take();
+    admin.wire.refuse();
     drop(slot);
     // SIGABRT is how a failpoint ends a node.
     let how = describe(Some(status));

@@ -62,6 +62,7 @@ async fn play(cluster: Arc<Cluster>, card: Card, random: Random, faults: Faults)
     println!("{}  {}", crate::clock::text(from), card.name);
     let mut scene = Scene::new(cluster, random);
     let done = cards::play(card.name, &mut scene).await;
+    let failed = done.is_err();
     let note = match done {
         Ok(()) => scene.note,
         Err(error) => format!("{} {error:#}", scene.note),
@@ -73,6 +74,7 @@ async fn play(cluster: Arc<Cluster>, card: Card, random: Random, faults: Faults)
         from,
         to: now(),
         note,
+        failed,
         held: scene.held,
     };
     faults

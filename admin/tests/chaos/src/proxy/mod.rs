@@ -8,8 +8,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use tokio::net::TcpListener;
+use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
+
+use crate::cluster::process::free_port;
 
 pub use trap::{Trap, Trick, http};
 
@@ -18,7 +20,7 @@ pub use trap::{Trap, Trick, http};
 pub struct Mode {
     /// Before each piece is passed on, either way.
     pub delay: Duration,
-    /// Connections are taken and end at once.
+    /// Nobody listens: connections are refused, those of now end.
     pub down: bool,
     /// Connections stay open and nothing passes: half open, as after a cable was pulled.
     pub silent: bool,
@@ -41,13 +43,14 @@ pub struct Wire {
     pub address: SocketAddr,
     state: Arc<Mutex<State>>,
     sprung: Arc<AtomicU64>,
+    listens: Arc<watch::Sender<bool>>,
 }
 
 impl Wire {
-    pub async fn open(target: SocketAddr) -> std::io::Result<Self> {
-        let listener = TcpListener::bind(("127.0.0.1", 0)).await?;
+    pub async fn open(target: SocketAddr) -> anyhow::Result<Self> {
         let wire = Self {
-            address: listener.local_addr()?,
+            // Not one that the kernel gives to others while nobody listens here.
+            address: ([127, 0, 0, 1], free_port()?).into(),
             state: Arc::new(Mutex::new(State {
                 mode: Mode::default(),
                 target,
@@ -55,8 +58,11 @@ impl Wire {
                 alive: CancellationToken::new(),
             })),
             sprung: Arc::default(),
+            listens: Arc::new(watch::channel(true).0),
         };
-        tokio::spawn(pump::accept(listener, wire.clone()));
+        let (tell, told) = tokio::sync::oneshot::channel();
+        tokio::spawn(pump::accept(wire.clone(), tell));
+        told.await?;
         Ok(wire)
     }
 
@@ -74,6 +80,7 @@ impl Wire {
 
     pub fn set(&self, mode: Mode) {
         self.state().mode = mode;
+        self.listens.send_replace(!mode.down);
         if mode.down {
             self.cut();
         }
@@ -84,6 +91,29 @@ impl Wire {
         let mut state = self.state();
         state.mode = Mode::default();
         state.traps.clear();
+        self.listens.send_replace(true);
+    }
+
+    pub fn clear_traps(&self) {
+        self.state().traps.clear();
+    }
+
+    /// As when the process behind it is gone.
+    pub fn refuse(&self) {
+        let down = Mode {
+            down: true,
+            ..self.mode()
+        };
+        self.set(down);
+    }
+
+    /// The process is there again; what a card has set besides stays.
+    pub fn listen(&self) {
+        let up = Mode {
+            down: false,
+            ..self.mode()
+        };
+        self.set(up);
     }
 
     /// Ends all connections of now.

@@ -6,7 +6,7 @@ use std::time::Duration;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::watch;
+use tokio::sync::{oneshot, watch};
 
 use super::{Trick, Wire};
 
@@ -15,13 +15,28 @@ const PIECE: usize = 64 << 10;
 /// How often a silent wire looks whether it may speak again.
 const LOOK: Duration = Duration::from_millis(20);
 
-pub async fn accept(listener: TcpListener, wire: Wire) {
+/// Listens whenever the wire is not down. `ready` is told when it does for the first time.
+pub async fn accept(wire: Wire, ready: oneshot::Sender<()>) {
+    let mut listens = wire.listens.subscribe();
+    let mut ready = Some(ready);
+    while listens.wait_for(|listens| *listens).await.is_ok() {
+        let Ok(listener) = TcpListener::bind(wire.address).await else {
+            tokio::time::sleep(LOOK).await;
+            continue;
+        };
+        if let Some(ready) = ready.take() {
+            let _ = ready.send(());
+        }
+        tokio::select! {
+            () = take_all(&listener, &wire) => {}
+            _ = listens.wait_for(|listens| !*listens) => {}
+        }
+    }
+}
+
+async fn take_all(listener: &TcpListener, wire: &Wire) {
     while let Ok((client, _)) = listener.accept().await {
         let _ = client.set_nodelay(true);
-        if wire.mode().down {
-            // Dropped: the client sees an end without a byte.
-            continue;
-        }
         let (alive, target) = {
             let state = wire.state();
             (state.alive.clone(), state.target)

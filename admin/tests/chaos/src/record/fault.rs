@@ -70,6 +70,9 @@ pub struct Fault {
     /// What there is to say besides.
     #[serde(default)]
     pub note: String,
+    /// The card itself went wrong: the suite's fault, or a process that does not come back.
+    #[serde(default)]
+    pub failed: bool,
     /// Whether the target held a shard.
     #[serde(default)]
     pub held: bool,

@@ -54,6 +54,8 @@ pub fn judge(history: &History, findings: &Findings) -> Verdict {
             "only {offered} instants of {nominal:.0} were offered"
         ));
     }
+    let failed = history.faults.iter().filter(|fault| fault.failed);
+    reasons.extend(failed.map(|fault| format!("card {}: {}", fault.card, fault.note.trim())));
     let with_faults = !history.faults.is_empty();
     if with_faults && meta.db != "sqlite" {
         for name in ["fence_hits", "resolver"] {

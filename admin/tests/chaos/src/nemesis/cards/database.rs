@@ -95,7 +95,7 @@ async fn commits(scene: &mut Scene, wire: &Wire) -> anyhow::Result<()> {
     let before = wire.sprung();
     wire.set_trap(Trap::new("COMMIT", Trick::CutForwarded, 3));
     until(Duration::from_secs(4), || wire.sprung() >= before + 3).await;
-    wire.heal();
+    wire.clear_traps();
     scene.note = format!("{} cut", wire.sprung() - before);
     Ok(())
 }

@@ -84,7 +84,7 @@ async fn trick(scene: &mut Scene, wire: &Wire, needle: &str, trick: Trick) -> an
     let wanted = before + u64::from(TIMES);
     wire.set_trap(Trap::new(needle, trick, TIMES));
     until(Duration::from_secs(4), || wire.sprung() >= wanted).await;
-    wire.heal();
+    wire.clear_traps();
     scene.note = format!("{} requests", wire.sprung() - before);
     Ok(())
 }
