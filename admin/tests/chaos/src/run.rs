@@ -156,7 +156,11 @@ async fn set_up(
     let absent = Absent::start(roots, &cluster.secrets.access).await?;
     // The herd comes in the middle of the faults, on a round moment.
     let herd_at = now() + 1000 * (10 + cluster.options.seconds as Millis / 2);
-    let jobs = api.create_jobs(load::plan(herd_at)).await?;
+    let mut jobs = api.create_jobs(load::plan(herd_at)).await?;
+    let children = api.create_jobs(load::children()).await?;
+    let ids: Vec<i64> = children.iter().map(|job| job.id).collect();
+    jobs.extend(children);
+    jobs.extend(api.create_jobs(load::parents(&ids)).await?);
     load::poison(&cluster.database, &jobs).await?;
     Ok((absent, jobs))
 }

@@ -1,6 +1,7 @@
 //! The checker: reads files and a dump, knows no line of the product, and believes nobody.
 
 mod callbacks;
+mod children;
 mod delivery;
 mod edits;
 mod findings;
@@ -36,6 +37,7 @@ pub fn check(history: &History) -> Findings {
     lateness::check(history, &index, &mut findings);
     matching::check(history, &targets, &index, &mut findings);
     callbacks::check(history, &index, &mut findings);
+    children::check(history, &index, &mut findings);
     retries::check(history, &index, &mut findings);
     edits::check(history, &mut findings);
     processes::check(history, &index, &mut findings);

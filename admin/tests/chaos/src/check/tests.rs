@@ -22,6 +22,7 @@ fn job(id: i64, retries: i32) -> Job {
         created_at: 0,
         retries,
         catch_up: "all".into(),
+        children: vec![],
     }
 }
 
@@ -340,6 +341,42 @@ fn attempts_and_rows_that_are_still_open() {
         history.forget(2_008, &[What::Acked, What::End]);
         history.row(2_008).state = State::Sending;
     });
+}
+
+#[test]
+fn children_that_are_missing_doubled_or_made_up() {
+    let family = |births: &'static [i64]| {
+        move |history: &mut History| {
+            history.jobs[1].children = vec![3];
+            history.jobs.push(Job {
+                schedule: Schedule::None,
+                ..job(3, 0)
+            });
+            let parents: Vec<i64> = history
+                .runs
+                .iter()
+                .filter(|run| run.job_id == 2)
+                .map(|run| run.id)
+                .collect();
+            let missing = |parent: &i64| !births.contains(&-parent) && *parent > 0;
+            for parent in parents
+                .into_iter()
+                .chain(births.iter().copied())
+                .filter(missing)
+            {
+                let mut child = run(100_000 + history.runs.len() as i64, 3, 30_000);
+                (child.cause, child.fire_no) = (3, parent);
+                let receipt = event(What::Receive, &child, 30_000, "e1");
+                history.runs.push(child);
+                history.events.push(receipt);
+            }
+        }
+    };
+    assert_flagged(&[], family(&[]));
+    assert_flagged(&[Figure::ChildMissing], family(&[-2_008]));
+    let twice = [Figure::AmoDuplicate, Figure::AttemptGap, Figure::ChildTwice];
+    assert_flagged(&twice, family(&[2_008]));
+    assert_flagged(&[Figure::Phantom], family(&[77]));
 }
 
 #[test]

@@ -133,7 +133,13 @@ fn job(planned: &super::Planned, made: &Value) -> Job {
             .unwrap_or_default(),
         retries: made["retries"].as_i64().unwrap_or_default() as i32,
         catch_up: text("catch_up"),
+        children: ids(&made["children"]),
     }
+}
+
+fn ids(list: &Value) -> Vec<i64> {
+    let list = list.as_array().into_iter().flatten();
+    list.filter_map(Value::as_i64).collect()
 }
 
 /// The schedule in the oracle's words. A rate counts from the second in which its job was created.

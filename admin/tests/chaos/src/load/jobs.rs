@@ -12,7 +12,32 @@ pub struct Planned {
     pub draft: Value,
 }
 
-/// All of them. `herd_at`: when two hundred of them fire at once.
+/// Jobs that run after others and never by themselves.
+pub fn children() -> Vec<Planned> {
+    let child = |number: usize| Planned {
+        group: "child",
+        draft: json!({
+            "app": APP, "name": format!("child {number}"), "handler": "work", "schedule": {"kind": "none"},
+            "retries": if number.is_multiple_of(2) { 0 } else { 2 },
+        }),
+    };
+    (0..3).map(child).collect()
+}
+
+/// Jobs after each of whose fires these children run.
+pub fn parents(children: &[i64]) -> Vec<Planned> {
+    let parent = |(number, child): (usize, &i64)| Planned {
+        group: "parent",
+        draft: json!({
+            "app": APP, "name": format!("parent {number}"), "handler": "work", "params": MIXED,
+            "schedule": {"kind": "fixed_rate", "seconds": 5}, "misfire_threshold_seconds": 20,
+            "retries": if number.is_multiple_of(2) { 2 } else { 0 }, "children": [child],
+        }),
+    };
+    children.iter().enumerate().map(parent).collect()
+}
+
+/// All others. `herd_at`: when two hundred of them fire at once.
 pub fn plan(herd_at: Millis) -> Vec<Planned> {
     let mut all = Vec::new();
     let rate = |seconds: i64| json!({"kind": "fixed_rate", "seconds": seconds});

@@ -44,6 +44,9 @@ pub struct Job {
     pub created_at: Millis,
     pub retries: i32,
     pub catch_up: String,
+    /// Jobs that run after it.
+    #[serde(default)]
+    pub children: Vec<i64>,
 }
 
 /// What a client asked of the management API.

@@ -38,8 +38,9 @@ impl State {
     }
 }
 
-/// The cause `schedule`, as the tables number it.
+/// Causes, as the tables number them.
 pub const SCHEDULE: i64 = 0;
+pub const CHILD: i64 = 3;
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct RunRow {
