@@ -7,6 +7,7 @@
 mod access_token;
 mod database;
 mod problem;
+mod redis;
 mod rules;
 
 use std::fmt;
@@ -17,6 +18,7 @@ use std::time::Duration;
 pub use access_token::{AccessToken, random_secret};
 pub use database::Database;
 pub use problem::{Error, Problem};
+pub use redis::{RedisForm, RedisUrl};
 
 /// How log lines are written to standard error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -53,8 +55,10 @@ pub struct Config {
     pub database: Database,
     /// Refuse a database with an older schema instead of migrating it.
     pub no_migrate: bool,
-    /// `redis://` or `rediss://`; without it the lease in the database is enough.
+    /// As [`RedisUrl::parse`] reads it; without it the lease in the database is enough.
     pub redis_url: Option<String>,
+    /// PEM file with the authority that has signed Redis' certificate; `None`: those that this machine trusts.
+    pub redis_ca: Option<PathBuf>,
     /// Shards of a new database (`None`: 8), and what an existing one must agree with (`None`: anything).
     pub shards: Option<i32>,
     /// What executors present and what is sent to them; at least 16 characters.
@@ -90,6 +94,7 @@ impl Config {
             data_dir,
             no_migrate: false,
             redis_url: None,
+            redis_ca: None,
             shards: None,
             access_token: access_token.into(),
             admin_password: None,

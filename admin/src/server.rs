@@ -10,9 +10,9 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use crate::config::{self, Config, Problem};
+use crate::config::{self, Config, Problem, RedisForm, RedisUrl};
 use crate::executor::{ExecutorClient, Limits};
-use crate::lease::{Leases, Local, Redis};
+use crate::lease::{Leases, Local, Place, Redis, Servers};
 use crate::metrics::Metrics;
 use crate::pipeline::{
     Backfilling, Complete, FollowCalendars, FollowClock, Gaps, Parts, Pipeline, Registry, Resolve,
@@ -98,12 +98,7 @@ impl Admin {
         };
         let client = ExecutorClient::new(&config.access_token, limits)
             .map_err(|error| Error::Settings(error.to_string()))?;
-        let leases: Box<dyn Leases> = match &config.redis_url {
-            None => Box::new(Local),
-            Some(url) => {
-                Box::new(Redis::new(url, &store.cluster().await?, &node).map_err(Error::Settings)?)
-            }
-        };
+        let leases = leases(&config, &store, &node).await?;
         let metrics = Arc::new(Metrics::new());
         let parts = Parts {
             store: store.clone(),
@@ -240,6 +235,43 @@ async fn open(config: &Config) -> Result<Arc<Store>, Error> {
         store.migrate().await?;
     }
     Ok(store)
+}
+
+async fn leases(config: &Config, store: &Store, node: &str) -> Result<Box<dyn Leases>, Error> {
+    let Some(url) = &config.redis_url else {
+        return Ok(Box::new(Local));
+    };
+    let wrong = |setting, what: String| Error::Settings(Problem::new(setting, what).to_string());
+    let parsed = RedisUrl::parse(url).map_err(|what| wrong("redis-url", what))?;
+    let ca = match &config.redis_ca {
+        None => None,
+        Some(path) => Some(std::fs::read(path).map_err(|error| {
+            let what = format!("cannot read {}: {error}; name a PEM file", path.display());
+            wrong("redis-ca", what)
+        })?),
+    };
+    let place = Place {
+        servers: match parsed.form {
+            RedisForm::Single => Servers::Single { url: url.clone() },
+            RedisForm::Sentinel { master } => Servers::Sentinel { master },
+            RedisForm::Cluster => Servers::Cluster,
+        },
+        hosts: parsed.hosts,
+        tls: parsed.tls,
+        ca,
+        user: parsed.user,
+        password: parsed.password,
+        database: parsed.database,
+        sentinel_user: parsed.sentinel_user,
+        sentinel_password: parsed.sentinel_password,
+    };
+    let setting = if config.redis_ca.is_some() {
+        "redis-ca"
+    } else {
+        "redis-url"
+    };
+    let redis = Redis::new(&place, &store.cluster().await?, node);
+    Ok(Box::new(redis.map_err(|what| wrong(setting, what))?))
 }
 
 async fn first_admin(store: &Store, config: &Config, now: Millis) -> Result<FirstAdmin, Error> {

@@ -49,8 +49,12 @@ pub struct ServeSettings {
     #[arg(long, env = "CARILLON_NO_MIGRATE", help_heading = "Storage")]
     pub no_migrate: bool,
 
-    /// redis://user:password@host:6379/ or rediss://…, for quicker fail-over between nodes [default: none; the leases in
-    /// the database are enough]
+    /// redis://user:password@host:6379/, redis+sentinel://host:26379,host:26379/MASTER or
+    /// redis+cluster://host:6379,host:6379, each also as rediss… with TLS [default: none; the leases in the database are
+    /// enough]
+    ///
+    /// It saves the database work. What is correct is decided by the database alone; when Redis is lost, scheduling goes
+    /// on. Sentinels have credentials of their own: ?sentinel_user=…&sentinel_password=…
     #[arg(
         long,
         env = "CARILLON_REDIS_URL",
@@ -60,8 +64,20 @@ pub struct ServeSettings {
     )]
     pub redis_url: Option<String>,
 
+    /// PEM file with the authority that has signed the certificate of a rediss… server [default: those that this machine
+    /// trusts]
+    #[arg(
+        long,
+        env = "CARILLON_REDIS_CA",
+        value_name = "FILE",
+        help_heading = "Storage"
+    )]
+    pub redis_ca: Option<String>,
+
     /// Shards that the jobs are divided into, 1 to 1024: chosen on an empty database, and must agree with it later
     /// [default: 8, or what the database has]
+    ///
+    /// `carillon shards set` changes the number while nodes run.
     #[arg(
         long,
         env = "CARILLON_SHARDS",

@@ -91,6 +91,7 @@ impl ServeSettings {
         config.insecure_http = self.insecure_http;
         config.no_migrate = self.no_migrate;
         config.redis_url.clone_from(&self.redis_url);
+        config.redis_ca = self.redis_ca.as_ref().map(PathBuf::from);
         config.admin_password.clone_from(&self.admin_password);
         config.api_token.clone_from(&self.api_token);
         config

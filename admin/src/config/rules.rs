@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{Config, Problem};
+use super::{Config, Problem, RedisUrl};
 
 /// Shortest access token or API token, in characters.
 pub(super) const TOKEN_MIN: usize = 16;
@@ -15,6 +15,7 @@ pub(super) fn problems(config: &Config) -> Vec<Problem> {
     [
         plain_http(config),
         redis_url(config),
+        redis_ca(config),
         shards(config),
         token("access-token", Some(&config.access_token)),
         admin_password(config),
@@ -61,16 +62,16 @@ fn plain_http(config: &Config) -> Option<Problem> {
 
 fn redis_url(config: &Config) -> Option<Problem> {
     let url = config.redis_url.as_deref()?;
-    let right = url::Url::parse(url).is_ok_and(|url| {
-        matches!(url.scheme(), "redis" | "rediss")
-            && url.host_str().is_some_and(|host| !host.is_empty())
-    });
-    (!right).then(|| {
-        Problem::new(
-            "redis-url",
-            "this is no URL of a Redis server; write redis://host:6379/ or rediss://…",
-        )
-    })
+    let complaint = RedisUrl::parse(url).err()?;
+    Some(Problem::new("redis-url", complaint))
+}
+
+fn redis_ca(config: &Config) -> Option<Problem> {
+    config.redis_ca.as_ref()?;
+    let url = config.redis_url.as_deref().map(RedisUrl::parse);
+    let tls = matches!(url, Some(Ok(url)) if url.tls);
+    let wrong = "there is no TLS that it could be for; give a --redis-url that begins with rediss, or drop it";
+    (!tls).then(|| Problem::new("redis-ca", wrong))
 }
 
 fn shards(config: &Config) -> Option<Problem> {

@@ -8,6 +8,31 @@ use std::time::Duration;
 pub use self::redis::Redis;
 pub use local::Local;
 
+/// Where Redis is.
+#[derive(Clone)]
+pub struct Place {
+    pub servers: Servers,
+    /// Of the Sentinels or of some nodes of the Cluster.
+    pub hosts: Vec<(String, u16)>,
+    pub tls: bool,
+    /// PEM; None: the certificates that this machine trusts.
+    pub ca: Option<Vec<u8>>,
+    /// Of the data servers.
+    pub user: Option<String>,
+    pub password: Option<String>,
+    pub database: i64,
+    pub sentinel_user: Option<String>,
+    pub sentinel_password: Option<String>,
+}
+
+/// Who answers there.
+#[derive(Clone)]
+pub enum Servers {
+    Single { url: String },
+    Sentinel { master: String },
+    Cluster,
+}
+
 /// What a lock answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Answer {
@@ -27,6 +52,6 @@ pub trait Leases: Send + Sync {
     async fn renew(&self, shards: &[i32], ttl: Duration) -> Vec<Answer>;
     /// Gives back what is ours of these.
     async fn release(&self, shards: &[i32]);
-    /// Can it be asked now?
-    async fn is_there(&self) -> bool;
+    /// What its clock says, UTC epoch ms; None: it cannot be asked, or there is none.
+    async fn now(&self) -> Option<i64>;
 }

@@ -1,45 +1,43 @@
-//! One Redis: `SET NX PX` to take, scripts that compare the owner's token to renew and to release.
+//! Redis: `SET NX PX` to take, scripts that compare the owner's token to renew and to release.
 
+mod connect;
+
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use futures_util::future::join_all;
-use redis::aio::{ConnectionManager, ConnectionManagerConfig};
 use redis::{ExistenceCheck, RedisResult, Script, SetExpiry, SetOptions};
 
-use super::{Answer, Leases};
+use self::connect::{Connection, Live};
+use super::{Answer, Leases, Place};
 
 const RENEW: &str = "if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('PEXPIRE', KEYS[1], ARGV[2]) else return 0 end";
 const RELEASE: &str = "if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) else return 0 end";
 
+/// Of one call, whatever has to be connected or found first.
+const LIMIT: Duration = Duration::from_secs(1);
+
 pub struct Redis {
-    connection: ConnectionManager,
+    connection: Connection,
     cluster: String,
     /// The node's id: nobody else's value is ever renewed or removed.
     token: String,
     renew: Script,
     release: Script,
+    /// The last call failed: said once, not with each.
+    failing: AtomicBool,
 }
 
 impl Redis {
     /// Does not wait for the server: it may be away at the start, as at any later time.
-    pub fn new(url: &str, cluster: &str, node: &str) -> Result<Self, String> {
-        let wrong = |error: redis::RedisError| {
-            format!(
-                "--redis-url (CARILLON_REDIS_URL): {error}; write redis://host:6379/ or rediss://…"
-            )
-        };
-        let client = redis::Client::open(url).map_err(wrong)?;
-        let limits = ConnectionManagerConfig::new()
-            .set_connection_timeout(Some(Duration::from_millis(500)))
-            .set_response_timeout(Some(Duration::from_millis(500)))
-            .set_number_of_retries(1)
-            .set_max_delay(Duration::from_millis(500));
+    pub fn new(place: &Place, cluster: &str, node: &str) -> Result<Self, String> {
         Ok(Self {
-            connection: ConnectionManager::new_lazy_with_config(client, limits).map_err(wrong)?,
+            connection: Connection::new(place).map_err(|error| error.to_string())?,
             cluster: cluster.to_owned(),
             token: node.to_owned(),
             renew: Script::new(RENEW),
             release: Script::new(RELEASE),
+            failing: AtomicBool::new(false),
         })
     }
 
@@ -47,77 +45,81 @@ impl Redis {
         format!("carillon:{}:shard:{shard}", self.cluster)
     }
 
-    async fn try_take(&self, shard: i32, ttl: Duration) -> RedisResult<bool> {
+    /// Within the limit, on a connection that is made if there is none.
+    async fn ask<T>(&self, question: impl AsyncFnOnce(Live) -> RedisResult<T>) -> Option<T> {
+        let asking = async { question(self.connection.get().await?).await };
+        let complaint = match tokio::time::timeout(LIMIT, asking).await {
+            Ok(Ok(answer)) => {
+                self.failing.store(false, Ordering::Relaxed);
+                return Some(answer);
+            }
+            Ok(Err(error)) => error.to_string(),
+            Err(_) => "no answer in time".to_owned(),
+        };
+        self.connection.forget();
+        if !self.failing.swap(true, Ordering::Relaxed) {
+            tracing::warn!(error = complaint, "Redis cannot be asked");
+        }
+        None
+    }
+
+    async fn take_one(&self, shard: i32, ttl: Duration) -> Answer {
+        let ttl_ms = ttl.as_millis() as u64;
         let options = SetOptions::default()
             .conditional_set(ExistenceCheck::NX)
-            .with_expiration(SetExpiry::PX(ttl.as_millis() as u64));
-        let mut connection = self.connection.clone();
-        let taken: Option<String> = redis::AsyncCommands::set_options(
-            &mut connection,
-            self.key(shard),
-            &self.token,
-            options,
-        )
-        .await?;
-        // Not set: it may be our own key of before.
-        if taken.is_some() {
-            Ok(true)
-        } else {
-            self.try_renew(shard, ttl).await
-        }
+            .with_expiration(SetExpiry::PX(ttl_ms));
+        let taken = self.ask(async |mut live| {
+            let key = self.key(shard);
+            let taken: Option<String> =
+                redis::AsyncCommands::set_options(&mut live, key, &self.token, options).await?;
+            // Not set: it may be our own key of before.
+            match taken {
+                Some(_) => Ok(true),
+                None => self.run(&self.renew, shard, Some(ttl_ms), live).await,
+            }
+        });
+        answer(taken.await)
     }
 
-    async fn try_renew(&self, shard: i32, ttl: Duration) -> RedisResult<bool> {
-        let mut connection = self.connection.clone();
-        let done: i64 = self
-            .renew
-            .key(self.key(shard))
-            .arg(&self.token)
-            .arg(ttl.as_millis() as u64)
-            .invoke_async(&mut connection)
-            .await?;
-        Ok(done == 1)
-    }
-}
-
-impl Redis {
     async fn renew_one(&self, shard: i32, ttl: Duration) -> Answer {
-        match answer(self.try_renew(shard, ttl).await) {
+        let ttl_ms = Some(ttl.as_millis() as u64);
+        let renewed = self.ask(async |live| self.run(&self.renew, shard, ttl_ms, live).await);
+        match answer(renewed.await) {
             // Gone, by a restart or a flush: taken again unless another node was faster.
-            Answer::Taken => self.take(shard, ttl).await,
+            Answer::Taken => self.take_one(shard, ttl).await,
             other => other,
         }
     }
 
-    async fn release_one(&self, shard: i32) {
-        let mut connection = self.connection.clone();
-        let done: RedisResult<i64> = self
-            .release
-            .key(self.key(shard))
-            .arg(&self.token)
-            .invoke_async(&mut connection)
-            .await;
-        if let Err(error) = done {
-            tracing::debug!(%error, shard, "the lock was not released; it ends by itself");
+    async fn run(
+        &self,
+        script: &Script,
+        shard: i32,
+        ttl_ms: Option<u64>,
+        mut live: Live,
+    ) -> RedisResult<bool> {
+        let mut call = script.key(self.key(shard));
+        call.arg(&self.token);
+        if let Some(ttl_ms) = ttl_ms {
+            call.arg(ttl_ms);
         }
+        let done: i64 = call.invoke_async(&mut live).await?;
+        Ok(done == 1)
     }
 }
 
-fn answer(result: RedisResult<bool>) -> Answer {
-    match result {
-        Ok(true) => Answer::Granted,
-        Ok(false) => Answer::Taken,
-        Err(error) => {
-            tracing::debug!(%error, "redis does not answer");
-            Answer::Unreachable
-        }
+fn answer(granted: Option<bool>) -> Answer {
+    match granted {
+        Some(true) => Answer::Granted,
+        Some(false) => Answer::Taken,
+        None => Answer::Unreachable,
     }
 }
 
 #[async_trait::async_trait]
 impl Leases for Redis {
     async fn take(&self, shard: i32, ttl: Duration) -> Answer {
-        answer(self.try_take(shard, ttl).await)
+        self.take_one(shard, ttl).await
     }
 
     async fn renew(&self, shards: &[i32], ttl: Duration) -> Vec<Answer> {
@@ -126,12 +128,18 @@ impl Leases for Redis {
     }
 
     async fn release(&self, shards: &[i32]) {
-        join_all(shards.iter().map(|shard| self.release_one(*shard))).await;
+        let released = shards
+            .iter()
+            .map(|shard| self.ask(async |live| self.run(&self.release, *shard, None, live).await));
+        // What could not be released ends by itself.
+        join_all(released).await;
     }
 
-    async fn is_there(&self) -> bool {
-        let mut connection = self.connection.clone();
-        let answer: RedisResult<String> = redis::cmd("PING").query_async(&mut connection).await;
-        answer.is_ok()
+    async fn now(&self) -> Option<i64> {
+        let time = self.ask(async |mut live| {
+            let (seconds, micros): (i64, i64) = redis::cmd("TIME").query_async(&mut live).await?;
+            Ok(seconds * 1000 + micros / 1000)
+        });
+        time.await
     }
 }

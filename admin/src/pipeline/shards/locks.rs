@@ -55,7 +55,7 @@ impl Locks {
         let degraded = match self.asked.load(Ordering::Relaxed) {
             true => self.are_away(),
             // Nothing was to be asked: only a node that is degraded wants to know when that ends.
-            false => pipeline.is_degraded() && !pipeline.leases.is_there().await,
+            false => pipeline.is_degraded() && pipeline.leases.now().await.is_none(),
         };
         set_degraded(pipeline, degraded);
     }

@@ -61,7 +61,7 @@ mod proofs {
     fn the_four_walls() {
         for (path, text, stays_in) in [
             ("pipeline/scan.rs", "use sea_orm::EntityTrait;", "store"),
-            ("lease/mod.rs", "use ::redis::Client;", "lease/redis.rs"),
+            ("lease/mod.rs", "use ::redis::Client;", "lease/redis"),
             (
                 "executor/mod.rs",
                 "fn f() -> actix_web::Result<()> { todo!() }",
@@ -82,7 +82,7 @@ mod proofs {
             (
                 "web/mod.rs",
                 "fn f(_: impl ::redis::ToRedisArgs) {}",
-                "lease/redis.rs",
+                "lease/redis",
             ),
             ("lib.rs", "use carillon_executor::Executor;", "cli"),
             (
@@ -143,6 +143,7 @@ mod proofs {
             "use sea_orm::{ConnectionTrait, Value}; use super::Result; use crate::store::Error;",
         );
         fine("lease/redis.rs", "use redis::aio::ConnectionManager;");
+        fine("lease/redis/connect.rs", "use redis::Client;");
         fine(
             "lease/mod.rs",
             "mod redis; pub use self::redis::RedisLeases; fn f(redis: u8) { let _ = redis + 1; }",

@@ -9,7 +9,7 @@ const CRATES: &[(&str, &[&str])] = &[
     ("sea_orm_migration", &["store"]),
     ("sqlx", &["store"]),
     ("carillon_migrations", &["store"]),
-    ("redis", &["lease/redis.rs"]),
+    ("redis", &["lease/redis"]),
     ("actix_web", &["web"]),
     ("askama", &["web"]),
     ("askama_web", &["web"]),
