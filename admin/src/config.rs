@@ -7,7 +7,7 @@
 mod access_token;
 mod database;
 mod problem;
-mod redis;
+mod redis_url;
 mod rules;
 
 use std::fmt;
@@ -18,7 +18,7 @@ use std::time::Duration;
 pub use access_token::{AccessToken, random_secret};
 pub use database::Database;
 pub use problem::{Error, Problem};
-pub use redis::{RedisForm, RedisUrl};
+pub use redis_url::{RedisForm, RedisUrl};
 
 /// How log lines are written to standard error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -47,6 +47,8 @@ pub enum LostRule {
 pub struct Config {
     /// Where console, API and executors are answered. Plain HTTP.
     pub listen: SocketAddr,
+    /// Where executors alone are answered, in place of `listen`.
+    pub executor_listen: Option<SocketAddr>,
     /// Allow plain HTTP on an address that is not loopback.
     pub insecure_http: bool,
     /// Folder of the node's own files; created when missing.
@@ -81,6 +83,8 @@ pub struct Config {
     pub in_flight: usize,
     /// When a run is given up whose executor is gone.
     pub lost_rule: LostRule,
+    /// Runs that wait in memory; above it nothing more is claimed. No flag: for tests.
+    pub ring_capacity: usize,
 }
 
 impl Config {
@@ -89,6 +93,7 @@ impl Config {
         let data_dir = data_dir.into();
         Self {
             listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 8080)),
+            executor_listen: None,
             insecure_http: false,
             database: Database::in_folder(&data_dir),
             data_dir,
@@ -106,7 +111,13 @@ impl Config {
             request_timeout: Duration::from_secs(3),
             in_flight: 32,
             lost_rule: LostRule::Lease,
+            ring_capacity: 100_000,
         }
+    }
+
+    /// Where executors are answered.
+    pub fn executors_at(&self) -> SocketAddr {
+        self.executor_listen.unwrap_or(self.listen)
     }
 
     /// Checks the range of each setting and the rules between them.

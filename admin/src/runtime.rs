@@ -29,7 +29,7 @@ pub trait Service: Send + Sync + 'static {
     }
 }
 
-/// More panics of one service within a minute than this end the process: it is safe to start anew.
+/// So many panics of one service within a minute end the process: it is safe to start anew.
 const PANICS_A_MINUTE: usize = 3;
 
 /// Runs a service until `stop`. A panic is logged and the service goes on; too many cancel `fatal`.
@@ -79,7 +79,7 @@ fn too_many(panics: &mut VecDeque<Instant>, now: Instant) -> bool {
     {
         panics.pop_front();
     }
-    panics.len() > PANICS_A_MINUTE
+    panics.len() >= PANICS_A_MINUTE
 }
 
 #[cfg(test)]
@@ -132,7 +132,7 @@ mod tests {
     #[test]
     fn panic_after_panic_ends_the_process() {
         let (mut panics, start) = (VecDeque::new(), Instant::now());
-        assert!((0..PANICS_A_MINUTE).all(|_| !too_many(&mut panics, start)));
+        assert!((1..PANICS_A_MINUTE).all(|_| !too_many(&mut panics, start)));
         assert!(too_many(&mut panics, start));
         assert!(!too_many(&mut panics, start + Duration::from_secs(61)));
     }

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use carillon_scheduler::{Clock, Millis};
+use futures_util::future::join_all;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -20,17 +21,19 @@ use crate::pipeline::{
 };
 use crate::runtime::{self, Service};
 use crate::store::{self, Database, Store};
-use crate::web;
 use crate::web::setup::{self, FirstAdmin};
+use crate::web::{self, Part, Server};
 
 /// Why a node cannot start or go on.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     #[error(transparent)]
     Store(#[from] store::Error),
-    #[error("cannot listen on {address} (--listen, CARILLON_LISTEN): {source}")]
+    #[error("cannot listen on {address} ({setting}): {source}")]
     Listen {
         address: SocketAddr,
+        /// Flag and variable.
+        setting: &'static str,
         source: std::io::Error,
     },
     #[error("{0}")]
@@ -66,6 +69,8 @@ pub struct Admin {
     state: web::Shared,
     listener: TcpListener,
     address: SocketAddr,
+    /// Where executors alone are answered, if that is apart.
+    executors: Option<(TcpListener, SocketAddr)>,
     ready: Arc<AtomicBool>,
 }
 
@@ -98,7 +103,7 @@ impl Admin {
         };
         let client = ExecutorClient::new(&config.access_token, limits)
             .map_err(|error| Error::Settings(error.to_string()))?;
-        let leases = leases(&config, &store, &node).await?;
+        let leases = locks(&config, &store.cluster().await?, &node)?;
         let metrics = Arc::new(Metrics::new());
         let parts = Parts {
             store: store.clone(),
@@ -113,7 +118,12 @@ impl Admin {
         let pipeline = Pipeline::new(parts);
         pipeline.begin().await?;
         let first_admin = first_admin(&store, &config, clock.now()).await?;
-        let (listener, address) = listen(config.listen)?;
+        let (listener, address) = listen(config.listen, "--listen, CARILLON_LISTEN")?;
+        let executors = "--executor-listen, CARILLON_EXECUTOR_LISTEN";
+        let executors = config
+            .executor_listen
+            .map(|address| listen(address, executors))
+            .transpose()?;
         pipeline.set_address(format!("http://{address}/"));
         let ready = Arc::new(AtomicBool::new(false));
         let state = web::State {
@@ -132,6 +142,7 @@ impl Admin {
             state: web::Shared::new(state),
             listener,
             address,
+            executors,
             ready,
         })
     }
@@ -141,35 +152,53 @@ impl Admin {
         self.address
     }
 
+    /// Where executors are answered.
+    pub fn executor_address(&self) -> SocketAddr {
+        let apart = self.executors.as_ref().map(|(_, address)| *address);
+        apart.unwrap_or(self.address)
+    }
+
     /// Serves until `stop`, then stops in order. A second cancellation is not needed: it ends within 15 s.
     ///
     /// # Errors
     /// The web server cannot start, or a service has failed again and again.
     pub async fn run(self, stop: CancellationToken) -> Result<(), Error> {
-        let server = web::serve(self.listener, self.state)?;
-        let web = server.handle();
-        let served = tokio::spawn(server);
-        let tasks = TaskTracker::new();
+        let executor_address = self.executor_address();
+        let servers = servers(self.listener, self.executors, self.state)?;
+        let webs: Vec<_> = servers.iter().map(Server::handle).collect();
+        let served: Vec<_> = servers.into_iter().map(tokio::spawn).collect();
+        let (takers, tasks) = (TaskTracker::new(), TaskTracker::new());
         let fatal = CancellationToken::new();
         let (taking, sending) = (CancellationToken::new(), CancellationToken::new());
         for service in self.services.taking() {
-            runtime::run(service, &tasks, taking.clone(), fatal.clone());
+            runtime::run(service, &takers, taking.clone(), fatal.clone());
         }
         let scans = self.services.scans.clone();
-        tasks.spawn(scans.run(tasks.clone(), taking.clone(), fatal.clone()));
+        takers.spawn(scans.run(takers.clone(), taking.clone(), fatal.clone()));
         for service in self.services.sending() {
             runtime::run(service, &tasks, sending.clone(), fatal.clone());
         }
         self.ready.store(true, Ordering::Relaxed);
-        tracing::info!(address = %self.address, node = self.pipeline.node, shards = self.pipeline.shards(), "serving");
+        tracing::info!(address = %self.address, executors = %executor_address, node = self.pipeline.node, shards = self.pipeline.shards(), "serving");
         tokio::select! {
             () = stop.cancelled() => {}
             () = fatal.cancelled() => return Err(Error::Services),
         }
         tracing::info!("stopping");
         self.ready.store(false, Ordering::Relaxed);
-        let orderly = stop_in_order(&self.pipeline, &self.services, &taking, &sending, &tasks);
-        if tokio::time::timeout(STOP_WITHIN - Duration::from_secs(3), orderly)
+        taking.cancel();
+        takers.close();
+        // A claim or a renewal under way would take a lease back that has just been given away.
+        if tokio::time::timeout(HAND_OVER, takers.wait())
+            .await
+            .is_err()
+        {
+            tracing::warn!(
+                "a claim under way does not end; its shard is free when its lease is over"
+            );
+        }
+        let orderly = stop_in_order(&self.pipeline, &self.services, &sending, &tasks);
+        if tokio::time::timeout(STOP_WITHIN - HAND_OVER - Duration::from_secs(3), orderly)
             .await
             .is_err()
         {
@@ -178,11 +207,12 @@ impl Admin {
             );
         }
         // Callbacks are answered to the end: their results are committed by then.
-        if tokio::time::timeout(Duration::from_secs(3), web.stop(true))
+        let stops = join_all(webs.iter().map(|web| web.stop(true)));
+        if tokio::time::timeout(Duration::from_secs(3), stops)
             .await
             .is_err()
         {
-            served.abort();
+            served.iter().for_each(tokio::task::JoinHandle::abort);
         }
         tracing::info!("stopped");
         Ok(())
@@ -193,22 +223,35 @@ impl Admin {
     /// # Errors
     /// The listener cannot be used.
     pub fn serve_only(self) -> Result<(Services, Arc<Pipeline>, Arc<Store>), Error> {
-        let server = web::serve(self.listener, self.state)?;
-        tokio::spawn(server);
+        for server in servers(self.listener, self.executors, self.state)? {
+            tokio::spawn(server);
+        }
         self.ready.store(true, Ordering::Relaxed);
         Ok((self.services, self.pipeline, self.store))
     }
 }
 
-/// No new shards and claims; leases back; due runs are marked until a peer refuses them; requests end; results are stored.
+fn servers(
+    listener: TcpListener,
+    executors: Option<(TcpListener, SocketAddr)>,
+    state: web::Shared,
+) -> std::io::Result<Vec<Server>> {
+    let Some((apart, _)) = executors else {
+        return Ok(vec![web::serve(listener, state, Part::All)?]);
+    };
+    Ok(vec![
+        web::serve(listener, state.clone(), Part::People)?,
+        web::serve(apart, state, Part::Executors)?,
+    ])
+}
+
+/// After the end of new shards and claims: leases back; due runs are marked until a peer refuses them; requests end; results are stored.
 async fn stop_in_order(
     pipeline: &Pipeline,
     services: &Services,
-    taking: &CancellationToken,
     sending: &CancellationToken,
     tasks: &TaskTracker,
 ) {
-    taking.cancel();
     services.shards.give_all_back().await;
     let until = Instant::now() + HAND_OVER;
     while pipeline.has_peers()
@@ -237,7 +280,11 @@ async fn open(config: &Config) -> Result<Arc<Store>, Error> {
     Ok(store)
 }
 
-async fn leases(config: &Config, store: &Store, node: &str) -> Result<Box<dyn Leases>, Error> {
+/// The locks in front of the leases, for this node of this cluster.
+///
+/// # Errors
+/// `Settings`: the URL or the certificate of Redis cannot be used.
+pub fn locks(config: &Config, cluster: &str, node: &str) -> Result<Box<dyn Leases>, Error> {
     let Some(url) = &config.redis_url else {
         return Ok(Box::new(Local));
     };
@@ -270,7 +317,7 @@ async fn leases(config: &Config, store: &Store, node: &str) -> Result<Box<dyn Le
     } else {
         "redis-url"
     };
-    let redis = Redis::new(&place, &store.cluster().await?, node);
+    let redis = Redis::new(&place, cluster, node);
     Ok(Box::new(redis.map_err(|what| wrong(setting, what))?))
 }
 
@@ -294,8 +341,12 @@ impl From<&config::Database> for Database {
     }
 }
 
-fn listen(address: SocketAddr) -> Result<(TcpListener, SocketAddr), Error> {
-    let failed = |source| Error::Listen { address, source };
+fn listen(address: SocketAddr, setting: &'static str) -> Result<(TcpListener, SocketAddr), Error> {
+    let failed = |source| Error::Listen {
+        address,
+        setting,
+        source,
+    };
     let listener = TcpListener::bind(address).map_err(failed)?;
     let bound = listener.local_addr().map_err(failed)?;
     Ok((listener, bound))
@@ -305,7 +356,7 @@ impl Services {
     fn of(pipeline: &Arc<Pipeline>) -> Self {
         Self {
             registry: Arc::new(Registry::new(pipeline.clone())),
-            follow_clock: Arc::new(FollowClock(pipeline.clone())),
+            follow_clock: Arc::new(FollowClock::new(pipeline.clone())),
             shards: Arc::new(Shards::new(pipeline.clone())),
             scans: Arc::new(Scans::new(pipeline.clone())),
             tick: Arc::new(Tick(pipeline.clone())),

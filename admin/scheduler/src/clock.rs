@@ -3,19 +3,18 @@
 //! Everything else is given its `now`. A node's wall clock decides nothing: [`SystemClock`] carries the database's
 //! time on the monotonic clock, so all nodes of one database agree, whatever their hosts think.
 
+mod followed;
+mod manual;
+
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use self::followed::Followed;
+pub use self::manual::ManualClock;
 use crate::Millis;
 
-/// What a single observation may move the clock by, in ms.
-const SLEW_MS: i64 = 50;
-/// A larger difference is a step and needs confirmation, in ms.
-const STEP_MS: i64 = 5_000;
-/// Samples of a step count as agreeing when they lie this close together, in ms.
-const AGREE_MS: i64 = 2_000;
-/// Agreeing samples that a step needs.
-const STEP_SAMPLES: u32 = 3;
+/// Another clock counts as agreeing when it lies this close, in ms; so do the samples of a step.
+pub const AGREE_MS: i64 = 2_000;
 
 /// Where `now` comes from.
 pub trait Clock: Send + Sync {
@@ -25,10 +24,42 @@ pub trait Clock: Send + Sync {
     /// Time since a fixed start; never goes back. Leases are trusted by it.
     fn monotonic(&self) -> Duration;
 
-    /// Tells the clock what the database's clock said. `asked` and `answered` are [`Clock::monotonic`] before and
-    /// after the question. A clock that follows nobody ignores it.
-    fn observe(&self, _db_now: Millis, _asked: Duration, _answered: Duration) -> Observed {
+    /// Tells the clock what the database's clock said. A clock that follows nobody ignores it.
+    fn observe(&self, _sample: Sample) -> Observed {
         Observed::Slewed { by: 0 }
+    }
+
+    /// What this machine's own clock says, UTC epoch ms. It decides nothing: it only bears witness when another clock
+    /// jumps. None: there is no other clock than [`Clock::now`].
+    fn wall(&self) -> Option<Millis> {
+        None
+    }
+}
+
+/// An answer of the database's clock.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Sample {
+    /// UTC epoch ms.
+    pub db_now: Millis,
+    /// [`Clock::monotonic`] before the question.
+    pub asked: Duration,
+    /// [`Clock::monotonic`] after it.
+    pub answered: Duration,
+    /// Another clock, this machine's or Redis', says the same within [`AGREE_MS`].
+    pub confirmed: bool,
+}
+
+impl Sample {
+    fn earliest(&self) -> i64 {
+        self.db_now - millis(self.answered)
+    }
+
+    fn latest(&self) -> i64 {
+        self.db_now - millis(self.asked)
+    }
+
+    fn middle(&self) -> i64 {
+        self.db_now - millis((self.asked + self.answered) / 2)
     }
 }
 
@@ -41,8 +72,12 @@ impl<C: Clock + ?Sized> Clock for Arc<C> {
         (**self).monotonic()
     }
 
-    fn observe(&self, db_now: Millis, asked: Duration, answered: Duration) -> Observed {
-        (**self).observe(db_now, asked, answered)
+    fn observe(&self, sample: Sample) -> Observed {
+        (**self).observe(sample)
+    }
+
+    fn wall(&self) -> Option<Millis> {
+        (**self).wall()
     }
 }
 
@@ -54,7 +89,7 @@ pub enum Observed {
         /// Milliseconds; positive is forward.
         by: i64,
     },
-    /// More than 5 s away: not taken before three agreeing samples. Claims and marks should wait.
+    /// More than 5 s away: not taken before three agreeing samples and another clock that agrees. Claims and marks wait.
     Held {
         /// How many samples have agreed so far.
         samples: u32,
@@ -73,35 +108,26 @@ pub struct SystemClock {
     state: Mutex<Followed>,
 }
 
-/// How the database's clock is followed. All offsets are "epoch ms − monotonic ms".
-#[derive(Debug)]
-struct Followed {
-    offset: i64,
-    observed: bool,
-    step: Option<(i64, u32)>,
-}
-
 impl SystemClock {
     /// Starts from the system's wall clock.
-    #[expect(clippy::disallowed_methods, reason = "this is the clock")]
     pub fn new() -> Self {
-        let since_epoch = std::time::SystemTime::now()
-            .duration_since(std::time::UNIX_EPOCH)
-            .unwrap_or_default();
-        let offset = millis(since_epoch);
         Self {
             start: Instant::now(),
-            state: Mutex::new(Followed {
-                offset,
-                observed: false,
-                step: None,
-            }),
+            state: Mutex::new(Followed::from(wall_clock())),
         }
     }
 
     fn state(&self) -> MutexGuard<'_, Followed> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+#[expect(clippy::disallowed_methods, reason = "this is the clock")]
+fn wall_clock() -> Millis {
+    let since_epoch = std::time::SystemTime::now()
+        .duration_since(std::time::UNIX_EPOCH)
+        .unwrap_or_default();
+    millis(since_epoch)
 }
 
 impl Default for SystemClock {
@@ -119,93 +145,12 @@ impl Clock for SystemClock {
         self.start.elapsed()
     }
 
-    fn observe(&self, db_now: Millis, asked: Duration, answered: Duration) -> Observed {
-        let mut state = self.state();
-        let (earliest, latest) = (db_now - millis(answered), db_now - millis(asked));
-        // An answer that was long on its way says little: where ours is possible, or nearly so, it moves as little as it
-        // must. Taking the middle would move it by half of what a busy database makes us wait.
-        let nearest = state.offset.clamp(earliest, latest);
-        let sample = if (nearest - state.offset).abs() <= SLEW_MS {
-            nearest
-        } else {
-            db_now - millis((asked + answered) / 2)
-        };
-        state.observe(sample)
-    }
-}
-
-impl Followed {
-    /// `sample` is the offset that the database's answer asks for.
-    fn observe(&mut self, sample: i64) -> Observed {
-        let difference = sample - self.offset;
-        if !self.observed {
-            self.observed = true;
-            self.offset = sample;
-            return Observed::Slewed { by: difference };
-        }
-        if difference.abs() <= STEP_MS {
-            self.step = None;
-            let by = difference.clamp(-SLEW_MS, SLEW_MS);
-            self.offset += by;
-            return Observed::Slewed { by };
-        }
-        self.confirm(sample, difference)
+    fn observe(&self, sample: Sample) -> Observed {
+        self.state().observe(sample)
     }
 
-    /// Samples are compared with the first of their row, so a drifting clock cannot walk through the guard.
-    fn confirm(&mut self, sample: i64, difference: i64) -> Observed {
-        let (first, samples) = match self.step {
-            Some((first, samples)) if (sample - first).abs() <= AGREE_MS => (first, samples + 1),
-            _ => (sample, 1),
-        };
-        if samples < STEP_SAMPLES {
-            self.step = Some((first, samples));
-            return Observed::Held { samples };
-        }
-        self.step = None;
-        self.offset = sample;
-        Observed::Stepped { by: difference }
-    }
-}
-
-/// A clock that stands still until it is moved. For tests, also of other crates.
-#[derive(Debug)]
-pub struct ManualClock {
-    state: Mutex<(Millis, Duration)>,
-}
-
-impl ManualClock {
-    /// Starts at `start`, with a monotonic time of zero.
-    pub const fn new(start: Millis) -> Self {
-        Self {
-            state: Mutex::new((start, Duration::ZERO)),
-        }
-    }
-
-    /// Lets time pass: both clocks move.
-    pub fn advance(&self, by: Duration) {
-        let mut state = self.state();
-        state.0 += millis(by);
-        state.1 += by;
-    }
-
-    /// Sets the wall clock, forward or back; the monotonic one stays.
-    pub fn set(&self, now: Millis) {
-        self.state().0 = now;
-    }
-
-    fn state(&self) -> MutexGuard<'_, (Millis, Duration)> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl Clock for ManualClock {
-    fn now(&self) -> Millis {
-        self.state().0
-    }
-
-    fn monotonic(&self) -> Duration {
-        self.state().1
+    fn wall(&self) -> Option<Millis> {
+        Some(wall_clock())
     }
 }
 
@@ -218,54 +163,20 @@ fn millis(duration: Duration) -> i64 {
 mod tests {
     use super::*;
 
-    fn followed(offset: i64) -> Followed {
-        let mut followed = Followed {
-            offset: 0,
-            observed: false,
-            step: None,
-        };
-        assert_eq!(followed.observe(offset), Observed::Slewed { by: offset });
-        followed
-    }
-
-    #[test]
-    fn slews_at_most_50_ms() {
-        let mut clock = followed(1_000_000);
-        assert_eq!(clock.observe(1_000_020), Observed::Slewed { by: 20 });
-        assert_eq!(clock.observe(1_003_000), Observed::Slewed { by: 50 });
-        assert_eq!(clock.observe(996_000), Observed::Slewed { by: -50 });
-        assert_eq!(clock.offset, 1_000_020);
-    }
-
-    #[test]
-    fn a_step_needs_three_samples_that_agree() {
-        let mut clock = followed(0);
-        assert_eq!(clock.observe(60_000), Observed::Held { samples: 1 });
-        assert_eq!(clock.observe(61_000), Observed::Held { samples: 2 });
-        assert_eq!(clock.observe(70_000), Observed::Held { samples: 1 });
-        assert_eq!(clock.observe(70_000), Observed::Held { samples: 2 });
-        assert_eq!(clock.offset, 0, "a held sample moves nothing");
-        assert_eq!(clock.observe(70_500), Observed::Stepped { by: 70_500 });
-        assert_eq!(clock.offset, 70_500);
-    }
-
-    #[test]
-    fn one_near_sample_forgets_the_step() {
-        let mut clock = followed(0);
-        clock.observe(-9_000);
-        clock.observe(-9_000);
-        assert_eq!(clock.observe(0), Observed::Slewed { by: 0 });
-        assert_eq!(clock.observe(-9_000), Observed::Held { samples: 1 });
+    fn sample(db_now: Millis, asked: Duration, answered: Duration) -> Sample {
+        Sample {
+            db_now,
+            asked,
+            answered,
+            confirmed: true,
+        }
     }
 
     #[test]
     fn the_middle_of_the_round_trip_counts() {
         let clock = SystemClock::new();
-        clock.observe(
-            1_000_000,
-            Duration::from_millis(100),
-            Duration::from_millis(300),
-        );
+        let (asked, answered) = (Duration::from_millis(100), Duration::from_millis(300));
+        clock.observe(sample(1_000_000, asked, answered));
         let (now, monotonic) = (clock.now(), millis(clock.monotonic()));
         assert!(
             (now - monotonic - 999_800).abs() <= 1_000,
@@ -280,28 +191,13 @@ mod tests {
         let database_now = clock.now();
         // The database was read at once; its answer took almost a second.
         let late = asked + Duration::from_millis(900);
-        let observed = clock.observe(database_now, asked, late);
+        let observed = clock.observe(sample(database_now, asked, late));
         assert_eq!(observed, Observed::Slewed { by: 0 });
         // A millisecond more than is possible is no reason to go to the middle.
-        let observed = clock.observe(database_now + 903, asked, late);
+        let observed = clock.observe(sample(database_now + 903, asked, late));
         let Observed::Slewed { by } = observed else {
             panic!("{observed:?}")
         };
         assert!((1..=3).contains(&by), "{by}");
-    }
-
-    #[test]
-    fn the_manual_clock_moves_when_told() {
-        let clock = ManualClock::new(1_000);
-        clock.advance(Duration::from_millis(1_500));
-        assert_eq!(
-            (clock.now(), clock.monotonic()),
-            (2_500, Duration::from_millis(1_500))
-        );
-        clock.set(10);
-        assert_eq!(
-            (clock.now(), clock.monotonic()),
-            (10, Duration::from_millis(1_500))
-        );
     }
 }

@@ -20,7 +20,7 @@ mod words;
 
 pub use alarm::AlarmKind;
 pub use block::BlockStrategy;
-pub use clock::{Clock, ManualClock, Observed, SystemClock};
+pub use clock::{Clock, ManualClock, Observed, Sample, SystemClock};
 pub use job::{FieldError, JobDraft, JobSpec, validate_app_name};
 pub use misfire::{CatchUp, MisfirePolicy};
 pub use overlap::Overlap;

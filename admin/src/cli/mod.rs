@@ -56,6 +56,8 @@ enum Command {
     /// Also while nodes run. Every difference is told with its reason; instants that were edited away, disabled, not planned
     /// yet or pruned are explained.
     Audit(Box<audit::Wish>),
+    /// After an older state of the database was restored: let the nodes go on that have noticed it and stand still
+    Resync(DatabaseSettings),
     /// Say when a cron expression fires, by the rules of the planner
     Next(Box<next::Wish>),
 }
@@ -87,6 +89,7 @@ fn run(wanted: Cli) -> anyhow::Result<()> {
             Command::Migrate(settings) => migrate::run(settings).await,
             Command::Audit(wish) => audit::run(*wish).await,
             Command::Shards(wish) => shards::run(*wish).await,
+            Command::Resync(settings) => shards::resync(settings).await,
             Command::Next(wish) => next::run(&wish),
         }
     })

@@ -38,6 +38,13 @@ pub struct ServeSettings {
     )]
     pub listen: String,
 
+    /// IP address and port of the executor protocol alone; --listen then no longer serves it [default: --listen serves
+    /// all]
+    ///
+    /// So executors and people can be kept on different networks, and neither can use up the connections of the other.
+    #[arg(long, env = "CARILLON_EXECUTOR_LISTEN", value_name = "IP:PORT")]
+    pub executor_listen: Option<String>,
+
     /// Allow plain HTTP on an address that other machines reach: behind a proxy that speaks TLS, or in a closed network
     #[arg(long, env = "CARILLON_INSECURE_HTTP")]
     pub insecure_http: bool,

@@ -1,4 +1,4 @@
-//! `carillon shards`: who works which shard; and another number of shards, while nodes run.
+//! `carillon shards`: who works which shard; another number of shards, while nodes run; and `carillon resync`.
 
 use std::sync::Arc;
 
@@ -73,6 +73,18 @@ async fn set(settings: &DatabaseSettings, count: &str) -> anyhow::Result<()> {
             done.after, done.before, done.jobs, done.runs
         );
     }
+    Ok(())
+}
+
+/// `carillon resync`
+pub async fn resync(settings: DatabaseSettings) -> anyhow::Result<()> {
+    logging::start(LogFormat::Text, "warn");
+    let store = open(&settings).await?;
+    let actor = Actor::new("command line", "");
+    let shards = store.resync(SystemClock::new().now(), &actor).await?;
+    println!(
+        "{shards} shards have epochs above all that any node remembers; nodes go on within a second"
+    );
     Ok(())
 }
 

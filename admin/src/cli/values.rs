@@ -75,7 +75,11 @@ impl ServeSettings {
             .database
             .database()
             .map(|database| config.database = database));
-        put(listen(&self.listen).map(|address| config.listen = address));
+        put(listen("listen", &self.listen).map(|address| config.listen = address));
+        if let Some(text) = &self.executor_listen {
+            let read = listen("executor-listen", text);
+            put(read.map(|address| config.executor_listen = Some(address)));
+        }
         put(log_format(&self.log_format).map(|format| config.log_format = format));
         if let Some(shards) = &self.shards {
             put(number("shards", shards).map(|shards| config.shards = Some(shards)));
@@ -98,11 +102,11 @@ impl ServeSettings {
     }
 }
 
-fn listen(text: &str) -> Result<SocketAddr, Problem> {
+fn listen(setting: &'static str, text: &str) -> Result<SocketAddr, Problem> {
     text.parse().map_err(|_| {
         let right = "write 127.0.0.1:8080, [::1]:8080 or the like";
         Problem::new(
-            "listen",
+            setting,
             format!("`{text}` is no IP address with a port; {right}"),
         )
     })

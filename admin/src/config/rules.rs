@@ -13,7 +13,9 @@ const IN_FLIGHT: std::ops::RangeInclusive<usize> = 1..=1000;
 /// Everything that is wrong with `config`, in the order of the manual.
 pub(super) fn problems(config: &Config) -> Vec<Problem> {
     [
-        plain_http(config),
+        plain_http(config, "listen"),
+        plain_http(config, "executor-listen"),
+        two_listeners(config),
         redis_url(config),
         redis_ca(config),
         shards(config),
@@ -47,16 +49,27 @@ pub(super) fn problems(config: &Config) -> Vec<Problem> {
     .collect()
 }
 
-fn plain_http(config: &Config) -> Option<Problem> {
-    (!config.listen.ip().is_loopback() && !config.insecure_http).then(|| {
+fn plain_http(config: &Config, setting: &'static str) -> Option<Problem> {
+    let address = match setting {
+        "listen" => config.listen,
+        _ => config.executor_listen?,
+    };
+    (!address.ip().is_loopback() && !config.insecure_http).then(|| {
         Problem::new(
-            "listen",
+            setting,
             format!(
-                "{} is reached from other machines, and what is sent there, passwords too, is not encrypted; listen on \
-                 127.0.0.1 behind a proxy with TLS, or accept that with --insecure-http (CARILLON_INSECURE_HTTP=true)",
-                config.listen
+                "{address} is reached from other machines, and what is sent there, passwords too, is not encrypted; listen on \
+                 127.0.0.1 behind a proxy with TLS, or accept that with --insecure-http (CARILLON_INSECURE_HTTP=true)"
             ),
         )
+    })
+}
+
+fn two_listeners(config: &Config) -> Option<Problem> {
+    let same = config.executor_listen == Some(config.listen) && config.listen.port() != 0;
+    (same).then(|| {
+        let wrong = "it is the address of --listen, which serves executors too; write another one, or drop it";
+        Problem::new("executor-listen", wrong)
     })
 }
 

@@ -49,7 +49,7 @@ mod watch;
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-use carillon_scheduler::{Clock, Millis, Ring};
+use carillon_scheduler::{Clock, Millis, Ring, Sample};
 use tokio::sync::Notify;
 use tokio_util::task::TaskTracker;
 
@@ -119,6 +119,10 @@ pub struct Pipeline {
     peers: AtomicBool,
     /// The database's clock has jumped and that is not confirmed yet: nothing is claimed or marked.
     clock_in_doubt: AtomicBool,
+    /// That has lasted for the time of a lease: this node works nothing.
+    clock_is_lost: AtomicBool,
+    /// The full ring was told of.
+    ring_is_full: AtomicBool,
 }
 
 /// What a pipeline is made of.
@@ -167,6 +171,8 @@ impl Pipeline {
             more_shards: Arc::default(),
             peers: AtomicBool::new(false),
             clock_in_doubt: AtomicBool::new(false),
+            clock_is_lost: AtomicBool::new(false),
+            ring_is_full: AtomicBool::new(false),
         })
     }
 
@@ -216,8 +222,12 @@ impl Pipeline {
         // Before anything is decided by it: this host's own clock may be hours away.
         let asked = self.clock.monotonic();
         if let Some(database_now) = self.store.database_now().await? {
-            self.clock
-                .observe(database_now, asked, self.clock.monotonic());
+            self.clock.observe(Sample {
+                db_now: database_now,
+                asked,
+                answered: self.clock.monotonic(),
+                confirmed: false,
+            });
         }
         let now = self.clock.now();
         if let Some(last_alive_at) = self.store.last_alive_at().await? {

@@ -1,6 +1,7 @@
 //! Due jobs → claimed runs → ring, for one shard. A round drains the backlog; it does not stop at one page.
 
 mod adopted;
+mod batch;
 mod planned;
 #[cfg(feature = "failpoints")]
 mod unrecorded;
@@ -10,7 +11,7 @@ use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use carillon_scheduler::Millis;
+use carillon_scheduler::{AlarmKind, Millis};
 use tokio::sync::Notify;
 
 use super::Pipeline;
@@ -27,6 +28,7 @@ pub struct Scan {
     pub shard: i32,
     /// Failed plans of each job, since the last good one.
     strikes: planned::Strikes,
+    batch: batch::Batch,
     /// The whole ring of this shard is read from the table again, not only what was adopted.
     reload: AtomicBool,
     /// When that was last done, ms on the monotonic clock: it is done now and then anyway, whatever went wrong.
@@ -39,6 +41,7 @@ impl Scan {
             pipeline,
             shard,
             strikes: planned::Strikes::default(),
+            batch: batch::Batch::default(),
             reload: AtomicBool::new(true),
             audited: AtomicI64::new(0),
         }
@@ -57,6 +60,7 @@ impl Scan {
         self.fill(&holder, until).await?;
         loop {
             let room = pipeline.ring().free();
+            self.tell_of_full_ring(room).await;
             if room == 0
                 || pipeline
                     .holdings
@@ -98,6 +102,26 @@ impl Scan {
             self.enter_ring(read?).await?;
         }
         Ok(())
+    }
+
+    /// Once, until there is room again: what is not claimed keeps its cursor, and is late.
+    async fn tell_of_full_ring(&self, room: usize) {
+        let pipeline = &self.pipeline;
+        let capacity = pipeline.settings.ring_capacity;
+        if room > capacity / 10 {
+            pipeline.ring_is_full.store(false, Ordering::Relaxed);
+        }
+        if room > 0 || pipeline.ring_is_full.swap(true, Ordering::Relaxed) {
+            return;
+        }
+        let text = format!(
+            "{capacity} runs wait in the memory of node {}: nothing more is claimed until some have left",
+            pipeline.node
+        );
+        let raised = pipeline.raise_alarm(AlarmKind::Ring, None, None, &*text);
+        if let Err(error) = raised.await {
+            tracing::error!(%error, "an alarm could not be stored: {text}");
+        }
     }
 
     fn audit_is_due(&self) -> bool {

@@ -67,7 +67,7 @@ impl Settings {
             in_flight: config.in_flight,
             waiting: 1000,
             breaker: seconds(10),
-            ring_capacity: 100_000,
+            ring_capacity: config.ring_capacity,
             own_lease: seconds(30),
             stock_lease: seconds(90),
             resolve_every: seconds(10),

@@ -137,7 +137,7 @@ impl Store {
         Ok(done)
     }
 
-    async fn lock_leases(&self, tx: &DatabaseTransaction) -> Result<Vec<Lease>> {
+    pub(super) async fn lock_leases(&self, tx: &DatabaseTransaction) -> Result<Vec<Lease>> {
         let text = format!(
             "SELECT shard, epoch, owner, expires_at FROM shard_lease ORDER BY shard{}",
             self.for_update()

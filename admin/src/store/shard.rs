@@ -2,8 +2,10 @@
 
 use sea_orm::{ConnectionTrait, DatabaseTransaction, QueryResult, Value};
 
-use super::{Error, Result, Store, dialect};
+use super::audit::{Actor, AuditEntry};
+use super::{Error, Result, Store, dialect, ids};
 use carillon_scheduler::Millis;
+use serde_json::json;
 
 use crate::failpoint;
 
@@ -236,4 +238,31 @@ impl Store {
         let row = self.one(&self.write, &text, vec![]).await?;
         Ok(row.map(|row| row.try_get_by_index(0)).transpose()?)
     }
+
+    /// After an older state of the database was restored: epochs above all that nodes may remember, and ids above all that
+    /// may have been given out since. Answers how many shards there are.
+    ///
+    /// Nodes that stand still because the database went backwards go on by themselves.
+    pub async fn resync(&self, now: Millis, actor: &Actor) -> Result<usize> {
+        let audit_id = self.take_id(&ids::ROW).await?;
+        let tx = self.begin().await?;
+        let leases = self.lock_leases(&tx).await?;
+        let highest = leases.iter().map(|lease| lease.epoch).max().unwrap_or(0);
+        let text = "UPDATE shard_lease SET epoch = ?, expires_at = 0";
+        self.execute(&tx, text, vec![(highest + FAR).into()])
+            .await?;
+        for (name, by) in [("run", FAR), ("row", FAR), ("job", 10_000)] {
+            let text = "UPDATE id_block SET next = next + ? WHERE name = ?";
+            self.execute(&tx, text, vec![by.into(), name.into()])
+                .await?;
+        }
+        let detail = json!({"after": {"epoch": highest + FAR}});
+        let entry = AuditEntry::new(actor, now, "resync", ("shards", 0), detail);
+        self.audit(&tx, &[entry], &[audit_id + FAR]).await?;
+        tx.commit().await?;
+        Ok(leases.len())
+    }
 }
+
+/// Further than a cluster comes between two backups.
+const FAR: i64 = 1_000_000;

@@ -39,6 +39,8 @@ pub struct Frame {
     pub zone: Tz,
     pub now: Millis,
     pub flash: Option<Flash>,
+    /// Redis is set and cannot be reached from this node.
+    pub degraded: bool,
     /// The address asked for, with its query: preferences lead back to it.
     pub here: String,
     pub request_id: String,
@@ -55,7 +57,11 @@ impl Frame {
             .app_data::<web::Data<State>>()
             .map_or(0, |state| state.clock.now());
         let here = request.uri().path_and_query();
+        let degraded = request
+            .app_data::<web::Data<State>>()
+            .is_some_and(|state| state.pipeline.is_degraded());
         Self {
+            degraded: degraded && viewer.is_some(),
             csrf: viewer
                 .as_ref()
                 .map_or_else(String::new, |v| csrf::masked(&v.csrf)),

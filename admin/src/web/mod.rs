@@ -4,10 +4,12 @@ pub mod api;
 mod around;
 mod assets;
 mod bearer;
+mod connections;
 pub mod console;
 mod csrf;
 mod html;
 mod login;
+mod pace;
 pub mod password;
 mod preview;
 mod session;
@@ -19,10 +21,11 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use actix_web::dev::Server;
+pub use actix_web::dev::Server;
 use actix_web::{App, HttpServer, middleware, web};
 use carillon_scheduler::Clock;
 
+use self::connections::Connections;
 use crate::config::Config;
 use crate::metrics::Metrics;
 use crate::pipeline::Pipeline;
@@ -42,10 +45,25 @@ pub struct State {
 /// The state as the server's threads share it.
 pub type Shared = web::Data<State>;
 
+/// What a listener serves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    All,
+    /// The executor protocol, on a listener of its own.
+    Executors,
+    /// Everything else.
+    People,
+}
+
 /// All routes. Who may call what is said where each group is configured.
-fn routes(config: &mut web::ServiceConfig) {
-    // The executors' token.
-    api::executor::configure(config);
+fn routes(config: &mut web::ServiceConfig, part: Part) {
+    if part != Part::People {
+        // The executors' token.
+        api::executor::configure(config);
+    }
+    if part == Part::Executors {
+        return;
+    }
     // Nobody in particular; `/metrics` wants the API token.
     api::health::configure(config);
     // The API token.
@@ -58,15 +76,21 @@ fn routes(config: &mut web::ServiceConfig) {
 ///
 /// # Errors
 /// The listener cannot be used.
-pub fn serve(listener: TcpListener, state: Shared) -> std::io::Result<Server> {
+pub fn serve(listener: TcpListener, state: Shared, part: Part) -> std::io::Result<Server> {
+    let listeners = if part == Part::All { 1 } else { 2 };
+    let connections = Arc::new(Connections::for_listeners(listeners));
     let server = HttpServer::new(move || {
         App::new()
             .app_data(state.clone())
             .wrap(middleware::Compress::default())
-            .configure(routes)
+            .wrap(middleware::from_fn(pace::guard))
+            .configure(|config| routes(config, part))
     })
     .workers(2)
-    .on_connect(api::executor::remember_connection)
+    .on_connect(move |connection, extensions| {
+        connections.admit(connection, extensions);
+        api::executor::remember_connection(connection, extensions);
+    })
     .client_request_timeout(Duration::from_secs(10))
     .keep_alive(Duration::from_secs(75))
     .shutdown_timeout(5)

@@ -14,5 +14,6 @@ mod console;
 mod faults;
 mod flow;
 mod interop;
+mod locks;
 mod program;
 mod walls;

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 
 use carillon_scheduler::{Millis, Plan, plan};
 
@@ -12,8 +13,6 @@ use crate::store::adopt::Waiting;
 use crate::store::claim::{Claim, Due, Holder, SkippedRange};
 use crate::store::{self, ids};
 
-/// Runs of one claim.
-const RUNS: usize = 500;
 /// Instants of one job in one claim; its cursor stands at the next one then.
 const INSTANTS: usize = 100;
 /// So many failed plans, and the job is paused.
@@ -73,11 +72,17 @@ impl Scan {
         }
         let mut rest = planned.as_slice();
         while !rest.is_empty() {
-            let mut runs = 0;
+            // What does not fit into memory keeps its cursor, and is claimed when there is room.
+            let room = self.pipeline.ring().free();
+            if room == 0 {
+                break;
+            }
+            let (mut runs, most) = (0, self.batch.runs().min(room));
             let take = rest
                 .iter()
+                .take(most)
                 .take_while(|(_, _, plan)| {
-                    let fits = runs == 0 || runs + plan.fires.len() <= RUNS;
+                    let fits = runs == 0 || runs + plan.fires.len() <= most;
                     runs += plan.fires.len();
                     fits
                 })
@@ -99,7 +104,8 @@ impl Scan {
         let rules = job.rules.as_ref().map_err(Clone::clone)?;
         let now = self.pipeline.clock.now();
         let timing = job.timing(rules, fires_left);
-        let work = || plan(&timing, due.next_fire_at, now, until, INSTANTS);
+        let room = self.pipeline.ring().free().clamp(1, INSTANTS);
+        let work = || plan(&timing, due.next_fire_at, now, until, room);
         catch_unwind(AssertUnwindSafe(work))
             .map_err(|_| "planning the schedule failed (a defect of Carillon)".to_owned())
     }
@@ -170,17 +176,9 @@ impl Scan {
         }
         let pipeline = &self.pipeline;
         let asked = pipeline.clock.monotonic();
-        let mut tries = 0;
-        let changed = loop {
-            match pipeline
-                .store
-                .claim(holder, claims, pipeline.clock.now())
-                .await
-            {
-                Err(error) if error.is_lock_conflict() && tries < 3 => tries += 1,
-                other => break other?,
-            }
-        };
+        let changed = self.claim_in_time(holder, claims).await?;
+        let took = pipeline.clock.monotonic() - asked;
+        self.batch.took(took, pipeline.settings.ttl);
         // The claim was the lease's heartbeat too.
         pipeline.holdings.renewed(
             self.shard,
@@ -196,6 +194,40 @@ impl Scan {
             self.take_up(holder, claim);
         }
         Ok(claims.len() - changed.len())
+    }
+
+    /// Not longer than the lease is trusted: whatever the database does with it then, the table is read again.
+    async fn claim_in_time(
+        &self,
+        holder: &Holder<'_>,
+        claims: &[Claim],
+    ) -> store::Result<std::collections::HashSet<i64>> {
+        let pipeline = &self.pipeline;
+        let held = pipeline.holdings.all().remove(&self.shard);
+        let left = held.map_or(pipeline.settings.ttl, |held| {
+            held.trusted_until
+                .saturating_sub(pipeline.clock.monotonic())
+        });
+        let mut tries = 0;
+        let claiming = async {
+            loop {
+                let now = pipeline.clock.now();
+                match pipeline.store.claim(holder, claims, now).await {
+                    Err(error) if error.is_lock_conflict() && tries < 3 => tries += 1,
+                    other => return other,
+                }
+                // Whoever clashed once clashes again in step.
+                let pause = rand::random_range(0..10 << tries);
+                tokio::time::sleep(Duration::from_millis(pause)).await;
+            }
+        };
+        match tokio::time::timeout(left, claiming).await {
+            Ok(done) => done,
+            Err(_) => {
+                self.batch.took(left, pipeline.settings.ttl);
+                Err(store::Error::Busy)
+            }
+        }
     }
 
     /// The rows are committed as they stand here, so reading them back would tell nothing new.

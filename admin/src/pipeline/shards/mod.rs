@@ -63,6 +63,12 @@ impl Shards {
         let now = pipeline.clock.now();
         self.locks.begin();
         self.refused.store(false, Ordering::Relaxed);
+        if pipeline.clock_is_lost.load(Ordering::Relaxed) {
+            // Nobody may count on this node, or its share would be worked by nobody.
+            pipeline.store.retire_node(&pipeline.node).await?;
+            self.locks.end(pipeline).await;
+            return Ok(());
+        }
         pipeline
             .store
             .report_node(&pipeline.node, &pipeline.address(), now)

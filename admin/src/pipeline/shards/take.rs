@@ -40,7 +40,8 @@ impl Shards {
             let answer = pipeline.leases.take(shard, pipeline.settings.ttl).await;
             self.locks.heard(shard, answer);
             if answer == Answer::Taken {
-                return Ok(self.was_refused());
+                self.was_refused();
+                return Ok(());
             }
         }
         let ttl = ms(pipeline.settings.ttl);

@@ -4,6 +4,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use carillon_scheduler::AlarmKind;
+
 use super::Shards;
 use crate::failpoint;
 use crate::store::shard::Lease;
@@ -59,20 +61,16 @@ impl Shards {
     pub(super) async fn compare(&self, leases: &[Lease]) {
         let pipeline = &self.pipeline;
         let held = pipeline.holdings.all();
+        let mut back = vec![];
         for lease in leases {
-            if let Some((before, is_news)) = self.watch.went_back(lease) {
-                if is_news {
-                    tracing::error!(
-                        shard = lease.shard,
-                        epoch = lease.epoch,
-                        seen = before,
-                        "the database went backwards: an older state of it was restored, so what was recorded since is lost. \
-                         The shard is stopped until `carillon resync`"
-                    );
-                }
-            } else {
-                self.watch.remember(lease.shard, lease.epoch);
+            match self.watch.went_back(lease) {
+                Some((before, true)) => back.push((lease.shard, lease.epoch, before)),
+                Some(_) => {}
+                None => self.watch.remember(lease.shard, lease.epoch),
             }
+        }
+        if !back.is_empty() {
+            self.tell_of_going_back(&back).await;
         }
         pipeline
             .metrics
@@ -83,6 +81,23 @@ impl Shards {
             if now.get(&shard) != Some(&held.epoch) && !is_misled() {
                 pipeline.fenced(shard, held.epoch);
             }
+        }
+    }
+
+    async fn tell_of_going_back(&self, back: &[(i32, i64, i64)]) {
+        let list = back.iter().map(|(shard, epoch, before)| {
+            format!("shard {shard} has epoch {epoch} after {before}")
+        });
+        let text = format!(
+            "the database went backwards: {}. An older state of it was restored, and what was recorded since is lost: \
+             fires may repeat. These shards stand still until `carillon resync`",
+            list.collect::<Vec<_>>().join(", ")
+        );
+        let raised = self
+            .pipeline
+            .raise_alarm(AlarmKind::Database, None, None, &*text);
+        if let Err(error) = raised.await {
+            tracing::error!(%error, "an alarm could not be stored: {text}");
         }
     }
 }

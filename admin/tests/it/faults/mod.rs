@@ -2,6 +2,8 @@
 
 mod hanging;
 mod kill;
+mod loris;
+mod rolling;
 mod schema;
 mod start;
 mod stop;

@@ -20,7 +20,7 @@ use crate::store::executor::{Executor, Traits};
 use crate::store::settle::Finding;
 use crate::web::State;
 
-pub use connection::remember as remember_connection;
+pub use connection::{Connection, remember as remember_connection};
 
 /// A registration is small; a Java executor's callback of 50 results is not.
 const SMALL_BODY: usize = 16 << 10;
@@ -105,7 +105,10 @@ fn registration(request: &HttpRequest, body: &[u8], state: &State) -> Result<Exe
     if registration.key.len() > 64 {
         return Err("registryKey (the app name) is longer than 64 bytes".into());
     }
-    address::check(&registration.value, state.config.listen.ip().is_loopback())?;
+    address::check(
+        &registration.value,
+        state.config.executors_at().ip().is_loopback(),
+    )?;
     let boot_id =
         header(request, headers::BOOT_ID).map(|id| id.chars().take(64).collect::<String>());
     let settings = &state.pipeline.settings;

@@ -1,0 +1,109 @@
+//! The clock of tests.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use super::followed::Followed;
+use super::{Clock, Observed, Sample, millis};
+use crate::Millis;
+
+/// A clock that stands still until it is moved. For tests, also of other crates.
+#[derive(Debug)]
+pub struct ManualClock {
+    state: Mutex<Manual>,
+    follows: bool,
+}
+
+#[derive(Debug)]
+struct Manual {
+    monotonic: Duration,
+    followed: Followed,
+    /// "epoch ms − monotonic ms", as of `now`.
+    wall: i64,
+}
+
+impl ManualClock {
+    /// Starts at `start`, with a monotonic time of zero, and follows nobody.
+    pub const fn new(start: Millis) -> Self {
+        Self {
+            state: Mutex::new(Manual {
+                monotonic: Duration::ZERO,
+                followed: Followed::from(start),
+                wall: start,
+            }),
+            follows: false,
+        }
+    }
+
+    /// As [`ManualClock::new`], but what it is told of the database's clock counts, as with a [`SystemClock`].
+    pub const fn following(start: Millis) -> Self {
+        Self {
+            follows: true,
+            ..Self::new(start)
+        }
+    }
+
+    /// Lets time pass: all its clocks move.
+    pub fn advance(&self, by: Duration) {
+        self.state().monotonic += by;
+    }
+
+    /// Sets [`Clock::now`], forward or back; the monotonic clock stays.
+    pub fn set(&self, now: Millis) {
+        let mut state = self.state();
+        state.followed.offset = now - millis(state.monotonic);
+    }
+
+    /// Sets [`Clock::wall`] alone.
+    pub fn set_wall(&self, now: Millis) {
+        let mut state = self.state();
+        state.wall = now - millis(state.monotonic);
+    }
+
+    fn state(&self) -> MutexGuard<'_, Manual> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Clock for ManualClock {
+    fn now(&self) -> Millis {
+        let state = self.state();
+        state.followed.offset + millis(state.monotonic)
+    }
+
+    fn monotonic(&self) -> Duration {
+        self.state().monotonic
+    }
+
+    fn observe(&self, sample: Sample) -> Observed {
+        match self.follows {
+            true => self.state().followed.observe(sample),
+            false => Observed::Slewed { by: 0 },
+        }
+    }
+
+    fn wall(&self) -> Option<Millis> {
+        let state = self.state();
+        self.follows.then(|| state.wall + millis(state.monotonic))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_manual_clock_moves_when_told() {
+        let clock = ManualClock::new(1_000);
+        clock.advance(Duration::from_millis(1_500));
+        assert_eq!(
+            (clock.now(), clock.monotonic()),
+            (2_500, Duration::from_millis(1_500))
+        );
+        clock.set(10);
+        assert_eq!(
+            (clock.now(), clock.monotonic()),
+            (10, Duration::from_millis(1_500))
+        );
+    }
+}

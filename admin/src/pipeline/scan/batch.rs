@@ -1,0 +1,53 @@
+//! How many runs go into one claim: fewer while the database is slow, so that no claim comes near the end of its lease.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+/// Runs of one claim at most, and as long as the database is quick.
+const MOST: usize = 500;
+
+pub struct Batch(AtomicUsize);
+
+impl Default for Batch {
+    fn default() -> Self {
+        Self(AtomicUsize::new(MOST))
+    }
+}
+
+impl Batch {
+    pub fn runs(&self) -> usize {
+        self.0.load(Ordering::Relaxed)
+    }
+
+    /// A claim took so long. A quarter of the lease is too much; a thirty-second of it lets the batch grow again.
+    pub fn took(&self, time: Duration, ttl: Duration) {
+        let runs = self.runs();
+        if time > ttl / 4 {
+            self.0.store((runs / 2).max(1), Ordering::Relaxed);
+        } else if time < ttl / 32 && runs < MOST {
+            self.0.store((runs * 2).min(MOST), Ordering::Relaxed);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn h07_a_batch_halves_when_a_claim_takes_a_quarter_of_the_lease() {
+        let (batch, ttl) = (Batch::default(), Duration::from_secs(10));
+        batch.took(Duration::from_millis(2_501), ttl);
+        assert_eq!(batch.runs(), 250);
+        batch.took(Duration::from_secs(1), ttl);
+        assert_eq!(batch.runs(), 250, "neither slow nor quick");
+        for _ in 0..20 {
+            batch.took(Duration::from_secs(9), ttl);
+        }
+        assert_eq!(batch.runs(), 1, "never none");
+        for _ in 0..20 {
+            batch.took(Duration::from_millis(8), ttl);
+        }
+        assert_eq!(batch.runs(), MOST);
+    }
+}

@@ -1,0 +1,104 @@
+//! Clients that only hold connections open, on the listener of the executor API: others are answered meanwhile.
+
+use std::net::{Ipv4Addr, SocketAddr};
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::{TcpSocket, TcpStream};
+
+use super::api::client;
+use super::process::{Carillon, Setup};
+use super::world::until;
+
+/// What is promised of others' callbacks; a debug build on a busy machine gets more.
+const ANSWERED_WITHIN: Duration = Duration::from_secs(3);
+
+async fn executors_at(node: &Carillon) -> SocketAddr {
+    until("it says where", || !node.said("\"serving\"").is_empty()).await;
+    let said = node.said("\"serving\"");
+    let event: serde_json::Value = serde_json::from_str(&said[0]).unwrap();
+    event["executors"].as_str().unwrap().parse().unwrap()
+}
+
+/// From another address of this machine.
+async fn connect(to: SocketAddr, from: Ipv4Addr) -> std::io::Result<TcpStream> {
+    let socket = TcpSocket::new_v4()?;
+    socket.bind(SocketAddr::from((from, 0)))?;
+    socket.connect(to).await
+}
+
+async fn answered(to: SocketAddr, token: &str) -> Duration {
+    let begun = Instant::now();
+    let call = client(Duration::from_secs(20)).post(format!("http://{to}/api/callback"));
+    let results = json!([{"logId": 1, "logDateTim": 1, "handleCode": 200, "handleMsg": ""}]);
+    let call = call.header("XXL-JOB-ACCESS-TOKEN", token).json(&results);
+    let answer: serde_json::Value = call.send().await.unwrap().json().await.unwrap();
+    assert_eq!(answer["code"], 200, "{answer}");
+    begun.elapsed()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn h26_slow_clients_keep_nobody_elses_callbacks_waiting() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut setup = Setup::new(folder.path()).with("--executor-listen=127.0.0.1:0");
+    let node = setup.start().await;
+    let executors = executors_at(&node).await;
+    assert_ne!(executors, node.address);
+    let mut held = vec![];
+    let source = Ipv4Addr::new(127, 0, 0, 9);
+    for number in 0..400 {
+        let Ok(mut stream) = connect(executors, source).await else {
+            continue;
+        };
+        // Half of them never end their head, the others never end their body.
+        let start = if number % 2 == 0 {
+            "POST /api/callback HTTP/1.1\r\nhost: x\r\nx-slow: "
+        } else {
+            "POST /api/callback HTTP/1.1\r\nhost: x\r\ncontent-length: 1000000\r\n\r\n["
+        };
+        let _ = stream.write_all(start.as_bytes()).await;
+        held.push(stream);
+    }
+    let took = answered(executors, &setup.access_token).await;
+    eprintln!("answered in {took:?} beside {} slow ones", held.len());
+    assert!(took < ANSWERED_WITHIN, "{took:?}");
+    // All of them are cut in the end: heads after 10 s, bodies after 5 s and a bit.
+    let cut = async {
+        for stream in &mut held {
+            let mut rest = vec![];
+            let _ = stream.read_to_end(&mut rest).await;
+        }
+    };
+    assert!(
+        tokio::time::timeout(Duration::from_secs(40), cut)
+            .await
+            .is_ok(),
+        "cut"
+    );
+    assert!(answered(executors, &setup.access_token).await < ANSWERED_WITHIN);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn h26_each_listener_serves_its_part_and_a_head_is_limited() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut setup = Setup::new(folder.path()).with("--executor-listen=127.0.0.1:0");
+    let node = setup.start().await;
+    let executors = executors_at(&node).await;
+    let http = client(Duration::from_secs(20));
+    let status = async |to: SocketAddr, path: &str, head: usize| {
+        let call = http
+            .post(format!("http://{to}/{path}"))
+            .header("x-long", "x".repeat(head));
+        call.body("[]").send().await.unwrap().status().as_u16()
+    };
+    assert_eq!(status(executors, "api/callback", 1).await, 200);
+    assert_eq!(status(executors, "api/v1/jobs", 1).await, 404);
+    assert_ne!(
+        status(node.address, "api/callback", 1).await,
+        200,
+        "the other listener no longer takes them"
+    );
+    assert_eq!(status(executors, "api/callback", 17 << 10).await, 431);
+    assert_eq!(status(node.address, "api/v1/jobs", 17 << 10).await, 431);
+}
