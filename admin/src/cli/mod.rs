@@ -6,6 +6,7 @@
 mod audit;
 mod demo;
 mod environment;
+mod explain;
 mod logging;
 mod migrate;
 mod next;
@@ -58,6 +59,8 @@ enum Command {
     Audit(Box<audit::Wish>),
     /// After an older state of the database was restored: let the nodes go on that have noticed it and stand still
     Resync(DatabaseSettings),
+    /// Tell the story of one instant of a job: who planned it, where it went, how it ended, or why nothing came of it
+    Explain(Box<explain::Wish>),
     /// Say when a cron expression fires, by the rules of the planner
     Next(Box<next::Wish>),
 }
@@ -88,6 +91,7 @@ fn run(wanted: Cli) -> anyhow::Result<()> {
             Command::User(command) => user::run(command).await,
             Command::Migrate(settings) => migrate::run(settings).await,
             Command::Audit(wish) => audit::run(*wish).await,
+            Command::Explain(wish) => explain::run(*wish).await,
             Command::Shards(wish) => shards::run(*wish).await,
             Command::Resync(settings) => shards::resync(settings).await,
             Command::Next(wish) => next::run(&wish),
@@ -117,6 +121,7 @@ fn is_of_the_user(error: &anyhow::Error) -> bool {
     error.is::<config::Error>()
         || error.is::<user::Refused>()
         || error.is::<shards::Refused>()
+        || error.is::<explain::Refused>()
         || error.is::<audit::Refused>()
         || error.is::<next::Refused>()
         || error.is::<environment::Misspelt>()

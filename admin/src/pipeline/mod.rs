@@ -29,6 +29,7 @@ mod dispatch;
 mod enqueue;
 mod error;
 mod executors;
+pub mod explain;
 mod follow_calendars;
 mod follow_clock;
 mod forecast;

@@ -43,6 +43,7 @@ pub enum Rules {
     Known {
         schedule: Box<Schedule>,
         enabled: bool,
+        calendars: Calendars,
     },
     /// It is on record, and cannot be planned.
     Broken { enabled: bool },
@@ -187,6 +188,7 @@ impl Store {
         Ok(match parsed {
             Ok(Ok(schedule)) => Rules::Known {
                 schedule: Box::new(schedule),
+                calendars: calendars.clone(),
                 enabled,
             },
             _ => Rules::Broken { enabled },

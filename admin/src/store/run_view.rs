@@ -95,6 +95,18 @@ impl Store {
         row.map(|row| read(&row, true)).transpose()
     }
 
+    /// All runs of a job for one instant, by its schedule or by a backfill.
+    pub async fn runs_of_instant(&self, job_id: i64, at: Millis) -> Result<Vec<RunView>> {
+        let text = format!(
+            "SELECT {COLUMNS} FROM run r {NAMES} WHERE r.fire_no = ? AND r.job_id = ? AND r.cause IN (0, 4) \
+             ORDER BY r.cause, r.part, r.attempt"
+        );
+        let rows = self
+            .all(&self.read, &text, vec![at.into(), job_id.into()])
+            .await?;
+        rows.iter().map(|row| read(row, false)).collect()
+    }
+
     /// All runs of a run's fire: its parts, and the attempts of each.
     pub async fn fire_runs(&self, run: &RunView) -> Result<Vec<RunView>> {
         let text = format!(

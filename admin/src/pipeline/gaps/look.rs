@@ -4,7 +4,9 @@ use carillon_scheduler::Millis;
 
 use super::Difference;
 use super::compare::{Asked, compare};
-use crate::store::{self, Store};
+use crate::store::audit_gap::Records;
+use crate::store::history::Era;
+use crate::store::{self, Job, Store};
 
 /// What was found of a job.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -50,6 +52,53 @@ pub async fn look(
     Ok(found)
 }
 
+/// All that a comparison needs.
+pub struct Gathered {
+    pub job: Job,
+    pub eras: Vec<(Era, Option<Millis>)>,
+    pub records: Records,
+}
+
+impl Gathered {
+    /// None: there is no such job.
+    pub async fn of(
+        store: &Store,
+        job_id: i64,
+        from: Millis,
+        to: Millis,
+    ) -> store::Result<Option<Self>> {
+        // The cursor first: what lies before it was committed with it.
+        let Some(job) = store.job(job_id).await? else {
+            return Ok(None);
+        };
+        let mut eras = vec![];
+        for era in store.eras(&job, from - BEFORE).await? {
+            let kept = match era.begun_by {
+                Some(_) => store.kept_ahead(job_id, era.from).await?,
+                None => None,
+            };
+            eras.push((era, kept));
+        }
+        let records = store.records_of(job_id, from, to).await?;
+        Ok(Some(Self { job, eras, records }))
+    }
+
+    /// The differences after `from`, up to and including `to`, and how far it was looked.
+    pub fn compare(&self, from: Millis, to: Millis, budget: usize) -> (Vec<Difference>, Millis) {
+        compare(&Asked {
+            job_id: self.job.id,
+            from,
+            to,
+            cursor: self.job.next_fire_at,
+            resume_from: self.job.resume_from_at,
+            is_used_up: self.job.fires_left == Some(0),
+            eras: &self.eras,
+            records: &self.records,
+            budget,
+        })
+    }
+}
+
 async fn try_look(
     store: &Store,
     job_id: i64,
@@ -57,31 +106,11 @@ async fn try_look(
     to: Millis,
     budget: usize,
 ) -> store::Result<Option<(Look, i64)>> {
-    // The cursor first: what lies before it was committed with it.
-    let Some(job) = store.job(job_id).await? else {
+    let Some(gathered) = Gathered::of(store, job_id, from, to).await? else {
         return Ok(None);
     };
-    let mut eras = vec![];
-    for era in store.eras(&job, from - BEFORE).await? {
-        let kept = match era.begun_by {
-            Some(_) => store.kept_ahead(job_id, era.from).await?,
-            None => None,
-        };
-        eras.push((era, kept));
-    }
-    let records = store.records_of(job_id, from, to).await?;
-    let asked = Asked {
-        job_id,
-        from,
-        to,
-        cursor: job.next_fire_at,
-        resume_from: job.resume_from_at,
-        is_used_up: job.fires_left == Some(0),
-        eras: &eras,
-        records: &records,
-        budget,
-    };
-    let (differences, reached) = compare(&asked);
+    let (differences, reached) = gathered.compare(from, to, budget);
+    let job = gathered.job;
     let is_delay = job.draft.schedule.kind() == "fixed_delay";
     let look = Look {
         name: job.draft.name,

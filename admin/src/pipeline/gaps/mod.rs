@@ -7,7 +7,7 @@ mod watch;
 
 use carillon_scheduler::Millis;
 
-pub use look::{Look, look};
+pub use look::{Gathered, Look, look};
 pub use watch::Gaps;
 
 /// Instants of one job that differ in one way for one reason.

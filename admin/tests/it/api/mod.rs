@@ -9,6 +9,7 @@ mod client;
 mod databases;
 mod document;
 mod executors;
+mod explain;
 mod jobs;
 mod lists;
 mod preview;

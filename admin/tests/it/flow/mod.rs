@@ -13,6 +13,7 @@ mod degraded;
 mod delay;
 mod doubt;
 mod edits;
+mod explain;
 mod fires;
 mod gaps;
 mod hard;

@@ -26,6 +26,7 @@ fn era(from: i64, to: Option<i64>, seconds: i64, action: &str) -> (Era, Option<M
     };
     let rules = Rules::Known {
         schedule: Box::new(schedule(seconds)),
+        calendars: Default::default(),
         enabled: !matches!(action, "disable" | "pause"),
     };
     let to = to.map(|to| T + to * 1000);

@@ -13,6 +13,7 @@ mod choice;
 mod definition;
 mod error;
 mod executors;
+mod explain;
 mod forecast;
 mod jobs;
 mod misfires;
@@ -47,6 +48,7 @@ pub const ROUTES: &[(&str, &[&str])] = &[
     ("/jobs/{id}/disable", &["POST"]),
     ("/jobs/{id}/run", &["POST"]),
     ("/jobs/{id}/next", &["GET"]),
+    ("/jobs/{id}/explain", &["GET"]),
     ("/jobs/{id}/backfill", &["POST"]),
     ("/jobs/{id}/backfills", &["GET"]),
     ("/backfills/{id}", &["GET"]),
@@ -88,6 +90,7 @@ pub fn configure(config: &mut web::ServiceConfig) {
             .service(at("/jobs/{id}/disable").post(jobs::disable))
             .service(at("/jobs/{id}/run").post(jobs::run))
             .service(at("/jobs/{id}/next").get(preview::next))
+            .service(at("/jobs/{id}/explain").get(explain::get))
             .service(at("/jobs/{id}/backfill").post(backfills::create))
             .service(at("/jobs/{id}/backfills").get(backfills::list))
             .service(at("/backfills/{id}").get(backfills::get))

@@ -1,6 +1,7 @@
 //! What is answered: apps, jobs, runs, misfires and alarms in JSON.
 
 mod ahead;
+mod explained;
 
 use carillon_scheduler::{Calendar, Cause, JobDraft, Millis, RunState};
 use serde::Serialize;
@@ -13,6 +14,7 @@ use crate::store::choice::Choice;
 use crate::store::{App, CalendarVersion, Job, Misfire, NamedCalendar, Page, RunView};
 
 pub use ahead::{ForecastJson, PreviewJson};
+pub use explained::ExplanationJson;
 
 /// A list, and where it goes on.
 #[derive(Serialize)]

@@ -3,6 +3,7 @@
 
 mod ahead_schemas;
 mod build;
+mod explained_schemas;
 mod job_schemas;
 mod operation;
 mod paths;

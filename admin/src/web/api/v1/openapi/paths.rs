@@ -51,6 +51,8 @@ pub fn all() -> Value {
             .takes([shared("IdempotencyKey")]).body("RunRequest").answers("200", "Run")),
         "/jobs/{id}/next": on_id("get", operation("jobs", "nextInstants",
             "The instants of its schedule from now on, enabled or not").takes([count(), from()]).answers("200", "Preview").fails([409])),
+        "/jobs/{id}/explain": on_id("get", operation("jobs", "explainInstant",
+            "The story of one instant: what became of it, or why it is none or nothing came of it").takes([instant()]).answers("200", "Explanation")),
         "/jobs/{id}/backfill": on_id("post", operation("backfills", "backfillJob",
             "Run a job for the instants of its schedule in a range of the past, each at most once whatever is asked for later; \
              `dry_run` only lists them").body("BackfillRequest").answers("200", "BackfillInstants").answers("202", "Backfill")),
@@ -168,6 +170,12 @@ fn count() -> Value {
         "How many",
         json!({"type": "integer", "minimum": 1, "maximum": MOST, "default": 5}),
     )
+}
+
+fn instant() -> Value {
+    let mut at = query("at", "The instant, with any offset", time(""));
+    at["required"] = json!(true);
+    at
 }
 
 fn from() -> Value {

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 use super::super::error::CODES;
 use super::super::views::KILLS;
 use super::build::{answer, id, list, nullable, object, schema, text, time, words};
-use super::{ahead_schemas, job_schemas, route_schemas, schedule_schemas};
+use super::{ahead_schemas, explained_schemas, job_schemas, route_schemas, schedule_schemas};
 use crate::pipeline::{MAX_CONCURRENT, MAX_INSTANTS};
 
 pub fn all() -> Value {
@@ -50,6 +50,8 @@ pub fn all() -> Value {
         "Preview": ahead_schemas::preview(),
         "PreviewRequest": ahead_schemas::preview_request(),
         "Forecast": ahead_schemas::forecast(),
+        "Explanation": explained_schemas::explanation(),
+        "Explained": explained_schemas::explained(),
         "RunState": words(RunState::ALL.iter().map(|state| state.as_str()), "`unknown` and `lost` were sent, but their outcome is not known"),
         "Cause": words(Cause::ALL.iter().map(|cause| cause.as_str()), "Why the fire exists"),
         "Run": run(),
