@@ -8,6 +8,7 @@ mod worker;
 mod blocking;
 mod contract;
 mod endings;
+mod killed;
 mod logs;
 mod restart;
 mod results;

@@ -22,3 +22,4 @@ mod schema;
 mod send;
 pub mod settle;
 mod texts;
+mod watch;

@@ -1,0 +1,96 @@
+//! Running runs that need a look, and runs in a wrong shard.
+
+use carillon_admin::store::executor::{Executor, Traits};
+use carillon_admin::store::watch::Look;
+use carillon_scheduler::RunState::{Claimed, Lost, Running, Succeeded};
+
+use super::ground::Ground;
+use crate::conformance::world::{NOW, SHARDS};
+
+fn at(address: &str, boot_id: Option<&str>, expires_at: i64) -> Executor {
+    Executor {
+        app: "billing".into(),
+        address: address.into(),
+        boot_id: boot_id.map(Into::into),
+        capabilities: None,
+        registered_at: 1,
+        seen_at: 1,
+        expires_at,
+        announced: Traits::default(),
+        set: Traits::default(),
+    }
+}
+
+databases! {
+    async fn i6_runs_are_watched_by_lease_by_boot_and_by_time(db: &TestDatabase) {
+        let ground = Ground::new(db).await;
+        let job = ground.ticking_with("tick", |draft| draft.timeout_seconds = 604_800).await;
+        for executor in [at("live", Some("b1"), NOW + 9_000), at("over", Some("b1"), NOW - 40_000), at("new", Some("b2"), NOW + 9_000), at("stock", None, NOW + 9_000)] {
+            ground.store.register_executor(&executor).await.unwrap();
+        }
+        let ids = ground.runs_in(&job, &[Running; 7]).await;
+        for (id, address, boot, sent_at) in [
+            (ids[0], "live", "'b1'", NOW), (ids[1], "over", "'b1'", NOW), (ids[2], "new", "'b1'", NOW), (ids[3], "stock", "NULL", NOW),
+            (ids[4], "gone", "NULL", NOW), (ids[5], "live", "'b1'", NOW - 604_900_000), (ids[6], "stock", "'b1'", NOW),
+        ] {
+            ground.sql(&format!("UPDATE run SET address = '{address}', boot_id = {boot}, sent_at = {sent_at} WHERE id = {id}")).await;
+        }
+        let look = Look { shard: job.shard, silent_since: NOW - 30_000, over_since: NOW - 60_000 };
+        let (found, next) = ground.store.watched(look, 0).await.unwrap();
+        let told: Vec<_> = found.iter().map(|run| run.run_id).collect();
+        assert_eq!((told, next), (vec![ids[1], ids[2], ids[4], ids[5]], None));
+        assert!(found[2].registered.is_none() && found[1].has_restarted() && !found[0].has_restarted());
+        assert_eq!(found[3].ends_by(), Some(NOW - 604_900_000 + 604_800_000));
+        assert_eq!(found[0].app.as_deref(), Some("billing"));
+        assert_eq!(ground.store.watched(look, ids[4]).await.unwrap().0.len(), 1);
+        let earlier = ground.store.of_earlier_boots("new", "b2").await.unwrap();
+        assert_eq!(earlier.iter().map(|run| run.run_id).collect::<Vec<_>>(), [ids[2]]);
+        ground.store.note_boot(ids[2], "b2").await.unwrap();
+        assert_eq!(ground.store.of_earlier_boots("new", "b2").await.unwrap().len(), 0);
+        assert_eq!(ground.store.watched(look, 0).await.unwrap().0.len(), 3);
+        let beside = async |run: usize| ground.store.last_end_beside(&found[run]).await.unwrap();
+        assert_eq!(beside(3).await, None);
+        ground.sql(&format!("UPDATE run SET state = 9, finished_at = {} WHERE id = {}", NOW - 5, ids[0])).await;
+        assert_eq!(beside(3).await, Some(NOW - 5), "it was there at the same time");
+    }
+
+    async fn kills_are_wished_agreed_to_and_unconfirmed(db: &TestDatabase) {
+        let ground = Ground::new(db).await;
+        let job = ground.ticking("tick").await;
+        let id = ground.runs_in(&job, &[Running]).await[0];
+        let store = &ground.store;
+        let found = async |before: i64| (
+            store.unasked_kills(job.shard, before).await.unwrap().len(),
+            store.unconfirmed_kills(job.shard, before).await.unwrap().len(),
+        );
+        store.note_kill_agreed(id, NOW).await.unwrap();
+        assert_eq!(found(NOW + 100).await, (0, 0), "nobody has wished it");
+        assert!(store.note_kill(id, NOW).await.unwrap());
+        assert_eq!((found(NOW).await, found(NOW + 1).await), ((0, 0), (1, 0)));
+        store.note_kill_agreed(id, NOW + 50).await.unwrap();
+        assert_eq!((found(NOW + 50).await, found(NOW + 51).await), ((0, 0), (0, 1)));
+    }
+
+    async fn i12_open_runs_in_a_wrong_shard_are_put_back(db: &TestDatabase) {
+        let ground = Ground::new(db).await;
+        let job = ground.ticking("tick").await;
+        let ids = ground.runs_in(&job, &[Claimed, Running, Lost, Succeeded, Claimed, Running]).await;
+        let wrong = (job.shard + 1) % SHARDS;
+        ground.sql(&format!("UPDATE run SET shard = {wrong}, epoch = 7 WHERE id <= {}", ids[3])).await;
+        ground.sql(&format!("UPDATE run SET shard = 900 WHERE id = {}", ids[4])).await;
+        let mut found = 0;
+        for shard in 0..SHARDS {
+            found += ground.store.put_back_misplaced(shard, SHARDS).await.unwrap();
+        }
+        assert_eq!(found, 3);
+        let place = async |n: usize| { let row = ground.row(ids[n]).await; (row.shard, row.epoch) };
+        assert_eq!((place(0).await, place(1).await, place(4).await), ((job.shard, 0), (job.shard, 0), (job.shard, 0)));
+        assert_eq!((place(2).await.0, place(3).await.0), (wrong, wrong), "nobody waits for them");
+        assert_eq!(place(5).await, (job.shard, 1));
+        // The shards are divided anew meanwhile: nothing is moved by an old number.
+        ground.sql(&format!("UPDATE run SET shard = {wrong} WHERE id = {}", ids[0])).await;
+        ground.sql("UPDATE setting SET value = '64' WHERE name = 'shards'").await;
+        ground.store.put_back_misplaced(wrong, SHARDS).await.unwrap();
+        assert_eq!(place(0).await.0, wrong);
+    }
+}
