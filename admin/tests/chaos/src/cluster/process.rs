@@ -60,6 +60,16 @@ impl Process {
         signal(name, &children(self.pid)).await;
     }
 
+    /// `kill -9` for it and its children, at once: the parent must not tidy up after them.
+    pub async fn kill_all(&mut self) {
+        self.signal_all("STOP").await;
+        // Asked before the parent ends: afterwards they are somebody else's children.
+        let mut all = children(self.pid);
+        all.push(self.pid);
+        signal("KILL", &all).await;
+        self.kill().await;
+    }
+
     /// None: it still runs.
     pub fn ended(&mut self) -> Option<ExitStatus> {
         self.child.try_wait().ok().flatten()

@@ -49,10 +49,7 @@ impl Server {
 
     /// `kill -9`, with all of its children.
     pub async fn kill(&mut self) {
-        // The parent must not see its children die and tidy up after them.
-        self.process.signal_all("STOP").await;
-        self.process.signal_all("KILL").await;
-        self.process.kill().await;
+        self.process.kill_all().await;
     }
 
     /// An orderly end.
