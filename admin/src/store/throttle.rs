@@ -23,6 +23,10 @@ pub enum Attempt {
 impl Store {
     /// Counts an attempt before it is made: many at once cannot all slip through before the first failure is known.
     pub async fn begin_attempt(&self, subjects: &[String], now: i64) -> Result<Attempt> {
+        // Whoever floods this has to wait already: that is read without a lock, beside the connections of the engine.
+        if let Some(until_at) = self.wait_of(subjects, now).await? {
+            return Ok(Attempt::Refused { until_at });
+        }
         // Two first attempts of one subject may collide on its key.
         for _ in 0..3 {
             match self.try_attempt(subjects, now).await {
@@ -31,6 +35,18 @@ impl Store {
             }
         }
         self.try_attempt(subjects, now).await
+    }
+
+    async fn wait_of(&self, subjects: &[String], now: i64) -> Result<Option<i64>> {
+        let text = "SELECT until_at FROM login_throttle WHERE subject = ? AND until_at > ?";
+        let mut latest = None;
+        for subject in subjects {
+            let values = vec![subject.as_str().into(), now.into()];
+            if let Some(row) = self.one(&self.read, text, values).await? {
+                latest = latest.max(Some(row.try_get_by_index(0)?));
+            }
+        }
+        Ok(latest)
     }
 
     async fn try_attempt(&self, subjects: &[String], now: i64) -> Result<Attempt> {

@@ -86,6 +86,7 @@ async fn session(options: &Options, seed: u64, cluster: &Arc<Cluster>) -> anyhow
     let calls = Calls::default();
     let clients = load::work(api.clone(), jobs.clone(), calls.clone(), seed);
     let samples = samples::Samples::default();
+    samples::watch_the_machine(samples.clone());
     let mut beside = Beside(vec![
         tokio::spawn(samples::take(cluster.clone(), api.clone(), samples.clone())),
         tokio::spawn(supervise(cluster.clone())),

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::clock::now;
 use crate::cluster::Cluster;
@@ -27,6 +27,34 @@ impl Samples {
             .unwrap_or_else(PoisonError::into_inner)
             .push(sample);
     }
+}
+
+/// The name under which the suite's own stalls are kept.
+pub const SUITE: &str = "suite";
+pub const STALL: &str = "stall_ms";
+
+/// How late this machine wakes a thread that wanted to sleep 5 ms: the worst of each second, while `samples` are taken.
+/// What it cannot do for us, it cannot do for the nodes either.
+pub fn watch_the_machine(samples: Samples) {
+    std::thread::spawn(move || {
+        let nap = Duration::from_millis(5);
+        // Ours is the last one when everybody else has dropped theirs: the run is over.
+        while Arc::strong_count(&samples.0) > 1 {
+            let (began, mut worst) = (Instant::now(), Duration::ZERO);
+            while began.elapsed() < Duration::from_secs(1) {
+                let asleep = Instant::now();
+                std::thread::sleep(nap);
+                worst = worst.max(asleep.elapsed().saturating_sub(nap));
+            }
+            samples.add(Sample {
+                at: now(),
+                process: SUITE.to_owned(),
+                rss_kib: 0,
+                descriptors: 0,
+                metrics: BTreeMap::from([(STALL.to_owned(), worst.as_millis() as f64)]),
+            });
+        }
+    });
 }
 
 /// Until it is dropped.

@@ -36,8 +36,10 @@ pub fn text_of(history: &History, findings: &Findings, out: &mut String) -> std:
     }
     writeln!(
         out,
-        "recovery: p50 {} ms, max {} ms",
-        findings.times.recovery_p50_ms, findings.times.recovery_max_ms
+        "recovery: p50 {} ms, max {} ms; stalls of the machine: p99 {} ms",
+        findings.times.recovery_p50_ms,
+        findings.times.recovery_max_ms,
+        findings.times.machine_stall_p99_ms
     )?;
     writeln!(out, "\n-- faults")?;
     for (card, count) in by_card(history) {
