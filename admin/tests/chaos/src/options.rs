@@ -48,6 +48,27 @@ impl Control {
     }
 }
 
+/// One thing that goes wrong, in the middle of a thousand runs a second.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Drill {
+    /// Redis is away for a minute.
+    RedisAway,
+    /// A holder is killed, and does not come back.
+    NodeKilled,
+    /// Another number of shards, and back.
+    Reshard,
+}
+
+impl Drill {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::RedisAway => "redis_away",
+            Self::NodeKilled => "node_killed",
+            Self::Reshard => "reshard",
+        }
+    }
+}
+
 #[derive(Args, Clone, Debug)]
 pub struct Options {
     /// Length of the phase with faults; warm-up, quiet and check come on top
@@ -64,6 +85,9 @@ pub struct Options {
     /// After it, run the two products that are broken on purpose for a minute each: neither may pass
     #[arg(long)]
     pub controls: bool,
+    /// Instead of the deck: one fault in the middle of a thousand runs a second
+    #[arg(long, value_enum, conflicts_with_all = ["calm", "only", "control", "controls"])]
+    pub drill: Option<Drill>,
     /// No faults at all
     #[arg(long)]
     pub calm: bool,

@@ -80,11 +80,19 @@ async fn session(options: &Options, seed: u64, cluster: &Arc<Cluster>) -> anyhow
         Duration::from_secs(5),
     )?);
     let started_at = now();
-    let (absent, jobs) = set_up(&api, cluster, roots).await?;
+    let (absent, jobs) = match options.drill {
+        Some(_) => (None, busy(&api).await?),
+        None => {
+            let (absent, jobs) = set_up(&api, cluster, roots).await?;
+            (Some(absent), jobs)
+        }
+    };
     nemesis::control(cluster, options).await?;
 
     let calls = Calls::default();
-    let clients = load::work(api.clone(), jobs.clone(), calls.clone(), seed);
+    // In a drill nobody edits anything.
+    let edited = options.drill.map_or_else(|| jobs.clone(), |_| vec![]);
+    let clients = load::work(api.clone(), edited, calls.clone(), seed);
     let samples = samples::Samples::default();
     samples::watch_the_machine(samples.clone());
     let mut beside = Beside(vec![
@@ -95,7 +103,9 @@ async fn session(options: &Options, seed: u64, cluster: &Arc<Cluster>) -> anyhow
     tokio::time::sleep(WARM_UP).await;
 
     let faults_from = now();
-    let faults = if options.calm {
+    let faults = if let Some(drill) = options.drill {
+        nemesis::drill::play(cluster, drill, seed).await
+    } else if options.calm {
         tokio::time::sleep(Duration::from_secs(options.seconds)).await;
         vec![]
     } else {
@@ -144,6 +154,12 @@ async fn session(options: &Options, seed: u64, cluster: &Arc<Cluster>) -> anyhow
     };
     drop(absent);
     Ok(history)
+}
+
+/// The load of a drill.
+async fn busy(api: &Api) -> anyhow::Result<Vec<Job>> {
+    api.create_app(APP).await?;
+    api.create_jobs(load::busy()).await
 }
 
 async fn set_up(
@@ -219,6 +235,7 @@ async fn meta(options: &Options, seed: u64, phases: Phases) -> Meta {
         seed,
         db: options.db.as_str().to_owned(),
         control: options.control.as_str().to_owned(),
+        drill: options.drill.map_or("", |drill| drill.as_str()).to_owned(),
         seconds: options.seconds,
         phases,
         ttl_ms: options.ttl_ms,

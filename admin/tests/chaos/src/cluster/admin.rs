@@ -141,9 +141,16 @@ impl Admin {
     }
 
     pub fn command(&self) -> tokio::process::Command {
-        let mut serve = command(&self.binary.display().to_string(), None);
-        serve.arg("serve").envs(self.environment.iter().cloned());
-        serve
+        self.command_of(&["serve"])
+    }
+
+    /// The program with this node's settings.
+    pub fn command_of(&self, arguments: &[&str]) -> tokio::process::Command {
+        let mut command = command(&self.binary.display().to_string(), None);
+        command
+            .args(arguments)
+            .envs(self.environment.iter().cloned());
+        command
     }
 
     /// Starts it and waits until it serves; a start while the database is away is tried again.

@@ -92,6 +92,22 @@ pub fn plan(herd_at: Millis) -> Vec<Planned> {
     all
 }
 
+/// Jobs of a drill, each due every second.
+pub const BUSY: usize = 1000;
+
+/// The load of a drill: nothing but quick runs, half of them at most once.
+pub fn busy() -> Vec<Planned> {
+    let one = |number: usize| Planned {
+        group: "busy",
+        draft: json!({
+            "app": APP, "name": format!("busy {number}"), "handler": "work", "params": "",
+            "schedule": {"kind": "fixed_rate", "seconds": 1}, "misfire_threshold_seconds": 60,
+            "retries": if number.is_multiple_of(2) { 0 } else { 2 },
+        }),
+    };
+    (0..BUSY).map(one).collect()
+}
+
 /// Every so many seconds of each minute, from one on: unlike a rate it has no anchor that an edit could move.
 pub fn step(from: u64, seconds: u64) -> Value {
     json!({"kind": "cron", "expression": format!("{from}/{seconds} * * * * ?"), "timezone": "UTC"})

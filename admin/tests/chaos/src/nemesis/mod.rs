@@ -3,6 +3,7 @@
 mod aim;
 mod cards;
 pub mod deck;
+pub mod drill;
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};

@@ -126,6 +126,9 @@ pub struct Meta {
     pub seed: u64,
     pub db: String,
     pub control: String,
+    /// One fault instead of the deck, by its name; empty: the deck.
+    #[serde(default)]
+    pub drill: String,
     pub seconds: u64,
     pub phases: Phases,
     pub ttl_ms: i64,
