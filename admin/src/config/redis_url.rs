@@ -49,7 +49,7 @@ impl RedisUrl {
         let wrong = |what: &str| format!("{what}; {RIGHT}");
         let (scheme, rest) = url
             .split_once("://")
-            .ok_or_else(|| wrong("this is no URL"))?;
+            .ok_or_else(|| wrong("this is no URL of a Redis server"))?;
         let (kind, tls) = match scheme.strip_prefix("rediss") {
             Some(kind) => (kind, true),
             None => (

@@ -2,6 +2,7 @@
 
 mod accounts;
 mod actions;
+mod degraded;
 mod executors;
 mod forms;
 mod guard;

@@ -7,6 +7,7 @@ mod rolling;
 mod schema;
 mod start;
 mod stop;
+mod takeover;
 
 pub mod api;
 pub mod executor;

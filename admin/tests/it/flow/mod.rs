@@ -20,6 +20,7 @@ mod hard;
 mod interleavings;
 mod leases;
 mod limits;
+mod lock_traffic;
 mod lost;
 mod no_centre;
 mod node;

@@ -1,0 +1,35 @@
+//! A node without its Redis says so on every page, and nowhere to who has not signed in.
+
+use std::sync::Arc;
+
+use carillon_admin::config::random_secret;
+use carillon_admin::runtime::Service as _;
+use carillon_scheduler::ManualClock;
+
+use super::run;
+use super::visitor::{Console, START};
+use crate::services::{Kind, TestDatabase};
+
+#[test]
+fn h04_every_page_says_that_the_node_is_degraded() {
+    run(async {
+        let database = TestDatabase::new(Kind::Sqlite).await;
+        let mut config = database.config();
+        config.admin_password = Some(random_secret());
+        // Nobody listens there.
+        config.redis_url = Some("redis://127.0.0.1:1/".into());
+        let console = Console::on(config, Arc::new(ManualClock::new(START))).await;
+        let admin = console.admin().await;
+        let says_so = async |path: &str| {
+            let page = admin.get(path).await.body;
+            page.contains("data-testid=\"degraded\"")
+        };
+        assert!(!says_so("/").await, "nothing was asked yet");
+        console._services.shards.step().await;
+        for path in ["/", "/jobs", "/runs", "/apps"] {
+            assert!(says_so(path).await, "{path}");
+        }
+        let page = console.visitor().get("/login").await.body;
+        assert!(!page.contains("degraded"), "not to strangers");
+    });
+}
