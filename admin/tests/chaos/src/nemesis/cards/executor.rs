@@ -18,8 +18,11 @@ pub async fn play(name: &str, scene: &mut Scene) -> anyhow::Result<()> {
             process(name, scene).await
         }
         "callback_cut" => {
-            let admin = scene.aim().await?;
-            trick(scene, &admin.wire, CALLBACK, Trick::LoseAnswer).await
+            scene.target = "all".into();
+            // Executors keep to the admin that has answered last: which one it is does not matter.
+            let admins = scene.cluster.admins.iter();
+            let wires: Vec<Wire> = admins.map(|admin| admin.wire.clone()).collect();
+            trick(scene, &wires, CALLBACK, Trick::LoseAnswer).await
         }
         _ => {
             let (kind, what) = match name {
@@ -30,7 +33,7 @@ pub async fn play(name: &str, scene: &mut Scene) -> anyhow::Result<()> {
                 _ => (None, bad_gateway()),
             };
             let wire = scene.executor(kind)?.wire.clone();
-            trick(scene, &wire, RUN, what).await
+            trick(scene, &[wire], RUN, what).await
         }
     }
 }
@@ -79,12 +82,20 @@ async fn process(name: &str, scene: &mut Scene) -> anyhow::Result<()> {
     }
 }
 
-async fn trick(scene: &mut Scene, wire: &Wire, needle: &str, trick: Trick) -> anyhow::Result<()> {
-    let before = wire.sprung();
+async fn trick(
+    scene: &mut Scene,
+    wires: &[Wire],
+    needle: &str,
+    trick: Trick,
+) -> anyhow::Result<()> {
+    let sprung = || wires.iter().map(Wire::sprung).sum::<u64>();
+    let before = sprung();
+    for wire in wires {
+        wire.set_trap(Trap::new(needle, trick.clone(), TIMES));
+    }
     let wanted = before + u64::from(TIMES);
-    wire.set_trap(Trap::new(needle, trick, TIMES));
-    until(Duration::from_secs(4), || wire.sprung() >= wanted).await;
-    wire.clear_traps();
-    scene.note = format!("{} requests", wire.sprung() - before);
+    until(Duration::from_secs(4), || sprung() >= wanted).await;
+    wires.iter().for_each(Wire::clear_traps);
+    scene.note = format!("{} requests", sprung() - before);
     Ok(())
 }
