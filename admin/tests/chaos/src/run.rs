@@ -47,6 +47,7 @@ pub async fn run(options: &Options) -> anyhow::Result<PathBuf> {
     cluster.stop().await;
     history.exits = cluster.exits().clone();
     history.events = files::events(&folder)?;
+    history.meta.logged = logged(&folder);
     files::save(&history, &folder)?;
     Ok(folder)
 }
@@ -242,7 +243,25 @@ async fn meta(options: &Options, seed: u64, phases: Phases) -> Meta {
         look_ahead_ms: options.look_ahead_ms,
         versions: versions(&options.binary).await,
         load: load.trim().to_owned(),
+        ..Meta::default()
     }
+}
+
+/// What the logs of nodes and servers say that nobody wants to read.
+fn logged(folder: &Path) -> std::collections::BTreeMap<String, u64> {
+    let mut all = std::collections::BTreeMap::new();
+    for name in ["a1.log", "a2.log", "a3.log", "database.log"] {
+        let text = std::fs::read(folder.join(name)).unwrap_or_default();
+        let text = String::from_utf8_lossy(&text);
+        for (what, sign) in [
+            ("errors", "\"level\":\"ERROR\""),
+            ("panics", "panicked at"),
+            ("deadlocks", "deadlock detected"),
+        ] {
+            *all.entry(what.to_owned()).or_default() += text.matches(sign).count() as u64;
+        }
+    }
+    all
 }
 
 async fn versions(binary: &Path) -> std::collections::BTreeMap<String, String> {

@@ -78,19 +78,26 @@ fn counters(history: &History, findings: &mut Findings) {
         .insert("admin_descriptors_peak", peak(|sample| sample.descriptors));
 }
 
-pub fn summed(history: &History, name: &str) -> f64 {
-    let mut last: BTreeMap<&str, f64> = BTreeMap::new();
+/// Of all labels, all nodes and all of their starts.
+fn summed(history: &History, name: &str) -> f64 {
+    let mut last: BTreeMap<(&str, &str), f64> = BTreeMap::new();
     let mut sum = 0.0;
     for sample in &history.samples {
-        let Some(value) = sample.metrics.get(name) else {
-            continue;
-        };
-        let before = last.insert(&sample.process, *value).unwrap_or(0.0);
-        sum += if *value >= before {
-            value - before
-        } else {
-            *value
-        };
+        let with_labels = sample.metrics.iter().filter(|(metric, _)| {
+            metric
+                .strip_prefix(name)
+                .is_some_and(|rest| rest.is_empty() || rest.starts_with('{'))
+        });
+        for (metric, value) in with_labels {
+            let before = last
+                .insert((&sample.process, metric), *value)
+                .unwrap_or(0.0);
+            sum += if *value >= before {
+                value - before
+            } else {
+                *value
+            };
+        }
     }
     sum
 }

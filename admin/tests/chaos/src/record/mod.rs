@@ -135,6 +135,9 @@ pub struct Meta {
     pub look_ahead_ms: i64,
     pub versions: std::collections::BTreeMap<String, String>,
     pub load: String,
+    /// How often nodes and servers wrote of errors, panics and deadlocks.
+    #[serde(default)]
+    pub logged: std::collections::BTreeMap<String, u64>,
 }
 
 /// All of it.

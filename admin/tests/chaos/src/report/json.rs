@@ -24,6 +24,7 @@ pub fn line(history: &History, findings: &Findings, verdict: &Verdict) -> anyhow
     for figure in Figure::ALL {
         all.insert(figure.name(), json!(findings.count(figure)));
     }
+    all.insert("logged".into(), json!(meta.logged));
     all.insert("skipped".into(), json!(findings.skipped));
     all.insert("lateness".into(), serde_json::to_value(&findings.times)?);
     let exits: Vec<String> = history

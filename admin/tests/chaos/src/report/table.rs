@@ -18,6 +18,9 @@ pub fn text_of(history: &History, findings: &Findings, out: &mut String) -> std:
     for (name, total) in &findings.totals {
         writeln!(out, "{name:<28} {total:>8}")?;
     }
+    for (what, count) in &meta.logged {
+        writeln!(out, "logged: {what:<20} {count:>8}")?;
+    }
     for (reason, count) in &findings.skipped {
         writeln!(out, "skipped: {reason:<19} {count:>8}")?;
     }

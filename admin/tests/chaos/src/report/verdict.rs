@@ -59,6 +59,9 @@ pub fn judge(history: &History, findings: &Findings) -> Verdict {
     }
     let failed = history.faults.iter().filter(|fault| fault.failed);
     reasons.extend(failed.map(|fault| format!("card {}: {}", fault.card, fault.note.trim())));
+    if let Some(panics @ 1..) = meta.logged.get("panics") {
+        reasons.push(format!("{panics} panics in the nodes' logs"));
+    }
     let with_faults = !history.faults.is_empty();
     if with_faults && meta.db != "sqlite" && !is_drill {
         for name in ["fence_hits", "resolver"] {
