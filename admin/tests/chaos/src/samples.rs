@@ -32,6 +32,8 @@ impl Samples {
 /// The name under which the suite's own stalls are kept.
 pub const SUITE: &str = "suite";
 pub const STALL: &str = "stall_ms";
+/// Per cent of the last ten seconds in which somebody waited for a core.
+pub const PRESSURE: &str = "cpu_pressure";
 
 /// How late this machine wakes a thread that wanted to sleep 5 ms: the worst of each second, while `samples` are taken.
 /// What it cannot do for us, it cannot do for the nodes either.
@@ -51,10 +53,23 @@ pub fn watch_the_machine(samples: Samples) {
                 process: SUITE.to_owned(),
                 rss_kib: 0,
                 descriptors: 0,
-                metrics: BTreeMap::from([(STALL.to_owned(), worst.as_millis() as f64)]),
+                metrics: BTreeMap::from([
+                    (STALL.to_owned(), worst.as_millis() as f64),
+                    (PRESSURE.to_owned(), pressure()),
+                ]),
             });
         }
     });
+}
+
+/// 0 where the kernel does not say.
+fn pressure() -> f64 {
+    let text = std::fs::read_to_string("/proc/pressure/cpu").unwrap_or_default();
+    let value = text
+        .split("avg10=")
+        .nth(1)
+        .and_then(|rest| rest.split(' ').next());
+    value.and_then(|value| value.parse().ok()).unwrap_or(0.0)
 }
 
 /// Until it is dropped.

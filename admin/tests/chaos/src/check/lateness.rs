@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::index::Index;
+use super::machine::Machine;
 use super::{Figure, Findings};
 use crate::clock::{Millis, text};
 use crate::record::{Class, Fault, History};
-use crate::samples::{STALL, SUITE};
 
 /// All on one host: what two clock readings may differ by.
 const CLOCK_ERROR: Millis = 20;
@@ -37,6 +37,8 @@ pub struct Times {
     pub recovery_max_ms: Millis,
     /// How late the machine woke the suite's own threads: bounds are wider by what it was around their instant.
     pub machine_stall_p99_ms: Millis,
+    /// Mean CPU pressure, per cent.
+    pub machine_pressure: f64,
     pub p99_quiet_is_kept: bool,
 }
 
@@ -46,11 +48,15 @@ struct Delay {
     late: Millis,
     bound: Millis,
     class: Option<Class>,
+    typical: bool,
 }
+
+/// A job this young may be reached by its first scan only after its first instant, ms.
+const NEW: Millis = 3_000;
 
 pub fn check(history: &History, index: &Index<'_>, findings: &mut Findings) {
     let mut delays = Vec::new();
-    let stalls = Stalls::new(history);
+    let machine = Machine::new(history);
     for run in history.runs.iter().filter(|run| run.is_first_of_instant()) {
         let Some(received) = index.first_receipt(run.id) else {
             continue;
@@ -60,7 +66,7 @@ pub fn check(history: &History, index: &Index<'_>, findings: &mut Findings) {
             findings.add(Figure::Early, || format!("by {} ms: {run:?}", -late));
         }
         let (mut bound, class) = allowed(history, run.scheduled_at);
-        bound += stalls.around(run.scheduled_at);
+        bound = machine.widen(bound, run.scheduled_at);
         // A black hole costs its hop, and an edit that has just been made is not on time for what it plans.
         if matches!(index.group(run.job_id), "hole" | "edited") {
             bound += 3_000;
@@ -75,14 +81,20 @@ pub fn check(history: &History, index: &Index<'_>, findings: &mut Findings) {
                 )
             });
         }
+        // Not typical of anything: a hop to a black hole, an edit a moment ago, a job a moment old.
+        let new = index
+            .jobs
+            .get(&run.job_id)
+            .is_some_and(|job| run.scheduled_at < job.created_at + NEW);
         delays.push(Delay {
             at: run.scheduled_at,
             late,
             bound,
             class,
+            typical: !new && !matches!(index.group(run.job_id), "hole" | "edited"),
         });
     }
-    findings.times = times(history, &delays, &stalls);
+    findings.times = times(history, &delays, &machine);
 }
 
 /// How late an instant may be, and the class of the fault that allows most of it; None: quiet.
@@ -100,36 +112,14 @@ pub fn allowed(history: &History, at: Millis) -> (Millis, Option<Class>) {
     (sum.max(QUIET), worst)
 }
 
-/// What the machine itself was late by, in each second.
-struct Stalls(BTreeMap<Millis, Millis>);
-
-impl Stalls {
-    fn new(history: &History) -> Self {
-        let own = history
-            .samples
-            .iter()
-            .filter(|sample| sample.process == SUITE);
-        Self(
-            own.filter_map(|sample| Some((sample.at, *sample.metrics.get(STALL)? as Millis)))
-                .collect(),
+fn times(history: &History, delays: &[Delay], machine: &Machine) -> Times {
+    let of = |class: Option<Class>| {
+        class_times(
+            delays
+                .iter()
+                .filter(|delay| delay.typical && delay.class == class),
         )
-    }
-
-    /// A sample tells of the second before it.
-    fn around(&self, at: Millis) -> Millis {
-        let near = self.0.range(at - 1_000..=at + 3_000);
-        near.map(|(_, stall)| *stall).max().unwrap_or(0)
-    }
-
-    fn p99(&self) -> Millis {
-        let mut all: Vec<Millis> = self.0.values().copied().collect();
-        all.sort_unstable();
-        percentile(&all, 99)
-    }
-}
-
-fn times(history: &History, delays: &[Delay], stalls: &Stalls) -> Times {
-    let of = |class: Option<Class>| class_times(delays.iter().filter(|delay| delay.class == class));
+    };
     let quiet = of(None);
     let by_class = Class::ALL
         .into_iter()
@@ -139,8 +129,9 @@ fn times(history: &History, delays: &[Delay], stalls: &Stalls) -> Times {
     let mut recoveries = recoveries(history, delays);
     recoveries.sort_unstable();
     Times {
-        p99_quiet_is_kept: quiet.p99_ms <= QUIET_P99 + stalls.p99(),
-        machine_stall_p99_ms: stalls.p99(),
+        p99_quiet_is_kept: quiet.p99_ms <= QUIET_P99 + machine.stall_p99(),
+        machine_stall_p99_ms: machine.stall_p99(),
+        machine_pressure: machine.pressure(),
         quiet,
         by_class,
         recovery_p50_ms: percentile(&recoveries, 50),
@@ -167,7 +158,7 @@ fn class_times<'a>(delays: impl Iterator<Item = &'a Delay>) -> ClassTimes {
 }
 
 /// Of an ascending list.
-fn percentile(sorted: &[Millis], percent: usize) -> Millis {
+pub fn percentile(sorted: &[Millis], percent: usize) -> Millis {
     let index = (sorted.len() * percent).div_ceil(100).saturating_sub(1);
     sorted.get(index).copied().unwrap_or(0)
 }

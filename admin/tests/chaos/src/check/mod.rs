@@ -7,6 +7,7 @@ mod edits;
 mod findings;
 mod index;
 mod lateness;
+mod machine;
 mod matching;
 mod processes;
 mod recorded;

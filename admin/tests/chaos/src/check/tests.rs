@@ -166,7 +166,7 @@ fn a_flawless_history_is_flawless() {
     assert_eq!(findings.totals["recorded"], 20);
     assert_eq!(
         (findings.times.quiet.count, findings.times.quiet.max_ms),
-        (20, 10)
+        (18, 10)
     );
 }
 

@@ -39,10 +39,11 @@ pub fn text_of(history: &History, findings: &Findings, out: &mut String) -> std:
     }
     writeln!(
         out,
-        "recovery: p50 {} ms, max {} ms; stalls of the machine: p99 {} ms",
+        "recovery: p50 {} ms, max {} ms; the machine: stalls p99 {} ms, CPU pressure {} %",
         findings.times.recovery_p50_ms,
         findings.times.recovery_max_ms,
-        findings.times.machine_stall_p99_ms
+        findings.times.machine_stall_p99_ms,
+        findings.times.machine_pressure
     )?;
     writeln!(out, "\n-- faults")?;
     for (card, count) in by_card(history) {
