@@ -1,10 +1,13 @@
 //! What people ask of a single run: its end, and its log.
 
-use carillon_scheduler::RunState;
+use std::sync::Arc;
 
-use super::{Error, Pipeline};
-use crate::executor::{LogAnswer, Outcome};
+use carillon_scheduler::{Outcome, RunEvent, RunState};
+
+use super::{Complete, Error, Pipeline};
+use crate::executor::{self, LogAnswer};
 use crate::store::attend::Whereabouts;
+use crate::store::settle::{Finding, FollowUp};
 
 /// What became of the wish to end a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,19 +77,52 @@ impl Pipeline {
         Ok(())
     }
 
+    /// A person knows what became of a run that is `unknown` or `lost`: their word counts as evidence.
+    ///
+    /// # Errors
+    /// No such run; it is not open to evidence; the database.
+    pub async fn resolve_by_hand(
+        self: &Arc<Self>,
+        run_id: i64,
+        outcome: Outcome,
+        note: &str,
+    ) -> Result<(), Error> {
+        let run = self.store.whereabouts(run_id).await?;
+        let state = run.ok_or(Error::MissingRun)?.state;
+        if !matches!(state, RunState::Unknown | RunState::Lost) {
+            return Err(Error::NotOpen(state));
+        }
+        let finding = Finding {
+            run_id,
+            event: RunEvent::Reported(outcome),
+            code: None,
+            message: Some(format!("resolved by hand: {note}")),
+            reason: Some("operator"),
+            sent_at: None,
+        };
+        let findings = [finding];
+        let follow_up = FollowUp {
+            now: self.clock.now(),
+            jitter: rand::random(),
+        };
+        let settled = self.store.settle(&findings, &follow_up).await?;
+        Complete(self.clone()).tell(&findings, &settled);
+        Ok(())
+    }
+
     async fn ask_for_the_end(&self, run: &Whereabouts) -> Result<(), Error> {
         let (Some(address), Some(app)) = (&run.address, &run.app) else {
             return Err(Error::Executor("it is not known where the run is".into()));
         };
         let job_id = i32::try_from(run.job_id).map_err(|_| Error::MissingJob)?;
         match self.client.kill(address, app, job_id, run.run_id).await {
-            Outcome::Accepted => Ok(()),
-            Outcome::Refused { message, .. } => {
+            executor::Outcome::Accepted => Ok(()),
+            executor::Outcome::Refused { message, .. } => {
                 Err(Error::Executor(format!("{address} refuses: {message}")))
             }
-            Outcome::NotSent { why } | Outcome::Unknown { why, .. } => Err(Error::Executor(
-                format!("{address} could not be asked: {why}"),
-            )),
+            executor::Outcome::NotSent { why } | executor::Outcome::Unknown { why, .. } => Err(
+                Error::Executor(format!("{address} could not be asked: {why}")),
+            ),
         }
     }
 

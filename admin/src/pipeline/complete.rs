@@ -211,7 +211,7 @@ impl Complete {
         }
     }
 
-    fn tell(&self, findings: &[Finding], settled: &Settled) {
+    pub(super) fn tell(&self, findings: &[Finding], settled: &Settled) {
         for (run_id, state) in &settled.changed {
             self.0
                 .metrics

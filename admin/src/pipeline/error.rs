@@ -9,6 +9,9 @@ pub enum Error {
     MissingJob,
     #[error("there is no such run")]
     MissingRun,
+    /// It cannot be resolved by hand.
+    #[error("the run is {0}; only a run that is unknown or lost can be resolved")]
+    NotOpen(carillon_scheduler::RunState),
     /// A member of what was asked for, and what would be right.
     #[error(transparent)]
     Field(carillon_scheduler::FieldError),

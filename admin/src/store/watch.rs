@@ -30,6 +30,8 @@ pub struct Watched {
 pub struct Registered {
     pub expires_at: Millis,
     pub boot_id: Option<String>,
+    /// Since when it is there without a break.
+    pub registered_at: Millis,
 }
 
 impl Watched {
@@ -62,7 +64,7 @@ pub struct Look {
 }
 
 const COLUMNS: &str = "run.id, run.job_id, app.name, run.address, run.boot_id, run.due_at, COALESCE(run.sent_at, run.marked_at), \
-     COALESCE(job.timeout_seconds, 0), e.expires_at, e.boot_id";
+     COALESCE(job.timeout_seconds, 0), e.expires_at, e.boot_id, COALESCE(e.registered_at, 0)";
 const NEIGHBOURS: &str = "LEFT JOIN app ON app.id = run.app_id LEFT JOIN job ON job.id = run.job_id \
      LEFT JOIN executor e ON e.app = app.name AND e.address = run.address";
 
@@ -168,6 +170,7 @@ fn read(row: &QueryResult) -> Result<Watched> {
     let timeout: i32 = columns.next()?;
     let expires_at: Option<Millis> = columns.next()?;
     let registered_boot = columns.next()?;
+    let registered_at = columns.next()?;
     Ok(Watched {
         run_id,
         job_id,
@@ -180,6 +183,7 @@ fn read(row: &QueryResult) -> Result<Watched> {
         registered: expires_at.map(|expires_at| Registered {
             expires_at,
             boot_id: registered_boot,
+            registered_at,
         }),
     })
 }

@@ -38,7 +38,14 @@ pub async fn restarted(pipeline: &Pipeline, run: &Watched) -> store::Result<()> 
                 pipeline.store.note_boot(run.run_id, boot_id).await?;
             }
         }
-        Word::Ended | Word::Unknown => pipeline.lose(run, "the executor was restarted"),
+        Word::Unknown => pipeline.lose(run, "the executor was restarted"),
+        // Its journal has the end, or that it was interrupted: a report is on its way, and worth waiting for.
+        Word::Ended => {
+            let since = run.registered.as_ref().map_or(0, |it| it.registered_at);
+            if since + REPORT < pipeline.clock.now() {
+                pipeline.lose(run, "ended there, and never reported");
+            }
+        }
         // It has just registered. If it stays silent its lease ends.
         Word::Silent => {}
     }

@@ -194,3 +194,57 @@ fn deleting_a_job_keeps_its_runs() {
         assert_eq!(after["message"], "The job was deleted before it was sent.");
     });
 }
+
+#[test]
+fn m001_40_a_person_resolves_what_nobody_else_can_and_says_how_they_know() {
+    api(async |api| {
+        let child = api.job(json!({"name": "child"})).await;
+        let made = api.job(json!({"children": [child["id"]]})).await;
+        let run = api
+            .post(&format!("/jobs/{}/run", made["id"]), json!({}))
+            .await
+            .ok();
+        let path = format!("/runs/{}/resolve", run["id"]);
+        let word = json!({"outcome": "succeeded", "note": "the file is there"});
+        assert_eq!(
+            api.post(&path, word.clone()).await.error(),
+            "409 unusable the run is claimed; only a run that is unknown or lost can be resolved"
+        );
+        api.sql(&format!(
+            "UPDATE run SET state = 4 WHERE id = {}",
+            run["id"]
+        ))
+        .await;
+        let refused = api
+            .post(&path, json!({"outcome": "killed", "note": "x"}))
+            .await;
+        assert!(
+            refused
+                .error()
+                .starts_with("400 invalid outcome: `killed` is not an outcome")
+        );
+        let refused = api
+            .post(&path, json!({"outcome": "failed", "note": " "}))
+            .await;
+        assert_eq!(
+            refused.error(),
+            "400 invalid note: 1 to 500 characters: how you know"
+        );
+        let resolved = api.post(&path, word).await.ok();
+        assert_eq!(
+            (&resolved["state"], &resolved["message"]),
+            (
+                &json!("succeeded"),
+                &json!("resolved by hand: the file is there")
+            )
+        );
+        let born = api.get(&format!("/runs?job_id={}", child["id"])).await.ok();
+        assert_eq!(born["items"][0]["parent_run_id"], run["id"]);
+        api.post(
+            "/runs/999/resolve",
+            json!({"outcome": "failed", "note": "x"}),
+        )
+        .await
+        .error();
+    });
+}

@@ -196,6 +196,7 @@ impl From<pipeline::Error> for Error {
         match error {
             E::Store(error) => error.into(),
             E::MissingJob | E::MissingRun => Self::not_found(error.to_string()),
+            E::NotOpen(_) => Self::new("unusable", error.to_string()),
             E::NoLog(why) => Self::not_found(why),
             E::Field(error) => error.into(),
             E::Address(_) => Self::field("address", error.to_string()),

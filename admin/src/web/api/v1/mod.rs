@@ -56,6 +56,7 @@ pub const ROUTES: &[(&str, &[&str])] = &[
     ("/runs", &["GET"]),
     ("/runs/{id}", &["GET"]),
     ("/runs/{id}/kill", &["POST"]),
+    ("/runs/{id}/resolve", &["POST"]),
     ("/runs/{id}/log", &["GET"]),
     ("/misfires", &["GET"]),
     ("/alarms", &["GET"]),
@@ -98,6 +99,7 @@ pub fn configure(config: &mut web::ServiceConfig) {
             .service(at("/runs").get(runs::list))
             .service(at("/runs/{id}").get(runs::get))
             .service(at("/runs/{id}/kill").post(runs::kill))
+            .service(at("/runs/{id}/resolve").post(runs::resolve))
             .service(at("/runs/{id}/log").get(runs::log))
             .service(at("/misfires").get(misfires::list))
             .service(at("/alarms").get(alarms::list))

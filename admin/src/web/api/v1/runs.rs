@@ -1,8 +1,11 @@
 //! `/runs`
 
 use actix_web::HttpResponse;
-use actix_web::web::Data;
+use actix_web::web::{Data, Payload};
+use carillon_scheduler::Outcome;
+use serde::Deserialize;
 
+use super::body;
 use super::caller::Caller;
 use super::error::Error;
 use super::params::Id;
@@ -10,6 +13,9 @@ use super::query::Query;
 use super::views::{KillJson, List, LogJson, RunJson};
 use crate::store::RunFilter;
 use crate::web::State;
+
+/// Of the note that says how somebody knows.
+pub const NOTE_CHARS: usize = 500;
 
 pub async fn list(state: Data<State>, mut query: Query) -> Result<HttpResponse, Error> {
     let filter = RunFilter {
@@ -50,6 +56,53 @@ pub async fn kill(
         .record_audit(&caller.0, "kill", ("run", id.0), detail, state.clock.now())
         .await?;
     Ok(HttpResponse::Ok().json(kill))
+}
+
+/// What a person knows of a run whose outcome is not known here.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Word {
+    outcome: String,
+    note: String,
+}
+
+pub async fn resolve(
+    state: Data<State>,
+    id: Id,
+    query: Query,
+    caller: Caller,
+    payload: Payload,
+) -> Result<HttpResponse, Error> {
+    query.finish()?;
+    let what = "{\"outcome\",\"note\"}";
+    let word: Word = body::object(body::required(payload, body::OBJECT, what).await?, what)?;
+    let outcome = match word.outcome.as_str() {
+        "succeeded" => Outcome::Succeeded,
+        "failed" => Outcome::Failed,
+        other => {
+            let message = format!("`{other}` is not an outcome; allowed: succeeded, failed");
+            return Err(Error::field("outcome", message));
+        }
+    };
+    let note = word.note.trim();
+    if !(1..=NOTE_CHARS).contains(&note.chars().count()) {
+        let message = format!("1 to {NOTE_CHARS} characters: how you know");
+        return Err(Error::field("note", message));
+    }
+    state.pipeline.resolve_by_hand(id.0, outcome, note).await?;
+    let detail = serde_json::json!({"outcome": word.outcome, "note": note});
+    state
+        .store
+        .record_audit(
+            &caller.0,
+            "resolve",
+            ("run", id.0),
+            detail,
+            state.clock.now(),
+        )
+        .await?;
+    let run = state.store.run(id.0).await?.ok_or_else(Error::internal)?;
+    Ok(HttpResponse::Ok().json(RunJson::from(run)))
 }
 
 pub async fn log(state: Data<State>, id: Id, mut query: Query) -> Result<HttpResponse, Error> {

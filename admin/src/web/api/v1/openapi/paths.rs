@@ -66,6 +66,9 @@ pub fn all() -> Value {
         },
         "/runs/{id}": on_id("get", operation("runs", "getRun", "A run").answers("200", "Run")),
         "/runs/{id}/kill": on_id("post", operation("runs", "killRun", "Ask for the end of a run").answers("200", "Kill").fails([502])),
+        "/runs/{id}/resolve": on_id("post", operation("runs", "resolveRun",
+            "Say what became of a run that is `unknown` or `lost`: it counts as evidence, brings the children of a success, and calls off \
+             a retry that was not sent").body("Resolution").answers("200", "Run").fails([409])),
         "/runs/{id}/log": on_id("get", operation("runs", "readLog", "Lines of a run's log, from its executor")
             .takes([from_line()]).answers("200", "Log").fails([502])),
         "/misfires": {

@@ -4,6 +4,7 @@ use carillon_scheduler::{AlarmKind, Cause, MisfirePolicy, RunState, SkipReason};
 use serde_json::{Map, Value, json};
 
 use super::super::error::CODES;
+use super::super::runs::NOTE_CHARS;
 use super::super::views::KILLS;
 use super::build::{answer, id, list, nullable, object, schema, text, time, words};
 use super::{ahead_schemas, explained_schemas, job_schemas, route_schemas, schedule_schemas};
@@ -13,7 +14,7 @@ pub fn all() -> Value {
     let next_place =
         || nullable(json!({"type": "string", "description": "The next page's `after`"}));
     let next_id = || nullable(id("The next page's `after`"));
-    json!({
+    let mut schemas = json!({
         "App": app(),
         "AppRequest": object("An app as it is sent", &["name"], vec![
             ("name", text("Letters, digits, `-`, `_`, `.`; the first a letter or a digit", 4, 64)),
@@ -52,19 +53,36 @@ pub fn all() -> Value {
         "Forecast": ahead_schemas::forecast(),
         "Explanation": explained_schemas::explanation(),
         "Explained": explained_schemas::explained(),
+        "Error": error()
+    });
+    if let (Some(all), Value::Object(more)) = (schemas.as_object_mut(), of_runs()) {
+        all.extend(more);
+    }
+    schemas
+}
+
+/// Runs, and what becomes of them and of instants without one.
+fn of_runs() -> Value {
+    let next_id = || nullable(id("The next page's `after`"));
+    let next_place =
+        || nullable(json!({"type": "string", "description": "The next page's `after`"}));
+    json!({
         "RunState": words(RunState::ALL.iter().map(|state| state.as_str()), "`unknown` and `lost` were sent, but their outcome is not known"),
         "Cause": words(Cause::ALL.iter().map(|cause| cause.as_str()), "Why the fire exists"),
         "Run": run(),
         "Choice": route_schemas::choice(),
         "RunList": list("Run", next_id()),
         "Kill": answer("What became of a kill", vec![("outcome", words(KILLS, "`cancelled`: it had not been sent and never will be; `asked`: the executor was asked, the end comes later"))]),
+        "Resolution": object("What a person knows of a run", &["outcome", "note"], vec![
+            ("outcome", words(["succeeded", "failed"], "What became of it")),
+            ("note", text("How you know; kept in the run's message and in the audit", 1, NOTE_CHARS as u32)),
+        ]),
         "Log": log(),
         "Misfire": misfire(),
         "MisfireList": list("Misfire", next_place()),
         "AlarmKind": words(AlarmKind::ALL.iter().map(|kind| kind.as_str()), "What it is about"),
         "Alarm": alarm(),
-        "AlarmList": list("Alarm", next_place()),
-        "Error": error()
+        "AlarmList": list("Alarm", next_place())
     })
 }
 
