@@ -5,6 +5,7 @@
 //! from when heartbeats could be taken again (see `executors`).
 
 mod ask;
+mod forgotten;
 mod kills;
 
 use std::collections::{HashMap, HashSet};
@@ -12,7 +13,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use carillon_scheduler::{AlarmKind, Millis, RunEvent};
+use carillon_scheduler::{Millis, RunEvent};
 
 use super::Pipeline;
 use super::settings::{LostRule, ms};
@@ -41,6 +42,7 @@ pub struct Watch {
     asking: Asking,
     /// Addresses that have signed off, and since when this node has seen them so.
     signed_off: Mutex<HashMap<String, Millis>>,
+    seen: forgotten::Seen,
 }
 
 /// What is asked about just now.
@@ -70,6 +72,7 @@ impl Watch {
             pipeline,
             asking: Asking::default(),
             signed_off: Mutex::default(),
+            seen: forgotten::Seen::default(),
         }
     }
 
@@ -84,7 +87,7 @@ impl Watch {
         for shard in self.pipeline.holdings.all().into_keys() {
             self.look_after(shard, &mut away).await?;
             self.follow_kills(shard).await?;
-            self.put_back(shard).await?;
+            self.look_for_the_forgotten(shard).await?;
         }
         self.signed_off()
             .retain(|address, _| away.contains(address));
@@ -185,21 +188,6 @@ impl Watch {
             }
             asking.all().remove(&run_id);
         });
-    }
-
-    async fn put_back(&self, shard: i32) -> store::Result<()> {
-        let pipeline = &self.pipeline;
-        let moved = pipeline
-            .store
-            .put_back_misplaced(shard, pipeline.shards())
-            .await?;
-        if moved > 0 {
-            let text = format!("{moved} open runs were in a shard that is not their job's");
-            pipeline
-                .raise_alarm(AlarmKind::Stuck, None, None, text)
-                .await?;
-        }
-        Ok(())
     }
 }
 

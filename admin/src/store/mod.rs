@@ -14,6 +14,7 @@ mod dialect;
 mod error;
 mod filter;
 mod forecast;
+mod forgotten;
 #[cfg(feature = "failpoints")]
 mod full_disk;
 pub mod history;
@@ -26,7 +27,6 @@ mod job_list;
 mod job_lock;
 mod job_rows;
 mod misfire_list;
-mod misplaced;
 mod row;
 mod run_list;
 mod run_lock;

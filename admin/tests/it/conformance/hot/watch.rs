@@ -93,4 +93,14 @@ databases! {
         ground.store.put_back_misplaced(wrong, SHARDS).await.unwrap();
         assert_eq!(place(0).await.0, wrong);
     }
+
+    async fn i12_runs_that_wait_for_nothing_are_found(db: &TestDatabase) {
+        let ground = Ground::new(db).await;
+        let job = ground.ticking("tick").await;
+        let ids = ground.runs_in(&job, &[Claimed, Running, Claimed, Claimed]).await;
+        ground.sql(&format!("UPDATE run SET reason = 'overlap' WHERE id = {}", ids[2])).await;
+        let overdue = async |before: i64| ground.store.overdue(job.shard, before).await.unwrap();
+        assert_eq!((overdue(NOW).await, overdue(NOW + 1).await), (None, Some((ids[0], 1))));
+        assert_eq!(overdue(NOW + 60_000).await, Some((ids[0], 2)));
+    }
 }

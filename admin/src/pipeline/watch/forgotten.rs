@@ -1,0 +1,79 @@
+//! The audit of what nobody works on: with it no row stays in its state for ever, whatever defect left it there.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use carillon_scheduler::AlarmKind;
+
+use super::Watch;
+use crate::pipeline::settings::ms;
+use crate::store;
+
+/// Beyond the time after which a waiting run is given up.
+const OVERDUE: Duration = Duration::from_secs(30);
+
+/// The first overdue run of each shard in the round before, and whether somebody was told.
+#[derive(Default)]
+pub struct Seen(Mutex<HashMap<i32, (i64, bool)>>);
+
+impl Seen {
+    /// True: it was there in the round before, and nobody has heard of it.
+    fn is_news(&self, shard: i32, first: Option<i64>) -> bool {
+        let mut seen = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(first) = first else {
+            seen.remove(&shard);
+            return false;
+        };
+        match seen.get_mut(&shard) {
+            Some((before, told)) if *before == first => !std::mem::replace(told, true),
+            _ => {
+                seen.insert(shard, (first, false));
+                false
+            }
+        }
+    }
+}
+
+impl Watch {
+    pub(super) async fn look_for_the_forgotten(&self, shard: i32) -> store::Result<()> {
+        let pipeline = &self.pipeline;
+        let moved = pipeline
+            .store
+            .put_back_misplaced(shard, pipeline.shards())
+            .await?;
+        if moved > 0 {
+            let text = format!("{moved} open runs were in a shard that is not their job's");
+            pipeline
+                .raise_alarm(AlarmKind::Stuck, None, None, text)
+                .await?;
+        }
+        let before = pipeline.clock.now() - ms(pipeline.settings.give_up_after + OVERDUE);
+        let overdue = pipeline.store.overdue(shard, before).await?;
+        if self.seen.is_news(shard, overdue.map(|(first, _)| first))
+            && let Some((first, count)) = overdue
+        {
+            let text = format!("{count} runs of shard {shard} wait for nothing, since long");
+            pipeline
+                .raise_alarm(AlarmKind::Stuck, None, Some(first), text)
+                .await?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Seen;
+
+    #[test]
+    fn what_stays_is_told_once() {
+        let seen = Seen::default();
+        let told: Vec<bool> = [Some(5), Some(5), Some(5), None, Some(7), Some(8), Some(8)]
+            .into_iter()
+            .map(|first| seen.is_news(1, first))
+            .collect();
+        assert_eq!(told, [false, true, false, false, false, false, true]);
+        assert!(!seen.is_news(2, Some(8)), "each shard by itself");
+    }
+}
