@@ -16,6 +16,9 @@ use serde::Serialize;
 pub use outcome::Outcome;
 pub use wire::{LogAnswer, LogPage, RunRequest};
 
+/// The capability of an executor that may be sent a run again.
+pub const KEEPS_A_JOURNAL: &str = headers::CAPABILITY_IDEM;
+
 /// Nothing that an executor answers to `/run`, `/kill` or `/beat` is longer.
 const ANSWER_LIMIT: usize = 1 << 20;
 /// Stock executors send the whole rest of a log; more than this is cut, and said so.

@@ -11,6 +11,7 @@ use tokio::sync::Notify;
 
 use super::Pipeline;
 use super::settings::ms;
+use crate::executor::KEEPS_A_JOURNAL;
 use crate::runtime::Service;
 use crate::store::executor::Executor;
 use crate::store::{self, Store};
@@ -45,7 +46,7 @@ impl Seat {
             labels: self.labels.clone(),
             // A lease is three beats.
             suspect: now > executor.seen_at + lease * 2 / 3,
-            keeps_a_journal: executor.has(carillon_protocol::headers::CAPABILITY_IDEM),
+            keeps_a_journal: executor.has(KEEPS_A_JOURNAL),
         }
     }
 }

@@ -93,7 +93,7 @@ mod proofs {
             (
                 "store/mod.rs",
                 "fn f() -> anyhow::Result<()> { Ok(()) }",
-                "cli, main.rs",
+                "cli, main.rs, main_failpoints.rs",
             ),
         ] {
             let said = breach(path, text);
