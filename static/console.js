@@ -166,7 +166,15 @@ if (log) {
   let next = Number(log.dataset.next);
   let misses = 0;
   const atEnd = () => log.scrollHeight - log.scrollTop - log.clientHeight < 24;
-  const toEnd = () => { log.scrollTop = log.scrollHeight; more.hidden = true; };
+  let following = true;
+  let top = 0; // where it stood when we last looked
+  const toEnd = () => { following = true; log.scrollTop = log.scrollHeight; top = log.scrollTop; more.hidden = true; };
+  const look = () => {
+    if (atEnd()) { following = true; more.hidden = true; } else if (log.scrollTop < top) following = false;
+    top = log.scrollTop;
+  };
+  // A chunk gets its true height when it comes into view, and the end moves.
+  const sizes = new ResizeObserver(() => { look(); if (following) toEnd(); });
 
   const line = (number, text) => {
     const row = document.createElement("div");
@@ -181,12 +189,13 @@ if (log) {
     return row;
   };
   const append = (from, lines) => {
-    const following = atEnd();
+    look();
     const chunk = document.createElement("div");
     chunk.className = lines.length > 99 ? "log-chunk long" : "log-chunk";
     lines.forEach((text, index) => { if (from + index >= next) chunk.append(line(from + index, text)); });
     next = Math.max(next, from + lines.length);
     log.append(chunk);
+    sizes.observe(chunk);
     if (following) toEnd(); else more.hidden = false;
   };
   const follow = async () => {
@@ -205,9 +214,9 @@ if (log) {
     }
     setTimeout(follow, wait);
   };
-  log.addEventListener("scroll", () => { if (atEnd()) more.hidden = true; });
+  log.addEventListener("scroll", look);
   more.addEventListener("click", toEnd);
-  if (!location.hash.startsWith("#L")) toEnd();
+  if (location.hash.startsWith("#L")) following = false; else toEnd();
   if (log.dataset.end !== "true") follow();
 }
 

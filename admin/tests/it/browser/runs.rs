@@ -65,11 +65,10 @@ fn the_log_follows_until_somebody_scrolls_up() {
             .until("100 lines", async || lines().await > 100)
             .await;
         let at_end = "const log = document.getElementById('log'); return log.scrollHeight - log.scrollTop - log.clientHeight < 30";
-        assert_eq!(
-            browser.script(at_end).await,
-            true,
-            "the last line stays in view"
-        );
+        let is_at_end = async || browser.script(at_end).await == true;
+        browser
+            .until("the last line comes into view", is_at_end)
+            .await;
 
         browser
             .script("document.getElementById('log').scrollTop = 0")
@@ -86,7 +85,9 @@ fn the_log_follows_until_somebody_scrolls_up() {
             "the view stays"
         );
         browser.press("#log-more:not([hidden])").await;
-        assert_eq!(browser.script(at_end).await, true);
+        browser
+            .until("the last line comes into view", is_at_end)
+            .await;
 
         browser.find("#run[data-state=succeeded]").await;
         browser
