@@ -15,6 +15,7 @@ pub struct Metrics {
     pub resends: IntCounter,
     pub fenced: IntCounter,
     pub gaps: IntCounter,
+    pub pruned: IntCounter,
     pub saturated: IntCounter,
     pub lateness: Histogram,
     pub scan: Histogram,
@@ -112,6 +113,11 @@ impl Metrics {
                 &r,
                 "carillon_fence_hits_total",
                 "Writes refused because another node holds the shard.",
+            ),
+            pruned: counter(
+                &r,
+                "carillon_runs_pruned_total",
+                "Runs deleted by this node because they had been kept long enough.",
             ),
             gaps: counter(
                 &r,

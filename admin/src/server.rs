@@ -16,8 +16,8 @@ use crate::executor::{ExecutorClient, Limits};
 use crate::lease::{Leases, Local, Place, Redis, Servers};
 use crate::metrics::Metrics;
 use crate::pipeline::{
-    Backfilling, Complete, FollowCalendars, FollowClock, Gaps, Parts, Pipeline, Registry, Resolve,
-    Scans, Settings, Shards, Tick, Watch,
+    Backfilling, Complete, FollowCalendars, FollowClock, Gaps, Parts, Pipeline, Prune, Registry,
+    Resolve, Scans, Settings, Shards, Tick, Watch,
 };
 use crate::runtime::{self, Service};
 use crate::store::{self, Database, Store};
@@ -57,6 +57,7 @@ pub struct Services {
     pub backfill: Arc<Backfilling>,
     pub follow_calendars: Arc<FollowCalendars>,
     pub gaps: Arc<Gaps>,
+    pub prune: Arc<Prune>,
 }
 
 /// A node that is built and not running yet.
@@ -366,6 +367,7 @@ impl Services {
             follow_calendars: Arc::new(FollowCalendars(pipeline.clone())),
             backfill: Arc::new(Backfilling(pipeline.clone())),
             gaps: Arc::new(Gaps::new(pipeline.clone())),
+            prune: Arc::new(Prune::new(pipeline.clone())),
         }
     }
 
@@ -378,6 +380,7 @@ impl Services {
             self.follow_calendars.clone(),
             self.backfill.clone(),
             self.gaps.clone(),
+            self.prune.clone(),
         ]
     }
 

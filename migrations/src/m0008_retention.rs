@@ -20,8 +20,8 @@ impl MigrationTrait for Migration {
 
 const STEPS: &[&str] = &[
     "CREATE INDEX audit_object ON audit (object, object_id, at)",
-    // NULL: as the next wider one says: a job's app, then the settings of the node. 0: kept for ever.
-    "CREATE TABLE retention (scope VARCHAR(8) NOT NULL, scope_id BIGINT NOT NULL, days INTEGER, failure_days INTEGER, \
+    // Of a job, of an app, of all. NULL: as the next wider one says.
+    "CREATE TABLE retention (scope VARCHAR(8) NOT NULL, scope_id BIGINT NOT NULL, days INTEGER, failure_days INTEGER, failures INTEGER, \
      runs INTEGER, updated_at BIGINT NOT NULL, PRIMARY KEY (scope, scope_id)){table}",
     // Runs that are gone, by the day (UTC, from 1970-01-01) of their instant.
     "CREATE TABLE run_day (day INTEGER NOT NULL, job_id BIGINT NOT NULL, app_id BIGINT NOT NULL, succeeded BIGINT NOT NULL, \

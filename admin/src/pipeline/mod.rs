@@ -10,6 +10,7 @@
 //! watch    lost with their executor, over time, killed       (every 10 s, or an executor has started anew)
 //! calendars jobs planned with an old version of a calendar   (every 30 s)
 //! gaps     what is on record against what the schedules say    (every minute)
+//! prune    what was kept long enough is deleted               (every 10 min)
 //! backfill instants of the past, released so many at a time  (every second, or woken)
 //! enqueue  the one door for fires without a schedule
 //! ```
@@ -39,6 +40,7 @@ mod holdings;
 mod in_flight;
 mod jobs;
 mod overlaps;
+mod prune;
 mod resolve;
 mod scan;
 mod scans;
@@ -72,6 +74,7 @@ pub use follow_calendars::FollowCalendars;
 pub use follow_clock::FollowClock;
 pub use forecast::{Chosen, Forecast, Loads, Minute};
 pub use gaps::Gaps;
+pub use prune::Prune;
 pub use resolve::Resolve;
 pub use scan::Scan;
 pub use scans::Scans;

@@ -152,7 +152,7 @@ impl Store {
         self.backfill(id).await?.ok_or_else(missing)
     }
 
-    /// Which of these instants of a job have a run of this cause.
+    /// Which of these instants of a job have a run of this cause, or had one.
     pub async fn backfilled(&self, job_id: i64, instants: &[Millis]) -> Result<Vec<Millis>> {
         let mut found = Vec::new();
         for chunk in instants.chunks(1000) {
@@ -171,7 +171,11 @@ impl Store {
         let text = format!(
             "SELECT fire_no FROM run WHERE fire_no IN ({list}) AND job_id = ? AND cause = 4 AND part = 0 AND attempt = 1"
         );
-        let rows = self.all(db, &text, vec![value, job_id.into()]).await?;
+        let mut rows = self.all(db, &text, vec![value, job_id.into()]).await?;
+        // What is left of runs that were kept long enough.
+        let (list, value) = dialect::id_list(self.backend, instants);
+        let text = format!("SELECT at FROM backfill_done WHERE job_id = ? AND at IN ({list})");
+        rows.extend(self.all(db, &text, vec![job_id.into(), value]).await?);
         rows.iter()
             .map(|row| Ok(row.try_get_by_index(0)?))
             .collect()

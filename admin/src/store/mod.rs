@@ -52,8 +52,11 @@ pub mod overlap;
 pub mod overview;
 #[doc(hidden)]
 pub mod plans;
+pub mod prune;
+mod prune_rest;
 mod quarantine;
 pub mod reshard;
+pub mod retention;
 pub mod session;
 pub mod settle;
 pub mod shard;

@@ -14,4 +14,5 @@ mod jobs;
 mod lists;
 mod preview;
 mod refusals;
+mod retention;
 mod runs;

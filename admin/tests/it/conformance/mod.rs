@@ -17,6 +17,7 @@ mod misfire_list;
 mod overview;
 mod people;
 mod plans;
+mod prune;
 mod reshard;
 mod run_list;
 pub mod world;

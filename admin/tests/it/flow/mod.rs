@@ -27,6 +27,7 @@ mod node;
 mod outcomes;
 mod overlap;
 mod probes;
+mod prune;
 mod recorder;
 mod retries;
 mod routes;

@@ -21,6 +21,7 @@ mod openapi;
 mod params;
 mod preview;
 mod query;
+mod retention;
 mod runs;
 mod time;
 mod views;
@@ -41,6 +42,10 @@ pub const ROUTES: &[(&str, &[&str])] = &[
     ("/calendars/{name}", &["GET", "PUT", "DELETE"]),
     ("/calendars/{name}/versions", &["GET"]),
     ("/apps/{id}/executors", &["GET", "PUT"]),
+    ("/retention", &["GET", "PUT"]),
+    ("/apps/{id}/retention", &["GET", "PUT"]),
+    ("/jobs/{id}/retention", &["GET", "PUT"]),
+    ("/jobs/{id}/days", &["GET"]),
     ("/jobs", &["GET", "POST"]),
     ("/jobs:batch", &["POST"]),
     ("/jobs/{id}", &["GET", "PUT", "DELETE"]),
@@ -74,6 +79,7 @@ pub fn configure(config: &mut web::ServiceConfig) {
             .service(at("/openapi.json").get(openapi::document))
             .service(at("/apps").get(apps::list).post(apps::create))
             .configure(calendars)
+            .configure(retentions)
             .service(
                 at("/apps/{id}/executors")
                     .get(executors::list)
@@ -107,6 +113,26 @@ pub fn configure(config: &mut web::ServiceConfig) {
             .service(at("/forecast").get(forecast::forecast))
             .default_service(web::to(no_such_path)),
     );
+}
+
+fn retentions(config: &mut web::ServiceConfig) {
+    config
+        .service(
+            at("/retention")
+                .get(retention::get_all)
+                .put(retention::put_all),
+        )
+        .service(
+            at("/apps/{id}/retention")
+                .get(retention::get_app)
+                .put(retention::put_app),
+        )
+        .service(
+            at("/jobs/{id}/retention")
+                .get(retention::get_job)
+                .put(retention::put_job),
+        )
+        .service(at("/jobs/{id}/days").get(retention::days));
 }
 
 fn calendars(config: &mut web::ServiceConfig) {

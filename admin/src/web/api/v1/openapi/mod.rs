@@ -7,6 +7,7 @@ mod explained_schemas;
 mod job_schemas;
 mod operation;
 mod paths;
+mod retention_schemas;
 mod route_schemas;
 mod schedule_schemas;
 mod schemas;
@@ -45,6 +46,7 @@ fn value() -> Value {
         "security": [{"token": []}],
         "tags": [
             {"name": "apps", "description": "Groups of executors under one name"},
+            {"name": "retention", "description": "How long runs are kept"},
             {"name": "calendars", "description": "Named lists of days on which jobs do not run"},
             {"name": "jobs", "description": "Definitions: what runs, when, where"},
             {"name": "backfills", "description": "Runs for instants of the past"},

@@ -34,6 +34,12 @@ pub fn all() -> Value {
             "put": operation("apps", "updateExecutor", "Set the weight and the labels of an executor")
                 .body("ExecutorUpdate").answers("200", "Executor").fails([404]).done()
         },
+        "/retention": retention("", "of every job that nothing else is said of"),
+        "/apps/{id}/retention": retention("OfApp", "of the jobs of an app"),
+        "/jobs/{id}/retention": retention("OfJob", "of a job"),
+        "/jobs/{id}/days": on_id("get", operation("jobs", "countDays", "Counts of runs that are gone, by day and how they ended")
+            .takes([query("from", "From the day of this time; a year ago, if it is left out", time("")),
+                query("to", "Up to the day of this time; today, if it is left out", time(""))]).answers("200", "DayCounts")),
         "/jobs": {
             "get": operation("jobs", "listJobs", "Jobs, newest first").takes(job_filter()).answers("200", "JobList").done(),
             "post": creation("createJob", "Make a job").body("JobRequest").answers("201", "Job").done()
@@ -88,6 +94,25 @@ pub fn all() -> Value {
                 .answers("200", "Forecast").done()
         }
     })
+}
+
+fn retention(name: &str, whose: &str) -> Value {
+    let get = format!("How long runs {whose} are kept");
+    let put = format!("Set how long runs {whose} are kept");
+    let of = |what: &str, summary: &str| {
+        let operation = operation("retention", &format!("{what}Retention{name}"), summary)
+            .answers("200", "Retention");
+        if name.is_empty() {
+            operation
+        } else {
+            operation.fails([404])
+        }
+    };
+    let mut item = json!({"get": of("get", &get).done(), "put": of("set", &put).body("RetentionUpdate").done()});
+    if !name.is_empty() {
+        item["parameters"] = json!([shared("Id")]);
+    }
+    item
 }
 
 fn document() -> Value {

@@ -7,7 +7,10 @@ use super::super::error::CODES;
 use super::super::runs::NOTE_CHARS;
 use super::super::views::KILLS;
 use super::build::{answer, id, list, nullable, object, schema, text, time, words};
-use super::{ahead_schemas, explained_schemas, job_schemas, route_schemas, schedule_schemas};
+use super::{
+    ahead_schemas, explained_schemas, job_schemas, retention_schemas, route_schemas,
+    schedule_schemas,
+};
 use crate::pipeline::{MAX_CONCURRENT, MAX_INSTANTS};
 
 pub fn all() -> Value {
@@ -82,7 +85,11 @@ fn of_runs() -> Value {
         "MisfireList": list("Misfire", next_place()),
         "AlarmKind": words(AlarmKind::ALL.iter().map(|kind| kind.as_str()), "What it is about"),
         "Alarm": alarm(),
-        "AlarmList": list("Alarm", next_place())
+        "AlarmList": list("Alarm", next_place()),
+        "Retention": retention_schemas::retention(),
+        "RetentionInForce": retention_schemas::in_force(),
+        "RetentionUpdate": retention_schemas::update(),
+        "DayCounts": retention_schemas::days()
     })
 }
 

@@ -1,0 +1,107 @@
+//! Deleting what was kept long enough: what goes, what must stay, and what is left of it.
+
+use carillon_admin::store::backfill::{NewBackfill, Open};
+use carillon_admin::store::retention::{Retention, Scope};
+
+use super::world::{NOW, Row, World, actor, after, each};
+
+/// Succeeded, failed, unknown, claimed.
+const DONE: i16 = 9;
+const FAILED: i16 = 10;
+const UNKNOWN: i16 = 3;
+
+databases! {
+    async fn only_whole_fires_that_have_ended_go_and_are_counted_by_day(db: &TestDatabase) {
+        let world = World::new(db).await;
+        let job = world.create(&each("* * * * * ?")).await;
+        let old = after(-40 * 86_400);
+        let mut ids = vec![];
+        for (second, attempt, state) in [(0, 1, DONE), (1, 1, FAILED), (1, 2, DONE), (2, 1, FAILED), (2, 2, UNKNOWN), (3, 1, FAILED), (3, 2, 0)] {
+            let row = Row { fire_no: old + second * 1000, attempt, state, ..Row::default() };
+            ids.push(world.run(&job, row).await);
+        }
+        world.sql(&format!("INSERT INTO run_input (run_id, params) VALUES ({}, 'x')", ids[0])).await;
+        assert_eq!(world.store.prune_runs(&ids).await.unwrap(), 3, "an open attempt keeps its whole fire");
+        assert_eq!(world.count("run", "1 = 1").await, 4);
+        assert_eq!(world.count("run_input", "1 = 1").await, 0);
+        assert_eq!(world.store.prune_runs(&ids).await.unwrap(), 0);
+        let day = i32::try_from(old / 86_400_000).unwrap();
+        let counts = world.store.day_counts(job.id, day - 1, day + 1).await.unwrap();
+        assert_eq!((counts.len(), counts[0].day, counts[0].succeeded, counts[0].failed), (1, day, 2, 1));
+        assert_eq!(world.store.pruned_to(job.id).await.unwrap(), Some(old + 1000));
+        // What is learned of an outcome lets the fire go.
+        world.sql("UPDATE run SET state = 10 WHERE state = 3").await;
+        assert_eq!(world.store.prune_runs(&ids).await.unwrap(), 2);
+        let counts = world.store.day_counts(job.id, day, day).await.unwrap();
+        assert_eq!((counts[0].succeeded, counts[0].failed), (2, 3));
+    }
+
+    async fn a_child_stays_until_its_parents_fire_cannot_change(db: &TestDatabase) {
+        let world = World::new(db).await;
+        let job = world.create(&each("* * * * * ?")).await;
+        let parent = world.run(&job, Row { fire_no: after(-100), state: DONE, ..Row::default() }).await;
+        let other_part = world.run(&job, Row { fire_no: after(-100), attempt: 2, state: UNKNOWN, ..Row::default() }).await;
+        let child = world.run(&job, Row { cause: 3, fire_no: parent, state: DONE, ..Row::default() }).await;
+        assert_eq!(world.store.prune_runs(&[child]).await.unwrap(), 0);
+        world.sql(&format!("UPDATE run SET state = 9 WHERE id = {other_part}")).await;
+        assert_eq!(world.store.prune_runs(&[child]).await.unwrap(), 1);
+    }
+
+    async fn a_backfill_never_runs_an_instant_again_whose_run_is_gone(db: &TestDatabase) {
+        let world = World::new(db).await;
+        let job = world.create(&each("* * * * * ?")).await;
+        let backfill = async |from: i64, to: i64| {
+            let instants = (from..to).map(after).collect();
+            let new = NewBackfill { job_id: job.id, from_at: after(from), to_at: after(to), max_concurrent: 100, instants };
+            let made = world.store.create_backfill(&new, NOW, &actor()).await.unwrap();
+            let open = Open { id: made.id, job_id: job.id, shard: job.shard, max_concurrent: 100 };
+            world.store.release_backfill(&open, NOW).await.unwrap().runs
+        };
+        let runs = backfill(-20, -10).await;
+        assert_eq!(runs.len(), 10);
+        world.sql("UPDATE run SET state = 9").await;
+        assert_eq!(world.store.prune_runs(&runs).await.unwrap(), 10);
+        assert_eq!(backfill(-20, -5).await.len(), 5);
+        assert_eq!(world.store.backfilled(job.id, &[after(-20), after(-3)]).await.unwrap(), [after(-20)]);
+    }
+
+    async fn what_else_grows_is_deleted_by_its_age(db: &TestDatabase) {
+        let world = World::new(db).await;
+        let job = world.create(&each("* * * * * ?")).await;
+        let (old, young) = (after(-400 * 86_400), after(-5));
+        for (id, at) in [(900_001, old), (900_002, young)] {
+            world.sql(&format!("INSERT INTO audit (id, at, actor, source, action, object, object_id, detail) VALUES ({id}, {at}, 'a', '', 'x', 'y', 1, '')")).await;
+            world.sql(&format!("INSERT INTO alarm (id, job_id, kind, message, created_at) VALUES ({id}, 0, 'lost', '', {at})")).await;
+            world.sql(&format!("INSERT INTO idempotency (request_key, object_id, created_at) VALUES ('k{id}', 1, {at})")).await;
+            world.sql(&format!("INSERT INTO session (id_hash, account_id, csrf, created_at, seen_at, expires_at) VALUES ('s{id}', 1, '', 0, 0, {at})")).await;
+        }
+        world.sql("INSERT INTO backfill_done (job_id, at) VALUES (777, 1)").await;
+        world.sql(&format!("INSERT INTO backfill_done (job_id, at) VALUES ({}, 1)", job.id)).await;
+        assert_eq!(world.store.prune_rest(90, NOW).await.unwrap(), 5);
+        for (table, column) in [("audit", "id"), ("alarm", "id")] {
+            assert_eq!(world.count(table, &format!("{column} = 900001")).await, 0, "{table}");
+            assert_eq!(world.count(table, &format!("{column} = 900002")).await, 1, "{table}");
+        }
+        assert_eq!(world.count("session", "1 = 1").await, 1);
+        assert_eq!(world.store.prune_rest(90, NOW).await.unwrap(), 0);
+        world.store.prune_misfire(job.id, 5, 9).await.unwrap();
+        assert_eq!(world.store.pruned_to(job.id).await.unwrap(), Some(9));
+    }
+
+    async fn rules_of_retention_are_stored_and_audited(db: &TestDatabase) {
+        let world = World::new(db).await;
+        let job = world.create(&each("* * * * * ?")).await;
+        let rule = Retention { days: Some(7), runs: Some(0), ..Retention::default() };
+        world.store.set_retention(Scope::Job(job.id), rule, NOW, &actor()).await.unwrap();
+        assert_eq!(world.store.retention(Scope::Job(job.id)).await.unwrap(), rule);
+        let keep = world.store.retentions().await.unwrap().keep(job.app_id, job.id);
+        assert_eq!((keep.days, keep.failure_days, keep.failures, keep.runs), (7, 90, 10, 0));
+        let wrong = Retention { days: Some(9999), ..Retention::default() };
+        let error = world.store.set_retention(Scope::All, wrong, NOW, &actor()).await.unwrap_err();
+        assert!(error.to_string().contains("0 to 3650"), "{error}");
+        world.store.set_retention(Scope::Job(job.id), Retention::default(), NOW, &actor()).await.unwrap();
+        assert_eq!(world.count("retention", "1 = 1").await, 0);
+        let audit = world.store.audit_entries(Some(("job", job.id)), None, 10).await.unwrap();
+        assert_eq!(audit.items[0].action, "retention");
+    }
+}

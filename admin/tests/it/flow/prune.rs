@@ -1,0 +1,73 @@
+//! The service that deletes: by age and by number, in rounds, while the job goes on.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use carillon_admin::pipeline::gaps::{Reason, look};
+use carillon_admin::runtime::Service as _;
+use carillon_admin::store::retention::{Retention, Scope};
+use carillon_scheduler::ManualClock;
+use sea_orm::ConnectionTrait as _;
+
+use super::node::{Node, START};
+use crate::conformance::world::actor;
+
+/// Until a round has come to its end.
+async fn round(node: &Node) {
+    for _ in 0..50 {
+        if node.services.prune.step().await >= Duration::from_secs(600) {
+            return;
+        }
+    }
+    panic!("the round never ends");
+}
+
+databases! {
+    async fn m001_35_old_runs_go_last_failures_stay_and_the_job_goes_on(db: &TestDatabase) {
+        let mut config = db.config();
+        config.shards = Some(2);
+        let node = Node::on(config, Arc::new(ManualClock::new(START))).await;
+        let job = node.every(1, |_| {}).await;
+        for _ in 0..10 {
+            node.advance(1000).await;
+        }
+        let database = sea_orm::Database::connect(db.direct_url()).await.unwrap();
+        let at = |second: i64| START + second * 1000;
+        // 1 to 4 s failed, 5 to 8 s did not.
+        for (text, from, to) in [("state = 10", 1, 4), ("state = 9", 5, 8)] {
+            let text = format!("UPDATE run SET {text}, finished_at = fire_no WHERE fire_no >= {} AND fire_no <= {}", at(from), at(to));
+            database.execute_unprepared(&text).await.unwrap();
+        }
+        database.close().await.unwrap();
+        let rule = Retention { failures: Some(2), ..Retention::default() };
+        node.store.set_retention(Scope::App(job.app_id), rule, START, &actor()).await.unwrap();
+        round(&node).await;
+        let left = async || node.runs(&job).await.iter().map(|run| (run.scheduled_at - START) / 1000).collect::<Vec<_>>();
+        assert_eq!(left().await[..8], [1, 2, 3, 4, 5, 6, 7, 8]);
+        // A hundred days later: nobody had worked meanwhile.
+        node.clock.advance(Duration::from_secs(100 * 86_400));
+        node.round().await;
+        round(&node).await;
+        round(&node).await;
+        assert_eq!(left().await[..2], [3, 4], "its last failures");
+        assert!(!left().await.iter().any(|second| (5..=8).contains(second)));
+        assert!(node.metrics().contains("carillon_runs_pruned_total 6"), "{}", node.metrics());
+        let day = i32::try_from(START / 86_400_000).unwrap();
+        let counts = node.store.day_counts(job.id, day, day).await.unwrap();
+        assert_eq!((counts[0].succeeded, counts[0].failed), (4, 2));
+        // The audit says that they were pruned, not that they were lost.
+        let looked = look(&node.store, job.id, START, at(8), 1000).await.unwrap().unwrap();
+        assert!(looked.differences.iter().all(|it| it.reason == Reason::Pruned), "{looked:?}");
+        // Of a number of runs the oldest go.
+        let rule = Retention { runs: Some(1), ..Retention::default() };
+        node.store.set_retention(Scope::Job(job.id), rule, START, &actor()).await.unwrap();
+        round(&node).await;
+        node.advance(1000).await;
+        assert!(node.runs(&job).await.len() > 2, "it goes on");
+    }
+
+    async fn nothing_is_deleted_by_who_does_not_hold_the_first_shard(db: &TestDatabase) {
+        let node = Node::on(db.config(), Arc::new(ManualClock::new(START))).await;
+        assert_eq!(node.services.prune.step().await, Duration::from_secs(60));
+    }
+}
