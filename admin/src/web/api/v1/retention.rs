@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 
 use super::body;
 use super::caller::Caller;
+use super::definition;
 use super::error::Error;
 use super::jobs::find;
 use super::params::Id;
@@ -124,6 +125,7 @@ async fn put(
         failures: number("failures", &update.failures)?,
         runs: number("runs", &update.runs)?,
     };
+    rule.validate().map_err(definition::first)?;
     state
         .store
         .set_retention(scope, rule, state.clock.now(), &caller.0)
