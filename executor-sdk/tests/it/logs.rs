@@ -26,7 +26,7 @@ fn page(answer: &Answer) -> LogPage {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_log_is_read_page_by_page_in_whole_lines() {
+async fn h23_a_log_is_read_page_by_page_in_whole_lines() {
     let (admin, data) = (StubAdmin::start().await, TempDir::new().unwrap());
     let worker = Worker::start(&admin, &data).await;
     let mut request = run(5, "lines");

@@ -196,7 +196,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 150, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn m6_21_the_oracles_agree_around_any_change(means in means(), change in any::<Index>()) {
+    fn h17_m6_21_the_oracles_agree_around_any_change(means in means(), change in any::<Index>()) {
         check(&means, *change.get(clocks::all()));
     }
 }

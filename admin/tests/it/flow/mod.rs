@@ -17,6 +17,7 @@ mod explain;
 mod fires;
 mod gaps;
 mod hard;
+mod hard_cases;
 mod interleavings;
 mod leases;
 mod limits;

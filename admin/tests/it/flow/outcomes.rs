@@ -34,7 +34,7 @@ fn m004_24_a_refused_run_fails_with_the_executors_words() {
 }
 
 #[test]
-fn the_array_of_go_executors_is_a_refusal() {
+fn h29_the_array_of_go_executors_is_a_refusal() {
     flow(async |node, executor| {
         executor.reply(Reply::Body(
             json!([{"logId": 1, "handleCode": 500, "handleMsg": "There are tasks running"}])
@@ -52,7 +52,7 @@ fn the_array_of_go_executors_is_a_refusal() {
 }
 
 #[test]
-fn a_page_of_a_proxy_leaves_the_outcome_unknown_until_evidence_comes() {
+fn h29_a_page_of_a_proxy_leaves_the_outcome_unknown_until_evidence_comes() {
     flow(async |node, executor| {
         executor.reply(Reply::Status(502));
         let job = node.job(|_| ()).await;

@@ -41,7 +41,7 @@ databases! {
         assert_eq!(store.executors().await.unwrap(), [back]);
     }
 
-    async fn one_address_under_two_apps_is_two_executors(db: &TestDatabase) {
+    async fn h30_one_address_under_two_apps_is_two_executors(db: &TestDatabase) {
         let ground = Ground::new(db).await;
         let store = &ground.store;
         let stock = beat("http://x:1/", None, NOW);

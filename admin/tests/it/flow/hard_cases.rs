@@ -1,0 +1,122 @@
+//! Cases that would be easy to get wrong: a herd, a monster, a black hole.
+
+use std::net::{SocketAddr, TcpStream};
+use std::time::Duration;
+
+use carillon_scheduler::{Clock as _, RunState, ScheduleDraft};
+use socket2::{Domain, Socket, Type};
+
+use super::node::Node;
+use super::recorder::Recorder;
+use crate::services::{Kind, on};
+
+fn flow(test: impl AsyncFnOnce(&Node, &Recorder)) {
+    on(Kind::Sqlite, async |_| {
+        let (node, executor) = (Node::start().await, Recorder::start().await);
+        node.register(&executor).await;
+        test(&node, &executor).await;
+    });
+}
+
+#[test]
+fn h20_a_herd_at_one_instant_is_recorded_and_sent_whole() {
+    flow(async |node, executor| {
+        const HERD: usize = 1_500;
+        let due = node.clock.now() + 3_000;
+        let mut jobs = vec![];
+        for _ in 0..HERD {
+            let once = |draft: &mut carillon_scheduler::JobDraft| {
+                draft.schedule = ScheduleDraft::once(due);
+            };
+            jobs.push(node.job(once).await);
+        }
+        node.round().await;
+        for job in [&jobs[0], &jobs[HERD - 1]] {
+            assert_eq!(node.states(job).await, [RunState::Claimed], "ahead of time");
+        }
+        node.clock.advance(Duration::from_secs(3));
+        // An address takes 32 at once and a thousand more in its queue; the rest waits in the ring.
+        for _ in 0..20 {
+            node.round().await;
+            if executor.runs().len() >= HERD {
+                break;
+            }
+            node.clock.advance(Duration::from_millis(300));
+        }
+        let mut received: Vec<i64> = executor.runs().iter().map(|run| run.run_id()).collect();
+        received.sort_unstable();
+        received.dedup();
+        assert_eq!((received.len(), executor.runs().len()), (HERD, HERD));
+        for job in &jobs {
+            assert_eq!(node.states(job).await, [RunState::Running]);
+        }
+    });
+}
+
+#[test]
+fn h22_ten_megabytes_of_parameters_fail_their_own_run_and_no_other() {
+    flow(async |node, executor| {
+        let (monster, other) = (node.every(5, |_| ()).await, node.every(5, |_| ()).await);
+        // The API refuses more than 64 KiB; this is written behind its back.
+        node.sql(&format!(
+            "UPDATE job_params SET params = hex(zeroblob(5000000)) WHERE job_id = {}",
+            monster.id
+        ))
+        .await;
+        node.advance(5_000).await;
+        assert_eq!(node.states(&other).await[0], RunState::Running);
+        assert!(
+            executor
+                .runs()
+                .iter()
+                .any(|run| run.body["jobId"] == other.id)
+        );
+        assert_eq!(node.states(&monster).await[0], RunState::Failed);
+    });
+}
+
+/// An address that answers no connection at all: the queue of its socket is full, and the kernel drops what comes.
+struct BlackHole {
+    address: SocketAddr,
+    _socket: Socket,
+    _full: Vec<TcpStream>,
+}
+
+impl BlackHole {
+    fn open() -> Self {
+        let socket = Socket::new(Domain::IPV4, Type::STREAM, None).unwrap();
+        socket
+            .bind(&SocketAddr::from(([127, 0, 0, 1], 0)).into())
+            .unwrap();
+        socket.listen(0).unwrap();
+        let address = socket.local_addr().unwrap().as_socket().unwrap();
+        let limit = Duration::from_millis(300);
+        let full = std::iter::from_fn(|| TcpStream::connect_timeout(&address, limit).ok());
+        Self {
+            address,
+            _full: full.take(8).collect(),
+            _socket: socket,
+        }
+    }
+}
+
+#[test]
+fn h25_a_black_hole_costs_a_hop_and_the_same_run_goes_to_the_next() {
+    flow(async |node, executor| {
+        let hole = BlackHole::open();
+        node.register_address(&format!("http://{}", hole.address), None)
+            .await;
+        let job = node.job(|_| ()).await;
+        for _ in 0..4 {
+            node.fire(&job).await;
+        }
+        node.round().await;
+        let runs = node.runs(&job).await;
+        assert_eq!(runs.len(), 4, "no retries");
+        for run in &runs {
+            assert_eq!((run.state, run.attempt), (RunState::Running, 1));
+            assert_eq!(run.address.as_deref(), Some(executor.address.as_str()));
+        }
+        assert_eq!(executor.runs().len(), 4);
+    });
+}
