@@ -129,7 +129,7 @@ async fn no_request_leads_out_of_the_folder_of_logs() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_log_is_capped_and_says_so() {
+async fn h23_a_log_is_capped_and_says_so() {
     let (admin, data) = (StubAdmin::start().await, TempDir::new().unwrap());
     let worker = Worker::start(&admin, &data).await;
     let mut request = run(9, "lines");

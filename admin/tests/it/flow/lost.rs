@@ -241,3 +241,97 @@ fn h13_a_result_that_is_reported_again_and_again_changes_nothing() {
         );
     });
 }
+
+#[test]
+fn m004_21_what_a_dead_executor_had_runs_again_on_another_one_after_a_while() {
+    flow(async |node, executor| {
+        node.register_own(executor, "boot-1").await;
+        let job = node
+            .job(|draft| {
+                draft.retries = 1;
+                draft.retry_delay = RetryDelay::Fixed { seconds: vec![5] };
+            })
+            .await;
+        let run_id = node.fire(&job).await;
+        node.round().await;
+        executor.die().await;
+        let other = Recorder::start().await;
+        for _ in 0..6 {
+            node.register_own(&other, "other").await;
+            pass(node, 15).await;
+        }
+        let runs = node.runs(&job).await;
+        assert_eq!(
+            (runs[0].state, runs[1].state),
+            (RunState::Lost, RunState::Running)
+        );
+        assert_eq!(other.runs()[0].run_id(), runs[1].id);
+        // Both come to an end in the row that is their own.
+        node.callback(&[
+            (run_id, 200, "the first, late"),
+            (runs[1].id, 500, "the second"),
+        ])
+        .await;
+        assert_eq!(
+            node.states(&job).await,
+            [RunState::Succeeded, RunState::Failed]
+        );
+    });
+}
+
+#[test]
+fn m002_37_a_retry_is_called_off_when_its_job_is_disabled() {
+    flow(async |node, executor| {
+        node.register(executor).await;
+        let job = node.every(3_600, |draft| draft.retries = 3).await;
+        node.advance(3_600_000).await;
+        node.register(executor).await;
+        node.round().await;
+        let run_id = executor.runs()[0].run_id();
+        node.callback(&[(run_id, 500, "no")]).await;
+        assert_eq!(
+            node.states(&job).await,
+            [RunState::Failed, RunState::Claimed]
+        );
+        let by = crate::conformance::world::actor();
+        let now = carillon_scheduler::Clock::now(&*node.clock);
+        node.store
+            .set_job_enabled(job.id, false, now, &by)
+            .await
+            .unwrap();
+        let runs = node.runs(&job).await;
+        assert_eq!(
+            (runs[1].state, runs[1].reason.as_deref()),
+            (RunState::Cancelled, Some("disabled"))
+        );
+        node.register(executor).await;
+        pass(node, 15).await;
+        assert_eq!(executor.runs().len(), 1, "it is never sent");
+    });
+}
+
+#[test]
+fn m001_39_a_row_that_nobody_has_in_memory_is_driven_on_within_ten_seconds() {
+    flow(async |node, executor| {
+        node.register(executor).await;
+        let job = node.job(|_| ()).await;
+        let first = node.fire(&job).await;
+        node.round().await;
+        // As if its commit had gone through and the answer was lost: the holder's epoch, and not in its ring.
+        let now = carillon_scheduler::Clock::now(&*node.clock);
+        node.sql(&format!(
+            "INSERT INTO run (id, job_id, app_id, shard, cause, fire_no, part, parts, attempt, scheduled_at, due_at, state, epoch, owner, sends) \
+             SELECT 777777, job_id, app_id, shard, cause, 777777, 0, 1, 1, {now}, {now}, 0, epoch, owner, 0 FROM run WHERE id = {first}"
+        ))
+        .await;
+        node.round().await;
+        node.register(executor).await;
+        pass(node, 12).await;
+        let sent: Vec<i64> = executor
+            .runs()
+            .iter()
+            .map(super::recorder::Received::run_id)
+            .collect();
+        assert_eq!(sent, [first, 777_777]);
+    });
+}

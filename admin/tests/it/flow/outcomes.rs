@@ -79,7 +79,7 @@ fn h29_a_page_of_a_proxy_leaves_the_outcome_unknown_until_evidence_comes() {
 }
 
 #[test]
-fn a_refused_connection_is_known_not_sent_and_another_executor_gets_the_same_run() {
+fn h25_a_connection_that_is_not_made_is_known_not_sent_and_another_executor_gets_the_same_run() {
     flow(async |node, dead| {
         let living = Recorder::start().await;
         node.register(&living).await;

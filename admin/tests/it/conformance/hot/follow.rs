@@ -2,6 +2,7 @@
 
 use carillon_admin::store::Job;
 use carillon_admin::store::fire::NewFire;
+use carillon_admin::store::settle::{Finding, Settled};
 use carillon_scheduler::RunState::{Claimed, Failed, Lost, Running, Sending, Unknown};
 use carillon_scheduler::{Cause, RunEvent, RunState};
 
@@ -32,6 +33,16 @@ impl Ground {
                 (row.try_get_by_index(0).unwrap(), text(1), text(2))
             })
             .collect()
+    }
+}
+
+trait Alone {
+    async fn settle_alone(&self, findings: Vec<Finding>) -> Settled;
+}
+
+impl Alone for std::sync::Arc<carillon_admin::store::Store> {
+    async fn settle_alone(&self, findings: Vec<Finding>) -> Settled {
+        self.settle(&findings, &FOLLOW_UP).await.unwrap()
     }
 }
 
@@ -139,5 +150,23 @@ databases! {
         let settled = ground.settle(&[failure(ids[0]), failure(ids[1])]).await;
         assert_eq!((settled.changed.len(), settled.to_scan.len()), (2, 1));
         assert_eq!(told(&ground.attempts(ids[0]).await), [(1, Failed), (2, Claimed)]);
+    }
+
+    async fn m004_19_however_many_find_a_run_lost_it_is_followed_up_once(db: &TestDatabase) {
+        let ground = Ground::new(db).await;
+        let (retried, last) = (ground.with_retries(1).await, ground.with_retries(0).await);
+        for _ in 0..5 {
+            let (first, only) = (ground.runs_in(&retried, &[Running]).await[0], ground.runs_in(&last, &[Running]).await[0]);
+            // Several nodes believe that they hold the shard, and an executor reports late at the same moment.
+            let lost = |id| found(id, RunEvent::ExecutorGone, "lost");
+            let finders = (0..6).map(|_| ground.store.settle_alone(vec![lost(first), lost(only)]));
+            let settled = futures_util::future::join_all(finders).await;
+            assert_eq!(settled.iter().map(|it| it.changed.len()).sum::<usize>(), 2);
+            assert_eq!(settled.iter().map(|it| it.alarms.len()).sum::<usize>(), 1);
+            let rows = ground.rows_where(&format!("job_id = {}", retried.id)).await;
+            assert_eq!(told(&rows).len(), 2);
+            assert!(rows.iter().any(|row| row.attempt == 2 && row.state() == Claimed));
+            ground.sql("DELETE FROM run").await;
+        }
     }
 }

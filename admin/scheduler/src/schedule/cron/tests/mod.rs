@@ -35,7 +35,7 @@ fn problem(expression: &str) -> String {
 }
 
 #[test]
-fn a_daily_time_that_the_clock_skips_fires_at_the_end_of_the_gap() {
+fn h17_a_daily_time_that_the_clock_skips_fires_at_the_end_of_the_gap() {
     let schedule = cron("0 30 2 * * ?", "America/New_York");
     assert_eq!(
         next(&schedule, "2025-03-08T12:00:00-05:00", 3),
