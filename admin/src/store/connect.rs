@@ -5,8 +5,8 @@ use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use sea_orm::sqlx::Executor;
-use sea_orm::sqlx::sqlite::{SqliteJournalMode, SqliteSynchronous};
+use sea_orm::sqlx::sqlite::{SqliteConnection, SqliteJournalMode, SqliteSynchronous};
+use sea_orm::sqlx::{self, Connection as _, Executor};
 use sea_orm::{ConnectOptions, DatabaseConnection};
 
 use super::{Error, Result};
@@ -101,8 +101,25 @@ fn file_options(path: &Path, connections: u32, read_only: bool) -> ConnectOption
                 .pragma("cache_size", "-65536")
                 .pragma("wal_autocheckpoint", "1000")
                 .pragma("query_only", if read_only { "ON" } else { "OFF" })
+        })
+        .map_sqlx_sqlite_pool_opts(|pool| {
+            pool.after_release(|connection, _| Box::pin(has_ended_its_transaction(connection)))
         });
     options
+}
+
+/// A full disk makes SQLite end a transaction by itself; sqlx then counts one that is not there, and from the next ordinary
+/// rollback on nothing is committed any more, although every COMMIT succeeds. Such a connection is closed, and another opened.
+async fn has_ended_its_transaction(connection: &mut SqliteConnection) -> sqlx::Result<bool> {
+    // Comes after whatever is still under way on it, a rollback above all.
+    connection.ping().await?;
+    let counted = connection.is_in_transaction();
+    if counted {
+        tracing::warn!(
+            "a transaction ended by itself, as on a full disk; the connection is replaced"
+        );
+    }
+    Ok(!counted)
 }
 
 fn server_options(url: &str, connections: u32) -> ConnectOptions {
@@ -143,4 +160,50 @@ fn server_options(url: &str, connections: u32) -> ConnectOptions {
             })
         });
     options
+}
+
+#[cfg(test)]
+mod tests {
+    use sea_orm::{ConnectionTrait as _, Statement, TransactionTrait as _};
+
+    use super::*;
+
+    async fn rows(db: &DatabaseConnection) -> i64 {
+        let count = Statement::from_string(db.get_database_backend(), "SELECT COUNT(*) FROM t");
+        let row = db.query_one_raw(count).await.unwrap().unwrap();
+        row.try_get_by_index(0).unwrap()
+    }
+
+    #[tokio::test]
+    async fn h08_after_a_full_disk_what_was_committed_is_there() {
+        let folder = tempfile::tempdir().unwrap();
+        let (write, read, _lock) = open_file(&folder.path().join("full.db")).await.unwrap();
+        write
+            .execute_unprepared("CREATE TABLE t (a TEXT)")
+            .await
+            .unwrap();
+        // A limit below the size of now is taken as the size of now.
+        write
+            .execute_unprepared("PRAGMA max_page_count = 1")
+            .await
+            .unwrap();
+        let full = write.begin().await.unwrap();
+        let large = "INSERT INTO t VALUES (hex(zeroblob(100000)))";
+        let error = full.execute_unprepared(large).await.unwrap_err();
+        assert!(error.to_string().contains("full"), "{error}");
+        drop(full);
+
+        let undone = write.begin().await.unwrap();
+        undone
+            .execute_unprepared("INSERT INTO t VALUES ('undone')")
+            .await
+            .unwrap();
+        undone.rollback().await.unwrap();
+        let kept = write.begin().await.unwrap();
+        kept.execute_unprepared("INSERT INTO t VALUES ('kept')")
+            .await
+            .unwrap();
+        kept.commit().await.unwrap();
+        assert_eq!(rows(&read).await, 1, "seen by others");
+    }
 }

@@ -6,7 +6,7 @@ use sea_orm::{ConnectionTrait as _, DatabaseConnection};
 
 use crate::failpoint;
 
-const LOOK: Duration = Duration::from_millis(100);
+const LOOK: Duration = Duration::from_millis(50);
 /// What SQLite allows by itself.
 const NO_LIMIT: u32 = 4_294_967_294;
 
@@ -15,15 +15,16 @@ pub async fn watch(write: DatabaseConnection) {
     let mut was_full = false;
     loop {
         let full = failpoint::flag("disk_full");
-        if full != was_full {
+        // Said again and again while it is full: the connection may be another one by now.
+        if full || was_full {
             // A limit below the size of now is taken as the size of now.
             let pages = if full { 1 } else { NO_LIMIT };
             let set = format!("PRAGMA max_page_count = {pages}");
-            match write.execute_unprepared(&set).await {
-                Ok(_) => was_full = full,
-                Err(error) => tracing::warn!(%error, "the size of the file could not be limited"),
+            if let Err(error) = write.execute_unprepared(&set).await {
+                tracing::warn!(%error, "the size of the file could not be limited");
             }
         }
+        was_full = full;
         tokio::time::sleep(LOOK).await;
     }
 }

@@ -60,6 +60,7 @@ fn receipts_of(history: &History, index: &Index<'_>, job: i64) -> Vec<Millis> {
             && event.key.contains(":schedule:")
     });
     events
+        .filter(|event| !is_resent(index, event.run))
         .filter(|event| {
             !index.own.contains(&*event.executor) || seen.insert((&*event.executor, event.run))
         })
@@ -67,13 +68,21 @@ fn receipts_of(history: &History, index: &Index<'_>, job: i64) -> Vec<Millis> {
         .collect()
 }
 
-/// Instants whose row says why nothing was received.
+/// What the resolver asks about again comes much later than any fault explains: the other checks judge it.
+fn is_resent(index: &Index<'_>, run: i64) -> bool {
+    index.rows.get(&run).is_some_and(|row| row.sends > 1)
+}
+
+/// Instants whose row says why nothing was received, and those of resent runs.
 fn excuses(history: &History, index: &Index<'_>, job: i64) -> BTreeSet<Millis> {
     let mut all: BTreeSet<Millis> = history
         .runs
         .iter()
-        .filter(|run| run.job_id == job && run.reason.is_some())
-        .filter(|run| index.receipts_of(run.id).is_empty())
+        .filter(|run| run.job_id == job)
+        .filter(|run| {
+            let says_why = run.reason.is_some() && index.receipts_of(run.id).is_empty();
+            says_why || run.sends > 1
+        })
         .map(|run| run.fire_no)
         .collect();
     for range in history.misfires.iter().filter(|range| range.job_id == job) {
