@@ -12,7 +12,10 @@ pub struct Held {
     pub epoch: i64,
     /// On the monotonic clock; counted from before the request that took or renewed the lease.
     pub trusted_until: Duration,
+    /// The lease, by a renewal or a claim.
     pub renewed: Duration,
+    /// The lock was last asked for: claims extend the lease alone.
+    pub lock_asked: Duration,
 }
 
 #[derive(Default)]
@@ -51,6 +54,16 @@ impl Holdings {
         }
     }
 
+    /// The locks of these shards were asked for, with whatever answer.
+    pub fn lock_asked(&self, shards: &[i32], asked: Duration) {
+        let mut map = self.map();
+        for shard in shards {
+            if let Some(held) = map.get_mut(shard) {
+                held.lock_asked = asked;
+            }
+        }
+    }
+
     /// True if it was ours under this epoch.
     pub fn drop(&self, shard: i32, epoch: i64) -> bool {
         let mut map = self.map();
@@ -76,6 +89,7 @@ mod tests {
                 epoch: 7,
                 trusted_until: second(9),
                 renewed: second(0),
+                lock_asked: second(0),
             },
         );
         assert_eq!(holdings.epoch(3, second(8)), Some(7));

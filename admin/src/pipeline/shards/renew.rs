@@ -1,5 +1,7 @@
 //! Renewal: the lock and the lease of each shard, all at once, so that a round is bounded however many shards there are.
 
+use std::time::Duration;
+
 use super::{Shards, few_at_once};
 use crate::failpoint;
 use crate::pipeline::holdings::Held;
@@ -9,7 +11,8 @@ impl Shards {
     pub(super) async fn renew(&self) {
         let pipeline = &self.pipeline;
         let asked = pipeline.clock.monotonic();
-        let mut due = vec![];
+        let every = pipeline.settings.renew_every;
+        let (mut locks, mut leases) = (vec![], vec![]);
         for (shard, held) in pipeline.holdings.all() {
             if asked >= held.trusted_until && !failpoint::flag("trust_off") {
                 tracing::warn!(
@@ -18,25 +21,29 @@ impl Shards {
                     "the lease could not be renewed in time: stepping down"
                 );
                 pipeline.step_down(shard, held.epoch);
-            } else if asked >= held.renewed + pipeline.settings.renew_every {
-                due.push((shard, held));
+                continue;
+            }
+            if asked >= held.lock_asked + every {
+                locks.push(shard);
+            }
+            if asked >= held.renewed + every {
+                leases.push(self.renew_lease(shard, held));
             }
         }
-        if due.is_empty() {
+        futures_util::join!(self.renew_locks(&locks, asked), few_at_once(leases));
+    }
+
+    async fn renew_locks(&self, shards: &[i32], asked: Duration) {
+        if shards.is_empty() {
             return;
         }
-        let shards: Vec<i32> = due.iter().map(|(shard, _)| *shard).collect();
-        let locks = async {
-            let answers = pipeline.leases.renew(&shards, pipeline.settings.ttl).await;
-            // Another node may have the lock: only the database's lease decides, and that is renewed or refused beside it.
-            for (shard, answer) in shards.iter().zip(answers) {
-                self.locks.heard(*shard, answer);
-            }
-        };
-        let leases = due
-            .into_iter()
-            .map(|(shard, held)| self.renew_lease(shard, held));
-        futures_util::join!(locks, few_at_once(leases.collect()));
+        let pipeline = &self.pipeline;
+        pipeline.holdings.lock_asked(shards, asked);
+        let answers = pipeline.leases.renew(shards, pipeline.settings.ttl).await;
+        // Another node may have a lock: only the database's lease decides, and that is renewed or refused beside it.
+        for (shard, answer) in shards.iter().zip(answers) {
+            self.locks.heard(*shard, answer);
+        }
     }
 
     async fn renew_lease(&self, shard: i32, held: Held) {

@@ -58,6 +58,7 @@ impl Shards {
                     epoch,
                     trusted_until: asked + self.trust(),
                     renewed: asked,
+                    lock_asked: asked,
                 };
                 pipeline.holdings.put(shard, held);
                 pipeline.job_changed(shard);
