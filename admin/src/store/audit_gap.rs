@@ -19,9 +19,9 @@ pub struct Records {
     pub pruned_to: Option<Millis>,
 }
 
-/// A run that was marked, or that ended, no later than this after a change began may have been kept by it: the change
-/// waited for its locks meanwhile.
-const KEPT_WITHIN: i64 = 2_000;
+/// A run that was marked, or that ended, no later than this after a change began may have been kept by it: the change may
+/// have waited for the database and for its locks meanwhile.
+const KEPT_WITHIN: i64 = 15_000;
 /// Runs lie no further ahead of a change than the look-ahead; this is more than any.
 const AHEAD: i64 = 60_000;
 
@@ -92,9 +92,9 @@ impl Store {
         Ok(Some(runs.max(misfires)))
     }
 
-    /// The latest record ahead of a change that the change could not take back; what it put in force begins behind it.
-    pub async fn kept_ahead(&self, job_id: i64, changed_at: Millis) -> Result<Option<Millis>> {
-        let text = "SELECT MAX(fire_no) FROM run WHERE fire_no > ? AND fire_no <= ? AND job_id = ? AND cause = 0 \
+    /// Records ahead of a change that it may have found and could not take back; what it put in force begins behind them.
+    pub async fn kept_ahead(&self, job_id: i64, changed_at: Millis) -> Result<Vec<Millis>> {
+        let text = "SELECT fire_no FROM run WHERE fire_no > ? AND fire_no <= ? AND job_id = ? AND cause = 0 \
                     AND (marked_at <= ? OR finished_at <= ? OR attempt > 1)";
         let by = changed_at + KEPT_WITHIN;
         let values = vec![
@@ -104,19 +104,13 @@ impl Store {
             by.into(),
             by.into(),
         ];
-        let run = self.one(&self.read, text, values).await?;
-        let run: Option<Millis> = run
-            .map(|row| row.try_get_by_index(0))
-            .transpose()?
-            .flatten();
-        let text = "SELECT MAX(to_at) FROM misfire WHERE job_id = ? AND from_at <= ? AND to_at > ?";
+        let mut rows = self.all(&self.read, text, values).await?;
+        let text = "SELECT to_at FROM misfire WHERE job_id = ? AND from_at <= ? AND to_at > ?";
         let values = vec![job_id.into(), by.into(), changed_at.into()];
-        let range = self.one(&self.read, text, values).await?;
-        let range: Option<Millis> = range
-            .map(|row| row.try_get_by_index(0))
-            .transpose()?
-            .flatten();
-        Ok(run.max(range))
+        rows.extend(self.all(&self.read, text, values).await?);
+        rows.iter()
+            .map(|row| Ok(row.try_get_by_index(0)?))
+            .collect()
     }
 
     /// Jobs above `after`, by their numbers.

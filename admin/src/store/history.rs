@@ -59,6 +59,40 @@ impl Era {
         }
     }
 
+    /// Has it the same instants as another one, for certain?
+    pub fn is_like(&self, other: &Self) -> bool {
+        match (&self.rules, &other.rules) {
+            (
+                Rules::Known {
+                    schedule: one,
+                    calendars: these,
+                    ..
+                },
+                Rules::Known {
+                    schedule: two,
+                    calendars: those,
+                    ..
+                },
+            ) => {
+                let facts =
+                    |it: &Schedule| (it.draft(), it.anchor_at(), it.spread_offset_seconds());
+                facts(one) == facts(two) && these == those
+            }
+            _ => false,
+        }
+    }
+
+    /// May this be one of its instants?
+    pub fn may_say(&self, at: Millis) -> bool {
+        match self.schedule().filter(|schedule| !schedule.is_delay()) {
+            Some(schedule) => {
+                let says = || schedule.next_after(at - 1) == Some(at);
+                catch_unwind(AssertUnwindSafe(says)).unwrap_or(true)
+            }
+            None => true,
+        }
+    }
+
     pub fn schedule(&self) -> Option<&Schedule> {
         match &self.rules {
             Rules::Known { schedule, .. } => Some(schedule),

@@ -71,12 +71,16 @@ impl Gathered {
         let Some(job) = store.job(job_id).await? else {
             return Ok(None);
         };
-        let mut eras = vec![];
+        let mut eras: Vec<(Era, Option<Millis>)> = vec![];
         for era in store.eras(&job, from - BEFORE).await? {
-            let kept = match era.begun_by {
-                Some(_) => store.kept_ahead(job_id, era.from).await?,
-                None => None,
+            let before = eras.last().map(|(era, _)| era);
+            // The same instants as before: whatever the change has kept is one of them.
+            let kept = match era.begun_by.is_some() && !before.is_some_and(|it| it.is_like(&era)) {
+                true => store.kept_ahead(job_id, era.from).await?,
+                false => vec![],
             };
+            let of_before = |at: &Millis| before.is_none_or(|era| era.may_say(*at));
+            let kept = kept.into_iter().filter(of_before).max();
             eras.push((era, kept));
         }
         let records = store.records_of(job_id, from, to).await?;
