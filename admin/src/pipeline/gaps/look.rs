@@ -74,12 +74,12 @@ impl Gathered {
         let mut eras: Vec<(Era, Option<Millis>)> = vec![];
         for era in store.eras(&job, from - BEFORE).await? {
             let before = eras.last().map(|(era, _)| era);
-            // The same instants as before: whatever the change has kept is one of them.
-            let kept = match era.begun_by.is_some() && !before.is_some_and(|it| it.is_like(&era)) {
-                true => store.kept_ahead(job_id, era.from).await?,
-                false => vec![],
+            // With the same instants as before, whatever the change has kept is one of them; and a new job has no before.
+            let kept = match before {
+                Some(before) if !before.is_like(&era) => store.kept_ahead(job_id, era.from).await?,
+                _ => vec![],
             };
-            let of_before = |at: &Millis| before.is_none_or(|era| era.may_say(*at));
+            let of_before = |at: &Millis| before.is_some_and(|era| era.may_say(*at));
             let kept = kept.into_iter().filter(of_before).max();
             eras.push((era, kept));
         }
