@@ -7,7 +7,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use carillon_scheduler::RunEvent;
+use carillon_scheduler::{Millis, RunEvent};
 
 use super::finding;
 use crate::executor::{LogAnswer, LogPage, Outcome};
@@ -54,7 +54,7 @@ async fn conclude(pipeline: &Arc<Pipeline>, run_id: i64) -> store::Result<()> {
             // At once: it was accepted a while ago.
             pipeline
                 .outcomes
-                .accepted(run_id, doubt.marked_at, Duration::ZERO);
+                .accepted(run_id, first_sent_at(&doubt), Duration::ZERO);
             pipeline.outcomes.wake.notify_one();
         }
         Answer::Refused { code, message } => pipeline.outcomes.found(Finding {
@@ -71,6 +71,11 @@ async fn conclude(pipeline: &Arc<Pipeline>, run_id: i64) -> store::Result<()> {
         )),
     }
     Ok(())
+}
+
+/// When its first request may have left: the mark may be a little ahead of the instant, the request is not.
+fn first_sent_at(doubt: &InDoubt) -> Millis {
+    doubt.marked_at.max(doubt.run.due_at)
 }
 
 async fn answer(pipeline: &Pipeline, doubt: &InDoubt) -> store::Result<Answer> {

@@ -168,6 +168,12 @@ fn h10_after_the_mark_an_executor_with_a_journal_gets_the_very_run() {
         node.register_own(&executor, "boot-1").await;
         asked(&node).await;
         assert_eq!(state(&node, &left.job).await, [(RunState::Running, 1, 2)]);
+        let sent_at = node.runs(&left.job).await[0].sent_at;
+        assert_eq!(
+            sent_at,
+            Some(DUE),
+            "not when it was marked, ahead of its time"
+        );
         assert_eq!(executor.runs().len(), 1);
         assert_eq!(executor.runs()[0].run_id(), left.run_id);
     });
