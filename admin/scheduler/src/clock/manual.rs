@@ -35,7 +35,8 @@ impl ManualClock {
         }
     }
 
-    /// As [`ManualClock::new`], but what it is told of the database's clock counts, as with a [`SystemClock`].
+    /// As [`ManualClock::new`], but what it is told of the database's clock counts, as with a
+    /// [`SystemClock`](crate::SystemClock).
     pub const fn following(start: Millis) -> Self {
         Self {
             follows: true,
