@@ -8,6 +8,7 @@ use anyhow::Context as _;
 use reqwest::Method;
 use serde_json::json;
 use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
 
 use crate::clock::{Millis, now};
 use crate::cluster::{Cluster, supervise};
@@ -93,7 +94,8 @@ async fn session(options: &Options, seed: u64, cluster: &Arc<Cluster>) -> anyhow
     let calls = Calls::default();
     // In a drill nobody edits anything.
     let edited = options.drill.map_or_else(|| jobs.clone(), |_| vec![]);
-    let clients = load::work(api.clone(), edited, calls.clone(), seed);
+    let stop = CancellationToken::new();
+    let clients = load::work(api.clone(), edited, calls.clone(), seed, stop.clone());
     let samples = samples::Samples::default();
     samples::watch_the_machine(samples.clone());
     let mut beside = Beside(vec![
@@ -119,7 +121,10 @@ async fn session(options: &Options, seed: u64, cluster: &Arc<Cluster>) -> anyhow
     tokio::time::sleep(QUIET).await;
 
     // Edits end before the stop, so that the last word about each job is the suite's.
-    beside.0.pop().inspect(JoinHandle::abort);
+    stop.cancel();
+    if let Some(clients) = beside.0.pop() {
+        clients.await?;
+    }
     let stopped_at = now();
     stop_all(&api, &jobs, &calls).await?;
     let in_time = settled(cluster).await?;
