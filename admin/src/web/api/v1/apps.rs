@@ -10,6 +10,7 @@ use super::caller::Caller;
 use super::error::Error;
 use super::query::Query;
 use super::views::{AppJson, List};
+use crate::store::App;
 use crate::web::State;
 
 pub async fn list(state: Data<State>, query: Query) -> Result<HttpResponse, Error> {
@@ -68,4 +69,10 @@ fn checked_title(title: &str) -> Result<String, Error> {
         ));
     }
     Ok(title.to_owned())
+}
+
+/// The app, or that there is none.
+pub async fn find(state: &State, id: i64) -> Result<App, Error> {
+    let missing = || Error::not_found(format!("there is no app {id}"));
+    state.store.app(id).await?.ok_or_else(missing)
 }

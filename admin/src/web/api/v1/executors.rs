@@ -7,6 +7,7 @@ use carillon_scheduler::{Labels, Millis};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::apps;
 use super::body;
 use super::caller::Caller;
 use super::error::Error;
@@ -14,7 +15,6 @@ use super::params::Id;
 use super::query::Query;
 use super::time;
 use super::views::List;
-use crate::store::App;
 use crate::store::executor::{Executor, Traits};
 use crate::web::State;
 
@@ -65,14 +65,9 @@ impl ExecutorJson {
     }
 }
 
-async fn app(state: &State, id: Id) -> Result<App, Error> {
-    let missing = || Error::not_found(format!("there is no app {}", id.0));
-    state.store.app(id.0).await?.ok_or_else(missing)
-}
-
 pub async fn list(state: Data<State>, id: Id, query: Query) -> Result<HttpResponse, Error> {
     query.finish()?;
-    let app = app(&state, id).await?;
+    let app = apps::find(&state, id.0).await?;
     let now = state.clock.now();
     let executors = state.store.executors_of(&app.name).await?.into_iter();
     let items = executors.map(|executor| ExecutorJson::of(executor, now));
@@ -97,7 +92,7 @@ pub async fn update(
     payload: Payload,
 ) -> Result<HttpResponse, Error> {
     query.finish()?;
-    let app = app(&state, id).await?;
+    let app = apps::find(&state, id.0).await?;
     let what = "an executor's address, weight and labels, such as {\"address\":\"http://10.0.0.5:9999/\",\"weight\":3}";
     let update: Update = body::object(body::required(payload, body::OBJECT, what).await?, what)?;
     let Value::String(address) = update.address else {

@@ -8,6 +8,7 @@ use chrono::{Days, NaiveDate};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use super::apps;
 use super::body;
 use super::caller::Caller;
 use super::definition;
@@ -53,7 +54,7 @@ pub async fn put_all(
 
 pub async fn get_app(state: Data<State>, id: Id, query: Query) -> Result<HttpResponse, Error> {
     query.finish()?;
-    let app = app(&state, id.0).await?;
+    let app = apps::find(&state, id.0).await?.id;
     shown(&state, Scope::App(app), (app, 0)).await
 }
 
@@ -65,7 +66,7 @@ pub async fn put_app(
     payload: Payload,
 ) -> Result<HttpResponse, Error> {
     query.finish()?;
-    let app = app(&state, id.0).await?;
+    let app = apps::find(&state, id.0).await?.id;
     put(&state, Scope::App(app), (app, 0), &caller, payload).await
 }
 
@@ -103,11 +104,6 @@ pub async fn days(state: Data<State>, id: Id, mut query: Query) -> Result<HttpRe
     let (from, to) = (from.unwrap_or(now - 365 * DAY), to.unwrap_or(now));
     let counts = state.store.day_counts(id.0, day(from), day(to)).await?;
     Ok(HttpResponse::Ok().json(List::<_, i64>::whole(counts.into_iter().map(DayJson::from))))
-}
-
-async fn app(state: &State, id: i64) -> Result<i64, Error> {
-    let missing = || Error::not_found(format!("there is no app {id}"));
-    Ok(state.store.app(id).await?.ok_or_else(missing)?.id)
 }
 
 async fn put(
