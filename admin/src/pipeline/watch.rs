@@ -88,6 +88,9 @@ impl Watch {
             self.look_after(shard, &mut away).await?;
             self.follow_kills(shard).await?;
             self.look_for_the_forgotten(shard).await?;
+            if shard == 0 {
+                self.look_for_the_astray().await?;
+            }
         }
         self.signed_off()
             .retain(|address, _| away.contains(address));

@@ -1,4 +1,4 @@
-//! Another shard count while nodes run, and the audit of rows that are in a wrong shard all the same.
+//! Another shard count while nodes run. Rows that are in a wrong shard all the same are put right by `astray`.
 //!
 //! Whoever writes a shard's number into a row either holds the job's row, which a change of the count locks (fires, retries,
 //! backfills, edits), or the setting itself (new jobs), or the shard's lease (claims). So nothing slips past the change.
@@ -8,7 +8,7 @@ use sea_orm::{DatabaseTransaction, DbBackend, Value};
 use serde_json::json;
 
 use super::audit::{Actor, AuditEntry};
-use super::dialect::{self, Text};
+use super::dialect::Text;
 use super::shard::Lease;
 use super::{Error, Result, Store, ids};
 
@@ -30,16 +30,6 @@ const COUNT_SHARED: Text = Text {
     sqlite: "SELECT value FROM setting WHERE name = 'shards'",
     postgres: "SELECT value FROM setting WHERE name = 'shards' FOR SHARE",
     mysql: "SELECT value FROM setting WHERE name = 'shards' LOCK IN SHARE MODE",
-};
-
-/// Open runs in a wrong shard, also in one that does not exist. By the index of open runs, shard by shard.
-pub(super) const ASTRAY: Text = Text {
-    sqlite: "SELECT run.id FROM json_each(?) AS u CROSS JOIN run ON run.shard = u.value \
-             AND run.state < 9 WHERE run.shard <> run.job_id % ? ORDER BY run.id LIMIT 1000",
-    postgres: "SELECT run.id FROM run WHERE run.shard = ANY(?::bigint[]) AND run.state < 9 AND run.shard <> run.job_id % ? \
-               ORDER BY run.id LIMIT 1000",
-    mysql: "SELECT run.id FROM JSON_TABLE(?, '$[*]' COLUMNS (shard INT PATH '$')) AS u STRAIGHT_JOIN run FORCE INDEX (run_open) \
-            ON run.shard = u.shard AND run.state < 9 WHERE run.shard <> run.job_id % ? ORDER BY run.id LIMIT 1000",
 };
 
 impl Store {
@@ -195,74 +185,6 @@ impl Store {
         let columns = "shard, epoch, owner, expires_at";
         self.insert_rows(tx, "shard_lease", columns, new.collect())
             .await
-    }
-
-    /// Puts right what is in a shard that its job is not in, whatever has put it there. Answers how many rows.
-    ///
-    /// A run that waits gets epoch 0: the holder of its shard adopts it, and the mark of any other is refused.
-    pub async fn mend_shards(&self) -> Result<u64> {
-        let count = self.shard_count().await?;
-        let all: Vec<i64> = (0..i64::from(MAX_SHARDS)).collect();
-        let (_, list) = dialect::id_list(self.backend, &all);
-        let found = self
-            .all(
-                self.hot_reads(),
-                ASTRAY.of(self.backend),
-                vec![list, count.into()],
-            )
-            .await?;
-        let runs: Vec<i64> = found
-            .iter()
-            .map(|row| row.try_get_by_index(0))
-            .collect::<std::result::Result<_, _>>()?;
-        let text = format!("SELECT id FROM job WHERE shard <> id % {count} ORDER BY id LIMIT 1000");
-        let mut jobs: Vec<i64> = vec![];
-        for row in self.all(self.hot_reads(), &text, vec![]).await? {
-            jobs.push(row.try_get_by_index(0)?);
-        }
-        let text =
-            format!("SELECT job_id FROM job_clock WHERE shard <> job_id % {count} LIMIT 1000");
-        for row in self.all(self.hot_reads(), &text, vec![]).await? {
-            jobs.push(row.try_get_by_index(0)?);
-        }
-        if runs.is_empty() && jobs.is_empty() {
-            return Ok(0);
-        }
-        self.put_right(&jobs, &runs).await
-    }
-
-    async fn put_right(&self, jobs: &[i64], runs: &[i64]) -> Result<u64> {
-        let tx = self.begin().await?;
-        let Some(count) = self.shard_count_in(&tx).await? else {
-            return Ok(0);
-        };
-        let mut moved = 0;
-        for (table, key, ids, also) in [
-            ("job", "id", jobs, ""),
-            ("job_clock", "job_id", jobs, ""),
-            (
-                "run",
-                "id",
-                runs,
-                ", epoch = CASE WHEN state = 0 THEN 0 ELSE epoch END",
-            ),
-        ] {
-            let number = if table == "run" { "job_id" } else { key };
-            let mut ids = ids.to_vec();
-            ids.sort_unstable();
-            ids.dedup();
-            for id in ids {
-                let text = format!(
-                    "UPDATE {table} SET shard = {number} % {count}{also} WHERE {key} = ? AND shard <> {number} % {count}"
-                );
-                moved += self
-                    .execute(&tx, &text, vec![id.into()])
-                    .await?
-                    .rows_affected();
-            }
-        }
-        tx.commit().await?;
-        Ok(moved)
     }
 }
 

@@ -11,7 +11,7 @@ mod watch;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -42,8 +42,6 @@ pub struct Shards {
     stopping: AtomicBool,
     /// Somebody else was quicker in this round.
     refused: AtomicBool,
-    /// When rows in wrong shards were last looked for, ms on the monotonic clock.
-    audited: AtomicI64,
 }
 
 impl Shards {
@@ -54,7 +52,6 @@ impl Shards {
             watch: watch::Watch::default(),
             stopping: AtomicBool::new(false),
             refused: AtomicBool::new(false),
-            audited: AtomicI64::new(0),
         }
     }
 
@@ -85,9 +82,6 @@ impl Shards {
         self.locks.end(pipeline).await;
         let held = pipeline.holdings.all();
         pipeline.metrics.shards_held.set(held.len() as i64);
-        if held.contains_key(&0) {
-            self.audit().await?;
-        }
         Ok(())
     }
 
@@ -130,23 +124,6 @@ impl Shards {
         if let Err(error) = self.pipeline.store.release_shard(shard, epoch).await {
             tracing::warn!(shard, %error, "the lease was not given back; it ends by itself");
         }
-    }
-
-    /// Now and then, by the holder of the first shard: rows in a shard that is not their job's.
-    async fn audit(&self) -> store::Result<()> {
-        let now = ms(self.pipeline.clock.monotonic());
-        if now - self.audited.load(Ordering::Relaxed) < ms(self.pipeline.settings.resolve_every) {
-            return Ok(());
-        }
-        self.audited.store(now, Ordering::Relaxed);
-        let mended = self.pipeline.store.mend_shards().await?;
-        if mended > 0 {
-            tracing::warn!(
-                rows = mended,
-                "rows were in a wrong shard and are put right"
-            );
-        }
-        Ok(())
     }
 
     fn trust(&self) -> Duration {

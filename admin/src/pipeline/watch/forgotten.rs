@@ -36,18 +36,17 @@ impl Seen {
 }
 
 impl Watch {
+    /// Rows in a wrong shard, of all shards: by the holder of the first one.
+    pub(super) async fn look_for_the_astray(&self) -> store::Result<()> {
+        let now = self.pipeline.clock.now();
+        if let Some(alarm) = self.pipeline.store.mend_shards(now).await? {
+            self.pipeline.tell_alarm(&alarm);
+        }
+        Ok(())
+    }
+
     pub(super) async fn look_for_the_forgotten(&self, shard: i32) -> store::Result<()> {
         let pipeline = &self.pipeline;
-        let moved = pipeline
-            .store
-            .put_back_misplaced(shard, pipeline.shards())
-            .await?;
-        if moved > 0 {
-            let text = format!("{moved} open runs were in a shard that is not their job's");
-            pipeline
-                .raise_alarm(AlarmKind::Stuck, None, None, text)
-                .await?;
-        }
         let before = pipeline.clock.now() - ms(pipeline.settings.give_up_after + OVERDUE);
         let overdue = pipeline.store.overdue(shard, before).await?;
         if self.seen.is_news(shard, overdue.map(|(first, _)| first))

@@ -2,6 +2,7 @@
 
 mod alarm;
 mod app;
+mod astray;
 mod backfill;
 mod calendar;
 mod children;

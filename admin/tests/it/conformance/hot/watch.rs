@@ -2,10 +2,10 @@
 
 use carillon_admin::store::executor::{Executor, Traits};
 use carillon_admin::store::watch::Look;
-use carillon_scheduler::RunState::{Claimed, Lost, Running, Succeeded};
+use carillon_scheduler::RunState::{Claimed, Running};
 
 use super::ground::Ground;
-use crate::conformance::world::{NOW, SHARDS};
+use crate::conformance::world::NOW;
 
 fn at(address: &str, boot_id: Option<&str>, expires_at: i64) -> Executor {
     Executor {
@@ -69,29 +69,6 @@ databases! {
         assert_eq!((found(NOW).await, found(NOW + 1).await), ((0, 0), (1, 0)));
         store.note_kill_agreed(id, NOW + 50).await.unwrap();
         assert_eq!((found(NOW + 50).await, found(NOW + 51).await), ((0, 0), (0, 1)));
-    }
-
-    async fn i12_open_runs_in_a_wrong_shard_are_put_back(db: &TestDatabase) {
-        let ground = Ground::new(db).await;
-        let job = ground.ticking("tick").await;
-        let ids = ground.runs_in(&job, &[Claimed, Running, Lost, Succeeded, Claimed, Running]).await;
-        let wrong = (job.shard + 1) % SHARDS;
-        ground.sql(&format!("UPDATE run SET shard = {wrong}, epoch = 7 WHERE id <= {}", ids[3])).await;
-        ground.sql(&format!("UPDATE run SET shard = 900 WHERE id = {}", ids[4])).await;
-        let mut found = 0;
-        for shard in 0..SHARDS {
-            found += ground.store.put_back_misplaced(shard, SHARDS).await.unwrap();
-        }
-        assert_eq!(found, 3);
-        let place = async |n: usize| { let row = ground.row(ids[n]).await; (row.shard, row.epoch) };
-        assert_eq!((place(0).await, place(1).await, place(4).await), ((job.shard, 0), (job.shard, 0), (job.shard, 0)));
-        assert_eq!((place(2).await.0, place(3).await.0), (wrong, wrong), "nobody waits for them");
-        assert_eq!(place(5).await, (job.shard, 1));
-        // The shards are divided anew meanwhile: nothing is moved by an old number.
-        ground.sql(&format!("UPDATE run SET shard = {wrong} WHERE id = {}", ids[0])).await;
-        ground.sql("UPDATE setting SET value = '64' WHERE name = 'shards'").await;
-        ground.store.put_back_misplaced(wrong, SHARDS).await.unwrap();
-        assert_eq!(place(0).await.0, wrong);
     }
 
     async fn i12_runs_that_wait_for_nothing_are_found(db: &TestDatabase) {
