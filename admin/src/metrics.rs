@@ -15,6 +15,7 @@ pub struct Metrics {
     pub resends: IntCounter,
     pub fenced: IntCounter,
     pub gaps: IntCounter,
+    pub missed: IntCounter,
     pub pruned: IntCounter,
     pub saturated: IntCounter,
     pub lateness: Histogram,
@@ -123,6 +124,11 @@ impl Metrics {
                 &r,
                 "carillon_gaps_total",
                 "Instants whose records differ from their schedule, and nothing explains it.",
+            ),
+            missed: counter(
+                &r,
+                "carillon_fires_missed_total",
+                "Instants that have neither a run nor a record of having been skipped, and nothing explains it.",
             ),
             saturated: counter(
                 &r,

@@ -10,7 +10,7 @@ use async_trait::async_trait;
 use carillon_scheduler::Millis;
 
 use super::super::Pipeline;
-use super::look;
+use super::{Found, look};
 use crate::runtime::Service;
 use crate::store;
 
@@ -137,6 +137,9 @@ impl Gaps {
         };
         for gap in looked.differences.iter().filter(|gap| !gap.is_explained()) {
             self.pipeline.metrics.gaps.inc_by(u64::from(gap.count));
+            if gap.found == Found::Missing {
+                self.pipeline.metrics.missed.inc_by(u64::from(gap.count));
+            }
             tracing::warn!(
                 job.id = job_id,
                 job.name = looked.name,
