@@ -32,43 +32,46 @@ pub trait Service: Send + Sync + 'static {
 /// So many panics of one service within a minute end the process: it is safe to start anew.
 const PANICS_A_MINUTE: usize = 3;
 
-/// Runs a service until `stop`. A panic is logged and the service goes on; too many cancel `fatal`.
+/// Runs a service as a task of its own, as [`steps`] does.
 pub fn run(
     service: Arc<dyn Service>,
     tasks: &TaskTracker,
     stop: CancellationToken,
     fatal: CancellationToken,
 ) {
-    tasks.spawn(async move {
-        let mut panics = VecDeque::new();
-        let wake = service.wake().unwrap_or_default();
-        while !stop.is_cancelled() {
-            let step = std::panic::AssertUnwindSafe(service.step()).catch_unwind();
-            let pause = match step.await {
-                Ok(pause) => pause,
-                Err(_) => {
-                    if too_many(&mut panics, Instant::now()) {
-                        tracing::error!(
-                            service = service.name(),
-                            "too many panics within a minute: the process ends"
-                        );
-                        fatal.cancel();
-                        return;
-                    }
+    tasks.spawn(steps(service, stop, fatal));
+}
+
+/// Steps a service until `stop`. A panic is logged and the service goes on; too many cancel `fatal`.
+pub async fn steps(service: Arc<dyn Service>, stop: CancellationToken, fatal: CancellationToken) {
+    let mut panics = VecDeque::new();
+    let wake = service.wake().unwrap_or_default();
+    while !stop.is_cancelled() {
+        let step = std::panic::AssertUnwindSafe(service.step()).catch_unwind();
+        let pause = match step.await {
+            Ok(pause) => pause,
+            Err(_) => {
+                if too_many(&mut panics, Instant::now()) {
                     tracing::error!(
                         service = service.name(),
-                        "a step panicked; the service goes on"
+                        "too many panics within a minute: the process ends"
                     );
-                    Duration::from_secs(1)
+                    fatal.cancel();
+                    return;
                 }
-            };
-            tokio::select! {
-                () = stop.cancelled() => return,
-                () = tokio::time::sleep(pause) => {}
-                () = wake.notified() => tokio::time::sleep(service.linger()).await,
+                tracing::error!(
+                    service = service.name(),
+                    "a step panicked; the service goes on"
+                );
+                Duration::from_secs(1)
             }
+        };
+        tokio::select! {
+            () = stop.cancelled() => return,
+            () = tokio::time::sleep(pause) => {}
+            () = wake.notified() => tokio::time::sleep(service.linger()).await,
         }
-    });
+    }
 }
 
 fn too_many(panics: &mut VecDeque<Instant>, now: Instant) -> bool {

@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use tokio::sync::Notify;
+
 use crate::failpoint;
 
 /// One shard of ours.
@@ -19,11 +21,15 @@ pub struct Held {
 }
 
 #[derive(Default)]
-pub struct Holdings(Mutex<BTreeMap<i32, Held>>);
+pub struct Holdings {
+    map: Mutex<BTreeMap<i32, Held>>,
+    /// A shard has been taken or lost.
+    pub changed: Notify,
+}
 
 impl Holdings {
     fn map(&self) -> MutexGuard<'_, BTreeMap<i32, Held>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.map.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The epoch under which the shard may be worked now; None when it is not ours or not trusted any more.
@@ -40,6 +46,7 @@ impl Holdings {
 
     pub fn put(&self, shard: i32, held: Held) {
         self.map().insert(shard, held);
+        self.changed.notify_one();
     }
 
     /// A claim or a renewal went through: trusted anew, if it is still the same epoch.
@@ -70,6 +77,7 @@ impl Holdings {
         let ours = map.get(&shard).is_some_and(|held| held.epoch == epoch);
         if ours {
             map.remove(&shard);
+            self.changed.notify_one();
         }
         ours
     }

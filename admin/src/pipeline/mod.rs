@@ -117,8 +117,6 @@ pub struct Pipeline {
     scan_wakes: Vec<Arc<Notify>>,
     /// The shards are to be looked after now.
     shards_wake: Arc<Notify>,
-    /// There are more shards than before.
-    pub(crate) more_shards: Arc<Notify>,
     /// Another live node is there to take over.
     peers: AtomicBool,
     /// The database's clock has jumped and that is not confirmed yet: nothing is claimed or marked.
@@ -172,7 +170,6 @@ impl Pipeline {
             tick_wake: Arc::default(),
             scan_wakes: (0..MAX_SHARDS).map(|_| Arc::default()).collect(),
             shards_wake: Arc::default(),
-            more_shards: Arc::default(),
             peers: AtomicBool::new(false),
             clock_in_doubt: AtomicBool::new(false),
             clock_is_lost: AtomicBool::new(false),
@@ -190,7 +187,6 @@ impl Pipeline {
         let before = self.shards.swap(count, Ordering::Relaxed);
         if before != count {
             tracing::info!(before, shards = count, "the number of shards has changed");
-            self.more_shards.notify_one();
         }
     }
 

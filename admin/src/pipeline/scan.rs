@@ -171,10 +171,6 @@ impl Service for Scan {
             timer.observe_duration();
         } else {
             self.reload.store(true, Ordering::Relaxed);
-            if self.shard >= pipeline.shards() {
-                // There is no such shard now. Whoever takes it again wakes this.
-                return Duration::from_secs(60);
-            }
         }
         pipeline.settings.scan_every
     }

@@ -1,7 +1,9 @@
-//! The scans of all shards, one service each; more of them when the database gets more shards.
+//! The scans of all shards, one service each, and one task for each shard that this node holds.
 
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -11,6 +13,34 @@ use crate::runtime;
 pub struct Scans {
     pipeline: Arc<Pipeline>,
     made: Mutex<Vec<Arc<Scan>>>,
+}
+
+/// What the task of a shard needs.
+struct Ground {
+    tasks: TaskTracker,
+    stop: CancellationToken,
+    fatal: CancellationToken,
+}
+
+/// The task of a shard.
+struct Running {
+    stop: CancellationToken,
+    task: JoinHandle<()>,
+}
+
+impl Running {
+    fn start(scan: Arc<Scan>, after: Option<Self>, ground: &Ground) -> Self {
+        let stop = ground.stop.child_token();
+        let steps = runtime::steps(scan, stop.clone(), ground.fatal.clone());
+        let task = ground.tasks.spawn(async move {
+            // Lost and taken again: two tasks of one shard would only be in each other's way.
+            if let Some(before) = after {
+                before.task.await.unwrap_or_default();
+            }
+            steps.await;
+        });
+        Self { stop, task }
+    }
 }
 
 impl Scans {
@@ -30,23 +60,42 @@ impl Scans {
         made.clone()
     }
 
-    /// Runs them until `stop`, and those that come later.
+    /// Runs those of the shards that are held, each from its taking to its loss, until `stop`.
     pub async fn run(
         self: Arc<Self>,
         tasks: TaskTracker,
         stop: CancellationToken,
         fatal: CancellationToken,
     ) {
-        let mut running = 0;
-        while !stop.is_cancelled() {
-            let all = self.all();
-            for scan in &all[running..] {
-                runtime::run(scan.clone(), &tasks, stop.clone(), fatal.clone());
-            }
-            running = all.len();
+        let ground = Ground { tasks, stop, fatal };
+        let mut running = BTreeMap::new();
+        while !ground.stop.is_cancelled() {
+            self.follow(&mut running, &ground);
             tokio::select! {
-                () = stop.cancelled() => return,
-                () = self.pipeline.more_shards.notified() => {}
+                () = ground.stop.cancelled() => return,
+                () = self.pipeline.holdings.changed.notified() => {}
+            }
+        }
+    }
+
+    /// A task for each shard that is held now, and an end to all others.
+    fn follow(&self, running: &mut BTreeMap<i32, Running>, ground: &Ground) {
+        let held = self.pipeline.holdings.all();
+        running.retain(|shard, scan| {
+            if !held.contains_key(shard) {
+                scan.stop.cancel();
+            }
+            !scan.task.is_finished()
+        });
+        let all = self.all();
+        for shard in held.into_keys() {
+            let goes_on = |scan: &Running| !scan.stop.is_cancelled();
+            if running.get(&shard).is_some_and(goes_on) {
+                continue;
+            }
+            if let Some(scan) = all.get(shard as usize) {
+                let before = running.remove(&shard);
+                running.insert(shard, Running::start(scan.clone(), before, ground));
             }
         }
     }

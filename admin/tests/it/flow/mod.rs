@@ -34,5 +34,6 @@ mod retries;
 mod routes;
 mod shares;
 mod spread;
+mod tasks;
 mod time_limits;
 mod unknown_commits;

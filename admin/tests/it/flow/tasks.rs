@@ -1,0 +1,78 @@
+//! One task for each shard that a node holds: it begins when the shard is taken and ends when it is lost.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use carillon_admin::runtime::Service as _;
+use carillon_scheduler::ManualClock;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use super::node::{Node, START, until};
+use crate::conformance::world::actor;
+use crate::services::{Kind, TestDatabase, on};
+
+/// A node whose shards the test looks after, and whose scans run by themselves.
+struct Running {
+    node: Node,
+    tasks: TaskTracker,
+    stop: CancellationToken,
+}
+
+impl Running {
+    async fn start(db: &TestDatabase) -> Self {
+        let mut config = db.config();
+        config.shards = Some(6);
+        // Ahead of the server's own clock, by which leases end.
+        let clock = Arc::new(ManualClock::new(START + 2_400_000_000_000));
+        let node = Node::on(config, clock).await;
+        let (tasks, stop) = (TaskTracker::new(), CancellationToken::new());
+        let scans = node.services.scans.clone();
+        tokio::spawn(scans.run(tasks.clone(), stop.clone(), CancellationToken::new()));
+        Self { node, tasks, stop }
+    }
+
+    async fn has(&self, tasks: usize) {
+        until("as many tasks as shards", async || {
+            self.tasks.len() == tasks
+        })
+        .await;
+        assert_eq!(self.node.pipeline.shards_held().len(), tasks);
+    }
+}
+
+async fn seconds(count: usize, nodes: &[&Running]) {
+    for _ in 0..count {
+        for running in nodes {
+            running.node.clock.advance(Duration::from_secs(1));
+            running.node.services.shards.step().await;
+        }
+    }
+}
+
+#[test]
+fn m003_4_a_node_has_as_many_scanning_tasks_as_shards() {
+    on(Kind::Postgres, async |db| {
+        let a = Running::start(db).await;
+        a.has(0).await;
+        seconds(1, &[&a]).await;
+        a.has(6).await;
+        // Half of them are handed to a peer, and come back when it leaves.
+        let b = Running::start(db).await;
+        seconds(5, &[&a, &b]).await;
+        a.has(3).await;
+        b.has(3).await;
+        b.node.services.shards.give_all_back().await;
+        b.node.pipeline.close();
+        b.has(0).await;
+        seconds(2, &[&a]).await;
+        a.has(6).await;
+        // Divided anew, while it runs.
+        let now = START + 2_400_000_100_000;
+        a.node.store.set_shards(9, now, &actor()).await.unwrap();
+        seconds(3, &[&a]).await;
+        a.has(9).await;
+        a.stop.cancel();
+        until("they end", async || a.tasks.is_empty()).await;
+    });
+}
