@@ -74,9 +74,9 @@ impl Scan {
                 .due_jobs(self.shard, until, PAGE.min(room))
                 .await?;
             let (full, found) = (due.len() == PAGE.min(room), due.len());
-            let done = self.plan_and_claim(&holder, due, until).await?;
+            let (done, more) = self.plan_and_claim(&holder, due, until).await?;
             // A page on which nothing moved would come back as it is.
-            if !full && done == found || done == 0 {
+            if !full && !more && done == found || done == 0 {
                 return Ok(());
             }
         }

@@ -38,13 +38,13 @@ impl Strikes {
 }
 
 impl Scan {
-    /// Answers how many of the jobs got on.
+    /// Answers how many of the jobs got on, and whether some of them have instants left.
     pub(super) async fn plan_and_claim(
         &self,
         holder: &Holder<'_>,
         due: Vec<Due>,
         until: Millis,
-    ) -> store::Result<usize> {
+    ) -> store::Result<(usize, bool)> {
         let wanted: Vec<(i64, i64)> = due.iter().map(|due| (due.job_id, due.revision)).collect();
         let jobs = self.pipeline.jobs.at(&self.pipeline.store, &wanted).await?;
         // Read after the cursors: whoever spends one of them moves a cursor too, and then this claim fails.
@@ -54,6 +54,8 @@ impl Scan {
             .map(|job| job.stored.job_id)
             .collect();
         let left = self.pipeline.store.fires_left(&counted).await?;
+        // Where memory is short, all have their next instant before anybody has the one after it.
+        let share = (self.pipeline.ring().free() / due.len().max(1)).clamp(1, INSTANTS);
         let mut planned: Vec<(Due, std::sync::Arc<Job>, Plan)> = Vec::with_capacity(due.len());
         let mut done = 0;
         for due in due {
@@ -65,11 +67,14 @@ impl Scan {
                 // Edited since the page was read: the next round sees its new cursor.
                 continue;
             }
-            match self.plan(job, &due, until, left.get(&due.job_id).copied()) {
+            let left = left.get(&due.job_id).copied();
+            match self.plan(job, &due, until, left, share) {
                 Ok(plan) => planned.push((due, job.clone(), plan)),
                 Err(reason) => done += usize::from(self.strike(&due, &reason).await?),
             }
         }
+        let is_cut = |plan: &Plan| plan.next_fire_at.is_some_and(|next| next <= until);
+        let more = planned.iter().any(|(_, _, plan)| is_cut(plan));
         let mut rest = planned.as_slice();
         while !rest.is_empty() {
             // What does not fit into memory keeps its cursor, and is claimed when there is room.
@@ -91,7 +96,7 @@ impl Scan {
             done += self.claim(holder, batch).await?;
             rest = others;
         }
-        Ok(done)
+        Ok((done, more))
     }
 
     fn plan(
@@ -100,12 +105,12 @@ impl Scan {
         due: &Due,
         until: Millis,
         fires_left: Option<u32>,
+        most: usize,
     ) -> Result<Plan, String> {
         let rules = job.rules.as_ref().map_err(Clone::clone)?;
         let now = self.pipeline.clock.now();
         let timing = job.timing(rules, fires_left);
-        let room = self.pipeline.ring().free().clamp(1, INSTANTS);
-        let work = || plan(&timing, due.next_fire_at, now, until, room);
+        let work = || plan(&timing, due.next_fire_at, now, until, most);
         catch_unwind(AssertUnwindSafe(work))
             .map_err(|_| "planning the schedule failed (a defect of Carillon)".to_owned())
     }

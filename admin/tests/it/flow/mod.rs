@@ -32,6 +32,7 @@ mod prune;
 mod recorder;
 mod retries;
 mod routes;
+mod scans;
 mod shares;
 mod spread;
 mod tasks;

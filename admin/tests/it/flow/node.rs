@@ -87,6 +87,18 @@ impl Node {
         .await
     }
 
+    /// So many jobs alike.
+    pub async fn herd(&self, count: usize, change: impl FnOnce(&mut JobDraft)) -> Vec<Job> {
+        let mut draft = JobDraft::new("orders", "job", "handle");
+        change(&mut draft);
+        let now = self.clock.now();
+        let definition = Definition::check(&self.app, &draft, now).unwrap();
+        let definitions = vec![definition; count];
+        let by = actor();
+        let created = self.store.create_jobs(definitions, now, &by, None).await;
+        created.unwrap()
+    }
+
     /// Another definition for a job.
     pub async fn edit(&self, job: &Job, draft: JobDraft) -> Job {
         let now = self.clock.now();
