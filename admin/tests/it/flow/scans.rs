@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use carillon_admin::config::Config;
+use carillon_admin::config::{Config, random_secret};
 use carillon_admin::runtime::Service as _;
 use carillon_scheduler::{ManualClock, Millis, RunState, ScheduleDraft};
 use futures_util::FutureExt as _;
@@ -179,7 +179,8 @@ fn m003_7_the_first_fire_needs_no_run_up() {
 #[test]
 fn m003_8_a_job_on_an_idle_shard_is_planned_at_once() {
     on(Kind::Sqlite, async |db| {
-        let node = alone(db, |it| it.api_token = Some("0123456789-of-the-api".into())).await;
+        let token = random_secret();
+        let node = alone(db, |it| it.api_token = Some(token.clone())).await;
         let executor = Recorder::start().await;
         node.register(&executor).await;
         node.round().await;
@@ -190,12 +191,7 @@ fn m003_8_a_job_on_an_idle_shard_is_planned_at_once() {
         let body = serde_json::json!({"app": "orders", "name": "soon", "handler": "handle",
             "schedule": {"kind": "once", "at": due}});
         let call = reqwest::Client::new().post(format!("{}/api/v1/jobs", node.url));
-        let answer = call
-            .bearer_auth("0123456789-of-the-api")
-            .json(&body)
-            .send()
-            .await
-            .unwrap();
+        let answer = call.bearer_auth(&token).json(&body).send().await.unwrap();
         assert_eq!(answer.status(), 201, "{}", answer.text().await.unwrap());
         let woken = idle.wake().unwrap();
         assert!(
