@@ -83,6 +83,10 @@ pub struct Config {
     pub in_flight: usize,
     /// When a run is given up whose executor is gone.
     pub lost_rule: LostRule,
+    /// A run that was not sent so long after it was due is flagged; 1 s to 1 day. Each job may say otherwise.
+    pub flag_after: Duration,
+    /// An alarm that is open for so long is escalated; 1 min to 30 days.
+    pub escalate_after: Duration,
     /// Runs that wait in memory; above it nothing more is claimed. No flag: for tests.
     pub ring_capacity: usize,
 }
@@ -111,6 +115,8 @@ impl Config {
             request_timeout: Duration::from_secs(3),
             in_flight: 32,
             lost_rule: LostRule::Lease,
+            flag_after: Duration::from_secs(30),
+            escalate_after: Duration::from_secs(30 * 60),
             ring_capacity: 100_000,
         }
     }

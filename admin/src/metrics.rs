@@ -12,6 +12,8 @@ pub struct Metrics {
     pub sends: IntCounterVec,
     pub settled: IntCounterVec,
     pub alarms: IntCounterVec,
+    pub escalated: IntCounterVec,
+    pub flagged: IntCounter,
     pub resends: IntCounter,
     pub fenced: IntCounter,
     pub gaps: IntCounter,
@@ -104,6 +106,17 @@ impl Metrics {
                 "carillon_alarms_total",
                 "Alarms raised by this node, by kind.",
                 "kind",
+            ),
+            escalated: counters(
+                &r,
+                "carillon_alarms_escalated_total",
+                "Alarms that nobody had resolved for long, escalated by this node, by kind.",
+                "kind",
+            ),
+            flagged: counter(
+                &r,
+                "carillon_runs_flagged_total",
+                "Runs flagged by this node because they were not sent for long after they were due.",
             ),
             resends: counter(
                 &r,

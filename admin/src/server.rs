@@ -16,8 +16,8 @@ use crate::executor::{ExecutorClient, Limits};
 use crate::lease::{Leases, Local, Place, Redis, Servers};
 use crate::metrics::Metrics;
 use crate::pipeline::{
-    Backfilling, Complete, FollowCalendars, FollowClock, Gaps, Parts, Pipeline, Prune, Registry,
-    Resolve, Scans, Settings, Shards, Tick, Watch,
+    Backfilling, Complete, Escalate, FollowCalendars, FollowClock, Gaps, Parts, Pending, Pipeline,
+    Prune, Registry, Resolve, Scans, Settings, Shards, Tick, Watch,
 };
 use crate::runtime::{self, Service};
 use crate::store::{self, Database, Store};
@@ -58,6 +58,8 @@ pub struct Services {
     pub follow_calendars: Arc<FollowCalendars>,
     pub gaps: Arc<Gaps>,
     pub prune: Arc<Prune>,
+    pub pending: Arc<Pending>,
+    pub escalate: Arc<Escalate>,
 }
 
 /// A node that is built and not running yet.
@@ -368,6 +370,8 @@ impl Services {
             backfill: Arc::new(Backfilling(pipeline.clone())),
             gaps: Arc::new(Gaps::new(pipeline.clone())),
             prune: Arc::new(Prune::new(pipeline.clone())),
+            pending: Arc::new(Pending(pipeline.clone())),
+            escalate: Arc::new(Escalate(pipeline.clone())),
         }
     }
 
@@ -381,6 +385,8 @@ impl Services {
             self.backfill.clone(),
             self.gaps.clone(),
             self.prune.clone(),
+            self.pending.clone(),
+            self.escalate.clone(),
         ]
     }
 

@@ -8,6 +8,7 @@ mod m0004_calendars;
 mod m0005_backfill;
 mod m0006_retries;
 mod m0008_retention;
+mod m0009_attention;
 
 use sea_orm_migration::prelude::*;
 
@@ -24,6 +25,7 @@ impl MigratorTrait for Migrator {
             Box::new(m0005_backfill::Migration),
             Box::new(m0006_retries::Migration),
             Box::new(m0008_retention::Migration),
+            Box::new(m0009_attention::Migration),
         ]
     }
 }

@@ -189,6 +189,27 @@ pub struct ServeSettings {
     )]
     pub lost_rule: String,
 
+    /// A run that has not been sent so long after it was due is flagged, with an alarm, 1s to 1440m; each job may say
+    /// otherwise
+    #[arg(
+        long,
+        env = "CARILLON_FLAG_AFTER",
+        value_name = "TIME",
+        default_value = "30s",
+        help_heading = "Timing"
+    )]
+    pub flag_after: String,
+
+    /// An alarm that nobody has resolved for so long is escalated, 1m to 43200m
+    #[arg(
+        long,
+        env = "CARILLON_ESCALATE_AFTER",
+        value_name = "TIME",
+        default_value = "30m",
+        help_heading = "Timing"
+    )]
+    pub escalate_after: String,
+
     /// Requests at once to one executor address, 1 to 1000
     #[arg(
         long,

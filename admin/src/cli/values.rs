@@ -92,6 +92,8 @@ impl ServeSettings {
             .map(|time| config.connect_timeout = time));
         put(time("request-timeout", &self.request_timeout)
             .map(|time| config.request_timeout = time));
+        put(time("flag-after", &self.flag_after).map(|time| config.flag_after = time));
+        put(time("escalate-after", &self.escalate_after).map(|time| config.escalate_after = time));
         config.insecure_http = self.insecure_http;
         config.no_migrate = self.no_migrate;
         config.redis_url.clone_from(&self.redis_url);
@@ -143,12 +145,13 @@ fn number<N: std::str::FromStr>(setting: &'static str, text: &str) -> Result<N, 
     })
 }
 
-/// `500ms` or `5s`. A bare number is refused: milliseconds or seconds would be a guess.
+/// `500ms`, `5s` or `30m`. A bare number is refused: milliseconds or seconds would be a guess.
 fn time(setting: &'static str, text: &str) -> Result<Duration, Problem> {
     let digits = text.trim_end_matches(|c: char| !c.is_ascii_digit());
     let unit = match &text[digits.len()..] {
         "ms" => Some(1),
         "s" => Some(1000),
+        "m" => Some(60_000),
         _ => None,
     };
     let millis = digits
@@ -205,7 +208,8 @@ mod tests {
         let text = format!(
             "--listen=[::]:9 --insecure-http --no-migrate --database-url=mysql://u@h/d --redis-url=redis://r:1/ \
              --shards=3 --access-token={token} --admin-password={other} --api-token={other} --log-format=json \
-             --look-ahead=2s --lease-ttl=3s --connect-timeout=300ms --request-timeout=400ms --in-flight=5 --lost-rule=xxl"
+             --look-ahead=2s --lease-ttl=3s --connect-timeout=300ms --request-timeout=400ms --in-flight=5 --lost-rule=xxl \
+             --flag-after=45s --escalate-after=10m"
         );
         let arguments: Vec<&str> = text.split_whitespace().collect();
         let settled = settle(folder.path(), &arguments).unwrap();
@@ -223,6 +227,8 @@ mod tests {
         expected.connect_timeout = Duration::from_millis(300);
         expected.request_timeout = Duration::from_millis(400);
         expected.lost_rule = LostRule::Xxl;
+        (expected.flag_after, expected.escalate_after) =
+            (Duration::from_secs(45), Duration::from_secs(600));
         assert!(settled.config == expected);
         assert_eq!(settled.token_file, None);
     }

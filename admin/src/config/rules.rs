@@ -42,6 +42,18 @@ pub(super) fn problems(config: &Config) -> Vec<Problem> {
             Duration::from_secs(10),
         ),
         request_timeout(config),
+        duration(
+            "flag-after",
+            config.flag_after,
+            Duration::from_secs(1),
+            Duration::from_secs(86_400),
+        ),
+        duration(
+            "escalate-after",
+            config.escalate_after,
+            Duration::from_secs(60),
+            Duration::from_secs(30 * 86_400),
+        ),
         in_flight(config),
     ]
     .into_iter()

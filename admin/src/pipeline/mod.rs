@@ -10,6 +10,8 @@
 //! watch    lost with their executor, over time, killed       (every 10 s, or an executor has started anew)
 //! calendars jobs planned with an old version of a calendar   (every 30 s)
 //! gaps     what is on record against what the schedules say    (every minute)
+//! pending  what was not sent in time is flagged               (every second)
+//! escalate alarms that nobody has resolved                   (every 10 s)
 //! prune    what was kept long enough is deleted               (every 10 min)
 //! backfill instants of the past, released so many at a time  (every second, or woken)
 //! enqueue  the one door for fires without a schedule
@@ -23,6 +25,7 @@ mod active;
 mod addresses;
 mod alarm;
 mod attend;
+mod attention;
 mod backfill;
 mod candidates;
 mod complete;
@@ -65,6 +68,7 @@ use crate::store::reshard::MAX_SHARDS;
 use crate::store::settle::Finding;
 
 pub use attend::{Kill, LogPage};
+pub use attention::{Escalate, Pending};
 pub use backfill::{Backfilling, MAX_CONCURRENT, MAX_INSTANTS, Range};
 pub use complete::{Complete, NotStored};
 pub use enqueue::Fire;

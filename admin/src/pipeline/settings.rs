@@ -44,6 +44,10 @@ pub struct Settings {
     pub resolve_every: Duration,
     /// When a run is given up whose executor is gone.
     pub lost_rule: LostRule,
+    /// A run that was not sent so long after it was due is flagged, unless its job says otherwise.
+    pub flag_after: Duration,
+    /// An alarm that is open for so long is escalated.
+    pub escalate_after: Duration,
     /// After its executor has agreed to a kill, a run without an end counts as killed, "unconfirmed".
     pub kill_confirm: Duration,
 }
@@ -72,6 +76,8 @@ impl Settings {
             stock_lease: seconds(90),
             resolve_every: seconds(10),
             lost_rule: config.lost_rule,
+            flag_after: config.flag_after,
+            escalate_after: config.escalate_after,
             kill_confirm: seconds(30),
         }
     }

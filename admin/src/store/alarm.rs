@@ -20,12 +20,30 @@ pub struct Alarm {
     pub text: String,
 }
 
+impl Alarm {
+    /// Does it wait for somebody until something can be seen to have changed? The others tell of a moment, or of a run that
+    /// has ended for good.
+    fn can_be_open(&self) -> bool {
+        match self.kind {
+            AlarmKind::Unknown | AlarmKind::Lost | AlarmKind::Stuck => self.run_id.is_some(),
+            AlarmKind::Paused => self.job_id.is_some(),
+            _ => false,
+        }
+    }
+}
+
 /// An alarm as it lies in the table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AlarmRow {
     pub id: i64,
     pub alarm: Alarm,
     pub created_at: Millis,
+    /// It waits for somebody.
+    pub is_open: bool,
+    /// 0; 1 when it was escalated.
+    pub level: i16,
+    pub escalated_at: Option<Millis>,
+    pub closed_at: Option<Millis>,
 }
 
 /// The place of an alarm in the list.
@@ -38,9 +56,15 @@ pub struct AlarmKey {
 /// Which alarms; the default is all of them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AlarmFilter {
+    /// Only these; empty: any.
+    pub ids: Vec<i64>,
     pub kinds: Vec<AlarmKind>,
     pub job_id: Option<i64>,
     pub run_id: Option<i64>,
+    /// Whether they wait for somebody.
+    pub open: Option<bool>,
+    /// Whether they were escalated.
+    pub escalated: Option<bool>,
     /// `from` ≤ `created_at` < `to`.
     pub from: Option<Millis>,
     pub to: Option<Millis>,
@@ -64,7 +88,7 @@ impl Store {
             text: printable(&alarm.text),
             ..alarm
         };
-        let text = "INSERT INTO alarm (id, job_id, run_id, kind, message, created_at) VALUES (?, ?, ?, ?, ?, ?)";
+        let text = "INSERT INTO alarm (id, job_id, run_id, kind, message, created_at, open_at) VALUES (?, ?, ?, ?, ?, ?, ?)";
         let values = vec![
             id.into(),
             // The column takes no NULL, and no job has this id.
@@ -73,6 +97,7 @@ impl Store {
             alarm.kind.as_str().into(),
             alarm.text.as_str().into(),
             now.into(),
+            alarm.can_be_open().then_some(now).into(),
         ];
         self.execute(tx, text, values).await?;
         Ok(alarm)
@@ -87,9 +112,16 @@ impl Store {
     /// Newest first, page by page.
     pub async fn alarms(&self, filter: &AlarmFilter) -> Result<Page<AlarmRow, AlarmKey>> {
         let mut conditions = Conditions::default();
+        conditions.among("id", filter.ids.iter().copied());
         conditions.among("kind", filter.kinds.iter().map(|kind| kind.as_str()));
         conditions.add_if("job_id = ?", filter.job_id);
         conditions.add_if("run_id = ?", filter.run_id);
+        match filter.open {
+            Some(true) => conditions.add("open_at > 0", []),
+            Some(false) => conditions.add("open_at IS NULL", []),
+            None => {}
+        }
+        conditions.add_if("level = ?", filter.escalated.map(i16::from));
         conditions.add_if("created_at >= ?", filter.from);
         conditions.add_if("created_at < ?", filter.to);
         if let Some(AlarmKey { created_at, id }) = filter.after {
@@ -100,7 +132,7 @@ impl Store {
         let (limit, one_more) = page_and_one(filter.limit);
         values.push(one_more);
         let text = format!(
-            "SELECT id, kind, job_id, run_id, message, created_at FROM alarm{filter_text} \
+            "SELECT id, kind, job_id, run_id, message, created_at, open_at, level, escalated_at, closed_at FROM alarm{filter_text} \
              ORDER BY created_at DESC, id DESC LIMIT ?"
         );
         let rows = self.all(&self.read, &text, values).await?;
@@ -124,5 +156,9 @@ fn read(row: &QueryResult) -> Result<AlarmRow> {
             text: columns.next()?,
         },
         created_at: columns.next()?,
+        is_open: columns.next::<Option<Millis>>()?.is_some(),
+        level: columns.next()?,
+        escalated_at: columns.next()?,
+        closed_at: columns.next()?,
     })
 }

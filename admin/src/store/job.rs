@@ -189,7 +189,7 @@ pub(super) fn whole_second(at: Millis) -> Millis {
 
 const COLUMNS: &str = "j.id, j.app_id, j.shard, a.name, j.name, j.handler, p.params, j.schedule_text, j.anchor_at, j.catch_up, \
      j.misfire, j.misfire_threshold_ms, j.misfire_limit, j.misfire_window_ms, j.route, j.route_labels, j.overlap, j.overlap_queue, \
-     j.block, j.timeout_seconds, j.retries, j.retry_delay, j.parent, j.enabled, j.spread_offset, j.fires_left, j.paused_reason, \
+     j.block, j.timeout_seconds, j.retries, j.retry_delay, j.parent, j.flag_after_seconds, j.enabled, j.spread_offset, j.fires_left, j.paused_reason, \
      j.resume_from_at, j.revision, j.created_at, j.updated_at";
 const OTHERS: &str = "JOIN app a ON a.id = j.app_id LEFT JOIN job_params p ON p.job_id = j.id";
 
@@ -285,6 +285,7 @@ fn read(row: &QueryResult) -> Result<Job> {
         retry_delay: columns.next::<String>()?.parse().unwrap_or_default(),
         // Whose they are is read with the others of a list.
         children: if columns.next()? { vec![0] } else { vec![] },
+        flag_after_seconds: columns.next()?,
         enabled: columns.next()?,
     };
     Ok(Job {

@@ -13,7 +13,7 @@ const CHUNK: usize = 100;
 
 const COLUMNS: &str = "id, app_id, shard, name, handler, schedule_kind, schedule_text, anchor_at, catch_up, misfire, \
      misfire_threshold_ms, misfire_limit, misfire_window_ms, route, route_labels, overlap, overlap_queue, block, \
-     timeout_seconds, retries, retry_delay, parent, enabled, spread_offset, fires_left, revision, created_at, updated_at";
+     timeout_seconds, retries, retry_delay, parent, flag_after_seconds, enabled, spread_offset, fires_left, revision, created_at, updated_at";
 
 impl Store {
     /// Stores jobs in one transaction and answers them in the order of their definitions.
@@ -191,7 +191,7 @@ fn job_row(job: &Job) -> Vec<Value> {
 }
 
 /// From `name` to `fires_left`, in the order in which both the insert and the update name them.
-pub(super) fn definition_columns(job: &Job) -> [Value; 22] {
+pub(super) fn definition_columns(job: &Job) -> [Value; 23] {
     let draft = &job.draft;
     [
         draft.name.as_str().into(),
@@ -213,6 +213,7 @@ pub(super) fn definition_columns(job: &Job) -> [Value; 22] {
         draft.retries.into(),
         draft.retry_delay.to_string().into(),
         (!draft.children.is_empty()).into(),
+        draft.flag_after_seconds.into(),
         draft.enabled.into(),
         job.spread_offset.into(),
         job.fires_left.into(),

@@ -13,6 +13,7 @@ mod children;
 mod connect;
 mod dialect;
 mod error;
+mod escalate;
 mod filter;
 mod forecast;
 mod forgotten;
@@ -51,6 +52,7 @@ pub mod mark;
 pub mod node;
 pub mod overlap;
 pub mod overview;
+pub mod pending;
 #[doc(hidden)]
 pub mod plans;
 pub mod prune;

@@ -2,7 +2,7 @@
 
 use sea_orm::DbBackend;
 
-use super::{adopt, attend, choice, claim, give_back, mark, run_lock, settle, watch};
+use super::{adopt, attend, choice, claim, give_back, mark, pending, run_lock, settle, watch};
 
 /// Name and text, parameters as `?`.
 pub fn texts(backend: DbBackend) -> Vec<(&'static str, &'static str)> {
@@ -24,6 +24,7 @@ pub fn texts(backend: DbBackend) -> Vec<(&'static str, &'static str)> {
         ("cancel_retries", settle::follow::CANCEL_RETRIES),
         ("active", of(choice::ACTIVE)),
         ("unanswered", attend::UNANSWERED),
+        ("pending", pending::PENDING),
         ("agreed", watch::AGREED),
         ("not_agreed", watch::NOT_AGREED),
     ]

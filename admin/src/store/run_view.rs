@@ -29,6 +29,8 @@ pub struct RunView {
     pub sent_at: Option<Millis>,
     pub finished_at: Option<Millis>,
     pub kill_asked_at: Option<Millis>,
+    /// It had not been sent for so long that somebody should look.
+    pub flagged_at: Option<Millis>,
     pub address: Option<String>,
     pub epoch: i64,
     pub owner: Option<String>,
@@ -81,7 +83,7 @@ pub fn sentence(reason: &str) -> Option<&'static str> {
 }
 
 pub(super) const COLUMNS: &str = "r.id, r.job_id, a.name, j.name, r.shard, r.cause, r.state, r.fire_no, r.part, r.parts, \
-     r.attempt, r.scheduled_at, r.due_at, r.marked_at, r.sent_at, r.finished_at, r.kill_asked_at, r.address, r.epoch, \
+     r.attempt, r.scheduled_at, r.due_at, r.marked_at, r.sent_at, r.finished_at, r.kill_asked_at, r.flagged_at, r.address, r.epoch, \
      r.owner, r.sends, r.reason, r.result_code, r.result_msg";
 /// The names that go with a run `r`.
 pub(super) const NAMES: &str = "JOIN app a ON a.id = r.app_id LEFT JOIN job j ON j.id = r.job_id";
@@ -145,6 +147,7 @@ pub(super) fn read(row: &QueryResult, with_input: bool) -> Result<RunView> {
         sent_at: columns.next()?,
         finished_at: columns.next()?,
         kill_asked_at: columns.next()?,
+        flagged_at: columns.next()?,
         address: columns.next()?,
         epoch: columns.next()?,
         owner: columns.next()?,

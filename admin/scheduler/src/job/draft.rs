@@ -78,6 +78,9 @@ pub struct JobDraft {
     /// The jobs that run once after each fire of it that succeeded, in this order.
     #[serde(default, deserialize_with = "members::children")]
     pub children: Vec<i64>,
+    /// A run that has not been sent so many seconds after it was due is flagged; 0 = as the server says.
+    #[serde(default, deserialize_with = "members::flag_after_seconds")]
+    pub flag_after_seconds: i32,
     /// Whether its schedule is in force.
     #[serde(default = "enabled", deserialize_with = "members::enabled")]
     pub enabled: bool,
@@ -110,6 +113,7 @@ impl JobDraft {
             retries: 0,
             retry_delay: RetryDelay::default(),
             children: vec![],
+            flag_after_seconds: 0,
             enabled: true,
         }
     }
@@ -157,6 +161,7 @@ mod members {
         retries: i32 = "retries",
         retry_delay: RetryDelay = "retry_delay",
         children: Vec<i64> = "children",
+        flag_after_seconds: i32 = "flag_after_seconds",
         enabled: bool = "enabled",
     }
 }

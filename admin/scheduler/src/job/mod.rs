@@ -74,6 +74,8 @@ pub struct JobSpec {
     pub retry_delay: RetryDelay,
     /// The jobs that run once after each fire of it that succeeded, at most 100.
     pub children: Vec<i64>,
+    /// A run that has not been sent so many seconds after it was due is flagged, up to 86,400; 0 = as the server says.
+    pub flag_after_seconds: i32,
     /// Whether its schedule is in force.
     pub enabled: bool,
 }

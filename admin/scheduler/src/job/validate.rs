@@ -15,6 +15,7 @@ const OVERLAP_QUEUE: RangeInclusive<i64> = 1..=1_000;
 const TIMEOUT_SECONDS: RangeInclusive<i64> = 0..=604_800;
 const RETRIES: RangeInclusive<i64> = 0..=100;
 const CHILDREN: usize = 100;
+const FLAG_AFTER_SECONDS: RangeInclusive<i64> = 0..=86_400;
 /// The wire's `jobId` is a 32-bit integer in Java.
 const JOB_IDS: RangeInclusive<i64> = 1..=i32::MAX as i64;
 
@@ -70,6 +71,11 @@ impl JobDraft {
         check("retries", number(self.retries.into(), RETRIES, ""));
         check("retry_delay", self.retry_delay.validate());
         check("children", children(&self.children));
+        let flag = i64::from(self.flag_after_seconds);
+        check(
+            "flag_after_seconds",
+            number(flag, FLAG_AFTER_SECONDS, " seconds (0: as the server says)"),
+        );
         match schedule {
             Ok(schedule) if errors.is_empty() => Ok(self.spec(schedule)),
             _ => Err(errors),
@@ -123,6 +129,7 @@ impl JobDraft {
             retries: self.retries,
             retry_delay: self.retry_delay.clone(),
             children: self.children.clone(),
+            flag_after_seconds: self.flag_after_seconds,
             enabled: self.enabled,
         }
     }

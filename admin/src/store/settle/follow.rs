@@ -34,6 +34,10 @@ impl Store {
         if row.parent && state == RunState::Succeeded {
             then.done.insert(Fire::of(row));
         }
+        if matches!(row.state, RunState::Unknown | RunState::Lost) && !state.is_open() {
+            self.close_alarms_of(tx, finding.run_id, follow_up.now)
+                .await?;
+        }
         match state {
             RunState::Succeeded if matches!(row.state, RunState::Unknown | RunState::Lost) => {
                 self.cancel_retries(tx, row, follow_up).await

@@ -36,6 +36,7 @@ const HOW: &[(&str, &str)] = &[
     ("retries", "Retries"),
     ("retry_delay", "Retry after"),
     ("children", "Then run"),
+    ("flag_after_seconds", "Tell when not sent"),
     ("enabled", "Enabled"),
 ];
 
@@ -71,6 +72,7 @@ pub fn filled(draft: &JobDraft, zone: Tz) -> Form {
         .with("retries", draft.retries.to_string())
         .with("retry_delay", draft.retry_delay.to_string())
         .with("children", ids(&draft.children))
+        .with("flag_after_seconds", draft.flag_after_seconds.to_string())
         .with("enabled", if draft.enabled { "yes" } else { "" });
     schedule_fields::fill(form, &draft.schedule, zone)
 }
@@ -99,6 +101,7 @@ fn draft(form: &mut Form, zone: Tz) -> JobDraft {
         retries: form.number("retries", 0),
         retry_delay: form.word("retry_delay"),
         children: children(form),
+        flag_after_seconds: form.number("flag_after_seconds", 0),
         enabled: form.is("enabled", "yes"),
     }
 }

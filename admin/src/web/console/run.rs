@@ -32,6 +32,9 @@ pub struct Step {
 /// What has happened to the run, in order, and what comes next.
 fn story(run: &RunView, row: &Row, now: Millis) -> Vec<Step> {
     let mut steps = beginning(run, now);
+    if let Some(at) = run.flagged_at {
+        steps.push(step("Not sent in time", Some(at), "none"));
+    }
     if let Some(at) = run.kill_asked_at {
         steps.push(step("Kill asked", Some(at), "none"));
     }

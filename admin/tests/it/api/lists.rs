@@ -68,7 +68,7 @@ fn runs_are_listed_as_the_contract_says() {
                 "id": 12, "job_id": job_id, "app": "billing", "job": "Close the day", "cause": "schedule", "state": "failed",
                 "scheduled_at": "2025-10-09T08:54:01.400Z", "due_at": "2025-10-09T08:54:01.400Z", "sent_at": null,
                 "finished_at": null, "address": null, "attempt": 1, "shard_index": 0, "shard_total": 1, "choice": null,
-                "parent_run_id": null, "kill_asked_at": null,
+                "parent_run_id": null, "kill_asked_at": null, "flagged_at": null,
                 "message": "The executor refused it."
             })
         );
@@ -244,7 +244,7 @@ fn alarms_are_listed_as_the_contract_says() {
         assert_eq!(page.column("kind"), ["failed", "clock"]);
         assert_eq!(
             page.json["items"][1],
-            json!({"id": 2, "kind": "clock", "job_id": null, "run_id": null, "message": "why", "created_at": "2025-10-09T08:54:00.400Z"})
+            json!({"id": 2, "kind": "clock", "job_id": null, "run_id": null, "message": "why", "created_at": "2025-10-09T08:54:00.400Z", "open": false, "level": 0, "escalated_at": null, "closed_at": null})
         );
         let next = page.json["next"].as_str().unwrap();
         let rest = api.get(&format!("/alarms?after={next}")).await;

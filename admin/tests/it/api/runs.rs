@@ -206,6 +206,11 @@ fn m001_40_a_person_resolves_what_nobody_else_can_and_says_how_they_know() {
             .ok();
         let path = format!("/runs/{}/resolve", run["id"]);
         let word = json!({"outcome": "succeeded", "note": "the file is there"});
+        api.sql(&format!(
+            "INSERT INTO alarm (id, job_id, run_id, kind, message, created_at, open_at) VALUES (77, {}, {}, 'lost', 'x', 1000, 1000)",
+            made["id"], run["id"]
+        ))
+        .await;
         assert_eq!(
             api.post(&path, word.clone()).await.error(),
             "409 unusable the run is claimed; only a run that is unknown or lost can be resolved"
@@ -238,6 +243,20 @@ fn m001_40_a_person_resolves_what_nobody_else_can_and_says_how_they_know() {
                 &json!("resolved by hand: the file is there")
             )
         );
+        let alarm = &api.get("/alarms?kind=lost").await.ok()["items"][0];
+        assert_eq!(
+            (&alarm["open"], &alarm["level"]),
+            (&json!(false), &json!(0))
+        );
+        assert!(alarm["closed_at"].is_string());
+        let audit = api
+            .store
+            .audit_entries(Some(("run", run["id"].as_i64().unwrap())), None, 10)
+            .await
+            .unwrap();
+        let entry = &audit.items[0];
+        assert_eq!(entry.action, "resolve");
+        assert!(entry.detail.contains("\"note\":\"the file is there\""));
         let born = api.get(&format!("/runs?job_id={}", child["id"])).await.ok();
         assert_eq!(born["items"][0]["parent_run_id"], run["id"]);
         api.post(

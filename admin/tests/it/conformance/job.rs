@@ -26,6 +26,7 @@ fn every_member() -> JobDraft {
         timeout_seconds: 600,
         retries: 3,
         retry_delay: "fixed 1 60".parse().unwrap(),
+        flag_after_seconds: 90,
         children: vec![],
         enabled: false,
     }

@@ -3,6 +3,7 @@
 mod alarm;
 mod app;
 mod astray;
+mod attention;
 mod backfill;
 mod calendar;
 mod children;

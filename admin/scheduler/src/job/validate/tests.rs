@@ -43,6 +43,7 @@ fn every_wrong_member_has_its_message() {
         draft.retries = 101;
         draft.retry_delay = crate::RetryDelay::Fixed { seconds: vec![] };
         draft.children = vec![3, 3];
+        draft.flag_after_seconds = 86_401;
     });
     assert_eq!(
         errors.lines().collect::<Vec<_>>(),
@@ -58,6 +59,7 @@ fn every_wrong_member_has_its_message() {
             "retries: 101 is not allowed; 0 to 100",
             "retry_delay: seconds has 0 numbers; 1 to 100",
             "children: names job 3 twice",
+            "flag_after_seconds: 86401 is not allowed; 0 to 86400 seconds (0: as the server says)",
         ]
     );
 }

@@ -11,9 +11,12 @@ use crate::web::State;
 
 pub async fn list(state: Data<State>, mut query: Query) -> Result<HttpResponse, Error> {
     let filter = AlarmFilter {
+        ids: vec![],
         kinds: query.words("kind")?,
         job_id: query.id("job_id")?,
         run_id: query.id("run_id")?,
+        open: query.flag("open")?,
+        escalated: query.flag("escalated")?,
         from: query.time("from")?,
         to: query.time("to")?,
         after: query.other("after", "give back `next` of the page before", key)?,

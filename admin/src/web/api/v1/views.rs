@@ -170,6 +170,9 @@ pub struct RunJson {
     parent_run_id: Option<i64>,
     #[serde(serialize_with = "time::optional")]
     kill_asked_at: Option<Millis>,
+    /// It had not been sent for too long.
+    #[serde(serialize_with = "time::optional")]
+    flagged_at: Option<Millis>,
     message: String,
     /// Told with a single run only.
     choice: Option<ChoiceJson>,
@@ -205,6 +208,7 @@ impl From<RunView> for RunJson {
             shard_total: run.parts,
             parent_run_id: (run.cause == Cause::Child).then_some(run.fire_no),
             kill_asked_at: run.kill_asked_at,
+            flagged_at: run.flagged_at,
         }
     }
 }
@@ -243,6 +247,12 @@ pub struct AlarmJson {
     message: String,
     #[serde(serialize_with = "time::required")]
     created_at: Millis,
+    open: bool,
+    level: i16,
+    #[serde(serialize_with = "time::optional")]
+    escalated_at: Option<Millis>,
+    #[serde(serialize_with = "time::optional")]
+    closed_at: Option<Millis>,
 }
 
 impl From<AlarmRow> for AlarmJson {
@@ -254,6 +264,10 @@ impl From<AlarmRow> for AlarmJson {
             run_id: row.alarm.run_id,
             message: row.alarm.text,
             created_at: row.created_at,
+            open: row.is_open,
+            level: row.level,
+            escalated_at: row.escalated_at,
+            closed_at: row.closed_at,
         }
     }
 }

@@ -183,6 +183,15 @@ fn how() -> Vec<(&'static str, Value)> {
             with_default(retry_delay(), json!(RetryDelay::default())),
         ),
         (
+            "flag_after_seconds",
+            number(
+                0,
+                86_400,
+                0,
+                "A run that has not been sent so long after it was due is flagged, with an alarm; 0: as the server says (30 s)",
+            ),
+        ),
+        (
             "children",
             json!({
                 "type": "array", "items": id("A job"), "maxItems": 100, "uniqueItems": true, "default": [],

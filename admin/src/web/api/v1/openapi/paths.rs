@@ -293,6 +293,16 @@ fn alarm_filter() -> Vec<Value> {
         ),
         query("job_id", "About this job", id()),
         query("run_id", "About this run", id()),
+        query(
+            "open",
+            "Those that wait for somebody, or the others",
+            json!({"type": "boolean"}),
+        ),
+        query(
+            "escalated",
+            "Those of level 1, or the others",
+            json!({"type": "boolean"}),
+        ),
         query("from", "`created_at` at or after this", time("")),
         query("to", "`created_at` before this", time("")),
         shared("Limit"),

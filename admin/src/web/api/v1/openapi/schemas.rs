@@ -202,6 +202,12 @@ fn run() -> Value {
                 )),
             ),
             (
+                "flagged_at",
+                nullable(time(
+                    "When it had not been sent for longer than its job allows",
+                )),
+            ),
+            (
                 "message",
                 json!({"type": "string", "description": "What the executor said, or why it was not run"}),
             ),
@@ -272,6 +278,16 @@ fn alarm() -> Value {
                 json!({"type": "string", "description": "For people"}),
             ),
             ("created_at", time("When it was raised")),
+            (
+                "open",
+                json!({"type": "boolean", "description": "It waits for somebody: its run's outcome is not known, or its job is paused, or its run waits. Others only tell what happened"}),
+            ),
+            (
+                "level",
+                json!({"type": "integer", "enum": [0, 1], "description": "1: it has been open for so long that it was escalated"}),
+            ),
+            ("escalated_at", nullable(time("When it was escalated"))),
+            ("closed_at", nullable(time("When it was resolved"))),
         ],
     )
 }

@@ -1,0 +1,73 @@
+//! Alarms that wait for somebody: closed when what they tell of is over, escalated when it is not over for long.
+
+use carillon_scheduler::Millis;
+use sea_orm::DatabaseTransaction;
+
+use super::alarm::{AlarmFilter, AlarmRow};
+use super::{Result, Store, dialect};
+
+/// What ends each kind. The outcome of a run that is `unknown` or `lost` closes its alarm at once (`settle`); here it is
+/// for runs that are deleted.
+const OVER: [&str; 3] = [
+    "kind IN ('unknown', 'lost') AND NOT EXISTS (SELECT 1 FROM run WHERE run.id = alarm.run_id AND run.state IN (3, 4))",
+    "kind = 'stuck' AND NOT EXISTS (SELECT 1 FROM run WHERE run.id = alarm.run_id AND run.state = 0)",
+    "kind = 'paused' AND NOT EXISTS (SELECT 1 FROM job WHERE job.id = alarm.job_id AND job.paused_reason IS NOT NULL)",
+];
+
+/// Escalated at once; the others are in the next round.
+const MOST: u32 = 500;
+
+impl Store {
+    /// Closes alarms of which what they tell is over; answers how many.
+    pub async fn close_what_is_over(&self, now: Millis) -> Result<u64> {
+        let mut closed = 0;
+        for over in OVER {
+            let text = format!(
+                "UPDATE alarm SET open_at = NULL, closed_at = ? WHERE open_at > 0 AND {over}"
+            );
+            let done = self.execute(&self.write, &text, vec![now.into()]).await?;
+            closed += done.rows_affected();
+        }
+        Ok(closed)
+    }
+
+    /// The outcome of this run is known after all.
+    pub(super) async fn close_alarms_of(
+        &self,
+        tx: &DatabaseTransaction,
+        run_id: i64,
+        now: Millis,
+    ) -> Result<()> {
+        let text =
+            "UPDATE alarm SET open_at = NULL, closed_at = ? WHERE run_id = ? AND open_at > 0";
+        self.execute(tx, text, vec![now.into(), run_id.into()])
+            .await?;
+        Ok(())
+    }
+
+    /// Raises the level of alarms that have been open since `since` or longer, and answers those.
+    pub async fn escalate(&self, since: Millis, now: Millis) -> Result<Vec<AlarmRow>> {
+        let tx = self.begin().await?;
+        let text = format!(
+            "SELECT id FROM alarm WHERE open_at > 0 AND open_at <= ? AND level = 0 ORDER BY id LIMIT {MOST}{}",
+            self.for_update()
+        );
+        let mut ids: Vec<i64> = vec![];
+        for row in self.all(&tx, &text, vec![since.into()]).await? {
+            ids.push(row.try_get_by_index(0)?);
+        }
+        if ids.is_empty() {
+            return Ok(vec![]);
+        }
+        let (list, value) = dialect::id_list(self.backend, &ids);
+        let text = format!("UPDATE alarm SET level = 1, escalated_at = ? WHERE id IN ({list})");
+        self.execute(&tx, &text, vec![now.into(), value]).await?;
+        tx.commit().await?;
+        let filter = AlarmFilter {
+            ids,
+            limit: MOST,
+            ..AlarmFilter::default()
+        };
+        Ok(self.alarms(&filter).await?.items)
+    }
+}

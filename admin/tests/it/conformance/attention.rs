@@ -1,0 +1,117 @@
+//! Runs that wait for too long, and alarms that wait for somebody.
+
+use carillon_admin::store::alarm::{Alarm, AlarmFilter};
+use carillon_scheduler::AlarmKind;
+use carillon_scheduler::RunState::{Claimed, Failed, Lost, Running, Unknown};
+
+use super::hot::ground::Ground;
+use super::hot::settle::{FOLLOW_UP, success};
+use super::world::{NOW, after};
+
+async fn raise(ground: &Ground, kind: AlarmKind, job_id: i64, run_id: Option<i64>, second: i64) {
+    let alarm = Alarm {
+        kind,
+        job_id: Some(job_id),
+        run_id,
+        text: String::new(),
+    };
+    let raised = ground
+        .store
+        .raise_alone(alarm, after(second))
+        .await
+        .unwrap();
+    assert_eq!(raised.kind, kind);
+}
+
+/// Second and level of the open ones, oldest first.
+async fn open(ground: &Ground) -> Vec<(i64, i16)> {
+    let filter = AlarmFilter {
+        open: Some(true),
+        limit: 100,
+        ..AlarmFilter::default()
+    };
+    let page = ground.store.alarms(&filter).await.unwrap();
+    page.items
+        .iter()
+        .rev()
+        .map(|row| ((row.created_at - after(0)) / 1000, row.level))
+        .collect()
+}
+
+databases! {
+    async fn m001_38_what_waits_longer_than_its_job_allows_is_flagged_once(db: &TestDatabase) {
+        let ground = Ground::new(db).await;
+        let job = ground.ticking("tick").await;
+        let ids = ground.runs_in(&job, &[Claimed, Claimed, Running, Claimed, Claimed, Claimed]).await;
+        ground.sql(&format!("UPDATE run SET reason = 'overlap' WHERE id = {}", ids[3])).await;
+        ground.sql(&format!("UPDATE run SET epoch = 0 WHERE id = {}", ids[4])).await;
+        let flag = async |now: i64| ground.store.flag_pending(job.shard, 1, 30_000, now).await.unwrap();
+        assert_eq!(flag(NOW + 29_999).await.runs, 0);
+        let flagged = flag(NOW + 31_000).await;
+        assert_eq!((flagged.runs, flagged.alarms.len()), (2, 1));
+        assert_eq!(flagged.alarms[0].run_id, Some(ids[0]));
+        assert_eq!(flagged.alarms[0].text, format!("run {} was due 31 s ago and has not been sent, and 1 more of its job", ids[0]));
+        assert_eq!(ground.count("run", &format!("flagged_at = {}", NOW + 31_000)).await, 2);
+        // What waits for an earlier run, or for its adoption, is not meant; and the job's alarm is still open.
+        let flagged = flag(NOW + 60_000).await;
+        assert_eq!((flagged.runs, flagged.alarms.len()), (1, 0));
+        assert_eq!(flag(NOW + 90_000).await.runs, 0);
+        ground.sql(&format!("UPDATE run SET epoch = 1 WHERE id = {}", ids[4])).await;
+        ground.sql("UPDATE job SET flag_after_seconds = 86400").await;
+        assert_eq!(flag(NOW + 90_000).await.runs, 0, "as the job says");
+        ground.sql("DELETE FROM job").await;
+        assert_eq!(flag(NOW + 90_000).await.runs, 1, "also without a job");
+    }
+
+    async fn m001_40_alarms_are_open_until_what_they_tell_of_is_over(db: &TestDatabase) {
+        let ground = Ground::new(db).await;
+        let job = ground.ticking("tick").await;
+        let ids = ground.runs_in(&job, &[Unknown, Lost, Claimed, Failed]).await;
+        raise(&ground, AlarmKind::Unknown, job.id, Some(ids[0]), 0).await;
+        raise(&ground, AlarmKind::Lost, job.id, Some(ids[1]), 1).await;
+        raise(&ground, AlarmKind::Stuck, job.id, Some(ids[2]), 2).await;
+        raise(&ground, AlarmKind::Paused, job.id, None, 3).await;
+        // These wait for nobody.
+        raise(&ground, AlarmKind::Failed, job.id, Some(ids[3]), 4).await;
+        raise(&ground, AlarmKind::Stuck, job.id, None, 5).await;
+        ground.sql("UPDATE job SET paused_reason = 'x'").await;
+        let close = async |second| ground.store.close_what_is_over(after(second)).await.unwrap();
+        assert_eq!(close(6).await, 0);
+        assert_eq!(open(&ground).await, [(0, 0), (1, 0), (2, 0), (3, 0)]);
+        let escalate = async |since, now| ground.store.escalate(after(since), after(now)).await.unwrap();
+        assert_eq!(escalate(-1, 10).await, []);
+        let told = escalate(2, 10).await;
+        assert_eq!((told.len(), told[0].escalated_at), (3, Some(after(10))));
+        assert_eq!(escalate(2, 11).await, [], "once");
+        assert_eq!(open(&ground).await, [(0, 1), (1, 1), (2, 1), (3, 0)]);
+        let found = async |escalated| {
+            let filter = AlarmFilter { escalated: Some(escalated), limit: 100, ..AlarmFilter::default() };
+            ground.store.alarms(&filter).await.unwrap().items.len()
+        };
+        assert_eq!((found(true).await, found(false).await), (3, 3));
+        // A result closes its run's alarm with the same commit.
+        let settled = ground.store.settle(&[success(ids[1])], &FOLLOW_UP).await.unwrap();
+        assert_eq!(settled.changed.len(), 1);
+        assert_eq!(open(&ground).await, [(0, 1), (2, 1), (3, 0)]);
+        ground.sql(&format!("DELETE FROM run WHERE id = {}", ids[0])).await;
+        ground.sql(&format!("UPDATE run SET state = 1 WHERE id = {}", ids[2])).await;
+        ground.sql("UPDATE job SET paused_reason = NULL").await;
+        assert_eq!(close(12).await, 3);
+        assert_eq!(open(&ground).await, []);
+        assert_eq!(ground.count("alarm", &format!("closed_at = {}", after(12))).await, 3);
+    }
+
+    async fn the_step_of_the_schema_goes_on_where_it_was_cut_off(db: &TestDatabase) {
+        let ground = Ground::new(db).await;
+        for done in [
+            "DELETE FROM seaql_migrations WHERE version = 'm0009_attention'",
+            "ALTER TABLE alarm DROP COLUMN closed_at",
+        ] {
+            ground.sql(done).await;
+        }
+        ground.store.migrate().await.unwrap();
+        let job = ground.ticking("tick").await;
+        raise(&ground, AlarmKind::Paused, job.id, None, 0).await;
+        assert_eq!(ground.store.close_what_is_over(NOW).await.unwrap(), 1);
+    }
+}

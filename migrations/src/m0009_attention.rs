@@ -1,0 +1,52 @@
+//! What somebody should look at: runs that were not sent in time, and alarms that nobody has resolved.
+
+use sea_orm_migration::prelude::*;
+
+use crate::dialect::write;
+
+#[derive(DeriveMigrationName)]
+pub struct Migration;
+
+/// Table, column, and what it is.
+const COLUMNS: &[(&str, &str, &str)] = &[
+    // When it had waited for too long.
+    ("run", "flagged_at", "BIGINT"),
+    // 0: as the server says.
+    ("job", "flag_after_seconds", "INTEGER NOT NULL DEFAULT 0"),
+    // 0, and 1 from escalated_at on.
+    ("alarm", "level", "SMALLINT NOT NULL DEFAULT 0"),
+    // Since when it waits for somebody; NULL: it does not, or not any more.
+    ("alarm", "open_at", "BIGINT"),
+    ("alarm", "escalated_at", "BIGINT"),
+    ("alarm", "closed_at", "BIGINT"),
+];
+const INDEXES: &[(&str, &str, &str)] = &[
+    ("alarm", "alarm_open", "open_at"),
+    ("alarm", "alarm_run", "run_id"),
+];
+
+#[async_trait::async_trait]
+impl MigrationTrait for Migration {
+    fn use_transaction(&self) -> Option<bool> {
+        Some(true)
+    }
+
+    /// MySQL ends a transaction with each change of a table: what is there already was made by a step that was cut off.
+    async fn up(&self, manager: &SchemaManager) -> Result<(), DbErr> {
+        let db = manager.get_connection();
+        for (table, column, what) in COLUMNS {
+            if !manager.has_column(table, column).await? {
+                let text = format!("ALTER TABLE {table} ADD COLUMN {column} {what}");
+                db.execute_unprepared(&write(&text, db.get_database_backend()))
+                    .await?;
+            }
+        }
+        for (table, index, column) in INDEXES {
+            if !manager.has_index(table, index).await? {
+                db.execute_unprepared(&format!("CREATE INDEX {index} ON {table} ({column})"))
+                    .await?;
+            }
+        }
+        Ok(())
+    }
+}
