@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use carillon_admin::store::Definition;
+use carillon_admin::store::{Definition, RunView};
 use carillon_scheduler::{Clock as _, JobDraft, RunState, ScheduleDraft};
 
 use super::node::{Node, START};
@@ -141,5 +141,50 @@ fn enabled_again_inside_the_look_ahead_the_instant_is_sent_once() {
             );
         })
         .await;
+    });
+}
+
+/// There: tasks were made for two hours ahead, and a timer could not be changed.
+#[test]
+fn m001_10_what_an_edit_takes_away_lies_inside_the_look_ahead() {
+    on(Kind::Sqlite, async |_| {
+        let node = Node::start().await;
+        let mut job = node.every(1, |_| {}).await;
+        let rare = node.every(3_600, |_| {}).await;
+        let mut taken = 0;
+        for second in 1..=40 {
+            node.advance(1_000).await;
+            let (now, before) = (node.clock.now(), node.runs(&job).await);
+            let ahead = now..=now + 5_000;
+            assert!(before.iter().all(|run| run.scheduled_at <= *ahead.end()));
+            if second % 4 != 0 {
+                continue;
+            }
+            let schedule = ScheduleDraft::fixed_rate(1 + second % 3);
+            let draft = JobDraft {
+                schedule,
+                ..job.draft.clone()
+            };
+            job = node.edit(&job, draft).await;
+            let after = node.runs(&job).await;
+            let is_gone = |run: &&RunView| after.iter().all(|kept| kept.id != run.id);
+            let gone: Vec<_> = before.iter().filter(is_gone).collect();
+            assert!(
+                gone.iter().all(|run| ahead.contains(&run.scheduled_at)),
+                "{gone:?}"
+            );
+            taken += gone.len();
+        }
+        assert!(taken > 10, "they did take something away: {taken}");
+        let renamed = JobDraft {
+            name: "rarely".into(),
+            ..rare.draft.clone()
+        };
+        let rare = node.edit(&rare, renamed).await;
+        assert_eq!(
+            node.runs(&rare).await,
+            [],
+            "an hour ahead nothing was ever recorded"
+        );
     });
 }

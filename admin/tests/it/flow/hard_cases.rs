@@ -3,6 +3,7 @@
 use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
+use carillon_admin::runtime::Service as _;
 use carillon_scheduler::{Clock as _, RunState, ScheduleDraft};
 use socket2::{Domain, Socket, Type};
 
@@ -51,6 +52,42 @@ fn h20_a_herd_at_one_instant_is_recorded_and_sent_whole() {
             assert_eq!(node.states(job).await, [RunState::Running]);
         }
     });
+}
+
+#[test]
+fn m001_22_five_thousand_fires_of_one_second_leave_with_one_tick() {
+    const HERD: usize = 5_000;
+    flow(async |node, _executor| {
+        // An address takes a thousand at a time.
+        let mut more = vec![];
+        for _ in 0..5 {
+            let executor = Recorder::start().await;
+            node.register(&executor).await;
+            more.push(executor);
+        }
+        let due = node.clock.now() + 3_000;
+        let once = |draft: &mut carillon_scheduler::JobDraft| {
+            draft.schedule = ScheduleDraft::once(due);
+        };
+        node.herd(HERD, once).await;
+        node.services.shards.step().await;
+        for scan in node.services.scans.all() {
+            scan.step().await;
+        }
+        assert_eq!(open(node).await, [(RunState::Claimed, HERD as i64)]);
+        node.clock.set(due - 200);
+        node.services.tick.step().await;
+        assert_eq!(open(node).await, [(RunState::Sending, HERD as i64)]);
+        let metrics = node.metrics();
+        assert!(metrics.contains("carillon_ring_entries 0"), "{metrics}");
+        assert!(metrics.contains("carillon_saturated_total 0"), "{metrics}");
+    });
+}
+
+/// Runs that have not ended, by state.
+async fn open(node: &Node) -> Vec<(RunState, i64)> {
+    let all = node.store.open_runs().await.unwrap();
+    all.into_iter().filter(|(_, count)| *count > 0).collect()
 }
 
 #[test]

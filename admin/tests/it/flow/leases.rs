@@ -121,6 +121,42 @@ fn m003_11_a_paused_holder_is_refused_when_it_comes_back() {
     });
 }
 
+/// There: a ping that took longer than a second was enough to usurp a node.
+#[test]
+fn m6_9_a_node_that_nobody_can_see_keeps_its_shards_until_its_lease_is_over() {
+    on(Kind::Postgres, async |db| {
+        let (a, b) = pair(db, false).await;
+        let raw = sea_orm::Database::connect(db.direct_url()).await.unwrap();
+        // Each finds itself the only one.
+        let second_of = async |node: &Node| {
+            raw.execute_unprepared("DELETE FROM node").await.unwrap();
+            node.clock.advance(Duration::from_secs(1));
+            node.round().await;
+        };
+        second_of(&a).await;
+        let job = a.every(1, |_| ()).await;
+        for _ in 0..15 {
+            database_goes_on(&raw, 1_000).await;
+            second_of(&a).await;
+            second_of(&b).await;
+            assert_eq!(a.pipeline.shards_held(), [0, 1, 2, 3]);
+            assert!(b.pipeline.shards_held().is_empty(), "the lease lives");
+        }
+        let runs = a.runs(&job).await;
+        assert_eq!(runs.len(), 20, "15 s and the look-ahead");
+        assert!(runs.iter().all(|run| run.epoch == 1), "of one holder");
+        // Now it is gone. There is no executor that could ask for somebody else, and it needs none.
+        let mut waited = 0;
+        while b.pipeline.shards_held().len() < 4 {
+            waited += 1;
+            assert!(waited <= 13, "TTL + 3 s");
+            database_goes_on(&raw, 1_000).await;
+            second_of(&b).await;
+        }
+        assert!(waited > 1, "it had to wait for the end of the lease");
+    });
+}
+
 #[test]
 fn m003_9_without_redis_scheduling_goes_on_under_the_database_lease() {
     on(Kind::Postgres, async |db| {

@@ -10,9 +10,7 @@ use carillon_admin::store::{
     App, Definition, Job, Misfire, MisfireFilter, RunFilter, RunView, Store, Surroundings,
 };
 use carillon_admin::{Admin, config::Config};
-use carillon_scheduler::{
-    Cause, Clock as _, JobDraft, ManualClock, Millis, RunState, ScheduleDraft,
-};
+use carillon_scheduler::{Cause, Clock, JobDraft, ManualClock, Millis, RunState, ScheduleDraft};
 use sea_orm::ConnectionTrait as _;
 use serde_json::{Value, json};
 
@@ -46,7 +44,12 @@ impl Node {
     }
 
     pub async fn on(config: Config, clock: Arc<ManualClock>) -> Self {
-        let admin = Admin::build(config.clone(), clock.clone()).await.unwrap();
+        Self::under(config, clock.clone(), clock).await
+    }
+
+    /// One that reads its time from `seen`, which goes by `clock`.
+    pub async fn under(config: Config, clock: Arc<ManualClock>, seen: Arc<dyn Clock>) -> Self {
+        let admin = Admin::build(config.clone(), seen).await.unwrap();
         let url = format!("http://{}", admin.address());
         let (services, pipeline, store) = admin.serve_only().unwrap();
         let app = match store.app_by_name("orders").await.unwrap() {

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
+use carillon_admin::store::Job;
 use carillon_admin::store::alarm::AlarmFilter;
 use carillon_scheduler::{AlarmKind, Clock as _, ManualClock, RunState};
 use sea_orm::ConnectionTrait as _;
@@ -69,6 +70,30 @@ fn m003_10_a_node_that_joins_gets_its_share_one_by_one_and_few_shards_move() {
     });
 }
 
+/// Of jobs that fire each second: every instant has one row, those that are past were sent, and none was sent twice.
+pub async fn nothing_is_lost_or_doubled(node: &Node, jobs: &[Job], executor: &Recorder) {
+    let mut sent: Vec<i64> = executor.runs().iter().map(|run| run.run_id()).collect();
+    let all = sent.len();
+    sent.sort_unstable();
+    sent.dedup();
+    assert_eq!(sent.len(), all, "nothing twice");
+    for job in jobs {
+        let runs = node.runs(job).await;
+        let due = runs
+            .iter()
+            .filter(|run| run.scheduled_at <= node.clock.now());
+        let late: Vec<_> = due.filter(|run| run.state == RunState::Claimed).collect();
+        assert!(late.is_empty(), "{late:?}");
+        let (first, last) = (runs[0].scheduled_at, runs.last().unwrap().scheduled_at);
+        assert_eq!(
+            runs.len() as i64,
+            (last - first) / 1_000 + 1,
+            "no instant is missing"
+        );
+        assert!(node.misfires(job).await.is_empty());
+    }
+}
+
 #[test]
 fn h28_running_nodes_follow_another_number_of_shards() {
     on(Kind::Postgres, async |db| {
@@ -95,27 +120,7 @@ fn h28_running_nodes_follow_another_number_of_shards() {
             assert_eq!(shares[0].len() + shares[1].len(), count as usize);
             assert!(shares[0].len().abs_diff(shares[1].len()) <= 1, "{shares:?}");
         }
-        let mut sent: Vec<i64> = executor.runs().iter().map(|run| run.run_id()).collect();
-        let all = sent.len();
-        sent.sort_unstable();
-        sent.dedup();
-        assert_eq!(sent.len(), all, "nothing twice");
-        for job in &jobs {
-            let runs = a.runs(job).await;
-            let due = runs.iter().filter(|run| run.scheduled_at <= a.clock.now());
-            let late: Vec<_> = due
-                .clone()
-                .filter(|run| run.state == RunState::Claimed)
-                .collect();
-            assert!(late.is_empty(), "{late:?}");
-            let (first, last) = (runs[0].scheduled_at, runs.last().unwrap().scheduled_at);
-            assert_eq!(
-                runs.len() as i64,
-                (last - first) / 1_000 + 1,
-                "no instant is missing"
-            );
-            assert!(a.misfires(job).await.is_empty());
-        }
+        nothing_is_lost_or_doubled(&a, &jobs, &executor).await;
         let refused = {
             let mut config = a.config.clone();
             config.shards = Some(4);

@@ -1,0 +1,101 @@
+//! What floods one app does not reach another, on the very same shard.
+
+use std::time::Duration;
+
+use std::sync::Arc;
+
+use carillon_admin::runtime::Service as _;
+use carillon_admin::store::Definition;
+use carillon_scheduler::{Clock as _, JobDraft, ManualClock, Millis, RunState, ScheduleDraft};
+use serde_json::json;
+
+use super::node::{Node, START, until};
+use super::recorder::{Recorder, Reply};
+use crate::conformance::world::actor;
+use crate::services::{Kind, TestDatabase, on};
+
+const SECONDS: usize = 5;
+
+/// A thousand jobs each second for one executor, which never answers.
+async fn flood(node: &Node) -> Recorder {
+    let now = node.clock.now();
+    let by = actor();
+    let app = node
+        .store
+        .create_app("flood", "Flood", now, &by)
+        .await
+        .unwrap();
+    let draft = JobDraft {
+        schedule: ScheduleDraft::fixed_rate(1),
+        ..JobDraft::new("flood", "job", "handle")
+    };
+    let definition = Definition::check(&app, &draft, now).unwrap();
+    let jobs = vec![definition; 1_000];
+    node.store.create_jobs(jobs, now, &by, None).await.unwrap();
+    let executor = Recorder::start().await;
+    executor.reply(Reply::Never);
+    let body = json!({"registryGroup": "EXECUTOR", "registryKey": "flood", "registryValue": executor.address});
+    assert_eq!(node.post("api/registry", &body).await["code"], 200);
+    executor
+}
+
+/// How late each run of a quiet app leaves, beside a flood or without one.
+async fn lateness(db: &TestDatabase, beside_a_flood: bool) -> Vec<Millis> {
+    let mut config = db.config();
+    config.shards = Some(1);
+    let node = Node::on(config, Arc::new(ManualClock::new(START))).await;
+    let hanging = if beside_a_flood {
+        Some(flood(&node).await)
+    } else {
+        None
+    };
+    let executor = Recorder::start().await;
+    node.register(&executor).await;
+    let job = node.every(1, |_| ()).await;
+    node.services.shards.step().await;
+    for second in 1..=SECONDS {
+        node.clock.advance(Duration::from_secs(1));
+        node.services.scans.all()[0].step().await;
+        node.services.tick.step().await;
+        until("the quiet app's run has come", async || {
+            executor.runs().len() == second
+        })
+        .await;
+    }
+    // Accepted runs are written after a while.
+    until("all are written", async || {
+        node.clock.advance(Duration::from_millis(200));
+        node.services.complete.step().await;
+        let runs = node.runs(&job).await;
+        runs.iter()
+            .filter(|run| run.state == RunState::Running)
+            .count()
+            == SECONDS
+    })
+    .await;
+    if let Some(hanging) = hanging {
+        let open = node.store.open_runs().await.unwrap();
+        let waiting = open
+            .iter()
+            .find(|(state, _)| *state == RunState::Claimed)
+            .unwrap()
+            .1;
+        assert!(waiting > 3_000, "it is a flood: {waiting}");
+        assert!(hanging.runs().len() >= 32, "and all its slots are taken");
+    }
+    let runs = node.runs(&job).await;
+    let sent = runs
+        .iter()
+        .filter_map(|run| Some(run.sent_at? - run.due_at));
+    sent.collect()
+}
+
+#[test]
+fn m000_19_a_flood_of_one_app_holds_up_no_other() {
+    on(Kind::Sqlite, async |db| {
+        assert_eq!(lateness(db, true).await, [0; SECONDS]);
+    });
+    on(Kind::Sqlite, async |db| {
+        assert_eq!(lateness(db, false).await, [0; SECONDS], "as without it");
+    });
+}
