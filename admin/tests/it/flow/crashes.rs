@@ -185,14 +185,8 @@ fn h11_after_the_answer_the_log_or_the_callback_tells() {
         let executor = Recorder::start().await;
         let address = executor.address.clone();
         let left = a_node_that_dies(db.config(), 0, async move |node, _| {
-            node.register_address(&address, None).await;
-            node.clock.set(DUE);
-            node.services.tick.step().await;
             // Accepted, and nothing of it is written: that comes with the next step of `complete`.
-            until("the request was answered", || async {
-                node.pipeline.is_idle_but_accepted()
-            })
-            .await;
+            live_until(After::Answer, node, &address).await;
         });
         assert_eq!(executor.runs().len(), 1);
         let node = the_next(&left).await;
@@ -231,4 +225,72 @@ fn h13_after_the_result_a_repeated_callback_changes_nothing() {
         node.round().await;
         assert_eq!(node.runs(&left.job).await, before);
     });
+}
+
+#[derive(Clone, Copy, Debug)]
+enum After {
+    Claim,
+    Mark,
+    Answer,
+    Result,
+}
+
+async fn live_until(after: After, node: &Node, address: &str) {
+    if matches!(after, After::Mark) {
+        mark(node, (address, None)).await;
+    }
+    if matches!(after, After::Answer | After::Result) {
+        node.register_address(address, None).await;
+        node.clock.set(DUE);
+        node.services.tick.step().await;
+        until("the request was answered", || async {
+            node.pipeline.is_idle_but_accepted()
+        })
+        .await;
+    }
+}
+
+/// There: what was done and that it was done were not written together, and after a crash it was done again, without a word.
+#[test]
+fn m001_23_wherever_a_node_dies_each_delivery_has_a_row_with_attempt_and_reason() {
+    // Requests, and the reason why there had to be a second attempt.
+    let stories = [
+        (After::Claim, 1, None),
+        (After::Mark, 1, Some("unknown")),
+        (After::Answer, 2, Some("unknown")),
+        (After::Result, 2, Some("result")),
+    ];
+    for (after, requests, reason) in stories {
+        on(Kind::Sqlite, async |db| {
+            let executor = Recorder::start().await;
+            let address = executor.address.clone();
+            let left = a_node_that_dies(db.config(), 2, async move |node, job| {
+                live_until(after, node, &address).await;
+                if matches!(after, After::Result) {
+                    let run_id = node.runs(job).await[0].id;
+                    node.callback(&[(run_id, 500, "no")]).await;
+                }
+            });
+            let node = the_next(&left).await;
+            executor.when_asked_for_a_log(Reply::Status(404));
+            for _ in 0..4 {
+                node.register(&executor).await;
+                asked(&node).await;
+                node.advance(10_000).await;
+            }
+            let runs = node.runs(&left.job).await;
+            let first = runs.iter().filter(|run| run.attempt == 1).count();
+            assert_eq!(first, 1, "{after:?}: the fire is recorded once");
+            let attempts: Vec<i32> = runs.iter().map(|run| run.attempt).collect();
+            assert_eq!(attempts, [1, 2][..1 + usize::from(reason.is_some())]);
+            assert!(runs.iter().all(|run| run.fire_no == DUE));
+            if reason.is_some() {
+                assert_eq!(runs[0].reason.as_deref(), reason, "{after:?}");
+            }
+            let mut received: Vec<i64> = executor.runs().iter().map(|it| it.run_id()).collect();
+            assert_eq!(received.len(), requests, "{after:?}");
+            received.dedup();
+            assert_eq!(received.len(), requests, "each under a row of its own");
+        });
+    }
 }
