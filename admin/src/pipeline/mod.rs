@@ -6,7 +6,7 @@
 //! tick     what is due goes to dispatch                      (each second of the ring, at most 100 ms apart)
 //! dispatch route -> mark `sending`, commit -> request
 //! complete accepted, refused, reported -> the store -> answer
-//! resolve  sent and never answered                           (every 10 s)
+//! resolve  sent and never answered                           (when their time is over, or a shard was taken)
 //! watch    lost with their executor, over time, killed       (every 10 s, or an executor has started anew)
 //! calendars jobs planned with an old version of a calendar   (every 30 s)
 //! gaps     what is on record against what the schedules say    (every minute)
@@ -121,6 +121,9 @@ pub struct Pipeline {
     scan_wakes: Vec<Arc<Notify>>,
     /// The shards are to be looked after now.
     shards_wake: Arc<Notify>,
+    /// A shard was taken: what its holder before left is looked at.
+    resolve_wake: Arc<Notify>,
+    watch_wake: Arc<Notify>,
     /// Another live node is there to take over.
     peers: AtomicBool,
     /// The database's clock has jumped and that is not confirmed yet: nothing is claimed or marked.
@@ -174,6 +177,8 @@ impl Pipeline {
             tick_wake: Arc::default(),
             scan_wakes: (0..MAX_SHARDS).map(|_| Arc::default()).collect(),
             shards_wake: Arc::default(),
+            resolve_wake: Arc::default(),
+            watch_wake: Arc::default(),
             peers: AtomicBool::new(false),
             clock_in_doubt: AtomicBool::new(false),
             clock_is_lost: AtomicBool::new(false),

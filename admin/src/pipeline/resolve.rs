@@ -1,15 +1,21 @@
 //! Runs that were sent without an answer. Looked for by the holder of their shard; those that run are `watch`'s.
+//!
+//! A run is asked about when its time is over, counted from its mark, whoever has held its shard meanwhile: a new holder looks
+//! at once, and every look says when the next question will be due. With a fixed period a node that is killed again and again
+//! would never come to its second look, and nobody would ever be asked.
 
 mod ask;
 
 pub use ask::has_begun;
 
 use std::collections::HashSet;
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
 use carillon_scheduler::RunEvent;
+use tokio::sync::Notify;
 
 use super::Pipeline;
 use super::settings::ms;
@@ -17,12 +23,20 @@ use crate::runtime::Service;
 use crate::store;
 use crate::store::settle::Finding;
 
+/// Questions of one look at a shard.
+const AT_MOST: i64 = 500;
+
+/// Shards are seldom taken alone.
+pub(super) const TAKEN_TOGETHER: Duration = Duration::from_millis(200);
+
 const FORGOTTEN_AFTER: Duration = Duration::from_secs(24 * 3600);
 
 pub struct Resolve {
     pipeline: Arc<Pipeline>,
     /// Runs that are asked about just now.
     asking: Arc<Mutex<HashSet<i64>>>,
+    /// When what can wait was last looked after, ms on the monotonic clock; 0: never.
+    housekept: AtomicI64,
 }
 
 /// A run is asked about while this lives.
@@ -43,6 +57,7 @@ impl Resolve {
         Self {
             pipeline,
             asking: Arc::default(),
+            housekept: AtomicI64::new(0),
         }
     }
 
@@ -56,27 +71,58 @@ impl Resolve {
         })
     }
 
-    async fn round(&self) -> store::Result<()> {
-        let pipeline = &self.pipeline;
-        for shard in pipeline.holdings.all().into_keys() {
-            let now = pipeline.clock.now();
-            for run_id in pipeline
-                .store
-                .unanswered(shard, now - ms(pipeline.settings.unknown_after), 500)
-                .await?
-            {
-                if let Some(asking) = self.may_ask(run_id) {
-                    let pipeline = pipeline.clone();
-                    self.pipeline.sends.spawn(async move {
-                        ask::ask(pipeline, run_id).await;
-                        drop(asking);
-                    });
-                }
-            }
+    /// Answers when to look again.
+    async fn round(&self) -> store::Result<Duration> {
+        let settings = &self.pipeline.settings;
+        // A node that has just begun, or was away, would take whoever it has not read of for gone.
+        self.pipeline
+            .executors
+            .refresh(&self.pipeline.store)
+            .await?;
+        self.pipeline.heard();
+        let mut pause = settings.resolve_every;
+        for shard in self.pipeline.holdings.all().into_keys() {
+            pause = pause.min(self.ask_about(shard).await?);
         }
         self.mend_chains().await?;
-        self.count_open_runs().await?;
-        self.forget_the_gone().await
+        let now = ms(self.pipeline.clock.monotonic());
+        let before = self.housekept.load(Ordering::Relaxed);
+        if before == 0 || now - before >= ms(settings.resolve_every) {
+            self.housekept.store(now.max(1), Ordering::Relaxed);
+            self.count_open_runs().await?;
+            self.forget_the_gone().await?;
+        }
+        Ok(pause)
+    }
+
+    /// Asks about the runs of a shard whose time is over; answers when there will be more to ask.
+    async fn ask_about(&self, shard: i32) -> store::Result<Duration> {
+        let pipeline = &self.pipeline;
+        let settings = &pipeline.settings;
+        let over = pipeline.clock.now() - ms(settings.unknown_after);
+        let due = pipeline.store.unanswered(shard, over, AT_MOST).await?;
+        let is_all = (due.len() as i64) < AT_MOST;
+        let mut asked = true;
+        for run_id in due {
+            let Some(asking) = self.may_ask(run_id) else {
+                asked = false;
+                continue;
+            };
+            let pipeline = pipeline.clone();
+            self.pipeline.sends.spawn(async move {
+                ask::ask(pipeline, run_id).await;
+                drop(asking);
+            });
+        }
+        let next = pipeline.store.next_unanswered(shard, over).await?;
+        let until = next.map_or(settings.resolve_every, |marked_at| {
+            // The time is over when more than its length has passed.
+            Duration::from_millis((marked_at - over + 1).unsigned_abs())
+        });
+        Ok(match asked && is_all {
+            true => until.clamp(settings.scan_every, settings.resolve_every),
+            false => settings.scan_every,
+        })
     }
 
     /// Fixed delays whose last run ended without a next instant: a node died between the two.
@@ -137,10 +183,18 @@ impl Service for Resolve {
         "resolve"
     }
 
+    fn wake(&self) -> Option<Arc<Notify>> {
+        Some(self.pipeline.resolve_wake.clone())
+    }
+
+    fn linger(&self) -> Duration {
+        TAKEN_TOGETHER
+    }
+
     async fn step(&self) -> Duration {
-        if let Err(error) = self.round().await {
+        self.round().await.unwrap_or_else(|error| {
             tracing::warn!(%error, "open runs could not be looked after; the next round goes on");
-        }
-        self.pipeline.settings.resolve_every
+            self.pipeline.settings.scan_every
+        })
     }
 }

@@ -14,8 +14,10 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use carillon_scheduler::{Millis, RunEvent};
+use tokio::sync::Notify;
 
 use super::Pipeline;
+use super::resolve::TAKEN_TOGETHER;
 use super::settings::{LostRule, ms};
 use crate::runtime::Service;
 use crate::store;
@@ -228,6 +230,14 @@ impl Pipeline {
 impl Service for Watch {
     fn name(&self) -> &'static str {
         "watch"
+    }
+
+    fn wake(&self) -> Option<Arc<Notify>> {
+        Some(self.pipeline.watch_wake.clone())
+    }
+
+    fn linger(&self) -> Duration {
+        TAKEN_TOGETHER
     }
 
     async fn step(&self) -> Duration {

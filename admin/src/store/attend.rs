@@ -42,6 +42,9 @@ pub(super) fn cancel_values(
 
 pub(super) const UNANSWERED: &str = "SELECT id FROM run WHERE shard = ? AND state = 1 AND state < 9 AND marked_at < ? ORDER BY id LIMIT ?";
 
+pub(super) const NEXT_UNANSWERED: &str =
+    "SELECT MIN(marked_at) FROM run WHERE shard = ? AND state = 1 AND state < 9 AND marked_at >= ?";
+
 impl Store {
     pub async fn whereabouts(&self, run_id: i64) -> Result<Option<Whereabouts>> {
         let text = "SELECT run.id, run.job_id, app.name, run.state, run.address, run.due_at, run.sends \
@@ -123,6 +126,20 @@ impl Store {
             .iter()
             .map(|row| Ok(row.try_get_by_index(0)?))
             .collect()
+    }
+
+    /// When the earliest of the others was marked.
+    pub async fn next_unanswered(
+        &self,
+        shard: i32,
+        marked_before: Millis,
+    ) -> Result<Option<Millis>> {
+        let values = vec![shard.into(), marked_before.into()];
+        let row = self.one(self.hot_reads(), NEXT_UNANSWERED, values).await?;
+        Ok(row
+            .map(|row| row.try_get_by_index(0))
+            .transpose()?
+            .flatten())
     }
 
     /// How many runs are open, by state.

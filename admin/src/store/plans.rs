@@ -24,6 +24,7 @@ pub fn texts(backend: DbBackend) -> Vec<(&'static str, &'static str)> {
         ("cancel_retries", settle::follow::CANCEL_RETRIES),
         ("active", of(choice::ACTIVE)),
         ("unanswered", attend::UNANSWERED),
+        ("next_unanswered", attend::NEXT_UNANSWERED),
         ("pending", pending::PENDING),
         ("agreed", watch::AGREED),
         ("not_agreed", watch::NOT_AGREED),

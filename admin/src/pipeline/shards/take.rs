@@ -62,6 +62,9 @@ impl Shards {
                 };
                 pipeline.holdings.put(shard, held);
                 pipeline.job_changed(shard);
+                // What the holder before left unanswered, or unfinished, has waited already.
+                pipeline.resolve_wake.notify_one();
+                pipeline.watch_wake.notify_one();
             }
             // The lock, if it is ours, goes back at the end of the round.
             None => self.was_refused(),

@@ -20,6 +20,7 @@ mod fires;
 mod gaps;
 mod hard;
 mod hard_cases;
+mod heirs;
 mod interleavings;
 mod isolation;
 mod leases;
