@@ -39,8 +39,8 @@ deny: ## Licences, banned crates and sources of the dependencies
 bench: packages ## Measure on this machine; takes minutes, wants an idle one (ARGS='-p carillon-scheduler')
 	@.ci/with-services cargo bench --locked $(if $(ARGS),$(ARGS),--workspace --bench '*')
 
-# The fault phase in seconds; postgres, mariadb or sqlite; a seed that repeats the faults, by default a new one.
-SECONDS := 180
+# The fault phase in seconds, by default 180; postgres, mariadb or sqlite; a seed that repeats the faults, by default a new one.
+SECONDS :=
 DB ?= postgres
 SEED ?=
 
@@ -48,7 +48,7 @@ SEED ?=
 chaos: packages ## Kill, pause and cut a cluster, then check it (SECONDS=180 DB=postgres|mariadb|sqlite SEED=7)
 	cargo build --locked --release -p carillon-admin -p carillon-chaos --features carillon-admin/failpoints \
 	    --bin carillon-failpoints --bin carillon-chaos
-	@target=$$(.ci/target) && PATH=$$PATH:/usr/sbin:/sbin "$$target/release/carillon-chaos" run --seconds $(SECONDS) \
+	@target=$$(.ci/target) && PATH=$$PATH:/usr/sbin:/sbin "$$target/release/carillon-chaos" run $(if $(SECONDS),--seconds $(SECONDS)) \
 	    --db $(DB) $(if $(SEED),--seed $(SEED)) --binary "$$target/release/carillon-failpoints" --out "$$target/chaos" $(ARGS)
 
 .PHONY: services

@@ -72,8 +72,11 @@ impl Drill {
 #[derive(Args, Clone, Debug)]
 pub struct Options {
     /// Length of the phase with faults; warm-up, quiet and check come on top
-    #[arg(long, default_value_t = 180)]
+    #[arg(long, default_value = "180", default_value_if("soak", "true", "1800"))]
     pub seconds: u64,
+    /// Before a release: half an hour, the nodes' default times, faults 5 to 8 s apart, a herd every five minutes
+    #[arg(long, conflicts_with_all = ["drill", "calm"])]
+    pub soak: bool,
     #[arg(long, value_enum, default_value = "postgres")]
     pub db: Db,
     /// Repeats the order, the targets and the times of the faults [default: a random one, which is printed]
@@ -101,9 +104,29 @@ pub struct Options {
     #[arg(long)]
     pub out: PathBuf,
     /// The nodes' `--lease-ttl`, ms
-    #[arg(long, default_value_t = 3_000)]
+    #[arg(
+        long,
+        default_value = "3000",
+        default_value_if("soak", "true", "10000")
+    )]
     pub ttl_ms: i64,
     /// The nodes' `--look-ahead`, ms
-    #[arg(long, default_value_t = 2_000)]
+    #[arg(long, default_value = "2000", default_value_if("soak", "true", "5000"))]
     pub look_ahead_ms: i64,
+}
+
+impl Options {
+    /// From one fault to the next, ms, at least and at most: longer leases need longer to come to rest.
+    pub fn gap_ms(&self) -> (u64, u64) {
+        if self.soak {
+            (5_000, 8_000)
+        } else {
+            (3_000, 5_000)
+        }
+    }
+
+    /// The jobs' misfire threshold: longer than a take-over may last.
+    pub fn misfire_seconds(&self) -> i64 {
+        if self.soak { 60 } else { 20 }
+    }
 }

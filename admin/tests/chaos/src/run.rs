@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::clock::{Millis, now};
 use crate::cluster::{Cluster, supervise};
-use crate::load::{self, APP, Absent, Api, Calls, HANG, HOLE};
+use crate::load::{self, APP, Absent, Api, Calls, HANG, HOLE, Herd};
 use crate::nemesis;
 use crate::options::Options;
 use crate::record::{Call, History, Job, Meta, Op, Outcome, Phases, files};
@@ -178,12 +178,16 @@ async fn set_up(
     }
     let absent = Absent::start(roots, &cluster.secrets.access).await?;
     // The herd comes in the middle of the faults, on a round moment.
-    let herd_at = now() + 1000 * (10 + cluster.options.seconds as Millis / 2);
-    let mut jobs = api.create_jobs(load::plan(herd_at)).await?;
+    let herd = match cluster.options.soak {
+        true => Herd::EveryFiveMinutes,
+        false => Herd::Once(now() + 1000 * (10 + cluster.options.seconds as Millis / 2)),
+    };
+    let misfire = cluster.options.misfire_seconds();
+    let mut jobs = api.create_jobs(load::plan(herd, misfire)).await?;
     let children = api.create_jobs(load::children()).await?;
     let ids: Vec<i64> = children.iter().map(|job| job.id).collect();
     jobs.extend(children);
-    jobs.extend(api.create_jobs(load::parents(&ids)).await?);
+    jobs.extend(api.create_jobs(load::parents(&ids, misfire)).await?);
     load::poison(&cluster.database, &jobs).await?;
     Ok((absent, jobs))
 }
@@ -242,6 +246,7 @@ async fn meta(options: &Options, seed: u64, phases: Phases) -> Meta {
         db: options.db.as_str().to_owned(),
         control: options.control.as_str().to_owned(),
         drill: options.drill.map_or("", |drill| drill.as_str()).to_owned(),
+        soak: options.soak,
         seconds: options.seconds,
         phases,
         ttl_ms: options.ttl_ms,

@@ -58,10 +58,12 @@ pub enum Figure {
     Missed,
     /// Later than the bound of its class of faults.
     Late,
+    /// Memory or descriptors that a long run needs more and more of.
+    Growth,
 }
 
 impl Figure {
-    pub const ALL: [Self; 24] = [
+    pub const ALL: [Self; 25] = [
         Self::MissedUnrecorded,
         Self::RecordedTwice,
         Self::Phantom,
@@ -86,6 +88,7 @@ impl Figure {
         Self::Extra,
         Self::Missed,
         Self::Late,
+        Self::Growth,
     ];
 
     /// As it is spelled in the reports.
@@ -124,7 +127,7 @@ impl Findings {
 
     /// Without those that a busy machine alone could cause.
     pub fn anomalies_of_correctness(&self) -> u64 {
-        let timely = [Figure::Late, Figure::BadExit, Figure::Stuck];
+        let timely = [Figure::Late, Figure::BadExit, Figure::Stuck, Figure::Growth];
         let counts = self
             .counts
             .iter()

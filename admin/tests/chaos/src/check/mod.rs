@@ -5,6 +5,7 @@ mod children;
 mod delivery;
 mod edits;
 mod findings;
+mod growth;
 mod index;
 mod lateness;
 mod machine;
@@ -42,5 +43,6 @@ pub fn check(history: &History) -> Findings {
     retries::check(history, &index, &mut findings);
     edits::check(history, &mut findings);
     processes::check(history, &index, &mut findings);
+    growth::check(history, &mut findings);
     findings
 }

@@ -1,10 +1,12 @@
 //! The checker's own test: a small history without a flaw, and for each kind of anomaly what must be flagged, and as what.
 
+use std::collections::BTreeMap;
+
 use super::{Figure, check};
 use crate::clock::Millis;
 use crate::record::{
     Call, Class, Event, Exit, Fault, History, Job, Meta, MisfireRow, Op, Outcome, Phases, RunRow,
-    Schedule, State, What,
+    Sample, Schedule, State, What,
 };
 
 const END: Millis = 20_000;
@@ -412,6 +414,26 @@ fn edits_leaving_executors_and_nodes_that_do_not_end_in_order() {
     assert_flagged(&[], |history| {
         history.exits.push(exit("signal 9", "kill -9", 2))
     });
+}
+
+#[test]
+fn memory_that_grows_in_a_long_run() {
+    let long = |last_mib: u64| {
+        move |history: &mut History| {
+            history.meta.seconds = 1_800;
+            history.meta.phases.faults_to = history.meta.phases.faults_from + 1_800_000;
+            let sample = |second: u64| Sample {
+                at: history.meta.phases.faults_from + second as Millis * 1_000,
+                process: "a1".into(),
+                rss_kib: 1024 * if second < 1_200 { 60 } else { last_mib },
+                descriptors: 100,
+                metrics: BTreeMap::new(),
+            };
+            history.samples = (0..1_800).map(sample).collect();
+        }
+    };
+    assert_flagged(&[], long(100));
+    assert_flagged(&[Figure::Growth], long(120));
 }
 
 fn exit(how: &str, why: &str, took_ms: i64) -> Exit {

@@ -25,20 +25,38 @@ pub fn children() -> Vec<Planned> {
 }
 
 /// Jobs after each of whose fires these children run.
-pub fn parents(children: &[i64]) -> Vec<Planned> {
+pub fn parents(children: &[i64], misfire_seconds: i64) -> Vec<Planned> {
     let parent = |(number, child): (usize, &i64)| Planned {
         group: "parent",
         draft: json!({
             "app": APP, "name": format!("parent {number}"), "handler": "work", "params": MIXED,
-            "schedule": {"kind": "fixed_rate", "seconds": 5}, "misfire_threshold_seconds": 20,
+            "schedule": {"kind": "fixed_rate", "seconds": 5}, "misfire_threshold_seconds": misfire_seconds,
             "retries": if number.is_multiple_of(2) { 2 } else { 0 }, "children": [child],
         }),
     };
     children.iter().enumerate().map(parent).collect()
 }
 
-/// All others. `herd_at`: when two hundred of them fire at once.
-pub fn plan(herd_at: Millis) -> Vec<Planned> {
+/// When two hundred jobs fire at once.
+#[derive(Clone, Copy)]
+pub enum Herd {
+    Once(Millis),
+    EveryFiveMinutes,
+}
+
+impl Herd {
+    fn schedule(self) -> Value {
+        match self {
+            Self::Once(at) => json!({"kind": "once", "at": text(at)}),
+            Self::EveryFiveMinutes => {
+                json!({"kind": "cron", "expression": "0 */5 * * * ?", "timezone": "UTC"})
+            }
+        }
+    }
+}
+
+/// All others. `misfire_seconds`: how late an instant still runs as if it were on time.
+pub fn plan(herd: Herd, misfire_seconds: i64) -> Vec<Planned> {
     let mut all = Vec::new();
     let rate = |seconds: i64| json!({"kind": "fixed_rate", "seconds": seconds});
     // Half at most once, half with two retries.
@@ -47,7 +65,7 @@ pub fn plan(herd_at: Millis) -> Vec<Planned> {
         for number in 0..count {
             let mut draft = json!({
                 "app": APP, "name": format!("{group} {number}"), "handler": "work", "params": MIXED,
-                "schedule": schedule, "misfire_threshold_seconds": 20,
+                "schedule": schedule, "misfire_threshold_seconds": misfire_seconds,
                 "misfire": if number % 4 < 2 { "fire_once" } else { "skip" },
                 "route": if number % 5 == 4 { "random" } else { "round_robin" },
             });
@@ -67,8 +85,7 @@ pub fn plan(herd_at: Millis) -> Vec<Planned> {
     );
     let minute = json!({"kind": "cron", "expression": "0 * * * * ?", "timezone": "UTC"});
     add("minute", 10, &minute, &json!({}));
-    let once = json!({"kind": "once", "at": text(herd_at)});
-    add("herd", 200, &once, &json!({"params": ""}));
+    add("herd", 200, &herd.schedule(), &json!({"params": ""}));
     add("edited", 5, &step(0, 2), &json!({"params": ""}));
     // One that fires by hand only.
     add("by_hand", 4, &json!({"kind": "none"}), &json!({}));

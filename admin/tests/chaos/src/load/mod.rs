@@ -9,7 +9,7 @@ mod poison;
 pub use absent::Absent;
 pub use api::Api;
 pub use clients::work;
-pub use jobs::{BUSY, Planned, busy, children, parents, plan};
+pub use jobs::{BUSY, Herd, Planned, busy, children, parents, plan};
 pub use poison::poison;
 
 /// The app of the four recording executors.

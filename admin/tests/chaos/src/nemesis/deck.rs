@@ -33,7 +33,7 @@ const OPENING: [Card; 2] = [
     card("answer_lost_stock", At::Executor, Class::Executor),
 ];
 
-const REST: [Card; 36] = [
+const REST: [Card; 37] = [
     card("admin_kill", At::Admin, Class::Holder),
     card("admin_stop_1s", At::Admin, Class::Holder),
     card("admin_stop_below_ttl", At::Admin, Class::Holder),
@@ -46,6 +46,7 @@ const REST: [Card; 36] = [
     card("abort_after_answer_read", At::Admin, Class::Holder),
     card("abort_after_settle_commit", At::Admin, Class::Holder),
     card("admin_clock", At::Admin, Class::Harmless),
+    card("shards_set", At::Admin, Class::GracefulStop),
     card("redis_kill", At::Redis, Class::Redis),
     card("redis_flush", At::Redis, Class::Redis),
     card("redis_pause", At::Redis, Class::Redis),

@@ -33,13 +33,14 @@ pub async fn strike(cluster: &Arc<Cluster>, options: &Options, seed: u64) -> Vec
     let faults = Faults::default();
     let slots = Arc::new(Semaphore::new(AT_ONCE));
     let mut running = JoinSet::new();
+    let (least, most) = options.gap_ms();
     while Instant::now() < until {
         let started = Instant::now();
         // All that is random about a card is drawn here: what the cluster does meanwhile must not shift the next draw.
         let (card, own, gap) = (
             deck.draw(&mut random),
             Random::new(random.next()),
-            random.between(3_000, 5_000),
+            random.between(least, most),
         );
         let Ok(slot) = slots.clone().acquire_owned().await else {
             break;

@@ -129,6 +129,9 @@ pub struct Meta {
     /// One fault instead of the deck, by its name; empty: the deck.
     #[serde(default)]
     pub drill: String,
+    /// Half an hour with default times.
+    #[serde(default)]
+    pub soak: bool,
     pub seconds: u64,
     pub phases: Phases,
     pub ttl_ms: i64,

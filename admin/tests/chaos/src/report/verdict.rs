@@ -76,7 +76,7 @@ pub fn judge(history: &History, findings: &Findings) -> Verdict {
         if meta.seconds >= WHOLE_DECK_SECONDS && !missing.is_empty() {
             reasons.push(format!("cards not dealt: {}", missing.join(", ")));
         }
-        let least = meta.seconds / 6;
+        let least = meta.seconds / if meta.soak { 9 } else { 6 };
         if (history.faults.len() as u64) < least {
             reasons.push(format!(
                 "{} faults, {least} are the least",

@@ -5,6 +5,7 @@ mod client;
 mod database;
 mod executor;
 mod redis;
+mod shards;
 mod sqlite;
 
 use std::sync::Arc;
@@ -70,6 +71,7 @@ pub async fn play(name: &str, scene: &mut Scene) -> anyhow::Result<()> {
         "redis" => redis::play(name, scene).await,
         "db" => database::play(name, scene).await,
         "sqlite" => sqlite::play(name, scene).await,
+        "shards" => shards::set(scene).await,
         "slow" | "large" | "logins" => client::play(name, scene).await,
         _ => executor::play(name, scene).await,
     }
