@@ -1,7 +1,7 @@
 //! What a holder finds when it looks at its shard: orphans of others to adopt, and runs that wait.
 
 use carillon_scheduler::{Cause, Millis};
-use sea_orm::QueryResult;
+use sea_orm::{QueryResult, Value};
 
 use super::claim::Holder;
 use super::dialect::Text;
@@ -44,17 +44,22 @@ pub(super) const WAITING: &str = "SELECT run.id, run.job_id, run.shard, run.epoc
 impl Store {
     /// Takes over what waits under a lower epoch: rows of an earlier holder, and new ones that have none yet.
     pub async fn adopt(&self, holder: &Holder<'_>, until: Millis) -> Result<u64> {
-        let values = vec![
+        let values: Vec<Value> = vec![
             holder.epoch.into(),
             holder.node.into(),
             holder.shard.into(),
             holder.epoch.into(),
             until.into(),
         ];
-        Ok(self
-            .execute(&self.write, ADOPT.of(self.backend), values)
-            .await?
-            .rows_affected())
+        let mut tries = 0;
+        loop {
+            let adopt = ADOPT.of(self.backend);
+            match self.execute(&self.write, adopt, values.clone()).await {
+                // A mark or a settle was on the same rows from the other side.
+                Err(error) if error.is_lock_conflict() && tries < 3 => tries += 1,
+                other => return Ok(other?.rows_affected()),
+            }
+        }
     }
 
     /// What waits under this epoch and is due until then, earliest first.

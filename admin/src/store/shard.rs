@@ -182,6 +182,8 @@ impl Store {
             .await
     }
 
+    /// A lease that was given back stays so: a claim that was on its way meanwhile may still be recorded, but must not
+    /// close the door to the next holder for a whole TTL.
     async fn extend_lease(
         &self,
         db: &impl ConnectionTrait,
@@ -192,7 +194,8 @@ impl Store {
     ) -> Result<bool> {
         let (clock, at) = self.clock(now);
         let text = format!(
-            "UPDATE shard_lease SET expires_at = {clock} + ? WHERE shard = ? AND epoch = ?"
+            "UPDATE shard_lease SET expires_at = CASE WHEN expires_at = 0 THEN 0 ELSE {clock} + ? END \
+             WHERE shard = ? AND epoch = ?"
         );
         let mut values: Vec<Value> = at.into_iter().collect();
         values.extend([ttl_ms.into(), shard.into(), epoch.into()]);

@@ -99,5 +99,6 @@ fn arguments(
         "--character-set-server=utf8mb4".to_owned(),
         "--collation-server=utf8mb4_general_ci".to_owned(),
         format!("--max-connections={limit}"),
+        "--innodb-print-all-deadlocks=ON".to_owned(),
     ]
 }

@@ -40,6 +40,20 @@ databases! {
         assert_eq!(store.take_shard(2, "a", NOW, TTL).await.unwrap(), None, "what was a's is b's now");
     }
 
+    async fn what_was_on_its_way_does_not_take_a_returned_lease_back(db: &TestDatabase) {
+        let ground = Ground::new(db).await;
+        let store = &ground.store;
+        let job = ground.ticking("tick").await;
+        let epoch = ground.take(job.shard).await;
+        store.release_shard(job.shard, epoch).await.unwrap();
+        // Begun before the lease went back: recorded, for nobody else has the shard yet.
+        let changed = store.claim(&holder(job.shard, epoch), &[claim(&job, &[(1, after(1))])], NOW).await.unwrap();
+        assert!(changed.is_empty());
+        assert!(store.renew_shard(job.shard, epoch, NOW, TTL).await.unwrap());
+        assert_eq!(store.leases().await.unwrap()[job.shard as usize].expires_at, 0);
+        assert_eq!(store.take_shard(job.shard, "b", NOW, TTL).await.unwrap(), Some(epoch + 1), "at once");
+    }
+
     async fn m001_43_a_lease_that_is_not_renewed_ends(db: &TestDatabase) {
         let ground = Ground::new(db).await;
         let store = &ground.store;
@@ -88,7 +102,7 @@ databases! {
             assert!((0..=TTL).contains(&expires_in().await));
         }
         // A claim is a heartbeat too.
-        store.release_shard(shard, epoch).await.unwrap();
+        store.renew_shard(shard, epoch, now, 1).await.unwrap();
         store.claim(&holder(shard, epoch), &[claim(&job, &[(1, after(1))])], now + year).await.unwrap();
         assert!((0..=TTL).contains(&expires_in().await));
     }
