@@ -121,6 +121,13 @@ impl<T> Ring<T> {
         before - self.places.len()
     }
 
+    /// What its owner wants to know of a run, if it is in.
+    pub fn get(&self, run_id: i64) -> Option<&T> {
+        let place = self.places.get(&run_id)?;
+        let entry = self.slots[place.slot].get(&(place.due_at, run_id))?;
+        Some(&entry.payload)
+    }
+
     /// Whether a run is in.
     pub fn contains(&self, run_id: i64) -> bool {
         self.places.contains_key(&run_id)

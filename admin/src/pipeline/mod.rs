@@ -31,6 +31,7 @@ mod candidates;
 mod complete;
 mod dispatch;
 mod enqueue;
+mod enter;
 mod error;
 mod executors;
 pub mod explain;
@@ -55,7 +56,7 @@ mod watch;
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-use carillon_scheduler::{Clock, Millis, Ring, Sample};
+use carillon_scheduler::{Clock, Ring, Sample};
 use tokio::sync::Notify;
 use tokio_util::task::TaskTracker;
 
@@ -255,16 +256,6 @@ impl Pipeline {
     }
 
     /// Wakes the tick if this is due before all others.
-    fn put_in_ring(&self, run: Waiting, at: Millis) {
-        let mut ring = self.ring();
-        let next = ring.next_due();
-        ring.insert(at, run.run_id, run.shard, run);
-        drop(ring);
-        if next.is_none_or(|next| at < next) {
-            self.tick_wake.notify_one();
-        }
-    }
-
     /// Stops working a shard: no claims, no marks, nothing of it in memory.
     fn step_down(&self, shard: i32, epoch: i64) {
         if self.holdings.drop(shard, epoch) {

@@ -1,10 +1,10 @@
 //! What a holder finds when it looks at its shard: orphans of others to adopt, and runs that wait.
 
 use carillon_scheduler::{Cause, Millis};
-use sea_orm::{QueryResult, Value};
+use sea_orm::{DbBackend, QueryResult, Value};
 
 use super::claim::Holder;
-use super::dialect::Text;
+use super::dialect::{self, Text};
 use super::{Error, Result, Store};
 
 /// A run that is recorded and not sent: all that routing needs to know.
@@ -27,13 +27,23 @@ pub struct Waiting {
     pub overlaps: bool,
 }
 
-/// `state < 9` is there to the letter: SQLite takes a partial index only for its own words. MariaDB would read a small table
-/// as a whole, and wait for every lock on its way.
-pub(super) const ADOPT: Text = Text {
-    sqlite: "UPDATE run SET epoch = ?, owner = ? WHERE shard = ? AND state = 0 AND state < 9 AND epoch < ? AND due_at <= ?",
-    postgres: "UPDATE run SET epoch = ?, owner = ? WHERE shard = ? AND state = 0 AND state < 9 AND epoch < ? AND due_at <= ?",
-    mysql: "UPDATE run FORCE INDEX (run_open) SET epoch = ?, owner = ? WHERE shard = ? AND state = 0 AND epoch < ? AND due_at <= ?",
+/// `state < 9` is there to the letter: SQLite takes a partial index only for its own words. Read without locks: on MariaDB an
+/// UPDATE by this condition would also wait for the row behind the last orphan, which is the next one to be marked.
+pub(super) const ORPHANS: Text = Text {
+    sqlite: "SELECT id FROM run WHERE shard = ? AND state = 0 AND state < 9 AND epoch < ? AND due_at <= ? LIMIT ?",
+    postgres: "SELECT id FROM run WHERE shard = ? AND state = 0 AND state < 9 AND epoch < ? AND due_at <= ? LIMIT ?",
+    mysql: "SELECT id FROM run FORCE INDEX (run_open) WHERE shard = ? AND state = 0 AND epoch < ? AND due_at <= ? LIMIT ?",
 };
+
+pub(super) const ADOPT: Text = Text {
+    sqlite: "UPDATE run SET epoch = ?, owner = ? WHERE id IN (SELECT u.value FROM json_each(?) AS u) AND +shard = ? AND +state = 0 AND +epoch < ?",
+    postgres: "UPDATE run SET epoch = ?, owner = ? WHERE id IN (SELECT unnest(?::bigint[])) AND shard + 0 = ? AND state + 0 = 0 AND epoch + 0 < ?",
+    mysql: "UPDATE JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$')) AS u STRAIGHT_JOIN run FORCE INDEX (PRIMARY) ON run.id = u.id \
+            SET run.epoch = ?, run.owner = ? WHERE run.shard = ? AND run.state = 0 AND run.epoch < ?",
+};
+
+/// Orphans at a time.
+const PAGE: usize = 1_000;
 
 pub(super) const WAITING: &str = "SELECT run.id, run.job_id, run.shard, run.epoch, run.cause, run.fire_no, run.part, run.parts, run.attempt, \
      run.scheduled_at, run.due_at, COALESCE(run.address, run_input.address), run.reason \
@@ -44,18 +54,47 @@ pub(super) const WAITING: &str = "SELECT run.id, run.job_id, run.shard, run.epoc
 impl Store {
     /// Takes over what waits under a lower epoch: rows of an earlier holder, and new ones that have none yet.
     pub async fn adopt(&self, holder: &Holder<'_>, until: Millis) -> Result<u64> {
-        let values: Vec<Value> = vec![
-            holder.epoch.into(),
-            holder.node.into(),
+        let mut adopted = 0;
+        loop {
+            let orphans = self.orphans(holder, until).await?;
+            if !orphans.is_empty() {
+                adopted += self.adopt_these(holder, &orphans).await?;
+            }
+            if orphans.len() < PAGE {
+                return Ok(adopted);
+            }
+        }
+    }
+
+    async fn orphans(&self, holder: &Holder<'_>, until: Millis) -> Result<Vec<i64>> {
+        let values = vec![
             holder.shard.into(),
             holder.epoch.into(),
             until.into(),
+            (PAGE as i64).into(),
         ];
+        let rows = self
+            .all(self.hot_reads(), ORPHANS.of(self.backend), values)
+            .await?;
+        let ids = rows.iter().map(|row| Ok(row.try_get_by_index(0)?));
+        let mut ids = ids.collect::<Result<Vec<i64>>>()?;
+        // Locked in the order in which a mark locks them.
+        ids.sort_unstable();
+        Ok(ids)
+    }
+
+    async fn adopt_these(&self, holder: &Holder<'_>, ids: &[i64]) -> Result<u64> {
+        let (_, list) = dialect::id_list(self.backend, ids);
+        let (epoch, node) = (Value::from(holder.epoch), Value::from(holder.node));
+        let mut values = match self.backend {
+            DbBackend::MySql => vec![list, epoch.clone(), node],
+            _ => vec![epoch.clone(), node, list],
+        };
+        values.extend([holder.shard.into(), epoch]);
         let mut tries = 0;
         loop {
             let adopt = ADOPT.of(self.backend);
             match self.execute(&self.write, adopt, values.clone()).await {
-                // A mark or a settle was on the same rows from the other side.
                 Err(error) if error.is_lock_conflict() && tries < 3 => tries += 1,
                 other => return Ok(other?.rows_affected()),
             }

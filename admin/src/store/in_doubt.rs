@@ -18,6 +18,16 @@ pub struct InDoubt {
     pub sends: i32,
 }
 
+/// Whether a run may be sent again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Again {
+    Marked,
+    /// Somebody else has learned something of it, or is asking.
+    Other,
+    /// Its job was disabled or deleted meanwhile.
+    Disabled,
+}
+
 impl Store {
     /// None: it is not in doubt any more.
     pub async fn in_doubt(&self, run_id: i64) -> Result<Option<InDoubt>> {
@@ -55,15 +65,24 @@ impl Store {
         }))
     }
 
-    /// Allows one more sending of a run to the executor that has or has not got it. False: somebody else has learned
-    /// something of it, or is asking.
+    /// Allows one more sending of a run to the executor that has or has not got it. The job is locked as an edit locks it:
+    /// once somebody was told that a job is disabled, its schedule's runs start no more.
     pub async fn mark_again(
         &self,
         doubt: &InDoubt,
         token: i64,
         node: &str,
         now: Millis,
-    ) -> Result<bool> {
+    ) -> Result<Again> {
+        let tx = self.begin().await?;
+        let text = format!("SELECT enabled FROM job WHERE id = ?{}", self.for_update());
+        let enabled = match self.one(&tx, &text, vec![doubt.run.job_id.into()]).await? {
+            Some(row) => row.try_get_by_index(0)?,
+            None => false,
+        };
+        if !enabled && doubt.run.cause == Cause::Schedule {
+            return Ok(Again::Disabled);
+        }
         let text = "UPDATE run SET sends = sends + 1, mark_token = ?, marked_at = ?, owner = ? WHERE id = ? AND state = 1 AND marked_at = ?";
         let values = vec![
             token.into(),
@@ -72,7 +91,11 @@ impl Store {
             doubt.run.run_id.into(),
             doubt.marked_at.into(),
         ];
-        let done = self.execute(&self.write, text, values).await?;
-        Ok(done.rows_affected() == 1)
+        let done = self.execute(&tx, text, values).await?.rows_affected();
+        tx.commit().await?;
+        Ok(match done {
+            1 => Again::Marked,
+            _ => Again::Other,
+        })
     }
 }

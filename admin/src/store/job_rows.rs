@@ -6,6 +6,7 @@
 use carillon_scheduler::Millis;
 use sea_orm::{DatabaseTransaction, DbBackend};
 
+use super::attend::{CANCEL, cancel_values};
 use super::job::Job;
 use super::job_create::{CLOCK, clock_row, definition_columns};
 use super::{Error, Result, Store};
@@ -76,12 +77,18 @@ impl Store {
         } else {
             " AND cause = 0"
         };
+        // Found without locks, or MariaDB would wait for every run of the shard that is being marked. None can be added
+        // meanwhile: the job is locked.
         let text = format!(
-            "UPDATE run SET state = 12, reason = ?, finished_at = ? \
-             WHERE shard = ? AND state = 0 AND state < 9 AND job_id = ?{causes}"
+            "SELECT id FROM run WHERE shard = ? AND state = 0 AND state < 9 AND job_id = ?{causes} ORDER BY id"
         );
-        let values = vec![reason.into(), now.into(), job.shard.into(), job.id.into()];
-        Ok(self.execute(tx, &text, values).await?.rows_affected())
+        let rows = self
+            .all(tx, &text, vec![job.shard.into(), job.id.into()])
+            .await?;
+        let ids = rows.iter().map(|row| Ok(row.try_get_by_index(0)?));
+        let values = cancel_values(self.backend, &ids.collect::<Result<Vec<_>>>()?, reason, now);
+        let done = self.execute(tx, CANCEL.of(self.backend), values).await?;
+        Ok(done.rows_affected())
     }
 
     /// The job has moved to another app: so do its runs that have not been sent.

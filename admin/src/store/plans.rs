@@ -11,6 +11,7 @@ pub fn texts(backend: DbBackend) -> Vec<(&'static str, &'static str)> {
         ("due", claim::DUE),
         ("advance", of(claim::text::ADVANCE)),
         ("record", of(claim::text::RECORD)),
+        ("orphans", of(adopt::ORPHANS)),
         ("adopt", of(adopt::ADOPT)),
         ("waiting", adopt::WAITING),
         ("mark", of(mark::MARK)),

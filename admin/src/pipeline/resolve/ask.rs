@@ -15,7 +15,7 @@ use crate::pipeline::Pipeline;
 use crate::pipeline::dispatch::send::{headers, request};
 use crate::pipeline::settings::ms;
 use crate::store;
-use crate::store::in_doubt::InDoubt;
+use crate::store::in_doubt::{Again, InDoubt};
 use crate::store::settle::Finding;
 
 /// Runs that are asked about at once; the others wait for the next round.
@@ -85,7 +85,16 @@ async fn answer(pipeline: &Pipeline, doubt: &InDoubt) -> store::Result<Answer> {
     let live = pipeline.executors.live(app, pipeline.clock.now());
     match live.iter().find(|candidate| candidate.address == *address) {
         Some(own) if own.keeps_a_journal && doubt.sends < MOST_SENDS => {
-            send_again(pipeline, doubt, address).await
+            let (token, now) = (rand::random(), pipeline.clock.now());
+            let again = pipeline.store.mark_again(doubt, token, &pipeline.node, now);
+            match again.await? {
+                Again::Marked => {
+                    pipeline.metrics.resends.inc();
+                    send_again(pipeline, doubt, address).await
+                }
+                Again::Other => Ok(Answer::Later),
+                Again::Disabled => Ok(look_into_the_log(pipeline, doubt, app, address).await),
+            }
         }
         Some(_) => Ok(look_into_the_log(pipeline, doubt, app, address).await),
         // Only executors that are registered, or that an operator wrote down, are ever called.
@@ -95,25 +104,16 @@ async fn answer(pipeline: &Pipeline, doubt: &InDoubt) -> store::Result<Answer> {
 
 async fn send_again(pipeline: &Pipeline, doubt: &InDoubt, address: &str) -> store::Result<Answer> {
     let run = &doubt.run;
+    let params = pipeline.store.given_params(&[run.run_id]).await?.pop();
+    // Read after the mark: an edit that was answered before it must be what is sent.
     let jobs = pipeline
         .jobs
         .current(&pipeline.store, &[run.job_id])
         .await?;
     let Some(job) = jobs.get(&run.job_id) else {
-        return Ok(Answer::Nothing);
-    };
-    let params = pipeline.store.given_params(&[run.run_id]).await?.pop();
-    let now = pipeline.clock.now();
-    let token: i64 = rand::random();
-    if !pipeline
-        .store
-        .mark_again(doubt, token, &pipeline.node, now)
-        .await?
-    {
         return Ok(Answer::Later);
-    }
-    pipeline.metrics.resends.inc();
-    let until = now + 2 * ms(pipeline.settings.send_limit);
+    };
+    let until = pipeline.clock.now() + 2 * ms(pipeline.settings.send_limit);
     let request = request(run, job, params.map(|(_, params)| params));
     let outcome = pipeline
         .client

@@ -109,7 +109,8 @@ fn values(name: &str, kind: Kind) -> Vec<String> {
         "advance" if postgres => [list(&["5", &cursor, &until, "1"]), plain(&["2"])].concat(),
         "advance" => list(&["5", &cursor, &until, "1", "2"]),
         "record" => [plain(&["1", "'a'"]), list(&["5", "6", &until])].concat(),
-        "adopt" => plain(&["7", "'a'", "2", "7", &until]),
+        "orphans" => plain(&["2", "7", &until, "1000"]),
+        "adopt" => [led_by(&["7", "'a'"], ids()), plain(&["2", "7"])].concat(),
         "waiting" => plain(&["2", "1", &until, "1000"]),
         "mark" => led_by(&["1", "1", "'a'"], list(&["5", "1", "x", "y", "7", "0"])),
         "unmark" => list(&["5", "1", "1"]),
@@ -147,9 +148,9 @@ fn expected(name: &str) -> [&'static str; 3] {
             "Index Scan using job_pkey",
             "job eq_ref PRIMARY",
         ],
-        "adopt" => [
-            "run USING INDEX run_open (shard=? AND state=? AND epoch<?)",
-            "Index Scan using run_open",
+        "orphans" => [
+            "run USING COVERING INDEX run_open (shard=? AND state=? AND epoch<?)",
+            "run_open",
             "run range run_open",
         ],
         "waiting" => [
@@ -234,6 +235,7 @@ fn line(row: &QueryResult, kind: Kind) -> String {
 fn locks(name: &str) -> bool {
     ![
         "due",
+        "orphans",
         "waiting",
         "active",
         "unanswered",
