@@ -6,6 +6,7 @@
 
 mod choose;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -73,20 +74,25 @@ impl Prune {
         round.rules = Some(rules.clone());
         for _ in 0..PAGES {
             let page = store.runs_above(round.passed, PAGE).await?;
-            let going: Vec<i64> = page
-                .iter()
-                .filter(|run| {
-                    round
-                        .choose
-                        .is_to_go(run, &rules.keep(run.app_id, run.job_id), now)
-                })
-                .map(|run| run.id)
-                .collect();
-            for batch in going.chunks(BATCH) {
-                let deleted = store.prune_runs(batch).await?;
-                round.deleted += deleted;
-                self.pipeline.metrics.pruned.inc_by(deleted);
-                tokio::task::yield_now().await;
+            // By when outcomes are given up: few different ones.
+            let mut going: BTreeMap<Millis, Vec<i64>> = BTreeMap::new();
+            for run in &page {
+                let keep = rules.keep(run.app_id, run.job_id);
+                if round.choose.is_to_go(run, &keep, now) {
+                    let given_up_before = match keep.failure_days {
+                        0 => 0,
+                        days => now - i64::from(days) * DAY,
+                    };
+                    going.entry(given_up_before).or_default().push(run.id);
+                }
+            }
+            for (given_up_before, ids) in going {
+                for batch in ids.chunks(BATCH) {
+                    let deleted = store.prune_runs(batch, given_up_before).await?;
+                    round.deleted += deleted;
+                    self.pipeline.metrics.pruned.inc_by(deleted);
+                    tokio::task::yield_now().await;
+                }
             }
             match page.last() {
                 Some(last) if page.len() == PAGE as usize => round.passed = last.id,

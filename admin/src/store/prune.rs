@@ -2,8 +2,10 @@
 //! claim needs. What is left of a run is a number in the counts of its day.
 //!
 //! Only runs go that have ended, of fires of which every run has ended: an open part, a retry, or an outcome that may still
-//! be learned (`unknown`, `lost`) keeps the whole fire. A child stays until its parent's fire cannot change any more, or a
-//! late result of the parent would make it a second time.
+//! be learned (`unknown`, `lost`) keeps the whole fire. After the time for which failures are kept nobody waits for such an
+//! outcome any more: somebody has had that long to resolve it, a retry of it would have ended, and a report that comes all
+//! the same finds no run and changes nothing. Then they count as ended. A child stays until its parent's fire cannot change
+//! any more, or a late result of the parent would make it a second time.
 
 use std::collections::HashMap;
 
@@ -72,11 +74,11 @@ impl Store {
     }
 
     /// Deletes those of these runs that nothing needs any more, in one transaction, and answers how many. A hundred at a
-    /// time are few enough.
-    pub async fn prune_runs(&self, ids: &[i64]) -> Result<u64> {
+    /// time are few enough. Outcomes that were not learned before `given_up_before` are not waited for.
+    pub async fn prune_runs(&self, ids: &[i64], given_up_before: Millis) -> Result<u64> {
         let mut tries = 0;
         loop {
-            match self.try_prune_runs(ids).await {
+            match self.try_prune_runs(ids, given_up_before).await {
                 Err(error)
                     if tries < 3 && (error.is_lock_conflict() || error.is_unique_violation()) =>
                 {
@@ -87,9 +89,9 @@ impl Store {
         }
     }
 
-    async fn try_prune_runs(&self, ids: &[i64]) -> Result<u64> {
+    async fn try_prune_runs(&self, ids: &[i64], given_up_before: Millis) -> Result<u64> {
         let tx = self.begin().await?;
-        let going = self.lock_going(&tx, ids).await?;
+        let going = self.lock_going(&tx, ids, given_up_before).await?;
         if going.is_empty() {
             return Ok(0);
         }
@@ -120,18 +122,31 @@ impl Store {
         Ok(done)
     }
 
-    /// Those that have ended, whose fire has ended, and whose parent's fire has; locked in the order of their ids.
-    async fn lock_going(&self, tx: &DatabaseTransaction, ids: &[i64]) -> Result<Vec<Going>> {
+    /// Those that have ended or are given up, with their whole fire, and whose parent's fire has ended; locked in the order
+    /// of their ids. A parent that is given up goes by the rules of its own job, and its children after it.
+    async fn lock_going(
+        &self,
+        tx: &DatabaseTransaction,
+        ids: &[i64],
+        given_up_before: Millis,
+    ) -> Result<Vec<Going>> {
         let (list, value) = dialect::id_list(self.backend, ids);
+        let ended = |run: &str| {
+            format!(
+                "({run}.state >= 9 OR {run}.state IN (3, 4) AND COALESCE({run}.finished_at, {run}.due_at) < ?)"
+            )
+        };
+        let (this, other) = (ended("r"), ended("s"));
         let text = format!(
             "SELECT r.id, r.job_id, r.app_id, r.cause, r.fire_no, r.part, r.attempt, r.state, r.scheduled_at FROM run r \
-             WHERE r.id IN ({list}) AND r.state >= 9 AND NOT EXISTS (SELECT 1 FROM run s WHERE s.fire_no = r.fire_no \
-             AND s.job_id = r.job_id AND s.cause = r.cause AND s.state < 9) AND NOT EXISTS (SELECT 1 FROM run p JOIN run q \
+             WHERE r.id IN ({list}) AND {this} AND NOT EXISTS (SELECT 1 FROM run s WHERE s.fire_no = r.fire_no \
+             AND s.job_id = r.job_id AND s.cause = r.cause AND NOT {other}) AND NOT EXISTS (SELECT 1 FROM run p JOIN run q \
              ON q.fire_no = p.fire_no AND q.job_id = p.job_id AND q.cause = p.cause WHERE r.cause = 3 AND p.id = r.fire_no \
              AND q.state < 9) ORDER BY r.id{}",
             self.for_update()
         );
-        let rows = self.all(tx, &text, vec![value]).await?;
+        let values = vec![value, given_up_before.into(), given_up_before.into()];
+        let rows = self.all(tx, &text, values).await?;
         let going = |row| {
             let mut columns = Columns::of(row);
             let (id, job_id, app_id) = (columns.next()?, columns.next()?, columns.next()?);

@@ -31,8 +31,10 @@ struct Before {
 impl Choose {
     /// Runs are asked about in the order of their ids.
     pub fn is_to_go(&mut self, run: &Old, keep: &Keep, now: Millis) -> bool {
-        if run.state.is_open() {
-            return false;
+        match run.state {
+            RunState::Unknown | RunState::Lost => return is_old(run, keep.failure_days, now),
+            state if state.is_open() => return false,
+            _ => {}
         }
         let is_failure = run.state == RunState::Failed;
         let goes = match is_failure {
@@ -136,20 +138,22 @@ mod tests {
             run(4, RunState::Failed, 97),
             run(5, RunState::Unknown, 96),
             run(6, RunState::Succeeded, 29),
+            run(7, RunState::Lost, 89),
+            run(8, RunState::Running, 400),
         ];
         let mut choose = Choose::default();
         assert_eq!(
             gone(&mut choose, &runs, &keep),
-            [3],
+            [3, 5],
             "the first round does not know the last failures"
         );
         let mut choose = choose.next_round();
-        assert_eq!(gone(&mut choose, &runs, &keep), [1, 3]);
+        assert_eq!(gone(&mut choose, &runs, &keep), [1, 3, 5]);
         let none = Keep {
             failures: 0,
             ..DEFAULT
         };
-        assert_eq!(gone(&mut Choose::default(), &runs, &none), [1, 2, 3, 4]);
+        assert_eq!(gone(&mut Choose::default(), &runs, &none), [1, 2, 3, 4, 5]);
         let for_ever = Keep {
             days: 0,
             failure_days: 0,

@@ -5,10 +5,11 @@ use carillon_admin::store::retention::{Retention, Scope};
 
 use super::world::{NOW, Row, World, actor, after, each};
 
-/// Succeeded, failed, unknown, claimed.
+/// Succeeded, failed, unknown, lost.
 const DONE: i16 = 9;
 const FAILED: i16 = 10;
 const UNKNOWN: i16 = 3;
+const LOST: i16 = 4;
 
 databases! {
     async fn only_whole_fires_that_have_ended_go_and_are_counted_by_day(db: &TestDatabase) {
@@ -21,19 +22,63 @@ databases! {
             ids.push(world.run(&job, row).await);
         }
         world.sql(&format!("INSERT INTO run_input (run_id, params) VALUES ({}, 'x')", ids[0])).await;
-        assert_eq!(world.store.prune_runs(&ids).await.unwrap(), 3, "an open attempt keeps its whole fire");
+        assert_eq!(world.store.prune_runs(&ids, 0).await.unwrap(), 3, "an open attempt keeps its whole fire");
         assert_eq!(world.count("run", "1 = 1").await, 4);
         assert_eq!(world.count("run_input", "1 = 1").await, 0);
-        assert_eq!(world.store.prune_runs(&ids).await.unwrap(), 0);
+        assert_eq!(world.store.prune_runs(&ids, 0).await.unwrap(), 0);
         let day = i32::try_from(old / 86_400_000).unwrap();
         let counts = world.store.day_counts(job.id, day - 1, day + 1).await.unwrap();
         assert_eq!((counts.len(), counts[0].day, counts[0].succeeded, counts[0].failed), (1, day, 2, 1));
         assert_eq!(world.store.pruned_to(job.id).await.unwrap(), Some(old + 1000));
         // What is learned of an outcome lets the fire go.
         world.sql("UPDATE run SET state = 10 WHERE state = 3").await;
-        assert_eq!(world.store.prune_runs(&ids).await.unwrap(), 2);
+        assert_eq!(world.store.prune_runs(&ids, 0).await.unwrap(), 2);
         let counts = world.store.day_counts(job.id, day, day).await.unwrap();
         assert_eq!((counts[0].succeeded, counts[0].failed), (2, 3));
+    }
+
+    async fn m001_35_outcomes_that_nobody_has_learned_are_given_up_with_the_failures_of_their_time(db: &TestDatabase) {
+        let world = World::new(db).await;
+        let job = world.create(&each("* * * * * ?")).await;
+        let (old, young) = (after(-91 * 86_400), after(-89 * 86_400));
+        let mut ids = vec![];
+        for (from, second, attempt, state) in [
+            // Its last word is not known, nor its retry's; both are old.
+            (old, 0, 1, UNKNOWN), (old, 0, 2, LOST),
+            // A retry still waits, or runs: its fire has not ended.
+            (old, 1, 1, LOST), (old, 1, 2, 0), (old, 2, 1, UNKNOWN), (old, 2, 2, 2),
+            // What ended goes with it.
+            (old, 3, 1, UNKNOWN), (old, 3, 2, DONE),
+            (young, 0, 1, UNKNOWN),
+        ] {
+            ids.push(world.run(&job, Row { fire_no: from + second * 1000, attempt, state, ..Row::default() }).await);
+        }
+        // Of an old fire an outcome may still be young: it was given up late.
+        let late = [(1, DONE), (2, UNKNOWN)].map(|(attempt, state)| Row { fire_no: old + 4000, attempt, state, ..Row::default() });
+        for row in late {
+            ids.push(world.run(&job, row).await);
+        }
+        world.sql(&format!("UPDATE run SET finished_at = {young} WHERE id = {}", ids[10])).await;
+        assert_eq!(world.store.prune_runs(&ids, 0).await.unwrap(), 0, "kept for ever");
+        assert_eq!(world.store.prune_runs(&ids, after(-90 * 86_400)).await.unwrap(), 4);
+        let left = world.rows("SELECT id FROM run ORDER BY id").await;
+        let left: Vec<i64> = left.iter().map(|row| row.try_get_by_index(0).unwrap()).collect();
+        assert_eq!(left, [ids[2], ids[3], ids[4], ids[5], ids[8], ids[9], ids[10]]);
+        let day = i32::try_from(old / 86_400_000).unwrap();
+        let counts = world.store.day_counts(job.id, day, day).await.unwrap();
+        assert_eq!((counts[0].succeeded, counts[0].failed), (1, 3), "they count as failed, as they did");
+    }
+
+    async fn the_child_of_a_parent_that_is_given_up_goes_after_it(db: &TestDatabase) {
+        let world = World::new(db).await;
+        let job = world.create(&each("* * * * * ?")).await;
+        let parent = world.run(&job, Row { fire_no: after(-100), state: DONE, ..Row::default() }).await;
+        let other_part = world.run(&job, Row { fire_no: after(-100), attempt: 2, state: LOST, ..Row::default() }).await;
+        let child = world.run(&job, Row { cause: 3, fire_no: parent, state: DONE, ..Row::default() }).await;
+        let before = after(-50);
+        assert_eq!(world.store.prune_runs(&[child], before).await.unwrap(), 0, "its parent's rules may be others");
+        assert_eq!(world.store.prune_runs(&[parent, other_part], before).await.unwrap(), 2);
+        assert_eq!(world.store.prune_runs(&[child], before).await.unwrap(), 1);
     }
 
     async fn a_child_stays_until_its_parents_fire_cannot_change(db: &TestDatabase) {
@@ -42,9 +87,9 @@ databases! {
         let parent = world.run(&job, Row { fire_no: after(-100), state: DONE, ..Row::default() }).await;
         let other_part = world.run(&job, Row { fire_no: after(-100), attempt: 2, state: UNKNOWN, ..Row::default() }).await;
         let child = world.run(&job, Row { cause: 3, fire_no: parent, state: DONE, ..Row::default() }).await;
-        assert_eq!(world.store.prune_runs(&[child]).await.unwrap(), 0);
+        assert_eq!(world.store.prune_runs(&[child], 0).await.unwrap(), 0);
         world.sql(&format!("UPDATE run SET state = 9 WHERE id = {other_part}")).await;
-        assert_eq!(world.store.prune_runs(&[child]).await.unwrap(), 1);
+        assert_eq!(world.store.prune_runs(&[child], 0).await.unwrap(), 1);
     }
 
     async fn a_backfill_never_runs_an_instant_again_whose_run_is_gone(db: &TestDatabase) {
@@ -60,7 +105,7 @@ databases! {
         let runs = backfill(-20, -10).await;
         assert_eq!(runs.len(), 10);
         world.sql("UPDATE run SET state = 9").await;
-        assert_eq!(world.store.prune_runs(&runs).await.unwrap(), 10);
+        assert_eq!(world.store.prune_runs(&runs, 0).await.unwrap(), 10);
         assert_eq!(backfill(-20, -5).await.len(), 5);
         assert_eq!(world.store.backfilled(job.id, &[after(-20), after(-3)]).await.unwrap(), [after(-20)]);
     }
