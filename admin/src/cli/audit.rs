@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::sync::Arc;
 
 use carillon_admin::config::{Error, LogFormat};
-use carillon_admin::pipeline::gaps::{Difference, Look, look};
+use carillon_admin::pipeline::gaps::{Difference, Look, look, look_at_deleted};
 use carillon_admin::store::Store;
 use carillon_scheduler::{Clock as _, Millis, SystemClock};
 use chrono::{DateTime, SecondsFormat};
@@ -47,7 +47,7 @@ pub struct Refused(i64);
 #[derive(Default)]
 struct Sum {
     jobs: usize,
-    delays: usize,
+    deleted: usize,
     differences: usize,
     unexplained: u64,
 }
@@ -75,10 +75,9 @@ pub async fn run(wish: Wish) -> anyhow::Result<()> {
             written(now - wish.since),
             sum.differences,
             sum.unexplained,
-            match sum.delays {
+            match sum.deleted {
                 0 => String::new(),
-                delays =>
-                    format!("; {delays} jobs of fixed delay have no instants to compare with"),
+                deleted => format!("; {deleted} of the jobs are deleted"),
             }
         )?;
     }
@@ -97,15 +96,23 @@ async fn audit(
 ) -> anyhow::Result<Sum> {
     let mut sum = Sum::default();
     if let Some(id) = wish.job {
-        let found = look(store, id, now - wish.since, now, INSTANTS).await?;
-        sum.add(id, &found.ok_or(Refused(id))?, wish, now, out)?;
+        let found = match look(store, id, now - wish.since, now, INSTANTS).await? {
+            Some(found) => found,
+            None => {
+                let deleted = store.deleted_jobs(0, id - 1, 1).await?;
+                let job = deleted.iter().find(|job| job.job_id == id);
+                let job = job.ok_or(Refused(id))?;
+                look_at_deleted(store, job, now - wish.since, now, INSTANTS).await?
+            }
+        };
+        sum.add(id, &found, wish, now, out)?;
         return Ok(sum);
     }
     let mut after = 0;
     loop {
         let ids = store.job_ids(after, 500).await?;
         let Some(last) = ids.last() else {
-            return Ok(sum);
+            break;
         };
         after = *last;
         for id in ids {
@@ -113,6 +120,18 @@ async fn audit(
             if let Some(found) = look(store, id, now - wish.since, now, INSTANTS).await? {
                 sum.add(id, &found, wish, now, out)?;
             }
+        }
+    }
+    let (since, mut after) = (now - wish.since, 0);
+    loop {
+        let deleted = store.deleted_jobs(since, after, 500).await?;
+        let Some(last) = deleted.last() else {
+            return Ok(sum);
+        };
+        after = last.job_id;
+        for job in deleted {
+            let found = look_at_deleted(store, &job, since, now, INSTANTS).await?;
+            sum.add(job.job_id, &found, wish, now, out)?;
         }
     }
 }
@@ -127,7 +146,7 @@ impl Sum {
         out: &mut impl Write,
     ) -> io::Result<()> {
         self.jobs += 1;
-        self.delays += usize::from(look.is_delay);
+        self.deleted += usize::from(look.deleted_at.is_some());
         for difference in &look.differences {
             self.differences += 1;
             if !difference.is_explained() {
@@ -138,7 +157,7 @@ impl Sum {
                 false => writeln!(out, "{}", line(difference, look))?,
             }
         }
-        if look.reached < now && !wish.json {
+        if look.reached < look.deleted_at.unwrap_or(now) && !wish.json {
             writeln!(
                 out,
                 "job {id} `{}`: looked at up to {}; it fires too often for more at once",
@@ -233,7 +252,7 @@ mod tests {
             name: "Settle".into(),
             differences: vec![],
             reached: 0,
-            is_delay: false,
+            deleted_at: None,
         };
         let mut difference = Difference {
             job_id: 7,

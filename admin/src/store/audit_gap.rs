@@ -19,6 +19,15 @@ pub struct Records {
     pub pruned_to: Option<Millis>,
 }
 
+/// A fire of a fixed delay.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Link {
+    /// Its instant.
+    pub at: Millis,
+    /// When the last of its runs ended; None: one is on its way.
+    pub ended_at: Option<Millis>,
+}
+
 /// A run that was marked, or that ended, no later than this after a change began may have been kept by it: the change may
 /// have waited for the database and for its locks meanwhile.
 const KEPT_WITHIN: i64 = 15_000;
@@ -79,6 +88,24 @@ impl Store {
             ranges,
             pruned_to,
         })
+    }
+
+    /// The fires of a job by schedule, after `from`, up to and including `to`, the earliest first.
+    pub async fn links_of(&self, job_id: i64, from: Millis, to: Millis) -> Result<Vec<Link>> {
+        let text = "SELECT fire_no, COUNT(CASE WHEN state IN (0, 1, 2) THEN 1 END), MAX(finished_at) FROM run \
+                    WHERE fire_no > ? AND fire_no <= ? AND job_id = ? AND cause = 0 GROUP BY fire_no ORDER BY fire_no";
+        let values = vec![from.into(), to.into(), job_id.into()];
+        let rows = self.all(&self.read, text, values).await?;
+        let link = |row| {
+            let mut columns = Columns::of(row);
+            let (at, open): (Millis, i64) = (columns.next()?, columns.next()?);
+            let ended_at: Option<Millis> = columns.next()?;
+            Ok(Link {
+                at,
+                ended_at: ended_at.filter(|_| open == 0),
+            })
+        };
+        rows.iter().map(link).collect()
     }
 
     /// Instants of a job's schedule up to this one may have no record any more.

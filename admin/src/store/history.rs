@@ -101,6 +101,28 @@ impl Era {
     }
 }
 
+/// The definition of a job from which all earlier ones follow.
+pub(super) struct Newest {
+    pub id: i64,
+    /// None: as its last change says.
+    pub revision: Option<i64>,
+    pub members: Map<String, Value>,
+    pub created_at: Millis,
+    pub updated_at: Millis,
+}
+
+impl Newest {
+    fn of(job: &Job) -> Self {
+        Self {
+            id: job.id,
+            revision: Some(job.revision),
+            members: members(job),
+            created_at: job.created_at,
+            updated_at: job.updated_at,
+        }
+    }
+}
+
 /// More changes than this within the time that is looked at are not followed.
 const MOST_CHANGES: u32 = 1000;
 
@@ -120,9 +142,15 @@ impl Line {
 impl Store {
     /// The definitions of a job since then, the oldest first. There is always one.
     pub async fn eras(&self, job: &Job, since: Millis) -> Result<Vec<Era>> {
+        self.eras_before(&Newest::of(job), since).await
+    }
+
+    /// Backwards from the newest definition.
+    pub(super) async fn eras_before(&self, job: &Newest, since: Millis) -> Result<Vec<Era>> {
         let lines = self.changes_since(job.id, since).await?;
-        let mut members = members(job);
-        let mut revision = Some(job.revision);
+        let mut members = job.members.clone();
+        let newest = lines.first().and_then(Line::revision);
+        let mut revision = job.revision.or(newest);
         let (mut eras, mut to) = (vec![], None);
         if lines.first().map(Line::revision) != Some(revision) && job.updated_at > since {
             // Its last change has left no line; the row itself says when it was.

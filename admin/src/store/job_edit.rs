@@ -186,7 +186,7 @@ impl Store {
             Change::Delete => ("delete", self.erase(&tx, &old, wish.now).await?),
         };
         let detail = match wish.change {
-            Change::Delete => json!({"before": audited(&old)}),
+            Change::Delete => numbered(json!({"before": audited(&old)}), old.revision + 1),
             _ => numbered(difference(&audited(&old), &audited(&new)), new.revision),
         };
         let entry = AuditEntry::new(wish.actor, wish.now, action, ("job", id), detail);

@@ -11,6 +11,7 @@ mod calendar;
 mod calendar_use;
 mod children;
 mod connect;
+pub mod deleted;
 mod dialect;
 mod error;
 mod escalate;

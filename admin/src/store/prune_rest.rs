@@ -38,9 +38,11 @@ impl Store {
         done += self
             .prune_by_key("login_throttle", "subject", "until_at < ?", now - DAY)
             .await?;
-        for table in ["pruned", "backfill_done"] {
+        // The gap audit looks at a deleted job as long as its deletion is on record.
+        let on_record = " AND NOT EXISTS (SELECT 1 FROM audit WHERE audit.object = 'job' AND audit.object_id = pruned.job_id AND audit.action = 'delete')";
+        for (table, unless) in [("pruned", on_record), ("backfill_done", "")] {
             let text = format!(
-                "DELETE FROM {table} WHERE NOT EXISTS (SELECT 1 FROM job WHERE job.id = {table}.job_id)"
+                "DELETE FROM {table} WHERE NOT EXISTS (SELECT 1 FROM job WHERE job.id = {table}.job_id){unless}"
             );
             done += self
                 .execute(&self.write, &text, vec![])

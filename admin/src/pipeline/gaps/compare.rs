@@ -21,6 +21,8 @@ pub struct Asked<'a> {
     pub resume_from: Option<Millis>,
     /// Its schedule has had all its fires.
     pub is_used_up: bool,
+    /// It is gone: where it stood then is not known any more.
+    pub is_deleted: bool,
     /// The eras of the span, the oldest first, and before which instant each finds records of the one before.
     pub eras: &'a [(Era, Option<Millis>)],
     pub records: &'a Records,
@@ -37,7 +39,7 @@ pub fn compare(asked: &Asked<'_>) -> (Vec<Difference>, Millis) {
             after: asked.from.max(era.from),
             to: asked.to.min(era.to.unwrap_or(asked.to)),
             kept: *kept,
-            is_last: index + 1 == asked.eras.len(),
+            is_last: index + 1 == asked.eras.len() && !asked.is_deleted,
         };
         if span.after >= span.to {
             continue;
@@ -152,7 +154,10 @@ fn missing(asked: &Asked<'_>, era: &Era, later: Option<&Era>, span: &Span, at: M
     let is_paused = later
         .and_then(|later| later.begun_by.as_ref())
         .is_some_and(|change| change.action == "pause");
-    if is_paused && !has_later_record && asked.resume_from.is_some_and(|from| at >= from) {
+    let resumes = asked
+        .resume_from
+        .map_or(asked.is_deleted, |from| at >= from);
+    if is_paused && !has_later_record && resumes {
         return Reason::Paused;
     }
     match has_limit && !has_later_record {

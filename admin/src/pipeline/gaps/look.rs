@@ -3,8 +3,10 @@
 use carillon_scheduler::Millis;
 
 use super::Difference;
+use super::chain::Chain;
 use super::compare::{Asked, compare};
 use crate::store::audit_gap::Records;
+use crate::store::deleted::Deleted;
 use crate::store::history::Era;
 use crate::store::{self, Job, Store};
 
@@ -15,8 +17,8 @@ pub struct Look {
     pub differences: Vec<Difference>,
     /// Instants after `from` were looked at up to here.
     pub reached: Millis,
-    /// Its fires are counted from the ends of its runs: there is nothing to compare with.
-    pub is_delay: bool,
+    /// When it was deleted; it was looked at up to then.
+    pub deleted_at: Option<Millis>,
 }
 
 /// A change lies at most so far before a span whose records it explains, in ms.
@@ -71,18 +73,8 @@ impl Gathered {
         let Some(job) = store.job(job_id).await? else {
             return Ok(None);
         };
-        let mut eras: Vec<(Era, Option<Millis>)> = vec![];
-        for era in store.eras(&job, from - BEFORE).await? {
-            let before = eras.last().map(|(era, _)| era);
-            // With the same instants as before, whatever the change has kept is one of them; and a new job has no before.
-            let kept = match before {
-                Some(before) if !before.is_like(&era) => store.kept_ahead(job_id, era.from).await?,
-                _ => vec![],
-            };
-            let of_before = |at: &Millis| before.is_some_and(|era| era.may_say(*at));
-            let kept = kept.into_iter().filter(of_before).max();
-            eras.push((era, kept));
-        }
+        let eras = store.eras(&job, from - BEFORE).await?;
+        let eras = with_kept(store, job_id, eras).await?;
         let records = store.records_of(job_id, from, to).await?;
         Ok(Some(Self { job, eras, records }))
     }
@@ -96,6 +88,7 @@ impl Gathered {
             cursor: self.job.next_fire_at,
             resume_from: self.job.resume_from_at,
             is_used_up: self.job.fires_left == Some(0),
+            is_deleted: false,
             eras: &self.eras,
             records: &self.records,
             budget,
@@ -113,14 +106,103 @@ async fn try_look(
     let Some(gathered) = Gathered::of(store, job_id, from, to).await? else {
         return Ok(None);
     };
-    let (differences, reached) = gathered.compare(from, to, budget);
+    let (mut differences, reached) = gathered.compare(from, to, budget);
+    if has_delay(&gathered.eras) {
+        // The links first: a chain that is whole by then was whole before.
+        let links = store.links_of(job_id, from, to).await?;
+        let broken = store.broken_chains(gathered.job.shard).await?;
+        let chain = Chain {
+            job_id,
+            from,
+            to,
+            eras: &gathered.eras,
+            links: &links,
+            records: &gathered.records,
+            is_broken: broken.contains(&job_id),
+        };
+        differences.extend(chain.gaps());
+        differences.sort_by_key(|difference| difference.from);
+    }
     let job = gathered.job;
-    let is_delay = job.draft.schedule.kind() == "fixed_delay";
     let look = Look {
         name: job.draft.name,
         differences,
         reached,
-        is_delay,
+        deleted_at: None,
     };
     Ok(Some((look, job.revision)))
+}
+
+/// Compares the records of a job that is gone, up to its deletion, with what its definitions said.
+///
+/// # Errors
+/// The database could not be asked.
+pub async fn look_at_deleted(
+    store: &Store,
+    job: &Deleted,
+    from: Millis,
+    to: Millis,
+    budget: usize,
+) -> store::Result<Look> {
+    let (job_id, to) = (job.job_id, to.min(job.at));
+    let eras = store.eras_of_deleted(job, from - BEFORE).await?;
+    let eras = with_kept(store, job_id, eras).await?;
+    let records = store.records_of(job_id, from, to).await?;
+    let (mut differences, reached) = compare(&Asked {
+        job_id,
+        from,
+        to,
+        cursor: None,
+        resume_from: None,
+        is_used_up: false,
+        is_deleted: true,
+        eras: &eras,
+        records: &records,
+        budget,
+    });
+    if has_delay(&eras) {
+        let chain = Chain {
+            job_id,
+            from,
+            to,
+            eras: &eras,
+            links: &store.links_of(job_id, from, to).await?,
+            records: &records,
+            is_broken: false,
+        };
+        differences.extend(chain.gaps());
+        differences.sort_by_key(|difference| difference.from);
+    }
+    Ok(Look {
+        name: job.name.clone(),
+        differences,
+        reached,
+        deleted_at: Some(job.at),
+    })
+}
+
+fn has_delay(eras: &[(Era, Option<Millis>)]) -> bool {
+    let is_delay = |era: &Era| era.schedule().is_some_and(|it| it.is_delay());
+    eras.iter().any(|(era, _)| is_delay(era))
+}
+
+/// Before which instant each finds records of the one before.
+async fn with_kept(
+    store: &Store,
+    job_id: i64,
+    eras: Vec<Era>,
+) -> store::Result<Vec<(Era, Option<Millis>)>> {
+    let mut found: Vec<(Era, Option<Millis>)> = vec![];
+    for era in eras {
+        let before = found.last().map(|(era, _)| era);
+        // With the same instants as before, whatever the change has kept is one of them; and a new job has no before.
+        let kept = match before {
+            Some(before) if !before.is_like(&era) => store.kept_ahead(job_id, era.from).await?,
+            _ => vec![],
+        };
+        let of_before = |at: &Millis| before.is_some_and(|era| era.may_say(*at));
+        let kept = kept.into_iter().filter(of_before).max();
+        found.push((era, kept));
+    }
+    Ok(found)
 }

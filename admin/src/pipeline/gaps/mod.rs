@@ -1,13 +1,14 @@
 //! The gap audit: what every job's schedule says is compared with what is on record, by a second look at the history of
 //! its definitions. Whatever the claims did wrong is found here, and nothing is mended: it is told.
 
+mod chain;
 mod compare;
 mod look;
 mod watch;
 
 use carillon_scheduler::Millis;
 
-pub use look::{Gathered, Look, look};
+pub use look::{Gathered, Look, look, look_at_deleted};
 pub use watch::Gaps;
 
 /// Instants of one job that differ in one way for one reason.

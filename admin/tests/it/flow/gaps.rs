@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use carillon_admin::pipeline::gaps::{Found, Reason, look};
+use carillon_admin::pipeline::gaps::{Found, Reason, look, look_at_deleted};
 use carillon_admin::runtime::Service as _;
 use carillon_admin::store::Job;
 use carillon_scheduler::{Clock as _, JobDraft, ManualClock, Millis, MisfirePolicy, ScheduleDraft};
@@ -144,6 +144,60 @@ databases! {
         let found = differences(&node, &job).await;
         assert_eq!((found[0].1, found[0].2), (Found::Unlooked, Reason::Unknown), "{found:?}");
         assert!(found.iter().all(|it| it.2 != Reason::Unexplained), "{found:?}");
+    }
+
+    async fn m001_41_a_fixed_delay_that_stops_for_long_is_found(db: &TestDatabase) {
+        let node = node(db).await;
+        let job = node.job(|draft| draft.schedule = ScheduleDraft::fixed_delay(10)).await;
+        // Without an executor each fire fails a second after it was due.
+        pass(&node, 200).await;
+        assert_eq!(differences(&node, &job).await, []);
+        let runs = node.runs(&job).await;
+        assert!(runs.len() > 15, "{runs:?}");
+        let second = |at: Millis| (at - START) / 1000;
+        let gone = &runs[5..12];
+        let (from, to) = (gone[0].fire_no, gone[6].fire_no);
+        sql(db, &format!("DELETE FROM run WHERE job_id = {} AND fire_no >= {from} AND fire_no <= {to}", job.id)).await;
+        assert_eq!(differences(&node, &job).await, [(1, Found::Missing, Reason::Unexplained, second(from))]);
+        // Whoever disables it, and enables it later, begins it anew.
+        for enabled in [false, true] {
+            let now = node.clock.now();
+            node.store.set_job_enabled(job.id, enabled, now, &actor()).await.unwrap();
+            pass(&node, 150).await;
+        }
+        assert_eq!(differences(&node, &job).await.len(), 1);
+        // Its last run has ended, and nobody has set its next instant.
+        while node.store.job(job.id).await.unwrap().unwrap().next_fire_at.is_none() {
+            pass(&node, 1).await;
+        }
+        sql(db, &format!("DELETE FROM job_clock WHERE job_id = {}", job.id)).await;
+        node.clock.advance(std::time::Duration::from_secs(100));
+        assert_eq!(differences(&node, &job).await.len(), 2);
+    }
+
+    async fn m001_41_a_deleted_job_is_looked_at_up_to_its_end(db: &TestDatabase) {
+        let node = node(db).await;
+        let job = node.every(2, |_| {}).await;
+        pass(&node, 9).await;
+        let draft = JobDraft { schedule: ScheduleDraft::fixed_rate(3), ..job.draft.clone() };
+        let job = node.edit(&job, draft).await;
+        pass(&node, 28).await;
+        let deleted_at = node.clock.now();
+        node.store.delete_job(job.id, deleted_at, &actor()).await.unwrap();
+        pass(&node, 10).await;
+        let found = async || {
+            let deleted = node.store.deleted_jobs(START - 1000, 0, 10).await.unwrap();
+            assert_eq!((deleted.len(), deleted[0].job_id, deleted[0].name.as_str()), (1, job.id, "job"));
+            let look = look_at_deleted(&node.store, &deleted[0], START - 1000, node.clock.now(), 1000).await.unwrap();
+            assert_eq!((look.reached, look.deleted_at), (deleted_at, Some(deleted_at)));
+            look.differences.iter().map(|it| (it.count, it.found, it.reason, (it.from - START) / 1000)).collect::<Vec<_>>()
+        };
+        assert_eq!(found().await, []);
+        for lost in [4, 33] {
+            sql(db, &format!("DELETE FROM run WHERE job_id = {} AND fire_no = {}", job.id, START + lost * 1000)).await;
+        }
+        let lost = |second| (1, Found::Missing, Reason::Unexplained, second);
+        assert_eq!(found().await, [lost(4), lost(33)], "each by the definition of its time");
     }
 
     async fn a_limit_of_fires_and_a_fixed_delay_lack_nothing(db: &TestDatabase) {

@@ -57,6 +57,7 @@ fn found(
         from: T,
         to: T + 20_000,
         cursor: cursor.map(|at| T + at * 1000),
+        is_deleted: false,
         resume_from: cursor.is_none().then_some(T + 8_000),
         is_used_up: false,
         eras,
@@ -140,6 +141,7 @@ fn a_job_that_fires_too_often_is_looked_at_in_part() {
     let eras = [era(0, None, 1, "create")];
     let records = Records::default();
     let asked = Asked {
+        is_deleted: false,
         job_id: 7,
         from: T,
         to: T + 20_000,
