@@ -6,8 +6,12 @@ use carillon_scheduler::{Outcome, RunEvent, RunState};
 
 use super::{Complete, Error, Pipeline};
 use crate::executor::{self, LogAnswer};
+use crate::store::Actor;
 use crate::store::attend::Whereabouts;
 use crate::store::settle::{Finding, FollowUp};
+
+/// Of the note that says how somebody knows what became of a run.
+pub const NOTE_CHARS: usize = 500;
 
 /// What became of the wish to end a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,15 +81,17 @@ impl Pipeline {
         Ok(())
     }
 
-    /// A person knows what became of a run that is `unknown` or `lost`: their word counts as evidence.
+    /// A person knows what became of a run that is `unknown` or `lost`: their word counts as evidence. The audit keeps who
+    /// said it, and how they know.
     ///
     /// # Errors
-    /// No such run; it is not open to evidence; the database.
+    /// No such run; it is not open to evidence, or not any more; the database.
     pub async fn resolve_by_hand(
         self: &Arc<Self>,
         run_id: i64,
         outcome: Outcome,
         note: &str,
+        actor: &Actor,
     ) -> Result<(), Error> {
         let run = self.store.whereabouts(run_id).await?;
         let state = run.ok_or(Error::MissingRun)?.state;
@@ -107,6 +113,21 @@ impl Pipeline {
         };
         let settled = self.store.settle(&findings, &follow_up).await?;
         Complete(self.clone()).tell(&findings, &settled);
+        if settled.changed.is_empty() {
+            // Somebody else was quicker, with a report or another word.
+            let run = self.store.whereabouts(run_id).await?;
+            return Err(run.map_or(Error::MissingRun, |run| Error::NotOpen(run.state)));
+        }
+        let word = if outcome == Outcome::Succeeded {
+            "succeeded"
+        } else {
+            "failed"
+        };
+        let detail = serde_json::json!({"outcome": word, "note": note});
+        let now = self.clock.now();
+        self.store
+            .record_audit(actor, "resolve", ("run", run_id), detail, now)
+            .await?;
         Ok(())
     }
 

@@ -68,7 +68,7 @@ use crate::store::adopt::Waiting;
 use crate::store::reshard::MAX_SHARDS;
 use crate::store::settle::Finding;
 
-pub use attend::{Kill, LogPage};
+pub use attend::{Kill, LogPage, NOTE_CHARS};
 pub use attention::{Escalate, Pending};
 pub use backfill::{Backfilling, MAX_CONCURRENT, MAX_INSTANTS, Range};
 pub use complete::{Complete, NotStored};

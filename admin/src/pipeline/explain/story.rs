@@ -155,20 +155,19 @@ fn recorded(run: &RunView) -> String {
             time(run.due_at)
         ));
     }
-    match (run.epoch, &run.owner) {
-        (0, _) => line.push_str(&format!(
-            ": recorded by a change or a request; no holder of shard {} has taken it up.",
-            run.shard
-        )),
-        (epoch, Some(node)) => line.push_str(&format!(
-            ": held by node {node} under epoch {epoch} of shard {}.",
-            run.shard
-        )),
-        (epoch, None) => line.push_str(&format!(
-            ": held under epoch {epoch} of shard {}.",
-            run.shard
-        )),
-    }
+    // The shard is the one of now: another number of shards moves what is open, and leaves the epoch as it was.
+    let shard = run.shard;
+    line.push_str(&match (run.epoch, &run.owner) {
+        (0, _) if run.marked_at.is_none() => {
+            format!(": no holder of shard {shard} has taken it up.")
+        }
+        (0, Some(node)) => format!(": held by node {node}; in shard {shard}."),
+        (0, None) => format!(": in shard {shard}."),
+        (epoch, Some(node)) => {
+            format!(": held by node {node} under epoch {epoch}; in shard {shard}.")
+        }
+        (epoch, None) => format!(": held under epoch {epoch}; in shard {shard}."),
+    });
     line
 }
 

@@ -20,6 +20,7 @@ mod jobs;
 mod log;
 mod preview;
 pub mod problem;
+mod resolve;
 mod rules;
 mod run;
 mod run_now;
@@ -87,6 +88,11 @@ fn pages(cfg: &mut ServiceConfig) {
             resource("/runs/{id}/kill")
                 .get(run::ask_kill)
                 .post(run::kill),
+        )
+        .service(
+            resource("/runs/{id}/resolve")
+                .get(resolve::ask)
+                .post(resolve::resolve),
         )
         .service(resource("/forecast").get(forecast::page))
         .service(resource("/calendars").get(calendars::list))

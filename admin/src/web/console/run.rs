@@ -14,7 +14,7 @@ use crate::store::{Job, RunView};
 use crate::web::State;
 use crate::web::html::{self, Frame, duration, see_other_with};
 
-async fn find(state: &State, id: i64) -> Result<RunView, Problem> {
+pub(super) async fn find(state: &State, id: i64) -> Result<RunView, Problem> {
     state.store.run(id).await?.ok_or(Problem::Missing("run"))
 }
 
@@ -138,6 +138,11 @@ impl Page {
             run.state,
             RunState::Claimed | RunState::Sending | RunState::Running
         ) && run.kill_asked_at.is_none()
+    }
+
+    /// Nobody knows what became of it; somebody may.
+    fn can_be_resolved(&self) -> bool {
+        matches!(self.row.run.state, RunState::Unknown | RunState::Lost)
     }
 
     /// Parameters of this fire, or of its job as it is now.

@@ -1,6 +1,7 @@
 //! What is done to jobs, runs and apps without script: each action leads back with a message.
 
 use carillon_scheduler::{RunState, ScheduleDraft};
+use sea_orm::ConnectionTrait as _;
 
 use super::run;
 use super::visitor::Console;
@@ -143,6 +144,64 @@ fn a_kill_asks_first_and_cancels_what_was_not_sent() {
         assert!(page.contains("The run is cancelled; it had not been sent."));
         assert!(page.contains("data-state=\"cancelled\"") && !page.contains("/kill\""));
         assert!(page.contains("There is no log"));
+    });
+}
+
+#[test]
+fn m001_40_a_run_whose_outcome_nobody_knows_is_resolved_with_a_note() {
+    run(async {
+        let console = Console::start().await;
+        console.job(|_| ()).await;
+        let admin = console.admin().await;
+        let pressed = admin.submit("/jobs/1/run", &[("key", "k")]).await;
+        let run = pressed.location().to_owned();
+        let path = format!("{run}/resolve");
+        let link = format!("href=\"{path}\"");
+        assert!(
+            !admin.get(&run).await.body.contains(&link),
+            "it is not lost"
+        );
+        let early = admin.get(&path).await;
+        assert_eq!((early.status, early.location()), (303, run.as_str()));
+        let path_of_file = console.config.data_dir.join("carillon.db");
+        let database = sea_orm::Database::connect(format!("sqlite://{}", path_of_file.display()));
+        let database = database.await.unwrap();
+        database
+            .execute_unprepared("UPDATE run SET state = 4")
+            .await
+            .unwrap();
+        assert!(admin.get(&run).await.body.contains(&link));
+        assert!(admin.get(&path).await.body.contains("The run is lost"));
+        let wrong = admin
+            .submit(&path, &[("outcome", "killed"), ("note", "  ")])
+            .await;
+        assert_eq!(wrong.status, 422);
+        assert!(wrong.error("outcome").unwrap().contains("Choose"));
+        assert!(wrong.error("note").unwrap().contains("how you know"));
+        let word = [("outcome", "succeeded"), ("note", "the <file> is there")];
+        let answer = admin.submit(&path, &word).await;
+        assert_eq!((answer.status, answer.location()), (303, run.as_str()));
+        let page = admin.get(&run).await.body;
+        assert!(page.contains("The run is resolved.") && page.contains("data-state=\"succeeded\""));
+        assert!(!page.contains("<file>") && !page.contains(&link));
+        let id = run.rsplit('/').next().unwrap().parse().unwrap();
+        let audit = console.store.audit_entries(Some(("run", id)), None, 10);
+        let entry = audit.await.unwrap().items.remove(0);
+        assert_eq!(
+            (entry.action.as_str(), entry.actor.as_str()),
+            ("resolve", "admin")
+        );
+        assert!(entry.detail.contains("the <file> is there"));
+        // Once is enough.
+        let again = admin.submit(&path, &word).await;
+        assert_eq!((again.status, again.location()), (303, run.as_str()));
+        assert!(
+            admin
+                .get(&run)
+                .await
+                .body
+                .contains("known by now: it is succeeded")
+        );
     });
 }
 

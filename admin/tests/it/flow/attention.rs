@@ -8,6 +8,7 @@ use carillon_scheduler::{AlarmKind, Clock as _, JobDraft, Outcome, RunState};
 
 use super::node::Node;
 use super::recorder::{Recorder, Reply};
+use crate::conformance::world::actor;
 use crate::services::{Kind, on};
 
 fn flow(test: impl AsyncFnOnce(&Node)) {
@@ -138,8 +139,9 @@ fn m001_40_an_alarm_that_nobody_resolves_escalates_at_its_age_and_once() {
         let count = "carillon_alarms_escalated_total{kind=\"unknown\"} 1";
         assert!(node.metrics().contains(count));
         // A person looks at last.
-        let pipeline = &node.pipeline;
-        let by_hand = pipeline.resolve_by_hand(run_id, Outcome::Succeeded, "the file is there");
+        let (pipeline, by) = (&node.pipeline, actor());
+        let by_hand =
+            pipeline.resolve_by_hand(run_id, Outcome::Succeeded, "the file is there", &by);
         by_hand.await.unwrap();
         let row = alarms(node).await.remove(0);
         assert_eq!((row.is_open, row.level), (false, 1));

@@ -50,7 +50,7 @@ databases! {
             "is an instant of job 1 `Settle`, and it has a run.",
             "In force then: revision 1, since 2025-10-09T08:53:20Z (create by ",
             &format!("Run {id}: held by node "),
-            " of shard 1.",
+            "; in shard 1.",
             &format!("Chosen: {}, the only candidate", executor.address),
             &format!("sent once to {}, ", executor.address),
             "ms after it was due.",

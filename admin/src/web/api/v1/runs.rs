@@ -11,11 +11,9 @@ use super::error::Error;
 use super::params::Id;
 use super::query::Query;
 use super::views::{KillJson, List, LogJson, RunJson};
+use crate::pipeline::NOTE_CHARS;
 use crate::store::RunFilter;
 use crate::web::State;
-
-/// Of the note that says how somebody knows.
-pub const NOTE_CHARS: usize = 500;
 
 pub async fn list(state: Data<State>, mut query: Query) -> Result<HttpResponse, Error> {
     let filter = RunFilter {
@@ -89,17 +87,9 @@ pub async fn resolve(
         let message = format!("1 to {NOTE_CHARS} characters: how you know");
         return Err(Error::field("note", message));
     }
-    state.pipeline.resolve_by_hand(id.0, outcome, note).await?;
-    let detail = serde_json::json!({"outcome": word.outcome, "note": note});
-    state
-        .store
-        .record_audit(
-            &caller.0,
-            "resolve",
-            ("run", id.0),
-            detail,
-            state.clock.now(),
-        )
+    let pipeline = &state.pipeline;
+    pipeline
+        .resolve_by_hand(id.0, outcome, note, &caller.0)
         .await?;
     let run = state.store.run(id.0).await?.ok_or_else(Error::internal)?;
     Ok(HttpResponse::Ok().json(RunJson::from(run)))

@@ -4,14 +4,13 @@ use carillon_scheduler::{AlarmKind, Cause, MisfirePolicy, RunState, SkipReason};
 use serde_json::{Map, Value, json};
 
 use super::super::error::CODES;
-use super::super::runs::NOTE_CHARS;
 use super::super::views::KILLS;
 use super::build::{answer, id, list, nullable, object, schema, text, time, words};
 use super::{
     ahead_schemas, explained_schemas, job_schemas, retention_schemas, route_schemas,
     schedule_schemas,
 };
-use crate::pipeline::{MAX_CONCURRENT, MAX_INSTANTS};
+use crate::pipeline::{MAX_CONCURRENT, MAX_INSTANTS, NOTE_CHARS};
 
 pub fn all() -> Value {
     let next_place =
