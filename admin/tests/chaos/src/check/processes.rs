@@ -57,6 +57,7 @@ fn counters(history: &History, findings: &mut Findings) {
     for (name, total) in [
         ("fence_hits", "carillon_fence_hits_total"),
         ("alarms", "carillon_alarms_total"),
+        ("fires_missed", "carillon_fires_missed_total"),
     ] {
         findings.totals.insert(name, summed(history, total) as i64);
     }

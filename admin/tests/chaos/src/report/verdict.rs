@@ -57,6 +57,9 @@ pub fn judge(history: &History, findings: &Findings) -> Verdict {
             "only {offered} instants of {nominal:.0} were offered"
         ));
     }
+    if let missed @ 1.. = total("fires_missed") {
+        reasons.push(format!("the nodes' own audit missed {missed} instants"));
+    }
     let failed = history.faults.iter().filter(|fault| fault.failed);
     reasons.extend(failed.map(|fault| format!("card {}: {}", fault.card, fault.note.trim())));
     if let Some(panics @ 1..) = meta.logged.get("panics") {
