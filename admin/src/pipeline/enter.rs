@@ -6,6 +6,7 @@ use super::Pipeline;
 use crate::store::adopt::Waiting;
 
 impl Pipeline {
+    /// Wakes the tick if this is due before all others.
     pub(super) fn put_in_ring(&self, run: Waiting, at: Millis) {
         let mut ring = self.ring();
         let next = ring.next_due();

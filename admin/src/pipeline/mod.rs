@@ -255,7 +255,6 @@ impl Pipeline {
         self.ring.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Wakes the tick if this is due before all others.
     /// Stops working a shard: no claims, no marks, nothing of it in memory.
     fn step_down(&self, shard: i32, epoch: i64) {
         if self.holdings.drop(shard, epoch) {
