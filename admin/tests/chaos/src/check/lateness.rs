@@ -35,8 +35,11 @@ pub struct ClassTimes {
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Times {
     pub quiet: ClassTimes,
+    /// Without the runs that were asked again.
     pub by_class: BTreeMap<String, ClassTimes>,
-    /// From the end of each fault to the first five seconds in which all is on time: ms.
+    /// Runs whose outcome was unknown and that their executor was asked to take once more.
+    pub asked_again: ClassTimes,
+    /// From the end of each fault to the first five seconds in which all is on time, those aside: ms.
     pub recovery_p50_ms: Millis,
     pub recovery_max_ms: Millis,
     /// How late the machine woke the suite's own threads: bounds are wider by what it was around their instant.
@@ -53,6 +56,8 @@ struct Delay {
     bound: Millis,
     class: Option<Class>,
     typical: bool,
+    /// Its first request may never have left: what the resolver's wait costs is told apart.
+    asked_again: bool,
 }
 
 /// The engine's wait before an unanswered run is resolved, its audit's period, and a second.
@@ -111,6 +116,7 @@ pub fn check(history: &History, index: &Index<'_>, findings: &mut Findings) {
             bound,
             class,
             typical: !new && !matches!(index.group(run.job_id), "hole" | "edited"),
+            asked_again: run.sends > 1,
         });
     }
     findings.times = times(history, &delays, &machine);
@@ -136,7 +142,7 @@ fn times(history: &History, delays: &[Delay], machine: &Machine) -> Times {
         class_times(
             delays
                 .iter()
-                .filter(|delay| delay.typical && delay.class == class),
+                .filter(|delay| delay.typical && !delay.asked_again && delay.class == class),
         )
     };
     let quiet = of(None);
@@ -153,6 +159,7 @@ fn times(history: &History, delays: &[Delay], machine: &Machine) -> Times {
         machine_pressure: machine.pressure(),
         quiet,
         by_class,
+        asked_again: class_times(delays.iter().filter(|delay| delay.asked_again)),
         recovery_p50_ms: percentile(&recoveries, 50),
         recovery_max_ms: recoveries.last().copied().unwrap_or(0),
     }
@@ -186,7 +193,7 @@ pub fn percentile(sorted: &[Millis], percent: usize) -> Millis {
 fn recoveries(history: &History, delays: &[Delay]) -> Vec<Millis> {
     let mut late: Vec<Millis> = delays
         .iter()
-        .filter(|d| d.late > QUIET)
+        .filter(|d| d.late > QUIET && !d.asked_again)
         .map(|d| d.at)
         .collect();
     late.sort_unstable();

@@ -37,6 +37,7 @@ pub fn text_of(history: &History, findings: &Findings, out: &mut String) -> std:
     for (class, of_class) in &findings.times.by_class {
         times(out, class, of_class)?;
     }
+    times(out, "asked again", &findings.times.asked_again)?;
     writeln!(
         out,
         "recovery: p50 {} ms, max {} ms; the machine: stalls p99 {} ms, CPU pressure {} %",
