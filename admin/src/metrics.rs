@@ -27,6 +27,7 @@ pub struct Metrics {
     pub shards_held: IntGauge,
     pub shards_stopped: IntGauge,
     pub degraded: IntGauge,
+    pub skew: IntGauge,
     pub open_runs: prometheus::IntGaugeVec,
     pub clock_difference: Gauge,
 }
@@ -176,6 +177,11 @@ impl Metrics {
                 &r,
                 "carillon_degraded",
                 "1 while Redis is set and cannot be reached.",
+            ),
+            skew: gauge(
+                &r,
+                "carillon_version_skew",
+                "Live nodes whose version or time zone edition differs from this one's.",
             ),
             open_runs: registered(
                 &r,

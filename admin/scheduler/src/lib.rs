@@ -20,6 +20,8 @@ mod words;
 
 pub use alarm::AlarmKind;
 pub use block::BlockStrategy;
+/// The edition of the time zone database that instants are computed with, such as `2025b`.
+pub use chrono_tz::IANA_TZDB_VERSION as TZDATA;
 pub use clock::{Clock, ManualClock, Observed, Sample, SystemClock};
 pub use job::{FieldError, JobDraft, JobSpec, validate_app_name};
 pub use misfire::{CatchUp, MisfirePolicy};

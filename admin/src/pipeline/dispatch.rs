@@ -57,7 +57,7 @@ pub async fn dispatch(pipeline: &Arc<Pipeline>, due: Vec<Waiting>) {
 async fn answered(pipeline: &Arc<Pipeline>, answered: Vec<(Waiting, Verdict)>) {
     let now = pipeline.clock.monotonic();
     let ours = answered.into_iter().filter(|(run, _)| {
-        let is_ours = pipeline.holdings.epoch(run.shard, now) == Some(run.epoch);
+        let is_ours = pipeline.holdings.marking_epoch(run.shard, now) == Some(run.epoch);
         if !is_ours {
             pipeline.overlaps.has_not_gone(run);
         }
@@ -105,7 +105,7 @@ async fn follow(pipeline: &Arc<Pipeline>, verdicts: impl Iterator<Item = (Waitin
 fn still_ours(pipeline: &Pipeline, due: Vec<Waiting>) -> Vec<Waiting> {
     let now = pipeline.clock.monotonic();
     due.into_iter()
-        .filter(|run| pipeline.holdings.epoch(run.shard, now) == Some(run.epoch))
+        .filter(|run| pipeline.holdings.marking_epoch(run.shard, now) == Some(run.epoch))
         .collect()
 }
 

@@ -43,6 +43,7 @@ mod histories;
 mod holdings;
 mod in_flight;
 mod jobs;
+mod letting_go;
 mod overlaps;
 mod prune;
 mod resolve;
@@ -255,27 +256,6 @@ impl Pipeline {
         self.ring.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Stops working a shard: no claims, no marks, nothing of it in memory.
-    fn step_down(&self, shard: i32, epoch: i64) {
-        if self.holdings.drop(shard, epoch) {
-            let dropped = self.ring().remove_shard(shard);
-            self.overlaps.remove_shard(shard);
-            tracing::debug!(shard, epoch, dropped, "stepped down from a shard");
-        }
-    }
-
-    /// The shard's lease has another epoch than ours: somebody else holds it, or the shards were divided anew.
-    fn fenced(&self, shard: i32, epoch: i64) {
-        self.metrics.fenced.inc();
-        tracing::warn!(
-            shard,
-            epoch,
-            "fenced: the shard has another epoch now, by another node or a new division"
-        );
-        self.step_down(shard, epoch);
-        self.shards_wake.notify_one();
-    }
-
     /// Redis is set and cannot be reached.
     pub fn is_degraded(&self) -> bool {
         self.metrics.degraded.get() == 1
@@ -311,13 +291,6 @@ impl Pipeline {
     /// Is another live node there to take over?
     pub fn has_peers(&self) -> bool {
         self.peers.load(Ordering::Relaxed)
-    }
-
-    /// Nothing more is marked: what is in the ring waits in its rows for the next holder.
-    pub fn close(&self) {
-        for (shard, held) in self.holdings.all() {
-            self.step_down(shard, held.epoch);
-        }
     }
 
     /// No new requests; waits for those under way.

@@ -1,7 +1,7 @@
 //! The nodes: each running process says that it lives.
 
 use super::{Result, Store};
-use carillon_scheduler::Millis;
+use carillon_scheduler::{Millis, TZDATA};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Node {
@@ -9,6 +9,11 @@ pub struct Node {
     pub address: String,
     pub version: String,
     pub seen_at: Millis,
+}
+
+/// What this process is, as its nodes tell each other: Carillon's version, and the zones that it reckons with.
+pub fn version() -> String {
+    format!("{}, tzdata {TZDATA}", env!("CARGO_PKG_VERSION"))
 }
 
 impl Store {
@@ -23,12 +28,7 @@ impl Store {
             .await?;
         if updated.rows_affected() == 0 {
             let text = "INSERT INTO node (id, address, version, seen_at) VALUES (?, ?, ?, ?)";
-            let values = vec![
-                id.into(),
-                address.into(),
-                env!("CARGO_PKG_VERSION").into(),
-                now.into(),
-            ];
+            let values = vec![id.into(), address.into(), version().into(), now.into()];
             self.execute(&self.write, text, values).await?;
         }
         Ok(())

@@ -5,6 +5,7 @@
 
 mod locks;
 mod renew;
+mod skew;
 mod stop;
 mod take;
 mod watch;
@@ -38,6 +39,7 @@ pub struct Shards {
     pub pipeline: Arc<Pipeline>,
     locks: locks::Locks,
     watch: watch::Watch,
+    skew: skew::Skew,
     /// Nothing new is taken any more.
     stopping: AtomicBool,
     /// Somebody else was quicker in this round.
@@ -50,6 +52,7 @@ impl Shards {
             pipeline,
             locks: locks::Locks::default(),
             watch: watch::Watch::default(),
+            skew: skew::Skew::default(),
             stopping: AtomicBool::new(false),
             refused: AtomicBool::new(false),
         }
@@ -96,6 +99,7 @@ impl Shards {
             live.iter().any(|node| node.id != pipeline.node),
             Ordering::Relaxed,
         );
+        self.skew.compare(pipeline, &live);
         let ids: Vec<&str> = live.iter().map(|node| node.id.as_str()).collect();
         let mut shares = fair_share(pipeline.shards(), &ids);
         Ok(shares
@@ -105,7 +109,8 @@ impl Shards {
             .collect())
     }
 
-    /// Surplus goes back one a round, so that no herd starts when a node joins.
+    /// Surplus goes back one a round, so that no herd starts when a node joins. What is due before its next holder has it
+    /// goes on being marked here.
     async fn hand_back(&self, wanted: &BTreeSet<i32>) {
         let surplus = self
             .pipeline
@@ -114,7 +119,7 @@ impl Shards {
             .into_iter()
             .find(|(shard, _)| !wanted.contains(shard));
         if let Some((shard, held)) = surplus {
-            self.pipeline.step_down(shard, held.epoch);
+            self.pipeline.holdings.hand_over(shard, held.epoch);
             self.release(shard, held.epoch).await;
             self.pipeline.leases.release(&[shard]).await;
         }

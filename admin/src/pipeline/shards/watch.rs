@@ -82,6 +82,11 @@ impl Shards {
                 pipeline.fenced(shard, held.epoch);
             }
         }
+        for (shard, epoch) in pipeline.holdings.all_handed_over() {
+            if now.get(&shard) != Some(&epoch) {
+                pipeline.let_go(shard);
+            }
+        }
     }
 
     async fn tell_of_going_back(&self, back: &[(i32, i64, i64)]) {

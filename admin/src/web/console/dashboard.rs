@@ -77,6 +77,13 @@ impl Page {
         let steps = self.steps.as_ref();
         steps.is_some_and(|steps| steps.job.is_none() && !steps.run)
     }
+
+    /// In their version, or in the time zones that they reckon with.
+    fn nodes_differ(&self) -> bool {
+        self.nodes
+            .windows(2)
+            .any(|pair| pair[0].node.version != pair[1].node.version)
+    }
 }
 
 /// `GET /`

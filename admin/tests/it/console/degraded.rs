@@ -4,10 +4,12 @@ use std::sync::Arc;
 
 use carillon_admin::config::random_secret;
 use carillon_admin::runtime::Service as _;
-use carillon_scheduler::ManualClock;
+use carillon_scheduler::{ManualClock, TZDATA};
+use sea_orm::ConnectionTrait as _;
 
 use super::run;
 use super::visitor::{Console, START};
+use crate::conformance::world::actor;
 use crate::services::{Kind, TestDatabase};
 
 #[test]
@@ -31,5 +33,38 @@ fn h04_every_page_says_that_the_node_is_degraded() {
         }
         let page = console.visitor().get("/login").await.body;
         assert!(!page.contains("degraded"), "not to strangers");
+    });
+}
+
+#[test]
+fn h28_nodes_of_different_versions_say_so() {
+    run(async {
+        let database = TestDatabase::new(Kind::Sqlite).await;
+        let mut config = database.config();
+        config.admin_password = Some(random_secret());
+        let console = Console::on(config, Arc::new(ManualClock::new(START))).await;
+        let admin = console.admin().await;
+        let actor = actor();
+        let made = console.store.create_app("orders", "Orders", START, &actor);
+        made.await.unwrap();
+        console.job(|_| ()).await;
+        let metrics = || console._services.shards.pipeline.metrics_text();
+        console._services.shards.step().await;
+        assert!(metrics().contains("carillon_version_skew 0"));
+        let page = admin.get("/").await.body;
+        assert!(page.contains(&format!("tzdata {TZDATA}")), "{page}");
+        assert!(!page.contains("data-testid=\"skew\""));
+
+        let raw = sea_orm::Database::connect(database.direct_url())
+            .await
+            .unwrap();
+        let older = format!(
+            "INSERT INTO node (id, address, version, seen_at) VALUES ('old', 'http://10.0.0.2:8080/', '0.1.0, tzdata 2019c', {START})"
+        );
+        raw.execute_unprepared(&older).await.unwrap();
+        console._services.shards.step().await;
+        assert!(metrics().contains("carillon_version_skew 1"));
+        let page = admin.get("/").await.body;
+        assert!(page.contains("data-testid=\"skew\"") && page.contains("tzdata 2019c"));
     });
 }

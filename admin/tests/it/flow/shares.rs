@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
+use carillon_admin::runtime::Service as _;
 use carillon_admin::store::Job;
 use carillon_admin::store::alarm::AlarmFilter;
 use carillon_scheduler::{AlarmKind, Clock as _, ManualClock, RunState};
@@ -92,6 +93,49 @@ pub async fn nothing_is_lost_or_doubled(node: &Node, jobs: &[Job], executor: &Re
         );
         assert!(node.misfires(job).await.is_empty());
     }
+}
+
+#[test]
+fn m003_10_what_is_due_between_two_holders_is_sent_by_the_first() {
+    on(Kind::Postgres, async |db| {
+        let a = node(db, 4).await;
+        let executor = Recorder::start().await;
+        a.register(&executor).await;
+        let mut jobs = vec![];
+        for _ in 0..8 {
+            jobs.push(a.every(1, |_| ()).await);
+        }
+        for _ in 0..3 {
+            second(&[&a]).await;
+        }
+        let b = node(db, 4).await;
+        b.clock.set(a.clock.now());
+        b.round().await;
+        a.services.shards.step().await;
+        let kept = a.pipeline.shards_held();
+        assert_eq!(kept.len(), 3, "one goes back in a round");
+        let handed_over: Vec<&Job> = jobs
+            .iter()
+            .filter(|job| !kept.contains(&job.shard))
+            .collect();
+        assert_eq!(handed_over.len(), 2);
+
+        // Nobody has it yet, and its next second comes.
+        let sent = executor.runs().len();
+        a.clock.advance(Duration::from_secs(1));
+        a.services.tick.step().await;
+        a.drain().await;
+        assert_eq!(executor.runs().len(), sent + jobs.len(), "nobody's is late");
+
+        // The next holder adopts the rest of what was claimed; it is not the first one's any more.
+        b.clock.set(a.clock.now());
+        b.round().await;
+        assert!(b.pipeline.shards_held().contains(&handed_over[0].shard));
+        for _ in 0..6 {
+            second(&[&a, &b]).await;
+        }
+        nothing_is_lost_or_doubled(&a, &jobs, &executor).await;
+    });
 }
 
 #[test]
