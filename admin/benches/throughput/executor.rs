@@ -27,8 +27,17 @@ struct Book {
 pub struct Executor(Arc<Book>);
 
 impl Executor {
-    pub async fn start(node: &Node) -> Self {
+    /// So many addresses that write into one book.
+    pub async fn start(node: &Node, addresses: usize) -> Self {
         let book = Arc::new(Book::default());
+        for _ in 0..addresses {
+            Self::open(node, &book);
+        }
+        node.wait_for_executors().await;
+        Self(book)
+    }
+
+    fn open(node: &Node, book: &Arc<Book>) {
         let shared = web::Data::from(book.clone());
         let server = HttpServer::new(move || {
             App::new()
@@ -42,14 +51,7 @@ impl Executor {
         .unwrap();
         let address = format!("http://{}/", server.addrs()[0]);
         tokio::spawn(server.run());
-        tokio::spawn(call_back(
-            book.clone(),
-            node.url.clone(),
-            node.token.clone(),
-            address.clone(),
-        ));
-        node.wait_for_executor(&address).await;
-        Self(book)
+        live(node, book.clone(), "bench", &address);
     }
 
     pub fn now(&self) -> i64 {
@@ -72,6 +74,33 @@ fn now() -> i64 {
         .as_millis() as i64
 }
 
+/// An address of the app `flood` that takes every request and answers none.
+pub async fn hang(node: &Node) {
+    let listener = tokio::net::TcpListener::bind(("127.0.0.1", 0))
+        .await
+        .unwrap();
+    let address = format!("http://{}/", listener.local_addr().unwrap());
+    tokio::spawn(async move {
+        let mut taken = vec![];
+        while let Ok((stream, _)) = listener.accept().await {
+            taken.push(stream);
+        }
+    });
+    live(node, Arc::default(), "flood", &address);
+    node.wait_for_executors().await;
+}
+
+fn live(node: &Node, book: Arc<Book>, app: &str, address: &str) {
+    let registration =
+        json!({"registryGroup": "EXECUTOR", "registryKey": app, "registryValue": address});
+    tokio::spawn(call_back(
+        book,
+        node.url.clone(),
+        node.token.clone(),
+        registration,
+    ));
+}
+
 async fn run(body: web::Bytes, book: web::Data<Book>) -> HttpResponse {
     let at = now();
     let request: RunRequest = serde_json::from_slice(&body).unwrap();
@@ -90,10 +119,8 @@ async fn run(body: web::Bytes, book: web::Data<Book>) -> HttpResponse {
 }
 
 /// Results every 10 ms, at most 500 at once; a heartbeat every 10 s.
-async fn call_back(book: Arc<Book>, url: String, token: String, address: String) {
+async fn call_back(book: Arc<Book>, url: String, token: String, registration: Value) {
     let client = reqwest::Client::builder().no_proxy().build().unwrap();
-    let registration =
-        json!({"registryGroup": "EXECUTOR", "registryKey": "bench", "registryValue": address});
     for round in 0u64.. {
         if round % 1000 == 0 {
             let call = client

@@ -1,11 +1,13 @@
-//! How many runs, how late, at what cost: the real binary with jobs that fire each second, and one executor that answers
-//! at once and calls back.
+//! How many runs, how late, at what cost: the real binary with jobs that fire together, and executors that answer at once
+//! and call back.
 //!
 //! ```text
-//! cargo bench -p carillon-admin --bench throughput -- [--jobs 1000] [--seconds 60] [--database-url URL]
+//! cargo bench -p carillon-admin --bench throughput -- [--jobs 1000] [--every 1] [--seconds 60] [--executors 1]
+//!     [--flood 0] [--shards 8] [--look-ahead 5] [--database-url URL]
 //! ```
 //!
-//! Without a URL on SQLite. CPU seconds are those of the admin's process alone; the executor shares the machine.
+//! `--every`: seconds between the fires of a job, a part of a minute. `--flood`: so many jobs of another app fire each second
+//! besides, for an executor that never answers. Without a URL on SQLite. CPU seconds are those of the admin's process alone; the executor shares the machine.
 
 #![expect(
     clippy::unwrap_used,
@@ -23,28 +25,41 @@ use node::Node;
 
 struct Options {
     jobs: usize,
+    every: u64,
     seconds: u64,
+    executors: usize,
+    flood: usize,
+    shards: u64,
+    look_ahead: u64,
     database_url: Option<String>,
 }
 
 fn options() -> Options {
     let mut options = Options {
         jobs: 1000,
+        every: 1,
         seconds: 60,
+        executors: 1,
+        flood: 0,
+        shards: 8,
+        look_ahead: 5,
         database_url: None,
     };
     let mut given = std::env::args().skip(1).filter(|word| word != "--bench");
     while let Some(word) = given.next() {
-        let mut value = || {
-            given
-                .next()
-                .unwrap_or_else(|| panic!("{word} wants a value"))
-        };
+        let value = given.next();
+        let value = value.unwrap_or_else(|| panic!("{word} wants a value"));
+        let number = || -> u64 { value.parse().unwrap_or_else(|_| panic!("{word}: a number")) };
         match word.as_str() {
-            "--jobs" => options.jobs = value().parse().expect("--jobs: a number"),
-            "--seconds" => options.seconds = value().parse().expect("--seconds: a number"),
-            "--database-url" => options.database_url = Some(value()),
-            other => panic!("{other}: use --jobs N, --seconds N, --database-url URL"),
+            "--jobs" => options.jobs = number() as usize,
+            "--every" => options.every = number(),
+            "--seconds" => options.seconds = number(),
+            "--executors" => options.executors = number() as usize,
+            "--flood" => options.flood = number() as usize,
+            "--shards" => options.shards = number(),
+            "--look-ahead" => options.look_ahead = number(),
+            "--database-url" => options.database_url = Some(value),
+            other => panic!("{other}: see the head of this file"),
         }
     }
     options
@@ -56,9 +71,13 @@ async fn main() {
     rustls::crypto::ring::default_provider()
         .install_default()
         .unwrap_or(());
-    let node = Node::start(options.database_url.as_deref()).await;
-    let executor = Executor::start(&node).await;
-    node.create_jobs(options.jobs).await;
+    let node = Node::start(&options).await;
+    let executor = Executor::start(&node, options.executors).await;
+    node.create_jobs("bench", options.jobs, options.every).await;
+    if options.flood > 0 {
+        executor::hang(&node).await;
+        node.create_jobs("flood", options.flood, 1).await;
+    }
     // The first seconds belong to the start: connections, caches, five seconds claimed at once.
     tokio::time::sleep(Duration::from_secs(6)).await;
     let (before, from) = (node.usage(), executor.now());
@@ -66,6 +85,7 @@ async fn main() {
     let (after, to) = (node.usage(), executor.now());
     tokio::time::sleep(Duration::from_secs(2)).await;
     let received = executor.received();
-    report::print(&received, from, to, &before, &after);
+    report::print(&received, options.every, (from, to), (&before, &after));
+    node.print_scans().await;
     node.stop().await;
 }

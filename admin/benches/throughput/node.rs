@@ -6,6 +6,8 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tokio::process::{Child, Command};
 
+use crate::Options;
+
 pub struct Node {
     pub url: String,
     pub token: String,
@@ -23,7 +25,7 @@ pub struct Usage {
 }
 
 impl Node {
-    pub async fn start(database_url: Option<&str>) -> Self {
+    pub async fn start(options: &Options) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let port = std::net::TcpListener::bind(("127.0.0.1", 0))
             .unwrap()
@@ -37,10 +39,12 @@ impl Node {
             .args(["--access-token", &token, "--api-token", &api_token])
             .arg("--data-dir")
             .arg(folder.path())
-            .env("RUST_LOG", "warn")
+            .arg(format!("--shards={}", options.shards))
+            .arg(format!("--look-ahead={}s", options.look_ahead))
+            .env("RUST_LOG", "error")
             .stdout(Stdio::null())
             .kill_on_drop(true);
-        if let Some(url) = database_url {
+        if let Some(url) = &options.database_url {
             command.args(["--database-url", url]);
         }
         let process = command.spawn().unwrap();
@@ -61,28 +65,50 @@ impl Node {
                 .is_ok_and(|a| a.status() == 200)
         })
         .await;
-        let app = json!({"name": "bench", "title": "Bench"});
-        node.call("apps", &app).await;
+        for app in ["bench", "flood"] {
+            node.call("apps", &json!({"name": app})).await;
+        }
         node
     }
 
-    pub async fn wait_for_executor(&self, _address: &str) {
+    /// Registered within the first round of a heartbeat; the pause covers the copy in memory.
+    pub async fn wait_for_executors(&self) {
+        tokio::time::sleep(Duration::from_millis(1500)).await;
+    }
+
+    async fn metrics(&self) -> String {
         let metrics = self
             .client
             .get(format!("{}/metrics", self.url))
             .bearer_auth(&self.api_token);
-        // Registered within the first round of its heartbeat; the pause below covers the copy in memory.
-        assert!(metrics.send().await.unwrap().status().is_success());
-        tokio::time::sleep(Duration::from_millis(1500)).await;
+        metrics.send().await.unwrap().text().await.unwrap()
     }
 
-    pub async fn create_jobs(&self, count: usize) {
+    /// How long the rounds of the scans took at most, as far as the steps of the histogram tell.
+    pub async fn print_scans(&self) {
+        let metrics = self.metrics().await;
+        let value = |name: &str| metrics.lines().find_map(|line| line.strip_prefix(name));
+        let all = value("carillon_scan_duration_seconds_count ").unwrap();
+        let within = |step: &&&str| {
+            value(&format!(
+                "carillon_scan_duration_seconds_bucket{{le=\"{step}\"}} "
+            )) == Some(all)
+        };
+        let steps = ["0.05", "0.1", "0.25", "0.5", "1", "2.5", "5", "15", "60"];
+        let longest = steps.iter().find(within).unwrap_or(&"more than 60");
+        println!("rounds of scans        {all}, none longer than {longest} s");
+    }
+
+    /// Jobs that fire together, each so many seconds.
+    pub async fn create_jobs(&self, app: &str, count: usize, every: u64) {
+        let schedule = match every {
+            1 => json!({"kind": "fixed_rate", "seconds": 1}),
+            _ => {
+                json!({"kind": "cron", "expression": format!("0/{every} * * * * ?"), "timezone": "UTC"})
+            }
+        };
         for first in (0..count).step_by(1000) {
-            let job = |n: usize| {
-                json!({
-                    "app": "bench", "name": format!("job {n}"), "handler": "bench", "schedule": {"kind": "fixed_rate", "seconds": 1},
-                })
-            };
+            let job = |n: usize| json!({"app": app, "name": format!("job {n}"), "handler": "bench", "schedule": schedule});
             let jobs: Vec<Value> = (first..count.min(first + 1000)).map(job).collect();
             self.call("jobs:batch", &json!(jobs)).await;
         }

@@ -5,7 +5,13 @@ use std::collections::{HashMap, HashSet};
 use crate::executor::Receipt;
 use crate::node::Usage;
 
-pub fn print(received: &[Receipt], from: i64, to: i64, before: &Usage, after: &Usage) {
+/// Of jobs that fire each `every` seconds, what was due in this time.
+pub fn print(
+    received: &[Receipt],
+    every: u64,
+    (from, to): (i64, i64),
+    (before, after): (&Usage, &Usage),
+) {
     let window: Vec<&Receipt> = received
         .iter()
         .filter(|receipt| receipt.due_at >= from && receipt.due_at < to)
@@ -29,7 +35,7 @@ pub fn print(received: &[Receipt], from: i64, to: i64, before: &Usage, after: &U
     );
     println!(
         "missed / twice         {} / {}",
-        missed(&window),
+        missed(&window, every as i64),
         runs - window
             .iter()
             .map(|r| r.run_id)
@@ -59,8 +65,8 @@ fn per_1000(seconds: f64, runs: usize) -> f64 {
     seconds * 1000.0 / runs.max(1) as f64
 }
 
-/// Seconds between a job's first and last receipt that have none; and jobs without any.
-fn missed(window: &[&Receipt]) -> usize {
+/// Instants between the first and the last receipt of all that a job has none for.
+fn missed(window: &[&Receipt], every: i64) -> usize {
     let mut by_job: HashMap<i32, HashSet<i64>> = HashMap::new();
     for receipt in window {
         by_job
@@ -74,6 +80,6 @@ fn missed(window: &[&Receipt]) -> usize {
     };
     by_job
         .values()
-        .map(|seconds| (last - first + 1) as usize - seconds.len())
+        .map(|seconds| ((last - first) / every + 1) as usize - seconds.len())
         .sum()
 }
