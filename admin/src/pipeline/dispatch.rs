@@ -1,6 +1,7 @@
 //! Route, mark, send. The mark is committed before the first byte leaves; nothing leaves before it is due.
 
 mod choice;
+mod crowd;
 mod overlap;
 mod probe;
 mod route;
@@ -11,6 +12,7 @@ use std::sync::Arc;
 
 use carillon_scheduler::{RouteStrategy, RunEvent};
 
+use self::crowd::Crowd;
 use self::route::{Routed, Verdict};
 use super::jobs::ById;
 use super::settings::ms;
@@ -46,8 +48,9 @@ pub async fn dispatch(pipeline: &Arc<Pipeline>, due: Vec<Waiting>) {
         }
     };
     let due = overlap::admit(pipeline, &jobs, due).await;
+    let mut crowd = Crowd::default();
     let verdicts = due.into_iter().map(|run| {
-        let verdict = route::route(pipeline, &jobs, &run);
+        let verdict = crowd.route(pipeline, &jobs, &run);
         (run, verdict)
     });
     follow(pipeline, verdicts).await;
@@ -81,7 +84,7 @@ async fn follow(pipeline: &Arc<Pipeline>, verdicts: impl Iterator<Item = (Waitin
             }),
             Verdict::Ask(question) => probe::spawn(pipeline, *question),
             Verdict::Expand(addresses) => expand(pipeline, run, &addresses).await,
-            Verdict::Wait => wait(pipeline, run),
+            Verdict::Wait | Verdict::Full => wait(pipeline, run),
             Verdict::WaitFor(pause) => {
                 pipeline.overlaps.has_not_gone(&run);
                 pipeline.put_in_ring(run, pipeline.clock.now() + pause);

@@ -20,8 +20,10 @@ pub enum Verdict {
     /// The candidates are to be asked first.
     Ask(Box<Question>),
     Expand(Vec<String>),
-    /// All are busy or out of order: again at a later tick.
+    /// Again at a later tick.
     Wait,
+    /// All are busy or out of order: again at a later tick.
+    Full,
     /// Again after so many milliseconds.
     WaitFor(i64),
     NoExecutor(String, Box<Story>),
@@ -225,9 +227,8 @@ fn no_room(
     passed: &[(usize, &'static str)],
 ) -> Verdict {
     pipeline.metrics.saturated.inc();
-    let patience = pipeline.executors.patience_from(run.due_at);
-    if pipeline.clock.now() < patience + ms(pipeline.settings.give_up_after) {
-        return Verdict::Wait;
+    if has_patience(pipeline, run) {
+        return Verdict::Full;
     }
     for (index, why) in passed {
         choice
@@ -239,6 +240,12 @@ fn no_room(
     let broken = passed.len() - saturated;
     let message = format!("no executor had room: {saturated} busy, {broken} did not answer lately");
     Verdict::NoExecutor(message, Box::new(choice.unmarked()))
+}
+
+/// It may still wait for room.
+pub fn has_patience(pipeline: &Pipeline, run: &Waiting) -> bool {
+    let patience = pipeline.executors.patience_from(run.due_at);
+    pipeline.clock.now() < patience + ms(pipeline.settings.give_up_after)
 }
 
 /// What the routes remember of it.
