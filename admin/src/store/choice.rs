@@ -90,9 +90,9 @@ impl Store {
     /// Writes what there is to tell of these runs; of a run that was told of before, the later story stays.
     pub async fn add_stories(&self, stories: &[(i64, String)]) -> Result<()> {
         let ids: Vec<i64> = stories.iter().map(|(id, _)| *id).collect();
-        let (list, value) = dialect::id_list(self.backend, &ids);
+        let (_, value) = dialect::id_list(self.backend, &ids);
         let tx = self.begin().await?;
-        let text = format!("DELETE FROM run_choice WHERE run_id IN ({list})");
+        let text = dialect::delete_by_id(self.backend, "run_choice", "run_id");
         self.execute(&tx, &text, vec![value]).await?;
         let values: Vec<Value> = match self.backend {
             DbBackend::Postgres => {

@@ -4,7 +4,7 @@ use carillon_scheduler::Millis;
 use sea_orm::DatabaseTransaction;
 
 use super::alarm::{AlarmFilter, AlarmRow};
-use super::{Result, Store, dialect};
+use super::{Result, Store};
 
 /// What ends each kind. The outcome of a run that is `unknown` or `lost` closes its alarm at once (`settle`); here it is
 /// for runs that are deleted.
@@ -59,9 +59,11 @@ impl Store {
         if ids.is_empty() {
             return Ok(vec![]);
         }
-        let (list, value) = dialect::id_list(self.backend, &ids);
-        let text = format!("UPDATE alarm SET level = 1, escalated_at = ? WHERE id IN ({list})");
-        self.execute(&tx, &text, vec![now.into(), value]).await?;
+        for id in &ids {
+            let text = "UPDATE alarm SET level = 1, escalated_at = ? WHERE id = ?";
+            self.execute(&tx, text, vec![now.into(), (*id).into()])
+                .await?;
+        }
         tx.commit().await?;
         let filter = AlarmFilter {
             ids,

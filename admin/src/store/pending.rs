@@ -72,9 +72,12 @@ impl Store {
         if flagged.is_empty() {
             return Ok(Flagged::default());
         }
-        let (list, value) = dialect::id_list(self.backend, &flagged);
-        let text = format!("UPDATE run SET flagged_at = ? WHERE id IN ({list})");
-        self.execute(&tx, &text, vec![now.into(), value]).await?;
+        // One by one: MariaDB would walk the whole table for a list that it has to read first.
+        for id in &flagged {
+            let text = "UPDATE run SET flagged_at = ? WHERE id = ?";
+            self.execute(&tx, text, vec![now.into(), (*id).into()])
+                .await?;
+        }
         let mut alarms = vec![];
         for (job_id, runs) in jobs {
             let text =

@@ -107,7 +107,6 @@ impl Store {
             }
         }
         let ids: Vec<i64> = going.iter().map(|run| run.id).collect();
-        let (list, _) = dialect::id_list(self.backend, &ids);
         let mut done = 0;
         for (table, key) in [
             ("run_input", "run_id"),
@@ -115,7 +114,7 @@ impl Store {
             ("run", "id"),
         ] {
             let (_, value) = dialect::id_list(self.backend, &ids);
-            let text = format!("DELETE FROM {table} WHERE {key} IN ({list})");
+            let text = dialect::delete_by_id(self.backend, table, key);
             done = self.execute(&tx, &text, vec![value]).await?.rows_affected();
         }
         tx.commit().await?;

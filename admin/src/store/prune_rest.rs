@@ -71,8 +71,8 @@ impl Store {
             if ids.is_empty() {
                 break;
             }
-            let (list, value) = dialect::id_list(self.backend, &ids);
-            let text = format!("DELETE FROM {table} WHERE id IN ({list})");
+            let (_, value) = dialect::id_list(self.backend, &ids);
+            let text = dialect::delete_by_id(self.backend, table, "id");
             done += self
                 .execute(&self.write, &text, vec![value])
                 .await?

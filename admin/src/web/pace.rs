@@ -13,7 +13,8 @@ use tokio::time::{Instant, timeout_at};
 
 use super::api::executor::Connection;
 
-/// Of the request line and all headers.
+/// Of the request line and all headers. Looked at when they are there: actix-http reads up to 128 KiB and 96 headers before it
+/// hands a request on, and has no setting for either. More than that it refuses itself.
 const HEAD: usize = 16 << 10;
 /// A whole body.
 const TOTAL: Duration = Duration::from_secs(30);

@@ -33,7 +33,7 @@ impl Chain<'_> {
             let is_delay = self.era_at(link.at).is_some_and(|era| delay(era).is_some());
             if let Some(ended_at) = link.ended_at
                 && is_delay
-                && !self.records.pruned_to.is_some_and(|to| link.at <= to)
+                && self.records.pruned_to.is_none_or(|to| link.at > to)
                 && (next.is_some() || self.is_broken)
             {
                 gaps.extend(self.gap_after(link.at, ended_at, next.unwrap_or(self.to)));

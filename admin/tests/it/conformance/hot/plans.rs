@@ -120,7 +120,8 @@ fn values(name: &str, kind: Kind) -> Vec<String> {
         "lock_jobs" | "lock_runs" | "active" => ids(),
         "cancel_retries" => plain(&["1", &cursor, "5", "0", "0", "1"]),
         "unanswered" => plain(&["2", "1", "500"]),
-        "agreed" | "not_agreed" => plain(&["2", "1"]),
+        "pending" => plain(&["2", "1", &until, "30000", &until]),
+        "agreed" | "not_agreed" | "next_unanswered" => plain(&["2", "1"]),
         other => panic!("no values for {other}"),
     }
 }
@@ -153,7 +154,7 @@ fn expected(name: &str) -> [&'static str; 3] {
             "run_open",
             "run range run_open",
         ],
-        "waiting" => [
+        "waiting" | "pending" => [
             "run USING INDEX run_open (shard=? AND state=? AND epoch=? AND due_at<?)",
             "run_open",
             "run range run_open",
@@ -163,7 +164,7 @@ fn expected(name: &str) -> [&'static str; 3] {
             "run_open",
             "run ref run_open",
         ],
-        "unanswered" | "agreed" | "not_agreed" => [
+        "unanswered" | "next_unanswered" | "agreed" | "not_agreed" => [
             "run USING INDEX run_open (shard=? AND state=?)",
             "run_open",
             "run ref run_open",
@@ -239,6 +240,8 @@ fn locks(name: &str) -> bool {
         "waiting",
         "active",
         "unanswered",
+        "next_unanswered",
+        "pending",
         "agreed",
         "not_agreed",
     ]
