@@ -2,7 +2,8 @@
 
 use super::index::Index;
 use super::{Figure, Findings};
-use crate::record::{History, RunRow, State};
+use crate::clock::Millis;
+use crate::record::{Call, History, Op, Outcome, RunRow, State};
 
 pub fn check(history: &History, index: &Index<'_>, findings: &mut Findings) {
     for (key, rows) in &index.fires {
@@ -37,11 +38,33 @@ fn last_attempt(history: &History, last: &RunRow, index: &Index<'_>, findings: &
     let before_the_stop = last
         .finished_at
         .is_some_and(|at| at < history.meta.phases.stopped_at);
-    if failed && before_the_stop && last.attempt < allowed {
+    // A disabled job's failures have no further attempts.
+    let disabled = last
+        .finished_at
+        .is_some_and(|at| may_be_disabled(history, last.job_id, at));
+    if failed && before_the_stop && !disabled && last.attempt < allowed {
         findings.add(Figure::RetryMissing, || {
             format!("{allowed} are allowed: {last:?}")
         });
     }
+}
+
+/// It was disabled at some time before, perhaps, and nobody is certain to have enabled it since.
+fn may_be_disabled(history: &History, job: i64, at: Millis) -> bool {
+    let of_job = || history.calls.iter().filter(|call| call.job == job);
+    let disabled = |call: &&Call| {
+        matches!(call.op, Op::Disable | Op::Delete)
+            && call.outcome != Outcome::Fail
+            && call.invoked_at <= at
+    };
+    of_job().filter(disabled).any(|off| {
+        !of_job().any(|on| {
+            on.op == Op::Enable
+                && on.outcome == Outcome::Ok
+                && on.invoked_at >= off.invoked_at
+                && on.returned_at <= at
+        })
+    })
 }
 
 /// It ran at a stock executor that was killed: only the end of its lease, after minutes, can tell.

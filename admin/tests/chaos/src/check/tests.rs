@@ -339,6 +339,24 @@ fn attempts_and_rows_that_are_still_open() {
         history.forget(2_008, &[What::Acked, What::End]);
         history.row(2_008).state = State::Failed;
     });
+    // Unless its job was disabled when it failed: nobody retries that.
+    let ended = flawless().row(2_008).finished_at.unwrap();
+    let disabled_before = |enabled_at: Option<Millis>| {
+        move |history: &mut History| {
+            history.forget(2_008, &[What::Acked, What::End]);
+            history.row(2_008).state = State::Failed;
+            let job = history.row(2_008).job_id;
+            history.calls.push(disable(job, ended - 40));
+            history.calls.extend(enabled_at.map(|at| Call {
+                op: Op::Enable,
+                ..disable(job, at)
+            }));
+        }
+    };
+    let flags = |change| flagged(change).contains(&Figure::RetryMissing);
+    assert!(!flags(disabled_before(None)));
+    assert!(!flags(disabled_before(Some(ended - 5))), "perhaps too late");
+    assert!(flags(disabled_before(Some(ended - 20))));
     assert_flagged(&[Figure::Stuck], |history| {
         history.forget(2_008, &[What::Acked, What::End]);
         history.row(2_008).state = State::Sending;
