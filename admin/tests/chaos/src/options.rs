@@ -125,6 +125,11 @@ impl Options {
         }
     }
 
+    /// A card of the soak, or one that is asked for by its name.
+    pub fn fills_the_disk(&self) -> bool {
+        self.soak || self.only.iter().any(|text| text == "db_full")
+    }
+
     /// The jobs' misfire threshold: longer than a take-over may last.
     pub fn misfire_seconds(&self) -> i64 {
         if self.soak { 60 } else { 20 }

@@ -9,8 +9,13 @@ use super::process::free_port;
 use super::server::{Recipe, Server};
 use crate::random::secret;
 
-pub async fn start(outside: &Path, log: PathBuf, limit: u32) -> anyhow::Result<(Server, String)> {
-    let (password, data) = (secret()?, outside.join("mariadb"));
+pub async fn start(
+    outside: &Path,
+    data: &Path,
+    log: PathBuf,
+    limit: u32,
+) -> anyhow::Result<(Server, String)> {
+    let (password, data) = (secret()?, data.join("mariadb"));
     let user = if super::postgres::is_root() {
         "root".to_owned()
     } else {

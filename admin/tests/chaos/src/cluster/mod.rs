@@ -9,6 +9,7 @@ pub mod process;
 pub mod recorder;
 pub mod redis;
 pub mod server;
+mod small_disk;
 mod supervise;
 
 use std::path::{Path, PathBuf};
@@ -20,6 +21,7 @@ use self::admin::{Admin, Ways};
 use self::database::Database;
 use self::recorder::Recorder;
 use self::server::Server;
+use self::small_disk::SmallDisk;
 use crate::executor::Kind;
 use crate::options::{Db, Options};
 use crate::random::secret;
@@ -45,6 +47,8 @@ pub struct Cluster {
     pub other_redis: Option<Turn<Server>>,
     pub admins: Vec<Arc<Admin>>,
     pub recorders: Vec<Arc<Recorder>>,
+    /// Where the database's data lie, if a card fills it.
+    pub disk: Option<SmallDisk>,
     exits: Mutex<Vec<Exit>>,
     _outside: Outside,
 }
@@ -84,8 +88,13 @@ impl Cluster {
             access: secret()?,
             api: secret()?,
         };
+        let wants_disk = options.fills_the_disk() && options.db != Db::Sqlite;
+        let disk = wants_disk
+            .then(|| SmallDisk::mount(outside.0.join("disk")))
+            .transpose()?;
+        let data = disk.as_ref().map_or(&*outside.0, SmallDisk::path);
         let (server, redis, other_redis, ways, database) =
-            servers(options, folder, &outside.0).await?;
+            servers(options, folder, &outside.0, data).await?;
         let mut admins = Vec::new();
         for ways in ways {
             let admin = Admin::prepare(ways, options, folder, &secrets).await?;
@@ -111,6 +120,7 @@ impl Cluster {
             other_redis: other_redis.map(Turn::new),
             admins,
             recorders,
+            disk,
             exits: Mutex::default(),
             _outside: outside,
         })
@@ -164,7 +174,12 @@ type Servers = (
 );
 
 /// The servers, and each node's own wires to them.
-async fn servers(options: &Options, folder: &Path, outside: &Path) -> anyhow::Result<Servers> {
+async fn servers(
+    options: &Options,
+    folder: &Path,
+    outside: &Path,
+    data: &Path,
+) -> anyhow::Result<Servers> {
     if options.db == Db::Sqlite {
         let ways = Ways::none("a1");
         let place = database::Place::file(folder.join("a1/carillon.db"));
@@ -173,8 +188,8 @@ async fn servers(options: &Options, folder: &Path, outside: &Path) -> anyhow::Re
     let log = |name: &str| folder.join(format!("{name}.log"));
     let connections = 200;
     let (server, url) = match options.db {
-        Db::Mariadb => mariadb::start(outside, log("database"), connections).await?,
-        _ => postgres::start(outside, log("database"), connections).await?,
+        Db::Mariadb => mariadb::start(outside, data, log("database"), connections).await?,
+        _ => postgres::start(outside, data, log("database"), connections).await?,
     };
     let (redis, password) = redis::start(outside, "redis", log("redis"), None).await?;
     let (other, _) =

@@ -12,10 +12,15 @@ use crate::random::secret;
 /// PostgreSQL refuses root; Debian's package made this user.
 const USER: &str = "postgres";
 
-pub async fn start(outside: &Path, log: PathBuf, limit: u32) -> anyhow::Result<(Server, String)> {
+pub async fn start(
+    outside: &Path,
+    data: &Path,
+    log: PathBuf,
+    limit: u32,
+) -> anyhow::Result<(Server, String)> {
     let bin = newest_bin()?;
     let password = secret()?;
-    let data = outside.join("postgres");
+    let data = data.join("postgres");
     let user = is_root().then_some(USER);
     own_folder(&data, user).await?;
     initialise(&bin, &data, outside, &password, user).await?;

@@ -47,6 +47,18 @@ impl Server {
         Ok(())
     }
 
+    /// Waits until it answers.
+    pub async fn is_ready(&self) -> anyhow::Result<()> {
+        let until = Instant::now() + READY_WITHIN;
+        while Instant::now() < until {
+            if answers(&self.recipe).await {
+                return Ok(());
+            }
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+        bail!("{} does not answer", self.recipe.name)
+    }
+
     /// `kill -9`, with all of its children.
     pub async fn kill(&mut self) {
         self.process.kill_all().await;

@@ -29,7 +29,7 @@ type Faults = Arc<Mutex<Vec<Fault>>>;
 pub async fn strike(cluster: &Arc<Cluster>, options: &Options, seed: u64) -> Vec<Fault> {
     let until = Instant::now() + Duration::from_secs(options.seconds);
     let mut random = Random::new(seed);
-    let mut deck = Deck::new(options.db, &options.only);
+    let mut deck = Deck::new(options.db, &options.only, options.fills_the_disk());
     let faults = Faults::default();
     let slots = Arc::new(Semaphore::new(AT_ONCE));
     let mut running = JoinSet::new();

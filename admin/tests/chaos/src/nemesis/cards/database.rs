@@ -12,6 +12,7 @@ pub async fn play(name: &str, scene: &mut Scene) -> anyhow::Result<()> {
     match name {
         "db_kill" | "db_stop" => server(name, scene).await,
         "db_connections" => connections(scene).await,
+        "db_full" => full(scene).await,
         _ => {
             let admin = scene.aim().await?;
             let wire = admin.ways.database.clone().context("no wire")?;
@@ -34,6 +35,25 @@ async fn server(name: &str, scene: &mut Scene) -> anyhow::Result<()> {
     rest(4_000).await;
     server.process.signal_all("CONT").await;
     Ok(())
+}
+
+/// Its disk is full for a while. PostgreSQL may end by that, and then starts when there is room again.
+async fn full(scene: &mut Scene) -> anyhow::Result<()> {
+    scene.target = "database".into();
+    let cluster = scene.cluster.clone();
+    let disk = cluster.disk.as_ref().context("no small disk")?;
+    let mebibytes = disk.fill()?;
+    rest(4_000).await;
+    disk.free();
+    let mut server = cluster.server.as_ref().context("no server")?.lock().await;
+    // Whether it ends by itself shows within a moment.
+    rest(500).await;
+    scene.note = format!("{mebibytes} MiB taken");
+    if server.process.ended().is_some() {
+        scene.note.push_str("; the server had ended");
+        return server.restart().await;
+    }
+    server.is_ready().await
 }
 
 async fn on_wire(name: &str, scene: &mut Scene, wire: &Wire) -> anyhow::Result<()> {
