@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn the_readme_lists_every_setting() {
+    fn m003_25_the_readme_lists_every_setting() {
         let readme = include_str!("../../../README.md");
         let serve = Cli::command();
         for argument in serve

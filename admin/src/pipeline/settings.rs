@@ -87,3 +87,34 @@ impl Settings {
 pub fn ms(duration: Duration) -> i64 {
     i64::try_from(duration.as_millis()).unwrap_or(i64::MAX)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn m001_19_a_lease_outlasts_its_renewals_and_is_taken_over_in_time() {
+        let second = Duration::from_secs(1);
+        // Its range, and some lengths in it.
+        for seconds in [3, 4, 5, 10, 30, 60] {
+            let mut config = Config::new(std::path::Path::new("data"), String::new());
+            config.lease_ttl = second * seconds;
+            let of = Settings::of(&config);
+            let trusted = of.ttl - of.margin;
+            // Renewals are made by rounds: one that is due just after a round waits for the next.
+            let longest = of.renew_every + of.scan_every;
+            assert!(
+                longest < trusted,
+                "{seconds} s: no renewal may come too late"
+            );
+            assert!(
+                longest * 2 < trusted || seconds < 10,
+                "{seconds} s: one may fail"
+            );
+            // A dead holder's lease is over after a TTL, and a peer looks once in one and a half rounds at most.
+            assert!(of.scan_every * 3 / 2 + of.tick_every < second * 3);
+            // Nobody is asked about a run that its sender may still be sending.
+            assert!(of.unknown_after > of.send_limit + of.margin, "{seconds} s");
+        }
+    }
+}

@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn m004_4_every_state_is_reached_and_every_open_one_can_end() {
+    fn m001_32_m004_4_every_state_is_reached_and_every_open_one_can_end() {
         for &state in RunState::ALL {
             let reached = state == RunState::Claimed || edges().any(|(_, _, to)| to == state);
             assert!(reached, "{state} is never reached");

@@ -78,6 +78,11 @@ impl Page {
         steps.is_some_and(|steps| steps.job.is_none() && !steps.run)
     }
 
+    /// More nodes than shards.
+    fn has_idle_nodes(&self) -> bool {
+        self.nodes.len() as i64 > i64::from(self.all_shards)
+    }
+
     /// In their version, or in the time zones that they reckon with.
     fn nodes_differ(&self) -> bool {
         self.nodes

@@ -68,3 +68,30 @@ fn h28_nodes_of_different_versions_say_so() {
         assert!(page.contains("data-testid=\"skew\"") && page.contains("tzdata 2019c"));
     });
 }
+
+#[test]
+fn m001_47_more_nodes_than_shards_are_told() {
+    run(async {
+        let database = TestDatabase::new(Kind::Sqlite).await;
+        let mut config = database.config();
+        config.admin_password = Some(random_secret());
+        config.shards = Some(2);
+        let console = Console::on(config, Arc::new(ManualClock::new(START))).await;
+        let admin = console.admin().await;
+        let actor = actor();
+        let made = console.store.create_app("orders", "Orders", START, &actor);
+        made.await.unwrap();
+        console.job(|_| ()).await;
+        let mut told = vec![];
+        for node in ["a", "b", "c"] {
+            let store = &console.store;
+            store
+                .report_node(node, "http://10.0.0.2:8080/", START)
+                .await
+                .unwrap();
+            let page = admin.get("/").await.body;
+            told.push(page.contains("data-testid=\"idle-nodes\""));
+        }
+        assert_eq!(told, [false, false, true]);
+    });
+}

@@ -63,7 +63,7 @@ fn m001_17_locks_are_held_for_many_scans_whatever_the_number_of_jobs() {
 }
 
 #[test]
-fn m001_12_keys_that_vanish_from_redis_lose_nothing() {
+fn m001_3_m001_12_m6_15_keys_that_vanish_from_redis_lose_nothing() {
     on(Kind::Postgres, async |db| {
         let redis = RedisServer::start(&[]);
         let node = node(db, &redis).await;

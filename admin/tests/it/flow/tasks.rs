@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use carillon_admin::runtime::Service as _;
 use carillon_scheduler::ManualClock;
+use sea_orm::ConnectionTrait as _;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -74,5 +75,40 @@ fn m003_4_a_node_has_as_many_scanning_tasks_as_shards() {
         a.has(9).await;
         a.stop.cancel();
         until("they end", async || a.tasks.is_empty()).await;
+    });
+}
+
+/// Threads of this process.
+fn threads() -> usize {
+    std::fs::read_dir("/proc/self/task").unwrap().count()
+}
+
+/// There: a sleeping thread for each of them.
+#[test]
+fn m000_7_a_hundred_thousand_delays_are_entries_and_no_threads() {
+    on(Kind::Sqlite, async |db| {
+        let mut config = db.config();
+        config.shards = Some(1);
+        let node = Node::on(config, Arc::new(ManualClock::new(START))).await;
+        let raw = sea_orm::Database::connect(db.direct_url()).await.unwrap();
+        let job = node.job(|_| ()).await;
+        node.services.shards.step().await;
+        let many = format!(
+            "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100000) \
+             INSERT INTO run (id, job_id, app_id, shard, cause, fire_no, part, parts, attempt, scheduled_at, due_at, state, epoch, sends) \
+             SELECT i + 1000000, {}, 1, 0, 2, i, 0, 1, 1, {START}, {START} + 4000 + i % 1000, 0, 0, 0 FROM n",
+            job.id
+        );
+        raw.execute_unprepared(&many).await.unwrap();
+        let before = threads();
+        node.services.scans.all()[0].step().await;
+        node.services.tick.step().await;
+        assert!(node.metrics().contains("carillon_ring_entries 100000"));
+        // The pools of the runtime and of the database may have grown meanwhile, or other tests' have.
+        assert!(
+            threads() < before + 200,
+            "{before} threads, then {}",
+            threads()
+        );
     });
 }

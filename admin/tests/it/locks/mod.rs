@@ -75,7 +75,7 @@ fn with_tls(authority: &Authority) -> RedisServer {
 }
 
 #[test]
-fn m003_12_one_redis_keeps_nodes_apart_and_comes_back() {
+fn m003_12_m6_14_one_redis_keeps_nodes_apart_and_comes_back() {
     runtime().block_on(async {
         let secret = random_secret();
         let server = RedisServer::start(&["--requirepass", &secret]);
