@@ -26,6 +26,11 @@ pub fn texts(backend: DbBackend) -> Vec<(&'static str, &'static str)> {
         ("active", of(choice::ACTIVE)),
         ("unanswered", attend::UNANSWERED),
         ("next_unanswered", attend::NEXT_UNANSWERED),
+        // Made for a table; the test that asks runs once.
+        (
+            "prune",
+            String::leak(super::dialect::delete_by_id(backend, "run", "id")),
+        ),
         ("pending", pending::PENDING),
         ("agreed", watch::AGREED),
         ("not_agreed", watch::NOT_AGREED),

@@ -117,7 +117,7 @@ fn values(name: &str, kind: Kind) -> Vec<String> {
         "cancel" => led_by(&["'operator'", "1"], ids()),
         "accept" => list(&["5", "1"]),
         "settle" | "settle_successes" => led_by(&["1"], list(&["5", "9", "200", "m", "r", "1"])),
-        "lock_jobs" | "lock_runs" | "active" => ids(),
+        "lock_jobs" | "lock_runs" | "active" | "prune" => ids(),
         "cancel_retries" => plain(&["1", &cursor, "5", "0", "0", "1"]),
         "unanswered" => plain(&["2", "1", "500"]),
         "pending" => plain(&["2", "1", &until, "30000", &until]),
