@@ -204,6 +204,8 @@ impl Admin {
         let at = now();
         let mut process = self.process.lock().await.take()?;
         process.signal("TERM").await;
+        // One that another card has paused would never hear it: that card does not find it here any more.
+        process.signal("CONT").await;
         let mut status = process.wait(Duration::from_secs(20)).await;
         if status.is_none() {
             process.kill().await;
