@@ -191,13 +191,13 @@ impl Admin {
         self.ready.store(false, Ordering::Relaxed);
         taking.cancel();
         takers.close();
-        // A claim or a renewal under way would take a lease back that has just been given away.
+        // What a claim under way records is marked here, until somebody else has its shard.
         if tokio::time::timeout(HAND_OVER, takers.wait())
             .await
             .is_err()
         {
             tracing::warn!(
-                "a claim under way does not end; its shard is free when its lease is over"
+                "a claim under way does not end; whoever has its shard next waits for it"
             );
         }
         let orderly = stop_in_order(&self.pipeline, &self.services, &sending, &tasks);

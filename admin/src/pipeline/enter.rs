@@ -21,7 +21,8 @@ impl Pipeline {
 /// A run is in the ring once, under the newest epoch. One that waited for another try while its shard was lost and taken
 /// again is worth nothing under its old epoch, and must not keep out what was read under the new one.
 fn enter(ring: &mut Ring<Waiting>, run: Waiting, at: Millis) {
-    let is_newer = |there: &Waiting| run.epoch > there.epoch;
+    // Epochs of two shards tell nothing about each other: it has moved since.
+    let is_newer = |there: &Waiting| run.shard != there.shard || run.epoch > there.epoch;
     if ring.get(run.run_id).is_some_and(is_newer) {
         ring.remove(run.run_id);
     }

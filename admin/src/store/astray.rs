@@ -9,7 +9,7 @@ use super::dialect::{self, Text};
 use super::reshard::MAX_SHARDS;
 use super::{Result, Store, ids};
 
-/// Open runs in a wrong shard, also in one that does not exist. By the index of open runs, shard by shard.
+/// Open runs in a wrong shard, also in one that does not exist any more. By the index of open runs, shard by shard.
 const ASTRAY: Text = Text {
     sqlite: "SELECT run.id FROM json_each(?) AS u CROSS JOIN run ON run.shard = u.value \
              AND run.state < 9 WHERE run.shard <> run.job_id % ? ORDER BY run.id LIMIT 1000",

@@ -24,7 +24,7 @@ pub enum Again {
     Marked,
     /// Somebody else has learned something of it, or is asking.
     Other,
-    /// Its job was disabled or deleted meanwhile.
+    /// Its job was disabled, and it is a run of the schedule; or its job is gone.
     Disabled,
 }
 
@@ -76,11 +76,11 @@ impl Store {
     ) -> Result<Again> {
         let tx = self.begin().await?;
         let text = format!("SELECT enabled FROM job WHERE id = ?{}", self.for_update());
-        let enabled = match self.one(&tx, &text, vec![doubt.run.job_id.into()]).await? {
-            Some(row) => row.try_get_by_index(0)?,
-            None => false,
+        let job = self.one(&tx, &text, vec![doubt.run.job_id.into()]).await?;
+        let Some(job) = job else {
+            return Ok(Again::Disabled);
         };
-        if !enabled && doubt.run.cause == Cause::Schedule {
+        if !job.try_get_by_index::<bool>(0)? && doubt.run.cause == Cause::Schedule {
             return Ok(Again::Disabled);
         }
         let text = "UPDATE run SET sends = sends + 1, mark_token = ?, marked_at = ?, owner = ? WHERE id = ? AND state = 1 AND marked_at = ?";

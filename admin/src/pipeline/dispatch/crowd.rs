@@ -3,6 +3,8 @@
 
 use std::collections::HashSet;
 
+use carillon_scheduler::RouteStrategy;
+
 use super::route::{Verdict, has_patience, route};
 use crate::pipeline::Pipeline;
 use crate::pipeline::jobs::{ById, Job};
@@ -35,5 +37,5 @@ fn goes_anywhere(job: &Job, run: &Waiting) -> bool {
     let Ok(rules) = &job.rules else { return false };
     let asks = rules.route.probe().is_some();
     let is_narrow = run.bound_to.is_some() || !rules.route_labels.is_empty();
-    !asks && !is_narrow && !rules.route.keeps_to_one() && !super::is_unexpanded(rules.route, run)
+    !asks && !is_narrow && !rules.route.keeps_to_one() && rules.route != RouteStrategy::Broadcast
 }

@@ -1,5 +1,6 @@
-//! Runs of jobs that do not allow their fires to overlap. Only the holder of a shard marks runs of its jobs, so what it
-//! decides here holds for the whole cluster.
+//! Runs of jobs that do not allow their fires to overlap. Only the holder of a shard marks runs of its jobs, and the holder
+//! before it marks none that the new one has adopted, so what is decided here holds for the whole cluster: a new holder
+//! adopts all that is due soon before it decides anything.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;

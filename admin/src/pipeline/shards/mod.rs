@@ -127,7 +127,7 @@ impl Shards {
 
     async fn release(&self, shard: i32, epoch: i64) {
         if let Err(error) = self.pipeline.store.release_shard(shard, epoch).await {
-            tracing::warn!(shard, %error, "the lease was not given back; it ends by itself");
+            tracing::warn!(shard, %error, "the lease was not given back yet");
         }
     }
 

@@ -34,6 +34,13 @@ impl Shards {
                 self.pipeline.step_down(shard, held.epoch);
             }
         }
-        !self.pipeline.holdings.all().is_empty()
+        let holdings = &self.pipeline.holdings;
+        for (shard, epoch) in holdings.all_handed_over() {
+            let lease = leases.iter().find(|lease| lease.shard == shard);
+            if lease.is_none_or(|lease| lease.epoch != epoch) {
+                self.pipeline.let_go(shard);
+            }
+        }
+        !holdings.all().is_empty() || !holdings.all_handed_over().is_empty()
     }
 }

@@ -83,8 +83,11 @@ impl Shards {
             }
         }
         for (shard, epoch) in pipeline.holdings.all_handed_over() {
-            if now.get(&shard) != Some(&epoch) {
-                pipeline.let_go(shard);
+            match leases.iter().find(|lease| lease.shard == shard) {
+                Some(lease) if lease.epoch == epoch && lease.expires_at == 0 => {}
+                // It was not heard when it was given back.
+                Some(lease) if lease.epoch == epoch => self.release(shard, epoch).await,
+                _ => pipeline.let_go(shard),
             }
         }
     }

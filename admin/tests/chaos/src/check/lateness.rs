@@ -14,6 +14,10 @@ use crate::record::{Class, Fault, History};
 const CLOCK_ERROR: Millis = 20;
 /// To find out that an address does not answer a connection, and some more for the queue behind it.
 const HOP: Millis = 3_000;
+/// A mark may be committed so long before its instant, and some more for the statement itself.
+const MARK_AHEAD: Millis = 400;
+/// Between an instant and its request: a queue, a definition that is read.
+const JUST_BEFORE: Millis = 1_000;
 /// For so long an address that was refused is passed over.
 const BREAKER: Millis = 10_000;
 /// Without any fault.
@@ -130,7 +134,17 @@ pub fn allowed(history: &History, at: Millis) -> (Millis, Option<Class>) {
         (fault.from - meta.look_ahead_ms..=fault.to + bound).contains(&at)
     };
     let around: Vec<&Fault> = history.faults.iter().filter(reach).collect();
-    let bound = |fault: &&&Fault| fault.class.bound(fault.to - fault.from, meta.ttl_ms);
+    let bound = |fault: &&&Fault| {
+        let lasts = fault.to - fault.from;
+        let bound = fault.class.bound(lasts, meta.ttl_ms);
+        // Marked by a holder that was paused before it could send: nobody else may, until it gives the run back or the
+        // resolver asks.
+        let was_marked = (fault.from - JUST_BEFORE..=fault.from + MARK_AHEAD).contains(&at);
+        match was_marked && fault.class == Class::Holder {
+            true => bound.max(lasts + HOP),
+            false => bound,
+        }
+    };
     // Overlapping ones add up: a peer that takes over may have to wait for the database as well.
     let sum: Millis = around.iter().map(|fault| bound(&fault)).sum();
     let worst = around.iter().max_by_key(bound).map(|fault| fault.class);

@@ -290,6 +290,15 @@ fn times_before_the_instant_and_after_the_bound() {
         received(7_000)(history);
         history.faults.push(fault(7_000, 9_000));
     });
+    // Its mark was out when its sender was paused, for 6 s: until then nobody may send it.
+    assert_flagged(&[], |history| {
+        received(7_000)(history);
+        history.faults.push(fault(7_900, 13_900));
+    });
+    assert_flagged(&[Figure::Late], |history| {
+        received(7_000)(history);
+        history.faults.push(fault(6_900, 12_900));
+    });
 }
 
 fn fault(from: Millis, to: Millis) -> Fault {

@@ -56,6 +56,9 @@ databases! {
         // A fire by hand asks for no schedule.
         assert_eq!(ground.store.mark_again(&by_hand, 6, "b", NOW + 10_000).await.unwrap(), Again::Marked);
         ground.sql("DELETE FROM job").await;
-        assert_eq!(ground.store.mark_again(&doubt, 6, "b", NOW + 10_000).await.unwrap(), Again::Disabled);
+        let by_hand = ground.store.in_doubt(ids[1]).await.unwrap().unwrap();
+        for doubt in [doubt, by_hand] {
+            assert_eq!(ground.store.mark_again(&doubt, 6, "b", NOW + 20_000).await.unwrap(), Again::Disabled);
+        }
     }
 }
