@@ -370,7 +370,7 @@ impl Services {
             backfill: Arc::new(Backfilling(pipeline.clone())),
             gaps: Arc::new(Gaps::new(pipeline.clone())),
             prune: Arc::new(Prune::new(pipeline.clone())),
-            pending: Arc::new(Pending(pipeline.clone())),
+            pending: Arc::new(Pending::new(pipeline.clone())),
             escalate: Arc::new(Escalate(pipeline.clone())),
         }
     }

@@ -98,6 +98,18 @@ impl Pipeline {
         if !matches!(state, RunState::Unknown | RunState::Lost) {
             return Err(Error::NotOpen(state));
         }
+        // Before the outcome: an entry of a word that came too late does less harm than an outcome that nobody answers for.
+        let word = if outcome == Outcome::Succeeded {
+            "succeeded"
+        } else {
+            "failed"
+        };
+        let detail = serde_json::json!({"outcome": word, "note": note});
+        let now = self.clock.now();
+        self.store
+            .record_audit(actor, "resolve", ("run", run_id), detail, now)
+            .await?;
+
         let finding = Finding {
             run_id,
             event: RunEvent::Reported(outcome),
@@ -118,16 +130,6 @@ impl Pipeline {
             let run = self.store.whereabouts(run_id).await?;
             return Err(run.map_or(Error::MissingRun, |run| Error::NotOpen(run.state)));
         }
-        let word = if outcome == Outcome::Succeeded {
-            "succeeded"
-        } else {
-            "failed"
-        };
-        let detail = serde_json::json!({"outcome": word, "note": note});
-        let now = self.clock.now();
-        self.store
-            .record_audit(actor, "resolve", ("run", run_id), detail, now)
-            .await?;
         Ok(())
     }
 

@@ -1,25 +1,64 @@
 //! What somebody should look at: runs that are due and were not sent for too long, flagged by the holder of their shard, and
 //! alarms that nobody has resolved, escalated by the holder of the first one.
 
-use std::sync::Arc;
+use std::collections::{HashMap, HashSet};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
+use carillon_scheduler::Millis;
 
 use super::Pipeline;
 use super::settings::ms;
 use crate::runtime::Service;
 use crate::store;
 use crate::store::alarm::AlarmRow;
+use crate::store::pending::{Late, PAGE};
 
 /// A run is flagged within a second of its time.
 const EVERY: Duration = Duration::from_secs(1);
 
-pub struct Pending(pub Arc<Pipeline>);
+/// Flagged in one round for each shard; the others are in the next one.
+const MOST: usize = 500;
+
+/// What each shard's look saw, under which epoch. After an outage everything is late when it is claimed, and sent
+/// milliseconds later: only what a second look sees too is stuck.
+#[derive(Default)]
+struct Seen(HashMap<i32, (i64, HashSet<i64>)>);
+
+impl Seen {
+    /// Those that are late, and were there the last time.
+    fn again(&mut self, shard: i32, epoch: i64, late: &[Late], now: Millis) -> Vec<i64> {
+        let ids = late.iter().map(|run| run.run_id).collect();
+        let (in_epoch, before) = self.0.insert(shard, (epoch, ids)).unwrap_or_default();
+        let is_stuck = |run: &&Late| run.late_at <= now && before.contains(&run.run_id);
+        match in_epoch == epoch {
+            true => late
+                .iter()
+                .filter(is_stuck)
+                .map(|run| run.run_id)
+                .take(MOST)
+                .collect(),
+            false => vec![],
+        }
+    }
+}
+
+pub struct Pending {
+    pipeline: Arc<Pipeline>,
+    seen: Mutex<Seen>,
+}
 
 impl Pending {
+    pub fn new(pipeline: Arc<Pipeline>) -> Self {
+        Self {
+            pipeline,
+            seen: Mutex::default(),
+        }
+    }
+
     async fn round(&self) -> store::Result<()> {
-        let pipeline = &self.0;
+        let pipeline = &self.pipeline;
         if pipeline.clock_is_in_doubt() {
             return Ok(());
         }
@@ -28,11 +67,23 @@ impl Pending {
             let Some(epoch) = pipeline.holdings.epoch(shard, pipeline.clock.monotonic()) else {
                 continue;
             };
-            let now = pipeline.clock.now();
-            let flagged = pipeline
-                .store
-                .flag_pending(shard, epoch, after, now)
-                .await?;
+            self.look(shard, epoch, after).await?;
+        }
+        Ok(())
+    }
+
+    async fn look(&self, shard: i32, epoch: i64, after: i64) -> store::Result<()> {
+        let pipeline = &self.pipeline;
+        let now = pipeline.clock.now();
+        // Ahead by two looks, since a round takes its time too: what becomes late until the next one has been seen then.
+        let until = now + 2 * ms(EVERY);
+        let late = pipeline.store.late(shard, epoch, after, until).await?;
+        let stuck = {
+            let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+            seen.again(shard, epoch, &late, now)
+        };
+        for page in stuck.chunks(PAGE) {
+            let flagged = pipeline.store.flag(page, now).await?;
             pipeline.metrics.flagged.inc_by(flagged.runs as u64);
             for alarm in &flagged.alarms {
                 pipeline.tell_alarm(alarm);
@@ -107,5 +158,38 @@ impl Service for Escalate {
             tracing::warn!(%error, "open alarms could not be looked at; the next round goes on");
         }
         self.0.settings.resolve_every
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Late, MOST, Seen};
+
+    fn late(ids: std::ops::Range<i64>, late_at: i64) -> Vec<Late> {
+        ids.map(|run_id| Late { run_id, late_at }).collect()
+    }
+
+    #[test]
+    fn only_what_two_looks_of_one_epoch_saw_is_stuck_and_not_before_its_time() {
+        let mut seen = Seen::default();
+        assert_eq!(seen.again(3, 1, &late(1..3, 9), 10), [0; 0]);
+        assert_eq!(seen.again(3, 1, &late(2..4, 9), 11), [2]);
+        assert_eq!(
+            seen.again(4, 1, &late(3..4, 9), 11),
+            [0; 0],
+            "another shard"
+        );
+        assert_eq!(
+            seen.again(3, 2, &late(3..4, 9), 12),
+            [0; 0],
+            "another epoch"
+        );
+        assert_eq!(seen.again(3, 2, &late(3..4, 14), 13), [0; 0], "too early");
+        assert_eq!(seen.again(3, 2, &late(3..4, 14), 14), [3]);
+        assert_eq!(seen.again(3, 2, &[], 15), [0; 0]);
+        assert_eq!(seen.again(3, 2, &late(3..4, 14), 16), [0; 0], "it was away");
+        let many = late(0..900, 9);
+        assert_eq!(seen.again(3, 2, &many, 17), [3]);
+        assert_eq!(seen.again(3, 2, &many, 18).len(), MOST);
     }
 }

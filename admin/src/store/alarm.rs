@@ -2,7 +2,7 @@
 //! a warning in the log, and a count: `pipeline` does the last two with what it is handed from here.
 
 use carillon_scheduler::{AlarmKind, Millis};
-use sea_orm::{ConnectionTrait, QueryResult};
+use sea_orm::{ConnectionTrait, DatabaseTransaction, QueryResult, Value};
 
 use super::filter::{Conditions, Page, page_and_one};
 use super::row::Columns;
@@ -74,6 +74,8 @@ pub struct AlarmFilter {
     pub limit: u32,
 }
 
+const COLUMNS: &str = "id, job_id, run_id, kind, message, created_at, open_at";
+
 impl Store {
     /// Writes an alarm. `id` is of [`ids::ROW`] and was taken before the transaction began: on SQLite there is no second
     /// writer.
@@ -84,23 +86,23 @@ impl Store {
         alarm: Alarm,
         now: Millis,
     ) -> Result<Alarm> {
-        let alarm = Alarm {
-            text: printable(&alarm.text),
-            ..alarm
-        };
-        let text = "INSERT INTO alarm (id, job_id, run_id, kind, message, created_at, open_at) VALUES (?, ?, ?, ?, ?, ?, ?)";
-        let values = vec![
-            id.into(),
-            // The column takes no NULL, and no job has this id.
-            alarm.job_id.unwrap_or(0).into(),
-            alarm.run_id.into(),
-            alarm.kind.as_str().into(),
-            alarm.text.as_str().into(),
-            now.into(),
-            alarm.can_be_open().then_some(now).into(),
-        ];
-        self.execute(tx, text, values).await?;
+        let (alarm, values) = row(id, alarm, now);
+        let text = format!("INSERT INTO alarm ({COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)");
+        self.execute(tx, &text, values).await?;
         Ok(alarm)
+    }
+
+    /// Writes alarms with one statement; their ids as for [`Self::raise`].
+    pub(super) async fn raise_all(
+        &self,
+        tx: &DatabaseTransaction,
+        alarms: Vec<(i64, Alarm)>,
+        now: Millis,
+    ) -> Result<Vec<Alarm>> {
+        let rows = alarms.into_iter().map(|(id, alarm)| row(id, alarm, now));
+        let (alarms, values) = rows.unzip();
+        self.insert_rows(tx, "alarm", COLUMNS, values).await?;
+        Ok(alarms)
     }
 
     /// An alarm that no other write causes.
@@ -143,6 +145,25 @@ impl Store {
         };
         Ok(Page::cut(alarms, limit, key))
     }
+}
+
+/// An alarm as it is written, and its row.
+fn row(id: i64, alarm: Alarm, now: Millis) -> (Alarm, Vec<Value>) {
+    let alarm = Alarm {
+        text: printable(&alarm.text),
+        ..alarm
+    };
+    let values = vec![
+        id.into(),
+        // The column takes no NULL, and no job has this id.
+        alarm.job_id.unwrap_or(0).into(),
+        alarm.run_id.into(),
+        alarm.kind.as_str().into(),
+        alarm.text.as_str().into(),
+        now.into(),
+        alarm.can_be_open().then_some(now).into(),
+    ];
+    (alarm, values)
 }
 
 fn read(row: &QueryResult) -> Result<AlarmRow> {

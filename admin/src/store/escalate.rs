@@ -7,10 +7,13 @@ use super::alarm::{AlarmFilter, AlarmRow};
 use super::{Result, Store};
 
 /// What ends each kind. The outcome of a run that is `unknown` or `lost` closes its alarm at once (`settle`); here it is
-/// for runs that are deleted.
+/// for runs that are deleted. For the other two this is the normal way out. `stuck` names a run and speaks for its job: as
+/// long as one flagged run of the job waits, nobody is told of a further one, so it stays open.
 const OVER: [&str; 3] = [
     "kind IN ('unknown', 'lost') AND NOT EXISTS (SELECT 1 FROM run WHERE run.id = alarm.run_id AND run.state IN (3, 4))",
-    "kind = 'stuck' AND NOT EXISTS (SELECT 1 FROM run WHERE run.id = alarm.run_id AND run.state = 0)",
+    "kind = 'stuck' AND NOT EXISTS (SELECT 1 FROM run WHERE run.id = alarm.run_id AND run.state = 0) \
+     AND NOT EXISTS (SELECT 1 FROM job JOIN run ON run.shard = job.shard AND run.job_id = job.id WHERE job.id = alarm.job_id \
+     AND run.state = 0 AND run.state < 9 AND run.flagged_at IS NOT NULL)",
     "kind = 'paused' AND NOT EXISTS (SELECT 1 FROM job WHERE job.id = alarm.job_id AND job.paused_reason IS NOT NULL)",
 ];
 

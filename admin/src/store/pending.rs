@@ -3,19 +3,49 @@
 use std::collections::BTreeMap;
 
 use carillon_scheduler::{AlarmKind, Millis};
+use sea_orm::{DatabaseTransaction, DbBackend, QueryResult};
 
 use super::alarm::Alarm;
-use super::{Result, Store, dialect, ids};
+use super::dialect::{self, Text};
+use super::row::Columns;
+use super::{Result, Store, ids};
 
 /// Runs that wait under this epoch for longer than their jobs allow. One that waits for an earlier run of its job waits as
 /// its job says, and has no limit.
-pub(super) const PENDING: &str = "SELECT run.id FROM run LEFT JOIN job ON job.id = run.job_id \
+pub(super) const PENDING: &str = "SELECT run.id, run.due_at, job.flag_after_seconds FROM run LEFT JOIN job ON job.id = run.job_id \
      WHERE run.shard = ? AND run.state = 0 AND run.state < 9 AND run.epoch = ? AND run.due_at <= ? AND run.flagged_at IS NULL \
      AND (run.reason IS NULL OR run.reason <> 'overlap') \
-     AND run.due_at + CASE WHEN job.flag_after_seconds > 0 THEN job.flag_after_seconds * 1000 ELSE ? END <= ? LIMIT 500";
+     AND run.due_at + CASE WHEN job.flag_after_seconds > 0 THEN job.flag_after_seconds * 1000 ELSE ? END <= ? \
+     ORDER BY run.due_at, run.id LIMIT 1000";
+
+/// By key: MariaDB would walk the whole table for `… WHERE id IN (SELECT …)`, and wait for every lock on its way.
+pub(super) const LOCK_PENDING: Text = Text {
+    sqlite: "SELECT id, job_id, due_at FROM run WHERE id IN (SELECT u.value FROM json_each(?) AS u) AND +state = 0 AND flagged_at IS NULL ORDER BY id",
+    postgres: "SELECT id, job_id, due_at FROM run WHERE id IN (SELECT unnest(?::bigint[])) AND state + 0 = 0 AND flagged_at IS NULL ORDER BY id FOR UPDATE",
+    mysql: "SELECT run.id, run.job_id, run.due_at FROM JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$')) AS u \
+            STRAIGHT_JOIN run FORCE INDEX (PRIMARY) ON run.id = u.id WHERE run.state = 0 AND run.flagged_at IS NULL ORDER BY run.id FOR UPDATE",
+};
+
+pub(super) const FLAG: Text = Text {
+    sqlite: "UPDATE run SET flagged_at = ? WHERE id IN (SELECT u.value FROM json_each(?) AS u)",
+    postgres: "UPDATE run SET flagged_at = ? WHERE id IN (SELECT unnest(?::bigint[]))",
+    mysql: "UPDATE JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$')) AS u STRAIGHT_JOIN run FORCE INDEX (PRIMARY) ON run.id = u.id \
+            SET run.flagged_at = ?",
+};
 
 /// The shortest time that a job can name, in ms.
 const SHORTEST: i64 = 1_000;
+
+/// Flagged in one transaction: a mark of one of them waits no longer than for these.
+pub const PAGE: usize = 100;
+
+/// A run that waits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Late {
+    pub run_id: i64,
+    /// From then on it waits for too long.
+    pub late_at: Millis,
+}
 
 /// What was flagged.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -25,73 +55,97 @@ pub struct Flagged {
     pub alarms: Vec<Alarm>,
 }
 
+/// Runs by job: id, and when it was due.
+type ByJob = BTreeMap<i64, Vec<(i64, Millis)>>;
+
 impl Store {
-    /// Flags what waits in a shard under this epoch though it was due longer ago than its job allows, `after_ms` where the
-    /// job says nothing.
-    pub async fn flag_pending(
+    /// The first thousand runs that wait in a shard under this epoch and will have waited for too long at `until`: for longer
+    /// than their job allows, or than `after_ms` where it says nothing. The one that was due first is first.
+    pub async fn late(
         &self,
         shard: i32,
         epoch: i64,
         after_ms: i64,
-        now: Millis,
-    ) -> Result<Flagged> {
+        until: Millis,
+    ) -> Result<Vec<Late>> {
         let values = vec![
             shard.into(),
             epoch.into(),
-            (now - after_ms.min(SHORTEST)).into(),
+            (until - after_ms.min(SHORTEST)).into(),
             after_ms.into(),
-            now.into(),
+            until.into(),
         ];
         let rows = self.all(self.hot_reads(), PENDING, values).await?;
-        let mut found: Vec<i64> = vec![];
-        for row in &rows {
-            found.push(row.try_get_by_index(0)?);
-        }
-        match found.is_empty() {
-            true => Ok(Flagged::default()),
-            false => self.flag(found, now).await,
-        }
+        let late = |row: &QueryResult| {
+            let mut columns = Columns::of(row);
+            let (run_id, due_at): (i64, Millis) = (columns.next()?, columns.next()?);
+            let of_job = columns.next::<Option<i32>>()?.filter(|after| *after > 0);
+            let after = of_job.map_or(after_ms, |seconds| i64::from(seconds) * 1000);
+            let late_at = due_at + after;
+            Ok(Late { run_id, late_at })
+        };
+        rows.iter().map(late).collect()
     }
 
-    async fn flag(&self, found: Vec<i64>, now: Millis) -> Result<Flagged> {
-        let mut alarm_ids = self.take_ids(&ids::ROW, found.len()).await?;
+    /// Flags those of these runs that still wait, at most [`PAGE`] of them.
+    pub async fn flag(&self, run_ids: &[i64], now: Millis) -> Result<Flagged> {
+        // Locked in the order that everybody keeps.
+        let mut run_ids: Vec<i64> = run_ids.iter().copied().take(PAGE).collect();
+        run_ids.sort_unstable();
+        let alarm_ids = self.take_ids(&ids::ROW, run_ids.len()).await?;
         let tx = self.begin().await?;
-        let (list, value) = dialect::id_list(self.backend, &found);
-        let text = format!(
-            "SELECT id, job_id, due_at FROM run WHERE id IN ({list}) AND state = 0 AND flagged_at IS NULL ORDER BY id{}",
-            self.for_update()
-        );
-        let mut flagged = vec![];
-        let mut jobs: BTreeMap<i64, Vec<(i64, Millis)>> = BTreeMap::new();
-        for row in self.all(&tx, &text, vec![value]).await? {
-            let id: i64 = row.try_get_by_index(0)?;
-            flagged.push(id);
-            let runs = jobs.entry(row.try_get_by_index(1)?).or_default();
-            runs.push((id, row.try_get_by_index(2)?));
-        }
+        let (flagged, mut jobs) = self.lock_pending(&tx, &run_ids).await?;
         if flagged.is_empty() {
             return Ok(Flagged::default());
         }
-        // One by one: MariaDB would walk the whole table for a list that it has to read first.
-        for id in &flagged {
-            let text = "UPDATE run SET flagged_at = ? WHERE id = ?";
-            self.execute(&tx, text, vec![now.into(), (*id).into()])
-                .await?;
+        let (_, list) = dialect::id_list(self.backend, &flagged);
+        let values = match self.backend {
+            DbBackend::MySql => vec![list, now.into()],
+            _ => vec![now.into(), list],
+        };
+        self.execute(&tx, FLAG.of(self.backend), values).await?;
+        for told in self.told_of(&tx, &jobs).await? {
+            jobs.remove(&told);
         }
-        let mut alarms = vec![];
-        for (job_id, runs) in jobs {
-            let text =
-                "SELECT 1 FROM alarm WHERE open_at > 0 AND kind = 'stuck' AND job_id = ? LIMIT 1";
-            if self.one(&tx, text, vec![job_id.into()]).await?.is_none()
-                && let Some(id) = alarm_ids.pop()
-            {
-                let alarm = of_job(job_id, &runs, now);
-                alarms.push(self.raise(&tx, id, alarm, now).await?);
-            }
-        }
+        let alarms = alarm_ids
+            .into_iter()
+            .zip(&jobs)
+            .map(|(id, (job_id, runs))| (id, of_job(*job_id, runs, now)));
+        let alarms = self.raise_all(&tx, alarms.collect(), now).await?;
         tx.commit().await?;
         let runs = flagged.len();
         Ok(Flagged { runs, alarms })
+    }
+
+    /// `run_ids` must ascend.
+    async fn lock_pending(
+        &self,
+        tx: &DatabaseTransaction,
+        run_ids: &[i64],
+    ) -> Result<(Vec<i64>, ByJob)> {
+        let (_, list) = dialect::id_list(self.backend, run_ids);
+        let text = LOCK_PENDING.of(self.backend);
+        let (mut locked, mut jobs) = (vec![], ByJob::new());
+        for row in self.all(tx, text, vec![list]).await? {
+            let id: i64 = row.try_get_by_index(0)?;
+            locked.push(id);
+            let runs = jobs.entry(row.try_get_by_index(1)?).or_default();
+            runs.push((id, row.try_get_by_index(2)?));
+        }
+        Ok((locked, jobs))
+    }
+
+    /// Jobs of which an alarm is open.
+    async fn told_of(&self, tx: &DatabaseTransaction, jobs: &ByJob) -> Result<Vec<i64>> {
+        let job_ids: Vec<i64> = jobs.keys().copied().collect();
+        let (list, value) = dialect::id_list(self.backend, &job_ids);
+        let text = format!(
+            "SELECT DISTINCT job_id FROM alarm WHERE open_at > 0 AND kind = 'stuck' AND job_id IN ({list})"
+        );
+        let rows = self.all(tx, &text, vec![value]).await?;
+        rows.iter()
+            .map(|row| Ok(row.try_get_by_index(0)?))
+            .collect()
     }
 }
 

@@ -2,7 +2,9 @@
 
 use sea_orm::DbBackend;
 
-use super::{adopt, attend, choice, claim, give_back, mark, pending, run_lock, settle, watch};
+use super::{
+    adopt, attend, choice, claim, give_back, mark, pending, prune, run_lock, settle, watch,
+};
 
 /// Name and text, parameters as `?`.
 pub fn texts(backend: DbBackend) -> Vec<(&'static str, &'static str)> {
@@ -31,7 +33,10 @@ pub fn texts(backend: DbBackend) -> Vec<(&'static str, &'static str)> {
             "prune",
             String::leak(super::dialect::delete_by_id(backend, "run", "id")),
         ),
+        ("lock_going", of(prune::LOCK_GOING)),
         ("pending", pending::PENDING),
+        ("lock_pending", of(pending::LOCK_PENDING)),
+        ("flag", of(pending::FLAG)),
         ("agreed", watch::AGREED),
         ("not_agreed", watch::NOT_AGREED),
     ]

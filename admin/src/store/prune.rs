@@ -7,6 +7,8 @@
 //! the same finds no run and changes nothing. Then they count as ended. A child stays until its parent's fire cannot change
 //! any more, or a late result of the parent would make it a second time.
 
+mod going;
+
 use std::collections::HashMap;
 
 use carillon_scheduler::{Cause, Millis, RunState};
@@ -14,6 +16,7 @@ use sea_orm::{DatabaseTransaction, Value};
 
 use super::row::Columns;
 use super::{Result, Store, dialect};
+pub(super) use going::LOCK_GOING;
 
 /// A run as the pruner sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -129,23 +132,13 @@ impl Store {
         ids: &[i64],
         given_up_before: Millis,
     ) -> Result<Vec<Going>> {
-        let (list, value) = dialect::id_list(self.backend, ids);
-        let ended = |run: &str| {
-            format!(
-                "({run}.state >= 9 OR {run}.state IN (3, 4) AND COALESCE({run}.finished_at, {run}.due_at) < ?)"
-            )
-        };
-        let (this, other) = (ended("r"), ended("s"));
-        let text = format!(
-            "SELECT r.id, r.job_id, r.app_id, r.cause, r.fire_no, r.part, r.attempt, r.state, r.scheduled_at FROM run r \
-             WHERE r.id IN ({list}) AND {this} AND NOT EXISTS (SELECT 1 FROM run s WHERE s.fire_no = r.fire_no \
-             AND s.job_id = r.job_id AND s.cause = r.cause AND NOT {other}) AND NOT EXISTS (SELECT 1 FROM run p JOIN run q \
-             ON q.fire_no = p.fire_no AND q.job_id = p.job_id AND q.cause = p.cause WHERE r.cause = 3 AND p.id = r.fire_no \
-             AND q.state < 9) ORDER BY r.id{}",
-            self.for_update()
-        );
+        // Locked in the order that everybody keeps.
+        let mut ids = ids.to_vec();
+        ids.sort_unstable();
+        let (_, value) = dialect::id_list(self.backend, &ids);
         let values = vec![value, given_up_before.into(), given_up_before.into()];
-        let rows = self.all(tx, &text, values).await?;
+        let text = LOCK_GOING.of(self.backend);
+        let rows = self.all(tx, text, values).await?;
         let going = |row| {
             let mut columns = Columns::of(row);
             let (id, job_id, app_id) = (columns.next()?, columns.next()?, columns.next()?);

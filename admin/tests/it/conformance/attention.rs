@@ -45,7 +45,11 @@ databases! {
         let ids = ground.runs_in(&job, &[Claimed, Claimed, Running, Claimed, Claimed, Claimed]).await;
         ground.sql(&format!("UPDATE run SET reason = 'overlap' WHERE id = {}", ids[3])).await;
         ground.sql(&format!("UPDATE run SET epoch = 0 WHERE id = {}", ids[4])).await;
-        let flag = async |now: i64| ground.store.flag_pending(job.shard, 1, 30_000, now).await.unwrap();
+        let flag = async |now: i64| {
+            let late = ground.store.late(job.shard, 1, 30_000, now).await.unwrap();
+            let ids: Vec<i64> = late.iter().map(|run| run.run_id).collect();
+            ground.store.flag(&ids, now).await.unwrap()
+        };
         assert_eq!(flag(NOW + 29_999).await.runs, 0);
         let flagged = flag(NOW + 31_000).await;
         assert_eq!((flagged.runs, flagged.alarms.len()), (2, 1));
@@ -61,6 +65,41 @@ databases! {
         assert_eq!(flag(NOW + 90_000).await.runs, 0, "as the job says");
         ground.sql("DELETE FROM job").await;
         assert_eq!(flag(NOW + 90_000).await.runs, 1, "also without a job");
+    }
+
+    async fn runs_are_flagged_a_page_at_a_time_and_each_job_is_told_of_once(db: &TestDatabase) {
+        let ground = Ground::new(db).await;
+        let jobs = ground.of_one_shard(2).await;
+        let mut ids = ground.runs_in(&jobs[0], &[Claimed; 70]).await;
+        ids.extend(ground.runs_in(&jobs[1], &[Claimed; 70]).await);
+        ids.reverse();
+        let late = ground.store.late(jobs[0].shard, 1, 30_000, NOW + 40_000).await.unwrap();
+        assert_eq!(late.len(), 2 * 11, "due in the first ten seconds");
+        assert_eq!((late[0].run_id, late[0].late_at), (ids[139], NOW + 30_000));
+        let (page, rest) = ids.split_at(100);
+        let flagged = ground.store.flag(page, after(40)).await.unwrap();
+        let told: Vec<_> = flagged.alarms.iter().map(|alarm| (alarm.job_id, alarm.run_id)).collect();
+        assert_eq!(flagged.runs, 100);
+        assert_eq!(told, [(Some(jobs[0].id), Some(page[99])), (Some(jobs[1].id), Some(ids[69]))]);
+        let flagged = ground.store.flag(rest, after(41)).await.unwrap();
+        assert_eq!((flagged.runs, flagged.alarms), (40, vec![]));
+        assert_eq!(ground.store.flag(&ids, after(42)).await.unwrap().runs, 0);
+        assert_eq!(ground.count("alarm", "kind = 'stuck' AND open_at > 0").await, 2);
+    }
+
+    async fn m001_40_an_alarm_of_a_job_is_open_while_one_of_its_flagged_runs_waits(db: &TestDatabase) {
+        let ground = Ground::new(db).await;
+        let job = ground.ticking("tick").await;
+        let ids = ground.runs_in(&job, &[Claimed; 3]).await;
+        let flagged = ground.store.flag(&ids[..2], after(40)).await.unwrap();
+        assert_eq!(flagged.alarms[0].run_id, Some(ids[0]));
+        let close = async |second| ground.store.close_what_is_over(after(second)).await.unwrap();
+        ground.sql(&format!("UPDATE run SET state = 1 WHERE id = {}", ids[0])).await;
+        assert_eq!(close(41).await, 0, "the other one still waits");
+        assert_eq!(open(&ground).await, [(40, 0)]);
+        ground.sql(&format!("UPDATE run SET state = 1 WHERE id = {}", ids[1])).await;
+        assert_eq!(close(42).await, 1, "the third is not late");
+        assert_eq!(open(&ground).await, []);
     }
 
     async fn m001_40_alarms_are_open_until_what_they_tell_of_is_over(db: &TestDatabase) {

@@ -25,12 +25,16 @@ async fn alarms(node: &Node) -> Vec<AlarmRow> {
 
 /// Everything goes on but the sending: a run stays as its claim left it.
 async fn second_without_a_tick(node: &Node) {
+    second_without_a_look(node).await;
+    node.services.pending.step().await;
+}
+
+async fn second_without_a_look(node: &Node) {
     node.clock.advance(Duration::from_secs(1));
     node.services.shards.step().await;
     for scan in node.services.scans.all() {
         scan.step().await;
     }
-    node.services.pending.step().await;
 }
 
 #[test]
@@ -96,6 +100,36 @@ fn m001_38_the_server_says_when_a_job_says_nothing_and_what_was_sent_is_never_fl
     });
 }
 
+#[test]
+fn what_is_late_when_it_is_first_seen_and_leaves_then_is_no_alarm() {
+    flow(async |node| {
+        let (leaves, stays) = (node.job(|_| ()).await, node.job(|_| ()).await);
+        node.services.shards.step().await;
+        node.fire(&leaves).await;
+        for _ in 0..40 {
+            second_without_a_look(node).await;
+        }
+        node.services.pending.step().await;
+        let executor = Recorder::start().await;
+        node.register(&executor).await;
+        node.round().await;
+        assert_eq!(node.states(&leaves).await, [RunState::Running]);
+        node.services.pending.step().await;
+        assert_eq!(alarms(node).await, []);
+        node.fire(&stays).await;
+        for _ in 0..40 {
+            second_without_a_look(node).await;
+        }
+        node.services.pending.step().await;
+        assert_eq!(node.runs(&stays).await[0].flagged_at, None);
+        second_without_a_tick(node).await;
+        let at = node.runs(&stays).await[0].flagged_at;
+        assert_eq!(at, Some(node.clock.now()), "a second look saw it");
+        assert_eq!(node.runs(&leaves).await[0].flagged_at, None);
+        assert_eq!(alarms(node).await.len(), 1);
+    });
+}
+
 /// A run of which nobody knows what became of it, and whose alarm is raised now.
 async fn unknown(node: &Node) -> i64 {
     let executor = Recorder::start().await;
@@ -156,5 +190,33 @@ fn m001_40_what_is_resolved_in_time_never_escalates() {
         node.callback(&[(run_id, 200, "late, but here")]).await;
         let row = escalates_after(node, Duration::from_secs(3600)).await;
         assert_eq!((row.is_open, row.level, row.escalated_at), (false, 0, None));
+    });
+}
+
+#[test]
+fn a_word_that_the_audit_cannot_keep_changes_nothing_and_can_be_said_again() {
+    flow(async |node| {
+        let run_id = unknown(node).await;
+        let say = async || {
+            let (pipeline, by) = (&node.pipeline, actor());
+            let said =
+                pipeline.resolve_by_hand(run_id, Outcome::Failed, "the file is not there", &by);
+            said.await
+        };
+        node.sql("ALTER TABLE audit RENAME TO audit_away").await;
+        assert!(say().await.is_err());
+        let filter = AlarmFilter {
+            open: Some(true),
+            run_id: Some(run_id),
+            limit: 1,
+            ..AlarmFilter::default()
+        };
+        assert_eq!(node.store.alarms(&filter).await.unwrap().items.len(), 1);
+        node.sql("ALTER TABLE audit_away RENAME TO audit").await;
+        say().await.unwrap();
+        let entries = node.store.audit_entries(Some(("run", run_id)), None, 10);
+        let entries = entries.await.unwrap().items;
+        assert_eq!(entries.len(), 1);
+        assert!(format!("{entries:?}").contains("the file is not there"));
     });
 }

@@ -117,7 +117,9 @@ fn values(name: &str, kind: Kind) -> Vec<String> {
         "cancel" => led_by(&["'operator'", "1"], ids()),
         "accept" => list(&["5", "1"]),
         "settle" | "settle_successes" => led_by(&["1"], list(&["5", "9", "200", "m", "r", "1"])),
-        "lock_jobs" | "lock_runs" | "active" | "prune" => ids(),
+        "lock_jobs" | "lock_runs" | "lock_pending" | "active" | "prune" => ids(),
+        "lock_going" => [ids(), plain(&["1", "1"])].concat(),
+        "flag" => led_by(&["1"], ids()),
         "cancel_retries" => plain(&["1", &cursor, "5", "0", "0", "1"]),
         "unanswered" => plain(&["2", "1", "500"]),
         "pending" => plain(&["2", "1", &until, "30000", &until]),
@@ -148,6 +150,11 @@ fn expected(name: &str) -> [&'static str; 3] {
             "SEARCH job USING INTEGER PRIMARY KEY",
             "Index Scan using job_pkey",
             "job eq_ref PRIMARY",
+        ],
+        "lock_going" => [
+            "SEARCH r USING INTEGER PRIMARY KEY",
+            "Index Scan using run_pkey on run r",
+            "r eq_ref PRIMARY",
         ],
         "orphans" => [
             "run USING COVERING INDEX run_open (shard=? AND state=? AND epoch<?)",
