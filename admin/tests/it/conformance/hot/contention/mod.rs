@@ -18,7 +18,7 @@ use super::ground::Ground;
 use crate::conformance::world::{NOW, SHARDS};
 
 /// How long they fight over each database.
-const SPAN: Duration = Duration::from_secs(6);
+const SPAN: Duration = Duration::from_secs(15);
 /// Seconds of the schedules that pass in one second of the test.
 const SPEED: u32 = 15;
 const JOBS: usize = 32;
