@@ -247,6 +247,7 @@ async fn meta(options: &Options, seed: u64, phases: Phases) -> Meta {
         control: options.control.as_str().to_owned(),
         drill: options.drill.map_or("", |drill| drill.as_str()).to_owned(),
         soak: options.soak,
+        chosen: !options.only.is_empty(),
         seconds: options.seconds,
         phases,
         ttl_ms: options.ttl_ms,

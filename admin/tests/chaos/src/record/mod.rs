@@ -132,6 +132,9 @@ pub struct Meta {
     /// Half an hour with default times.
     #[serde(default)]
     pub soak: bool,
+    /// Some cards only.
+    #[serde(default)]
+    pub chosen: bool,
     pub seconds: u64,
     pub phases: Phases,
     pub ttl_ms: i64,
