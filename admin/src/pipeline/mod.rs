@@ -45,6 +45,7 @@ mod in_flight;
 mod jobs;
 mod letting_go;
 mod overlaps;
+mod periodic;
 mod prune;
 mod resolve;
 mod scan;

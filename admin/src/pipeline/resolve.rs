@@ -9,7 +9,6 @@ mod ask;
 pub use ask::has_begun;
 
 use std::collections::HashSet;
-use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -18,6 +17,7 @@ use carillon_scheduler::RunEvent;
 use tokio::sync::Notify;
 
 use super::Pipeline;
+use super::periodic::Periodic;
 use super::settings::ms;
 use crate::runtime::Service;
 use crate::store;
@@ -35,8 +35,8 @@ pub struct Resolve {
     pipeline: Arc<Pipeline>,
     /// Runs that are asked about just now.
     asking: Arc<Mutex<HashSet<i64>>>,
-    /// When what can wait was last looked after, ms on the monotonic clock; 0: never.
-    housekept: AtomicI64,
+    /// What can wait.
+    housekeeping: Periodic,
 }
 
 /// A run is asked about while this lives.
@@ -57,7 +57,7 @@ impl Resolve {
         Self {
             pipeline,
             asking: Arc::default(),
-            housekept: AtomicI64::new(0),
+            housekeeping: Periodic::at_once(),
         }
     }
 
@@ -85,10 +85,8 @@ impl Resolve {
             pause = pause.min(self.ask_about(shard).await?);
         }
         self.mend_chains().await?;
-        let now = ms(self.pipeline.clock.monotonic());
-        let before = self.housekept.load(Ordering::Relaxed);
-        if before == 0 || now - before >= ms(settings.resolve_every) {
-            self.housekept.store(now.max(1), Ordering::Relaxed);
+        let now = self.pipeline.clock.monotonic();
+        if self.housekeeping.is_due(now, settings.resolve_every) {
             self.count_open_runs().await?;
             self.forget_the_gone().await?;
         }

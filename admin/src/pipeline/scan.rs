@@ -7,7 +7,7 @@ mod planned;
 mod unrecorded;
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -15,6 +15,7 @@ use carillon_scheduler::{AlarmKind, Millis};
 use tokio::sync::Notify;
 
 use super::Pipeline;
+use super::periodic::Periodic;
 use super::settings::ms;
 use crate::runtime::Service;
 use crate::store::claim::Holder;
@@ -31,8 +32,8 @@ pub struct Scan {
     batch: batch::Batch,
     /// The whole ring of this shard is read from the table again, not only what was adopted.
     reload: AtomicBool,
-    /// When that was last done, ms on the monotonic clock: it is done now and then anyway, whatever went wrong.
-    audited: AtomicI64,
+    /// It is done now and then anyway, whatever went wrong.
+    audit: Periodic,
 }
 
 impl Scan {
@@ -43,7 +44,7 @@ impl Scan {
             strikes: planned::Strikes::default(),
             batch: batch::Batch::default(),
             reload: AtomicBool::new(true),
-            audited: AtomicI64::new(0),
+            audit: Periodic::after_one(),
         }
     }
 
@@ -125,13 +126,9 @@ impl Scan {
     }
 
     fn audit_is_due(&self) -> bool {
-        let now = ms(self.pipeline.clock.monotonic());
-        let due =
-            now - self.audited.load(Ordering::Relaxed) >= ms(self.pipeline.settings.resolve_every);
-        if due {
-            self.audited.store(now, Ordering::Relaxed);
-        }
-        due
+        let pipeline = &self.pipeline;
+        let now = pipeline.clock.monotonic();
+        self.audit.is_due(now, pipeline.settings.resolve_every)
     }
 
     fn look_after(&self, error: &Error, epoch: i64) {

@@ -9,7 +9,6 @@ mod forgotten;
 mod kills;
 
 use std::collections::{HashMap, HashSet};
-use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -18,6 +17,7 @@ use carillon_scheduler::{Millis, RunEvent};
 use tokio::sync::Notify;
 
 use super::Pipeline;
+use super::periodic::Periodic;
 use super::resolve::TAKEN_TOGETHER;
 use super::settings::{LostRule, ms};
 use crate::runtime::Service;
@@ -46,8 +46,9 @@ pub struct Watch {
     /// Addresses that have signed off, and since when this node has seen them so.
     signed_off: Mutex<HashMap<String, Millis>>,
     seen: forgotten::Seen,
-    /// When all shards were last searched for rows that are astray, ms on the monotonic clock; 0: never.
-    searched: AtomicI64,
+    /// The search for rows that are astray reads all that is open: shards that change hands wake this service, and must not
+    /// make it read that again and again.
+    search: Periodic,
 }
 
 /// What is asked about just now.
@@ -78,7 +79,7 @@ impl Watch {
             asking: Asking::default(),
             signed_off: Mutex::default(),
             seen: forgotten::Seen::default(),
-            searched: AtomicI64::new(0),
+            search: Periodic::at_once(),
         }
     }
 
@@ -90,28 +91,18 @@ impl Watch {
             .await?;
         self.pipeline.heard();
         let mut away = HashSet::new();
+        let every = self.pipeline.settings.resolve_every;
         for shard in self.pipeline.holdings.all().into_keys() {
             self.look_after(shard, &mut away).await?;
             self.follow_kills(shard).await?;
             self.look_for_the_forgotten(shard).await?;
-            if shard == 0 && self.search_is_due() {
+            if shard == 0 && self.search.is_due(self.pipeline.clock.monotonic(), every) {
                 self.look_for_the_astray().await?;
             }
         }
         self.signed_off()
             .retain(|address, _| away.contains(address));
         Ok(())
-    }
-
-    /// It reads all that is open. Shards that change hands wake this service, and must not make it read that again and again.
-    fn search_is_due(&self) -> bool {
-        let now = ms(self.pipeline.clock.monotonic());
-        let before = self.searched.load(Ordering::Relaxed);
-        let is_due = before == 0 || now - before >= ms(self.pipeline.settings.resolve_every);
-        if is_due {
-            self.searched.store(now.max(1), Ordering::Relaxed);
-        }
-        is_due
     }
 
     async fn look_after(&self, shard: i32, away: &mut HashSet<String>) -> store::Result<()> {

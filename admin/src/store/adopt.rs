@@ -73,11 +73,8 @@ impl Store {
             until.into(),
             (PAGE as i64).into(),
         ];
-        let rows = self
-            .all(self.hot_reads(), ORPHANS.of(self.backend), values)
-            .await?;
-        let ids = rows.iter().map(|row| Ok(row.try_get_by_index(0)?));
-        let mut ids = ids.collect::<Result<Vec<i64>>>()?;
+        let text = ORPHANS.of(self.backend);
+        let mut ids = self.ids_of(self.hot_reads(), text, values).await?;
         // Locked in the order in which a mark locks them.
         ids.sort_unstable();
         Ok(ids)

@@ -2,7 +2,7 @@
 //! a claim, an adoption and every audit of a holder begin with the shard. So one node looks at all shards for them.
 
 use carillon_scheduler::{AlarmKind, Millis};
-use sea_orm::{DatabaseTransaction, Value};
+use sea_orm::DatabaseTransaction;
 
 use super::alarm::Alarm;
 use super::dialect::{self, Text};
@@ -42,27 +42,20 @@ impl Store {
         let count = self.shard_count().await?;
         let all: Vec<i64> = (0..i64::from(MAX_SHARDS)).collect();
         let (_, list) = dialect::id_list(self.backend, &all);
-        let values = vec![list, count.into()];
-        let runs = self.ids_of(ASTRAY.of(self.backend), values).await?;
+        let (values, reads) = (vec![list, count.into()], self.hot_reads());
+        let runs = self.ids_of(reads, ASTRAY.of(self.backend), values).await?;
         let text =
             format!("SELECT id FROM job WHERE shard <> id % {count} ORDER BY id LIMIT {MOST}");
-        let mut jobs = self.ids_of(&text, vec![]).await?;
+        let mut jobs = self.ids_of(reads, &text, vec![]).await?;
         let text =
             format!("SELECT job_id FROM job_clock WHERE shard <> job_id % {count} LIMIT {MOST}");
-        jobs.extend(self.ids_of(&text, vec![]).await?);
+        jobs.extend(self.ids_of(reads, &text, vec![]).await?);
         if runs.is_empty() && jobs.is_empty() {
             return Ok(None);
         }
         jobs.sort_unstable();
         jobs.dedup();
         self.put_right(&jobs, &runs, now).await
-    }
-
-    async fn ids_of(&self, text: &str, values: Vec<Value>) -> Result<Vec<i64>> {
-        let rows = self.all(self.hot_reads(), text, values).await?;
-        rows.iter()
-            .map(|row| Ok(row.try_get_by_index(0)?))
-            .collect()
     }
 
     /// The count is read anew, and stays until this is committed: a change of it meanwhile has moved what was found.

@@ -121,11 +121,7 @@ impl Store {
         limit: i64,
     ) -> Result<Vec<i64>> {
         let values = vec![shard.into(), marked_before.into(), limit.into()];
-        self.all(self.hot_reads(), UNANSWERED, values)
-            .await?
-            .iter()
-            .map(|row| Ok(row.try_get_by_index(0)?))
-            .collect()
+        self.ids_of(self.hot_reads(), UNANSWERED, values).await
     }
 
     /// When the earliest of the others was marked.

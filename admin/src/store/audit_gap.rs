@@ -143,15 +143,7 @@ impl Store {
     /// Jobs above `after`, by their numbers.
     pub async fn job_ids(&self, after: i64, limit: u32) -> Result<Vec<i64>> {
         let text = "SELECT id FROM job WHERE id > ? ORDER BY id LIMIT ?";
-        let rows = self
-            .all(
-                &self.read,
-                text,
-                vec![after.into(), i64::from(limit).into()],
-            )
-            .await?;
-        rows.iter()
-            .map(|row| Ok(row.try_get_by_index(0)?))
-            .collect()
+        let values = vec![after.into(), i64::from(limit).into()];
+        self.ids_of(&self.read, text, values).await
     }
 }

@@ -82,11 +82,9 @@ impl Store {
         let text = format!(
             "SELECT id FROM run WHERE shard = ? AND state = 0 AND state < 9 AND job_id = ?{causes} ORDER BY id"
         );
-        let rows = self
-            .all(tx, &text, vec![job.shard.into(), job.id.into()])
-            .await?;
-        let ids = rows.iter().map(|row| Ok(row.try_get_by_index(0)?));
-        let values = cancel_values(self.backend, &ids.collect::<Result<Vec<_>>>()?, reason, now);
+        let key = vec![job.shard.into(), job.id.into()];
+        let ids = self.ids_of(tx, &text, key).await?;
+        let values = cancel_values(self.backend, &ids, reason, now);
         let done = self.execute(tx, CANCEL.of(self.backend), values).await?;
         Ok(done.rows_affected())
     }

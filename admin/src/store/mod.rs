@@ -187,6 +187,19 @@ impl Store {
             .await?)
     }
 
+    /// The first column of each row.
+    async fn ids_of(
+        &self,
+        db: &impl ConnectionTrait,
+        text: &str,
+        values: Vec<Value>,
+    ) -> Result<Vec<i64>> {
+        let rows = self.all(db, text, values).await?;
+        rows.iter()
+            .map(|row| Ok(row.try_get_by_index(0)?))
+            .collect()
+    }
+
     async fn one(
         &self,
         db: &impl ConnectionTrait,

@@ -142,10 +142,7 @@ impl Store {
         let text = format!(
             "SELECT DISTINCT job_id FROM alarm WHERE open_at > 0 AND kind = 'stuck' AND job_id IN ({list})"
         );
-        let rows = self.all(tx, &text, vec![value]).await?;
-        rows.iter()
-            .map(|row| Ok(row.try_get_by_index(0)?))
-            .collect()
+        self.ids_of(tx, &text, vec![value]).await
     }
 }
 

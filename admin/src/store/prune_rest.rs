@@ -61,13 +61,8 @@ impl Store {
         let mut done = 0;
         for _ in 0..STATEMENTS {
             let text = format!("SELECT id FROM {table} WHERE {old} LIMIT ?");
-            let rows = self
-                .all(&self.read, &text, vec![before.into(), AT_ONCE.into()])
-                .await?;
-            let ids = rows
-                .iter()
-                .map(|row| Ok(row.try_get_by_index(0)?))
-                .collect::<Result<Vec<i64>>>()?;
+            let values = vec![before.into(), AT_ONCE.into()];
+            let ids = self.ids_of(&self.read, &text, values).await?;
             if ids.is_empty() {
                 break;
             }

@@ -153,10 +153,7 @@ impl Store {
 
     async fn ids(&self, text: &str, shard: i32, before: Millis) -> Result<Vec<i64>> {
         let values = vec![shard.into(), before.into()];
-        let rows = self.all(self.hot_reads(), text, values).await?;
-        rows.iter()
-            .map(|row| Ok(row.try_get_by_index(0)?))
-            .collect()
+        self.ids_of(self.hot_reads(), text, values).await
     }
 }
 

@@ -76,10 +76,8 @@ impl Store {
                     AND (job.fires_left IS NULL OR job.fires_left > 0) AND job_clock.job_id IS NULL AND NOT EXISTS \
                     (SELECT 1 FROM run WHERE run.shard = job.shard AND run.state IN (0, 1, 2) AND run.state < 9 AND run.job_id = job.id \
                     AND run.chained = TRUE)";
-        let rows = self.all(self.hot_reads(), text, vec![shard.into()]).await?;
-        rows.iter()
-            .map(|row| Ok(row.try_get_by_index(0)?))
-            .collect()
+        self.ids_of(self.hot_reads(), text, vec![shard.into()])
+            .await
     }
 
     /// Begins a broken chain anew, if it still is broken. Answers whether it was.
