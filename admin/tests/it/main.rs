@@ -15,5 +15,6 @@ mod faults;
 mod flow;
 mod interop;
 mod locks;
+mod ports;
 mod program;
 mod walls;

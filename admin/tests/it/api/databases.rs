@@ -5,10 +5,11 @@ use std::time::{Duration, Instant};
 
 use carillon_admin::config::{Database, random_secret};
 use serde_json::{Value, json};
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::TcpStream;
 use tokio::task::JoinHandle;
 
 use super::client::{Api, job};
+use crate::ports::ReservedPort;
 use crate::services::{Kind, TestDatabase, on};
 
 databases! {
@@ -41,14 +42,14 @@ databases! {
 
 /// A wire to the database that can be cut.
 struct Wire {
-    port: u16,
+    port: ReservedPort,
     carrier: JoinHandle<()>,
 }
 
 impl Wire {
     async fn to(target: String) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let port = listener.local_addr().unwrap().port();
+        let port = ReservedPort::new();
+        let listener = port.listen();
         let carrier = tokio::spawn(async move {
             let target = Arc::new(target);
             // The connections live as long as this task: it ends, and they are cut.
@@ -72,7 +73,7 @@ impl Wire {
 async fn answers_while_the_database_is_away(db: &TestDatabase) {
     let mut url: url::Url = db.url().unwrap().parse().unwrap();
     let wire = Wire::to(format!("127.0.0.1:{}", url.port().unwrap())).await;
-    url.set_port(Some(wire.port)).unwrap();
+    url.set_port(Some(wire.port.address().port())).unwrap();
     let mut config = db.config();
     config.database = Database::parse(url.as_str()).unwrap();
     let token = random_secret();

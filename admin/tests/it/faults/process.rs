@@ -12,6 +12,7 @@ use tokio::io::{AsyncBufReadExt as _, BufReader};
 use tokio::process::{Child, ChildStderr, Command};
 use tokio::sync::watch;
 
+use crate::ports::free_port;
 use crate::program::carillon;
 
 /// A start takes a second; on a busy machine, and in a debug build, more.
@@ -34,7 +35,7 @@ impl Setup {
             folder: folder.to_owned(),
             access_token: random_secret(),
             api_token: random_secret(),
-            listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
+            listen: any_address(),
             arguments: vec![],
         }
     }
@@ -49,7 +50,7 @@ impl Setup {
     pub fn another(&self, folder: &Path) -> Self {
         let mut other = self.clone();
         other.folder = folder.to_owned();
-        other.listen.set_port(0);
+        other.listen = any_address();
         other
     }
 
@@ -72,6 +73,11 @@ impl Setup {
         self.listen = node.address;
         node
     }
+}
+
+/// One that no other test gets between two starts of this node.
+fn any_address() -> SocketAddr {
+    SocketAddr::from((Ipv4Addr::LOCALHOST, free_port()))
 }
 
 type Lines = Arc<Mutex<Vec<String>>>;

@@ -5,6 +5,8 @@ use std::sync::{Arc, Mutex};
 use actix_web::{App, HttpRequest, HttpResponse, HttpServer, web};
 use serde_json::{Value, json};
 
+use crate::ports::ReservedPort;
+
 /// How `/run` is answered.
 #[derive(Clone, Debug)]
 pub enum Reply {
@@ -49,11 +51,15 @@ pub struct Recorder {
     pub address: String,
     book: Arc<Book>,
     server: actix_web::dev::ServerHandle,
+    /// Kept after the end of the server: no other test's server may get this one's runs.
+    _port: ReservedPort,
 }
 
 impl Recorder {
     pub async fn start() -> Self {
         let book = Arc::new(Book::default());
+        let port = ReservedPort::new();
+        let listener = port.listen().into_std().unwrap();
         let shared = web::Data::from(book.clone());
         let server = HttpServer::new(move || {
             App::new()
@@ -63,10 +69,10 @@ impl Recorder {
         .workers(1)
         .disable_signals()
         .shutdown_timeout(0)
-        .bind(("127.0.0.1", 0))
+        .listen(listener)
         .unwrap();
         // Without the final slash, as Go and Python register it.
-        let address = format!("http://{}", server.addrs()[0]);
+        let address = format!("http://{}", port.address());
         let server = server.run();
         let handle = server.handle();
         tokio::spawn(server);
@@ -74,6 +80,7 @@ impl Recorder {
             address,
             book,
             server: handle,
+            _port: port,
         }
     }
 

@@ -98,16 +98,16 @@ impl World {
 fn python(folder: &Path, program: &str, setup: &Setup, node: &Carillon) -> Child {
     let file = folder.join("executor.py");
     std::fs::write(&file, program).unwrap();
-    let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    let port = free.local_addr().unwrap().port();
-    drop(free);
     let output = std::fs::File::create(folder.join("output")).unwrap();
     Command::new(setting("CARILLON_TEST_PYTHON"))
         .arg(file)
         .current_dir(folder)
         .env("CARILLON_ADMIN", node.url())
         .env("CARILLON_ACCESS_TOKEN", &setup.access_token)
-        .env("EXECUTOR_LISTEN_PORT", port.to_string())
+        .env(
+            "EXECUTOR_LISTEN_PORT",
+            crate::ports::free_port().to_string(),
+        )
         .stdin(Stdio::null())
         .stdout(output.try_clone().unwrap())
         .stderr(output)

@@ -54,7 +54,7 @@ async fn granted_at_last(leases: &dyn Leases, shard: i32) {
 
 fn with_tls(authority: &Authority) -> RedisServer {
     let file = |path: &std::path::Path| path.to_str().unwrap().to_owned();
-    let port = servers::free_port();
+    let port = crate::ports::free_port();
     RedisServer::start_at(
         port,
         &[

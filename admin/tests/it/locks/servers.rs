@@ -1,27 +1,17 @@
 //! Redis servers of a test alone: single, with TLS, behind a Sentinel, in a Cluster. They die with their value.
 
-use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
+use crate::ports::free_port;
+
 pub struct RedisServer {
     pub port: u16,
     _folder: TempDir,
     child: Child,
-}
-
-/// A port that was free a moment ago. A Cluster's node takes the one 10,000 above too.
-pub fn free_port() -> u16 {
-    loop {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let port = listener.local_addr().unwrap().port();
-        if port < 55_000 {
-            return port;
-        }
-    }
 }
 
 impl RedisServer {

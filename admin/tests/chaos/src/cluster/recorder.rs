@@ -21,6 +21,7 @@ pub struct Recorder {
     arguments: Vec<String>,
     token: String,
     log: PathBuf,
+    data: PathBuf,
     pub process: Turn<Option<Process>>,
 }
 
@@ -68,6 +69,7 @@ impl Recorder {
                 .collect(),
             token: token.to_owned(),
             log: folder.join(format!("{name}.log")),
+            data: folder.join(name),
             process: Turn::new(None),
         })
     }
@@ -108,6 +110,11 @@ impl Recorder {
             }
         }
         self.wire.refuse();
+    }
+
+    /// Deletes its data directory: the journal of its runs, results that no admin has, logs.
+    pub fn wipe(&self) -> std::io::Result<()> {
+        std::fs::remove_dir_all(&self.data)
     }
 
     pub async fn signal(&self, name: &str) {

@@ -33,7 +33,7 @@ const OPENING: [Card; 2] = [
     card("answer_lost_stock", At::Executor, Class::Executor),
 ];
 
-const REST: [Card; 37] = [
+const REST: [Card; 40] = [
     card("admin_kill", At::Admin, Class::Holder),
     card("admin_stop_1s", At::Admin, Class::Holder),
     card("admin_stop_below_ttl", At::Admin, Class::Holder),
@@ -59,10 +59,13 @@ const REST: [Card; 37] = [
     card("db_cut_after_bytes", At::Database, Class::Database),
     card("db_commit_unknown", At::Database, Class::Database),
     card("db_connections", At::Database, Class::Database),
+    card("db_dead", At::Database, Class::Database),
+    card("db_slow", At::Database, Class::Database),
     card("executor_kill", At::Executor, Class::Executor),
     card("executor_stop", At::Executor, Class::Executor),
     card("executor_term", At::Executor, Class::Executor),
     card("executor_unreachable", At::Executor, Class::Executor),
+    card("executor_wiped", At::Executor, Class::Executor),
     card("answer_lost_own", At::Executor, Class::Executor),
     card("run_cut", At::Executor, Class::Executor),
     card("callback_cut", At::Executor, Class::Executor),

@@ -20,6 +20,8 @@ pub use trap::{Trap, Trick, http};
 pub struct Mode {
     /// Before each piece is passed on, either way.
     pub delay: Duration,
+    /// Before each piece of the client is passed on: of a database, each statement.
+    pub statement_delay: Duration,
     /// Nobody listens: connections are refused, those of now end.
     pub down: bool,
     /// Connections stay open and nothing passes: half open, as after a cable was pulled.
@@ -35,6 +37,8 @@ struct State {
     traps: Vec<Trap>,
     /// All connections of now; cancelled to cut them.
     alive: CancellationToken,
+    /// All connections of now; cancelled to silence them for good.
+    speaks: CancellationToken,
 }
 
 /// One wire: who connects to `address` talks to the target.
@@ -56,6 +60,7 @@ impl Wire {
                 target,
                 traps: vec![],
                 alive: CancellationToken::new(),
+                speaks: CancellationToken::new(),
             })),
             sprung: Arc::default(),
             listens: Arc::new(watch::channel(true).0),
@@ -120,6 +125,13 @@ impl Wire {
     pub fn cut(&self) {
         let mut state = self.state();
         std::mem::take(&mut state.alive).cancel();
+    }
+
+    /// The connections of now carry nothing any more, in either direction, and neither side learns of it: a NAT table
+    /// that lost its entries. New connections work. `heal` does not revive the silenced ones.
+    pub fn silence(&self) {
+        let mut state = self.state();
+        std::mem::take(&mut state.speaks).cancel();
     }
 
     /// New connections go elsewhere; those of now end.

@@ -7,11 +7,14 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{oneshot, watch};
+use tokio_util::sync::CancellationToken;
 
 use super::{Trick, Wire};
 
 /// Nothing can be larger in one piece; messages that traps wait for are smaller.
 const PIECE: usize = 64 << 10;
+/// A silenced connection occupies a place on the server for this time.
+const SERVER_FORGETS_AFTER: Duration = Duration::from_secs(30);
 /// How often a silent wire looks whether it may speak again.
 const LOOK: Duration = Duration::from_millis(20);
 
@@ -37,9 +40,9 @@ pub async fn accept(wire: Wire, ready: oneshot::Sender<()>) {
 async fn take_all(listener: &TcpListener, wire: &Wire) {
     while let Ok((client, _)) = listener.accept().await {
         let _ = client.set_nodelay(true);
-        let (alive, target) = {
+        let (alive, speaks, target) = {
             let state = wire.state();
-            (state.alive.clone(), state.target)
+            (state.alive.clone(), state.speaks.clone(), state.target)
         };
         let wire = wire.clone();
         tokio::spawn(async move {
@@ -47,7 +50,7 @@ async fn take_all(listener: &TcpListener, wire: &Wire) {
                 wait_while_silent(&wire).await;
                 if let Ok(server) = TcpStream::connect(target).await {
                     let _ = server.set_nodelay(true);
-                    pipe(client, server, &wire).await;
+                    pipe(client, server, &wire, &speaks).await;
                 }
             };
             alive.run_until_cancelled(piped).await;
@@ -64,26 +67,37 @@ enum Back {
     Replace(String),
 }
 
-async fn pipe(client: TcpStream, server: TcpStream, wire: &Wire) {
-    let (from_client, to_client) = client.into_split();
-    let (from_server, to_server) = server.into_split();
+async fn pipe(client: TcpStream, server: TcpStream, wire: &Wire, speaks: &CancellationToken) {
+    let (mut from_client, mut to_client) = client.into_split();
+    let (mut from_server, mut to_server) = server.into_split();
     let (tell, told) = watch::channel(Back::Pass);
-    // Whichever way ends first ends the connection: neither HTTP nor databases use half-closed ones.
-    tokio::select! {
-        () = forth(from_client, to_server, wire, &tell) => {}
-        () = back(from_server, to_client, wire, told) => {}
+    let carried = async {
+        // Whichever way ends first ends the connection: neither HTTP nor databases use half-closed ones.
+        tokio::select! {
+            () = forth(&mut from_client, &mut to_server, wire, &tell) => {}
+            () = back(&mut from_server, &mut to_client, wire, told) => {}
+        }
+    };
+    if speaks.run_until_cancelled(carried).await.is_none() {
+        // Both sockets stay open: the end of one side must not reach the other. The server forgets its side in the end,
+        // as its TCP keepalive would make it; the client is never answered.
+        tokio::time::sleep(SERVER_FORGETS_AFTER).await;
+        drop((from_server, to_server));
+        let mut ignored = vec![0; PIECE];
+        while let Ok(1..) = from_client.read(&mut ignored).await {}
     }
 }
 
 async fn forth(
-    mut from: OwnedReadHalf,
-    mut to: OwnedWriteHalf,
+    from: &mut OwnedReadHalf,
+    to: &mut OwnedWriteHalf,
     wire: &Wire,
     back: &watch::Sender<Back>,
 ) {
     let sent = AtomicU64::new(0);
     let mut buffer = vec![0; PIECE];
     while let Ok(length @ 1..) = from.read(&mut buffer).await {
+        tokio::time::sleep(wire.mode().statement_delay).await;
         hold(wire).await;
         let trick = wire.spring(&buffer[..length]);
         if let Some(Trick::Answer(text)) = &trick {
@@ -116,8 +130,8 @@ async fn forth(
 }
 
 async fn back(
-    mut from: OwnedReadHalf,
-    mut to: OwnedWriteHalf,
+    from: &mut OwnedReadHalf,
+    to: &mut OwnedWriteHalf,
     wire: &Wire,
     mut told: watch::Receiver<Back>,
 ) {

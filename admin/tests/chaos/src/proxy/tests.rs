@@ -105,6 +105,25 @@ async fn a_wire_is_down_silent_cut_led_elsewhere_and_healed() {
     assert_eq!(arrived(&got), "b");
 }
 
+#[tokio::test]
+async fn a_silenced_connection_never_speaks_again_and_new_ones_do() {
+    let (address, got) = echo().await;
+    let wire = Wire::open(address).await.unwrap();
+    let mut old = TcpStream::connect(wire.address).await.unwrap();
+    old.write_all(b"a").await.unwrap();
+    assert_eq!(said(&mut old).await, "a!");
+    arrived(&got);
+    wire.silence();
+    old.write_all(b"lost").await.unwrap();
+    assert_eq!(ask(&wire, "b").await, "b!", "a new connection");
+    wire.heal();
+    assert_eq!(said(&mut old).await, "", "healing does not revive it");
+    let mut byte = [0];
+    let ended = tokio::time::timeout(Duration::from_millis(100), old.read(&mut byte)).await;
+    assert!(ended.is_err(), "the client does not learn of it");
+    assert_eq!(arrived(&got), "b");
+}
+
 /// Whether the answer is this one, within a second.
 async fn comes(answer: &str, wire: &Wire) -> bool {
     for _ in 0..50 {

@@ -13,6 +13,8 @@ pub async fn play(name: &str, scene: &mut Scene) -> anyhow::Result<()> {
         "db_kill" | "db_stop" => server(name, scene).await,
         "db_connections" => connections(scene).await,
         "db_full" => full(scene).await,
+        "db_dead" => dead(scene).await,
+        "db_slow" => slow(scene).await,
         _ => {
             let admin = scene.aim().await?;
             let wire = admin.ways.database.clone().context("no wire")?;
@@ -34,6 +36,36 @@ async fn server(name: &str, scene: &mut Scene) -> anyhow::Result<()> {
     server.process.signal_all("STOP").await;
     rest(4_000).await;
     server.process.signal_all("CONT").await;
+    Ok(())
+}
+
+/// All connections of all nodes are silent from now on, for good; new ones work. The way of a database that moved to
+/// another machine, or of a firewall that forgot its connections: no side gets a reset.
+async fn dead(scene: &mut Scene) -> anyhow::Result<()> {
+    scene.target = "database".into();
+    for admin in &scene.cluster.admins {
+        let wire = admin.ways.database.as_ref().context("no wire")?;
+        wire.silence();
+    }
+    Ok(())
+}
+
+/// Each statement of each node takes 200 ms more.
+async fn slow(scene: &mut Scene) -> anyhow::Result<()> {
+    scene.target = "database".into();
+    let slow = Mode {
+        statement_delay: Duration::from_millis(200),
+        ..Mode::default()
+    };
+    let wires: Vec<Wire> = scene
+        .cluster
+        .admins
+        .iter()
+        .filter_map(|admin| admin.ways.database.clone())
+        .collect();
+    wires.iter().for_each(|wire| wire.set(slow));
+    rest(8_000).await;
+    wires.iter().for_each(Wire::heal);
     Ok(())
 }
 

@@ -17,6 +17,7 @@ pub async fn play(name: &str, scene: &mut Scene) -> anyhow::Result<()> {
         "executor_kill" | "executor_stop" | "executor_term" | "executor_unreachable" => {
             process(name, scene).await
         }
+        "executor_wiped" => wiped(scene).await,
         "callback_cut" => {
             scene.target = "all".into();
             // Executors keep to the admin that has answered last: which one it is does not matter.
@@ -80,6 +81,27 @@ async fn process(name: &str, scene: &mut Scene) -> anyhow::Result<()> {
             Ok(())
         }
     }
+}
+
+/// An executor of our SDK takes a run, its answer is lost, and it comes back without its data directory: a container that
+/// was made anew under the same address. It must be asked, and never be sent that run again.
+async fn wiped(scene: &mut Scene) -> anyhow::Result<()> {
+    let executor = scene.executor(Some(Kind::Sdk))?;
+    let before = executor.wire.sprung();
+    executor
+        .wire
+        .set_trap(Trap::new(RUN, Trick::LoseAnswer, TIMES));
+    let taken = until(Duration::from_secs(4), || executor.wire.sprung() > before);
+    let taken = taken.await;
+    // The request has been passed on; the executor writes it into its journal now.
+    rest(100).await;
+    executor.kill().await;
+    executor.wire.clear_traps();
+    executor.wipe()?;
+    scene.note = format!("{} answers lost", executor.wire.sprung() - before);
+    anyhow::ensure!(taken, "no run was sent to it within 4 s");
+    rest(1_000).await;
+    executor.start().await
 }
 
 async fn trick(
