@@ -9,6 +9,7 @@ mod m0005_backfill;
 mod m0006_retries;
 mod m0008_retention;
 mod m0009_attention;
+mod m0010_journal;
 
 use sea_orm_migration::prelude::*;
 
@@ -26,6 +27,7 @@ impl MigratorTrait for Migrator {
             Box::new(m0006_retries::Migration),
             Box::new(m0008_retention::Migration),
             Box::new(m0009_attention::Migration),
+            Box::new(m0010_journal::Migration),
         ]
     }
 }

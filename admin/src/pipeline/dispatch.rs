@@ -13,10 +13,10 @@ use std::sync::Arc;
 use carillon_scheduler::{RouteStrategy, RunEvent};
 
 use self::crowd::Crowd;
+use self::probe::Answered;
 use self::route::{Routed, Verdict};
-use super::jobs::ById;
 use super::settings::ms;
-use super::{Pipeline, active, histories};
+use super::{Pipeline, active, histories, jobs};
 use crate::failpoint;
 use crate::store::adopt::Waiting;
 use crate::store::choice::Story;
@@ -35,7 +35,7 @@ pub async fn dispatch(pipeline: &Arc<Pipeline>, due: Vec<Waiting>) {
     let ids: HashSet<i64> = due.iter().map(|run| run.job_id).collect();
     let ids: Vec<i64> = ids.into_iter().collect();
     let known = async {
-        let jobs = pipeline.jobs.recent(&pipeline.store, &ids).await?;
+        let jobs = pipeline.jobs.current(&pipeline.store, &ids).await?;
         histories::recall(pipeline, &jobs, &due).await?;
         active::count(pipeline, &jobs).await?;
         Ok::<_, crate::store::Error>(jobs)
@@ -56,20 +56,35 @@ pub async fn dispatch(pipeline: &Arc<Pipeline>, due: Vec<Waiting>) {
     follow(pipeline, verdicts).await;
 }
 
-/// What has come back from probes: as what is due, but its candidates are in their order already.
-async fn answered(pipeline: &Arc<Pipeline>, answered: Vec<(Waiting, Verdict)>) {
+/// What has come back from probes: as what is due, but its candidates are in their order already. A definition that was
+/// edited while they were asked decides nothing any more.
+async fn answered(pipeline: &Arc<Pipeline>, mut answered: Vec<Answered>) {
     let now = pipeline.clock.monotonic();
-    let ours = answered.into_iter().filter(|(run, _)| {
+    answered.retain(|Answered { run, .. }| {
         let is_ours = pipeline.holdings.marking_epoch(run.shard, now) == Some(run.epoch);
         if !is_ours {
             pipeline.overlaps.has_not_gone(run);
         }
         is_ours
     });
-    if pipeline.clock_is_in_doubt() {
-        return ours.for_each(|(run, _)| wait(pipeline, run));
+    let asked_by = answered.iter().map(|answered| &answered.job);
+    let outdated = match jobs::outdated(&pipeline.store, asked_by).await {
+        Ok(outdated) if !pipeline.clock_is_in_doubt() => outdated,
+        Ok(_) => return answered.into_iter().for_each(|it| wait(pipeline, it.run)),
+        Err(error) => {
+            tracing::warn!(%error, runs = answered.len(), "definitions could not be read; the runs wait");
+            return answered.into_iter().for_each(|it| wait(pipeline, it.run));
+        }
+    };
+    let mut verdicts = Vec::with_capacity(answered.len());
+    for Answered { run, job, verdict } in answered {
+        if outdated.contains(&job.version()) {
+            wait(pipeline, run);
+        } else {
+            verdicts.push((run, verdict));
+        }
     }
-    follow(pipeline, ours).await;
+    follow(pipeline, verdicts.into_iter()).await;
 }
 
 async fn follow(pipeline: &Arc<Pipeline>, verdicts: impl Iterator<Item = (Waiting, Verdict)>) {
@@ -174,47 +189,53 @@ async fn mark(pipeline: &Arc<Pipeline>, batch: Vec<Routed>) {
         // The mark shows it to everybody, or somebody else has it.
         pipeline.overlaps.has_not_gone(&routed.run);
     }
-    let batch: Vec<Routed> = batch
-        .into_iter()
-        .filter(|routed| won.contains(&routed.run.run_id))
-        .collect();
     let marked = send::Marked {
         token,
         marked_at,
         asked,
     };
-    match definitions(pipeline, &batch).await {
-        Ok((jobs, params)) => send::spawn(pipeline, batch, marked, &jobs, params),
+    let won = batch
+        .into_iter()
+        .filter(|routed| won.contains(&routed.run.run_id));
+    send_won(pipeline, won.collect(), marked).await;
+}
+
+/// Looked at after the mark: a run whose job has been edited since it was routed goes back, and is routed by the new
+/// definition. So the revision that its mark has noted is the one of its request.
+async fn send_won(pipeline: &Arc<Pipeline>, batch: Vec<Routed>, marked: send::Marked) {
+    let give_back = |routed: Routed| pipeline.outcomes.give_back(routed.run, marked.token);
+    let read = async {
+        let routed_by = batch.iter().map(|routed| &routed.choice.job);
+        let outdated = jobs::outdated(&pipeline.store, routed_by).await?;
+        let params = given_params(pipeline, &batch).await?;
+        Ok::<_, crate::store::Error>((outdated, params))
+    };
+    match read.await {
+        Ok((outdated, params)) => {
+            let is_outdated = |routed: &mut Routed| outdated.contains(&routed.choice.job.version());
+            let mut batch = batch;
+            batch.extract_if(.., is_outdated).for_each(give_back);
+            send::spawn(pipeline, batch, marked, params);
+        }
         Err(error) => {
             tracing::warn!(%error, runs = batch.len(), "definitions could not be read; the runs go back");
-            batch
-                .into_iter()
-                .for_each(|routed| pipeline.outcomes.give_back(routed.run, token));
+            batch.into_iter().for_each(give_back);
         }
     }
 }
 
-/// Read after the mark: an edit that was answered before it must be what is sent.
-async fn definitions(
+/// Only fires by hand have parameters of their own, and the later attempts and parts that come from them.
+async fn given_params(
     pipeline: &Pipeline,
     batch: &[Routed],
-) -> crate::store::Result<(ById, Vec<(i64, String)>)> {
-    let ids: HashSet<i64> = batch.iter().map(|routed| routed.run.job_id).collect();
-    let ids: Vec<i64> = ids.into_iter().collect();
-    let jobs = pipeline.jobs.current(&pipeline.store, &ids).await?;
-    // Only fires by hand have parameters of their own, and the later attempts and parts that come from them.
-    let given: Vec<i64> = batch
-        .iter()
-        .map(|r| &r.run)
-        .filter(|run| run.cause != carillon_scheduler::Cause::Schedule)
-        .map(|run| run.run_id)
-        .collect();
-    let params = if given.is_empty() {
-        vec![]
-    } else {
-        pipeline.store.given_params(&given).await?
-    };
-    Ok((jobs, params))
+) -> crate::store::Result<Vec<(i64, String)>> {
+    let runs = batch.iter().map(|routed| &routed.run);
+    let given = runs.filter(|run| run.cause != carillon_scheduler::Cause::Schedule);
+    let given: Vec<i64> = given.map(|run| run.run_id).collect();
+    if given.is_empty() {
+        return Ok(vec![]);
+    }
+    pipeline.store.given_params(&given).await
 }
 
 /// A run of a broadcast job whose executors are not fixed yet.

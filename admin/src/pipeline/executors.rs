@@ -21,6 +21,7 @@ use crate::store::{self, Store};
 pub struct Candidate {
     pub address: String,
     pub boot_id: Option<String>,
+    pub journal_id: Option<String>,
     pub weight: u32,
     pub labels: Arc<Labels>,
     /// It has missed two heartbeats: others are tried before it.
@@ -42,6 +43,7 @@ impl Seat {
         Candidate {
             address: executor.address.clone(),
             boot_id: executor.boot_id.clone(),
+            journal_id: executor.journal_id.clone(),
             weight: executor.weight(),
             labels: self.labels.clone(),
             // A lease is three beats.
@@ -227,6 +229,7 @@ mod tests {
             address: "http://10.0.0.1:9999/".into(),
             boot_id: boot_id.map(Into::into),
             capabilities: None,
+            journal_id: None,
             registered_at: 0,
             seen_at: 0,
             expires_at,

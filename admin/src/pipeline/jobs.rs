@@ -1,6 +1,6 @@
 //! Definitions in memory, by their revision: parsed once, replaced when the revision differs.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use carillon_scheduler::{
@@ -34,6 +34,11 @@ impl Job {
     fn of(stored: Definition) -> Self {
         let rules = parse(&stored);
         Self { stored, rules }
+    }
+
+    /// Its id and revision.
+    pub fn version(&self) -> (i64, i64) {
+        (self.stored.job_id, self.stored.revision)
     }
 
     /// Its fires are numbered: how many are left stands in its row.
@@ -84,6 +89,16 @@ const CAPACITY: usize = 200_000;
 
 pub type ById = HashMap<i64, Arc<Job>>;
 
+/// Id and revision of those that have been edited or deleted since they were read.
+pub async fn outdated(
+    store: &Store,
+    jobs: impl Iterator<Item = &Arc<Job>>,
+) -> store::Result<HashSet<(i64, i64)>> {
+    let known: HashSet<(i64, i64)> = jobs.map(|job| job.version()).collect();
+    let known: Vec<(i64, i64)> = known.into_iter().collect();
+    store.outdated(&known).await
+}
+
 #[derive(Default)]
 pub struct Jobs(Mutex<ById>);
 
@@ -111,27 +126,26 @@ impl Jobs {
         Ok(found)
     }
 
-    /// These jobs as they are committed now.
+    /// These jobs as they are committed now. Missing ones do not exist any more.
     pub async fn current(&self, store: &Store, ids: &[i64]) -> store::Result<ById> {
-        let revisions = store.revisions(ids).await?;
-        self.at(store, &revisions).await
-    }
-
-    /// These jobs, perhaps a little old: for what may be decided again later.
-    pub async fn recent(&self, store: &Store, ids: &[i64]) -> store::Result<ById> {
         let mut found: ById = {
             let map = self.map();
-            ids.iter()
-                .filter_map(|id| map.get(id).map(|job| (*id, job.clone())))
-                .collect()
+            let known = ids.iter().filter_map(|id| map.get(id));
+            known.map(|job| (job.stored.job_id, job.clone())).collect()
         };
-        let missing: Vec<i64> = ids
-            .iter()
-            .copied()
-            .filter(|id| !found.contains_key(id))
-            .collect();
+        for outdated in outdated(store, found.values()).await? {
+            found.remove(&outdated.0);
+        }
+        let missing = |id: &&i64| !found.contains_key(id);
+        let missing: Vec<i64> = ids.iter().filter(missing).copied().collect();
         if !missing.is_empty() {
-            found.extend(self.load(store, &missing).await?);
+            let loaded = self.load(store, &missing).await?;
+            let mut map = self.map();
+            for gone in missing.iter().filter(|id| !loaded.contains_key(id)) {
+                map.remove(gone);
+            }
+            drop(map);
+            found.extend(loaded);
         }
         Ok(found)
     }

@@ -1,11 +1,12 @@
 //! What the engine needs of a job's definition, by id; cached by its revision in `pipeline`.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use carillon_scheduler::Millis;
-use sea_orm::QueryResult;
+use sea_orm::{DbBackend, QueryResult};
 
 use super::calendar_use::Calendars;
+use super::dialect::Text;
 use super::row::Columns;
 use super::{Result, Store, dialect};
 
@@ -14,6 +15,7 @@ use super::{Result, Store, dialect};
 pub struct Definition {
     pub job_id: i64,
     pub revision: i64,
+    pub app_id: i64,
     pub app: String,
     pub name: String,
     pub handler: String,
@@ -38,12 +40,22 @@ pub struct Definition {
     pub updated_at: Millis,
 }
 
+/// Asked before and after each mark: the answer is empty unless somebody has edited, so nothing is sent back but that.
+pub(super) const OUTDATED: Text = Text {
+    sqlite: "SELECT u.value->>0, u.value->>1 FROM json_each(?) AS u LEFT JOIN job ON job.id = u.value->>0 \
+             WHERE job.revision IS NULL OR job.revision <> u.value->>1",
+    postgres: "SELECT u.id, u.revision FROM unnest(?::bigint[], ?::bigint[]) AS u(id, revision) LEFT JOIN job ON job.id = u.id \
+               WHERE job.revision IS DISTINCT FROM u.revision",
+    mysql: "SELECT u.id, u.revision FROM JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$[0]', revision BIGINT PATH '$[1]')) AS u \
+            LEFT JOIN job ON job.id = u.id WHERE job.revision IS NULL OR job.revision <> u.revision",
+};
+
 impl Store {
     /// The definitions of these jobs; those that do not exist are left out.
     pub async fn definitions(&self, job_ids: &[i64]) -> Result<Vec<Definition>> {
         let (list, value) = dialect::id_list(self.backend, job_ids);
         let text = format!(
-            "SELECT job.id, job.revision, app.name, job.name, job.handler, job_params.params, job.schedule_text, job.anchor_at, \
+            "SELECT job.id, job.revision, job.app_id, app.name, job.name, job.handler, job_params.params, job.schedule_text, job.anchor_at, \
              job.spread_offset, job.catch_up, job.misfire, job.misfire_threshold_ms, job.misfire_limit, job.misfire_window_ms, \
              job.route, job.route_labels, job.overlap, job.overlap_queue, job.block, job.timeout_seconds, job.retries, job.updated_at \
              FROM job JOIN app ON app.id = job.app_id LEFT JOIN job_params ON job_params.job_id = job.id WHERE job.id IN ({list})"
@@ -77,11 +89,20 @@ impl Store {
         rows.iter().map(read).collect()
     }
 
-    /// The revision of each of these jobs, as committed now.
-    pub async fn revisions(&self, job_ids: &[i64]) -> Result<Vec<(i64, i64)>> {
-        let (list, value) = dialect::id_list(self.backend, job_ids);
-        let text = format!("SELECT id, revision FROM job WHERE id IN ({list})");
-        let rows = self.all(self.hot_reads(), &text, vec![value]).await?;
+    /// Of these jobs, each with a revision: those that have another one by now, or do not exist any more.
+    pub async fn outdated(&self, known: &[(i64, i64)]) -> Result<HashSet<(i64, i64)>> {
+        if known.is_empty() {
+            return Ok(HashSet::new());
+        }
+        let values = match self.backend {
+            DbBackend::Postgres => {
+                let (ids, revisions): (Vec<i64>, Vec<i64>) = known.iter().copied().unzip();
+                vec![ids.into(), revisions.into()]
+            }
+            _ => vec![serde_json::to_string(known).unwrap_or_default().into()],
+        };
+        let text = OUTDATED.of(self.backend);
+        let rows = self.all(self.hot_reads(), text, values).await?;
         rows.iter()
             .map(|row| Ok((row.try_get_by_index(0)?, row.try_get_by_index(1)?)))
             .collect()
@@ -105,6 +126,7 @@ fn read(row: &QueryResult) -> Result<Definition> {
     Ok(Definition {
         job_id: columns.next()?,
         revision: columns.next()?,
+        app_id: columns.next()?,
         app: columns.next()?,
         name: columns.next()?,
         handler: columns.next()?,

@@ -23,6 +23,8 @@ pub struct Executor {
     /// Present with our own SDK only: new at each start.
     pub boot_id: Option<String>,
     pub capabilities: Option<String>,
+    /// Random, kept in its journal: which runs it remembers is known by it, across its starts.
+    pub journal_id: Option<String>,
     pub registered_at: Millis,
     pub seen_at: Millis,
     pub expires_at: Millis,
@@ -58,10 +60,10 @@ impl Executor {
     }
 }
 
-const COLUMNS: &str = "e.app, e.address, e.boot_id, e.capabilities, e.registered_at, e.seen_at, e.expires_at, e.weight, e.labels";
+const COLUMNS: &str = "e.app, e.address, e.boot_id, e.capabilities, e.journal_id, e.registered_at, e.seen_at, e.expires_at, e.weight, e.labels";
 
 /// With what an operator has set.
-const FROM: &str = "SELECT e.app, e.address, e.boot_id, e.capabilities, e.registered_at, e.seen_at, e.expires_at, e.weight, e.labels, \
+const FROM: &str = "SELECT e.app, e.address, e.boot_id, e.capabilities, e.journal_id, e.registered_at, e.seen_at, e.expires_at, e.weight, e.labels, \
      s.weight, s.labels FROM executor e LEFT JOIN executor_setting s ON s.app = e.app AND s.address = e.address";
 
 impl Store {
@@ -96,6 +98,7 @@ impl Store {
         let rest: Vec<Value> = vec![
             executor.boot_id.clone().into(),
             executor.capabilities.clone().into(),
+            executor.journal_id.clone().into(),
             registered_at.into(),
             executor.seen_at.into(),
             executor.expires_at.into(),
@@ -106,10 +109,10 @@ impl Store {
         ];
         let text = match old {
             Some(_) => {
-                "UPDATE executor SET boot_id=?, capabilities=?, registered_at=?, seen_at=?, expires_at=?, weight=?, labels=? WHERE app=? AND address=?"
+                "UPDATE executor SET boot_id=?, capabilities=?, journal_id=?, registered_at=?, seen_at=?, expires_at=?, weight=?, labels=? WHERE app=? AND address=?"
             }
             None => {
-                "INSERT INTO executor (boot_id, capabilities, registered_at, seen_at, expires_at, weight, labels, app, address) VALUES (?,?,?,?,?,?,?,?,?)"
+                "INSERT INTO executor (boot_id, capabilities, journal_id, registered_at, seen_at, expires_at, weight, labels, app, address) VALUES (?,?,?,?,?,?,?,?,?,?)"
             }
         };
         match self.execute(&tx, text, rest).await {
@@ -166,6 +169,7 @@ fn read(row: &QueryResult) -> Result<Executor> {
         address: columns.next()?,
         boot_id: columns.next()?,
         capabilities: columns.next()?,
+        journal_id: columns.next()?,
         registered_at: columns.next()?,
         seen_at: columns.next()?,
         expires_at: columns.next()?,

@@ -18,15 +18,15 @@ pub struct Unsent {
 
 pub(super) const UNMARK: Text = Text {
     sqlite: "UPDATE run SET state = 0, sends = sends - 1, mark_token = NULL, marked_at = NULL, boot_id = NULL, \
-             address = CASE u.value->>2 WHEN 1 THEN address END FROM json_each(?) AS u \
+             revision = NULL, journal_id = NULL, address = CASE u.value->>2 WHEN 1 THEN address END FROM json_each(?) AS u \
              WHERE run.id = u.value->>0 AND +run.state = 1 AND run.mark_token = u.value->>1",
     postgres: "UPDATE run SET state = 0, sends = sends - 1, mark_token = NULL, marked_at = NULL, boot_id = NULL, \
-               address = CASE u.keep WHEN 1 THEN address END \
+               revision = NULL, journal_id = NULL, address = CASE u.keep WHEN 1 THEN address END \
                FROM unnest(?::bigint[], ?::bigint[], ?::int[]) AS u(id, token, keep) \
                WHERE run.id = u.id AND run.state + 0 = 1 AND run.mark_token = u.token",
     mysql: "UPDATE JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$[0]', token BIGINT PATH '$[1]', keep INT PATH '$[2]')) AS u \
             STRAIGHT_JOIN run FORCE INDEX (PRIMARY) ON run.id = u.id SET run.state = 0, run.sends = run.sends - 1, run.mark_token = NULL, run.marked_at = NULL, \
-            run.boot_id = NULL, run.address = CASE u.keep WHEN 1 THEN run.address END WHERE run.state = 1 AND run.mark_token = u.token",
+            run.boot_id = NULL, run.revision = NULL, run.journal_id = NULL, run.address = CASE u.keep WHEN 1 THEN run.address END WHERE run.state = 1 AND run.mark_token = u.token",
 };
 
 impl Store {

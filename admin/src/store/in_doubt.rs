@@ -16,6 +16,11 @@ pub struct InDoubt {
     pub marked_at: Millis,
     /// Requests so far that may have arrived.
     pub sends: i32,
+    /// Of the executor that it was marked for.
+    pub boot_id: Option<String>,
+    pub journal_id: Option<String>,
+    /// The revision of its job whose definition was sent; None: sent by a version that did not note it.
+    pub revision: Option<i64>,
 }
 
 /// Whether a run may be sent again.
@@ -32,7 +37,7 @@ impl Store {
     /// None: it is not in doubt any more.
     pub async fn in_doubt(&self, run_id: i64) -> Result<Option<InDoubt>> {
         let text = "SELECT run.id, run.job_id, run.shard, run.epoch, run.cause, run.fire_no, run.part, run.parts, run.attempt, \
-                    run.scheduled_at, run.due_at, app.name, run.address, run.marked_at, run.sends \
+                    run.scheduled_at, run.due_at, app.name, run.address, run.marked_at, run.sends, run.boot_id, run.journal_id, run.revision \
                     FROM run LEFT JOIN app ON app.id = run.app_id WHERE run.id = ? AND run.state = 1";
         let Some(row) = self
             .one(self.hot_reads(), text, vec![run_id.into()])
@@ -62,6 +67,9 @@ impl Store {
             address: columns.next()?,
             marked_at: columns.next::<Option<Millis>>()?.unwrap_or_default(),
             sends: columns.next()?,
+            boot_id: columns.next()?,
+            journal_id: columns.next()?,
+            revision: columns.next()?,
         }))
     }
 

@@ -18,10 +18,16 @@ pub struct Mark<'a> {
     pub epoch: i64,
     pub address: &'a str,
     pub boot_id: Option<&'a str>,
+    /// Which journal the executor keeps, if it has announced one.
+    pub journal_id: Option<&'a str>,
     /// The set of executors that it could have gone to.
     pub candidates_id: i64,
     /// Of the route, or [`GIVEN`].
     pub route_code: i16,
+    /// Of the definition that the run was routed with, and that its request will carry.
+    pub revision: i64,
+    /// The app that this definition names: a run may be older than its job's move to another app.
+    pub app_id: i64,
 }
 
 /// The code of a run whose executor was given with its fire: no route has chosen it.
@@ -31,16 +37,19 @@ pub const GIVEN: i16 = -1;
 /// has to be told to use that key: it reads a small table as a whole, and waits for every lock on its way.
 pub(super) const MARK: Text = Text {
     sqlite: "UPDATE run SET state = 1, mark_token = ?, marked_at = ?, owner = ?, sends = sends + 1, address = u.value->>2, boot_id = u.value->>3, \
-             candidates_id = u.value->>4, route_code = u.value->>5 \
+             candidates_id = u.value->>4, route_code = u.value->>5, revision = u.value->>6, app_id = u.value->>7, journal_id = u.value->>8 \
              FROM json_each(?) AS u WHERE run.id = u.value->>0 AND +run.state = 0 AND run.epoch = u.value->>1",
     postgres: "UPDATE run SET state = 1, mark_token = ?, marked_at = ?, owner = ?, sends = sends + 1, address = u.a, boot_id = NULLIF(u.b, ''), \
-               candidates_id = u.c, route_code = u.r \
-               FROM unnest(?::bigint[], ?::bigint[], ?::text[], ?::text[], ?::bigint[], ?::smallint[]) AS u(id, epoch, a, b, c, r) \
+               candidates_id = u.c, route_code = u.r, revision = u.v, app_id = u.p, journal_id = NULLIF(u.j, '') \
+               FROM unnest(?::bigint[], ?::bigint[], ?::text[], ?::text[], ?::bigint[], ?::smallint[], ?::bigint[], ?::bigint[], ?::text[]) \
+               AS u(id, epoch, a, b, c, r, v, p, j) \
                WHERE run.id = u.id AND run.state + 0 = 0 AND run.epoch = u.epoch",
     mysql: "UPDATE JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$[0]', epoch BIGINT PATH '$[1]', a VARCHAR(255) PATH '$[2]', \
-            b VARCHAR(64) PATH '$[3]', c BIGINT PATH '$[4]', r SMALLINT PATH '$[5]')) AS u STRAIGHT_JOIN run FORCE INDEX (PRIMARY) ON run.id = u.id \
+            b VARCHAR(64) PATH '$[3]', c BIGINT PATH '$[4]', r SMALLINT PATH '$[5]', v BIGINT PATH '$[6]', p BIGINT PATH '$[7]', \
+            j VARCHAR(64) PATH '$[8]')) AS u STRAIGHT_JOIN run FORCE INDEX (PRIMARY) ON run.id = u.id \
             SET run.state = 1, run.mark_token = ?, run.marked_at = ?, run.owner = ?, run.sends = run.sends + 1, \
-            run.address = u.a, run.boot_id = u.b, run.candidates_id = u.c, run.route_code = u.r WHERE run.state = 0 AND run.epoch = u.epoch",
+            run.address = u.a, run.boot_id = u.b, run.candidates_id = u.c, run.route_code = u.r, \
+            run.revision = u.v, run.app_id = u.p, run.journal_id = u.j WHERE run.state = 0 AND run.epoch = u.epoch",
 };
 
 /// As if no state and no epoch were compared.
@@ -110,19 +119,22 @@ impl Store {
             .collect()
     }
 
-    /// The next address of a run whose request could not be written to the one before.
+    /// The next address of a run whose request could not be written to the one before. False: it is no longer ours, or its
+    /// job was edited since the mark, so the executor was chosen by a definition that is not in force any more.
     pub async fn redirect(
         &self,
         run_id: i64,
         token: i64,
         address: &str,
         boot_id: Option<&str>,
+        journal_id: Option<&str>,
     ) -> Result<bool> {
-        let text =
-            "UPDATE run SET address = ?, boot_id = ? WHERE id = ? AND mark_token = ? AND state = 1";
+        let text = "UPDATE run SET address = ?, boot_id = ?, journal_id = ? WHERE id = ? AND mark_token = ? AND state = 1 \
+                    AND EXISTS (SELECT 1 FROM job WHERE job.id = run.job_id AND job.revision = run.revision)";
         let values = vec![
             address.into(),
             boot_id.map(str::to_owned).into(),
+            journal_id.map(str::to_owned).into(),
             run_id.into(),
             token.into(),
         ];
@@ -191,38 +203,24 @@ impl Store {
 }
 
 fn mark_list(backend: sea_orm::DbBackend, marks: &[Mark<'_>]) -> Vec<Value> {
+    fn column<T>(marks: &[Mark<'_>], of: impl Fn(&Mark<'_>) -> T) -> Value
+    where
+        Vec<T>: Into<Value>,
+    {
+        marks.iter().map(of).collect::<Vec<T>>().into()
+    }
+    let text = |text: Option<&str>| text.unwrap_or_default().to_owned();
     if backend == sea_orm::DbBackend::Postgres {
         return vec![
-            marks
-                .iter()
-                .map(|mark| mark.run_id)
-                .collect::<Vec<_>>()
-                .into(),
-            marks
-                .iter()
-                .map(|mark| mark.epoch)
-                .collect::<Vec<_>>()
-                .into(),
-            marks
-                .iter()
-                .map(|mark| mark.address.to_owned())
-                .collect::<Vec<_>>()
-                .into(),
-            marks
-                .iter()
-                .map(|mark| mark.boot_id.unwrap_or("").to_owned())
-                .collect::<Vec<_>>()
-                .into(),
-            marks
-                .iter()
-                .map(|mark| mark.candidates_id)
-                .collect::<Vec<_>>()
-                .into(),
-            marks
-                .iter()
-                .map(|mark| mark.route_code)
-                .collect::<Vec<_>>()
-                .into(),
+            column(marks, |mark| mark.run_id),
+            column(marks, |mark| mark.epoch),
+            column(marks, |mark| mark.address.to_owned()),
+            column(marks, |mark| text(mark.boot_id)),
+            column(marks, |mark| mark.candidates_id),
+            column(marks, |mark| mark.route_code),
+            column(marks, |mark| mark.revision),
+            column(marks, |mark| mark.app_id),
+            column(marks, |mark| text(mark.journal_id)),
         ];
     }
     let rows: Vec<_> = marks
@@ -233,10 +231,23 @@ fn mark_list(backend: sea_orm::DbBackend, marks: &[Mark<'_>]) -> Vec<Value> {
                 epoch,
                 address,
                 boot_id,
+                journal_id,
                 candidates_id,
                 route_code,
+                revision,
+                app_id,
             } = *mark;
-            (run_id, epoch, address, boot_id, candidates_id, route_code)
+            (
+                run_id,
+                epoch,
+                address,
+                boot_id,
+                candidates_id,
+                route_code,
+                revision,
+                app_id,
+                journal_id,
+            )
         })
         .collect();
     vec![serde_json::to_string(&rows).unwrap_or_default().into()]

@@ -3,7 +3,8 @@
 use sea_orm::DbBackend;
 
 use super::{
-    adopt, attend, choice, claim, give_back, mark, pending, prune, run_lock, settle, watch,
+    adopt, attend, choice, claim, definition, give_back, mark, pending, prune, run_lock, settle,
+    watch,
 };
 
 /// Name and text, parameters as `?`.
@@ -17,6 +18,7 @@ pub fn texts(backend: DbBackend) -> Vec<(&'static str, &'static str)> {
         ("adopt", of(adopt::ADOPT)),
         ("waiting", adopt::WAITING),
         ("mark", of(mark::MARK)),
+        ("outdated", of(definition::OUTDATED)),
         ("unmark", of(give_back::UNMARK)),
         ("cancel", of(attend::CANCEL)),
         ("accept", of(settle::text::ACCEPT)),

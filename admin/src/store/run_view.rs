@@ -35,6 +35,8 @@ pub struct RunView {
     pub epoch: i64,
     pub owner: Option<String>,
     pub sends: i32,
+    /// The revision of its job whose definition its request carried. None: it was not sent, or by an older version.
+    pub revision: Option<i64>,
     pub reason: Option<String>,
     pub result_code: Option<i32>,
     pub result_msg: Option<String>,
@@ -84,7 +86,7 @@ pub fn sentence(reason: &str) -> Option<&'static str> {
 
 pub(super) const COLUMNS: &str = "r.id, r.job_id, a.name, j.name, r.shard, r.cause, r.state, r.fire_no, r.part, r.parts, \
      r.attempt, r.scheduled_at, r.due_at, r.marked_at, r.sent_at, r.finished_at, r.kill_asked_at, r.flagged_at, r.address, r.epoch, \
-     r.owner, r.sends, r.reason, r.result_code, r.result_msg";
+     r.owner, r.sends, r.revision, r.reason, r.result_code, r.result_msg";
 /// The names that go with a run `r`.
 pub(super) const NAMES: &str = "JOIN app a ON a.id = r.app_id LEFT JOIN job j ON j.id = r.job_id";
 
@@ -152,6 +154,7 @@ pub(super) fn read(row: &QueryResult, with_input: bool) -> Result<RunView> {
         epoch: columns.next()?,
         owner: columns.next()?,
         sends: columns.next()?,
+        revision: columns.next()?,
         reason: columns.next()?,
         result_code: columns.next()?,
         result_msg: columns.next()?,

@@ -22,6 +22,10 @@ pub const NOT_AFTER: &str = "Carillon-Not-After";
 pub const RUN_ID: &str = "Carillon-Run-Id";
 /// On `/api/registry`, `/api/callback` and answers to `/run`: random for each start of an executor.
 pub const BOOT_ID: &str = "Carillon-Boot-Id";
+/// On `/api/registry`: random, kept in the executor's journal for as long as the journal lives. On `/run`, when a run is
+/// sent again: the journal that is meant; an executor that keeps another one refuses the run with
+/// [`OTHER_JOURNAL`](crate::OTHER_JOURNAL).
+pub const JOURNAL_ID: &str = "Carillon-Journal-Id";
 /// On `/api/registry`: comma list, see [`CAPABILITY_IDEM`].
 pub const CAPABILITIES: &str = "Carillon-Capabilities";
 /// On `/api/registry`: the executor's share of jobs that are spread by weight, 1 to 100. An operator's setting wins.

@@ -25,5 +25,7 @@ pub use verdict::{Verdict, parse_answer};
 pub const SUCCESS: i32 = 200;
 /// Code of failure, in answers and in results.
 pub const FAILURE: i32 = 500;
+/// Answered to a `/run` that names another journal than the executor's own: it does not know what came of the run.
+pub const OTHER_JOURNAL: i32 = 412;
 /// Result code of a run that was ended because its time was up (Java's executor says so too).
 pub const TIMEOUT: i32 = 502;

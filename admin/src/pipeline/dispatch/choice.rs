@@ -10,10 +10,13 @@ use carillon_scheduler::RouteStrategy;
 
 use crate::pipeline::Pipeline;
 use crate::pipeline::candidates::CandidateSet;
+use crate::pipeline::jobs::Job;
 use crate::store::Store;
 use crate::store::choice::{Story, Told};
 
 pub struct Choice {
+    /// The definition by which it was made, and which its request carries.
+    pub job: Arc<Job>,
     /// What the mark writes.
     pub route_code: i16,
     pub set: Arc<CandidateSet>,

@@ -15,6 +15,7 @@ use super::route::{self, Verdict};
 use crate::executor::Outcome;
 use crate::pipeline::Pipeline;
 use crate::pipeline::executors::Candidate;
+use crate::pipeline::jobs::Job;
 use crate::pipeline::settings::ms;
 use crate::store::adopt::Waiting;
 
@@ -28,10 +29,16 @@ const ASK_AGAIN_MS: i64 = 1_000;
 /// A run and those who are to be asked about it.
 pub struct Question {
     pub run: Waiting,
-    pub app: String,
     pub probe: Probe,
     pub candidates: Vec<Candidate>,
     pub choice: Choice,
+}
+
+/// A run that comes back, and the definition by which its candidates were asked.
+pub struct Answered {
+    pub run: Waiting,
+    pub job: Arc<Job>,
+    pub verdict: Verdict,
 }
 
 /// What a candidate said.
@@ -49,7 +56,7 @@ pub enum Answer {
 #[derive(Default)]
 pub struct Probes {
     runs: Mutex<HashSet<i64>>,
-    answered: Mutex<Vec<(Waiting, Verdict)>>,
+    answered: Mutex<Vec<Answered>>,
     /// Held by the one who takes the answered ones to their mark; those that come meanwhile go together.
     marking: tokio::sync::Mutex<()>,
 }
@@ -59,7 +66,7 @@ impl Probes {
         self.runs.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn answered(&self) -> MutexGuard<'_, Vec<(Waiting, Verdict)>> {
+    fn answered(&self) -> MutexGuard<'_, Vec<Answered>> {
         self.answered.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -88,8 +95,12 @@ pub fn spawn(pipeline: &Arc<Pipeline>, question: Question) {
 
 async fn work(pipeline: Arc<Pipeline>, question: Question) {
     let run_id = question.run.run_id;
+    let job = question.choice.job.clone();
     let (run, verdict) = ask(&pipeline, question).await;
-    pipeline.probes.answered().push((run, verdict));
+    pipeline
+        .probes
+        .answered()
+        .push(Answered { run, job, verdict });
     let marking = pipeline.probes.marking.lock().await;
     let answered = std::mem::take(&mut *pipeline.probes.answered());
     if !answered.is_empty() {
@@ -150,7 +161,7 @@ async fn ask_one(pipeline: &Pipeline, question: &Question, candidate: &Candidate
     let address = pipeline.addresses.get(&candidate.address);
     let now = || pipeline.clock.monotonic();
     let limit = pipeline.settings.connect_limit;
-    let (name, app) = (&candidate.address, &question.app);
+    let (name, app) = (&candidate.address, &question.choice.job.stored.app);
     if question.probe == Probe::Beat {
         // One at a time asks; who has waited for it takes the same answer.
         let mut last = address.last_beat.lock().await;

@@ -44,8 +44,11 @@ impl Routed {
             epoch: self.run.epoch,
             address: &first.address,
             boot_id: first.boot_id.as_deref(),
+            journal_id: first.journal_id.as_deref(),
             candidates_id: self.choice.set.id,
             route_code: self.choice.route_code,
+            revision: self.choice.job.stored.revision,
+            app_id: self.choice.job.stored.app_id,
         }
     }
 
@@ -78,6 +81,7 @@ pub fn route(pipeline: &Pipeline, jobs: &ById, run: &Waiting) -> Verdict {
     let names = list.iter().map(|candidate| candidate.address.as_str());
     let given = run.bound_to.is_some() && strategy != RouteStrategy::Broadcast;
     let choice = Choice {
+        job: job.clone(),
         route_code: if given { GIVEN } else { strategy.code() },
         set: pipeline.sets.of(names),
         story: None,
@@ -91,7 +95,6 @@ pub fn route(pipeline: &Pipeline, jobs: &ById, run: &Waiting) -> Verdict {
         None => with_room(pipeline, run, list, choice),
         Some(probe) => Verdict::Ask(Box::new(Question {
             run: run.clone(),
-            app: job.stored.app.clone(),
             probe,
             candidates: list,
             choice,

@@ -11,7 +11,7 @@ use crate::executor::{Outcome, RunHeaders, RunRequest};
 use crate::failpoint;
 use crate::pipeline::Pipeline;
 use crate::pipeline::addresses::{Address, Left, Place};
-use crate::pipeline::jobs::{ById, Job};
+use crate::pipeline::jobs::Job;
 use crate::pipeline::settings::ms;
 use crate::store::adopt::Waiting;
 use crate::store::settle::Finding;
@@ -29,7 +29,6 @@ struct Delivery {
     pipeline: Arc<Pipeline>,
     routed: Routed,
     marked: Marked,
-    job: Arc<Job>,
     params: Option<String>,
 }
 
@@ -37,23 +36,16 @@ pub fn spawn(
     pipeline: &Arc<Pipeline>,
     batch: Vec<Routed>,
     marked: Marked,
-    jobs: &ById,
     params: Vec<(i64, String)>,
 ) {
     let mut params: HashMap<i64, String> = params.into_iter().collect();
     let mut by_due: BTreeMap<Millis, Vec<Delivery>> = BTreeMap::new();
     for routed in batch {
-        let Some(job) = jobs.get(&routed.run.job_id) else {
-            // Deleted between mark and reading: the row goes back, where the deletion finds it.
-            pipeline.outcomes.give_back(routed.run, marked.token);
-            continue;
-        };
         let params = params.remove(&routed.run.run_id);
         let delivery = Delivery {
             pipeline: pipeline.clone(),
             routed,
             marked,
-            job: job.clone(),
             params,
         };
         by_due
@@ -189,7 +181,11 @@ impl Delivery {
             return Step::GiveBack;
         }
         if index > 0 && !self.redirect(index).await {
-            return Step::Done;
+            return Step::GiveBack;
+        }
+        // The database may have taken its time.
+        if self.is_stale() {
+            return Step::GiveBack;
         }
         let outcome = self.post(&candidate.address).await;
         if address.note(
@@ -224,7 +220,8 @@ impl Delivery {
             > self.pipeline.settings.send_limit
     }
 
-    /// The address is in the row before a byte goes to it. False: the run is not ours to send any more.
+    /// The address is in the row before a byte goes to it. False: the run is not ours to send any more, or its job was
+    /// edited since its mark; nothing was written.
     async fn redirect(&self, index: usize) -> bool {
         let next = &self.routed.candidates[index];
         let run_id = self.routed.run.run_id;
@@ -236,15 +233,13 @@ impl Delivery {
                 self.marked.token,
                 &next.address,
                 next.boot_id.as_deref(),
+                next.journal_id.as_deref(),
             )
             .await
         {
             Ok(ours) => ours,
             Err(error) => {
                 tracing::warn!(%error, run.id = run_id, "the next executor could not be noted; the run goes back");
-                self.pipeline
-                    .outcomes
-                    .give_back(self.routed.run.clone(), self.marked.token);
                 false
             }
         }
@@ -259,9 +254,9 @@ impl Delivery {
             .metrics
             .lateness
             .observe((sent_at - run.due_at) as f64 / 1000.0);
-        let request = request(run, &self.job, self.params.clone());
+        let request = request(run, &self.routed.choice.job, self.params.clone());
         let until = self.marked.marked_at + 2 * ms(self.pipeline.settings.send_limit);
-        let headers = headers(run, &self.job, until);
+        let headers = headers(run, &self.routed.choice.job, until);
         // Boxed: the client's future is large, and the task would be copied with it.
         failpoint::hit_when_written("after_request_written");
         let outcome = Box::pin(self.pipeline.client.run(address, &request, &headers)).await;

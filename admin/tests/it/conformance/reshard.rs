@@ -270,8 +270,11 @@ async fn work(race: &Race, shard: i32, node: &str) -> Result<(), Error> {
         epoch,
         address: "http://x:1/",
         boot_id: None,
+        journal_id: None,
         candidates_id: 1,
         route_code: 0,
+        revision: 1,
+        app_id: 1,
     });
     let won = store
         .mark(&marks.collect::<Vec<_>>(), rand::random(), node, NOW)

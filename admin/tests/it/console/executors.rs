@@ -83,8 +83,11 @@ fn a_run_shows_how_its_executor_was_chosen() {
             epoch: 0,
             address: "http://b:1/",
             boot_id: None,
+            journal_id: None,
             candidates_id: 5,
             route_code: 0,
+            revision: 1,
+            app_id: job.app_id,
         };
         assert_eq!(store.mark(&[mark], 1, "a", START).await.unwrap().len(), 1);
         let story = r#"{"skipped":[{"address":"http://a:1/","what":"saturated <b>"}]}"#;

@@ -89,6 +89,7 @@ pub async fn register(console: &Console, address: &str, app: &str) {
         address: address.into(),
         boot_id: None,
         capabilities: None,
+        journal_id: None,
         registered_at: START,
         seen_at: START,
         expires_at: START + 90_000,

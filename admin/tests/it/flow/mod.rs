@@ -35,6 +35,7 @@ mod probes;
 mod prune;
 mod recorder;
 mod retries;
+mod revisions;
 mod routes;
 mod scans;
 mod shares;

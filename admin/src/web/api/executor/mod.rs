@@ -123,6 +123,7 @@ fn registration(request: &HttpRequest, body: &[u8], state: &State) -> Result<Exe
         address: registration.value,
         capabilities: header(request, headers::CAPABILITIES)
             .map(|list| list.chars().take(255).collect()),
+        journal_id: header(request, headers::JOURNAL_ID).map(|id| id.chars().take(64).collect()),
         boot_id,
         registered_at: now,
         seen_at: now,

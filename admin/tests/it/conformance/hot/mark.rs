@@ -15,8 +15,11 @@ pub fn mark(run_id: i64) -> Mark<'static> {
         epoch: 1,
         address: "http://x:1/",
         boot_id: None,
+        journal_id: None,
         candidates_id: 0x1234_5678_9abc_def0,
         route_code: 4,
+        revision: 1,
+        app_id: 1,
     }
 }
 

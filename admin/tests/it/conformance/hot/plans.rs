@@ -112,7 +112,11 @@ fn values(name: &str, kind: Kind) -> Vec<String> {
         "orphans" => plain(&["2", "7", &until, "1000"]),
         "adopt" => [led_by(&["7", "'a'"], ids()), plain(&["2", "7"])].concat(),
         "waiting" => plain(&["2", "1", &until, "1000"]),
-        "mark" => led_by(&["1", "1", "'a'"], list(&["5", "1", "x", "y", "7", "0"])),
+        "mark" => led_by(
+            &["1", "1", "'a'"],
+            list(&["5", "1", "x", "y", "7", "0", "1", "1", "z"]),
+        ),
+        "outdated" => list(&["5", "1"]),
         "unmark" => list(&["5", "1", "1"]),
         "cancel" => led_by(&["'operator'", "1"], ids()),
         "accept" => list(&["5", "1"]),
@@ -146,7 +150,7 @@ fn expected(name: &str) -> [&'static str; 3] {
             "Index Scan using job_pkey",
             "j eq_ref PRIMARY",
         ],
-        "lock_jobs" => [
+        "lock_jobs" | "outdated" => [
             "SEARCH job USING INTEGER PRIMARY KEY",
             "Index Scan using job_pkey",
             "job eq_ref PRIMARY",
@@ -246,6 +250,7 @@ fn locks(name: &str) -> bool {
         "orphans",
         "waiting",
         "active",
+        "outdated",
         "unanswered",
         "next_unanswered",
         "pending",

@@ -92,14 +92,14 @@ databases! {
         let job = ground.ticking("tick").await;
         let ids = ground.runs_in(&job, &[Claimed; 2]).await;
         ground.store.mark(&[mark(ids[0])], 5, "a", NOW).await.unwrap();
-        assert!(ground.store.redirect(ids[0], 5, "http://y:1/", Some("boot")).await.unwrap());
-        assert!(ground.store.redirect(ids[0], 5, "http://y:1/", Some("boot")).await.unwrap(), "twice is once");
+        assert!(ground.store.redirect(ids[0], 5, "http://y:1/", Some("boot"), Some("journal")).await.unwrap());
+        assert!(ground.store.redirect(ids[0], 5, "http://y:1/", Some("boot"), Some("journal")).await.unwrap(), "twice is once");
         let row = ground.row(ids[0]).await;
         assert_eq!((row.address.as_deref(), row.boot_id.as_deref(), row.sends), (Some("http://y:1/"), Some("boot"), 1));
-        assert!(!ground.store.redirect(ids[0], 6, "http://z:1/", None).await.unwrap());
-        assert!(!ground.store.redirect(ids[1], 5, "http://z:1/", None).await.unwrap());
+        assert!(!ground.store.redirect(ids[0], 6, "http://z:1/", None, None).await.unwrap());
+        assert!(!ground.store.redirect(ids[1], 5, "http://z:1/", None, None).await.unwrap());
         ground.sql(&format!("UPDATE run SET state = 3 WHERE id = {}", ids[0])).await;
-        assert!(!ground.store.redirect(ids[0], 5, "http://z:1/", None).await.unwrap());
+        assert!(!ground.store.redirect(ids[0], 5, "http://z:1/", None, None).await.unwrap());
         assert_eq!(ground.row(ids[0]).await.address.as_deref(), Some("http://y:1/"));
     }
 

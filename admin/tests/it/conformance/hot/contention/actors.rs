@@ -104,8 +104,11 @@ async fn mark(arena: &Arena, shard: i32, epoch: i64, number: usize) {
             epoch,
             address: "http://x:1/",
             boot_id: None,
+            journal_id: None,
             candidates_id: 1,
             route_code: 0,
+            revision: 1,
+            app_id: arena.ground.app.id,
         })
         .collect();
     if number == 1 {
