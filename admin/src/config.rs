@@ -89,6 +89,8 @@ pub struct Config {
     pub escalate_after: Duration,
     /// Runs that wait in memory; above it nothing more is claimed. No flag: for tests.
     pub ring_capacity: usize,
+    /// Bytes of request bodies that are held at once; above it requests are refused. No flag: for tests.
+    pub body_memory: usize,
 }
 
 impl Config {
@@ -118,6 +120,7 @@ impl Config {
             flag_after: Duration::from_secs(30),
             escalate_after: Duration::from_secs(30 * 60),
             ring_capacity: 100_000,
+            body_memory: 128 << 20,
         }
     }
 

@@ -28,6 +28,8 @@ pub struct Metrics {
     pub shards_stopped: IntGauge,
     pub degraded: IntGauge,
     pub skew: IntGauge,
+    pub request_bytes: IntGauge,
+    pub wrong_tokens: IntCounter,
     pub open_runs: prometheus::IntGaugeVec,
     pub clock_difference: Gauge,
 }
@@ -192,6 +194,16 @@ impl Metrics {
                     ),
                     &["state"],
                 ),
+            ),
+            request_bytes: gauge(
+                &r,
+                "carillon_request_body_bytes",
+                "Bytes of request bodies that this node holds in memory.",
+            ),
+            wrong_tokens: counter(
+                &r,
+                "carillon_wrong_access_tokens_total",
+                "Requests of executors that this node refused because their access token was wrong.",
             ),
             clock_difference: registered(
                 &r,

@@ -21,6 +21,8 @@ use crate::pipeline::{
 };
 use crate::runtime::{self, Service};
 use crate::store::{self, Database, Store};
+use crate::web::api::executor::WrongTokens;
+use crate::web::held::BodyMemory;
 use crate::web::setup::{self, FirstAdmin};
 use crate::web::{self, Part, Server};
 
@@ -129,11 +131,14 @@ impl Admin {
             .transpose()?;
         pipeline.set_address(format!("http://{address}/"));
         let ready = Arc::new(AtomicBool::new(false));
+        let most = config.body_memory;
         let state = web::State {
             store: store.clone(),
             pipeline: pipeline.clone(),
             clock,
             config,
+            body_memory: BodyMemory::new(most, metrics.request_bytes.clone()),
+            wrong_tokens: WrongTokens::default(),
             metrics,
             ready: ready.clone(),
         };

@@ -1,5 +1,6 @@
 //! Talking to the admins: the first one that accepts is enough.
 
+use std::fmt;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
@@ -71,9 +72,9 @@ impl AdminClient {
     ///
     /// # Errors
     /// Why none did, admin by admin.
-    pub(crate) async fn post(&self, path: &str, body: Vec<u8>) -> Result<(), String> {
+    pub(crate) async fn post(&self, path: &str, body: Vec<u8>) -> Result<(), NotTaken> {
         let first = self.preferred.load(Ordering::Relaxed);
-        let mut reasons = Vec::new();
+        let mut not_taken = NotTaken::default();
         for step in 0..self.bases.len() {
             let index = (first + step) % self.bases.len();
             match self.post_to(&self.bases[index], path, body.clone()).await {
@@ -81,22 +82,52 @@ impl AdminClient {
                     self.preferred.store(index, Ordering::Relaxed);
                     return Ok(());
                 }
-                Err(reason) => reasons.push(format!("{}: {reason}", self.bases[index])),
+                Err((reason, is_wrong_token)) => {
+                    let reason = format!("{}: {reason}", self.bases[index]);
+                    not_taken.reasons.push(reason);
+                    not_taken.wrong_token |= is_wrong_token;
+                }
             }
         }
-        Err(reasons.join("; "))
+        Err(not_taken)
     }
 
-    async fn post_to(&self, base: &str, path: &str, body: Vec<u8>) -> Result<(), String> {
+    /// The error is a reason, and whether it is the access token.
+    async fn post_to(&self, base: &str, path: &str, body: Vec<u8>) -> Result<(), (String, bool)> {
+        let broken = |error: reqwest::Error| (chain(&error), false);
         let request = self.http.post(join_url(base, path)).body(body);
-        let answer = request.send().await.map_err(|error| chain(&error))?;
+        let answer = request.send().await.map_err(broken)?;
         let status = answer.status().as_u16();
-        let body = answer.bytes().await.map_err(|error| chain(&error))?;
-        match parse_answer(status, &body) {
+        let body = answer.bytes().await.map_err(broken)?;
+        let verdict = parse_answer(status, &body);
+        let is_wrong_token = verdict.is_wrong_token();
+        match verdict {
             Verdict::Accepted { .. } => Ok(()),
-            Verdict::Refused { message, .. } => Err(format!("refused: {message}")),
-            Verdict::Unclear { why } => Err(why),
+            Verdict::Refused { message, .. } => {
+                Err((format!("refused: {message}"), is_wrong_token))
+            }
+            Verdict::Unclear { why } => Err((why, false)),
         }
+    }
+}
+
+/// Why no admin has taken a request.
+#[derive(Debug, Default)]
+pub(crate) struct NotTaken {
+    reasons: Vec<String>,
+    /// An admin has refused the access token.
+    pub(crate) wrong_token: bool,
+}
+
+impl fmt::Display for NotTaken {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str(&self.reasons.join("; "))?;
+        if self.wrong_token {
+            f.write_str(
+                "; check that token() is the admin's access token (CARILLON_ACCESS_TOKEN)",
+            )?;
+        }
+        Ok(())
     }
 }
 

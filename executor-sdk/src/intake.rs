@@ -56,7 +56,7 @@ impl Intake {
     fn check(&self, request: &RunRequest, meta: &Meta) -> Result<Arc<dyn BoxedHandler>, String> {
         let late = meta
             .not_after
-            .map(|at| wall_clock::now() - CLOCK_ERROR_MS - at);
+            .map(|at| (wall_clock::now() - CLOCK_ERROR_MS).saturating_sub(at));
         if let Some(late) = late.filter(|late| *late > 0) {
             return Err(format!("expired: {late} ms too late for this run"));
         }

@@ -81,7 +81,8 @@ impl Outbox {
 
     async fn send(&self, list: &[CallbackItem]) -> Result<(), String> {
         let body = serde_json::to_vec(list).map_err(|error| error.to_string())?;
-        self.admins.post("/api/callback", body).await?;
+        let posted = self.admins.post("/api/callback", body).await;
+        posted.map_err(|reason| reason.to_string())?;
         let ids: Vec<i64> = list.iter().map(|item| item.log_id).collect();
         self.ledger.acknowledged(ids.iter().copied());
         self.journal.acknowledged(&ids);

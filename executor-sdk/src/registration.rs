@@ -5,15 +5,17 @@ use std::time::Duration;
 
 use carillon_protocol::Registration;
 use tokio::sync::{Notify, watch};
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout};
 use tokio_util::sync::CancellationToken;
 
-use crate::admin_client::AdminClient;
+use crate::admin_client::{AdminClient, NotTaken};
 
 /// An admin takes an executor of this SDK for dead after 30 s.
 const BEAT: Duration = Duration::from_secs(10);
 /// Pause after a beat that no admin took.
 const RETRY: Duration = Duration::from_secs(2);
+/// Beats that no admin takes are logged at the first one, and then once in this time.
+const WARN_EVERY: Duration = Duration::from_secs(60);
 
 pub(crate) struct Beats {
     pub(crate) admins: Arc<AdminClient>,
@@ -29,6 +31,7 @@ pub(crate) struct Beats {
 impl Beats {
     /// Registers, and again every 10 s.
     pub(crate) async fn work(self: Arc<Self>) {
+        let mut warned: Option<Instant> = None;
         while !self.leaving.is_cancelled() {
             let taken = self.tell("/api/registry").await;
             let before = self.registered.send_replace(taken.is_ok());
@@ -37,10 +40,14 @@ impl Beats {
                     if !before {
                         self.reached();
                     }
+                    warned = None;
                     BEAT
                 }
                 Err(reason) => {
-                    tracing::warn!(%reason, "no admin takes the registration, tried again");
+                    if warned.is_none_or(|at| at.elapsed() >= WARN_EVERY) {
+                        self.warn(&reason);
+                        warned = Some(Instant::now());
+                    }
                     RETRY
                 }
             };
@@ -54,6 +61,15 @@ impl Beats {
         self.reachable.notify_one();
     }
 
+    fn warn(&self, reason: &NotTaken) {
+        let app = &self.registration.key;
+        if reason.wrong_token {
+            tracing::warn!(app, %reason, "the admin refuses this executor: the access token is wrong; no run comes until it is right");
+        } else {
+            tracing::warn!(app, %reason, "no admin takes the registration, tried again every 2 s");
+        }
+    }
+
     /// Says good-bye, so that no more runs come.
     pub(crate) async fn leave(&self) {
         let left = self.tell("/api/registryRemove").await;
@@ -63,8 +79,9 @@ impl Beats {
         }
     }
 
-    async fn tell(&self, path: &str) -> Result<(), String> {
-        let body = serde_json::to_vec(&self.registration).map_err(|error| error.to_string())?;
+    async fn tell(&self, path: &str) -> Result<(), NotTaken> {
+        // Three texts always are JSON.
+        let body = serde_json::to_vec(&self.registration).unwrap_or_default();
         self.admins.post(path, body).await
     }
 }

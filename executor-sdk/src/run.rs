@@ -97,7 +97,7 @@ impl Run {
         match ended {
             _ if timed_out => self.result(TIMEOUT, Some("job execute timeout".to_owned())),
             Ok(ended) => self.ended(ended),
-            Err(_) => self.killed(),
+            Err(_) => self.killed(None),
         }
     }
 
@@ -105,16 +105,21 @@ impl Run {
     fn ended(&self, ended: Result<Result<Outcome, JobError>, Box<dyn Any + Send>>) -> CallbackItem {
         match ended {
             Ok(Ok(outcome)) => self.result(SUCCESS, outcome.0),
-            _ if self.stop.is_cancelled() => self.killed(),
+            Ok(Err(error)) if self.stop.is_cancelled() => self.killed(Some(error.message())),
+            Err(_) if self.stop.is_cancelled() => self.killed(None),
             Ok(Err(error)) => self.result(FAILURE, Some(error.message().to_owned())),
             Err(panic) => self.result(FAILURE, Some(panic_text(&*panic))),
         }
     }
 
-    /// The result of a run that was told to end, and did.
-    fn killed(&self) -> CallbackItem {
+    /// The result of a run that was told to end, and did: why, and what the handler itself said of it.
+    fn killed(&self, said: Option<&str>) -> CallbackItem {
         let reason = self.reason.get().map_or("cancelled", String::as_str);
-        self.result(FAILURE, Some(format!("{reason} [job running, killed]")))
+        let mut text = format!("{reason} [job running, killed]");
+        if let Some(said) = said.map(str::trim).filter(|said| !said.is_empty()) {
+            text = format!("{text}: {said}");
+        }
+        self.result(FAILURE, Some(text))
     }
 }
 
@@ -216,6 +221,21 @@ mod tests {
             }
         };
         assert_eq!(perform(&run, finishes).await.0.code, 200);
+
+        let stops = new_run(0);
+        let killed = Arc::clone(&stops);
+        let handler = move |ctx: JobContext| {
+            killed.end("kill");
+            async move {
+                ctx.cancelled().await;
+                Err::<Outcome, _>(JobError::new("stopped at 3"))
+            }
+        };
+        assert_eq!(
+            perform(&stops, handler).await.0.message.as_deref(),
+            Some("kill [job running, killed]: stopped at 3"),
+            "the handler's own words are kept"
+        );
 
         let deaf = new_run(0);
         let killed = Arc::clone(&deaf);

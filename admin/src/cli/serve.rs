@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use anyhow::Context as _;
 use carillon_admin::Admin;
+use carillon_admin::server;
 use carillon_admin::web::setup::FirstAdmin;
 use carillon_scheduler::SystemClock;
 use tokio::signal::unix::{Signal, SignalKind, signal};
@@ -21,9 +22,12 @@ pub async fn run(settings: ServeSettings) -> anyhow::Result<()> {
     }
     let database = settled.config.database.to_string();
     let admin = Admin::build(settled.config, Arc::new(SystemClock::new()));
-    let admin = admin
-        .await
-        .with_context(|| format!("cannot start on {database}"))?;
+    let admin = match admin.await {
+        Err(error @ server::Error::Store(_)) => {
+            return Err(error).with_context(|| format!("cannot start on {database}"));
+        }
+        built => built.context("cannot start")?,
+    };
     if let FirstAdmin::Awaited(setup) = &admin.first_admin {
         // Not logged: who may read logs is not who may become the administrator.
         println!(

@@ -207,10 +207,10 @@ fn as_page(from: i32, page: crate::executor::LogPage, state: RunState) -> LogPag
     } else {
         page.content
     };
-    let lines = content.lines().count() as i32;
+    let lines = i32::try_from(content.lines().count()).unwrap_or(i32::MAX);
     LogPage {
         from,
-        to: from - 1 + lines,
+        to: (from - 1).saturating_add(lines),
         end: lines == 0
             && !matches!(
                 state,
@@ -231,6 +231,13 @@ mod tests {
             content: content.into(),
             is_end,
         }
+    }
+
+    // covers: V12.2
+    #[test]
+    fn a_page_at_the_last_number_a_line_can_have_is_no_overflow() {
+        let at_the_end = as_page(i32::MAX, page(9, "a\nb\n", true), RunState::Running);
+        assert_eq!((at_the_end.from, at_the_end.to), (i32::MAX, i32::MAX));
     }
 
     #[test]

@@ -56,6 +56,14 @@ impl Error {
         matches!(self, Self::Database(error) if is_lock_conflict(error))
     }
 
+    /// The database does not take a value as it is: too long, or with a character such as NUL. Another try ends the same way.
+    pub fn is_bad_value(&self) -> bool {
+        // Class 22 is "data exception"; MySQL's 1366 and 1300 are wrong characters under other codes.
+        matches!(self, Self::Database(error) if
+            matches!(mysql_number(error), Some(1300 | 1366))
+            || (code(error).len() == 5 && code(error).starts_with("22")))
+    }
+
     pub fn is_unique_violation(&self) -> bool {
         matches!(self, Self::Database(error) if matches!(error.sql_err(), Some(SqlErr::UniqueConstraintViolation(_))))
     }

@@ -7,6 +7,7 @@ mod bearer;
 mod connections;
 pub mod console;
 mod csrf;
+pub mod held;
 mod html;
 mod login;
 mod pace;
@@ -25,7 +26,9 @@ pub use actix_web::dev::Server;
 use actix_web::{App, HttpServer, middleware, web};
 use carillon_scheduler::Clock;
 
+use self::api::executor::WrongTokens;
 use self::connections::Connections;
+use self::held::BodyMemory;
 use crate::config::Config;
 use crate::metrics::Metrics;
 use crate::pipeline::Pipeline;
@@ -38,6 +41,10 @@ pub struct State {
     pub clock: Arc<dyn Clock>,
     pub config: Config,
     pub metrics: Arc<Metrics>,
+    /// What all requests together hold of their bodies.
+    pub body_memory: Arc<BodyMemory>,
+    /// Executors that were refused because of their token.
+    pub wrong_tokens: WrongTokens,
     /// False while starting and as soon as a stop begins.
     pub ready: Arc<AtomicBool>,
 }

@@ -21,6 +21,9 @@ pub use run_request::{GLUE_BEAN, JobRef, RunRequest};
 pub use url::join_url;
 pub use verdict::{Verdict, parse_answer};
 
+/// What a request with a wrong access token is answered, in Java's words; clients show and look for them.
+pub const WRONG_TOKEN: &str = "The access token is wrong.";
+
 /// Code of success, in answers and in results. Every other code counts as a failure.
 pub const SUCCESS: i32 = 200;
 /// Code of failure, in answers and in results.

@@ -115,10 +115,11 @@ pub enum LogAnswer {
 /// The executor's refusal, or what came instead of an answer.
 pub fn parse_log_page(body: &[u8]) -> Result<LogAnswer, String> {
     match parse_answer(200, body) {
-        Verdict::Accepted { content, .. } if content.is_null() => Ok(LogAnswer::NoLog),
-        Verdict::Accepted { content, .. } => serde_json::from_value(content)
-            .map(LogAnswer::Page)
-            .map_err(|error| error.to_string()),
+        Verdict::Accepted { content: None, .. } => Ok(LogAnswer::NoLog),
+        Verdict::Accepted {
+            content: Some(content),
+            ..
+        } => members::parse(content.as_bytes()).map(LogAnswer::Page),
         Verdict::Refused { message, .. } => Err(message),
         Verdict::Unclear { why } => Err(why),
     }

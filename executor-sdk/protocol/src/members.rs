@@ -7,7 +7,7 @@ use std::fmt;
 use std::marker::PhantomData;
 
 use serde::de::{Deserialize, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
-use serde_json::Value;
+use serde_json::value::RawValue;
 
 /// Deeper JSON than this is refused before it is parsed; the protocol itself needs four levels.
 const MAX_DEPTH: usize = 16;
@@ -67,15 +67,16 @@ pub(crate) fn int32<'de, A: MapAccess<'de>>(map: &mut A, name: &str) -> Result<i
     i32::try_from(number).map_err(|_| message())
 }
 
-/// A text; a number or anything else is taken as its JSON; null is no text.
+/// A text; a number or anything else is taken as its JSON, as it was written; null is no text. No tree of values is built of
+/// it: that needs some 30 times the memory of the JSON.
 pub(crate) fn text<'de, A: MapAccess<'de>>(map: &mut A) -> Result<Option<String>, A::Error> {
     map.next_value::<Text>().map(|text| text.0)
 }
 
 /// True or false, also as a string; everything else is false.
 pub(crate) fn boolean<'de, A: MapAccess<'de>>(map: &mut A) -> Result<bool, A::Error> {
-    let value = map.next_value::<Value>()?;
-    Ok(value == Value::Bool(true) || value.as_str().is_some_and(|text| text == "true"))
+    let json: Box<RawValue> = map.next_value()?;
+    Ok(matches!(json.get(), "true" | "\"true\""))
 }
 
 fn named<E: Error>(name: &str, error: E) -> E {
@@ -134,12 +135,24 @@ struct Text(Option<String>);
 
 impl<'de> Deserialize<'de> for Text {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        Ok(Text(match Value::deserialize(from)? {
-            Value::Null => None,
-            Value::String(text) => Some(text),
-            other => Some(other.to_string()),
-        }))
+        let json = Box::<RawValue>::deserialize(from)?;
+        read_text(&json).map(Text).map_err(D::Error::custom)
     }
+}
+
+fn read_text(json: &RawValue) -> Result<Option<String>, serde_json::Error> {
+    let is_text = json.get().starts_with('"');
+    match json.get() {
+        "null" => Ok(None),
+        text if is_text => serde_json::from_str(text).map(Some),
+        other => Ok(Some(other.to_owned())),
+    }
+}
+
+/// The JSON of a member, unread; null is none.
+pub(crate) fn json<'de, A: MapAccess<'de>>(map: &mut A) -> Result<Option<Box<RawValue>>, A::Error> {
+    let json: Box<RawValue> = map.next_value()?;
+    Ok(Some(json).filter(|json| json.get() != "null"))
 }
 
 /// Collects at most `limit` items of a list.

@@ -4,10 +4,10 @@ use std::fmt;
 
 use serde::de::{MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
-use serde_json::Value;
+use serde_json::value::RawValue;
 
-use crate::SUCCESS;
 use crate::members::{self, Members};
+use crate::{SUCCESS, WRONG_TOKEN};
 
 /// The reading of an answer. It decides who may be asked again: a refused request was certainly not carried out, an
 /// unclear one may have been.
@@ -17,8 +17,8 @@ pub enum Verdict {
     Accepted {
         /// Text beside it, often null.
         message: Option<String>,
-        /// Payload: `content`, or `data` where that is null.
-        content: Value,
+        /// Payload as its JSON: `content`, or `data` where that is null. None: both are null or missing.
+        content: Option<String>,
     },
     /// HTTP 200 and another code, or an HTTP status 4xx but 408: not carried out.
     Refused {
@@ -47,6 +47,11 @@ impl Verdict {
             .any(|id| id.trim() == log_id.to_string())
     }
 
+    /// Whether this refusal is about the access token.
+    pub fn is_wrong_token(&self) -> bool {
+        matches!(self, Self::Refused { message, .. } if message == WRONG_TOKEN)
+    }
+
     /// Whether this refusal says that the path is unknown: the Java snapshot after 3.4 serves `/trigger`, not `/run`.
     pub fn says_unknown_path(&self) -> bool {
         matches!(self, Self::Refused { message, .. }
@@ -73,15 +78,16 @@ pub fn parse_answer(http_status: u16, body: &[u8]) -> Verdict {
             content,
         })) => judge(code, message, content),
         Ok(Body::Items(Some(item))) if item.code.is_some_and(|code| code != SUCCESS) => {
-            judge(item.code.unwrap_or_default(), item.message, Value::Null)
+            judge(item.code.unwrap_or_default(), item.message, None)
         }
         Ok(_) => unclear("an answer without a code".to_owned(), body),
         Err(_) => unclear("an answer that is not of the protocol".to_owned(), body),
     }
 }
 
-fn judge(code: i32, message: Option<String>, content: Value) -> Verdict {
+fn judge(code: i32, message: Option<String>, content: Option<Box<RawValue>>) -> Verdict {
     if code == SUCCESS {
+        let content = content.map(|json| String::from(Box::<str>::from(json)));
         return Verdict::Accepted { message, content };
     }
     let message = message.filter(|text| !text.trim().is_empty());
@@ -144,7 +150,7 @@ impl<'de> Visitor<'de> for BodyVisitor {
 pub(crate) struct Envelope {
     pub(crate) code: Option<i32>,
     pub(crate) message: Option<String>,
-    pub(crate) content: Value,
+    pub(crate) content: Option<Box<RawValue>>,
 }
 
 impl Members for Envelope {
@@ -155,10 +161,8 @@ impl Members for Envelope {
             "code" | "handleCode" => self.code = Some(members::int32(map, name)?),
             "msg" | "handleMsg" => self.message = members::text(map)?,
             "content" | "data" => {
-                let payload = map.next_value()?;
-                if self.content.is_null() {
-                    self.content = payload;
-                }
+                let payload = members::json(map)?;
+                self.content = self.content.take().or(payload);
             }
             _ => members::skip(map)?,
         }

@@ -20,6 +20,8 @@ pub enum Manner {
     Accept,
     /// HTTP 200, code 500.
     Refuse,
+    /// To every request.
+    WrongToken,
     /// A proxy's page.
     Page502,
     /// Reads the request and cuts the connection.
@@ -110,6 +112,7 @@ async fn serve(stream: TcpStream, calls: watch::Sender<Vec<Call>>, manner: Arc<M
     while let Ok(Some(call)) = read(&mut stream).await {
         let manner = match call.path.as_str() {
             "/api/callback" => *manner.lock().unwrap(),
+            _ if *manner.lock().unwrap() == Manner::WrongToken => Manner::WrongToken,
             _ => Manner::Accept,
         };
         calls.send_modify(|calls| calls.push(call));
@@ -119,6 +122,10 @@ async fn serve(stream: TcpStream, calls: watch::Sender<Vec<Call>>, manner: Arc<M
                 r#"{"code":200,"msg":null,"content":null,"data":null}"#,
             ),
             Manner::Refuse => ("200 OK", r#"{"code":500,"msg":"not now"}"#),
+            Manner::WrongToken => (
+                "200 OK",
+                r#"{"code":500,"msg":"The access token is wrong.","content":null}"#,
+            ),
             Manner::Page502 => ("502 Bad Gateway", "<html>bad gateway</html>"),
             Manner::Cut => return,
         };

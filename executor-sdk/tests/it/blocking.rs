@@ -81,7 +81,10 @@ async fn m6_5_cover_early_ends_the_running_and_the_queued() {
     assert_eq!(worker.run(&with(3, "COVER_EARLY")).await.code(), 200);
     let text = "block strategy effect：Cover Early";
     let (first, second) = (admin.result(1).await, admin.result(2).await);
-    assert_eq!(first.message, Some(format!("{text} [job running, killed]")));
+    assert_eq!(
+        first.message,
+        Some(format!("{text} [job running, killed]: cancelled"))
+    );
     let waiting = "[job not executed, in the job queue, killed.]";
     assert_eq!(second.message, Some(format!("{text} {waiting}")));
     assert_eq!((first.code, second.code), (500, 500));
@@ -108,7 +111,10 @@ async fn kill_means_the_job_or_one_run_of_it() {
     let first = admin.result(1).await;
     assert_eq!(
         (first.code, first.message),
-        (500, Some(format!("{reason} [job running, killed]")))
+        (
+            500,
+            Some(format!("{reason} [job running, killed]: cancelled"))
+        )
     );
     let gone = worker.post("/kill", &job, &one(1)).await;
     assert_eq!(
@@ -124,7 +130,7 @@ async fn kill_means_the_job_or_one_run_of_it() {
             .await
             .message
             .unwrap()
-            .ends_with("[job running, killed]")
+            .ends_with("[job running, killed]: cancelled")
     );
     assert!(admin.result(4).await.message.unwrap().ends_with(waiting));
     idle(&worker).await;

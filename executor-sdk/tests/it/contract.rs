@@ -74,6 +74,36 @@ async fn nobody_without_the_token_gets_anything() {
     assert_eq!(admin.results(), []);
 }
 
+// covers: V1
+#[tokio::test(flavor = "multi_thread")]
+async fn a_compressed_body_is_refused_unread() {
+    let (admin, data) = (StubAdmin::start().await, TempDir::new().unwrap());
+    let worker = Worker::start(&admin, &data).await;
+    let gzip = [("content-encoding", "gzip".to_owned())];
+    for path in ["/run", "/trigger", "/beat", "/idleBeat", "/kill", "/log"] {
+        let answer = worker.post(path, &json!({}), &gzip).await;
+        assert_eq!(answer.code(), 500, "{path}");
+        assert!(
+            answer.msg().contains("Content-Encoding"),
+            "{path}: {}",
+            answer.msg()
+        );
+    }
+    let plain = [("content-encoding", "identity".to_owned())];
+    assert_eq!(worker.post("/beat", &json!({}), &plain).await.code(), 200);
+}
+
+// covers: V12.2
+#[tokio::test(flavor = "multi_thread")]
+async fn a_moment_at_the_edge_of_numbers_is_only_too_late() {
+    let (admin, data) = (StubAdmin::start().await, TempDir::new().unwrap());
+    let worker = Worker::start(&admin, &data).await;
+    let body = serde_json::to_value(run(1, "ok")).unwrap();
+    let late = [(headers::NOT_AFTER, i64::MIN.to_string())];
+    let answer = worker.post("/run", &body, &late).await;
+    assert!(answer.msg().starts_with("expired: "), "{}", answer.msg());
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn m004_24_unknown_handlers_and_bad_requests_are_refused_with_the_reason() {
     let (admin, data) = (StubAdmin::start().await, TempDir::new().unwrap());

@@ -10,6 +10,7 @@ mod contract;
 mod endings;
 mod killed;
 mod logs;
+mod refused;
 mod restart;
 mod results;
 mod stop;

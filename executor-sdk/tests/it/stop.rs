@@ -80,7 +80,7 @@ async fn after_the_grace_the_rest_is_interrupted_and_reported() {
     let find = |id| items.iter().find(|item| item.log_id == id).unwrap();
     assert_eq!(
         find(1).message.as_deref(),
-        Some("interrupted: the executor is stopping [job running, killed]")
+        Some("interrupted: the executor is stopping [job running, killed]: cancelled")
     );
     assert!(
         find(2)

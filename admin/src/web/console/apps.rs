@@ -16,6 +16,7 @@ use super::view::{Badge, OFFLINE, ONLINE};
 use crate::store::executor::Executor;
 use crate::store::{App, Error};
 use crate::web::State;
+use crate::web::api::executor::WrongToken;
 use crate::web::html::{self, Frame, see_other_with};
 use crate::web::session::Viewer;
 
@@ -78,6 +79,8 @@ struct Page {
     frame: Frame,
     groups: Vec<Group>,
     unknown: Vec<Unknown>,
+    /// Refused by this node because of their access token.
+    refused: Vec<WrongToken>,
 }
 
 /// `GET /apps`
@@ -102,9 +105,10 @@ pub async fn list(state: web::Data<State>, frame: Frame) -> Result<HttpResponse,
         .into_iter()
         .map(|(name, seats)| Unknown { name, seats });
     let page = Page {
-        frame,
         groups,
         unknown: unknown.collect(),
+        refused: state.wrong_tokens.recent(frame.now),
+        frame,
     };
     Ok(html::page(&page, StatusCode::OK))
 }

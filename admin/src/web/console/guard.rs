@@ -9,7 +9,7 @@ use actix_web::{FromRequest, HttpMessage, HttpRequest, HttpResponse, web};
 
 use super::problem::{self, Problem};
 use crate::web::html::{self, FLASH, Frame, RequestId};
-use crate::web::{State, csrf, session};
+use crate::web::{State, csrf, pace, session};
 
 /// Sent by our script when it refreshes a page that nobody touched.
 pub const LIVE: &str = "x-carillon-live";
@@ -71,6 +71,10 @@ async fn admit(
             "This request does not come from a page of this console".into(),
         ));
     }
+    let asked = request.query_string();
+    if url::form_urlencoded::parse(asked.as_bytes()).any(|(_, value)| value.contains('\0')) {
+        return Err(Problem::Bad(NUL.into()));
+    }
     let path = request.path().to_owned();
     if path.starts_with("/assets/") {
         return Ok(None);
@@ -127,14 +131,38 @@ async fn admit_unknown(
     Ok(Some(html::see_other(&to)))
 }
 
+/// No stored text has it, and PostgreSQL takes none that does.
+const NUL: &str = "What was sent holds the character NUL";
+
+/// Of a form that may be sent without a session.
+const SMALL_FORM: usize = 16 << 10;
+/// Of a form with a session. Room for a job's parameters (64 KiB), each byte of which may be written as three characters,
+/// and for a text that is too long for them to come back with its error.
+const FORM: usize = 1 << 20;
+
 async fn read_fields(request: &mut ServiceRequest) -> Result<Fields, Problem> {
-    let body = request
-        .extract::<web::Bytes>()
+    let limit = match request.path() {
+        "/login" | "/setup" | "/preferences" => SMALL_FORM,
+        _ => FORM,
+    };
+    let unreadable =
+        |error: actix_web::Error| Problem::Bad(format!("What was sent cannot be read: {error}"));
+    let payload = request
+        .extract::<web::Payload>()
         .await
-        .map_err(|error| Problem::Bad(format!("What was sent cannot be read: {error}")))?;
-    Ok(Fields(
-        url::form_urlencoded::parse(&body).into_owned().collect(),
-    ))
+        .map_err(unreadable)?;
+    let body = match payload.to_bytes_limited(limit).await {
+        Err(_too_large) => return Err(Problem::TooLarge(limit)),
+        Ok(Err(error)) if pace::is_out_of_memory(&error) => return Err(Problem::Busy(pace::FULL)),
+        Ok(body) => body.map_err(unreadable)?,
+    };
+    let fields: Vec<(String, String)> = url::form_urlencoded::parse(&body).into_owned().collect();
+    // Parameters are the one text of several lines; their handlers say beside the field what is wrong with them.
+    let is_bad = |(name, value): &(String, String)| name != "params" && value.contains('\0');
+    match fields.iter().any(is_bad) {
+        true => Err(Problem::Bad(NUL.into())),
+        false => Ok(Fields(fields)),
+    }
 }
 
 fn finish(response: ServiceResponse<BoxBody>) -> ServiceResponse<BoxBody> {

@@ -29,7 +29,8 @@ pub struct Lines {
 
 impl Lines {
     pub fn next(&self) -> i32 {
-        self.from + self.lines.len() as i32
+        let lines = i32::try_from(self.lines.len()).unwrap_or(i32::MAX);
+        self.from.saturating_add(lines)
     }
 
     /// The lines with their numbers.

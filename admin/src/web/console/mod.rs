@@ -29,18 +29,13 @@ mod schedule_fields;
 mod view;
 
 use actix_web::middleware::from_fn;
-use actix_web::web::{self, PayloadConfig, ServiceConfig, get, resource};
+use actix_web::web::{self, ServiceConfig, get, resource};
 
 use super::{assets, login, setup};
-
-/// Room for a job's parameters (64 KiB), each byte of which may be written as three characters, and for a text that is too
-/// long for them to come back with its error.
-const FORM_LIMIT: usize = 1 << 20;
 
 /// Mounts the console at `/`. Comes last: what no other service has taken is a page of the console.
 pub fn configure(cfg: &mut ServiceConfig) {
     let scope = web::scope("")
-        .app_data(PayloadConfig::new(FORM_LIMIT))
         .wrap(from_fn(guard::guard))
         .configure(people)
         .configure(pages);

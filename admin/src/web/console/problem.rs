@@ -22,6 +22,12 @@ pub enum Problem {
     Missing(&'static str),
     #[error("{0}")]
     Gone(String),
+    /// The argument is the limit in bytes.
+    #[error("What was sent is larger than {0} bytes")]
+    TooLarge(usize),
+    /// The node cannot take the request now.
+    #[error("{0}")]
+    Busy(&'static str),
     /// Not for the reader, who gets a request id: it may name tables or addresses.
     #[error("{0}")]
     Internal(String),
@@ -36,6 +42,8 @@ impl Problem {
                 "Nothing was changed. Reload the page that you came from and try again."
             }
             Self::Missing(_) => "It may have been deleted, or the address is mistyped.",
+            Self::TooLarge(_) => "Nothing was changed. Go back and shorten it.",
+            Self::Busy(_) => "Nothing was changed.",
             Self::Gone(_) => "",
             Self::Internal(_) => {
                 "Nothing is known about the outcome of what you did. Try again; if it stays, look for the request id in the log."
@@ -52,6 +60,8 @@ impl ResponseError for Problem {
             Self::Forbidden(_) => StatusCode::FORBIDDEN,
             Self::Missing(_) => StatusCode::NOT_FOUND,
             Self::Gone(_) => StatusCode::GONE,
+            Self::TooLarge(_) => StatusCode::PAYLOAD_TOO_LARGE,
+            Self::Busy(_) => StatusCode::SERVICE_UNAVAILABLE,
             Self::Internal(_) => StatusCode::INTERNAL_SERVER_ERROR,
         }
     }

@@ -18,6 +18,8 @@ use crate::web::State;
 use crate::web::html::{self, Frame, see_other};
 
 const PARAMS_BYTES: usize = 65_536;
+/// Longer than the keys that the page makes; with its prefix it must fit its column.
+const KEY_BYTES: usize = 100;
 
 #[derive(Template)]
 #[template(path = "jobs/run.html")]
@@ -80,6 +82,10 @@ pub async fn run(
 ) -> Result<HttpResponse, Problem> {
     let job = find(&state, *id).await?;
     let mut form = Form::from(fields);
+    if form.value("key").len() > KEY_BYTES {
+        let text = "The key of this form is longer than the page makes it";
+        return Err(Problem::Bad(text.into()));
+    }
     let params = form.value("params").replace("\r\n", "\n");
     if params.len() > PARAMS_BYTES {
         let text = format!(
@@ -87,6 +93,10 @@ pub async fn run(
             params.len()
         );
         form.refuse("params", text);
+    } else if params.contains('\0') {
+        form.refuse("params", "must not contain the character NUL");
+    }
+    if !form.is_fine() {
         return page(&state, frame, job, form).await;
     }
     let given = |name: &str| Some(form.value(name).to_owned()).filter(|text| !text.is_empty());

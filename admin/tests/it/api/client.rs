@@ -20,6 +20,8 @@ pub const NOW: Millis = 1_760_000_040_400;
 pub struct Api {
     root: String,
     pub token: String,
+    /// What executors present.
+    pub access_token: String,
     http: reqwest::Client,
     pub store: Arc<Store>,
     /// Kept, or the node would stop answering.
@@ -86,6 +88,7 @@ impl Api {
         token: String,
     ) -> Self {
         let clock = Arc::new(ManualClock::new(NOW));
+        let access_token = config.access_token.clone();
         let admin = Admin::build(config, clock).await.unwrap();
         let root = format!("http://{}/api/v1", admin.address());
         let (_services, pipeline, store) = admin.serve_only().unwrap();
@@ -98,6 +101,7 @@ impl Api {
         Self {
             root,
             token,
+            access_token,
             http,
             store,
             _pipeline: pipeline,
@@ -107,6 +111,19 @@ impl Api {
 
     pub fn request(&self, method: Method, path: &str) -> reqwest::RequestBuilder {
         self.http.request(method, format!("{}{path}", self.root))
+    }
+
+    /// Host and port of the node.
+    pub fn address(&self) -> &str {
+        self.root
+            .trim_start_matches("http://")
+            .trim_end_matches("/api/v1")
+    }
+
+    /// A request to any path of the node, `/api/registry` for example.
+    pub fn at(&self, method: Method, path: &str) -> reqwest::RequestBuilder {
+        let node = self.root.trim_end_matches("/api/v1");
+        self.http.request(method, format!("{node}{path}"))
     }
 
     pub async fn send(&self, request: reqwest::RequestBuilder) -> Answer {

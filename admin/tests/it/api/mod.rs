@@ -13,6 +13,7 @@ mod explain;
 mod jobs;
 mod lists;
 mod preview;
+mod protocol;
 mod refusals;
 mod retention;
 mod runs;

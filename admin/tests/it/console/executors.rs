@@ -101,3 +101,85 @@ fn a_run_shows_how_its_executor_was_chosen() {
         );
     });
 }
+
+// covers: A4
+#[test]
+fn an_executor_with_a_wrong_token_is_seen_until_it_has_the_right_one() {
+    run(async {
+        let console = Console::start().await;
+        let admin = console.admin().await;
+        assert!(
+            !admin
+                .get("/apps")
+                .await
+                .body
+                .contains("data-testid=\"refused\"")
+        );
+        let registration = serde_json::json!({
+            "registryGroup": "EXECUTOR", "registryKey": "orders", "registryValue": "http://127.0.0.1:9999/",
+        });
+        let register = async |token: &str, app: &str| {
+            let call = reqwest::Client::new().post(format!("{}/api/registry", console.url));
+            let call = call.header("XXL-JOB-ACCESS-TOKEN", token);
+            let call = call.header("XXL-JOB-APPNAME", app).json(&registration);
+            call.send().await.unwrap().text().await.unwrap()
+        };
+        register("wrong", "orders").await;
+        let said = register("wrong", "orders").await;
+        assert!(said.contains("The access token is wrong."), "{said}");
+        let page = admin.get("/apps").await.body;
+        let line = "This node refused a registration from <code>127.0.0.1</code> of app <code>orders</code>: wrong access token, last ";
+        assert!(
+            page.contains(line) && page.contains("(2 requests)"),
+            "{page}"
+        );
+        register("wrong", "<b>").await;
+        let page = admin.get("/apps").await.body;
+        assert!(page.contains("&#60;b&#62;") && !page.contains("<code><b>"));
+
+        let said = register(&console.config.access_token, "orders").await;
+        assert!(said.contains("\"code\":200"), "{said}");
+        assert!(!admin.get("/apps").await.body.contains(line));
+    });
+}
+
+// covers: V12.3
+#[test]
+fn the_character_nul_is_named_and_never_reaches_the_database() {
+    run(async {
+        let console = Console::start().await;
+        let job = console.job(|_| ()).await;
+        let admin = console.admin().await;
+        for path in ["/jobs?text=a%00b", "/runs?app=%00", "/apps/new?name=%00"] {
+            let answer = admin.get(path).await;
+            assert_eq!(answer.status, 400, "{path}");
+            assert!(answer.body.contains("the character NUL"), "{path}");
+        }
+        let visitor = console.visitor();
+        assert_eq!(visitor.sign_in("admin\0", "x").await.status, 400);
+        let long = "x".repeat(17 << 10);
+        assert_eq!(
+            visitor.sign_in("admin", &long).await.status,
+            413,
+            "read to 16 KiB"
+        );
+        let path = format!("/jobs/{}/run", job.id);
+        let nul = admin
+            .submit(&path, &[("key", "k"), ("params", "a\0b")])
+            .await;
+        assert_eq!(nul.status, 422);
+        assert_eq!(
+            nul.error("params"),
+            Some("must not contain the character NUL")
+        );
+        let long = "k".repeat(300);
+        let long = admin
+            .submit(&path, &[("key", &*long), ("params", "")])
+            .await;
+        assert_eq!(long.status, 400);
+        let other = admin
+            .submit(&path, &[("key", "k"), ("address", "\0")])
+            .await;
+        assert_eq!(other.status, 400);
+    });
+}

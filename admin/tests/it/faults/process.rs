@@ -140,6 +140,21 @@ impl Carillon {
         }
     }
 
+    /// The most memory that it has ever had resident, in bytes.
+    pub fn peak_memory(&self) -> u64 {
+        let status = format!("/proc/{}/status", self.child.id().unwrap());
+        let status = std::fs::read_to_string(status).unwrap();
+        let line = status.lines().find(|line| line.starts_with("VmHWM:"));
+        let kib: u64 = line
+            .unwrap()
+            .split_whitespace()
+            .nth(1)
+            .unwrap()
+            .parse()
+            .unwrap();
+        kib << 10
+    }
+
     /// `kill -NAME`.
     pub async fn signal(&self, name: &str) {
         let pid = self.child.id().unwrap().to_string();

@@ -1,10 +1,9 @@
 use carillon_protocol::{Answer, LogAnswer, LogPage, Verdict, parse_answer, parse_log_page};
-use serde_json::Value;
 
 fn accepted() -> Verdict {
     Verdict::Accepted {
         message: None,
-        content: Value::Null,
+        content: None,
     }
 }
 
@@ -99,6 +98,8 @@ fn a_repeated_run_and_an_unknown_path_are_told_apart() {
         assert!(!refused(500, text).already_has(70));
     }
     assert!(!accepted().already_has(7));
+    assert!(refused(500, "The access token is wrong.").is_wrong_token());
+    assert!(!refused(500, "not now").is_wrong_token() && !accepted().is_wrong_token());
     assert!(refused(500, "invalid request, uri-mapping(/run) not found.").says_unknown_path());
 }
 

@@ -44,6 +44,17 @@ fn the_snapshot_wraps_the_list_and_one_result_may_stand_alone() {
 fn a_message_of_any_json_type_becomes_text() {
     let items = parse_callbacks(include_bytes!("../golden/callback_pyxxl.json")).unwrap();
     assert_eq!(items[0].message.as_deref(), Some(r#"{"rows":42}"#));
+    let others = br#"[{"logId":1,"handleMsg":[1, "\u00e9"]},{"logId":2,"handleMsg":7.50},{"logId":3,"handleMsg":"a\u00e9\n"}]"#;
+    let texts: Vec<_> = parse_callbacks(others)
+        .unwrap()
+        .into_iter()
+        .map(|item| item.message.unwrap())
+        .collect();
+    assert_eq!(
+        texts,
+        [r#"[1, "\u00e9"]"#, "7.50", "a\u{e9}\n"],
+        "as it was written, but for a text"
+    );
 }
 
 #[test]

@@ -2,4 +2,5 @@
 
 mod answers;
 mod callbacks;
+mod memory;
 mod requests;

@@ -1,12 +1,14 @@
 //! The executor protocol: registration and callbacks, as xxl-job's executors speak it.
 //!
-//! Whatever is answered has HTTP status 200, and its verdict in the body. A callback is answered when its results are
+//! Each answer has HTTP status 200, and its verdict in the body. The token is checked before the body is read. A callback is answered when its results are
 //! committed; if they cannot be, the connection is cut, because an error answer makes some clients report a success as a
 //! failure, and others drop the result.
 
 mod address;
 mod connection;
 mod token;
+mod trusted;
+mod wrong_tokens;
 
 use std::time::Duration;
 
@@ -20,7 +22,10 @@ use crate::store::executor::{Executor, Traits};
 use crate::store::settle::Finding;
 use crate::web::State;
 
+use self::trusted::Trusted;
+
 pub use connection::{Connection, remember as remember_connection};
+pub use wrong_tokens::{WrongToken, WrongTokens};
 
 /// A registration is small; a Java executor's callback of 50 results is not.
 const SMALL_BODY: usize = 16 << 10;
@@ -29,9 +34,21 @@ const CALLBACK_BODY: usize = 8 << 20;
 /// Java gives up after 3 s: by then the connection must be cut.
 const STORE_WITHIN: Duration = Duration::from_millis(2500);
 
-/// The three resources, under each of these prefixes.
+/// Each resource is served below each of these.
+const PREFIXES: [&str; 2] = ["", "/xxl-job-admin"];
+/// The longest app name: its column has no more room.
+const APP_CHARS: usize = 64;
+
+/// Whether a path is one of these resources.
+pub fn is_path(path: &str) -> bool {
+    let below = |prefix: &&str| path.strip_prefix(*prefix)?.strip_prefix("/api/");
+    let name = PREFIXES.iter().rev().find_map(below);
+    matches!(name, Some("registry" | "registryRemove" | "callback"))
+}
+
+/// The three resources, under each of the prefixes.
 pub fn configure(config: &mut web::ServiceConfig) {
-    for prefix in ["", "/xxl-job-admin"] {
+    for prefix in PREFIXES {
         config
             .service(resource(prefix, "registry", SMALL_BODY).route(web::post().to(register)))
             .service(
@@ -70,8 +87,8 @@ fn header<'a>(request: &'a HttpRequest, name: &str) -> Option<&'a str> {
         .filter(|value| !value.is_empty())
 }
 
-async fn register(request: HttpRequest, body: web::Bytes, state: web::Data<State>) -> HttpResponse {
-    match registration(&request, &body, &state) {
+async fn register(request: HttpRequest, body: Trusted, state: web::Data<State>) -> HttpResponse {
+    match registration(&request, &body.0, &state) {
         Err(message) => refused(message),
         Ok(executor) => match state.store.register_executor(&executor).await {
             Ok(changed) => {
@@ -86,7 +103,15 @@ async fn register(request: HttpRequest, body: web::Bytes, state: web::Data<State
                         state.pipeline.executor_restarted(executor.address, boot_id);
                     }
                 }
+                if let Some(peer) = request.peer_addr() {
+                    state.wrong_tokens.forget(peer.ip(), &executor.app);
+                }
                 answered(&Answer::ok())
+            }
+            // The database is well, and the next heartbeat would fare no better.
+            Err(error) if error.is_bad_value() => {
+                tracing::warn!(%error, executor.address = executor.address, "a registration was refused by the database");
+                refused("the registration holds a value that the database does not take")
             }
             Err(error) => {
                 state.pipeline.heartbeat_not_stored();
@@ -100,11 +125,7 @@ async fn register(request: HttpRequest, body: web::Bytes, state: web::Data<State
 }
 
 fn registration(request: &HttpRequest, body: &[u8], state: &State) -> Result<Executor, String> {
-    token::check(request, state)?;
-    let registration = wire::parse_registration(body)?;
-    if registration.key.len() > 64 {
-        return Err("registryKey (the app name) is longer than 64 bytes".into());
-    }
+    let registration = named(body)?;
     address::check(
         &registration.value,
         state.config.executors_at().ip().is_loopback(),
@@ -133,6 +154,22 @@ fn registration(request: &HttpRequest, body: &[u8], state: &State) -> Result<Exe
     })
 }
 
+/// A registration whose app name can be stored and shown. Which characters the name of an app may have is a stricter rule:
+/// an executor under another name is shown as one whose app does not exist.
+fn named(body: &[u8]) -> Result<wire::Registration, String> {
+    let registration = wire::parse_registration(body)?;
+    let name = &registration.key;
+    if name.chars().count() > APP_CHARS {
+        return Err(format!(
+            "registryKey (the app name) is longer than {APP_CHARS} characters"
+        ));
+    }
+    if name.chars().any(char::is_control) {
+        return Err("registryKey (the app name) has control characters".into());
+    }
+    Ok(registration)
+}
+
 /// What an own executor says of itself beside its address.
 fn traits(request: &HttpRequest) -> Result<Traits, String> {
     let wrong = |name: &str, message: &dyn std::fmt::Display| format!("{name}: {message}");
@@ -153,16 +190,20 @@ fn traits(request: &HttpRequest) -> Result<Traits, String> {
     })
 }
 
-async fn deregister(
-    request: HttpRequest,
-    body: web::Bytes,
-    state: web::Data<State>,
-) -> HttpResponse {
-    let parsed = token::check(&request, &state).and_then(|()| wire::parse_registration(&body));
-    let registration = match parsed {
+async fn deregister(body: Trusted, state: web::Data<State>) -> HttpResponse {
+    let registration = match named(&body.0) {
         Ok(registration) => registration,
         Err(message) => return refused(message),
     };
+    if !registration
+        .value
+        .bytes()
+        .all(|byte| byte.is_ascii_graphic())
+    {
+        return refused(
+            "registryValue has blanks or control characters, so it never was registered",
+        );
+    }
     match state
         .store
         .deregister_executor(&registration.key, &registration.value)
@@ -184,9 +225,8 @@ async fn deregister(
     }
 }
 
-async fn callback(request: HttpRequest, body: web::Bytes, state: web::Data<State>) -> HttpResponse {
-    let parsed = token::check(&request, &state).and_then(|()| wire::parse_callbacks(&body));
-    let findings: Vec<Finding> = match parsed {
+async fn callback(request: HttpRequest, body: Trusted, state: web::Data<State>) -> HttpResponse {
+    let findings: Vec<Finding> = match wire::parse_callbacks(&body.0) {
         Ok(items) => {
             let is_own = header(&request, headers::BOOT_ID).is_some();
             items

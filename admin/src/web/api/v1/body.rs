@@ -5,6 +5,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::error::Error;
+use crate::web::pace;
 
 /// One object: a job whose parameters are as long as allowed, escaped as badly as possible.
 pub const OBJECT: usize = 1024 * 1024;
@@ -15,6 +16,9 @@ pub const BATCH: usize = 16 * 1024 * 1024;
 pub async fn read(payload: Payload, limit: usize) -> Result<Option<Value>, Error> {
     let bytes = match payload.to_bytes_limited(limit).await {
         Err(_too_large) => return Err(Error::too_large(limit)),
+        Ok(Err(error)) if pace::is_out_of_memory(&error) => {
+            return Err(Error::unavailable(pace::FULL));
+        }
         Ok(Err(error)) => return Err(Error::invalid_json(format!("the body broke off: {error}"))),
         Ok(Ok(bytes)) => bytes,
     };

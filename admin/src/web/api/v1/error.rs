@@ -64,7 +64,7 @@ pub const CODES: &[(&str, u16, &str)] = &[
     (
         "unavailable",
         503,
-        "the database is away or too busy; try again",
+        "the database is away or too busy, or the node has no memory for the body; try again",
     ),
 ];
 
@@ -130,7 +130,7 @@ impl Error {
         )
     }
 
-    fn unavailable(message: impl Into<Box<str>>) -> Self {
+    pub fn unavailable(message: impl Into<Box<str>>) -> Self {
         let retry = Box::new((header::RETRY_AFTER, "1".to_owned()));
         Self {
             header: Some(retry),

@@ -53,6 +53,9 @@ impl Query {
                 format!("is given {} times; once is enough", values.len()),
             ));
         }
+        if values.iter().any(|value| value.contains('\0')) {
+            return Err(Error::field(name, "must not contain the character NUL"));
+        }
         Ok(values.pop().filter(|value| !value.is_empty()))
     }
 

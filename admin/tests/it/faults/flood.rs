@@ -1,0 +1,89 @@
+//! Clients that send large bodies and have no token: the memory of the node does not grow with them.
+
+use std::io::Write as _;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use futures_util::future::join_all;
+
+use super::api::client;
+use super::process::Setup;
+
+/// What a flood of requests without a token may add to the peak of the resident memory.
+const GROWTH: u64 = 48 << 20;
+
+/// So many zeros as gzip writes them.
+fn bomb(bytes: usize) -> Vec<u8> {
+    let mut gzip = Command::new("gzip")
+        .arg("-c")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut stdin = gzip.stdin.take().unwrap();
+    let writing = std::thread::spawn(move || stdin.write_all(&vec![0; bytes]).unwrap());
+    let output = gzip.wait_with_output().unwrap();
+    writing.join().unwrap();
+    output.stdout
+}
+
+/// Sends the body to the path over so many connections at once; answers the statuses and texts that came.
+async fn flood(url: &str, connections: usize, encoding: &str, body: &[u8]) -> Vec<(u16, String)> {
+    let http = client(Duration::from_secs(60));
+    let calls = (0..connections).map(|_| {
+        let call = http.post(url).header("content-encoding", encoding);
+        let origin = url
+            .parse::<reqwest::Url>()
+            .unwrap()
+            .origin()
+            .ascii_serialization();
+        call.header("origin", origin).body(body.to_vec()).send()
+    });
+    let mut answers = vec![];
+    // A connection that is closed before the whole body was sent counts as refused.
+    for answer in join_all(calls).await.into_iter().flatten() {
+        answers.push((
+            answer.status().as_u16(),
+            answer.text().await.unwrap_or_default(),
+        ));
+    }
+    answers
+}
+
+// covers: V1, F17
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn requests_without_a_token_cost_no_memory_whatever_they_send() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut setup = Setup::new(folder.path());
+    let node = setup.start().await;
+    let zeros = bomb(8 << 20);
+    let before = node.peak_memory();
+
+    let callback = format!("{}/api/callback", node.url());
+    for (status, text) in flood(&callback, 200, "gzip", &zeros).await {
+        assert_eq!(status, 200, "{text}");
+        assert!(text.contains("The access token is wrong."), "{text}");
+    }
+    let grown = node.peak_memory() - before;
+    assert!(
+        grown < GROWTH,
+        "{} MiB by compressed callbacks",
+        grown >> 20
+    );
+    for path in ["login", "api/v1/jobs", "nowhere"] {
+        for (status, text) in flood(&format!("{}/{path}", node.url()), 200, "gzip", &zeros).await {
+            assert_eq!(status, 415, "{path}: {text}");
+        }
+    }
+    // Not compressed: as long as a callback may be, from as many connections as one source has.
+    let plain = vec![b'['; 4 << 20];
+    for (status, text) in flood(&callback, 60, "identity", &plain).await {
+        assert!(
+            text.contains("The access token is wrong."),
+            "{status} {text}"
+        );
+    }
+    let grown = node.peak_memory() - before;
+    eprintln!("peak of the resident memory grew by {} KiB", grown >> 10);
+    assert!(grown < GROWTH, "{} MiB", grown >> 20);
+}
