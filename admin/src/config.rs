@@ -87,6 +87,8 @@ pub struct Config {
     pub flag_after: Duration,
     /// An alarm that is open for so long is escalated; 1 min to 30 days.
     pub escalate_after: Duration,
+    /// A run that is still running so long after it was sent is checked at its executor; 1 s to 1 h.
+    pub check_after: Duration,
     /// Runs that wait in memory; above it nothing more is claimed. No flag: for tests.
     pub ring_capacity: usize,
     /// Bytes of request bodies that are held at once; above it requests are refused. No flag: for tests.
@@ -119,6 +121,7 @@ impl Config {
             lost_rule: LostRule::Lease,
             flag_after: Duration::from_secs(30),
             escalate_after: Duration::from_secs(30 * 60),
+            check_after: Duration::from_secs(60),
             ring_capacity: 100_000,
             body_memory: 128 << 20,
         }

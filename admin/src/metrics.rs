@@ -14,6 +14,7 @@ pub struct Metrics {
     pub alarms: IntCounterVec,
     pub escalated: IntCounterVec,
     pub flagged: IntCounter,
+    pub checks: IntCounterVec,
     pub resends: IntCounter,
     pub fenced: IntCounter,
     pub gaps: IntCounter,
@@ -120,6 +121,12 @@ impl Metrics {
                 &r,
                 "carillon_runs_flagged_total",
                 "Runs flagged by this node because they were not sent for long after they were due.",
+            ),
+            checks: counters(
+                &r,
+                "carillon_run_checks_total",
+                "Looks at runs that stay running at an executor without a journal, by what was seen.",
+                "seen",
             ),
             resends: counter(
                 &r,

@@ -210,6 +210,20 @@ pub struct ServeSettings {
     )]
     pub escalate_after: String,
 
+    /// A run that is still running so long after it was sent is checked at an executor that keeps no journal: does it
+    /// work on it? 1s to 60m
+    ///
+    /// Then after twice as long and so on, up to 60 times as long. An executor of the own SDK reports until it is heard
+    /// and needs no check.
+    #[arg(
+        long,
+        env = "CARILLON_CHECK_AFTER",
+        value_name = "TIME",
+        default_value = "60s",
+        help_heading = "Timing"
+    )]
+    pub check_after: String,
+
     /// Requests at once to one executor address, 1 to 1000
     #[arg(
         long,

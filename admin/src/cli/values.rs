@@ -94,6 +94,7 @@ impl ServeSettings {
             .map(|time| config.request_timeout = time));
         put(time("flag-after", &self.flag_after).map(|time| config.flag_after = time));
         put(time("escalate-after", &self.escalate_after).map(|time| config.escalate_after = time));
+        put(time("check-after", &self.check_after).map(|time| config.check_after = time));
         config.insecure_http = self.insecure_http;
         config.no_migrate = self.no_migrate;
         config.redis_url.clone_from(&self.redis_url);

@@ -54,6 +54,12 @@ pub(super) fn problems(config: &Config) -> Vec<Problem> {
             Duration::from_secs(60),
             Duration::from_secs(30 * 86_400),
         ),
+        duration(
+            "check-after",
+            config.check_after,
+            Duration::from_secs(1),
+            Duration::from_secs(3_600),
+        ),
         in_flight(config),
     ]
     .into_iter()

@@ -14,7 +14,7 @@ use reqwest::{Client, RequestBuilder, Url};
 use serde::Serialize;
 
 pub use outcome::Outcome;
-pub use wire::{LogAnswer, LogPage, RunRequest};
+pub use wire::{LogAnswer, LogPage, RunRequest, SUCCESS, TIMEOUT};
 
 /// The capability of an executor that may be sent a run again.
 pub const KEEPS_A_JOURNAL: &str = headers::CAPABILITY_IDEM;

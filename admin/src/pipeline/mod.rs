@@ -8,6 +8,7 @@
 //! complete accepted, refused, reported -> the store -> answer
 //! resolve  sent and never answered                           (when their time is over, or a shard was taken)
 //! watch    lost with their executor, over time, killed       (every 10 s, or an executor has started anew)
+//!          still at work there?                              (1, 3, 7 … minutes after they were sent, then every hour)
 //! calendars jobs planned with an old version of a calendar   (every 30 s)
 //! gaps     what is on record against what the schedules say    (every minute)
 //! pending  what was not sent in time is flagged               (every second)
@@ -24,6 +25,7 @@
 mod active;
 mod addresses;
 mod alarm;
+mod asking;
 mod attend;
 mod attention;
 mod backfill;

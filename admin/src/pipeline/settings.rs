@@ -50,6 +50,9 @@ pub struct Settings {
     pub escalate_after: Duration,
     /// After its executor has agreed to a kill, a run without an end counts as killed, "unconfirmed".
     pub kill_confirm: Duration,
+    /// A run that is still running so long after it was sent is checked at its executor, then after twice as long and
+    /// so on. Also the pause between two looks.
+    pub check_after: Duration,
 }
 
 impl Settings {
@@ -79,6 +82,7 @@ impl Settings {
             flag_after: config.flag_after,
             escalate_after: config.escalate_after,
             kill_confirm: seconds(30),
+            check_after: config.check_after,
         }
     }
 }

@@ -1,10 +1,14 @@
-//! Runs that their executors have: lost with their executor, over their time, or killed and never ended. Looked for by the
+//! Runs that their executors have: lost with their executor, over their time, killed and never ended, or dropped there. Looked for by the
 //! holder of their shard.
 //!
 //! A run is given up only for a reason that is on its row, and never because this node could not hear: leases count anew
 //! from when heartbeats could be taken again (see `executors`).
 
+mod agenda;
 mod ask;
+mod check;
+mod checks;
+mod end_of_log;
 mod forgotten;
 mod kills;
 
@@ -17,6 +21,7 @@ use carillon_scheduler::{Millis, RunEvent};
 use tokio::sync::Notify;
 
 use super::Pipeline;
+use super::asking::Asking;
 use super::periodic::Periodic;
 use super::resolve::TAKEN_TOGETHER;
 use super::settings::{LostRule, ms};
@@ -25,8 +30,9 @@ use crate::store;
 use crate::store::settle::Finding;
 use crate::store::watch::{Look, Watched};
 
-/// Runs that are asked about at once; the others wait for the next round.
-const AT_ONCE: usize = 64;
+/// Runs that are asked about at once, and those of one address; the others wait for the next round.
+const AT_ONCE: usize = 256;
+const OF_ONE_ADDRESS: usize = 16;
 
 /// A run outlives its executor's lease by so long.
 const LOST_AFTER: Duration = Duration::from_secs(30);
@@ -43,22 +49,14 @@ const OVER_TIME: Duration = Duration::from_secs(60);
 pub struct Watch {
     pipeline: Arc<Pipeline>,
     asking: Asking,
+    asking_for_kills: Asking,
+    checks: checks::Checks,
     /// Addresses that have signed off, and since when this node has seen them so.
     signed_off: Mutex<HashMap<String, Millis>>,
     seen: forgotten::Seen,
     /// The search for rows that are astray reads all that is open: shards that change hands wake this service, and must not
     /// make it read that again and again.
     search: Periodic,
-}
-
-/// What is asked about just now.
-#[derive(Clone, Default)]
-struct Asking(Arc<Mutex<HashSet<i64>>>);
-
-impl Asking {
-    fn all(&self) -> std::sync::MutexGuard<'_, HashSet<i64>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 /// What a look at a run's row says.
@@ -76,7 +74,9 @@ impl Watch {
     pub fn new(pipeline: Arc<Pipeline>) -> Self {
         Self {
             pipeline,
-            asking: Asking::default(),
+            asking: Asking::new(OF_ONE_ADDRESS, AT_ONCE),
+            asking_for_kills: Asking::new(AT_ONCE, AT_ONCE),
+            checks: checks::Checks::default(),
             signed_off: Mutex::default(),
             seen: forgotten::Seen::default(),
             search: Periodic::at_once(),
@@ -92,14 +92,18 @@ impl Watch {
         self.pipeline.heard();
         let mut away = HashSet::new();
         let every = self.pipeline.settings.resolve_every;
-        for shard in self.pipeline.holdings.all().into_keys() {
+        let held: HashSet<i32> = self.pipeline.holdings.all().into_keys().collect();
+        self.checks.keep_shards(&held);
+        for shard in held {
             self.look_after(shard, &mut away).await?;
+            self.look_for_long_running(shard).await?;
             self.follow_kills(shard).await?;
             self.look_for_the_forgotten(shard).await?;
             if shard == 0 && self.search.is_due(self.pipeline.clock.monotonic(), every) {
                 self.look_for_the_astray().await?;
             }
         }
+        self.check_long_running();
         self.signed_off()
             .retain(|address, _| away.contains(address));
         Ok(())
@@ -182,14 +186,13 @@ impl Watch {
 
     fn ask(&self, run: Watched, verdict: Verdict) {
         let run_id = run.run_id;
-        {
-            let mut all = self.asking.all();
-            if all.len() >= AT_ONCE || !all.insert(run_id) {
-                return;
-            }
-        }
-        let (pipeline, asking) = (self.pipeline.clone(), self.asking.clone());
+        let address = run.address.as_deref().unwrap_or_default();
+        let Some(asked) = self.asking.take(run_id, address) else {
+            return;
+        };
+        let pipeline = self.pipeline.clone();
         self.pipeline.sends.spawn(async move {
+            let _asked = asked;
             let done = match verdict {
                 Verdict::OverTime => ask::over_time(&pipeline, &run).await,
                 _ => ask::restarted(&pipeline, &run).await,
@@ -197,12 +200,20 @@ impl Watch {
             if let Err(error) = done {
                 tracing::warn!(run.id = run_id, %error, "a run could not be looked after; the next round goes on");
             }
-            asking.all().remove(&run_id);
         });
     }
 }
 
 impl Pipeline {
+    /// The token goes to addresses that are registered now, and to no other: a stranger may listen at an old one.
+    fn may_be_asked(&self, run: &Watched) -> bool {
+        let (Some(app), Some(address)) = (&run.app, &run.address) else {
+            return false;
+        };
+        let live = self.executors.live(app, self.clock.now());
+        live.iter().any(|candidate| candidate.address == *address)
+    }
+
     /// `running` → `lost`.
     fn lose(&self, run: &Watched, why: &str) {
         let address = run.address.as_deref().unwrap_or("its executor");
@@ -250,6 +261,7 @@ impl Service for Watch {
         if let Err(error) = self.round().await {
             tracing::warn!(%error, "running runs could not be looked after; the next round goes on");
         }
-        self.pipeline.settings.resolve_every
+        let settings = &self.pipeline.settings;
+        settings.resolve_every.min(settings.check_after)
     }
 }

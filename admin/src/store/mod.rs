@@ -9,6 +9,7 @@ mod audit;
 pub mod audit_gap;
 mod calendar;
 mod calendar_use;
+pub mod check;
 mod children;
 mod connect;
 pub mod deleted;

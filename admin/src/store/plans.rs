@@ -3,8 +3,8 @@
 use sea_orm::DbBackend;
 
 use super::{
-    adopt, attend, choice, claim, definition, give_back, mark, pending, prune, run_lock, settle,
-    watch,
+    adopt, attend, check, choice, claim, definition, give_back, mark, pending, prune, run_lock,
+    settle, watch,
 };
 
 /// Name and text, parameters as `?`.
@@ -41,5 +41,7 @@ pub fn texts(backend: DbBackend) -> Vec<(&'static str, &'static str)> {
         ("flag", of(pending::FLAG)),
         ("agreed", watch::AGREED),
         ("not_agreed", watch::NOT_AGREED),
+        ("long_running", of(check::LONG_RUNNING)),
+        ("to_check", String::leak(check::to_check(backend))),
     ]
 }

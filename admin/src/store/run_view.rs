@@ -78,6 +78,10 @@ pub fn sentence(reason: &str) -> Option<&'static str> {
         "operator" => "Called off before it was sent.",
         "late_result" => "An earlier attempt turned out to have succeeded.",
         "unconfirmed" => "A kill was asked for; the executor never confirmed the end.",
+        "not_reported" => {
+            "Its executor has no run of this job any more, and no result was reported."
+        }
+        "replaced" => "A later run took its place at the executor, and no result was reported.",
         "executor_gone" => "Its executor went away while it ran.",
         "unresolved" => "It was sent, but no outcome could be learned.",
         _ => return None,

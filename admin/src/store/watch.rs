@@ -1,7 +1,6 @@
 //! Runs that their executors have: those whose executor is gone or new, that are over their time, or that are being killed.
 
 use carillon_scheduler::Millis;
-use sea_orm::QueryResult;
 
 use super::row::Columns;
 use super::{Result, Store};
@@ -63,9 +62,9 @@ pub struct Look {
     pub over_since: Millis,
 }
 
-const COLUMNS: &str = "run.id, run.job_id, app.name, run.address, run.boot_id, run.due_at, COALESCE(run.sent_at, run.marked_at), \
+pub(super) const COLUMNS: &str = "run.id, run.job_id, app.name, run.address, run.boot_id, run.due_at, COALESCE(run.sent_at, run.marked_at), \
      COALESCE(job.timeout_seconds, 0), e.expires_at, e.boot_id, COALESCE(e.registered_at, 0)";
-const NEIGHBOURS: &str = "LEFT JOIN app ON app.id = run.app_id LEFT JOIN job ON job.id = run.job_id \
+pub(super) const NEIGHBOURS: &str = "LEFT JOIN app ON app.id = run.app_id LEFT JOIN job ON job.id = run.job_id \
      LEFT JOIN executor e ON e.app = app.name AND e.address = run.address";
 
 pub(super) const AGREED: &str = "SELECT id FROM run WHERE shard = ? AND state = 2 AND state < 9 AND kill_agreed_at < ? ORDER BY id LIMIT 500";
@@ -90,7 +89,10 @@ impl Store {
             PAGE.into(),
         ];
         let rows = self.all(self.hot_reads(), &text, values).await?;
-        let found: Vec<Watched> = rows.iter().map(read).collect::<Result<_>>()?;
+        let found: Vec<Watched> = rows
+            .iter()
+            .map(|row| read(&mut Columns::of(row)))
+            .collect::<Result<_>>()?;
         let next = found.last().map(|run| run.run_id);
         let full = found.len() as i64 == PAGE;
         Ok((found, next.filter(|_| full)))
@@ -104,7 +106,7 @@ impl Store {
         );
         let values = vec![address.into(), boot_id.into()];
         let rows = self.all(self.hot_reads(), &text, values).await?;
-        rows.iter().map(read).collect()
+        rows.iter().map(|row| read(&mut Columns::of(row))).collect()
     }
 
     /// The process that has a run after all: it was started between the choice and the request.
@@ -157,8 +159,8 @@ impl Store {
     }
 }
 
-fn read(row: &QueryResult) -> Result<Watched> {
-    let mut columns = Columns::of(row);
+/// The columns of [`COLUMNS`].
+pub(super) fn read(columns: &mut Columns<'_>) -> Result<Watched> {
     let run_id = columns.next()?;
     let job_id = columns.next()?;
     let (app, address, boot_id) = (columns.next()?, columns.next()?, columns.next()?);

@@ -53,6 +53,8 @@ pub enum RunEvent {
     Cancelled,
     /// No outcome could be learned within the time that it is given.
     Unresolved,
+    /// The executor is there and does not work on the run any more, or has replaced it, and no result was reported.
+    Dropped,
     /// The executor's lease is over, it came back as another process, or it does not know the run any more.
     ExecutorGone,
     /// It is over its time-out by our own watch and was killed for it.
@@ -73,6 +75,7 @@ impl RunEvent {
         Self::NoExecutor,
         Self::Cancelled,
         Self::Unresolved,
+        Self::Dropped,
         Self::ExecutorGone,
         Self::TimedOut,
         Self::KillUnconfirmed,
@@ -107,8 +110,9 @@ impl RunState {
     ///  │  │ │             │ │ │ └ callback first ┼─────────────────▶ succeeded, failed, killed
     ///  │  │ │             │ │ └ refused, no executor left ─────────▶ failed
     ///  │  │ │             │ └ no outcome after G_unk ──────────────▶ unknown
-    ///  │  │ │             │                      └ lease over, new boot id, or
-    ///  │  │ │             │                        over its time and not known there ▶ lost
+    ///  │  │ │             │                      ├ lease over, new boot id, or
+    ///  │  │ │             │                      │ over its time and not known there ▶ lost
+    ///  │  │ │             │                      └ executor there, without the run ──▶ unknown
     ///  │  └─┼ not written ┘
     ///  │    └ no executor in time ─────────────────────────────────▶ failed
     ///  └ disable, delete, misfire, overlap, operator, late result ─▶ cancelled
@@ -129,6 +133,7 @@ impl RunState {
             (Self::Sending, E::Accepted) => Some(Self::Running),
             (Self::Sending, E::Refused) => Some(Self::Failed),
             (Self::Sending, E::Unresolved) => Some(Self::Unknown),
+            (Self::Running, E::Dropped) => Some(Self::Unknown),
             (Self::Running, E::ExecutorGone) => Some(Self::Lost),
             (Self::Running, E::TimedOut) => Some(Self::Failed),
             (Self::Running, E::KillUnconfirmed) => Some(Self::Killed),
@@ -222,7 +227,7 @@ mod tests {
             [
                 "claimed: cancelled failed killed sending succeeded",
                 "sending: claimed failed killed running succeeded unknown",
-                "running: failed killed lost succeeded",
+                "running: failed killed lost succeeded unknown",
                 "unknown: failed succeeded",
                 "lost: failed succeeded",
             ]

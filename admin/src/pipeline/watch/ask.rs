@@ -112,6 +112,9 @@ async fn word(pipeline: &Pipeline, run: &Watched) -> Word {
     let (Some(app), Some(address)) = (&run.app, &run.address) else {
         return Word::Unknown;
     };
+    if !pipeline.may_be_asked(run) {
+        return Word::Silent;
+    }
     let is_own = run
         .registered
         .as_ref()

@@ -30,9 +30,10 @@ impl Watch {
         // Whoever wished it died before asking, or the executor did not answer.
         let asked_before = now - ms(pipeline.settings.resolve_every);
         for run_id in pipeline.store.unasked_kills(shard, asked_before).await? {
-            if self.asking.all().insert(run_id) {
-                let (pipeline, asking) = (pipeline.clone(), self.asking.clone());
+            if let Some(asked) = self.asking_for_kills.take(run_id, "") {
+                let pipeline = pipeline.clone();
                 self.pipeline.sends.spawn(async move {
+                    let _asked = asked;
                     match pipeline.ask_again_for_the_end(run_id).await {
                         Ok(()) => {}
                         Err(Error::Executor(why)) => {
@@ -42,7 +43,6 @@ impl Watch {
                             tracing::warn!(run.id = run_id, %error, "a kill could not be asked for again");
                         }
                     }
-                    asking.all().remove(&run_id);
                 });
             }
         }

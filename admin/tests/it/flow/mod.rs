@@ -5,6 +5,7 @@ mod attention;
 mod backfill;
 mod belonging;
 mod catch_up;
+mod checks;
 mod children;
 mod choices;
 mod churn;

@@ -1,5 +1,6 @@
 //! A stock executor that writes down what it receives and answers as it is told.
 
+use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
 use actix_web::{App, HttpRequest, HttpResponse, HttpServer, web};
@@ -45,6 +46,7 @@ struct Book {
     reply: Mutex<Option<Reply>>,
     probed: Mutex<Option<Reply>>,
     log: Mutex<Option<Reply>>,
+    logs: Mutex<HashMap<i64, Reply>>,
 }
 
 pub struct Recorder {
@@ -98,6 +100,11 @@ impl Recorder {
         *self.book.log.lock().unwrap() = Some(reply);
     }
 
+    /// How `/log` is answered for one run.
+    pub fn when_asked_for_a_log_of(&self, run_id: i64, reply: Reply) {
+        self.book.logs.lock().unwrap().insert(run_id, reply);
+    }
+
     pub fn received(&self, path: &str) -> Vec<Received> {
         self.book
             .received
@@ -121,16 +128,21 @@ impl Recorder {
 
 async fn answer(request: HttpRequest, body: web::Bytes, book: web::Data<Book>) -> HttpResponse {
     let headers = request.headers().iter();
+    let body: Value = serde_json::from_slice(&body).unwrap_or_default();
+    let run_id = body["logId"].as_i64().unwrap_or_default();
     book.received.lock().unwrap().push(Received {
         path: request.path().to_owned(),
         headers: headers
             .map(|(name, value)| (name.to_string(), value.to_str().unwrap().to_owned()))
             .collect(),
-        body: serde_json::from_slice(&body).unwrap_or_default(),
+        body,
     });
     let special = match request.path() {
         "/beat" | "/idleBeat" => book.probed.lock().unwrap().clone(),
-        "/log" => book.log.lock().unwrap().clone(),
+        "/log" => {
+            let of_this_run = book.logs.lock().unwrap().get(&run_id).cloned();
+            of_this_run.or_else(|| book.log.lock().unwrap().clone())
+        }
         _ => None,
     };
     let reply = special.or_else(|| book.reply.lock().unwrap().clone());

@@ -121,7 +121,8 @@ fn values(name: &str, kind: Kind) -> Vec<String> {
         "cancel" => led_by(&["'operator'", "1"], ids()),
         "accept" => list(&["5", "1"]),
         "settle" | "settle_successes" => led_by(&["1"], list(&["5", "9", "200", "m", "r", "1"])),
-        "lock_jobs" | "lock_runs" | "lock_pending" | "active" | "prune" => ids(),
+        "long_running" => plain(&["2", "1", &until, "7"]),
+        "to_check" | "lock_jobs" | "lock_runs" | "lock_pending" | "active" | "prune" => ids(),
         "lock_going" => [ids(), plain(&["1", "1"])].concat(),
         "flag" => led_by(&["1"], ids()),
         "cancel_retries" => plain(&["1", &cursor, "5", "0", "0", "1"]),
@@ -169,6 +170,12 @@ fn expected(name: &str) -> [&'static str; 3] {
             "run USING INDEX run_open (shard=? AND state=? AND epoch=? AND due_at<?)",
             "run_open",
             "run range run_open",
+        ],
+        // Its place in the index: SQLite and PostgreSQL go on behind it.
+        "long_running" => [
+            "run USING INDEX run_open (shard=? AND state=? AND (epoch,due_at",
+            "run_open",
+            "run_open",
         ],
         "active" => [
             "run USING INDEX run_open (shard=? AND state=?)",
@@ -256,6 +263,8 @@ fn locks(name: &str) -> bool {
         "pending",
         "agreed",
         "not_agreed",
+        "long_running",
+        "to_check",
     ]
     .contains(&name)
 }

@@ -1,5 +1,6 @@
 //! Running runs that need a look, and runs in a wrong shard.
 
+use carillon_admin::store::check::Place;
 use carillon_admin::store::executor::{Executor, Traits};
 use carillon_admin::store::watch::Look;
 use carillon_scheduler::RunState::{Claimed, Running};
@@ -53,6 +54,30 @@ databases! {
         assert_eq!(beside(3).await, None);
         ground.sql(&format!("UPDATE run SET state = 9, finished_at = {} WHERE id = {}", NOW - 5, ids[0])).await;
         assert_eq!(beside(3).await, Some(NOW - 5), "it was there at the same time");
+    }
+
+    async fn long_running_runs_are_found_page_by_page_and_read_again(db: &TestDatabase) {
+        let ground = Ground::new(db).await;
+        let job = ground.ticking_with("tick", |draft| draft.block = carillon_scheduler::BlockStrategy::CoverEarly).await;
+        let ids = ground.runs_in(&job, &[Running; 5]).await;
+        // As if two holders had marked them; those of the first come first.
+        for (place, id) in [2, 0, 4, 1, 3].into_iter().zip(&ids) {
+            ground.sql(&format!("UPDATE run SET epoch = {}, due_at = {}, sent_at = {}, address = 'a', boot_id = {} WHERE id = {id}",
+                place / 3, NOW + place, NOW + 7, if place == 4 { "'b'" } else { "NULL" })).await;
+        }
+        let ordered = [ids[1], ids[3], ids[0], ids[4], ids[2]];
+        let page = async |behind: Place| ground.store.long_running(job.shard, behind).await.unwrap();
+        let (all, next) = page(Place::default()).await;
+        assert_eq!((all.iter().map(|run| run.run_id).collect::<Vec<_>>(), next), (ordered.to_vec(), Place::default()));
+        assert!(all[4].is_own && !all[3].is_own && all[0].sent_at == NOW + 7 && all[0].job_id == job.id);
+        let behind = Place { epoch: 0, due_at: NOW + 2, run_id: ids[0] };
+        assert_eq!(page(behind).await.0.iter().map(|run| run.run_id).collect::<Vec<_>>(), ordered[3..]);
+        ground.sql(&format!("UPDATE run SET state = 9 WHERE id = {}", ids[1])).await;
+        let found = ground.store.to_check(&ids).await.unwrap();
+        assert_eq!((found.len(), found.contains_key(&ids[1])), (4, false));
+        let it = &found[&ids[0]];
+        assert_eq!((it.run.address.as_deref(), it.run.sent_at, it.covers_since), (Some("a"), NOW + 7, Some(0)));
+        assert!(it.run.registered.is_none());
     }
 
     async fn kills_are_wished_agreed_to_and_unconfirmed(db: &TestDatabase) {

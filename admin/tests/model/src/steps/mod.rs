@@ -94,6 +94,10 @@ pub enum Step {
         node: usize,
         run: usize,
     },
+    Dropped {
+        node: usize,
+        run: usize,
+    },
     Edit,
     Disable,
     Reshard,

@@ -11,11 +11,13 @@ impl Next<'_> {
             let row = self.from.runs[run];
             let has_come = instant_of(run) <= self.from.now;
             let holds = self.from.nodes[node].epochs[usize::from(row.shard)].is_some();
-            if row.state != RunState::Sending
-                || !has_come
-                || !holds
-                || self.from.nodes[node].stopping
-            {
+            if !has_come || !holds || self.from.nodes[node].stopping {
+                continue;
+            }
+            if row.state == RunState::Running {
+                self.dropped(node, run, &row);
+            }
+            if row.state != RunState::Sending {
                 continue;
             }
             self.send_again(node, run, &row);
@@ -54,9 +56,21 @@ impl Next<'_> {
         }
     }
 
+    /// Its executor is asked about a run that it has accepted long ago, and is idle.
+    fn dropped(&mut self, node: usize, run: usize, row: &Run) {
+        let has_ended = |of: usize| self.from.executors[of].executions[run] > 0;
+        if row.address.is_some_and(|of| has_ended(usize::from(of))) {
+            self.become_unknown(Step::Dropped { node, run }, run);
+        }
+    }
+
     fn unresolved(&mut self, node: usize, run: usize) {
+        self.become_unknown(Step::Unresolved { node, run }, run);
+    }
+
+    fn become_unknown(&mut self, step: Step, run: usize) {
         let (retries, shard) = (self.scenario.retries, self.from.job.shard);
-        self.add(Step::Unresolved { node, run }, |state| {
+        self.add(step, |state| {
             state.runs[run].state = RunState::Unknown;
             let is_first = run.is_multiple_of(ATTEMPTS);
             if retries > 0 && is_first && state.runs[run + 1].state == RunState::None {

@@ -1,0 +1,48 @@
+"""An executor on fastapi-xxljob. The library reports a result once; threads and /idleBeat are the application's."""
+
+import os
+import threading
+
+import uvicorn
+from fastapi import FastAPI
+from fastapi_xxljob import FastAPIXXLJob, XXLJobResponse
+
+from work import Work
+
+port = int(os.environ["EXECUTOR_LISTEN_PORT"])
+app = FastAPI()
+xxl_job = FastAPIXXLJob(
+    app,
+    {
+        "XXL_JOB_ADMIN_ADDRESSES": os.environ["CARILLON_ADMIN"],
+        "XXL_JOB_ACCESS_TOKEN": os.environ["CARILLON_ACCESS_TOKEN"],
+        "XXL_JOB_EXECUTOR_APP_NAME": "python-demo",
+        "XXL_JOB_EXECUTOR_ADDRESS": f"http://127.0.0.1:{port}",
+        "XXL_JOB_REGISTRY_INTERVAL": 5,
+    },
+)
+
+
+def report(request):
+    return xxl_job.callback_success_sync(
+        log_id=request.log_id, log_date_time=request.log_date_time, message="done"
+    )
+
+
+work = Work(report)
+
+
+@xxl_job.on_run("wait")
+async def run(request):
+    threading.Thread(target=work.run, args=(request,), daemon=True).start()
+    return XXLJobResponse.success()
+
+
+@xxl_job.on_idle_beat
+async def idle_beat(request):
+    if work.is_busy(request.job_id):
+        return XXLJobResponse.failure("the job is running")
+    return XXLJobResponse.success()
+
+
+uvicorn.run(app, host="127.0.0.1", port=port)
