@@ -115,6 +115,9 @@ window.addEventListener("pageshow", () => all("[aria-busy]").forEach((button) =>
 
 document.querySelector("[data-focus]")?.focus();
 
+// A form that was filled in before a new sign-in goes back to its page.
+document.querySelector("form[data-go-on]")?.requestSubmit();
+
 let leaving = false;
 let changed = false;
 for (const form of all("form[data-ask-before-leaving]")) form.addEventListener("input", () => { changed = true; });
@@ -130,7 +133,7 @@ if (preview) {
   const names = ["expression", "timezone", "seconds", "at", "every_seconds", "from", "to", "start_at", "end_at", "max_fires", "spread_seconds"];
   const wanted = () => {
     const fields = new FormData(form);
-    for (const name of ["csrf", "params", "revision"]) fields.delete(name);
+    for (const name of ["csrf", "params", "revision", "seen"]) fields.delete(name);
     return new URLSearchParams(fields).toString();
   };
   let shown = wanted();

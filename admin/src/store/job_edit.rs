@@ -295,6 +295,7 @@ impl Store {
         self.drop_clock(tx, old).await?;
         self.drop_calendars(tx, old).await?;
         self.drop_family(tx, old.id).await?;
+        self.keep_params(tx, old).await?;
         self.execute(
             tx,
             "DELETE FROM job_params WHERE job_id = ?",

@@ -178,6 +178,7 @@ impl Store {
                     retries = ?, retry_delay = ?, parent = ?, flag_after_seconds = ?, enabled = ?, spread_offset = ?, fires_left = ?, paused_reason = ?, resume_from_at = ?, revision = ?, updated_at = ? WHERE id = ?";
         self.execute(tx, text, values(new)).await?;
         if old.draft.params != new.draft.params {
+            self.keep_params(tx, old).await?;
             let text = "UPDATE job_params SET params = ? WHERE job_id = ?";
             self.execute(
                 tx,

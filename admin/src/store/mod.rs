@@ -31,9 +31,11 @@ mod job_list;
 mod job_lock;
 mod job_rows;
 mod misfire_list;
+mod next_fires;
 mod row;
 mod run_list;
 mod run_lock;
+mod run_params;
 mod run_view;
 mod schema;
 
@@ -87,7 +89,9 @@ pub use idempotency::MAX_KEY_CHARS;
 pub use job::{Definition, Job, Surroundings};
 pub use job_list::JobFilter;
 pub use misfire_list::{Misfire, MisfireFilter, MisfireKey};
+pub use next_fires::NextFire;
 pub use run_list::RunFilter;
+pub use run_params::RunParams;
 pub use run_view::{RunView, sentence};
 
 pub type Result<T> = std::result::Result<T, Error>;

@@ -19,15 +19,6 @@ pub struct RunMark {
     pub scheduled_at: Millis,
 }
 
-/// A job and the next instant at which it fires.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct NextFire {
-    pub job_id: i64,
-    pub name: String,
-    pub app: String,
-    pub next_fire_at: Millis,
-}
-
 /// A job whose last finished run failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failing {
@@ -80,29 +71,6 @@ impl Store {
             found.entry(job_id).or_default().push(mark);
         }
         Ok(found)
-    }
-
-    /// What fires next, of all jobs.
-    pub async fn next_fires(&self, shards: i32, count: usize) -> Result<Vec<NextFire>> {
-        let text = "SELECT c.job_id, j.name, a.name, c.next_fire_at FROM (SELECT job_id, next_fire_at FROM job_clock \
-                    WHERE shard = ? ORDER BY next_fire_at, job_id LIMIT ?) AS c JOIN job j ON j.id = c.job_id \
-                    JOIN app a ON a.id = j.app_id";
-        let mut all = vec![];
-        for shard in 0..shards {
-            let values = vec![shard.into(), (count as i64).into()];
-            for row in self.all(&self.read, text, values).await? {
-                let mut columns = Columns::of(&row);
-                all.push(NextFire {
-                    job_id: columns.next()?,
-                    name: columns.next()?,
-                    app: columns.next()?,
-                    next_fire_at: columns.next()?,
-                });
-            }
-        }
-        all.sort_by_key(|fire| (fire.next_fire_at, fire.job_id));
-        all.truncate(count);
-        Ok(all)
     }
 
     /// How many runs since then are in each state, lately. The second value: there may have been more before those.

@@ -49,6 +49,7 @@ impl Store {
                 .await?
                 .rows_affected();
         }
+        done += self.prune_params().await?;
         let text = "DELETE FROM retention WHERE scope = 'job' AND NOT EXISTS (SELECT 1 FROM job WHERE job.id = retention.scope_id)";
         done += self
             .execute(&self.write, text, vec![])

@@ -9,7 +9,8 @@ use serde::Deserialize;
 
 use super::console::guard::Fields;
 use super::console::problem::Problem;
-use super::html::{self, Frame, ZONE, local_address, preference, see_other};
+use super::html::{self, Frame, ZONE, local_address, preference, see_other, see_other_with};
+use super::kept::{self, Kept};
 use super::session::{self, Viewer};
 use super::{State, password};
 use crate::store::Actor;
@@ -23,6 +24,10 @@ struct Page {
     name: String,
     next: String,
     error: Option<String>,
+    /// Why the page is shown, if it was not asked for.
+    notice: Option<&'static str>,
+    /// A form that is handed back after signing in.
+    kept: Option<Kept>,
 }
 
 #[derive(Deserialize)]
@@ -41,8 +46,29 @@ pub async fn form(frame: Frame, asked: web::Query<Asked>) -> HttpResponse {
         name: String::new(),
         next: local_address(&asked.next).to_owned(),
         error: None,
+        notice: None,
+        kept: None,
     };
     html::page(&page, StatusCode::OK)
+}
+
+/// In the place of an answer: the session ended before this request.
+pub fn ask_again(frame: Frame, path: &str, fields: &Fields) -> HttpResponse {
+    let kept = Kept::of(path, fields);
+    let notice = match &kept {
+        Some(_) => "What you filled in is kept: sign in, and it is here again.",
+        None => "Nothing was changed. Sign in, then do it again.",
+    };
+    let next = kept::page_of(path, fields);
+    let page = Page {
+        frame,
+        name: String::new(),
+        next: local_address(&next).to_owned(),
+        error: None,
+        notice: Some(notice),
+        kept,
+    };
+    html::page(&page, StatusCode::UNAUTHORIZED)
 }
 
 /// `POST /login`
@@ -54,12 +80,15 @@ pub async fn sign_in(
 ) -> Result<HttpResponse, Problem> {
     let (name, secret) = (fields.get("name"), fields.get("password"));
     let next = local_address(fields.get("next")).to_owned();
+    let kept = Kept::sent(&fields);
     let again = |error: String, status: StatusCode| {
         let page = Page {
-            frame,
+            frame: frame.clone(),
             name: name.to_owned(),
             next: next.clone(),
             error: Some(error),
+            notice: None,
+            kept: kept.clone(),
         };
         html::page(&page, status)
     };
@@ -95,7 +124,7 @@ pub async fn sign_in(
         .await?;
     renew_hash(&state, &account, secret).await?;
     let mut answer = see_other(&next);
-    start(
+    let csrf = start(
         &state,
         &request,
         &mut answer,
@@ -103,18 +132,29 @@ pub async fn sign_in(
         fields.get("zone"),
     )
     .await?;
-    Ok(answer)
+    let Some(kept) = kept else {
+        return Ok(answer);
+    };
+    let mut page = html::page(&kept::Page::new(frame, kept, &csrf), StatusCode::OK);
+    for cookie in answer.cookies() {
+        page.add_cookie(&cookie).map_err(cookie_failed)?;
+    }
+    Ok(page)
+}
+
+fn cookie_failed(error: impl std::fmt::Display) -> Problem {
+    Problem::Internal(format!("cookie: {error}"))
 }
 
 /// Opens a session, says so in the audit, and remembers the browser's time zone, if it was told and none was chosen
-/// before.
+/// before. Answers what the forms of the session carry.
 pub(super) async fn start(
     state: &State,
     request: &HttpRequest,
     answer: &mut HttpResponse,
     (account_id, name): (i64, &str),
     zone: &str,
-) -> Result<(), Problem> {
+) -> Result<String, Problem> {
     let now = state.clock.now();
     let actor = Actor::new(name, source(request));
     let object = ("account", account_id);
@@ -122,16 +162,15 @@ pub(super) async fn start(
         .store
         .record_audit(&actor, "sign_in", object, serde_json::json!({}), now)
         .await?;
-    let cookie = session::open(&state.store, request, account_id, now).await?;
-    let failed = |error| Problem::Internal(format!("cookie: {error}"));
-    answer.add_cookie(&cookie).map_err(failed)?;
+    let (cookie, csrf) = session::open(&state.store, request, account_id, now).await?;
+    answer.add_cookie(&cookie).map_err(cookie_failed)?;
     if request.cookie(ZONE).is_none()
         && let Ok(zone) = zone.parse::<Tz>()
     {
         let cookie = preference(ZONE, zone.name().to_owned());
-        answer.add_cookie(&cookie).map_err(failed)?;
+        answer.add_cookie(&cookie).map_err(cookie_failed)?;
     }
-    Ok(())
+    Ok(csrf)
 }
 
 /// Hashes of earlier parameters become today's when their password is at hand.
@@ -181,23 +220,29 @@ pub async fn sign_out(
         .await?;
     let cookie = session::close(&state.store, &viewer).await?;
     let mut answer = see_other("/login");
-    answer
-        .add_cookie(&cookie)
-        .map_err(|error| Problem::Internal(format!("cookie: {error}")))?;
+    answer.add_cookie(&cookie).map_err(cookie_failed)?;
     Ok(answer)
 }
 
 /// `POST /preferences`: theme and zone, also before signing in.
 pub async fn preferences(fields: Fields) -> Result<HttpResponse, Problem> {
-    let mut answer = see_other(local_address(fields.get("next")));
-    let failed = |error| Problem::Internal(format!("cookie: {error}"));
+    let next = local_address(fields.get("next"));
+    let zone = fields.get("zone").trim();
+    let known = zone.parse::<Tz>().ok();
+    let mut answer = match known.is_none() && !zone.is_empty() {
+        true => {
+            let text = format!("{zone:.64} is not a time zone; write one such as Europe/Berlin.");
+            see_other_with(next, "failed", &text)
+        }
+        false => see_other(next),
+    };
     if let theme @ ("system" | "light" | "dark") = fields.get("theme") {
         let cookie = preference(html::THEME, theme.to_owned());
-        answer.add_cookie(&cookie).map_err(failed)?;
+        answer.add_cookie(&cookie).map_err(cookie_failed)?;
     }
-    if let Ok(zone) = fields.get("zone").parse::<Tz>() {
+    if let Some(zone) = known {
         let cookie = preference(ZONE, zone.name().to_owned());
-        answer.add_cookie(&cookie).map_err(failed)?;
+        answer.add_cookie(&cookie).map_err(cookie_failed)?;
     }
     Ok(answer)
 }

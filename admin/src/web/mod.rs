@@ -9,6 +9,7 @@ pub mod console;
 mod csrf;
 pub mod held;
 mod html;
+mod kept;
 mod login;
 mod pace;
 pub mod password;

@@ -67,26 +67,26 @@ pub async fn viewer(
     }))
 }
 
-/// Opens a session under a new id, and ends the one that the browser had.
+/// Opens a session under a new id, and ends the one that the browser had. Its cookie, and what its forms carry.
 pub async fn open(
     store: &Store,
     request: &HttpRequest,
     account_id: i64,
     now: i64,
-) -> Result<Cookie<'static>> {
+) -> Result<(Cookie<'static>, String)> {
     if let Some(old) = request.cookie(COOKIE) {
         store.close_session(&hash(old.value())).await?;
     }
-    let id = random_secret();
+    let (id, csrf) = (random_secret(), random_secret());
     let new = NewSession {
         id_hash: &hash(&id),
         account_id,
-        csrf: &random_secret(),
+        csrf: &csrf,
         now,
         expires_at: now + LONGEST_MS,
     };
     store.open_session(&new, IDLE_MS).await?;
-    Ok(cookie(id))
+    Ok((cookie(id), csrf))
 }
 
 /// Ends the viewer's session; the cookie that takes the place of theirs.

@@ -8,7 +8,7 @@ use carillon_scheduler::{Cause, Millis};
 use super::gaps::{Found, Gathered, Reason};
 use crate::store::choice::Choice;
 use crate::store::history::{Change, Era, Rules};
-use crate::store::{self, Job, Misfire, RunView, Store};
+use crate::store::{self, Job, Misfire, RunParams, RunView, Store};
 
 pub use nearby::Nearby;
 
@@ -34,10 +34,11 @@ pub struct Explanation {
     pub runs: Vec<Told>,
 }
 
-/// A run, and how its executor was chosen.
+/// A run, what it was given, and how its executor was chosen.
 #[derive(Clone, Debug)]
 pub struct Told {
     pub run: RunView,
+    pub params: RunParams,
     pub choice: Option<Choice>,
 }
 
@@ -173,7 +174,12 @@ async fn told(store: &Store, job_id: i64, at: Millis) -> store::Result<Vec<Told>
             continue;
         };
         let choice = store.choice(&run).await?;
-        runs.push(Told { run, choice });
+        let params = store.params_of(&run).await?;
+        runs.push(Told {
+            run,
+            params,
+            choice,
+        });
     }
     Ok(runs)
 }

@@ -6,7 +6,7 @@ use chrono::{DateTime, SecondsFormat};
 use super::{Explanation, Told, Verdict};
 use crate::pipeline::gaps::Reason;
 use crate::store::history::Change;
-use crate::store::{Misfire, RunView};
+use crate::store::{Misfire, RunParams, RunView};
 
 impl Explanation {
     /// One sentence a line.
@@ -136,6 +136,7 @@ fn run(told: &Told) -> Vec<String> {
         line
     }));
     lines.extend(sent(run));
+    lines.push(given(told));
     lines.push(ended(run));
     lines
 }
@@ -186,6 +187,33 @@ fn sent(run: &RunView) -> Option<String> {
         ),
         None => format!("  Marked {}, for {to}; sends: {}.", time(marked), run.sends),
     })
+}
+
+fn given(told: &Told) -> String {
+    let shown = |text: &str| match text.is_empty() {
+        true => "none".to_owned(),
+        false => format!("`{:.300}`", text.replace(['\n', '\r'], " ")),
+    };
+    match &told.params {
+        RunParams::Own(text) => format!("  Parameters, of this run alone: {}.", shown(text)),
+        RunParams::Sent(text) => match told.run.revision {
+            Some(revision) => {
+                format!(
+                    "  Parameters, of the job's revision {revision}: {}.",
+                    shown(text)
+                )
+            }
+            None => format!("  Parameters: {}.", shown(text)),
+        },
+        RunParams::Waiting(text) => {
+            format!(
+                "  Not sent yet; the job's parameters are now: {}.",
+                shown(text)
+            )
+        }
+        RunParams::NeverSent => "  It was never sent, so it was given no parameters.".to_owned(),
+        RunParams::NotOnRecord => "  Its parameters are not on record.".to_owned(),
+    }
 }
 
 fn ended(run: &RunView) -> String {

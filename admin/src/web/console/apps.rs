@@ -153,6 +153,9 @@ pub async fn create(
             format!("must be one line of at most {TITLE_MAX} characters"),
         );
     }
+    if form.is("step", "preview") {
+        return Ok(html::page(&NewPage { frame, form }, StatusCode::OK));
+    }
     if form.is_fine() {
         let actor = actor(&viewer, &request);
         match state

@@ -12,8 +12,8 @@ use super::chart::{Chart, chart};
 use super::problem::Problem;
 use super::runs::Row;
 use crate::store::node::Node;
-use crate::store::overview::{Failing, NextFire, PausedByEngine};
-use crate::store::{App, JobFilter, RunFilter};
+use crate::store::overview::{Failing, PausedByEngine};
+use crate::store::{App, JobFilter, NextFire, RunFilter};
 use crate::web::State;
 use crate::web::html::{self, Frame};
 
@@ -134,7 +134,7 @@ pub async fn page(
         known: executors.len(),
         chart: chart(&state, now).await?,
         troubles: troubles(&state, now).await?,
-        next: store.next_fires(state.pipeline.shards(), LIST).await?,
+        next: store.next_fires(state.pipeline.shards(), LIST, now).await?,
         nodes: nodes(&state, now).await?,
         all_shards: state.pipeline.shards(),
         lonely_apps,

@@ -78,14 +78,19 @@ pub async fn update(
         weight: weight(&mut form),
         labels: labels(&mut form),
     };
-    if !form.is_fine() {
+    let is_shown_again = form.is("step", "preview");
+    if is_shown_again || !form.is_fine() {
         let page = Page {
             frame,
             app,
             executor,
             form,
         };
-        return Ok(html::page(&page, StatusCode::UNPROCESSABLE_ENTITY));
+        let status = match is_shown_again {
+            true => StatusCode::OK,
+            false => StatusCode::UNPROCESSABLE_ENTITY,
+        };
+        return Ok(html::page(&page, status));
     }
     let (actor, address) = (actor(&viewer, &request), &executor.address);
     state

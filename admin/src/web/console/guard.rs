@@ -9,7 +9,7 @@ use actix_web::{FromRequest, HttpMessage, HttpRequest, HttpResponse, web};
 
 use super::problem::{self, Problem};
 use crate::web::html::{self, FLASH, Frame, RequestId};
-use crate::web::{State, csrf, pace, session};
+use crate::web::{State, csrf, login, pace, session};
 
 /// Sent by our script when it refreshes a page that nobody touched.
 pub const LIVE: &str = "x-carillon-live";
@@ -120,7 +120,9 @@ async fn admit_unknown(
         return Ok(Some(html::see_other("/setup")));
     }
     if !safe && path != "/logout" {
-        return Err(Problem::SignedOut);
+        let fields = read_fields(request).await?;
+        let frame = Frame::of(request.request());
+        return Ok(Some(login::ask_again(frame, path, &fields)));
     }
     let asked = request.uri().path_and_query().map_or("/", |it| it.as_str());
     let next: String = url::form_urlencoded::byte_serialize(asked.as_bytes()).collect();
@@ -142,6 +144,8 @@ const FORM: usize = 1 << 20;
 
 async fn read_fields(request: &mut ServiceRequest) -> Result<Fields, Problem> {
     let limit = match request.path() {
+        // With a form that was filled in when the session ended. All bodies together have their bound too.
+        "/login" if request.query_string() == "kept" => FORM,
         "/login" | "/setup" | "/preferences" => SMALL_FORM,
         _ => FORM,
     };

@@ -77,6 +77,12 @@ pub fn filled(draft: &JobDraft, zone: Tz) -> Form {
     schedule_fields::fill(form, &draft.schedule, zone)
 }
 
+/// The same form as it would be filled from the job that it makes: what is absent has its default, and what does not belong
+/// to the chosen schedule is gone.
+pub fn normal(form: &Form, zone: Tz) -> Form {
+    filled(&draft(&mut form.clone(), zone), zone)
+}
+
 /// The draft that was filled in; what cannot be read has its default, and the form says so.
 fn draft(form: &mut Form, zone: Tz) -> JobDraft {
     let schedule = schedule_of(form, zone);

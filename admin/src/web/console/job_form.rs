@@ -8,8 +8,9 @@ use serde::Deserialize;
 use super::form::Form;
 use super::guard::Fields;
 use super::job::{actor, find, gone};
-use super::job_fields::{definition, filled, labels};
-use super::job_form_page::{Conflict, Purpose, page};
+use super::job_fields::{definition, filled, normal};
+use super::job_form_page::{Purpose, page};
+use super::merge::{self, SEEN};
 use super::problem::Problem;
 use crate::store::{Error, Job};
 use crate::web::State;
@@ -60,7 +61,11 @@ pub async fn edit(
     id: web::Path<i64>,
 ) -> Result<HttpResponse, Problem> {
     let job = find(&state, *id).await?;
-    let form = filled(&job.draft, frame.zone).with("revision", job.revision.to_string());
+    let form = filled(&job.draft, frame.zone);
+    let seen = merge::seen(&form);
+    let form = form
+        .with("revision", job.revision.to_string())
+        .with(SEEN, seen);
     let page = page(&state, frame, Purpose::Edit(&job), form).await?;
     Ok(page.answer(StatusCode::OK))
 }
@@ -152,7 +157,8 @@ async fn refused(
     Ok(page(state, frame, purpose, form).await?.answer(status))
 }
 
-/// Somebody else saved in between: both versions are shown, and saving again takes this one.
+/// Another person saved in between. Nothing is written: the form comes back with what both have changed, and saving it
+/// again puts this person's changes, and no other field, in place of theirs.
 async fn conflict(
     state: &State,
     frame: Frame,
@@ -161,17 +167,10 @@ async fn conflict(
 ) -> Result<HttpResponse, Problem> {
     let theirs = find(state, id).await?;
     let stored = filled(&theirs.draft, frame.zone);
-    let shown = |form: &Form, name: &str| form.items(name).join(", ");
-    let differences = labels()
-        .into_iter()
-        .filter(|(name, _)| stored.value(name) != form.value(name))
-        .map(|(name, label)| (label, shown(&stored, name), shown(&form, name)))
-        .collect();
+    let ours = normal(&form, frame.zone);
+    let conflict = merge::merge(&mut form, &ours, &stored, theirs.revision);
     form.set("revision", theirs.revision.to_string());
     let mut page = page(state, frame, Purpose::Edit(&theirs), form).await?;
-    page.conflict = Some(Conflict {
-        revision: theirs.revision,
-        differences,
-    });
+    page.conflict = Some(conflict);
     Ok(page.answer(StatusCode::CONFLICT))
 }

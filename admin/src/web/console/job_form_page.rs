@@ -7,8 +7,10 @@ use carillon_scheduler::{BlockStrategy, Overlap, RouteStrategy};
 
 use super::form::Form;
 use super::job_fields::labels;
+use super::merge::Conflict;
 use super::preview::{self, Preview};
 use super::problem::Problem;
+use super::view;
 use crate::store::{App, Job};
 use crate::web::State;
 use crate::web::html::{self, Frame};
@@ -17,13 +19,6 @@ use crate::web::html::{self, Frame};
 pub struct Choice {
     pub word: &'static str,
     pub summary: String,
-}
-
-/// What somebody else saved meanwhile.
-pub struct Conflict {
-    pub revision: i64,
-    /// Label, theirs, ours.
-    pub differences: Vec<(&'static str, String, String)>,
 }
 
 #[derive(Template)]
@@ -62,17 +57,8 @@ impl Page {
         }
     }
 
-    /// Every kind, and what people call it.
     fn kinds(&self) -> [(&'static str, &'static str); 7] {
-        [
-            ("cron", "Cron expression"),
-            ("unix_cron", "Unix cron"),
-            ("fixed_rate", "Every so often"),
-            ("fixed_delay", "After each run"),
-            ("daily", "Daily window"),
-            ("once", "Once"),
-            ("none", "By hand or API"),
-        ]
+        view::KINDS
     }
 
     fn weekdays(&self) -> [(&'static str, &'static str); 7] {

@@ -3,6 +3,7 @@
 use actix_web::http::StatusCode;
 use actix_web::{HttpResponse, web};
 use askama::Template;
+use carillon_scheduler::KindDraft;
 use serde::Deserialize;
 
 use super::problem::Problem;
@@ -44,6 +45,20 @@ impl Asked {
         }
     }
 
+    /// What cannot be used: the field's label, and why.
+    fn wrong(&self) -> Vec<(&'static str, String)> {
+        let mut wrong = vec![];
+        if !["", "enabled", "paused"].contains(&self.state.as_str()) {
+            let text = format!("“{}” is no state of a job", self.state);
+            wrong.push(("State", text));
+        }
+        if !self.kind.is_empty() && !KindDraft::WORDS.contains(&self.kind.as_str()) {
+            let text = format!("“{}” is no kind of schedule", self.kind);
+            wrong.push(("Schedule", text));
+        }
+        wrong
+    }
+
     fn is_filtered(&self) -> bool {
         let filters = [&self.text, &self.app, &self.state, &self.kind];
         filters.iter().any(|text| !text.is_empty())
@@ -82,6 +97,8 @@ struct Row {
 struct Page {
     frame: Frame,
     asked: Asked,
+    wrong: Vec<(&'static str, String)>,
+    kinds: [(&'static str, &'static str); 7],
     apps: Vec<App>,
     rows: Vec<Row>,
     count: String,
@@ -95,28 +112,40 @@ pub async fn list(
     asked: web::Query<Asked>,
 ) -> Result<HttpResponse, Problem> {
     let asked = asked.into_inner();
+    let wrong = asked.wrong();
     let filter = asked.filter();
-    let jobs = state.store.jobs(&filter).await?;
+    let found = match wrong.is_empty() {
+        true => Some(state.store.jobs(&filter).await?),
+        false => None,
+    };
+    let (mut jobs, next) = found.map_or((vec![], None), |page| (page.items, page.next));
+    state.store.show_next_fires(&mut jobs, frame.now).await?;
     let count = state.store.count_jobs(&filter, COUNTED).await?;
-    let ids: Vec<i64> = jobs.items.iter().map(|job| job.id).collect();
+    let ids: Vec<i64> = jobs.iter().map(|job| job.id).collect();
     let marks = state.store.latest_runs(&ids, STRIP as i64).await?;
-    let rows = jobs.items.into_iter().map(|job| Row {
+    let rows = jobs.into_iter().map(|job| Row {
         badge: view::job_badge(&job),
         state: view::job_state(&job),
         schedule: view::schedule(&job.draft.schedule),
         strip: Strip::of(marks.get(&job.id)),
         job,
     });
+    let status = match wrong.is_empty() {
+        true => StatusCode::OK,
+        false => StatusCode::BAD_REQUEST,
+    };
     let page = Page {
         frame,
+        wrong,
+        kinds: view::KINDS,
         apps: state.store.apps().await?,
         rows: rows.collect(),
         count: counted(count),
         first: asked.after.map(|_| asked.address(None)),
-        next: jobs.next.map(|after| asked.address(Some(after))),
+        next: next.map(|after| asked.address(Some(after))),
         asked,
     };
-    Ok(html::page(&page, StatusCode::OK))
+    Ok(html::page(&page, status))
 }
 
 fn counted(count: u32) -> String {

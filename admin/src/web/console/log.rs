@@ -12,8 +12,8 @@ use crate::web::State;
 
 /// A page does not wait longer for an executor; the script asks again, and so does a reload.
 const PATIENCE: Duration = Duration::from_millis(900);
-/// Lines that a page carries itself; the script fetches the rest.
-const FIRST: usize = 1_000;
+/// Lines that a page carries itself. The script fetches the rest; without it they are pages.
+const SHOWN: i32 = 1_000;
 
 /// Some lines of a log.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -39,20 +39,96 @@ impl Lines {
     }
 }
 
-/// What the page of a run begins with.
-pub async fn first_lines(state: &State, run: &RunView) -> Lines {
-    match tokio::time::timeout(PATIENCE, read(state, run, 1)).await {
-        Ok(Ok(mut lines)) => {
-            let is_cut = lines.lines.len() > FIRST;
-            lines.lines.truncate(FIRST);
-            lines.end &= !is_cut;
-            lines
+/// The lines that a page of a run shows, and the way to the others.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Part {
+    pub lines: Lines,
+    /// How many lines there are by now; None: not known.
+    pub total: Option<i32>,
+    /// There are more behind these.
+    pub is_cut: bool,
+}
+
+impl Part {
+    /// Nothing before, nothing behind.
+    pub fn is_whole(&self) -> bool {
+        self.lines.from <= 1 && !self.is_cut
+    }
+
+    pub fn previous(&self) -> Option<i32> {
+        (self.lines.from > 1).then(|| (self.lines.from - SHOWN).max(1))
+    }
+
+    pub fn next(&self) -> Option<i32> {
+        self.is_cut.then(|| self.lines.next())
+    }
+
+    /// Where the last page begins.
+    pub fn last(&self) -> Option<i32> {
+        let total = self.total.filter(|_| self.is_cut)?;
+        Some((total - 1) / SHOWN * SHOWN + 1)
+    }
+
+    /// `Lines 1–1000 of 2000`
+    pub fn place(&self) -> String {
+        let total = self
+            .total
+            .map_or_else(String::new, |total| format!(" of {total}"));
+        match self.lines.lines.is_empty() {
+            true => format!("No lines from {} on", self.lines.from),
+            false => format!("Lines {}–{}{total}", self.lines.from, self.lines.next() - 1),
         }
-        _ => Lines {
-            from: 1,
-            note: "The executor has not answered yet.".to_owned(),
-            ..Lines::default()
-        },
+    }
+}
+
+/// Which lines a page is asked for.
+#[derive(Debug, Default, Deserialize)]
+pub struct Shown {
+    /// The first of them.
+    #[serde(default)]
+    pub line: i32,
+}
+
+/// What the page of a run shows of its log.
+pub async fn part(state: &State, run: &RunView, from: i32) -> Part {
+    let from = from.max(1);
+    let looked = tokio::time::timeout(PATIENCE, read_on(state, run, from)).await;
+    let Ok(Ok(lines)) = looked else {
+        return Part {
+            lines: Lines {
+                from,
+                note: "The executor has not answered yet.".to_owned(),
+                ..Lines::default()
+            },
+            ..Part::default()
+        };
+    };
+    cut(lines)
+}
+
+/// Of a run that has ended: until nothing more comes, or there is more than a page.
+async fn read_on(state: &State, run: &RunView, from: i32) -> Result<Lines, Error> {
+    let mut lines = read(state, run, from).await?;
+    while !run.state.is_open() && !lines.end && lines.lines.len() <= SHOWN as usize {
+        let more = read(state, run, lines.next()).await?;
+        lines.end = more.lines.is_empty();
+        lines.lines.extend(more.lines);
+    }
+    Ok(lines)
+}
+
+/// The first page of what was read. The number of all lines is known once the end was seen; an executor answers with all
+/// that it has, so what was read in one piece up to now counts too.
+fn cut(mut lines: Lines) -> Part {
+    let read = lines.lines.len();
+    let total = lines.next() - 1;
+    lines.lines.truncate(SHOWN as usize);
+    let is_cut = read > lines.lines.len();
+    lines.end &= !is_cut;
+    Part {
+        total: (total >= lines.from).then_some(total),
+        is_cut: is_cut && !lines.lines.is_empty(),
+        lines,
     }
 }
 
@@ -132,5 +208,27 @@ mod tests {
             "a\tb␛[31mred␡\u{fffd}x"
         );
         assert_eq!(visible("<script>你好"), "<script>你好");
+    }
+
+    // covers: A8
+    #[test]
+    fn a_long_log_is_divided_into_pages() {
+        let lines = |from: i32, count: usize| Lines {
+            from,
+            lines: vec![String::new(); count],
+            end: true,
+            note: String::new(),
+        };
+        let first = cut(lines(1, 2500));
+        assert_eq!(first.place(), "Lines 1–1000 of 2500");
+        let places = (first.previous(), first.next(), first.last());
+        assert_eq!(places, (None, Some(1001), Some(2001)));
+        assert!(!first.lines.end, "the script goes on behind the page");
+        let last = cut(lines(2001, 500));
+        assert_eq!(last.place(), "Lines 2001–2500 of 2500");
+        let places = (last.previous(), last.next(), last.last());
+        assert_eq!(places, (Some(1001), None, None));
+        assert!(cut(lines(1, 1000)).is_whole() && !last.is_whole());
+        assert_eq!(cut(lines(3001, 0)).place(), "No lines from 3001 on");
     }
 }

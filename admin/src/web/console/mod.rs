@@ -18,6 +18,7 @@ mod job_form;
 mod job_form_page;
 mod jobs;
 mod log;
+mod merge;
 mod preview;
 pub mod problem;
 mod resolve;

@@ -12,9 +12,6 @@ use crate::{pipeline, store};
 pub enum Problem {
     #[error("{0}")]
     Bad(String),
-    /// Nobody is signed in, and the request cannot simply be repeated afterwards.
-    #[error("You are signed out")]
-    SignedOut,
     #[error("{0}")]
     Forbidden(String),
     /// The argument is what was looked for: "job", "run", "page".
@@ -37,7 +34,6 @@ impl Problem {
     fn advice(&self) -> &'static str {
         match self {
             Self::Bad(_) => "Go back, correct it and try again.",
-            Self::SignedOut => "Nothing was changed. Sign in, then do it again.",
             Self::Forbidden(_) => {
                 "Nothing was changed. Reload the page that you came from and try again."
             }
@@ -56,7 +52,6 @@ impl ResponseError for Problem {
     fn status_code(&self) -> StatusCode {
         match self {
             Self::Bad(_) => StatusCode::BAD_REQUEST,
-            Self::SignedOut => StatusCode::UNAUTHORIZED,
             Self::Forbidden(_) => StatusCode::FORBIDDEN,
             Self::Missing(_) => StatusCode::NOT_FOUND,
             Self::Gone(_) => StatusCode::GONE,

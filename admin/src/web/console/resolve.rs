@@ -70,6 +70,10 @@ pub async fn resolve(
         let text = format!("Say how you know, in 1 to {NOTE_CHARS} characters.");
         form.refuse("note", text);
     }
+    if form.is("step", "preview") {
+        form.forget_errors();
+        return page(&state, frame, *id, form).await;
+    }
     let Some(outcome) = outcome.filter(|_| form.is_fine()) else {
         return page(&state, frame, *id, form).await;
     };

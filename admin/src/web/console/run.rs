@@ -6,11 +6,11 @@ use askama::Template;
 use carillon_scheduler::{Millis, RunState};
 
 use super::choice::Choice;
-use super::log::{self, Lines};
+use super::log::{self, Part};
 use super::problem::Problem;
 use super::runs::Row;
 use crate::pipeline::{self, Kill};
-use crate::store::{Job, RunView};
+use crate::store::{Job, RunParams, RunView};
 use crate::web::State;
 use crate::web::html::{self, Frame, duration, see_other_with};
 
@@ -128,7 +128,8 @@ struct Page {
     choice: Option<Choice>,
     /// The other runs of the same fire.
     family: Vec<Row>,
-    log: Lines,
+    given: RunParams,
+    log: Part,
 }
 
 impl Page {
@@ -145,11 +146,35 @@ impl Page {
         matches!(self.row.run.state, RunState::Unknown | RunState::Lost)
     }
 
-    /// Parameters of this fire, or of its job as it is now.
-    fn params(&self) -> &str {
-        let own = self.row.run.params.as_deref();
-        own.or(self.job.as_ref().map(|job| job.draft.params.as_str()))
-            .unwrap_or("")
+    /// What the run was given; None: see the note.
+    fn params(&self) -> Option<&str> {
+        self.given.text()
+    }
+
+    /// Where the parameters come from, and whether the job has others by now.
+    fn params_note(&self) -> String {
+        match &self.given {
+            RunParams::Own(_) => "given for this run".to_owned(),
+            RunParams::Waiting(_) => {
+                "the job's own, as they are now: the run is not sent yet".to_owned()
+            }
+            RunParams::NeverSent => "It was never sent, so it was given none.".to_owned(),
+            RunParams::NotOnRecord => "They are not on record for this run.".to_owned(),
+            RunParams::Sent(text) => {
+                let version = self
+                    .row
+                    .run
+                    .revision
+                    .map_or_else(String::new, |number| format!(", version {number}"));
+                match &self.job {
+                    Some(job) if job.draft.params != *text => format!(
+                        "the job's own as the run was sent{version}; version {} has others",
+                        job.revision
+                    ),
+                    _ => format!("the job's own{version}"),
+                }
+            }
+        }
     }
 
     fn is_moving(&self) -> bool {
@@ -162,6 +187,7 @@ pub async fn page(
     state: web::Data<State>,
     frame: Frame,
     id: web::Path<i64>,
+    asked: web::Query<log::Shown>,
 ) -> Result<HttpResponse, Problem> {
     let run = find(&state, *id).await?;
     let mut family = state.store.fire_runs(&run).await?;
@@ -173,7 +199,8 @@ pub async fn page(
     let row = Row::of(run, now);
     let page = Page {
         choice,
-        log: log::first_lines(&state, &row.run).await,
+        log: log::part(&state, &row.run, asked.line).await,
+        given: state.store.params_of(&row.run).await?,
         job: state.store.job(row.run.job_id).await?,
         steps: story(&row.run, &row, now),
         family: family.into_iter().map(|run| Row::of(run, now)).collect(),

@@ -28,6 +28,8 @@ struct Page {
     job: Job,
     form: Form,
     executors: Vec<Executor>,
+    /// Where the parameters come from, if they are not the job's own.
+    note: Option<String>,
 }
 
 async fn page(state: &State, frame: Frame, job: Job, form: Form) -> Result<HttpResponse, Problem> {
@@ -37,11 +39,13 @@ async fn page(state: &State, frame: Frame, job: Job, form: Form) -> Result<HttpR
         true => StatusCode::OK,
         false => StatusCode::UNPROCESSABLE_ENTITY,
     };
+    let note = Some(form.value("note").to_owned()).filter(|note| !note.is_empty());
     let page = Page {
         frame,
         job,
         form,
         executors,
+        note,
     };
     Ok(html::page(&page, status))
 }
@@ -64,12 +68,30 @@ pub async fn ask(
         Some(run) => state.store.run(run).await?,
         None => None,
     };
-    let params = like
-        .filter(|run| run.job_id == job.id)
-        .and_then(|run| run.params);
-    let form = Form::default()
-        .with("params", params.unwrap_or_else(|| job.draft.params.clone()))
+    let mut form = Form::default()
+        .with("params", &job.draft.params)
         .with("key", random_secret());
+    if let Some(run) = like.filter(|run| run.job_id == job.id) {
+        let given = state.store.params_of(&run).await?;
+        match given.text() {
+            Some(text) if text != job.draft.params => {
+                form.set("params", text);
+                let note = format!(
+                    "As run {} was given; the job's own are different now.",
+                    run.id
+                );
+                form.set("note", note);
+            }
+            Some(_) => {}
+            None => {
+                let note = format!(
+                    "The job's own: what run {} was given is not on record.",
+                    run.id
+                );
+                form.set("note", note);
+            }
+        }
+    }
     page(&state, frame, job, form).await
 }
 
@@ -97,6 +119,9 @@ pub async fn run(
         form.refuse("params", "must not contain the character NUL");
     }
     if !form.is_fine() {
+        return page(&state, frame, job, form).await;
+    }
+    if form.is("step", "preview") {
         return page(&state, frame, job, form).await;
     }
     let given = |name: &str| Some(form.value(name).to_owned()).filter(|text| !text.is_empty());

@@ -33,18 +33,49 @@ pub struct Asked {
 }
 
 impl Asked {
-    fn filter(&self, zone: Tz) -> RunFilter {
-        RunFilter {
-            job_id: self.job.trim().parse().ok(),
+    /// The filter, and what of it cannot be used: the field's label, and why.
+    fn filter(&self, zone: Tz) -> (RunFilter, Vec<(&'static str, String)>) {
+        let mut wrong = vec![];
+        let mut read = |label: &'static str, text: &str, what: &str, is_read: bool| {
+            if !text.trim().is_empty() && !is_read {
+                wrong.push((label, format!("“{:.64}” is {what}", text.trim())));
+            }
+        };
+        let job_id = self.job.trim().parse().ok();
+        read(
+            "Job",
+            &self.job,
+            "no id of a job; an id is a number",
+            job_id.is_some(),
+        );
+        let states = states(&self.state);
+        read(
+            "State",
+            &self.state,
+            "no state of a run",
+            !states.is_empty(),
+        );
+        let cause = self.cause.parse::<Cause>().ok();
+        read("Cause", &self.cause, "no cause of a run", cause.is_some());
+        let time = format!(
+            "no time that exists in {}; write it as 2026-01-31T18:30",
+            zone.name()
+        );
+        let (from, to) = (moment(&self.from, zone), moment(&self.to, zone));
+        read("From", &self.from, &time, from.is_some());
+        read("To", &self.to, &time, to.is_some());
+        let filter = RunFilter {
+            job_id,
             app: Some(self.app.clone()).filter(|app| !app.is_empty()),
-            states: states(&self.state),
-            cause: self.cause.parse::<Cause>().ok(),
-            from: moment(&self.from, zone),
-            to: moment(&self.to, zone),
+            states,
+            cause,
+            from,
+            to,
             after: self.after,
             above: None,
             limit: PAGE,
-        }
+        };
+        (filter, wrong)
     }
 
     fn pairs(&self) -> [(&'static str, &str); 6] {
@@ -137,6 +168,7 @@ impl Row {
 struct Page {
     frame: Frame,
     asked: Asked,
+    wrong: Vec<(&'static str, String)>,
     apps: Vec<App>,
     /// The job that the list is about.
     job: Option<Job>,
@@ -155,36 +187,46 @@ pub async fn list(
     asked: web::Query<Asked>,
 ) -> Result<HttpResponse, Problem> {
     let asked = asked.into_inner();
-    let mut filter = asked.filter(frame.zone);
+    let (mut filter, wrong) = asked.filter(frame.zone);
     let top = match asked.after {
         Some(after) => after,
         None => state.store.newest_run().await? + 1,
     };
     let bottom = top - LOOKED_AT;
     filter.above = asked.is_filtered().then_some(bottom);
-    let found = state.store.runs(&filter).await?;
+    let (runs, next) = match wrong.is_empty() {
+        true => {
+            let found = state.store.runs(&filter).await?;
+            (found.items, found.next)
+        }
+        false => (vec![], None),
+    };
     let job = match filter.job_id {
         Some(id) => state.store.job(id).await?,
         None => None,
     };
-    let is_cut = asked.is_filtered() && found.next.is_none() && bottom > 0;
+    let is_cut = wrong.is_empty() && asked.is_filtered() && next.is_none() && bottom > 0;
+    let status = match wrong.is_empty() {
+        true => StatusCode::OK,
+        false => StatusCode::BAD_REQUEST,
+    };
     let page = Page {
-        rows: found
-            .items
+        rows: runs
             .into_iter()
             .map(|run| Row::of(run, frame.now))
             .collect(),
         frame,
+        wrong,
         apps: state.store.apps().await?,
         job,
         states: RunState::ALL,
         causes: Cause::ALL,
         first: asked.after.map(|_| asked.address(None)),
-        next: found.next.map(|after| asked.address(Some(after))),
+        next: next.map(|after| asked.address(Some(after))),
         further: is_cut.then(|| asked.address(Some(bottom + 1))),
         asked,
     };
-    Ok(html::page(&page, StatusCode::OK))
+    Ok(html::page(&page, status))
 }
 
 impl Page {
@@ -224,6 +266,6 @@ mod tests {
             asked.address(Some(7)),
             "/runs?app=a+b&state=trouble&after=7"
         );
-        assert_eq!(asked.filter(Tz::UTC).states.len(), 3);
+        assert_eq!(asked.filter(Tz::UTC).0.states.len(), 3);
     }
 }

@@ -65,6 +65,17 @@ pub fn job_state(job: &Job) -> &'static str {
     }
 }
 
+/// Every kind of schedule, and what people call it.
+pub const KINDS: [(&str, &str); 7] = [
+    ("cron", "Cron expression"),
+    ("unix_cron", "Unix cron"),
+    ("fixed_rate", "Every so often"),
+    ("fixed_delay", "After each run"),
+    ("daily", "Daily window"),
+    ("once", "Once"),
+    ("none", "By hand or API"),
+];
+
 /// A schedule in two parts: what is repeated, and a remark such as the zone.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ScheduleText {

@@ -19,7 +19,13 @@ fn m001_31_a_paused_job_can_be_run_by_hand() {
             (&run["shard_index"], &run["shard_total"], &run["attempt"]),
             (&json!(0), &json!(1), &json!(1))
         );
-        assert_eq!(api.get(&format!("/runs/{}", run["id"])).await.ok(), run);
+        let mut single = api.get(&format!("/runs/{}", run["id"])).await.ok();
+        assert_eq!(
+            (single["params"].take(), &single["revision"]),
+            (json!("x"), &Value::Null),
+            "given with the run, and not sent yet"
+        );
+        assert_eq!(single, run);
         let stored = api
             .store
             .run(run["id"].as_i64().unwrap())

@@ -160,11 +160,28 @@ impl Browser {
         assert!(bad.is_empty(), "{bad:#?}");
     }
 
+    /// A window of this width, in CSS pixels.
+    pub async fn resize(&self, width: u32) {
+        let metrics =
+            json!({"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": false});
+        let command = json!({"cmd": "Emulation.setDeviceMetricsOverride", "params": metrics});
+        let command = Extra("goog/cdp/execute", command);
+        self.client.issue_cmd(command).await.unwrap();
+    }
+
     /// Fails if the page can be scrolled sideways.
     pub async fn assert_fits(&self, what: &str) {
-        let script = "return [document.documentElement.scrollWidth, innerWidth]";
-        let widths = self.script(script).await;
-        assert!(widths[0].as_i64() <= widths[1].as_i64(), "{what}: {widths}");
+        let wide = self.wider_than_window().await;
+        assert!(wide.is_none(), "{what}: {}", wide.unwrap_or_default());
+    }
+
+    /// How wide the page is, where that is more than its window, and what reaches beyond.
+    pub async fn wider_than_window(&self) -> Option<String> {
+        let script = "const width = document.scrollingElement.scrollWidth; if (width <= innerWidth) return null; \
+            const out = [...document.querySelectorAll('main *')].filter(it => it.getBoundingClientRect().right > innerWidth + 1); \
+            return `${width} px in ${innerWidth}: ${out.slice(0, 3).map(it => it.outerHTML.slice(0, 120)).join(' … ')}`";
+        let wide = self.script(script).await;
+        wide.as_str().map(str::to_owned)
     }
 
     pub async fn close(self) {

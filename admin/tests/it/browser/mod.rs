@@ -1,6 +1,7 @@
 //! The console in a real browser, on a real node with a real executor.
 
 mod chromium;
+mod fits;
 mod live;
 mod new_job;
 mod people;

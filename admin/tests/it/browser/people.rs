@@ -121,3 +121,33 @@ fn a_deleted_job_was_asked_about() {
         browser.close().await;
     });
 }
+
+// covers: A10
+#[test]
+fn a_form_survives_the_end_of_the_session() {
+    run(async {
+        let live = Live::start().await;
+        live.app("orders", "Orders").await;
+        let browser = Browser::signed_in(&live, Kind::default()).await;
+        browser.go("/jobs/new").await;
+        browser.fill("#name", "Typed for an hour").await;
+        browser.fill("#handler", "echo").await;
+        browser.fill("#params", "one & \"two\"").await;
+        browser.fill("#expression", "0 0 3 * * ?").await;
+        browser.client.delete_all_cookies().await.unwrap();
+        browser.press("button[value=save]").await;
+        browser.find("[data-testid=signed-out]").await;
+        browser.sign_in(live.name, &live.password).await;
+        // The script goes on to the form by itself.
+        browser.find("[data-testid=job-form]").await;
+        let value = async |id: &str| {
+            let script = format!("return document.getElementById('{id}').value");
+            browser.script(&script).await
+        };
+        assert_eq!(value("params").await, "one & \"two\"");
+        assert_eq!(value("name").await, "Typed for an hour");
+        browser.press("button[value=save]").await;
+        browser.until_at("/jobs/1").await;
+        browser.close().await;
+    });
+}

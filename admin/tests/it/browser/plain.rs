@@ -156,3 +156,47 @@ fn a_phone_finds_runs_and_pauses_a_job() {
         browser.close().await;
     });
 }
+
+// covers: A8
+#[test]
+fn a_long_log_can_be_read_to_its_end_without_script() {
+    run(async {
+        let live = Live::start().await;
+        live.app("orders", "Orders").await;
+        let _executor = live.executor("orders").await;
+        let mut draft = JobDraft::new("orders", "Settle", "lines");
+        draft.params = "2500".into();
+        live.job(draft).await;
+        let plain = Kind {
+            without_script: true,
+            ..Kind::default()
+        };
+        let browser = Browser::signed_in(&live, plain).await;
+        browser.go("/jobs/1/run").await;
+        browser.press("[data-testid=run-form] button").await;
+        browser.find("#run").await;
+        browser
+            .until("success", async || {
+                browser.client.refresh().await.unwrap();
+                browser.has("#run[data-state=succeeded]").await
+            })
+            .await;
+        let place = async || browser.text(".log-pages span").await;
+        assert_eq!(place().await, "Lines 1–1000 of 2500");
+        browser.press(".log-pages a[rel=next]").await;
+        browser.find("#L1001").await;
+        assert_eq!(place().await, "Lines 1001–2000 of 2500");
+        browser.press(".log-pages a:last-child").await;
+        browser.find("#L2500").await;
+        assert_eq!(place().await, "Lines 2001–2500 of 2500");
+        assert!(
+            browser
+                .text("#L2500")
+                .await
+                .contains("order 2500 of 2500 is settled")
+        );
+        browser.press(".log-pages a").await;
+        browser.find("#L1").await;
+        browser.close().await;
+    });
+}

@@ -48,9 +48,9 @@ databases! {
         for hour in [9, 3, 7, 5, 8] {
             world.create(&each(&format!("0 0 {hour} * * ?"))).await;
         }
-        let all = world.store.next_fires(SHARDS, 10).await.unwrap();
+        let all = world.store.next_fires(SHARDS, 10, NOW).await.unwrap();
         assert!(all.len() == 5 && all.is_sorted_by_key(|fire| fire.next_fire_at));
-        let three = world.store.next_fires(SHARDS, 3).await.unwrap();
+        let three = world.store.next_fires(SHARDS, 3, NOW).await.unwrap();
         assert_eq!(three, all[..3]);
         assert_eq!(all[0].app, "billing");
     }

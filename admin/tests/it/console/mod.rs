@@ -2,13 +2,17 @@
 
 mod accounts;
 mod actions;
+mod conflict;
 mod degraded;
 mod executors;
+mod filters;
 mod forms;
 mod guard;
 mod pages;
+mod params;
 mod rules;
 mod setup;
+mod signed_out;
 mod visitor;
 
 /// The body of a test in a runtime of its own.

@@ -36,13 +36,24 @@ pub async fn list(state: Data<State>, mut query: Query) -> Result<HttpResponse, 
         limit: query.limit()?,
     };
     query.finish()?;
-    let page = state.store.jobs(&filter).await?;
+    let mut page = state.store.jobs(&filter).await?;
+    let now = state.clock.now();
+    state.store.show_next_fires(&mut page.items, now).await?;
     Ok(HttpResponse::Ok().json(List::of(page, JobJson::from, |id| id)))
 }
 
 pub async fn get(state: Data<State>, id: Id, query: Query) -> Result<HttpResponse, Error> {
     query.finish()?;
     let job = find(&state, id.0).await?;
+    shown(&state, job).await
+}
+
+/// A job as an answer, with its next fire.
+async fn shown(state: &State, job: Job) -> Result<HttpResponse, Error> {
+    let mut jobs = [job];
+    let now = state.clock.now();
+    state.store.show_next_fires(&mut jobs, now).await?;
+    let [job] = jobs;
     Ok(HttpResponse::Ok().json(JobJson::from(job)))
 }
 
@@ -67,7 +78,7 @@ pub async fn update(
         .update_job(id.0, &definition, sent.revision, now, &caller.0)
         .await?;
     state.pipeline.job_changed(job.shard);
-    Ok(HttpResponse::Ok().json(JobJson::from(job)))
+    shown(&state, job).await
 }
 
 pub async fn delete(

@@ -37,7 +37,8 @@ pub async fn get(state: Data<State>, id: Id, query: Query) -> Result<HttpRespons
     let missing = || Error::not_found(format!("there is no run {}", id.0));
     let run = state.store.run(id.0).await?.ok_or_else(missing)?;
     let choice = state.store.choice(&run).await?;
-    Ok(HttpResponse::Ok().json(RunJson::from(run).with(choice)))
+    let params = state.store.params_of(&run).await?;
+    Ok(HttpResponse::Ok().json(RunJson::from(run).with(&params, choice)))
 }
 
 pub async fn kill(

@@ -11,7 +11,7 @@ use super::time;
 use crate::pipeline::{Kill, LogPage};
 use crate::store::alarm::AlarmRow;
 use crate::store::choice::Choice;
-use crate::store::{App, CalendarVersion, Job, Misfire, NamedCalendar, Page, RunView};
+use crate::store::{App, CalendarVersion, Job, Misfire, NamedCalendar, Page, RunParams, RunView};
 
 pub use ahead::{ForecastJson, PreviewJson};
 pub use explained::ExplanationJson;
@@ -174,13 +174,18 @@ pub struct RunJson {
     #[serde(serialize_with = "time::optional")]
     flagged_at: Option<Millis>,
     message: String,
+    /// Of its job, as the run was sent.
+    revision: Option<i64>,
+    /// Told with a single run only.
+    params: Option<String>,
     /// Told with a single run only.
     choice: Option<ChoiceJson>,
 }
 
 impl RunJson {
-    pub fn with(self, choice: Option<Choice>) -> Self {
+    pub fn with(self, params: &RunParams, choice: Option<Choice>) -> Self {
         Self {
+            params: params.text().map(str::to_owned),
             choice: choice.map(ChoiceJson::from),
             ..self
         }
@@ -191,6 +196,8 @@ impl From<RunView> for RunJson {
     fn from(run: RunView) -> Self {
         Self {
             message: run.message(),
+            revision: run.revision,
+            params: None,
             choice: None,
             id: run.id,
             job_id: run.job_id,

@@ -47,7 +47,7 @@ pub fn job() -> Value {
         (
             "next_fire_at",
             nullable(time(
-                "The first instant that is not recorded yet; null if it is paused or never fires",
+                "The next instant at which it fires: of a run that is planned and not due yet, or else the first one that is not planned; null if it is paused or never fires again",
             )),
         ),
         (

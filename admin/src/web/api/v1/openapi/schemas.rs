@@ -211,6 +211,21 @@ fn run() -> Value {
                 json!({"type": "string", "description": "What the executor said, or why it was not run"}),
             ),
             // Told with a single run; null in lists, and until something is chosen.
+            (
+                "revision",
+                nullable(json!({
+                    "type": "integer",
+                    "format": "int64",
+                    "description": "The job's revision that it was sent with; null: not sent yet, or by a version that did not note it"
+                })),
+            ),
+            (
+                "params",
+                nullable(json!({
+                    "type": "string",
+                    "description": "Told with a single run only: what it was given; while it is not sent, what it would be given now. Null: not on record, or it was never sent"
+                })),
+            ),
             ("choice", nullable(schema("Choice"))),
         ],
     )

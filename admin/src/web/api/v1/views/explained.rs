@@ -69,7 +69,7 @@ impl From<Told> for SentJson {
             late_ms: run.sent_at.map(|sent| sent - run.due_at),
             reason: run.reason.clone(),
             result_code: run.result_code,
-            run: RunJson::from(run).with(told.choice),
+            run: RunJson::from(run).with(&told.params, told.choice),
         }
     }
 }

@@ -1,0 +1,81 @@
+//! Two people edit one job. The form carries marks of the values that it was filled with, so that a late save can tell
+//! what its author changed from what they only passed on: a field that they did not touch keeps what the other person
+//! saved, and a pause in between stays.
+
+use std::collections::HashMap;
+
+use super::form::Form;
+use super::job_fields::labels;
+use crate::web::session::hash;
+
+/// The form's field with those marks.
+pub const SEEN: &str = "seen";
+
+/// The marks of a form as it is filled from a job: `name:mark` for each field.
+pub fn seen(filled: &Form) -> String {
+    let marks = labels()
+        .into_iter()
+        .map(|(name, _)| format!("{name}:{}", mark(filled.value(name))));
+    marks.collect::<Vec<_>>().join(" ")
+}
+
+/// Enough to tell two values apart; a whole value may have 64 KiB.
+fn mark(value: &str) -> String {
+    hash(value).chars().take(12).collect()
+}
+
+/// What others have saved since the form was opened.
+pub struct Conflict {
+    pub revision: i64,
+    /// Fields that both have changed: label, theirs, ours. Saving again takes ours.
+    pub both: Vec<(&'static str, String, String)>,
+    /// Fields that only they have changed: label, as it was in our form, theirs. They stay.
+    pub kept: Vec<(&'static str, String, String)>,
+}
+
+/// Brings what was saved meanwhile into the form. `ours` and `theirs` are filled from drafts, so that a field which is
+/// absent and one that has its default are the same.
+pub fn merge(form: &mut Form, ours: &Form, theirs: &Form, revision: i64) -> Conflict {
+    let seen = form.value(SEEN).to_owned();
+    let seen: HashMap<&str, &str> = seen
+        .split(' ')
+        .filter_map(|pair| pair.split_once(':'))
+        .collect();
+    let mut conflict = Conflict {
+        revision,
+        both: vec![],
+        kept: vec![],
+    };
+    for (name, label) in labels() {
+        let (own, other) = (ours.value(name), theirs.value(name));
+        if own == other {
+            continue;
+        }
+        let is_as_seen = |value: &str| seen.get(name).map(|seen| *seen == mark(value));
+        // A form without marks: all that differs is its author's, but for the one switch that starts a job.
+        let touched_here = !is_as_seen(own).unwrap_or(name == "enabled");
+        let touched_there = !is_as_seen(other).unwrap_or(false);
+        match (touched_here, touched_there) {
+            (true, true) => conflict
+                .both
+                .push((label, shown(theirs, name), shown(ours, name))),
+            (true, false) => {}
+            (false, _) => {
+                conflict
+                    .kept
+                    .push((label, shown(ours, name), shown(theirs, name)));
+                form.set(name, other);
+            }
+        }
+    }
+    form.set(SEEN, self::seen(theirs));
+    conflict
+}
+
+fn shown(form: &Form, name: &str) -> String {
+    match (name, form.value(name)) {
+        ("enabled", "yes") => "yes".to_owned(),
+        ("enabled", _) => "no".to_owned(),
+        _ => form.items(name).join(", "),
+    }
+}

@@ -1,0 +1,78 @@
+//! A filter that cannot be used is named; it is never ignored.
+
+use carillon_scheduler::{KindDraft, ScheduleDraft};
+
+use super::run;
+use super::visitor::Console;
+
+// covers: A9
+#[test]
+fn a_filter_of_runs_that_cannot_be_read_is_named() {
+    run(async {
+        let console = Console::start().await;
+        console.job(|_| ()).await;
+        let admin = console.admin().await;
+        admin.submit("/jobs/1/run", &[("key", "k")]).await;
+        for (query, told) in [
+            ("job=abc", "Job: “abc” is no id of a job"),
+            ("from=zzz", "From: “zzz” is no time"),
+            ("to=2026-02-31T10:00", "To: “2026-02-31T10:00” is no time"),
+            ("state=broken", "State: “broken” is no state of a run"),
+            ("cause=magic", "Cause: “magic” is no cause of a run"),
+        ] {
+            let answer = admin.get(&format!("/runs?{query}")).await;
+            assert_eq!(answer.status, 400, "{query}");
+            assert!(answer.body.contains(told), "{query}: {told}");
+            assert!(!answer.body.contains("data-run-id"), "{query}: no run");
+        }
+        let both = admin.get("/runs?job=abc&from=zzz").await.body;
+        assert!(both.contains("“abc”") && both.contains("“zzz”"));
+        assert!(both.contains("value=\"abc\""), "what was typed stays");
+        assert_eq!(admin.get("/runs?job=&from=").await.status, 200);
+    });
+}
+
+// covers: A9
+#[test]
+fn every_kind_of_schedule_can_be_asked_for() {
+    run(async {
+        let console = Console::start().await;
+        console
+            .job(|job| job.schedule = ScheduleDraft::fixed_delay(60))
+            .await;
+        let admin = console.admin().await;
+        let page = admin.get("/jobs").await.body;
+        for kind in KindDraft::WORDS {
+            assert!(
+                page.contains(&format!("<option value=\"{kind}\"")),
+                "{kind}"
+            );
+        }
+        let found = admin.get("/jobs?kind=fixed_delay").await.body;
+        assert!(found.contains("data-job-id=\"1\""));
+        for (query, told) in [
+            ("kind=weekly", "Schedule: “weekly” is no kind of schedule"),
+            ("state=on", "State: “on” is no state of a job"),
+        ] {
+            let answer = admin.get(&format!("/jobs?{query}")).await;
+            assert_eq!(answer.status, 400, "{query}");
+            assert!(answer.body.contains(told), "{query}: {told}");
+            assert!(!answer.body.contains("data-job-id"), "{query}: no job");
+        }
+    });
+}
+
+// covers: A9
+#[test]
+fn a_zone_that_does_not_exist_is_named() {
+    run(async {
+        let console = Console::start().await;
+        let admin = console.admin().await;
+        let fields = [("zone", "Mars/Phobos"), ("next", "/jobs")];
+        let answer = admin.submit("/preferences", &fields).await;
+        assert_eq!((answer.status, answer.location()), (303, "/jobs"));
+        let page = admin.get("/jobs").await.body;
+        assert!(page.contains("Mars/Phobos is not a time zone"), "{page}");
+        assert!(page.contains("Times in UTC"));
+    });
+}

@@ -1,0 +1,93 @@
+//! The page of a run shows what the run was given, and *Run again* gives the same.
+
+use carillon_scheduler::Millis;
+use sea_orm::ConnectionTrait as _;
+
+use super::forms::but;
+use super::run;
+use super::visitor::{Console, START};
+
+async fn sql(console: &Console, text: &str) {
+    let path = console.config.data_dir.join("carillon.db");
+    let database = sea_orm::Database::connect(format!("sqlite://{}", path.display()));
+    database
+        .await
+        .unwrap()
+        .execute_unprepared(text)
+        .await
+        .unwrap();
+}
+
+// covers: A1
+#[test]
+fn a_run_of_yesterday_shows_and_repeats_the_parameters_of_yesterday() {
+    run(async {
+        let console = Console::start().await;
+        console.job(|job| job.params = "2000".into()).await;
+        let admin = console.admin().await;
+        let fields = [("key", "k"), ("params", "2000")];
+        let page = admin.submit("/jobs/1/run", &fields).await;
+        let path = page.location().to_owned();
+        let id = path.rsplit('/').next().unwrap().to_owned();
+        let waiting = admin.get(&path).await.body;
+        assert!(waiting.contains("as they are now: the run is not sent yet"));
+        // As the mark and the result leave it.
+        sql(
+            &console,
+            &format!("UPDATE run SET state = 9, revision = 1, marked_at = {START} WHERE id = {id}"),
+        )
+        .await;
+        let edited = but(&[("params", "EDITED"), ("revision", "1")]);
+        assert_eq!(admin.submit("/jobs/1/edit", &edited).await.status, 303);
+
+        let page = admin.get(&path).await.body;
+        assert!(page.contains("<pre class=\"params\">2000</pre>"), "{page}");
+        assert!(page.contains("as the run was sent, version 1; version 2 has others"));
+        assert!(!page.contains("EDITED"));
+        let again = admin.get(&format!("/jobs/1/run?like={id}")).await.body;
+        assert!(again.contains(">\n2000</textarea>"), "{again}");
+        assert!(again.contains(&format!("As run {id} was given")));
+
+        // Before revisions were noted.
+        sql(
+            &console,
+            &format!("UPDATE run SET revision = NULL WHERE id = {id}"),
+        )
+        .await;
+        let page = admin.get(&path).await.body;
+        assert!(page.contains("not on record for this run") && !page.contains("EDITED"));
+        let again = admin.get(&format!("/jobs/1/run?like={id}")).await.body;
+        assert!(again.contains(">\nEDITED</textarea>"));
+        assert!(again.contains(&format!("what run {id} was given is not on record")));
+    });
+}
+
+// covers: point 11
+#[test]
+fn the_next_fire_is_the_next_one_that_happens() {
+    run(async {
+        let console = Console::start().await;
+        console
+            .job(|job| job.schedule = carillon_scheduler::ScheduleDraft::fixed_rate(2))
+            .await;
+        let at = |seconds: i64| -> Millis { START + 1000 * seconds };
+        sql(
+            &console,
+            &format!("UPDATE job_clock SET next_fire_at = {}", at(6)),
+        )
+        .await;
+        for seconds in [0, 2, 4] {
+            sql(&console, &format!(
+                "INSERT INTO run (id, job_id, app_id, shard, cause, fire_no, part, parts, attempt, scheduled_at, due_at, state, epoch, sends) \
+                 SELECT {seconds} + 1, id, app_id, shard, 0, {0}, 0, 1, 1, {0}, {0}, 0, 1, 0 FROM job", at(seconds)
+            ))
+            .await;
+        }
+        let admin = console.admin().await;
+        for path in ["/jobs", "/"] {
+            let page = admin.get(path).await.body;
+            assert!(page.contains(">in 2 s</time>"), "{path}: {page}");
+            assert!(!page.contains(">in 6 s</time>"), "{path}");
+        }
+    });
+}
