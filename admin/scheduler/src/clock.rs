@@ -1,7 +1,8 @@
 //! The only place that reads the system's time.
 //!
-//! Everything else is given its `now`. A node's wall clock decides nothing: [`SystemClock`] carries the database's
-//! time on the monotonic clock, so all nodes of one database agree, whatever their hosts think.
+//! Everything else is given its `now`. [`SystemClock`] carries the time that it is told on the monotonic clock: the
+//! database's, so all nodes of one database agree, whatever their hosts think. A database without a clock (SQLite) has
+//! one node, and that is told what its machine's own clock says.
 
 mod followed;
 mod manual;
@@ -29,14 +30,25 @@ pub trait Clock: Send + Sync {
         Observed::Slewed { by: 0 }
     }
 
-    /// What this machine's own clock says, UTC epoch ms. It decides nothing: it only bears witness when another clock
-    /// jumps. None: there is no other clock than [`Clock::now`].
+    /// What this machine's own clock says, UTC epoch ms. It decides nothing where the database has a clock: it only
+    /// bears witness when that one jumps. None: there is no other clock than [`Clock::now`].
     fn wall(&self) -> Option<Millis> {
         None
     }
+
+    /// How long this machine has been suspended since its start, which [`Clock::monotonic`] does not count. Zero where
+    /// the operating system does not say.
+    fn suspended(&self) -> Duration {
+        Duration::ZERO
+    }
+
+    /// Time of the processor that the calling thread has used. Zero where the operating system does not say.
+    fn thread_time(&self) -> Duration {
+        Duration::ZERO
+    }
 }
 
-/// An answer of the database's clock.
+/// An answer of the clock that is followed: the database's, or this machine's where the database has none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Sample {
     /// UTC epoch ms.
@@ -45,7 +57,7 @@ pub struct Sample {
     pub asked: Duration,
     /// [`Clock::monotonic`] after it.
     pub answered: Duration,
-    /// Another clock, this machine's or Redis', says the same within [`AGREE_MS`].
+    /// Another clock, this machine's or Redis', says the same within [`AGREE_MS`]; or there is no other clock.
     pub confirmed: bool,
 }
 
@@ -78,6 +90,14 @@ impl<C: Clock + ?Sized> Clock for Arc<C> {
 
     fn wall(&self) -> Option<Millis> {
         (**self).wall()
+    }
+
+    fn suspended(&self) -> Duration {
+        (**self).suspended()
+    }
+
+    fn thread_time(&self) -> Duration {
+        (**self).thread_time()
     }
 }
 
@@ -151,6 +171,56 @@ impl Clock for SystemClock {
 
     fn wall(&self) -> Option<Millis> {
         Some(wall_clock())
+    }
+
+    fn suspended(&self) -> Duration {
+        // CLOCK_BOOTTIME counts the time that a machine is suspended, CLOCK_MONOTONIC does not.
+        let monotonic = system::monotonic();
+        system::boottime().saturating_sub(monotonic)
+    }
+
+    fn thread_time(&self) -> Duration {
+        system::thread_time()
+    }
+}
+
+#[cfg(target_os = "linux")]
+mod system {
+    use std::time::Duration;
+
+    use rustix::time::{ClockId, clock_gettime};
+
+    fn read(clock: ClockId) -> Duration {
+        Duration::try_from(clock_gettime(clock)).unwrap_or_default()
+    }
+
+    pub fn monotonic() -> Duration {
+        read(ClockId::Monotonic)
+    }
+
+    pub fn boottime() -> Duration {
+        read(ClockId::Boottime)
+    }
+
+    pub fn thread_time() -> Duration {
+        read(ClockId::ThreadCPUTime)
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+mod system {
+    use std::time::Duration;
+
+    pub const fn monotonic() -> Duration {
+        Duration::ZERO
+    }
+
+    pub const fn boottime() -> Duration {
+        Duration::ZERO
+    }
+
+    pub const fn thread_time() -> Duration {
+        Duration::ZERO
     }
 }
 

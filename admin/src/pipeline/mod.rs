@@ -131,7 +131,7 @@ pub struct Pipeline {
     watch_wake: Arc<Notify>,
     /// Another live node is there to take over.
     peers: AtomicBool,
-    /// The database's clock has jumped and that is not confirmed yet: nothing is claimed or marked.
+    /// The clock that counts has jumped and that is not confirmed yet: nothing is claimed or marked.
     clock_in_doubt: AtomicBool,
     /// That has lasted for the time of a lease: this node works nothing.
     clock_is_lost: AtomicBool,
@@ -235,9 +235,9 @@ impl Pipeline {
     pub async fn begin(&self) -> crate::store::Result<()> {
         // Before anything is decided by it: this host's own clock may be hours away.
         let asked = self.clock.monotonic();
-        if let Some(database_now) = self.store.database_now().await? {
+        if let Some(said) = self.counting_clock().await? {
             self.clock.observe(Sample {
-                db_now: database_now,
+                db_now: said,
                 asked,
                 answered: self.clock.monotonic(),
                 confirmed: false,

@@ -149,6 +149,15 @@ impl Store {
         rows.iter().map(read).collect()
     }
 
+    /// The clock went back to `now`: a lease counts from then at the latest, not from a moment that is still to come.
+    pub async fn seen_at_the_latest(&self, now: Millis) -> Result<()> {
+        // MySQL assigns from left to right, the others from the old row: `seen_at` comes last.
+        let text = "UPDATE executor SET expires_at = ? + (expires_at - seen_at), seen_at = ? WHERE seen_at > ?";
+        let values = vec![now.into(), now.into(), now.into()];
+        self.execute(&self.write, text, values).await?;
+        Ok(())
+    }
+
     /// Rows that have been silent since `before` are history.
     pub async fn forget_executors(&self, before: Millis) -> Result<u64> {
         Ok(self

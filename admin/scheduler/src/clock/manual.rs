@@ -20,22 +20,24 @@ struct Manual {
     followed: Followed,
     /// "epoch ms − monotonic ms", as of `now`.
     wall: i64,
+    suspended: Duration,
 }
 
 impl ManualClock {
-    /// Starts at `start`, with a monotonic time of zero, and follows nobody.
+    /// Starts at `start`, with a monotonic time of zero, and follows no other clock.
     pub const fn new(start: Millis) -> Self {
         Self {
             state: Mutex::new(Manual {
                 monotonic: Duration::ZERO,
                 followed: Followed::from(start),
                 wall: start,
+                suspended: Duration::ZERO,
             }),
             follows: false,
         }
     }
 
-    /// As [`ManualClock::new`], but what it is told of the database's clock counts, as with a
+    /// As [`ManualClock::new`], but what it is told of another clock counts, as with a
     /// [`SystemClock`](crate::SystemClock).
     pub const fn following(start: Millis) -> Self {
         Self {
@@ -59,6 +61,13 @@ impl ManualClock {
     pub fn set_wall(&self, now: Millis) {
         let mut state = self.state();
         state.wall = now - millis(state.monotonic);
+    }
+
+    /// The machine is suspended for so long: its wall clock goes on, the monotonic clock does not.
+    pub fn suspend(&self, by: Duration) {
+        let mut state = self.state();
+        state.wall += millis(by);
+        state.suspended += by;
     }
 
     fn state(&self) -> MutexGuard<'_, Manual> {
@@ -86,6 +95,10 @@ impl Clock for ManualClock {
     fn wall(&self) -> Option<Millis> {
         let state = self.state();
         self.follows.then(|| state.wall + millis(state.monotonic))
+    }
+
+    fn suspended(&self) -> Duration {
+        self.state().suspended
     }
 }
 

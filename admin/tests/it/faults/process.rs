@@ -26,6 +26,7 @@ pub struct Setup {
     pub api_token: String,
     listen: SocketAddr,
     arguments: Vec<String>,
+    environment: Vec<(&'static str, PathBuf)>,
 }
 
 impl Setup {
@@ -37,7 +38,14 @@ impl Setup {
             api_token: random_secret(),
             listen: any_address(),
             arguments: vec![],
+            environment: vec![],
         }
+    }
+
+    /// With a further variable, such as those that fake its clock.
+    pub fn under(mut self, name: &'static str, value: PathBuf) -> Self {
+        self.environment.push((name, value));
+        self
     }
 
     /// With a further flag.
@@ -63,6 +71,7 @@ impl Setup {
             .env("CARILLON_ACCESS_TOKEN", &self.access_token)
             .env("CARILLON_API_TOKEN", &self.api_token)
             .env("CARILLON_LOG_FORMAT", "json")
+            .envs(self.environment.iter().map(|(name, value)| (name, value)))
             .args(&self.arguments);
         command
     }

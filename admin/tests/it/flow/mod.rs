@@ -32,6 +32,7 @@ mod no_centre;
 mod node;
 mod outcomes;
 mod overlap;
+mod own_clock;
 mod probes;
 mod prune;
 mod recorder;
