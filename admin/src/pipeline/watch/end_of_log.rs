@@ -56,7 +56,7 @@ const STAMP: usize = 20;
 fn stamped_lines(log: &str) -> impl DoubleEndedIterator<Item = usize> {
     let starts = std::iter::once(0).chain(log.match_indices('\n').map(|(at, _)| at + 1));
     let starts: Vec<usize> = starts
-        .filter(|at| log[*at..].as_bytes().get(..STAMP).is_some_and(is_stamp))
+        .filter(|at| log.as_bytes()[*at..].get(..STAMP).is_some_and(is_stamp))
         .collect();
     starts.into_iter()
 }
