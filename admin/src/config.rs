@@ -15,6 +15,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
 
+pub(crate) use access_token::is_secret;
 pub use access_token::{AccessToken, random_secret};
 pub use database::Database;
 pub use problem::{Error, Problem};

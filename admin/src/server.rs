@@ -279,7 +279,7 @@ async fn stop_in_order(
 }
 
 async fn open(config: &Config) -> Result<Arc<Store>, Error> {
-    let store = Store::open(&(&config.database).into()).await?;
+    let store = Store::open_for(&(&config.database).into(), config.lease_ttl).await?;
     if config.no_migrate {
         store.check_schema().await?;
     } else {

@@ -18,6 +18,13 @@ pub fn random_secret() -> String {
     URL_SAFE_NO_PAD.encode(rand::random::<[u8; 32]>())
 }
 
+/// Whether [`random_secret`] can have made this text.
+pub fn is_secret(text: &str) -> bool {
+    URL_SAFE_NO_PAD
+        .decode(text)
+        .is_ok_and(|bytes| bytes.len() == 32)
+}
+
 /// The access token in use, and where it is kept when it was not given.
 #[derive(Clone, PartialEq, Eq)]
 pub struct AccessToken {

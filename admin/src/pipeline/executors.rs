@@ -167,6 +167,16 @@ impl Pipeline {
         }
     }
 
+    /// The registrations could not be read. The copy says nothing about heartbeats that came after it, so after the same silence
+    /// no lease in it runs out before the database answers again.
+    fn not_heard(&self) {
+        let now = self.clock.now();
+        let before = self.executors.heard_at.load(Ordering::Relaxed);
+        if before > 0 && now - before > OUTAGE_MS {
+            self.count_leases_anew(before);
+        }
+    }
+
     /// Those that were live at `last_alive_at` have a full lease from now on.
     fn count_leases_anew(&self, last_alive_at: Millis) {
         let (own, stock) = (self.settings.own_lease, self.settings.stock_lease);
@@ -211,7 +221,8 @@ impl Service for Registry {
         match self.pipeline.executors.refresh(&self.pipeline.store).await {
             Ok(()) => self.pipeline.heard(),
             Err(error) => {
-                tracing::warn!(%error, "registrations could not be read; the last ones stay in use")
+                tracing::warn!(%error, "registrations could not be read; the last ones stay in use");
+                self.pipeline.not_heard();
             }
         }
         Duration::from_secs(1)

@@ -1,5 +1,7 @@
 //! Accounts of people, and the one-time secret that makes the first of them.
 
+use std::sync::atomic::Ordering;
+
 use sea_orm::QueryResult;
 
 use super::{Error, Result, Store, ids};
@@ -20,9 +22,14 @@ const SETUP: &str = "setup_secret";
 impl Store {
     /// False: nobody can sign in yet, and the console offers nothing but setting up.
     pub async fn has_accounts(&self) -> Result<bool> {
+        // Accounts are never removed.
+        if self.has_accounts.load(Ordering::Relaxed) {
+            return Ok(true);
+        }
         let row = self
             .one(&self.read, "SELECT id FROM account LIMIT 1", vec![])
             .await?;
+        self.has_accounts.store(row.is_some(), Ordering::Relaxed);
         Ok(row.is_some())
     }
 
@@ -46,14 +53,14 @@ impl Store {
         now: i64,
     ) -> Result<i64> {
         let id = self.take_id(&ids::ROW).await?;
-        self.insert_account(&self.write, id, name, password_hash, role, now)
+        self.insert_account(&self.changes, id, name, password_hash, role, now)
             .await?;
         Ok(id)
     }
 
     /// Sets a password and ends every session of the account, on all nodes.
     pub async fn set_password(&self, account_id: i64, password_hash: &str, now: i64) -> Result<()> {
-        let tx = self.begin().await?;
+        let tx = self.begin_change().await?;
         self.execute(
             &tx,
             "UPDATE account SET password_hash = ?, updated_at = ? WHERE id = ?",
@@ -72,7 +79,7 @@ impl Store {
     /// The same password under newer parameters: its sessions stay.
     pub async fn rehash_password(&self, account_id: i64, old: &str, new: &str) -> Result<()> {
         self.execute(
-            &self.write,
+            &self.changes,
             "UPDATE account SET password_hash = ? WHERE id = ? AND password_hash = ?",
             vec![new.into(), account_id.into(), old.into()],
         )
@@ -85,14 +92,14 @@ impl Store {
         let value = format!("{hash}:{expires_at}");
         let updated = self
             .execute(
-                &self.write,
+                &self.changes,
                 "UPDATE setting SET value = ? WHERE name = ?",
                 vec![value.clone().into(), SETUP.into()],
             )
             .await?;
         if updated.rows_affected() == 0 {
             self.execute(
-                &self.write,
+                &self.changes,
                 "INSERT INTO setting (name, value) VALUES (?, ?)",
                 vec![SETUP.into(), value.into()],
             )
@@ -131,7 +138,7 @@ impl Store {
         now: i64,
     ) -> Result<Option<i64>> {
         let id = self.take_id(&ids::ROW).await?;
-        let tx = self.begin().await?;
+        let tx = self.begin_change().await?;
         let used = self
             .execute(
                 &tx,

@@ -2,12 +2,12 @@
 //! a warning in the log, and a count: `pipeline` does the last two with what it is handed from here.
 
 use carillon_scheduler::{AlarmKind, Millis};
-use sea_orm::{ConnectionTrait, DatabaseTransaction, QueryResult, Value};
+use sea_orm::{ConnectionTrait, QueryResult, Value};
 
 use super::filter::{Conditions, Page, page_and_one};
 use super::row::Columns;
 use super::settle::text::printable;
-use super::{Result, Store, ids};
+use super::{Result, Store, Transaction, ids};
 
 /// An alarm whose row is written. Whoever is handed one tells it to the log and the metrics.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -95,7 +95,7 @@ impl Store {
     /// Writes alarms with one statement; their ids as for [`Self::raise`].
     pub(super) async fn raise_all(
         &self,
-        tx: &DatabaseTransaction,
+        tx: &Transaction,
         alarms: Vec<(i64, Alarm)>,
         now: Millis,
     ) -> Result<Vec<Alarm>> {

@@ -65,7 +65,7 @@ impl Store {
             title: title.to_owned(),
             created_at: now,
         };
-        let tx = self.begin().await?;
+        let tx = self.begin_change().await?;
         let text = format!("INSERT INTO app ({COLUMNS}) VALUES (?, ?, ?, ?)");
         let values = vec![app.id.into(), name.into(), title.into(), now.into()];
         match self.execute(&tx, &text, values).await {

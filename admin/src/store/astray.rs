@@ -2,12 +2,11 @@
 //! a claim, an adoption and every audit of a holder begin with the shard. So one node looks at all shards for them.
 
 use carillon_scheduler::{AlarmKind, Millis};
-use sea_orm::DatabaseTransaction;
 
 use super::alarm::Alarm;
 use super::dialect::{self, Text};
 use super::reshard::MAX_SHARDS;
-use super::{Result, Store, ids};
+use super::{Result, Store, Transaction, ids};
 
 /// Open runs in a wrong shard, also in one that does not exist any more. By the index of open runs, shard by shard.
 const ASTRAY: Text = Text {
@@ -89,7 +88,7 @@ impl Store {
         Ok(Some(alarm))
     }
 
-    async fn each(&self, tx: &DatabaseTransaction, text: &str, ids: &[i64]) -> Result<u64> {
+    async fn each(&self, tx: &Transaction, text: &str, ids: &[i64]) -> Result<u64> {
         let mut changed = 0;
         for id in ids {
             let done = self.execute(tx, text, vec![(*id).into()]).await?;

@@ -96,7 +96,7 @@ impl Store {
     pub async fn note_kill(&self, run_id: i64, now: Millis) -> Result<bool> {
         let text = "UPDATE run SET kill_asked_at = COALESCE(kill_asked_at, ?) WHERE id = ? AND state IN (1, 2, 3, 4)";
         Ok(self
-            .execute(&self.write, text, vec![now.into(), run_id.into()])
+            .execute(&self.changes, text, vec![now.into(), run_id.into()])
             .await?
             .rows_affected()
             == 1)
@@ -105,7 +105,7 @@ impl Store {
     /// The executor would not: nothing was asked after all.
     pub async fn forget_kill(&self, run_id: i64) -> Result<()> {
         self.execute(
-            &self.write,
+            &self.changes,
             "UPDATE run SET kill_asked_at = NULL WHERE id = ? AND state < 9",
             vec![run_id.into()],
         )
@@ -142,7 +142,7 @@ impl Store {
     pub async fn open_runs(&self) -> Result<Vec<(RunState, i64)>> {
         let text = "SELECT state, COUNT(*) FROM run WHERE state < 9 GROUP BY state";
         let mut counts = Vec::new();
-        for row in self.all(&self.read, text, vec![]).await? {
+        for row in self.all(self.hot_reads(), text, vec![]).await? {
             let state: i16 = row.try_get_by_index(0)?;
             if let Some(state) = RunState::from_code(state) {
                 counts.push((state, row.try_get_by_index(1)?));

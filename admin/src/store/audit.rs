@@ -123,7 +123,7 @@ impl Store {
     ) -> Result<()> {
         let id = self.take_id(&ids::ROW).await?;
         let entry = AuditEntry::new(actor, now, action, object, detail);
-        self.audit(&self.write, &[entry], &[id]).await
+        self.audit(&self.changes, &[entry], &[id]).await
     }
 
     /// Newest first; of one object, or of all.

@@ -46,7 +46,7 @@ impl Store {
         let text = "SELECT fire_no, job_id FROM run WHERE fire_no > ? AND fire_no <= ? AND cause = 0 AND part = 0 AND attempt = 1 \
                     ORDER BY fire_no LIMIT ?";
         let values = vec![from.into(), to.into(), i64::from(limit).into()];
-        let rows = self.all(&self.read, text, values).await?;
+        let rows = self.all(self.hot_reads(), text, values).await?;
         rows.iter()
             .map(|row| Ok((row.try_get_by_index(0)?, row.try_get_by_index(1)?)))
             .collect()
@@ -57,7 +57,7 @@ impl Store {
         let text = "SELECT fire_no FROM run WHERE fire_no > ? AND fire_no <= ? AND job_id = ? AND cause = 0 AND part = 0 AND attempt = 1";
         let rows = self
             .all(
-                &self.read,
+                self.hot_reads(),
                 text,
                 vec![from.into(), to.into(), job_id.into()],
             )
@@ -95,7 +95,7 @@ impl Store {
         let text = "SELECT fire_no, COUNT(CASE WHEN state IN (0, 1, 2) THEN 1 END), MAX(finished_at) FROM run \
                     WHERE fire_no > ? AND fire_no <= ? AND job_id = ? AND cause = 0 GROUP BY fire_no ORDER BY fire_no";
         let values = vec![from.into(), to.into(), job_id.into()];
-        let rows = self.all(&self.read, text, values).await?;
+        let rows = self.all(self.hot_reads(), text, values).await?;
         let link = |row| {
             let mut columns = Columns::of(row);
             let (at, open): (Millis, i64) = (columns.next()?, columns.next()?);
@@ -111,7 +111,10 @@ impl Store {
     /// Instants of a job's schedule up to this one may have no record any more.
     pub async fn pruned_to(&self, job_id: i64) -> Result<Option<Millis>> {
         let text = "SELECT runs_to, misfires_to FROM pruned WHERE job_id = ?";
-        let Some(row) = self.one(&self.read, text, vec![job_id.into()]).await? else {
+        let Some(row) = self
+            .one(self.hot_reads(), text, vec![job_id.into()])
+            .await?
+        else {
             return Ok(None);
         };
         let mut columns = Columns::of(&row);
@@ -131,10 +134,10 @@ impl Store {
             by.into(),
             by.into(),
         ];
-        let mut rows = self.all(&self.read, text, values).await?;
+        let mut rows = self.all(self.hot_reads(), text, values).await?;
         let text = "SELECT to_at FROM misfire WHERE job_id = ? AND from_at <= ? AND to_at > ?";
         let values = vec![job_id.into(), by.into(), changed_at.into()];
-        rows.extend(self.all(&self.read, text, values).await?);
+        rows.extend(self.all(self.hot_reads(), text, values).await?);
         rows.iter()
             .map(|row| Ok(row.try_get_by_index(0)?))
             .collect()
@@ -144,6 +147,6 @@ impl Store {
     pub async fn job_ids(&self, after: i64, limit: u32) -> Result<Vec<i64>> {
         let text = "SELECT id FROM job WHERE id > ? ORDER BY id LIMIT ?";
         let values = vec![after.into(), i64::from(limit).into()];
-        self.ids_of(&self.read, text, values).await
+        self.ids_of(self.hot_reads(), text, values).await
     }
 }

@@ -11,7 +11,7 @@ use serde_json::json;
 
 use super::audit::{Actor, AuditEntry};
 use super::row::Columns;
-use super::{Error, Page, Result, Store, dialect, ids};
+use super::{Error, Page, Result, Store, Transaction, dialect, ids};
 
 pub use release::{Open, Released};
 
@@ -62,7 +62,7 @@ impl Store {
     ) -> Result<Backfill> {
         let rows = self.take_ids(&ids::ROW, 2).await?;
         let id = rows[0];
-        let tx = self.begin().await?;
+        let tx = self.begin_change().await?;
         self.must_exist(&tx, new.job_id).await?;
         let text = "INSERT INTO backfill (id, job_id, from_at, to_at, max_concurrent, instants, released, skipped, passed_at, created_at, cancelled) \
                     VALUES (?, ?, ?, ?, ?, ?, 0, 0, ?, ?, FALSE)";
@@ -91,7 +91,7 @@ impl Store {
             .ok_or_else(|| Error::Missing(format!("backfill {id}")))
     }
 
-    async fn must_exist(&self, tx: &sea_orm::DatabaseTransaction, job_id: i64) -> Result<()> {
+    async fn must_exist(&self, tx: &Transaction, job_id: i64) -> Result<()> {
         let text = format!("SELECT id FROM job WHERE id = ?{}", self.for_update());
         let found = self.one(tx, &text, vec![job_id.into()]).await?;
         found
@@ -101,7 +101,7 @@ impl Store {
 
     pub async fn backfill(&self, id: i64) -> Result<Option<Backfill>> {
         let text = format!("SELECT {COLUMNS} FROM backfill WHERE id = ?");
-        let row = self.one(&self.write, &text, vec![id.into()]).await?;
+        let row = self.one(&self.changes, &text, vec![id.into()]).await?;
         row.as_ref().map(read).transpose()
     }
 
@@ -133,7 +133,7 @@ impl Store {
         let audit_id = self.take_id(&ids::ROW).await?;
         let missing = || Error::Missing(format!("backfill {id}"));
         let before = self.backfill(id).await?.ok_or_else(missing)?;
-        let tx = self.begin().await?;
+        let tx = self.begin_change().await?;
         let text = "UPDATE backfill SET finished_at = ?, cancelled = TRUE WHERE id = ? AND finished_at IS NULL";
         let done = self.execute(&tx, text, vec![now.into(), id.into()]).await?;
         if done.rows_affected() == 1 {

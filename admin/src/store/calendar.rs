@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use carillon_scheduler::{Calendar, Millis};
-use sea_orm::{DatabaseTransaction, QueryResult};
+use sea_orm::QueryResult;
 use serde_json::json;
 
 use super::audit::{Actor, AuditEntry, difference};
 use super::filter::{Conditions, Page, page_and_one};
 use super::row::Columns;
-use super::{Error, Result, Store, ids};
+use super::{Error, Result, Store, Transaction, ids};
 
 /// A calendar as it is now.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -104,7 +104,7 @@ impl Store {
         actor: &Actor,
     ) -> Result<NamedCalendar> {
         let ids = self.take_ids(&ids::ROW, 2).await?;
-        let tx = self.begin().await?;
+        let tx = self.begin_change().await?;
         let text = "INSERT INTO calendar (id, name, version, created_at, updated_at) VALUES (?, ?, 1, ?, ?)";
         let name = calendar.name.as_str();
         let values = vec![ids[0].into(), name.into(), now.into(), now.into()];
@@ -143,7 +143,7 @@ impl Store {
         actor: &Actor,
     ) -> Result<NamedCalendar> {
         let audit_id = self.take_id(&ids::ROW).await?;
-        let tx = self.begin().await?;
+        let tx = self.begin_change().await?;
         let old = self.lock_calendar(&tx, &calendar.name).await?;
         if expected_version.is_some_and(|expected| expected != old.version) {
             let name = &calendar.name;
@@ -176,7 +176,7 @@ impl Store {
     /// `Missing`; `InUse`, with the first of the jobs that use it.
     pub async fn delete_calendar(&self, name: &str, now: Millis, actor: &Actor) -> Result<()> {
         let audit_id = self.take_id(&ids::ROW).await?;
-        let tx = self.begin().await?;
+        let tx = self.begin_change().await?;
         let old = self.lock_calendar(&tx, name).await?;
         if old.jobs > 0 {
             let users = self.calendar_users(&tx, old.id).await?;
@@ -195,7 +195,7 @@ impl Store {
     }
 
     /// The calendar, its row locked: whoever wants to use it waits.
-    async fn lock_calendar(&self, tx: &DatabaseTransaction, name: &str) -> Result<NamedCalendar> {
+    async fn lock_calendar(&self, tx: &Transaction, name: &str) -> Result<NamedCalendar> {
         let missing = || Error::Missing(format!("the calendar {name:?}"));
         let lock = format!(
             "SELECT id FROM calendar WHERE name = ?{}",
@@ -211,7 +211,7 @@ impl Store {
 
     async fn add_version(
         &self,
-        tx: &DatabaseTransaction,
+        tx: &Transaction,
         new: &NamedCalendar,
         actor: &Actor,
     ) -> Result<()> {
@@ -231,7 +231,7 @@ impl Store {
     /// Ids and names of the first jobs that use a calendar.
     async fn calendar_users(
         &self,
-        tx: &DatabaseTransaction,
+        tx: &Transaction,
         calendar_id: i64,
     ) -> Result<Vec<(i64, String)>> {
         let text = "SELECT j.id, j.name FROM job_calendar u JOIN job j ON j.id = u.job_id \

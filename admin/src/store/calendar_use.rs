@@ -5,13 +5,13 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use carillon_scheduler::{Calendar, FieldError, Millis};
-use sea_orm::{ConnectionTrait, DatabaseTransaction, Value};
+use sea_orm::{ConnectionTrait, Value};
 
 use super::calendar::parsed;
 use super::filter::Conditions;
 use super::job::Job;
 use super::row::Columns;
-use super::{Error, Result, Store, dialect};
+use super::{Error, Result, Store, Transaction, dialect};
 
 /// A version of a calendar.
 pub type VersionKey = (i64, i64);
@@ -157,7 +157,7 @@ impl Store {
     /// Holds these calendars until the end of the transaction: none of them can be deleted meanwhile.
     async fn hold_calendars(
         &self,
-        tx: &DatabaseTransaction,
+        tx: &Transaction,
         keys: impl Iterator<Item = VersionKey>,
     ) -> Result<()> {
         let mut ids: Vec<i64> = keys.map(|(id, _)| id).collect();
@@ -185,11 +185,7 @@ impl Store {
     }
 
     /// Writes which versions new jobs use.
-    pub(super) async fn insert_calendars(
-        &self,
-        tx: &DatabaseTransaction,
-        jobs: &[Job],
-    ) -> Result<()> {
+    pub(super) async fn insert_calendars(&self, tx: &Transaction, jobs: &[Job]) -> Result<()> {
         let keys = jobs
             .iter()
             .flat_map(|job| job.calendars.keys.iter().copied());
@@ -209,7 +205,7 @@ impl Store {
     /// The same for a job that used others, or none.
     pub(super) async fn write_calendars(
         &self,
-        tx: &DatabaseTransaction,
+        tx: &Transaction,
         old: &Job,
         new: &Job,
     ) -> Result<()> {
@@ -220,7 +216,7 @@ impl Store {
         self.insert_calendars(tx, std::slice::from_ref(new)).await
     }
 
-    pub(super) async fn drop_calendars(&self, tx: &DatabaseTransaction, old: &Job) -> Result<()> {
+    pub(super) async fn drop_calendars(&self, tx: &Transaction, old: &Job) -> Result<()> {
         if !old.calendars.keys.is_empty() {
             let text = "DELETE FROM job_calendar WHERE job_id = ?";
             self.execute(tx, text, vec![old.id.into()]).await?;
@@ -231,7 +227,7 @@ impl Store {
     /// The calendars of a job as they are now; None: it uses just those.
     pub(super) async fn newer_calendars(
         &self,
-        tx: &DatabaseTransaction,
+        tx: &Transaction,
         job: &Job,
     ) -> Result<Option<Calendars>> {
         if job.calendars.keys.is_empty() {
@@ -253,7 +249,7 @@ impl Store {
         let text = "SELECT DISTINCT u.job_id FROM calendar c JOIN job_calendar u ON u.calendar_id = c.id \
                     WHERE u.version <> c.version AND u.job_id > ? ORDER BY u.job_id LIMIT ?";
         let values = vec![after.into(), i64::from(limit).into()];
-        let rows = self.all(&self.read, text, values).await?;
+        let rows = self.all(self.hot_reads(), text, values).await?;
         rows.iter()
             .map(|row| Ok(row.try_get_by_index(0)?))
             .collect()

@@ -4,10 +4,10 @@ use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 
 use carillon_scheduler::FieldError;
-use sea_orm::{ConnectionTrait, DatabaseTransaction, Value};
+use sea_orm::{ConnectionTrait, Value};
 
 use super::job::Job;
-use super::{Error, Result, Store, dialect};
+use super::{Error, Result, Store, Transaction, dialect};
 
 const ROW: &str = "job_id, position, child_id";
 
@@ -52,11 +52,7 @@ impl Store {
     ///
     /// # Errors
     /// `Refused`, if a child does not exist.
-    pub(super) async fn insert_children(
-        &self,
-        tx: &DatabaseTransaction,
-        jobs: &[Job],
-    ) -> Result<()> {
+    pub(super) async fn insert_children(&self, tx: &Transaction, jobs: &[Job]) -> Result<()> {
         if jobs.iter().all(|job| job.draft.children.is_empty()) {
             return Ok(());
         }
@@ -78,7 +74,7 @@ impl Store {
     /// `Refused`, if a child does not exist or the job would run after itself.
     pub(super) async fn write_children(
         &self,
-        tx: &DatabaseTransaction,
+        tx: &Transaction,
         old: &Job,
         new: &Job,
     ) -> Result<()> {
@@ -101,7 +97,7 @@ impl Store {
     }
 
     /// A deleted job has no children, and is nobody's child.
-    pub(super) async fn drop_family(&self, tx: &DatabaseTransaction, id: i64) -> Result<()> {
+    pub(super) async fn drop_family(&self, tx: &Transaction, id: i64) -> Result<()> {
         self.hold_children(tx).await?;
         for text in [
             "DELETE FROM job_child WHERE job_id = ?",
@@ -113,7 +109,7 @@ impl Store {
     }
 
     /// One change at a time: two at once could close a circle, or name a job that is being deleted.
-    async fn hold_children(&self, tx: &DatabaseTransaction) -> Result<()> {
+    async fn hold_children(&self, tx: &Transaction) -> Result<()> {
         let text = "UPDATE setting SET value = value WHERE name = 'children'";
         self.execute(tx, text, vec![]).await?;
         Ok(())
@@ -121,7 +117,7 @@ impl Store {
 
     async fn children_exist(
         &self,
-        tx: &DatabaseTransaction,
+        tx: &Transaction,
         field: String,
         children: &[i64],
     ) -> Result<()> {
@@ -146,7 +142,7 @@ impl Store {
     /// Breadth first over the children of the children.
     async fn must_not_come_back(
         &self,
-        tx: &DatabaseTransaction,
+        tx: &Transaction,
         job_id: i64,
         children: &[i64],
     ) -> Result<()> {

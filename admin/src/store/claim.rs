@@ -8,9 +8,9 @@ pub(super) mod text;
 use std::collections::HashSet;
 
 use carillon_scheduler::Millis;
-use sea_orm::{DatabaseTransaction, Value};
+use sea_orm::Value;
 
-use super::{Error, Result, Store};
+use super::{Error, Result, Store, Transaction};
 use crate::failpoint;
 
 /// A row of `job_clock` that is inside the look-ahead.
@@ -136,7 +136,7 @@ impl Store {
         Ok(changed)
     }
 
-    async fn is_unchanged(&self, tx: &DatabaseTransaction, shard: i32, due: &Due) -> Result<bool> {
+    async fn is_unchanged(&self, tx: &Transaction, shard: i32, due: &Due) -> Result<bool> {
         let text = format!(
             "SELECT revision FROM job_clock WHERE shard = ? AND next_fire_at = ? AND job_id = ?{}",
             self.for_update()
@@ -151,7 +151,7 @@ impl Store {
     }
 
     /// Takes the fires off those that are left, or says that a job had fewer than its plan had found.
-    async fn spend(&self, tx: &DatabaseTransaction, claims: &[Claim]) -> Result<bool> {
+    async fn spend(&self, tx: &Transaction, claims: &[Claim]) -> Result<bool> {
         let mut counted: Vec<_> = claims
             .iter()
             .filter(|claim| claim.counted && !claim.fires.is_empty())
@@ -170,12 +170,7 @@ impl Store {
     }
 
     /// Moves all cursors, or says that at least one was not where its plan had found it.
-    async fn advance(
-        &self,
-        tx: &DatabaseTransaction,
-        shard: i32,
-        claims: &[Claim],
-    ) -> Result<bool> {
+    async fn advance(&self, tx: &Transaction, shard: i32, claims: &[Claim]) -> Result<bool> {
         let moving: Vec<_> = claims
             .iter()
             .filter(|claim| claim.next_fire_at.is_some())
@@ -214,12 +209,7 @@ impl Store {
         Ok(tx.commit().await?)
     }
 
-    async fn record(
-        &self,
-        tx: &DatabaseTransaction,
-        holder: &Holder<'_>,
-        claims: &[Claim],
-    ) -> Result<()> {
+    async fn record(&self, tx: &Transaction, holder: &Holder<'_>, claims: &[Claim]) -> Result<()> {
         let fires = claims.iter().map(|claim| claim.fires.len()).sum::<usize>();
         if fires > 0 {
             let values = text::fires(self.backend, holder, claims);
@@ -243,7 +233,7 @@ impl Store {
     /// Writes down what will not run.
     pub(super) async fn record_skipped(
         &self,
-        tx: &DatabaseTransaction,
+        tx: &Transaction,
         job_id: i64,
         epoch: i64,
         skipped: &[SkippedRange],

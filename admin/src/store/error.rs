@@ -7,6 +7,9 @@ use sea_orm::{DbErr, SqlErr};
 pub enum Error {
     #[error("database: {0}")]
     Database(#[from] DbErr),
+    /// There is no connection to it; the text says why, with host and port, and holds no password.
+    #[error("cannot open the database: {0}")]
+    Unreachable(String),
     #[error("{0}")]
     Schema(String),
     #[error("{0}")]
@@ -43,9 +46,12 @@ impl Error {
     pub fn is_transient(&self) -> bool {
         match self {
             Self::Database(error) => {
-                is_lost_connection(error) || is_lock_conflict(error) || is_away(error)
+                is_lost_connection(error)
+                    || is_lock_conflict(error)
+                    || is_away(error)
+                    || is_too_slow(error)
             }
-            Self::Busy => true,
+            Self::Busy | Self::Unreachable(_) => true,
             _ => false,
         }
     }
@@ -62,6 +68,11 @@ impl Error {
         matches!(self, Self::Database(error) if
             matches!(mysql_number(error), Some(1300 | 1366))
             || (code(error).len() == 5 && code(error).starts_with("22")))
+    }
+
+    /// The statement took longer than its kind may take, and the database ended it.
+    pub fn is_too_slow(&self) -> bool {
+        matches!(self, Self::Database(error) if is_too_slow(error))
     }
 
     pub fn is_unique_violation(&self) -> bool {
@@ -104,7 +115,18 @@ fn is_away(error: &DbErr) -> bool {
     let code = code(error);
     code.len() == 5
         && (code.starts_with("08")
-            || matches!(&*code, "53300" | "55P03" | "57P01" | "57P02" | "57P03"))
+            || matches!(
+                &*code,
+                "25P03" | "53300" | "55P03" | "57P01" | "57P02" | "57P03"
+            ))
+}
+
+/// PostgreSQL's statement_timeout, MariaDB's max_statement_time, MySQL's max_execution_time, SQLite's interrupt.
+fn is_too_slow(error: &DbErr) -> bool {
+    match mysql_number(error) {
+        Some(number) => matches!(number, 1969 | 3024),
+        None => matches!(&*code(error), "57014" | "9"),
+    }
 }
 
 fn mysql_number(error: &DbErr) -> Option<u16> {

@@ -1,10 +1,9 @@
 //! Alarms that wait for somebody: closed when what they tell of is over, escalated when it is not over for long.
 
 use carillon_scheduler::Millis;
-use sea_orm::DatabaseTransaction;
 
 use super::alarm::{AlarmFilter, AlarmRow};
-use super::{Result, Store};
+use super::{Result, Store, Transaction};
 
 /// What ends each kind. The outcome of a run that is `unknown` or `lost` closes its alarm at once (`settle`); here it is
 /// for runs that are deleted. For the other two this is the normal way out. `stuck` names a run and speaks for its job: as
@@ -37,7 +36,7 @@ impl Store {
     /// The outcome of this run is known after all.
     pub(super) async fn close_alarms_of(
         &self,
-        tx: &DatabaseTransaction,
+        tx: &Transaction,
         run_id: i64,
         now: Millis,
     ) -> Result<()> {

@@ -70,7 +70,7 @@ impl Store {
     /// A heartbeat: a new row or a longer lease. True if the executor was not there, was over, has started anew, or
     /// says other things of itself.
     pub async fn register_executor(&self, executor: &Executor) -> Result<bool> {
-        let tx = self.begin().await?;
+        let tx = self.begin_change().await?;
         let key = vec![
             executor.app.as_str().into(),
             executor.address.as_str().into(),
@@ -129,7 +129,7 @@ impl Store {
     pub async fn deregister_executor(&self, app: &str, address: &str) -> Result<bool> {
         let text = "DELETE FROM executor WHERE app = ? AND address = ?";
         Ok(self
-            .execute(&self.write, text, vec![app.into(), address.into()])
+            .execute(&self.changes, text, vec![app.into(), address.into()])
             .await?
             .rows_affected()
             > 0)
@@ -138,7 +138,7 @@ impl Store {
     /// All registrations, live or not, by app and address.
     pub async fn executors(&self) -> Result<Vec<Executor>> {
         let text = format!("{FROM} ORDER BY e.app, e.address");
-        let rows = self.all(&self.read, &text, vec![]).await?;
+        let rows = self.all(self.hot_reads(), &text, vec![]).await?;
         rows.iter().map(read).collect()
     }
 

@@ -45,7 +45,7 @@ impl Store {
         (actor, audit_id): (&Actor, i64),
     ) -> Result<()> {
         let key = || [app.name.as_str().into(), address.into()];
-        let tx = self.begin().await?;
+        let tx = self.begin_change().await?;
         let text = format!(
             "SELECT weight, labels FROM executor_setting WHERE app = ? AND address = ?{}",
             self.for_update()

@@ -1,9 +1,9 @@
 //! Fires without a schedule: run now, API, and later children and backfill.
 
 use carillon_scheduler::{Cause, Millis};
-use sea_orm::{DatabaseTransaction, Value};
+use sea_orm::Value;
 
-use super::{Result, Store, ids};
+use super::{Result, Store, Transaction, ids};
 
 /// What is asked for.
 #[derive(Clone, Debug)]
@@ -48,7 +48,7 @@ impl Store {
         run_id: i64,
         now: Millis,
     ) -> Result<Option<Fired>> {
-        let tx = self.begin().await?;
+        let tx = self.begin_change().await?;
         // Locked, or a deletion at the same moment would not see the run and leave it behind.
         let text = format!("SELECT shard FROM job WHERE id = ?{}", self.for_update());
         let Some(row) = self.one(&tx, &text, vec![fire.job_id.into()]).await? else {
@@ -85,7 +85,7 @@ impl Store {
         }))
     }
 
-    async fn remembered(&self, tx: &DatabaseTransaction, key: &str) -> Result<Option<i64>> {
+    async fn remembered(&self, tx: &Transaction, key: &str) -> Result<Option<i64>> {
         let text = "SELECT object_id FROM idempotency WHERE request_key = ?";
         Ok(self
             .one(tx, text, vec![key.into()])
@@ -96,7 +96,7 @@ impl Store {
 
     async fn insert_fired_run(
         &self,
-        tx: &DatabaseTransaction,
+        tx: &Transaction,
         fire: &NewFire,
         run_id: i64,
         now: Millis,

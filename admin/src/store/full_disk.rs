@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
-use sea_orm::{ConnectionTrait as _, DatabaseConnection};
+use sea_orm::ConnectionTrait as _;
 
+use super::pool::Pool;
 use crate::failpoint;
 
 const LOOK: Duration = Duration::from_millis(50);
@@ -11,7 +12,7 @@ const LOOK: Duration = Duration::from_millis(50);
 const NO_LIMIT: u32 = 4_294_967_294;
 
 /// As long as the process lives. `write` has one connection, so what is said to it counts for every write.
-pub async fn watch(write: DatabaseConnection) {
+pub async fn watch(write: Pool) {
     let mut was_full = false;
     loop {
         let full = failpoint::flag("disk_full");

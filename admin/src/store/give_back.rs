@@ -1,10 +1,10 @@
 //! The way back from `sending` to `claimed`, the only one: for requests that were certainly not written.
 
 use carillon_scheduler::Millis;
-use sea_orm::{DatabaseTransaction, DbBackend, Value};
+use sea_orm::{DbBackend, Value};
 
 use super::dialect::Text;
-use super::{Result, Store, attend};
+use super::{Result, Store, Transaction, attend};
 
 /// A run that was marked and not sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,7 +71,7 @@ impl Store {
 
     async fn cancel_in(
         &self,
-        tx: &DatabaseTransaction,
+        tx: &Transaction,
         run_ids: &[i64],
         reason: &str,
         now: Millis,

@@ -2,13 +2,33 @@
 
 use std::collections::HashMap;
 use std::ops::Range;
-
-use tokio::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use super::{Error, Result, Store};
 
+/// What is left of each kind's block. No lock of it is held across a call of the database but `Block::refill`, for which only those
+/// wait who need ids of the same kind.
 #[derive(Default)]
-pub struct Blocks(Mutex<HashMap<&'static str, Range<i64>>>);
+pub struct Blocks(Mutex<HashMap<&'static str, Arc<Block>>>);
+
+#[derive(Default)]
+struct Block {
+    left: Mutex<Range<i64>>,
+    /// One refill at a time. The number of those that failed: whoever has waited for one that failed gives up with it, or a
+    /// queue of callers would try one after the other, each for as long as a statement may take.
+    refill: tokio::sync::Mutex<()>,
+    failed: AtomicU64,
+}
+
+impl Block {
+    fn take(&self, count: usize, taken: &mut Vec<i64>) {
+        let mut left = self.left.lock().unwrap_or_else(PoisonError::into_inner);
+        let end = left.end.min(left.start + (count - taken.len()) as i64);
+        taken.extend(left.start..end);
+        left.start = end;
+    }
+}
 
 /// A kind of id: its name in `id_block`, how many are taken at a time, and the first one that is too large.
 pub struct Kind {
@@ -36,19 +56,35 @@ pub const ROW: Kind = Kind {
     end: 1 << 53,
 };
 
+impl Blocks {
+    fn of(&self, kind: &Kind) -> Arc<Block> {
+        let mut blocks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        blocks.entry(kind.name).or_default().clone()
+    }
+}
+
 impl Store {
     /// `count` ids that nobody else has or will get; ascending, but not always without holes.
     pub async fn take_ids(&self, kind: &Kind, count: usize) -> Result<Vec<i64>> {
-        let mut blocks = self.ids.0.lock().await;
-        let block = blocks.entry(kind.name).or_insert(0..0);
+        let block = self.ids.of(kind);
         let mut taken = Vec::with_capacity(count);
+        block.take(count, &mut taken);
         while taken.len() < count {
-            if block.is_empty() {
-                *block = self.next_block(kind, (count - taken.len()) as i64).await?;
+            let failed = block.failed.load(Ordering::Acquire);
+            let _refill = block.refill.lock().await;
+            block.take(count, &mut taken);
+            if taken.len() == count {
+                break;
             }
-            let end = block.end.min(block.start + (count - taken.len()) as i64);
-            taken.extend(block.start..end);
-            block.start = end;
+            if block.failed.load(Ordering::Acquire) != failed {
+                return Err(Error::Busy);
+            }
+            let next = self.next_block(kind, (count - taken.len()) as i64).await;
+            if next.is_err() {
+                block.failed.fetch_add(1, Ordering::AcqRel);
+            }
+            *block.left.lock().unwrap_or_else(PoisonError::into_inner) = next?;
+            block.take(count, &mut taken);
         }
         Ok(taken)
     }

@@ -1,12 +1,12 @@
 //! New jobs: one or a thousand, all or none.
 
 use carillon_scheduler::{Millis, shard_of};
-use sea_orm::{DatabaseTransaction, Value};
+use sea_orm::Value;
 use serde_json::json;
 
 use super::audit::{Actor, AuditEntry};
 use super::job::{Definition, Job};
-use super::{Error, Result, Store, ids};
+use super::{Error, Result, Store, Transaction, ids};
 
 /// Rows in one statement: a good part of what a bigger number would gain, far below every limit on parameters.
 const CHUNK: usize = 100;
@@ -60,7 +60,7 @@ impl Store {
         actor: &Actor,
         idempotency_key: Option<&str>,
     ) -> Result<()> {
-        let tx = self.begin().await?;
+        let tx = self.begin_change().await?;
         // Read here and kept from changing: a job must not come to lie in a shard that has just gone.
         let shards = self.shard_count_in(&tx).await?;
         for job in jobs.iter_mut() {
@@ -103,7 +103,7 @@ impl Store {
     /// Several rows by one statement.
     pub(super) async fn insert_rows(
         &self,
-        tx: &DatabaseTransaction,
+        tx: &Transaction,
         table: &str,
         columns: &str,
         rows: Vec<Vec<Value>>,

@@ -5,14 +5,13 @@
 //! from the old revision finds its clock row gone.
 
 use carillon_scheduler::{KindDraft, Millis};
-use sea_orm::DatabaseTransaction;
 use serde_json::json;
 
 use super::audit::{Actor, AuditEntry, difference};
 use super::history::numbered;
 use super::job::{Definition, Job};
 use super::job_lock::Past;
-use super::{Error, Result, Store, ids};
+use super::{Error, Result, Store, Transaction, ids};
 
 /// What is to become of a job.
 enum Change<'a> {
@@ -151,7 +150,7 @@ impl Store {
         run_ids: &[i64],
         audit_id: i64,
     ) -> Result<Attempt> {
-        let tx = self.begin().await?;
+        let tx = self.begin_change().await?;
         let mut old = self.lock_job(&tx, id).await?;
         if wish
             .expected_revision
@@ -197,7 +196,7 @@ impl Store {
 
     async fn define(
         &self,
-        tx: &DatabaseTransaction,
+        tx: &Transaction,
         old: &Job,
         definition: &Definition,
         past: &Past,
@@ -237,7 +236,7 @@ impl Store {
     /// None: it uses the newest versions of its calendars already.
     async fn renew(
         &self,
-        tx: &DatabaseTransaction,
+        tx: &Transaction,
         old: &Job,
         past: &Past,
         now: Millis,
@@ -260,7 +259,7 @@ impl Store {
         Ok(Some(new))
     }
 
-    async fn enable(&self, tx: &DatabaseTransaction, old: &Job, now: Millis) -> Result<Job> {
+    async fn enable(&self, tx: &Transaction, old: &Job, now: Millis) -> Result<Job> {
         let mut new = old.clone();
         new.draft.enabled = true;
         self.start_clock(tx, &mut new, true, now).await?;
@@ -271,7 +270,7 @@ impl Store {
     /// None: it was disabled, and nothing of it waited to be sent.
     async fn disable(
         &self,
-        tx: &DatabaseTransaction,
+        tx: &Transaction,
         old: &Job,
         past: &Past,
         now: Millis,
@@ -290,7 +289,7 @@ impl Store {
         Ok(Some(new))
     }
 
-    async fn erase(&self, tx: &DatabaseTransaction, old: &Job, now: Millis) -> Result<Job> {
+    async fn erase(&self, tx: &Transaction, old: &Job, now: Millis) -> Result<Job> {
         self.cancel_claimed(tx, old, "deleted", now).await?;
         self.drop_clock(tx, old).await?;
         self.drop_calendars(tx, old).await?;

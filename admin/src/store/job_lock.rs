@@ -4,10 +4,10 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use carillon_scheduler::{Cause, Millis, RunState, Skipped, Timing, plan};
-use sea_orm::{DatabaseTransaction, Value};
+use sea_orm::Value;
 
 use super::job::Job;
-use super::{Error, Result, Store};
+use super::{Error, Result, Store, Transaction};
 
 /// What a job's schedule left unrecorded up to now.
 pub(super) enum Past {
@@ -67,7 +67,7 @@ const MISFIRE: &str = "job_id, from_at, to_at, count, policy, reason, epoch";
 
 impl Store {
     /// The job with its cursor, both rows locked until the end of the transaction.
-    pub(super) async fn lock_job(&self, tx: &DatabaseTransaction, id: i64) -> Result<Job> {
+    pub(super) async fn lock_job(&self, tx: &Transaction, id: i64) -> Result<Job> {
         let missing = || Error::Missing(format!("job {id}"));
         let text = format!("SELECT id FROM job WHERE id = ?{}", self.for_update());
         self.one(tx, &text, vec![id.into()])
@@ -84,7 +84,7 @@ impl Store {
         Err(Error::Busy)
     }
 
-    async fn lock_clock(&self, tx: &DatabaseTransaction, job: &Job) -> Result<bool> {
+    async fn lock_clock(&self, tx: &Transaction, job: &Job) -> Result<bool> {
         let Some(next) = job.next_fire_at else {
             return Ok(true);
         };
@@ -99,7 +99,7 @@ impl Store {
     /// Writes what [`Past`] found. Epoch 0: the holder of the shard adopts the runs with its next scan.
     pub(super) async fn record_past(
         &self,
-        tx: &DatabaseTransaction,
+        tx: &Transaction,
         job: &Job,
         past: &Past,
         run_ids: &[i64],

@@ -4,18 +4,18 @@
 //! statement repeats its condition (`state < 9`).
 
 use carillon_scheduler::Millis;
-use sea_orm::{DatabaseTransaction, DbBackend};
+use sea_orm::DbBackend;
 
 use super::attend::{CANCEL, cancel_values};
 use super::job::Job;
 use super::job_create::{CLOCK, clock_row, definition_columns};
-use super::{Error, Result, Store};
+use super::{Error, Result, Store, Transaction};
 
 impl Store {
     /// Takes away the schedule's runs that are not yet due: the new schedule makes its own.
     pub(super) async fn drop_ahead(
         &self,
-        tx: &DatabaseTransaction,
+        tx: &Transaction,
         job_id: i64,
         now: Millis,
     ) -> Result<()> {
@@ -27,7 +27,7 @@ impl Store {
     /// are ahead of each other when `now` is old by the time that the locks are had.)
     async fn drop_behind_all(
         &self,
-        tx: &DatabaseTransaction,
+        tx: &Transaction,
         job_id: i64,
         now: Millis,
         state: &str,
@@ -67,7 +67,7 @@ impl Store {
     /// What was not sent yet says why it never will be. Disabled: the schedule's runs, retries too; deleted: all.
     pub(super) async fn cancel_claimed(
         &self,
-        tx: &DatabaseTransaction,
+        tx: &Transaction,
         job: &Job,
         reason: &str,
         now: Millis,
@@ -90,7 +90,7 @@ impl Store {
     }
 
     /// The job has moved to another app: so do its runs that have not been sent.
-    pub(super) async fn move_claimed(&self, tx: &DatabaseTransaction, job: &Job) -> Result<()> {
+    pub(super) async fn move_claimed(&self, tx: &Transaction, job: &Job) -> Result<()> {
         let text =
             "UPDATE run SET app_id = ? WHERE shard = ? AND state = 0 AND state < 9 AND job_id = ?";
         self.execute(
@@ -106,7 +106,7 @@ impl Store {
     /// everything recorded.
     pub(super) async fn start_clock(
         &self,
-        tx: &DatabaseTransaction,
+        tx: &Transaction,
         job: &mut Job,
         was_disabled: bool,
         now: Millis,
@@ -131,12 +131,7 @@ impl Store {
 
     /// The latest instant beyond now that has a record: a run marked ahead of its time, or a range that a node with a
     /// quicker clock wrote.
-    async fn last_recorded(
-        &self,
-        tx: &DatabaseTransaction,
-        job_id: i64,
-        now: Millis,
-    ) -> Result<Millis> {
+    async fn last_recorded(&self, tx: &Transaction, job_id: i64, now: Millis) -> Result<Millis> {
         let text = "SELECT MAX(fire_no) FROM run WHERE fire_no > ? AND job_id = ? AND cause = 0";
         let run = self.one(tx, text, vec![now.into(), job_id.into()]).await?;
         let run: Option<Millis> = run
@@ -147,13 +142,13 @@ impl Store {
     }
 
     /// The end of the latest range that will not run.
-    async fn last_range(&self, tx: &DatabaseTransaction, job_id: i64) -> Result<Option<Millis>> {
+    async fn last_range(&self, tx: &Transaction, job_id: i64) -> Result<Option<Millis>> {
         let text = "SELECT to_at FROM misfire WHERE job_id = ? ORDER BY from_at DESC LIMIT 1";
         let range = self.one(tx, text, vec![job_id.into()]).await?;
         Ok(range.map(|row| row.try_get_by_index(0)).transpose()?)
     }
 
-    pub(super) async fn drop_clock(&self, tx: &DatabaseTransaction, old: &Job) -> Result<()> {
+    pub(super) async fn drop_clock(&self, tx: &Transaction, old: &Job) -> Result<()> {
         if let Some(next) = old.next_fire_at {
             let text = "DELETE FROM job_clock WHERE shard = ? AND next_fire_at = ? AND job_id = ?";
             self.execute(tx, text, vec![old.shard.into(), next.into(), old.id.into()])
@@ -165,7 +160,7 @@ impl Store {
     /// Writes the definition under the next revision, and its row in the due table.
     pub(super) async fn write_job(
         &self,
-        tx: &DatabaseTransaction,
+        tx: &Transaction,
         old: &Job,
         new: &mut Job,
         now: Millis,

@@ -12,6 +12,7 @@ mod calendar_use;
 pub mod check;
 mod children;
 mod connect;
+mod data_file;
 pub mod deleted;
 mod dialect;
 mod error;
@@ -32,6 +33,8 @@ mod job_lock;
 mod job_rows;
 mod misfire_list;
 mod next_fires;
+mod pool;
+mod reach;
 mod row;
 mod run_list;
 mod run_lock;
@@ -71,11 +74,10 @@ pub mod throttle;
 pub mod watch;
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 
-use sea_orm::{
-    ConnectionTrait, DatabaseConnection, DatabaseTransaction, DbBackend, ExecResult, QueryResult,
-    SqliteTransactionMode, TransactionOptions, TransactionTrait, Value,
-};
+use sea_orm::{ConnectionTrait, DbBackend, ExecResult, QueryResult, Value};
 
 pub use app::App;
 pub use audit::{Actor, AuditEntry};
@@ -94,17 +96,26 @@ pub use run_list::RunFilter;
 pub use run_params::RunParams;
 pub use run_view::{RunView, sentence};
 
+use pool::{Pool, Transaction};
+
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// Everything that outlives the process.
+/// Everything that outlives the process. One pool for each kind of work: see [`connect::Pools`].
 pub struct Store {
-    /// Claims, marks, settles and edits. On SQLite its one connection is the only writer.
-    write: DatabaseConnection,
-    /// Reads of pages and lists, so that a slow page cannot hold up a claim.
-    read: DatabaseConnection,
+    /// Leases, claims, marks and results. On SQLite its one connection is the only writer.
+    write: Pool,
+    engine_reads: Pool,
+    /// What people, programs and executors ask to be written; it cannot use up the engine's connections.
+    changes: Pool,
+    /// Reads of pages and lists. A statement is ended after 5 s.
+    read: Pool,
     backend: DbBackend,
+    /// For the migrations, which open connections of their own.
+    database: Database,
     ids: ids::Blocks,
     calendars: calendar_use::Parsed,
+    /// Once true it stays: every request without a session asks.
+    has_accounts: AtomicBool,
     /// Held as long as this process uses the SQLite file.
     _file_lock: Option<std::fs::File>,
 }
@@ -112,32 +123,44 @@ pub struct Store {
 impl Store {
     /// Opens the database; does not touch its schema. See [`Store::migrate`] and [`Store::check_schema`].
     pub async fn open(database: &Database) -> Result<Arc<Self>> {
-        let (write, read, file_lock) = connect::open(database).await?;
-        let backend = write.get_database_backend();
+        Self::open_for(database, connect::STATEMENT).await
+    }
+
+    /// The same for a node whose leases last `ttl`: on a server no statement of the engine is waited for longer.
+    pub async fn open_for(database: &Database, ttl: Duration) -> Result<Arc<Self>> {
+        let pools = connect::open(database, ttl).await?;
+        let backend = pools.engine.get_database_backend();
         #[cfg(feature = "failpoints")]
         if backend == DbBackend::Sqlite {
-            tokio::spawn(full_disk::watch(write.clone()));
+            tokio::spawn(full_disk::watch(pools.engine.clone()));
         }
         Ok(Arc::new(Self {
-            write,
-            read,
+            write: pools.engine,
+            engine_reads: pools.engine_reads,
+            changes: pools.changes,
+            read: pools.pages,
             backend,
+            database: database.clone(),
             ids: ids::Blocks::default(),
             calendars: calendar_use::Parsed::default(),
-            _file_lock: file_lock,
+            has_accounts: AtomicBool::new(false),
+            _file_lock: pools.file_lock,
         }))
     }
 
     /// Opens it for reading only. On SQLite that needs no lock: a node may go on working with the file.
     pub async fn open_to_look(database: &Database) -> Result<Arc<Self>> {
-        let read = connect::open_to_look(database).await?;
-        let backend = read.get_database_backend();
+        let pool = connect::open_to_look(database).await?;
         Ok(Arc::new(Self {
-            write: read.clone(),
-            read,
-            backend,
+            backend: pool.get_database_backend(),
+            write: pool.clone(),
+            engine_reads: pool.clone(),
+            changes: pool.clone(),
+            read: pool,
+            database: database.clone(),
             ids: ids::Blocks::default(),
             calendars: calendar_use::Parsed::default(),
+            has_accounts: AtomicBool::new(false),
             _file_lock: None,
         }))
     }
@@ -147,29 +170,24 @@ impl Store {
         self.backend == DbBackend::Sqlite
     }
 
-    /// Is the database there?
+    /// Is the database there? Asked where the engine reads: pages that are slow make no node unready.
     pub async fn ping(&self) -> Result<()> {
-        self.read.ping().await.map_err(Error::from)
+        self.engine_reads.ping().await.map_err(Error::from)
     }
 
-    /// A writing transaction: READ COMMITTED, on SQLite BEGIN IMMEDIATE (a deferred one that upgrades fails at once).
-    async fn begin(&self) -> Result<DatabaseTransaction> {
-        let options = TransactionOptions {
-            isolation_level: None,
-            access_mode: None,
-            sqlite_transaction_mode: (self.backend == DbBackend::Sqlite)
-                .then_some(SqliteTransactionMode::Immediate),
-        };
-        Ok(self.write.begin_with_options(options).await?)
+    /// A writing transaction of the engine: READ COMMITTED, on SQLite BEGIN IMMEDIATE.
+    async fn begin(&self) -> Result<Transaction> {
+        Ok(self.write.begin().await?)
     }
 
-    /// Where the engine's own reads go: beside the one writer on SQLite, apart from the pages' reads elsewhere.
-    fn hot_reads(&self) -> &DatabaseConnection {
-        if self.backend == DbBackend::Sqlite {
-            &self.read
-        } else {
-            &self.write
-        }
+    /// The same for what a person, a program or an executor asks for.
+    async fn begin_change(&self) -> Result<Transaction> {
+        Ok(self.changes.begin().await?)
+    }
+
+    /// Where the engine reads: never where pages do.
+    fn hot_reads(&self) -> &Pool {
+        &self.engine_reads
     }
 
     /// The row locks of a read inside a writing transaction; SQLite has the whole file already.

@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 
 use carillon_scheduler::{AlarmKind, Millis};
-use sea_orm::{DatabaseTransaction, DbBackend, QueryResult};
+use sea_orm::{DbBackend, QueryResult};
 
 use super::alarm::Alarm;
 use super::dialect::{self, Text};
 use super::row::Columns;
-use super::{Result, Store, ids};
+use super::{Result, Store, Transaction, ids};
 
 /// Runs that wait under this epoch for longer than their jobs allow. One that waits for an earlier run of its job waits as
 /// its job says, and has no limit.
@@ -118,11 +118,7 @@ impl Store {
     }
 
     /// `run_ids` must ascend.
-    async fn lock_pending(
-        &self,
-        tx: &DatabaseTransaction,
-        run_ids: &[i64],
-    ) -> Result<(Vec<i64>, ByJob)> {
+    async fn lock_pending(&self, tx: &Transaction, run_ids: &[i64]) -> Result<(Vec<i64>, ByJob)> {
         let (_, list) = dialect::id_list(self.backend, run_ids);
         let text = LOCK_PENDING.of(self.backend);
         let (mut locked, mut jobs) = (vec![], ByJob::new());
@@ -136,7 +132,7 @@ impl Store {
     }
 
     /// Jobs of which an alarm is open.
-    async fn told_of(&self, tx: &DatabaseTransaction, jobs: &ByJob) -> Result<Vec<i64>> {
+    async fn told_of(&self, tx: &Transaction, jobs: &ByJob) -> Result<Vec<i64>> {
         let job_ids: Vec<i64> = jobs.keys().copied().collect();
         let (list, value) = dialect::id_list(self.backend, &job_ids);
         let text = format!(

@@ -12,10 +12,10 @@ mod going;
 use std::collections::HashMap;
 
 use carillon_scheduler::{Cause, Millis, RunState};
-use sea_orm::{DatabaseTransaction, Value};
+use sea_orm::Value;
 
 use super::row::Columns;
-use super::{Result, Store, dialect};
+use super::{Result, Store, Transaction, dialect};
 pub(super) use going::LOCK_GOING;
 
 /// A run as the pruner sees it.
@@ -61,7 +61,11 @@ impl Store {
     pub async fn runs_above(&self, id: i64, limit: u32) -> Result<Vec<Old>> {
         let text = "SELECT id, job_id, app_id, state, COALESCE(finished_at, due_at) FROM run WHERE id > ? ORDER BY id LIMIT ?";
         let rows = self
-            .all(&self.read, text, vec![id.into(), i64::from(limit).into()])
+            .all(
+                self.hot_reads(),
+                text,
+                vec![id.into(), i64::from(limit).into()],
+            )
             .await?;
         let old = |row| {
             let mut columns = Columns::of(row);
@@ -128,7 +132,7 @@ impl Store {
     /// of their ids. A parent that is given up goes by the rules of its own job, and its children after it.
     async fn lock_going(
         &self,
-        tx: &DatabaseTransaction,
+        tx: &Transaction,
         ids: &[i64],
         given_up_before: Millis,
     ) -> Result<Vec<Going>> {
@@ -158,7 +162,7 @@ impl Store {
         rows.iter().map(going).collect()
     }
 
-    async fn count_days(&self, tx: &DatabaseTransaction, going: &[Going]) -> Result<()> {
+    async fn count_days(&self, tx: &Transaction, going: &[Going]) -> Result<()> {
         let mut days: HashMap<(i64, i64), DayCounts> = HashMap::new();
         for run in going {
             let day = run.scheduled_at.div_euclid(DAY);
@@ -201,7 +205,7 @@ impl Store {
     /// Instants up to this one may have no record any more.
     async fn note_pruned(
         &self,
-        tx: &DatabaseTransaction,
+        tx: &Transaction,
         job_id: i64,
         column: &str,
         to: Millis,
@@ -224,7 +228,7 @@ impl Store {
     }
 
     /// A further backfill leaves the instant out all the same.
-    async fn note_backfilled(&self, tx: &DatabaseTransaction, run: &Going) -> Result<()> {
+    async fn note_backfilled(&self, tx: &Transaction, run: &Going) -> Result<()> {
         let row = vec![run.job_id.into(), run.fire_no.into()];
         self.insert_rows(tx, "backfill_done", "job_id, at", vec![row])
             .await
@@ -251,7 +255,7 @@ impl Store {
                     WHERE job_id = ? AND day >= ? AND day <= ? ORDER BY day";
         let rows = self
             .all(
-                &self.read,
+                self.hot_reads(),
                 text,
                 vec![job_id.into(), from_day.into(), to_day.into()],
             )

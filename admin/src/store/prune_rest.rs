@@ -63,7 +63,7 @@ impl Store {
         for _ in 0..STATEMENTS {
             let text = format!("SELECT id FROM {table} WHERE {old} LIMIT ?");
             let values = vec![before.into(), AT_ONCE.into()];
-            let ids = self.ids_of(&self.read, &text, values).await?;
+            let ids = self.ids_of(self.hot_reads(), &text, values).await?;
             if ids.is_empty() {
                 break;
             }
@@ -82,7 +82,7 @@ impl Store {
         for _ in 0..STATEMENTS {
             let text = format!("SELECT {key} FROM {table} WHERE {old} LIMIT ?");
             let rows = self
-                .all(&self.read, &text, vec![before.into(), AT_ONCE.into()])
+                .all(self.hot_reads(), &text, vec![before.into(), AT_ONCE.into()])
                 .await?;
             let keys = rows
                 .iter()

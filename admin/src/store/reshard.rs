@@ -3,14 +3,16 @@
 //! Whoever writes a shard's number into a row either holds the job's row, which a change of the count locks (fires, retries,
 //! backfills, edits), or the setting itself (new jobs), or the shard's lease (claims). So nothing slips past the change.
 
+use std::time::Duration;
+
 use carillon_scheduler::Millis;
-use sea_orm::{DatabaseTransaction, DbBackend, Value};
+use sea_orm::{DbBackend, Value};
 use serde_json::json;
 
 use super::audit::{Actor, AuditEntry};
 use super::dialect::Text;
 use super::shard::Lease;
-use super::{Error, Result, Store, ids};
+use super::{Error, Result, Store, Transaction, ids};
 
 /// The most shards a database may have.
 pub const MAX_SHARDS: i32 = 1024;
@@ -32,6 +34,9 @@ const COUNT_SHARED: Text = Text {
     mysql: "SELECT value FROM setting WHERE name = 'shards' LOCK IN SHARE MODE",
 };
 
+/// A statement may go over all jobs and open runs.
+const LONG: Duration = Duration::from_secs(600);
+
 impl Store {
     /// How many shards this database has.
     pub async fn shard_count(&self) -> Result<i32> {
@@ -46,7 +51,7 @@ impl Store {
     }
 
     /// The same inside a transaction, and it stays so until that ends.
-    pub(super) async fn shard_count_in(&self, tx: &DatabaseTransaction) -> Result<Option<i32>> {
+    pub(super) async fn shard_count_in(&self, tx: &Transaction) -> Result<Option<i32>> {
         let row = self
             .one(tx, COUNT_SHARED.of(self.backend), vec![])
             .await?
@@ -87,7 +92,7 @@ impl Store {
         now: Millis,
         actor: &Actor,
     ) -> Result<Resharded> {
-        let tx = self.begin().await?;
+        let tx = self.write.begin_within(LONG).await?;
         let text = format!(
             "SELECT value FROM setting WHERE name = 'shards'{}",
             self.for_update()
@@ -127,7 +132,7 @@ impl Store {
         Ok(done)
     }
 
-    pub(super) async fn lock_leases(&self, tx: &DatabaseTransaction) -> Result<Vec<Lease>> {
+    pub(super) async fn lock_leases(&self, tx: &Transaction) -> Result<Vec<Lease>> {
         let text = format!(
             "SELECT shard, epoch, owner, expires_at FROM shard_lease ORDER BY shard{}",
             self.for_update()
@@ -137,12 +142,7 @@ impl Store {
     }
 
     /// Runs that have not ended go with their jobs. Locked by id first where that is cheap, as everybody does it.
-    async fn move_runs(
-        &self,
-        tx: &DatabaseTransaction,
-        leases: &[Lease],
-        count: i32,
-    ) -> Result<u64> {
+    async fn move_runs(&self, tx: &Transaction, leases: &[Lease], count: i32) -> Result<u64> {
         let other = format!("shard <> job_id % {count}");
         if self.backend == DbBackend::Postgres {
             let text =
@@ -167,12 +167,7 @@ impl Store {
     }
 
     /// As many leases as shards, all free, all above every epoch there has been.
-    async fn renew_leases(
-        &self,
-        tx: &DatabaseTransaction,
-        leases: &[Lease],
-        count: i32,
-    ) -> Result<()> {
+    async fn renew_leases(&self, tx: &Transaction, leases: &[Lease], count: i32) -> Result<()> {
         let epoch = 1 + leases.iter().map(|lease| lease.epoch).max().unwrap_or(0);
         let text = "DELETE FROM shard_lease WHERE shard >= ?";
         self.execute(tx, text, vec![count.into()]).await?;

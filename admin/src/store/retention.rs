@@ -170,7 +170,7 @@ impl Store {
         let audit_id = self.take_id(&ids::ROW).await?;
         let before = self.retention(scope).await?;
         let (word, id) = scope.key();
-        let tx = self.begin().await?;
+        let tx = self.begin_change().await?;
         let text = "DELETE FROM retention WHERE scope = ? AND scope_id = ?";
         self.execute(&tx, text, vec![word.into(), id.into()])
             .await?;

@@ -3,10 +3,10 @@
 use std::collections::HashMap;
 
 use carillon_scheduler::{Cause, Millis, RetryDelay, RunState};
-use sea_orm::{DatabaseTransaction, QueryResult};
+use sea_orm::QueryResult;
 
 use super::dialect::{self, Text};
-use super::{Error, Result, Store};
+use super::{Error, Result, Store, Transaction};
 
 pub(super) const LOCK_JOBS: Text = Text {
     sqlite: "SELECT id, retries, enabled, retry_delay, shard FROM job WHERE id IN (SELECT u.value FROM json_each(?) AS u) ORDER BY id",
@@ -68,7 +68,7 @@ impl Store {
     /// slip past one that disables or deletes them at the same time.
     pub(super) async fn lock_jobs_of(
         &self,
-        tx: &DatabaseTransaction,
+        tx: &Transaction,
         run_ids: &[i64],
         others: &[i64],
     ) -> Result<HashMap<i64, Owner>> {
@@ -96,7 +96,7 @@ impl Store {
     /// Those that exist, by id; `run_ids` must ascend.
     pub(super) async fn lock_runs(
         &self,
-        tx: &DatabaseTransaction,
+        tx: &Transaction,
         run_ids: &[i64],
     ) -> Result<HashMap<i64, Row>> {
         let (_, value) = dialect::id_list(self.backend, run_ids);

@@ -3,12 +3,11 @@
 //! that was sent with them.
 
 use carillon_scheduler::Millis;
-use sea_orm::DatabaseTransaction;
 
 use super::job::Job;
 use super::row::Columns;
 use super::run_view::RunView;
-use super::{Result, Store};
+use super::{Result, Store, Transaction};
 
 /// What a run was given, or why that cannot be said.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -73,7 +72,7 @@ impl Store {
     }
 
     /// Keeps the parameters of a job that is about to get others, or to go.
-    pub(super) async fn keep_params(&self, tx: &DatabaseTransaction, old: &Job) -> Result<()> {
+    pub(super) async fn keep_params(&self, tx: &Transaction, old: &Job) -> Result<()> {
         let row = self.one(tx, "SELECT MAX(id) FROM run", vec![]).await?;
         let newest: Option<i64> = row
             .map(|row| row.try_get_by_index(0))

@@ -1,26 +1,32 @@
 //! Brings the schema up to date, one node at a time, and refuses what this program does not know.
 
 use carillon_migrations::Migrator;
-use sea_orm::{ConnectionTrait, DbBackend, TransactionTrait};
+use sea_orm::{ConnectionTrait, DatabaseConnection, DbBackend, TransactionTrait};
 use sea_orm_migration::MigratorTrait;
 
-use super::{Error, Result, Store};
+use super::{Error, Result, Store, connect};
 
 /// Any number, the same for all nodes: the name of the lock under which one of them migrates.
 const LOCK: i64 = 0x0063_6172_696c_6c6f;
 
 impl Store {
-    /// Applies the missing steps. On a shared database the others wait meanwhile.
+    /// Applies the missing steps, over connections of its own: a step may take longer than any other statement may. On a shared
+    /// database other nodes wait meanwhile.
     pub async fn migrate(&self) -> Result<()> {
+        let db = connect::open_to_migrate(&self.database).await?;
+        let done = self.migrate_on(&db).await;
+        db.close().await?;
+        done
+    }
+
+    async fn migrate_on(&self, db: &DatabaseConnection) -> Result<()> {
         match self.backend {
             DbBackend::Sqlite => {
-                self.refuse_newer(&self.write).await?;
-                Ok(Migrator::up(&self.write, None).await?)
+                self.refuse_newer(db).await?;
+                Ok(Migrator::up(db, None).await?)
             }
             DbBackend::Postgres => {
-                let tx = self.write.begin().await?;
-                self.execute(&tx, "SET LOCAL lock_timeout = 0", vec![])
-                    .await?;
+                let tx = db.begin().await?;
                 // It ends with the transaction, whatever happens to this process.
                 let lock = format!("SELECT pg_advisory_xact_lock({LOCK})");
                 self.one(&tx, &lock, vec![]).await?;
@@ -28,15 +34,15 @@ impl Store {
                 Migrator::up(&tx, None).await?;
                 Ok(tx.commit().await?)
             }
-            _ => self.migrate_mysql().await,
+            _ => self.migrate_mysql(db).await,
         }
     }
 
     /// The lock belongs to a session, so a connection of its own holds it while the steps run on another.
-    async fn migrate_mysql(&self) -> Result<()> {
+    async fn migrate_mysql(&self, db: &DatabaseConnection) -> Result<()> {
         // Named by the database too: locks are the whole server's.
         let name = format!("CONCAT('carillon-', MD5(DATABASE()), '-{LOCK}')");
-        let holder = self.read.begin().await?;
+        let holder = db.begin().await?;
         let row = self
             .one(&holder, &format!("SELECT GET_LOCK({name}, 600)"), vec![])
             .await?;
@@ -49,8 +55,8 @@ impl Store {
                 "another node has been migrating this database for ten minutes; try again when it is done".into(),
             ));
         }
-        let result = match self.refuse_newer(&self.write).await {
-            Ok(_) => Migrator::up(&self.write, None).await.map_err(Error::from),
+        let result = match self.refuse_newer(db).await {
+            Ok(_) => Migrator::up(db, None).await.map_err(Error::from),
             Err(error) => Err(error),
         };
         self.one(&holder, &format!("SELECT RELEASE_LOCK({name})"), vec![])

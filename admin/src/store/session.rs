@@ -24,7 +24,7 @@ pub struct NewSession<'a> {
 impl Store {
     /// Opens a session, and clears away those that have ended.
     pub async fn open_session(&self, new: &NewSession<'_>, idle_ms: i64) -> Result<()> {
-        let tx = self.begin().await?;
+        let tx = self.begin_change().await?;
         self.execute(
             &tx,
             "DELETE FROM session WHERE expires_at <= ? OR seen_at <= ?",
@@ -72,7 +72,7 @@ impl Store {
     /// Its person did something.
     pub async fn touch_session(&self, id_hash: &str, now: i64) -> Result<()> {
         self.execute(
-            &self.write,
+            &self.changes,
             "UPDATE session SET seen_at = ? WHERE id_hash = ? AND seen_at < ?",
             vec![now.into(), id_hash.into(), now.into()],
         )
@@ -82,7 +82,7 @@ impl Store {
 
     pub async fn close_session(&self, id_hash: &str) -> Result<()> {
         self.execute(
-            &self.write,
+            &self.changes,
             "DELETE FROM session WHERE id_hash = ?",
             vec![id_hash.into()],
         )

@@ -1,9 +1,9 @@
 //! Shards: their count, and the lease of each with its epoch. The database is what decides who holds a shard.
 
-use sea_orm::{ConnectionTrait, DatabaseTransaction, QueryResult, Value};
+use sea_orm::{ConnectionTrait, QueryResult, Value};
 
 use super::audit::{Actor, AuditEntry};
-use super::{Error, Result, Store, dialect, ids};
+use super::{Error, Result, Store, Transaction, dialect, ids};
 use carillon_scheduler::Millis;
 use serde_json::json;
 
@@ -77,7 +77,7 @@ impl Store {
         Ok(count)
     }
 
-    async fn create_shards(&self, tx: &DatabaseTransaction, count: i32) -> Result<i32> {
+    async fn create_shards(&self, tx: &Transaction, count: i32) -> Result<i32> {
         let values = vec!["shards".into(), count.to_string().into()];
         self.execute(
             tx,
@@ -220,7 +220,7 @@ impl Store {
     /// The fence of a claim: the first statement of its transaction, and the heartbeat of the lease at the same time.
     pub(super) async fn fence(
         &self,
-        tx: &DatabaseTransaction,
+        tx: &Transaction,
         shard: i32,
         epoch: i64,
         now: Millis,

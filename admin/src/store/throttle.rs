@@ -50,7 +50,7 @@ impl Store {
     }
 
     async fn try_attempt(&self, subjects: &[String], now: i64) -> Result<Attempt> {
-        let tx = self.begin().await?;
+        let tx = self.begin_change().await?;
         let text = format!(
             "SELECT failures, until_at FROM login_throttle WHERE subject = ?{}",
             self.for_update()
@@ -102,7 +102,7 @@ impl Store {
 
     /// The password was right: the account's count ends, the source's loses this attempt.
     pub async fn end_attempt(&self, account: &str, source: &str, now: i64) -> Result<()> {
-        let tx = self.begin().await?;
+        let tx = self.begin_change().await?;
         self.execute(
             &tx,
             "DELETE FROM login_throttle WHERE subject = ?",

@@ -6,7 +6,7 @@ use actix_web::error::ErrorUnauthorized;
 use actix_web::{FromRequest, HttpMessage, HttpRequest};
 use sha2::{Digest, Sha256};
 
-use crate::config::random_secret;
+use crate::config::{is_secret, random_secret};
 use crate::store::session::NewSession;
 use crate::store::{Result, Store};
 
@@ -51,6 +51,10 @@ pub async fn viewer(
     let Some(cookie) = request.cookie(COOKIE) else {
         return Ok(None);
     };
+    // A value that no session can have costs no question to the database.
+    if !is_secret(cookie.value()) {
+        return Ok(None);
+    }
     let id_hash = hash(cookie.value());
     let Some(session) = store.session(&id_hash, now, IDLE_MS).await? else {
         return Ok(None);

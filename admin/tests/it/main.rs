@@ -18,3 +18,4 @@ mod locks;
 mod ports;
 mod program;
 mod walls;
+mod wire;

@@ -1,9 +1,10 @@
 //! The next runs of a backfill.
 
+use crate::store::Transaction;
 use std::collections::HashSet;
 
 use carillon_scheduler::Millis;
-use sea_orm::{DatabaseTransaction, Value};
+use sea_orm::Value;
 
 use crate::store::row::Columns;
 use crate::store::{Result, Store, ids};
@@ -130,7 +131,7 @@ impl Store {
         })
     }
 
-    async fn open_count(&self, tx: &DatabaseTransaction, shard: i32, job_id: i64) -> Result<usize> {
+    async fn open_count(&self, tx: &Transaction, shard: i32, job_id: i64) -> Result<usize> {
         let text = "SELECT COUNT(*) FROM run WHERE shard = ? AND state IN (0, 1, 2) AND state < 9 AND job_id = ? AND cause = 4";
         let row = self
             .one(tx, text, vec![shard.into(), job_id.into()])
@@ -141,7 +142,7 @@ impl Store {
 
     async fn instants_after(
         &self,
-        tx: &DatabaseTransaction,
+        tx: &Transaction,
         id: i64,
         passed: Millis,
     ) -> Result<Vec<Millis>> {
@@ -154,20 +155,14 @@ impl Store {
             .collect()
     }
 
-    async fn finish(
-        &self,
-        tx: &DatabaseTransaction,
-        id: i64,
-        cancelled: bool,
-        now: Millis,
-    ) -> Result<()> {
+    async fn finish(&self, tx: &Transaction, id: i64, cancelled: bool, now: Millis) -> Result<()> {
         let text = "UPDATE backfill SET finished_at = ?, cancelled = ? WHERE id = ? AND finished_at IS NULL";
         self.execute(tx, text, vec![now.into(), cancelled.into(), id.into()])
             .await?;
         self.forget_instants(tx, id).await
     }
 
-    pub(super) async fn forget_instants(&self, tx: &DatabaseTransaction, id: i64) -> Result<()> {
+    pub(super) async fn forget_instants(&self, tx: &Transaction, id: i64) -> Result<()> {
         let text = "DELETE FROM backfill_instant WHERE backfill_id = ?";
         self.execute(tx, text, vec![id.into()]).await?;
         Ok(())

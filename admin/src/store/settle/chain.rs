@@ -1,8 +1,8 @@
 //! A fixed delay: its next instant is counted from the end of its last fire, so it hangs on a chain. Either its cursor
 //! stands in `job_clock`, or a run that is marked as `chained` is on its way; whoever ends that run sets the cursor.
 
+use crate::store::Transaction;
 use carillon_scheduler::Millis;
-use sea_orm::DatabaseTransaction;
 
 use crate::store::job_create::{CLOCK, clock_row};
 use crate::store::{Result, Store};
@@ -12,7 +12,7 @@ impl Store {
     /// that has a new cursor. The job's row must be locked.
     pub(super) async fn chain_on(
         &self,
-        tx: &DatabaseTransaction,
+        tx: &Transaction,
         job_id: i64,
         fire_no: i64,
         now: Millis,
@@ -31,7 +31,7 @@ impl Store {
     /// The cursor of a fixed delay whose last run ended at `ended_at`, if the job is enabled, has none, and has fires left.
     async fn set_delayed_cursor(
         &self,
-        tx: &DatabaseTransaction,
+        tx: &Transaction,
         job_id: i64,
         ended_at: Millis,
     ) -> Result<Option<i32>> {
@@ -57,7 +57,7 @@ impl Store {
     /// A link of the job's chain is on its way: its end will set the cursor.
     pub(in crate::store) async fn has_open_link(
         &self,
-        tx: &DatabaseTransaction,
+        tx: &Transaction,
         shard: i32,
         job_id: i64,
     ) -> Result<bool> {

@@ -3,10 +3,11 @@
 //! Parts are settled under a lock on their part 0, attempt 1: otherwise two last parts, settled at once, would each see the
 //! other open, and no child would run.
 
+use crate::store::Transaction;
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use carillon_scheduler::{Cause, Millis, RunState};
-use sea_orm::{DatabaseTransaction, QueryResult, Value};
+use sea_orm::{QueryResult, Value};
 
 use super::Then;
 use crate::store::row::Columns;
@@ -101,7 +102,7 @@ impl Store {
 
     /// Part 0, attempt 1 of each fire. They come before all other runs; a run of the list that is the first of another fire
     /// may still be locked by somebody the other way round, which ends as a deadlock that is tried again.
-    pub(super) async fn lock_fires(&self, tx: &DatabaseTransaction, ties: &Ties) -> Result<()> {
+    pub(super) async fn lock_fires(&self, tx: &Transaction, ties: &Ties) -> Result<()> {
         for fire in &ties.fires {
             let text = format!(
                 "SELECT id FROM run WHERE fire_no = ? AND job_id = ? AND cause = ? AND part = 0 AND attempt = 1{}",
@@ -115,7 +116,7 @@ impl Store {
     /// Records the children's runs of a fire, if all its parts have succeeded and they are not there yet.
     pub(super) async fn bear_children(
         &self,
-        tx: &DatabaseTransaction,
+        tx: &Transaction,
         fire: Fire,
         now: Millis,
         then: &mut Then,
@@ -145,7 +146,7 @@ impl Store {
         Ok(())
     }
 
-    async fn exists(&self, tx: &DatabaseTransaction, job_id: i64) -> Result<bool> {
+    async fn exists(&self, tx: &Transaction, job_id: i64) -> Result<bool> {
         let text = "SELECT id FROM job WHERE id = ?";
         Ok(self.one(tx, text, vec![job_id.into()]).await?.is_some())
     }
@@ -153,7 +154,7 @@ impl Store {
     /// A child's fire is known by its parent fire's first run, so there is one for each parent fire.
     async fn bear(
         &self,
-        tx: &DatabaseTransaction,
+        tx: &Transaction,
         id: i64,
         child: i64,
         first_id: i64,
@@ -180,7 +181,7 @@ impl Store {
     /// The parent's result, unless the child has parameters of its own.
     async fn hand_on(
         &self,
-        tx: &DatabaseTransaction,
+        tx: &Transaction,
         run_id: i64,
         child: i64,
         result: Option<&str>,

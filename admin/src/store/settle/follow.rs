@@ -1,7 +1,8 @@
 //! What follows from a settled run: the next attempt, an alarm, or the end of an attempt that is no longer needed.
 
+use crate::store::Transaction;
 use carillon_scheduler::{AlarmKind, RunState};
-use sea_orm::{DatabaseTransaction, Value};
+use sea_orm::Value;
 
 use super::children::Fire;
 use super::{Finding, FollowUp, Then};
@@ -21,7 +22,7 @@ fn may_retry(row: &Row, then: &Then) -> bool {
 impl Store {
     pub(super) async fn follow(
         &self,
-        tx: &DatabaseTransaction,
+        tx: &Transaction,
         row: &Row,
         finding: &Finding,
         state: RunState,
@@ -59,7 +60,7 @@ impl Store {
     /// The next attempt, a run of its own.
     async fn retry(
         &self,
-        tx: &DatabaseTransaction,
+        tx: &Transaction,
         row: &Row,
         finding: &Finding,
         follow_up: &FollowUp,
@@ -90,7 +91,7 @@ impl Store {
 
     async fn cancel_retries(
         &self,
-        tx: &DatabaseTransaction,
+        tx: &Transaction,
         row: &Row,
         follow_up: &FollowUp,
     ) -> Result<()> {
@@ -108,7 +109,7 @@ impl Store {
 
     async fn raise_for_run(
         &self,
-        tx: &DatabaseTransaction,
+        tx: &Transaction,
         row: &Row,
         finding: &Finding,
         state: RunState,

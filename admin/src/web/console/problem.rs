@@ -25,6 +25,8 @@ pub enum Problem {
     /// The node cannot take the request now.
     #[error("{0}")]
     Busy(&'static str),
+    #[error("The database needed more than 5 s for this page and stopped")]
+    TooSlow,
     /// Not for the reader, who gets a request id: it may name tables or addresses.
     #[error("{0}")]
     Internal(String),
@@ -41,6 +43,7 @@ impl Problem {
             Self::TooLarge(_) => "Nothing was changed. Go back and shorten it.",
             Self::Busy(_) => "Nothing was changed.",
             Self::Gone(_) => "",
+            Self::TooSlow => "Narrow the list by job, app, state or time.",
             Self::Internal(_) => {
                 "Nothing is known about the outcome of what you did. Try again; if it stays, look for the request id in the log."
             }
@@ -57,6 +60,7 @@ impl ResponseError for Problem {
             Self::Gone(_) => StatusCode::GONE,
             Self::TooLarge(_) => StatusCode::PAYLOAD_TOO_LARGE,
             Self::Busy(_) => StatusCode::SERVICE_UNAVAILABLE,
+            Self::TooSlow => StatusCode::SERVICE_UNAVAILABLE,
             Self::Internal(_) => StatusCode::INTERNAL_SERVER_ERROR,
         }
     }
@@ -69,6 +73,9 @@ impl ResponseError for Problem {
 
 impl From<store::Error> for Problem {
     fn from(error: store::Error) -> Self {
+        if error.is_too_slow() {
+            return Self::TooSlow;
+        }
         Self::Internal(error.to_string())
     }
 }

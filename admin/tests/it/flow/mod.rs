@@ -18,6 +18,7 @@ mod doubt;
 mod edits;
 mod explain;
 mod fires;
+mod full_pools;
 mod gaps;
 mod hard;
 mod hard_cases;

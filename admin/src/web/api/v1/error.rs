@@ -62,6 +62,11 @@ pub const CODES: &[(&str, u16, &str)] = &[
         "the executor could not be asked",
     ),
     (
+        "too_slow",
+        503,
+        "the database needed too long for this and stopped; ask for less: by job, app, state or time",
+    ),
+    (
         "unavailable",
         503,
         "the database is away or too busy, or the node has no memory for the body; try again",
@@ -178,6 +183,13 @@ impl From<store::Error> for Error {
             },
             E::Refused(error) => error.into(),
             E::Busy => Self::unavailable(error.to_string()),
+            _ if error.is_too_slow() => {
+                tracing::warn!(%error, "a call of the management API asked for too much at once");
+                Self::new(
+                    "too_slow",
+                    "the database needed more than 5 s for this and stopped; narrow it by job, app, state or time",
+                )
+            }
             _ if error.is_transient() => {
                 tracing::warn!(%error, "a call of the management API found the database away");
                 Self::unavailable("the database cannot be reached; try again")
