@@ -20,13 +20,19 @@ pub(crate) struct AdminClient {
     preferred: AtomicUsize,
 }
 
+/// Which process and which journal an executor is.
+pub(crate) struct Identity<'a> {
+    pub(crate) boot_id: &'a str,
+    pub(crate) journal_id: &'a str,
+}
+
 impl AdminClient {
-    /// `token` and `app` go with every request, so do `boot_id` and what the executor says of itself.
+    /// `token` and `app` go with every request, so do `identity` and what the executor says of itself.
     pub(crate) fn new(
         bases: Vec<String>,
         token: &str,
         app: &str,
-        boot_id: &str,
+        identity: Identity<'_>,
         said: &[(&'static str, String)],
     ) -> Result<Self, Error> {
         let mut all = HeaderMap::new();
@@ -37,7 +43,8 @@ impl AdminClient {
         let own = [
             ("token", headers::TOKEN, token),
             ("app", headers::APP, app),
-            ("boot id", headers::BOOT_ID, boot_id),
+            ("boot id", headers::BOOT_ID, identity.boot_id),
+            ("journal id", headers::JOURNAL_ID, identity.journal_id),
             (
                 "capabilities",
                 headers::CAPABILITIES,

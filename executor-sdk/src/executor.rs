@@ -13,7 +13,7 @@ use tokio::task::JoinSet;
 use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 
-use crate::admin_client::AdminClient;
+use crate::admin_client::{AdminClient, Identity};
 use crate::intake::Intake;
 use crate::job_log::JobLogs;
 use crate::journal::{Journal, Recovered, Written};
@@ -95,13 +95,7 @@ impl Executor {
         let data = settings.data_dir.clone().unwrap_or_else(default);
         let boot_id = format!("{:032x}", rand::random::<u128>());
         let bases = std::mem::take(&mut settings.admins);
-        let admins = AdminClient::new(
-            bases,
-            &settings.token,
-            &settings.app,
-            &boot_id,
-            &settings.said.headers()?,
-        )?;
+        let said = settings.said.headers()?;
         settings.handlers()?;
         make_private(&data)?;
         let lock = lock(&data)?;
@@ -114,6 +108,16 @@ impl Executor {
             settings.durability,
             starter,
             outbox.clone(),
+        )?;
+        let admins = AdminClient::new(
+            bases,
+            &settings.token,
+            &settings.app,
+            Identity {
+                boot_id: &boot_id,
+                journal_id: &recovered.journal_id,
+            },
+            &said,
         )?;
         let ledger = Arc::new(Ledger::default());
         ledger.restore(&recovered);
@@ -173,6 +177,7 @@ impl Executor {
         let endpoints = Endpoints {
             token: self.settings.token_check(),
             boot_id: self.handle.boot_id.clone(),
+            journal_id: self.recovered.journal_id.clone(),
             intake: Intake {
                 handlers,
                 lanes: Arc::clone(&lanes),

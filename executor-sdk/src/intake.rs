@@ -25,6 +25,8 @@ pub(crate) enum Reply {
     Already(&'static str),
     /// It was not taken, certainly.
     Refused(String),
+    /// It was sent to another journal before, and is not known here.
+    OtherJournal,
 }
 
 pub(crate) struct Intake {

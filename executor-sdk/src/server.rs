@@ -8,7 +8,9 @@ use actix_web::dev::{Payload, Server};
 use actix_web::http::header::{CONTENT_ENCODING, CONTENT_TYPE, HeaderMap};
 use actix_web::web::{self, Bytes, Data, PayloadConfig};
 use actix_web::{App, FromRequest, HttpRequest, HttpResponse, HttpServer};
-use carillon_protocol::{Answer, JobRef, LogRequest, RunRequest, WRONG_TOKEN, headers};
+use carillon_protocol::{
+    Answer, JobRef, LogRequest, OTHER_JOURNAL, RunRequest, WRONG_TOKEN, headers,
+};
 use futures_util::future::LocalBoxFuture;
 use serde::de::DeserializeOwned;
 use tokio::sync::{Notify, mpsc};
@@ -31,6 +33,7 @@ const KILLED: &str = "scheduling center kill job.";
 pub(crate) struct Endpoints {
     pub(crate) token: TokenCheck,
     pub(crate) boot_id: String,
+    pub(crate) journal_id: String,
     pub(crate) intake: Intake,
     pub(crate) ledger: Arc<Ledger>,
     pub(crate) logs: JobLogs,
@@ -140,7 +143,10 @@ async fn run(
 ) -> Result<HttpResponse, actix_web::Error> {
     let meta = meta(request.headers()).map_err(refusal)?;
     let run: RunRequest = body.parse()?;
-    let reply = endpoints.intake.run(run, meta, &home).await;
+    let reply = match endpoints.is_for_another_journal(request.headers(), run.log_id) {
+        true => Reply::OtherJournal,
+        false => endpoints.intake.run(run, meta, &home).await,
+    };
     let mut response = HttpResponse::Ok();
     response
         .insert_header((CONTENT_TYPE, "application/json"))
@@ -151,7 +157,21 @@ async fn run(
             .insert_header((headers::RUN_STATE, state))
             .json(Answer::ok().with_msg(format!("already have it: {state}"))),
         Reply::Refused(reason) => response.json(Answer::fail(reason)),
+        Reply::OtherJournal => response.json(Answer {
+            code: OTHER_JOURNAL,
+            ..Answer::fail("this executor keeps another journal and does not know the run")
+        }),
     })
+}
+
+impl Endpoints {
+    /// The run was sent to another journal before. Whether it ran there is not known here, so it must not begin; unless
+    /// it came here as well.
+    fn is_for_another_journal(&self, from: &HeaderMap, log_id: i64) -> bool {
+        let meant = from.get(headers::JOURNAL_ID);
+        meant.is_some_and(|meant| meant.as_bytes() != self.journal_id.as_bytes())
+            && self.ledger.phase(log_id).is_none()
+    }
 }
 
 async fn beat(_: Trusted) -> HttpResponse {

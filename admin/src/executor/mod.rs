@@ -14,7 +14,7 @@ use reqwest::{Client, RequestBuilder, Url};
 use serde::Serialize;
 
 pub use outcome::Outcome;
-pub use wire::{LogAnswer, LogPage, RunRequest, SUCCESS, TIMEOUT};
+pub use wire::{LogAnswer, LogPage, OTHER_JOURNAL, RunRequest, SUCCESS, TIMEOUT};
 
 /// The capability of an executor that may be sent a run again.
 pub const KEEPS_A_JOURNAL: &str = headers::CAPABILITY_IDEM;
@@ -40,6 +40,8 @@ pub struct RunHeaders<'a> {
     pub attempt: i32,
     pub epoch: i64,
     pub not_after: i64,
+    /// When it is sent again: the only journal that may take it.
+    pub journal_id: Option<&'a str>,
 }
 
 /// What an executor has of a run.
@@ -83,13 +85,16 @@ impl ExecutorClient {
         request: &RunRequest,
         about: &RunHeaders<'_>,
     ) -> Outcome {
-        let call = self
+        let mut call = self
             .post(address, "run", about.app, request)
             .header(headers::FIRE_KEY, &about.fire_key)
             .header(headers::SCHEDULED_AT, about.scheduled_at)
             .header(headers::ATTEMPT, about.attempt)
             .header(headers::EPOCH, about.epoch)
             .header(headers::NOT_AFTER, about.not_after);
+        if let Some(journal_id) = about.journal_id {
+            call = call.header(headers::JOURNAL_ID, journal_id);
+        }
         outcome::of_run(call, request.log_id).await
     }
 

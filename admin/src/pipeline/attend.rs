@@ -138,6 +138,8 @@ impl Pipeline {
             return Err(Error::Executor("it is not known where the run is".into()));
         };
         let job_id = i32::try_from(run.job_id).map_err(|_| Error::MissingJob)?;
+        self.registered(app, address)
+            .map_err(|error| Error::Executor(error.to_string()))?;
         match self.client.kill(address, app, job_id, run.run_id).await {
             executor::Outcome::Accepted => Ok(()),
             executor::Outcome::Refused { message, .. } => {
@@ -173,6 +175,8 @@ impl Pipeline {
                 )),
             };
         };
+        self.registered(app, address)
+            .map_err(|error| Error::NoLog(error.to_string()))?;
         let answer = self
             .client
             .read_log(address, app, run_id, run.due_at, i64::from(from))
@@ -181,7 +185,7 @@ impl Pipeline {
             Ok(LogAnswer::Page(page)) => Ok(as_page(from, page, run.state)),
             Ok(LogAnswer::NoLog) => Err(Error::NoLog("this executor keeps no log".into())),
             // It has not begun to write; a run that goes on may still.
-            Err(_) if run.state.is_open() && self.is_live(app, address) => Ok(LogPage {
+            Err(_) if run.state.is_open() => Ok(LogPage {
                 from,
                 to: from - 1,
                 content: String::new(),
@@ -189,13 +193,6 @@ impl Pipeline {
             }),
             Err(why) => Err(Error::NoLog(format!("{address}: {why}"))),
         }
-    }
-
-    fn is_live(&self, app: &str, address: &str) -> bool {
-        self.executors
-            .live(app, self.clock.now())
-            .iter()
-            .any(|candidate| candidate.address == address)
     }
 }
 

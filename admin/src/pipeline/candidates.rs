@@ -34,9 +34,13 @@ impl CandidateSet {
         &self.addresses
     }
 
+    pub fn is_kept(&self) -> bool {
+        self.kept.load(Ordering::Relaxed)
+    }
+
     /// Writes it down the first time. A failure spoils only what is shown; the next mark tries again.
     pub async fn keep(&self, store: &Store) -> store::Result<()> {
-        if !self.kept.load(Ordering::Relaxed) {
+        if !self.is_kept() {
             let addresses = serde_json::to_string(&self.addresses).unwrap_or_default();
             store.keep_candidates(self.id, &addresses).await?;
             self.kept.store(true, Ordering::Relaxed);

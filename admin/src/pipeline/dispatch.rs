@@ -47,13 +47,42 @@ pub async fn dispatch(pipeline: &Arc<Pipeline>, due: Vec<Waiting>) {
             return due.into_iter().for_each(|run| wait(pipeline, run));
         }
     };
-    let due = overlap::admit(pipeline, &jobs, due).await;
+    let (free, guarded) = overlap::split(pipeline, &jobs, due);
     let mut crowd = Crowd::default();
-    let verdicts = due.into_iter().map(|run| {
-        let verdict = crowd.route(pipeline, &jobs, &run);
-        (run, verdict)
-    });
-    follow(pipeline, verdicts).await;
+    let mut route = |runs: Vec<Waiting>| -> Vec<(Waiting, Verdict)> {
+        let verdicts = runs.into_iter().map(|run| {
+            let verdict = crowd.route(pipeline, &jobs, &run);
+            (run, verdict)
+        });
+        verdicts.collect()
+    };
+    // What needs nothing but its mark goes first: it does not wait for what others need of the database.
+    let mut later = follow(pipeline, route(free).into_iter()).await;
+    let admitted = overlap::admit(pipeline, &jobs, guarded).await;
+    later.extend(follow(pipeline, route(admitted).into_iter()).await);
+    later.work(pipeline).await;
+}
+
+/// What a batch leaves to be done after its marks.
+#[derive(Default)]
+struct Later {
+    /// Broadcasts, and their executors.
+    broadcasts: Vec<(Waiting, Vec<String>)>,
+    notes: choice::Notes,
+}
+
+impl Later {
+    fn extend(&mut self, other: Self) {
+        self.broadcasts.extend(other.broadcasts);
+        self.notes.extend(other.notes);
+    }
+
+    async fn work(self, pipeline: &Arc<Pipeline>) {
+        for (run, addresses) in self.broadcasts {
+            expand(pipeline, run, &addresses).await;
+        }
+        self.notes.write(pipeline).await;
+    }
 }
 
 /// What has come back from probes: as what is due, but its candidates are in their order already. A definition that was
@@ -84,10 +113,15 @@ async fn answered(pipeline: &Arc<Pipeline>, mut answered: Vec<Answered>) {
             verdicts.push((run, verdict));
         }
     }
-    follow(pipeline, verdicts.into_iter()).await;
+    let later = follow(pipeline, verdicts.into_iter()).await;
+    later.work(pipeline).await;
 }
 
-async fn follow(pipeline: &Arc<Pipeline>, verdicts: impl Iterator<Item = (Waiting, Verdict)>) {
+async fn follow(
+    pipeline: &Arc<Pipeline>,
+    verdicts: impl Iterator<Item = (Waiting, Verdict)>,
+) -> Later {
+    let mut later = Later::default();
     let mut routed = Vec::with_capacity(verdicts.size_hint().0);
     for (run, verdict) in verdicts {
         match verdict {
@@ -98,7 +132,7 @@ async fn follow(pipeline: &Arc<Pipeline>, verdicts: impl Iterator<Item = (Waitin
                 choice,
             }),
             Verdict::Ask(question) => probe::spawn(pipeline, *question),
-            Verdict::Expand(addresses) => expand(pipeline, run, &addresses).await,
+            Verdict::Expand(addresses) => later.broadcasts.push((run, addresses)),
             Verdict::Wait | Verdict::Full => wait(pipeline, run),
             Verdict::WaitFor(pause) => {
                 pipeline.overlaps.has_not_gone(&run);
@@ -107,16 +141,19 @@ async fn follow(pipeline: &Arc<Pipeline>, verdicts: impl Iterator<Item = (Waitin
             Verdict::NoExecutor(message, story) => no_executor(pipeline, &run, message, &story),
         }
     }
-    let choices = routed.iter().map(|routed| {
-        let address = routed.candidates[0].address.as_str();
-        (routed.run.job_id, address, &routed.choice)
-    });
-    choice::keep(pipeline, choices).await;
+    for routed in &routed {
+        later.notes.add(
+            routed.run.job_id,
+            &routed.candidates[0].address,
+            &routed.choice,
+        );
+    }
     let mut routed = routed.into_iter().peekable();
     while routed.peek().is_some() {
         let batch: Vec<Routed> = routed.by_ref().take(BATCH).collect();
         mark(pipeline, batch).await;
     }
+    later
 }
 
 /// A shard that was lost takes its entries with it: the rows are there for its next holder.

@@ -156,7 +156,26 @@ impl Grace {
 /// Longer without the database than this, and leases count anew from its return.
 const OUTAGE_MS: i64 = 5_000;
 
+/// An address that requests carried the access token to, and that is nobody's who registered.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{address} is no longer registered as an executor of {app}, so it is not called")]
+pub struct NotRegistered {
+    address: String,
+    app: String,
+}
+
 impl Pipeline {
+    /// Every request to an executor carries the access token. An address that is no longer registered may belong to
+    /// another program by now: whoever calls an address that was read from a run's row asks here first.
+    pub(super) fn registered(&self, app: &str, address: &str) -> Result<Candidate, NotRegistered> {
+        let live = self.executors.live(app, self.clock.now());
+        let found = live.into_iter().find(|it| it.address == address);
+        found.ok_or_else(|| NotRegistered {
+            address: address.to_owned(),
+            app: app.to_owned(),
+        })
+    }
+
     /// The database answers just now. After a longer silence (its own, or a pause of this process) nobody could be heard
     /// meanwhile, and leases count anew.
     pub(super) fn heard(&self) {

@@ -8,7 +8,7 @@ mod ask;
 
 pub use ask::has_begun;
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -21,10 +21,14 @@ use super::periodic::Periodic;
 use super::settings::ms;
 use crate::runtime::Service;
 use crate::store;
+use crate::store::in_doubt::PAGE;
 use crate::store::settle::Finding;
 
-/// Questions of one look at a shard.
-const AT_MOST: i64 = 500;
+/// Runs of one address that are asked about at once. Of those of an executor that answers nothing the next ones wait for
+/// the limit of a request; they must not keep others waiting.
+const OF_EACH_ADDRESS: usize = 16;
+/// Runs that are asked about at once, of all addresses together: so many tasks, whatever is registered.
+const AT_ONCE: usize = 1_024;
 
 /// Shards are seldom taken alone.
 pub(super) const TAKEN_TOGETHER: Duration = Duration::from_millis(200);
@@ -33,22 +37,35 @@ const FORGOTTEN_AFTER: Duration = Duration::from_secs(24 * 3600);
 
 pub struct Resolve {
     pipeline: Arc<Pipeline>,
-    /// Runs that are asked about just now.
-    asking: Arc<Mutex<HashSet<i64>>>,
+    asking: Arc<Mutex<Questions>>,
     /// What can wait.
     housekeeping: Periodic,
+}
+
+/// Runs that are asked about just now, and how many of each address.
+#[derive(Default)]
+struct Questions {
+    runs: HashSet<i64>,
+    by_address: HashMap<String, usize>,
 }
 
 /// A run is asked about while this lives.
 struct Asking {
     run_id: i64,
-    all: Arc<Mutex<HashSet<i64>>>,
+    address: String,
+    all: Arc<Mutex<Questions>>,
 }
 
 impl Drop for Asking {
     fn drop(&mut self) {
         let mut all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
-        all.remove(&self.run_id);
+        all.runs.remove(&self.run_id);
+        if let Some(count) = all.by_address.get_mut(&self.address) {
+            *count -= 1;
+            if *count == 0 {
+                all.by_address.remove(&self.address);
+            }
+        }
     }
 }
 
@@ -62,11 +79,17 @@ impl Resolve {
     }
 
     /// None: it is asked about already, or too many are.
-    fn may_ask(&self, run_id: i64) -> Option<Asking> {
+    fn may_ask(&self, run_id: i64, address: String) -> Option<Asking> {
         let mut all = self.asking.lock().unwrap_or_else(PoisonError::into_inner);
-        let may = all.len() < ask::AT_ONCE && all.insert(run_id);
-        may.then(|| Asking {
+        let of_address = all.by_address.get(&address).copied().unwrap_or(0);
+        let has_room = all.runs.len() < AT_ONCE && of_address < OF_EACH_ADDRESS;
+        if !has_room || !all.runs.insert(run_id) {
+            return None;
+        }
+        all.by_address.insert(address.clone(), of_address + 1);
+        Some(Asking {
             run_id,
+            address,
             all: self.asking.clone(),
         })
     }
@@ -98,11 +121,18 @@ impl Resolve {
         let pipeline = &self.pipeline;
         let settings = &pipeline.settings;
         let over = pipeline.clock.now() - ms(settings.unknown_after);
-        let due = pipeline.store.unanswered(shard, over, AT_MOST).await?;
-        let is_all = (due.len() as i64) < AT_MOST;
+        let store = &pipeline.store;
+        let due = store.unanswered(shard, over, OF_EACH_ADDRESS).await?;
+        let mut by_address: HashMap<Option<&str>, usize> = HashMap::new();
+        for (_, address) in &due {
+            *by_address.entry(address.as_deref()).or_default() += 1;
+        }
+        // An address with fewer than its share has no more than these.
+        let is_all =
+            (due.len() as i64) < PAGE && by_address.values().all(|count| *count < OF_EACH_ADDRESS);
         let mut asked = true;
-        for run_id in due {
-            let Some(asking) = self.may_ask(run_id) else {
+        for (run_id, address) in due {
+            let Some(asking) = self.may_ask(run_id, address.unwrap_or_default()) else {
                 asked = false;
                 continue;
             };

@@ -40,8 +40,6 @@ pub(super) fn cancel_values(
     }
 }
 
-pub(super) const UNANSWERED: &str = "SELECT id FROM run WHERE shard = ? AND state = 1 AND state < 9 AND marked_at < ? ORDER BY id LIMIT ?";
-
 pub(super) const NEXT_UNANSWERED: &str =
     "SELECT MIN(marked_at) FROM run WHERE shard = ? AND state = 1 AND state < 9 AND marked_at >= ?";
 
@@ -111,17 +109,6 @@ impl Store {
         )
         .await?;
         Ok(())
-    }
-
-    /// Runs of a shard that were marked before `marked_before` and of which nothing was heard.
-    pub async fn unanswered(
-        &self,
-        shard: i32,
-        marked_before: Millis,
-        limit: i64,
-    ) -> Result<Vec<i64>> {
-        let values = vec![shard.into(), marked_before.into(), limit.into()];
-        self.ids_of(self.hot_reads(), UNANSWERED, values).await
     }
 
     /// When the earliest of the others was marked.

@@ -66,6 +66,13 @@ const ADD_STORIES: Text = Text {
             d MEDIUMTEXT PATH '$[1]')) AS u",
 };
 
+const ADD_STICKY: Text = Text {
+    sqlite: "INSERT INTO sticky (job_id, address, chosen_at) SELECT u.value->>0, u.value->>1, ? FROM json_each(?) AS u",
+    postgres: "INSERT INTO sticky (job_id, address, chosen_at) SELECT u.id, u.a, ?::bigint FROM unnest(?::bigint[], ?::text[]) AS u(id, a)",
+    mysql: "INSERT INTO sticky (job_id, address, chosen_at) SELECT u.id, u.a, ? FROM JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$[0]', \
+            a VARCHAR(255) PATH '$[1]')) AS u",
+};
+
 impl Store {
     /// Keeps a set of addresses under its id, if it is not there yet.
     pub async fn keep_candidates(&self, id: i64, addresses: &str) -> Result<()> {
@@ -153,28 +160,34 @@ impl Store {
             .collect()
     }
 
-    /// The job's runs go to another executor from now on.
+    /// The runs of these jobs go to other executors from now on. Three statements, however many jobs.
     pub async fn set_sticky(
         &self,
-        job_id: i64,
-        address: &str,
+        moved: &[(i64, String)],
         now: carillon_scheduler::Millis,
     ) -> Result<()> {
-        let values = || vec![address.into(), now.into(), job_id.into()];
-        let text = "UPDATE sticky SET address = ?, chosen_at = ? WHERE job_id = ?";
-        if self
-            .execute(&self.write, text, values())
-            .await?
-            .rows_affected()
-            > 0
-        {
+        if moved.is_empty() {
             return Ok(());
         }
-        let text = "INSERT INTO sticky (address, chosen_at, job_id) VALUES (?, ?, ?)";
-        match self.execute(&self.write, text, values()).await {
-            Err(error) if !error.is_unique_violation() => Err(error),
-            _ => Ok(()),
-        }
+        let mut moved = moved.to_vec();
+        moved.sort_unstable();
+        let ids: Vec<i64> = moved.iter().map(|(id, _)| *id).collect();
+        let (_, value) = dialect::id_list(self.backend, &ids);
+        let tx = self.begin().await?;
+        let text = dialect::delete_by_id(self.backend, "sticky", "job_id");
+        self.execute(&tx, &text, vec![value]).await?;
+        let list: Vec<Value> = match self.backend {
+            DbBackend::Postgres => {
+                let addresses = moved.into_iter().map(|(_, address)| address);
+                vec![ids.into(), addresses.collect::<Vec<_>>().into()]
+            }
+            _ => vec![serde_json::to_string(&moved).unwrap_or_default().into()],
+        };
+        let values = std::iter::once(now.into()).chain(list).collect();
+        self.execute(&tx, ADD_STICKY.of(self.backend), values)
+            .await?;
+        tx.commit().await?;
+        Ok(())
     }
 
     /// How many runs each address has that may be under way there: marked or accepted, and not ended.

@@ -1,8 +1,9 @@
 //! What a job's fires have to know of each other.
 
 use carillon_scheduler::{Cause, Millis, RunState};
-use sea_orm::QueryResult;
+use sea_orm::{DbBackend, QueryResult, Value};
 
+use super::dialect::Text;
 use super::row::Columns;
 use super::{Result, Store, dialect};
 
@@ -19,6 +20,14 @@ pub struct Other {
     /// Its row says that it waits for an earlier fire.
     pub waits: bool,
 }
+
+/// One statement for all of them, by their keys.
+pub(super) const NOTE: Text = Text {
+    sqlite: "UPDATE run SET reason = ? WHERE id IN (SELECT u.value FROM json_each(?) AS u) AND +state = 0",
+    postgres: "UPDATE run SET reason = ? WHERE id IN (SELECT unnest(?::bigint[])) AND state + 0 = 0",
+    mysql: "UPDATE JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$')) AS u STRAIGHT_JOIN run FORCE INDEX (PRIMARY) ON run.id = u.id \
+            SET run.reason = ? WHERE run.state = 0",
+};
 
 impl Store {
     /// The runs of these jobs of a shard that are `claimed`, `sending` or `running`.
@@ -41,13 +50,20 @@ impl Store {
         }
         let mut run_ids = run_ids.to_vec();
         run_ids.sort_unstable();
-        for id in run_ids {
-            let text = "UPDATE run SET reason = ? WHERE id = ? AND state = 0";
-            let reason = waits.then_some("overlap");
-            self.execute(&self.write, text, vec![reason.into(), id.into()])
-                .await?;
+        let (_, list) = dialect::id_list(self.backend, &run_ids);
+        let reason = Value::from(waits.then_some("overlap"));
+        let values = match self.backend {
+            DbBackend::MySql => vec![list, reason],
+            _ => vec![reason, list],
+        };
+        let mut tries = 0;
+        loop {
+            let text = NOTE.of(self.backend);
+            match self.execute(&self.write, text, values.clone()).await {
+                Err(error) if error.is_lock_conflict() && tries < 3 => tries += 1,
+                other => return other.map(|_| ()),
+            }
         }
-        Ok(())
     }
 }
 

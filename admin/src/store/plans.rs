@@ -3,8 +3,8 @@
 use sea_orm::DbBackend;
 
 use super::{
-    adopt, attend, check, choice, claim, definition, give_back, mark, pending, prune, run_lock,
-    settle, watch,
+    adopt, attend, check, choice, claim, definition, give_back, in_doubt, mark, pending, prune,
+    run_lock, settle, watch,
 };
 
 /// Name and text, parameters as `?`.
@@ -28,7 +28,7 @@ pub fn texts(backend: DbBackend) -> Vec<(&'static str, &'static str)> {
         ("lock_runs", of(run_lock::LOCK_RUNS)),
         ("cancel_retries", settle::follow::CANCEL_RETRIES),
         ("active", of(choice::ACTIVE)),
-        ("unanswered", attend::UNANSWERED),
+        ("unanswered", in_doubt::UNANSWERED),
         ("next_unanswered", attend::NEXT_UNANSWERED),
         // Made for a table; the test that asks runs once.
         (

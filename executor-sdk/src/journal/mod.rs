@@ -4,6 +4,7 @@
 //! second cost a few dozen syncs and nobody waits for more than two. The invariant: a run is answered "accepted" only
 //! after its line is durable, and a result is called back only after its line is.
 
+mod identity;
 mod past;
 mod queue;
 mod record;
@@ -38,6 +39,8 @@ pub enum Durability {
 /// What the journal of an earlier process held.
 #[derive(Default)]
 pub(crate) struct Recovered {
+    /// Which journal it is, across restarts.
+    pub(crate) journal_id: String,
     /// Results that no admin has; among them "interrupted" for the runs that were cut off.
     pub(crate) unreported: Vec<CallbackItem>,
     /// Results that an admin has.

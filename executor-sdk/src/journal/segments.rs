@@ -6,6 +6,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use super::identity;
 use super::past::Past;
 use super::record::Record;
 use super::{Durability, Recovered};
@@ -56,6 +57,7 @@ impl Segments {
         let fail = |source| Error::data(folder, source);
         fs::create_dir_all(folder).map_err(fail)?;
         let numbers = numbers(folder).map_err(fail)?;
+        let journal_id = identity::of(folder, !numbers.is_empty()).map_err(fail)?;
         let mut past = Past::default();
         for &number in &numbers {
             past.read(&path(folder, number)).map_err(fail)?;
@@ -71,7 +73,8 @@ impl Segments {
             closed: VecDeque::new(),
             open: HashSet::new(),
         };
-        let (recovered, lines) = past.close();
+        let (mut recovered, lines) = past.close();
+        recovered.journal_id = journal_id;
         let open = recovered.unreported.iter().map(|item| item.log_id);
         segments.open.extend(open);
         segments.append(&lines, true).map_err(fail)?;

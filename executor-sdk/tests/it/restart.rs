@@ -2,6 +2,7 @@
 
 use std::fs::{self, OpenOptions};
 use std::io::Write;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 
 use carillon_protocol::headers;
@@ -79,12 +80,7 @@ async fn a_crash_in_mid_line_loses_that_line_only() {
     admin.result(1).await;
     worker.crash().await;
     let journal = data.path().join("journal");
-    let file = fs::read_dir(&journal)
-        .unwrap()
-        .next()
-        .unwrap()
-        .unwrap()
-        .path();
+    let file = files(&journal).remove(0);
     let mut file = OpenOptions::new().append(true).open(file).unwrap();
     file.write_all(b"A 99 17900").unwrap();
 
@@ -101,11 +97,15 @@ async fn a_crash_in_mid_line_loses_that_line_only() {
         .await;
     assert_eq!(lower.msg(), "attempt 2 of this fire was here already");
     worker.crash().await;
-    assert_eq!(
-        fs::read_dir(&journal).unwrap().count(),
-        1,
-        "restarts leave one file"
-    );
+    assert_eq!(files(&journal).len(), 1, "restarts leave one file");
+}
+
+/// Of the journal's lines; its id lies beside them.
+fn files(journal: &Path) -> Vec<PathBuf> {
+    let all = fs::read_dir(journal).unwrap();
+    let paths = all.map(|entry| entry.unwrap().path());
+    let is_log = |path: &PathBuf| path.extension().is_some_and(|it| it == "log");
+    paths.filter(is_log).collect()
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -142,4 +142,46 @@ async fn acknowledged(data: &TempDir, log_id: i64) {
     tokio::time::timeout(crate::admin::LIMIT, written)
         .await
         .unwrap();
+}
+
+// covers: F4
+#[tokio::test(flavor = "multi_thread")]
+async fn a_journal_keeps_its_id_and_takes_no_run_that_was_sent_to_another() {
+    let (admin, data) = (StubAdmin::start().await, TempDir::new().unwrap());
+    let announced = || {
+        let calls = admin.calls.borrow();
+        let beats = calls.iter().filter(|call| call.path == "/api/registry");
+        let last = beats.last().unwrap();
+        last.headers[&headers::JOURNAL_ID.to_lowercase()].clone()
+    };
+    let worker = Worker::start(&admin, &data).await;
+    let first = announced();
+    worker.crash().await;
+    let worker = Worker::start(&admin, &data).await;
+    assert_eq!(
+        announced(),
+        first,
+        "the journal is the same after a restart"
+    );
+    worker.crash().await;
+
+    let empty = TempDir::new().unwrap();
+    let worker = Worker::start(&admin, &empty).await;
+    let second = announced();
+    assert_ne!(second, first);
+    let again = |id: &str| [(headers::JOURNAL_ID, id.to_owned())];
+    let body = to_value(run(1, "gate")).unwrap();
+    let refused = worker.post("/run", &body, &again(&first)).await;
+    assert_eq!(
+        (refused.code(), refused.msg()),
+        (
+            412,
+            "this executor keeps another journal and does not know the run"
+        )
+    );
+    let taken = worker.post("/run", &body, &again(&second)).await;
+    assert_eq!(taken.code(), 200);
+    let known = worker.post("/run", &body, &again(&first)).await;
+    assert_eq!(known.code(), 200, "it has the run already");
+    worker.started(1).await;
 }

@@ -4,6 +4,7 @@
 //! answer to a probe, an executor that was passed over, a request that was not written) has a story; stories are
 //! written beside the results, many at a time, and losing one in a crash loses nothing that decides anything.
 
+use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use carillon_scheduler::RouteStrategy;
@@ -102,16 +103,41 @@ impl Stories {
     }
 }
 
-/// Before the marks of a batch: sets of candidates that are new, and where sticky jobs go now.
-pub async fn keep(pipeline: &Pipeline, choices: impl Iterator<Item = (i64, &str, &Choice)>) {
-    for (job_id, address, choice) in choices {
-        if let Err(error) = choice.set.keep(&pipeline.store).await {
-            tracing::warn!(%error, "a set of candidates could not be kept yet");
+/// What is kept of the choices of a batch, after its marks: no run waits for it, and losing it in a crash costs a name in
+/// a list, or one run of a sticky job that goes back to the executor before.
+#[derive(Default)]
+pub struct Notes {
+    sets: HashMap<i64, Arc<CandidateSet>>,
+    /// By job: the latest address.
+    sticky: HashMap<i64, String>,
+}
+
+impl Notes {
+    pub fn add(&mut self, job_id: i64, address: &str, choice: &Choice) {
+        if !choice.set.is_kept() {
+            self.sets.insert(choice.set.id, choice.set.clone());
         }
         if choice.moves {
-            let now = pipeline.clock.now();
-            if let Err(error) = pipeline.store.set_sticky(job_id, address, now).await {
-                tracing::warn!(%error, job.id = job_id, "where a sticky job goes could not be kept");
+            self.sticky.insert(job_id, address.to_owned());
+        }
+    }
+
+    pub fn extend(&mut self, later: Self) {
+        self.sets.extend(later.sets);
+        self.sticky.extend(later.sticky);
+    }
+
+    pub async fn write(self, pipeline: &Pipeline) {
+        for set in self.sets.values() {
+            if let Err(error) = set.keep(&pipeline.store).await {
+                tracing::warn!(%error, "a set of candidates could not be kept yet");
+            }
+        }
+        let moved: Vec<(i64, String)> = self.sticky.into_iter().collect();
+        let now = pipeline.clock.now();
+        if let Err(error) = pipeline.store.set_sticky(&moved, now).await {
+            tracing::warn!(%error, jobs = moved.len(), "where sticky jobs go could not be kept");
+            for (job_id, _) in moved {
                 pipeline.histories.forget(job_id);
             }
         }

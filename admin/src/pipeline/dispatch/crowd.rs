@@ -17,10 +17,11 @@ pub struct Crowd<'a>(HashSet<&'a str>);
 impl<'a> Crowd<'a> {
     pub fn route(&mut self, pipeline: &Pipeline, jobs: &'a ById, run: &Waiting) -> Verdict {
         let job = jobs.get(&run.job_id).filter(|job| goes_anywhere(job, run));
-        let Some(app) = job.map(|job| job.stored.app.as_str()) else {
+        let Some(job) = job else {
             return route(pipeline, jobs, run);
         };
-        if self.0.contains(app) && has_patience(pipeline, run) {
+        let app = job.stored.app.as_str();
+        if self.0.contains(app) && has_patience(pipeline, job, run) {
             pipeline.metrics.saturated.inc();
             return Verdict::Full;
         }

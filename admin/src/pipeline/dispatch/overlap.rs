@@ -15,11 +15,16 @@ use crate::store;
 use crate::store::adopt::Waiting;
 use crate::store::overlap::Other;
 
+/// Runs that need not look at others of their job, and those that do.
+pub fn split(pipeline: &Pipeline, jobs: &ById, due: Vec<Waiting>) -> (Vec<Waiting>, Vec<Waiting>) {
+    due.into_iter().partition(|run| {
+        rule_of(jobs.get(&run.job_id)) == Overlap::Allow && !pipeline.overlaps.has(run.job_id)
+    })
+}
+
 /// Those of the runs that may go now. The others wait in their rows, or are cancelled.
-pub async fn admit(pipeline: &Arc<Pipeline>, jobs: &ById, due: Vec<Waiting>) -> Vec<Waiting> {
-    let (guarded, mut go): (Vec<_>, Vec<_>) = due.into_iter().partition(|run| {
-        rule_of(jobs.get(&run.job_id)) != Overlap::Allow || pipeline.overlaps.has(run.job_id)
-    });
+pub async fn admit(pipeline: &Arc<Pipeline>, jobs: &ById, guarded: Vec<Waiting>) -> Vec<Waiting> {
+    let mut go = vec![];
     let mut by_job: HashMap<i64, Vec<Waiting>> = HashMap::new();
     for run in guarded {
         by_job.entry(run.job_id).or_default().push(run);
@@ -28,7 +33,7 @@ pub async fn admit(pipeline: &Arc<Pipeline>, jobs: &ById, due: Vec<Waiting>) -> 
         return go;
     }
     match surroundings(pipeline, &by_job).await {
-        Ok((jobs, mut others)) => {
+        Ok(mut others) => {
             for (job_id, due) in by_job {
                 let Some(job) = jobs.get(&job_id) else {
                     // Deleted, and its runs with it.
@@ -54,13 +59,11 @@ fn rule_of(job: Option<&Arc<Job>>) -> Overlap {
         .map_or(Overlap::Allow, |rules| rules.overlap)
 }
 
-/// These jobs as they are committed now, and their open and waiting runs.
+/// The open and waiting runs of these jobs.
 async fn surroundings(
     pipeline: &Pipeline,
     by_job: &HashMap<i64, Vec<Waiting>>,
-) -> store::Result<(ById, HashMap<i64, Vec<Other>>)> {
-    let ids: Vec<i64> = by_job.keys().copied().collect();
-    let jobs = pipeline.jobs.current(&pipeline.store, &ids).await?;
+) -> store::Result<HashMap<i64, Vec<Other>>> {
     let mut by_shard: BTreeMap<i32, Vec<i64>> = BTreeMap::new();
     for (job_id, runs) in by_job {
         by_shard.entry(runs[0].shard).or_default().push(*job_id);
@@ -71,7 +74,7 @@ async fn surroundings(
             found.entry(other.job_id).or_default().push(other);
         }
     }
-    Ok((jobs, found))
+    Ok(found)
 }
 
 async fn of_job(

@@ -11,12 +11,11 @@ use std::time::Duration;
 use carillon_scheduler::route::Probe;
 
 use super::choice::{Choice, told};
-use super::route::{self, Verdict};
+use super::route::{self, Verdict, has_patience};
 use crate::executor::Outcome;
 use crate::pipeline::Pipeline;
 use crate::pipeline::executors::Candidate;
 use crate::pipeline::jobs::Job;
-use crate::pipeline::settings::ms;
 use crate::store::adopt::Waiting;
 
 /// Runs that may be asked about at once; more wait in the ring.
@@ -135,9 +134,7 @@ async fn ask(pipeline: &Pipeline, mut question: Question) -> (Waiting, Verdict) 
 
 /// Nobody said yes. Who is busy is waited for; when nobody answered the run fails at once, with what was said.
 fn nobody(pipeline: &Pipeline, run: &Waiting, choice: Choice, busy: bool, asked: bool) -> Verdict {
-    let given_up = pipeline.clock.now()
-        >= pipeline.executors.patience_from(run.due_at) + ms(pipeline.settings.give_up_after);
-    if !given_up && (busy || !asked) {
+    if has_patience(pipeline, &choice.job, run) && (busy || !asked) {
         pipeline.metrics.saturated.inc();
         return match busy {
             true => Verdict::WaitFor(ASK_AGAIN_MS),

@@ -230,7 +230,7 @@ fn no_room(
     passed: &[(usize, &'static str)],
 ) -> Verdict {
     pipeline.metrics.saturated.inc();
-    if has_patience(pipeline, run) {
+    if has_patience(pipeline, &choice.job, run) {
         return Verdict::Full;
     }
     for (index, why) in passed {
@@ -245,10 +245,10 @@ fn no_room(
     Verdict::NoExecutor(message, Box::new(choice.unmarked()))
 }
 
-/// It may still wait for room.
-pub fn has_patience(pipeline: &Pipeline, run: &Waiting) -> bool {
+/// It may still wait for room: as late as its job lets it be.
+pub fn has_patience(pipeline: &Pipeline, job: &Job, run: &Waiting) -> bool {
     let patience = pipeline.executors.patience_from(run.due_at);
-    pipeline.clock.now() < patience + ms(pipeline.settings.give_up_after)
+    pipeline.clock.now() < patience + job.stored.misfire_threshold_ms
 }
 
 /// What the routes remember of it.

@@ -109,6 +109,7 @@ pub fn headers<'a>(run: &Waiting, job: &'a Job, not_after: Millis) -> RunHeaders
         attempt: run.attempt,
         epoch: run.epoch,
         not_after,
+        journal_id: None,
     }
 }
 

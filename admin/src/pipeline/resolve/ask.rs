@@ -1,8 +1,9 @@
 //! What became of a run that was sent and never answered: whoever may know is asked.
 //!
-//! An executor of our SDK keeps a journal of the runs that it was given, so it may be sent the same run again: it has it
-//! already, or it takes it now, and it runs once in any case. Any other executor forgets; its log is the only witness, and
-//! only of what has begun.
+//! An executor of our SDK keeps a journal of the runs that it was given. It may be sent the same run again as long as it
+//! keeps the journal that the run was sent to: it has it already, or it takes it now, and it runs once in any case. One
+//! that has come back with another journal has forgotten what it ran, so it is only asked. Any other executor forgets;
+//! its log is the only witness, and only of what has begun.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,19 +11,24 @@ use std::time::Duration;
 use carillon_scheduler::{Millis, RunEvent};
 
 use super::finding;
-use crate::executor::{LogAnswer, LogPage, Outcome};
+use crate::executor::{LogAnswer, LogPage, OTHER_JOURNAL, Outcome, RunHeaders};
 use crate::pipeline::Pipeline;
 use crate::pipeline::dispatch::send::{headers, request};
+use crate::pipeline::executors::Candidate;
 use crate::pipeline::settings::ms;
 use crate::store;
 use crate::store::in_doubt::{Again, InDoubt};
 use crate::store::settle::Finding;
 
-/// Runs that are asked about at once; the others wait for the next round.
-pub const AT_ONCE: usize = 64;
-
 /// An executor that takes requests and answers none is not asked for ever.
 const MOST_SENDS: i32 = 4;
+/// Nor is one that is asked about a run, and says nothing.
+const PATIENCE_MS: i64 = 60_000;
+
+const NO_ANSWER: &str = "sent, and no answer came";
+const JOURNAL_LOST: &str = "sent, and no answer came; its executor has started anew since, does not know the run and may keep another \
+     journal, so the run was not sent again";
+const MOVED: &str = "sent, and no answer came; its executor does not know the run, and the job has moved to another app since";
 
 /// What was learned.
 enum Answer {
@@ -32,8 +38,8 @@ enum Answer {
     Refused { code: i32, message: String },
     /// Nothing yet, but its executor is there: again in the next round.
     Later,
-    /// Nothing, and nobody is left to ask.
-    Nothing,
+    /// Nothing, and there is no one left to ask: why.
+    Nothing(&'static str),
 }
 
 pub async fn ask(pipeline: Arc<Pipeline>, run_id: i64) {
@@ -63,12 +69,11 @@ async fn conclude(pipeline: &Arc<Pipeline>, run_id: i64) -> store::Result<()> {
         }),
         Answer::Later => {}
         // Said once, here: the run may have arrived, so it is not sent again unless the job allows retries.
-        Answer::Nothing => pipeline.outcomes.found(finding(
-            run_id,
-            RunEvent::Unresolved,
-            "unknown",
-            "sent, and no answer came",
-        )),
+        Answer::Nothing(why) => {
+            pipeline
+                .outcomes
+                .found(finding(run_id, RunEvent::Unresolved, "unknown", why));
+        }
     }
     Ok(())
 }
@@ -80,51 +85,172 @@ fn first_sent_at(doubt: &InDoubt) -> Millis {
 
 async fn answer(pipeline: &Pipeline, doubt: &InDoubt) -> store::Result<Answer> {
     let (Some(app), Some(address)) = (&doubt.app, &doubt.address) else {
-        return Ok(Answer::Nothing);
+        return Ok(Answer::Nothing(NO_ANSWER));
     };
-    let live = pipeline.executors.live(app, pipeline.clock.now());
-    match live.iter().find(|candidate| candidate.address == *address) {
-        Some(own) if own.keeps_a_journal && doubt.sends < MOST_SENDS => {
-            let (token, now) = (rand::random(), pipeline.clock.now());
-            let again = pipeline.store.mark_again(doubt, token, &pipeline.node, now);
-            match again.await? {
-                Again::Marked => {
-                    pipeline.metrics.resends.inc();
-                    send_again(pipeline, doubt, address).await
-                }
-                Again::Other => Ok(Answer::Later),
-                Again::Disabled => Ok(look_into_the_log(pipeline, doubt, app, address).await),
-            }
-        }
-        Some(_) => Ok(look_into_the_log(pipeline, doubt, app, address).await),
-        // Only executors that are registered, or that an operator wrote down, are ever called.
-        None => Ok(Answer::Nothing),
+    let Ok(own) = pipeline.registered(app, address) else {
+        return Ok(Answer::Nothing(NO_ANSWER));
+    };
+    if !own.keeps_a_journal {
+        return Ok(look_into_the_log(pipeline, doubt, app, address).await);
+    }
+    if !is_the_same_journal(doubt, &own) {
+        return Ok(match what_it_knows(pipeline, doubt, app, address).await {
+            Knows::No => Answer::Nothing(JOURNAL_LOST),
+            other => other.answer(pipeline, doubt),
+        });
+    }
+    if doubt.sends >= MOST_SENDS {
+        return Ok(look_into_the_log(pipeline, doubt, app, address).await);
+    }
+    mark_and_send_again(pipeline, doubt, &own, app).await
+}
+
+/// The executor still remembers what it was sent. Executors of older versions announce no journal: only the process that
+/// was sent the run is certain to have it.
+fn is_the_same_journal(doubt: &InDoubt, own: &Candidate) -> bool {
+    match (&doubt.journal_id, &own.journal_id) {
+        (Some(then), Some(now)) => then == now,
+        (None, None) => doubt.boot_id.is_some() && doubt.boot_id == own.boot_id,
+        _ => false,
     }
 }
 
-async fn send_again(pipeline: &Pipeline, doubt: &InDoubt, address: &str) -> store::Result<Answer> {
+async fn mark_and_send_again(
+    pipeline: &Pipeline,
+    doubt: &InDoubt,
+    own: &Candidate,
+    app: &str,
+) -> store::Result<Answer> {
+    match mark_again(pipeline, doubt, own).await? {
+        Attempt::Sent(answer) => Ok(answer),
+        Attempt::Disabled => Ok(look_into_the_log(pipeline, doubt, app, &own.address).await),
+        // What was sent is not what would be sent now: sent again only if the first request did not arrive.
+        Attempt::Edited { revision, same_app } => {
+            match what_it_knows(pipeline, doubt, app, &own.address).await {
+                Knows::No if !same_app => Ok(Answer::Nothing(MOVED)),
+                Knows::No => {
+                    let doubt = InDoubt {
+                        revision: Some(revision),
+                        ..doubt.clone()
+                    };
+                    match mark_again(pipeline, &doubt, own).await? {
+                        Attempt::Sent(answer) => Ok(answer),
+                        Attempt::Disabled | Attempt::Edited { .. } => Ok(Answer::Later),
+                    }
+                }
+                other => Ok(other.answer(pipeline, doubt)),
+            }
+        }
+    }
+}
+
+enum Attempt {
+    Sent(Answer),
+    Edited { revision: i64, same_app: bool },
+    Disabled,
+}
+
+async fn mark_again(
+    pipeline: &Pipeline,
+    doubt: &InDoubt,
+    own: &Candidate,
+) -> store::Result<Attempt> {
+    let again = Allowed {
+        asked: pipeline.clock.monotonic(),
+        marked_at: pipeline.clock.now(),
+    };
+    let (token, boot_id) = (rand::random(), own.boot_id.as_deref());
+    let marked = pipeline
+        .store
+        .mark_again(doubt, boot_id, token, &pipeline.node, again.marked_at);
+    Ok(match marked.await? {
+        Again::Marked { revision } => {
+            pipeline.metrics.resends.inc();
+            Attempt::Sent(send_again(pipeline, doubt, own, revision, again).await?)
+        }
+        Again::Other => Attempt::Sent(Answer::Later),
+        Again::Edited { revision, same_app } => Attempt::Edited { revision, same_app },
+        Again::Disabled => Attempt::Disabled,
+    })
+}
+
+/// When one more request was allowed.
+#[derive(Clone, Copy)]
+struct Allowed {
+    /// On the monotonic clock, before the mark was asked for.
+    asked: Duration,
+    marked_at: Millis,
+}
+
+async fn send_again(
+    pipeline: &Pipeline,
+    doubt: &InDoubt,
+    own: &Candidate,
+    revision: i64,
+    again: Allowed,
+) -> store::Result<Answer> {
     let run = &doubt.run;
     let params = pipeline.store.given_params(&[run.run_id]).await?.pop();
-    // Read after the mark: an edit that was answered before it must be what is sent.
     let jobs = pipeline
         .jobs
         .current(&pipeline.store, &[run.job_id])
         .await?;
-    let Some(job) = jobs.get(&run.job_id) else {
+    // An edit that was answered before the request must be what is sent, and the row says which one it was.
+    let job = jobs.get(&run.job_id);
+    let Some(job) = job.filter(|job| job.stored.revision == revision) else {
         return Ok(Answer::Later);
     };
-    let until = pipeline.clock.now() + 2 * ms(pipeline.settings.send_limit);
+    let limit = pipeline.settings.send_limit;
+    // Others may have settled the run, and its executor forgotten it, while this process stood still.
+    if pipeline.clock.monotonic().saturating_sub(again.asked) > limit {
+        return Ok(Answer::Later);
+    }
     let request = request(run, job, params.map(|(_, params)| params));
-    let outcome = pipeline
-        .client
-        .run(address, &request, &headers(run, job, until))
-        .await;
+    let about = RunHeaders {
+        journal_id: own.journal_id.as_deref(),
+        ..headers(run, job, again.marked_at + 2 * ms(limit))
+    };
+    let outcome = pipeline.client.run(&own.address, &request, &about).await;
     Ok(match outcome {
         Outcome::Accepted => Answer::Accepted,
+        // It has come back with another journal since it registered: what ran before is not known.
+        Outcome::Refused { code, .. } if code == OTHER_JOURNAL => Answer::Nothing(JOURNAL_LOST),
         Outcome::Refused { code, message } => Answer::Refused { code, message },
-        // It may just be starting again, or be slow. When its lease is over there is nobody left to ask.
+        // It may just be starting again, or be slow. When its lease is over there is no one left to ask.
         Outcome::NotSent { .. } | Outcome::Unknown { .. } => Answer::Later,
     })
+}
+
+/// What an executor of our SDK says of a run without being sent it.
+enum Knows {
+    Yes,
+    No,
+    Silent,
+}
+
+impl Knows {
+    fn answer(self, pipeline: &Pipeline, doubt: &InDoubt) -> Answer {
+        let waited = pipeline.clock.now() - doubt.marked_at;
+        match self {
+            Self::Yes => Answer::Accepted,
+            Self::Silent if waited < PATIENCE_MS => Answer::Later,
+            Self::Silent | Self::No => Answer::Nothing(NO_ANSWER),
+        }
+    }
+}
+
+async fn what_it_knows(pipeline: &Pipeline, doubt: &InDoubt, app: &str, address: &str) -> Knows {
+    let run = &doubt.run;
+    let look = pipeline.client.look(address, app, run.run_id, run.due_at);
+    match look.await {
+        Ok(look) if look.run_state.is_some() => Knows::Yes,
+        Ok(look) if look.page.as_ref().is_some_and(has_begun) => Knows::Yes,
+        Ok(_) => Knows::No,
+        Err(why) => {
+            tracing::debug!(run.id = run.run_id, why, "an executor does not answer");
+            Knows::Silent
+        }
+    }
 }
 
 async fn look_into_the_log(
@@ -140,7 +266,7 @@ async fn look_into_the_log(
     match log.await {
         Ok(LogAnswer::Page(page)) if has_begun(&page) => Answer::Accepted,
         // That there is no log yet proves nothing: it may be in a queue.
-        _ => Answer::Nothing,
+        _ => Answer::Nothing(NO_ANSWER),
     }
 }
 

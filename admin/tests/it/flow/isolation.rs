@@ -6,9 +6,12 @@ use std::sync::Arc;
 
 use carillon_admin::runtime::Service as _;
 use carillon_admin::store::Definition;
-use carillon_scheduler::{Clock as _, JobDraft, ManualClock, Millis, RunState, ScheduleDraft};
+use carillon_scheduler::{
+    Clock as _, JobDraft, ManualClock, Millis, RouteStrategy, RunState, ScheduleDraft,
+};
 use serde_json::json;
 
+use super::gate::Gate;
 use super::node::{Node, START, until};
 use super::recorder::{Recorder, Reply};
 use crate::conformance::world::actor;
@@ -97,5 +100,36 @@ fn m000_19_a_flood_of_one_app_holds_up_no_other() {
     });
     on(Kind::Sqlite, async |db| {
         assert_eq!(lateness(db, false).await, [0; SECONDS], "as without it");
+    });
+}
+
+// covers: F7
+#[test]
+fn a_plain_run_is_marked_before_a_broadcast_beside_it_is_expanded() {
+    on(Kind::Postgres, async |db| {
+        let node = Node::on(db.config(), Arc::new(ManualClock::new(START))).await;
+        let executors = [Recorder::start().await, Recorder::start().await];
+        for executor in &executors {
+            node.register(executor).await;
+        }
+        let broadcast = node
+            .job(|draft| draft.route = RouteStrategy::Broadcast)
+            .await;
+        let plain = node.job(|_| ()).await;
+        node.services.shards.step().await;
+        node.fire(&broadcast).await;
+        node.fire(&plain).await;
+        for scan in node.services.scans.all() {
+            scan.step().await;
+        }
+        let gate = Gate::before(db, "NEW.parts <> OLD.parts").await;
+        let tick = node.services.tick.clone();
+        let ticking = tokio::spawn(async move { tick.step().await });
+        gate.reached().await;
+        assert_ne!(node.states(&plain).await, [RunState::Claimed]);
+        gate.open().await;
+        ticking.await.unwrap();
+        node.advance(200).await;
+        assert_eq!(node.states(&broadcast).await, [RunState::Running; 2]);
     });
 }

@@ -33,8 +33,10 @@ pub async fn announce(node: &Node, executor: &Recorder, headers: &[(&str, &str)]
     let body = json!({"registryGroup": "EXECUTOR", "registryKey": "orders", "registryValue": executor.address});
     let mut call = reqwest::Client::new()
         .post(format!("{}/api/registry", node.url))
-        .header("XXL-JOB-ACCESS-TOKEN", &node.config.access_token)
-        .header("Carillon-Boot-Id", "boot");
+        .header("XXL-JOB-ACCESS-TOKEN", &node.config.access_token);
+    if !headers.iter().any(|(name, _)| *name == "Carillon-Boot-Id") {
+        call = call.header("Carillon-Boot-Id", "boot");
+    }
     for (name, value) in headers {
         call = call.header(*name, *value);
     }

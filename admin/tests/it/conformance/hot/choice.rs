@@ -61,7 +61,7 @@ databases! {
         let ids = [jobs[0].id, jobs[1].id];
         assert_eq!(store.sticky(&ids).await.unwrap(), []);
         for address in ["http://x:1/", "http://y:1/", "http://y:1/"] {
-            store.set_sticky(ids[0], address, NOW).await.unwrap();
+            store.set_sticky(&[(ids[0], address.into())], NOW).await.unwrap();
         }
         assert_eq!(store.sticky(&ids).await.unwrap(), [(ids[0], "http://y:1/".to_owned())]);
         store.delete_job(ids[0], NOW, &actor()).await.unwrap();

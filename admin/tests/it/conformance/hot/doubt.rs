@@ -30,15 +30,15 @@ databases! {
         let ids = ground.runs_in(&job, &[Claimed, Claimed]).await;
         ground.store.mark(&[mark(ids[0]), mark(ids[1])], 5, "a", NOW).await.unwrap();
         let doubt = ground.store.in_doubt(ids[0]).await.unwrap().unwrap();
-        assert_eq!(ground.store.mark_again(&doubt, 6, "b", NOW + 10_000).await.unwrap(), Again::Marked);
-        assert_eq!(ground.store.mark_again(&doubt, 7, "c", NOW + 10_000).await.unwrap(), Again::Other, "it was asked about meanwhile");
+        assert_eq!(ground.store.mark_again(&doubt, None, 6, "b", NOW + 10_000).await.unwrap(), Again::Marked { revision: 1 });
+        assert_eq!(ground.store.mark_again(&doubt, None, 7, "c", NOW + 10_000).await.unwrap(), Again::Other, "it was asked about meanwhile");
         let row = ground.row(ids[0]).await;
         assert_eq!((row.state(), row.sends, row.mark_token), (Sending, 2, Some(6)));
         assert_eq!((row.marked_at, row.owner.as_deref()), (Some(NOW + 10_000), Some("b")));
         // What has been heard of meanwhile is not sent again.
         let heard = ground.store.in_doubt(ids[1]).await.unwrap().unwrap();
         ground.sql(&format!("UPDATE run SET state = 2 WHERE id = {}", ids[1])).await;
-        assert_eq!(ground.store.mark_again(&heard, 8, "b", NOW + 10_000).await.unwrap(), Again::Other);
+        assert_eq!(ground.store.mark_again(&heard, None, 8, "b", NOW + 10_000).await.unwrap(), Again::Other);
         assert_eq!(ground.row(ids[1]).await.sends, 1);
     }
 
@@ -51,14 +51,14 @@ databases! {
         let doubt = ground.store.in_doubt(ids[0]).await.unwrap().unwrap();
         let by_hand = ground.store.in_doubt(ids[1]).await.unwrap().unwrap();
         ground.sql(&format!("UPDATE job SET enabled = FALSE WHERE id = {}", job.id)).await;
-        assert_eq!(ground.store.mark_again(&doubt, 6, "b", NOW + 10_000).await.unwrap(), Again::Disabled);
+        assert_eq!(ground.store.mark_again(&doubt, None, 6, "b", NOW + 10_000).await.unwrap(), Again::Disabled);
         assert_eq!(ground.row(ids[0]).await.sends, 1);
         // A fire by hand asks for no schedule.
-        assert_eq!(ground.store.mark_again(&by_hand, 6, "b", NOW + 10_000).await.unwrap(), Again::Marked);
+        assert_eq!(ground.store.mark_again(&by_hand, None, 6, "b", NOW + 10_000).await.unwrap(), Again::Marked { revision: 1 });
         ground.sql("DELETE FROM job").await;
         let by_hand = ground.store.in_doubt(ids[1]).await.unwrap().unwrap();
         for doubt in [doubt, by_hand] {
-            assert_eq!(ground.store.mark_again(&doubt, 6, "b", NOW + 20_000).await.unwrap(), Again::Disabled);
+            assert_eq!(ground.store.mark_again(&doubt, None, 6, "b", NOW + 20_000).await.unwrap(), Again::Disabled);
         }
     }
 }

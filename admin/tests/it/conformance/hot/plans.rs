@@ -126,7 +126,7 @@ fn values(name: &str, kind: Kind) -> Vec<String> {
         "lock_going" => [ids(), plain(&["1", "1"])].concat(),
         "flag" => led_by(&["1"], ids()),
         "cancel_retries" => plain(&["1", &cursor, "5", "0", "0", "1"]),
-        "unanswered" => plain(&["2", "1", "500"]),
+        "unanswered" => plain(&["2", "1", "16", "1000"]),
         "pending" => plain(&["2", "1", &until, "30000", &until]),
         "agreed" | "not_agreed" | "next_unanswered" => plain(&["2", "1"]),
         other => panic!("no values for {other}"),
