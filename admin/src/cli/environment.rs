@@ -1,6 +1,9 @@
 //! Misspelt environment variables: unlike a misspelt flag, nobody would notice them.
 
 use std::collections::BTreeSet;
+use std::fmt;
+
+use carillon_admin::config::Problem;
 
 const PREFIX: &str = "CARILLON_";
 
@@ -12,12 +15,30 @@ const OF_OTHERS: [&str; 4] = [
     "CARILLON_EXECUTOR_",
 ];
 
-/// A variable that is no setting, but nearly one.
+/// Variables that are no settings, but nearly, and what else is wrong: all is told at once.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{variable} is no setting; write {meant}, or remove it")]
-pub struct Misspelt {
-    variable: String,
-    meant: String,
+pub struct Misspelt(Vec<String>);
+
+impl Misspelt {
+    /// With what is wrong with the settings themselves.
+    pub fn with(mut self, problems: Vec<Problem>) -> Self {
+        self.0.extend(problems.iter().map(ToString::to_string));
+        self
+    }
+}
+
+impl fmt::Display for Misspelt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.0[..] {
+            [one] => f.write_str(one),
+            all => write!(
+                f,
+                "{} settings are wrong:\n  {}",
+                all.len(),
+                all.join("\n  ")
+            ),
+        }
+    }
 }
 
 /// Refuses what is nearly a setting; warns of anything else that looks like one.
@@ -43,7 +64,7 @@ fn known(command: &clap::Command) -> BTreeSet<String> {
         .collect()
 }
 
-/// The variables to warn of, or the one that is misspelt.
+/// The variables to warn of, or those that are misspelt.
 fn judge(
     found: impl Iterator<Item = String>,
     known: &BTreeSet<String>,
@@ -55,15 +76,17 @@ fn judge(
         .filter(ours)
         .filter(|name| !known.contains(name))
         .collect();
-    for variable in &strange {
-        if let Some(meant) = known.iter().find(|name| distance(name, variable) <= 2) {
-            return Err(Misspelt {
-                variable: variable.clone(),
-                meant: meant.clone(),
-            });
-        }
+    let misspelt = |variable: &String| {
+        let meant = known.iter().find(|name| distance(name, variable) <= 2)?;
+        Some(format!(
+            "{variable} is no setting; write {meant}, or remove it"
+        ))
+    };
+    let wrong: Vec<String> = strange.iter().filter_map(misspelt).collect();
+    match wrong.is_empty() {
+        true => Ok(strange),
+        false => Err(Misspelt(wrong)),
     }
-    Ok(strange)
 }
 
 /// Levenshtein: how many letters must be put in, taken out or changed.
@@ -96,6 +119,11 @@ mod tests {
         let said = "CARILLON_LISTN is no setting; write CARILLON_LISTEN, or remove it";
         assert_eq!(judged(&["CARILLON_LISTN"]), Err(said.to_owned()));
         assert!(judged(&["CARILLON_DATABSE_URL"]).is_err());
+        let two = judged(&["CARILLON_LISTN", "CARILLON_SHARDZ"]).unwrap_err();
+        assert!(
+            two.starts_with("2 settings are wrong:\n  CARILLON_LISTN is")
+                && two.contains("CARILLON_SHARDS")
+        );
     }
 
     #[test]

@@ -65,10 +65,22 @@ enum Command {
     Next(Box<next::Wish>),
 }
 
+impl Cli {
+    /// What is wrong with the settings of a node, if one is to run.
+    fn problems(&self) -> Vec<config::Problem> {
+        match &self.command {
+            None => self.serve.problems(),
+            Some(Command::Serve(settings)) => settings.problems(),
+            Some(_) => vec![],
+        }
+    }
+}
+
 /// Reads the command line, runs the subcommand, says what went wrong.
 pub fn main() -> ExitCode {
     let wanted = Cli::parse();
-    let checked = environment::check(&Cli::command()).map_err(anyhow::Error::from);
+    let checked = environment::check(&Cli::command());
+    let checked = checked.map_err(|misspelt| misspelt.with(wanted.problems()).into());
     match checked.and_then(|()| run(wanted)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {

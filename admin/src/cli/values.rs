@@ -37,8 +37,27 @@ impl DatabaseSettings {
 }
 
 impl ServeSettings {
+    /// All that is wrong with the settings. Writes nothing.
+    pub fn problems(&self) -> Vec<Problem> {
+        self.checked()
+            .err()
+            .map_or_else(Vec::new, |error| error.problems)
+    }
+
     /// Understands and checks every setting. Writes nothing, but for the access token's file when all else is right.
     pub fn settle(self) -> Result<Settled, Error> {
+        let mut config = self.checked()?;
+        let found = AccessToken::find(self.access_token, &config.database, &config.data_dir)?;
+        config.access_token = found.token;
+        config.validate()?;
+        Ok(Settled {
+            config,
+            token_file: found.file,
+        })
+    }
+
+    /// Every setting but an access token that is not given and not shared.
+    fn checked(&self) -> Result<Config, Error> {
         let mut problems = Vec::new();
         let mut config = self.read(&mut problems);
         if let Some(given) = &self.access_token {
@@ -54,16 +73,10 @@ impl ServeSettings {
                 .into_iter()
                 .flat_map(|error| error.problems),
         );
-        if !problems.is_empty() {
-            return Err(Error { problems });
+        match problems.is_empty() {
+            true => Ok(config),
+            false => Err(Error { problems }),
         }
-        let found = AccessToken::find(self.access_token, &config.database, &config.data_dir)?;
-        config.access_token = found.token;
-        config.validate()?;
-        Ok(Settled {
-            config,
-            token_file: found.file,
-        })
     }
 
     /// Every setting but the access token, of which a random one takes the place. What cannot be read is put into

@@ -5,11 +5,12 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use carillon_scheduler::Clock;
+use carillon_scheduler::{Clock, Millis};
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 
+use super::Pipeline;
 use super::dispatch::Answer;
-use super::settings::Settings;
+use super::settings::{Settings, ms};
 use crate::executor::Outcome;
 
 /// After so many time-outs in a row the address is left alone for a while.
@@ -120,6 +121,11 @@ impl Address {
         self.breaker().open_until.is_some_and(|until| now < until)
     }
 
+    /// Until when it is left alone, if the last request failed.
+    fn failed_until(&self) -> Option<Duration> {
+        self.breaker().open_until
+    }
+
     /// A slot for one request. Who may leave for another address does not wait where nothing moves.
     pub async fn slot(
         &self,
@@ -195,6 +201,17 @@ impl Address {
             self.opened.notify_waiters();
         }
         failed
+    }
+}
+
+impl Pipeline {
+    /// Whether the last requests of this node to an address failed, and no heartbeat has come since it may be tried again.
+    pub fn is_unreachable(&self, address: &str, seen_at: Millis) -> bool {
+        let Some(until) = self.addresses.get(address).failed_until() else {
+            return false;
+        };
+        let past = ms(self.clock.monotonic().saturating_sub(until));
+        self.clock.now() - past >= seen_at
     }
 }
 

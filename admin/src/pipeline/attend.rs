@@ -196,8 +196,8 @@ impl Pipeline {
     }
 }
 
-/// The executor's own word on the end is not to be trusted: some never say it, others always. What counts is whether the
-/// run has ended and whether anything new came. Its line numbers may lag behind, so the lines are counted.
+/// The executor's own word on the end is not to be trusted while the run goes on: some never say it, others always. It counts
+/// once the run has ended; where it is missing, the end is a page without anything new. Its line numbers may lag behind, so the lines are counted.
 fn as_page(from: i32, page: crate::executor::LogPage, state: RunState) -> LogPage {
     let content = if page.to_line < page.from_line && page.to_line != 0 {
         String::new()
@@ -208,11 +208,7 @@ fn as_page(from: i32, page: crate::executor::LogPage, state: RunState) -> LogPag
     LogPage {
         from,
         to: (from - 1).saturating_add(lines),
-        end: lines == 0
-            && !matches!(
-                state,
-                RunState::Claimed | RunState::Sending | RunState::Running
-            ),
+        end: !state.is_open() && (lines == 0 || page.is_end),
         content,
     }
 }
@@ -245,6 +241,9 @@ mod tests {
             (5, false),
             "pyxxl says `end` while the run goes on"
         );
+        let ended = |is_end| as_page(5, page(5, "five\n", is_end), RunState::Failed).end;
+        assert!(ended(true), "everything was read");
+        assert!(!ended(false), "there may be more");
         let nothing_new = as_page(5, page(4, "", true), RunState::Running);
         assert_eq!((nothing_new.to, nothing_new.end), (4, false));
         assert!(

@@ -5,7 +5,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use carillon_scheduler::{FieldError, Millis, MisfirePolicy, Schedule, Timing, plan};
+use carillon_scheduler::{FieldError, KindDraft, Millis, MisfirePolicy, Schedule, Timing, plan};
+use chrono::{DateTime, SecondsFormat};
 use tokio::sync::Notify;
 
 use super::{Error, Pipeline};
@@ -85,6 +86,9 @@ impl Pipeline {
             return Err(wrong("schedule", text));
         }
         let instants = instants(&schedule, range);
+        if instants.is_empty() {
+            return Err(nothing(&schedule, range));
+        }
         if instants.len() > MAX_INSTANTS {
             let text =
                 format!("the range has more than {MAX_INSTANTS} instants; ask for it in parts");
@@ -135,6 +139,25 @@ impl Pipeline {
 
 fn wrong(field: &str, message: impl Into<String>) -> Error {
     Error::Field(FieldError::new(field, message))
+}
+
+/// Why a range has no instant.
+fn nothing(schedule: &Schedule, range: Range) -> Error {
+    if matches!(schedule.draft().kind, KindDraft::None) {
+        let text =
+            "the job has no schedule: it is run by hand or through the API, so it has no instants";
+        return wrong("schedule", text);
+    }
+    let next = schedule.next_after(range.from_at - 1);
+    let next = next.and_then(DateTime::from_timestamp_millis);
+    let text = match next {
+        Some(at) => format!(
+            "no instant of the job lies between `from` and `to`; the first one after `from` is {}",
+            at.to_rfc3339_opts(SecondsFormat::Millis, true)
+        ),
+        None => "the job's schedule has no instant after `from`".to_owned(),
+    };
+    wrong("from", text)
 }
 
 /// By the planner, as if the range had just become due: nothing of it is late, so nothing is left out.

@@ -12,7 +12,7 @@ use super::form::Form;
 use super::guard::Fields;
 use super::job::actor;
 use super::problem::Problem;
-use super::view::{Badge, OFFLINE, ONLINE};
+use super::view::{Badge, OFFLINE, ONLINE, UNREACHABLE};
 use crate::store::executor::Executor;
 use crate::store::{App, Error};
 use crate::web::State;
@@ -28,14 +28,25 @@ struct Seat {
     app_id: Option<i64>,
     badge: Badge,
     is_live: bool,
+    /// It registers, but this node's requests to it fail.
+    is_unreachable: bool,
 }
 
 impl Seat {
-    fn of(executor: Executor, now: i64) -> Self {
+    fn of(executor: Executor, state: &State, now: i64) -> Self {
         let is_live = executor.is_live(now);
+        let is_unreachable = is_live
+            && state
+                .pipeline
+                .is_unreachable(&executor.address, executor.seen_at);
         Self {
-            badge: if is_live { ONLINE } else { OFFLINE },
+            badge: match (is_live, is_unreachable) {
+                (true, true) => UNREACHABLE,
+                (true, false) => ONLINE,
+                (false, _) => OFFLINE,
+            },
             is_live,
+            is_unreachable,
             app_id: None,
             executor,
         }
@@ -88,7 +99,7 @@ pub async fn list(state: web::Data<State>, frame: Frame) -> Result<HttpResponse,
     let mut seats: BTreeMap<String, Vec<Seat>> = BTreeMap::new();
     for executor in state.store.executors().await? {
         let of_app = seats.entry(executor.app.clone()).or_default();
-        of_app.push(Seat::of(executor, frame.now));
+        of_app.push(Seat::of(executor, &state, frame.now));
     }
     let apps = state.store.apps().await?.into_iter();
     let groups = apps
@@ -97,7 +108,10 @@ pub async fn list(state: web::Data<State>, frame: Frame) -> Result<HttpResponse,
             for seat in &mut seats {
                 seat.app_id = Some(app.id);
             }
-            let online = seats.iter().filter(|seat| seat.is_live).count();
+            let online = seats
+                .iter()
+                .filter(|seat| seat.is_live && !seat.is_unreachable)
+                .count();
             Group { app, seats, online }
         })
         .collect();

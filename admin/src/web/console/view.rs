@@ -54,6 +54,7 @@ pub fn job_badge(job: &Job) -> Badge {
 }
 
 pub const ONLINE: Badge = badge("online", "ok", "online", false);
+pub const UNREACHABLE: Badge = badge("not reached", "failed", "warning", false);
 pub const OFFLINE: Badge = badge("offline", "none", "offline", false);
 
 /// The word of `data-state` on a job's row.

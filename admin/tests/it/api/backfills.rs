@@ -91,3 +91,28 @@ fn what_is_wrong_with_a_range_is_named() {
         );
     });
 }
+
+// covers: A11
+#[test]
+fn a_backfill_that_would_run_nothing_says_why() {
+    api(async |api| {
+        let range =
+            json!({"from": "2025-10-07T00:10:00Z", "to": "2025-10-07T00:20:00Z", "dry_run": true});
+        let by_hand = api.job(json!({})).await;
+        let hourly = json!({"schedule": {"kind": "cron", "expression": "0 0 * * * ?"}});
+        let hourly = api.job(hourly).await;
+        for (job, said) in [
+            (
+                by_hand,
+                "400 invalid schedule: the job has no schedule: it is run by hand or through the API, so it has no instants",
+            ),
+            (
+                hourly,
+                "400 invalid from: no instant of the job lies between `from` and `to`; the first one after `from` is 2025-10-07T01:00:00.000Z",
+            ),
+        ] {
+            let path = format!("/jobs/{}/backfill", job["id"]);
+            assert_eq!(api.post(&path, range.clone()).await.error(), said);
+        }
+    });
+}

@@ -218,3 +218,50 @@ fn a_body_that_is_too_large_is_refused() {
         );
     });
 }
+
+// covers: A11
+#[test]
+fn all_faults_of_a_job_and_of_a_batch_are_told_at_once() {
+    api(async |api| {
+        api.job(json!({})).await;
+        let fields = |answer: &super::client::Answer| -> Vec<String> {
+            let errors = answer.json["error"]["errors"]
+                .as_array()
+                .cloned()
+                .unwrap_or_default();
+            errors
+                .iter()
+                .map(|it| it["field"].as_str().unwrap().to_owned())
+                .collect()
+        };
+        let empty = api.post("/jobs", json!({})).await;
+        assert_eq!(fields(&empty), ["app", "name", "handler"], "{}", empty.json);
+        assert_eq!(empty.error(), "400 invalid app: is missing; it is required");
+
+        let shape =
+            json!({"shedule": 1, "retries": "3", "name": null, "schedule": {"kind": "weekly"}});
+        let mut found = fields(&api.post("/jobs", job(shape)).await);
+        found.sort_unstable();
+        assert_eq!(found, ["name", "retries", "schedule.kind", "shedule"]);
+
+        let values = json!({"retries": 101, "handler": " ", "timeout_seconds": -1});
+        let mut found = fields(&api.post("/jobs", job(values.clone())).await);
+        found.sort_unstable();
+        assert_eq!(found, ["handler", "retries", "timeout_seconds"]);
+
+        let batch = json!([job(json!({})), job(json!({"retries": 101})), job(values)]);
+        let mut found = fields(&api.post("/jobs:batch", batch).await);
+        found.sort_unstable();
+        assert_eq!(
+            found,
+            [
+                "[1].retries",
+                "[2].handler",
+                "[2].retries",
+                "[2].timeout_seconds"
+            ]
+        );
+        let one = api.post("/jobs", job(json!({"retries": 101}))).await;
+        assert_eq!(fields(&one), [""; 0], "one fault is the error itself");
+    });
+}

@@ -77,9 +77,15 @@ fn wrong_settings_are_named_with_what_would_be_right() {
     );
     let mut misspelt = serve(folder, &[]);
     misspelt.env("CARILLON_REDIS_ULR", "redis://127.0.0.1/");
+    // covers: A11
+    misspelt.env("CARILLON_SHARDS", "many");
     refused(
         misspelt,
-        &["CARILLON_REDIS_ULR is no setting; write CARILLON_REDIS_URL"],
+        &[
+            "2 settings are wrong:",
+            "CARILLON_REDIS_ULR is no setting; write CARILLON_REDIS_URL",
+            "--shards (CARILLON_SHARDS): ",
+        ],
     );
     let mut variable = serve(folder, &[]);
     variable.env("CARILLON_SHARDS", "none");

@@ -98,6 +98,17 @@ fn h25_a_connection_that_is_not_made_is_known_not_sent_and_another_executor_gets
             Some(1),
             "the same run, not a retry"
         );
+        // covers: A11
+        let unreachable = |address: &str, seen_at| node.pipeline.is_unreachable(address, seen_at);
+        assert!(
+            unreachable(&dead.address, 0),
+            "the page of executors says so"
+        );
+        assert!(
+            !unreachable(&dead.address, i64::MAX),
+            "a heartbeat came after that"
+        );
+        assert!(!unreachable(&living.address, 0));
     });
 }
 

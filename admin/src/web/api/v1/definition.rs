@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use carillon_scheduler::{FieldError, JobDraft, Millis, ScheduleDraft};
+use serde::Deserialize as _;
 use serde_json::Value;
 
 use super::body::member_error;
@@ -23,16 +24,43 @@ const READ_ONLY: [&str; 8] = [
     "updated_at",
 ];
 
-/// A job as it is sent. Errors name the member, inside the schedule as well.
-pub fn draft(value: Value) -> Result<JobDraft, Error> {
-    let Value::Object(members) = &value else {
+/// Members with a fault of their own in one job; there are no more members than that.
+const MOST_FAULTS: usize = 40;
+
+/// A job as it is sent. Errors name the member, inside the schedule as well, and all of them are told: serde stops at the
+/// first, so that member is taken out, or a missing one put in, and the rest is read again.
+pub fn draft(mut value: Value) -> Result<JobDraft, Error> {
+    let mut faults = Vec::new();
+    let Value::Object(members) = &mut value else {
         return Err(Error::invalid("must be a job as an object"));
     };
-    if let Some(schedule) = members.get("schedule") {
-        let error = |error: serde_json::Error| within_schedule(&error.to_string());
-        serde_json::from_value::<ScheduleDraft>(schedule.clone()).map_err(error)?;
+    if let Some(schedule) = members.get("schedule")
+        && let Err(error) = ScheduleDraft::deserialize(schedule)
+    {
+        faults.push(within_schedule(&error.to_string()));
+        members.remove("schedule");
     }
-    serde_json::from_value(value).map_err(|error| member_error(&error.to_string()))
+    for _ in 0..MOST_FAULTS {
+        let fault = match JobDraft::deserialize(&value) {
+            Ok(draft) if faults.is_empty() => return Ok(draft),
+            Ok(_) => break,
+            Err(error) => member_error(&error.to_string()),
+        };
+        let (Some(name), Value::Object(members)) = (fault.of_field(), &mut value) else {
+            faults.push(fault);
+            break;
+        };
+        if members.remove(name).is_none() {
+            members.insert(name.to_owned(), Value::from(""));
+        }
+        let is_told = faults
+            .iter()
+            .any(|told: &Error| told.of_field() == Some(name));
+        if !is_told {
+            faults.push(fault);
+        }
+    }
+    Err(Error::all(faults))
 }
 
 /// The schedule's own texts name a member either fully (`schedule.seconds: …`) or alone (an unknown one).
@@ -100,7 +128,7 @@ pub async fn known(
     Ok(Known { apps, around })
 }
 
-/// The first thing that is wrong with a definition is the answer.
+/// All that is wrong with a definition is the answer.
 pub fn check(
     draft: &JobDraft,
     known: &mut Known,
@@ -111,7 +139,7 @@ pub fn check(
         return Err(no_app(draft));
     };
     let (surroundings, _) = known.around.surroundings(app, draft, before, now);
-    Definition::check_in(surroundings, draft, now).map_err(first)
+    Definition::check_in(surroundings, draft, now).map_err(all)
 }
 
 /// The app that a draft names.
@@ -120,9 +148,8 @@ pub async fn app_of(store: &Store, draft: &JobDraft) -> Result<App, Error> {
     found.ok_or_else(|| no_app(draft))
 }
 
-pub fn first(errors: Vec<FieldError>) -> Error {
-    let first = errors.into_iter().next();
-    first.map_or_else(Error::internal, Error::from)
+pub fn all(errors: Vec<FieldError>) -> Error {
+    Error::all(errors.into_iter().map(Error::from).collect())
 }
 
 fn no_app(draft: &JobDraft) -> Error {

@@ -5,6 +5,7 @@ use std::fmt;
 use actix_web::http::{StatusCode, header};
 use actix_web::{HttpResponse, ResponseError};
 use carillon_scheduler::FieldError;
+use serde::Serialize;
 use serde_json::json;
 
 use crate::web::bearer::Refusal;
@@ -17,7 +18,18 @@ pub struct Error {
     message: Box<str>,
     field: Option<Box<str>>,
     header: Option<Box<(header::HeaderName, String)>>,
+    /// Every fault, when there is more than one; this error is the first of them.
+    faults: Vec<Fault>,
 }
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+struct Fault {
+    field: Option<Box<str>>,
+    message: Box<str>,
+}
+
+/// Faults in one answer; a batch of a thousand jobs may have many more.
+const MOST_FAULTS: usize = 100;
 
 /// Every code with its status, for the OpenAPI document.
 pub const CODES: &[(&str, u16, &str)] = &[
@@ -85,7 +97,29 @@ impl Error {
             message: message.into(),
             field: None,
             header: None,
+            faults: vec![],
         }
+    }
+
+    /// All of these as one: what the first is, with the list of all.
+    pub fn all(errors: Vec<Self>) -> Self {
+        let mut faults = Vec::new();
+        for error in &errors {
+            if error.faults.is_empty() {
+                let (field, message) = (error.field.clone(), error.message.clone());
+                faults.push(Fault { field, message });
+            }
+            faults.extend(error.faults.iter().cloned());
+        }
+        faults.truncate(MOST_FAULTS);
+        let first = errors.into_iter().next().unwrap_or_else(Self::internal);
+        let faults = if faults.len() > 1 { faults } else { vec![] };
+        Self { faults, ..first }
+    }
+
+    /// The member that it is about.
+    pub fn of_field(&self) -> Option<&str> {
+        self.field.as_deref()
     }
 
     pub fn invalid_json(message: impl Into<Box<str>>) -> Self {
@@ -145,10 +179,14 @@ impl Error {
 
     /// The same error, of a member inside `outer` (such as `[3]`).
     pub fn inside(mut self, outer: &str) -> Self {
-        self.field = Some(match self.field {
-            Some(field) => format!("{outer}.{field}").into(),
-            None => outer.into(),
-        });
+        let within = |field: Option<Box<str>>| match field {
+            Some(field) => Some(format!("{outer}.{field}").into()),
+            None => Some(outer.into()),
+        };
+        self.field = within(self.field);
+        for fault in &mut self.faults {
+            fault.field = within(fault.field.take());
+        }
         self
     }
 }
@@ -233,6 +271,9 @@ impl ResponseError for Error {
 
     fn error_response(&self) -> HttpResponse {
         let mut error = json!({"code": self.code, "message": self.message});
+        if !self.faults.is_empty() {
+            error["errors"] = json!(self.faults);
+        }
         if let Some(field) = &self.field {
             error["field"] = json!(field);
         }

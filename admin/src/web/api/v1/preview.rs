@@ -86,7 +86,7 @@ async fn looked_at(
     preview::of_draft(around, &app, &draft, before, span)
         .await
         .map_err(|error| match error {
-            preview::Error::Fields(errors) => definition::first(errors),
+            preview::Error::Fields(errors) => definition::all(errors),
             preview::Error::Store(error) => error.into(),
         })
 }

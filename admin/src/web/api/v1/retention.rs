@@ -121,7 +121,7 @@ async fn put(
         failures: number("failures", &update.failures)?,
         runs: number("runs", &update.runs)?,
     };
-    rule.validate().map_err(definition::first)?;
+    rule.validate().map_err(definition::all)?;
     state
         .store
         .set_retention(scope, rule, state.clock.now(), &caller.0)

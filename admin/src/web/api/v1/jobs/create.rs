@@ -50,12 +50,8 @@ pub async fn create_batch(
     let now = state.clock.now();
     // A thousand schedules are some hundred milliseconds of arithmetic.
     let definitions = block(move || {
-        let each = drafts.iter().enumerate();
-        each.map(|(index, draft)| {
-            definition::check(draft, &mut known, None, now)
-                .map_err(|e| e.inside(&format!("[{index}]")))
-        })
-        .collect::<Result<Vec<_>, _>>()
+        let each = drafts.iter();
+        every(each.map(|draft| definition::check(draft, &mut known, None, now)))
     });
     let definitions = definitions.await.map_err(|_| Error::internal())??;
     let jobs = store(&state, definitions, &caller.0, key).await?;
@@ -72,9 +68,22 @@ fn drafts(value: Value) -> Result<Vec<JobDraft>, Error> {
             values.len()
         )));
     }
-    let each = values.into_iter().enumerate();
-    each.map(|(index, value)| definition::draft(value).map_err(|e| e.inside(&format!("[{index}]"))))
-        .collect()
+    every(values.into_iter().map(definition::draft))
+}
+
+/// All of a batch, or the faults of all.
+fn every<T>(each: impl Iterator<Item = Result<T, Error>>) -> Result<Vec<T>, Error> {
+    let (mut fine, mut faults) = (Vec::new(), Vec::new());
+    for (index, one) in each.enumerate() {
+        match one {
+            Ok(one) => fine.push(one),
+            Err(error) => faults.push(error.inside(&format!("[{index}]"))),
+        }
+    }
+    match faults.is_empty() {
+        true => Ok(fine),
+        false => Err(Error::all(faults)),
+    }
 }
 
 async fn store(

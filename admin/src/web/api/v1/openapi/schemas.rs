@@ -314,7 +314,7 @@ fn error() -> Value {
         vec![(
             "error",
             object(
-                "One thing: the first that was found",
+                "The first fault that was found",
                 &["code", "message"],
                 vec![
                     ("code", words(codes, "For programs")),
@@ -325,6 +325,13 @@ fn error() -> Value {
                     (
                         "field",
                         json!({"type": "string", "description": "The member, parameter or header that it is about", "examples": ["schedule.expression", "[3].schedule.expression"]}),
+                    ),
+                    (
+                        "errors",
+                        json!({
+                            "type": "array", "maxItems": 100, "description": "Every fault, if there is more than one",
+                            "items": {"type": "object", "required": ["message"], "properties": {"field": {"type": ["string", "null"]}, "message": {"type": "string"}}}
+                        }),
                     ),
                 ],
             ),
