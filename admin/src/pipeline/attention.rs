@@ -44,9 +44,24 @@ impl Seen {
     }
 }
 
+/// Every so many looks a shard is looked at from its oldest run on; the others begin where that one lies.
+const WHOLE: u32 = 10;
+/// A run that is adopted or caught up may be due a little before what waited at the last whole look.
+const BEHIND_MS: i64 = 60_000;
+
+/// Where the next look at a shard begins.
+#[derive(Clone, Copy)]
+struct Begin {
+    epoch: i64,
+    from: Millis,
+    /// Looks until the next whole one.
+    left: u32,
+}
+
 pub struct Pending {
     pipeline: Arc<Pipeline>,
     seen: Mutex<Seen>,
+    begins: Mutex<HashMap<i32, Begin>>,
 }
 
 impl Pending {
@@ -54,7 +69,28 @@ impl Pending {
         Self {
             pipeline,
             seen: Mutex::default(),
+            begins: Mutex::default(),
         }
+    }
+
+    /// Where a look at the shard begins now. None: a whole look is due.
+    fn begin(&self, shard: i32, epoch: i64) -> Option<Millis> {
+        let mut begins = self.begins.lock().unwrap_or_else(PoisonError::into_inner);
+        let begin = begins.get_mut(&shard)?;
+        begin.left = begin.left.checked_sub(1)?;
+        (begin.epoch == epoch).then_some(begin.from)
+    }
+
+    async fn begin_anew(&self, shard: i32, epoch: i64, now: Millis) -> store::Result<()> {
+        let oldest = self.pipeline.store.oldest_waiting(shard, epoch).await?;
+        let begin = Begin {
+            epoch,
+            from: oldest.map_or(now, |oldest| oldest.min(now)) - BEHIND_MS,
+            left: WHOLE - 1,
+        };
+        let mut begins = self.begins.lock().unwrap_or_else(PoisonError::into_inner);
+        begins.insert(shard, begin);
+        Ok(())
     }
 
     async fn round(&self) -> store::Result<()> {
@@ -77,7 +113,15 @@ impl Pending {
         let now = pipeline.clock.now();
         // Ahead by two looks, since a round takes its time too: what becomes late until the next one has been seen then.
         let until = now + 2 * ms(EVERY);
-        let late = pipeline.store.late(shard, epoch, after, until).await?;
+        let from = self.begin(shard, epoch);
+        if from.is_none() {
+            self.begin_anew(shard, epoch, now).await?;
+        }
+        let from = from.unwrap_or(Millis::MIN);
+        let late = pipeline
+            .store
+            .late(shard, epoch, after, from, until)
+            .await?;
         let stuck = {
             let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
             seen.again(shard, epoch, &late, now)

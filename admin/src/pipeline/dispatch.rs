@@ -156,12 +156,18 @@ async fn follow(
     later
 }
 
-/// A shard that was lost takes its entries with it: the rows are there for its next holder.
+/// A shard that was lost takes its entries with it: the rows are there for its next holder. That may be this node under the
+/// same epoch, if a claim on its way renews a lease that was not trusted for a moment.
 fn still_ours(pipeline: &Pipeline, due: Vec<Waiting>) -> Vec<Waiting> {
     let now = pipeline.clock.monotonic();
-    due.into_iter()
-        .filter(|run| pipeline.holdings.marking_epoch(run.shard, now) == Some(run.epoch))
-        .collect()
+    let is_ours =
+        |run: &Waiting| pipeline.holdings.marking_epoch(run.shard, now) == Some(run.epoch);
+    let (ours, dropped): (Vec<_>, Vec<_>) = due.into_iter().partition(is_ours);
+    let shards: HashSet<i32> = dropped.iter().map(|run| run.shard).collect();
+    shards
+        .into_iter()
+        .for_each(|shard| pipeline.read_again(shard));
+    ours
 }
 
 fn wait(pipeline: &Pipeline, run: Waiting) {
@@ -189,6 +195,8 @@ fn no_executor(pipeline: &Pipeline, run: &Waiting, message: String, story: &Stor
 /// A broadcast: its list of executors is fixed, and each part goes the ordinary way from there.
 async fn expand(pipeline: &Arc<Pipeline>, run: Waiting, addresses: &[String]) {
     match pipeline.store.expand(&run, addresses, &pipeline.node).await {
+        // It is expanded already, by a commit whose answer was lost: its parts are in the table.
+        Ok(parts) if parts.is_empty() => pipeline.read_again(run.shard),
         Ok(parts) => {
             for part in parts {
                 let due_at = part.due_at;

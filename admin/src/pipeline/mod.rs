@@ -29,6 +29,7 @@ mod asking;
 mod attend;
 mod attention;
 mod backfill;
+mod backoff;
 mod candidates;
 mod complete;
 mod dispatch;
@@ -49,6 +50,7 @@ mod letting_go;
 mod overlaps;
 mod periodic;
 mod prune;
+mod reread;
 mod resolve;
 mod scan;
 mod scans;
@@ -114,6 +116,7 @@ pub struct Pipeline {
     outcomes: complete::Queue,
     in_flight: in_flight::InFlight,
     overlaps: overlaps::Overlaps,
+    reread: reread::Reread,
     backfills: backfill::Backfills,
     /// Requests under way or waiting for their second.
     sends: TaskTracker,
@@ -172,6 +175,7 @@ impl Pipeline {
             outcomes: complete::Queue::default(),
             in_flight: in_flight::InFlight::default(),
             overlaps: overlaps::Overlaps::default(),
+            reread: reread::Reread::default(),
             backfills: backfill::Backfills::default(),
             sends: TaskTracker::new(),
             histories: histories::Histories::default(),

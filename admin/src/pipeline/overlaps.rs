@@ -22,10 +22,19 @@ const GOING: Duration = Duration::from_secs(30);
 struct Inner {
     /// By job, in the order of their instants.
     waiting: HashMap<i64, BTreeMap<(Millis, i64), Waiting>>,
-    /// Which job waits for the end of a run.
+    /// Which job waits for the end of a run, and the runs whose end each job waits for.
     blockers: HashMap<i64, i64>,
+    blockers_of: HashMap<i64, Vec<i64>>,
     /// By job and run: which fire is on its way to its mark, and since when.
     going: HashMap<i64, HashMap<i64, (FireNo, Duration)>>,
+}
+
+impl Inner {
+    fn forget_blockers(&mut self, job_id: i64) {
+        for run_id in self.blockers_of.remove(&job_id).unwrap_or_default() {
+            self.blockers.remove(&run_id);
+        }
+    }
 }
 
 #[derive(Default)]
@@ -40,7 +49,7 @@ impl Overlaps {
     pub fn join(&self, job_id: i64, due: Vec<Waiting>) -> Vec<Waiting> {
         let mut inner = self.inner();
         let mut waiting = inner.waiting.remove(&job_id).unwrap_or_default();
-        inner.blockers.retain(|_, job| *job != job_id);
+        inner.forget_blockers(job_id);
         waiting.extend(due.into_iter().map(|run| ((run.due_at, run.run_id), run)));
         waiting.into_values().collect()
     }
@@ -54,9 +63,14 @@ impl Overlaps {
         let mut inner = self.inner();
         let runs = runs.into_iter().map(|run| ((run.due_at, run.run_id), run));
         inner.waiting.entry(job_id).or_default().extend(runs);
+        let blockers: Vec<i64> = blockers.collect();
+        let by_run = blockers.iter().map(|run_id| (*run_id, job_id));
+        inner.blockers.extend(by_run);
         inner
-            .blockers
-            .extend(blockers.map(|run_id| (run_id, job_id)));
+            .blockers_of
+            .entry(job_id)
+            .or_default()
+            .extend(blockers);
     }
 
     /// These runs have ended: the first that waits of each job that waited for them.
@@ -109,6 +123,70 @@ impl Overlaps {
 
     pub fn remove_shard(&self, shard: i32) {
         let of_shard = |runs: &BTreeMap<_, Waiting>| runs.values().any(|run| run.shard == shard);
-        self.inner().waiting.retain(|_, runs| !of_shard(runs));
+        let mut inner = self.inner();
+        let jobs = inner.waiting.iter().filter(|(_, runs)| of_shard(runs));
+        let jobs: Vec<i64> = jobs.map(|(job_id, _)| *job_id).collect();
+        for job_id in jobs {
+            inner.waiting.remove(&job_id);
+            inner.forget_blockers(job_id);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn waiting(job_id: i64, run_id: i64) -> Waiting {
+        Waiting {
+            run_id,
+            job_id,
+            shard: 2,
+            epoch: 1,
+            cause: Cause::Schedule,
+            fire_no: run_id,
+            part: 0,
+            parts: 1,
+            attempt: 1,
+            scheduled_at: run_id,
+            due_at: run_id,
+            bound_to: None,
+            overlaps: true,
+        }
+    }
+
+    fn held(overlaps: &Overlaps) -> (usize, usize, usize) {
+        let inner = overlaps.inner();
+        let of_jobs = inner.blockers_of.values().map(Vec::len).sum();
+        (inner.waiting.len(), inner.blockers.len(), of_jobs)
+    }
+
+    // covers: F21
+    #[test]
+    fn a_shard_that_is_lost_takes_its_blockers_with_it() {
+        let overlaps = Overlaps::default();
+        overlaps.keep(1, vec![waiting(1, 7)], [5, 6].into_iter());
+        overlaps.keep(2, vec![waiting(2, 9)], [8].into_iter());
+        assert_eq!(held(&overlaps), (2, 3, 3));
+        overlaps.remove_shard(2);
+        assert_eq!(held(&overlaps), (0, 0, 0));
+    }
+
+    // covers: F21
+    #[test]
+    fn a_job_that_is_looked_at_again_touches_its_own_blockers_alone() {
+        let overlaps = Overlaps::default();
+        overlaps.keep(1, vec![waiting(1, 7)], [5, 6].into_iter());
+        overlaps.keep(2, vec![waiting(2, 9)], [8].into_iter());
+        assert_eq!(overlaps.join(1, vec![waiting(1, 4)]).len(), 2);
+        assert_eq!(held(&overlaps), (1, 1, 1));
+        assert_eq!(
+            overlaps.ended([5, 6].into_iter()),
+            [],
+            "nothing waits for them any more"
+        );
+        assert_eq!(overlaps.ended([8].into_iter()), [waiting(2, 9)]);
+        assert_eq!(overlaps.join(2, vec![]).len(), 1);
+        assert_eq!(held(&overlaps), (0, 0, 0));
     }
 }

@@ -6,15 +6,18 @@ mod planned;
 #[cfg(feature = "failpoints")]
 mod unrecorded;
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::collections::HashSet;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
 use carillon_scheduler::{AlarmKind, Millis};
 use tokio::sync::Notify;
 
+use self::adopted::Lateness;
 use super::Pipeline;
+use super::backoff::Backoff;
 use super::periodic::Periodic;
 use super::settings::ms;
 use crate::runtime::Service;
@@ -24,16 +27,29 @@ use crate::store::{self, Error};
 /// Jobs planned at a time.
 const PAGE: usize = 200;
 
+/// No epoch.
+const NONE: i64 = -1;
+
+/// New cursors and new runs lie in the future, or a little behind: one that was written while its scan looked, or is caught up.
+const BEHIND_MS: i64 = 60_000;
+
 pub struct Scan {
     pub pipeline: Arc<Pipeline>,
     pub shard: i32,
     /// Failed plans of each job, since the last good one.
     strikes: planned::Strikes,
+    /// Plans of each job that took too long, since the last quick one.
+    slow: planned::Strikes,
     batch: batch::Batch,
-    /// The whole ring of this shard is read from the table again, not only what was adopted.
-    reload: AtomicBool,
-    /// It is done now and then anyway, whatever went wrong.
+    /// The epoch under which all that waits has been read once, and judged by its job's misfire policy.
+    judged: AtomicI64,
+    /// Nothing before this moment was left when a round ended.
+    done_until: AtomicI64,
+    /// Done now and then in any case: everything is looked for from the beginning, and what is not in the ring is read.
     audit: Periodic,
+    /// Runs that cannot be read and are alarmed already.
+    unreadable: Mutex<HashSet<i64>>,
+    backoff: Backoff,
 }
 
 impl Scan {
@@ -42,9 +58,13 @@ impl Scan {
             pipeline,
             shard,
             strikes: planned::Strikes::default(),
+            slow: planned::Strikes::default(),
             batch: batch::Batch::default(),
-            reload: AtomicBool::new(true),
+            judged: AtomicI64::new(NONE),
+            done_until: AtomicI64::new(i64::MIN),
             audit: Periodic::after_one(),
+            unreadable: Mutex::default(),
+            backoff: Backoff::default(),
         }
     }
 
@@ -58,7 +78,26 @@ impl Scan {
             ttl_ms: ms(pipeline.settings.ttl),
         };
         let until = pipeline.clock.now() + ms(pipeline.settings.look_ahead);
-        self.fill(&holder, until).await?;
+        let is_new = self.judged.load(Ordering::Relaxed) != epoch;
+        let audit = self.audit_is_due() || is_new;
+        let from = match audit {
+            true => None,
+            // After a clock went back, `until` is the earlier one.
+            false => Some(
+                self.done_until
+                    .load(Ordering::Relaxed)
+                    .min(until)
+                    .saturating_sub(BEHIND_MS),
+            ),
+        };
+        // Unless it is heard that all went well: read and judged anew.
+        self.judged.store(NONE, Ordering::Relaxed);
+        self.fill(&holder, (from, until), is_new, audit).await?;
+        self.judged.store(epoch, Ordering::Relaxed);
+        if from.is_none() {
+            self.done_until.store(i64::MIN, Ordering::Relaxed);
+        }
+        let from = from.unwrap_or(i64::MIN);
         loop {
             let room = pipeline.ring().free();
             self.tell_of_full_ring(room).await;
@@ -72,37 +111,56 @@ impl Scan {
             }
             let due = pipeline
                 .store
-                .due_jobs(self.shard, until, PAGE.min(room))
+                .due_jobs_from(self.shard, from, until, PAGE.min(room))
                 .await?;
             let (full, found) = (due.len() == PAGE.min(room), due.len());
             let (done, more) = self.plan_and_claim(&holder, due, until).await?;
+            if !full && !more && done == found {
+                self.done_until.store(until, Ordering::Relaxed);
+                return Ok(());
+            }
             // A page on which nothing moved would come back as it is.
-            if !full && !more && done == found || done == 0 {
+            if done == 0 {
                 return Ok(());
             }
         }
     }
 
-    /// Orphans and new fires by hand are adopted; what is not in the ring yet is read from the table.
-    async fn fill(&self, holder: &Holder<'_>, until: Millis) -> store::Result<()> {
+    /// Orphans and new fires by hand are adopted, as many as there is room for. What waits under our epoch and is not in the
+    /// ring is read from the table: at first, now and then, and when something may have fallen out.
+    async fn fill(
+        &self,
+        holder: &Holder<'_>,
+        (from, until): (Option<Millis>, Millis),
+        is_new: bool,
+        audit: bool,
+    ) -> store::Result<()> {
         let pipeline = &self.pipeline;
-        let adopted = pipeline.store.adopt(holder, until).await?;
-        if adopted > 0 || self.reload.swap(false, Ordering::Relaxed) || self.audit_is_due() {
-            let read = pipeline
-                .store
-                .waiting(
-                    self.shard,
-                    holder.epoch,
-                    until,
-                    pipeline.settings.ring_capacity,
-                )
-                .await;
-            if read.is_err() {
-                self.reload.store(true, Ordering::Relaxed);
-            }
-            self.enter_ring(read?).await?;
+        let room = pipeline.ring().free();
+        let adopted = pipeline.store.adopt(holder, from, until, room).await?;
+        if !is_new {
+            self.enter_ring(holder, adopted, Lateness::Judged).await?;
         }
-        Ok(())
+        let now = pipeline.clock.monotonic();
+        if !pipeline.reread.is_asked(self.shard, now) && !audit {
+            return Ok(());
+        }
+        let capacity = pipeline.settings.ring_capacity;
+        let mut waiting = pipeline
+            .store
+            .waiting_ids(self.shard, holder.epoch, until, capacity)
+            .await?;
+        {
+            let ring = pipeline.ring();
+            let is_in = |id: &i64| ring.get(*id).is_some_and(|run| run.epoch == holder.epoch);
+            waiting.retain(|id| !is_in(id));
+        }
+        // What this holder has claimed itself was claimed in time: it may wait for an executor as long as it must.
+        let lateness = match is_new {
+            true => Lateness::Judged,
+            false => Lateness::Ours,
+        };
+        self.enter_ring(holder, waiting, lateness).await
     }
 
     /// Once, until there is room again: what is not claimed keeps its cursor, and is late.
@@ -137,8 +195,9 @@ impl Scan {
         } else {
             tracing::warn!(shard = self.shard, %error, "a scan failed; the next one goes on");
         }
-        // Whatever was committed without our hearing of it is found in the table.
-        self.reload.store(true, Ordering::Relaxed);
+        // What was committed without our hearing of it is found in the table.
+        let pipeline = &self.pipeline;
+        pipeline.reread.ask(self.shard, pipeline.clock.monotonic());
     }
 }
 
@@ -162,12 +221,15 @@ impl Service for Scan {
             .epoch(self.shard, pipeline.clock.monotonic())
         {
             let timer = pipeline.metrics.scan.start_timer();
-            if let Err(error) = self.round(epoch).await {
-                self.look_after(&error, epoch);
-            }
+            let done = self.round(epoch).await;
             timer.observe_duration();
-        } else {
-            self.reload.store(true, Ordering::Relaxed);
+            match done {
+                Ok(()) => self.backoff.succeeded(),
+                Err(error) => {
+                    self.look_after(&error, epoch);
+                    return self.backoff.failed();
+                }
+            }
         }
         pipeline.settings.scan_every
     }

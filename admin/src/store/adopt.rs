@@ -42,38 +42,77 @@ pub(super) const ADOPT: Text = Text {
             SET run.epoch = ?, run.owner = ? WHERE run.shard = ? AND run.state = 0 AND run.epoch < ?",
 };
 
-/// Orphans at a time.
+/// The new ones among them, due since some moment: the rows of runs that were sent long ago are not walked over, which
+/// PostgreSQL cannot forget while an old snapshot is open.
+pub(super) const NEW: Text = Text {
+    sqlite: "SELECT id FROM run WHERE shard = ? AND state = 0 AND state < 9 AND epoch = 0 AND due_at >= ? AND due_at <= ? LIMIT ?",
+    postgres: "SELECT id FROM run WHERE shard = ? AND state = 0 AND state < 9 AND epoch = 0 AND due_at >= ? AND due_at <= ? LIMIT ?",
+    mysql: "SELECT id FROM run FORCE INDEX (run_open) WHERE shard = ? AND state = 0 AND epoch = 0 AND due_at >= ? AND due_at <= ? LIMIT ?",
+};
+
+/// Rows at a time.
 const PAGE: usize = 1_000;
 
-pub(super) const WAITING: &str = "SELECT run.id, run.job_id, run.shard, run.epoch, run.cause, run.fire_no, run.part, run.parts, run.attempt, \
+pub(super) const WAITING: &str = "SELECT id FROM run WHERE shard = ? AND state = 0 AND state < 9 AND epoch = ? AND due_at <= ? \
+     ORDER BY due_at, id LIMIT ?";
+
+const COLUMNS: &str = "run.id, run.job_id, run.shard, run.epoch, run.cause, run.fire_no, run.part, run.parts, run.attempt, \
      run.scheduled_at, run.due_at, COALESCE(run.address, run_input.address), run.reason \
-     FROM run LEFT JOIN run_input ON run_input.run_id = run.id \
-     WHERE run.shard = ? AND run.state = 0 AND run.state < 9 AND run.epoch = ? AND run.due_at <= ? \
-     ORDER BY run.due_at, run.id LIMIT ?";
+     FROM run LEFT JOIN run_input ON run_input.run_id = run.id";
+
+/// What waits of a shard, and what of it cannot be read.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Found {
+    /// Earliest first.
+    pub runs: Vec<Waiting>,
+    /// Runs whose rows hold something that this version does not know, with what it is.
+    pub unreadable: Vec<(i64, String)>,
+}
 
 impl Store {
-    /// Takes over what waits under a lower epoch: rows of an earlier holder, and new ones that have none yet.
-    pub async fn adopt(&self, holder: &Holder<'_>, until: Millis) -> Result<u64> {
-        let mut adopted = 0;
-        loop {
-            let orphans = self.orphans(holder, until).await?;
+    /// Takes over what waits under a lower epoch, at most so many: rows of an earlier holder, and new ones that have none yet.
+    /// With `from` only new ones that are due since then are looked for. Answers which were found.
+    pub async fn adopt(
+        &self,
+        holder: &Holder<'_>,
+        from: Option<Millis>,
+        until: Millis,
+        most: usize,
+    ) -> Result<Vec<i64>> {
+        let mut adopted = vec![];
+        while adopted.len() < most {
+            let page = PAGE.min(most - adopted.len());
+            let orphans = self.orphans(holder, from, until, page).await?;
             if !orphans.is_empty() {
-                adopted += self.adopt_these(holder, &orphans).await?;
+                self.adopt_these(holder, &orphans).await?;
             }
-            if orphans.len() < PAGE {
-                return Ok(adopted);
+            let found = orphans.len();
+            adopted.extend(orphans);
+            if found < page {
+                break;
             }
         }
+        Ok(adopted)
     }
 
-    async fn orphans(&self, holder: &Holder<'_>, until: Millis) -> Result<Vec<i64>> {
+    async fn orphans(
+        &self,
+        holder: &Holder<'_>,
+        from: Option<Millis>,
+        until: Millis,
+        page: usize,
+    ) -> Result<Vec<i64>> {
+        let (text, second) = match from {
+            Some(from) => (NEW, from),
+            None => (ORPHANS, holder.epoch),
+        };
         let values = vec![
             holder.shard.into(),
-            holder.epoch.into(),
+            second.into(),
             until.into(),
-            (PAGE as i64).into(),
+            (page as i64).into(),
         ];
-        let text = ORPHANS.of(self.backend);
+        let text = text.of(self.backend);
         let mut ids = self.ids_of(self.hot_reads(), text, values).await?;
         // Locked in the order in which a mark locks them.
         ids.sort_unstable();
@@ -106,17 +145,50 @@ impl Store {
         until: Millis,
         limit: usize,
     ) -> Result<Vec<Waiting>> {
+        let ids = self.waiting_ids(shard, epoch, until, limit).await?;
+        Ok(self.waiting_runs(shard, epoch, &ids).await?.runs)
+    }
+
+    /// The ids of the same, which cost little to read.
+    pub async fn waiting_ids(
+        &self,
+        shard: i32,
+        epoch: i64,
+        until: Millis,
+        limit: usize,
+    ) -> Result<Vec<i64>> {
         let values = vec![
             shard.into(),
             epoch.into(),
             until.into(),
             (limit as i64).into(),
         ];
-        self.all(self.hot_reads(), WAITING, values)
-            .await?
-            .iter()
-            .map(read)
-            .collect()
+        self.ids_of(self.hot_reads(), WAITING, values).await
+    }
+
+    /// Those of these runs that wait under this epoch.
+    pub async fn waiting_runs(&self, shard: i32, epoch: i64, ids: &[i64]) -> Result<Found> {
+        let mut found = Found::default();
+        for page in ids.chunks(PAGE) {
+            let (list, value) = dialect::id_list(self.backend, page);
+            let text = format!(
+                "SELECT {COLUMNS} WHERE run.id IN ({list}) AND run.shard + 0 = ? AND run.state + 0 = 0 AND run.epoch + 0 = ?"
+            );
+            let values = vec![value, shard.into(), epoch.into()];
+            for row in self.all(self.hot_reads(), &text, values).await? {
+                match read(&row) {
+                    Ok(run) => found.runs.push(run),
+                    Err(error) => {
+                        let id = row.try_get_by_index(0)?;
+                        found.unreadable.push((id, error.to_string()));
+                    }
+                }
+            }
+        }
+        found
+            .runs
+            .sort_unstable_by_key(|run| (run.due_at, run.run_id));
+        Ok(found)
     }
 }
 

@@ -53,19 +53,37 @@ pub struct Holder<'a> {
     pub ttl_ms: i64,
 }
 
-pub(super) const DUE: &str = "SELECT job_id, next_fire_at, revision FROM job_clock WHERE shard = ? AND next_fire_at <= ? \
+/// The lower bound keeps PostgreSQL from walking over the places that cursors have left, which it cannot forget while an old
+/// snapshot is open.
+pub(super) const DUE: &str = "SELECT job_id, next_fire_at, revision FROM job_clock WHERE shard = ? AND next_fire_at >= ? AND next_fire_at <= ? \
      ORDER BY shard, next_fire_at, job_id LIMIT ?";
+
+/// Misfire ranges of one statement.
+const MISFIRES: usize = 100;
+/// Looks at what has changed, before a claim is left to the next scan.
+const CHANGES: usize = 3;
 
 impl Store {
     /// Jobs of a shard whose cursor is at or before `until`, earliest first.
     pub async fn due_jobs(&self, shard: i32, until: Millis, limit: usize) -> Result<Vec<Due>> {
-        let rows = self
-            .all(
-                self.hot_reads(),
-                DUE,
-                vec![shard.into(), until.into(), (limit as i64).into()],
-            )
-            .await?;
+        self.due_jobs_from(shard, Millis::MIN, until, limit).await
+    }
+
+    /// The same, of those whose cursor is at or after `from`.
+    pub async fn due_jobs_from(
+        &self,
+        shard: i32,
+        from: Millis,
+        until: Millis,
+        limit: usize,
+    ) -> Result<Vec<Due>> {
+        let values = vec![
+            shard.into(),
+            from.into(),
+            until.into(),
+            (limit as i64).into(),
+        ];
+        let rows = self.all(self.hot_reads(), DUE, values).await?;
         rows.iter()
             .map(|row| {
                 Ok(Due {
@@ -85,6 +103,33 @@ impl Store {
         claims: &[Claim],
         now: Millis,
     ) -> Result<HashSet<i64>> {
+        if self.try_claim(holder, claims, now).await? {
+            return Ok(HashSet::new());
+        }
+        // Some have changed. The others are claimed without them; the compare-and-set sees what changes in between.
+        let mut before = None;
+        for _ in 0..CHANGES {
+            let unchanged = self.unchanged(holder.shard, claims).await?;
+            if before.as_ref() == Some(&unchanged) {
+                return Err(Error::Corrupt(format!(
+                    "a job of shard {} has fewer fires left than its plan has found, and its cursor did not move",
+                    holder.shard
+                )));
+            }
+            let is_kept = |claim: &&Claim| unchanged.contains(&claim.due.job_id);
+            let kept: Vec<Claim> = claims.iter().filter(is_kept).cloned().collect();
+            if self.try_claim(holder, &kept, now).await? {
+                let job_ids = claims.iter().map(|claim| claim.due.job_id);
+                return Ok(job_ids.filter(|id| !unchanged.contains(id)).collect());
+            }
+            before = Some(unchanged);
+        }
+        // Another claimer is faster each time. Nothing is recorded, so all are seen anew.
+        Ok(claims.iter().map(|claim| claim.due.job_id).collect())
+    }
+
+    /// All of it or nothing: false if a cursor, a revision or what is left of a job's fires is not what its plan had found.
+    async fn try_claim(&self, holder: &Holder<'_>, claims: &[Claim], now: Millis) -> Result<bool> {
         let tx = self.begin().await?;
         self.fence(&tx, holder.shard, holder.epoch, now, holder.ttl_ms)
             .await?;
@@ -93,61 +138,19 @@ impl Store {
             self.record(&tx, holder, claims).await?;
             tx.commit().await?;
             failpoint::hit("after_claim_commit");
-            return Ok(HashSet::new());
+            return Ok(true);
         }
         tx.rollback().await?;
-        self.claim_unchanged(holder, claims, now).await
+        Ok(false)
     }
 
-    /// The long form: locks and compares one by one, and records what is still as it was.
-    async fn claim_unchanged(
-        &self,
-        holder: &Holder<'_>,
-        claims: &[Claim],
-        now: Millis,
-    ) -> Result<HashSet<i64>> {
-        let tx = self.begin().await?;
-        self.fence(&tx, holder.shard, holder.epoch, now, holder.ttl_ms)
-            .await?;
-        let mut changed = HashSet::new();
-        let mut kept = Vec::new();
-        let mut in_lock_order: Vec<_> = claims.iter().collect();
-        in_lock_order.sort_unstable_by_key(|claim| claim.due.job_id);
-        for claim in in_lock_order.iter().filter(|claim| claim.counted) {
-            let text = format!("SELECT id FROM job WHERE id = ?{}", self.for_update());
-            self.one(&tx, &text, vec![claim.due.job_id.into()]).await?;
-        }
-        for claim in in_lock_order {
-            if self.is_unchanged(&tx, holder.shard, &claim.due).await? {
-                kept.push(claim.clone());
-            } else {
-                changed.insert(claim.due.job_id);
-            }
-        }
-        if !self.spend(&tx, &kept).await? || !self.advance(&tx, holder.shard, &kept).await? {
-            return Err(Error::Corrupt(format!(
-                "job_clock of shard {} changed under its lock",
-                holder.shard
-            )));
-        }
-        self.record(&tx, holder, &kept).await?;
-        tx.commit().await?;
-        failpoint::hit("after_claim_commit");
-        Ok(changed)
-    }
-
-    async fn is_unchanged(&self, tx: &Transaction, shard: i32, due: &Due) -> Result<bool> {
-        let text = format!(
-            "SELECT revision FROM job_clock WHERE shard = ? AND next_fire_at = ? AND job_id = ?{}",
-            self.for_update()
-        );
-        let key = vec![shard.into(), due.next_fire_at.into(), due.job_id.into()];
-        let revision: Option<i64> = self
-            .one(tx, &text, key)
-            .await?
-            .map(|row| row.try_get_by_index(0))
-            .transpose()?;
-        Ok(revision == Some(due.revision))
+    /// The jobs whose cursor and revision are as their plans have found them.
+    async fn unchanged(&self, shard: i32, claims: &[Claim]) -> Result<HashSet<i64>> {
+        let claims: Vec<&Claim> = claims.iter().collect();
+        let values = text::cursors(self.backend, shard, &claims);
+        let text = text::UNCHANGED.of(self.backend);
+        let ids = self.ids_of(&self.write, text, values).await?;
+        Ok(ids.into_iter().collect())
     }
 
     /// Takes the fires off those that are left, or says that a job had fewer than its plan had found.
@@ -223,33 +226,38 @@ impl Store {
                 )));
             }
         }
-        for claim in claims {
-            self.record_skipped(tx, claim.due.job_id, holder.epoch, &claim.skipped)
-                .await?;
-        }
-        Ok(())
+        let skipped = claims.iter().flat_map(|claim| {
+            let ranges = claim.skipped.iter();
+            ranges.map(|range| (claim.due.job_id, range))
+        });
+        self.record_skipped(tx, holder.epoch, &skipped.collect::<Vec<_>>())
+            .await
     }
 
-    /// Writes down what will not run.
+    /// Records what will not run, by job.
     pub(super) async fn record_skipped(
         &self,
         tx: &Transaction,
-        job_id: i64,
         epoch: i64,
-        skipped: &[SkippedRange],
+        skipped: &[(i64, &SkippedRange)],
     ) -> Result<()> {
-        let text = "INSERT INTO misfire (job_id, from_at, to_at, count, policy, reason, epoch) VALUES (?, ?, ?, ?, ?, ?, ?)";
-        for range in skipped {
-            let values: Vec<Value> = vec![
-                job_id.into(),
-                range.from_at.into(),
-                range.to_at.into(),
-                (range.count as i32).into(),
-                range.policy.into(),
-                range.reason.into(),
-                epoch.into(),
-            ];
-            self.execute(tx, text, values).await?;
+        for page in skipped.chunks(MISFIRES) {
+            let rows = vec!["(?, ?, ?, ?, ?, ?, ?)"; page.len()].join(", ");
+            let text = format!(
+                "INSERT INTO misfire (job_id, from_at, to_at, count, policy, reason, epoch) VALUES {rows}"
+            );
+            let values = page.iter().flat_map(|(job_id, range)| -> [Value; 7] {
+                [
+                    (*job_id).into(),
+                    range.from_at.into(),
+                    range.to_at.into(),
+                    (range.count as i32).into(),
+                    range.policy.into(),
+                    range.reason.into(),
+                    epoch.into(),
+                ]
+            });
+            self.execute(tx, &text, values.collect()).await?;
         }
         Ok(())
     }

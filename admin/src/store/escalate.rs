@@ -61,11 +61,13 @@ impl Store {
         if ids.is_empty() {
             return Ok(vec![]);
         }
-        for id in &ids {
-            let text = "UPDATE alarm SET level = 1, escalated_at = ? WHERE id = ?";
-            self.execute(&tx, text, vec![now.into(), (*id).into()])
-                .await?;
-        }
+        // As literals: MariaDB walks the whole table for `UPDATE … WHERE id IN (SELECT …)`.
+        let list: Vec<String> = ids.iter().map(i64::to_string).collect();
+        let text = format!(
+            "UPDATE alarm SET level = 1, escalated_at = ? WHERE id IN ({})",
+            list.join(",")
+        );
+        self.execute(&tx, &text, vec![now.into()]).await?;
         tx.commit().await?;
         let filter = AlarmFilter {
             ids,

@@ -13,10 +13,14 @@ use super::{Result, Store, Transaction, ids};
 /// Runs that wait under this epoch for longer than their jobs allow. One that waits for an earlier run of its job waits as
 /// its job says, and has no limit.
 pub(super) const PENDING: &str = "SELECT run.id, run.due_at, job.flag_after_seconds FROM run LEFT JOIN job ON job.id = run.job_id \
-     WHERE run.shard = ? AND run.state = 0 AND run.state < 9 AND run.epoch = ? AND run.due_at <= ? AND run.flagged_at IS NULL \
+     WHERE run.shard = ? AND run.state = 0 AND run.state < 9 AND run.epoch = ? AND run.due_at >= ? AND run.due_at <= ? AND run.flagged_at IS NULL \
      AND (run.reason IS NULL OR run.reason <> 'overlap') \
      AND run.due_at + CASE WHEN job.flag_after_seconds > 0 THEN job.flag_after_seconds * 1000 ELSE ? END <= ? \
      ORDER BY run.due_at, run.id LIMIT 1000";
+
+/// The one of them that was due first.
+pub(super) const OLDEST: &str = "SELECT due_at FROM run WHERE shard = ? AND state = 0 AND state < 9 AND epoch = ? AND flagged_at IS NULL \
+     AND (reason IS NULL OR reason <> 'overlap') ORDER BY due_at LIMIT 1";
 
 /// By key: MariaDB would walk the whole table for `… WHERE id IN (SELECT …)`, and wait for every lock on its way.
 pub(super) const LOCK_PENDING: Text = Text {
@@ -60,17 +64,21 @@ type ByJob = BTreeMap<i64, Vec<(i64, Millis)>>;
 
 impl Store {
     /// The first thousand runs that wait in a shard under this epoch and will have waited for too long at `until`: for longer
-    /// than their job allows, or than `after_ms` where it says nothing. The one that was due first is first.
+    /// than their job allows, or than `after_ms` where it says nothing. The one that was due first is first. What was due
+    /// before `from` is left out: PostgreSQL cannot forget the places of runs that were sent while an old snapshot is open,
+    /// and would walk over all of them.
     pub async fn late(
         &self,
         shard: i32,
         epoch: i64,
         after_ms: i64,
+        from: Millis,
         until: Millis,
     ) -> Result<Vec<Late>> {
         let values = vec![
             shard.into(),
             epoch.into(),
+            from.into(),
             (until - after_ms.min(SHORTEST)).into(),
             after_ms.into(),
             until.into(),
@@ -85,6 +93,13 @@ impl Store {
             Ok(Late { run_id, late_at })
         };
         rows.iter().map(late).collect()
+    }
+
+    /// When the first run was due that waits in a shard under this epoch and is not flagged.
+    pub async fn oldest_waiting(&self, shard: i32, epoch: i64) -> Result<Option<Millis>> {
+        let values = vec![shard.into(), epoch.into()];
+        let row = self.one(self.hot_reads(), OLDEST, values).await?;
+        Ok(row.map(|row| row.try_get_by_index(0)).transpose()?)
     }
 
     /// Flags those of these runs that still wait, at most [`PAGE`] of them.

@@ -1,34 +1,82 @@
-//! What was found in the table enters the ring; a first attempt that is too late by now follows its misfire policy.
+//! What was found in the table enters the ring; an adopted first attempt that is too late by now follows its misfire policy.
 
 use std::collections::HashMap;
+use std::sync::PoisonError;
 
-use carillon_scheduler::{Cause, Millis, MisfirePolicy};
+use carillon_scheduler::{AlarmKind, Cause, Millis, MisfirePolicy};
 
 use super::Scan;
 use crate::pipeline::jobs::Job;
 use crate::store;
 use crate::store::adopt::Waiting;
+use crate::store::claim::Holder;
+
+/// How late a run may be that is found in the table.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Lateness {
+    /// An earlier holder has left it, or it has had no holder yet: its job's misfire policy decides.
+    Judged,
+    /// This holder has claimed it itself.
+    Ours,
+}
 
 impl Scan {
-    pub(super) async fn enter_ring(&self, found: Vec<Waiting>) -> store::Result<()> {
+    pub(super) async fn enter_ring(
+        &self,
+        holder: &Holder<'_>,
+        ids: Vec<i64>,
+        lateness: Lateness,
+    ) -> store::Result<()> {
+        if ids.is_empty() {
+            return Ok(());
+        }
         let pipeline = &self.pipeline;
-        let late = self.misfired(&found).await?;
+        let store = &pipeline.store;
+        let found = store.waiting_runs(self.shard, holder.epoch, &ids).await?;
+        self.alarm_unreadable(&found.unreadable).await;
+        let found = found.runs;
+        let late = match lateness {
+            Lateness::Judged => self.misfired(&found).await?,
+            Lateness::Ours => vec![],
+        };
         if !late.is_empty() {
-            pipeline
-                .store
-                .cancel(&late, "misfire", pipeline.clock.now())
-                .await?;
+            store.cancel(&late, "misfire", pipeline.clock.now()).await?;
             tracing::info!(
                 shard = self.shard,
                 runs = late.len(),
                 "recorded instants were reached too late to run"
             );
         }
-        for run in found.into_iter().filter(|run| !late.contains(&run.run_id)) {
+        let is_late = |run: &Waiting| late.binary_search(&run.run_id).is_ok();
+        for run in found.into_iter().filter(|run| !is_late(run)) {
             let due_at = run.due_at;
             pipeline.put_in_ring(run, due_at);
         }
         Ok(())
+    }
+
+    /// A newer version may have written what this one does not know. Such a run is left to a node that does; the others
+    /// of its shard go on.
+    async fn alarm_unreadable(&self, unreadable: &[(i64, String)]) {
+        for (run_id, what) in unreadable {
+            let is_new = {
+                let mut known = self
+                    .unreadable
+                    .lock()
+                    .unwrap_or_else(PoisonError::into_inner);
+                known.insert(*run_id)
+            };
+            if !is_new {
+                continue;
+            }
+            let text = format!("run {run_id} waits and cannot be read, so it is not sent: {what}");
+            let raised = self
+                .pipeline
+                .raise_alarm(AlarmKind::Stuck, None, Some(*run_id), &*text);
+            if let Err(error) = raised.await {
+                tracing::error!(%error, "an alarm could not be stored: {text}");
+            }
+        }
     }
 
     /// Older than the job's threshold, and its policy does not run them. Sorted.

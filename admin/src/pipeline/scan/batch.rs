@@ -23,10 +23,15 @@ impl Batch {
     pub fn took(&self, time: Duration, ttl: Duration) {
         let runs = self.runs();
         if time > ttl / 4 {
-            self.0.store((runs / 2).max(1), Ordering::Relaxed);
+            self.gave_up();
         } else if time < ttl / 32 && runs < MOST {
             self.0.store((runs * 2).min(MOST), Ordering::Relaxed);
         }
+    }
+
+    /// A claim did not end while its lease was trusted, however short that was.
+    pub fn gave_up(&self) {
+        self.0.store((self.runs() / 2).max(1), Ordering::Relaxed);
     }
 }
 
@@ -49,5 +54,13 @@ mod tests {
             batch.took(Duration::from_millis(8), ttl);
         }
         assert_eq!(batch.runs(), MOST);
+    }
+
+    // covers: F24
+    #[test]
+    fn a_claim_that_timed_out_halves_the_batch_however_little_time_it_had() {
+        let batch = Batch::default();
+        batch.gave_up();
+        assert_eq!(batch.runs(), 250);
     }
 }

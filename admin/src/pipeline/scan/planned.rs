@@ -17,6 +17,11 @@ use crate::store::{self, ids};
 const INSTANTS: usize = 100;
 /// So many failed plans, and the job is paused.
 const STRIKES: u32 = 3;
+/// Planning gives way to other tasks after this time.
+const TURN: Duration = Duration::from_millis(2);
+/// What planning one job may cost, in time of the processor: on a busy machine the clock on the wall would blame a job for
+/// others. A build without optimisation is ten times slower.
+const BUDGET: Duration = Duration::from_millis(if cfg!(debug_assertions) { 200 } else { 20 });
 
 #[derive(Default)]
 pub struct Strikes(Mutex<HashMap<i64, u32>>);
@@ -58,7 +63,13 @@ impl Scan {
         let share = (self.pipeline.ring().free() / due.len().max(1)).clamp(1, INSTANTS);
         let mut planned: Vec<(Due, std::sync::Arc<Job>, Plan)> = Vec::with_capacity(due.len());
         let mut done = 0;
+        let mut since = self.pipeline.clock.monotonic();
         for due in due {
+            // Other tasks of this thread wait meanwhile, renewals and ticks among them.
+            if self.pipeline.clock.monotonic() - since >= TURN {
+                tokio::task::yield_now().await;
+                since = self.pipeline.clock.monotonic();
+            }
             let Some(job) = jobs.get(&due.job_id) else {
                 done += usize::from(self.quarantine(&due, "the job's row is missing").await?);
                 continue;
@@ -68,7 +79,17 @@ impl Scan {
                 continue;
             }
             let left = left.get(&due.job_id).copied();
-            match self.plan(job, &due, until, left, share) {
+            let begun = self.pipeline.clock.thread_time();
+            let plan = self.plan(job, &due, until, left, share);
+            let took = self.pipeline.clock.thread_time().saturating_sub(begun);
+            match plan {
+                Ok(_) if self.is_too_slow(due.job_id, took) => {
+                    let reason = format!(
+                        "planning its schedule took more than {} ms, {STRIKES} times in a row",
+                        BUDGET.as_millis()
+                    );
+                    done += usize::from(self.quarantine(&due, &reason).await?);
+                }
                 Ok(plan) => planned.push((due, job.clone(), plan)),
                 Err(reason) => done += usize::from(self.strike(&due, &reason).await?),
             }
@@ -113,6 +134,25 @@ impl Scan {
         let work = || plan(&timing, due.next_fire_at, now, until, most);
         catch_unwind(AssertUnwindSafe(work))
             .map_err(|_| "planning the schedule failed (a defect of Carillon)".to_owned())
+    }
+
+    /// What a slow plan says counts all the same, or a backlog that takes long once would never be planned. Only a job that is
+    /// slow each time is paused.
+    fn is_too_slow(&self, job_id: i64, took: Duration) -> bool {
+        if took <= BUDGET {
+            self.slow.clear(job_id);
+            return false;
+        }
+        tracing::warn!(
+            job.id = job_id,
+            ms = took.as_millis() as u64,
+            "planning the schedule of a job takes long"
+        );
+        let is_too_slow = self.slow.hit(job_id) >= STRIKES;
+        if is_too_slow {
+            self.slow.clear(job_id);
+        }
+        is_too_slow
     }
 
     async fn strike(&self, due: &Due, reason: &str) -> store::Result<bool> {
@@ -229,7 +269,7 @@ impl Scan {
         match tokio::time::timeout(left, claiming).await {
             Ok(done) => done,
             Err(_) => {
-                self.batch.took(left, pipeline.settings.ttl);
+                self.batch.gave_up();
                 Err(store::Error::Busy)
             }
         }

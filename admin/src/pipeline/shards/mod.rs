@@ -21,6 +21,7 @@ use futures_util::{StreamExt as _, stream};
 use tokio::sync::Notify;
 
 use super::Pipeline;
+use super::backoff::Backoff;
 use super::settings::ms;
 use crate::runtime::Service;
 use crate::store;
@@ -44,6 +45,7 @@ pub struct Shards {
     stopping: AtomicBool,
     /// Somebody else was quicker in this round.
     refused: AtomicBool,
+    backoff: Backoff,
 }
 
 impl Shards {
@@ -55,6 +57,7 @@ impl Shards {
             skew: skew::Skew::default(),
             stopping: AtomicBool::new(false),
             refused: AtomicBool::new(false),
+            backoff: Backoff::default(),
         }
     }
 
@@ -69,6 +72,8 @@ impl Shards {
             self.locks.end(pipeline).await;
             return Ok(());
         }
+        // First: on a slow database each of the other statements takes time that a lease may not have.
+        self.renew().await;
         pipeline
             .store
             .report_node(&pipeline.node, &pipeline.address(), now)
@@ -77,7 +82,6 @@ impl Shards {
         pipeline.follow_shards(i32::try_from(leases.len()).unwrap_or(i32::MAX));
         self.compare(&leases).await;
         let wanted = self.share(now).await?;
-        self.renew().await;
         self.hand_back(&wanted).await;
         if !self.stopping.load(Ordering::Relaxed) {
             self.take(&wanted, &leases, now).await;
@@ -149,7 +153,9 @@ impl Service for Shards {
     async fn step(&self) -> Duration {
         if let Err(error) = self.round().await {
             tracing::warn!(%error, "shards could not be looked after; the next round goes on");
+            return self.backoff.failed();
         }
+        self.backoff.succeeded();
         let every = self.pipeline.settings.scan_every;
         match self.refused.load(Ordering::Relaxed) {
             // Not in step with whoever was quicker.

@@ -20,6 +20,18 @@ pub const ADVANCE: Text = Text {
             SET job_clock.next_fire_at = u.nw WHERE job_clock.revision = u.rev",
 };
 
+/// Of the same list: which cursors are where their plans have found them.
+pub const UNCHANGED: Text = Text {
+    sqlite: "SELECT c.job_id FROM json_each(?) AS u CROSS JOIN job_clock AS c ON c.shard = u.value->>4 \
+             AND c.next_fire_at = u.value->>1 AND c.job_id = u.value->>0 AND c.revision = u.value->>3",
+    postgres: "SELECT c.job_id FROM unnest(?::bigint[], ?::bigint[], ?::bigint[], ?::bigint[]) AS u(job_id, old, nw, rev) \
+               JOIN job_clock AS c ON c.shard = ? AND c.next_fire_at = u.old AND c.job_id = u.job_id AND c.revision = u.rev",
+    mysql: "SELECT c.job_id FROM JSON_TABLE(?, '$[*]' COLUMNS (job_id BIGINT PATH '$[0]', old BIGINT PATH '$[1]', nw BIGINT PATH '$[2]', \
+            rev BIGINT PATH '$[3]', shard INT PATH '$[4]')) AS u \
+            STRAIGHT_JOIN job_clock AS c FORCE INDEX (PRIMARY) ON c.shard = u.shard AND c.next_fire_at = u.old AND c.job_id = u.job_id \
+            WHERE c.revision = u.rev",
+};
+
 pub fn cursors(backend: DbBackend, shard: i32, claims: &[&Claim]) -> Vec<Value> {
     let mut rows: Vec<[i64; 4]> = claims
         .iter()

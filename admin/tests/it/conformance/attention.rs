@@ -46,7 +46,7 @@ databases! {
         ground.sql(&format!("UPDATE run SET reason = 'overlap' WHERE id = {}", ids[3])).await;
         ground.sql(&format!("UPDATE run SET epoch = 0 WHERE id = {}", ids[4])).await;
         let flag = async |now: i64| {
-            let late = ground.store.late(job.shard, 1, 30_000, now).await.unwrap();
+            let late = ground.store.late(job.shard, 1, 30_000, i64::MIN, now).await.unwrap();
             let ids: Vec<i64> = late.iter().map(|run| run.run_id).collect();
             ground.store.flag(&ids, now).await.unwrap()
         };
@@ -73,7 +73,7 @@ databases! {
         let mut ids = ground.runs_in(&jobs[0], &[Claimed; 70]).await;
         ids.extend(ground.runs_in(&jobs[1], &[Claimed; 70]).await);
         ids.reverse();
-        let late = ground.store.late(jobs[0].shard, 1, 30_000, NOW + 40_000).await.unwrap();
+        let late = ground.store.late(jobs[0].shard, 1, 30_000, i64::MIN, NOW + 40_000).await.unwrap();
         assert_eq!(late.len(), 2 * 11, "due in the first ten seconds");
         assert_eq!((late[0].run_id, late[0].late_at), (ids[139], NOW + 30_000));
         let (page, rest) = ids.split_at(100);

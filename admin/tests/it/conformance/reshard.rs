@@ -250,7 +250,7 @@ async fn work(race: &Race, shard: i32, node: &str) -> Result<(), Error> {
         node,
         ttl_ms: TTL,
     };
-    store.adopt(&holder, after(1_000)).await?;
+    store.adopt(&holder, None, after(1_000), 1_000).await?;
     let mut claims = vec![];
     for due in store.due_jobs(shard, after(1_000), 10).await? {
         let id = store.take_id(&ids::RUN).await?;
@@ -301,7 +301,11 @@ async fn everything_that_waits_is_found(ground: &Ground) {
             node: "c",
             ttl_ms: TTL,
         };
-        ground.store.adopt(&holder, i64::MAX).await.unwrap();
+        ground
+            .store
+            .adopt(&holder, None, i64::MAX, 1_000)
+            .await
+            .unwrap();
         let waiting = ground
             .store
             .waiting(lease.shard, epoch, i64::MAX, 1_000_000)

@@ -105,9 +105,13 @@ fn values(name: &str, kind: Kind) -> Vec<String> {
         _ => [plain(head), list].concat(),
     };
     match name {
-        "due" => plain(&["2", &until, "200"]),
+        "due" => plain(&["2", "1", &until, "200"]),
         "advance" if postgres => [list(&["5", &cursor, &until, "1"]), plain(&["2"])].concat(),
         "advance" => list(&["5", &cursor, &until, "1", "2"]),
+        "unchanged" if postgres => [list(&["5", &cursor, &until, "1"]), plain(&["2"])].concat(),
+        "unchanged" => list(&["5", &cursor, &until, "1", "2"]),
+        "new" => plain(&["2", &cursor, &until, "1000"]),
+        "oldest_waiting" => plain(&["2", "1"]),
         "record" => [plain(&["1", "'a'"]), list(&["5", "6", &until])].concat(),
         "orphans" => plain(&["2", "7", &until, "1000"]),
         "adopt" => [led_by(&["7", "'a'"], ids()), plain(&["2", "7"])].concat(),
@@ -127,7 +131,7 @@ fn values(name: &str, kind: Kind) -> Vec<String> {
         "flag" => led_by(&["1"], ids()),
         "cancel_retries" => plain(&["1", &cursor, "5", "0", "0", "1"]),
         "unanswered" => plain(&["2", "1", "16", "1000"]),
-        "pending" => plain(&["2", "1", &until, "30000", &until]),
+        "pending" => plain(&["2", "1", &cursor, &until, "30000", &until]),
         "agreed" | "not_agreed" | "next_unanswered" => plain(&["2", "1"]),
         other => panic!("no values for {other}"),
     }
@@ -137,7 +141,7 @@ fn values(name: &str, kind: Kind) -> Vec<String> {
 fn expected(name: &str) -> [&'static str; 3] {
     match name {
         "due" => [
-            "job_clock USING PRIMARY KEY (shard=? AND next_fire_at<?)",
+            "job_clock USING PRIMARY KEY (shard=? AND next_fire_at>? AND next_fire_at<?)",
             "Index Scan using job_clock_pkey",
             "job_clock range PRIMARY",
         ],
@@ -166,8 +170,28 @@ fn expected(name: &str) -> [&'static str; 3] {
             "run_open",
             "run range run_open",
         ],
-        "waiting" | "pending" => [
-            "run USING INDEX run_open (shard=? AND state=? AND epoch=? AND due_at<?)",
+        "unchanged" => [
+            "c USING PRIMARY KEY (shard=? AND next_fire_at=? AND job_id=?)",
+            "Index Scan using job_clock_pkey",
+            "c eq_ref PRIMARY",
+        ],
+        "new" => [
+            "run USING COVERING INDEX run_open (shard=? AND state=? AND epoch=? AND due_at>? AND due_at<?)",
+            "run_open",
+            "run range run_open",
+        ],
+        "oldest_waiting" => [
+            "run USING INDEX run_open (shard=? AND state=? AND epoch=?)",
+            "run_open",
+            "run ref run_open",
+        ],
+        "pending" => [
+            "run USING INDEX run_open (shard=? AND state=? AND epoch=? AND due_at>? AND due_at<?)",
+            "run_open",
+            "run range run_open",
+        ],
+        "waiting" => [
+            "run USING COVERING INDEX run_open (shard=? AND state=? AND epoch=? AND due_at<?)",
             "run_open",
             "run range run_open",
         ],

@@ -24,7 +24,7 @@ async fn waiting(ground: &Ground, job: &Job, params: Option<&str>) -> Waiting {
     let epoch = ground.take(job.shard).await;
     ground
         .store
-        .adopt(&holder(job.shard, epoch), after(5))
+        .adopt(&holder(job.shard, epoch), None, after(5), 1_000)
         .await
         .unwrap();
     let mut found = ground

@@ -28,7 +28,7 @@ async fn scan(arena: &Arena, shard: i32, epoch: i64) {
     let (now, holder) = (arena.now(), holder(shard, epoch));
     let until = now + LOOK_AHEAD;
     arena
-        .repeated("adopt", || store.adopt(&holder, until))
+        .repeated("adopt", || store.adopt(&holder, None, until, 1_000))
         .await;
     let mut claims = vec![];
     for due in store.due_jobs(shard, until, 50).await.unwrap() {
