@@ -19,6 +19,9 @@ mod api;
 #[path = "../tests/it/faults/executor.rs"]
 #[expect(dead_code, reason = "shared with the tests of faults")]
 mod executor;
+#[path = "../tests/it/ports.rs"]
+#[expect(dead_code, reason = "shared with the tests")]
+mod ports;
 #[path = "../tests/it/faults/process.rs"]
 #[expect(dead_code, reason = "shared with the tests of faults")]
 mod process;

@@ -33,6 +33,7 @@ pub struct Metrics {
     pub wrong_tokens: IntCounter,
     pub open_runs: prometheus::IntGaugeVec,
     pub clock_difference: Gauge,
+    pub job_cache_bytes: IntGauge,
 }
 
 fn counter(registry: &Registry, name: &str, help: &str) -> IntCounter {
@@ -197,7 +198,7 @@ impl Metrics {
                 prometheus::IntGaugeVec::new(
                     Opts::new(
                         "carillon_open_runs",
-                        "Runs that have not ended, by state, in the whole cluster.",
+                        "Runs that have not ended, by state, in the whole cluster; from the node that holds shard 0.",
                     ),
                     &["state"],
                 ),
@@ -211,6 +212,11 @@ impl Metrics {
                 &r,
                 "carillon_wrong_access_tokens_total",
                 "Requests of executors that this node refused because their access token was wrong.",
+            ),
+            job_cache_bytes: gauge(
+                &r,
+                "carillon_job_cache_bytes",
+                "Memory of the definitions that this node keeps, about.",
             ),
             clock_difference: registered(
                 &r,

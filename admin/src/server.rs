@@ -371,7 +371,7 @@ impl Services {
             complete: Arc::new(Complete(pipeline.clone())),
             resolve: Arc::new(Resolve::new(pipeline.clone())),
             watch: Arc::new(Watch::new(pipeline.clone())),
-            follow_calendars: Arc::new(FollowCalendars(pipeline.clone())),
+            follow_calendars: Arc::new(FollowCalendars::new(pipeline.clone())),
             backfill: Arc::new(Backfilling(pipeline.clone())),
             gaps: Arc::new(Gaps::new(pipeline.clone())),
             prune: Arc::new(Prune::new(pipeline.clone())),

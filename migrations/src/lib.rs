@@ -10,6 +10,7 @@ mod m0006_retries;
 mod m0008_retention;
 mod m0009_attention;
 mod m0010_journal;
+mod m0012_size;
 mod m0013_params;
 
 use sea_orm_migration::prelude::*;
@@ -29,6 +30,7 @@ impl MigratorTrait for Migrator {
             Box::new(m0008_retention::Migration),
             Box::new(m0009_attention::Migration),
             Box::new(m0010_journal::Migration),
+            Box::new(m0012_size::Migration),
             Box::new(m0013_params::Migration),
         ]
     }

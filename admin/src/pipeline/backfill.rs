@@ -1,6 +1,6 @@
 //! Runs for instants of the past: asked for once, released so many at a time by the holder of the job's shard.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -22,6 +22,9 @@ pub const MAX_CONCURRENT: i32 = 100;
 
 /// How often is looked for what can be released, if nothing that ends here wakes it.
 const POLL: Duration = Duration::from_secs(1);
+
+/// Runs that end within this time are followed by one look.
+const ENDED_TOGETHER: Duration = Duration::from_millis(20);
 
 /// A range of instants, `from` ≤ t < `to`.
 #[derive(Clone, Copy, Debug)]
@@ -189,6 +192,10 @@ impl Service for Backfilling {
         Some(self.0.backfills.wake.clone())
     }
 
+    fn linger(&self) -> Duration {
+        ENDED_TOGETHER
+    }
+
     async fn step(&self) -> Duration {
         if let Err(error) = self.round().await {
             tracing::warn!(%error, "backfills could not be looked after; the next round goes on");
@@ -201,10 +208,21 @@ impl Backfilling {
     async fn round(&self) -> store::Result<()> {
         let pipeline = &self.0;
         let held = pipeline.shards_held();
-        for open in pipeline.store.open_backfills().await? {
-            if held.contains(&open.shard) {
-                pipeline.release(&open).await?;
-            }
+        let mut ours = pipeline.store.open_backfills().await?;
+        ours.retain(|open| held.contains(&open.shard));
+        if ours.is_empty() {
+            return Ok(());
+        }
+        let shards: BTreeSet<i64> = ours.iter().map(|open| i64::from(open.shard)).collect();
+        let shards: Vec<i64> = shards.into_iter().collect();
+        let running = pipeline.store.open_runs_of_backfills(&shards).await?;
+        // Most are full most of the time: one question for all of them.
+        ours.retain(|open| {
+            let count = running.get(&open.job_id).copied().unwrap_or(0);
+            count < i64::from(open.max_concurrent)
+        });
+        for open in ours {
+            pipeline.release(&open).await?;
         }
         Ok(())
     }

@@ -252,13 +252,26 @@ async fn send_won(pipeline: &Arc<Pipeline>, batch: Vec<Routed>, marked: send::Ma
     let read = async {
         let routed_by = batch.iter().map(|routed| &routed.choice.job);
         let outdated = jobs::outdated(&pipeline.store, routed_by).await?;
+        let routed_by = batch.iter().map(|routed| &routed.choice.job);
+        let whole = jobs::whole(&pipeline.store, routed_by).await?;
         let params = given_params(pipeline, &batch).await?;
-        Ok::<_, crate::store::Error>((outdated, params))
+        Ok::<_, crate::store::Error>((outdated, whole, params))
     };
     match read.await {
-        Ok((outdated, params)) => {
-            let is_outdated = |routed: &mut Routed| outdated.contains(&routed.choice.job.version());
+        Ok((outdated, whole, params)) => {
             let mut batch = batch;
+            for routed in &mut batch {
+                let version = routed.choice.job.version();
+                let whole = whole.get(&version.0);
+                if let Some(job) = whole.filter(|job| job.version() == version) {
+                    routed.choice.job = job.clone();
+                }
+            }
+            // Edited before this look at the revisions, or between it and the look at the parameters.
+            let is_outdated = |routed: &mut Routed| {
+                let job = &routed.choice.job;
+                outdated.contains(&job.version()) || job.params_are_apart()
+            };
             batch.extract_if(.., is_outdated).for_each(give_back);
             send::spawn(pipeline, batch, marked, params);
         }

@@ -6,10 +6,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use tokio::sync::Mutex;
 
 use super::Pipeline;
+use super::periodic::Periodic;
 use crate::runtime::Service;
-use crate::store::{self, Actor};
+use crate::store::{self, Actor, VersionKey};
 
 /// Jobs that are looked for at a time.
 const PAGE: u32 = 200;
@@ -47,7 +49,48 @@ impl Pipeline {
     }
 }
 
-pub struct FollowCalendars(pub Arc<Pipeline>);
+/// A job that was saved with the version before a change, in the moment of the change, is found at the latest so much later.
+const EVERYTHING: Duration = Duration::from_secs(3600);
+
+/// The holder of the first shard does it for all. As long as no calendar has another version than when all jobs followed,
+/// the table of the jobs that use one is not read: it may be large.
+pub struct FollowCalendars {
+    pipeline: Arc<Pipeline>,
+    followed: Mutex<Option<Vec<VersionKey>>>,
+    everything: Periodic,
+}
+
+impl FollowCalendars {
+    pub fn new(pipeline: Arc<Pipeline>) -> Self {
+        Self {
+            pipeline,
+            followed: Mutex::default(),
+            everything: Periodic::at_once(),
+        }
+    }
+
+    async fn round(&self) -> store::Result<usize> {
+        let pipeline = &self.pipeline;
+        let mut followed = self.followed.lock().await;
+        let now = pipeline.clock.monotonic();
+        if pipeline.holdings.epoch(0, now).is_none() {
+            *followed = None;
+            return Ok(0);
+        }
+        let versions = pipeline.store.calendar_versions_now().await?;
+        if self.everything.is_due(now, EVERYTHING) {
+            *followed = None;
+        }
+        if followed.as_ref() == Some(&versions) {
+            return Ok(0);
+        }
+        let done = pipeline.follow_calendars(&Actor::engine()).await?;
+        // Some may have been left to a later round: what is remembered is that none was behind.
+        *followed = (done == 0 && pipeline.store.jobs_behind_calendars(0, 1).await?.is_empty())
+            .then_some(versions);
+        Ok(done)
+    }
+}
 
 #[async_trait]
 impl Service for FollowCalendars {
@@ -56,7 +99,7 @@ impl Service for FollowCalendars {
     }
 
     async fn step(&self) -> Duration {
-        match self.0.follow_calendars(&Actor::engine()).await {
+        match self.round().await {
             Ok(0) => {}
             Ok(jobs) => tracing::info!(jobs, "jobs follow a calendar that was changed before"),
             Err(error) => {

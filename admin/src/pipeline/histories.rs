@@ -12,10 +12,13 @@ use carillon_scheduler::route::{Candidate, Facts, Frequency, HashRing, Recency, 
 
 use super::Pipeline;
 use super::jobs::ById;
+use super::recent::Recent;
 use crate::store::adopt::Waiting;
 
-/// More jobs than this, and those without a run for an hour are forgotten at once.
-const CAPACITY: usize = 200_000;
+/// Histories of this size in all are kept.
+const MOST_BYTES: usize = 16 * 1024 * 1024;
+/// Of one history and its place, about; what a route remembers of executors comes on top and is small beside it.
+const BYTES: usize = size_of::<History>() + 160;
 const HOUR: Duration = Duration::from_secs(3600);
 /// A job that has had no run for so long is forgotten: it was deleted, or lives elsewhere.
 const FORGET_AFTER: Duration = Duration::from_secs(24 * 3600);
@@ -61,14 +64,30 @@ impl History {
     }
 }
 
-#[derive(Default)]
 pub struct Histories {
-    by_job: Mutex<HashMap<i64, History>>,
+    by_job: Mutex<Recent<History>>,
     swept_at: Mutex<Duration>,
 }
 
+impl Default for Histories {
+    fn default() -> Self {
+        Self {
+            by_job: Mutex::new(Recent::new(MOST_BYTES)),
+            swept_at: Mutex::default(),
+        }
+    }
+}
+
+/// The job's history, or a new one.
+fn of_job(map: &mut Recent<History>, job_id: i64) -> Option<&mut History> {
+    if map.get(job_id).is_none() {
+        map.insert(job_id, History::new(), BYTES);
+    }
+    map.get(job_id)
+}
+
 impl Histories {
-    fn map(&self) -> MutexGuard<'_, HashMap<i64, History>> {
+    fn map(&self) -> MutexGuard<'_, Recent<History>> {
         self.by_job.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -82,10 +101,9 @@ impl Histories {
         now: Duration,
     ) -> Vec<usize> {
         let mut map = self.map();
-        if map.len() >= CAPACITY && !map.contains_key(&job_id) {
-            map.retain(|_, history| history.used_at + HOUR > now);
-        }
-        let history = map.entry(job_id).or_insert_with(History::new);
+        let Some(history) = of_job(&mut map, job_id) else {
+            return (0..candidates.len()).collect();
+        };
         history.used_at = now;
         history.turn = history.turn.wrapping_add(1);
         history.meet(strategy, candidates);
@@ -107,7 +125,7 @@ impl Histories {
     /// The run goes there. True: it is a sticky job, and its last run went elsewhere.
     pub fn used(&self, strategy: RouteStrategy, run: &Waiting, address: &str) -> bool {
         let mut map = self.map();
-        let Some(history) = map.get_mut(&run.job_id) else {
+        let Some(history) = map.get(run.job_id) else {
             return false;
         };
         match strategy {
@@ -141,7 +159,7 @@ impl Histories {
 
     /// The job is gone.
     pub fn forget(&self, job_id: i64) {
-        self.map().remove(&job_id);
+        self.map().remove(job_id);
     }
 
     /// Now and then: what nobody has used for a day.
@@ -150,14 +168,14 @@ impl Histories {
         if now.saturating_sub(*swept_at) >= HOUR {
             *swept_at = now;
             self.map()
-                .retain(|_, history| history.used_at + FORGET_AFTER > now);
+                .retain(|history| history.used_at + FORGET_AFTER > now);
         }
     }
 
     fn knows_sticky(&self, run: &Waiting) -> bool {
-        let map = self.map();
+        let mut map = self.map();
         let known = map
-            .get(&run.job_id)
+            .get(run.job_id)
             .and_then(|history| history.sticky.as_ref());
         known.is_some_and(|sticky| sticky.epoch == run.epoch)
     }
@@ -167,10 +185,9 @@ impl Histories {
             epoch: run.epoch,
             address,
         };
-        self.map()
-            .entry(run.job_id)
-            .or_insert_with(History::new)
-            .sticky = Some(Box::new(sticky));
+        if let Some(history) = of_job(&mut self.map(), run.job_id) {
+            history.sticky = Some(Box::new(sticky));
+        }
     }
 }
 

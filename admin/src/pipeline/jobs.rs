@@ -8,7 +8,8 @@ use carillon_scheduler::{
     ScheduleDraft, Timing,
 };
 
-use crate::store::definition::Definition;
+use super::recent::Recent;
+use crate::store::definition::{Definition, Params};
 use crate::store::{self, Store};
 
 /// A job as the engine works with it.
@@ -39,6 +40,35 @@ impl Job {
     /// Its id and revision.
     pub fn version(&self) -> (i64, i64) {
         (self.stored.job_id, self.stored.revision)
+    }
+
+    /// They are to be read when a run of it is marked.
+    pub fn params_are_apart(&self) -> bool {
+        self.stored.params == Params::Apart
+    }
+
+    /// Its memory, about: a parsed schedule takes a multiple of its text.
+    fn bytes(&self) -> usize {
+        let stored = &self.stored;
+        let params = match &stored.params {
+            Params::Here(text) => text.len(),
+            Params::Apart | Params::TooLong => 0,
+        };
+        let texts = [
+            &stored.app,
+            &stored.name,
+            &stored.handler,
+            &stored.route_labels,
+            &stored.catch_up,
+            &stored.misfire,
+            &stored.route,
+            &stored.overlap,
+            &stored.block,
+        ];
+        // Each text is an allocation of its own, with what the allocator adds.
+        let texts: usize = texts.iter().map(|text| text.len() + 16).sum();
+        let slot = 80;
+        size_of::<Self>() + slot + params + texts + 512 + 5 * stored.schedule_text.len()
     }
 
     /// Its fires are numbered: how many are left stands in its row.
@@ -84,8 +114,8 @@ fn parse(stored: &Definition) -> Result<Rules, String> {
     })
 }
 
-/// More than this many, and those not in use are dropped.
-const CAPACITY: usize = 200_000;
+/// Definitions of this size in all are kept; the others are read when they are needed.
+const MOST_BYTES: usize = 48 * 1024 * 1024;
 
 pub type ById = HashMap<i64, Arc<Job>>;
 
@@ -99,39 +129,79 @@ pub async fn outdated(
     store.outdated(&known).await
 }
 
-#[derive(Default)]
-pub struct Jobs(Mutex<ById>);
+/// Those of these jobs whose parameters are apart, each with them. Long ones are read for each mark and never kept.
+pub async fn whole(store: &Store, jobs: impl Iterator<Item = &Arc<Job>>) -> store::Result<ById> {
+    let apart = jobs.filter(|job| job.params_are_apart());
+    let apart: HashSet<i64> = apart.map(|job| job.stored.job_id).collect();
+    if apart.is_empty() {
+        return Ok(ById::new());
+    }
+    let apart: Vec<i64> = apart.into_iter().collect();
+    let found = store.whole_definitions(&apart).await?;
+    let whole = found
+        .into_iter()
+        .map(|stored| (stored.job_id, Arc::new(Job::of(stored))));
+    Ok(whole.collect())
+}
+
+pub struct Jobs(Mutex<Recent<Arc<Job>>>);
+
+impl Default for Jobs {
+    fn default() -> Self {
+        Self(Mutex::new(Recent::new(MOST_BYTES)))
+    }
+}
 
 impl Jobs {
-    fn map(&self) -> MutexGuard<'_, ById> {
+    fn map(&self) -> MutexGuard<'_, Recent<Arc<Job>>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The memory of what is kept, about.
+    pub fn bytes(&self) -> usize {
+        self.map().weight()
     }
 
     /// These jobs at least at the revisions given (a scan has just read them). Missing ones do not exist any more.
     pub async fn at(&self, store: &Store, wanted: &[(i64, i64)]) -> store::Result<ById> {
-        let mut found = ById::with_capacity(wanted.len());
-        let mut stale = Vec::new();
-        {
-            let map = self.map();
-            for (id, revision) in wanted {
-                match map.get(id).filter(|job| job.stored.revision == *revision) {
-                    Some(job) => drop(found.insert(*id, job.clone())),
-                    None => stale.push(*id),
-                }
-            }
-        }
+        let (mut found, stale) = self.known(wanted);
         if !stale.is_empty() {
             found.extend(self.load(store, &stale).await?);
         }
         Ok(found)
     }
 
+    /// The same for who looks at many jobs once: what has to be read is not kept.
+    pub async fn glance(&self, store: &Store, wanted: &[(i64, i64)]) -> store::Result<ById> {
+        let (mut found, stale) = self.known(wanted);
+        if !stale.is_empty() {
+            found.extend(read(store, &stale).await?);
+        }
+        Ok(found)
+    }
+
+    /// Those that are here at these revisions, and the others.
+    fn known(&self, wanted: &[(i64, i64)]) -> (ById, Vec<i64>) {
+        let mut found = ById::with_capacity(wanted.len());
+        let mut stale = Vec::new();
+        let mut map = self.map();
+        for (id, revision) in wanted {
+            match map.get(*id).filter(|job| job.stored.revision == *revision) {
+                Some(job) => drop(found.insert(*id, job.clone())),
+                None => stale.push(*id),
+            }
+        }
+        (found, stale)
+    }
+
     /// These jobs as they are committed now. Missing ones do not exist any more.
     pub async fn current(&self, store: &Store, ids: &[i64]) -> store::Result<ById> {
         let mut found: ById = {
-            let map = self.map();
-            let known = ids.iter().filter_map(|id| map.get(id));
-            known.map(|job| (job.stored.job_id, job.clone())).collect()
+            let mut map = self.map();
+            let known = ids
+                .iter()
+                .filter_map(|id| Some((*id, map.get(*id)?.clone())));
+            known.collect()
         };
         for outdated in outdated(store, found.values()).await? {
             found.remove(&outdated.0);
@@ -142,7 +212,7 @@ impl Jobs {
             let loaded = self.load(store, &missing).await?;
             let mut map = self.map();
             for gone in missing.iter().filter(|id| !loaded.contains_key(id)) {
-                map.remove(gone);
+                map.remove(*gone);
             }
             drop(map);
             found.extend(loaded);
@@ -151,25 +221,27 @@ impl Jobs {
     }
 
     async fn load(&self, store: &Store, ids: &[i64]) -> store::Result<ById> {
-        let mut loaded = ById::with_capacity(ids.len());
-        for chunk in ids.chunks(500) {
-            for stored in store.definitions(chunk).await? {
-                loaded.insert(stored.job_id, Arc::new(Job::of(stored)));
-            }
-        }
+        let loaded = read(store, ids).await?;
         let mut map = self.map();
-        if map.len() > CAPACITY {
-            map.retain(|_, job| Arc::strong_count(job) > 1);
-        }
         for (id, job) in &loaded {
             // Two loads at once: the higher revision stays.
             if map
-                .get(id)
+                .get(*id)
                 .is_none_or(|old| old.stored.revision <= job.stored.revision)
             {
-                map.insert(*id, job.clone());
+                map.insert(*id, job.clone(), job.bytes());
             }
         }
         Ok(loaded)
     }
+}
+
+async fn read(store: &Store, ids: &[i64]) -> store::Result<ById> {
+    let mut loaded = ById::with_capacity(ids.len());
+    for chunk in ids.chunks(500) {
+        for stored in store.definitions(chunk).await? {
+            loaded.insert(stored.job_id, Arc::new(Job::of(stored)));
+        }
+    }
+    Ok(loaded)
 }

@@ -50,6 +50,7 @@ mod letting_go;
 mod overlaps;
 mod periodic;
 mod prune;
+mod recent;
 mod reread;
 mod resolve;
 mod scan;
@@ -287,6 +288,8 @@ impl Pipeline {
 
     /// What `/metrics` shows.
     pub fn metrics_text(&self) -> String {
+        let bytes = i64::try_from(self.jobs.bytes()).unwrap_or(i64::MAX);
+        self.metrics.job_cache_bytes.set(bytes);
         self.metrics.render()
     }
 

@@ -171,10 +171,18 @@ impl Resolve {
         Ok(())
     }
 
+    /// The number is the same for the whole cluster, so the holder of the first shard alone asks for it.
     async fn count_open_runs(&self) -> store::Result<()> {
         let pipeline = &self.pipeline;
-        let counts = pipeline.store.open_runs().await?;
-        // A state that nobody is in any more has no row.
+        let holds_first = pipeline
+            .holdings
+            .epoch(0, pipeline.clock.monotonic())
+            .is_some();
+        let counts = match holds_first {
+            true => pipeline.store.open_runs(pipeline.shards()).await?,
+            false => vec![],
+        };
+        // A state without runs has no row.
         pipeline.metrics.open_runs.reset();
         for (state, count) in counts {
             pipeline

@@ -27,6 +27,7 @@ use super::resolve::TAKEN_TOGETHER;
 use super::settings::{LostRule, ms};
 use crate::runtime::Service;
 use crate::store;
+use crate::store::astray::Walk;
 use crate::store::settle::Finding;
 use crate::store::watch::{Look, Watched};
 
@@ -57,6 +58,8 @@ pub struct Watch {
     /// The search for rows that are astray reads all that is open: shards that change hands wake this service, and must not
     /// make it read that again and again.
     search: Periodic,
+    /// How far that has come.
+    walk: tokio::sync::Mutex<Walk>,
 }
 
 /// What a look at a run's row says.
@@ -80,6 +83,7 @@ impl Watch {
             signed_off: Mutex::default(),
             seen: forgotten::Seen::default(),
             search: Periodic::at_once(),
+            walk: tokio::sync::Mutex::default(),
         }
     }
 

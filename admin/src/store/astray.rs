@@ -4,18 +4,21 @@
 use carillon_scheduler::{AlarmKind, Millis};
 
 use super::alarm::Alarm;
+use super::audit_gap::{FIRST, Place};
+use super::claim::Due;
 use super::dialect::{self, Text};
 use super::reshard::MAX_SHARDS;
 use super::{Result, Store, Transaction, ids};
 
 /// Open runs in a wrong shard, also in one that does not exist any more. By the index of open runs, shard by shard.
-const ASTRAY: Text = Text {
+pub(super) const ASTRAY: Text = Text {
     sqlite: "SELECT run.id FROM json_each(?) AS u CROSS JOIN run ON run.shard = u.value \
              AND run.state < 9 WHERE run.shard <> run.job_id % ? ORDER BY run.id LIMIT 1000",
     postgres: "SELECT run.id FROM run WHERE run.shard = ANY(?::bigint[]) AND run.state < 9 AND run.shard <> run.job_id % ? \
                ORDER BY run.id LIMIT 1000",
-    mysql: "SELECT run.id FROM JSON_TABLE(?, '$[*]' COLUMNS (shard INT PATH '$')) AS u STRAIGHT_JOIN run FORCE INDEX (run_open) \
-            ON run.shard = u.shard AND run.state < 9 WHERE run.shard <> run.job_id % ? ORDER BY run.id LIMIT 1000",
+    mysql: "SELECT run.id FROM JSON_TABLE(?, '$[*]' COLUMNS (shard INT PATH '$')) AS u \
+            STRAIGHT_JOIN JSON_TABLE('[0,1,2,3,4]', '$[*]' COLUMNS (state SMALLINT PATH '$')) AS s \
+            STRAIGHT_JOIN run FORCE INDEX (run_open) ON run.shard = u.shard AND run.state = s.state WHERE run.shard <> run.job_id % ? ORDER BY run.id LIMIT 1000",
 };
 
 /// The epoch of a run that changes its shard: epochs of two shards cannot be compared, so that of the wrong one must not be
@@ -31,30 +34,86 @@ const ASTRAY: Text = Text {
 /// A change of the count (`reshard`) needs none of this: there every lease gets an epoch above all that any row can have.
 const ORPHANED: &str = ", epoch = CASE WHEN state IN (0, 1) THEN 0 ELSE epoch END";
 
-/// Rows of each kind that one look finds; the next one finds the others.
-const MOST: i64 = 1000;
+/// Rows of jobs that one look reads, and as many of their cursors; the next one goes on behind them.
+const SLICE: usize = 2000;
+
+/// How far the looks have come. A job's row in a wrong shard is still found and fired, so these need not be quick; open runs,
+/// which wait there for nobody, are all looked at each time.
+#[derive(Clone, Copy, Debug)]
+pub struct Walk {
+    job: i64,
+    cursor: (i32, Place),
+}
+
+impl Default for Walk {
+    fn default() -> Self {
+        Self {
+            job: 0,
+            cursor: (0, FIRST),
+        }
+    }
+}
 
 impl Store {
     /// Puts right what is in a shard that its job is not in, whatever has put it there, and answers the alarm for it: it is a
-    /// defect, here or of whoever wrote into the database. None: all was right.
-    pub async fn mend_shards(&self, now: Millis) -> Result<Option<Alarm>> {
+    /// defect, here or of whoever wrote into the database. None: all that was looked at was right.
+    pub async fn mend_shards(&self, walk: &mut Walk, now: Millis) -> Result<Option<Alarm>> {
         let count = self.shard_count().await?;
         let all: Vec<i64> = (0..i64::from(MAX_SHARDS)).collect();
         let (_, list) = dialect::id_list(self.backend, &all);
         let (values, reads) = (vec![list, count.into()], self.hot_reads());
         let runs = self.ids_of(reads, ASTRAY.of(self.backend), values).await?;
-        let text =
-            format!("SELECT id FROM job WHERE shard <> id % {count} ORDER BY id LIMIT {MOST}");
-        let mut jobs = self.ids_of(reads, &text, vec![]).await?;
-        let text =
-            format!("SELECT job_id FROM job_clock WHERE shard <> job_id % {count} LIMIT {MOST}");
-        jobs.extend(self.ids_of(reads, &text, vec![]).await?);
+        let mut jobs = self.astray_jobs(walk, count).await?;
+        jobs.extend(self.astray_cursors(walk, count).await?);
         if runs.is_empty() && jobs.is_empty() {
             return Ok(None);
         }
         jobs.sort_unstable();
         jobs.dedup();
         self.put_right(&jobs, &runs, now).await
+    }
+
+    async fn astray_jobs(&self, walk: &mut Walk, count: i32) -> Result<Vec<i64>> {
+        let text = "SELECT id, shard FROM job WHERE id > ? ORDER BY id LIMIT ?";
+        let values = vec![walk.job.into(), (SLICE as i64).into()];
+        let rows = self.all(self.hot_reads(), text, values).await?;
+        let mut astray = vec![];
+        for row in &rows {
+            let (id, shard): (i64, i32) = (row.try_get_by_index(0)?, row.try_get_by_index(1)?);
+            walk.job = id;
+            if i64::from(shard) != id % i64::from(count) {
+                astray.push(id);
+            }
+        }
+        if rows.len() < SLICE {
+            walk.job = 0;
+        }
+        Ok(astray)
+    }
+
+    async fn astray_cursors(&self, walk: &mut Walk, count: i32) -> Result<Vec<i64>> {
+        // No scan reads a shard that does not exist: those first, and all of them.
+        let text = "SELECT job_id FROM job_clock WHERE shard >= ? LIMIT ?";
+        let values = vec![count.into(), (SLICE as i64).into()];
+        let mut astray = self.ids_of(self.hot_reads(), text, values).await?;
+        let mut budget = SLICE;
+        let (mut shard, mut place) = walk.cursor;
+        while budget > 0 && shard < count {
+            let page = self.cursors_behind(shard, place, budget).await?;
+            let is_wrong = |due: &&Due| due.job_id % i64::from(count) != i64::from(shard);
+            astray.extend(page.iter().filter(is_wrong).map(|due| due.job_id));
+            match page.last() {
+                Some(last) if page.len() == budget => place = (last.next_fire_at, last.job_id),
+                _ => (shard, place) = (shard + 1, FIRST),
+            }
+            budget -= page.len();
+        }
+        walk.cursor = if shard < count {
+            (shard, place)
+        } else {
+            (0, FIRST)
+        };
+        Ok(astray)
     }
 
     /// The count is read anew, and stays until this is committed: a change of it meanwhile has moved what was found.

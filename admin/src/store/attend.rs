@@ -43,6 +43,16 @@ pub(super) fn cancel_values(
 pub(super) const NEXT_UNANSWERED: &str =
     "SELECT MIN(marked_at) FROM run WHERE shard = ? AND state = 1 AND state < 9 AND marked_at >= ?";
 
+/// On MariaDB the states are joined as well: with the shard alone it would read the entries of all runs that have ended.
+pub(super) const OPEN_RUNS: Text = Text {
+    sqlite: "SELECT run.state, COUNT(*) FROM json_each(?) AS u CROSS JOIN run ON run.shard = u.value AND run.state < 9 \
+             GROUP BY run.state",
+    postgres: "SELECT run.state, COUNT(*) FROM run WHERE run.shard = ANY(?::bigint[]) AND run.state < 9 GROUP BY run.state",
+    mysql: "SELECT run.state, COUNT(*) FROM JSON_TABLE(?, '$[*]' COLUMNS (shard INT PATH '$')) AS u \
+            STRAIGHT_JOIN JSON_TABLE('[0,1,2,3,4]', '$[*]' COLUMNS (state SMALLINT PATH '$')) AS s \
+            STRAIGHT_JOIN run FORCE INDEX (run_open) ON run.shard = u.shard AND run.state = s.state GROUP BY run.state",
+};
+
 impl Store {
     pub async fn whereabouts(&self, run_id: i64) -> Result<Option<Whereabouts>> {
         let text = "SELECT run.id, run.job_id, app.name, run.state, run.address, run.due_at, run.sends \
@@ -125,11 +135,13 @@ impl Store {
             .flatten())
     }
 
-    /// How many runs are open, by state.
-    pub async fn open_runs(&self) -> Result<Vec<(RunState, i64)>> {
-        let text = "SELECT state, COUNT(*) FROM run WHERE state < 9 GROUP BY state";
+    /// How many runs are open, by state, in shards of these numbers.
+    pub async fn open_runs(&self, shards: i32) -> Result<Vec<(RunState, i64)>> {
+        let all: Vec<i64> = (0..i64::from(shards)).collect();
+        let (_, list) = dialect::id_list(self.backend, &all);
         let mut counts = Vec::new();
-        for row in self.all(self.hot_reads(), text, vec![]).await? {
+        let text = OPEN_RUNS.of(self.backend);
+        for row in self.all(self.hot_reads(), text, vec![list]).await? {
             let state: i16 = row.try_get_by_index(0)?;
             if let Some(state) = RunState::from_code(state) {
                 counts.push((state, row.try_get_by_index(1)?));

@@ -1,8 +1,12 @@
 //! What is on record of the instants of schedules: to be compared with what should be.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 
 use carillon_scheduler::Millis;
+use sea_orm::{DbBackend, QueryResult};
+
+use super::claim::Due;
+use super::dialect::{self, Text};
 
 use super::misfire_list::{Misfire, MisfireFilter};
 use super::row::Columns;
@@ -34,7 +38,99 @@ const KEPT_WITHIN: i64 = 15_000;
 /// Runs lie no further ahead of a change than the look-ahead; this is more than any.
 const AHEAD: i64 = 60_000;
 
+/// Where a cursor stands in its shard: its instant, and its job.
+pub type Place = (Millis, i64);
+
+/// Before all others.
+pub const FIRST: Place = (i64::MIN, i64::MIN);
+
+/// MariaDB does not look up pairs by a key; it joins the two ranges.
+pub(super) const CURSORS: Text = Text {
+    sqlite: "SELECT job_id, next_fire_at, revision FROM job_clock WHERE shard = ? AND (next_fire_at, job_id) > (?, ?) \
+             ORDER BY shard, next_fire_at, job_id LIMIT ?",
+    postgres: "SELECT job_id, next_fire_at, revision FROM job_clock WHERE shard = ? AND (next_fire_at, job_id) > (?, ?) \
+               ORDER BY shard, next_fire_at, job_id LIMIT ?",
+    mysql: "SELECT job_id, next_fire_at, revision FROM job_clock WHERE shard = ? \
+            AND (next_fire_at > ? OR next_fire_at = ? AND job_id > ?) ORDER BY shard, next_fire_at, job_id LIMIT ?",
+};
+
+/// Which of these instants of these jobs have a run: by the unique key of fires, one look-up each.
+pub(super) const RECORDED: Text = Text {
+    sqlite: "SELECT run.fire_no, run.job_id FROM json_each(?) AS u CROSS JOIN run ON run.fire_no = u.value->>0 \
+             AND run.job_id = u.value->>1 AND run.cause = 0 AND run.part = 0 AND run.attempt = 1",
+    postgres: "SELECT run.fire_no, run.job_id FROM unnest(?::bigint[], ?::bigint[]) AS u(at, job) JOIN run ON run.fire_no = u.at \
+               AND run.job_id = u.job AND run.cause = 0 AND run.part = 0 AND run.attempt = 1",
+    mysql: "SELECT run.fire_no, run.job_id FROM JSON_TABLE(?, '$[*]' COLUMNS (at BIGINT PATH '$[0]', job BIGINT PATH '$[1]')) AS u \
+            STRAIGHT_JOIN run FORCE INDEX (run_fire) ON run.fire_no = u.at AND run.job_id = u.job AND run.cause = 0 \
+            AND run.part = 0 AND run.attempt = 1",
+};
+
+/// Instants that one statement looks up.
+const LOOK_UPS: usize = 1000;
+
 impl Store {
+    /// Cursors of a shard behind a place, in their order.
+    pub async fn cursors_behind(&self, shard: i32, place: Place, limit: usize) -> Result<Vec<Due>> {
+        let mut values = vec![shard.into(), place.0.into()];
+        if self.backend == DbBackend::MySql {
+            values.push(place.0.into());
+        }
+        values.extend([place.1.into(), (limit as i64).into()]);
+        let text = CURSORS.of(self.backend);
+        let rows = self.all(self.hot_reads(), text, values).await?;
+        let due = |row: &QueryResult| {
+            Ok(Due {
+                job_id: row.try_get_by_index(0)?,
+                next_fire_at: row.try_get_by_index(1)?,
+                revision: row.try_get_by_index(2)?,
+            })
+        };
+        rows.iter().map(due).collect()
+    }
+
+    /// Those of these instants, each with its job, that have a run by schedule.
+    pub async fn recorded_among(
+        &self,
+        instants: &[(Millis, i64)],
+    ) -> Result<HashSet<(Millis, i64)>> {
+        let mut found = HashSet::new();
+        for chunk in instants.chunks(LOOK_UPS) {
+            let values = match self.backend {
+                DbBackend::Postgres => {
+                    let (at, jobs): (Vec<i64>, Vec<i64>) = chunk.iter().copied().unzip();
+                    vec![at.into(), jobs.into()]
+                }
+                _ => vec![serde_json::to_string(chunk).unwrap_or_default().into()],
+            };
+            let text = RECORDED.of(self.backend);
+            for row in self.all(self.hot_reads(), text, values).await? {
+                found.insert((row.try_get_by_index(0)?, row.try_get_by_index(1)?));
+            }
+        }
+        Ok(found)
+    }
+
+    /// Ranges of skipped instants of these jobs that reach beyond `from`: job, first and last instant.
+    pub async fn skipped_by(
+        &self,
+        job_ids: &[i64],
+        from: Millis,
+    ) -> Result<Vec<(i64, Millis, Millis)>> {
+        let (list, value) = dialect::id_list(self.backend, job_ids);
+        let text = format!(
+            "SELECT job_id, from_at, to_at FROM misfire WHERE job_id IN ({list}) AND to_at > ?"
+        );
+        let rows = self
+            .all(self.hot_reads(), &text, vec![value, from.into()])
+            .await?;
+        rows.iter()
+            .map(|row| {
+                let mut columns = Columns::of(row);
+                Ok((columns.next()?, columns.next()?, columns.next()?))
+            })
+            .collect()
+    }
+
     /// Instants after `from`, up to and including `to`, that have a run by schedule, and whose: at most `limit`, the
     /// earliest first. From the unique key alone.
     pub async fn recorded_fires(

@@ -13,6 +13,7 @@ use super::audit::{Actor, AuditEntry};
 use super::row::Columns;
 use super::{Error, Page, Result, Store, Transaction, dialect, ids};
 
+pub(super) use release::OPEN_OF_BACKFILLS;
 pub use release::{Open, Released};
 
 /// What is asked for.

@@ -244,6 +244,15 @@ impl Store {
         Ok((present.keys != job.calendars.keys).then_some(present))
     }
 
+    /// The version of each calendar.
+    pub async fn calendar_versions_now(&self) -> Result<Vec<VersionKey>> {
+        let text = "SELECT id, version FROM calendar ORDER BY id";
+        let rows = self.all(self.hot_reads(), text, vec![]).await?;
+        rows.iter()
+            .map(|row| Ok((row.try_get_by_index(0)?, row.try_get_by_index(1)?)))
+            .collect()
+    }
+
     /// Up to `limit` jobs above `after` that are planned with a version of a calendar that is not its newest.
     pub async fn jobs_behind_calendars(&self, after: i64, limit: u32) -> Result<Vec<i64>> {
         let text = "SELECT DISTINCT u.job_id FROM calendar c JOIN job_calendar u ON u.calendar_id = c.id \

@@ -55,8 +55,9 @@ pub(super) const ACTIVE: Text = Text {
     postgres: "SELECT run.address, COUNT(*) FROM run WHERE run.shard = ANY(?::bigint[]) \
                AND run.state IN (1, 2) AND run.state < 9 AND run.address IS NOT NULL GROUP BY run.address",
     mysql: "SELECT run.address, COUNT(*) FROM JSON_TABLE(?, '$[*]' COLUMNS (shard INT PATH '$')) AS u \
-            STRAIGHT_JOIN run FORCE INDEX (run_open) ON run.shard = u.shard \
-            WHERE run.state IN (1, 2) AND run.address IS NOT NULL GROUP BY run.address",
+            STRAIGHT_JOIN JSON_TABLE('[1,2]', '$[*]' COLUMNS (state SMALLINT PATH '$')) AS s \
+            STRAIGHT_JOIN run FORCE INDEX (run_open) ON run.shard = u.shard AND run.state = s.state \
+            WHERE run.address IS NOT NULL GROUP BY run.address",
 };
 
 const ADD_STORIES: Text = Text {

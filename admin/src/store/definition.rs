@@ -10,6 +10,21 @@ use super::dialect::Text;
 use super::row::Columns;
 use super::{Result, Store, dialect};
 
+/// Parameters of up to so many bytes are read with their definition.
+const SHORT: usize = 1024;
+/// Nobody can save more; a row that was written past the API is not read, however large it is.
+pub const MOST_PARAMS: usize = 65_536;
+
+/// A job's own parameters. A scan must not load them all: they are read when a run is marked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Params {
+    Here(String),
+    /// Not read yet.
+    Apart,
+    /// More than can be sent.
+    TooLong,
+}
+
 /// A job as it is stored; words and schedule are parsed by the pipeline, so that one bad row spoils only itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Definition {
@@ -19,7 +34,7 @@ pub struct Definition {
     pub app: String,
     pub name: String,
     pub handler: String,
-    pub params: String,
+    pub params: Params,
     pub schedule_text: String,
     pub anchor_at: Millis,
     pub spread_offset: i32,
@@ -51,17 +66,38 @@ pub(super) const OUTDATED: Text = Text {
 };
 
 impl Store {
-    /// The definitions of these jobs; those that do not exist are left out.
+    /// The definitions of these jobs; those that do not exist are left out. Longer parameters are left where they are.
     pub async fn definitions(&self, job_ids: &[i64]) -> Result<Vec<Definition>> {
+        self.definitions_with(job_ids, SHORT, &Params::Apart).await
+    }
+
+    /// The same with all parameters.
+    pub async fn whole_definitions(&self, job_ids: &[i64]) -> Result<Vec<Definition>> {
+        self.definitions_with(job_ids, MOST_PARAMS, &Params::TooLong)
+            .await
+    }
+
+    /// Parameters of up to `most` bytes are read; `longer` stands for others.
+    async fn definitions_with(
+        &self,
+        job_ids: &[i64],
+        most: usize,
+        longer: &Params,
+    ) -> Result<Vec<Definition>> {
         let (list, value) = dialect::id_list(self.backend, job_ids);
         let text = format!(
-            "SELECT job.id, job.revision, job.app_id, app.name, job.name, job.handler, job_params.params, job.schedule_text, job.anchor_at, \
+            "SELECT job.id, job.revision, job.app_id, app.name, job.name, job.handler, \
+             CASE WHEN job_params.params IS NULL THEN '' WHEN OCTET_LENGTH(job_params.params) <= {most} THEN job_params.params END, \
+             job.schedule_text, job.anchor_at, \
              job.spread_offset, job.catch_up, job.misfire, job.misfire_threshold_ms, job.misfire_limit, job.misfire_window_ms, \
              job.route, job.route_labels, job.overlap, job.overlap_queue, job.block, job.timeout_seconds, job.retries, job.updated_at \
              FROM job JOIN app ON app.id = job.app_id LEFT JOIN job_params ON job_params.job_id = job.id WHERE job.id IN ({list})"
         );
         let rows = self.all(self.hot_reads(), &text, vec![value]).await?;
-        let mut found: Vec<Definition> = rows.iter().map(read).collect::<Result<_>>()?;
+        let mut found: Vec<Definition> = rows
+            .iter()
+            .map(|row| read(row, longer))
+            .collect::<Result<_>>()?;
         // A definition that is newer than its calendars here fails at the claim, by its revision.
         let named = |it: &&Definition| it.schedule_text.contains("\"calendars\"");
         let ids: Vec<i64> = found.iter().filter(named).map(|it| it.job_id).collect();
@@ -121,7 +157,7 @@ impl Store {
     }
 }
 
-fn read(row: &QueryResult) -> Result<Definition> {
+fn read(row: &QueryResult, longer: &Params) -> Result<Definition> {
     let mut columns = Columns::of(row);
     Ok(Definition {
         job_id: columns.next()?,
@@ -130,7 +166,9 @@ fn read(row: &QueryResult) -> Result<Definition> {
         app: columns.next()?,
         name: columns.next()?,
         handler: columns.next()?,
-        params: columns.next::<Option<String>>()?.unwrap_or_default(),
+        params: columns
+            .next::<Option<String>>()?
+            .map_or_else(|| longer.clone(), Params::Here),
         schedule_text: columns.next()?,
         anchor_at: columns.next()?,
         spread_offset: columns.next()?,

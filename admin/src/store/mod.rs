@@ -4,7 +4,7 @@
 //! conditional statement, and tells its caller exactly which rows it won.
 
 mod app;
-mod astray;
+pub mod astray;
 mod audit;
 pub mod audit_gap;
 mod calendar;
@@ -82,7 +82,7 @@ use sea_orm::{ConnectionTrait, DbBackend, ExecResult, QueryResult, Value};
 pub use app::App;
 pub use audit::{Actor, AuditEntry};
 pub use calendar::{CalendarVersion, NamedCalendar};
-pub use calendar_use::Calendars;
+pub use calendar_use::{Calendars, VersionKey};
 pub use connect::Database;
 pub use error::Error;
 pub use filter::Page;

@@ -3,8 +3,8 @@
 use sea_orm::DbBackend;
 
 use super::{
-    adopt, attend, check, choice, claim, definition, give_back, in_doubt, mark, pending, prune,
-    run_lock, settle, watch,
+    adopt, astray, attend, audit_gap, backfill, check, choice, claim, definition, give_back,
+    in_doubt, mark, pending, prune, prune_rest, run_lock, settle, watch,
 };
 
 /// Name and text, parameters as `?`.
@@ -46,5 +46,15 @@ pub fn texts(backend: DbBackend) -> Vec<(&'static str, &'static str)> {
         ("not_agreed", watch::NOT_AGREED),
         ("long_running", of(check::LONG_RUNNING)),
         ("to_check", String::leak(check::to_check(backend))),
+        ("astray", of(astray::ASTRAY)),
+        ("cursors", of(audit_gap::CURSORS)),
+        ("recorded", of(audit_gap::RECORDED)),
+        ("open_of_backfills", of(backfill::OPEN_OF_BACKFILLS)),
+        ("open_runs", of(attend::OPEN_RUNS)),
+        ("old_alarms", prune_rest::OLD_ALARMS),
+        ("old_audit", prune_rest::OLD_AUDIT),
+        ("old_keys", prune_rest::OLD_KEYS),
+        ("old_sessions", prune_rest::OLD_SESSIONS),
+        ("old_throttles", prune_rest::OLD_THROTTLES),
     ]
 }

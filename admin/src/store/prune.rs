@@ -80,6 +80,36 @@ impl Store {
         rows.iter().map(old).collect()
     }
 
+    /// The last run that was due before then, by the order of the ids: found by halving, for no index has the time. Across
+    /// nodes that order is not exactly the order in time, so a few runs around the border are on its other side.
+    pub async fn last_run_due_before(&self, at: Millis) -> Result<i64> {
+        let row = self
+            .one(self.hot_reads(), "SELECT MAX(id) FROM run", vec![])
+            .await?;
+        let last: Option<i64> = row
+            .map(|row| row.try_get_by_index(0))
+            .transpose()?
+            .flatten();
+        // Runs up to `low` are due before, runs from `high` on are not.
+        let (mut low, mut high) = (0, last.unwrap_or(0) + 1);
+        while high - low > 1 {
+            let middle = low + (high - low) / 2;
+            match self.run_from(middle).await? {
+                Some((id, due_at)) if due_at < at => low = id.min(high - 1),
+                _ => high = middle,
+            }
+        }
+        Ok(low)
+    }
+
+    /// The first run with this id or a greater one, and when it was due.
+    async fn run_from(&self, id: i64) -> Result<Option<(i64, Millis)>> {
+        let text = "SELECT id, due_at FROM run WHERE id >= ? ORDER BY id LIMIT 1";
+        let row = self.one(self.hot_reads(), text, vec![id.into()]).await?;
+        row.map(|row| Ok((row.try_get_by_index(0)?, row.try_get_by_index(1)?)))
+            .transpose()
+    }
+
     /// Deletes those of these runs that nothing needs any more, in one transaction, and answers how many. A hundred at a
     /// time are few enough. Outcomes that were not learned before `given_up_before` are not waited for.
     pub async fn prune_runs(&self, ids: &[i64], given_up_before: Millis) -> Result<u64> {

@@ -104,6 +104,19 @@ impl Retentions {
         self.0.get(&scope).copied().unwrap_or_default()
     }
 
+    /// The fewest days for which any rule keeps something; None: all is kept for ever.
+    pub fn shortest(&self) -> Option<i32> {
+        let all = self.of(Scope::All).over(DEFAULT);
+        let said = self
+            .0
+            .values()
+            .flat_map(|rule| [rule.days, rule.failure_days]);
+        said.flatten()
+            .chain([all.days, all.failure_days])
+            .filter(|days| *days > 0)
+            .min()
+    }
+
     /// What holds for a job of an app.
     pub fn keep(&self, app_id: i64, job_id: i64) -> Keep {
         let all = self.of(Scope::All).over(DEFAULT);
@@ -232,6 +245,8 @@ mod tests {
             }
         );
         assert_eq!(Retentions::default().keep(1, 7), DEFAULT);
+        assert_eq!(rules.shortest(), Some(60));
+        assert_eq!(Retentions::default().shortest(), Some(30));
         assert!(
             rule(Some(-1), None).validate().is_err()
                 && rule(Some(3650), Some(0)).validate().is_ok()

@@ -14,6 +14,7 @@ use crate::pipeline::addresses::{Address, Left, Place};
 use crate::pipeline::jobs::Job;
 use crate::pipeline::settings::ms;
 use crate::store::adopt::Waiting;
+use crate::store::definition::{Definition, MOST_PARAMS, Params};
 use crate::store::settle::Finding;
 
 /// What a mark has in common for its whole batch.
@@ -42,6 +43,10 @@ pub fn spawn(
     let mut by_due: BTreeMap<Millis, Vec<Delivery>> = BTreeMap::new();
     for routed in batch {
         let params = params.remove(&routed.run.run_id);
+        if is_unsendable(&routed.choice.job, params.as_ref()) {
+            pipeline.outcomes.found(unsendable(routed.run.run_id));
+            continue;
+        }
         let delivery = Delivery {
             pipeline: pipeline.clone(),
             routed,
@@ -81,7 +86,7 @@ pub fn request(run: &Waiting, job: &Job, params: Option<String>) -> RunRequest {
     RunRequest {
         job_id: i32::try_from(run.job_id).unwrap_or(i32::MAX),
         handler: job.handler.clone(),
-        params: params.unwrap_or_else(|| job.params.clone()),
+        params: params.unwrap_or_else(|| own_params(job)),
         block_strategy: block.to_owned(),
         timeout_seconds: job.timeout_seconds,
         log_id: run.run_id,
@@ -91,6 +96,32 @@ pub fn request(run: &Waiting, job: &Job, params: Option<String>) -> RunRequest {
         glue_updatetime: job.updated_at,
         broadcast_index: run.part,
         broadcast_total: run.parts,
+    }
+}
+
+/// What is too long is refused before a request is made of it.
+fn own_params(job: &Definition) -> String {
+    match &job.params {
+        Params::Here(text) => text.clone(),
+        Params::Apart | Params::TooLong => String::new(),
+    }
+}
+
+/// The job's own parameters cannot be sent, and none were given with the fire.
+pub fn is_unsendable(job: &Job, given: Option<&String>) -> bool {
+    given.is_none() && job.stored.params == Params::TooLong
+}
+
+fn unsendable(run_id: i64) -> Finding {
+    Finding {
+        run_id,
+        event: RunEvent::Refused,
+        code: None,
+        message: Some(format!(
+            "the parameters of its job have more than {MOST_PARAMS} bytes; the run was not sent"
+        )),
+        reason: Some("refused"),
+        sent_at: None,
     }
 }
 

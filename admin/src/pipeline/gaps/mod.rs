@@ -4,6 +4,7 @@
 mod chain;
 mod compare;
 mod look;
+mod walk;
 mod watch;
 
 use carillon_scheduler::Millis;

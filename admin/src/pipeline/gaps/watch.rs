@@ -1,16 +1,19 @@
-//! The audit as a service: each minute the holder of a shard compares the last minute of its jobs. First all at once, by
-//! one walk over the key of the runs; then, one by one, the jobs that seem to lack something.
+//! The audit as a service. Each minute the holder of a shard compares the last minute of the jobs that fire soon, and so
+//! often: first all at once, by one walk over the key of the runs; then, one by one, the jobs that seem to lack something.
+//! All other jobs are walked over in slices (`walk`), so that a minute costs the same with a thousand idle jobs and with a million.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
 use carillon_scheduler::Millis;
+use tokio::sync::Mutex;
 
 use super::super::Pipeline;
-use super::{Found, look};
+use super::walk::{self, Walk};
+use super::{Difference, Found, look};
 use crate::runtime::Service;
 use crate::store;
 
@@ -21,6 +24,8 @@ const WIDEST: i64 = 120_000;
 const AT_START: i64 = 600_000;
 /// Instants so young are left to the next step: their claims may be under way.
 const YOUNG: i64 = 15_000;
+/// A job that fires at least this often is looked at each minute.
+const SOON: i64 = 120_000;
 /// Jobs of a shard, those that fire soonest; runs; instants of one job; and jobs that are looked at one by one, a step.
 const JOBS: usize = 25_000;
 const RUNS: u32 = 200_000;
@@ -32,6 +37,9 @@ pub struct Gaps {
     pipeline: Arc<Pipeline>,
     /// Instants up to this one were looked at.
     passed: AtomicI64,
+    walk: Mutex<Walk>,
+    /// What was told, by job: the quick part and the walk may find the same.
+    told: Mutex<HashMap<i64, Vec<Difference>>>,
 }
 
 impl Gaps {
@@ -39,6 +47,8 @@ impl Gaps {
         Self {
             pipeline,
             passed: AtomicI64::new(0),
+            walk: Mutex::default(),
+            told: Mutex::default(),
         }
     }
 
@@ -62,25 +72,46 @@ impl Gaps {
             self.tell(job_id, from, to).await?;
         }
         self.passed.store(to, Ordering::Relaxed);
-        Ok(to < end)
+        if to < end {
+            return Ok(true);
+        }
+        self.walk(end).await?;
+        Ok(false)
     }
 
-    /// The jobs of our shards, with their revisions and cursors.
+    /// The next slice of all jobs.
+    async fn walk(&self, end: Millis) -> store::Result<()> {
+        let mut walk = self.walk.lock().await;
+        let held = self.held();
+        for suspect in walk.step(&self.pipeline, &held, end).await? {
+            self.tell(suspect.job_id, suspect.from, suspect.to).await?;
+        }
+        // No pass looks further back, not even one that begins anew.
+        let mut told = self.told.lock().await;
+        told.retain(|_, gaps| gaps.iter().any(|gap| gap.to >= end - walk::AT_START));
+        Ok(())
+    }
+
+    /// The shards that this node may work now, with their epochs.
+    fn held(&self) -> Vec<(i32, i64)> {
+        let (holdings, now) = (&self.pipeline.holdings, self.pipeline.clock.monotonic());
+        let shards = holdings.all().into_keys();
+        shards
+            .filter_map(|shard| Some((shard, holdings.epoch(shard, now)?)))
+            .collect()
+    }
+
+    /// The jobs of our shards that fire soon, with their revisions and cursors.
     async fn cursors(&self) -> store::Result<Vec<(i64, i64, Millis)>> {
         let pipeline = &self.pipeline;
+        let until = pipeline.clock.now() + SOON;
         let mut cursors = vec![];
-        for shard in pipeline.holdings.all().into_keys() {
-            if pipeline
-                .holdings
-                .epoch(shard, pipeline.clock.monotonic())
-                .is_some()
-            {
-                let due = pipeline.store.due_jobs(shard, i64::MAX, JOBS).await?;
-                cursors.extend(
-                    due.iter()
-                        .map(|due| (due.job_id, due.revision, due.next_fire_at)),
-                );
-            }
+        for (shard, _) in self.held() {
+            let due = pipeline.store.due_jobs(shard, until, JOBS).await?;
+            cursors.extend(
+                due.iter()
+                    .map(|due| (due.job_id, due.revision, due.next_fire_at)),
+            );
         }
         Ok(cursors)
     }
@@ -99,7 +130,11 @@ impl Gaps {
                 .iter()
                 .map(|(id, revision, _)| (*id, *revision))
                 .collect();
-            let jobs = self.pipeline.jobs.at(&self.pipeline.store, &wanted).await?;
+            let jobs = self
+                .pipeline
+                .jobs
+                .glance(&self.pipeline.store, &wanted)
+                .await?;
             for (id, _, cursor) in chunk {
                 let Some(Ok(rules)) = jobs.get(id).map(|job| job.rules.as_ref()) else {
                     continue;
@@ -135,7 +170,15 @@ impl Gaps {
         let Some(looked) = look(&self.pipeline.store, job_id, from, to, INSTANTS).await? else {
             return Ok(());
         };
+        let mut told = self.told.lock().await;
         for gap in looked.differences.iter().filter(|gap| !gap.is_explained()) {
+            let known = told.entry(job_id).or_default();
+            let is_same =
+                |it: &Difference| it.found == gap.found && it.from <= gap.to && gap.from <= it.to;
+            if known.iter().any(is_same) {
+                continue;
+            }
+            known.push(*gap);
             self.pipeline.metrics.gaps.inc_by(u64::from(gap.count));
             if gap.found == Found::Missing {
                 self.pipeline.metrics.missed.inc_by(u64::from(gap.count));
@@ -150,6 +193,7 @@ impl Gaps {
                 "the records of a job differ from its schedule, and nothing explains it"
             );
         }
+        told.retain(|_, gaps| !gaps.is_empty());
         Ok(())
     }
 }

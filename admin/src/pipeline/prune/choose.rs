@@ -41,6 +41,10 @@ impl Choose {
             true => self.failure_goes(run, keep, now),
             false => is_old(run, keep.days, now) || self.is_too_many(run, keep),
         };
+        // Only what a rule asks for is remembered: there may be a million jobs.
+        if is_failure && keep.failures == 0 || !is_failure && keep.runs == 0 {
+            return goes;
+        }
         let seen = self.seen.entry(run.job_id).or_default();
         match (is_failure, goes) {
             (true, _) => {
@@ -94,6 +98,16 @@ impl Choose {
                 others,
             }),
         }
+    }
+}
+
+/// Does it go by its age alone? Of what a job may have a number, the walk over all runs decides: it counts them.
+pub fn is_aged(run: &Old, keep: &Keep, now: Millis) -> bool {
+    match run.state {
+        RunState::Unknown | RunState::Lost => is_old(run, keep.failure_days, now),
+        state if state.is_open() => false,
+        RunState::Failed => keep.failures == 0 && is_old(run, keep.failure_days, now),
+        _ => keep.runs == 0 && is_old(run, keep.days, now),
     }
 }
 

@@ -13,8 +13,9 @@ use carillon_scheduler::{Millis, RunEvent};
 use super::finding;
 use crate::executor::{LogAnswer, LogPage, OTHER_JOURNAL, Outcome, RunHeaders};
 use crate::pipeline::Pipeline;
-use crate::pipeline::dispatch::send::{headers, request};
+use crate::pipeline::dispatch::send::{headers, is_unsendable, request};
 use crate::pipeline::executors::Candidate;
+use crate::pipeline::jobs;
 use crate::pipeline::settings::ms;
 use crate::store;
 use crate::store::in_doubt::{Again, InDoubt};
@@ -191,15 +192,24 @@ async fn send_again(
 ) -> store::Result<Answer> {
     let run = &doubt.run;
     let params = pipeline.store.given_params(&[run.run_id]).await?.pop();
-    let jobs = pipeline
+    let current = pipeline
         .jobs
         .current(&pipeline.store, &[run.job_id])
         .await?;
+    let mut jobs = jobs::whole(&pipeline.store, current.values()).await?;
+    jobs.extend(
+        current
+            .into_iter()
+            .filter(|(_, job)| !job.params_are_apart()),
+    );
     // An edit that was answered before the request must be what is sent, and the row says which one it was.
     let job = jobs.get(&run.job_id);
     let Some(job) = job.filter(|job| job.stored.revision == revision) else {
         return Ok(Answer::Later);
     };
+    if is_unsendable(job, params.as_ref().map(|(_, params)| params)) {
+        return Ok(Answer::Nothing(NO_ANSWER));
+    }
     let limit = pipeline.settings.send_limit;
     // Others may have settled the run, and its executor forgotten it, while this process stood still.
     if pipeline.clock.monotonic().saturating_sub(again.asked) > limit {

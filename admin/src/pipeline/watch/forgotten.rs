@@ -39,7 +39,8 @@ impl Watch {
     /// Rows in a wrong shard, of all shards: by the holder of the first one.
     pub(super) async fn look_for_the_astray(&self) -> store::Result<()> {
         let now = self.pipeline.clock.now();
-        if let Some(alarm) = self.pipeline.store.mend_shards(now).await? {
+        let mut walk = self.walk.lock().await;
+        if let Some(alarm) = self.pipeline.store.mend_shards(&mut walk, now).await? {
             self.pipeline.tell_alarm(&alarm);
         }
         Ok(())

@@ -1,13 +1,13 @@
 //! The next runs of a backfill.
 
-use crate::store::Transaction;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use carillon_scheduler::Millis;
-use sea_orm::Value;
+use sea_orm::{ConnectionTrait, Value};
 
+use crate::store::dialect::{self, Text};
 use crate::store::row::Columns;
-use crate::store::{Result, Store, ids};
+use crate::store::{Result, Store, Transaction, ids};
 
 /// Instants that are looked at in one transaction.
 const PAGE: usize = 500;
@@ -32,6 +32,18 @@ pub struct Released {
     pub full: bool,
 }
 
+/// The open runs of backfills, by job; by the index of open runs.
+pub(in crate::store) const OPEN_OF_BACKFILLS: Text = Text {
+    sqlite: "SELECT run.job_id, COUNT(*) FROM json_each(?) AS u CROSS JOIN run ON run.shard = u.value \
+             WHERE run.state IN (0, 1, 2) AND run.state < 9 AND run.cause = 4 GROUP BY run.job_id",
+    postgres: "SELECT run.job_id, COUNT(*) FROM run WHERE run.shard = ANY(?::bigint[]) \
+               AND run.state IN (0, 1, 2) AND run.state < 9 AND run.cause = 4 GROUP BY run.job_id",
+    mysql: "SELECT run.job_id, COUNT(*) FROM JSON_TABLE(?, '$[*]' COLUMNS (shard INT PATH '$')) AS u \
+            STRAIGHT_JOIN JSON_TABLE('[0,1,2]', '$[*]' COLUMNS (state SMALLINT PATH '$')) AS s \
+            STRAIGHT_JOIN run FORCE INDEX (run_open) ON run.shard = u.shard AND run.state = s.state \
+            WHERE run.cause = 4 GROUP BY run.job_id",
+};
+
 const RUN: &str = "id, job_id, app_id, shard, cause, fire_no, part, parts, attempt, scheduled_at, due_at, state, epoch, sends, parent";
 
 impl Store {
@@ -52,11 +64,29 @@ impl Store {
         rows.iter().map(read).collect()
     }
 
+    /// How many runs of backfills are open in these shards, by job.
+    pub async fn open_runs_of_backfills(&self, shards: &[i64]) -> Result<HashMap<i64, i64>> {
+        let (_, list) = dialect::id_list(self.backend, shards);
+        let text = OPEN_OF_BACKFILLS.of(self.backend);
+        let rows = self.all(self.hot_reads(), text, vec![list]).await?;
+        rows.iter()
+            .map(|row| Ok((row.try_get_by_index(0)?, row.try_get_by_index(1)?)))
+            .collect()
+    }
+
     /// Makes the runs that may be open beside those that are, in the order of their instants.
     pub async fn release_backfill(&self, open: &Open, now: Millis) -> Result<Released> {
-        let ids = self
-            .take_ids(&ids::RUN, open.max_concurrent.unsigned_abs() as usize)
-            .await?;
+        // Most looks find no room: they must cost neither ids nor a write.
+        let most = open.max_concurrent.unsigned_abs() as usize;
+        let count = self.open_count(self.hot_reads(), open.shard, open.job_id);
+        let room = most.saturating_sub(count.await?);
+        if room == 0 {
+            return Ok(Released {
+                full: true,
+                ..Released::default()
+            });
+        }
+        let ids = self.take_ids(&ids::RUN, room).await?;
         let mut tries = 0;
         loop {
             match self.try_release(open, &ids, now).await {
@@ -92,9 +122,9 @@ impl Store {
             shard: job.try_get_by_index(1)?,
             parent: job.try_get_by_index(2)?,
         };
-        let room = ids
-            .len()
-            .saturating_sub(self.open_count(&tx, place.shard, open.job_id).await?);
+        let most = open.max_concurrent.unsigned_abs() as usize;
+        let count = self.open_count(&tx, place.shard, open.job_id).await?;
+        let room = most.saturating_sub(count).min(ids.len());
         let page = self
             .instants_after(&tx, open.id, passed.try_get_by_index(0)?)
             .await?;
@@ -131,10 +161,15 @@ impl Store {
         })
     }
 
-    async fn open_count(&self, tx: &Transaction, shard: i32, job_id: i64) -> Result<usize> {
+    async fn open_count(
+        &self,
+        db: &impl ConnectionTrait,
+        shard: i32,
+        job_id: i64,
+    ) -> Result<usize> {
         let text = "SELECT COUNT(*) FROM run WHERE shard = ? AND state IN (0, 1, 2) AND state < 9 AND job_id = ? AND cause = 4";
         let row = self
-            .one(tx, text, vec![shard.into(), job_id.into()])
+            .one(db, text, vec![shard.into(), job_id.into()])
             .await?;
         let count: Option<i64> = row.map(|row| row.try_get_by_index(0)).transpose()?;
         Ok(count.unwrap_or_default().unsigned_abs() as usize)

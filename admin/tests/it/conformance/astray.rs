@@ -1,5 +1,6 @@
 //! Rows in a shard that is not their job's.
 
+use carillon_admin::store::astray::Walk;
 use carillon_admin::store::give_back::Unsent;
 use carillon_scheduler::RunState::{Claimed, Lost, Running, Sending, Succeeded, Unknown};
 
@@ -17,7 +18,7 @@ databases! {
         ground.sql(&format!("UPDATE run SET shard = 900, epoch = 8 WHERE id = {}", ids[5])).await;
         ground.sql(&format!("UPDATE job SET shard = {wrong}")).await;
         ground.sql("UPDATE job_clock SET shard = 900").await;
-        let alarm = ground.store.mend_shards(NOW).await.unwrap().expect("somebody should hear of it");
+        let alarm = ground.store.mend_shards(&mut Walk::default(), NOW).await.unwrap().expect("somebody should hear of it");
         assert_eq!(
             alarm.text,
             "5 open runs and 2 rows of jobs were in a shard that is not their job's, and are put right"
@@ -33,7 +34,7 @@ databases! {
         assert_eq!(places, [here(0), here(0), here(8), here(8), here(8), (900, 8), here(1)]);
         assert_eq!(ground.count("job", &format!("shard = {}", job.shard)).await, 1);
         assert_eq!(ground.count("job_clock", &format!("shard = {}", job.shard)).await, 1);
-        assert_eq!(ground.store.mend_shards(NOW).await.unwrap(), None);
+        assert_eq!(ground.store.mend_shards(&mut Walk::default(), NOW).await.unwrap(), None);
     }
 
     async fn i5_what_has_changed_its_shard_is_its_new_holders_whatever_their_epochs_are(db: &TestDatabase) {
@@ -47,7 +48,7 @@ databases! {
         let ids = ground.runs_in(&job, &[Claimed, Sending]).await;
         ground.sql(&format!("UPDATE run SET shard = {wrong}, epoch = 3, mark_token = 7, marked_at = {NOW}, sends = 1")).await;
         assert!(right < 3, "the wrong shard has seen more holders");
-        assert!(ground.store.mend_shards(NOW).await.unwrap().is_some());
+        assert!(ground.store.mend_shards(&mut Walk::default(), NOW).await.unwrap().is_some());
         // The one that was marked was not sent after all: whoever marked it goes by its token.
         let unsent = Unsent { run_id: ids[1], token: 7, bound: false };
         assert_eq!(ground.store.unmark(&[unsent], NOW).await.unwrap(), 1);

@@ -26,4 +26,5 @@ mod reshard;
 mod run_list;
 mod run_params;
 mod silent;
+mod size;
 pub mod world;

@@ -122,7 +122,8 @@ databases! {
         }
         world.sql("INSERT INTO backfill_done (job_id, at) VALUES (777, 1)").await;
         world.sql(&format!("INSERT INTO backfill_done (job_id, at) VALUES ({}, 1)", job.id)).await;
-        assert_eq!(world.store.prune_rest(90, NOW).await.unwrap(), 5);
+        assert_eq!(world.store.prune_rest(90, NOW).await.unwrap(), 4);
+        assert_eq!(world.store.prune_orphans().await.unwrap(), 1);
         for (table, column) in [("audit", "id"), ("alarm", "id")] {
             assert_eq!(world.count(table, &format!("{column} = 900001")).await, 0, "{table}");
             assert_eq!(world.count(table, &format!("{column} = 900002")).await, 1, "{table}");

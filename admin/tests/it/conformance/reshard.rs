@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
+use carillon_admin::store::astray::Walk;
 use carillon_admin::store::backfill::NewBackfill;
 use carillon_admin::store::claim::{Claim, Holder};
 use carillon_admin::store::fire::NewFire;
@@ -213,7 +214,7 @@ async fn edits(race: &Race) {
 /// The audit of wrong shards goes on meanwhile, and never takes a row for one that is about to move.
 async fn mends(race: &Race) {
     while race.goes_on() {
-        match race.store().mend_shards(NOW).await {
+        match race.store().mend_shards(&mut Walk::default(), NOW).await {
             Ok(alarm) => assert_eq!(alarm, None),
             Err(error) if error.is_lock_conflict() => {}
             Err(error) => panic!("{error}"),

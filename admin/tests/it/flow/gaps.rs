@@ -213,4 +213,30 @@ databases! {
         watch(&node).await;
         assert_eq!(counted(&node), [0, 0]);
     }
+
+    // covers: F11
+    async fn the_audit_keeps_no_definition_of_an_idle_job(db: &TestDatabase) {
+        let node = node(db).await;
+        node.herd(300, |draft| draft.schedule = ScheduleDraft::cron("0 0 0 1 1 ?", "UTC")).await;
+        pass(&node, 3).await;
+        watch(&node).await;
+        assert!(node.metrics().contains("carillon_job_cache_bytes 0"), "{}", node.metrics());
+    }
+
+    async fn a_lost_run_of_a_job_that_fires_seldom_is_found_by_the_walk_and_told_once(db: &TestDatabase) {
+        let node = node(db).await;
+        let job = node.every(600, |_| {}).await;
+        for _ in 0..130 {
+            node.advance(10_000).await;
+        }
+        let fire = node.runs(&job).await[0].fire_no;
+        sql(db, &format!("DELETE FROM run WHERE job_id = {} AND fire_no = {fire}", job.id)).await;
+        watch(&node).await;
+        assert_eq!(counted(&node), [1, 1]);
+        for _ in 0..12 {
+            node.advance(10_000).await;
+        }
+        watch(&node).await;
+        assert_eq!(counted(&node), [1, 1], "each is told once");
+    }
 }

@@ -77,7 +77,7 @@ async fn lateness(db: &TestDatabase, beside_a_flood: bool) -> Vec<Millis> {
     })
     .await;
     if let Some(hanging) = hanging {
-        let open = node.store.open_runs().await.unwrap();
+        let open = node.store.open_runs(64).await.unwrap();
         let waiting = open
             .iter()
             .find(|(state, _)| *state == RunState::Claimed)

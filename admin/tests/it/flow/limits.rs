@@ -108,7 +108,7 @@ fn m6_3_when_all_executors_are_full_every_instant_has_a_row_and_waits() {
             scan.step().await;
         }
         node.services.tick.step().await;
-        let runs = node.store.open_runs().await.unwrap();
+        let runs = node.store.open_runs(64).await.unwrap();
         let count = |state| {
             runs.iter()
                 .find(|(known, _)| *known == state)

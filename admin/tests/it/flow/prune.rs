@@ -70,4 +70,31 @@ databases! {
         let node = Node::on(db.config(), Arc::new(ManualClock::new(START))).await;
         assert_eq!(node.services.prune.step().await, Duration::from_secs(60));
     }
+
+    async fn all_runs_are_walked_over_at_a_fixed_pace_and_old_ones_are_found_without_it(db: &TestDatabase) {
+        let mut config = db.config();
+        config.shards = Some(2);
+        let node = Node::on(config, Arc::new(ManualClock::new(START))).await;
+        let job = node.job(|_| {}).await;
+        node.round().await;
+        let database = sea_orm::Database::connect(db.direct_url()).await.unwrap();
+        let rows: Vec<String> = (1..=3500).map(|id| {
+            let at = START - if id <= 500 { 31 * 86_400_000 } else { 86_400_000 } + id;
+            format!("({id}, {}, {}, {}, 0, {at}, 0, 1, 1, {at}, {at}, 9, 1, 1, {at})", job.id, job.app_id, job.shard)
+        }).collect();
+        for rows in rows.chunks(500) {
+            let text = format!("INSERT INTO run (id, job_id, app_id, shard, cause, fire_no, part, parts, attempt, scheduled_at, due_at, state, epoch, sends, finished_at) VALUES {}", rows.join(","));
+            database.execute_unprepared(&text).await.unwrap();
+        }
+        assert_eq!(node.store.last_run_due_before(START - 30 * 86_400_000).await.unwrap(), 500);
+        let mut pauses = vec![];
+        for _ in 0..4 {
+            pauses.push(node.services.prune.step().await.as_secs());
+            if pauses.len() == 1 {
+                assert!(node.metrics().contains("carillon_runs_pruned_total 500"), "{}", node.metrics());
+            }
+        }
+        assert_eq!(pauses, [1, 1, 1, 600], "a thousand runs a second");
+        database.close().await.unwrap();
+    }
 }

@@ -53,7 +53,7 @@ fn m6_8_m6_17_two_thousand_timers_that_outlast_two_leases_keep_theirs() {
         seen.ms.store(0, Ordering::Relaxed);
         let took = clock.now() - START;
         assert!(took > 20_000, "two leases: {took} ms");
-        let open = node.store.open_runs().await.unwrap();
+        let open = node.store.open_runs(64).await.unwrap();
         let recorded: i64 = open.iter().map(|(_, count)| count).sum();
         assert_eq!(recorded, TIMERS as i64, "all of them in one round");
         let lease = node.store.leases().await.unwrap().remove(0);
