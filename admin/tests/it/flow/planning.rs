@@ -81,7 +81,7 @@ fn planning_a_backlog_of_three_hours_lets_no_lease_lapse() {
             () = renewing => {}
         }
         seen.ms.store(0, Ordering::Relaxed);
-        let open = node.store.open_runs().await.unwrap();
+        let open = node.store.open_runs(8).await.unwrap();
         let recorded: i64 = open.iter().map(|(_, count)| count).sum();
         assert!(recorded >= JOBS as i64, "{recorded}");
         let leases = node.store.leases().await.unwrap();
