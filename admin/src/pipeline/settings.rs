@@ -27,8 +27,6 @@ pub struct Settings {
     pub unknown_after: Duration,
     /// A run with no registered executor fails so long after it was due.
     pub no_executor_after: Duration,
-    /// A run whose executors are all busy or out of order fails so long after it was due.
-    pub give_up_after: Duration,
     /// Requests at once to one address.
     pub in_flight: usize,
     /// Marked runs that may wait for one address; above it the address is saturated.
@@ -70,7 +68,6 @@ impl Settings {
             connect_limit: config.connect_timeout,
             unknown_after: (config.request_timeout * 2 + config.lease_ttl / 10).max(seconds(10)),
             no_executor_after: seconds(1),
-            give_up_after: seconds(60),
             in_flight: config.in_flight,
             waiting: 1000,
             breaker: seconds(10),

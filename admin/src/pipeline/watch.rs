@@ -209,15 +209,6 @@ impl Watch {
 }
 
 impl Pipeline {
-    /// The token goes to addresses that are registered now, and to no other: a stranger may listen at an old one.
-    fn may_be_asked(&self, run: &Watched) -> bool {
-        let (Some(app), Some(address)) = (&run.app, &run.address) else {
-            return false;
-        };
-        let live = self.executors.live(app, self.clock.now());
-        live.iter().any(|candidate| candidate.address == *address)
-    }
-
     /// `running` → `lost`.
     fn lose(&self, run: &Watched, why: &str) {
         let address = run.address.as_deref().unwrap_or("its executor");

@@ -87,6 +87,10 @@ async fn end_it(pipeline: &Pipeline, run: &Watched, over_by: Millis) -> store::R
     let (Some(app), Some(address)) = (&run.app, &run.address) else {
         return Ok(());
     };
+    // It may have signed off since it was asked about the run.
+    if pipeline.registered(app, address).is_err() {
+        return Ok(());
+    }
     let job_id = i32::try_from(run.job_id).unwrap_or(i32::MAX);
     match pipeline.client.kill(address, app, job_id, run.run_id).await {
         Outcome::Accepted => {
@@ -112,7 +116,7 @@ async fn word(pipeline: &Pipeline, run: &Watched) -> Word {
     let (Some(app), Some(address)) = (&run.app, &run.address) else {
         return Word::Unknown;
     };
-    if !pipeline.may_be_asked(run) {
+    if pipeline.registered(app, address).is_err() {
         return Word::Silent;
     }
     let is_own = run

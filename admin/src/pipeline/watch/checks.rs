@@ -93,8 +93,12 @@ impl Checks {
         let (run, first) = (&it.run, pipeline.settings.check_after);
         let next = next_after(run.sent_at, pipeline.clock.now(), first);
         let is_over = |end: Millis| end + ms(OVER_TIME) < pipeline.clock.now();
-        // Over its time it is ended by that rule; whoever is not registered is not called.
-        if run.ends_by().is_some_and(is_over) || !pipeline.may_be_asked(run) {
+        let is_registered = match (&run.app, &run.address) {
+            (Some(app), Some(address)) => pipeline.registered(app, address).is_ok(),
+            _ => false,
+        };
+        // Over its time it is ended by that rule; an address that is not registered is not called.
+        if run.ends_by().is_some_and(is_over) || !is_registered {
             lock(&self.agenda).note(run.run_id, next, None, true);
             return Ok(true);
         }

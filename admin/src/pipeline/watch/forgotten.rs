@@ -10,7 +10,7 @@ use super::Watch;
 use crate::pipeline::settings::ms;
 use crate::store;
 
-/// Beyond the time after which a waiting run is given up.
+/// Beyond the misfire threshold of its job, after which a waiting run is given up.
 const OVERDUE: Duration = Duration::from_secs(30);
 
 /// The first overdue run of each shard in the round before, and whether somebody was told.
@@ -48,8 +48,10 @@ impl Watch {
 
     pub(super) async fn look_for_the_forgotten(&self, shard: i32) -> store::Result<()> {
         let pipeline = &self.pipeline;
-        let before = pipeline.clock.now() - ms(pipeline.settings.give_up_after + OVERDUE);
-        let overdue = pipeline.store.overdue(shard, before).await?;
+        let before = pipeline.clock.now() - ms(OVERDUE);
+        // After an outage runs are given their time anew.
+        let waited_since = pipeline.executors.patience_from(0);
+        let overdue = pipeline.store.overdue(shard, before, waited_since).await?;
         if self.seen.is_news(shard, overdue.map(|(first, _)| first))
             && let Some((first, count)) = overdue
         {

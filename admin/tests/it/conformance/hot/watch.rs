@@ -102,8 +102,24 @@ databases! {
         let job = ground.ticking("tick").await;
         let ids = ground.runs_in(&job, &[Claimed, Running, Claimed, Claimed]).await;
         ground.sql(&format!("UPDATE run SET reason = 'overlap' WHERE id = {}", ids[2])).await;
-        let overdue = async |before: i64| ground.store.overdue(job.shard, before).await.unwrap();
-        assert_eq!((overdue(NOW).await, overdue(NOW + 1).await), (None, Some((ids[0], 1))));
-        assert_eq!(overdue(NOW + 60_000).await, Some((ids[0], 2)));
+        let threshold = job.draft.misfire_threshold_seconds * 1000;
+        let overdue = async |after: i64| {
+            let found = ground.store.overdue(job.shard, NOW + threshold + after, 0).await;
+            found.unwrap()
+        };
+        assert_eq!((overdue(0).await, overdue(1).await), (None, Some((ids[0], 1))));
+        assert_eq!(overdue(60_000).await, Some((ids[0], 2)));
+    }
+
+    async fn a_run_that_its_job_lets_wait_for_long_is_not_taken_for_forgotten(db: &TestDatabase) {
+        let ground = Ground::new(db).await;
+        let patient = ground.ticking_with("patient", |draft| draft.misfire_threshold_seconds = 600).await;
+        let id = ground.runs_in(&patient, &[Claimed]).await[0];
+        let overdue = async |before: i64, since: i64| ground.store.overdue(patient.shard, before, since).await.unwrap();
+        assert_eq!(overdue(NOW + 600_000, 0).await, None);
+        assert_eq!(overdue(NOW + 600_001, 0).await, Some((id, 1)));
+        // None could be sent until a second after its time.
+        assert_eq!(overdue(NOW + 601_000, NOW + 1_000).await, None);
+        assert_eq!(overdue(NOW + 601_001, NOW + 1_000).await, Some((id, 1)));
     }
 }
