@@ -17,6 +17,7 @@ pub struct Metrics {
     pub checks: IntCounterVec,
     pub resends: IntCounter,
     pub fenced: IntCounter,
+    pub results_unsent: IntCounter,
     pub gaps: IntCounter,
     pub missed: IntCounter,
     pub pruned: IntCounter,
@@ -138,6 +139,11 @@ impl Metrics {
                 &r,
                 "carillon_fence_hits_total",
                 "Writes refused because another node holds the shard.",
+            ),
+            results_unsent: counter(
+                &r,
+                "carillon_results_unsent_total",
+                "Results that were reported for runs that had never been sent. They change nothing.",
             ),
             pruned: counter(
                 &r,

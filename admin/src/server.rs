@@ -16,15 +16,15 @@ use crate::executor::{ExecutorClient, Limits};
 use crate::lease::{Leases, Local, Place, Redis, Servers};
 use crate::metrics::Metrics;
 use crate::pipeline::{
-    Backfilling, Complete, Escalate, FollowCalendars, FollowClock, Gaps, Parts, Pending, Pipeline,
-    Prune, Registry, Resolve, Scans, Settings, Shards, Tick, Watch,
+    Backfilling, Complete, Escalate, FollowCalendars, FollowClock, Gaps, GiveBack, Parts, Pending,
+    Pipeline, Prune, Registry, Resolve, Scans, Settings, Shards, Tick, Watch,
 };
 use crate::runtime::{self, Service};
 use crate::store::{self, Database, Store};
 use crate::web::api::executor::WrongTokens;
 use crate::web::held::BodyMemory;
 use crate::web::setup::{self, FirstAdmin};
-use crate::web::{self, Part, Server};
+use crate::web::{self, Part, Server, ServerHandle};
 
 /// Why a node cannot start or go on.
 #[derive(Debug, thiserror::Error)]
@@ -54,6 +54,7 @@ pub struct Services {
     pub scans: Arc<Scans>,
     pub tick: Arc<Tick>,
     pub complete: Arc<Complete>,
+    pub give_back: Arc<GiveBack>,
     pub resolve: Arc<Resolve>,
     pub watch: Arc<Watch>,
     pub backfill: Arc<Backfilling>,
@@ -205,7 +206,7 @@ impl Admin {
                 "a claim under way does not end; whoever has its shard next waits for it"
             );
         }
-        let orderly = stop_in_order(&self.pipeline, &self.services, &sending, &tasks);
+        let orderly = stop_in_order(&self.pipeline, &self.services, &webs, &sending, &tasks);
         if tokio::time::timeout(STOP_WITHIN - HAND_OVER - Duration::from_secs(3), orderly)
             .await
             .is_err()
@@ -214,7 +215,7 @@ impl Admin {
                 "not everything ended in time; the rest is taken over by another node or the next start"
             );
         }
-        // Callbacks are answered to the end: their results are committed by then.
+        // A second call only waits for the end of the first.
         let stops = join_all(webs.iter().map(|web| web.stop(true)));
         if tokio::time::timeout(Duration::from_secs(3), stops)
             .await
@@ -257,6 +258,7 @@ fn servers(
 async fn stop_in_order(
     pipeline: &Pipeline,
     services: &Services,
+    webs: &[ServerHandle],
     sending: &CancellationToken,
     tasks: &TaskTracker,
 ) {
@@ -270,12 +272,24 @@ async fn stop_in_order(
     }
     pipeline.close();
     pipeline.finish_sends().await;
+    until_idle(pipeline).await;
+    // No new connections; the callbacks that are open are committed and answered before the service that does it ends.
+    // One that comes later on an open connection is cut at once, and its executor goes to another node.
+    let stops = webs.iter().map(|web| web.stop(true));
+    let stops: Vec<_> = stops.map(tokio::spawn).collect();
+    until_idle(pipeline).await;
+    pipeline.close_reports();
+    until_idle(pipeline).await;
+    sending.cancel();
+    drop(stops);
+    tasks.close();
+    tasks.wait().await;
+}
+
+async fn until_idle(pipeline: &Pipeline) {
     while !pipeline.is_idle() {
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
-    sending.cancel();
-    tasks.close();
-    tasks.wait().await;
 }
 
 async fn open(config: &Config) -> Result<Arc<Store>, Error> {
@@ -369,6 +383,7 @@ impl Services {
             scans: Arc::new(Scans::new(pipeline.clone())),
             tick: Arc::new(Tick(pipeline.clone())),
             complete: Arc::new(Complete(pipeline.clone())),
+            give_back: Arc::new(GiveBack(pipeline.clone())),
             resolve: Arc::new(Resolve::new(pipeline.clone())),
             watch: Arc::new(Watch::new(pipeline.clone())),
             follow_calendars: Arc::new(FollowCalendars::new(pipeline.clone())),
@@ -402,6 +417,7 @@ impl Services {
             self.registry.clone(),
             self.tick.clone(),
             self.complete.clone(),
+            self.give_back.clone(),
         ]
     }
 }

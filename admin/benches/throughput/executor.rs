@@ -18,10 +18,30 @@ pub struct Receipt {
     pub at: i64,
 }
 
-#[derive(Default)]
+/// A callback: when it left, and how long its answer took, in ms.
+#[derive(Clone, Copy)]
+pub struct Called {
+    pub at: i64,
+    pub took: f64,
+}
+
 struct Book {
+    /// Of each result.
+    code: i32,
     receipts: Mutex<Vec<Receipt>>,
     results: Mutex<Vec<Value>>,
+    called: Mutex<Vec<Called>>,
+}
+
+impl Book {
+    fn of(code: i32) -> Arc<Self> {
+        Arc::new(Self {
+            code,
+            receipts: Mutex::default(),
+            results: Mutex::default(),
+            called: Mutex::default(),
+        })
+    }
 }
 
 pub struct Executor(Arc<Book>);
@@ -29,15 +49,24 @@ pub struct Executor(Arc<Book>);
 impl Executor {
     /// So many addresses that write into one book.
     pub async fn start(node: &Node, addresses: usize) -> Self {
-        let book = Arc::new(Book::default());
+        Self::of(node, "bench", addresses, 200).await
+    }
+
+    /// Of the app `failing`: every run fails.
+    pub async fn failing(node: &Node) -> Self {
+        Self::of(node, "failing", 1, 500).await
+    }
+
+    async fn of(node: &Node, app: &str, addresses: usize, code: i32) -> Self {
+        let book = Book::of(code);
         for _ in 0..addresses {
-            Self::open(node, &book);
+            Self::open(node, app, &book);
         }
         node.wait_for_executors().await;
         Self(book)
     }
 
-    fn open(node: &Node, book: &Arc<Book>) {
+    fn open(node: &Node, app: &str, book: &Arc<Book>) {
         let shared = web::Data::from(book.clone());
         let server = HttpServer::new(move || {
             App::new()
@@ -51,7 +80,7 @@ impl Executor {
         .unwrap();
         let address = format!("http://{}/", server.addrs()[0]);
         tokio::spawn(server.run());
-        live(node, book.clone(), "bench", &address);
+        live(node, book.clone(), app, &address);
     }
 
     pub fn now(&self) -> i64 {
@@ -60,6 +89,10 @@ impl Executor {
 
     pub fn received(&self) -> Vec<Receipt> {
         self.0.receipts.lock().unwrap().clone()
+    }
+
+    pub fn called(&self) -> Vec<Called> {
+        self.0.called.lock().unwrap().clone()
     }
 }
 
@@ -86,7 +119,7 @@ pub async fn hang(node: &Node) {
             taken.push(stream);
         }
     });
-    live(node, Arc::default(), "flood", &address);
+    live(node, Book::of(200), "flood", &address);
     node.wait_for_executors().await;
 }
 
@@ -111,7 +144,7 @@ async fn run(body: web::Bytes, book: web::Data<Book>) -> HttpResponse {
         at,
     };
     book.receipts.lock().unwrap().push(receipt);
-    let result = json!({"logId": request.log_id, "logDateTim": request.log_date_time, "handleCode": 200, "handleMsg": null});
+    let result = json!({"logId": request.log_id, "logDateTim": request.log_date_time, "handleCode": book.code, "handleMsg": null});
     book.results.lock().unwrap().push(result);
     HttpResponse::Ok()
         .content_type("application/json")
@@ -142,7 +175,11 @@ async fn call_back(book: Arc<Book>, url: String, token: String, registration: Va
             .post(format!("{url}/api/callback"))
             .header("XXL-JOB-ACCESS-TOKEN", &token)
             .json(&results);
-        if call.send().await.is_err() {
+        let (at, begun) = (now(), std::time::Instant::now());
+        let is_answered = call.send().await.is_ok_and(|answer| answer.status() == 200);
+        let took = begun.elapsed().as_secs_f64() * 1000.0;
+        book.called.lock().unwrap().push(Called { at, took });
+        if !is_answered {
             book.results.lock().unwrap().extend(results);
         }
     }

@@ -3,11 +3,12 @@
 //!
 //! ```text
 //! cargo bench -p carillon-admin --bench throughput -- [--jobs 1000] [--every 1] [--seconds 60] [--executors 1]
-//!     [--flood 0] [--shards 8] [--look-ahead 5] [--database-url URL]
+//!     [--flood 0] [--failing 0] [--shards 8] [--look-ahead 5] [--database-url URL]
 //! ```
 //!
 //! `--every`: seconds between the fires of a job, a part of a minute. `--flood`: so many jobs of another app fire each second
-//! besides, for an executor that never answers. Without a URL on SQLite. CPU seconds are those of the admin's process alone; the executor shares the machine.
+//! besides, for an executor that never answers. `--failing`: so many runs of another app fail each second besides, from half of
+//! the time on; what the first app feels of them is printed as two lines. Without a URL on SQLite. CPU seconds are those of the admin's process alone; the executor shares the machine.
 
 #![expect(
     clippy::unwrap_used,
@@ -29,6 +30,7 @@ struct Options {
     seconds: u64,
     executors: usize,
     flood: usize,
+    failing: usize,
     shards: u64,
     look_ahead: u64,
     database_url: Option<String>,
@@ -41,6 +43,7 @@ fn options() -> Options {
         seconds: 60,
         executors: 1,
         flood: 0,
+        failing: 0,
         shards: 8,
         look_ahead: 5,
         database_url: None,
@@ -56,6 +59,7 @@ fn options() -> Options {
             "--seconds" => options.seconds = number(),
             "--executors" => options.executors = number() as usize,
             "--flood" => options.flood = number() as usize,
+            "--failing" => options.failing = number() as usize,
             "--shards" => options.shards = number(),
             "--look-ahead" => options.look_ahead = number(),
             "--database-url" => options.database_url = Some(value),
@@ -78,6 +82,10 @@ async fn main() {
         executor::hang(&node).await;
         node.create_jobs("flood", options.flood, 1).await;
     }
+    if options.failing > 0 {
+        beside_failures(&node, &executor, &options).await;
+        return node.stop().await;
+    }
     // The first seconds belong to the start: connections, caches, five seconds claimed at once.
     tokio::time::sleep(Duration::from_secs(6)).await;
     let (before, from) = (node.usage(), executor.now());
@@ -88,4 +96,31 @@ async fn main() {
     report::print(&received, options.every, (from, to), (&before, &after));
     node.print_scans().await;
     node.stop().await;
+}
+
+/// The same app in two times of one run: alone, and beside another of which every run fails.
+async fn beside_failures(node: &Node, executor: &Executor, options: &Options) {
+    let seconds = Duration::from_secs(options.seconds);
+    let mut times = vec![];
+    for beside in [false, true] {
+        let other = match beside {
+            true => Some(Executor::failing(node).await),
+            false => None,
+        };
+        if beside {
+            node.create_jobs("failing", options.failing, 1).await;
+        }
+        tokio::time::sleep(Duration::from_secs(8)).await;
+        let from = executor.now();
+        tokio::time::sleep(seconds).await;
+        let to = executor.now();
+        if let Some(other) = other {
+            report::Felt::of(&other.received(), &other.called(), (from, to)).print("failing");
+        }
+        times.push((from, to));
+    }
+    tokio::time::sleep(Duration::from_secs(2)).await;
+    for (name, time) in ["alone", "beside failures"].into_iter().zip(times) {
+        report::Felt::of(&executor.received(), &executor.called(), time).print(name);
+    }
 }

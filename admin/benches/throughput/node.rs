@@ -65,7 +65,7 @@ impl Node {
                 .is_ok_and(|a| a.status() == 200)
         })
         .await;
-        for app in ["bench", "flood"] {
+        for app in ["bench", "flood", "failing"] {
             node.call("apps", &json!({"name": app})).await;
         }
         node

@@ -2,8 +2,48 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::executor::Receipt;
+use crate::executor::{Called, Receipt};
 use crate::node::Usage;
+
+/// Lateness and callback latency of one app in a time, for the comparison of two times.
+pub struct Felt {
+    runs: usize,
+    lateness: [f64; 3],
+    latency: [f64; 3],
+}
+
+impl Felt {
+    pub fn of(received: &[Receipt], called: &[Called], (from, to): (i64, i64)) -> Self {
+        let within = |at: i64| at >= from && at < to;
+        let due = received.iter().filter(|receipt| within(receipt.due_at));
+        let lateness: Vec<f64> = due.map(|it| (it.at - it.due_at) as f64).collect();
+        let latency = called.iter().filter(|call| within(call.at));
+        Self {
+            runs: lateness.len(),
+            lateness: shares(lateness),
+            latency: shares(latency.map(|call| call.took).collect()),
+        }
+    }
+
+    pub fn print(&self, name: &str) {
+        let Self {
+            runs,
+            lateness,
+            latency,
+        } = self;
+        println!(
+            "{name:<22} {runs} runs, lateness p50/p99/max {:.0} / {:.0} / {:.0} ms, callbacks p50/p99/max {:.1} / {:.1} / {:.1} ms",
+            lateness[0], lateness[1], lateness[2], latency[0], latency[1], latency[2]
+        );
+    }
+}
+
+/// Median, 99th part of a hundred, greatest.
+fn shares(mut values: Vec<f64>) -> [f64; 3] {
+    values.sort_unstable_by(f64::total_cmp);
+    let last = values.len().saturating_sub(1) as f64;
+    [0.5, 0.99, 1.0].map(|share| values.get((last * share) as usize).copied().unwrap_or(-1.0))
+}
 
 /// Of jobs that fire each `every` seconds, what was due in this time.
 pub fn print(

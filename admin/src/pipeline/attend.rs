@@ -122,6 +122,7 @@ impl Pipeline {
         let follow_up = FollowUp {
             now: self.clock.now(),
             jitter: rand::random(),
+            restored: false,
         };
         let settled = self.store.settle(&findings, &follow_up).await?;
         Complete(self.clone()).tell(&findings, &settled);

@@ -226,7 +226,7 @@ async fn mark(pipeline: &Arc<Pipeline>, batch: Vec<Routed>) {
             tracing::warn!(%error, runs = batch.len(), "runs could not be marked; they wait");
             return batch
                 .into_iter()
-                .for_each(|routed| pipeline.outcomes.give_back(routed.run, token));
+                .for_each(|routed| pipeline.given_back.add(routed.run, token));
         }
     };
     failpoint::hit("after_mark_commit");
@@ -248,7 +248,7 @@ async fn mark(pipeline: &Arc<Pipeline>, batch: Vec<Routed>) {
 /// Looked at after the mark: a run whose job has been edited since it was routed goes back, and is routed by the new
 /// definition. So the revision that its mark has noted is the one of its request.
 async fn send_won(pipeline: &Arc<Pipeline>, batch: Vec<Routed>, marked: send::Marked) {
-    let give_back = |routed: Routed| pipeline.outcomes.give_back(routed.run, marked.token);
+    let give_back = |routed: Routed| pipeline.given_back.add(routed.run, marked.token);
     let read = async {
         let routed_by = batch.iter().map(|routed| &routed.choice.job);
         let outdated = jobs::outdated(&pipeline.store, routed_by).await?;

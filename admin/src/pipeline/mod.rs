@@ -6,6 +6,7 @@
 //! tick     what is due goes to dispatch                      (each second of the ring, at most 100 ms apart)
 //! dispatch route -> mark `sending`, commit -> request
 //! complete accepted, refused, reported -> the store -> answer
+//! give back certainly not written -> `claimed` again
 //! resolve  sent and never answered                           (when their time is over, or a shard was taken)
 //! watch    lost with their executor, over time, killed       (every 10 s, or an executor has started anew)
 //!          still at work there?                              (1, 3, 7 … minutes after they were sent, then every hour)
@@ -42,6 +43,7 @@ mod follow_calendars;
 mod follow_clock;
 mod forecast;
 pub mod gaps;
+mod give_back;
 mod histories;
 mod holdings;
 mod in_flight;
@@ -86,6 +88,7 @@ pub use follow_calendars::FollowCalendars;
 pub use follow_clock::FollowClock;
 pub use forecast::{Chosen, Forecast, Loads, Minute};
 pub use gaps::Gaps;
+pub use give_back::GiveBack;
 pub use prune::Prune;
 pub use resolve::Resolve;
 pub use scan::Scan;
@@ -115,6 +118,7 @@ pub struct Pipeline {
     executors: executors::Executors,
     addresses: addresses::Addresses,
     outcomes: complete::Queue,
+    given_back: give_back::GivenBack,
     in_flight: in_flight::InFlight,
     overlaps: overlaps::Overlaps,
     reread: reread::Reread,
@@ -174,6 +178,7 @@ impl Pipeline {
             recent_loads: forecast::Recent::default(),
             executors: executors::Executors::default(),
             outcomes: complete::Queue::default(),
+            given_back: give_back::GivenBack::default(),
             in_flight: in_flight::InFlight::default(),
             overlaps: overlaps::Overlaps::default(),
             reread: reread::Reread::default(),
@@ -224,6 +229,11 @@ impl Pipeline {
     /// Results reported by an executor. Answers when they are committed; otherwise the request must not be answered.
     pub async fn report(&self, findings: Vec<Finding>) -> Result<(), NotStored> {
         self.outcomes.report(findings).await
+    }
+
+    /// The node ends: reports are refused at once from now on, as nobody would write them.
+    pub fn close_reports(&self) {
+        self.outcomes.close();
     }
 
     /// What this node is reached at, once it listens.
@@ -283,6 +293,7 @@ impl Pipeline {
         self.probes.is_empty()
             && self.sends.is_empty()
             && self.outcomes.is_empty_but_accepted()
+            && self.given_back.is_empty()
             && self.stories.is_empty()
     }
 

@@ -94,10 +94,7 @@ impl Store {
              FROM job JOIN app ON app.id = job.app_id LEFT JOIN job_params ON job_params.job_id = job.id WHERE job.id IN ({list})"
         );
         let rows = self.all(self.hot_reads(), &text, vec![value]).await?;
-        let mut found: Vec<Definition> = rows
-            .iter()
-            .map(|row| read(row, longer))
-            .collect::<Result<_>>()?;
+        let mut found: Vec<Definition> = self.readable("job", &rows, |row| read(row, longer));
         // A definition that is newer than its calendars here fails at the claim, by its revision.
         let named = |it: &&Definition| it.schedule_text.contains("\"calendars\"");
         let ids: Vec<i64> = found.iter().filter(named).map(|it| it.job_id).collect();

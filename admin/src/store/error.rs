@@ -75,6 +75,11 @@ impl Error {
         matches!(self, Self::Database(error) if is_too_slow(error))
     }
 
+    /// The database does not answer, or takes nothing: whatever is written fails.
+    pub fn is_outage(&self) -> bool {
+        matches!(self, Self::Database(error) if self.is_transient() && !is_lock_conflict(error) && !is_lock_timeout(error))
+    }
+
     pub fn is_unique_violation(&self) -> bool {
         matches!(self, Self::Database(error) if matches!(error.sql_err(), Some(SqlErr::UniqueConstraintViolation(_))))
     }
@@ -104,6 +109,10 @@ fn is_lock_conflict(error: &DbErr) -> bool {
         &*code(error),
         "40001" | "40P01" | "5" | "6" | "261" | "262" | "517"
     )
+}
+
+fn is_lock_timeout(error: &DbErr) -> bool {
+    mysql_number(error) == Some(1205) || code(error) == "55P03"
 }
 
 /// The server is going, coming or full of connections, or a lock was not to be had in time.

@@ -1,8 +1,10 @@
 //! Alarms that wait for somebody: closed when what they tell of is over, escalated when it is not over for long.
 
 use carillon_scheduler::Millis;
+use sea_orm::{DbBackend};
 
 use super::alarm::{AlarmFilter, AlarmRow};
+use super::dialect::{self, Text};
 use super::{Result, Store, Transaction};
 
 /// What ends each kind. The outcome of a run that is `unknown` or `lost` closes its alarm at once (`settle`); here it is
@@ -15,6 +17,13 @@ const OVER: [&str; 3] = [
      AND run.state = 0 AND run.state < 9 AND run.flagged_at IS NOT NULL)",
     "kind = 'paused' AND NOT EXISTS (SELECT 1 FROM job WHERE job.id = alarm.job_id AND job.paused_reason IS NOT NULL)",
 ];
+
+const CLOSE: Text = Text {
+    sqlite: "UPDATE alarm SET open_at = NULL, closed_at = ? WHERE run_id IN (SELECT u.value FROM json_each(?) AS u) AND +open_at > 0",
+    postgres: "UPDATE alarm SET open_at = NULL, closed_at = ? WHERE run_id IN (SELECT unnest(?::bigint[])) AND open_at + 0 > 0",
+    mysql: "UPDATE JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$')) AS u STRAIGHT_JOIN alarm FORCE INDEX (alarm_run) ON alarm.run_id = u.id \
+            SET alarm.open_at = NULL, alarm.closed_at = ? WHERE alarm.open_at > 0",
+};
 
 /// Escalated at once; the others are in the next round.
 const MOST: u32 = 500;
@@ -33,17 +42,22 @@ impl Store {
         Ok(closed)
     }
 
-    /// The outcome of this run is known after all.
+    /// The outcome of these runs is known after all.
     pub(super) async fn close_alarms_of(
         &self,
         tx: &Transaction,
-        run_id: i64,
+        run_ids: &[i64],
         now: Millis,
     ) -> Result<()> {
-        let text =
-            "UPDATE alarm SET open_at = NULL, closed_at = ? WHERE run_id = ? AND open_at > 0";
-        self.execute(tx, text, vec![now.into(), run_id.into()])
-            .await?;
+        if run_ids.is_empty() {
+            return Ok(());
+        }
+        let (_, list) = dialect::id_list(self.backend, run_ids);
+        let values = match self.backend {
+            DbBackend::MySql => vec![list, now.into()],
+            _ => vec![now.into(), list],
+        };
+        self.execute(tx, CLOSE.of(self.backend), values).await?;
         Ok(())
     }
 

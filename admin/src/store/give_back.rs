@@ -1,9 +1,12 @@
 //! The way back from `sending` to `claimed`, the only one: for requests that were certainly not written.
 
+use std::collections::HashSet;
+
 use carillon_scheduler::Millis;
 use sea_orm::{DbBackend, Value};
 
 use super::dialect::Text;
+use super::run_lock::Held;
 use super::{Result, Store, Transaction, attend};
 
 /// A run that was marked and not sent.
@@ -29,12 +32,21 @@ pub(super) const UNMARK: Text = Text {
             run.boot_id = NULL, run.revision = NULL, run.journal_id = NULL, run.address = CASE u.keep WHEN 1 THEN run.address END WHERE run.state = 1 AND run.mark_token = u.token",
 };
 
+/// What came of giving back.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Unmarked {
+    /// How many were.
+    pub done: u64,
+    /// Runs whose job, or whose own row, another session holds: nothing has changed yet.
+    pub held_up: HashSet<i64>,
+}
+
 impl Store {
-    /// `sending` → `claimed`, where the mark is still the one that is given back. Answers how many were.
+    /// `sending` → `claimed`, where the mark is still the one that is given back.
     ///
     /// Whoever disabled or deleted a job in the meantime found these runs marked, and has left them: they are cancelled
     /// here, as it would have done.
-    pub async fn unmark(&self, unsent: &[Unsent], now: Millis) -> Result<u64> {
+    pub async fn unmark(&self, unsent: &[Unsent], now: Millis) -> Result<Unmarked> {
         let mut unsent = unsent.to_vec();
         unsent.sort_unstable_by_key(|run| run.run_id);
         let mut tries = 0;
@@ -46,13 +58,24 @@ impl Store {
         }
     }
 
-    async fn try_unmark(&self, unsent: &[Unsent], now: Millis) -> Result<u64> {
-        let ids: Vec<i64> = unsent.iter().map(|run| run.run_id).collect();
+    async fn try_unmark(&self, unsent: &[Unsent], now: Millis) -> Result<Unmarked> {
+        let mut unsent = unsent.to_vec();
+        let mut ids: Vec<i64> = unsent.iter().map(|run| run.run_id).collect();
         let tx = self.begin().await?;
-        let jobs = self.lock_jobs_of(&tx, &ids, &[]).await?;
-        let runs = self.lock_runs(&tx, &ids).await?;
+        let jobs_of = self.jobs_of(&tx, &ids).await?;
+        let jobs = self
+            .lock_jobs(&tx, jobs_of.values().copied(), Held::Pass)
+            .await?;
+        let (jobs, held_jobs) = (jobs.owners, jobs.held_up);
+        let is_held = |id: &i64| jobs_of.get(id).is_some_and(|job| held_jobs.contains(job));
+        let mut held_up: HashSet<i64> = ids.extract_if(.., |id| is_held(id)).collect();
+        let runs = self.lock_runs(&tx, &ids, Held::Pass).await?;
+        held_up.extend(runs.held_up);
+        ids.retain(|id| !held_up.contains(id));
+        unsent.retain(|run| !held_up.contains(&run.run_id));
+        let runs = runs.by_id;
         let done = self
-            .execute(&tx, UNMARK.of(self.backend), values(self.backend, unsent))
+            .execute(&tx, UNMARK.of(self.backend), values(self.backend, &unsent))
             .await?
             .rows_affected();
         let (mut disabled, mut deleted) = (vec![], vec![]);
@@ -66,7 +89,7 @@ impl Store {
         self.cancel_in(&tx, &disabled, "disabled", now).await?;
         self.cancel_in(&tx, &deleted, "deleted", now).await?;
         tx.commit().await?;
-        Ok(done)
+        Ok(Unmarked { done, held_up })
     }
 
     async fn cancel_in(

@@ -160,7 +160,7 @@ impl Store {
         let parts = addresses.len() as i32;
         let tx = self.begin().await?;
         // An edit that cancels what waits of this job would not see parts that are added beside it.
-        self.lock_jobs_of(&tx, &[run.run_id], &[]).await?;
+        self.lock_jobs_of(&tx, &[run.run_id]).await?;
         let text = "UPDATE run SET parts = ?, address = ? WHERE id = ? AND state = 0 AND epoch = ? AND address IS NULL";
         let values = vec![
             parts.into(),

@@ -41,6 +41,7 @@ mod run_lock;
 mod run_params;
 mod run_view;
 mod schema;
+mod set_aside;
 
 pub mod account;
 pub mod adopt;
@@ -95,6 +96,7 @@ pub use next_fires::NextFire;
 pub use run_list::RunFilter;
 pub use run_params::RunParams;
 pub use run_view::{RunView, sentence};
+pub use set_aside::Unreadable;
 
 use pool::{Pool, Transaction};
 
@@ -116,6 +118,7 @@ pub struct Store {
     calendars: calendar_use::Parsed,
     /// Once true it stays: every request without a session asks.
     has_accounts: AtomicBool,
+    set_aside: set_aside::SetAside,
     /// Held as long as this process uses the SQLite file.
     _file_lock: Option<std::fs::File>,
 }
@@ -145,6 +148,7 @@ impl Store {
             calendars: calendar_use::Parsed::default(),
             has_accounts: AtomicBool::new(false),
             _file_lock: pools.file_lock,
+            set_aside: set_aside::SetAside::default(),
         }))
     }
 
@@ -161,6 +165,7 @@ impl Store {
             ids: ids::Blocks::default(),
             calendars: calendar_use::Parsed::default(),
             has_accounts: AtomicBool::new(false),
+            set_aside: set_aside::SetAside::default(),
             _file_lock: None,
         }))
     }

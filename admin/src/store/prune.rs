@@ -12,7 +12,7 @@ mod going;
 use std::collections::HashMap;
 
 use carillon_scheduler::{Cause, Millis, RunState};
-use sea_orm::Value;
+use sea_orm::{QueryResult, Value};
 
 use super::row::Columns;
 use super::{Result, Store, Transaction, dialect};
@@ -67,7 +67,7 @@ impl Store {
                 vec![id.into(), i64::from(limit).into()],
             )
             .await?;
-        let old = |row| {
+        let old = |row: &QueryResult| {
             let mut columns = Columns::of(row);
             Ok(Old {
                 id: columns.next()?,
@@ -77,7 +77,7 @@ impl Store {
                 at: columns.next()?,
             })
         };
-        rows.iter().map(old).collect()
+        Ok(self.readable("run", &rows, old))
     }
 
     /// The last run that was due before then, by the order of the ids: found by halving, for no index has the time. Across
@@ -173,7 +173,7 @@ impl Store {
         let values = vec![value, given_up_before.into(), given_up_before.into()];
         let text = LOCK_GOING.of(self.backend);
         let rows = self.all(tx, text, values).await?;
-        let going = |row| {
+        let going = |row: &QueryResult| {
             let mut columns = Columns::of(row);
             let (id, job_id, app_id) = (columns.next()?, columns.next()?, columns.next()?);
             let (cause, fire_no) = (columns.code(Cause::from_code)?, columns.next()?);
@@ -189,7 +189,7 @@ impl Store {
                 scheduled_at: columns.next()?,
             })
         };
-        rows.iter().map(going).collect()
+        Ok(self.readable("run", &rows, going))
     }
 
     async fn count_days(&self, tx: &Transaction, going: &[Going]) -> Result<()> {

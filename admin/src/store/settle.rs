@@ -5,13 +5,17 @@ mod children;
 pub(super) mod follow;
 pub(super) mod text;
 
+pub use follow::cut;
+pub use text::printable;
+
 use std::collections::{BTreeSet, HashMap};
 
-use carillon_scheduler::{Millis, RunEvent, RunState};
+use carillon_scheduler::{Millis, Outcome, RunEvent, RunState};
 
 use super::alarm::Alarm;
+pub use super::run_lock::Held;
 use super::run_lock::{Owner, Row};
-use super::{Error, Result, Store, ids};
+use super::{Error, Result, Store, dialect, ids};
 use crate::failpoint;
 
 /// Something that was learned about a run.
@@ -34,6 +38,8 @@ pub struct FollowUp {
     pub now: Millis,
     /// In 0..1, new for each call: spreads the retries of runs that failed together.
     pub jitter: f64,
+    /// The database went backwards and `resync` has not been called yet.
+    pub restored: bool,
 }
 
 /// What settling did, for the metrics and for waking the shards that have new work.
@@ -44,6 +50,23 @@ pub struct Settled {
     pub alarms: Vec<Alarm>,
     /// Shards with a new attempt, or a new cursor.
     pub to_scan: Vec<i32>,
+    /// Runs of which nothing is stored yet, because another session holds their row or their job's.
+    pub held_up: Vec<i64>,
+    /// Runs of which nothing can be stored, because their row cannot be read.
+    pub unreadable: Vec<i64>,
+    /// Runs that were reported and had never been sent. Nothing has changed.
+    pub unsent: Vec<i64>,
+}
+
+impl Settled {
+    pub fn add(&mut self, other: Self) {
+        self.changed.extend(other.changed);
+        self.alarms.extend(other.alarms);
+        self.to_scan.extend(other.to_scan);
+        self.held_up.extend(other.held_up);
+        self.unreadable.extend(other.unreadable);
+        self.unsent.extend(other.unsent);
+    }
 }
 
 /// What a settle gathers on its way. The ids are taken before its transaction: on SQLite there is no second writer.
@@ -52,8 +75,13 @@ struct Then {
     runs: Vec<i64>,
     rows: Vec<i64>,
     jobs: HashMap<i64, Owner>,
+    retries: Vec<follow::Retry>,
+    alarms: Vec<(i64, Alarm)>,
+    /// Runs whose outcome is known after all, and the fires of which no further attempt is needed.
+    known: Vec<i64>,
+    late: Vec<follow::Late>,
     /// Job and number of fires from whose ends a fixed delay counts.
-    ended: Vec<(i64, i64)>,
+    ended: BTreeSet<(i64, i64)>,
     /// Fires of parents of which a part has succeeded just now.
     done: BTreeSet<children::Fire>,
 }
@@ -62,10 +90,71 @@ impl Store {
     /// Commits findings, each run's state by the one transition function. A finding about a run that we do not have, or
     /// that has ended, changes nothing.
     pub async fn settle(&self, findings: &[Finding], follow_up: &FollowUp) -> Result<Settled> {
-        let list = one_each(findings);
+        let mut list = one_each(findings);
+        let done = self.settle_successes(&list, follow_up.now).await?;
+        list.retain(|finding| !done.contains(&finding.run_id));
+        let mut settled = self.settle_others(&list, follow_up, Held::Wait).await?;
+        settled.changed.extend(successes(done));
+        settled.changed.sort_unstable_by_key(|(run_id, _)| *run_id);
+        Ok(settled)
+    }
+
+    /// The normal case in one statement, before and apart from all others: runs that were on their way and have succeeded,
+    /// and from which nothing follows. Answers which they are.
+    pub async fn settle_successes(&self, list: &[&Finding], now: Millis) -> Result<BTreeSet<i64>> {
+        let succeeded = list.iter().filter(|finding| !may_fail(finding));
+        let rows: Vec<_> = succeeded
+            .map(|finding| text::SettleRow::of(finding, RunState::Succeeded))
+            .collect();
+        let ids: Vec<i64> = rows.iter().map(text::SettleRow::run_id).collect();
+        let mut done = 0;
+        for rows in text::statements(&rows) {
+            done += self.settle_these_successes(rows, now).await?;
+        }
+        if done == 0 {
+            return Ok(BTreeSet::new());
+        }
+        if done == rows.len() as u64 {
+            return Ok(ids.into_iter().collect());
+        }
+        // Some had ended, were thought lost, or are a link of a chain or a parent: those that are settled are known by
+        // their end.
+        let (ids, value) = dialect::id_list(self.backend, &ids);
+        let text =
+            format!("SELECT id FROM run WHERE id IN ({ids}) AND state = 9 AND finished_at = ?");
+        let done = self.ids_of(&self.write, &text, vec![value, now.into()]);
+        Ok(done.await?.into_iter().collect())
+    }
+
+    async fn settle_these_successes(&self, rows: &[text::SettleRow], now: Millis) -> Result<u64> {
+        let text = text::SETTLE_SUCCESSES.of(self.backend);
         let mut tries = 0;
         loop {
-            match self.settle_once(&list, follow_up).await {
+            let values = text::settle_values(self.backend, rows, now);
+            match self.execute(&self.write, text, values).await {
+                Err(error) if error.is_lock_conflict() && tries < 3 => tries += 1,
+                other => {
+                    let done = other?.rows_affected();
+                    failpoint::hit("after_settle_commit");
+                    return Ok(done);
+                }
+            }
+        }
+    }
+
+    /// Everything else, with all that follows from it, in one transaction: as many statements for many findings as for few.
+    pub async fn settle_others(
+        &self,
+        list: &[&Finding],
+        follow_up: &FollowUp,
+        held: Held,
+    ) -> Result<Settled> {
+        if list.is_empty() {
+            return Ok(Settled::default());
+        }
+        let mut tries = 0;
+        loop {
+            match self.try_settle_others(list, follow_up, held).await {
                 // Busy: a job has got children at this very moment.
                 Err(error)
                     if (error.is_lock_conflict() || matches!(error, Error::Busy)) && tries < 3 =>
@@ -77,100 +166,92 @@ impl Store {
         }
     }
 
-    async fn settle_once(&self, list: &[&Finding], follow_up: &FollowUp) -> Result<Settled> {
-        let done = self.settle_successes(list, follow_up.now).await?;
-        if done < list.len() {
-            // Some had ended, or were thought lost, or it is not the normal case at all.
-            return self.settle_each(list, follow_up, done > 0).await;
-        }
-        let succeeded = |finding: &&Finding| (finding.run_id, RunState::Succeeded);
-        Ok(Settled {
-            changed: list.iter().map(succeeded).collect(),
-            ..Settled::default()
-        })
-    }
-
-    /// The normal case in one statement: all succeeded, and all were on their way. Answers how many were.
-    async fn settle_successes(&self, list: &[&Finding], now: Millis) -> Result<usize> {
-        if list.is_empty() || list.iter().any(|finding| may_fail(finding)) {
-            return Ok(0);
-        }
-        let row = |finding: &&Finding| text::SettleRow::of(finding, RunState::Succeeded);
-        let rows: Vec<_> = list.iter().map(row).collect();
-        if text::statements(&rows).count() > 1 {
-            return Ok(0);
-        }
-        let values = text::settle_values(self.backend, &rows, now);
-        let done = self
-            .execute(&self.write, text::SETTLE_SUCCESSES.of(self.backend), values)
-            .await?;
-        failpoint::hit("after_settle_commit");
-        Ok(done.rows_affected() as usize)
-    }
-
-    /// `begun`: some were settled as successes just now; they are known by their end.
-    async fn settle_each(
+    async fn try_settle_others(
         &self,
         list: &[&Finding],
         follow_up: &FollowUp,
-        begun: bool,
+        held: Held,
     ) -> Result<Settled> {
         let failing = list.iter().filter(|finding| may_fail(finding));
-        let failing: Vec<i64> = failing.map(|finding| finding.run_id).collect();
+        let mut waiting: Vec<i64> = failing.map(|finding| finding.run_id).collect();
         let all: Vec<i64> = list.iter().map(|finding| finding.run_id).collect();
         let ties = self.ties_of(&all).await?;
-        let runs = failing.len() + ties.births();
-        let mut then = Then {
-            settled: Settled::default(),
-            runs: self.take_ids(&ids::RUN, runs).await?,
-            rows: self.take_ids(&ids::ROW, failing.len()).await?,
-            jobs: HashMap::new(),
-            ended: vec![],
-            done: BTreeSet::new(),
-        };
+        let (failing, births) = (waiting.len(), ties.births());
+        let mut then = Then::with(
+            self.take_ids(&ids::RUN, failing + births).await?,
+            self.take_ids(&ids::ROW, failing).await?,
+        );
+        waiting.extend(&ties.chained);
         let tx = self.begin().await?;
-        let waiting = [failing, ties.chained.clone()].concat();
-        then.jobs = self
-            .lock_jobs_of(&tx, &waiting, &ties.all_children())
-            .await?;
-        self.lock_fires(&tx, &ties).await?;
-        let rows = self.lock_runs(&tx, &all).await?;
-        if rows.iter().any(|(id, row)| row.parent && !ties.knows(*id)) {
+        let jobs_of = self.jobs_of(&tx, &waiting).await?;
+        let job_ids = jobs_of.values().copied().chain(ties.all_children());
+        let jobs = self.lock_jobs(&tx, job_ids, held).await?;
+        let held_up_by = |run_id: &i64| {
+            let own = jobs_of.get(run_id);
+            own.is_some_and(|job| jobs.held_up.contains(job))
+                || ties.waits_for(*run_id, &jobs.held_up)
+        };
+        let held_fires = self.lock_fires(&tx, &ties, held).await?;
+        let is_held = |run_id: &i64| held_up_by(run_id) || ties.is_of(*run_id, &held_fires);
+        let (held_up, free): (Vec<i64>, Vec<i64>) = all.into_iter().partition(is_held);
+        then.jobs = jobs.owners;
+        let runs = self.lock_runs(&tx, &free, held).await?;
+        then.settled.held_up = held_up;
+        then.settled.held_up.extend(runs.held_up);
+        then.settled.unreadable.extend(runs.unreadable);
+        if runs
+            .by_id
+            .iter()
+            .any(|(id, row)| row.parent && !ties.knows(*id))
+        {
             return Err(Error::Busy);
         }
+        let restored_below = match list
+            .iter()
+            .any(|finding| is_of_unsent(&runs.by_id, finding))
+        {
+            true => self.restored_below(&tx, follow_up).await?,
+            false => 0,
+        };
         let mut changes = Vec::new();
         for finding in list {
-            let Some(row) = rows.get(&finding.run_id) else {
+            let Some(row) = runs.by_id.get(&finding.run_id) else {
                 continue;
             };
-            if begun && row.has_just_succeeded(follow_up.now) {
-                then.settled.changed.push((finding.run_id, row.state));
-                continue;
+            let is_unsent = is_of_unsent(&runs.by_id, finding);
+            if is_unsent && finding.run_id >= restored_below {
+                then.settled.unsent.push(finding.run_id);
             }
-            let Some(state) = next_state(row, finding) else {
+            let Some(state) =
+                next_state(row, finding, is_unsent && finding.run_id < restored_below)
+            else {
                 continue;
             };
             changes.push(text::SettleRow::of(finding, state));
             then.settled.changed.push((finding.run_id, state));
-            self.follow(&tx, row, finding, state, follow_up, &mut then)
-                .await?;
+            then.follow(row, finding, state, follow_up);
         }
         for rows in text::statements(&changes) {
             let values = text::settle_values(self.backend, rows, follow_up.now);
             self.execute(&tx, text::SETTLE.of(self.backend), values)
                 .await?;
         }
-        for (job_id, fire_no) in std::mem::take(&mut then.ended) {
-            let shard = self.chain_on(&tx, job_id, fire_no, follow_up.now).await?;
-            then.settled.to_scan.extend(shard);
-        }
-        for fire in std::mem::take(&mut then.done) {
-            self.bear_children(&tx, fire, follow_up.now, &mut then)
-                .await?;
-        }
+        self.write_what_follows(&tx, &mut then, follow_up.now)
+            .await?;
         tx.commit().await?;
         failpoint::hit("after_settle_commit");
         Ok(then.settled)
+    }
+
+    /// Runs below this number may have been sent in the time that was lost when the database was restored.
+    async fn restored_below(&self, tx: &follow_up: &FollowUp) -> Result<i64> {
+        if follow_up.restored {
+            return Ok(i64::MAX);
+        }
+        let text = "SELECT value FROM setting WHERE name = ?";
+        let row = self.one(tx, text, vec![RESTORED_BELOW.into()]).await?;
+        let value: Option<String> = row.map(|row| row.try_get_by_index(0)).transpose()?;
+        Ok(value.and_then(|value| value.parse().ok()).unwrap_or(0))
     }
 
     /// Requests that executors have accepted: `sending` → `running`. A result may have been faster; then only the time
@@ -185,9 +266,33 @@ impl Store {
     }
 }
 
+/// The setting that `resync` writes.
+pub(super) const RESTORED_BELOW: &str = "restored_below";
+
+impl Then {
+    fn with(runs: Vec<i64>, rows: Vec<i64>) -> Self {
+        Self {
+            settled: Settled::default(),
+            runs,
+            rows,
+            jobs: HashMap::new(),
+            retries: vec![],
+            alarms: vec![],
+            known: vec![],
+            late: vec![],
+            ended: BTreeSet::new(),
+            done: BTreeSet::new(),
+        }
+    }
+}
+
+pub fn successes(run_ids: BTreeSet<i64>) -> impl Iterator<Item = (i64, RunState)> {
+    run_ids.into_iter().map(|id| (id, RunState::Succeeded))
+}
+
 /// One finding a run, by run. Of several an executor's report counts, as evidence beats what is only assumed; of several
 /// reports the first.
-fn one_each(findings: &[Finding]) -> Vec<&Finding> {
+pub fn one_each(findings: &[Finding]) -> Vec<&Finding> {
     let is_report = |finding: &Finding| matches!(finding.event, RunEvent::Reported(_));
     let mut by_run: HashMap<i64, &Finding> = HashMap::with_capacity(findings.len());
     for finding in findings {
@@ -202,15 +307,26 @@ fn one_each(findings: &[Finding]) -> Vec<&Finding> {
 }
 
 fn may_fail(finding: &Finding) -> bool {
-    finding.event != RunEvent::Reported(carillon_scheduler::Outcome::Succeeded)
+    finding.event != RunEvent::Reported(Outcome::Succeeded)
+}
+
+/// A report about a run that was never sent.
+fn is_of_unsent(runs: &HashMap<i64, Row>, finding: &Finding) -> bool {
+    let row = runs.get(&finding.run_id);
+    matches!(finding.event, RunEvent::Reported(_))
+        && row.is_some_and(|row| row.state == RunState::Claimed && row.sends == 0)
 }
 
 /// A run whose end was asked for and that then reports a failure was killed.
-fn next_state(row: &Row, finding: &Finding) -> Option<RunState> {
-    use carillon_scheduler::Outcome;
+fn next_state(row: &Row, finding: &Finding, is_restored: bool) -> Option<RunState> {
     let event = match finding.event {
         RunEvent::Reported(Outcome::Failed) if row.kill_asked => {
             RunEvent::Reported(Outcome::Killed)
+        }
+        RunEvent::Reported(outcome)
+            if row.state == RunState::Claimed && (is_restored || row.sends > 0) =>
+        {
+            RunEvent::ReportedAfterRestore(outcome)
         }
         event => event,
     };

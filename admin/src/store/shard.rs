@@ -3,6 +3,7 @@
 use sea_orm::{ConnectionTrait, QueryResult, Value};
 
 use super::audit::{Actor, AuditEntry};
+use super::settle::RESTORED_BELOW;
 use super::{Error, Result, Store, Transaction, dialect, ids};
 use carillon_scheduler::Millis;
 use serde_json::json;
@@ -254,6 +255,7 @@ impl Store {
         let text = "UPDATE shard_lease SET epoch = ?, expires_at = 0";
         self.execute(&tx, text, vec![(highest + FAR).into()])
             .await?;
+        self.remember_restored(&tx).await?;
         for (name, by) in [("run", FAR), ("row", FAR), ("job", 10_000)] {
             let text = "UPDATE id_block SET next = next + ? WHERE name = ?";
             self.execute(&tx, text, vec![by.into(), name.into()])
@@ -264,6 +266,23 @@ impl Store {
         self.audit(&tx, &[entry], &[audit_id + FAR]).await?;
         tx.commit().await?;
         Ok(leases.len())
+    }
+
+    /// The runs that are there may have been sent in the time that is lost: a report about one is evidence, although it
+    /// looks as if it was never sent.
+    async fn remember_restored(&self, tx: &Transaction) -> Result<()> {
+        let text = "SELECT next FROM id_block WHERE name = 'run'";
+        let row = self.one(tx, text, vec![]).await?;
+        let below: Option<i64> = row.map(|row| row.try_get_by_index(0)).transpose()?;
+        let below = below.unwrap_or(0).to_string();
+        let text = "UPDATE setting SET value = ? WHERE name = ?";
+        let values = vec![below.as_str().into(), RESTORED_BELOW.into()];
+        if self.execute(tx, text, values).await?.rows_affected() == 0 {
+            let row = vec![RESTORED_BELOW.into(), below.into()];
+            self.insert_rows(tx, "setting", "name, value", vec![row])
+                .await?;
+        }
+        Ok(())
     }
 }
 

@@ -63,6 +63,8 @@ pub enum RunEvent {
     KillUnconfirmed,
     /// The end was reported: by a callback, by the executor's answer, or by an operator.
     Reported(Outcome),
+    /// The end was reported, and the database was restored from a state in which the run had not been sent yet.
+    ReportedAfterRestore(Outcome),
 }
 
 impl RunEvent {
@@ -82,6 +84,9 @@ impl RunEvent {
         Self::Reported(Outcome::Succeeded),
         Self::Reported(Outcome::Failed),
         Self::Reported(Outcome::Killed),
+        Self::ReportedAfterRestore(Outcome::Succeeded),
+        Self::ReportedAfterRestore(Outcome::Failed),
+        Self::ReportedAfterRestore(Outcome::Killed),
     ];
 }
 
@@ -120,7 +125,8 @@ impl RunState {
     /// unknown, lost ── evidence: callback, executor's answer, operator's "resolve" ──▶ succeeded, failed
     /// ```
     ///
-    /// A result for a `claimed` run settles it too: it is evidence that it ran, after the database lost a mark. A run
+    /// A report about a `claimed` run changes nothing: it was never sent, so nobody can know how it ended. Only after an
+    /// older state of the database was restored is it evidence that the run was sent in the time that is lost. A run
     /// that is `running` over its time and *is* known there ends as `failed`. The way from `sending` back to
     /// `claimed` is the only backward edge.
     pub const fn on(self, event: RunEvent) -> Option<Self> {
@@ -137,9 +143,8 @@ impl RunState {
             (Self::Running, E::ExecutorGone) => Some(Self::Lost),
             (Self::Running, E::TimedOut) => Some(Self::Failed),
             (Self::Running, E::KillUnconfirmed) => Some(Self::Killed),
-            (Self::Claimed | Self::Sending | Self::Running, E::Reported(outcome)) => {
-                Some(outcome.state())
-            }
+            (Self::Sending | Self::Running, E::Reported(outcome))
+            | (Self::Claimed, E::ReportedAfterRestore(outcome)) => Some(outcome.state()),
             (Self::Unknown | Self::Lost, E::Reported(Outcome::Succeeded)) => Some(Self::Succeeded),
             (Self::Unknown | Self::Lost, E::Reported(_)) => Some(Self::Failed),
             _ => None,

@@ -193,7 +193,7 @@ impl Delivery {
 
     fn give_back(self) {
         let token = self.marked.token;
-        self.pipeline.outcomes.give_back(self.routed.run, token);
+        self.pipeline.given_back.add(self.routed.run, token);
     }
 
     async fn at(&self, index: usize) -> Step {

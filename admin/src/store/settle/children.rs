@@ -7,11 +7,12 @@ use crate::store::Transaction;
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use carillon_scheduler::{Cause, Millis, RunState};
-use sea_orm::{QueryResult, Value};
+use sea_orm::{DbBackend, QueryResult, Value};
 
 use super::Then;
+use crate::store::dialect::Text;
 use crate::store::row::Columns;
-use crate::store::run_lock::Row;
+use crate::store::run_lock::{Held, Row};
 use crate::store::{Error, Result, Store, dialect};
 
 /// Handed on at most, in bytes: what parameters may have.
@@ -40,14 +41,29 @@ impl Fire {
 pub struct Ties {
     /// Links of the chain of a fixed delay.
     pub chained: Vec<i64>,
-    parents: HashSet<i64>,
+    parents: HashMap<i64, Fire>,
     fires: BTreeSet<Fire>,
+    /// Part 0, attempt 1 of each fire.
+    firsts: HashMap<i64, Fire>,
     children: HashMap<i64, Vec<i64>>,
 }
 
 impl Ties {
     pub fn knows(&self, run_id: i64) -> bool {
-        self.parents.contains(&run_id)
+        self.parents.contains_key(&run_id)
+    }
+
+    /// A run of one of these fires.
+    pub fn is_of(&self, run_id: i64, fires: &BTreeSet<Fire>) -> bool {
+        let fire = self.parents.get(&run_id);
+        fire.is_some_and(|fire| fires.contains(fire))
+    }
+
+    /// A run whose job has one of these as a child.
+    pub fn waits_for(&self, run_id: i64, jobs: &HashSet<i64>) -> bool {
+        let fire = self.parents.get(&run_id);
+        let children = fire.and_then(|fire| self.children.get(&fire.job_id));
+        children.is_some_and(|children| children.iter().any(|child| jobs.contains(child)))
     }
 
     /// So many runs of children there may be.
@@ -90,27 +106,52 @@ impl Store {
                 ties.chained.push(id);
             }
             if parent {
-                ties.parents.insert(id);
+                ties.parents.insert(id, fire);
                 ties.fires.insert(fire);
             }
         }
         let jobs: BTreeSet<i64> = ties.fires.iter().map(|fire| fire.job_id).collect();
         let jobs: Vec<i64> = jobs.into_iter().collect();
         ties.children = self.children_of(&self.write, &jobs).await?;
+        ties.firsts = self.firsts_of(&ties.fires).await?;
         Ok(ties)
     }
 
-    /// Part 0, attempt 1 of each fire. They come before all other runs; a run of the list that is the first of another fire
-    /// may still be locked by somebody the other way round, which ends as a deadlock that is tried again.
-    pub(super) async fn lock_fires(&self, tx: &Transaction, ties: &Ties) -> Result<()> {
-        for fire in &ties.fires {
-            let text = format!(
-                "SELECT id FROM run WHERE fire_no = ? AND job_id = ? AND cause = ? AND part = 0 AND attempt = 1{}",
-                self.for_update()
-            );
-            self.all(tx, &text, fire.key()).await?;
+    async fn firsts_of(&self, fires: &BTreeSet<Fire>) -> Result<HashMap<i64, Fire>> {
+        if fires.is_empty() || self.is_exclusive() {
+            return Ok(HashMap::new());
         }
-        Ok(())
+        let values = fire_list(self.backend, fires);
+        let rows = self
+            .all(&self.write, FIRSTS.of(self.backend), values)
+            .await?;
+        let first = |row: &QueryResult| {
+            let mut columns = Columns::of(row);
+            let id = columns.next()?;
+            let fire = Fire {
+                fire_no: columns.next()?,
+                job_id: columns.next()?,
+                cause: columns.next()?,
+            };
+            Ok((id, fire))
+        };
+        rows.iter().map(first).collect()
+    }
+
+    /// Locks part 0, attempt 1 of each fire, before all other runs. Answers the fires whose lock another session has.
+    pub(super) async fn lock_fires(
+        &self,
+        tx: &Transaction,
+        ties: &Ties,
+        held: Held,
+    ) -> Result<BTreeSet<Fire>> {
+        if ties.firsts.is_empty() {
+            return Ok(BTreeSet::new());
+        }
+        let ids: Vec<i64> = ties.firsts.keys().copied().collect();
+        let locked = self.lock_runs(tx, &ids, held).await?;
+        let fire = |id: &i64| ties.firsts.get(id).copied();
+        Ok(locked.held_up.iter().filter_map(fire).collect())
     }
 
     /// Records the children's runs of a fire, if all its parts have succeeded and they are not there yet.
@@ -203,6 +244,32 @@ impl Fire {
     }
 }
 
+/// Part 0, attempt 1 of fires.
+const FIRSTS: Text = Text {
+    sqlite: "SELECT run.id, run.fire_no, run.job_id, run.cause FROM json_each(?) AS u CROSS JOIN run ON run.fire_no = u.value->>0 \
+             AND run.job_id = u.value->>1 AND run.cause = u.value->>2 WHERE run.part = 0 AND run.attempt = 1",
+    postgres: "SELECT run.id, run.fire_no, run.job_id, run.cause FROM unnest(?::bigint[], ?::bigint[], ?::smallint[]) AS u(f, j, c) \
+               JOIN run ON run.fire_no = u.f AND run.job_id = u.j AND run.cause = u.c WHERE run.part = 0 AND run.attempt = 1",
+    mysql: "SELECT run.id, run.fire_no, run.job_id, run.cause FROM JSON_TABLE(?, '$[*]' COLUMNS (f BIGINT PATH '$[0]', j BIGINT PATH '$[1]', \
+            c SMALLINT PATH '$[2]')) AS u STRAIGHT_JOIN run FORCE INDEX (run_fire) ON run.fire_no = u.f AND run.job_id = u.j AND run.cause = u.c \
+            WHERE run.part = 0 AND run.attempt = 1",
+};
+
+fn fire_list(backend: DbBackend, fires: &BTreeSet<Fire>) -> Vec<Value> {
+    if backend == DbBackend::Postgres {
+        return vec![
+            fires.iter().map(|it| it.fire_no).collect::<Vec<_>>().into(),
+            fires.iter().map(|it| it.job_id).collect::<Vec<_>>().into(),
+            fires.iter().map(|it| it.cause).collect::<Vec<_>>().into(),
+        ];
+    }
+    let rows: Vec<_> = fires
+        .iter()
+        .map(|it| (it.fire_no, it.job_id, it.cause))
+        .collect();
+    vec![serde_json::to_string(&rows).unwrap_or_default().into()]
+}
+
 fn read(row: &QueryResult) -> Result<Part> {
     let mut columns = Columns::of(row);
     Ok(Part {
@@ -210,7 +277,8 @@ fn read(row: &QueryResult) -> Result<Part> {
         part: columns.next()?,
         parts: columns.next()?,
         attempt: columns.next()?,
-        succeeded: columns.code(RunState::from_code)? == RunState::Succeeded,
+        // A state of a newer version is none of ours that has succeeded.
+        succeeded: RunState::from_code(columns.next()?) == Some(RunState::Succeeded),
         result: columns.next()?,
     })
 }

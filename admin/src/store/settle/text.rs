@@ -27,6 +27,10 @@ pub struct SettleRow(
 );
 
 impl SettleRow {
+    pub fn run_id(&self) -> i64 {
+        self.0
+    }
+
     pub fn of(finding: &Finding, state: RunState) -> Self {
         let message = finding.message.as_deref().filter(|text| !text.is_empty());
         let message = message.map(printable);

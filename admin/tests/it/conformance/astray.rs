@@ -51,7 +51,7 @@ databases! {
         assert!(ground.store.mend_shards(&mut Walk::default(), NOW).await.unwrap().is_some());
         // The one that was marked was not sent after all: whoever marked it goes by its token.
         let unsent = Unsent { run_id: ids[1], token: 7, bound: false };
-        assert_eq!(ground.store.unmark(&[unsent], NOW).await.unwrap(), 1);
+        assert_eq!(ground.store.unmark(&[unsent], NOW).await.unwrap().done, 1);
         assert_eq!(ground.store.adopt(&holder(job.shard, right), None, after(10), 1_000).await.unwrap().len(), 2);
         let waiting = ground.store.waiting(job.shard, right, after(10), 10).await.unwrap();
         assert_eq!(waiting.iter().map(|run| run.run_id).collect::<Vec<_>>(), ids);

@@ -150,4 +150,21 @@ databases! {
         let audit = world.store.audit_entries(Some(("job", job.id)), None, 10).await.unwrap();
         assert_eq!(audit.items[0].action, "retention");
     }
+
+    async fn a_row_that_cannot_be_read_is_left_out_and_stops_no_other(db: &TestDatabase) {
+        // covers: F18
+        let world = World::new(db).await;
+        let job = world.create(&each("* * * * * ?")).await;
+        let mut ids = vec![];
+        for second in 0..3 {
+            let row = Row { fire_no: after(-40 * 86_400 + second), state: DONE, ..Row::default() };
+            ids.push(world.run(&job, row).await);
+        }
+        world.sql(&format!("UPDATE run SET state = 77 WHERE id = {}", ids[0])).await;
+        world.sql(&format!("UPDATE run SET cause = 77 WHERE id = {}", ids[1])).await;
+        let old = world.store.runs_above(0, 10).await.unwrap();
+        assert_eq!(old.iter().map(|run| run.id).collect::<Vec<_>>(), ids[1..]);
+        assert_eq!(world.store.prune_runs(&ids, 0).await.unwrap(), 1);
+        assert_eq!(world.count("run", "1 = 1").await, 2);
+    }
 }

@@ -2,6 +2,7 @@
 //! reaches the client.
 
 use std::net::SocketAddr;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
@@ -20,6 +21,7 @@ pub struct Wire {
     pub address: SocketAddr,
     next: Arc<Mutex<Option<Moment>>>,
     cuts: Arc<Mutex<usize>>,
+    trips: Arc<AtomicUsize>,
 }
 
 impl Wire {
@@ -30,22 +32,30 @@ impl Wire {
             Arc::<Mutex<Option<Moment>>>::default(),
             Arc::<Mutex<usize>>::default(),
         );
-        let (moment, count) = (next.clone(), cuts.clone());
+        let trips = Arc::<AtomicUsize>::default();
+        let (moment, count, asked) = (next.clone(), cuts.clone(), trips.clone());
         tokio::spawn(async move {
             while let Ok((client, _)) = listener.accept().await {
                 let server = TcpStream::connect(&server).await.unwrap();
-                tokio::spawn(carry(client, server, moment.clone(), count.clone()));
+                let asked = asked.clone();
+                tokio::spawn(carry(client, server, moment.clone(), count.clone(), asked));
             }
         });
         Self {
             address,
             next,
             cuts,
+            trips,
         }
     }
 
     pub fn cut_after(&self, text: &'static str, later: usize) {
         *self.next.lock().unwrap() = Some(Moment { text, later });
+    }
+
+    /// How often a client has waited for the server so far.
+    pub fn round_trips(&self) -> usize {
+        self.trips.load(Ordering::Relaxed)
     }
 
     pub fn cuts(&self) -> usize {
@@ -58,7 +68,9 @@ async fn carry(
     mut server: TcpStream,
     next: Arc<Mutex<Option<Moment>>>,
     cuts: Arc<Mutex<usize>>,
+    trips: Arc<AtomicUsize>,
 ) {
+    let mut has_answered = true;
     let (mut asked, mut answered) = (vec![0; 1 << 16], vec![0; 1 << 16]);
     // Requests until the cut, once its text was seen here.
     let mut left: Option<usize> = None;
@@ -66,6 +78,8 @@ async fn carry(
         tokio::select! {
             read = client.read(&mut asked) => {
                 let Ok(size @ 1..) = read else { return };
+                // A long request comes in several pieces.
+                trips.fetch_add(usize::from(std::mem::take(&mut has_answered)), Ordering::Relaxed);
                 if left.is_none() {
                     let mut next = next.lock().unwrap();
                     let is_it = next.as_ref().is_some_and(|moment| holds(&asked[..size], moment.text));
@@ -84,6 +98,7 @@ async fn carry(
             }
             read = server.read(&mut answered) => {
                 let Ok(size @ 1..) = read else { return };
+                has_answered = true;
                 if client.write_all(&answered[..size]).await.is_err() {
                     return;
                 }

@@ -41,6 +41,7 @@ mod planning;
 mod probes;
 mod prune;
 mod recorder;
+mod results;
 mod retries;
 mod revisions;
 mod routes;

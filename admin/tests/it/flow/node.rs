@@ -201,7 +201,9 @@ impl Node {
         until("requests have ended and outcomes are written", || {
             let pipeline = self.pipeline.clone();
             let complete = self.services.complete.clone();
+            let give_back = self.services.give_back.clone();
             async move {
+                give_back.step().await;
                 complete.step().await;
                 pipeline.is_idle_but_accepted()
             }

@@ -13,7 +13,7 @@ use super::recorder::Recorder;
 use crate::services::{Kind, TestDatabase, on};
 
 /// A node whose wire to its database can be cut.
-async fn on_a_wire(db: &TestDatabase) -> (Node, Wire) {
+pub(super) async fn on_a_wire(db: &TestDatabase) -> (Node, Wire) {
     let mut url: url::Url = db.url().unwrap().parse().unwrap();
     let server = format!("{}:{}", url.host_str().unwrap(), url.port().unwrap());
     let wire = Wire::to(server).await;

@@ -19,7 +19,7 @@ use carillon_scheduler::route::check_weight;
 use carillon_scheduler::{Labels, Outcome, RunEvent};
 
 use crate::store::executor::{Executor, Traits};
-use crate::store::settle::Finding;
+use crate::store::settle::{Finding, printable};
 use crate::web::State;
 
 use self::trusted::Trusted;
@@ -261,7 +261,8 @@ fn finding(item: CallbackItem, is_own: bool) -> Finding {
         run_id: item.log_id,
         event: RunEvent::Reported(outcome),
         code: Some(item.code),
-        message: item.message,
+        // Cut before it waits to be written.
+        message: item.message.as_deref().map(printable),
         reason,
         sent_at: None,
     }

@@ -46,7 +46,7 @@ databases! {
         ground.sql(&format!("UPDATE run SET state = 2 WHERE id = {}", ids[3])).await;
         let unsent = |index: usize, token, bound| Unsent { run_id: ids[index], token, bound };
         let back = [unsent(3, token, true), unsent(0, token, false), unsent(1, token, true), unsent(2, token + 1, true)];
-        assert_eq!(ground.store.unmark(&back, NOW).await.unwrap(), 2);
+        assert_eq!(ground.store.unmark(&back, NOW).await.unwrap().done, 2);
         for (id, address) in [(ids[0], None), (ids[1], Some("http://x:1/"))] {
             let row = ground.row(id).await;
             assert_eq!((row.state(), row.sends, row.mark_token, row.marked_at, row.boot_id), (Claimed, 0, None, None, None));
@@ -54,7 +54,7 @@ databases! {
         }
         assert_eq!(ground.row(ids[2]).await.state(), Sending, "another token");
         assert_eq!(ground.row(ids[3]).await.state(), Running, "accepted meanwhile");
-        assert_eq!(ground.store.unmark(&back, NOW).await.unwrap(), 0, "once");
+        assert_eq!(ground.store.unmark(&back, NOW).await.unwrap().done, 0, "once");
         assert_eq!(ground.store.mark(&[mark(ids[0])], 3, "b", NOW).await.unwrap().len(), 1, "and may be marked again");
     }
 
@@ -74,7 +74,7 @@ databases! {
         ground.store.set_job_enabled(jobs[0].id, false, NOW, &actor()).await.unwrap();
         ground.store.delete_job(jobs[1].id, NOW, &actor()).await.unwrap();
         unsent.push(settled);
-        assert_eq!(ground.store.unmark(&unsent, NOW + 1).await.unwrap(), 4);
+        assert_eq!(ground.store.unmark(&unsent, NOW + 1).await.unwrap().done, 4);
         let mut told = vec![];
         for run in &unsent {
             let row = ground.row(run.run_id).await;

@@ -1,5 +1,6 @@
 //! The third committed write: what becomes of the runs themselves.
 
+use carillon_admin::store::ids;
 use carillon_admin::store::settle::{Finding, FollowUp, Settled};
 use carillon_scheduler::Outcome;
 use carillon_scheduler::RunEvent;
@@ -8,11 +9,12 @@ use carillon_scheduler::RunState::{
 };
 
 use super::ground::Ground;
-use crate::conformance::world::NOW;
+use crate::conformance::world::{NOW, Row, actor};
 
 pub const FOLLOW_UP: FollowUp = FollowUp {
     now: NOW + 500,
     jitter: 0.5,
+    restored: false,
 };
 
 /// What an executor says.
@@ -95,7 +97,7 @@ databases! {
         ].into();
         let settled = ground.settle(&findings).await;
         let changed = vec![
-            (ids[0], Succeeded), (ids[1], Failed), (ids[2], Failed), (ids[7], Succeeded), (ids[8], Succeeded), (ids[9], Failed),
+            (ids[0], Succeeded), (ids[1], Failed), (ids[2], Failed), (ids[8], Succeeded), (ids[9], Failed),
         ];
         assert_eq!(settled.changed, changed);
         assert_eq!(alarmed(&settled), [ids[1], ids[2]], "a lost run had its alarm when it was lost");
@@ -104,7 +106,7 @@ databases! {
         }
         let row = ground.row(ids[2]).await;
         assert_eq!((row.state(), row.result_code, row.result_msg, row.reason.as_deref()), (Failed, None, None, Some("refused")));
-        assert_eq!(ground.row(ids[7]).await.state(), Succeeded, "a result of a run that was thought unsent");
+        assert_eq!((ground.row(ids[7]).await.state(), settled.unsent), (Claimed, vec![ids[7]]), "it was never sent");
         assert_eq!(ground.row(ids[10]).await.state(), Lost);
         // All of it again changes nothing.
         let rows = ground.rows_where("1 = 1").await;
@@ -168,5 +170,23 @@ databases! {
         // The result that comes afterwards keeps the time.
         ground.settle(&[Finding { sent_at: Some(NOW + 77), ..success(ids[0]) }]).await;
         assert_eq!(ground.row(ids[0]).await.sent_at, Some(NOW + 9));
+    }
+
+    async fn after_a_restore_a_report_is_evidence_for_the_runs_of_before(db: &TestDatabase) {
+        // covers: V2
+        let ground = Ground::new(db).await;
+        let job = ground.ticking("tick").await;
+        let before = ground.store.take_id(&ids::RUN).await.unwrap();
+        ground.run(&job, Row { id: before, fire_no: NOW, ..Row::default() }).await;
+        let noticed = FollowUp { restored: true, ..FOLLOW_UP };
+        let other = ground.runs_in(&job, &[Claimed, Claimed]).await[1];
+        let settled = ground.store.settle(&[success(other)], &noticed).await.unwrap();
+        assert_eq!(settled.changed, [(other, Succeeded)], "noticed, and not resynchronized yet");
+        assert_eq!(ground.settle(&[success(before)]).await.unsent, [before]);
+        ground.store.resync(NOW, &actor()).await.unwrap();
+        let after = ground.store.take_ids(&ids::RUN, 2_000).await.unwrap()[1_999];
+        ground.run(&job, Row { id: after, fire_no: NOW + 9_000, ..Row::default() }).await;
+        let settled = ground.settle(&[success(before), success(after)]).await;
+        assert_eq!((settled.changed, settled.unsent), (vec![(before, Succeeded)], vec![after]));
     }
 }

@@ -127,7 +127,13 @@ async fn mark(arena: &Arena, shard: i32, epoch: i64, number: usize) {
             bound: false,
         })
         .collect();
-    arena.repeated("unmark", || store.unmark(&back, now)).await;
+    // What an edit holds just now is given back once more.
+    loop {
+        let unmarked = arena.repeated("unmark", || store.unmark(&back, now)).await;
+        if unmarked.is_none_or(|unmarked| unmarked.held_up.is_empty()) {
+            break;
+        }
+    }
     arena
         .won
         .lock()
@@ -143,6 +149,7 @@ async fn mark(arena: &Arena, shard: i32, epoch: i64, number: usize) {
     let follow_up = FollowUp {
         now,
         jitter: rand::random(),
+        restored: false,
     };
     let settled = arena.repeated("settle", || store.settle(&findings, &follow_up));
     if let Some(settled) = settled.await {
