@@ -1,6 +1,7 @@
-//! What waits to be written. Bounded by number and by bytes: beyond it executors keep their reports and repeat them.
+//! What waits to be written. Bounded by number and by bytes: beyond it executors keep their reports and repeat them. A report
+//! stays when its request ends, as some clients send one only once; its repetition joins it instead of waiting a second time.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -24,46 +25,69 @@ const FAILURES_REMEMBERED: usize = 10_000;
 #[error("the result could not be stored")]
 pub struct NotStored;
 
-pub type Reply = oneshot::Sender<Result<(), NotStored>>;
+type Reply = oneshot::Sender<Result<(), NotStored>>;
+type Answer = oneshot::Receiver<Result<(), NotStored>>;
 
-/// Findings that were made together, and the request that waits for them.
+/// Findings that were made together, and the requests that wait for them.
 pub struct Report {
     pub findings: Vec<Finding>,
-    /// None: this node found it out, and keeps it until it is written.
-    pub reply: Option<Reply>,
+    pub replies: Vec<Reply>,
+    /// This node found it out: it comes once, and another finding about the same run does not replace it.
+    is_own: bool,
     /// The last pause, if it had to wait.
     pause: Duration,
     not_before: Duration,
 }
 
 impl Report {
-    fn of(findings: Vec<Finding>, reply: Option<Reply>) -> Self {
+    fn of(findings: Vec<Finding>, is_own: bool) -> Self {
         Self {
             findings,
-            reply,
+            replies: vec![],
+            is_own,
             pause: Duration::ZERO,
             not_before: Duration::ZERO,
         }
     }
 
-    /// The request waits no more: its executor will repeat it.
-    fn is_abandoned(&self) -> bool {
-        self.reply.as_ref().is_some_and(Reply::is_closed)
+    fn bytes(&self) -> usize {
+        bytes(&self.findings)
     }
 
-    fn bytes(&self) -> usize {
-        let texts = self.findings.iter().filter_map(|it| it.message.as_deref());
-        texts.map(str::len).sum()
+    /// Another request waits for the same; those that have ended are forgotten.
+    fn add(&mut self, reply: Reply) {
+        self.replies.retain(|reply| !reply.is_closed());
+        self.replies.push(reply);
     }
+
+    pub fn forget_pause(&mut self) {
+        self.pause = Duration::ZERO;
+    }
+
+    pub fn reply(&mut self, is_stored: bool) {
+        for reply in self.replies.drain(..) {
+            // A request that has ended hears nothing.
+            let _ = reply.send(is_stored.then_some(()).ok_or(NotStored));
+        }
+    }
+}
+
+fn bytes(findings: &[Finding]) -> usize {
+    let texts = findings.iter().filter_map(|it| it.message.as_deref());
+    texts.map(str::len).sum()
 }
 
 #[derive(Default)]
 struct Work {
     /// The node ends: no report is taken any more.
     closed: bool,
-    reports: VecDeque<Report>,
+    /// By their place: the oldest first.
+    reports: BTreeMap<u64, Report>,
     /// Those that could not be written while others could.
-    parked: Vec<Report>,
+    parked: BTreeMap<u64, Report>,
+    last_place: u64,
+    /// The place of the report that has a run's result: one for each run.
+    reported: HashMap<i64, u64>,
     /// Findings in `reports` and `parked`, and the bytes of their texts.
     count: usize,
     bytes: usize,
@@ -73,15 +97,37 @@ struct Work {
 }
 
 impl Work {
-    fn push(&mut self, report: Report) {
+    fn add(&mut self, report: Report, is_parked: bool) {
+        self.last_place += 1;
+        let place = self.last_place;
         self.count += report.findings.len();
         self.bytes += report.bytes();
-        self.reports.push_back(report);
+        if !report.is_own {
+            let runs = report.findings.iter().map(|it| (it.run_id, place));
+            self.reported.extend(runs);
+        }
+        let to = match is_parked {
+            true => &mut self.parked,
+            false => &mut self.reports,
+        };
+        to.insert(place, report);
     }
 
-    fn has_taken(&mut self, report: &Report) {
+    fn take_first(&mut self) -> Option<Report> {
+        let (_, report) = self.reports.pop_first()?;
         self.count -= report.findings.len();
         self.bytes -= report.bytes();
+        if !report.is_own {
+            for finding in &report.findings {
+                self.reported.remove(&finding.run_id);
+            }
+        }
+        Some(report)
+    }
+
+    fn at(&mut self, place: u64) -> Option<&mut Report> {
+        let parked = self.parked.get_mut(&place);
+        parked.or_else(|| self.reports.get_mut(&place))
     }
 }
 
@@ -99,20 +145,42 @@ impl Queue {
 
     /// Results reported by an executor; answers after the commit.
     pub async fn report(&self, findings: Vec<Finding>) -> Result<(), NotStored> {
-        let (reply, answer) = oneshot::channel();
-        let report = Report::of(findings, Some(reply));
-        {
-            let mut work = self.work();
-            let is_full = work.count + report.findings.len() > FINDINGS_WAITING
-                || work.bytes + report.bytes() > BYTES_WAITING;
-            // One report alone is always taken, however large it is.
-            if work.closed || (is_full && work.count > 0) {
-                return Err(NotStored);
-            }
-            work.push(report);
-        }
+        let answers = self.take_in(findings)?;
         self.wake.notify_one();
-        answer.await.unwrap_or(Err(NotStored))
+        for answer in answers {
+            answer.await.unwrap_or(Err(NotStored))?;
+        }
+        Ok(())
+    }
+
+    /// Results that wait already are not taken twice: their repetition waits with them.
+    fn take_in(&self, findings: Vec<Finding>) -> Result<Vec<Answer>, NotStored> {
+        let mut work = self.work();
+        let waits = |finding: &Finding| work.reported.contains_key(&finding.run_id);
+        let (again, fresh): (Vec<_>, Vec<_>) = findings.into_iter().partition(waits);
+        let is_full = work.count + fresh.len() > FINDINGS_WAITING
+            || work.bytes + bytes(&fresh) > BYTES_WAITING;
+        // One report alone is always taken, however large it is.
+        if work.closed || (is_full && !fresh.is_empty() && work.count > 0) {
+            return Err(NotStored);
+        }
+        let mut answers = Vec::new();
+        let places = again.iter().filter_map(|it| work.reported.get(&it.run_id));
+        for place in places.copied().collect::<BTreeSet<u64>>() {
+            if let Some(report) = work.at(place) {
+                let (reply, answer) = oneshot::channel();
+                report.add(reply);
+                answers.push(answer);
+            }
+        }
+        if !fresh.is_empty() {
+            let (reply, answer) = oneshot::channel();
+            let mut report = Report::of(fresh, false);
+            report.add(reply);
+            work.add(report, false);
+            answers.push(answer);
+        }
+        Ok(answers)
     }
 
     /// From now on reports are refused at once: nobody would write them.
@@ -122,7 +190,7 @@ impl Queue {
 
     /// What this node found out itself; kept until it is written.
     pub fn found(&self, finding: Finding) {
-        self.work().push(Report::of(vec![finding], None));
+        self.work().add(Report::of(vec![finding], true), false);
         self.wake.notify_one();
     }
 
@@ -141,42 +209,52 @@ impl Queue {
             let mut findings = report.findings.iter();
             findings.any(|finding| !work.failed.contains_key(&finding.run_id))
         };
-        work.reports.is_empty() && !work.parked.iter().any(waits)
+        work.reports.is_empty() && !work.parked.values().any(waits)
     }
 
     pub fn has_reports(&self) -> bool {
         !self.work().reports.is_empty()
     }
 
-    /// The oldest, and those that have waited long enough. Reports of which the request has ended are dropped.
+    /// The oldest, and those that have waited long enough.
     pub fn take_reports(&self, now: Duration) -> Vec<Report> {
-        let mut work = self.work();
-        let ripe = |report: &mut Report| report.not_before <= now || report.is_abandoned();
-        let ripe: Vec<Report> = work.parked.extract_if(.., ripe).collect();
-        work.reports.extend(ripe);
+        let mut guard = self.work();
+        let work = &mut *guard;
+        let is_ripe = |_: &u64, report: &mut Report| report.not_before <= now;
+        work.reports.extend(work.parked.extract_if(.., is_ripe));
         let (mut taken, mut count) = (Vec::new(), 0);
-        while count < BATCH {
-            let Some(report) = work.reports.pop_front() else {
-                break;
-            };
-            work.has_taken(&report);
-            if !report.is_abandoned() {
-                count += report.findings.len();
-                taken.push(report);
-            }
+        while count < BATCH
+            && let Some(report) = work.take_first()
+        {
+            count += report.findings.len();
+            taken.push(report);
         }
         taken
     }
 
-    /// A report of which these findings could not be written while others could. It waits behind the others.
+    /// A report of which these findings could not be written. It waits behind the others. Results that have been repeated
+    /// while they were written wait as their repetition.
     pub fn park(&self, mut report: Report, findings: Vec<Finding>, now: Duration) {
-        report.findings = findings;
+        let mut work = self.work();
+        let is_repeated = |it: &Finding| !report.is_own && work.reported.contains_key(&it.run_id);
+        let (again, left): (Vec<_>, Vec<_>) = findings.into_iter().partition(is_repeated);
+        match &again[..] {
+            [] => {}
+            [one] if left.is_empty() => {
+                let place = work.reported[&one.run_id];
+                if let Some(other) = work.at(place) {
+                    other.replies.append(&mut report.replies);
+                }
+            }
+            _ => report.reply(false),
+        }
+        if left.is_empty() {
+            return report.reply(false);
+        }
+        report.findings = left;
         report.pause = (report.pause * 2).clamp(FIRST_PAUSE, LONGEST_PAUSE);
         report.not_before = now + report.pause;
-        let mut work = self.work();
-        work.count += report.findings.len();
-        work.bytes += report.bytes();
-        work.parked.push(report);
+        work.add(report, true);
     }
 
     /// A finding of this run has failed alone. Answers whether that is news.
@@ -251,23 +329,48 @@ mod tests {
         }
     }
 
-    // covers: F17
-    #[tokio::test]
-    async fn a_report_whose_request_has_ended_is_dropped() {
+    /// A request that has sent this report, and ended before the answer.
+    fn ended(queue: &Queue, run_id: i64) {
+        drop(queue.take_in(vec![finding(run_id, 1)]).unwrap());
+    }
+
+    #[test]
+    fn a_report_whose_request_has_ended_is_kept() {
         let queue = Queue::default();
-        {
-            let waiting = queue.report(vec![finding(1, 1)]);
-            tokio::select! {
-                biased;
-                done = waiting => panic!("nobody has written it: {done:?}"),
-                () = std::future::ready(()) => {}
-            }
-        }
-        queue.found(finding(2, 1));
+        ended(&queue, 1);
         let taken = queue.take_reports(Duration::ZERO);
-        assert_eq!(taken.len(), 1);
-        assert_eq!(taken[0].findings[0].run_id, 2);
+        assert_eq!(taken[0].findings[0].run_id, 1);
         assert!(queue.is_empty());
+    }
+
+    // covers: F17
+    #[test]
+    fn a_repeated_report_waits_with_the_first_and_takes_no_room() {
+        let queue = Queue::default();
+        ended(&queue, 1);
+        ended(&queue, 1);
+        let mut second = queue.take_in(vec![finding(1, 1), finding(2, 1)]).unwrap();
+        assert_eq!(queue.work().count, 2, "one finding of each run");
+        let mut taken = queue.take_reports(Duration::ZERO);
+        assert_eq!(taken[0].replies.len(), 1, "of requests that wait");
+        taken[0].reply(true);
+        assert!(matches!(second[0].try_recv(), Ok(Ok(()))));
+        assert!(second[1].try_recv().is_err(), "its other finding waits");
+    }
+
+    // covers: F17
+    #[test]
+    fn a_report_that_is_repeated_while_it_is_written_waits_as_its_repetition() {
+        let queue = Queue::default();
+        let mut first = queue.take_in(vec![finding(1, 1)]).unwrap();
+        let report = queue.take_reports(Duration::ZERO).pop().unwrap();
+        ended(&queue, 1);
+        let findings = report.findings.clone();
+        queue.park(report, findings, Duration::ZERO);
+        assert_eq!(queue.work().count, 1);
+        let mut taken = queue.take_reports(Duration::ZERO);
+        taken[0].reply(true);
+        assert!(matches!(first[0].try_recv(), Ok(Ok(()))));
     }
 
     #[test]

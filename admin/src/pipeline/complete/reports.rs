@@ -7,7 +7,7 @@ use std::time::Duration;
 use carillon_scheduler::AlarmKind;
 
 use super::Complete;
-use super::queue::{NotStored, Report};
+use super::queue::Report;
 use crate::store;
 use crate::store::settle::{Finding, FollowUp, Held, Settled, one_each, successes};
 
@@ -146,34 +146,32 @@ impl Complete {
         }
     }
 
-    /// A report is answered when all of it is committed. What is left of one waits behind the others; a request of which a
-    /// part has failed is not answered, and its executor repeats it.
+    /// A report is answered when all of it is committed. What is left of one waits behind the others. Its request is not
+    /// answered if a part has failed: its executor repeats it.
     fn answer(&self, taken: Vec<Report>, written: &Written, failed: &HashSet<i64>, now: Duration) {
         let held_up: HashSet<i64> = written.settled.held_up.iter().copied().collect();
         for mut report in taken {
-            let is_left = |finding: &Finding| {
+            let mut left = std::mem::take(&mut report.findings);
+            left.retain(|finding| {
                 let run_id = &finding.run_id;
                 held_up.contains(run_id)
                     || failed.contains(run_id)
                     || written.refused.contains(run_id)
-            };
-            let left: Vec<Finding> = report
-                .findings
-                .iter()
-                .filter(|it| is_left(it))
-                .cloned()
-                .collect();
+            });
             if left.is_empty() {
-                report.reply.map(|reply| reply.send(Ok(())));
+                report.reply(true);
                 continue;
             }
             let can_wait = left.iter().all(|finding| {
                 let is_held_up = held_up.contains(&finding.run_id);
                 is_held_up && self.0.outcomes.failed(finding.run_id, now).is_none()
             });
-            if report.reply.is_some() && !can_wait {
-                report.reply.take().map(|reply| reply.send(Err(NotStored)));
-                continue;
+            if !can_wait {
+                report.reply(false);
+            }
+            // The database takes nothing: that is no fault of this report, and it is written as soon as the database is back.
+            if written.error.is_some() {
+                report.forget_pause();
             }
             self.0.outcomes.park(report, left, now);
         }

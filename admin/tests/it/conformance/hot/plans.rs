@@ -304,7 +304,7 @@ fn expected(name: &str) -> [&'static str; 3] {
         "cancel_retries" => [
             "run USING INDEX run_fire",
             "Index Scan using run_fire",
-            "run range run_fire",
+            "run ref run_fire",
         ],
         _ => [
             "SEARCH run USING INTEGER PRIMARY KEY",

@@ -177,7 +177,7 @@ databases! {
         let ground = Ground::new(db).await;
         let job = ground.ticking("tick").await;
         let before = ground.store.take_id(&ids::RUN).await.unwrap();
-        ground.run(&job, Row { id: before, fire_no: NOW, ..Row::default() }).await;
+        ground.run(&job, Row { id: before, fire_no: NOW - 9_000, ..Row::default() }).await;
         let noticed = FollowUp { restored: true, ..FOLLOW_UP };
         let other = ground.runs_in(&job, &[Claimed, Claimed]).await[1];
         let settled = ground.store.settle(&[success(other)], &noticed).await.unwrap();

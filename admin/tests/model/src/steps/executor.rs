@@ -100,7 +100,8 @@ fn nobody_waits(state: &mut State, run: usize) {
     }
 }
 
-/// The third committed write. A run that waits was never sent: a report about it changes nothing. Evidence for an earlier attempt takes back a later one that is not sent.
+/// The third committed write. A run that waits was never sent: a report about it changes nothing. Evidence for an earlier
+/// attempt takes back a later one that is not sent.
 fn settle(state: &mut State, run: usize) {
     use RunState::{Cancelled, Claimed, Running, Sending, Succeeded, Unknown};
     if !matches!(state.runs[run].state, Sending | Running | Unknown) {
