@@ -1,7 +1,7 @@
 //! Alarms that wait for somebody: closed when what they tell of is over, escalated when it is not over for long.
 
 use carillon_scheduler::Millis;
-use sea_orm::{DbBackend};
+use sea_orm::DbBackend;
 
 use super::alarm::{AlarmFilter, AlarmRow};
 use super::dialect::{self, Text};

@@ -15,7 +15,7 @@ use carillon_scheduler::{Millis, Outcome, RunEvent, RunState};
 use super::alarm::Alarm;
 pub use super::run_lock::Held;
 use super::run_lock::{Owner, Row};
-use super::{Error, Result, Store, dialect, ids};
+use super::{Error, Result, Store, Transaction, dialect, ids};
 use crate::failpoint;
 
 /// Something that was learned about a run.
@@ -244,7 +244,7 @@ impl Store {
     }
 
     /// Runs below this number may have been sent in the time that was lost when the database was restored.
-    async fn restored_below(&self, tx: &follow_up: &FollowUp) -> Result<i64> {
+    async fn restored_below(&self, tx: &Transaction, follow_up: &FollowUp) -> Result<i64> {
         if follow_up.restored {
             return Ok(i64::MAX);
         }

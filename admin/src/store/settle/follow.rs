@@ -171,7 +171,7 @@ impl Store {
         Ok(())
     }
 
-    async fn write_retries(&self, tx: &then: &mut Then) -> Result<()> {
+    async fn write_retries(&self, tx: &Transaction, then: &mut Then) -> Result<()> {
         let mut retries = std::mem::take(&mut then.retries);
         if retries.is_empty() {
             return Ok(());
@@ -198,12 +198,7 @@ impl Store {
         Ok(())
     }
 
-    async fn cancel_retries(
-        &self,
-        tx: &Transaction,
-        late: &[Late],
-        now: Millis,
-    ) -> Result<()> {
+    async fn cancel_retries(&self, tx: &Transaction, late: &[Late], now: Millis) -> Result<()> {
         if late.is_empty() {
             return Ok(());
         }
