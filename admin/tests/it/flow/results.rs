@@ -228,7 +228,7 @@ async fn trips(db: &TestDatabase, count: usize) -> usize {
     node.services.complete.step().await;
     let trips = wire.round_trips() - before;
     assert!(reported.await.unwrap());
-    let open = node.store.open_runs().await.unwrap();
+    let open = node.store.open_runs(8).await.unwrap();
     assert_eq!(open, [(Claimed, count as i64 / 2)], "the next attempts");
     trips
 }
