@@ -2,6 +2,7 @@
 
 mod choice;
 mod crowd;
+mod expand;
 mod overlap;
 mod probe;
 mod route;
@@ -24,6 +25,7 @@ use crate::store::mark::Mark;
 use crate::store::settle::Finding;
 
 pub use choice::Stories;
+pub use expand::Expansions;
 pub use probe::{Answer, Probes};
 
 /// Runs of one mark.
@@ -79,7 +81,7 @@ impl Later {
 
     async fn work(self, pipeline: &Arc<Pipeline>) {
         for (run, addresses) in self.broadcasts {
-            expand(pipeline, run, &addresses).await;
+            expand::spawn(pipeline, run, addresses);
         }
         self.notes.write(pipeline).await;
     }
@@ -190,24 +192,6 @@ fn no_executor(pipeline: &Pipeline, run: &Waiting, message: String, story: &Stor
         reason: Some("no_executor"),
         sent_at: None,
     });
-}
-
-/// A broadcast: its list of executors is fixed, and each part goes the ordinary way from there.
-async fn expand(pipeline: &Arc<Pipeline>, run: Waiting, addresses: &[String]) {
-    match pipeline.store.expand(&run, addresses, &pipeline.node).await {
-        // It is expanded already, by a commit whose answer was lost: its parts are in the table.
-        Ok(parts) if parts.is_empty() => pipeline.read_again(run.shard),
-        Ok(parts) => {
-            for part in parts {
-                let due_at = part.due_at;
-                pipeline.put_in_ring(part, due_at);
-            }
-        }
-        Err(error) => {
-            tracing::warn!(%error, run.id = run.run_id, "a broadcast could not be expanded yet");
-            wait(pipeline, run);
-        }
-    }
 }
 
 async fn mark(pipeline: &Arc<Pipeline>, batch: Vec<Routed>) {

@@ -125,6 +125,7 @@ pub struct Pipeline {
     backfills: backfill::Backfills,
     /// Requests under way or waiting for their second.
     sends: TaskTracker,
+    expansions: dispatch::Expansions,
     histories: histories::Histories,
     sets: candidates::CandidateSets,
     active: active::Active,
@@ -184,6 +185,7 @@ impl Pipeline {
             reread: reread::Reread::default(),
             backfills: backfill::Backfills::default(),
             sends: TaskTracker::new(),
+            expansions: dispatch::Expansions::default(),
             histories: histories::Histories::default(),
             sets: candidates::CandidateSets::default(),
             active: active::Active::default(),
@@ -295,6 +297,11 @@ impl Pipeline {
             && self.outcomes.is_empty_but_accepted()
             && self.given_back.is_empty()
             && self.stories.is_empty()
+    }
+
+    /// Broadcasts get their parts just now, beside the tick.
+    pub fn is_expanding(&self) -> bool {
+        !self.expansions.is_empty()
     }
 
     /// What `/metrics` shows.

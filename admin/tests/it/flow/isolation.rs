@@ -105,7 +105,7 @@ fn m000_19_a_flood_of_one_app_holds_up_no_other() {
 
 // covers: F7
 #[test]
-fn a_plain_run_is_marked_before_a_broadcast_beside_it_is_expanded() {
+fn a_broadcast_whose_expansion_is_held_up_delays_no_mark() {
     on(Kind::Postgres, async |db| {
         let node = Node::on(db.config(), Arc::new(ManualClock::new(START))).await;
         let executors = [Recorder::start().await, Recorder::start().await];
@@ -115,21 +115,41 @@ fn a_plain_run_is_marked_before_a_broadcast_beside_it_is_expanded() {
         let broadcast = node
             .job(|draft| draft.route = RouteStrategy::Broadcast)
             .await;
-        let plain = node.job(|_| ()).await;
+        let [beside, later] = [node.job(|_| ()).await, node.job(|_| ()).await];
         node.services.shards.step().await;
         node.fire(&broadcast).await;
-        node.fire(&plain).await;
-        for scan in node.services.scans.all() {
-            scan.step().await;
-        }
+        let beside = node.fire(&beside).await;
         let gate = Gate::before(db, "NEW.parts <> OLD.parts").await;
-        let tick = node.services.tick.clone();
-        let ticking = tokio::spawn(async move { tick.step().await });
+        tick_to_its_end(&node).await;
         gate.reached().await;
-        assert_ne!(node.states(&plain).await, [RunState::Claimed]);
+        let later = node.fire(&later).await;
+        tick_to_its_end(&node).await;
+        let sent = || -> Vec<i64> {
+            let runs = executors.iter().flat_map(Recorder::runs);
+            runs.map(|run| run.run_id()).collect()
+        };
+        until("both plain runs are sent", async || sent().len() == 2).await;
+        assert!(sent().contains(&beside) && sent().contains(&later));
+        assert_eq!(node.states(&broadcast).await, [RunState::Claimed]);
         gate.open().await;
-        ticking.await.unwrap();
-        node.advance(200).await;
-        assert_eq!(node.states(&broadcast).await, [RunState::Running; 2]);
+        // In a second try, if the first has reached its limit.
+        until("the parts of the broadcast are sent", async || {
+            node.advance(200).await;
+            node.states(&broadcast).await == [RunState::Running; 2]
+        })
+        .await;
+        assert_eq!(sent().len(), 4, "each part was sent once");
     });
+}
+
+async fn tick_to_its_end(node: &Node) {
+    for scan in node.services.scans.all() {
+        scan.step().await;
+    }
+    let tick = node.services.tick.clone();
+    let ticking = tokio::spawn(async move { tick.step().await });
+    until("the tick has come to its end", async || {
+        ticking.is_finished()
+    })
+    .await;
 }

@@ -192,7 +192,11 @@ impl Node {
             scan.step().await;
         }
         self.services.tick.step().await;
-        // A broadcast is expanded by one tick and sent by the next.
+        // A broadcast is expanded beside one tick and sent by the next.
+        until("broadcasts are expanded", async || {
+            !self.pipeline.is_expanding()
+        })
+        .await;
         self.services.tick.step().await;
         self.drain().await;
     }
