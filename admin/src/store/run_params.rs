@@ -93,7 +93,9 @@ impl Store {
         // The end of what is looked at is found first: runs that go meanwhile only make the rest of this smaller.
         let text =
             "SELECT COUNT(*), MAX(id) FROM (SELECT id FROM run ORDER BY id LIMIT ?) AS oldest";
-        let row = self.one(&self.read, text, vec![LOOKED_AT.into()]).await?;
+        let row = self
+            .one(self.hot_reads(), text, vec![LOOKED_AT.into()])
+            .await?;
         let Some(row) = row else {
             return Ok(0);
         };
@@ -108,7 +110,7 @@ impl Store {
                     WHERE kept.job_id = h.job_id AND kept.first <= h.runs_to) LIMIT 1000";
         let mut done = 0;
         for row in self
-            .all(&self.read, text, vec![last.into(), last.into()])
+            .all(self.hot_reads(), text, vec![last.into(), last.into()])
             .await?
         {
             let mut columns = Columns::of(&row);
