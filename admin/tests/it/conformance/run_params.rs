@@ -97,7 +97,7 @@ databases! {
         sent(&world, &job, 3, 2).await;
         edit(&world, &job, "three").await;
         let left = async || {
-            world.store.prune_rest(0, NOW).await.unwrap();
+            world.store.prune_orphans().await.unwrap();
             world.count("job_params_history", "1 = 1").await
         };
         assert_eq!(left().await, 2);
