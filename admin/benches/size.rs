@@ -18,6 +18,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use carillon_scheduler::{Clock as _, SystemClock};
 use sea_orm::{ConnectionTrait as _, DatabaseConnection, DbBackend, Statement};
 use serde_json::json;
 
@@ -168,11 +169,7 @@ async fn fill(db: &DatabaseConnection, options: &Options) {
     };
     let values: Vec<String> = columns.iter().map(value).collect();
     let from = format!("FROM {}", numbers(backend, options.jobs));
-    let now = std::time::SystemTime::now();
-    let now = now
-        .duration_since(std::time::UNIX_EPOCH)
-        .unwrap()
-        .as_millis();
+    let now = SystemClock::new().now();
     let (runs, age) = (options.runs.max(1), 20 * 86_400_000_i64);
     let at = format!("{now} - {age} + n.i * {age} / {runs}");
     let texts = [
