@@ -8,7 +8,7 @@ use carillon_scheduler::{
     AlarmKind, JobDraft, ManualClock, MisfirePolicy, RouteStrategy, RunState,
 };
 
-use super::node::{Node, START};
+use super::node::{Node, START, until};
 use super::recorder::Recorder;
 use crate::services::{Kind, on};
 
@@ -42,6 +42,10 @@ fn parts_of_a_broadcast_whose_commit_was_not_heard_are_sent_by_the_next_scan() {
         let parts = store.expand(&run[0], &addresses, "a").await.unwrap();
         assert_eq!(parts.len(), 2);
         node.services.tick.step().await;
+        until("the broadcast was looked at", async || {
+            !node.pipeline.is_expanding()
+        })
+        .await;
         scan(&node).await;
         node.services.tick.step().await;
         node.drain().await;

@@ -29,6 +29,8 @@ pub struct Node {
     pub config: Config,
     pub url: String,
     pub app: App,
+    /// Making one reads the machine's certificates, which takes longer than a callback may wait.
+    pub http: reqwest::Client,
     _database: Option<TestDatabase>,
 }
 
@@ -67,6 +69,7 @@ impl Node {
             config,
             url,
             app,
+            http: reqwest::Client::new(),
             _database: None,
         }
     }
@@ -156,8 +159,8 @@ impl Node {
     }
 
     async fn post_with(&self, path: &str, headers: &[(&str, &str)], body: &Value) -> Value {
-        let client = reqwest::Client::new();
-        let mut call = client
+        let mut call = self
+            .http
             .post(format!("{}/{path}", self.url))
             .header("XXL-JOB-ACCESS-TOKEN", &self.config.access_token);
         for (name, value) in headers {

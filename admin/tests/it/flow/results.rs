@@ -47,7 +47,8 @@ fn result(run_id: i64, code: i32, text: &str) -> Value {
 
 /// Sends a callback; true: it was answered.
 fn report(node: &Node, body: Value) -> tokio::task::JoinHandle<bool> {
-    let call = reqwest::Client::new()
+    let call = node
+        .http
         .post(format!("{}/api/callback", node.url))
         .header("XXL-JOB-ACCESS-TOKEN", &node.config.access_token)
         .json(&body);
