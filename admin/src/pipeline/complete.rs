@@ -3,6 +3,7 @@
 //! Many at a time share one write. A report is answered when it is committed, never before; one that cannot be committed
 //! is told so, and its HTTP request is not answered (an error answer makes some clients report the run as failed).
 
+mod held;
 mod queue;
 mod reports;
 
@@ -103,7 +104,7 @@ impl Complete {
             .outcomes
             .take_accepted(self.0.clock.monotonic().saturating_sub(ACCEPT_DELAY));
         let mut written = true;
-        for chunk in ripe.chunks(BATCH) {
+        for chunk in ripe.runs.chunks(BATCH) {
             if let Err(error) = self.0.store.accept(chunk).await {
                 tracing::warn!(%error, "accepted runs could not be written yet");
                 let now = self.0.clock.monotonic();

@@ -34,6 +34,11 @@ impl GivenBack {
         self.wake.notify_one();
     }
 
+    /// They stay here while they are written.
+    pub fn run_ids(&self) -> HashSet<i64> {
+        self.runs().iter().map(|(run, _)| run.run_id).collect()
+    }
+
     pub fn is_empty(&self) -> bool {
         self.runs().is_empty()
     }

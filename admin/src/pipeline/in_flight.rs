@@ -1,4 +1,5 @@
-//! Requests under way in this process, so that a result which overtakes its answer costs no second write.
+//! Requests under way in this process, so that a result which overtakes its answer costs no second write, and the resolver does not ask about
+//! what will be answered yet.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -20,7 +21,7 @@ impl InFlight {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub fn begin(&self, run_id: i64, sent_at: Millis) {
+    pub fn begin(&self, run_id: i64, sent_at: Millis) -> Underway<'_> {
         self.map().insert(
             run_id,
             Flight {
@@ -28,10 +29,14 @@ impl InFlight {
                 settled: false,
             },
         );
+        Underway {
+            run_id,
+            in_flight: self,
+        }
     }
 
-    pub fn end(&self, run_id: i64) -> Option<Flight> {
-        self.map().remove(&run_id)
+    pub fn contains(&self, run_id: i64) -> bool {
+        self.map().contains_key(&run_id)
     }
 
     /// A result came first: when its request left.
@@ -40,5 +45,23 @@ impl InFlight {
         let flight = map.get_mut(&run_id)?;
         flight.settled = true;
         Some(flight.sent_at)
+    }
+}
+
+/// One request. A guard, so that one which panics leaves no run behind that is never asked about.
+pub struct Underway<'a> {
+    run_id: i64,
+    in_flight: &'a InFlight,
+}
+
+impl Underway<'_> {
+    pub fn end(self) -> Option<Flight> {
+        self.in_flight.map().remove(&self.run_id)
+    }
+}
+
+impl Drop for Underway<'_> {
+    fn drop(&mut self) {
+        self.in_flight.map().remove(&self.run_id);
     }
 }

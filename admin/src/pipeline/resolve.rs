@@ -131,7 +131,15 @@ impl Resolve {
         let is_all =
             (due.len() as i64) < PAGE && by_address.values().all(|count| *count < OF_EACH_ADDRESS);
         let mut asked = true;
+        let given_back = pipeline.given_back.run_ids();
         for (run_id, address) in due {
+            // This process knows, or will know, what became of it. After an outage of the database that may not be written yet.
+            if given_back.contains(&run_id)
+                || pipeline.in_flight.contains(run_id)
+                || pipeline.outcomes.holds(run_id)
+            {
+                continue;
+            }
             let Some(asking) = self.may_ask(run_id, address.unwrap_or_default()) else {
                 asked = false;
                 continue;

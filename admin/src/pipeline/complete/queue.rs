@@ -9,6 +9,7 @@ use carillon_scheduler::Millis;
 use tokio::sync::{Notify, oneshot};
 
 use super::BATCH;
+use super::held::{Held, Hold};
 use crate::store::settle::Finding;
 
 /// Findings that may wait, and the bytes of their texts.
@@ -37,11 +38,13 @@ pub struct Report {
     /// The last pause, if it had to wait.
     pause: Duration,
     not_before: Duration,
+    _hold: Hold,
 }
 
 impl Report {
-    fn of(findings: Vec<Finding>, is_own: bool) -> Self {
+    fn of(findings: Vec<Finding>, is_own: bool, held: &Held) -> Self {
         Self {
+            _hold: held.hold(findings.iter().map(|it| it.run_id).collect()),
             findings,
             replies: vec![],
             is_own,
@@ -72,6 +75,19 @@ impl Report {
     }
 }
 
+/// A request that an executor has taken.
+struct Accepted {
+    sent_at: Millis,
+    since: Duration,
+    hold: Hold,
+}
+
+/// Accepted runs that are written now, and when their requests left.
+pub struct Ripe {
+    pub runs: Vec<(i64, Millis)>,
+    _holds: Vec<Hold>,
+}
+
 fn bytes(findings: &[Finding]) -> usize {
     let texts = findings.iter().filter_map(|it| it.message.as_deref());
     texts.map(str::len).sum()
@@ -93,7 +109,7 @@ struct Work {
     bytes: usize,
     /// Runs of which a finding has failed alone: when it may be tried again, and the pause after that.
     failed: HashMap<i64, (Duration, Duration)>,
-    accepted: HashMap<i64, (Millis, Duration)>,
+    accepted: HashMap<i64, Accepted>,
 }
 
 impl Work {
@@ -135,6 +151,7 @@ impl Work {
 #[derive(Default)]
 pub struct Queue {
     work: Mutex<Work>,
+    held: Held,
     pub wake: Arc<Notify>,
 }
 
@@ -175,7 +192,7 @@ impl Queue {
         }
         if !fresh.is_empty() {
             let (reply, answer) = oneshot::channel();
-            let mut report = Report::of(fresh, false);
+            let mut report = Report::of(fresh, false, &self.held);
             report.add(reply);
             work.add(report, false);
             answers.push(answer);
@@ -190,12 +207,23 @@ impl Queue {
 
     /// What this node found out itself; kept until it is written.
     pub fn found(&self, finding: Finding) {
-        self.work().add(Report::of(vec![finding], true), false);
+        let report = Report::of(vec![finding], true, &self.held);
+        self.work().add(report, false);
         self.wake.notify_one();
     }
 
     pub fn accepted(&self, run_id: i64, sent_at: Millis, now: Duration) {
-        self.work().accepted.insert(run_id, (sent_at, now));
+        let accepted = Accepted {
+            sent_at,
+            since: now,
+            hold: self.held.hold(vec![run_id]),
+        };
+        self.work().accepted.insert(run_id, accepted);
+    }
+
+    /// An outcome of this run waits here, or is being written.
+    pub fn holds(&self, run_id: i64) -> bool {
+        self.held.contains(run_id)
     }
 
     pub fn is_empty(&self) -> bool {
@@ -284,14 +312,19 @@ impl Queue {
         self.work()
             .accepted
             .remove(&run_id)
-            .map(|(sent_at, _)| sent_at)
+            .map(|accepted| accepted.sent_at)
     }
 
-    pub fn take_accepted(&self, before: Duration) -> Vec<(i64, Millis)> {
+    pub fn take_accepted(&self, before: Duration) -> Ripe {
         let mut work = self.work();
-        let ripe = work.accepted.extract_if(|_, (_, since)| *since <= before);
-        ripe.map(|(run_id, (sent_at, _))| (run_id, sent_at))
-            .collect()
+        let ripe = work.accepted.extract_if(|_, it| it.since <= before);
+        let (runs, holds) = ripe
+            .map(|(run_id, it)| ((run_id, it.sent_at), it.hold))
+            .unzip();
+        Ripe {
+            runs,
+            _holds: holds,
+        }
     }
 }
 
@@ -341,6 +374,25 @@ mod tests {
         let taken = queue.take_reports(Duration::ZERO);
         assert_eq!(taken[0].findings[0].run_id, 1);
         assert!(queue.is_empty());
+    }
+
+    // covers: F19
+    #[test]
+    fn a_run_is_held_until_its_outcome_is_written() {
+        let queue = Queue::default();
+        queue.accepted(1, 0, Duration::ZERO);
+        queue.found(finding(2, 1));
+        let (ripe, reports) = (
+            queue.take_accepted(Duration::ZERO),
+            queue.take_reports(Duration::ZERO),
+        );
+        assert!(queue.holds(1) && queue.holds(2), "while they are written");
+        // The write failed: it waits again.
+        queue.accepted(1, 0, Duration::ZERO);
+        drop((ripe, reports));
+        assert!(queue.holds(1) && !queue.holds(2));
+        queue.take_accepted_of(1);
+        assert!(!queue.holds(1));
     }
 
     // covers: F17

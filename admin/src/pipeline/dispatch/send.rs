@@ -11,6 +11,7 @@ use crate::executor::{Outcome, RunHeaders, RunRequest};
 use crate::failpoint;
 use crate::pipeline::Pipeline;
 use crate::pipeline::addresses::{Address, Left, Place};
+use crate::pipeline::in_flight::Flight;
 use crate::pipeline::jobs::Job;
 use crate::pipeline::settings::ms;
 use crate::store::adopt::Waiting;
@@ -219,7 +220,7 @@ impl Delivery {
         if self.is_stale() {
             return Step::GiveBack;
         }
-        let outcome = self.post(&candidate.address).await;
+        let (outcome, flight) = self.post(&candidate.address).await;
         if address.note(
             &outcome,
             self.pipeline.clock.monotonic(),
@@ -227,7 +228,7 @@ impl Delivery {
         ) {
             tracing::warn!(executor.address = candidate.address, outcome = ?outcome, "the executor is left alone for a while");
         }
-        self.conclude(outcome)
+        self.conclude(outcome, flight)
     }
 
     /// The first candidate counts this run since it was routed.
@@ -277,10 +278,10 @@ impl Delivery {
         }
     }
 
-    async fn post(&self, address: &str) -> Outcome {
+    async fn post(&self, address: &str) -> (Outcome, Option<Flight>) {
         let run = &self.routed.run;
         let sent_at = self.pipeline.clock.now();
-        self.pipeline.in_flight.begin(run.run_id, sent_at);
+        let underway = self.pipeline.in_flight.begin(run.run_id, sent_at);
         self.pipeline.metrics.in_flight.inc();
         self.pipeline
             .metrics
@@ -294,12 +295,11 @@ impl Delivery {
         let outcome = Box::pin(self.pipeline.client.run(address, &request, &headers)).await;
         failpoint::hit("after_answer_read");
         self.pipeline.metrics.in_flight.dec();
-        outcome
+        (outcome, underway.end())
     }
 
-    fn conclude(&self, outcome: Outcome) -> Step {
+    fn conclude(&self, outcome: Outcome, flight: Option<Flight>) -> Step {
         let run_id = self.routed.run.run_id;
-        let flight = self.pipeline.in_flight.end(run_id);
         self.pipeline
             .metrics
             .sends

@@ -28,6 +28,7 @@ mod heirs;
 mod interleavings;
 mod isolation;
 mod journals;
+mod known_here;
 mod leases;
 mod limits;
 mod lock_traffic;

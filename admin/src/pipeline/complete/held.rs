@@ -1,0 +1,51 @@
+//! Runs whose outcome this process has and the database has not: from the moment it is known until its write is committed,
+//! also while it is being written. The resolver asks nothing about them.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// By run: how many outcomes of it are held.
+#[derive(Clone, Default)]
+pub struct Held(Arc<Mutex<HashMap<i64, usize>>>);
+
+impl Held {
+    fn map(&self) -> MutexGuard<'_, HashMap<i64, usize>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub fn hold(&self, runs: Vec<i64>) -> Hold {
+        let mut map = self.map();
+        for run_id in &runs {
+            *map.entry(*run_id).or_default() += 1;
+        }
+        drop(map);
+        Hold {
+            runs,
+            held: self.clone(),
+        }
+    }
+
+    pub fn contains(&self, run_id: i64) -> bool {
+        self.map().contains_key(&run_id)
+    }
+}
+
+/// Travels with an outcome. A guard, so that a write which panics or is cancelled leaves no run behind that is never asked about.
+pub struct Hold {
+    runs: Vec<i64>,
+    held: Held,
+}
+
+impl Drop for Hold {
+    fn drop(&mut self) {
+        let mut map = self.held.map();
+        for run_id in &self.runs {
+            if let Some(count) = map.get_mut(run_id) {
+                *count -= 1;
+                if *count == 0 {
+                    map.remove(run_id);
+                }
+            }
+        }
+    }
+}
