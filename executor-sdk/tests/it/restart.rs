@@ -150,8 +150,8 @@ async fn a_journal_keeps_its_id_and_takes_no_run_that_was_sent_to_another() {
     let (admin, data) = (StubAdmin::start().await, TempDir::new().unwrap());
     let announced = || {
         let calls = admin.calls.borrow();
-        let beats = calls.iter().filter(|call| call.path == "/api/registry");
-        let last = beats.last().unwrap();
+        let mut beats = calls.iter().filter(|call| call.path == "/api/registry");
+        let last = beats.next_back().unwrap();
         last.headers[&headers::JOURNAL_ID.to_lowercase()].clone()
     };
     let worker = Worker::start(&admin, &data).await;

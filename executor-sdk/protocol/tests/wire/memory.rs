@@ -3,6 +3,7 @@
 use carillon_protocol::{LogAnswer, parse_answer, parse_callbacks, parse_log_page};
 
 /// The most memory that this process has ever had resident, in bytes.
+#[expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 fn peak() -> usize {
     let status = std::fs::read_to_string("/proc/self/status").unwrap();
     let line = status.lines().find(|line| line.starts_with("VmHWM:"));
