@@ -159,8 +159,9 @@ impl Node {
     }
 
     async fn post_with(&self, path: &str, headers: &[(&str, &str)], body: &Value) -> Value {
-        let mut call = self
-            .http
+        // A client of its own: the one of before may keep a connection that the server has cut.
+        let client = reqwest::Client::new();
+        let mut call = client
             .post(format!("{}/{path}", self.url))
             .header("XXL-JOB-ACCESS-TOKEN", &self.config.access_token);
         for (name, value) in headers {
