@@ -102,7 +102,7 @@ use pool::{Pool, Transaction};
 
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// Everything that outlives the process. One pool for each kind of work: see [`connect::Pools`].
+/// Everything that outlives the process. One pool for each kind of work: see `connect::Pools`.
 pub struct Store {
     /// Leases, claims, marks and results. On SQLite its one connection is the only writer.
     write: Pool,
