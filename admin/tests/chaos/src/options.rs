@@ -1,4 +1,4 @@
-//! What a run is told.
+//! The options of a run.
 
 use std::path::PathBuf;
 
@@ -123,6 +123,11 @@ impl Options {
         } else {
             (3_000, 5_000)
         }
+    }
+
+    /// How long a card pauses a node at most, ms: longer than its lease.
+    pub fn longest_pause_ms(&self) -> i64 {
+        2 * self.ttl_ms
     }
 
     /// A card of the soak, or one that is asked for by its name.

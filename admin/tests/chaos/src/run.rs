@@ -15,7 +15,7 @@ use crate::cluster::{Cluster, supervise};
 use crate::load::{self, APP, Absent, Api, Calls, HANG, HOLE, Herd};
 use crate::nemesis;
 use crate::options::Options;
-use crate::record::{Call, History, Job, Meta, Op, Outcome, Phases, files};
+use crate::record::{History, Job, Meta, Op, Outcome, Phases, files};
 use crate::samples;
 
 const WARM_UP: Duration = Duration::from_secs(10);
@@ -95,7 +95,15 @@ async fn session(options: &Options, seed: u64, cluster: &Arc<Cluster>) -> anyhow
     // In a drill nobody edits anything.
     let edited = options.drill.map_or_else(|| jobs.clone(), |_| vec![]);
     let stop = CancellationToken::new();
-    let clients = load::work(api.clone(), edited, calls.clone(), seed, stop.clone());
+    let longest_pause = Duration::from_millis(options.longest_pause_ms().unsigned_abs());
+    let clients = load::work(
+        api.clone(),
+        edited,
+        calls.clone(),
+        seed,
+        longest_pause,
+        stop.clone(),
+    );
     let samples = samples::Samples::default();
     samples::watch_the_machine(samples.clone());
     let mut beside = Beside(vec![
@@ -201,19 +209,9 @@ async fn stop_all(api: &Api, jobs: &[Job], calls: &Calls) -> anyhow::Result<()> 
             let reply = api
                 .ask(number + attempt, Method::POST, &path, Some(&json!({})))
                 .await;
-            let outcome = reply.outcome();
-            calls
-                .lock()
-                .unwrap_or_else(std::sync::PoisonError::into_inner)
-                .push(Call {
-                    job: job.id,
-                    op: Op::Disable,
-                    invoked_at,
-                    returned_at: now(),
-                    outcome,
-                    run: None,
-                });
-            if outcome == Outcome::Ok {
+            let asked = (job.id, api.name(number + attempt));
+            load::note(calls, asked, Op::Disable, invoked_at, &reply);
+            if reply.outcome() == Outcome::Ok {
                 return Ok(());
             }
             tokio::time::sleep(Duration::from_millis(300)).await;

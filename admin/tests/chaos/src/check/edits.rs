@@ -1,7 +1,8 @@
-//! I10: after a disable or a delete was answered, no run of the job is marked until somebody enables it.
+//! I10: after a disable or a delete was answered, no run of the job is marked until it is enabled again.
 
 use std::collections::BTreeMap;
 
+use super::unclear::settled_at;
 use super::{Figure, Findings};
 use crate::clock::Millis;
 use crate::record::{Call, History, Op, Outcome, rows};
@@ -18,7 +19,13 @@ pub fn check(history: &History, findings: &mut Findings) {
         calls.sort_by_key(|call| call.invoked_at);
         for (number, call) in calls.iter().enumerate() {
             let ends = matches!(call.op, Op::Disable | Op::Delete) && call.outcome == Outcome::Ok;
-            if ends {
+            // One that was sent before and took effect afterwards.
+            let may_be_enabled = calls[..number].iter().any(|before| {
+                matches!(before.op, Op::Edit { .. } | Op::Enable)
+                    && before.outcome == Outcome::Unclear
+                    && settled_at(history, before) >= call.invoked_at
+            });
+            if ends && !may_be_enabled {
                 let until = calls
                     .get(number + 1)
                     .map_or(Millis::MAX, |next| next.invoked_at);

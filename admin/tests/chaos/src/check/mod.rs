@@ -14,6 +14,7 @@ mod processes;
 mod recorded;
 mod retries;
 mod targets;
+mod unclear;
 
 #[cfg(test)]
 mod tests;

@@ -1,6 +1,7 @@
 //! I9 and I12: failures have their further attempts, and nothing is open at the end.
 
 use super::index::Index;
+use super::unclear::settled_at;
 use super::{Figure, Findings};
 use crate::clock::Millis;
 use crate::record::{Call, History, Op, Outcome, RunRow, State};
@@ -49,7 +50,7 @@ fn last_attempt(history: &History, last: &RunRow, index: &Index<'_>, findings: &
     }
 }
 
-/// It was disabled at some time before, perhaps, and nobody is certain to have enabled it since.
+/// A disable may have taken effect before this moment, and no later enable is certain.
 fn may_be_disabled(history: &History, job: i64, at: Millis) -> bool {
     let of_job = || history.calls.iter().filter(|call| call.job == job);
     let disabled = |call: &&Call| {
@@ -58,10 +59,14 @@ fn may_be_disabled(history: &History, job: i64, at: Millis) -> bool {
             && call.invoked_at <= at
     };
     of_job().filter(disabled).any(|off| {
+        let from = match off.outcome {
+            Outcome::Unclear => settled_at(history, off),
+            _ => off.invoked_at,
+        };
         !of_job().any(|on| {
             on.op == Op::Enable
                 && on.outcome == Outcome::Ok
-                && on.invoked_at >= off.invoked_at
+                && on.invoked_at >= from
                 && on.returned_at <= at
         })
     })

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::unclear::settled_at;
 use crate::clock::Millis;
 use crate::oracle::instants;
 use crate::record::{Call, History, Job, Op, Outcome, Schedule};
@@ -34,12 +35,12 @@ pub fn of_all(history: &History) -> BTreeMap<i64, Targets> {
     let each = history.jobs.iter();
     each.map(|job| {
         let calls = calls.remove(&job.id).unwrap_or_default();
-        (job.id, of_one(job, &calls, history.meta.phases.dumped_at))
+        (job.id, of_one(job, &calls, history))
     })
     .collect()
 }
 
-fn of_one(job: &Job, calls: &[&Call], end: Millis) -> Targets {
+fn of_one(job: &Job, calls: &[&Call], history: &History) -> Targets {
     let mut targets = Targets::default();
     let mut held = vec![Held {
         enabled: true,
@@ -54,18 +55,24 @@ fn of_one(job: &Job, calls: &[&Call], end: Millis) -> Targets {
     // Of the first second only what lies after the row's own moment can be.
     let mut from = job.created_at + BLUR;
     optional(&mut targets, &held, job.created_at, from);
+    // Calls that may still take effect, and until when.
+    let mut unclear: Vec<(&Call, Millis)> = vec![];
     for call in calls {
         let until = call.invoked_at - BLUR;
         settled(&mut targets, &held, from, until);
         let before = held.clone();
-        held = after(&held, call);
+        unclear.retain(|(_, until)| *until >= call.invoked_at);
+        held = perhaps_after(after(&held, call), &unclear);
+        if call.outcome == Outcome::Unclear {
+            unclear.push((call, settled_at(history, call)));
+        }
         let both: Vec<Held> = before.iter().chain(&held).cloned().collect();
         from = call.returned_at + BLUR;
         optional(&mut targets, &both, until.min(from), from);
         targets.is_blurred |= !matches!(call.op, Op::Disable | Op::Create);
     }
-    settled(&mut targets, &held, from, end);
-    // An engine that cannot plan it pauses it: what it had to do is nobody's word to give.
+    settled(&mut targets, &held, from, history.meta.phases.dumped_at);
+    // The engine pauses a job that it cannot plan; when it does so is not promised.
     if matches!(job.group.as_str(), "bad_zone" | "no_next") {
         targets.required.clear();
         targets.is_blurred = true;
@@ -75,7 +82,18 @@ fn of_one(job: &Job, calls: &[&Call], end: Millis) -> Targets {
 
 /// What may hold after a call.
 fn after(held: &[Held], call: &Call) -> Vec<Held> {
-    let changed = |old: &Held| match &call.op {
+    let new = held.iter().map(|old| changed(old, call));
+    let mut may_hold: Vec<Held> = match call.outcome {
+        Outcome::Fail => held.to_vec(),
+        Outcome::Ok => new.collect(),
+        Outcome::Unclear => held.iter().cloned().chain(new).collect(),
+    };
+    may_hold.dedup();
+    may_hold
+}
+
+fn changed(old: &Held, call: &Call) -> Held {
+    match &call.op {
         Op::Create | Op::Run => old.clone(),
         Op::Edit { schedule } => Held {
             enabled: true,
@@ -85,15 +103,22 @@ fn after(held: &[Held], call: &Call) -> Vec<Held> {
             enabled: *op == Op::Enable,
             schedule: old.schedule.clone(),
         },
-    };
-    let new: Vec<Held> = held.iter().map(changed).collect();
-    let mut may_hold = match call.outcome {
-        Outcome::Fail => held.to_vec(),
-        Outcome::Ok => new,
-        Outcome::Unclear => held.iter().cloned().chain(new).collect(),
-    };
-    may_hold.dedup();
-    may_hold
+    }
+}
+
+/// What may hold when calls of unclear outcome may still take effect, in any order.
+fn perhaps_after(mut held: Vec<Held>, unclear: &[(&Call, Millis)]) -> Vec<Held> {
+    let mut next = 0;
+    while let Some(old) = held.get(next).cloned() {
+        for (call, _) in unclear {
+            let new = changed(&old, call);
+            if !held.contains(&new) {
+                held.push(new);
+            }
+        }
+        next += 1;
+    }
+    held
 }
 
 /// Between calls: what is an instant under every definition that may hold must be there.

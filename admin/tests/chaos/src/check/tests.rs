@@ -1,5 +1,7 @@
 //! The checker's own test: a small history without a flaw, and for each kind of anomaly what must be flagged, and as what.
 
+mod unclear;
+
 use std::collections::BTreeMap;
 
 use super::{Figure, check};
@@ -113,6 +115,7 @@ fn flawless() -> History {
 fn disable(job: i64, at: Millis) -> Call {
     Call {
         job,
+        node: Some("a1".into()),
         op: Op::Disable,
         invoked_at: at,
         returned_at: at + 10,
@@ -471,30 +474,4 @@ fn exit(how: &str, why: &str, took_ms: i64) -> Exit {
         why: why.into(),
         took_ms,
     }
-}
-
-#[test]
-fn a_call_without_an_answer_makes_its_instants_optional_not_required() {
-    let unclear = |outcome| {
-        move |history: &mut History| {
-            let call = Call {
-                outcome,
-                ..disable(1, 11_000)
-            };
-            history.calls.insert(0, call);
-            history
-                .runs
-                .retain(|run| run.job_id != 1 || run.fire_no < 14_000);
-            history
-                .events
-                .retain(|event| event.job != 1 || event.at < 14_000);
-        }
-    };
-    assert_flagged(&[], unclear(Outcome::Unclear));
-    assert_flagged(
-        &[Figure::MissedUnrecorded, Figure::Missed],
-        unclear(Outcome::Fail),
-    );
-    // What was planned for a moment after the answer was marked all the same.
-    assert_flagged(&[Figure::MarkedAfterDisable], unclear(Outcome::Ok));
 }

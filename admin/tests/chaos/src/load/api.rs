@@ -13,7 +13,7 @@ pub enum Reply {
     Ok(Value),
     /// Refused: nothing was changed.
     Fail(String),
-    /// Nobody can say.
+    /// No answer, or one that does not say whether the change was made.
     Unclear(String),
 }
 
@@ -48,6 +48,11 @@ impl Api {
             roots,
             token: token.to_owned(),
         })
+    }
+
+    /// The name of the node with this number (modulo their count).
+    pub fn name(&self, node: usize) -> String {
+        format!("a{}", node % self.roots.len() + 1)
     }
 
     /// One request to the node with this number (modulo their count).

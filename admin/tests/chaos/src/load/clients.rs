@@ -14,11 +14,19 @@ use crate::clock::now;
 use crate::random::Random;
 use crate::record::{Call, Job, Op};
 
-/// Longer than any fault lasts for which a request may wait.
-const UNCLEAR: Duration = Duration::from_secs(12);
+/// What a node that was paused may need for the requests that have waited meanwhile.
+const SERVED: Duration = Duration::from_secs(6);
 
-/// Until it is told to stop: a request that is under way then comes to its end, or nobody could say what holds.
-pub async fn work(api: Arc<Api>, jobs: Vec<Job>, calls: Calls, seed: u64, stop: CancellationToken) {
+/// Until `stop`; a request that is under way then comes to its end, or the definition at the end would be unknown.
+/// `longest_pause`: of a node.
+pub async fn work(
+    api: Arc<Api>,
+    jobs: Vec<Job>,
+    calls: Calls,
+    seed: u64,
+    longest_pause: Duration,
+    stop: CancellationToken,
+) {
     let of = |group: &str| -> Vec<Job> {
         jobs.iter()
             .filter(|job| job.group == group)
@@ -29,6 +37,7 @@ pub async fn work(api: Arc<Api>, jobs: Vec<Job>, calls: Calls, seed: u64, stop: 
         api: api.clone(),
         calls: calls.clone(),
         random: Random::new(seed ^ number),
+        unclear: longest_pause + SERVED,
         stop: stop.clone(),
     };
     let editors = of("edited")
@@ -44,11 +53,13 @@ struct Desk {
     api: Arc<Api>,
     calls: Calls,
     random: Random,
+    /// How long a job is left alone after an edit whose outcome is unclear.
+    unclear: Duration,
     stop: CancellationToken,
 }
 
 impl Desk {
-    /// False: it is time to go home.
+    /// False: the work is over.
     async fn pause(&mut self, from: u64, to: u64) -> bool {
         let pause = tokio::time::sleep(Duration::from_millis(self.random.between(from, to)));
         self.stop.run_until_cancelled(pause).await.is_some()
@@ -74,10 +85,12 @@ async fn edit(mut desk: Desk, job: Job) {
             .api
             .ask(node, method, path.trim_end_matches('/'), Some(&body))
             .await;
-        note(&desk.calls, job.id, op, invoked_at, &reply);
+        let asked = (job.id, desk.api.name(node));
+        note(&desk.calls, asked, op, invoked_at, &reply);
         if matches!(reply, Reply::Unclear(_)) {
-            // It may still be under way. What comes next must not overtake it, or nobody could say what holds.
-            tokio::time::sleep(UNCLEAR).await;
+            // A paused node may still hold the request and perform it later. An edit that overtakes it would leave two
+            // definitions possible for as long, and the checker could require neither's instants.
+            tokio::time::sleep(desk.unclear).await;
         }
     }
 }
@@ -103,18 +116,21 @@ async fn trigger(mut desk: Desk, jobs: Vec<Job>) {
         let path = format!("api/v1/jobs/{}/run", job.id);
         let invoked_at = now();
         let nothing = json!({});
-        let asked = desk.api.ask(node, Method::POST, &path, Some(&nothing));
-        note(&desk.calls, job.id, Op::Run, invoked_at, &asked.await);
+        let reply = desk.api.ask(node, Method::POST, &path, Some(&nothing));
+        let asked = (job.id, desk.api.name(node));
+        note(&desk.calls, asked, Op::Run, invoked_at, &reply.await);
     }
 }
 
-pub fn note(calls: &Calls, job: i64, op: Op, invoked_at: i64, reply: &Reply) {
+/// Writes down a call that has returned just now: the job, the node that was asked, and the answer.
+pub fn note(calls: &Calls, (job, node): (i64, String), op: Op, invoked_at: i64, reply: &Reply) {
     let run = match (&op, reply) {
         (Op::Run, Reply::Ok(answer)) => answer["id"].as_i64(),
         _ => None,
     };
     let call = Call {
         job,
+        node: Some(node),
         op,
         invoked_at,
         returned_at: now(),

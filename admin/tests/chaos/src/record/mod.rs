@@ -74,6 +74,9 @@ pub enum Outcome {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Call {
     pub job: i64,
+    /// Which node was asked: `a1` …
+    #[serde(default)]
+    pub node: Option<String>,
     #[serde(flatten)]
     pub op: Op,
     pub invoked_at: Millis,

@@ -16,7 +16,8 @@ const RESTART: i64 = 1_500;
 const REACHED_WITHIN: Duration = Duration::from_secs(5);
 
 pub async fn play(name: &str, scene: &mut Scene) -> anyhow::Result<()> {
-    let ttl = scene.cluster.options.ttl_ms;
+    let options = &scene.cluster.options;
+    let (ttl, longest) = (options.ttl_ms, options.longest_pause_ms());
     if name == "admin_rolling" {
         return rolling(scene).await;
     }
@@ -30,11 +31,11 @@ pub async fn play(name: &str, scene: &mut Scene) -> anyhow::Result<()> {
         }
         "admin_stop_1s" => pause(&admin, 1_000).await,
         "admin_stop_below_ttl" => pause(&admin, ttl * 9 / 10).await,
-        "admin_stop_above_ttl" => pause(&admin, ttl * 2).await,
+        "admin_stop_above_ttl" => pause(&admin, longest).await,
         "trust_off_stop" => {
-            // Otherwise it would notice by itself that its lease is over, and the database's fence were never asked.
+            // Otherwise the node would see that its lease is over, and would not send the write that the fence must refuse.
             admin.arm("trust_off");
-            let done = pause(&admin, ttl * 2).await;
+            let done = pause(&admin, longest).await;
             rest(1_500).await;
             admin.disarm("trust_off");
             done
