@@ -4,24 +4,17 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
+use super::bounds::{Bounds, HOP, QUIET};
 use super::index::Index;
 use super::machine::Machine;
 use super::{Figure, Findings};
 use crate::clock::{Millis, text};
-use crate::record::{Class, Fault, History};
+use crate::record::{Class, History};
 
 /// All on one host: what two clock readings may differ by.
 const CLOCK_ERROR: Millis = 20;
-/// To find out that an address does not answer a connection, and some more for the queue behind it.
-const HOP: Millis = 3_000;
-/// A mark may be committed so long before its instant, and some more for the statement itself.
-const MARK_AHEAD: Millis = 400;
-/// Between an instant and its request: a queue, a definition that is read.
-const JUST_BEFORE: Millis = 1_000;
-/// For so long an address that was refused is passed over.
+/// How long an address that was refused is passed over.
 const BREAKER: Millis = 10_000;
-/// Without any fault.
-const QUIET: Millis = 1_000;
 /// The promise for the 99th percentile without faults.
 const QUIET_P99: Millis = 300;
 
@@ -60,7 +53,7 @@ struct Delay {
     bound: Millis,
     class: Option<Class>,
     typical: bool,
-    /// Its first request may never have left: what the resolver's wait costs is told apart.
+    /// Its first request may never have left: such runs are counted apart.
     asked_again: bool,
 }
 
@@ -70,9 +63,8 @@ const RESOLVED: Millis = 21_000;
 /// A job this young may be reached by its first scan only after its first instant, ms.
 const NEW: Millis = 3_000;
 
-pub fn check(history: &History, index: &Index<'_>, findings: &mut Findings) {
+pub fn check(history: &History, index: &Index<'_>, bounds: &Bounds<'_>, findings: &mut Findings) {
     let mut delays = Vec::new();
-    let machine = Machine::new(history);
     for run in history.runs.iter().filter(|run| run.is_first_of_instant()) {
         let Some(received) = index.first_receipt(run.id) else {
             continue;
@@ -81,19 +73,19 @@ pub fn check(history: &History, index: &Index<'_>, findings: &mut Findings) {
         if late < -CLOCK_ERROR {
             findings.add(Figure::Early, || format!("by {} ms: {run:?}", -late));
         }
-        let (mut bound, class) = allowed(history, run.scheduled_at);
+        let mut again = 0;
         if run.sends > 1 {
             // Its first request may never have left: the resolver asked again, after its wait and its poll.
-            bound += RESOLVED;
+            again += RESOLVED;
             if history.meta.db == "sqlite" {
                 // One node that is killed every few seconds never lives long enough to wait that long.
-                bound += (history.meta.phases.healed_at - run.scheduled_at).max(0);
+                again += (history.meta.phases.healed_at - run.scheduled_at).max(0);
             }
         }
-        bound = machine.widen(bound, run.scheduled_at);
+        let (mut bound, class) = bounds.of(run.scheduled_at, again);
         bound += match index.group(run.job_id) {
             // Of its two executors one is a black hole. When a fault closes the way to the other one too, the run waits
-            // until the breaker lets somebody try again.
+            // until the breaker lets a request try that one again.
             "hole" => HOP + BREAKER,
             // An edit that has just been made is not on time for what it plans.
             "edited" => 3_000,
@@ -123,32 +115,7 @@ pub fn check(history: &History, index: &Index<'_>, findings: &mut Findings) {
             asked_again: run.sends > 1,
         });
     }
-    findings.times = times(history, &delays, &machine);
-}
-
-/// How late an instant may be, and the class of the fault that allows most of it; None: quiet.
-pub fn allowed(history: &History, at: Millis) -> (Millis, Option<Class>) {
-    let meta = &history.meta;
-    let reach = |fault: &&Fault| {
-        let bound = fault.class.bound(fault.to - fault.from, meta.ttl_ms);
-        (fault.from - meta.look_ahead_ms..=fault.to + bound).contains(&at)
-    };
-    let around: Vec<&Fault> = history.faults.iter().filter(reach).collect();
-    let bound = |fault: &&&Fault| {
-        let lasts = fault.to - fault.from;
-        let bound = fault.class.bound(lasts, meta.ttl_ms);
-        // Marked by a holder that was paused before it could send: nobody else may, until it gives the run back or the
-        // resolver asks.
-        let was_marked = (fault.from - JUST_BEFORE..=fault.from + MARK_AHEAD).contains(&at);
-        match was_marked && fault.class == Class::Holder {
-            true => bound.max(lasts + HOP),
-            false => bound,
-        }
-    };
-    // Overlapping ones add up: a peer that takes over may have to wait for the database as well.
-    let sum: Millis = around.iter().map(|fault| bound(&fault)).sum();
-    let worst = around.iter().max_by_key(bound).map(|fault| fault.class);
-    (sum.max(QUIET), worst)
+    findings.times = times(history, &delays, &bounds.machine);
 }
 
 fn times(history: &History, delays: &[Delay], machine: &Machine) -> Times {

@@ -3,8 +3,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::bounds::Bounds;
 use super::index::Index;
-use super::lateness::allowed;
 use super::targets::Targets;
 use super::{Figure, Findings};
 use crate::clock::{Millis, text};
@@ -18,6 +18,7 @@ pub fn check(
     history: &History,
     targets: &BTreeMap<i64, Targets>,
     index: &Index<'_>,
+    bounds: &Bounds<'_>,
     findings: &mut Findings,
 ) {
     // Where repeats are allowed, and where instants are blurred, counts say nothing.
@@ -37,7 +38,7 @@ pub fn check(
         // Instants whose rows say why nothing came are no targets: they would take the receipts of their successors.
         let excused = excuses(history, index, job.id);
         let open = targets.allowed.difference(&excused).copied().collect();
-        let matched = sweep(history, &open, &receipts);
+        let matched = sweep(bounds, &open, &receipts);
         for at in matched.extra {
             findings.add(Figure::Extra, || {
                 format!("job {} received at {}", job.id, text(at))
@@ -97,14 +98,14 @@ struct Matched {
     missed: Vec<Millis>,
 }
 
-fn sweep(history: &History, targets: &BTreeSet<Millis>, receipts: &[Millis]) -> Matched {
+fn sweep(bounds: &Bounds<'_>, targets: &BTreeSet<Millis>, receipts: &[Millis]) -> Matched {
     let mut waiting = targets.iter().copied().peekable();
     // Ends of windows that are open, with their instants.
     let mut open: BTreeMap<(Millis, Millis), ()> = BTreeMap::new();
     let mut matched = Matched::default();
     for received in receipts {
         while let Some(at) = waiting.next_if(|at| at - EARLY <= *received) {
-            open.insert((at + allowed(history, at).0 + SLACK, at), ());
+            open.insert((at + bounds.of(at, 0).0 + SLACK, at), ());
         }
         while let Some(((ends, at), ())) = open.first_key_value().map(|(key, ())| (*key, ())) {
             if ends >= *received {

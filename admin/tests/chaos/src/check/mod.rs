@@ -1,5 +1,6 @@
-//! The checker: reads files and a dump, knows no line of the product, and believes nobody.
+//! The checker: it reads files and a dump, uses no code of the product, and compares each source with the others.
 
+mod bounds;
 mod callbacks;
 mod children;
 mod delivery;
@@ -22,10 +23,11 @@ mod tests;
 pub use findings::{Figure, Findings};
 pub use lateness::ClassTimes;
 
+use self::bounds::Bounds;
 use self::index::Index;
 use crate::record::History;
 
-/// For those who draw what was checked.
+/// For the drawing of the time line.
 pub fn index_of(history: &History) -> Index<'_> {
     Index::new(history)
 }
@@ -34,11 +36,12 @@ pub fn index_of(history: &History) -> Index<'_> {
 pub fn check(history: &History) -> Findings {
     let targets = targets::of_all(history);
     let index = Index::new(history);
+    let bounds = Bounds::new(history);
     let mut findings = Findings::default();
     recorded::check(history, &targets, &index, &mut findings);
     delivery::check(history, &targets, &index, &mut findings);
-    lateness::check(history, &index, &mut findings);
-    matching::check(history, &targets, &index, &mut findings);
+    lateness::check(history, &index, &bounds, &mut findings);
+    matching::check(history, &targets, &index, &bounds, &mut findings);
     callbacks::check(history, &index, &mut findings);
     children::check(history, &index, &mut findings);
     retries::check(history, &index, &mut findings);

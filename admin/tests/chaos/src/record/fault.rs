@@ -43,16 +43,26 @@ impl Class {
         }
     }
 
-    /// How late an instant may be sent because of it, from the guarantees of the engine: ms. `lasts_ms`: of the fault.
-    pub fn bound(self, lasts_ms: i64, ttl_ms: i64) -> i64 {
+    /// How long after the fault's end an instant may still be late because of it, from the guarantees of the engine: ms.
+    pub fn recovers_within(self, ttl_ms: i64) -> i64 {
         match self {
             Self::GracefulStop | Self::Redis => 3_000,
-            Self::Holder => ttl_ms + 3_000,
-            Self::Database => lasts_ms + ttl_ms + 3_000,
+            Self::Holder | Self::Database => ttl_ms + 3_000,
             // Up to three hops to a dead one of the four; one second each to connect.
             Self::Executor => 4_000,
             Self::Harmless => 1_000,
         }
+    }
+
+    /// How late an instant may be received because of it, ms. `lasts_ms`: of the fault.
+    pub fn bound(self, lasts_ms: i64, ttl_ms: i64) -> i64 {
+        let waits_for_its_end = match self {
+            // A paused executor has the request in its socket and writes down that it received it when it goes on.
+            Self::Database | Self::Executor => lasts_ms,
+            // Peers take over meanwhile.
+            _ => 0,
+        };
+        waits_for_its_end + self.recovers_within(ttl_ms)
     }
 }
 
