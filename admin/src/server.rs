@@ -172,6 +172,19 @@ impl Admin {
     /// # Errors
     /// The web server cannot start, or a service has failed again and again.
     pub async fn run(self, stop: CancellationToken) -> Result<(), Error> {
+        self.run_with_executors(stop, std::future::ready(())).await
+    }
+
+    /// As `run`, for a process that holds executors as well. `executors_stop` is awaited during the stop, when no run is sent
+    /// any more and results are still accepted; it counts into the 15 s.
+    ///
+    /// # Errors
+    /// As `run`.
+    pub async fn run_with_executors(
+        self,
+        stop: CancellationToken,
+        executors_stop: impl Future<Output = ()>,
+    ) -> Result<(), Error> {
         let executor_address = self.executor_address();
         let servers = servers(self.listener, self.executors, self.state)?;
         let webs: Vec<_> = servers.iter().map(Server::handle).collect();
@@ -206,7 +219,11 @@ impl Admin {
                 "a claim under way does not end; whoever has its shard next waits for it"
             );
         }
-        let orderly = stop_in_order(&self.pipeline, &self.services, &webs, &sending, &tasks);
+        let orderly = async {
+            stop_sending(&self.pipeline, &self.services).await;
+            executors_stop.await;
+            stop_completing(&self.pipeline, &webs, &sending, &tasks).await;
+        };
         if tokio::time::timeout(STOP_WITHIN - HAND_OVER - Duration::from_secs(3), orderly)
             .await
             .is_err()
@@ -254,14 +271,8 @@ fn servers(
     ])
 }
 
-/// After the end of new shards and claims: leases back; due runs are marked until a peer refuses them; requests end; results are stored.
-async fn stop_in_order(
-    pipeline: &Pipeline,
-    services: &Services,
-    webs: &[ServerHandle],
-    sending: &CancellationToken,
-    tasks: &TaskTracker,
-) {
+/// After the end of new shards and claims: leases back; due runs are marked until a peer refuses them; requests end.
+async fn stop_sending(pipeline: &Pipeline, services: &Services) {
     services.shards.give_all_back().await;
     let until = Instant::now() + HAND_OVER;
     while pipeline.has_peers()
@@ -273,8 +284,16 @@ async fn stop_in_order(
     pipeline.close();
     pipeline.finish_sends().await;
     until_idle(pipeline).await;
-    // No new connections; the callbacks that are open are committed and answered before the service that does it ends.
-    // One that comes later on an open connection is cut at once, and its executor goes to another node.
+}
+
+/// No new connections; the callbacks that are open are committed and answered before the service that does it ends.
+/// One that comes later on an open connection is cut at once, and its executor goes to another node.
+async fn stop_completing(
+    pipeline: &Pipeline,
+    webs: &[ServerHandle],
+    sending: &CancellationToken,
+    tasks: &TaskTracker,
+) {
     let stops = webs.iter().map(|web| web.stop(true));
     let stops: Vec<_> = stops.map(tokio::spawn).collect();
     until_idle(pipeline).await;

@@ -73,7 +73,12 @@ impl Program {
     }
 
     /// Sends SIGTERM and waits for the end, at most 20 s; the exit code.
-    pub fn terminate(mut self) -> Option<i32> {
+    pub fn terminate(self) -> Option<i32> {
+        self.terminate_and_read().0
+    }
+
+    /// As `terminate`; also everything that it printed and `after` has not read.
+    pub fn terminate_and_read(mut self) -> (Option<i32>, String) {
         let id = self.child.id().to_string();
         assert!(
             Command::new("kill")
@@ -85,7 +90,8 @@ impl Program {
         let until = Instant::now() + Duration::from_secs(20);
         while Instant::now() < until {
             if let Some(status) = self.child.try_wait().unwrap() {
-                return status.code();
+                let rest: Vec<_> = self.lines.iter().collect();
+                return (status.code(), rest.join("\n"));
             }
             std::thread::sleep(Duration::from_millis(20));
         }

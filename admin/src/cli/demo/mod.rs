@@ -33,20 +33,35 @@ pub async fn run(mut settings: ServeSettings) -> anyhow::Result<()> {
     let address = admin.address();
     let workers = workers::build(&config, address).context("the demo's workers")?;
     print!("{}", welcome(&config, &admin, temporary.is_some()));
-    let (stop, stop_node) = (stop_signal()?, CancellationToken::new());
-    let node = tokio::spawn({
-        let (stop, stop_node) = (stop.clone(), stop_node.clone());
+    let stop = stop_signal()?;
+    let leave = CancellationToken::new();
+    let workers = tokio::spawn({
+        let (stop, leave) = (stop.clone(), leave.clone());
         async move {
-            let ended = admin.run(stop_node).await;
+            let worked = workers::run(workers, &leave).await;
             stop.cancel();
-            ended
+            worked
         }
     });
-    // The executors leave first, so that the node sees them go and takes their last results.
-    let worked = workers::run(workers, &stop).await;
-    stop_node.cancel();
-    node.await??;
-    Ok(worked?)
+    let (left, all_left) = tokio::sync::oneshot::channel();
+    let watch = async {
+        let worked = workers.await;
+        let _ = left.send(());
+        worked
+    };
+    // The executors leave when nothing is sent any more and the node still takes their last results.
+    let executors_stop = async {
+        leave.cancel();
+        let _ = all_left.await;
+    };
+    let node = async {
+        let ended = admin.run_with_executors(stop, executors_stop).await;
+        leave.cancel();
+        ended
+    };
+    let (ended, worked) = tokio::join!(node, watch);
+    ended?;
+    Ok(worked??)
 }
 
 /// Fills in what was not given. Gives the folder that is to be removed at the end.

@@ -19,7 +19,7 @@ pub fn build(config: &Config, node: SocketAddr) -> Result<[Executor; 2], Error> 
             .token(&config.access_token)
             .listen(SocketAddr::new(reachable(node.ip()), 0).to_string())
             .data_dir(config.data_dir.join(name))
-            .grace(Duration::from_secs(1))
+            .grace(Duration::from_secs(4))
             .job("hello", hello)
             .job("report", report)
             .job("recount", recount)
@@ -30,11 +30,11 @@ pub fn build(config: &Config, node: SocketAddr) -> Result<[Executor; 2], Error> 
     Ok([worker("worker-1")?, worker("worker-2")?])
 }
 
-/// Until `stop`, or until one of them fails; then the other one ends too.
-pub async fn run([first, second]: [Executor; 2], stop: &CancellationToken) -> Result<(), Error> {
+/// Until `leave`, or until one of them fails; then the other one ends too.
+pub async fn run([first, second]: [Executor; 2], leave: &CancellationToken) -> Result<(), Error> {
     let run = async |executor: Executor| {
-        let ended = executor.run(stop.cancelled()).await;
-        stop.cancel();
+        let ended = executor.run(leave.cancelled()).await;
+        leave.cancel();
         ended
     };
     let (first, second) = tokio::join!(run(first), run(second));

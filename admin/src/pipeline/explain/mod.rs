@@ -8,7 +8,7 @@ use carillon_scheduler::{Cause, Millis};
 use super::gaps::{Found, Gathered, Reason};
 use crate::store::choice::Choice;
 use crate::store::history::{Change, Era, Rules};
-use crate::store::{self, Job, Misfire, RunParams, RunView, Store};
+use crate::store::{self, Job, Misfire, RunFilter, RunParams, RunView, Store};
 
 pub use nearby::Nearby;
 
@@ -30,7 +30,8 @@ pub struct Explanation {
     pub nearby: Nearby,
     /// The range of skipped instants that it lies in.
     pub misfire: Option<Misfire>,
-    /// Its runs, by schedule first and then by backfill; parts and attempts in their order.
+    /// Its runs, by schedule first and then by backfill; parts and attempts in their order. Without any: the runs that were
+    /// started at exactly that time by hand, over the API or by a parent job, among the newest `NEWEST_RUNS`.
     pub runs: Vec<Told>,
 }
 
@@ -98,6 +99,11 @@ pub const VERDICTS: [&str; 16] = [
     "unplannable",
     "unknown",
 ];
+
+/// Runs by hand and the like have no index by time: they are looked for among this number of the newest runs of all jobs.
+const NEWEST_RUNS: i64 = 200_000;
+/// Runs by hand and the like that are listed at most.
+const LISTED_RUNS: u32 = 100;
 
 /// Tells what there is to tell. None: there is no such job, and nothing of it at this instant.
 ///
@@ -169,7 +175,11 @@ fn contains(era: &Era, at: Millis) -> bool {
 
 async fn told(store: &Store, job_id: i64, at: Millis) -> store::Result<Vec<Told>> {
     let mut runs = vec![];
-    for found in store.runs_of_instant(job_id, at).await? {
+    let mut of_instant = store.runs_of_instant(job_id, at).await?;
+    if of_instant.is_empty() {
+        of_instant = started_at(store, job_id, at).await?;
+    }
+    for found in of_instant {
         let Some(run) = store.run(found.id).await? else {
             continue;
         };
@@ -181,6 +191,21 @@ async fn told(store: &Store, job_id: i64, at: Millis) -> store::Result<Vec<Told>
             choice,
         });
     }
+    Ok(runs)
+}
+
+/// Runs by hand, over the API and by a parent job, oldest first.
+async fn started_at(store: &Store, job_id: i64, at: Millis) -> store::Result<Vec<RunView>> {
+    let filter = RunFilter {
+        job_id: Some(job_id),
+        from: Some(at),
+        to: Some(at + 1),
+        above: Some(store.newest_run().await? - NEWEST_RUNS),
+        limit: LISTED_RUNS,
+        ..RunFilter::default()
+    };
+    let mut runs = store.runs(&filter).await?.items;
+    runs.reverse();
     Ok(runs)
 }
 

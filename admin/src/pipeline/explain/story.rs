@@ -15,7 +15,8 @@ impl Explanation {
         lines.extend(self.definition());
         lines.extend(self.misfire.as_ref().map(misfire));
         lines.extend(self.why());
-        if self.runs.is_empty() {
+        let of_schedule = |told: &Told| matches!(told.run.cause, Cause::Schedule | Cause::Backfill);
+        if !self.runs.iter().any(of_schedule) {
             lines.extend(self.neighbours());
         }
         for told in &self.runs {
@@ -143,9 +144,13 @@ fn run(told: &Told) -> Vec<String> {
 
 fn recorded(run: &RunView) -> String {
     let mut line = format!("Run {}", run.id);
-    if run.cause == Cause::Backfill {
-        line.push_str(", by a backfill");
-    }
+    line.push_str(match run.cause {
+        Cause::Schedule => "",
+        Cause::Manual => ", started by hand at that time",
+        Cause::Api => ", started over the API at that time",
+        Cause::Child => ", started by a parent job at that time",
+        Cause::Backfill => ", by a backfill",
+    });
     if run.parts > 1 {
         line.push_str(&format!(", part {} of {}", run.part, run.parts));
     }

@@ -52,3 +52,38 @@ fn an_instant_is_explained_or_refused_with_what_would_be_right() {
         );
     });
 }
+
+// covers: A11
+#[test]
+fn a_run_that_was_started_by_hand_is_found_by_its_time() {
+    api(async |api| {
+        api.post("/apps", json!({"name": "billing"})).await.ok();
+        let made = api
+            .post(
+                "/jobs",
+                job(json!({"schedule": {"kind": "cron", "expression": "0 0 3 1 1 ?"}})),
+            )
+            .await
+            .ok();
+        let run = api
+            .post(&format!("/jobs/{}/run", made["id"]), json!({}))
+            .await
+            .ok();
+        let run = api.get(&format!("/runs/{}", run["id"])).await.ok();
+        let at = run["scheduled_at"].as_str().unwrap();
+        let found = api
+            .get(&format!("/jobs/{}/explain?at={at}", made["id"]))
+            .await
+            .ok();
+        assert_eq!(
+            found["verdict"], "before_job",
+            "the clock of this test stands still: {found}"
+        );
+        assert_eq!(found["runs"][0]["run"]["id"], run["id"], "{found}");
+        let story = found["story"].to_string();
+        assert!(
+            story.contains("started over the API at that time"),
+            "{story}"
+        );
+    });
+}

@@ -227,7 +227,20 @@ fn the_demo_runs_jobs_within_twenty_seconds() {
             log["content"].as_str().unwrap().contains("hello, world"),
             "{log}"
         );
+        // The report takes 3 s of every 10 s: the end comes while it runs.
+        let until = Instant::now() + Duration::from_secs(20);
+        let is_report = |run: &serde_json::Value| run["job"] == "Write the report";
+        while !get("runs?state=running".to_owned()).await["items"]
+            .as_array()
+            .is_some_and(|runs| runs.iter().any(is_report))
+        {
+            assert!(Instant::now() < until, "no report was seen running");
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
     });
-    assert_eq!(demo.terminate(), Some(0));
+    // covers: A11
+    let (code, printed) = demo.terminate_and_read();
+    assert_eq!(code, Some(0), "{printed}");
+    assert!(!printed.contains("WARN"), "{printed}");
     assert!(!Path::new(&data).exists(), "the demo's folder is gone");
 }
