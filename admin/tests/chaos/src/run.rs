@@ -46,7 +46,7 @@ pub async fn run(options: &Options) -> anyhow::Result<PathBuf> {
         }
     };
     cluster.stop().await;
-    history.exits = cluster.exits().clone();
+    history.exits = cluster.all_exits();
     history.events = files::events(&folder)?;
     history.meta.logged = logged(&folder);
     files::save(&history, &folder)?;

@@ -1,19 +1,21 @@
-//! I6 and I7: nodes end when and how they should, and nobody sends to an executor that has said good-bye.
+//! I6 and I7: nodes end when and how they should, and none sends to an executor that has left.
 
 use std::collections::BTreeMap;
 
 use super::index::Index;
 use super::{Figure, Findings};
-use crate::record::{Event, Exit, History, State, What};
+use crate::record::{Class, Event, Exit, History, State, What};
 
 /// What a graceful stop may take.
 const STOP_WITHIN_MS: i64 = 15_000;
+/// A starting node may wait so long for a connection or a statement that the fault has swallowed.
+const NOTICED_WITHIN_MS: i64 = 10_000;
 /// Caches of the list of executors live so long.
 const LEAVE_MS: i64 = 1_500;
 
 pub fn check(history: &History, index: &Index<'_>, findings: &mut Findings) {
     for exit in &history.exits {
-        if !in_order(exit) {
+        if !in_order(history, exit) {
             findings.add(Figure::BadExit, || format!("{exit:?}"));
         }
     }
@@ -21,12 +23,22 @@ pub fn check(history: &History, index: &Index<'_>, findings: &mut Findings) {
     counters(history, findings);
 }
 
-fn in_order(exit: &Exit) -> bool {
+fn in_order(history: &History, exit: &Exit) -> bool {
     match &*exit.why {
         "SIGTERM" | "stop" => exit.how == "exit 0" && exit.took_ms <= STOP_WITHIN_MS,
+        // A node that cannot reach its database says so, ends, and is started again.
+        "start" => exit.how == "exit 1" && database_was_away(history, exit),
         "by itself" => false,
         _ => true,
     }
+}
+
+fn database_was_away(history: &History, exit: &Exit) -> bool {
+    history.faults.iter().any(|fault| {
+        fault.class == Class::Database
+            && [&*exit.process, "database"].contains(&&*fault.target)
+            && (fault.from..=fault.to + NOTICED_WITHIN_MS).contains(&exit.at)
+    })
 }
 
 fn sent_after_leave(history: &History, index: &Index<'_>, findings: &mut Findings) {

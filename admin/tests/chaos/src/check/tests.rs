@@ -1,6 +1,7 @@
 //! The checker's own test: a small history without a flaw, and for each kind of anomaly what must be flagged, and as what.
 
 mod bounds;
+mod exits;
 mod unclear;
 
 use std::collections::BTreeMap;
@@ -8,8 +9,8 @@ use std::collections::BTreeMap;
 use super::{Figure, check};
 use crate::clock::Millis;
 use crate::record::{
-    Call, Class, Event, Exit, Fault, History, Job, Meta, MisfireRow, Op, Outcome, Phases, RunRow,
-    Sample, Schedule, State, What,
+    Call, Class, Event, Fault, History, Job, Meta, MisfireRow, Op, Outcome, Phases, RunRow, Sample,
+    Schedule, State, What,
 };
 
 const END: Millis = 20_000;
@@ -413,7 +414,7 @@ fn children_that_are_missing_doubled_or_made_up() {
 }
 
 #[test]
-fn edits_leaving_executors_and_nodes_that_do_not_end_in_order() {
+fn edits_and_leaving_executors() {
     assert_flagged(&[Figure::MarkedAfterDisable], |history| {
         history.row(1_020).marked_at = Some(END + 1_600);
     });
@@ -432,18 +433,6 @@ fn edits_leaving_executors_and_nodes_that_do_not_end_in_order() {
         for run in history.runs.iter_mut().filter(|run| run.job_id == 1) {
             run.sent_at = (run.id == 1_016).then_some(16_000);
         }
-    });
-    for (how, why, took_ms) in [
-        ("signal 11", "by itself", 0),
-        ("exit 0", "SIGTERM", 15_500),
-        ("exit 1", "stop", 10),
-    ] {
-        assert_flagged(&[Figure::BadExit], |history| {
-            history.exits.push(exit(how, why, took_ms))
-        });
-    }
-    assert_flagged(&[], |history| {
-        history.exits.push(exit("signal 9", "kill -9", 2))
     });
 }
 
@@ -465,14 +454,4 @@ fn memory_that_grows_in_a_long_run() {
     };
     assert_flagged(&[], long(100));
     assert_flagged(&[Figure::Growth], long(120));
-}
-
-fn exit(how: &str, why: &str, took_ms: i64) -> Exit {
-    Exit {
-        process: "a1".into(),
-        at: 5_000,
-        how: how.into(),
-        why: why.into(),
-        took_ms,
-    }
 }

@@ -1,7 +1,8 @@
-//! A node: started, killed, stopped, paused, and told at which line to end.
+//! A node: started, killed, stopped, paused, and made to end at a chosen line.
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
@@ -17,6 +18,8 @@ use crate::proxy::Wire;
 use crate::record::Exit;
 
 const READY_WITHIN: Duration = Duration::from_secs(60);
+/// What a supervisor waits before it tries a start again.
+const RETRY: Duration = Duration::from_millis(500);
 
 /// A node's wires to the servers.
 #[derive(Clone)]
@@ -80,6 +83,10 @@ pub struct Admin {
     pub process: Turn<Option<Process>>,
     /// The nemesis has ended it, and starts it again.
     pub is_down_on_purpose: AtomicBool,
+    /// It was not ready in time, and its supervisor must try again.
+    pub is_given_up: AtomicBool,
+    /// Its ends before it was ready.
+    pub failed_starts: Mutex<Vec<Exit>>,
 }
 
 impl Admin {
@@ -132,6 +139,8 @@ impl Admin {
             binary: options.binary.clone(),
             process: Turn::new(None),
             is_down_on_purpose: AtomicBool::new(false),
+            is_given_up: AtomicBool::new(false),
+            failed_starts: Mutex::default(),
             name,
             address,
             ways,
@@ -153,15 +162,24 @@ impl Admin {
         command
     }
 
-    /// Starts it and waits until it serves; a start while the database is away is tried again.
+    /// Starts it and waits until it serves. Like a supervisor it starts a process again that ends before that, because the
+    /// database is away; the checker judges these ends.
     pub async fn start(&self) -> anyhow::Result<()> {
         let mut slot = self.process.lock().await;
+        // A card and the supervisor may both want it back.
+        if slot.is_some() {
+            return Ok(());
+        }
         let until = Instant::now() + READY_WITHIN;
         let mut process = Process::start(&self.name, self.command(), &self.log)?;
+        let (mut since, mut ends) = (Instant::now(), 0);
         while Instant::now() < until {
-            if process.ended().is_some() {
-                tokio::time::sleep(Duration::from_millis(500)).await;
+            if let Some(status) = process.ended() {
+                ends += 1;
+                self.ended_at_start(describe(Some(status)));
+                tokio::time::sleep(RETRY).await;
                 process = Process::start(&self.name, self.command(), &self.log)?;
+                since = Instant::now();
             }
             if self.is_alive().await {
                 *slot = Some(process);
@@ -171,7 +189,23 @@ impl Admin {
             }
             tokio::time::sleep(Duration::from_millis(50)).await;
         }
-        bail!("{} does not start; see {}", self.name, self.log.display())
+        process.kill().await;
+        self.is_given_up.store(true, Ordering::SeqCst);
+        bail!(
+            "{} does not start: it ended {ends} times, and its last process did not serve for {} s; see {}",
+            self.name,
+            since.elapsed().as_secs(),
+            self.log.display()
+        )
+    }
+
+    fn ended_at_start(&self, how: String) {
+        let exit = self.exit(now(), how, "start");
+        let mut all = self
+            .failed_starts
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner);
+        all.push(exit);
     }
 
     /// Asked directly: a fault on its wire is not its own.
@@ -188,7 +222,7 @@ impl Admin {
         matches!(tokio::time::timeout(limit, asked).await, Ok(Ok(answer)) if answer.status().is_success())
     }
 
-    /// `kill -9`. It stays down until somebody starts it.
+    /// `kill -9`. It stays down until `start`.
     pub async fn kill(&self, why: &str) -> Option<Exit> {
         self.is_down_on_purpose.store(true, Ordering::SeqCst);
         let at = now();

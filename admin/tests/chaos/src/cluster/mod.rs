@@ -130,6 +130,17 @@ impl Cluster {
         self.exits.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// All ends of nodes, those before they were ready too, in their order.
+    pub fn all_exits(&self) -> Vec<Exit> {
+        let mut all = self.exits().clone();
+        for admin in &self.admins {
+            let of_admin = admin.failed_starts.lock();
+            all.extend_from_slice(&of_admin.unwrap_or_else(PoisonError::into_inner));
+        }
+        all.sort_by_key(|exit| exit.at);
+        all
+    }
+
     /// Every wire as it was made.
     pub fn heal_wires(&self) {
         for admin in &self.admins {

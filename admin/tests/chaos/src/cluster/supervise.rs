@@ -24,6 +24,11 @@ pub async fn supervise(cluster: Arc<Cluster>) {
 }
 
 async fn look_after(cluster: &Arc<Cluster>, admin: &Arc<Admin>) {
+    if admin.is_given_up.swap(false, Ordering::SeqCst) {
+        // Otherwise the rest of the run would have a node less.
+        start_after(Duration::ZERO, admin);
+        return;
+    }
     if admin.is_down_on_purpose.load(Ordering::SeqCst) {
         return;
     }
@@ -45,9 +50,13 @@ async fn look_after(cluster: &Arc<Cluster>, admin: &Arc<Admin>) {
     };
     cluster.exits().push(admin.exit(now(), how, why));
     admin.is_down_on_purpose.store(true, Ordering::SeqCst);
+    start_after(PAUSE, admin);
+}
+
+fn start_after(pause: Duration, admin: &Arc<Admin>) {
     let admin = admin.clone();
     tokio::spawn(async move {
-        tokio::time::sleep(PAUSE).await;
+        tokio::time::sleep(pause).await;
         if let Err(error) = admin.start().await {
             eprintln!("{error:#}");
         }

@@ -106,7 +106,7 @@ pub struct Exit {
     pub at: Millis,
     /// `exit 0`, `signal 9` …
     pub how: String,
-    /// What was done to it: `kill -9`, `SIGTERM`, `failpoint …`, or `stop` at the end.
+    /// What was done to it: `kill -9`, `SIGTERM`, `failpoint`, `stop` at the end; `start`: it ended before it served.
     pub why: String,
     /// From the signal to the end.
     pub took_ms: i64,
