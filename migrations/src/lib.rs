@@ -12,6 +12,7 @@ mod m0009_attention;
 mod m0010_journal;
 mod m0012_size;
 mod m0013_params;
+mod m0014_chain;
 
 use sea_orm_migration::prelude::*;
 
@@ -32,6 +33,7 @@ impl MigratorTrait for Migrator {
             Box::new(m0010_journal::Migration),
             Box::new(m0012_size::Migration),
             Box::new(m0013_params::Migration),
+            Box::new(m0014_chain::Migration),
         ]
     }
 }

@@ -40,6 +40,8 @@ pub struct Resolve {
     asking: Arc<Mutex<Questions>>,
     /// What can wait.
     housekeeping: Periodic,
+    /// Of each shard the job behind which the audit of the fixed delays goes on.
+    chains: Mutex<HashMap<i32, i64>>,
 }
 
 /// Runs that are asked about just now, and how many of each address.
@@ -75,6 +77,7 @@ impl Resolve {
             pipeline,
             asking: Arc::default(),
             housekeeping: Periodic::at_once(),
+            chains: Mutex::default(),
         }
     }
 
@@ -164,8 +167,12 @@ impl Resolve {
     /// Fixed delays whose last run ended without a next instant: a node died between the two.
     async fn mend_chains(&self) -> store::Result<()> {
         let pipeline = &self.pipeline;
+        let places = || self.chains.lock().unwrap_or_else(PoisonError::into_inner);
         for shard in pipeline.holdings.all().into_keys() {
-            for job_id in pipeline.store.broken_chains(shard).await? {
+            let after = places().get(&shard).copied().unwrap_or(0);
+            let (broken, next) = pipeline.store.broken_chains(shard, after).await?;
+            places().insert(shard, next);
+            for job_id in broken {
                 if pipeline
                     .store
                     .mend_chain(job_id, pipeline.clock.now())

@@ -200,10 +200,7 @@ impl Store {
 
     /// One job with its due time, which on the write side may be inside a transaction.
     pub(super) async fn job_by(&self, db: &impl ConnectionTrait, id: i64) -> Result<Option<Job>> {
-        let found = self
-            .select_jobs(db, "(SELECT * FROM job WHERE id = ?) AS j", vec![id.into()])
-            .await?;
-        let Some(mut job) = found.into_iter().next() else {
+        let Some(mut job) = self.job_without_due_time(db, id).await? else {
             return Ok(None);
         };
         let text = "SELECT next_fire_at FROM job_clock WHERE shard = ? AND job_id = ?";
@@ -212,6 +209,16 @@ impl Store {
             .await?;
         job.next_fire_at = row.map(|row| row.try_get_by_index(0)).transpose()?;
         Ok(Some(job))
+    }
+
+    pub(super) async fn job_without_due_time(
+        &self,
+        db: &impl ConnectionTrait,
+        id: i64,
+    ) -> Result<Option<Job>> {
+        let from = "(SELECT * FROM job WHERE id = ?) AS j";
+        let found = self.select_jobs(db, from, vec![id.into()]).await?;
+        Ok(found.into_iter().next())
     }
 
     /// Jobs without their due times, from a table `j` of their rows, newest first.

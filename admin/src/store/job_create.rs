@@ -135,16 +135,18 @@ impl Store {
     }
 }
 
-pub(super) const CLOCK: &str = "shard, next_fire_at, job_id, revision";
+pub(super) const CLOCK: &str = "shard, next_fire_at, job_id, revision, delayed_job";
 
 /// The job's row in the due table, if it has one: only enabled jobs that fire again do.
 pub(super) fn clock_row(job: &Job) -> Option<Vec<Value>> {
     let next = job.next_fire_at?;
+    let is_delayed = job.draft.schedule.kind() == "fixed_delay";
     Some(vec![
         job.shard.into(),
         next.into(),
         job.id.into(),
         job.revision.into(),
+        is_delayed.then_some(job.id).into(),
     ])
 }
 

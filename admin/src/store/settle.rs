@@ -1,6 +1,6 @@
 //! The third committed write: what became of a run, with all that follows from it, in one transaction.
 
-mod chain;
+pub(super) mod chain;
 mod children;
 pub(super) mod follow;
 pub(super) mod text;

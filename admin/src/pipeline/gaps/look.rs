@@ -110,7 +110,7 @@ async fn try_look(
     if has_delay(&gathered.eras) {
         // The links first: a chain that is whole by then was whole before.
         let links = store.links_of(job_id, from, to).await?;
-        let broken = store.broken_chains(gathered.job.shard).await?;
+        let is_broken = store.is_chain_broken(gathered.job.shard, job_id).await?;
         let chain = Chain {
             job_id,
             from,
@@ -118,7 +118,7 @@ async fn try_look(
             eras: &gathered.eras,
             links: &links,
             records: &gathered.records,
-            is_broken: broken.contains(&job_id),
+            is_broken,
         };
         differences.extend(chain.gaps());
         differences.sort_by_key(|difference| difference.from);

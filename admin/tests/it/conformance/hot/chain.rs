@@ -50,6 +50,39 @@ impl Ground {
             .map(|(_, at)| *at)
     }
 
+    async fn broken_chains(&self, job: &Job) -> Vec<i64> {
+        let (broken, next) = self.store.broken_chains(job.shard, 0).await.unwrap();
+        assert_eq!(next, 0, "one page has them all");
+        broken
+    }
+
+    /// Jobs with a fixed delay and a cursor, in the shard of another.
+    async fn delayed_like(&self, job: &Job, ids: std::ops::Range<i64>) {
+        let columns = "app_id, shard, name, handler, schedule_kind, schedule_text, anchor_at, catch_up, misfire, misfire_threshold_ms, \
+             route, block, timeout_seconds, retries, enabled, revision, created_at, updated_at";
+        let list: Vec<String> = ids.clone().map(|id| format!("({id})")).collect();
+        for list in list.chunks(500) {
+            let text = format!(
+                "INSERT INTO job (id, {columns}) SELECT n.id, {} FROM job AS j, (SELECT {}) AS n WHERE j.id = {}",
+                columns
+                    .split(", ")
+                    .map(|column| format!("j.{}", column.trim()))
+                    .collect::<Vec<_>>()
+                    .join(", ")
+                    .replace("j.name", "CONCAT('n', n.id)"),
+                list.join(" AS id UNION ALL SELECT "),
+                job.id
+            );
+            self.sql(&text).await;
+        }
+        self.sql(&format!(
+            "INSERT INTO job_clock (shard, next_fire_at, job_id, revision, delayed_job) SELECT shard, {}, id, 1, id FROM job WHERE id >= {}",
+            after(9),
+            ids.start
+        ))
+        .await;
+    }
+
     async fn run_it(&self, run_id: i64) {
         self.sql(&format!("UPDATE run SET state = 2 WHERE id = {run_id}"))
             .await;
@@ -96,17 +129,38 @@ databases! {
         let ground = Ground::new(db).await;
         let job = ground.delayed(0).await;
         let link = ground.claimed_link(&job).await;
-        assert_eq!(ground.store.broken_chains(job.shard).await.unwrap(), Vec::<i64>::new());
+        assert_eq!(ground.broken_chains(&job).await, Vec::<i64>::new());
         assert!(!ground.store.mend_chain(job.id, NOW).await.unwrap(), "its link is on its way");
         ground.store.cancel(&[link], "operator", FOLLOW_UP.now).await.unwrap();
         assert_eq!((ground.row(link).await.state(), ground.cursor(&job).await), (Cancelled, chained()));
         ground.sql("DELETE FROM job_clock").await;
-        assert_eq!(ground.store.broken_chains(job.shard).await.unwrap(), [job.id]);
+        assert_eq!(ground.broken_chains(&job).await, [job.id]);
         assert!(ground.store.mend_chain(job.id, FOLLOW_UP.now).await.unwrap());
         assert_eq!(ground.cursor(&job).await, chained());
         assert!(!ground.store.mend_chain(job.id, NOW).await.unwrap());
         ground.store.set_job_enabled(job.id, false, NOW, &actor()).await.unwrap();
-        assert_eq!(ground.store.broken_chains(job.shard).await.unwrap(), Vec::<i64>::new());
+        assert_eq!(ground.broken_chains(&job).await, Vec::<i64>::new());
+    }
+
+    // covers: F9
+    async fn broken_chains_are_looked_for_page_by_page(db: &TestDatabase) {
+        let ground = Ground::new(db).await;
+        let job = ground.delayed(0).await;
+        let first = 1 << 30;
+        ground.delayed_like(&job, first..first + 1_200).await;
+        ground.sql(&format!("DELETE FROM job_clock WHERE job_id IN ({}, {})", job.id, first + 1_199)).await;
+        // As a program that does not know the column writes it.
+        ground.sql(&format!("UPDATE job_clock SET delayed_job = NULL WHERE job_id = {}", first + 7)).await;
+        let (mut found, mut place) = (vec![], 0);
+        for is_last in [false, false, true] {
+            let (broken, next) = ground.store.broken_chains(job.shard, place).await.unwrap();
+            assert!(next == 0 || next > place);
+            assert_eq!(next == 0, is_last);
+            found.push(broken);
+            place = next;
+        }
+        assert_eq!(found, [vec![job.id], vec![], vec![first + 1_199]]);
+        assert!(!ground.store.mend_chain(first + 7, NOW).await.unwrap(), "it has a cursor");
     }
 
     async fn counted_fires_are_taken_off_with_the_claim_or_not_at_all(db: &TestDatabase) {

@@ -6,6 +6,7 @@ mod children;
 mod choice;
 mod claim;
 mod contention;
+mod counted;
 mod doubt;
 mod edit;
 mod executor;

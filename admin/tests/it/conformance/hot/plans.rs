@@ -13,7 +13,7 @@ use crate::services::Kind;
 type RowOf<'a> = &'a dyn Fn(i64) -> String;
 
 /// Jobs, and four times as many runs: most of them over long ago, 25 of each open state.
-async fn fill(ground: &Ground, jobs: i64) {
+pub(super) async fn fill(ground: &Ground, jobs: i64) {
     let open = |id: i64| {
         if id <= jobs * 4 - 100 {
             9
@@ -95,7 +95,7 @@ async fn fill(ground: &Ground, jobs: i64) {
 }
 
 /// Some values for the statement, as they would be bound.
-fn values(name: &str, kind: Kind) -> Vec<String> {
+pub(super) fn values(name: &str, kind: Kind) -> Vec<String> {
     let postgres = kind == Kind::Postgres;
     // A list: an array for each column on PostgreSQL, rows of JSON elsewhere.
     let list = |columns: &[&str]| -> Vec<String> {
@@ -173,6 +173,10 @@ fn values(name: &str, kind: Kind) -> Vec<String> {
         "cursors" if kind == Kind::Mariadb => plain(&["2", &cursor, &cursor, "5", "200"]),
         "cursors" => plain(&["2", &cursor, "5", "200"]),
         "recorded" => list(&[&cursor, "5"]),
+        "delayed_cursor" => plain(&["5"]),
+        "delayed_cursors" => ids(),
+        "delayed_jobs" => plain(&["2", "5", "500"]),
+        "open_links" => plain(&["2"]),
         "active" | "open_runs" | "open_of_backfills" => shards(),
         "astray" => [shards(), plain(&["4"])].concat(),
         "old_alarms" | "old_audit" | "old_keys" | "old_sessions" | "old_throttles" => {
@@ -245,6 +249,27 @@ fn expected(name: &str) -> [&'static str; 3] {
             "run USING INDEX run_open (shard=? AND state=? AND (epoch,due_at",
             "run_open",
             "run_open",
+        ],
+        "delayed_cursor" => [
+            "job_clock USING COVERING INDEX job_clock_delayed (delayed_job=?)",
+            "job_clock_delayed",
+            "job_clock ref job_clock_delayed",
+        ],
+        "delayed_cursors" => [
+            "SEARCH c USING",
+            "job_clock_delayed",
+            "c ref job_clock_delayed",
+        ],
+        "delayed_jobs" => [
+            "job USING INDEX job_kind (schedule_kind=? AND shard=? AND rowid>?)",
+            // By `job_delayed` or the primary key where the shard has many, by `job_kind` and a sort where it has few.
+            "Index Scan using job_",
+            "job range job_kind",
+        ],
+        "open_links" => [
+            "run USING INDEX run_open (shard=? AND state=?)",
+            "run_open",
+            "run range run_open",
         ],
         "active" | "open_of_backfills" => [
             "run USING INDEX run_open (shard=? AND state=?)",
@@ -381,6 +406,10 @@ fn locks(name: &str) -> bool {
         "to_check",
         "open_runs",
         "astray",
+        "delayed_cursor",
+        "delayed_cursors",
+        "delayed_jobs",
+        "open_links",
         "cursors",
         "recorded",
         "open_of_backfills",
@@ -429,56 +458,5 @@ databases! {
             fill(&ground, 25).await;
             check(&ground, db.kind(), locks).await;
         }
-    }
-
-    async fn m001_2_a_scan_reads_as_many_rows_as_are_due(db: &TestDatabase) {
-        let ground = Ground::new(db).await;
-        if db.kind() == Kind::Sqlite {
-            // Its plan says all: both conditions are in the key.
-            return;
-        }
-        fill(&ground, 5_000).await;
-        let analyze = match db.kind() {
-            Kind::Mariadb => "ANALYZE TABLE job_clock",
-            _ => "ANALYZE",
-        };
-        ground.sql(analyze).await;
-        let text = texts(ground.raw.get_database_backend())[0].1;
-        let filled = values("due", db.kind()).iter().fold(text.to_owned(), |text, value| text.replacen('?', value, 1));
-        // Five of the first twenty seconds are this shard's.
-        if db.kind() == Kind::Mariadb {
-            let read: String = ground.rows(&format!("ANALYZE {filled}")).await[0].try_get("", "r_rows").unwrap();
-            assert_eq!(read, "5.00");
-        } else {
-            let rows = ground.rows(&format!("EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) {filled}")).await;
-            let plan: Vec<String> = rows.iter().map(|row| row.try_get_by_index(0).unwrap()).collect();
-            let plan = plan.join("\n");
-            assert!(plan.contains("(actual rows=5 loops=1)") && !plan.contains("Rows Removed"), "{plan}");
-        }
-    }
-
-    // covers: F10
-    async fn questions_about_open_runs_read_no_entry_of_a_run_that_has_ended(db: &TestDatabase) {
-        if db.kind() != Kind::Mariadb {
-            // The index of the others has only open runs.
-            return;
-        }
-        let ground = Ground::new(db).await;
-        fill(&ground, 5_000).await;
-        ground.sql("ANALYZE TABLE job, job_clock, run").await;
-        let tx = ground.raw.begin().await.unwrap();
-        for (name, text) in texts(tx.get_database_backend()) {
-            if !["open_runs", "active", "astray", "open_of_backfills"].contains(&name) {
-                continue;
-            }
-            let filled = values(name, db.kind()).iter().fold(text.to_owned(), |text, value| text.replacen('?', value, 1));
-            tx.execute_unprepared("FLUSH STATUS").await.unwrap();
-            tx.query_all_raw(Statement::from_string(tx.get_database_backend(), filled)).await.unwrap();
-            let status = Statement::from_string(tx.get_database_backend(), "SHOW SESSION STATUS LIKE 'Handler_read%'");
-            let rows = tx.query_all_raw(status).await.unwrap();
-            let read: u64 = rows.iter().map(|row| row.try_get::<String>("", "Value").unwrap().parse::<u64>().unwrap()).sum();
-            assert!(read < 500, "{name} reads {read} rows, of which 60 are open runs");
-        }
-        tx.rollback().await.unwrap();
     }
 }
