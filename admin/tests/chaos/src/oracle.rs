@@ -34,7 +34,7 @@ pub fn instants(schedule: &Schedule, after: Millis, until: Millis) -> Vec<Millis
     }
 }
 
-/// Seconds, minutes and hours of a UTC day. Days are not the business of a run that lasts minutes.
+/// Seconds, minutes and hours of a UTC day. A run lasts minutes: days are left out.
 struct Fields([Vec<bool>; 3]);
 
 impl Fields {

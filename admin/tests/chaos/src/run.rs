@@ -92,7 +92,7 @@ async fn session(options: &Options, seed: u64, cluster: &Arc<Cluster>) -> anyhow
     nemesis::control(cluster, options).await?;
 
     let calls = Calls::default();
-    // In a drill nobody edits anything.
+    // In a drill no job is edited.
     let edited = options.drill.map_or_else(|| jobs.clone(), |_| vec![]);
     let stop = CancellationToken::new();
     let longest_pause = Duration::from_millis(options.longest_pause_ms().unsigned_abs());
@@ -228,7 +228,7 @@ async fn settled(cluster: &Cluster) -> anyhow::Result<bool> {
     let until = Instant::now() + SETTLE;
     while Instant::now() < until {
         if cluster.database.open_runs().await? == 0 {
-            // Executors may still hold results that nobody waits for: give them a moment.
+            // Executors may still hold results of runs that are final already: give them a moment.
             tokio::time::sleep(Duration::from_secs(2)).await;
             return Ok(true);
         }
@@ -256,7 +256,7 @@ async fn meta(options: &Options, seed: u64, phases: Phases) -> Meta {
     }
 }
 
-/// What the logs of nodes and servers say that nobody wants to read.
+/// How often the logs of nodes and servers tell of errors, panics and deadlocks.
 fn logged(folder: &Path) -> std::collections::BTreeMap<String, u64> {
     let mut all = std::collections::BTreeMap::new();
     for name in ["a1.log", "a2.log", "a3.log", "database.log"] {

@@ -32,7 +32,7 @@ impl Samples {
 /// The name under which the suite's own stalls are kept.
 pub const SUITE: &str = "suite";
 pub const STALL: &str = "stall_ms";
-/// Per cent of the last ten seconds in which somebody waited for a core.
+/// Per cent of the last ten seconds in which a process waited for a core.
 pub const PRESSURE: &str = "cpu_pressure";
 
 /// How late this machine wakes a thread that wanted to sleep 5 ms: the worst of each second, while `samples` are taken.
@@ -84,7 +84,7 @@ pub async fn take(cluster: Arc<Cluster>, api: Arc<Api>, samples: Samples) {
             let Some((rss_kib, descriptors)) = pid.and_then(usage) else {
                 continue;
             };
-            // A paused node answers nobody: the others must not wait for it.
+            // A paused node does not answer: the others must not wait for it.
             let asked =
                 tokio::time::timeout(Duration::from_millis(500), api.text(number, "metrics"));
             let metrics = asked.await.ok().flatten().unwrap_or_default();

@@ -9,7 +9,7 @@ use crate::record::{Class, Fault, History, Meta};
 pub const QUIET: Millis = 1_000;
 /// To find out that an address does not answer a connection, and some more for the queue behind it.
 pub const HOP: Millis = 3_000;
-/// A mark may be committed so long before its instant, and some more for the statement itself.
+/// How long before its instant a mark may be committed, and some more for the statement itself.
 const MARK_AHEAD: Millis = 400;
 /// Between an instant and its request: a queue, a definition that is read.
 const JUST_BEFORE: Millis = 1_000;

@@ -96,7 +96,7 @@ fn one_fire(key: &str, rows: &[&RunRow], index: &Index<'_>, findings: &mut Findi
     }
 }
 
-/// A required instant that nobody received says why.
+/// A required instant that no executor received says why.
 fn silent(
     history: &History,
     targets: &BTreeMap<i64, Targets>,

@@ -33,7 +33,7 @@ pub enum Figure {
     Early,
     /// Received, and there is no row.
     OrphanReceipt,
-    /// Succeeded, and nobody received it.
+    /// Succeeded, and no executor received it.
     PhantomResult,
     /// A result was acknowledged and is not what the row says.
     CbLost,

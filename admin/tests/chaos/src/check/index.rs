@@ -71,7 +71,7 @@ impl<'a> Index<'a> {
         self.receipts.get(&run).map_or(&[], Vec::as_slice)
     }
 
-    /// When the run was first received by anybody.
+    /// When the run was first received by any executor.
     pub fn first_receipt(&self, run: i64) -> Option<Millis> {
         let all = self.receipts_of(run).iter();
         all.map(|receipt| receipt.event.at).min()

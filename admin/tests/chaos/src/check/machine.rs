@@ -1,4 +1,4 @@
-//! What the machine could not do for anybody meanwhile. Bounds are those of a machine that has time; one that compiles
+//! How busy the machine was. Bounds are those of a machine that has time; one that compiles
 //! beside the run must not make the product look late.
 
 use std::collections::BTreeMap;
@@ -31,7 +31,7 @@ impl Machine {
     }
 
     /// A bound as this machine could keep it: wider by its worst stall around the instant, and by up to the double where
-    /// everybody waited for a core.
+    /// every process waited for a core.
     pub fn widen(&self, bound: Millis, at: Millis) -> Millis {
         let near = || self.0.range(at - 1_000..=at + 3_000).map(|(_, seen)| *seen);
         let stall = near().map(|(stall, _)| stall).max().unwrap_or(0);

@@ -11,7 +11,7 @@ use crate::clock::{Millis, text};
 use crate::record::History;
 
 const EARLY: Millis = 20;
-/// On top of the bound: lateness itself is another check's business.
+/// On top of the bound: what is a little late is counted by the check of lateness.
 const SLACK: Millis = 2_000;
 
 pub fn check(

@@ -8,9 +8,9 @@ use crate::record::{Class, Event, Exit, History, State, What};
 
 /// What a graceful stop may take.
 const STOP_WITHIN_MS: i64 = 15_000;
-/// A starting node may wait so long for a connection or a statement that the fault has swallowed.
+/// How long a starting node may wait for a connection or a statement that the fault has swallowed.
 const NOTICED_WITHIN_MS: i64 = 10_000;
-/// Caches of the list of executors live so long.
+/// How long caches of the list of executors live.
 const LEAVE_MS: i64 = 1_500;
 
 pub fn check(history: &History, index: &Index<'_>, findings: &mut Findings) {
@@ -73,7 +73,7 @@ fn counters(history: &History, findings: &mut Findings) {
     ] {
         findings.totals.insert(name, summed(history, total) as i64);
     }
-    // Those of the executor that never answers are its own business: it is there for them.
+    // Not those of the executor that never answers: each of its runs is unclear.
     let hang = history.jobs.iter().filter(|job| job.group == "hang");
     let hang: Vec<i64> = hang.map(|job| job.id).collect();
     let unclear = history.runs.iter().filter(|run| {

@@ -65,7 +65,7 @@ fn recorded(
             continue;
         };
         let inside: Vec<Millis> = inside(targets, range);
-        // What a range says is compared where nobody had changed the definition meanwhile.
+        // What a range says is compared where the definition was not changed meanwhile.
         if !targets.is_blurred && inside.len() as i64 != range.count {
             findings.add(Figure::Phantom, || {
                 format!(

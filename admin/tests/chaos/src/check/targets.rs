@@ -7,7 +7,7 @@ use crate::clock::Millis;
 use crate::oracle::instants;
 use crate::record::{Call, History, Job, Op, Outcome, Schedule};
 
-/// Nobody can say on which side of a change an instant this close to it lies.
+/// An instant this close to a change may lie on either side of it.
 const BLUR: Millis = 1_000;
 
 /// Of one job.

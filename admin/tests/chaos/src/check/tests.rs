@@ -295,7 +295,7 @@ fn times_before_the_instant_and_after_the_bound() {
         received(7_000)(history);
         history.faults.push(fault(7_000, 9_000));
     });
-    // Its mark was out when its sender was paused, for 6 s: until then nobody may send it.
+    // Its mark was out when its sender was paused, for 6 s: until then no other node may send it.
     assert_flagged(&[], |history| {
         received(7_000)(history);
         history.faults.push(fault(7_900, 13_900));
@@ -353,7 +353,7 @@ fn attempts_and_rows_that_are_still_open() {
         history.forget(2_008, &[What::Acked, What::End]);
         history.row(2_008).state = State::Failed;
     });
-    // Unless its job was disabled when it failed: nobody retries that.
+    // Unless its job was disabled when it failed: that is not retried.
     let ended = flawless().row(2_008).finished_at.unwrap();
     let disabled_before = |enabled_at: Option<Millis>| {
         move |history: &mut History| {

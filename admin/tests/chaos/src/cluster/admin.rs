@@ -2,8 +2,8 @@
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use anyhow::bail;
@@ -201,11 +201,8 @@ impl Admin {
 
     fn ended_at_start(&self, how: String) {
         let exit = self.exit(now(), how, "start");
-        let mut all = self
-            .failed_starts
-            .lock()
-            .unwrap_or_else(std::sync::PoisonError::into_inner);
-        all.push(exit);
+        let all = self.failed_starts.lock();
+        all.unwrap_or_else(PoisonError::into_inner).push(exit);
     }
 
     /// Asked directly: a fault on its wire is not its own.
@@ -300,3 +297,6 @@ fn faketime(file: &Path) -> Vec<(&'static str, String)> {
         ]
     })
 }
+
+#[cfg(test)]
+mod tests;

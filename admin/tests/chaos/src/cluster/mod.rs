@@ -60,7 +60,7 @@ impl Outside {
     fn new() -> anyhow::Result<Self> {
         let path = std::env::temp_dir().join(format!("carillon-chaos.{}", &secret()?[..12]));
         std::fs::create_dir(&path)?;
-        // Whoever may not list it can still pass through it, if the folder below is theirs.
+        // Users who may not list it can still reach a folder of their own below it.
         let open = std::os::unix::fs::PermissionsExt::from_mode(0o711);
         std::fs::set_permissions(&path, open)?;
         Ok(Self(path))

@@ -63,7 +63,7 @@ impl Process {
     /// `kill -9` for it and its children, at once: the parent must not tidy up after them.
     pub async fn kill_all(&mut self) {
         self.signal_all("STOP").await;
-        // Asked before the parent ends: afterwards they are somebody else's children.
+        // Asked before the parent ends: afterwards they have another parent.
         let mut all = children(self.pid);
         all.push(self.pid);
         signal("KILL", &all).await;
@@ -75,7 +75,7 @@ impl Process {
         self.child.try_wait().ok().flatten()
     }
 
-    /// Waits for its end, at most so long.
+    /// Waits for its end until the limit.
     pub async fn wait(&mut self, limit: Duration) -> Option<ExitStatus> {
         timeout(limit, self.child.wait()).await.ok()?.ok()
     }

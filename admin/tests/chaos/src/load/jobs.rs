@@ -90,7 +90,7 @@ pub fn plan(herd: Herd, misfire_seconds: i64) -> Vec<Planned> {
     // One that fires by hand only.
     add("by_hand", 4, &json!({"kind": "none"}), &json!({}));
     add("hole", 4, &rate(5), &json!({"app": HOLE, "params": ""}));
-    // Poisoned: nobody else may be late by them.
+    // Poisoned: no other job may be late because of them.
     add("hang", 2, &rate(10), &json!({"app": HANG, "retries": 0}));
     add(
         "unknown_handler",

@@ -138,7 +138,7 @@ pub async fn control(cluster: &Arc<Cluster>, options: &Options) -> anyhow::Resul
     Ok(())
 }
 
-/// Sleeps for so many ms.
+/// Sleeps; a time below 0 is 0.
 async fn rest(ms: Millis) {
     tokio::time::sleep(Duration::from_millis(ms.max(0).unsigned_abs())).await;
 }

@@ -77,7 +77,7 @@ pub struct Fault {
     pub from: Millis,
     /// When it was healed: the process runs again, the wire is whole.
     pub to: Millis,
-    /// What there is to say besides.
+    /// Details for the report.
     #[serde(default)]
     pub note: String,
     /// The card itself went wrong: the suite's fault, or a process that does not come back.

@@ -71,7 +71,7 @@ impl RunRow {
         self.cause == SCHEDULE && self.part == 0 && self.attempt == 1
     }
 
-    /// As executors are told it.
+    /// As it is sent to executors.
     pub fn fire_key(&self) -> String {
         let cause = match self.cause {
             0 => "schedule",

@@ -65,10 +65,11 @@ pub fn judge(history: &History, findings: &Findings) -> Verdict {
     if let Some(panics @ 1..) = meta.logged.get("panics") {
         reasons.push(format!("{panics} panics in the nodes' logs"));
     }
-    // Whoever chooses the cards does not ask for all that the deck must hit.
+    // A run of chosen cards need not hit all that the whole deck must hit.
     let with_faults = !history.faults.is_empty() && !meta.chosen;
     if with_faults && meta.db != "sqlite" && !is_drill {
-        // In a short run the callback may settle each lost answer before anybody asks; what never answers is always asked.
+        // In a short run the callback may settle each lost answer before the resolver asks; the executor that never answers
+        // is always asked.
         let is_short = meta.seconds < WHOLE_DECK_SECONDS;
         let asked = total("resolver") + if is_short { total("unknown") } else { 0 };
         for (name, hits) in [("fence_hits", total("fence_hits")), ("resolver", asked)] {

@@ -142,7 +142,7 @@ async fn on_wire(name: &str, scene: &mut Scene, wire: &Wire) -> anyhow::Result<(
     Ok(())
 }
 
-/// The next few COMMITs reach the database, and their answers reach nobody.
+/// The next few COMMITs reach the database, and their answers are lost.
 async fn commits(scene: &mut Scene, wire: &Wire) -> anyhow::Result<()> {
     let before = wire.sprung();
     wire.set_trap(Trap::new("COMMIT", Trick::CutForwarded, 3));

@@ -20,7 +20,7 @@ use crate::cluster::recorder::Recorder;
 use crate::executor::Kind;
 use crate::random::Random;
 
-/// Who is struck, with which luck, and what there is to tell of it.
+/// What a card is played on: the cluster, its own random numbers, the target, and notes for the report.
 pub struct Scene {
     pub cluster: Arc<Cluster>,
     pub random: Random,
@@ -77,7 +77,7 @@ pub async fn play(name: &str, scene: &mut Scene) -> anyhow::Result<()> {
     }
 }
 
-/// Waits for a condition, at most so long; whether it came.
+/// Waits for a condition until the limit; whether it came true.
 pub async fn until(limit: Duration, condition: impl Fn() -> bool) -> bool {
     let end = Instant::now() + limit;
     while Instant::now() < end {
