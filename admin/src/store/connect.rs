@@ -38,6 +38,8 @@ const PAGE_ANSWER: Duration = Duration::from_secs(7);
 /// Commands of the console such as `carillon audit`, which may read everything.
 const COMMAND: Duration = Duration::from_secs(600);
 const ACQUIRE: Duration = Duration::from_secs(5);
+/// Waiting for the one writing connection of a file is waiting for a turn, and no sign that the database is away.
+const FILE_TURN: Duration = Duration::from_secs(20);
 
 /// One pool for each kind of work, so that none can use up the connections of another.
 pub struct Pools {
@@ -110,7 +112,10 @@ async fn open_file(path: &Path, target: Target) -> Result<Pools> {
         1,
         target,
         vec![],
-        limits(FILE_STATEMENT, None),
+        Limits {
+            acquire: FILE_TURN,
+            ..limits(FILE_STATEMENT, None)
+        },
         &health,
     );
     reach::first(&engine, &target_of_file(path, false), ACQUIRE).await?;

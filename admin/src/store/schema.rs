@@ -4,6 +4,7 @@ use carillon_migrations::Migrator;
 use sea_orm::{ConnectionTrait, DatabaseConnection, DbBackend, TransactionTrait};
 use sea_orm_migration::MigratorTrait;
 
+use super::pool::KEEPALIVES;
 use super::{Error, Result, Store, connect};
 
 /// Any number, the same for all nodes: the name of the lock under which one of them migrates.
@@ -12,7 +13,13 @@ const LOCK: i64 = 0x0063_6172_696c_6c6f;
 impl Store {
     /// Applies the missing steps, over connections of its own: a step may take longer than any other statement may. On a shared
     /// database other nodes wait meanwhile.
+    ///
+    /// A start with nothing to apply takes no lock and opens no connection without a limit: if that connection fell silent, this
+    /// node would wait until TCP gives up, and the server would keep the lock for as long and hold up the start of other nodes.
     pub async fn migrate(&self) -> Result<()> {
+        if self.missing_step(&self.write).await?.is_none() {
+            return Ok(());
+        }
         let db = connect::open_to_migrate(&self.database).await?;
         let done = self.migrate_on(&db).await;
         db.close().await?;
@@ -27,6 +34,7 @@ impl Store {
             }
             DbBackend::Postgres => {
                 let tx = db.begin().await?;
+                tx.execute_unprepared(KEEPALIVES).await?;
                 // It ends with the transaction, whatever happens to this process.
                 let lock = format!("SELECT pg_advisory_xact_lock({LOCK})");
                 self.one(&tx, &lock, vec![]).await?;
@@ -67,16 +75,18 @@ impl Store {
 
     /// For `--no-migrate`: the schema must be the one that this program was built for.
     pub async fn check_schema(&self) -> Result<()> {
-        let applied = self.refuse_newer(&self.write).await?;
-        match carillon_migrations::names()
-            .iter()
-            .find(|name| !applied.contains(name))
-        {
+        match self.missing_step(&self.write).await? {
             None => Ok(()),
             Some(step) => Err(Error::Schema(format!(
                 "the database lacks the migration {step}; run `carillon migrate`, or start without --no-migrate"
             ))),
         }
+    }
+
+    async fn missing_step(&self, db: &impl ConnectionTrait) -> Result<Option<String>> {
+        let applied = self.refuse_newer(db).await?;
+        let mut known = carillon_migrations::names().into_iter();
+        Ok(known.find(|name| !applied.contains(name)))
     }
 
     async fn refuse_newer(&self, db: &impl ConnectionTrait) -> Result<Vec<String>> {

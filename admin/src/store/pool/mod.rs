@@ -23,7 +23,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 pub use broken::refusal;
 use lent::Lent;
 pub use link::Link;
-pub use target::{Session, Target};
+pub use target::{KEEPALIVES, Session, Target};
 pub use transaction::Transaction;
 
 /// Idle longer than this, and a server's connection is asked before it is lent.

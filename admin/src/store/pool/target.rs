@@ -35,6 +35,10 @@ pub struct Session {
     pub statement: Option<Duration>,
 }
 
+/// PostgreSQL ends a session whose client has been silent for a minute, and with it the session's locks.
+pub const KEEPALIVES: &str =
+    "SET tcp_keepalives_idle = 30; SET tcp_keepalives_interval = 10; SET tcp_keepalives_count = 3";
+
 impl Session {
     /// What the claims are proved under is not left to the server's settings: MySQL's default is REPEATABLE READ.
     pub fn settings(&self, backend: DbBackend) -> Vec<String> {
@@ -45,8 +49,7 @@ impl Session {
                 vec![format!(
                     "SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL READ COMMITTED; \
                      SET lock_timeout = '{lock}s'; SET idle_in_transaction_session_timeout = '{idle}s'; \
-                     SET statement_timeout = {statement}; \
-                     SET tcp_keepalives_idle = 30; SET tcp_keepalives_interval = 10; SET tcp_keepalives_count = 3"
+                     SET statement_timeout = {statement}; {KEEPALIVES}"
                 )]
             }
             DbBackend::MySql => {

@@ -91,7 +91,7 @@ async fn answers_while_the_database_is_away(db: &TestDatabase) {
     for answer in [read, list, write, run] {
         assert_eq!(
             answer.error(),
-            "503 unavailable the database cannot be reached; try again"
+            "503 unavailable the database cannot be reached or is too busy; try again"
         );
         assert_eq!(answer.headers["retry-after"], "1");
     }

@@ -230,7 +230,7 @@ impl From<store::Error> for Error {
             }
             _ if error.is_transient() => {
                 tracing::warn!(%error, "a call of the management API found the database away");
-                Self::unavailable("the database cannot be reached; try again")
+                Self::unavailable("the database cannot be reached or is too busy; try again")
             }
             _ => {
                 tracing::error!(%error, "a call of the management API failed");

@@ -1,11 +1,12 @@
 //! The schema: made once, refused when it is newer, asked for when it may not be made.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use carillon_admin::store::Store;
 use carillon_scheduler::ScheduleDraft;
 use futures_util::future::join_all;
-use sea_orm::ConnectionTrait as _;
+use sea_orm::{ConnectionTrait as _, TransactionTrait as _};
 
 use super::ground::{Ground, connect};
 use crate::services::{Kind, TestDatabase};
@@ -29,6 +30,26 @@ databases! {
             // A node that starts later finds nothing to do.
             store.migrate().await.unwrap();
         }
+    }
+
+    // covers: F2
+    async fn a_start_with_nothing_to_migrate_waits_for_no_other_node(db: &TestDatabase) {
+        let store = nodes(db, 1).await.remove(0);
+        store.migrate().await.unwrap();
+        // A node that died while it held the lock of the migration.
+        let raw = connect(db).await;
+        let holder = raw.begin().await.unwrap();
+        let number = i64::from_be_bytes(*b"\0carillo");
+        match db.kind() {
+            Kind::Sqlite => {}
+            Kind::Postgres => drop(holder.execute_unprepared(&format!("SELECT pg_advisory_lock({number})")).await.unwrap()),
+            Kind::Mariadb => {
+                let lock = format!("SELECT GET_LOCK(CONCAT('carillon-', MD5(DATABASE()), '-{number}'), 1)");
+                holder.execute_unprepared(&lock).await.unwrap();
+            }
+        }
+        let start = tokio::time::timeout(Duration::from_secs(30), store.migrate()).await;
+        start.expect("the start waits for the lock").unwrap();
     }
 
     async fn a_newer_database_is_refused(db: &TestDatabase) {
