@@ -9,7 +9,7 @@ use crate::record::{Class, Event, Exit, History, State, What};
 /// What a graceful stop may take.
 const STOP_WITHIN_MS: i64 = 15_000;
 /// How long a starting node may wait for a connection or a statement that the fault has swallowed.
-const NOTICED_WITHIN_MS: i64 = 10_000;
+const NOTICED_WITHIN_MS: i64 = 15_000;
 /// How long caches of the list of executors live.
 const LEAVE_MS: i64 = 1_500;
 

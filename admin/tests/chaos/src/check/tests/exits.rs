@@ -37,7 +37,7 @@ fn a_node_may_end_at_its_start_while_the_database_is_away_and_say_so() {
             history.faults.push(Fault {
                 class: Class::Database,
                 target: target.into(),
-                ..fault(-8_000, to)
+                ..fault(-18_000, to)
             });
         }
     };
@@ -48,7 +48,7 @@ fn a_node_may_end_at_its_start_while_the_database_is_away_and_say_so() {
         ("signal 11", "database", 4_000),
         ("exit 2", "database", 4_000),
         ("exit 1", "a2", 4_000),
-        ("exit 1", "database", -6_000),
+        ("exit 1", "database", -11_000),
     ] {
         assert_flagged(&[Figure::BadExit], at_start(how, target, to));
     }
