@@ -50,6 +50,7 @@ mod scans;
 mod shares;
 mod slow_scan;
 mod spread;
+mod stopping;
 mod tasks;
 mod time_limits;
 mod unknown_commits;
