@@ -108,7 +108,7 @@ impl Ground {
     }
 
     /// Looked into twice, as the first look of a session reads the head of an index too. A small table would be read as a whole.
-    async fn pages(&self, text: &str) -> u64 {
+    pub(super) async fn pages(&self, text: &str) -> u64 {
         let tx = self.raw.begin().await.unwrap();
         tx.execute_unprepared("SET LOCAL enable_seqscan = off")
             .await

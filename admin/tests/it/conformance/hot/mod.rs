@@ -22,5 +22,6 @@ mod quarantine;
 mod schema;
 mod send;
 pub mod settle;
+mod snapshot;
 mod texts;
 mod watch;
