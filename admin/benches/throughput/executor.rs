@@ -7,8 +7,6 @@ use actix_web::{App, HttpResponse, HttpServer, web};
 use carillon_protocol::RunRequest;
 use serde_json::{Value, json};
 
-use crate::node::Node;
-
 /// One request: run, job, due time, and when it arrived, in ms.
 #[derive(Clone, Copy)]
 pub struct Receipt {
@@ -46,27 +44,36 @@ impl Book {
 
 pub struct Executor(Arc<Book>);
 
+/// Where executors register, and with what token.
+pub struct Admin {
+    pub url: String,
+    pub token: String,
+}
+
+/// The node stores a registration with its next round and reads all registrations once a second.
+const REGISTERED: Duration = Duration::from_millis(1500);
+
 impl Executor {
     /// So many addresses that write into one book.
-    pub async fn start(node: &Node, addresses: usize) -> Self {
-        Self::of(node, "bench", addresses, 200).await
+    pub async fn start(admin: &Admin, addresses: usize) -> Self {
+        Self::of(admin, "bench", addresses, 200).await
     }
 
     /// Of the app `failing`: every run fails.
-    pub async fn failing(node: &Node) -> Self {
-        Self::of(node, "failing", 1, 500).await
+    pub async fn failing(admin: &Admin) -> Self {
+        Self::of(admin, "failing", 1, 500).await
     }
 
-    async fn of(node: &Node, app: &str, addresses: usize, code: i32) -> Self {
+    async fn of(admin: &Admin, app: &str, addresses: usize, code: i32) -> Self {
         let book = Book::of(code);
         for _ in 0..addresses {
-            Self::open(node, app, &book);
+            Self::open(admin, app, &book);
         }
-        node.wait_for_executors().await;
+        tokio::time::sleep(REGISTERED).await;
         Self(book)
     }
 
-    fn open(node: &Node, app: &str, book: &Arc<Book>) {
+    fn open(admin: &Admin, app: &str, book: &Arc<Book>) {
         let shared = web::Data::from(book.clone());
         let server = HttpServer::new(move || {
             App::new()
@@ -80,7 +87,7 @@ impl Executor {
         .unwrap();
         let address = format!("http://{}/", server.addrs()[0]);
         tokio::spawn(server.run());
-        live(node, book.clone(), app, &address);
+        live(admin, book.clone(), app, &address);
     }
 
     pub fn now(&self) -> i64 {
@@ -108,7 +115,7 @@ fn now() -> i64 {
 }
 
 /// An address of the app `flood` that takes every request and answers none.
-pub async fn hang(node: &Node) {
+pub async fn hang(admin: &Admin) {
     let listener = tokio::net::TcpListener::bind(("127.0.0.1", 0))
         .await
         .unwrap();
@@ -119,17 +126,17 @@ pub async fn hang(node: &Node) {
             taken.push(stream);
         }
     });
-    live(node, Book::of(200), "flood", &address);
-    node.wait_for_executors().await;
+    live(admin, Book::of(200), "flood", &address);
+    tokio::time::sleep(REGISTERED).await;
 }
 
-fn live(node: &Node, book: Arc<Book>, app: &str, address: &str) {
+fn live(admin: &Admin, book: Arc<Book>, app: &str, address: &str) {
     let registration =
         json!({"registryGroup": "EXECUTOR", "registryKey": app, "registryValue": address});
     tokio::spawn(call_back(
         book,
-        node.url.clone(),
-        node.token.clone(),
+        admin.url.clone(),
+        admin.token.clone(),
         registration,
     ));
 }

@@ -6,9 +6,8 @@
 //!     [--flood 0] [--failing 0] [--shards 8] [--look-ahead 5] [--database-url URL]
 //! ```
 //!
-//! `--every`: seconds between the fires of a job, a part of a minute. `--flood`: so many jobs of another app fire each second
-//! besides, for an executor that never answers. `--failing`: so many runs of another app fail each second besides, from half of
-//! the time on; what the first app feels of them is printed as two lines. Without a URL on SQLite. CPU seconds are those of the admin's process alone; the executor shares the machine.
+//! `--help` explains each option. With `--failing` the report has two lines for the first app: alone, and beside the failures. The
+//! CPU seconds are those of the admin's process alone; the executor shares the machine.
 
 #![expect(
     clippy::unwrap_used,
@@ -16,74 +15,79 @@
 )]
 
 mod executor;
+#[path = "../node/mod.rs"]
 mod node;
 mod report;
 
 use std::time::Duration;
 
-use executor::Executor;
-use node::Node;
+use clap::Parser;
+use serde_json::{Value, json};
 
+use executor::{Admin, Executor};
+use node::{Node, Setup};
+
+#[derive(Parser)]
 struct Options {
+    /// Jobs of the app that is measured
+    #[arg(long, default_value_t = 1000)]
     jobs: usize,
+    /// Seconds between two fires of a job: a divisor of 60
+    #[arg(long, default_value_t = 1)]
     every: u64,
+    /// How long to measure
+    #[arg(long, default_value_t = 60)]
     seconds: u64,
+    #[arg(long, default_value_t = 1)]
     executors: usize,
+    /// Runs per second of a second app whose executor never answers
+    #[arg(long, default_value_t = 0)]
     flood: usize,
+    /// Runs per second of a second app that all fail; they begin after half of the time
+    #[arg(long, default_value_t = 0)]
     failing: usize,
+    #[arg(long, default_value_t = 8)]
     shards: u64,
+    /// In seconds
+    #[arg(long, default_value_t = 5)]
     look_ahead: u64,
+    /// Without it: SQLite in a temporary folder
+    #[arg(long)]
     database_url: Option<String>,
-}
-
-fn options() -> Options {
-    let mut options = Options {
-        jobs: 1000,
-        every: 1,
-        seconds: 60,
-        executors: 1,
-        flood: 0,
-        failing: 0,
-        shards: 8,
-        look_ahead: 5,
-        database_url: None,
-    };
-    let mut given = std::env::args().skip(1).filter(|word| word != "--bench");
-    while let Some(word) = given.next() {
-        let value = given.next();
-        let value = value.unwrap_or_else(|| panic!("{word} wants a value"));
-        let number = || -> u64 { value.parse().unwrap_or_else(|_| panic!("{word}: a number")) };
-        match word.as_str() {
-            "--jobs" => options.jobs = number() as usize,
-            "--every" => options.every = number(),
-            "--seconds" => options.seconds = number(),
-            "--executors" => options.executors = number() as usize,
-            "--flood" => options.flood = number() as usize,
-            "--failing" => options.failing = number() as usize,
-            "--shards" => options.shards = number(),
-            "--look-ahead" => options.look_ahead = number(),
-            "--database-url" => options.database_url = Some(value),
-            other => panic!("{other}: see the head of this file"),
-        }
-    }
-    options
+    /// `cargo bench` adds it
+    #[arg(long, hide = true)]
+    bench: bool,
 }
 
 #[tokio::main(flavor = "multi_thread", worker_threads = 2)]
 async fn main() {
-    let options = options();
+    let options = Options::parse();
     rustls::crypto::ring::default_provider()
         .install_default()
         .unwrap_or(());
-    let node = Node::start(&options).await;
-    let executor = Executor::start(&node, options.executors).await;
-    node.create_jobs("bench", options.jobs, options.every).await;
+    let folder = tempfile::tempdir().unwrap();
+    let arguments = vec![
+        format!("--shards={}", options.shards),
+        format!("--look-ahead={}s", options.look_ahead),
+    ];
+    let setup = Setup::new(folder.path(), options.database_url.as_deref(), arguments);
+    let node = Node::start(&setup).await;
+    let admin = Admin {
+        url: node.url.clone(),
+        token: setup.access_token,
+    };
+    for app in ["bench", "flood", "failing"] {
+        node.call("apps", &json!({"name": app})).await;
+    }
+    let executor = Executor::start(&admin, options.executors).await;
+    node.create_jobs("bench", options.jobs, &every(options.every))
+        .await;
     if options.flood > 0 {
-        executor::hang(&node).await;
-        node.create_jobs("flood", options.flood, 1).await;
+        executor::hang(&admin).await;
+        node.create_jobs("flood", options.flood, &every(1)).await;
     }
     if options.failing > 0 {
-        beside_failures(&node, &executor, &options).await;
+        beside_failures(&node, &admin, &executor, &options).await;
         return node.stop().await;
     }
     // The first seconds belong to the start: connections, caches, five seconds claimed at once.
@@ -98,17 +102,28 @@ async fn main() {
     node.stop().await;
 }
 
+/// A fire at each multiple of `seconds`.
+fn every(seconds: u64) -> Value {
+    match seconds {
+        1 => json!({"kind": "fixed_rate", "seconds": 1}),
+        _ => {
+            json!({"kind": "cron", "expression": format!("0/{seconds} * * * * ?"), "timezone": "UTC"})
+        }
+    }
+}
+
 /// The same app in two times of one run: alone, and beside another of which every run fails.
-async fn beside_failures(node: &Node, executor: &Executor, options: &Options) {
+async fn beside_failures(node: &Node, admin: &Admin, executor: &Executor, options: &Options) {
     let seconds = Duration::from_secs(options.seconds);
     let mut times = vec![];
     for beside in [false, true] {
         let other = match beside {
-            true => Some(Executor::failing(node).await),
+            true => Some(Executor::failing(admin).await),
             false => None,
         };
         if beside {
-            node.create_jobs("failing", options.failing, 1).await;
+            node.create_jobs("failing", options.failing, &every(1))
+                .await;
         }
         tokio::time::sleep(Duration::from_secs(8)).await;
         let from = executor.now();

@@ -1,132 +1,48 @@
-//! What a node costs that has much on record and little to do: the real binary on a database with so many idle jobs and so
-//! many runs.
+//! What a node costs that has many idle jobs and many ended runs in its database, and almost nothing to do: the real binary.
 //!
 //! ```text
 //! cargo bench -p carillon-admin --bench size -- [--jobs 1000000] [--runs 0] [--seconds 60] [--database-url URL]
 //! ```
 //!
-//! Without a URL on SQLite, in a temporary folder (`TMPDIR`); 10,000,000 runs take about 4 GB. Rows are written by SQL, then the
-//! binary is started anew. CPU seconds are those of its process alone. On PostgreSQL the slowest statement is the oldest one
-//! that was seen under way; it is looked for twenty times a second.
+//! The temporary folder is below `TMPDIR`; 10,000,000 runs take about 4 GB. The benchmark writes the rows by SQL and starts the
+//! binary again. The CPU seconds are those of the admin's process alone. On PostgreSQL the benchmark looks at the running
+//! statements twenty times a second and reports the one that has run for the longest time.
 
 #![expect(
     clippy::unwrap_used,
     reason = "a benchmark ends by panicking when the machine is not fit for it"
 )]
 
+#[path = "../node/mod.rs"]
+mod node;
+
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use carillon_scheduler::{Clock as _, SystemClock};
+use clap::Parser;
 use sea_orm::{ConnectionTrait as _, DatabaseConnection, DbBackend, Statement};
 use serde_json::json;
 
+use node::{Node, Setup};
+
+#[derive(Parser)]
 struct Options {
+    /// Idle jobs
+    #[arg(long, default_value_t = 1_000_000)]
     jobs: i64,
+    /// Ended runs
+    #[arg(long, default_value_t = 0)]
     runs: i64,
+    /// How long to measure
+    #[arg(long, default_value_t = 60)]
     seconds: u64,
+    /// Without it: SQLite in a temporary folder
+    #[arg(long)]
     database_url: Option<String>,
-}
-
-fn options() -> Options {
-    let mut options = Options {
-        jobs: 1_000_000,
-        runs: 0,
-        seconds: 60,
-        database_url: None,
-    };
-    let mut given = std::env::args().skip(1).filter(|word| word != "--bench");
-    while let Some(word) = given.next() {
-        let value = given
-            .next()
-            .unwrap_or_else(|| panic!("{word} wants a value"));
-        let number = || -> i64 { value.parse().unwrap_or_else(|_| panic!("{word}: a number")) };
-        match word.as_str() {
-            "--jobs" => options.jobs = number(),
-            "--runs" => options.runs = number(),
-            "--seconds" => options.seconds = number().unsigned_abs(),
-            "--database-url" => options.database_url = Some(value),
-            other => panic!("{other}: see the head of this file"),
-        }
-    }
-    options
-}
-
-const API_TOKEN: &str = "0123456789abcdef0123456789abcdef";
-const ACCESS_TOKEN: &str = "fedcba9876543210fedcba9876543210";
-
-struct Node {
-    process: Child,
-    url: String,
-    ready_after: Duration,
-}
-
-impl Node {
-    async fn start(options: &Options, folder: &Path) -> Self {
-        let listener = std::net::TcpListener::bind(("127.0.0.1", 0)).unwrap();
-        let address = listener.local_addr().unwrap();
-        drop(listener);
-        let mut command = Command::new(env!("CARGO_BIN_EXE_carillon"));
-        command
-            .args(["serve", "--listen", &address.to_string()])
-            .args(["--access-token", ACCESS_TOKEN, "--api-token", API_TOKEN])
-            .arg("--data-dir")
-            .arg(folder)
-            .env("RUST_LOG", "warn")
-            .stdout(Stdio::null());
-        if let Some(url) = &options.database_url {
-            command.args(["--database-url", url]);
-        }
-        let started = Instant::now();
-        let process = command.spawn().unwrap();
-        let url = format!("http://{address}");
-        while reqwest::get(format!("{url}/readyz"))
-            .await
-            .is_ok_and(|answer| answer.status() == 200)
-            .eq(&false)
-        {
-            assert!(started.elapsed() < Duration::from_secs(120), "not ready");
-            tokio::time::sleep(Duration::from_millis(10)).await;
-        }
-        Self {
-            process,
-            url,
-            ready_after: started.elapsed(),
-        }
-    }
-
-    async fn call(&self, path: &str, body: serde_json::Value) {
-        let client = reqwest::Client::new();
-        let call = client
-            .post(format!("{}/api/v1/{path}", self.url))
-            .bearer_auth(API_TOKEN)
-            .json(&body);
-        let answer = call.send().await.unwrap();
-        assert!(
-            answer.status().is_success(),
-            "{path}: {}",
-            answer.text().await.unwrap()
-        );
-    }
-
-    /// CPU seconds so far, and resident memory in MiB.
-    fn usage(&self) -> (f64, f64) {
-        let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.process.id())).unwrap();
-        let fields: Vec<&str> = stat
-            .rsplit(')')
-            .next()
-            .unwrap()
-            .split_whitespace()
-            .collect();
-        let number = |index: usize| fields[index].parse::<f64>().unwrap();
-        ((number(11) + number(12)) / 100.0, number(21) * 4.0 / 1024.0)
-    }
-
-    fn stop(mut self) {
-        self.process.kill().unwrap();
-        self.process.wait().unwrap();
-    }
+    /// `cargo bench` adds it
+    #[arg(long, hide = true)]
+    bench: bool,
 }
 
 /// The numbers from 1 to `count` as a table `n(i)`.
@@ -236,20 +152,17 @@ async fn connect(options: &Options, folder: &Path) -> DatabaseConnection {
 
 #[tokio::main(flavor = "multi_thread", worker_threads = 2)]
 async fn main() {
-    let options = options();
+    let options = Options::parse();
     rustls::crypto::ring::default_provider()
         .install_default()
         .unwrap_or(());
     let folder = tempfile::tempdir().unwrap();
-    let node = Node::start(&options, folder.path()).await;
-    node.call("apps", json!({"name": "bench"})).await;
+    let setup = Setup::new(folder.path(), options.database_url.as_deref(), vec![]);
+    let node = Node::start(&setup).await;
+    node.call("apps", &json!({"name": "bench"})).await;
     let schedule = json!({"kind": "cron", "expression": "0 0 3 1 1 ?", "timezone": "UTC"});
-    node.call(
-        "jobs",
-        json!({"app": "bench", "name": "idle", "handler": "bench", "schedule": schedule}),
-    )
-    .await;
-    node.stop();
+    node.create_jobs("bench", 1, &schedule).await;
+    node.stop().await;
     let db = connect(&options, folder.path()).await;
     let begun = Instant::now();
     fill(&db, &options).await;
@@ -259,7 +172,7 @@ async fn main() {
         db.clone().close().await.unwrap();
     }
 
-    let node = Node::start(&options, folder.path()).await;
+    let node = Node::start(&setup).await;
     println!("ready after a restart  {} ms", node.ready_after.as_millis());
     // Leases of the process before have to end first.
     tokio::time::sleep(Duration::from_secs(30)).await;
@@ -278,14 +191,15 @@ async fn main() {
     println!("jobs / runs            {} / {}", options.jobs, options.runs);
     println!(
         "CPU of a core          {:.2} %",
-        (after.0 - before.0) / seconds * 100.0
+        (after.user + after.system - before.user - before.system) / seconds * 100.0
     );
-    println!("memory                 {:.0} MiB", after.1);
+    println!("memory                 {:.0} MiB", after.resident);
+    node.print_scans().await;
     if slowest.0 > 0.0 {
         println!(
             "slowest statement      {:.0} ms: {:.90}",
             slowest.0, slowest.1
         );
     }
-    node.stop();
+    node.stop().await;
 }

@@ -1,20 +1,41 @@
 //! The real binary as a process of its own, and what the system says it has used.
 
+use std::path::{Path, PathBuf};
 use std::process::Stdio;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
+use carillon_admin::config::random_secret;
 use serde_json::{Value, json};
 use tokio::process::{Child, Command};
 
-use crate::Options;
+/// How a node is started.
+pub struct Setup {
+    pub folder: PathBuf,
+    pub access_token: String,
+    /// None: SQLite in the folder.
+    pub database_url: Option<String>,
+    /// Further arguments of `carillon serve`.
+    pub arguments: Vec<String>,
+}
+
+impl Setup {
+    pub fn new(folder: &Path, database_url: Option<&str>, arguments: Vec<String>) -> Self {
+        Self {
+            folder: folder.to_owned(),
+            access_token: random_secret(),
+            database_url: database_url.map(str::to_owned),
+            arguments,
+        }
+    }
+}
 
 pub struct Node {
     pub url: String,
-    pub token: String,
     api_token: String,
     process: Child,
     client: reqwest::Client,
-    _folder: tempfile::TempDir,
+    /// From the start of the process until `/readyz` answered 200.
+    pub ready_after: Duration,
 }
 
 /// CPU seconds (user, system) and resident memory in MiB.
@@ -25,37 +46,40 @@ pub struct Usage {
 }
 
 impl Node {
-    pub async fn start(options: &Options) -> Self {
-        let folder = tempfile::tempdir().unwrap();
+    pub async fn start(setup: &Setup) -> Self {
         let port = std::net::TcpListener::bind(("127.0.0.1", 0))
             .unwrap()
             .local_addr()
             .unwrap()
             .port();
-        let (token, api_token) = (random(), random());
+        let api_token = random_secret();
         let mut command = Command::new(env!("CARGO_BIN_EXE_carillon"));
         command
             .args(["serve", "--listen", &format!("127.0.0.1:{port}")])
-            .args(["--access-token", &token, "--api-token", &api_token])
+            .args([
+                "--access-token",
+                &setup.access_token,
+                "--api-token",
+                &api_token,
+            ])
             .arg("--data-dir")
-            .arg(folder.path())
-            .arg(format!("--shards={}", options.shards))
-            .arg(format!("--look-ahead={}s", options.look_ahead))
+            .arg(&setup.folder)
+            .args(&setup.arguments)
             .env("RUST_LOG", "error")
             .stdout(Stdio::null())
             .kill_on_drop(true);
-        if let Some(url) = &options.database_url {
+        if let Some(url) = &setup.database_url {
             command.args(["--database-url", url]);
         }
-        let process = command.spawn().unwrap();
         let client = reqwest::Client::builder().no_proxy().build().unwrap();
-        let node = Self {
+        let started = Instant::now();
+        let process = command.spawn().unwrap();
+        let mut node = Self {
             url: format!("http://127.0.0.1:{port}"),
-            token,
             api_token,
             process,
             client,
-            _folder: folder,
+            ready_after: Duration::ZERO,
         };
         node.wait_for("it is ready", async || {
             node.client
@@ -65,15 +89,8 @@ impl Node {
                 .is_ok_and(|a| a.status() == 200)
         })
         .await;
-        for app in ["bench", "flood", "failing"] {
-            node.call("apps", &json!({"name": app})).await;
-        }
+        node.ready_after = started.elapsed();
         node
-    }
-
-    /// Registered within the first round of a heartbeat; the pause covers the copy in memory.
-    pub async fn wait_for_executors(&self) {
-        tokio::time::sleep(Duration::from_millis(1500)).await;
     }
 
     async fn metrics(&self) -> String {
@@ -99,14 +116,8 @@ impl Node {
         println!("rounds of scans        {all}, none longer than {longest} s");
     }
 
-    /// Jobs that fire together, each so many seconds.
-    pub async fn create_jobs(&self, app: &str, count: usize, every: u64) {
-        let schedule = match every {
-            1 => json!({"kind": "fixed_rate", "seconds": 1}),
-            _ => {
-                json!({"kind": "cron", "expression": format!("0/{every} * * * * ?"), "timezone": "UTC"})
-            }
-        };
+    /// Jobs with the same schedule.
+    pub async fn create_jobs(&self, app: &str, count: usize, schedule: &Value) {
         for first in (0..count).step_by(1000) {
             let job = |n: usize| json!({"app": app, "name": format!("job {n}"), "handler": "bench", "schedule": schedule});
             let jobs: Vec<Value> = (first..count.min(first + 1000)).map(job).collect();
@@ -114,7 +125,7 @@ impl Node {
         }
     }
 
-    async fn call(&self, path: &str, body: &Value) {
+    pub async fn call(&self, path: &str, body: &Value) {
         let call = self
             .client
             .post(format!("{}/api/v1/{path}", self.url))
@@ -129,13 +140,11 @@ impl Node {
     }
 
     async fn wait_for(&self, what: &str, condition: impl AsyncFn() -> bool) {
-        for _ in 0..200 {
-            if condition().await {
-                return;
-            }
-            tokio::time::sleep(Duration::from_millis(50)).await;
+        let until = Instant::now() + Duration::from_secs(120);
+        while !condition().await {
+            assert!(Instant::now() < until, "waited for 120 s: {what}");
+            tokio::time::sleep(Duration::from_millis(10)).await;
         }
-        panic!("in vain: {what}");
     }
 
     pub fn usage(&self) -> Usage {
@@ -159,8 +168,4 @@ impl Node {
     pub async fn stop(mut self) {
         self.process.kill().await.unwrap();
     }
-}
-
-fn random() -> String {
-    format!("{:032x}", rand::random::<u128>())
 }
