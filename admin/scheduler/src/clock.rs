@@ -1,8 +1,8 @@
 //! The only place that reads the system's time.
 //!
-//! Everything else is given its `now`. [`SystemClock`] carries the time that it is told on the monotonic clock: the
-//! database's, so all nodes of one database agree, whatever their hosts think. A database without a clock (SQLite) has
-//! one node, and that is told what its machine's own clock says.
+//! All other code receives `now` as an argument. [`SystemClock`] starts from the last observed time and advances with the
+//! monotonic clock. The engine passes it the database's time, so all nodes of one database agree even if their hosts' clocks
+//! differ. SQLite has no clock of its own: its only node passes the time of the machine's clock.
 
 mod followed;
 mod manual;
@@ -25,13 +25,13 @@ pub trait Clock: Send + Sync {
     /// Time since a fixed start; never goes back. Leases are trusted by it.
     fn monotonic(&self) -> Duration;
 
-    /// Tells the clock what the database's clock said. A clock that follows nobody ignores it.
+    /// Takes an observation of the database's clock. A clock that follows no other ignores it.
     fn observe(&self, _sample: Sample) -> Observed {
         Observed::Slewed { by: 0 }
     }
 
-    /// What this machine's own clock says, UTC epoch ms. It decides nothing where the database has a clock: it only
-    /// bears witness when that one jumps. None: there is no other clock than [`Clock::now`].
+    /// The time of this machine's own clock, UTC epoch ms. Where the database has a clock, it only confirms or contradicts a
+    /// jump of that clock. None: there is no other clock than [`Clock::now`].
     fn wall(&self) -> Option<Millis> {
         None
     }
@@ -104,7 +104,7 @@ impl<C: Clock + ?Sized> Clock for Arc<C> {
 /// What an observation did to the clock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Observed {
-    /// Moved by so many ms, at most 50 either way (the first observation: by whatever it takes).
+    /// Moved by at most 50 ms either way; the first observation moves it by any distance.
     Slewed {
         /// Milliseconds; positive is forward.
         by: i64,

@@ -37,8 +37,8 @@ impl ManualClock {
         }
     }
 
-    /// As [`ManualClock::new`], but what it is told of another clock counts, as with a
-    /// [`SystemClock`](crate::SystemClock).
+    /// As [`ManualClock::new`], but it takes observations of another clock, as
+    /// [`SystemClock`](crate::SystemClock) does.
     pub const fn following(start: Millis) -> Self {
         Self {
             follows: true,
