@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+mod addition;
 mod dialect;
 mod m0001_first;
 mod m0002_rules;

@@ -2,7 +2,7 @@
 
 use sea_orm_migration::prelude::*;
 
-use crate::dialect::write;
+use crate::addition;
 
 #[derive(DeriveMigrationName)]
 pub struct Migration;
@@ -21,8 +21,8 @@ const COLUMNS: &[(&str, &str, &str)] = &[
     ("alarm", "closed_at", "BIGINT"),
 ];
 const INDEXES: &[(&str, &str, &str)] = &[
-    ("alarm", "alarm_open", "open_at"),
-    ("alarm", "alarm_run", "run_id"),
+    ("alarm", "alarm_open", "(open_at)"),
+    ("alarm", "alarm_run", "(run_id)"),
 ];
 
 #[async_trait::async_trait]
@@ -31,22 +31,8 @@ impl MigrationTrait for Migration {
         Some(true)
     }
 
-    /// MySQL ends a transaction with each change of a table: what is there already was made by a step that was cut off.
     async fn up(&self, manager: &SchemaManager) -> Result<(), DbErr> {
-        let db = manager.get_connection();
-        for (table, column, what) in COLUMNS {
-            if !manager.has_column(table, column).await? {
-                let text = format!("ALTER TABLE {table} ADD COLUMN {column} {what}");
-                db.execute_unprepared(&write(&text, db.get_database_backend()))
-                    .await?;
-            }
-        }
-        for (table, index, column) in INDEXES {
-            if !manager.has_index(table, index).await? {
-                db.execute_unprepared(&format!("CREATE INDEX {index} ON {table} ({column})"))
-                    .await?;
-            }
-        }
-        Ok(())
+        addition::columns(manager, COLUMNS).await?;
+        addition::indexes(manager, INDEXES).await
     }
 }

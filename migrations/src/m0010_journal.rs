@@ -2,7 +2,7 @@
 
 use sea_orm_migration::prelude::*;
 
-use crate::dialect::write;
+use crate::addition;
 
 #[derive(DeriveMigrationName)]
 pub struct Migration;
@@ -22,16 +22,7 @@ impl MigrationTrait for Migration {
         Some(true)
     }
 
-    /// MySQL ends a transaction with each change of a table: what is there already was made by a step that was cut off.
     async fn up(&self, manager: &SchemaManager) -> Result<(), DbErr> {
-        let db = manager.get_connection();
-        for (table, column, what) in COLUMNS {
-            if !manager.has_column(table, column).await? {
-                let text = format!("ALTER TABLE {table} ADD COLUMN {column} {what}");
-                db.execute_unprepared(&write(&text, db.get_database_backend()))
-                    .await?;
-            }
-        }
-        Ok(())
+        addition::columns(manager, COLUMNS).await
     }
 }
