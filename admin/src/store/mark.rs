@@ -6,7 +6,6 @@ use std::collections::HashSet;
 use carillon_scheduler::Millis;
 use sea_orm::Value;
 
-use super::adopt::Waiting;
 use super::dialect::{self, Text};
 use super::{Result, Store};
 use crate::failpoint;
@@ -143,62 +142,6 @@ impl Store {
             .await?
             .rows_affected()
             == 1)
-    }
-
-    /// Fixes the executors of a broadcast: part 0 is bound to the first address, a part is added for each other one.
-    /// Empty: the run is no longer ours to expand.
-    pub async fn expand(
-        &self,
-        run: &Waiting,
-        addresses: &[String],
-        node: &str,
-    ) -> Result<Vec<Waiting>> {
-        let Some((first, others)) = addresses.split_first() else {
-            return Ok(vec![]);
-        };
-        let ids = self.take_ids(&super::ids::RUN, others.len()).await?;
-        let parts = addresses.len() as i32;
-        let tx = self.begin().await?;
-        // An edit that cancels what waits of this job would not see parts that are added beside it.
-        self.lock_jobs_of(&tx, &[run.run_id]).await?;
-        let text = "UPDATE run SET parts = ?, address = ? WHERE id = ? AND state = 0 AND epoch = ? AND address IS NULL";
-        let values = vec![
-            parts.into(),
-            first.as_str().into(),
-            run.run_id.into(),
-            run.epoch.into(),
-        ];
-        if self.execute(&tx, text, values).await?.rows_affected() == 0 {
-            return Ok(vec![]);
-        }
-        let text = "INSERT INTO run (id, job_id, app_id, shard, cause, fire_no, part, parts, attempt, scheduled_at, due_at, state, epoch, owner, sends, address, chained, parent) \
-                    SELECT ?, job_id, app_id, shard, cause, fire_no, ?, ?, attempt, scheduled_at, due_at, 0, epoch, ?, 0, ?, chained, parent FROM run WHERE id = ?";
-        for (part, (id, address)) in (1i32..).zip(ids.iter().zip(others)) {
-            let values = vec![
-                (*id).into(),
-                part.into(),
-                parts.into(),
-                node.into(),
-                address.as_str().into(),
-                run.run_id.into(),
-            ];
-            self.execute(&tx, text, values).await?;
-            let text = "INSERT INTO run_input (run_id, params, address) SELECT ?, params, NULL FROM run_input WHERE run_id = ?";
-            self.execute(&tx, text, vec![(*id).into(), run.run_id.into()])
-                .await?;
-        }
-        tx.commit().await?;
-        let all_ids = std::iter::once(run.run_id).chain(ids);
-        Ok((0i32..)
-            .zip(all_ids.zip(addresses))
-            .map(|(part, (run_id, address))| Waiting {
-                run_id,
-                part,
-                parts,
-                bound_to: Some(address.clone()),
-                ..run.clone()
-            })
-            .collect())
     }
 }
 

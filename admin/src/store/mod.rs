@@ -53,6 +53,7 @@ pub mod claim;
 pub mod definition;
 pub mod executor;
 mod executor_setting;
+mod expand;
 pub mod fire;
 pub mod give_back;
 pub mod in_doubt;

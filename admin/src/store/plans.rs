@@ -3,8 +3,8 @@
 use sea_orm::DbBackend;
 
 use super::{
-    adopt, astray, attend, audit_gap, backfill, check, choice, claim, definition, give_back,
-    in_doubt, mark, pending, prune, prune_rest, run_lock, settle, watch,
+    adopt, astray, attend, audit_gap, backfill, check, choice, claim, definition, expand,
+    give_back, in_doubt, mark, pending, prune, prune_rest, run_lock, settle, watch,
 };
 
 /// Name and text, parameters as `?`.
@@ -20,6 +20,7 @@ pub fn texts(backend: DbBackend) -> Vec<(&'static str, &'static str)> {
         ("adopt", of(adopt::ADOPT)),
         ("waiting", adopt::WAITING),
         ("mark", of(mark::MARK)),
+        ("add_parts", of(expand::ADD_PARTS)),
         ("outdated", of(definition::OUTDATED)),
         ("unmark", of(give_back::UNMARK)),
         ("cancel", of(attend::CANCEL)),

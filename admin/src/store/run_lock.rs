@@ -83,16 +83,6 @@ pub(super) struct LockedJobs {
 }
 
 impl Store {
-    /// The jobs of these runs, locked before the runs; waits for other sessions.
-    pub(super) async fn lock_jobs_of(&self, tx: &Transaction, run_ids: &[i64]) -> Result<()> {
-        let jobs: BTreeSet<i64> = self.jobs_of(tx, run_ids).await?.into_values().collect();
-        let jobs: Vec<i64> = jobs.into_iter().collect();
-        let (_, value) = dialect::id_list(self.backend, &jobs);
-        self.all(tx, LOCK_JOBS.of(self.backend), vec![value])
-            .await?;
-        Ok(())
-    }
-
     /// The jobs of these runs.
     pub(super) async fn jobs_of(
         &self,

@@ -45,6 +45,7 @@ mod recorder;
 mod results;
 mod retries;
 mod revisions;
+mod round_trips;
 mod routes;
 mod scans;
 mod shares;

@@ -156,6 +156,7 @@ pub(super) fn values(name: &str, kind: Kind) -> Vec<String> {
             &["1", "1", "'a'"],
             list(&["5", "1", "x", "y", "7", "0", "1", "1", "z"]),
         ),
+        "add_parts" => [plain(&["'a'"]), list(&["900000", "1", "x"]), plain(&["5"])].concat(),
         "outdated" => list(&["5", "1"]),
         "unmark" => list(&["5", "1", "1"]),
         "cancel" => led_by(&["'operator'", "1"], ids()),
@@ -198,6 +199,11 @@ fn expected(name: &str) -> [&'static str; 3] {
             "job_clock USING PRIMARY KEY (shard=? AND next_fire_at=? AND job_id=?)",
             "Index Scan using job_clock_pkey",
             "job_clock eq_ref PRIMARY",
+        ],
+        "add_parts" => [
+            "SEARCH run USING INTEGER PRIMARY KEY",
+            "Index Scan using run_pkey",
+            "run const PRIMARY",
         ],
         "record" => [
             "SEARCH j USING INTEGER PRIMARY KEY",

@@ -1,0 +1,76 @@
+//! How often the engine waits for its database: never more often because a batch has more in it. Results have the like in
+//! `results`.
+
+use carillon_admin::runtime::Service as _;
+use carillon_admin::store::Job;
+use carillon_scheduler::{RouteStrategy, RunState};
+
+use super::node::{Node, until};
+use super::unknown_commits::on_a_wire;
+use crate::services::{Kind, TestDatabase, on};
+
+use RunState::Claimed;
+
+/// The statements of a kind are prepared by the first use of each connection.
+const PREPARED: usize = 8;
+
+/// Asks both databases for the cost of 3 and of 30.
+async fn costs_no_more(kind: Kind, trips: impl AsyncFn(&TestDatabase, usize) -> usize) {
+    let databases = [TestDatabase::new(kind).await, TestDatabase::new(kind).await];
+    let few = trips(&databases[0], 3).await;
+    let many = trips(&databases[1], 30).await;
+    assert!(
+        many <= few + PREPARED,
+        "{few} round trips for 3, {many} for 30"
+    );
+}
+
+fn on_each_server(trips: impl AsyncFn(&TestDatabase, usize) -> usize + Copy) {
+    for kind in [Kind::Postgres, Kind::Mariadb] {
+        on(kind, async |_| costs_no_more(kind, trips).await);
+    }
+}
+
+/// What was fired becomes known to the ring.
+async fn scan(node: &Node) {
+    for scan in node.services.scans.all() {
+        scan.step().await;
+    }
+}
+
+async fn fire_all(node: &Node, jobs: &[Job]) -> Vec<i64> {
+    let mut runs = vec![];
+    for job in jobs {
+        runs.push(node.fire(job).await);
+    }
+    scan(node).await;
+    runs
+}
+
+// covers: F7
+#[test]
+fn a_broadcast_to_many_executors_costs_no_more_round_trips_than_one_to_few() {
+    on_each_server(async |db, executors| {
+        let (node, wire) = on_a_wire(db).await;
+        for port in 0..executors {
+            let address = format!("http://127.0.0.1:{}/", 2_000 + port);
+            node.register_address(&address, None).await;
+        }
+        let job = node
+            .job(|draft| draft.route = RouteStrategy::Broadcast)
+            .await;
+        node.services.shards.step().await;
+        fire_all(&node, std::slice::from_ref(&job)).await;
+        // Ids come from a block, which is filled now and then.
+        node.store
+            .take_ids(&carillon_admin::store::ids::RUN, 1_000)
+            .await
+            .unwrap();
+        let before = wire.round_trips();
+        node.services.tick.step().await;
+        until("it is expanded", async || !node.pipeline.is_expanding()).await;
+        let trips = wire.round_trips() - before;
+        assert_eq!(node.states(&job).await, vec![Claimed; executors]);
+        trips
+    });
+}
