@@ -1,11 +1,15 @@
 //! What a job's fires have to know of each other.
 
+use std::collections::{BTreeSet, HashSet};
+
 use carillon_scheduler::{Cause, Millis, RunState};
 use sea_orm::{DbBackend, QueryResult, Value};
 
+use super::attend::{CANCEL, cancel_values};
 use super::dialect::Text;
 use super::row::Columns;
-use super::{Result, Store, dialect};
+use super::run_lock::Held;
+use super::{Result, Store, Transaction, dialect};
 
 /// An open run of a job.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,6 +23,24 @@ pub struct Other {
     pub kill_asked: bool,
     /// Its row says that it waits for an earlier fire.
     pub waits: bool,
+}
+
+/// What is to be written of runs that are still `claimed`, of any number of jobs.
+#[derive(Clone, Debug, Default)]
+pub struct Verdicts {
+    pub cancel: Vec<i64>,
+    /// They wait for an earlier fire.
+    pub wait: Vec<i64>,
+    /// They have waited, and go now.
+    pub resume: Vec<i64>,
+}
+
+/// What came of it.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Written {
+    pub cancelled: u64,
+    /// Another session holds their rows: nothing has changed there yet.
+    pub held_up: HashSet<i64>,
 }
 
 /// One statement for all of them, by their keys.
@@ -43,27 +65,82 @@ impl Store {
         rows.iter().map(read).collect()
     }
 
+    /// As many statements for a thousand jobs as for one. A row that another session holds is left out: it delays neither
+    /// the other jobs nor the tick.
+    pub async fn write_overlaps(&self, verdicts: &Verdicts, now: Millis) -> Result<Written> {
+        if verdicts.is_empty() {
+            return Ok(Written::default());
+        }
+        let mut tries = 0;
+        let (written, chains) = loop {
+            match self.try_write_overlaps(verdicts, now).await {
+                Err(error) if error.is_lock_conflict() && tries < 3 => tries += 1,
+                other => break other?,
+            }
+        };
+        for job_id in chains {
+            // The runs have ended all the same; the audit of fixed delays finds a chain that is left broken.
+            if let Err(error) = self.mend_chain(job_id, now).await {
+                tracing::warn!(%error, job.id = job_id, "a fixed delay could not go on yet");
+            }
+        }
+        Ok(written)
+    }
+
+    /// Answers the jobs too whose next instant is counted from the end of a run that was cancelled.
+    async fn try_write_overlaps(
+        &self,
+        verdicts: &Verdicts,
+        now: Millis,
+    ) -> Result<(Written, BTreeSet<i64>)> {
+        let tx = self.begin().await?;
+        let locked = self.lock_runs(&tx, &verdicts.all(), Held::Pass).await?;
+        let free = |ids: &[i64]| -> Vec<i64> {
+            let free = ids.iter().filter(|id| !locked.held_up.contains(id));
+            free.copied().collect()
+        };
+        let (cancel, mut cancelled) = (free(&verdicts.cancel), 0);
+        if !cancel.is_empty() {
+            let values = cancel_values(self.backend, &cancel, "overlap", now);
+            let done = self.execute(&tx, CANCEL.of(self.backend), values).await?;
+            cancelled = done.rows_affected();
+        }
+        self.note_overlap(&tx, &free(&verdicts.wait), true).await?;
+        self.note_overlap(&tx, &free(&verdicts.resume), false)
+            .await?;
+        tx.commit().await?;
+        let ended = cancel.iter().filter_map(|id| locked.by_id.get(id));
+        let chains = ended
+            .filter(|run| run.chained && run.state == RunState::Claimed)
+            .map(|run| run.job_id)
+            .collect();
+        let held_up = locked.held_up;
+        Ok((Written { cancelled, held_up }, chains))
+    }
+
     /// Says in the rows of runs that are still `claimed` that they wait for an earlier fire, or no longer.
-    pub async fn note_overlap(&self, run_ids: &[i64], waits: bool) -> Result<()> {
+    async fn note_overlap(&self, tx: &Transaction, run_ids: &[i64], waits: bool) -> Result<()> {
         if run_ids.is_empty() {
             return Ok(());
         }
-        let mut run_ids = run_ids.to_vec();
-        run_ids.sort_unstable();
-        let (_, list) = dialect::id_list(self.backend, &run_ids);
+        let (_, list) = dialect::id_list(self.backend, run_ids);
         let reason = Value::from(waits.then_some("overlap"));
         let values = match self.backend {
             DbBackend::MySql => vec![list, reason],
             _ => vec![reason, list],
         };
-        let mut tries = 0;
-        loop {
-            let text = NOTE.of(self.backend);
-            match self.execute(&self.write, text, values.clone()).await {
-                Err(error) if error.is_lock_conflict() && tries < 3 => tries += 1,
-                other => return other.map(|_| ()),
-            }
-        }
+        self.execute(tx, NOTE.of(self.backend), values).await?;
+        Ok(())
+    }
+}
+
+impl Verdicts {
+    fn all(&self) -> Vec<i64> {
+        [&self.cancel[..], &self.wait, &self.resume].concat()
+    }
+
+    fn is_empty(&self) -> bool {
+        self.all().is_empty()
     }
 }
 

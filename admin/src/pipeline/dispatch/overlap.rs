@@ -13,7 +13,7 @@ use crate::pipeline::overlaps::{FireNo, POLL};
 use crate::pipeline::settings::ms;
 use crate::store;
 use crate::store::adopt::Waiting;
-use crate::store::overlap::Other;
+use crate::store::overlap::{Other, Verdicts};
 
 /// Runs that need not look at others of their job, and those that do.
 pub fn split(pipeline: &Pipeline, jobs: &ById, due: Vec<Waiting>) -> (Vec<Waiting>, Vec<Waiting>) {
@@ -24,13 +24,13 @@ pub fn split(pipeline: &Pipeline, jobs: &ById, due: Vec<Waiting>) -> (Vec<Waitin
 
 /// Those of the runs that may go now. The others wait in their rows, or are cancelled.
 pub async fn admit(pipeline: &Arc<Pipeline>, jobs: &ById, guarded: Vec<Waiting>) -> Vec<Waiting> {
-    let mut go = vec![];
     let mut by_job: HashMap<i64, Vec<Waiting>> = HashMap::new();
     for run in guarded {
         by_job.entry(run.job_id).or_default().push(run);
     }
+    let mut decided = Decided::default();
     if by_job.is_empty() {
-        return go;
+        return decided.go;
     }
     match surroundings(pipeline, &by_job).await {
         Ok(mut others) => {
@@ -40,7 +40,7 @@ pub async fn admit(pipeline: &Arc<Pipeline>, jobs: &ById, guarded: Vec<Waiting>)
                     continue;
                 };
                 let others = others.remove(&job_id).unwrap_or_default();
-                go.extend(of_job(pipeline, job, due, &others).await);
+                of_job(pipeline, job, due, &others, &mut decided);
             }
         }
         Err(error) => {
@@ -51,7 +51,41 @@ pub async fn admit(pipeline: &Arc<Pipeline>, jobs: &ById, guarded: Vec<Waiting>)
                 .for_each(|run| super::wait(pipeline, run));
         }
     }
-    go
+    decided.write(pipeline).await
+}
+
+/// What was decided of the runs of a batch. It is written for all their jobs at once.
+#[derive(Default)]
+struct Decided {
+    go: Vec<Waiting>,
+    cancel: Vec<Waiting>,
+    /// Runs that are open, and whose end is to be asked for.
+    stop: Vec<i64>,
+    verdicts: Verdicts,
+}
+
+impl Decided {
+    async fn write(mut self, pipeline: &Arc<Pipeline>) -> Vec<Waiting> {
+        self.verdicts.cancel = self.cancel.iter().map(|run| run.run_id).collect();
+        let now = pipeline.clock.now();
+        match pipeline.store.write_overlaps(&self.verdicts, now).await {
+            Ok(written) => {
+                let state = RunState::Cancelled.as_str();
+                let settled = pipeline.metrics.settled.with_label_values(&[state]);
+                settled.inc_by(written.cancelled);
+                self.cancel
+                    .retain(|run| written.held_up.contains(&run.run_id));
+            }
+            Err(error) => {
+                tracing::warn!(%error, runs = self.cancel.len(), "runs that overlap could not be cancelled, nor noted as waiting, yet");
+            }
+        }
+        for run in self.cancel {
+            super::wait(pipeline, run);
+        }
+        stop(pipeline, self.stop);
+        self.go
+    }
 }
 
 fn rule_of(job: Option<&Arc<Job>>) -> Overlap {
@@ -77,12 +111,13 @@ async fn surroundings(
     Ok(found)
 }
 
-async fn of_job(
-    pipeline: &Arc<Pipeline>,
+fn of_job(
+    pipeline: &Pipeline,
     job: &Job,
     due: Vec<Waiting>,
     others: &[Other],
-) -> Vec<Waiting> {
+    decided: &mut Decided,
+) {
     let rule = job
         .rules
         .as_ref()
@@ -104,7 +139,7 @@ async fn of_job(
         .map(|other| (other.cause, other.fire_no))
         .chain(going)
         .collect();
-    let (mut go, runs): (Vec<_>, Vec<_>) = runs
+    let (go, runs): (Vec<_>, Vec<_>) = runs
         .into_iter()
         .partition(|run| open.contains(&(run.cause, run.fire_no)));
     let fires = fires_of(runs);
@@ -118,16 +153,30 @@ async fn of_job(
             .flat_map(|&place| fires[place].clone())
             .collect()
     };
-    cancel(pipeline, &pick(&decision.cancel)).await;
+    decided.go.extend(go);
+    decided.cancel.extend(pick(&decision.cancel));
     if decision.stop_open {
-        stop(pipeline, others);
+        let running = others
+            .iter()
+            .filter(|other| other.state == RunState::Running && !other.kill_asked);
+        decided.stop.extend(running.map(|other| other.run_id));
     }
-    keep(pipeline, job.stored.job_id, pick(&decision.wait), others).await;
+    let wait = pick(&decision.wait);
+    let new = wait.iter().filter(|run| !is_noted(others, run));
+    decided.verdicts.wait.extend(new.map(|run| run.run_id));
+    keep(pipeline, job.stored.job_id, wait, others);
     let chosen = pick(&decision.go);
     pipeline.overlaps.goes(&chosen, pipeline.clock.monotonic());
-    resume(pipeline, &chosen, others).await;
-    go.extend(chosen);
-    go
+    let waited = chosen.iter().filter(|run| is_noted(others, run));
+    decided.verdicts.resume.extend(waited.map(|run| run.run_id));
+    decided.go.extend(chosen);
+}
+
+/// Its row says that it waits.
+fn is_noted(others: &[Other], run: &Waiting) -> bool {
+    others
+        .iter()
+        .any(|other| other.run_id == run.run_id && other.waits)
 }
 
 /// The runs of each fire, earliest fire first.
@@ -159,38 +208,9 @@ fn is_one_ahead(pipeline: &Pipeline, fires: &[Vec<Waiting>], others: &[Other]) -
     })
 }
 
-async fn cancel(pipeline: &Pipeline, runs: &[Waiting]) {
-    if runs.is_empty() {
-        return;
-    }
-    let ids: Vec<i64> = runs.iter().map(|run| run.run_id).collect();
-    match pipeline
-        .store
-        .cancel(&ids, "overlap", pipeline.clock.now())
-        .await
-    {
-        Ok(count) => {
-            let state = RunState::Cancelled.as_str();
-            pipeline
-                .metrics
-                .settled
-                .with_label_values(&[state])
-                .inc_by(count);
-        }
-        Err(error) => {
-            tracing::warn!(%error, runs = ids.len(), "runs that overlap could not be cancelled yet");
-            runs.iter()
-                .for_each(|run| super::wait(pipeline, run.clone()));
-        }
-    }
-}
-
 /// Asks for the end of what is open, beside everything else.
-fn stop(pipeline: &Arc<Pipeline>, others: &[Other]) {
-    let running = others
-        .iter()
-        .filter(|other| other.state == RunState::Running && !other.kill_asked);
-    for run_id in running.map(|other| other.run_id) {
+fn stop(pipeline: &Arc<Pipeline>, running: Vec<i64>) {
+    for run_id in running {
         let asking = pipeline.clone();
         pipeline.sends.spawn(async move {
             if let Err(error) = asking.kill(run_id).await {
@@ -200,43 +220,15 @@ fn stop(pipeline: &Arc<Pipeline>, others: &[Other]) {
     }
 }
 
-/// These wait, with the reason in their rows; the first of them is looked at again soon.
-async fn keep(pipeline: &Pipeline, job_id: i64, runs: Vec<Waiting>, others: &[Other]) {
+/// These wait; the first of them is looked at again soon.
+fn keep(pipeline: &Pipeline, job_id: i64, runs: Vec<Waiting>, others: &[Other]) {
     let Some(first) = runs.first().cloned() else {
         return;
     };
-    let new: Vec<i64> = runs
-        .iter()
-        .map(|run| run.run_id)
-        .filter(|id| {
-            !others
-                .iter()
-                .any(|other| other.run_id == *id && other.waits)
-        })
-        .collect();
-    if let Err(error) = pipeline.store.note_overlap(&new, true).await {
-        tracing::warn!(%error, "why runs wait could not be written");
-    }
     let blockers = others
         .iter()
         .filter(|other| other.state != RunState::Claimed)
         .map(|other| other.run_id);
     pipeline.overlaps.keep(job_id, runs, blockers);
     pipeline.put_in_ring(first, pipeline.clock.now() + ms(POLL));
-}
-
-/// They have waited, and go now.
-async fn resume(pipeline: &Pipeline, runs: &[Waiting], others: &[Other]) {
-    let waited: Vec<i64> = runs
-        .iter()
-        .map(|run| run.run_id)
-        .filter(|id| {
-            others
-                .iter()
-                .any(|other| other.run_id == *id && other.waits)
-        })
-        .collect();
-    if let Err(error) = pipeline.store.note_overlap(&waited, false).await {
-        tracing::warn!(%error, "that runs wait no longer could not be written");
-    }
 }

@@ -3,13 +3,15 @@
 
 use carillon_admin::runtime::Service as _;
 use carillon_admin::store::Job;
-use carillon_scheduler::{RouteStrategy, RunState};
+use carillon_scheduler::{Overlap, RouteStrategy, RunState};
 
+use super::cutting::Wire;
 use super::node::{Node, until};
+use super::recorder::Recorder;
 use super::unknown_commits::on_a_wire;
 use crate::services::{Kind, TestDatabase, on};
 
-use RunState::Claimed;
+use RunState::{Cancelled, Claimed, Running, Sending, Succeeded};
 
 /// The statements of a kind are prepared by the first use of each connection.
 const PREPARED: usize = 8;
@@ -38,6 +40,12 @@ async fn scan(node: &Node) {
     }
 }
 
+async fn of_one_tick(node: &Node, wire: &Wire) -> usize {
+    let before = wire.round_trips();
+    node.services.tick.step().await;
+    wire.round_trips() - before
+}
+
 async fn fire_all(node: &Node, jobs: &[Job]) -> Vec<i64> {
     let mut runs = vec![];
     for job in jobs {
@@ -45,6 +53,14 @@ async fn fire_all(node: &Node, jobs: &[Job]) -> Vec<i64> {
     }
     scan(node).await;
     runs
+}
+
+async fn states(node: &Node, jobs: &[Job]) -> Vec<Vec<RunState>> {
+    let mut states = vec![];
+    for job in jobs {
+        states.push(node.states(job).await);
+    }
+    states
 }
 
 // covers: F7
@@ -72,5 +88,64 @@ fn a_broadcast_to_many_executors_costs_no_more_round_trips_than_one_to_few() {
         let trips = wire.round_trips() - before;
         assert_eq!(node.states(&job).await, vec![Claimed; executors]);
         trips
+    });
+}
+
+/// A node and jobs of this rule, each with a run that runs.
+async fn running(
+    db: &TestDatabase,
+    rule: Overlap,
+    jobs: usize,
+) -> (Node, Wire, Recorder, Vec<Job>) {
+    let (node, wire) = on_a_wire(db).await;
+    let executor = Recorder::start().await;
+    node.register(&executor).await;
+    node.services.shards.step().await;
+    let jobs = node.herd(jobs, |draft| draft.overlap = rule).await;
+    fire_all(&node, &jobs).await;
+    node.round().await;
+    assert_eq!(states(&node, &jobs).await, vec![[Running]; jobs.len()]);
+    (node, wire, executor, jobs)
+}
+
+// covers: F7
+#[test]
+fn runs_of_many_jobs_that_overlap_are_cancelled_by_as_many_round_trips_as_of_few() {
+    on_each_server(async |db, count| {
+        let (node, wire, _executor, jobs) = running(db, Overlap::Skip, count).await;
+        fire_all(&node, &jobs).await;
+        let trips = of_one_tick(&node, &wire).await;
+        assert_eq!(
+            states(&node, &jobs).await,
+            vec![[Running, Cancelled]; count]
+        );
+        trips
+    });
+}
+
+// covers: F7
+#[test]
+fn runs_of_many_jobs_wait_and_go_on_by_as_many_round_trips_as_of_few() {
+    on_each_server(async |db, count| {
+        let (node, wire, _executor, jobs) = running(db, Overlap::Wait, count).await;
+        fire_all(&node, &jobs).await;
+        let wait = of_one_tick(&node, &wire).await;
+        let mut results = vec![];
+        for job in &jobs {
+            let runs = node.runs(job).await;
+            assert_eq!(
+                (runs[1].state, runs[1].reason.as_deref()),
+                (Claimed, Some("overlap"))
+            );
+            results.push((runs[0].id, 200, ""));
+        }
+        node.callback(&results).await;
+        let go = of_one_tick(&node, &wire).await;
+        for job in &jobs {
+            let runs = node.runs(job).await;
+            assert_eq!((runs[0].state, runs[1].state), (Succeeded, Sending));
+            assert_eq!(runs[1].reason, None, "it waits no longer");
+        }
+        wait + go
     });
 }

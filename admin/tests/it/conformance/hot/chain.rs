@@ -1,8 +1,10 @@
 //! Fixed delays, whose cursor hangs on the end of a run, and fires that are counted.
 
 use carillon_admin::store::Job;
+use carillon_admin::store::overlap::Verdicts;
 use carillon_scheduler::RunState::{Cancelled, Claimed, Failed, Running, Succeeded};
 use carillon_scheduler::ScheduleDraft;
+use sea_orm::{ConnectionTrait as _, TransactionTrait as _};
 
 use super::ground::{Ground, claim, holder};
 use super::settle::{FOLLOW_UP, failure, success};
@@ -187,12 +189,56 @@ databases! {
         let (job, other) = (ground.ticking("one").await, ground.ticking("other").await);
         let ids = ground.runs_in(&job, &[Claimed, Running, Succeeded, Claimed]).await;
         ground.runs_in(&other, &[Running]).await;
-        ground.store.note_overlap(&[ids[3], ids[1]], true).await.unwrap();
+        let wait = Verdicts { wait: vec![ids[3], ids[1]], ..Verdicts::default() };
+        ground.store.write_overlaps(&wait, NOW).await.unwrap();
         let mut seen = ground.store.open_runs_of(job.shard, &[job.id]).await.unwrap();
         seen.sort_by_key(|run| run.run_id);
         let told: Vec<_> = seen.iter().map(|run| (run.run_id, run.state, run.waits)).collect();
         assert_eq!(told, [(ids[0], Claimed, false), (ids[1], Running, false), (ids[3], Claimed, true)], "what runs waits for nothing");
-        ground.store.note_overlap(&[ids[3]], false).await.unwrap();
+        let resume = Verdicts { resume: vec![ids[3]], ..Verdicts::default() };
+        ground.store.write_overlaps(&resume, NOW).await.unwrap();
         assert_eq!(ground.row(ids[3]).await.reason, None);
+    }
+
+    // covers: F7
+    async fn fires_of_many_jobs_that_overlap_end_at_once_and_fixed_delays_go_on(db: &TestDatabase) {
+        let ground = Ground::new(db).await;
+        let (job, delayed) = (ground.ticking("one").await, ground.delayed(0).await);
+        let ids = ground.runs_in(&job, &[Claimed, Running, Claimed, Claimed]).await;
+        let link = ground.claimed_link(&delayed).await;
+        let verdicts = Verdicts { cancel: vec![link, ids[1], ids[0]], wait: vec![ids[2]], resume: vec![ids[3]] };
+        let written = ground.store.write_overlaps(&verdicts, FOLLOW_UP.now).await.unwrap();
+        assert_eq!((written.cancelled, written.held_up.len()), (2, 0));
+        let mut told = vec![];
+        for id in [ids[0], ids[1], ids[2], ids[3], link] {
+            let row = ground.row(id).await;
+            told.push((row.state(), row.reason.unwrap_or_default(), row.finished_at.is_some()));
+        }
+        let cancelled = (Cancelled, "overlap".to_owned(), true);
+        let waits = (Claimed, "overlap".to_owned(), false);
+        assert_eq!(told[0], cancelled);
+        assert_eq!((told[1].0, told[1].2), (Running, false), "what runs is left alone");
+        assert_eq!((&told[2], &told[3]), (&waits, &(Claimed, String::new(), false)));
+        assert_eq!((&told[4], ground.cursor(&delayed).await), (&cancelled, chained()));
+        assert_eq!(ground.store.write_overlaps(&verdicts, NOW).await.unwrap().cancelled, 0, "once");
+    }
+
+    // covers: F7
+    async fn a_row_that_another_session_holds_delays_no_other_verdict(db: &TestDatabase) {
+        // SQLite locks its whole file, for one statement.
+        if db.kind() == Kind::Sqlite {
+            return;
+        }
+        let ground = Ground::new(db).await;
+        let job = ground.ticking("one").await;
+        let ids = ground.runs_in(&job, &[Claimed, Claimed]).await;
+        let other = ground.raw.begin().await.unwrap();
+        let text = format!("SELECT id FROM run WHERE id = {} FOR UPDATE", ids[0]);
+        other.execute_unprepared(&text).await.unwrap();
+        let verdicts = Verdicts { cancel: ids.clone(), ..Verdicts::default() };
+        let written = ground.store.write_overlaps(&verdicts, NOW).await.unwrap();
+        assert_eq!((written.cancelled, written.held_up), (1, [ids[0]].into()));
+        other.rollback().await.unwrap();
+        assert_eq!((ground.row(ids[0]).await.state(), ground.row(ids[1]).await.state()), (Claimed, Cancelled));
     }
 }
