@@ -195,6 +195,20 @@ impl Api {
         self.post("/jobs", job(members)).await.ok()
     }
 
+    /// The value of a metric without labels.
+    pub async fn metric(&self, name: &str) -> String {
+        let answer = self
+            .send(self.at(Method::GET, "/metrics").bearer_auth(&self.token))
+            .await;
+        let text = answer.json.as_str().unwrap();
+        let value = text
+            .lines()
+            .find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
+        value
+            .unwrap_or_else(|| panic!("no {name} in {text}"))
+            .to_owned()
+    }
+
     pub async fn sql(&self, text: &str) {
         self.raw.execute_unprepared(text).await.unwrap();
     }

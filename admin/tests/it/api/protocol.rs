@@ -171,19 +171,10 @@ fn bodies_that_would_take_more_memory_than_there_is_are_refused_until_others_hav
         config.api_token = Some(token.clone());
         config.body_memory = 100_000;
         let api = &Api::with(db, config, token).await;
-        let held = async || {
-            let answer = api
-                .send(api.at(Method::GET, "/metrics").bearer_auth(&api.token))
-                .await;
-            let text = answer.json.as_str().unwrap().to_owned();
-            let line = text
-                .lines()
-                .find(|line| line.starts_with("carillon_request_body_bytes "));
-            line.unwrap()
-                .split(' ')
-                .nth(1)
-                .unwrap()
-                .parse::<u64>()
+        let held = async || -> i64 {
+            api.metric("carillon_request_body_bytes")
+                .await
+                .parse()
                 .unwrap()
         };
         // One request stops in the middle of its body.
@@ -267,16 +258,7 @@ fn a_name_that_no_database_stores_is_refused_and_is_no_outage() {
 #[test]
 fn a_wrong_token_is_counted() {
     api(async |api| {
-        let count = async || {
-            let answer = api
-                .send(api.at(Method::GET, "/metrics").bearer_auth(&api.token))
-                .await;
-            let text = answer.json.as_str().unwrap().to_owned();
-            let line = text
-                .lines()
-                .find(|line| line.starts_with("carillon_wrong_access_tokens_total "));
-            line.unwrap().split(' ').nth(1).unwrap().to_owned()
-        };
+        let count = async || api.metric("carillon_wrong_access_tokens_total").await;
         assert_eq!(count().await, "0");
         told(
             api,

@@ -53,6 +53,17 @@ async fn save(visitor: &Visitor, fields: &[(String, String)]) -> Answer {
     visitor.submit("/jobs/1/edit", &fields).await
 }
 
+/// Job 1, two people who are signed in, and the form as the first of them sees it.
+async fn two_editors() -> (Console, [Visitor; 2], Vec<(String, String)>) {
+    let console = Console::start().await;
+    console
+        .job(|job| job.schedule = ScheduleDraft::fixed_rate(60))
+        .await;
+    let both = [console.admin().await, console.admin().await];
+    let seen = filled(&both[0].get("/jobs/1/edit").await);
+    (console, both, seen)
+}
+
 /// The rows of a table of the conflict.
 fn rows(answer: &Answer, table: &str) -> Vec<String> {
     let start = format!("data-testid=\"{table}\"");
@@ -89,12 +100,7 @@ fn a_conflict_lists_only_what_both_have_changed() {
 #[test]
 fn saving_again_leaves_a_job_paused_that_was_paused_meanwhile() {
     run(async {
-        let console = Console::start().await;
-        console
-            .job(|job| job.schedule = ScheduleDraft::fixed_rate(60))
-            .await;
-        let (mine, theirs) = (console.admin().await, console.admin().await);
-        let seen = filled(&mine.get("/jobs/1/edit").await);
+        let (console, [mine, theirs], seen) = two_editors().await;
         theirs.submit("/jobs/1/disable", &[]).await;
         let conflict = save(&mine, &with(seen, "params", "mine")).await;
         assert_eq!(conflict.status, 409);
@@ -114,12 +120,7 @@ fn saving_again_leaves_a_job_paused_that_was_paused_meanwhile() {
 #[test]
 fn a_field_that_nobody_touched_here_keeps_what_the_other_person_saved() {
     run(async {
-        let console = Console::start().await;
-        console
-            .job(|job| job.schedule = ScheduleDraft::fixed_rate(60))
-            .await;
-        let (mine, theirs) = (console.admin().await, console.admin().await);
-        let seen = filled(&mine.get("/jobs/1/edit").await);
+        let (console, [mine, theirs], seen) = two_editors().await;
         let other = with(with(seen.clone(), "retries", "7"), "seconds", "30");
         assert_eq!(save(&theirs, &other).await.status, 303);
         let conflict = save(&mine, &with(seen, "handler", "mine")).await;
