@@ -37,16 +37,23 @@ impl CandidateSet {
     pub fn is_kept(&self) -> bool {
         self.kept.load(Ordering::Relaxed)
     }
+}
 
-    /// Writes it down the first time. A failure spoils only what is shown; the next mark tries again.
-    pub async fn keep(&self, store: &Store) -> store::Result<()> {
-        if !self.is_kept() {
-            let addresses = serde_json::to_string(&self.addresses).unwrap_or_default();
-            store.keep_candidates(self.id, &addresses).await?;
-            self.kept.store(true, Ordering::Relaxed);
-        }
-        Ok(())
+/// Writes these down. A failure spoils only what is shown; the next mark tries again.
+pub async fn keep(
+    sets: impl Iterator<Item = &Arc<CandidateSet>> + Clone,
+    store: &Store,
+) -> store::Result<()> {
+    let row = |set: &Arc<CandidateSet>| {
+        let addresses = serde_json::to_string(&set.addresses).unwrap_or_default();
+        (set.id, addresses)
+    };
+    let rows: Vec<(i64, String)> = sets.clone().map(row).collect();
+    store.keep_candidates(&rows).await?;
+    for set in sets {
+        set.kept.store(true, Ordering::Relaxed);
     }
+    Ok(())
 }
 
 #[derive(Default)]

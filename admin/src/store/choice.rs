@@ -60,6 +60,18 @@ pub(super) const ACTIVE: Text = Text {
             WHERE run.address IS NOT NULL GROUP BY run.address",
 };
 
+/// Sets of one statement: each may have as many addresses as its app has executors.
+const SETS: usize = 100;
+
+const KEEP_SETS: Text = Text {
+    sqlite: "INSERT INTO candidate_set (id, addresses) SELECT u.value->>0, u.value->>1 FROM json_each(?) AS u \
+             WHERE NOT EXISTS (SELECT 1 FROM candidate_set AS kept WHERE kept.id = u.value->>0)",
+    postgres: "INSERT INTO candidate_set (id, addresses) SELECT u.id, u.a FROM unnest(?::bigint[], ?::text[]) AS u(id, a) \
+               WHERE NOT EXISTS (SELECT 1 FROM candidate_set AS kept WHERE kept.id = u.id)",
+    mysql: "INSERT INTO candidate_set (id, addresses) SELECT u.id, u.a FROM JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$[0]', \
+            a MEDIUMTEXT PATH '$[1]')) AS u WHERE NOT EXISTS (SELECT 1 FROM candidate_set AS kept WHERE kept.id = u.id)",
+};
+
 const ADD_STORIES: Text = Text {
     sqlite: "INSERT INTO run_choice (run_id, detail) SELECT u.value->>0, u.value->>1 FROM json_each(?) AS u",
     postgres: "INSERT INTO run_choice (run_id, detail) SELECT u.id, u.d FROM unnest(?::bigint[], ?::text[]) AS u(id, d)",
@@ -75,24 +87,29 @@ const ADD_STICKY: Text = Text {
 };
 
 impl Store {
-    /// Keeps a set of addresses under its id, if it is not there yet.
-    pub async fn keep_candidates(&self, id: i64, addresses: &str) -> Result<()> {
-        let text = "SELECT id FROM candidate_set WHERE id = ?";
-        if self
-            .one(&self.write, text, vec![id.into()])
-            .await?
-            .is_some()
-        {
-            return Ok(());
+    /// Keeps these sets of addresses under their ids; those that are there already stay as they are.
+    pub async fn keep_candidates(&self, sets: &[(i64, String)]) -> Result<()> {
+        let mut sets = sets.to_vec();
+        sets.sort_unstable();
+        for page in sets.chunks(SETS) {
+            let mut tries = 0;
+            loop {
+                let text = KEEP_SETS.of(self.backend);
+                let values = rows(self.backend, page);
+                match self.execute(&self.write, text, values).await {
+                    // Another node has written some of them meanwhile: the next try finds those there.
+                    Err(error)
+                        if (error.is_unique_violation() || error.is_lock_conflict())
+                            && tries < 5 =>
+                    {
+                        tries += 1;
+                    }
+                    Err(error) => return Err(error),
+                    Ok(_) => break,
+                }
+            }
         }
-        let text = "INSERT INTO candidate_set (id, addresses) VALUES (?, ?)";
-        match self
-            .execute(&self.write, text, vec![id.into(), addresses.into()])
-            .await
-        {
-            Err(error) if !error.is_unique_violation() => Err(error),
-            _ => Ok(()),
-        }
+        Ok(())
     }
 
     /// Writes what there is to tell of these runs; of a run that was told of before, the later story stays.
@@ -102,13 +119,7 @@ impl Store {
         let tx = self.begin().await?;
         let text = dialect::delete_by_id(self.backend, "run_choice", "run_id");
         self.execute(&tx, &text, vec![value]).await?;
-        let values: Vec<Value> = match self.backend {
-            DbBackend::Postgres => {
-                let details = stories.iter().map(|(_, detail)| detail.clone());
-                vec![ids.into(), details.collect::<Vec<_>>().into()]
-            }
-            _ => vec![serde_json::to_string(stories).unwrap_or_default().into()],
-        };
+        let values = rows(self.backend, stories);
         self.execute(&tx, ADD_STORIES.of(self.backend), values)
             .await?;
         tx.commit().await?;
@@ -177,14 +188,9 @@ impl Store {
         let tx = self.begin().await?;
         let text = dialect::delete_by_id(self.backend, "sticky", "job_id");
         self.execute(&tx, &text, vec![value]).await?;
-        let list: Vec<Value> = match self.backend {
-            DbBackend::Postgres => {
-                let addresses = moved.into_iter().map(|(_, address)| address);
-                vec![ids.into(), addresses.collect::<Vec<_>>().into()]
-            }
-            _ => vec![serde_json::to_string(&moved).unwrap_or_default().into()],
-        };
-        let values = std::iter::once(now.into()).chain(list).collect();
+        let values = std::iter::once(now.into())
+            .chain(rows(self.backend, &moved))
+            .collect();
         self.execute(&tx, ADD_STICKY.of(self.backend), values)
             .await?;
         tx.commit().await?;
@@ -201,6 +207,15 @@ impl Store {
             .map(|row| Ok((row.try_get_by_index(0)?, row.try_get_by_index(1)?)))
             .collect()
     }
+}
+
+/// Texts by number: an array for each column on PostgreSQL, one list elsewhere.
+fn rows(backend: DbBackend, rows: &[(i64, String)]) -> Vec<Value> {
+    if backend == DbBackend::Postgres {
+        let (ids, texts): (Vec<i64>, Vec<String>) = rows.iter().cloned().unzip();
+        return vec![ids.into(), texts.into()];
+    }
+    vec![serde_json::to_string(rows).unwrap_or_default().into()]
 }
 
 /// One sentence.

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use carillon_scheduler::RouteStrategy;
 
 use crate::pipeline::Pipeline;
-use crate::pipeline::candidates::CandidateSet;
+use crate::pipeline::candidates::{self, CandidateSet};
 use crate::pipeline::jobs::Job;
 use crate::store::Store;
 use crate::store::choice::{Story, Told};
@@ -128,10 +128,8 @@ impl Notes {
     }
 
     pub async fn write(self, pipeline: &Pipeline) {
-        for set in self.sets.values() {
-            if let Err(error) = set.keep(&pipeline.store).await {
-                tracing::warn!(%error, "a set of candidates could not be kept yet");
-            }
+        if let Err(error) = candidates::keep(self.sets.values(), &pipeline.store).await {
+            tracing::warn!(%error, sets = self.sets.len(), "sets of candidates could not be kept yet");
         }
         let moved: Vec<(i64, String)> = self.sticky.into_iter().collect();
         let now = pipeline.clock.now();

@@ -2,13 +2,15 @@
 //! `results`.
 
 use carillon_admin::runtime::Service as _;
-use carillon_admin::store::Job;
-use carillon_scheduler::{Overlap, RouteStrategy, RunState};
+use carillon_admin::store::{Definition, Job};
+use carillon_scheduler::{Clock as _, JobDraft, Overlap, RouteStrategy, RunState};
+use serde_json::json;
 
 use super::cutting::Wire;
 use super::node::{Node, until};
 use super::recorder::Recorder;
 use super::unknown_commits::on_a_wire;
+use crate::conformance::world::actor;
 use crate::services::{Kind, TestDatabase, on};
 
 use RunState::{Cancelled, Claimed, Running, Sending, Succeeded};
@@ -147,5 +149,41 @@ fn runs_of_many_jobs_wait_and_go_on_by_as_many_round_trips_as_of_few() {
             assert_eq!(runs[1].reason, None, "it waits no longer");
         }
         wait + go
+    });
+}
+
+// covers: F7
+#[test]
+fn many_new_sets_of_candidates_cost_no_more_round_trips_than_few() {
+    on_each_server(async |db, apps| {
+        let (node, wire) = on_a_wire(db).await;
+        let (mut executors, mut jobs) = (vec![], vec![]);
+        for number in 0..apps {
+            let (name, now) = (format!("app-{number}"), node.clock.now());
+            let app = node.store.create_app(&name, "App", now, &actor()).await;
+            let draft = JobDraft::new(&name, "job", "handle");
+            let definition = Definition::check(&app.unwrap(), &draft, now).unwrap();
+            let created = node
+                .store
+                .create_jobs(vec![definition], now, &actor(), None)
+                .await;
+            jobs.extend(created.unwrap());
+            let executor = Recorder::start().await;
+            let body = json!({"registryGroup": "EXECUTOR", "registryKey": name, "registryValue": executor.address});
+            assert_eq!(node.post("api/registry", &body).await["code"], 200);
+            executors.push(executor);
+        }
+        node.services.registry.step().await;
+        node.services.shards.step().await;
+        fire_all(&node, &jobs).await;
+        let trips = of_one_tick(&node, &wire).await;
+        for (job, executor) in jobs.iter().zip(&executors) {
+            let run = node.runs(job).await[0].id;
+            let run = node.store.run(run).await.unwrap().unwrap();
+            let choice = node.store.choice(&run).await.unwrap();
+            let candidates = choice.map(|choice| choice.candidates);
+            assert_eq!(candidates, Some(vec![executor.address.clone()]), "{run:?}");
+        }
+        trips
     });
 }

@@ -25,10 +25,13 @@ databases! {
         let store = &ground.store;
         let job = ground.ticking("tick").await;
         let ids = ground.runs_in(&job, &[Claimed; 3]).await;
-        let set = r#"["http://x:1/","http://y:1/"]"#;
-        let kept = join_all((0..4).map(|_| store.keep_candidates(i64::MAX, set))).await;
-        assert!(kept.into_iter().all(|kept| kept.is_ok()), "many nodes at once keep one row");
-        assert_eq!(ground.count("candidate_set", "1 = 1").await, 1);
+        let set = |id: i64| (id, r#"["http://x:1/","http://y:1/"]"#.to_owned());
+        let sets = [set(i64::MAX), set(3), set(4)];
+        let kept = join_all((0..4).map(|node| store.keep_candidates(&sets[..=node % 3]))).await;
+        assert!(kept.into_iter().all(|kept| kept.is_ok()), "many nodes at once keep one row each");
+        assert_eq!(ground.count("candidate_set", "1 = 1").await, 3);
+        store.keep_candidates(&[(4, "[]".into()), (5, "[]".into())]).await.unwrap();
+        assert_eq!(ground.count("candidate_set", "addresses = '[]'").await, 1, "what is there stays as it is");
         let marks = [0, 1].map(|index| Mark {
             candidates_id: i64::MAX,
             route_code: RouteStrategy::Failover.code(),
