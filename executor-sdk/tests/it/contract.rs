@@ -183,12 +183,14 @@ async fn a_run_that_comes_too_late_is_refused() {
 
 #[test]
 fn wrong_settings_are_named() {
+    let data = TempDir::new().unwrap();
     let good = || {
         let handler = |_: JobContext| async { Ok(()) };
         Executor::builder()
             .admin("http://127.0.0.1:1")
             .app("tests")
             .token(new_token())
+            .data_dir(data.path())
             .job("ok", handler)
     };
     let handler = |_: JobContext| async { Ok(()) };
@@ -254,12 +256,14 @@ async fn weight_and_labels_are_said_with_each_heartbeat() {
 
 #[test]
 fn a_wrong_weight_or_label_is_refused_by_name() {
+    let data = TempDir::new().unwrap();
     let refused =
         |change: fn(carillon_executor::ExecutorBuilder) -> carillon_executor::ExecutorBuilder| {
             let builder = Executor::builder()
                 .admin("http://127.0.0.1:1")
                 .app("tests")
                 .token(new_token())
+                .data_dir(data.path())
                 .job("ok", |_: JobContext| async { Ok(()) });
             match change(builder).build() {
                 Err(error) => error.to_string(),

@@ -256,7 +256,7 @@ async fn meta(options: &Options, seed: u64, phases: Phases) -> Meta {
     }
 }
 
-/// How often the logs of nodes and servers tell of errors, panics and deadlocks.
+/// The number of errors, panics and deadlocks in the logs of nodes and servers.
 fn logged(folder: &Path) -> std::collections::BTreeMap<String, u64> {
     let mut all = std::collections::BTreeMap::new();
     for name in ["a1.log", "a2.log", "a3.log", "database.log"] {
