@@ -17,7 +17,7 @@ use crate::lease::{Leases, Local, Place, Redis, Servers};
 use crate::metrics::Metrics;
 use crate::pipeline::{
     Backfilling, Complete, Escalate, FollowCalendars, FollowClock, Gaps, GiveBack, Parts, Pending,
-    Pipeline, Prune, Registry, Resolve, Scans, Settings, Shards, Tick, Watch,
+    Pipeline, Prune, Registry, Resolve, Scans, Settings, Shards, Successes, Tick, Watch,
 };
 use crate::runtime::{self, Service};
 use crate::store::{self, Database, Store};
@@ -54,6 +54,7 @@ pub struct Services {
     pub scans: Arc<Scans>,
     pub tick: Arc<Tick>,
     pub complete: Arc<Complete>,
+    pub successes: Arc<Successes>,
     pub give_back: Arc<GiveBack>,
     pub resolve: Arc<Resolve>,
     pub watch: Arc<Watch>,
@@ -402,6 +403,7 @@ impl Services {
             scans: Arc::new(Scans::new(pipeline.clone())),
             tick: Arc::new(Tick(pipeline.clone())),
             complete: Arc::new(Complete(pipeline.clone())),
+            successes: Arc::new(Successes(pipeline.clone())),
             give_back: Arc::new(GiveBack(pipeline.clone())),
             resolve: Arc::new(Resolve::new(pipeline.clone())),
             watch: Arc::new(Watch::new(pipeline.clone())),
@@ -436,6 +438,7 @@ impl Services {
             self.registry.clone(),
             self.tick.clone(),
             self.complete.clone(),
+            self.successes.clone(),
             self.give_back.clone(),
         ]
     }

@@ -1,5 +1,6 @@
 //! An executor that answers at once and calls back in lists, as the SDK does.
 
+use std::sync::atomic::{AtomicI32, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -25,7 +26,7 @@ pub struct Called {
 
 struct Book {
     /// Of each result.
-    code: i32,
+    code: AtomicI32,
     receipts: Mutex<Vec<Receipt>>,
     results: Mutex<Vec<Value>>,
     called: Mutex<Vec<Called>>,
@@ -34,7 +35,7 @@ struct Book {
 impl Book {
     fn of(code: i32) -> Arc<Self> {
         Arc::new(Self {
-            code,
+            code: AtomicI32::new(code),
             receipts: Mutex::default(),
             results: Mutex::default(),
             called: Mutex::default(),
@@ -54,18 +55,9 @@ pub struct Admin {
 const REGISTERED: Duration = Duration::from_millis(1500);
 
 impl Executor {
-    /// So many addresses that write into one book.
-    pub async fn start(admin: &Admin, addresses: usize) -> Self {
-        Self::of(admin, "bench", addresses, 200).await
-    }
-
-    /// Of the app `failing`: every run fails.
-    pub async fn failing(admin: &Admin) -> Self {
-        Self::of(admin, "failing", 1, 500).await
-    }
-
-    async fn of(admin: &Admin, app: &str, addresses: usize, code: i32) -> Self {
-        let book = Book::of(code);
+    /// Every run succeeds. All addresses write into one book.
+    pub async fn start(admin: &Admin, app: &str, addresses: usize) -> Self {
+        let book = Book::of(200);
         for _ in 0..addresses {
             Self::open(admin, app, &book);
         }
@@ -88,6 +80,11 @@ impl Executor {
         let address = format!("http://{}/", server.addrs()[0]);
         tokio::spawn(server.run());
         live(admin, book.clone(), app, &address);
+    }
+
+    /// From now on every run fails.
+    pub fn fail(&self) {
+        self.0.code.store(500, Ordering::Relaxed);
     }
 
     pub fn now(&self) -> i64 {
@@ -151,7 +148,7 @@ async fn run(body: web::Bytes, book: web::Data<Book>) -> HttpResponse {
         at,
     };
     book.receipts.lock().unwrap().push(receipt);
-    let result = json!({"logId": request.log_id, "logDateTim": request.log_date_time, "handleCode": book.code, "handleMsg": null});
+    let result = json!({"logId": request.log_id, "logDateTim": request.log_date_time, "handleCode": book.code.load(Ordering::Relaxed), "handleMsg": null});
     book.results.lock().unwrap().push(result);
     HttpResponse::Ok()
         .content_type("application/json")

@@ -6,8 +6,9 @@
 //!     [--flood 0] [--failing 0] [--shards 8] [--look-ahead 5] [--database-url URL]
 //! ```
 //!
-//! `--help` explains each option. With `--failing` the report has two lines for the first app: alone, and beside the failures. The
-//! CPU seconds are those of the admin's process alone; the executor shares the machine.
+//! `--help` explains each option. With `--failing` the report has three lines for the first app: alone, beside another app of which
+//! every run succeeds, and beside the same of which every run fails. The CPU seconds are those of the admin's process alone; the
+//! executor shares the machine.
 
 #![expect(
     clippy::unwrap_used,
@@ -43,7 +44,7 @@ struct Options {
     /// Runs per second of a second app whose executor never answers
     #[arg(long, default_value_t = 0)]
     flood: usize,
-    /// Runs per second of a second app that all fail; they begin after half of the time
+    /// Runs per second of a second app, of which first all succeed and then all fail; each takes the seconds once more
     #[arg(long, default_value_t = 0)]
     failing: usize,
     #[arg(long, default_value_t = 8)]
@@ -79,7 +80,7 @@ async fn main() {
     for app in ["bench", "flood", "failing"] {
         node.call("apps", &json!({"name": app})).await;
     }
-    let executor = Executor::start(&admin, options.executors).await;
+    let executor = Executor::start(&admin, "bench", options.executors).await;
     node.create_jobs("bench", options.jobs, &every(options.every))
         .await;
     if options.flood > 0 {
@@ -112,30 +113,33 @@ fn every(seconds: u64) -> Value {
     }
 }
 
-/// The same app in two times of one run: alone, and beside another of which every run fails.
+/// The same app in three times of one run: alone, beside another app of which every run succeeds, and beside the same while
+/// every run fails. The first step shows what the second app's requests cost on this machine, the second what its failures do.
 async fn beside_failures(node: &Node, admin: &Admin, executor: &Executor, options: &Options) {
-    let seconds = Duration::from_secs(options.seconds);
-    let mut times = vec![];
-    for beside in [false, true] {
-        let other = match beside {
-            true => Some(Executor::failing(admin).await),
-            false => None,
-        };
-        if beside {
-            node.create_jobs("failing", options.failing, &every(1))
-                .await;
-        }
-        tokio::time::sleep(Duration::from_secs(8)).await;
-        let from = executor.now();
-        tokio::time::sleep(seconds).await;
-        let to = executor.now();
-        if let Some(other) = other {
-            report::Felt::of(&other.received(), &other.called(), (from, to)).print("failing");
-        }
-        times.push((from, to));
-    }
+    let mut times = vec![measured(executor, options).await];
+    let other = Executor::start(admin, "failing", 1).await;
+    node.create_jobs("failing", options.failing, &every(1))
+        .await;
+    times.push(measured(executor, options).await);
+    other.fail();
+    times.push(measured(executor, options).await);
     tokio::time::sleep(Duration::from_secs(2)).await;
-    for (name, time) in ["alone", "beside failures"].into_iter().zip(times) {
-        report::Felt::of(&executor.received(), &executor.called(), time).print(name);
+    let names = ["alone", "beside successes", "beside failures"];
+    for (name, time) in names.into_iter().zip(&times) {
+        report::Felt::of(&executor.received(), &executor.called(), *time).print(name);
     }
+    for (name, time) in ["the other, succeeding", "the other, failing"]
+        .into_iter()
+        .zip(&times[1..])
+    {
+        report::Felt::of(&other.received(), &other.called(), *time).print(name);
+    }
+}
+
+/// From when to when, without the first seconds.
+async fn measured(executor: &Executor, options: &Options) -> (i64, i64) {
+    tokio::time::sleep(Duration::from_secs(8)).await;
+    let from = executor.now();
+    tokio::time::sleep(Duration::from_secs(options.seconds)).await;
+    (from, executor.now())
 }

@@ -14,8 +14,15 @@ const SETTING: &str = "access-token";
 const FILE: &str = "access-token";
 
 /// A secret with 256 random bits in 43 characters that every HTTP header, URL and shell carries unchanged.
+///
+/// Not one that begins with `-`: on a command line (`--access-token -w…`) that would be read as an option.
 pub fn random_secret() -> String {
-    URL_SAFE_NO_PAD.encode(rand::random::<[u8; 32]>())
+    loop {
+        let secret = URL_SAFE_NO_PAD.encode(rand::random::<[u8; 32]>());
+        if !secret.starts_with('-') {
+            return secret;
+        }
+    }
 }
 
 /// Whether [`random_secret`] can have made this text.
@@ -133,6 +140,11 @@ mod tests {
             &Database::in_folder(folder),
             folder,
         )
+    }
+
+    #[test]
+    fn a_secret_can_be_the_value_of_an_option() {
+        assert!((0..2000).all(|_| !random_secret().starts_with('-')));
     }
 
     #[test]

@@ -20,10 +20,13 @@ use super::alarm::IN_THE_LOG;
 use crate::runtime::Service;
 use crate::store::settle::{Finding, Settled, cut};
 
+use queue::Lane;
 pub use queue::{NotStored, Queue};
 
 /// Findings of one write.
 const BATCH: usize = 500;
+/// Waited after a report, for those that come with it.
+const LINGER: Duration = Duration::from_millis(5);
 /// An accepted run is written `running` after this time, unless its result comes first and is written alone.
 const ACCEPT_DELAY: Duration = Duration::from_millis(200);
 
@@ -40,23 +43,52 @@ impl Service for Complete {
     }
 
     fn linger(&self) -> Duration {
-        Duration::from_millis(5)
+        LINGER
     }
 
     async fn step(&self) -> Duration {
-        let mut written = self.write_reports().await;
+        let mut written = self.write_reports(Lane::Successes).await;
+        written &= self.write_reports(Lane::Others).await;
         written &= self.write_accepted().await;
         written &= self.0.stories.write(&self.0.store).await;
         self.0.tell_of_unreadable().await;
-        match (written, self.0.outcomes.has_reports()) {
+        self.pause(written, Lane::Others)
+    }
+}
+
+/// Writes successes while [`Complete`] writes failures: an app of which every run fails must not delay the callbacks of others.
+pub struct Successes(pub Arc<Pipeline>);
+
+#[async_trait]
+impl Service for Successes {
+    fn name(&self) -> &'static str {
+        "successes"
+    }
+
+    fn wake(&self) -> Option<Arc<Notify>> {
+        Some(self.0.outcomes.wake_successes.clone())
+    }
+
+    fn linger(&self) -> Duration {
+        LINGER
+    }
+
+    async fn step(&self) -> Duration {
+        let complete = Complete(self.0.clone());
+        let written = complete.write_reports(Lane::Successes).await;
+        complete.pause(written, Lane::Successes)
+    }
+}
+
+impl Complete {
+    fn pause(&self, written: bool, lane: Lane) -> Duration {
+        match (written, self.0.outcomes.has_reports(lane)) {
             (false, _) => Duration::from_millis(200),
             (true, true) => Duration::ZERO,
             (true, false) => Duration::from_millis(50),
         }
     }
-}
 
-impl Complete {
     pub(super) fn tell(&self, findings: &[Finding], settled: &Settled) {
         let by_run: HashMap<i64, &Finding> = findings.iter().map(|it| (it.run_id, it)).collect();
         for (run_id, state) in &settled.changed {

@@ -3,6 +3,7 @@
 mod choice;
 mod crowd;
 mod expand;
+mod order;
 mod overlap;
 mod probe;
 mod route;
@@ -150,6 +151,7 @@ async fn follow(
             &routed.choice,
         );
     }
+    order::small_apps_first(&mut routed, |routed| &routed.choice.job.stored.app);
     let mut routed = routed.into_iter().peekable();
     while routed.peek().is_some() {
         let batch: Vec<Routed> = routed.by_ref().take(BATCH).collect();

@@ -80,7 +80,7 @@ use crate::store::settle::Finding;
 pub use attend::{Kill, LogPage, NOTE_CHARS};
 pub use attention::{Escalate, Pending};
 pub use backfill::{Backfilling, MAX_CONCURRENT, MAX_INSTANTS, Range};
-pub use complete::{Complete, NotStored};
+pub use complete::{Complete, NotStored, Successes};
 pub use enqueue::Fire;
 pub use error::Error;
 pub use executors::Registry;

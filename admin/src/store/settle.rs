@@ -306,7 +306,7 @@ pub fn one_each(findings: &[Finding]) -> Vec<&Finding> {
     list
 }
 
-fn may_fail(finding: &Finding) -> bool {
+pub fn may_fail(finding: &Finding) -> bool {
     finding.event != RunEvent::Reported(Outcome::Succeeded)
 }
 

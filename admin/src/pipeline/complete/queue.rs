@@ -10,7 +10,7 @@ use tokio::sync::{Notify, oneshot};
 
 use super::BATCH;
 use super::held::{Held, Hold};
-use crate::store::settle::Finding;
+use crate::store::settle::{Finding, may_fail};
 
 /// Findings that may wait, and the bytes of their texts.
 const FINDINGS_WAITING: usize = 20_000;
@@ -28,6 +28,14 @@ pub struct NotStored;
 
 type Reply = oneshot::Sender<Result<(), NotStored>>;
 type Answer = oneshot::Receiver<Result<(), NotStored>>;
+
+/// Reports are written in two lanes, so that a success does not wait for the longer transaction of the failures before it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lane {
+    /// Every finding is a success.
+    Successes,
+    Others,
+}
 
 /// Findings that were made together, and the requests that wait for them.
 pub struct Report {
@@ -55,6 +63,13 @@ impl Report {
 
     fn bytes(&self) -> usize {
         bytes(&self.findings)
+    }
+
+    fn lane(&self) -> Lane {
+        match self.findings.iter().any(may_fail) {
+            true => Lane::Others,
+            false => Lane::Successes,
+        }
     }
 
     /// Another request waits for the same; those that have ended are forgotten.
@@ -98,13 +113,14 @@ struct Work {
     /// The node ends: no report is taken any more.
     closed: bool,
     /// By their place: the oldest first.
-    reports: BTreeMap<u64, Report>,
+    successes: BTreeMap<u64, Report>,
+    others: BTreeMap<u64, Report>,
     /// Those that could not be written while others could.
     parked: BTreeMap<u64, Report>,
     last_place: u64,
     /// The place of the report that has a run's result: one for each run.
     reported: HashMap<i64, u64>,
-    /// Findings in `reports` and `parked`, and the bytes of their texts.
+    /// Findings in `successes`, `others` and `parked`, and the bytes of their texts.
     count: usize,
     bytes: usize,
     /// Runs of which a finding has failed alone: when it may be tried again, and the pause after that.
@@ -124,13 +140,29 @@ impl Work {
         }
         let to = match is_parked {
             true => &mut self.parked,
-            false => &mut self.reports,
+            false => self.lane(report.lane()),
         };
         to.insert(place, report);
     }
 
-    fn take_first(&mut self) -> Option<Report> {
-        let (_, report) = self.reports.pop_first()?;
+    fn lane(&mut self, lane: Lane) -> &mut BTreeMap<u64, Report> {
+        match lane {
+            Lane::Successes => &mut self.successes,
+            Lane::Others => &mut self.others,
+        }
+    }
+
+    /// Those that have waited long enough come back into their lanes.
+    fn unpark(&mut self, now: Duration) {
+        let is_ripe = |_: &u64, report: &mut Report| report.not_before <= now;
+        let ripe: Vec<(u64, Report)> = self.parked.extract_if(.., is_ripe).collect();
+        for (place, report) in ripe {
+            self.lane(report.lane()).insert(place, report);
+        }
+    }
+
+    fn take_first(&mut self, lane: Lane) -> Option<Report> {
+        let (_, report) = self.lane(lane).pop_first()?;
         self.count -= report.findings.len();
         self.bytes -= report.bytes();
         if !report.is_own {
@@ -142,8 +174,8 @@ impl Work {
     }
 
     fn at(&mut self, place: u64) -> Option<&mut Report> {
-        let parked = self.parked.get_mut(&place);
-        parked.or_else(|| self.reports.get_mut(&place))
+        let lanes = [&mut self.parked, &mut self.successes, &mut self.others];
+        lanes.into_iter().find_map(|lane| lane.get_mut(&place))
     }
 }
 
@@ -152,7 +184,10 @@ impl Work {
 pub struct Queue {
     work: Mutex<Work>,
     held: Held,
+    /// Something waits that is no success.
     pub wake: Arc<Notify>,
+    /// A report of successes waits.
+    pub wake_successes: Arc<Notify>,
 }
 
 impl Queue {
@@ -162,8 +197,12 @@ impl Queue {
 
     /// Results reported by an executor; answers after the commit.
     pub async fn report(&self, findings: Vec<Finding>) -> Result<(), NotStored> {
+        let has_failures = findings.iter().any(may_fail);
         let answers = self.take_in(findings)?;
-        self.wake.notify_one();
+        match has_failures {
+            true => self.wake.notify_one(),
+            false => self.wake_successes.notify_one(),
+        }
         for answer in answers {
             answer.await.unwrap_or(Err(NotStored))?;
         }
@@ -237,22 +276,20 @@ impl Queue {
             let mut findings = report.findings.iter();
             findings.any(|finding| !work.failed.contains_key(&finding.run_id))
         };
-        work.reports.is_empty() && !work.parked.values().any(waits)
+        work.successes.is_empty() && work.others.is_empty() && !work.parked.values().any(waits)
     }
 
-    pub fn has_reports(&self) -> bool {
-        !self.work().reports.is_empty()
+    pub fn has_reports(&self, lane: Lane) -> bool {
+        !self.work().lane(lane).is_empty()
     }
 
-    /// The oldest, and those that have waited long enough.
-    pub fn take_reports(&self, now: Duration) -> Vec<Report> {
-        let mut guard = self.work();
-        let work = &mut *guard;
-        let is_ripe = |_: &u64, report: &mut Report| report.not_before <= now;
-        work.reports.extend(work.parked.extract_if(.., is_ripe));
+    /// The oldest of a lane, and those of it that have waited long enough.
+    pub fn take_reports(&self, lane: Lane, now: Duration) -> Vec<Report> {
+        let mut work = self.work();
+        work.unpark(now);
         let (mut taken, mut count) = (Vec::new(), 0);
         while count < BATCH
-            && let Some(report) = work.take_first()
+            && let Some(report) = work.take_first(lane)
         {
             count += report.findings.len();
             taken.push(report);
@@ -345,6 +382,29 @@ mod tests {
         }
     }
 
+    fn success(run_id: i64) -> Finding {
+        Finding {
+            event: RunEvent::Reported(Outcome::Succeeded),
+            ..finding(run_id, 0)
+        }
+    }
+
+    #[test]
+    fn a_success_does_not_wait_behind_failures() {
+        let queue = Queue::default();
+        ended(&queue, 1);
+        drop(queue.take_in(vec![success(2), finding(3, 1)]).unwrap());
+        drop(queue.take_in(vec![success(4)]).unwrap());
+        let runs = |lane| {
+            let taken = queue.take_reports(lane, Duration::ZERO);
+            let findings = taken.iter().flat_map(|report| &report.findings);
+            findings.map(|finding| finding.run_id).collect::<Vec<_>>()
+        };
+        assert_eq!(runs(Lane::Successes), [4]);
+        assert_eq!(runs(Lane::Others), [1, 2, 3]);
+        assert!(queue.is_empty());
+    }
+
     // covers: F17
     #[tokio::test]
     async fn what_waits_is_bounded_by_its_bytes() {
@@ -353,7 +413,7 @@ mod tests {
             queue.found(finding(run_id, 64 << 10));
         }
         assert!(queue.report(vec![finding(1, 1)]).await.is_err());
-        assert!(!queue.take_reports(Duration::ZERO).is_empty());
+        assert!(!queue.take_reports(Lane::Others, Duration::ZERO).is_empty());
         let waiting = queue.report(vec![finding(1, 1)]);
         tokio::select! {
             biased;
@@ -371,7 +431,7 @@ mod tests {
     fn a_report_whose_request_has_ended_is_kept() {
         let queue = Queue::default();
         ended(&queue, 1);
-        let taken = queue.take_reports(Duration::ZERO);
+        let taken = queue.take_reports(Lane::Others, Duration::ZERO);
         assert_eq!(taken[0].findings[0].run_id, 1);
         assert!(queue.is_empty());
     }
@@ -384,7 +444,7 @@ mod tests {
         queue.found(finding(2, 1));
         let (ripe, reports) = (
             queue.take_accepted(Duration::ZERO),
-            queue.take_reports(Duration::ZERO),
+            queue.take_reports(Lane::Others, Duration::ZERO),
         );
         assert!(queue.holds(1) && queue.holds(2), "while they are written");
         // The write failed: it waits again.
@@ -403,7 +463,7 @@ mod tests {
         ended(&queue, 1);
         let mut second = queue.take_in(vec![finding(1, 1), finding(2, 1)]).unwrap();
         assert_eq!(queue.work().count, 2, "one finding of each run");
-        let mut taken = queue.take_reports(Duration::ZERO);
+        let mut taken = queue.take_reports(Lane::Others, Duration::ZERO);
         assert_eq!(taken[0].replies.len(), 1, "of requests that wait");
         taken[0].reply(true);
         assert!(matches!(second[0].try_recv(), Ok(Ok(()))));
@@ -415,12 +475,15 @@ mod tests {
     fn a_report_that_is_repeated_while_it_is_written_waits_as_its_repetition() {
         let queue = Queue::default();
         let mut first = queue.take_in(vec![finding(1, 1)]).unwrap();
-        let report = queue.take_reports(Duration::ZERO).pop().unwrap();
+        let report = queue
+            .take_reports(Lane::Others, Duration::ZERO)
+            .pop()
+            .unwrap();
         ended(&queue, 1);
         let findings = report.findings.clone();
         queue.park(report, findings, Duration::ZERO);
         assert_eq!(queue.work().count, 1);
-        let mut taken = queue.take_reports(Duration::ZERO);
+        let mut taken = queue.take_reports(Lane::Others, Duration::ZERO);
         taken[0].reply(true);
         assert!(matches!(first[0].try_recv(), Ok(Ok(()))));
     }
@@ -431,13 +494,13 @@ mod tests {
         queue.found(finding(1, 1));
         let mut now = Duration::ZERO;
         for pause in [40, 80, 160] {
-            let report = queue.take_reports(now).pop().unwrap();
+            let report = queue.take_reports(Lane::Others, now).pop().unwrap();
             let findings = report.findings.clone();
             queue.park(report, findings, now);
             now += Duration::from_millis(pause - 1);
-            assert!(queue.take_reports(now).is_empty());
+            assert!(queue.take_reports(Lane::Others, now).is_empty());
             now += Duration::from_millis(1);
         }
-        assert_eq!(queue.take_reports(now).len(), 1);
+        assert_eq!(queue.take_reports(Lane::Others, now).len(), 1);
     }
 }

@@ -7,9 +7,12 @@ use std::time::Duration;
 use carillon_scheduler::AlarmKind;
 
 use super::Complete;
-use super::queue::Report;
+use super::queue::{Lane, Report};
 use crate::store;
 use crate::store::settle::{Finding, FollowUp, Held, Settled, one_each, successes};
+
+/// Findings of one transaction if they are no successes: it is short, so that successes, marks and claims get between two.
+const OTHERS: usize = 250;
 
 /// What became of a batch.
 #[derive(Default)]
@@ -24,10 +27,10 @@ struct Written {
 
 impl Complete {
     /// False: the database takes nothing now.
-    pub(super) async fn write_reports(&self) -> bool {
+    pub(super) async fn write_reports(&self, lane: Lane) -> bool {
         let queue = &self.0.outcomes;
         let now = self.0.clock.monotonic();
-        let mut taken = queue.take_reports(now);
+        let mut taken = queue.take_reports(lane, now);
         if taken.is_empty() {
             return true;
         }
@@ -87,7 +90,7 @@ impl Complete {
             Err(error) => tracing::debug!(%error, "successes are written with the other results"),
         }
         let mut parts: Vec<Vec<&Finding>> = alone.chunks(1).map(<[_]>::to_vec).collect();
-        parts.push(fresh);
+        parts.extend(fresh.chunks(OTHERS).map(<[_]>::to_vec));
         while let Some(part) = parts.pop() {
             match self
                 .0
