@@ -8,10 +8,7 @@
 //! Wanted: the p99 of the three in the second phase is within 20% of the first, or 10 ms if that is more. The whole second
 //! phase counts, from the moment in which the fourth begins to hang.
 
-#![expect(
-    clippy::unwrap_used,
-    reason = "a benchmark ends by panicking when the machine is not fit for it"
-)]
+#![expect(clippy::unwrap_used, reason = "a benchmark ends by panicking when the machine is not fit for it")]
 
 #[path = "../tests/it/faults/api.rs"]
 #[expect(dead_code, reason = "shared with the tests of faults")]
@@ -63,22 +60,13 @@ async fn main() {
 
     let three = &load.executors[1..];
     let (before, after) = (lateness(three, &well), lateness(three, &hanging));
-    println!(
-        "phase                      runs    p50    p99    max  (ms, at the three that answer)"
-    );
+    println!("phase                      runs    p50    p99    max  (ms, at the three that answer)");
     print("all four answer", &before);
     print("the fourth hangs", &after);
-    println!(
-        "{} runs went to the hanging one",
-        load.executors[0].hung().len()
-    );
+    println!("{} runs went to the hanging one", load.executors[0].hung().len());
     let (before, after) = (share(&before, 0.99), share(&after, 0.99));
     let allowed = before + (before / 5).max(10);
-    let verdict = if after <= allowed {
-        "as punctual"
-    } else {
-        "LATER"
-    };
+    let verdict = if after <= allowed { "as punctual" } else { "LATER" };
     println!("p99 {before} ms -> {after} ms, {allowed} ms allowed: {verdict}");
 }
 
@@ -108,28 +96,16 @@ async fn phase(seconds: u64) -> Range<Millis> {
 fn lateness(executors: &[Executor], phase: &Range<Millis>) -> Vec<Millis> {
     let mut receipts: Vec<_> = executors.iter().flat_map(Executor::receipts).collect();
     receipts.retain(|receipt| phase.contains(&receipt.scheduled_at));
-    let mut late: Vec<Millis> = receipts
-        .iter()
-        .map(|receipt| receipt.received_at - receipt.scheduled_at)
-        .collect();
+    let mut late: Vec<Millis> = receipts.iter().map(|receipt| receipt.received_at - receipt.scheduled_at).collect();
     late.sort_unstable();
     late
 }
 
 fn share(ascending: &[Millis], share: f64) -> Millis {
     let last = ascending.len().saturating_sub(1) as f64;
-    ascending
-        .get((last * share) as usize)
-        .copied()
-        .unwrap_or(-1)
+    ascending.get((last * share) as usize).copied().unwrap_or(-1)
 }
 
 fn print(name: &str, late: &[Millis]) {
-    println!(
-        "{name:24} {:6} {:6} {:6} {:6}",
-        late.len(),
-        share(late, 0.5),
-        share(late, 0.99),
-        share(late, 1.0)
-    );
+    println!("{name:24} {:6} {:6} {:6} {:6}", late.len(), share(late, 0.5), share(late, 0.99), share(late, 1.0));
 }

@@ -1,8 +1,7 @@
 //! What `/metrics` shows: one registry for each server, so that several can live in one process.
 
 use prometheus::{
-    Encoder, Gauge, Histogram, HistogramOpts, IntCounter, IntCounterVec, IntGauge, Opts, Registry,
-    TextEncoder,
+    Encoder, Gauge, Histogram, HistogramOpts, IntCounter, IntCounterVec, IntGauge, Opts, Registry, TextEncoder,
 };
 
 pub struct Metrics {
@@ -46,73 +45,35 @@ fn gauge(registry: &Registry, name: &str, help: &str) -> IntGauge {
 }
 
 fn counters(registry: &Registry, name: &str, help: &str, label: &str) -> IntCounterVec {
-    registered(
-        registry,
-        IntCounterVec::new(Opts::new(name, help), &[label]),
-    )
+    registered(registry, IntCounterVec::new(Opts::new(name, help), &[label]))
 }
 
 fn histogram(registry: &Registry, name: &str, help: &str, buckets: &[f64]) -> Histogram {
-    registered(
-        registry,
-        Histogram::with_opts(HistogramOpts::new(name, help).buckets(buckets.to_vec())),
-    )
+    registered(registry, Histogram::with_opts(HistogramOpts::new(name, help).buckets(buckets.to_vec())))
 }
 
-fn registered<C: prometheus::core::Collector + Clone + 'static>(
-    registry: &Registry,
-    made: prometheus::Result<C>,
-) -> C {
-    #[expect(
-        clippy::expect_used,
-        reason = "names are constants; a wrong one fails in the first test"
-    )]
+fn registered<C: prometheus::core::Collector + Clone + 'static>(registry: &Registry, made: prometheus::Result<C>) -> C {
+    #[expect(clippy::expect_used, reason = "names are constants; a wrong one fails in the first test")]
     let collector = made.expect("a metric's name");
-    #[expect(
-        clippy::expect_used,
-        reason = "names are constants; a second one fails in the first test"
-    )]
-    registry
-        .register(Box::new(collector.clone()))
-        .expect("a metric's name, once");
+    #[expect(clippy::expect_used, reason = "names are constants; a second one fails in the first test")]
+    registry.register(Box::new(collector.clone())).expect("a metric's name, once");
     collector
 }
 
 impl Metrics {
     pub fn new() -> Self {
         let r = Registry::new();
-        let seconds = [
-            0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 15.0, 60.0,
-        ];
+        let seconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 15.0, 60.0];
         Self {
-            claimed: counter(
-                &r,
-                "carillon_runs_claimed_total",
-                "Instants recorded as runs by this node.",
-            ),
+            claimed: counter(&r, "carillon_runs_claimed_total", "Instants recorded as runs by this node."),
             misfired: counter(
                 &r,
                 "carillon_instants_skipped_total",
                 "Instants recorded as skipped by this node (misfired or coalesced).",
             ),
-            sends: counters(
-                &r,
-                "carillon_sends_total",
-                "Requests to executors, by outcome.",
-                "outcome",
-            ),
-            settled: counters(
-                &r,
-                "carillon_runs_settled_total",
-                "Runs that reached a state by this node.",
-                "state",
-            ),
-            alarms: counters(
-                &r,
-                "carillon_alarms_total",
-                "Alarms raised by this node, by kind.",
-                "kind",
-            ),
+            sends: counters(&r, "carillon_sends_total", "Requests to executors, by outcome.", "outcome"),
+            settled: counters(&r, "carillon_runs_settled_total", "Runs that reached a state by this node.", "state"),
+            alarms: counters(&r, "carillon_alarms_total", "Alarms raised by this node, by kind.", "kind"),
             escalated: counters(
                 &r,
                 "carillon_alarms_escalated_total",
@@ -135,11 +96,7 @@ impl Metrics {
                 "carillon_resends_total",
                 "Runs sent again to the same executor because no answer had come.",
             ),
-            fenced: counter(
-                &r,
-                "carillon_fence_hits_total",
-                "Writes refused because another node holds the shard.",
-            ),
+            fenced: counter(&r, "carillon_fence_hits_total", "Writes refused because another node holds the shard."),
             results_unsent: counter(
                 &r,
                 "carillon_results_unsent_total",
@@ -160,28 +117,10 @@ impl Metrics {
                 "carillon_fires_missed_total",
                 "Instants that have neither a run nor a record of having been skipped, and nothing explains it.",
             ),
-            saturated: counter(
-                &r,
-                "carillon_saturated_total",
-                "Times a due run found no executor with room.",
-            ),
-            lateness: histogram(
-                &r,
-                "carillon_lateness_seconds",
-                "From a run's due time to its request.",
-                &seconds,
-            ),
-            scan: histogram(
-                &r,
-                "carillon_scan_duration_seconds",
-                "One round of a shard's scan.",
-                &seconds,
-            ),
-            ring: gauge(
-                &r,
-                "carillon_ring_entries",
-                "Runs that wait in memory for their second.",
-            ),
+            saturated: counter(&r, "carillon_saturated_total", "Times a due run found no executor with room."),
+            lateness: histogram(&r, "carillon_lateness_seconds", "From a run's due time to its request.", &seconds),
+            scan: histogram(&r, "carillon_scan_duration_seconds", "One round of a shard's scan.", &seconds),
+            ring: gauge(&r, "carillon_ring_entries", "Runs that wait in memory for their second."),
             in_flight: gauge(&r, "carillon_in_flight", "Requests to executors under way."),
             shards_held: gauge(&r, "carillon_shards_held", "Shards that this node works."),
             shards_stopped: gauge(
@@ -189,11 +128,7 @@ impl Metrics {
                 "carillon_shards_stopped",
                 "Shards that nobody works because the database went backwards.",
             ),
-            degraded: gauge(
-                &r,
-                "carillon_degraded",
-                "1 while Redis is set and cannot be reached.",
-            ),
+            degraded: gauge(&r, "carillon_degraded", "1 while Redis is set and cannot be reached."),
             skew: gauge(
                 &r,
                 "carillon_version_skew",

@@ -33,12 +33,7 @@ pub trait Service: Send + Sync + 'static {
 const PANICS_A_MINUTE: usize = 3;
 
 /// Runs a service as a task of its own, as [`steps`] does.
-pub fn run(
-    service: Arc<dyn Service>,
-    tasks: &TaskTracker,
-    stop: CancellationToken,
-    fatal: CancellationToken,
-) {
+pub fn run(service: Arc<dyn Service>, tasks: &TaskTracker, stop: CancellationToken, fatal: CancellationToken) {
     tasks.spawn(steps(service, stop, fatal));
 }
 
@@ -52,17 +47,11 @@ pub async fn steps(service: Arc<dyn Service>, stop: CancellationToken, fatal: Ca
             Ok(pause) => pause,
             Err(_) => {
                 if too_many(&mut panics, Instant::now()) {
-                    tracing::error!(
-                        service = service.name(),
-                        "too many panics within a minute: the process ends"
-                    );
+                    tracing::error!(service = service.name(), "too many panics within a minute: the process ends");
                     fatal.cancel();
                     return;
                 }
-                tracing::error!(
-                    service = service.name(),
-                    "a step panicked; the service goes on"
-                );
+                tracing::error!(service = service.name(), "a step panicked; the service goes on");
                 Duration::from_secs(1)
             }
         };
@@ -76,10 +65,7 @@ pub async fn steps(service: Arc<dyn Service>, stop: CancellationToken, fatal: Ca
 
 fn too_many(panics: &mut VecDeque<Instant>, now: Instant) -> bool {
     panics.push_back(now);
-    while panics
-        .front()
-        .is_some_and(|first| now.duration_since(*first) > Duration::from_secs(60))
-    {
+    while panics.front().is_some_and(|first| now.duration_since(*first) > Duration::from_secs(60)) {
         panics.pop_front();
     }
     panics.len() >= PANICS_A_MINUTE
@@ -103,10 +89,7 @@ mod tests {
         }
 
         async fn step(&self) -> Duration {
-            assert!(
-                self.steps.fetch_add(1, Ordering::SeqCst) != 0,
-                "the first step panics"
-            );
+            assert!(self.steps.fetch_add(1, Ordering::SeqCst) != 0, "the first step panics");
             self.again.notify_one();
             Duration::from_secs(3600)
         }
@@ -114,15 +97,8 @@ mod tests {
 
     #[tokio::test]
     async fn m002_3_a_panicking_step_does_not_stop_its_service() {
-        let service = Arc::new(Panics {
-            steps: AtomicUsize::new(0),
-            again: Notify::new(),
-        });
-        let (tasks, stop, fatal) = (
-            TaskTracker::new(),
-            CancellationToken::new(),
-            CancellationToken::new(),
-        );
+        let service = Arc::new(Panics { steps: AtomicUsize::new(0), again: Notify::new() });
+        let (tasks, stop, fatal) = (TaskTracker::new(), CancellationToken::new(), CancellationToken::new());
         run(service.clone(), &tasks, stop.clone(), fatal.clone());
         let again = tokio::time::timeout(Duration::from_secs(10), service.again.notified());
         assert!(again.await.is_ok(), "there is a second step");

@@ -16,8 +16,8 @@ use crate::executor::{ExecutorClient, Limits};
 use crate::lease::{Leases, Local, Place, Redis, Servers};
 use crate::metrics::Metrics;
 use crate::pipeline::{
-    Backfilling, Complete, Escalate, FollowCalendars, FollowClock, Gaps, GiveBack, Parts, Pending,
-    Pipeline, Prune, Registry, Resolve, Scans, Settings, Shards, Successes, Tick, Watch,
+    Backfilling, Complete, Escalate, FollowCalendars, FollowClock, Gaps, GiveBack, Parts, Pending, Pipeline, Prune,
+    Registry, Resolve, Scans, Settings, Shards, Successes, Tick, Watch,
 };
 use crate::runtime::{self, Service};
 use crate::store::{self, Database, Store};
@@ -93,9 +93,7 @@ impl Admin {
     /// Settings that do not fit the database, a database that cannot be used, an address that cannot be listened on.
     pub async fn build(config: Config, clock: Arc<dyn Clock>) -> Result<Self, Error> {
         // The first one wins; which it is does not matter.
-        rustls::crypto::ring::default_provider()
-            .install_default()
-            .unwrap_or(());
+        rustls::crypto::ring::default_provider().install_default().unwrap_or(());
         let store = open(&config).await?;
         let shards = store.ensure_shards(config.shards).await?;
         if store.is_exclusive() {
@@ -104,12 +102,9 @@ impl Admin {
         let settings = Settings::of(&config);
         let node = config::random_secret();
         let node: String = node.chars().take(16).collect();
-        let limits = Limits {
-            connect: settings.connect_limit,
-            request: settings.send_limit,
-        };
-        let client = ExecutorClient::new(&config.access_token, limits)
-            .map_err(|error| Error::Settings(error.to_string()))?;
+        let limits = Limits { connect: settings.connect_limit, request: settings.send_limit };
+        let client =
+            ExecutorClient::new(&config.access_token, limits).map_err(|error| Error::Settings(error.to_string()))?;
         let leases = locks(&config, &store.cluster().await?, &node)?;
         let metrics = Arc::new(Metrics::new());
         let parts = Parts {
@@ -127,10 +122,7 @@ impl Admin {
         let first_admin = first_admin(&store, &config, clock.now()).await?;
         let (listener, address) = listen(config.listen, "--listen, CARILLON_LISTEN")?;
         let executors = "--executor-listen, CARILLON_EXECUTOR_LISTEN";
-        let executors = config
-            .executor_listen
-            .map(|address| listen(address, executors))
-            .transpose()?;
+        let executors = config.executor_listen.map(|address| listen(address, executors)).transpose()?;
         pipeline.set_address(format!("http://{address}/"));
         let ready = Arc::new(AtomicBool::new(false));
         let most = config.body_memory;
@@ -212,33 +204,20 @@ impl Admin {
         taking.cancel();
         takers.close();
         // What a claim under way records is marked here, until somebody else has its shard.
-        if tokio::time::timeout(HAND_OVER, takers.wait())
-            .await
-            .is_err()
-        {
-            tracing::warn!(
-                "a claim under way does not end; whoever has its shard next waits for it"
-            );
+        if tokio::time::timeout(HAND_OVER, takers.wait()).await.is_err() {
+            tracing::warn!("a claim under way does not end; whoever has its shard next waits for it");
         }
         let orderly = async {
             stop_sending(&self.pipeline, &self.services).await;
             executors_stop.await;
             stop_completing(&self.pipeline, &webs, &sending, &tasks).await;
         };
-        if tokio::time::timeout(STOP_WITHIN - HAND_OVER - Duration::from_secs(3), orderly)
-            .await
-            .is_err()
-        {
-            tracing::warn!(
-                "not everything ended in time; the rest is taken over by another node or the next start"
-            );
+        if tokio::time::timeout(STOP_WITHIN - HAND_OVER - Duration::from_secs(3), orderly).await.is_err() {
+            tracing::warn!("not everything ended in time; the rest is taken over by another node or the next start");
         }
         // A second call only waits for the end of the first.
         let stops = join_all(webs.iter().map(|web| web.stop(true)));
-        if tokio::time::timeout(Duration::from_secs(3), stops)
-            .await
-            .is_err()
-        {
+        if tokio::time::timeout(Duration::from_secs(3), stops).await.is_err() {
             served.iter().for_each(tokio::task::JoinHandle::abort);
         }
         tracing::info!("stopped");
@@ -266,20 +245,14 @@ fn servers(
     let Some((apart, _)) = executors else {
         return Ok(vec![web::serve(listener, state, Part::All)?]);
     };
-    Ok(vec![
-        web::serve(listener, state.clone(), Part::People)?,
-        web::serve(apart, state, Part::Executors)?,
-    ])
+    Ok(vec![web::serve(listener, state.clone(), Part::People)?, web::serve(apart, state, Part::Executors)?])
 }
 
 /// After the end of new shards and claims: leases back; due runs are marked until a peer refuses them; requests end.
 async fn stop_sending(pipeline: &Pipeline, services: &Services) {
     services.shards.give_all_back().await;
     let until = Instant::now() + HAND_OVER;
-    while pipeline.has_peers()
-        && Instant::now() < until
-        && services.shards.is_marking_still_ours().await
-    {
+    while pipeline.has_peers() && Instant::now() < until && services.shards.is_marking_still_ours().await {
         tokio::time::sleep(Duration::from_millis(100)).await;
     }
     pipeline.close();
@@ -289,12 +262,7 @@ async fn stop_sending(pipeline: &Pipeline, services: &Services) {
 
 /// No new connections; the callbacks that are open are committed and answered before the service that does it ends.
 /// One that comes later on an open connection is cut at once, and its executor goes to another node.
-async fn stop_completing(
-    pipeline: &Pipeline,
-    webs: &[ServerHandle],
-    sending: &CancellationToken,
-    tasks: &TaskTracker,
-) {
+async fn stop_completing(pipeline: &Pipeline, webs: &[ServerHandle], sending: &CancellationToken, tasks: &TaskTracker) {
     let stops = webs.iter().map(|web| web.stop(true));
     let stops: Vec<_> = stops.map(tokio::spawn).collect();
     until_idle(pipeline).await;
@@ -354,11 +322,7 @@ pub fn locks(config: &Config, cluster: &str, node: &str) -> Result<Box<dyn Lease
         sentinel_user: parsed.sentinel_user,
         sentinel_password: parsed.sentinel_password,
     };
-    let setting = if config.redis_ca.is_some() {
-        "redis-ca"
-    } else {
-        "redis-url"
-    };
+    let setting = if config.redis_ca.is_some() { "redis-ca" } else { "redis-url" };
     let redis = Redis::new(&place, cluster, node);
     Ok(Box::new(redis.map_err(|what| wrong(setting, what))?))
 }
@@ -376,19 +340,13 @@ impl From<&config::Database> for Database {
     fn from(database: &config::Database) -> Self {
         match database {
             config::Database::Sqlite { path } => Self::Sqlite { path: path.clone() },
-            config::Database::Postgres { url } | config::Database::Mysql { url } => {
-                Self::Server { url: url.clone() }
-            }
+            config::Database::Postgres { url } | config::Database::Mysql { url } => Self::Server { url: url.clone() },
         }
     }
 }
 
 fn listen(address: SocketAddr, setting: &'static str) -> Result<(TcpListener, SocketAddr), Error> {
-    let failed = |source| Error::Listen {
-        address,
-        setting,
-        source,
-    };
+    let failed = |source| Error::Listen { address, setting, source };
     let listener = TcpListener::bind(address).map_err(failed)?;
     let bound = listener.local_addr().map_err(failed)?;
     Ok((listener, bound))

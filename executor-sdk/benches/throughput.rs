@@ -32,10 +32,7 @@ async fn main() -> Outcome<()> {
         // `cargo test --all-targets` runs it too, which shall cost nothing.
         return Ok(());
     }
-    let numbers: Vec<usize> = env::args()
-        .skip(1)
-        .filter_map(|text| text.parse().ok())
-        .collect();
+    let numbers: Vec<usize> = env::args().skip(1).filter_map(|text| text.parse().ok()).collect();
     let [rate, seconds, in_flight] = std::array::from_fn(|index| {
         let default = [1000, 10, 32][index];
         numbers.get(index).copied().unwrap_or(default)
@@ -47,11 +44,8 @@ async fn main() -> Outcome<()> {
 }
 
 async fn be_executor(settings: &str) -> Outcome<()> {
-    let [admin, token, data, listen, durability] = settings
-        .split_whitespace()
-        .collect::<Vec<_>>()
-        .try_into()
-        .map_err(|_| "settings of the bench")?;
+    let [admin, token, data, listen, durability] =
+        settings.split_whitespace().collect::<Vec<_>>().try_into().map_err(|_| "settings of the bench")?;
     let durability = match durability {
         "process" => Durability::Process,
         _ => Durability::Machine,
@@ -76,17 +70,9 @@ async fn measure(rate: usize, seconds: usize, in_flight: usize, durability: &str
     let serving = tokio::spawn(serve(admin, Arc::clone(&results), Arc::clone(&callbacks)));
     let data = tempfile::tempdir_in(env::current_dir()?)?;
     let token = format!("{:032x}", rand::random::<u128>());
-    let listen = std::net::TcpListener::bind("127.0.0.1:0")?
-        .local_addr()?
-        .to_string();
-    let settings = format!(
-        "{admin_address} {token} {} {listen} {durability}",
-        data.path().display()
-    );
-    let mut child = Command::new(env::current_exe()?)
-        .env(CHILD, settings)
-        .stdin(Stdio::null())
-        .spawn()?;
+    let listen = std::net::TcpListener::bind("127.0.0.1:0")?.local_addr()?.to_string();
+    let settings = format!("{admin_address} {token} {} {listen} {durability}", data.path().display());
+    let mut child = Command::new(env::current_exe()?).env(CHILD, settings).stdin(Stdio::null()).spawn()?;
     let mut lines = connect(&listen, in_flight).await?;
 
     burst(&mut lines, &listen, &token, 1, 100).await?;
@@ -137,32 +123,24 @@ async fn connect(listen: &str, count: usize) -> Outcome<Vec<TcpStream>> {
 }
 
 /// Sends `count` runs, each of its own job, over all connections at once; one after the other on each.
-async fn burst(
-    lines: &mut [TcpStream],
-    host: &str,
-    token: &str,
-    first: usize,
-    count: usize,
-) -> Outcome<()> {
+async fn burst(lines: &mut [TcpStream], host: &str, token: &str, first: usize, count: usize) -> Outcome<()> {
     let next = AtomicUsize::new(0);
-    let work = lines
-        .iter_mut()
-        .map(async |line: &mut TcpStream| -> Outcome<()> {
-            let mut answer = vec![0; 4096];
-            loop {
-                let number = next.fetch_add(1, Ordering::Relaxed);
-                if number >= count {
-                    return Ok(());
-                }
-                let request = request(host, token, first + number, number);
-                line.write_all(request.as_bytes()).await?;
-                let length = line.read(&mut answer).await?;
-                let text = std::str::from_utf8(&answer[..length])?;
-                if !text.contains(r#""code":200"#) {
-                    return Err(format!("not accepted: {text}").into());
-                }
+    let work = lines.iter_mut().map(async |line: &mut TcpStream| -> Outcome<()> {
+        let mut answer = vec![0; 4096];
+        loop {
+            let number = next.fetch_add(1, Ordering::Relaxed);
+            if number >= count {
+                return Ok(());
             }
-        });
+            let request = request(host, token, first + number, number);
+            line.write_all(request.as_bytes()).await?;
+            let length = line.read(&mut answer).await?;
+            let text = std::str::from_utf8(&answer[..length])?;
+            if !text.contains(r#""code":200"#) {
+                return Err(format!("not accepted: {text}").into());
+            }
+        }
+    });
     let ended = futures_util::future::join_all(work).await;
     ended.into_iter().collect()
 }
@@ -199,11 +177,7 @@ async fn serve(listener: TcpListener, results: Arc<AtomicUsize>, callbacks: Arc<
     }
 }
 
-async fn answer_all(
-    mut stream: TcpStream,
-    results: &AtomicUsize,
-    callbacks: &AtomicUsize,
-) -> Outcome<()> {
+async fn answer_all(mut stream: TcpStream, results: &AtomicUsize, callbacks: &AtomicUsize) -> Outcome<()> {
     const ANSWER: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 12\r\n\r\n{\"code\":200}";
     let (mut bytes, mut part) = (Vec::new(), vec![0; 1 << 16]);
     loop {
@@ -217,9 +191,7 @@ async fn answer_all(
             continue;
         };
         let head = head.to_lowercase();
-        let length = head
-            .lines()
-            .find_map(|line| line.strip_prefix("content-length: "));
+        let length = head.lines().find_map(|line| line.strip_prefix("content-length: "));
         if body.len() < length.unwrap_or("0").parse::<usize>()? {
             continue;
         }
@@ -246,12 +218,7 @@ async fn until(results: &AtomicUsize, count: usize) -> Outcome<()> {
 /// User and system time of a process; `/proc` counts in hundredths.
 fn cpu_seconds(pid: u32) -> Outcome<f64> {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat"))?;
-    let fields: Vec<&str> = stat
-        .rsplit(") ")
-        .next()
-        .unwrap_or_default()
-        .split(' ')
-        .collect();
+    let fields: Vec<&str> = stat.rsplit(") ").next().unwrap_or_default().split(' ').collect();
     let ticks: f64 = fields[11].parse::<f64>()? + fields[12].parse::<f64>()?;
     Ok(ticks / 100.0)
 }
@@ -259,9 +226,5 @@ fn cpu_seconds(pid: u32) -> Outcome<f64> {
 fn memory_kib(pid: u32) -> Outcome<u64> {
     let status = fs::read_to_string(format!("/proc/{pid}/status"))?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
-    Ok(line
-        .unwrap_or("0 kB")
-        .trim()
-        .trim_end_matches(" kB")
-        .parse()?)
+    Ok(line.unwrap_or("0 kB").trim().trim_end_matches(" kB").parse()?)
 }

@@ -28,15 +28,9 @@ async fn walk(ctx: JobContext) -> Result<String, JobError> {
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {
-    let executor = settings::from_environment()?
-        .app("long-running")
-        .grace(Duration::from_secs(10))
-        .job("walk", walk)
-        .build()?;
-    println!(
-        "long-running: waiting for runs at {}",
-        executor.handle().address()
-    );
+    let executor =
+        settings::from_environment()?.app("long-running").grace(Duration::from_secs(10)).job("walk", walk).build()?;
+    println!("long-running: waiting for runs at {}", executor.handle().address());
     executor.run(settings::stop_signal()).await?;
     Ok(())
 }

@@ -24,26 +24,17 @@ impl JobHandler for Recount {
             log!(ctx, "customer {customer} counted");
             count += 1;
         }
-        Ok(Outcome::from(format!(
-            "part {index} of {total}: {count} customers"
-        )))
+        Ok(Outcome::from(format!("part {index} of {total}: {count} customers")))
     }
 }
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {
-    let data =
-        env::var("CARILLON_DATA_DIR").unwrap_or("carillon-executor-data/sharding".to_owned());
+    let data = env::var("CARILLON_DATA_DIR").unwrap_or("carillon-executor-data/sharding".to_owned());
     let customers = (1..=100).collect();
-    let executor: Executor = settings::from_environment()?
-        .app("sharding")
-        .data_dir(data)
-        .job("recount", Recount { customers })
-        .build()?;
-    println!(
-        "sharding: waiting for runs at {}",
-        executor.handle().address()
-    );
+    let executor: Executor =
+        settings::from_environment()?.app("sharding").data_dir(data).job("recount", Recount { customers }).build()?;
+    println!("sharding: waiting for runs at {}", executor.handle().address());
     executor.run(settings::stop_signal()).await?;
     Ok(())
 }

@@ -37,19 +37,13 @@ impl AdminClient {
     ) -> Result<Self, Error> {
         let mut all = HeaderMap::new();
         all.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-        let said = said
-            .iter()
-            .map(|(name, value)| (*name, *name, value.as_str()));
+        let said = said.iter().map(|(name, value)| (*name, *name, value.as_str()));
         let own = [
             ("token", headers::TOKEN, token),
             ("app", headers::APP, app),
             ("boot id", headers::BOOT_ID, identity.boot_id),
             ("journal id", headers::JOURNAL_ID, identity.journal_id),
-            (
-                "capabilities",
-                headers::CAPABILITIES,
-                headers::CAPABILITY_IDEM,
-            ),
+            ("capabilities", headers::CAPABILITIES, headers::CAPABILITY_IDEM),
         ];
         for (setting, name, value) in own.into_iter().chain(said) {
             let problem = || Error::setting(setting, "has characters that no HTTP header may have");
@@ -68,11 +62,7 @@ impl AdminClient {
             .pool_idle_timeout(Duration::from_secs(30))
             .build()
             .map_err(|error| Error::setting("admin", error.to_string()))?;
-        Ok(Self {
-            http,
-            bases,
-            preferred: AtomicUsize::new(0),
-        })
+        Ok(Self { http, bases, preferred: AtomicUsize::new(0) })
     }
 
     /// Posts to one admin after the other, until one accepts.
@@ -110,9 +100,7 @@ impl AdminClient {
         let is_wrong_token = verdict.is_wrong_token();
         match verdict {
             Verdict::Accepted { .. } => Ok(()),
-            Verdict::Refused { message, .. } => {
-                Err((format!("refused: {message}"), is_wrong_token))
-            }
+            Verdict::Refused { message, .. } => Err((format!("refused: {message}"), is_wrong_token)),
             Verdict::Unclear { why } => Err((why, false)),
         }
     }
@@ -130,9 +118,7 @@ impl fmt::Display for NotTaken {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         f.write_str(&self.reasons.join("; "))?;
         if self.wrong_token {
-            f.write_str(
-                "; check that token() is the admin's access token (CARILLON_ACCESS_TOKEN)",
-            )?;
+            f.write_str("; check that token() is the admin's access token (CARILLON_ACCESS_TOKEN)")?;
         }
         Ok(())
     }

@@ -149,10 +149,7 @@ impl ExecutorBuilder {
     /// A setting that is missing or wrong, an address that is taken, a data folder that is in use or not writable.
     pub fn build(self) -> Result<Executor, Error> {
         self.check()?;
-        let fail = |source| Error::Listen {
-            address: self.listen.clone(),
-            source,
-        };
+        let fail = |source| Error::Listen { address: self.listen.clone(), source };
         let listener = TcpListener::bind(&self.listen).map_err(fail)?;
         let bound = listener.local_addr().map_err(fail)?;
         let address = match &self.advertise {
@@ -164,10 +161,7 @@ impl ExecutorBuilder {
 
     fn check(&self) -> Result<(), Error> {
         if self.admins.is_empty() {
-            return Err(Error::setting(
-                "admin",
-                "none is set; give at least one, as http://host:port",
-            ));
+            return Err(Error::setting("admin", "none is set; give at least one, as http://host:port"));
         }
         let addresses = self.admins.iter().map(|address| ("admin", address));
         for (name, address) in addresses.chain(self.advertise.iter().map(|a| ("advertise", a))) {
@@ -177,10 +171,7 @@ impl ExecutorBuilder {
             }
         }
         if self.app.trim().is_empty() || self.app.chars().count() > 64 {
-            return Err(Error::setting(
-                "app",
-                "must have 1 to 64 characters, the name of an app of the admin",
-            ));
+            return Err(Error::setting("app", "must have 1 to 64 characters, the name of an app of the admin"));
         }
         if self.token.trim().is_empty() {
             let problem = "is empty; set the admin's access token (CARILLON_ACCESS_TOKEN): without one \
@@ -188,10 +179,7 @@ impl ExecutorBuilder {
             return Err(Error::setting("token", problem));
         }
         if !(1..=64).contains(&self.workers) {
-            return Err(Error::setting(
-                "workers",
-                format!("{} is not within 1 and 64", self.workers),
-            ));
+            return Err(Error::setting("workers", format!("{} is not within 1 and 64", self.workers)));
         }
         self.said.headers().map(drop)
     }
@@ -208,10 +196,7 @@ impl ExecutorBuilder {
             }
         }
         if handlers.is_empty() {
-            return Err(Error::setting(
-                "job",
-                "none is set; give at least one handler",
-            ));
+            return Err(Error::setting("job", "none is set; give at least one handler"));
         }
         Ok(handlers)
     }
@@ -236,20 +221,19 @@ impl ExecutorBuilder {
             socket.local_addr().ok()
         };
         let card = card().ok_or_else(|| {
-            Error::setting("advertise", "is needed: no network card leads to the admin that could be named instead of the listening address")
+            Error::setting(
+                "advertise",
+                "is needed: no network card leads to the admin that could be named instead of the listening address",
+            )
         })?;
         Ok(SocketAddr::new(card.ip(), bound.port()))
     }
 }
 
 fn is_http(address: &str) -> bool {
-    let rest = address
-        .strip_prefix("http://")
-        .or_else(|| address.strip_prefix("https://"));
+    let rest = address.strip_prefix("http://").or_else(|| address.strip_prefix("https://"));
     rest.is_some_and(|rest| {
-        !rest.is_empty()
-            && !rest.starts_with(['/', ':'])
-            && rest.chars().all(|char| char.is_ascii_graphic())
+        !rest.is_empty() && !rest.starts_with(['/', ':']) && rest.chars().all(|char| char.is_ascii_graphic())
     })
 }
 
@@ -257,9 +241,7 @@ fn is_http(address: &str) -> bool {
 fn host_and_port(address: &str) -> String {
     let (scheme, rest) = address.split_once("://").unwrap_or(("http", address));
     let host = rest.split('/').next().unwrap_or_default();
-    let has_port = host
-        .rsplit_once(':')
-        .is_some_and(|(_, port)| port.bytes().all(|b| b.is_ascii_digit()));
+    let has_port = host.rsplit_once(':').is_some_and(|(_, port)| port.bytes().all(|b| b.is_ascii_digit()));
     match (has_port, scheme) {
         (true, _) => host.to_owned(),
         (false, "https") => format!("{host}:443"),
@@ -274,15 +256,7 @@ mod tests {
     #[test]
     fn addresses() {
         assert!(is_http("http://h:1/xxl-job-admin") && is_http("https://[::1]:8/"));
-        for wrong in [
-            "",
-            "h:1",
-            "http://",
-            "http:///x",
-            "http://a b",
-            "ftp://h",
-            "http://:80",
-        ] {
+        for wrong in ["", "h:1", "http://", "http:///x", "http://a b", "ftp://h", "http://:80"] {
             assert!(!is_http(wrong), "{wrong}");
         }
         assert_eq!(host_and_port("http://h:1/x"), "h:1");

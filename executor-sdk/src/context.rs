@@ -17,10 +17,7 @@ pub struct JobContext {
 
 impl JobContext {
     pub(crate) fn new(run: Arc<Run>, log: RunLog) -> Self {
-        Self {
-            run,
-            log: Arc::new(log),
-        }
+        Self { run, log: Arc::new(log) }
     }
 
     /// The job's parameter text, or what was given with "run once".

@@ -41,16 +41,10 @@ pub enum Error {
 
 impl Error {
     pub(crate) fn setting(name: &'static str, problem: impl Into<String>) -> Self {
-        Self::Setting {
-            name,
-            problem: problem.into(),
-        }
+        Self::Setting { name, problem: problem.into() }
     }
 
     pub(crate) fn data(path: impl Into<PathBuf>, source: io::Error) -> Self {
-        Self::Data {
-            path: path.into(),
-            source,
-        }
+        Self::Data { path: path.into(), source }
     }
 }

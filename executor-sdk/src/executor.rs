@@ -103,32 +103,19 @@ impl Executor {
         let logs = JobLogs::new(&logs).map_err(|source| Error::data(logs, source))?;
         let (outbox, mail) = mpsc::unbounded_channel();
         let (starter, accepted) = mpsc::unbounded_channel();
-        let (journal, recovered) = Journal::open(
-            &data.join("journal"),
-            settings.durability,
-            starter,
-            outbox.clone(),
-        )?;
+        let (journal, recovered) = Journal::open(&data.join("journal"), settings.durability, starter, outbox.clone())?;
         let admins = AdminClient::new(
             bases,
             &settings.token,
             &settings.app,
-            Identity {
-                boot_id: &boot_id,
-                journal_id: &recovered.journal_id,
-            },
+            Identity { boot_id: &boot_id, journal_id: &recovered.journal_id },
             &said,
         )?;
         let ledger = Arc::new(Ledger::default());
         ledger.restore(&recovered);
         let registered = watch::Sender::new(false);
         Ok(Self {
-            handle: ExecutorHandle {
-                bound,
-                address,
-                boot_id,
-                registered: registered.subscribe(),
-            },
+            handle: ExecutorHandle { bound, address, boot_id, registered: registered.subscribe() },
             settings,
             listener,
             lock,
@@ -168,12 +155,8 @@ impl Executor {
 
     fn start(self) -> Result<Working, Error> {
         let handlers = self.settings.handlers()?;
-        let lanes = Arc::new(Lanes::new(
-            Arc::clone(&self.ledger),
-            self.journal.clone(),
-            self.logs.clone(),
-            Handle::current(),
-        ));
+        let lanes =
+            Arc::new(Lanes::new(Arc::clone(&self.ledger), self.journal.clone(), self.logs.clone(), Handle::current()));
         let endpoints = Endpoints {
             token: self.settings.token_check(),
             boot_id: self.handle.boot_id.clone(),
@@ -188,8 +171,7 @@ impl Executor {
             ledger: Arc::clone(&self.ledger),
             logs: self.logs.clone(),
         };
-        let server = server::serve(self.listener, Arc::new(endpoints), self.settings.workers)
-            .map_err(Error::Server)?;
+        let server = server::serve(self.listener, Arc::new(endpoints), self.settings.workers).map_err(Error::Server)?;
         let server_handle = server.handle();
         let reachable = Arc::new(Notify::new());
         let beats = Arc::new(Beats {
@@ -233,8 +215,7 @@ async fn prune_hourly(logs: JobLogs, days: u64) {
     }
     loop {
         let folder = logs.clone();
-        let pruned =
-            tokio::task::spawn_blocking(move || folder.prune(wall_clock::now(), days)).await;
+        let pruned = tokio::task::spawn_blocking(move || folder.prune(wall_clock::now(), days)).await;
         if let Ok(Err(error)) = pruned {
             tracing::warn!(%error, "old logs cannot be deleted");
         }
@@ -248,9 +229,7 @@ fn make_private(folder: &Path) -> Result<(), Error> {
     builder.recursive(true);
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder
-        .create(folder)
-        .map_err(|source| Error::data(folder, source))
+    builder.create(folder).map_err(|source| Error::data(folder, source))
 }
 
 /// Takes the folder for this process alone.

@@ -54,9 +54,7 @@ pub struct JobError {
 impl JobError {
     /// An error with its text.
     pub fn new(message: impl Into<String>) -> Self {
-        Self {
-            message: message.into(),
-        }
+        Self { message: message.into() }
     }
 
     /// The text that is reported.

@@ -56,9 +56,7 @@ impl Intake {
 
     /// The handler, or why there is none. A run that was seen before is not refused for that.
     fn check(&self, request: &RunRequest, meta: &Meta) -> Result<Arc<dyn BoxedHandler>, String> {
-        let late = meta
-            .not_after
-            .map(|at| (wall_clock::now() - CLOCK_ERROR_MS).saturating_sub(at));
+        let late = meta.not_after.map(|at| (wall_clock::now() - CLOCK_ERROR_MS).saturating_sub(at));
         if let Some(late) = late.filter(|late| *late > 0) {
             return Err(format!("expired: {late} ms too late for this run"));
         }

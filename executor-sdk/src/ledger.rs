@@ -147,11 +147,7 @@ mod tests {
     use carillon_protocol::CallbackItem;
 
     fn result(log_id: i64, code: i32) -> CallbackItem {
-        CallbackItem {
-            log_id,
-            code,
-            ..CallbackItem::default()
-        }
+        CallbackItem { log_id, code, ..CallbackItem::default() }
     }
 
     #[test]

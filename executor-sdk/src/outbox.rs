@@ -69,9 +69,7 @@ impl Outbox {
                 Err(reason) => {
                     let count = list.len() + queue.len();
                     tracing::warn!(%reason, count, ?pause, "results not delivered, sent again later");
-                    list.into_iter()
-                        .rev()
-                        .for_each(|item| queue.push_front(item));
+                    list.into_iter().rev().for_each(|item| queue.push_front(item));
                     self.pause(pause).await;
                     pause = (pause * 2).min(LONGEST_PAUSE);
                 }
@@ -120,10 +118,7 @@ mod tests {
         let mut short: VecDeque<_> = (0..600).map(|_| CallbackItem::default()).collect();
         assert_eq!((take(&mut short).len(), short.len()), (MAX_ITEMS, 100));
 
-        let long = CallbackItem {
-            message: Some("x".repeat(700_000)),
-            ..CallbackItem::default()
-        };
+        let long = CallbackItem { message: Some("x".repeat(700_000)), ..CallbackItem::default() };
         let mut queue = VecDeque::from(vec![long; 2]);
         assert_eq!((take(&mut queue).len(), queue.len()), (1, 1));
     }

@@ -39,12 +39,7 @@ pub(crate) struct Run {
 
 impl Run {
     pub(crate) fn new(request: RunRequest, meta: Meta) -> Self {
-        Self {
-            request,
-            meta,
-            stop: CancellationToken::new(),
-            reason: OnceLock::new(),
-        }
+        Self { request, meta, stop: CancellationToken::new(), reason: OnceLock::new() }
     }
 
     /// Tells a running handler to end; the first reason counts.
@@ -75,11 +70,7 @@ impl Run {
     }
 
     /// Calls the handler and waits for its end, whichever comes first: by itself, killed, out of time.
-    pub(crate) async fn perform(
-        &self,
-        handler: &dyn BoxedHandler,
-        ctx: JobContext,
-    ) -> CallbackItem {
+    pub(crate) async fn perform(&self, handler: &dyn BoxedHandler, ctx: JobContext) -> CallbackItem {
         if let Some(reason) = self.reason.get() {
             return self.not_executed(reason);
         }
@@ -131,10 +122,7 @@ async fn sleep(limit: Option<Duration>) {
 }
 
 fn panic_text(panic: &(dyn Any + Send)) -> String {
-    let text = panic
-        .downcast_ref::<&str>()
-        .copied()
-        .or_else(|| panic.downcast_ref::<String>().map(String::as_str));
+    let text = panic.downcast_ref::<&str>().copied().or_else(|| panic.downcast_ref::<String>().map(String::as_str));
     format!("handler panicked: {}", text.unwrap_or("no text"))
 }
 
@@ -172,11 +160,7 @@ mod tests {
     }
 
     fn new_run(timeout_seconds: i32) -> Arc<Run> {
-        let request = RunRequest {
-            timeout_seconds,
-            log_id: 1,
-            ..RunRequest::default()
-        };
+        let request = RunRequest { timeout_seconds, log_id: 1, ..RunRequest::default() };
         Arc::new(Run::new(request, Meta::default()))
     }
 
@@ -195,10 +179,7 @@ mod tests {
             Ok("too late")
         };
         let (item, took) = perform(&new_run(60), listens).await;
-        assert_eq!(
-            (item.code, item.message.as_deref()),
-            (502, Some("job execute timeout"))
-        );
+        assert_eq!((item.code, item.message.as_deref()), (502, Some("job execute timeout")));
         assert_eq!(took, Duration::from_secs(60));
         let no_limit = |_: JobContext| async {
             tokio::time::sleep(Duration::from_secs(1_000_000)).await;

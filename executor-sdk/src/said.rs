@@ -41,10 +41,7 @@ impl Said {
                 return Err(Error::setting("label", problem));
             }
         }
-        let pairs = self
-            .labels
-            .iter()
-            .map(|(key, value)| format!("{key}={value}"));
+        let pairs = self.labels.iter().map(|(key, value)| format!("{key}={value}"));
         let text = pairs.collect::<Vec<_>>().join(",");
         if self.labels.len() > LABELS || text.len() > TEXT {
             let problem = "are too many: at most 16, and 255 characters with = and commas";

@@ -8,9 +8,7 @@ use actix_web::dev::{Payload, Server};
 use actix_web::http::header::{CONTENT_ENCODING, CONTENT_TYPE, HeaderMap};
 use actix_web::web::{self, Bytes, Data, PayloadConfig};
 use actix_web::{App, FromRequest, HttpRequest, HttpResponse, HttpServer};
-use carillon_protocol::{
-    Answer, JobRef, LogRequest, OTHER_JOURNAL, RunRequest, WRONG_TOKEN, headers,
-};
+use carillon_protocol::{Answer, JobRef, LogRequest, OTHER_JOURNAL, RunRequest, WRONG_TOKEN, headers};
 use futures_util::future::LocalBoxFuture;
 use serde::de::DeserializeOwned;
 use tokio::sync::{Notify, mpsc};
@@ -40,11 +38,7 @@ pub(crate) struct Endpoints {
 }
 
 /// Starts to serve; the future must be driven.
-pub(crate) fn serve(
-    listener: TcpListener,
-    endpoints: Arc<Endpoints>,
-    workers: usize,
-) -> std::io::Result<Server> {
+pub(crate) fn serve(listener: TcpListener, endpoints: Arc<Endpoints>, workers: usize) -> std::io::Result<Server> {
     let endpoints = Data::from(endpoints);
     let server = HttpServer::new(move || {
         App::new()
@@ -59,13 +53,7 @@ pub(crate) fn serve(
             .route("/log", web::post().to(read_log))
             .default_service(web::to(unknown))
     });
-    Ok(server
-        .workers(workers)
-        .disable_signals()
-        .keep_alive(IDLE)
-        .shutdown_timeout(1)
-        .listen(listener)?
-        .run())
+    Ok(server.workers(workers).disable_signals().keep_alive(IDLE).shutdown_timeout(1).listen(listener)?.run())
 }
 
 /// What stands between the journal and this worker's thread: it wakes the journal once for all requests that were
@@ -124,9 +112,7 @@ impl FromRequest for Trusted {
 
 /// Whether the body would have to be inflated: actix-web does that before it looks at the limit. No admin sends such bodies.
 fn is_encoded(headers: &HeaderMap) -> bool {
-    headers
-        .get_all(CONTENT_ENCODING)
-        .any(|encoding| !encoding.as_bytes().eq_ignore_ascii_case(b"identity"))
+    headers.get_all(CONTENT_ENCODING).any(|encoding| !encoding.as_bytes().eq_ignore_ascii_case(b"identity"))
 }
 
 impl Trusted {
@@ -169,8 +155,7 @@ impl Endpoints {
     /// it came here as well.
     fn is_for_another_journal(&self, from: &HeaderMap, log_id: i64) -> bool {
         let meant = from.get(headers::JOURNAL_ID);
-        meant.is_some_and(|meant| meant.as_bytes() != self.journal_id.as_bytes())
-            && self.ledger.phase(log_id).is_none()
+        meant.is_some_and(|meant| meant.as_bytes() != self.journal_id.as_bytes()) && self.ledger.phase(log_id).is_none()
     }
 }
 
@@ -178,10 +163,7 @@ async fn beat(_: Trusted) -> HttpResponse {
     answer(Answer::ok())
 }
 
-async fn idle_beat(
-    body: Trusted,
-    endpoints: Data<Endpoints>,
-) -> Result<HttpResponse, actix_web::Error> {
+async fn idle_beat(body: Trusted, endpoints: Data<Endpoints>) -> Result<HttpResponse, actix_web::Error> {
     let job: JobRef = body.parse()?;
     Ok(answer(if endpoints.intake.lanes.is_idle(job.job_id) {
         Answer::ok()
@@ -209,10 +191,7 @@ async fn kill(
     }))
 }
 
-async fn read_log(
-    body: Trusted,
-    endpoints: Data<Endpoints>,
-) -> Result<HttpResponse, actix_web::Error> {
+async fn read_log(body: Trusted, endpoints: Data<Endpoints>) -> Result<HttpResponse, actix_web::Error> {
     let request: LogRequest = body.parse()?;
     // Asked before the file is read, so that nothing can be written between the last page and the word "end".
     let phase = endpoints.ledger.phase(request.log_id);
@@ -231,10 +210,7 @@ async fn read_log(
             content: String::new(),
             is_end: !open,
         }),
-        Ok(None) => Answer::fail(format!(
-            "this executor has no log of run {}",
-            request.log_id
-        )),
+        Ok(None) => Answer::fail(format!("this executor has no log of run {}", request.log_id)),
         Err(error) => Answer::fail(format!("the log cannot be read: {error}")),
     }))
 }
@@ -245,9 +221,7 @@ async fn unknown(request: HttpRequest) -> HttpResponse {
         return answer(Answer::fail("invalid request, HttpMethod not support."));
     }
     let path: String = request.path().chars().take(200).collect();
-    answer(Answer::fail(format!(
-        "invalid request, uri-mapping({path}) not found."
-    )))
+    answer(Answer::fail(format!("invalid request, uri-mapping({path}) not found.")))
 }
 
 /// Whatever is said, it is said under HTTP 200.
@@ -262,9 +236,7 @@ fn refusal(reason: String) -> actix_web::Error {
 
 fn meta(from: &HeaderMap) -> Result<Meta, String> {
     let fire_key = from.get(headers::FIRE_KEY).map(|key| key.to_str());
-    let fire_key = fire_key
-        .transpose()
-        .map_err(|_| format!("{} is not text", headers::FIRE_KEY))?;
+    let fire_key = fire_key.transpose().map_err(|_| format!("{} is not text", headers::FIRE_KEY))?;
     let attempt = number(from, headers::ATTEMPT)?.unwrap_or(1);
     Ok(Meta {
         fire_key: fire_key.map(str::to_owned),
@@ -280,7 +252,5 @@ fn number(from: &HeaderMap, name: &str) -> Result<Option<i64>, String> {
         return Ok(None);
     };
     let number = value.to_str().ok().and_then(|text| text.parse().ok());
-    number
-        .map(Some)
-        .ok_or_else(|| format!("{name} is not a whole number"))
+    number.map(Some).ok_or_else(|| format!("{name} is not a whole number"))
 }

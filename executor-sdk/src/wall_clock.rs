@@ -6,13 +6,8 @@
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// UTC epoch milliseconds.
-#[expect(
-    clippy::disallowed_methods,
-    reason = "the executor's one reading of the system's time"
-)]
+#[expect(clippy::disallowed_methods, reason = "the executor's one reading of the system's time")]
 pub(crate) fn now() -> i64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH);
-    since.map_or(0, |elapsed| {
-        i64::try_from(elapsed.as_millis()).unwrap_or(i64::MAX)
-    })
+    since.map_or(0, |elapsed| i64::try_from(elapsed.as_millis()).unwrap_or(i64::MAX))
 }

@@ -5,31 +5,10 @@ use sea_orm_migration::sea_orm::{ConnectionTrait, DbBackend, DbErr};
 /// What differs: the word in the text, then SQLite, PostgreSQL, MySQL.
 const WORDS: [(&str, [&str; 3]); 4] = [
     // A rowid alias on SQLite, so that the table itself is ordered by the key.
-    (
-        "{id}",
-        [
-            "INTEGER PRIMARY KEY",
-            "BIGINT PRIMARY KEY",
-            "BIGINT PRIMARY KEY",
-        ],
-    ),
+    ("{id}", ["INTEGER PRIMARY KEY", "BIGINT PRIMARY KEY", "BIGINT PRIMARY KEY"]),
     ("{long}", ["TEXT", "TEXT", "MEDIUMTEXT"]),
-    (
-        "{clustered}",
-        [
-            " WITHOUT ROWID",
-            "",
-            " ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin",
-        ],
-    ),
-    (
-        "{table}",
-        [
-            "",
-            "",
-            " ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin",
-        ],
-    ),
+    ("{clustered}", [" WITHOUT ROWID", "", " ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin"]),
+    ("{table}", ["", "", " ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin"]),
 ];
 
 /// The WHERE of a partial index, which MySQL does not know: it indexes all rows.
@@ -41,18 +20,12 @@ pub fn write(text: &str, backend: DbBackend) -> String {
         DbBackend::MySql => 2,
         _ => 0,
     };
-    WORDS
-        .iter()
-        .chain([&OPEN])
-        .fold(text.to_owned(), |text, (word, by)| {
-            text.replace(word, by[column])
-        })
+    WORDS.iter().chain([&OPEN]).fold(text.to_owned(), |text, (word, by)| text.replace(word, by[column]))
 }
 
 pub async fn execute_all(db: &impl ConnectionTrait, statements: &[&str]) -> Result<(), DbErr> {
     for text in statements {
-        db.execute_unprepared(&write(text, db.get_database_backend()))
-            .await?;
+        db.execute_unprepared(&write(text, db.get_database_backend())).await?;
     }
     Ok(())
 }
@@ -64,14 +37,8 @@ mod tests {
     #[test]
     fn each_database_gets_its_own_words() {
         let text = "CREATE TABLE t (id {id}, body {long}){table}";
-        assert_eq!(
-            write(text, DbBackend::Sqlite),
-            "CREATE TABLE t (id INTEGER PRIMARY KEY, body TEXT)"
-        );
-        assert_eq!(
-            write(text, DbBackend::Postgres),
-            "CREATE TABLE t (id BIGINT PRIMARY KEY, body TEXT)"
-        );
+        assert_eq!(write(text, DbBackend::Sqlite), "CREATE TABLE t (id INTEGER PRIMARY KEY, body TEXT)");
+        assert_eq!(write(text, DbBackend::Postgres), "CREATE TABLE t (id BIGINT PRIMARY KEY, body TEXT)");
         assert!(write(text, DbBackend::MySql).ends_with("COLLATE=utf8mb4_bin"));
         assert!(!write("CREATE INDEX i ON t (a){open}", DbBackend::MySql).contains("WHERE"));
     }

@@ -41,8 +41,5 @@ impl MigratorTrait for Migrator {
 
 /// The names of all steps that this program knows, oldest first, as the database records them.
 pub fn names() -> Vec<String> {
-    Migrator::migrations()
-        .iter()
-        .map(|step| step.name().to_owned())
-        .collect()
+    Migrator::migrations().iter().map(|step| step.name().to_owned()).collect()
 }

@@ -20,10 +20,7 @@ const COLUMNS: &[(&str, &str, &str)] = &[
     ("alarm", "escalated_at", "BIGINT"),
     ("alarm", "closed_at", "BIGINT"),
 ];
-const INDEXES: &[(&str, &str, &str)] = &[
-    ("alarm", "alarm_open", "(open_at)"),
-    ("alarm", "alarm_run", "(run_id)"),
-];
+const INDEXES: &[(&str, &str, &str)] = &[("alarm", "alarm_open", "(open_at)"), ("alarm", "alarm_run", "(run_id)")];
 
 #[async_trait::async_trait]
 impl MigrationTrait for Migration {

@@ -23,8 +23,7 @@ impl MigrationTrait for Migration {
             return Ok(());
         }
         let db = manager.get_connection();
-        db.execute_unprepared(&write(TABLE, db.get_database_backend()))
-            .await?;
+        db.execute_unprepared(&write(TABLE, db.get_database_backend())).await?;
         Ok(())
     }
 }

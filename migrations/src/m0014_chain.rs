@@ -12,19 +12,11 @@ pub struct Migration;
 const COLUMN: (&str, &str, &str) = ("job_clock", "delayed_job", "BIGINT");
 const FILL: &str = "UPDATE job_clock SET delayed_job = job_id \
      WHERE job_id IN (SELECT id FROM job WHERE schedule_kind = 'fixed_delay')";
-const CURSOR: (&str, &str, &str) = (
-    "job_clock",
-    "job_clock_delayed",
-    "(delayed_job) WHERE delayed_job IS NOT NULL",
-);
+const CURSOR: (&str, &str, &str) = ("job_clock", "job_clock_delayed", "(delayed_job) WHERE delayed_job IS NOT NULL");
 /// MySQL has no partial indexes. The entries without a job follow the order of the table there.
 const CURSOR_MYSQL: (&str, &str, &str) = ("job_clock", "job_clock_delayed", "(delayed_job)");
 /// `job_kind` of the other databases ends with the job's id already.
-const JOBS_POSTGRES: (&str, &str, &str) = (
-    "job",
-    "job_delayed",
-    "(shard, id) WHERE schedule_kind = 'fixed_delay'",
-);
+const JOBS_POSTGRES: (&str, &str, &str) = ("job", "job_delayed", "(shard, id) WHERE schedule_kind = 'fixed_delay'");
 
 #[async_trait::async_trait]
 impl MigrationTrait for Migration {

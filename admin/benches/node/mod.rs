@@ -47,21 +47,12 @@ pub struct Usage {
 
 impl Node {
     pub async fn start(setup: &Setup) -> Self {
-        let port = std::net::TcpListener::bind(("127.0.0.1", 0))
-            .unwrap()
-            .local_addr()
-            .unwrap()
-            .port();
+        let port = std::net::TcpListener::bind(("127.0.0.1", 0)).unwrap().local_addr().unwrap().port();
         let api_token = random_secret();
         let mut command = Command::new(env!("CARGO_BIN_EXE_carillon"));
         command
             .args(["serve", "--listen", &format!("127.0.0.1:{port}")])
-            .args([
-                "--access-token",
-                &setup.access_token,
-                "--api-token",
-                &api_token,
-            ])
+            .args(["--access-token", &setup.access_token, "--api-token", &api_token])
             .arg("--data-dir")
             .arg(&setup.folder)
             .args(&setup.arguments)
@@ -74,19 +65,10 @@ impl Node {
         let client = reqwest::Client::builder().no_proxy().build().unwrap();
         let started = Instant::now();
         let process = command.spawn().unwrap();
-        let mut node = Self {
-            url: format!("http://127.0.0.1:{port}"),
-            api_token,
-            process,
-            client,
-            ready_after: Duration::ZERO,
-        };
+        let mut node =
+            Self { url: format!("http://127.0.0.1:{port}"), api_token, process, client, ready_after: Duration::ZERO };
         node.wait_for("it is ready", async || {
-            node.client
-                .get(format!("{}/readyz", node.url))
-                .send()
-                .await
-                .is_ok_and(|a| a.status() == 200)
+            node.client.get(format!("{}/readyz", node.url)).send().await.is_ok_and(|a| a.status() == 200)
         })
         .await;
         node.ready_after = started.elapsed();
@@ -94,10 +76,7 @@ impl Node {
     }
 
     async fn metrics(&self) -> String {
-        let metrics = self
-            .client
-            .get(format!("{}/metrics", self.url))
-            .bearer_auth(&self.api_token);
+        let metrics = self.client.get(format!("{}/metrics", self.url)).bearer_auth(&self.api_token);
         metrics.send().await.unwrap().text().await.unwrap()
     }
 
@@ -106,11 +85,8 @@ impl Node {
         let metrics = self.metrics().await;
         let value = |name: &str| metrics.lines().find_map(|line| line.strip_prefix(name));
         let all = value("carillon_scan_duration_seconds_count ").unwrap();
-        let within = |step: &&&str| {
-            value(&format!(
-                "carillon_scan_duration_seconds_bucket{{le=\"{step}\"}} "
-            )) == Some(all)
-        };
+        let within =
+            |step: &&&str| value(&format!("carillon_scan_duration_seconds_bucket{{le=\"{step}\"}} ")) == Some(all);
         let steps = ["0.05", "0.1", "0.25", "0.5", "1", "2.5", "5", "15", "60"];
         let longest = steps.iter().find(within).unwrap_or(&"more than 60");
         println!("rounds of scans        {all}, none longer than {longest} s");
@@ -119,24 +95,17 @@ impl Node {
     /// Jobs with the same schedule.
     pub async fn create_jobs(&self, app: &str, count: usize, schedule: &Value) {
         for first in (0..count).step_by(1000) {
-            let job = |n: usize| json!({"app": app, "name": format!("job {n}"), "handler": "bench", "schedule": schedule});
+            let job =
+                |n: usize| json!({"app": app, "name": format!("job {n}"), "handler": "bench", "schedule": schedule});
             let jobs: Vec<Value> = (first..count.min(first + 1000)).map(job).collect();
             self.call("jobs:batch", &json!(jobs)).await;
         }
     }
 
     pub async fn call(&self, path: &str, body: &Value) {
-        let call = self
-            .client
-            .post(format!("{}/api/v1/{path}", self.url))
-            .bearer_auth(&self.api_token)
-            .json(body);
+        let call = self.client.post(format!("{}/api/v1/{path}", self.url)).bearer_auth(&self.api_token).json(body);
         let answer = call.send().await.unwrap();
-        assert!(
-            answer.status().is_success(),
-            "{path}: {}",
-            answer.text().await.unwrap()
-        );
+        assert!(answer.status().is_success(), "{path}: {}", answer.text().await.unwrap());
     }
 
     async fn wait_for(&self, what: &str, condition: impl AsyncFn() -> bool) {
@@ -150,19 +119,10 @@ impl Node {
     pub fn usage(&self) -> Usage {
         let pid = self.process.id().unwrap();
         let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
-        let fields: Vec<&str> = stat
-            .rsplit(')')
-            .next()
-            .unwrap()
-            .split_whitespace()
-            .collect();
+        let fields: Vec<&str> = stat.rsplit(')').next().unwrap().split_whitespace().collect();
         // Ticks are hundredths of a second on every Linux that this runs on; pages have 4 KiB.
         let ticks = |index: usize| fields[index].parse::<f64>().unwrap() / 100.0;
-        Usage {
-            user: ticks(11),
-            system: ticks(12),
-            resident: fields[21].parse::<f64>().unwrap() * 4.0 / 1024.0,
-        }
+        Usage { user: ticks(11), system: ticks(12), resident: fields[21].parse::<f64>().unwrap() * 4.0 / 1024.0 }
     }
 
     pub async fn stop(mut self) {

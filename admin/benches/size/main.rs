@@ -8,10 +8,7 @@
 //! binary again. The CPU seconds are those of the admin's process alone. On PostgreSQL the benchmark looks at the running
 //! statements twenty times a second and reports the one that has run for the longest time.
 
-#![expect(
-    clippy::unwrap_used,
-    reason = "a benchmark ends by panicking when the machine is not fit for it"
-)]
+#![expect(clippy::unwrap_used, reason = "a benchmark ends by panicking when the machine is not fit for it")]
 
 #[path = "../node/mod.rs"]
 mod node;
@@ -61,21 +58,13 @@ async fn fill(db: &DatabaseConnection, options: &Options) {
     let backend = db.get_database_backend();
     let list = match backend {
         DbBackend::Sqlite => "SELECT name FROM pragma_table_info('job')",
-        DbBackend::Postgres => {
-            "SELECT column_name::text FROM information_schema.columns WHERE table_name = 'job'"
-        }
+        DbBackend::Postgres => "SELECT column_name::text FROM information_schema.columns WHERE table_name = 'job'",
         _ => {
             "SELECT column_name FROM information_schema.columns WHERE table_name = 'job' AND table_schema = DATABASE()"
         }
     };
-    let rows = db
-        .query_all_raw(Statement::from_string(backend, list))
-        .await
-        .unwrap();
-    let columns: Vec<String> = rows
-        .iter()
-        .map(|row| row.try_get_by_index(0).unwrap())
-        .collect();
+    let rows = db.query_all_raw(Statement::from_string(backend, list)).await.unwrap();
+    let columns: Vec<String> = rows.iter().map(|row| row.try_get_by_index(0).unwrap()).collect();
     let first = "(SELECT MIN(id) FROM job)";
     let base = 1_000_000;
     let value = |column: &String| match column.as_str() {
@@ -105,10 +94,7 @@ async fn fill(db: &DatabaseConnection, options: &Options) {
              JOIN job ON job.id = {first}",
             numbers(backend, options.runs)
         ),
-        format!(
-            "UPDATE id_block SET next = {}",
-            base + options.jobs + options.runs + 1000
-        ),
+        format!("UPDATE id_block SET next = {}", base + options.jobs + options.runs + 1000),
     ];
     for (index, text) in texts.iter().enumerate() {
         if index < 3 && options.jobs == 0 || index == 3 && options.runs == 0 {
@@ -118,11 +104,7 @@ async fn fill(db: &DatabaseConnection, options: &Options) {
     }
     match backend {
         DbBackend::Postgres => drop(db.execute_unprepared("VACUUM ANALYZE").await.unwrap()),
-        DbBackend::Sqlite => drop(
-            db.execute_unprepared("PRAGMA wal_checkpoint(TRUNCATE)")
-                .await
-                .unwrap(),
-        ),
+        DbBackend::Sqlite => drop(db.execute_unprepared("PRAGMA wal_checkpoint(TRUNCATE)").await.unwrap()),
         _ => {}
     }
 }
@@ -132,14 +114,8 @@ async fn oldest(db: &DatabaseConnection) -> Option<(f64, String)> {
     let text = "SELECT (EXTRACT(EPOCH FROM clock_timestamp() - query_start) * 1000)::float8, query FROM pg_stat_activity \
                 WHERE datname = current_database() AND state = 'active' AND pid <> pg_backend_pid() AND backend_type = 'client backend' \
                 ORDER BY query_start LIMIT 1";
-    let row = db
-        .query_one_raw(Statement::from_string(DbBackend::Postgres, text))
-        .await
-        .unwrap()?;
-    Some((
-        row.try_get_by_index(0).unwrap(),
-        row.try_get_by_index(1).unwrap(),
-    ))
+    let row = db.query_one_raw(Statement::from_string(DbBackend::Postgres, text)).await.unwrap()?;
+    Some((row.try_get_by_index(0).unwrap(), row.try_get_by_index(1).unwrap()))
 }
 
 async fn connect(options: &Options, folder: &Path) -> DatabaseConnection {
@@ -153,9 +129,7 @@ async fn connect(options: &Options, folder: &Path) -> DatabaseConnection {
 #[tokio::main(flavor = "multi_thread", worker_threads = 2)]
 async fn main() {
     let options = Options::parse();
-    rustls::crypto::ring::default_provider()
-        .install_default()
-        .unwrap_or(());
+    rustls::crypto::ring::default_provider().install_default().unwrap_or(());
     let folder = tempfile::tempdir().unwrap();
     let setup = Setup::new(folder.path(), options.database_url.as_deref(), vec![]);
     let node = Node::start(&setup).await;
@@ -196,10 +170,7 @@ async fn main() {
     println!("memory                 {:.0} MiB", after.resident);
     node.print_scans().await;
     if slowest.0 > 0.0 {
-        println!(
-            "slowest statement      {:.0} ms: {:.90}",
-            slowest.0, slowest.1
-        );
+        println!("slowest statement      {:.0} ms: {:.90}", slowest.0, slowest.1);
     }
     node.stop().await;
 }

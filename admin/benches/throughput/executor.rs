@@ -100,22 +100,14 @@ impl Executor {
     }
 }
 
-#[expect(
-    clippy::disallowed_methods,
-    reason = "lateness is measured against the wall clock, as a user would"
-)]
+#[expect(clippy::disallowed_methods, reason = "lateness is measured against the wall clock, as a user would")]
 fn now() -> i64 {
-    SystemTime::now()
-        .duration_since(UNIX_EPOCH)
-        .unwrap()
-        .as_millis() as i64
+    SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_millis() as i64
 }
 
 /// An address of the app `flood` that takes every request and answers none.
 pub async fn hang(admin: &Admin) {
-    let listener = tokio::net::TcpListener::bind(("127.0.0.1", 0))
-        .await
-        .unwrap();
+    let listener = tokio::net::TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
     let address = format!("http://{}/", listener.local_addr().unwrap());
     tokio::spawn(async move {
         let mut taken = vec![];
@@ -128,31 +120,18 @@ pub async fn hang(admin: &Admin) {
 }
 
 fn live(admin: &Admin, book: Arc<Book>, app: &str, address: &str) {
-    let registration =
-        json!({"registryGroup": "EXECUTOR", "registryKey": app, "registryValue": address});
-    tokio::spawn(call_back(
-        book,
-        admin.url.clone(),
-        admin.token.clone(),
-        registration,
-    ));
+    let registration = json!({"registryGroup": "EXECUTOR", "registryKey": app, "registryValue": address});
+    tokio::spawn(call_back(book, admin.url.clone(), admin.token.clone(), registration));
 }
 
 async fn run(body: web::Bytes, book: web::Data<Book>) -> HttpResponse {
     let at = now();
     let request: RunRequest = serde_json::from_slice(&body).unwrap();
-    let receipt = Receipt {
-        run_id: request.log_id,
-        job_id: request.job_id,
-        due_at: request.log_date_time,
-        at,
-    };
+    let receipt = Receipt { run_id: request.log_id, job_id: request.job_id, due_at: request.log_date_time, at };
     book.receipts.lock().unwrap().push(receipt);
     let result = json!({"logId": request.log_id, "logDateTim": request.log_date_time, "handleCode": book.code.load(Ordering::Relaxed), "handleMsg": null});
     book.results.lock().unwrap().push(result);
-    HttpResponse::Ok()
-        .content_type("application/json")
-        .body(r#"{"code":200,"msg":null,"content":null,"data":null}"#)
+    HttpResponse::Ok().content_type("application/json").body(r#"{"code":200,"msg":null,"content":null,"data":null}"#)
 }
 
 /// Results every 10 ms, at most 500 at once; a heartbeat every 10 s.
@@ -160,10 +139,8 @@ async fn call_back(book: Arc<Book>, url: String, token: String, registration: Va
     let client = reqwest::Client::builder().no_proxy().build().unwrap();
     for round in 0u64.. {
         if round % 1000 == 0 {
-            let call = client
-                .post(format!("{url}/api/registry"))
-                .header("XXL-JOB-ACCESS-TOKEN", &token)
-                .json(&registration);
+            let call =
+                client.post(format!("{url}/api/registry")).header("XXL-JOB-ACCESS-TOKEN", &token).json(&registration);
             drop(call.send().await);
         }
         let results: Vec<Value> = {
@@ -175,10 +152,7 @@ async fn call_back(book: Arc<Book>, url: String, token: String, registration: Va
             tokio::time::sleep(Duration::from_millis(10)).await;
             continue;
         }
-        let call = client
-            .post(format!("{url}/api/callback"))
-            .header("XXL-JOB-ACCESS-TOKEN", &token)
-            .json(&results);
+        let call = client.post(format!("{url}/api/callback")).header("XXL-JOB-ACCESS-TOKEN", &token).json(&results);
         let (at, begun) = (now(), std::time::Instant::now());
         let is_answered = call.send().await.is_ok_and(|answer| answer.status() == 200);
         let took = begun.elapsed().as_secs_f64() * 1000.0;

@@ -10,10 +10,7 @@
 //! every run succeeds, and beside the same of which every run fails. The CPU seconds are those of the admin's process alone; the
 //! executor shares the machine.
 
-#![expect(
-    clippy::unwrap_used,
-    reason = "a benchmark ends by panicking when the machine is not fit for it"
-)]
+#![expect(clippy::unwrap_used, reason = "a benchmark ends by panicking when the machine is not fit for it")]
 
 mod executor;
 #[path = "../node/mod.rs"]
@@ -63,26 +60,17 @@ struct Options {
 #[tokio::main(flavor = "multi_thread", worker_threads = 2)]
 async fn main() {
     let options = Options::parse();
-    rustls::crypto::ring::default_provider()
-        .install_default()
-        .unwrap_or(());
+    rustls::crypto::ring::default_provider().install_default().unwrap_or(());
     let folder = tempfile::tempdir().unwrap();
-    let arguments = vec![
-        format!("--shards={}", options.shards),
-        format!("--look-ahead={}s", options.look_ahead),
-    ];
+    let arguments = vec![format!("--shards={}", options.shards), format!("--look-ahead={}s", options.look_ahead)];
     let setup = Setup::new(folder.path(), options.database_url.as_deref(), arguments);
     let node = Node::start(&setup).await;
-    let admin = Admin {
-        url: node.url.clone(),
-        token: setup.access_token,
-    };
+    let admin = Admin { url: node.url.clone(), token: setup.access_token };
     for app in ["bench", "flood", "failing"] {
         node.call("apps", &json!({"name": app})).await;
     }
     let executor = Executor::start(&admin, "bench", options.executors).await;
-    node.create_jobs("bench", options.jobs, &every(options.every))
-        .await;
+    node.create_jobs("bench", options.jobs, &every(options.every)).await;
     if options.flood > 0 {
         executor::hang(&admin).await;
         node.create_jobs("flood", options.flood, &every(1)).await;
@@ -118,8 +106,7 @@ fn every(seconds: u64) -> Value {
 async fn beside_failures(node: &Node, admin: &Admin, executor: &Executor, options: &Options) {
     let mut times = vec![measured(executor, options).await];
     let other = Executor::start(admin, "failing", 1).await;
-    node.create_jobs("failing", options.failing, &every(1))
-        .await;
+    node.create_jobs("failing", options.failing, &every(1)).await;
     times.push(measured(executor, options).await);
     other.fail();
     times.push(measured(executor, options).await);
@@ -128,10 +115,7 @@ async fn beside_failures(node: &Node, admin: &Admin, executor: &Executor, option
     for (name, time) in names.into_iter().zip(&times) {
         report::Felt::of(&executor.received(), &executor.called(), *time).print(name);
     }
-    for (name, time) in ["the other, succeeding", "the other, failing"]
-        .into_iter()
-        .zip(&times[1..])
-    {
+    for (name, time) in ["the other, succeeding", "the other, failing"].into_iter().zip(&times[1..]) {
         report::Felt::of(&other.received(), &other.called(), *time).print(name);
     }
 }

@@ -26,11 +26,7 @@ impl Felt {
     }
 
     pub fn print(&self, name: &str) {
-        let Self {
-            runs,
-            lateness,
-            latency,
-        } = self;
+        let Self { runs, lateness, latency } = self;
         println!(
             "{name:<22} {runs} runs, lateness p50/p99/max {:.0} / {:.0} / {:.0} ms, callbacks p50/p99/max {:.1} / {:.1} / {:.1} ms",
             lateness[0], lateness[1], lateness[2], latency[0], latency[1], latency[2]
@@ -46,52 +42,22 @@ fn shares(mut values: Vec<f64>) -> [f64; 3] {
 }
 
 /// Of jobs that fire each `every` seconds, what was due in this time.
-pub fn print(
-    received: &[Receipt],
-    every: u64,
-    (from, to): (i64, i64),
-    (before, after): (&Usage, &Usage),
-) {
-    let window: Vec<&Receipt> = received
-        .iter()
-        .filter(|receipt| receipt.due_at >= from && receipt.due_at < to)
-        .collect();
-    let mut lateness: Vec<i64> = window
-        .iter()
-        .map(|receipt| receipt.at - receipt.due_at)
-        .collect();
+pub fn print(received: &[Receipt], every: u64, (from, to): (i64, i64), (before, after): (&Usage, &Usage)) {
+    let window: Vec<&Receipt> =
+        received.iter().filter(|receipt| receipt.due_at >= from && receipt.due_at < to).collect();
+    let mut lateness: Vec<i64> = window.iter().map(|receipt| receipt.at - receipt.due_at).collect();
     lateness.sort_unstable();
-    let at = |share: f64| {
-        lateness
-            .get(((lateness.len() as f64 - 1.0) * share) as usize)
-            .copied()
-            .unwrap_or(-1)
-    };
+    let at = |share: f64| lateness.get(((lateness.len() as f64 - 1.0) * share) as usize).copied().unwrap_or(-1);
     let cpu = after.user + after.system - before.user - before.system;
     let runs = window.len();
-    println!(
-        "runs received          {runs}  ({:.0} a second)",
-        runs as f64 * 1000.0 / (to - from) as f64
-    );
+    println!("runs received          {runs}  ({:.0} a second)", runs as f64 * 1000.0 / (to - from) as f64);
     println!(
         "missed / twice         {} / {}",
         missed(&window, every as i64),
-        runs - window
-            .iter()
-            .map(|r| r.run_id)
-            .collect::<HashSet<_>>()
-            .len()
+        runs - window.iter().map(|r| r.run_id).collect::<HashSet<_>>().len()
     );
-    println!(
-        "early                  {}",
-        lateness.iter().filter(|late| **late < 0).count()
-    );
-    println!(
-        "lateness p50/p99/max   {} / {} / {} ms",
-        at(0.5),
-        at(0.99),
-        at(1.0)
-    );
+    println!("early                  {}", lateness.iter().filter(|late| **late < 0).count());
+    println!("lateness p50/p99/max   {} / {} / {} ms", at(0.5), at(0.99), at(1.0));
     println!(
         "CPU s per 1000 runs    {:.4}  ({:.4} user, {:.4} system)",
         per_1000(cpu, runs),
@@ -109,17 +75,11 @@ fn per_1000(seconds: f64, runs: usize) -> f64 {
 fn missed(window: &[&Receipt], every: i64) -> usize {
     let mut by_job: HashMap<i32, HashSet<i64>> = HashMap::new();
     for receipt in window {
-        by_job
-            .entry(receipt.job_id)
-            .or_default()
-            .insert(receipt.due_at / 1000);
+        by_job.entry(receipt.job_id).or_default().insert(receipt.due_at / 1000);
     }
     let all = window.iter().map(|receipt| receipt.due_at / 1000);
     let (Some(first), Some(last)) = (all.clone().min(), all.max()) else {
         return 0;
     };
-    by_job
-        .values()
-        .map(|seconds| ((last - first) / every + 1) as usize - seconds.len())
-        .sum()
+    by_job.values().map(|seconds| ((last - first) / every + 1) as usize - seconds.len()).sum()
 }

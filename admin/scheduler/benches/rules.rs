@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use carillon_scheduler::{
-    Calendar, CatchUp, DailyDraft, Excluded, Facts, KindDraft, Millis, MisfirePolicy, Schedule,
-    ScheduleDraft, Timing, Weekday, plan, spread,
+    Calendar, CatchUp, DailyDraft, Excluded, Facts, KindDraft, Millis, MisfirePolicy, Schedule, ScheduleDraft, Timing,
+    Weekday, plan, spread,
 };
 use chrono::NaiveDate;
 use divan::{Bencher, black_box, counter::ItemsCount};
@@ -30,12 +30,7 @@ fn calendar(name: &str, weekdays: &[Weekday]) -> Calendar {
 fn years_off() -> Vec<Calendar> {
     let today = NaiveDate::from_ymd_opt(2025, 7, 1).expect("a day");
     let days = |n: usize| today.iter_days().skip(n * 5_000).take(5_000).collect();
-    (0..5)
-        .map(|n| Calendar {
-            days: days(n),
-            ..calendar(&format!("years {n}"), &[])
-        })
-        .collect()
+    (0..5).map(|n| Calendar { days: days(n), ..calendar(&format!("years {n}"), &[]) }).collect()
 }
 
 /// A schedule under all of these calendars.
@@ -43,11 +38,7 @@ fn under(mut draft: ScheduleDraft, excluded: Excluded, calendars: Vec<Calendar>)
     draft.excluded = excluded;
     draft.calendars = calendars.iter().map(|c| c.name.clone()).collect();
     let calendars: Vec<Arc<Calendar>> = calendars.into_iter().map(Arc::new).collect();
-    let facts = Facts {
-        anchor_at: NOW,
-        spread_offset_seconds: 417,
-        calendars: &calendars,
-    };
+    let facts = Facts { anchor_at: NOW, spread_offset_seconds: 417, calendars: &calendars };
     Schedule::parse(&draft, &facts).expect("a valid draft")
 }
 
@@ -99,10 +90,7 @@ fn common(name: &str) -> Schedule {
         "last workday - 3" => cron("0 0 12 L-3W * ?", "UTC"),
         "every 10 s" => plain(ScheduleDraft::fixed_rate(10)),
         "daily window over midnight" => plain(daily(600, &[Weekday::Mon, Weekday::Fri])),
-        "9:00 with spread" => plain(ScheduleDraft {
-            spread_seconds: 600,
-            ..nine()
-        }),
+        "9:00 with spread" => plain(ScheduleDraft { spread_seconds: 600, ..nine() }),
         "9:00 but on weekends" => under(nine(), Excluded::Skip, weekend()),
         "9:00, weekends moved" => under(nine(), Excluded::NextWorkingDay, weekend()),
         other => panic!("{other}"),
@@ -133,10 +121,7 @@ const WORST: &[&str] = &[
 
 fn worst(name: &str) -> Schedule {
     let cron_draft = |expression: &str| ScheduleDraft::cron(expression, "Europe/Berlin");
-    let odd: Vec<String> = (2027..2125)
-        .step_by(2)
-        .map(|year| year.to_string())
-        .collect();
+    let odd: Vec<String> = (2027..2125).step_by(2).map(|year| year.to_string()).collect();
     let some = [Weekday::Sun, Weekday::Tue, Weekday::Thu, Weekday::Sat];
     let all = || vec![calendar("never", Weekday::ALL)];
     match name {
@@ -144,42 +129,21 @@ fn worst(name: &str) -> Schedule {
         "30 February" => cron("0 0 0 30 2 ?", "America/New_York"),
         "30 February or never (Unix)" => plain(ScheduleDraft::unix_cron("* * 30 2 *", "UTC")),
         "fifth Monday of February 2099" => cron("* * * ? 2 2#5 2099", "America/New_York"),
-        "odd years with a 29 February" => cron(
-            &format!("* * * 29 2 ? {}", odd.join(",")),
-            "America/New_York",
-        ),
-        "Sundays, without Sundays" => under(
-            cron_draft("0 0 9 ? * SUN"),
-            Excluded::Skip,
-            vec![calendar("sundays", &[Weekday::Sun])],
-        ),
-        "four days a week, without those" => under(
-            cron_draft("0 0 9 ? * SUN,TUE,THU,SAT"),
-            Excluded::Skip,
-            vec![calendar("some", &some)],
-        ),
+        "odd years with a 29 February" => cron(&format!("* * * 29 2 ? {}", odd.join(",")), "America/New_York"),
+        "Sundays, without Sundays" => {
+            under(cron_draft("0 0 9 ? * SUN"), Excluded::Skip, vec![calendar("sundays", &[Weekday::Sun])])
+        }
+        "four days a week, without those" => {
+            under(cron_draft("0 0 9 ? * SUN,TUE,THU,SAT"), Excluded::Skip, vec![calendar("some", &some)])
+        }
         "every day excluded" => under(cron_draft("* * * * * ?"), Excluded::Skip, all()),
-        "every day excluded, moved" => {
-            under(cron_draft("* * * * * ?"), Excluded::NextWorkingDay, all())
+        "every day excluded, moved" => under(cron_draft("* * * * * ?"), Excluded::NextWorkingDay, all()),
+        "68 years excluded by date" => under(cron_draft("0 0 9 * * ?"), Excluded::Skip, years_off()),
+        "68 years excluded by date, moved" => under(cron_draft("0 0 9 * * ?"), Excluded::NextWorkingDay, years_off()),
+        "daily window, without its days" => {
+            under(daily(600, &some), Excluded::Skip, vec![calendar("never", Weekday::ALL)])
         }
-        "68 years excluded by date" => {
-            under(cron_draft("0 0 9 * * ?"), Excluded::Skip, years_off())
-        }
-        "68 years excluded by date, moved" => under(
-            cron_draft("0 0 9 * * ?"),
-            Excluded::NextWorkingDay,
-            years_off(),
-        ),
-        "daily window, without its days" => under(
-            daily(600, &some),
-            Excluded::Skip,
-            vec![calendar("never", Weekday::ALL)],
-        ),
-        "every 7 s, 68 years excluded" => under(
-            ScheduleDraft::fixed_rate(7),
-            Excluded::NextWorkingDay,
-            years_off(),
-        ),
+        "every 7 s, 68 years excluded" => under(ScheduleDraft::fixed_rate(7), Excluded::NextWorkingDay, years_off()),
         other => panic!("{other}"),
     }
 }
@@ -203,9 +167,7 @@ fn plan_10_000_due_jobs(bencher: Bencher, name: &str) {
     bencher.counter(ItemsCount::new(DUE)).bench(|| {
         let fires = schedules.iter().map(|schedule| {
             let timing = Timing::of(schedule);
-            plan(&timing, due, black_box(due - 2_000), due, 100)
-                .fires
-                .len()
+            plan(&timing, due, black_box(due - 2_000), due, 100).fires.len()
         });
         fires.sum::<usize>()
     });
@@ -215,12 +177,7 @@ fn plan_10_000_due_jobs(bencher: Bencher, name: &str) {
 #[divan::bench(args = MisfirePolicy::ALL)]
 fn plan_after_a_year(bencher: Bencher, misfire: &MisfirePolicy) {
     let schedule = cron("* * * * * ?", "America/New_York");
-    let timing = Timing {
-        catch_up: CatchUp::Latest,
-        misfire: *misfire,
-        misfire_limit: 1_000,
-        ..Timing::of(&schedule)
-    };
+    let timing = Timing { catch_up: CatchUp::Latest, misfire: *misfire, misfire_limit: 1_000, ..Timing::of(&schedule) };
     let year_ago = NOW - 31_536_000_000;
     bencher.bench(|| plan(&timing, year_ago, black_box(NOW), NOW + 3_000, 100));
 }

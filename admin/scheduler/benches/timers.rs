@@ -85,38 +85,32 @@ fn insert<T: Organiser>(bencher: Bencher, size: u64) {
 #[divan::bench(types = [Timers<u64>, Wheel<u64>], args = SIZES, sample_count = 10, sample_size = 1)]
 fn renew<T: Organiser>(bencher: Bencher, size: u64) {
     let bencher = bencher.counter(ItemsCount::new(size));
-    bencher
-        .with_inputs(|| full::<T>(size))
-        .bench_values(|mut timers| {
-            for key in 0..size {
-                timers.insert(key, deadline(key) + 30);
-            }
-            timers
-        });
+    bencher.with_inputs(|| full::<T>(size)).bench_values(|mut timers| {
+        for key in 0..size {
+            timers.insert(key, deadline(key) + 30);
+        }
+        timers
+    });
 }
 
 /// Each key once: requests that were answered in time.
 #[divan::bench(types = [Timers<u64>, Wheel<u64>], args = SIZES, sample_count = 10, sample_size = 1)]
 fn cancel<T: Organiser>(bencher: Bencher, size: u64) {
     let bencher = bencher.counter(ItemsCount::new(size));
-    bencher
-        .with_inputs(|| full::<T>(size))
-        .bench_values(|mut timers| {
-            for key in 0..size {
-                timers.cancel(key);
-            }
-            timers
-        });
+    bencher.with_inputs(|| full::<T>(size)).bench_values(|mut timers| {
+        for key in 0..size {
+            timers.cancel(key);
+        }
+        timers
+    });
 }
 
 /// All of them, in the seconds of two hours.
 #[divan::bench(types = [Timers<u64>, Wheel<u64>], args = SIZES, sample_count = 10, sample_size = 1)]
 fn expire<T: Organiser>(bencher: Bencher, size: u64) {
     let bencher = bencher.counter(ItemsCount::new(size));
-    bencher
-        .with_inputs(|| full::<T>(size))
-        .bench_values(|mut timers| {
-            let due: usize = (0..=7_201).map(|s| timers.expire(START + s)).sum();
-            assert_eq!(due as u64, size);
-        });
+    bencher.with_inputs(|| full::<T>(size)).bench_values(|mut timers| {
+        let due: usize = (0..=7_201).map(|s| timers.expire(START + s)).sum();
+        assert_eq!(due as u64, size);
+    });
 }

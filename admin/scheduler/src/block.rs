@@ -29,10 +29,7 @@ impl BlockStrategy {
 
     /// The strategy of a word of the wire.
     pub fn from_wire(word: &str) -> Option<Self> {
-        Self::ALL
-            .iter()
-            .copied()
-            .find(|strategy| strategy.wire() == word)
+        Self::ALL.iter().copied().find(|strategy| strategy.wire() == word)
     }
 
     /// One line for the console.

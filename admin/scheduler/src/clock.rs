@@ -131,10 +131,7 @@ pub struct SystemClock {
 impl SystemClock {
     /// Starts from the system's wall clock.
     pub fn new() -> Self {
-        Self {
-            start: Instant::now(),
-            state: Mutex::new(Followed::from(wall_clock())),
-        }
+        Self { start: Instant::now(), state: Mutex::new(Followed::from(wall_clock())) }
     }
 
     fn state(&self) -> MutexGuard<'_, Followed> {
@@ -144,9 +141,7 @@ impl SystemClock {
 
 #[expect(clippy::disallowed_methods, reason = "this is the clock")]
 fn wall_clock() -> Millis {
-    let since_epoch = std::time::SystemTime::now()
-        .duration_since(std::time::UNIX_EPOCH)
-        .unwrap_or_default();
+    let since_epoch = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
     millis(since_epoch)
 }
 
@@ -234,12 +229,7 @@ mod tests {
     use super::*;
 
     fn sample(db_now: Millis, asked: Duration, answered: Duration) -> Sample {
-        Sample {
-            db_now,
-            asked,
-            answered,
-            confirmed: true,
-        }
+        Sample { db_now, asked, answered, confirmed: true }
     }
 
     #[test]
@@ -248,10 +238,7 @@ mod tests {
         let (asked, answered) = (Duration::from_millis(100), Duration::from_millis(300));
         clock.observe(sample(1_000_000, asked, answered));
         let (now, monotonic) = (clock.now(), millis(clock.monotonic()));
-        assert!(
-            (now - monotonic - 999_800).abs() <= 1_000,
-            "{now} at {monotonic}"
-        );
+        assert!((now - monotonic - 999_800).abs() <= 1_000, "{now} at {monotonic}");
     }
 
     #[test]
@@ -265,9 +252,7 @@ mod tests {
         assert_eq!(observed, Observed::Slewed { by: 0 });
         // A millisecond more than is possible is no reason to go to the middle.
         let observed = clock.observe(sample(database_now + 903, asked, late));
-        let Observed::Slewed { by } = observed else {
-            panic!("{observed:?}")
-        };
+        let Observed::Slewed { by } = observed else { panic!("{observed:?}") };
         assert!((1..=3).contains(&by), "{by}");
     }
 }

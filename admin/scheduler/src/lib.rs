@@ -32,8 +32,8 @@ pub use ring::{Entry, Ring};
 pub use route::{Labels, RouteStrategy};
 pub use run::{Cause, FireKey, Outcome, RunEvent, RunState};
 pub use schedule::{
-    Calendar, ClockChanges, CronDraft, CronSchedule, DailyDraft, Excluded, Facts, FixedRate,
-    KindDraft, Schedule, ScheduleDraft, Weekday,
+    Calendar, ClockChanges, CronDraft, CronSchedule, DailyDraft, Excluded, Facts, FixedRate, KindDraft, Schedule,
+    ScheduleDraft, Weekday,
 };
 pub use shard::{fair_share, shard_of};
 pub use timers::Timers;

@@ -52,15 +52,8 @@ pub struct Decision {
 pub fn decide(rule: Overlap, queue: usize, is_open: bool, due: usize) -> Decision {
     let free = usize::from(!is_open).min(due);
     match rule {
-        Overlap::Allow => Decision {
-            go: (0..due).collect(),
-            ..Decision::default()
-        },
-        Overlap::Skip => Decision {
-            go: (0..free).collect(),
-            cancel: (free..due).collect(),
-            ..Decision::default()
-        },
+        Overlap::Allow => Decision { go: (0..due).collect(), ..Decision::default() },
+        Overlap::Skip => Decision { go: (0..free).collect(), cancel: (free..due).collect(), ..Decision::default() },
         Overlap::Wait => {
             let full = due.min(free + queue);
             Decision {
@@ -78,12 +71,7 @@ pub fn decide(rule: Overlap, queue: usize, is_open: bool, due: usize) -> Decisio
                 true => (vec![], latest),
                 false => (latest, vec![]),
             };
-            Decision {
-                go,
-                wait,
-                cancel: (0..last).collect(),
-                stop_open: is_open && due > 0,
-            }
+            Decision { go, wait, cancel: (0..last).collect(), stop_open: is_open && due > 0 }
         }
     }
 }
@@ -94,36 +82,17 @@ mod tests {
 
     fn decision(rule: Overlap, is_open: bool, due: usize) -> [Vec<usize>; 3] {
         let decision = decide(rule, 2, is_open, due);
-        assert_eq!(
-            decision.stop_open,
-            rule == Overlap::Cancel && is_open && due > 0
-        );
+        assert_eq!(decision.stop_open, rule == Overlap::Cancel && is_open && due > 0);
         [decision.go, decision.wait, decision.cancel]
     }
 
     #[test]
     fn m6_5_every_rule_with_and_without_an_open_fire() {
         for (rule, free, taken) in [
-            (
-                Overlap::Allow,
-                [vec![0, 1, 2, 3], vec![], vec![]],
-                [vec![0, 1, 2, 3], vec![], vec![]],
-            ),
-            (
-                Overlap::Skip,
-                [vec![0], vec![], vec![1, 2, 3]],
-                [vec![], vec![], vec![0, 1, 2, 3]],
-            ),
-            (
-                Overlap::Wait,
-                [vec![0], vec![1, 2], vec![3]],
-                [vec![], vec![0, 1], vec![2, 3]],
-            ),
-            (
-                Overlap::Cancel,
-                [vec![3], vec![], vec![0, 1, 2]],
-                [vec![], vec![3], vec![0, 1, 2]],
-            ),
+            (Overlap::Allow, [vec![0, 1, 2, 3], vec![], vec![]], [vec![0, 1, 2, 3], vec![], vec![]]),
+            (Overlap::Skip, [vec![0], vec![], vec![1, 2, 3]], [vec![], vec![], vec![0, 1, 2, 3]]),
+            (Overlap::Wait, [vec![0], vec![1, 2], vec![3]], [vec![], vec![0, 1], vec![2, 3]]),
+            (Overlap::Cancel, [vec![3], vec![], vec![0, 1, 2]], [vec![], vec![3], vec![0, 1, 2]]),
         ] {
             assert_eq!(decision(rule, false, 4), free, "{rule}, nothing open");
             assert_eq!(decision(rule, true, 4), taken, "{rule}, one open");
@@ -133,14 +102,7 @@ mod tests {
     #[test]
     fn each_fire_is_decided_once() {
         for &rule in Overlap::ALL {
-            for (is_open, due) in [
-                (false, 0),
-                (true, 0),
-                (false, 1),
-                (true, 1),
-                (false, 7),
-                (true, 7),
-            ] {
+            for (is_open, due) in [(false, 0), (true, 0), (false, 1), (true, 1), (false, 7), (true, 7)] {
                 let mut all = decision(rule, is_open, due).concat();
                 all.sort_unstable();
                 assert_eq!(all, (0..due).collect::<Vec<_>>());

@@ -95,17 +95,8 @@ pub struct Plan {
 ///
 /// The work is bounded however long ago the cursor lies: at most about 20,000 steps and some binary searches besides
 /// the fires themselves.
-pub fn plan(
-    timing: &Timing<'_>,
-    cursor: Millis,
-    now: Millis,
-    horizon: Millis,
-    limit: usize,
-) -> Plan {
-    let mut plan = Plan {
-        next_fire_at: Some(cursor),
-        ..Plan::default()
-    };
+pub fn plan(timing: &Timing<'_>, cursor: Millis, now: Millis, horizon: Millis, limit: usize) -> Plan {
+    let mut plan = Plan { next_fire_at: Some(cursor), ..Plan::default() };
     if limit == 0 {
         return plan;
     }

@@ -62,10 +62,7 @@ const fn cap() -> i64 {
 impl Default for RetryDelay {
     /// 5 s, doubled with each attempt, at most 5 min.
     fn default() -> Self {
-        Self::Exponential {
-            base_seconds: base(),
-            cap_seconds: cap(),
-        }
+        Self::Exponential { base_seconds: base(), cap_seconds: cap() }
     }
 }
 
@@ -75,10 +72,7 @@ impl RetryDelay {
     pub fn delay_ms(&self, failed_attempt: i32, random01: f64) -> i64 {
         let before = failed_attempt.max(1) as usize - 1;
         match self {
-            Self::Exponential {
-                base_seconds,
-                cap_seconds,
-            } => {
+            Self::Exponential { base_seconds, cap_seconds } => {
                 let delay = ms(*base_seconds).saturating_mul(1 << before.min(40));
                 let jitter = 0.8 + 0.4 * random01.clamp(0.0, 1.0);
                 (delay.min(ms(*cap_seconds)) as f64 * jitter).round() as i64
@@ -96,26 +90,18 @@ impl RetryDelay {
     /// Says which is not, and what would be right.
     pub fn validate(&self) -> Result<(), String> {
         match self {
-            Self::Exponential {
-                base_seconds,
-                cap_seconds,
-            } => {
+            Self::Exponential { base_seconds, cap_seconds } => {
                 within("base_seconds", *base_seconds, &BASE_SECONDS)?;
                 within("cap_seconds", *cap_seconds, &CAP_SECONDS)?;
                 if base_seconds > cap_seconds {
-                    return Err(format!(
-                        "base_seconds {base_seconds} is above cap_seconds {cap_seconds}"
-                    ));
+                    return Err(format!("base_seconds {base_seconds} is above cap_seconds {cap_seconds}"));
                 }
                 Ok(())
             }
-            Self::Fixed { seconds } if !(1..=FIXED_COUNT).contains(&seconds.len()) => Err(format!(
-                "seconds has {} numbers; 1 to {FIXED_COUNT}",
-                seconds.len()
-            )),
-            Self::Fixed { seconds } => seconds
-                .iter()
-                .try_for_each(|number| within("seconds", *number, &FIXED_SECONDS)),
+            Self::Fixed { seconds } if !(1..=FIXED_COUNT).contains(&seconds.len()) => {
+                Err(format!("seconds has {} numbers; 1 to {FIXED_COUNT}", seconds.len()))
+            }
+            Self::Fixed { seconds } => seconds.iter().try_for_each(|number| within("seconds", *number, &FIXED_SECONDS)),
         }
     }
 }
@@ -128,20 +114,13 @@ fn within(name: &str, value: i64, range: &RangeInclusive<i64>) -> Result<(), Str
     if range.contains(&value) {
         return Ok(());
     }
-    Err(format!(
-        "{name} {value} is not allowed; {} to {} seconds",
-        range.start(),
-        range.end()
-    ))
+    Err(format!("{name} {value} is not allowed; {} to {} seconds", range.start(), range.end()))
 }
 
 impl fmt::Display for RetryDelay {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Exponential {
-                base_seconds,
-                cap_seconds,
-            } => write!(f, "exponential {base_seconds} {cap_seconds}"),
+            Self::Exponential { base_seconds, cap_seconds } => write!(f, "exponential {base_seconds} {cap_seconds}"),
             Self::Fixed { seconds } => {
                 f.write_str("fixed")?;
                 seconds.iter().try_for_each(|number| write!(f, " {number}"))
@@ -170,10 +149,7 @@ fn parse(text: &str) -> Option<RetryDelay> {
     let kind = words.next()?;
     let numbers: Vec<i64> = words.map(|word| word.parse().ok()).collect::<Option<_>>()?;
     match (kind, numbers.as_slice()) {
-        ("exponential", &[base_seconds, cap_seconds]) => Some(RetryDelay::Exponential {
-            base_seconds,
-            cap_seconds,
-        }),
+        ("exponential", &[base_seconds, cap_seconds]) => Some(RetryDelay::Exponential { base_seconds, cap_seconds }),
         ("fixed", &[_, ..]) => Some(RetryDelay::Fixed { seconds: numbers }),
         _ => None,
     }
@@ -184,24 +160,14 @@ mod tests {
     use super::*;
 
     fn exponential(base_seconds: i64, cap_seconds: i64) -> RetryDelay {
-        RetryDelay::Exponential {
-            base_seconds,
-            cap_seconds,
-        }
+        RetryDelay::Exponential { base_seconds, cap_seconds }
     }
 
     #[test]
     fn m002_36_delays_double_up_to_the_cap() {
         let policy = RetryDelay::default();
-        let delays: Vec<i64> = (1..=8)
-            .map(|attempt| policy.delay_ms(attempt, 0.5))
-            .collect();
-        assert_eq!(
-            delays,
-            [
-                5_000, 10_000, 20_000, 40_000, 80_000, 160_000, 300_000, 300_000
-            ]
-        );
+        let delays: Vec<i64> = (1..=8).map(|attempt| policy.delay_ms(attempt, 0.5)).collect();
+        assert_eq!(delays, [5_000, 10_000, 20_000, 40_000, 80_000, 160_000, 300_000, 300_000]);
         assert_eq!(policy.delay_ms(i32::MAX, 0.5), 300_000);
     }
 
@@ -220,22 +186,14 @@ mod tests {
 
     #[test]
     fn fixed_delays_are_exact_and_the_last_one_stays() {
-        let delay = RetryDelay::Fixed {
-            seconds: vec![0, 10, 60],
-        };
+        let delay = RetryDelay::Fixed { seconds: vec![0, 10, 60] };
         let delays: Vec<i64> = (1..=5).map(|n| delay.delay_ms(n, 0.1)).collect();
         assert_eq!(delays, [0, 10_000, 60_000, 60_000, 60_000]);
     }
 
     #[test]
     fn the_text_is_read_back() {
-        for delay in [
-            RetryDelay::default(),
-            exponential(0, 1),
-            RetryDelay::Fixed {
-                seconds: vec![1, 604_800],
-            },
-        ] {
+        for delay in [RetryDelay::default(), exponential(0, 1), RetryDelay::Fixed { seconds: vec![1, 604_800] }] {
             assert_eq!(delay.to_string().parse(), Ok(delay));
         }
         for wrong in ["", "fixed", "exponential 5", "fixed x", "linear 5 5"] {
@@ -247,22 +205,11 @@ mod tests {
     #[test]
     fn what_is_out_of_range_is_told() {
         let told = |delay: RetryDelay| delay.validate().unwrap_err();
+        assert_eq!(told(exponential(-1, 300)), "base_seconds -1 is not allowed; 0 to 86400 seconds");
+        assert_eq!(told(exponential(500, 300)), "base_seconds 500 is above cap_seconds 300");
+        assert_eq!(told(RetryDelay::Fixed { seconds: vec![] }), "seconds has 0 numbers; 1 to 100");
         assert_eq!(
-            told(exponential(-1, 300)),
-            "base_seconds -1 is not allowed; 0 to 86400 seconds"
-        );
-        assert_eq!(
-            told(exponential(500, 300)),
-            "base_seconds 500 is above cap_seconds 300"
-        );
-        assert_eq!(
-            told(RetryDelay::Fixed { seconds: vec![] }),
-            "seconds has 0 numbers; 1 to 100"
-        );
-        assert_eq!(
-            told(RetryDelay::Fixed {
-                seconds: vec![5, 700_000]
-            }),
+            told(RetryDelay::Fixed { seconds: vec![5, 700_000] }),
             "seconds 700000 is not allowed; 0 to 604800 seconds"
         );
     }

@@ -43,12 +43,7 @@ impl<T> Ring<T> {
     /// A ring that wants to hold at most `capacity` entries, see [`Ring::free`].
     pub fn new(capacity: usize) -> Self {
         let slots = (0..SLOTS).map(|_| BTreeMap::new()).collect();
-        Self {
-            capacity,
-            slots,
-            places: HashMap::new(),
-            drained: None,
-        }
+        Self { capacity, slots, places: HashMap::new(), drained: None }
     }
 
     /// Puts a run in; `false` if it is in already (then nothing changes). What is overdue comes out with the next
@@ -57,22 +52,9 @@ impl<T> Ring<T> {
         if self.places.contains_key(&run_id) {
             return false;
         }
-        let second = self
-            .drained
-            .map_or(second_of(due_at), |drained| drained.max(second_of(due_at)));
-        let place = Place {
-            slot: slot_of(second),
-            due_at,
-        };
-        self.slots[place.slot].insert(
-            (due_at, run_id),
-            Entry {
-                run_id,
-                shard,
-                due_at,
-                payload,
-            },
-        );
+        let second = self.drained.map_or(second_of(due_at), |drained| drained.max(second_of(due_at)));
+        let place = Place { slot: slot_of(second), due_at };
+        self.slots[place.slot].insert((due_at, run_id), Entry { run_id, shard, due_at, payload });
         self.places.insert(run_id, place);
         true
     }
@@ -82,9 +64,7 @@ impl<T> Ring<T> {
         let now = second_of(until);
         // A clock that went back: all that can be due lies in the slot of the last drain, which is visited always.
         let last = self.drained.map_or(now, |drained| drained.max(now));
-        let first = self
-            .drained
-            .map_or(last - SLOTS + 1, |drained| drained.max(last - SLOTS + 1));
+        let first = self.drained.map_or(last - SLOTS + 1, |drained| drained.max(last - SLOTS + 1));
         let mut due = Vec::new();
         for second in first..=last {
             let slot = &mut self.slots[slot_of(second)];
@@ -150,11 +130,7 @@ impl<T> Ring<T> {
 
     /// When the next one is due.
     pub fn next_due(&self) -> Option<Millis> {
-        self.slots
-            .iter()
-            .filter_map(|slot| slot.first_key_value())
-            .map(|(&(due_at, _), _)| due_at)
-            .min()
+        self.slots.iter().filter_map(|slot| slot.first_key_value()).map(|(&(due_at, _), _)| due_at).min()
     }
 }
 

@@ -17,8 +17,7 @@ pub const fn shard_of(id: i64, count: i32) -> i32 {
 /// so that few shards move when a node comes or goes.
 pub fn fair_share<'a>(count: i32, nodes: &[&'a str]) -> BTreeMap<&'a str, Vec<i32>> {
     let names: BTreeSet<&str> = nodes.iter().copied().collect();
-    let mut shares: BTreeMap<&str, Vec<i32>> =
-        names.iter().map(|&name| (name, Vec::new())).collect();
+    let mut shares: BTreeMap<&str, Vec<i32>> = names.iter().map(|&name| (name, Vec::new())).collect();
     let Some(floor) = (count.max(0) as usize).checked_div(names.len()) else {
         return shares;
     };
@@ -43,10 +42,7 @@ fn by_weight<'a>(count: i32, names: &BTreeSet<&'a str>) -> Vec<(u64, i32, &'a st
     let mut pairs = Vec::with_capacity(names.len() * count.max(0) as usize);
     for &name in names {
         let digest = Md5::digest(name.as_bytes());
-        let seed = digest
-            .iter()
-            .take(8)
-            .fold(0_u64, |seed, &byte| seed << 8 | u64::from(byte));
+        let seed = digest.iter().take(8).fold(0_u64, |seed, &byte| seed << 8 | u64::from(byte));
         pairs.extend((0..count).map(|shard| (mix(seed ^ mix(shard as u64)), shard, name)));
     }
     pairs.sort_unstable_by(|a, b| b.cmp(a));
@@ -67,10 +63,7 @@ mod tests {
 
     #[test]
     fn shards_are_never_negative() {
-        assert_eq!(
-            (shard_of(17, 8), shard_of(-1, 8), shard_of(5, 0)),
-            (1, 7, 0)
-        );
+        assert_eq!((shard_of(17, 8), shard_of(-1, 8), shard_of(5, 0)), (1, 7, 0));
     }
 
     #[test]
@@ -102,10 +95,8 @@ mod tests {
             let (before, after) = (fair_share(64, &names), fair_share(64, &names[1..]));
             gone += before[names[0]].len();
             let new = |name: &str, shard: &i32| !before[name].contains(shard);
-            moved += after
-                .iter()
-                .map(|(name, share)| share.iter().filter(|shard| new(name, shard)).count())
-                .sum::<usize>();
+            moved +=
+                after.iter().map(|(name, share)| share.iter().filter(|shard| new(name, shard)).count()).sum::<usize>();
         }
         assert!(moved * 4 < gone * 5, "{moved} moved for {gone}");
     }

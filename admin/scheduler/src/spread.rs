@@ -11,18 +11,11 @@ const MOST_INSTANTS: usize = 48;
 ///
 /// `load` says how many fires there are in a second since the epoch. It is asked at most 48 times for each second of the
 /// window, which is 0 to 86,400 s; one of 0 or 1 s has the offset 0.
-pub fn least_loaded(
-    instants: &[Millis],
-    window_seconds: u32,
-    load: impl Fn(i64) -> u32,
-    salt: u64,
-) -> u32 {
+pub fn least_loaded(instants: &[Millis], window_seconds: u32, load: impl Fn(i64) -> u32, salt: u64) -> u32 {
     let instants = &instants[..instants.len().min(MOST_INSTANTS)];
     let sum = |offset: u32| -> u64 {
         let seconds = instants.iter().map(|at| at.div_euclid(1_000));
-        seconds
-            .map(|second| u64::from(load(second + i64::from(offset))))
-            .sum()
+        seconds.map(|second| u64::from(load(second + i64::from(offset)))).sum()
     };
     let (mut least, mut offsets) = (u64::MAX, Vec::new());
     for offset in 0..window_seconds.max(1) {
@@ -80,9 +73,8 @@ mod tests {
 
     #[test]
     fn without_a_load_the_salt_scatters() {
-        let offsets: std::collections::BTreeSet<u32> = (0..100)
-            .map(|job| least_loaded(&[HOUR], 600, |_| 0, job))
-            .collect();
+        let offsets: std::collections::BTreeSet<u32> =
+            (0..100).map(|job| least_loaded(&[HOUR], 600, |_| 0, job)).collect();
         assert!(offsets.len() > 80, "{offsets:?}");
         assert!(offsets.iter().all(|&offset| offset < 600));
     }

@@ -47,10 +47,7 @@ where
 {
     /// No timers.
     pub fn new() -> Self {
-        Self {
-            timers: HashMap::new(),
-            heap: BinaryHeap::new(),
-        }
+        Self { timers: HashMap::new(), heap: BinaryHeap::new() }
     }
 
     /// Sets the key's timer to `deadline`, UTC ms; gives back the deadline that it had. A later deadline than before

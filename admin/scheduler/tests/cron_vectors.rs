@@ -8,9 +8,7 @@ const VECTORS: &str = include_str!("cron_vectors.tsv");
 const QUIRKS: &str = include_str!("cron_vectors_quirks.tsv");
 
 fn millis(text: &str) -> Millis {
-    chrono::DateTime::parse_from_rfc3339(text)
-        .expect("the vectors hold RFC 3339 times")
-        .timestamp_millis()
+    chrono::DateTime::parse_from_rfc3339(text).expect("the vectors hold RFC 3339 times").timestamp_millis()
 }
 
 /// What we say to a row, in the form of its last three columns.
@@ -34,30 +32,18 @@ fn all_316_rows_agree_under_the_policy_xxl() {
     for line in VECTORS.lines().skip(1) {
         rows += 1;
         let columns: Vec<&str> = line.split('\t').collect();
-        let [id, expression, zone, from, next @ ..] = columns.as_slice() else {
-            panic!("{line}")
-        };
+        let [id, expression, zone, from, next @ ..] = columns.as_slice() else { panic!("{line}") };
         let expected: Vec<Option<Millis>> = match next {
             ["ERR", ..] => vec![],
-            next => next
-                .iter()
-                .map(|&at| (at != "-").then(|| millis(at)))
-                .collect(),
+            next => next.iter().map(|&at| (at != "-").then(|| millis(at))).collect(),
         };
         let answer = answer(&expression.replace("\\t", "\t"), zone, from);
         if answer != expected {
-            wrong.push(format!(
-                "{id} {expression} {zone} {from}: {answer:?}, not {expected:?}"
-            ));
+            wrong.push(format!("{id} {expression} {zone} {from}: {answer:?}, not {expected:?}"));
         }
     }
     assert_eq!(rows, 316);
-    assert!(
-        wrong.is_empty(),
-        "{} rows differ:\n{}",
-        wrong.len(),
-        wrong.join("\n")
-    );
+    assert!(wrong.is_empty(), "{} rows differ:\n{}", wrong.len(), wrong.join("\n"));
 }
 
 /// What a strict reading of a quirk is; `None`: ours is another one, see below.
@@ -73,12 +59,7 @@ fn strict(columns: &[&str]) -> Option<Vec<Option<Millis>>> {
         return Some(times.split(' ').map(|at| Some(millis(at))).collect());
     }
     if note.starts_with("strict reading equals 3.4") && columns[10] != "ERR" {
-        return Some(
-            columns[10..13]
-                .iter()
-                .map(|&at| (at != "-").then(|| millis(at)))
-                .collect(),
-        );
+        return Some(columns[10..13].iter().map(|&at| (at != "-").then(|| millis(at))).collect());
     }
     Some(vec![])
 }
@@ -97,12 +78,7 @@ fn quirks_are_read_strictly_or_refused() {
             _ => {}
         }
     }
-    assert!(
-        wrong.is_empty(),
-        "{} rows differ:\n{}",
-        wrong.len(),
-        wrong.join("\n")
-    );
+    assert!(wrong.is_empty(), "{} rows differ:\n{}", wrong.len(), wrong.join("\n"));
 }
 
 /// How the README says that we read a row.
@@ -120,11 +96,7 @@ fn reading(columns: &[&str]) -> String {
         let theirs = theirs.map(|&at| (!matches!(at, "-" | "ERR")).then(|| millis(at)));
         columns[first] != "ERR" && theirs.eq(ours.iter().copied())
     };
-    let same: Vec<&str> = versions
-        .into_iter()
-        .filter(|&(_, first)| same(first))
-        .map(|(version, _)| version)
-        .collect();
+    let same: Vec<&str> = versions.into_iter().filter(|&(_, first)| same(first)).map(|(version, _)| version).collect();
     match same.as_slice() {
         [] => "as none".to_owned(),
         all => format!("as {}", all.join(", ")),
@@ -140,11 +112,7 @@ fn the_readme_says_how_each_quirk_is_read() {
         .map(|line| {
             let columns: Vec<&str> = line.split('\t').collect();
             let expression = columns[1].replace('|', "\\|");
-            format!(
-                "| {} | `{expression}` | {} |",
-                columns[0],
-                reading(&columns)
-            )
+            format!("| {} | `{expression}` | {} |", columns[0], reading(&columns))
         })
         .filter(|row| !readme.lines().any(|line| line == row))
         .collect();

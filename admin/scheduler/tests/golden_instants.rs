@@ -22,11 +22,7 @@ fn text(at: Millis) -> String {
 #[test]
 fn m000_2_and_m003_22_a_hundred_instants_of_each_kind() {
     let calendars = [work()];
-    let facts = Facts {
-        anchor_at: START - 29_500,
-        spread_offset_seconds: 90,
-        calendars: &calendars,
-    };
+    let facts = Facts { anchor_at: START - 29_500, spread_offset_seconds: 90, calendars: &calendars };
     for line in GOLDEN.lines().skip(1) {
         let (draft, instants) = line.split_once('\t').expect("two columns");
         let draft: ScheduleDraft = serde_json::from_str(draft).expect("a draft");
@@ -37,9 +33,7 @@ fn m000_2_and_m003_22_a_hundred_instants_of_each_kind() {
         let planned = std::iter::from_fn(|| {
             let plan = plan(&timing, at?, at?, at?, 1);
             let fire = *plan.fires.first()?;
-            at = plan
-                .next_fire_at
-                .or_else(|| schedule.after_end(fire + 1_500));
+            at = plan.next_fire_at.or_else(|| schedule.after_end(fire + 1_500));
             Some(text(fire))
         });
         assert_eq!(planned.take(100).collect::<Vec<_>>(), expected, "{draft:?}");
@@ -52,17 +46,11 @@ fn m6_12_the_zone_of_the_machine_does_not_matter() {
     for zone in ["Asia/Shanghai", "America/New_York", "Pacific/Chatham"] {
         let itself = std::env::current_exe().expect("this program");
         let output = std::process::Command::new(itself)
-            .args([
-                "--exact",
-                "m000_2_and_m003_22_a_hundred_instants_of_each_kind",
-            ])
+            .args(["--exact", "m000_2_and_m003_22_a_hundred_instants_of_each_kind"])
             .env("TZ", zone)
             .output()
             .expect("it runs");
         let said = String::from_utf8_lossy(&output.stdout);
-        assert!(
-            output.status.success() && said.contains("1 passed"),
-            "{zone}: {said}"
-        );
+        assert!(output.status.success() && said.contains("1 passed"), "{zone}: {said}");
     }
 }

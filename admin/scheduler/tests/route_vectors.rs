@@ -15,16 +15,9 @@ fn m004_12_the_consistent_hash_is_that_of_java() {
         let candidates: Vec<Candidate<'_>> = addresses.split(',').map(Candidate::at).collect();
         let ring = HashRing::new(addresses.split(','));
         for ring in [None, Some(&ring)] {
-            let facts = Facts {
-                job_id,
-                ring,
-                ..Facts::default()
-            };
+            let facts = Facts { job_id, ring, ..Facts::default() };
             let first = order(RouteStrategy::ConsistentHash, &candidates, &facts)[0];
-            assert_eq!(
-                candidates[first].address, expected,
-                "job {job} of {addresses}"
-            );
+            assert_eq!(candidates[first].address, expected, "job {job} of {addresses}");
         }
         rows += 1;
     }

@@ -69,11 +69,7 @@ fn m002_13_and_m002_20_the_wheel_has_no_empty_ticks() {
     for second in 1..=500 {
         wheel.expire(second, |key| due.push((second, key)));
     }
-    assert_eq!(
-        (due, wheel.turns),
-        (vec![(500, 1)], 2),
-        "at 480 s and at 500 s"
-    );
+    assert_eq!((due, wheel.turns), (vec![(500, 1)], 2), "at 480 s and at 500 s");
     let levels = [59, 60, 512, 3_600, 86_400].map(|delay| Wheel::<u8>::new(0).level(delay));
     assert_eq!(levels, [1, 2, 2, 3, 4]);
 }
@@ -116,9 +112,7 @@ fn m000_8_and_m002_8_an_insert_costs_the_same_among_many() {
 fn m002_22_the_readme_has_the_figures_of_the_choice() {
     let readme = include_str!("../README.md");
     for row in ["insert", "renew", "cancel", "expire"] {
-        let row = readme
-            .lines()
-            .find(|line| line.starts_with(&format!("| {row} |")));
+        let row = readme.lines().find(|line| line.starts_with(&format!("| {row} |")));
         let cells = row.map(|row| row.split('|').count());
         assert_eq!(cells, Some(6), "{row:?}");
     }

@@ -88,12 +88,7 @@ pub async fn run(wish: Wish) -> anyhow::Result<()> {
     }
 }
 
-async fn audit(
-    store: &Arc<Store>,
-    wish: &Wish,
-    now: Millis,
-    out: &mut impl Write,
-) -> anyhow::Result<Sum> {
+async fn audit(store: &Arc<Store>, wish: &Wish, now: Millis, out: &mut impl Write) -> anyhow::Result<Sum> {
     let mut sum = Sum::default();
     if let Some(id) = wish.job {
         let found = match look(store, id, now - wish.since, now, INSTANTS).await? {
@@ -137,14 +132,7 @@ async fn audit(
 }
 
 impl Sum {
-    fn add(
-        &mut self,
-        id: i64,
-        look: &Look,
-        wish: &Wish,
-        now: Millis,
-        out: &mut impl Write,
-    ) -> io::Result<()> {
+    fn add(&mut self, id: i64, look: &Look, wish: &Wish, now: Millis, out: &mut impl Write) -> io::Result<()> {
         self.jobs += 1;
         self.deleted += usize::from(look.deleted_at.is_some());
         for difference in &look.differences {
@@ -178,12 +166,7 @@ fn line(difference: &Difference, look: &Look) -> String {
         0 => difference.found.as_str().to_owned(),
         count => format!("{count} {}", difference.found.as_str()),
     };
-    format!(
-        "job {} `{}`: {what}, {times}: {}",
-        difference.job_id,
-        look.name,
-        difference.reason.sentence()
-    )
+    format!("job {} `{}`: {what}, {times}: {}", difference.job_id, look.name, difference.reason.sentence())
 }
 
 fn as_json(difference: &Difference, look: &Look) -> serde_json::Value {
@@ -214,8 +197,7 @@ fn is_broken_pipe(error: &anyhow::Error) -> bool {
 }
 
 fn span(text: &str) -> Result<Millis, String> {
-    let wrong =
-        || format!("`{text:.32}` is no span of time; write a number with s, m, h or d, such as 1h");
+    let wrong = || format!("`{text:.32}` is no span of time; write a number with s, m, h or d, such as 1h");
     let unit = text.chars().last().ok_or_else(wrong)?;
     let seconds = match unit {
         's' => 1,
@@ -248,12 +230,7 @@ mod tests {
 
     #[test]
     fn a_difference_is_one_line() {
-        let look = Look {
-            name: "Settle".into(),
-            differences: vec![],
-            reached: 0,
-            deleted_at: None,
-        };
+        let look = Look { name: "Settle".into(), differences: vec![], reached: 0, deleted_at: None };
         let mut difference = Difference {
             job_id: 7,
             from: 1_760_000_000_000,
@@ -267,8 +244,9 @@ mod tests {
             "job 7 `Settle`: 3 missing, 2025-10-09T08:53:20Z to 2025-10-09T08:53:22Z: unexplained"
         );
         assert_eq!(as_json(&difference, &look)["explained"], false);
-        (difference.count, difference.found, difference.reason) =
-            (0, Found::Unlooked, Reason::Unknown);
-        assert!(line(&difference, &look).ends_with("unlooked, 2025-10-09T08:53:20Z to 2025-10-09T08:53:22Z: the definition before an edit is not on record"));
+        (difference.count, difference.found, difference.reason) = (0, Found::Unlooked, Reason::Unknown);
+        assert!(line(&difference, &look).ends_with(
+            "unlooked, 2025-10-09T08:53:20Z to 2025-10-09T08:53:22Z: the definition before an edit is not on record"
+        ));
     }
 }

@@ -8,12 +8,7 @@ use carillon_admin::config::Problem;
 const PREFIX: &str = "CARILLON_";
 
 /// What Kubernetes sets for a service that is called `carillon`, what our tests set, and what executors read.
-const OF_OTHERS: [&str; 4] = [
-    "CARILLON_PORT",
-    "CARILLON_SERVICE_",
-    "CARILLON_TEST_",
-    "CARILLON_EXECUTOR_",
-];
+const OF_OTHERS: [&str; 4] = ["CARILLON_PORT", "CARILLON_SERVICE_", "CARILLON_TEST_", "CARILLON_EXECUTOR_"];
 
 /// Variables that are no settings, but nearly, and what else is wrong: all is told at once.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
@@ -31,12 +26,7 @@ impl fmt::Display for Misspelt {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0[..] {
             [one] => f.write_str(one),
-            all => write!(
-                f,
-                "{} settings are wrong:\n  {}",
-                all.len(),
-                all.join("\n  ")
-            ),
+            all => write!(f, "{} settings are wrong:\n  {}", all.len(), all.join("\n  ")),
         }
     }
 }
@@ -46,9 +36,7 @@ pub fn check(command: &clap::Command) -> Result<(), Misspelt> {
     let known = known(command);
     let found = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok());
     for variable in judge(found, &known)? {
-        eprintln!(
-            "carillon: {variable} is no setting and is ignored; `carillon serve --help` lists them"
-        );
+        eprintln!("carillon: {variable} is no setting and is ignored; `carillon serve --help` lists them");
     }
     Ok(())
 }
@@ -57,30 +45,16 @@ pub fn check(command: &clap::Command) -> Result<(), Misspelt> {
 fn known(command: &clap::Command) -> BTreeSet<String> {
     let below = command.get_subcommands().flat_map(known);
     let variable = |argument: &clap::Arg| Some(argument.get_env()?.to_str()?.to_owned());
-    command
-        .get_arguments()
-        .filter_map(variable)
-        .chain(below)
-        .collect()
+    command.get_arguments().filter_map(variable).chain(below).collect()
 }
 
 /// The variables to warn of, or those that are misspelt.
-fn judge(
-    found: impl Iterator<Item = String>,
-    known: &BTreeSet<String>,
-) -> Result<Vec<String>, Misspelt> {
-    let ours = |name: &String| {
-        name.starts_with(PREFIX) && !OF_OTHERS.iter().any(|other| name.starts_with(other))
-    };
-    let strange: Vec<String> = found
-        .filter(ours)
-        .filter(|name| !known.contains(name))
-        .collect();
+fn judge(found: impl Iterator<Item = String>, known: &BTreeSet<String>) -> Result<Vec<String>, Misspelt> {
+    let ours = |name: &String| name.starts_with(PREFIX) && !OF_OTHERS.iter().any(|other| name.starts_with(other));
+    let strange: Vec<String> = found.filter(ours).filter(|name| !known.contains(name)).collect();
     let misspelt = |variable: &String| {
         let meant = known.iter().find(|name| distance(name, variable) <= 2)?;
-        Some(format!(
-            "{variable} is no setting; write {meant}, or remove it"
-        ))
+        Some(format!("{variable} is no setting; write {meant}, or remove it"))
     };
     let wrong: Vec<String> = strange.iter().filter_map(misspelt).collect();
     match wrong.is_empty() {
@@ -110,8 +84,7 @@ mod tests {
 
     fn judged(variables: &[&str]) -> Result<Vec<String>, String> {
         let known = known(&crate::cli::Cli::command());
-        judge(variables.iter().map(|name| (*name).to_owned()), &known)
-            .map_err(|misspelt| misspelt.to_string())
+        judge(variables.iter().map(|name| (*name).to_owned()), &known).map_err(|misspelt| misspelt.to_string())
     }
 
     #[test]
@@ -120,36 +93,19 @@ mod tests {
         assert_eq!(judged(&["CARILLON_LISTN"]), Err(said.to_owned()));
         assert!(judged(&["CARILLON_DATABSE_URL"]).is_err());
         let two = judged(&["CARILLON_LISTN", "CARILLON_SHARDZ"]).unwrap_err();
-        assert!(
-            two.starts_with("2 settings are wrong:\n  CARILLON_LISTN is")
-                && two.contains("CARILLON_SHARDS")
-        );
+        assert!(two.starts_with("2 settings are wrong:\n  CARILLON_LISTN is") && two.contains("CARILLON_SHARDS"));
     }
 
     #[test]
     fn other_variables_are_left_alone() {
-        let fine = [
-            "PATH",
-            "CARILLON_LISTEN",
-            "CARILLON_PORT_8080_TCP",
-            "CARILLON_TEST_REDIS_URL",
-        ];
+        let fine = ["PATH", "CARILLON_LISTEN", "CARILLON_PORT_8080_TCP", "CARILLON_TEST_REDIS_URL"];
         assert_eq!(judged(&fine), Ok(vec![]));
-        assert_eq!(
-            judged(&["CARILLON_COLOUR"]),
-            Ok(vec!["CARILLON_COLOUR".to_owned()])
-        );
+        assert_eq!(judged(&["CARILLON_COLOUR"]), Ok(vec!["CARILLON_COLOUR".to_owned()]));
     }
 
     #[test]
     fn distances() {
-        for (a, b, expected) in [
-            ("", "", 0),
-            ("ab", "ab", 0),
-            ("ab", "", 2),
-            ("listen", "listn", 1),
-            ("ab", "ba", 2),
-        ] {
+        for (a, b, expected) in [("", "", 0), ("ab", "ab", 0), ("ab", "", 2), ("listen", "listn", 1), ("ab", "ba", 2)] {
             assert_eq!(distance(a, b), expected, "{a} {b}");
         }
     }

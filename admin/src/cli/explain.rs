@@ -42,8 +42,7 @@ pub async fn run(wish: Wish) -> anyhow::Result<()> {
 }
 
 fn instant(text: &str) -> Result<Millis, String> {
-    let wrong =
-        || format!("`{text:.64}` is no time; write RFC 3339, such as 2025-07-04T15:00:00+02:00");
+    let wrong = || format!("`{text:.64}` is no time; write RFC 3339, such as 2025-07-04T15:00:00+02:00");
     let time = DateTime::parse_from_rfc3339(text.trim()).map_err(|_| wrong())?;
     Ok(time.timestamp_millis())
 }

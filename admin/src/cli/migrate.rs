@@ -11,9 +11,6 @@ pub async fn run(settings: DatabaseSettings) -> anyhow::Result<()> {
     let database = settings.database().map_err(Error::from)?;
     let store = Store::open(&(&database).into()).await?;
     store.migrate().await?;
-    println!(
-        "{database} has the schema of carillon {}",
-        env!("CARGO_PKG_VERSION")
-    );
+    println!("{database} has the schema of carillon {}", env!("CARGO_PKG_VERSION"));
     Ok(())
 }

@@ -93,9 +93,7 @@ pub fn main() -> ExitCode {
 fn run(wanted: Cli) -> anyhow::Result<()> {
     // Said before the first TLS connection: with two providers in one program rustls would panic instead of choosing.
     let _ = rustls::crypto::ring::default_provider().install_default();
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .enable_all()
-        .build()?;
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     runtime.block_on(async {
         match wanted.command.unwrap_or(Command::Serve(wanted.serve)) {
             Command::Serve(settings) => serve::run(*settings).await,
@@ -113,14 +111,11 @@ fn run(wanted: Cli) -> anyhow::Result<()> {
 
 /// The error and its causes, without those that the text before them has told already.
 fn told_once(error: &anyhow::Error) -> String {
-    error
-        .chain()
-        .map(ToString::to_string)
-        .fold(String::new(), |told, cause| match &told[..] {
-            "" => cause,
-            _ if told.contains(&cause) => told,
-            _ => format!("{told}: {cause}"),
-        })
+    error.chain().map(ToString::to_string).fold(String::new(), |told, cause| match &told[..] {
+        "" => cause,
+        _ if told.contains(&cause) => told,
+        _ => format!("{told}: {cause}"),
+    })
 }
 
 /// Wrong settings, and a database that does not fit this program or its settings.
@@ -137,10 +132,7 @@ fn is_of_the_user(error: &anyhow::Error) -> bool {
         || error.is::<audit::Refused>()
         || error.is::<next::Refused>()
         || error.is::<environment::Misspelt>()
-        || matches!(
-            store,
-            Some(store::Error::Settings(_) | store::Error::Schema(_))
-        )
+        || matches!(store, Some(store::Error::Settings(_) | store::Error::Schema(_)))
 }
 
 #[cfg(test)]
@@ -157,9 +149,7 @@ mod tests {
         let plain = Cli::parse_from(["carillon", "--in-flight", "7"]);
         assert!(plain.command.is_none());
         let named = Cli::parse_from(["carillon", "serve", "--in-flight", "7"]);
-        let Some(Command::Serve(settings)) = named.command else {
-            panic!("not serve")
-        };
+        let Some(Command::Serve(settings)) = named.command else { panic!("not serve") };
         assert_eq!(settings.in_flight, plain.serve.in_flight);
     }
 
@@ -167,31 +157,20 @@ mod tests {
     fn m003_25_the_readme_lists_every_setting() {
         let readme = include_str!("../../../README.md");
         let serve = Cli::command();
-        for argument in serve
-            .get_arguments()
-            .filter(|argument| argument.get_env().is_some())
-        {
+        for argument in serve.get_arguments().filter(|argument| argument.get_env().is_some()) {
             let flag = argument.get_long().unwrap();
             let variable = argument.get_env().and_then(|name| name.to_str()).unwrap();
             let row = format!("| `--{flag}` | `{variable}` | ");
             assert!(readme.contains(&row), "{row}");
-            assert_eq!(
-                variable,
-                format!("CARILLON_{}", flag.replace('-', "_").to_uppercase())
-            );
+            assert_eq!(variable, format!("CARILLON_{}", flag.replace('-', "_").to_uppercase()));
         }
     }
 
     #[test]
     fn an_unknown_flag_is_named_with_the_one_that_is_meant() {
-        let Err(error) = Cli::try_parse_from(["carillon", "--listn", "x"]) else {
-            panic!("taken")
-        };
+        let Err(error) = Cli::try_parse_from(["carillon", "--listn", "x"]) else { panic!("taken") };
         let said = error.to_string();
         assert_eq!(error.exit_code(), 2);
-        assert!(
-            said.contains("--listn") && said.contains("--listen"),
-            "{said}"
-        );
+        assert!(said.contains("--listn") && said.contains("--listen"), "{said}");
     }
 }

@@ -67,11 +67,7 @@ impl Wish {
     /// What is asked; of `--stdin` each line brings its own expression and zone.
     fn ask(&self) -> anyhow::Result<Ask<'_>> {
         Ok(Ask {
-            expression: self
-                .cron
-                .as_deref()
-                .or(self.unix_cron.as_deref())
-                .unwrap_or(""),
+            expression: self.cron.as_deref().or(self.unix_cron.as_deref()).unwrap_or(""),
             is_unix: self.unix_cron.is_some(),
             zone: &self.timezone,
             count: self.count as usize,
@@ -88,8 +84,7 @@ impl Wish {
 }
 
 fn time(text: &str) -> Result<Millis, String> {
-    let wrong =
-        || format!("`{text:.64}` is no time; write RFC 3339, such as 2025-07-04T15:00:00+02:00");
+    let wrong = || format!("`{text:.64}` is no time; write RFC 3339, such as 2025-07-04T15:00:00+02:00");
     match DateTime::parse_from_rfc3339(text.trim()) {
         Ok(time) => Ok(time.timestamp_millis()),
         Err(_) => Err(wrong()),

@@ -16,12 +16,7 @@ pub struct DatabaseSettings {
     /// MariaDB too [default: sqlite:FOLDER/carillon.db]
     ///
     /// A SQLite file belongs to one process; the others may be shared by several nodes.
-    #[arg(
-        long,
-        env = "CARILLON_DATABASE_URL",
-        value_name = "URL",
-        hide_env_values = true
-    )]
+    #[arg(long, env = "CARILLON_DATABASE_URL", value_name = "URL", hide_env_values = true)]
     pub database_url: Option<String>,
 }
 
@@ -30,12 +25,7 @@ pub struct DatabaseSettings {
 #[command(next_help_heading = "Network")]
 pub struct ServeSettings {
     /// IP address and port of console, API and executor protocol
-    #[arg(
-        long,
-        env = "CARILLON_LISTEN",
-        value_name = "IP:PORT",
-        default_value = "127.0.0.1:8080"
-    )]
+    #[arg(long, env = "CARILLON_LISTEN", value_name = "IP:PORT", default_value = "127.0.0.1:8080")]
     pub listen: String,
 
     /// IP address and port of the executor protocol alone; --listen then no longer serves it [default: --listen serves
@@ -62,35 +52,19 @@ pub struct ServeSettings {
     ///
     /// It saves the database work. What is correct is decided by the database alone; when Redis is lost, scheduling goes
     /// on. Sentinels have credentials of their own: ?sentinel_user=…&sentinel_password=…
-    #[arg(
-        long,
-        env = "CARILLON_REDIS_URL",
-        value_name = "URL",
-        hide_env_values = true,
-        help_heading = "Storage"
-    )]
+    #[arg(long, env = "CARILLON_REDIS_URL", value_name = "URL", hide_env_values = true, help_heading = "Storage")]
     pub redis_url: Option<String>,
 
     /// PEM file with the authority that has signed the certificate of a rediss… server [default: those that this machine
     /// trusts]
-    #[arg(
-        long,
-        env = "CARILLON_REDIS_CA",
-        value_name = "FILE",
-        help_heading = "Storage"
-    )]
+    #[arg(long, env = "CARILLON_REDIS_CA", value_name = "FILE", help_heading = "Storage")]
     pub redis_ca: Option<String>,
 
     /// Shards that the jobs are divided into, 1 to 1024: chosen on an empty database, and must agree with it later
     /// [default: 8, or what the database has]
     ///
     /// `carillon shards set` changes the number while nodes run.
-    #[arg(
-        long,
-        env = "CARILLON_SHARDS",
-        value_name = "NUMBER",
-        help_heading = "Storage"
-    )]
+    #[arg(long, env = "CARILLON_SHARDS", value_name = "NUMBER", help_heading = "Storage")]
     pub shards: Option<String>,
 
     /// Token that executors present and that is sent to them, at least 16 characters [default on SQLite: a random one,
@@ -98,13 +72,7 @@ pub struct ServeSettings {
     ///
     /// Required with PostgreSQL and MySQL, the same on every node. As a flag it can be seen in the list of processes;
     /// prefer the variable.
-    #[arg(
-        long,
-        env = "CARILLON_ACCESS_TOKEN",
-        value_name = "TOKEN",
-        hide_env_values = true,
-        help_heading = "Secrets"
-    )]
+    #[arg(long, env = "CARILLON_ACCESS_TOKEN", value_name = "TOKEN", hide_env_values = true, help_heading = "Secrets")]
     pub access_token: Option<String>,
 
     /// Password of the first administrator, `admin`, 10 to 128 characters; used on an empty database only [default: a
@@ -119,95 +87,41 @@ pub struct ServeSettings {
     pub admin_password: Option<String>,
 
     /// Bearer token of the management API and of /metrics with all rights, at least 16 characters [default: none]
-    #[arg(
-        long,
-        env = "CARILLON_API_TOKEN",
-        value_name = "TOKEN",
-        hide_env_values = true,
-        help_heading = "Secrets"
-    )]
+    #[arg(long, env = "CARILLON_API_TOKEN", value_name = "TOKEN", hide_env_values = true, help_heading = "Secrets")]
     pub api_token: Option<String>,
 
     /// How log lines are written to standard error: text or json
-    #[arg(
-        long,
-        env = "CARILLON_LOG_FORMAT",
-        value_name = "FORMAT",
-        default_value = "text",
-        help_heading = "Logging"
-    )]
+    #[arg(long, env = "CARILLON_LOG_FORMAT", value_name = "FORMAT", default_value = "text", help_heading = "Logging")]
     pub log_format: String,
 
     /// How long before its time a fire is claimed, 1s to 30s
-    #[arg(
-        long,
-        env = "CARILLON_LOOK_AHEAD",
-        value_name = "TIME",
-        default_value = "5s",
-        help_heading = "Timing"
-    )]
+    #[arg(long, env = "CARILLON_LOOK_AHEAD", value_name = "TIME", default_value = "5s", help_heading = "Timing")]
     pub look_ahead: String,
 
     /// How long a node may work a shard after its last renewal, 3s to 60s; bounds the fail-over time
-    #[arg(
-        long,
-        env = "CARILLON_LEASE_TTL",
-        value_name = "TIME",
-        default_value = "10s",
-        help_heading = "Timing"
-    )]
+    #[arg(long, env = "CARILLON_LEASE_TTL", value_name = "TIME", default_value = "10s", help_heading = "Timing")]
     pub lease_ttl: String,
 
     /// Limit for connecting to an executor, 50ms to 10s
-    #[arg(
-        long,
-        env = "CARILLON_CONNECT_TIMEOUT",
-        value_name = "TIME",
-        default_value = "1s",
-        help_heading = "Timing"
-    )]
+    #[arg(long, env = "CARILLON_CONNECT_TIMEOUT", value_name = "TIME", default_value = "1s", help_heading = "Timing")]
     pub connect_timeout: String,
 
     /// Limit for a whole request to an executor, longer than the one for connecting, 100ms to 30s
-    #[arg(
-        long,
-        env = "CARILLON_REQUEST_TIMEOUT",
-        value_name = "TIME",
-        default_value = "3s",
-        help_heading = "Timing"
-    )]
+    #[arg(long, env = "CARILLON_REQUEST_TIMEOUT", value_name = "TIME", default_value = "3s", help_heading = "Timing")]
     pub request_timeout: String,
 
     /// When a run whose executor is gone is given up: lease (30 s after the executor's lease) or xxl (10 minutes after it
     /// was sent, if its executor is not registered)
-    #[arg(
-        long,
-        env = "CARILLON_LOST_RULE",
-        value_name = "RULE",
-        default_value = "lease",
-        help_heading = "Timing"
-    )]
+    #[arg(long, env = "CARILLON_LOST_RULE", value_name = "RULE", default_value = "lease", help_heading = "Timing")]
     pub lost_rule: String,
 
     /// A run that has not been sent so long after it was due is flagged, with an alarm, 1s to 1440m; each job may say
     /// otherwise
-    #[arg(
-        long,
-        env = "CARILLON_FLAG_AFTER",
-        value_name = "TIME",
-        default_value = "30s",
-        help_heading = "Timing"
-    )]
+    #[arg(long, env = "CARILLON_FLAG_AFTER", value_name = "TIME", default_value = "30s", help_heading = "Timing")]
     pub flag_after: String,
 
     /// An alarm that nobody has resolved for so long is escalated, 1m to 43200m
-    #[arg(
-        long,
-        env = "CARILLON_ESCALATE_AFTER",
-        value_name = "TIME",
-        default_value = "30m",
-        help_heading = "Timing"
-    )]
+    #[arg(long, env = "CARILLON_ESCALATE_AFTER", value_name = "TIME", default_value = "30m", help_heading = "Timing")]
     pub escalate_after: String,
 
     /// A run that is still running so long after it was sent is checked at an executor that keeps no journal: does it
@@ -215,22 +129,10 @@ pub struct ServeSettings {
     ///
     /// Then after twice as long and so on, up to 60 times as long. An executor of the own SDK reports until it is heard
     /// and needs no check.
-    #[arg(
-        long,
-        env = "CARILLON_CHECK_AFTER",
-        value_name = "TIME",
-        default_value = "60s",
-        help_heading = "Timing"
-    )]
+    #[arg(long, env = "CARILLON_CHECK_AFTER", value_name = "TIME", default_value = "60s", help_heading = "Timing")]
     pub check_after: String,
 
     /// Requests at once to one executor address, 1 to 1000
-    #[arg(
-        long,
-        env = "CARILLON_IN_FLIGHT",
-        value_name = "NUMBER",
-        default_value = "32",
-        help_heading = "Timing"
-    )]
+    #[arg(long, env = "CARILLON_IN_FLIGHT", value_name = "NUMBER", default_value = "32", help_heading = "Timing")]
     pub in_flight: String,
 }

@@ -54,17 +54,11 @@ async fn open(settings: &DatabaseSettings) -> anyhow::Result<Arc<Store>> {
 }
 
 async fn set(settings: &DatabaseSettings, count: &str) -> anyhow::Result<()> {
-    let right = || {
-        Refused(format!(
-            "`{count}` shards: write a number from 1 to {MAX_SHARDS}"
-        ))
-    };
+    let right = || Refused(format!("`{count}` shards: write a number from 1 to {MAX_SHARDS}"));
     let count = count.parse().map_err(|_| right())?;
     let store = open(settings).await?;
     let actor = Actor::new("command line", "");
-    let done = store
-        .set_shards(count, SystemClock::new().now(), &actor)
-        .await?;
+    let done = store.set_shards(count, SystemClock::new().now(), &actor).await?;
     if done.before == done.after {
         println!("there are {} shards already", done.after);
     } else {
@@ -82,9 +76,7 @@ pub async fn resync(settings: DatabaseSettings) -> anyhow::Result<()> {
     let store = open(&settings).await?;
     let actor = Actor::new("command line", "");
     let shards = store.resync(SystemClock::new().now(), &actor).await?;
-    println!(
-        "{shards} shards have epochs above all that any node remembers; nodes go on within a second"
-    );
+    println!("{shards} shards have epochs above all that any node remembers; nodes go on within a second");
     Ok(())
 }
 
@@ -108,16 +100,12 @@ async fn show(settings: &DatabaseSettings) -> anyhow::Result<()> {
 fn line(lease: &Lease, address: Option<&str>, now: Millis) -> String {
     let left = lease.expires_at - now;
     let (expires, holder) = match left {
-        1.. => (
-            format!("{}.{} s", left / 1000, left % 1000 / 100),
-            format!("{} {}", lease.owner, address.unwrap_or("")),
-        ),
+        1.. => {
+            (format!("{}.{} s", left / 1000, left % 1000 / 100), format!("{} {}", lease.owner, address.unwrap_or("")))
+        }
         _ => ("-".to_owned(), "nobody".to_owned()),
     };
-    let line = format!(
-        "{:>5}  {:>5}  {expires:>7}  {holder}",
-        lease.shard, lease.epoch
-    );
+    let line = format!("{:>5}  {:>5}  {expires:>7}  {holder}", lease.shard, lease.epoch);
     line.trim_end().to_owned()
 }
 
@@ -127,24 +115,10 @@ mod tests {
 
     #[test]
     fn a_lease_is_one_line() {
-        let lease = |expires_at| Lease {
-            shard: 3,
-            epoch: 17,
-            owner: "abc".into(),
-            expires_at,
-        };
+        let lease = |expires_at| Lease { shard: 3, epoch: 17, owner: "abc".into(), expires_at };
         let address = Some("http://10.0.0.1:8080/");
-        assert_eq!(
-            line(&lease(9_250), address, 1_000),
-            "    3     17    8.2 s  abc http://10.0.0.1:8080/"
-        );
-        assert_eq!(
-            line(&lease(9_250), None, 1_000),
-            "    3     17    8.2 s  abc"
-        );
-        assert_eq!(
-            line(&lease(0), None, 1_000),
-            "    3     17        -  nobody"
-        );
+        assert_eq!(line(&lease(9_250), address, 1_000), "    3     17    8.2 s  abc http://10.0.0.1:8080/");
+        assert_eq!(line(&lease(9_250), None, 1_000), "    3     17    8.2 s  abc");
+        assert_eq!(line(&lease(0), None, 1_000), "    3     17        -  nobody");
     }
 }

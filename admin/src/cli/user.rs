@@ -44,9 +44,7 @@ pub async fn run(command: Command) -> anyhow::Result<()> {
     let password = account.password()?;
     let now = SystemClock::new().now();
     let done = match &command {
-        Command::Add(_) => setup::add_user(&store, &account.name, &password, now)
-            .await
-            .map(drop),
+        Command::Add(_) => setup::add_user(&store, &account.name, &password, now).await.map(drop),
         Command::Password(_) => setup::set_password(&store, &account.name, &password, now).await,
     };
     done.map_err(explain)?;
@@ -79,10 +77,7 @@ fn must_exist(database: &Database) -> Result<(), Refused> {
         && !path.exists()
     {
         let right = "name its folder with --data-dir, or make it with `carillon migrate`";
-        return Err(Refused(format!(
-            "there is no database {}; {right}",
-            path.display()
-        )));
+        return Err(Refused(format!("there is no database {}; {right}", path.display())));
     }
     Ok(())
 }

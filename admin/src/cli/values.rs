@@ -4,9 +4,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use carillon_admin::config::{
-    AccessToken, Config, Database, Error, LogFormat, LostRule, Problem, random_secret,
-};
+use carillon_admin::config::{AccessToken, Config, Database, Error, LogFormat, LostRule, Problem, random_secret};
 
 use super::settings::{DatabaseSettings, ServeSettings};
 
@@ -39,9 +37,7 @@ impl DatabaseSettings {
 impl ServeSettings {
     /// All that is wrong with the settings. Writes nothing.
     pub fn problems(&self) -> Vec<Problem> {
-        self.checked()
-            .err()
-            .map_or_else(Vec::new, |error| error.problems)
+        self.checked().err().map_or_else(Vec::new, |error| error.problems)
     }
 
     /// Understands and checks every setting. Writes nothing, but for the access token's file when all else is right.
@@ -50,10 +46,7 @@ impl ServeSettings {
         let found = AccessToken::find(self.access_token, &config.database, &config.data_dir)?;
         config.access_token = found.token;
         config.validate()?;
-        Ok(Settled {
-            config,
-            token_file: found.file,
-        })
+        Ok(Settled { config, token_file: found.file })
     }
 
     /// Every setting but an access token that is not given and not shared.
@@ -66,13 +59,7 @@ impl ServeSettings {
             let found = AccessToken::find(None, &config.database, &config.data_dir);
             problems.extend(found.err());
         }
-        problems.extend(
-            config
-                .validate()
-                .err()
-                .into_iter()
-                .flat_map(|error| error.problems),
-        );
+        problems.extend(config.validate().err().into_iter().flat_map(|error| error.problems));
         match problems.is_empty() {
             true => Ok(config),
             false => Err(Error { problems }),
@@ -84,10 +71,7 @@ impl ServeSettings {
     fn read(&self, problems: &mut Vec<Problem>) -> Config {
         let mut config = Config::new(self.database.folder(), random_secret());
         let mut put = |read: Result<(), Problem>| problems.extend(read.err());
-        put(self
-            .database
-            .database()
-            .map(|database| config.database = database));
+        put(self.database.database().map(|database| config.database = database));
         put(listen("listen", &self.listen).map(|address| config.listen = address));
         if let Some(text) = &self.executor_listen {
             let read = listen("executor-listen", text);
@@ -101,10 +85,8 @@ impl ServeSettings {
         put(lost_rule(&self.lost_rule).map(|rule| config.lost_rule = rule));
         put(time("look-ahead", &self.look_ahead).map(|time| config.look_ahead = time));
         put(time("lease-ttl", &self.lease_ttl).map(|time| config.lease_ttl = time));
-        put(time("connect-timeout", &self.connect_timeout)
-            .map(|time| config.connect_timeout = time));
-        put(time("request-timeout", &self.request_timeout)
-            .map(|time| config.request_timeout = time));
+        put(time("connect-timeout", &self.connect_timeout).map(|time| config.connect_timeout = time));
+        put(time("request-timeout", &self.request_timeout).map(|time| config.request_timeout = time));
         put(time("flag-after", &self.flag_after).map(|time| config.flag_after = time));
         put(time("escalate-after", &self.escalate_after).map(|time| config.escalate_after = time));
         put(time("check-after", &self.check_after).map(|time| config.check_after = time));
@@ -121,10 +103,7 @@ impl ServeSettings {
 fn listen(setting: &'static str, text: &str) -> Result<SocketAddr, Problem> {
     text.parse().map_err(|_| {
         let right = "write 127.0.0.1:8080, [::1]:8080 or the like";
-        Problem::new(
-            setting,
-            format!("`{text}` is no IP address with a port; {right}"),
-        )
+        Problem::new(setting, format!("`{text}` is no IP address with a port; {right}"))
     })
 }
 
@@ -132,10 +111,7 @@ fn log_format(text: &str) -> Result<LogFormat, Problem> {
     match text {
         "text" => Ok(LogFormat::Text),
         "json" => Ok(LogFormat::Json),
-        other => Err(Problem::new(
-            "log-format",
-            format!("`{other}` is no format; write text or json"),
-        )),
+        other => Err(Problem::new("log-format", format!("`{other}` is no format; write text or json"))),
     }
 }
 
@@ -143,20 +119,12 @@ fn lost_rule(text: &str) -> Result<LostRule, Problem> {
     match text {
         "lease" => Ok(LostRule::Lease),
         "xxl" => Ok(LostRule::Xxl),
-        other => Err(Problem::new(
-            "lost-rule",
-            format!("`{other}` is no rule; write lease or xxl"),
-        )),
+        other => Err(Problem::new("lost-rule", format!("`{other}` is no rule; write lease or xxl"))),
     }
 }
 
 fn number<N: std::str::FromStr>(setting: &'static str, text: &str) -> Result<N, Problem> {
-    text.parse().map_err(|_| {
-        Problem::new(
-            setting,
-            format!("`{text}` is no whole number; write one, such as 8"),
-        )
-    })
+    text.parse().map_err(|_| Problem::new(setting, format!("`{text}` is no whole number; write one, such as 8")))
 }
 
 /// `500ms`, `5s` or `30m`. A bare number is refused: milliseconds or seconds would be a guess.
@@ -168,11 +136,7 @@ fn time(setting: &'static str, text: &str) -> Result<Duration, Problem> {
         "m" => Some(60_000),
         _ => None,
     };
-    let millis = digits
-        .parse::<u64>()
-        .ok()
-        .zip(unit)
-        .and_then(|(count, unit)| count.checked_mul(unit));
+    let millis = digits.parse::<u64>().ok().zip(unit).and_then(|(count, unit)| count.checked_mul(unit));
     millis.map(Duration::from_millis).ok_or_else(|| {
         let right = "write a whole number and its unit, such as 500ms or 5s";
         Problem::new(setting, format!("`{text}` is no time; {right}"))
@@ -192,9 +156,7 @@ mod tests {
 
     fn settle(folder: &std::path::Path, arguments: &[&str]) -> Result<Settled, Error> {
         let folder = folder.to_str().unwrap();
-        let line = ["carillon", "--data-dir", folder]
-            .into_iter()
-            .chain(arguments.iter().copied());
+        let line = ["carillon", "--data-dir", folder].into_iter().chain(arguments.iter().copied());
         Line::parse_from(line).settings.settle()
     }
 
@@ -230,19 +192,15 @@ mod tests {
         let mut expected = Config::new(folder.path(), token);
         expected.listen = "[::]:9".parse().unwrap();
         (expected.insecure_http, expected.no_migrate) = (true, true);
-        expected.database = Database::Mysql {
-            url: "mysql://u@h/d".into(),
-        };
+        expected.database = Database::Mysql { url: "mysql://u@h/d".into() };
         (expected.redis_url, expected.shards) = (Some("redis://r:1/".into()), Some(3));
         (expected.admin_password, expected.api_token) = (Some(other.clone()), Some(other));
         (expected.log_format, expected.in_flight) = (LogFormat::Json, 5);
-        (expected.look_ahead, expected.lease_ttl) =
-            (Duration::from_secs(2), Duration::from_secs(3));
+        (expected.look_ahead, expected.lease_ttl) = (Duration::from_secs(2), Duration::from_secs(3));
         expected.connect_timeout = Duration::from_millis(300);
         expected.request_timeout = Duration::from_millis(400);
         expected.lost_rule = LostRule::Xxl;
-        (expected.flag_after, expected.escalate_after) =
-            (Duration::from_secs(45), Duration::from_secs(600));
+        (expected.flag_after, expected.escalate_after) = (Duration::from_secs(45), Duration::from_secs(600));
         assert!(settled.config == expected);
         assert_eq!(settled.token_file, None);
     }
@@ -250,36 +208,15 @@ mod tests {
     #[test]
     fn what_cannot_be_read_is_named_with_what_would_be_right() {
         for (argument, said) in [
-            (
-                "--listen=localhost",
-                "--listen (CARILLON_LISTEN): `localhost` is no IP address with a port; write 127",
-            ),
-            (
-                "--log-format=xml",
-                "--log-format (CARILLON_LOG_FORMAT): `xml` is no format; write text or json",
-            ),
-            (
-                "--shards=many",
-                "--shards (CARILLON_SHARDS): `many` is no whole number; write one",
-            ),
-            (
-                "--look-ahead=5",
-                "--look-ahead (CARILLON_LOOK_AHEAD): `5` is no time; write a whole number and its unit",
-            ),
+            ("--listen=localhost", "--listen (CARILLON_LISTEN): `localhost` is no IP address with a port; write 127"),
+            ("--log-format=xml", "--log-format (CARILLON_LOG_FORMAT): `xml` is no format; write text or json"),
+            ("--shards=many", "--shards (CARILLON_SHARDS): `many` is no whole number; write one"),
+            ("--look-ahead=5", "--look-ahead (CARILLON_LOOK_AHEAD): `5` is no time; write a whole number and its unit"),
             ("--lease-ttl=99999999999999999999s", "is no time"),
             ("--lease-ttl=9999999999999999999s", "is no time"),
-            (
-                "--database-url=postgres://h/d",
-                "--access-token (CARILLON_ACCESS_TOKEN): it is required with PostgreSQL",
-            ),
-            (
-                "--access-token=",
-                "--access-token (CARILLON_ACCESS_TOKEN): it is empty",
-            ),
-            (
-                "--redis-url=",
-                "--redis-url (CARILLON_REDIS_URL): this is no URL of a Redis server",
-            ),
+            ("--database-url=postgres://h/d", "--access-token (CARILLON_ACCESS_TOKEN): it is required with PostgreSQL"),
+            ("--access-token=", "--access-token (CARILLON_ACCESS_TOKEN): it is empty"),
+            ("--redis-url=", "--redis-url (CARILLON_REDIS_URL): this is no URL of a Redis server"),
         ] {
             let complaint = complaint(&[argument]);
             assert!(complaint.contains(said), "{argument}: {complaint}");
@@ -289,17 +226,9 @@ mod tests {
 
     #[test]
     fn all_that_is_wrong_is_told_at_once() {
-        let wrong = [
-            "--listen=x",
-            "--in-flight=0",
-            "--database-url=mysql://h/d",
-            "--lease-ttl=1s",
-        ];
+        let wrong = ["--listen=x", "--in-flight=0", "--database-url=mysql://h/d", "--lease-ttl=1s"];
         let said = complaint(&wrong);
-        assert!(
-            said.starts_with("4 settings are wrong:\n  --listen"),
-            "{said}"
-        );
+        assert!(said.starts_with("4 settings are wrong:\n  --listen"), "{said}");
         assert_eq!(said.lines().count(), 5, "{said}");
     }
 }

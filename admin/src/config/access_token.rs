@@ -27,9 +27,7 @@ pub fn random_secret() -> String {
 
 /// Whether [`random_secret`] can have made this text.
 pub fn is_secret(text: &str) -> bool {
-    URL_SAFE_NO_PAD
-        .decode(text)
-        .is_ok_and(|bytes| bytes.len() == 32)
+    URL_SAFE_NO_PAD.decode(text).is_ok_and(|bytes| bytes.len() == 32)
 }
 
 /// The access token in use, and where it is kept when it was not given.
@@ -50,11 +48,7 @@ impl AccessToken {
     ///
     /// No token given for a database that several nodes share: each of them would make its own. Or a file that cannot
     /// be read or written, or that others may read.
-    pub fn find(
-        given: Option<String>,
-        database: &Database,
-        data_dir: &Path,
-    ) -> Result<Self, Problem> {
+    pub fn find(given: Option<String>, database: &Database, data_dir: &Path) -> Result<Self, Problem> {
         if let Some(token) = given {
             return Ok(Self { token, file: None });
         }
@@ -70,18 +64,9 @@ impl AccessToken {
         }
         let file = data_dir.join(FILE);
         let token = kept_or_made(&file).map_err(|error| {
-            Problem::new(
-                SETTING,
-                format!(
-                    "{}: {error}; mend the file, or give the token as a setting",
-                    file.display()
-                ),
-            )
+            Problem::new(SETTING, format!("{}: {error}; mend the file, or give the token as a setting", file.display()))
         })?;
-        Ok(Self {
-            token,
-            file: Some(file),
-        })
+        Ok(Self { token, file: Some(file) })
     }
 }
 
@@ -90,15 +75,11 @@ fn kept_or_made(file: &Path) -> io::Result<String> {
         Ok(text) => {
             let mode = fs::metadata(file)?.permissions().mode() & 0o777;
             if mode & 0o077 != 0 {
-                return Err(io::Error::other(format!(
-                    "others may read it (mode {mode:03o}); run `chmod 600` on it"
-                )));
+                return Err(io::Error::other(format!("others may read it (mode {mode:03o}); run `chmod 600` on it")));
             }
             let token = text.trim();
             if token.is_empty() {
-                return Err(io::Error::other(
-                    "it is empty; remove it and a new token is made",
-                ));
+                return Err(io::Error::other("it is empty; remove it and a new token is made"));
             }
             Ok(token.to_owned())
         }
@@ -111,19 +92,12 @@ fn kept_or_made(file: &Path) -> io::Result<String> {
 fn make(file: &Path) -> io::Result<String> {
     if let Some(folder) = file.parent() {
         // Whatever else lies there is nobody else's business either. A folder that is there keeps its mode.
-        DirBuilder::new()
-            .recursive(true)
-            .mode(0o700)
-            .create(folder)?;
+        DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
     }
     let token = random_secret();
     let unfinished = file.with_extension("new");
     let _ = fs::remove_file(&unfinished);
-    let mut out = OpenOptions::new()
-        .write(true)
-        .create_new(true)
-        .mode(0o600)
-        .open(&unfinished)?;
+    let mut out = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&unfinished)?;
     writeln!(out, "{token}")?;
     out.sync_all()?;
     fs::rename(&unfinished, file)?;
@@ -135,11 +109,7 @@ mod tests {
     use super::*;
 
     fn find(given: Option<&str>, folder: &Path) -> Result<AccessToken, Problem> {
-        AccessToken::find(
-            given.map(ToOwned::to_owned),
-            &Database::in_folder(folder),
-            folder,
-        )
+        AccessToken::find(given.map(ToOwned::to_owned), &Database::in_folder(folder), folder)
     }
 
     #[test]
@@ -153,25 +123,13 @@ mod tests {
         let data = folder.path().join("not/yet/there");
         let first = find(None, &data).unwrap();
         let file = first.file.clone().unwrap();
-        assert_eq!(
-            fs::metadata(&file).unwrap().permissions().mode() & 0o777,
-            0o600
-        );
-        assert_eq!(
-            fs::metadata(&data).unwrap().permissions().mode() & 0o777,
-            0o700
-        );
+        assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
+        assert_eq!(fs::metadata(&data).unwrap().permissions().mode() & 0o777, 0o700);
         assert!(first.token.len() >= 32);
-        assert!(
-            find(None, &data).unwrap() == first,
-            "the second start finds the same"
-        );
+        assert!(find(None, &data).unwrap() == first, "the second start finds the same");
         let given = random_secret();
         let used = find(Some(&given), &data).unwrap();
-        assert!(
-            used.token == given && used.file.is_none(),
-            "a given token goes before the kept one"
-        );
+        assert!(used.token == given && used.file.is_none(), "a given token goes before the kept one");
     }
 
     #[test]
@@ -180,10 +138,7 @@ mod tests {
         let file = find(None, folder.path()).unwrap().file.unwrap();
         fs::set_permissions(&file, fs::Permissions::from_mode(0o644)).unwrap();
         let problem = find(None, folder.path()).err().unwrap().to_string();
-        assert!(
-            problem.contains("others may read it (mode 644)"),
-            "{problem}"
-        );
+        assert!(problem.contains("others may read it (mode 644)"), "{problem}");
         fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).unwrap();
         fs::write(&file, "\n").unwrap();
         let problem = find(None, folder.path()).err().unwrap().to_string();
@@ -194,14 +149,9 @@ mod tests {
     fn a_shared_database_needs_a_given_token() {
         let folder = tempfile::tempdir().unwrap();
         let database = Database::parse("postgres://h/d").unwrap();
-        let problem = AccessToken::find(None, &database, folder.path())
-            .err()
-            .unwrap()
-            .to_string();
+        let problem = AccessToken::find(None, &database, folder.path()).err().unwrap().to_string();
         assert!(
-            problem.starts_with(
-                "--access-token (CARILLON_ACCESS_TOKEN): it is required with PostgreSQL"
-            ),
+            problem.starts_with("--access-token (CARILLON_ACCESS_TOKEN): it is required with PostgreSQL"),
             "{problem}"
         );
         assert!(!folder.path().join(FILE).exists());

@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use super::Problem;
 
 const SETTING: &str = "database-url";
-const EXAMPLES: &str = "write sqlite:PATH, postgres://user:password@host:5432/name or mysql://user:password@host:3306/name";
+const EXAMPLES: &str =
+    "write sqlite:PATH, postgres://user:password@host:5432/name or mysql://user:password@host:3306/name";
 
 /// Where jobs and runs are stored. The `Debug` form shows no password.
 #[derive(Clone, PartialEq, Eq)]
@@ -31,9 +32,7 @@ pub enum Database {
 impl Database {
     /// The SQLite file that is used when no URL is given.
     pub fn in_folder(data_dir: &Path) -> Self {
-        Self::Sqlite {
-            path: data_dir.join("carillon.db"),
-        }
+        Self::Sqlite { path: data_dir.join("carillon.db") }
     }
 
     /// Reads `sqlite:PATH`, `postgres://…`, `postgresql://…`, `mysql://…` or `mariadb://…`.
@@ -48,15 +47,11 @@ impl Database {
         };
         match scheme {
             "sqlite" => sqlite(rest.strip_prefix("//").unwrap_or(rest)),
-            "postgres" | "postgresql" => Ok(Self::Postgres {
-                url: server(url, "postgres", rest).map_err(|w| wrong(&w))?,
-            }),
-            "mysql" | "mariadb" => Ok(Self::Mysql {
-                url: server(url, "mysql", rest).map_err(|w| wrong(&w))?,
-            }),
-            other => Err(wrong(&format!(
-                "`{other}` is no database that Carillon knows"
-            ))),
+            "postgres" | "postgresql" => {
+                Ok(Self::Postgres { url: server(url, "postgres", rest).map_err(|w| wrong(&w))? })
+            }
+            "mysql" | "mariadb" => Ok(Self::Mysql { url: server(url, "mysql", rest).map_err(|w| wrong(&w))? }),
+            other => Err(wrong(&format!("`{other}` is no database that Carillon knows"))),
         }
     }
 
@@ -77,19 +72,14 @@ impl Database {
 
 fn sqlite(path: &str) -> Result<Database, Problem> {
     let wrong = |what: &str| {
-        Err(Problem::new(
-            SETTING,
-            format!("{what}; write sqlite:PATH, such as sqlite:/srv/carillon/carillon.db"),
-        ))
+        Err(Problem::new(SETTING, format!("{what}; write sqlite:PATH, such as sqlite:/srv/carillon/carillon.db")))
     };
     match path {
         "" => wrong("the path of the SQLite file is missing"),
         ":memory:" => wrong("a database in memory would forget every job at the end"),
         // How the file is opened decides whether an acknowledged result survives: that is not left to a query string.
         path if path.contains('?') => wrong("options after `?` are not taken for SQLite"),
-        path => Ok(Database::Sqlite {
-            path: PathBuf::from(path),
-        }),
+        path => Ok(Database::Sqlite { path: PathBuf::from(path) }),
     }
 }
 
@@ -120,12 +110,7 @@ impl fmt::Display for Database {
         };
         match url::Url::parse(url) {
             Ok(url) => {
-                write!(
-                    f,
-                    "{} at {}",
-                    self.product(),
-                    url.host_str().unwrap_or_default()
-                )?;
+                write!(f, "{} at {}", self.product(), url.host_str().unwrap_or_default())?;
                 if let Some(port) = url.port() {
                     write!(f, ":{port}")?;
                 }
@@ -142,37 +127,15 @@ mod tests {
 
     #[test]
     fn urls_of_the_three_databases_are_read() {
-        assert_eq!(
-            Database::parse("sqlite:/a/b.db"),
-            Ok(Database::Sqlite {
-                path: "/a/b.db".into()
-            })
-        );
-        assert_eq!(
-            Database::parse("sqlite://b.db"),
-            Ok(Database::Sqlite {
-                path: "b.db".into()
-            })
-        );
+        assert_eq!(Database::parse("sqlite:/a/b.db"), Ok(Database::Sqlite { path: "/a/b.db".into() }));
+        assert_eq!(Database::parse("sqlite://b.db"), Ok(Database::Sqlite { path: "b.db".into() }));
         for (given, kept) in [
-            (
-                "postgresql://u:p@h/d",
-                Database::Postgres {
-                    url: "postgres://u:p@h/d".into(),
-                },
-            ),
+            ("postgresql://u:p@h/d", Database::Postgres { url: "postgres://u:p@h/d".into() }),
             (
                 "postgres://h:5433/d?sslmode=require",
-                Database::Postgres {
-                    url: "postgres://h:5433/d?sslmode=require".into(),
-                },
+                Database::Postgres { url: "postgres://h:5433/d?sslmode=require".into() },
             ),
-            (
-                "mariadb://u@h/d",
-                Database::Mysql {
-                    url: "mysql://u@h/d".into(),
-                },
-            ),
+            ("mariadb://u@h/d", Database::Mysql { url: "mysql://u@h/d".into() }),
         ] {
             assert_eq!(Database::parse(given), Ok(kept), "{given}");
         }
@@ -190,10 +153,7 @@ mod tests {
             ("sqlite:a.db?mode=rwc", "options after `?`"),
         ] {
             let problem = Database::parse(given).unwrap_err().to_string();
-            assert!(
-                problem.starts_with("--database-url (CARILLON_DATABASE_URL): "),
-                "{problem}"
-            );
+            assert!(problem.starts_with("--database-url (CARILLON_DATABASE_URL): "), "{problem}");
             assert!(problem.contains(complaint), "{given}: {problem}");
             assert!(problem.contains("write "), "{problem}");
             assert!(!problem.contains("geheim"), "{problem}");

@@ -14,10 +14,7 @@ pub struct Problem {
 impl Problem {
     /// A problem with the setting `setting`, such as `listen`.
     pub fn new(setting: &'static str, message: impl Into<String>) -> Self {
-        Self {
-            setting,
-            message: message.into(),
-        }
+        Self { setting, message: message.into() }
     }
 
     /// The environment variable that sets the same thing.
@@ -33,13 +30,7 @@ fn variable(setting: &str) -> String {
 
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "--{} ({}): {}",
-            self.setting,
-            self.variable(),
-            self.message
-        )
+        write!(f, "--{} ({}): {}", self.setting, self.variable(), self.message)
     }
 }
 
@@ -53,19 +44,13 @@ pub struct Error {
 impl Error {
     /// `Ok` when there is nothing to complain about.
     pub(crate) fn unless_empty(problems: Vec<Problem>) -> Result<(), Self> {
-        if problems.is_empty() {
-            Ok(())
-        } else {
-            Err(Self { problems })
-        }
+        if problems.is_empty() { Ok(()) } else { Err(Self { problems }) }
     }
 }
 
 impl From<Problem> for Error {
     fn from(problem: Problem) -> Self {
-        Self {
-            problems: vec![problem],
-        }
+        Self { problems: vec![problem] }
     }
 }
 
@@ -76,8 +61,6 @@ impl fmt::Display for Error {
             return write!(f, "{problem}");
         }
         write!(f, "{} settings are wrong:", self.problems.len())?;
-        self.problems
-            .iter()
-            .try_for_each(|problem| write!(f, "\n  {problem}"))
+        self.problems.iter().try_for_each(|problem| write!(f, "\n  {problem}"))
     }
 }

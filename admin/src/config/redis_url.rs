@@ -47,17 +47,10 @@ impl RedisUrl {
     /// What is wrong and what would be right, without the password.
     pub fn parse(url: &str) -> Result<Self, String> {
         let wrong = |what: &str| format!("{what}; {RIGHT}");
-        let (scheme, rest) = url
-            .split_once("://")
-            .ok_or_else(|| wrong("this is no URL of a Redis server"))?;
+        let (scheme, rest) = url.split_once("://").ok_or_else(|| wrong("this is no URL of a Redis server"))?;
         let (kind, tls) = match scheme.strip_prefix("rediss") {
             Some(kind) => (kind, true),
-            None => (
-                scheme
-                    .strip_prefix("redis")
-                    .ok_or_else(|| wrong("this is no URL of a Redis server"))?,
-                false,
-            ),
+            None => (scheme.strip_prefix("redis").ok_or_else(|| wrong("this is no URL of a Redis server"))?, false),
         };
         if rest.contains('#') {
             return Err(wrong("a `#` part is not taken: TLS is always verified"));
@@ -78,9 +71,7 @@ impl RedisUrl {
         let (user, password) = login.split_once(':').unwrap_or((login, ""));
         let asked = |name: &str| {
             let pairs = query.split('&').filter_map(|pair| pair.split_once('='));
-            pairs
-                .filter(|(key, _)| *key == name)
-                .find_map(|(_, value)| decoded(value))
+            pairs.filter(|(key, _)| *key == name).find_map(|(_, value)| decoded(value))
         };
         Ok(Self {
             form,
@@ -124,9 +115,7 @@ fn form(kind: &str, path: &str) -> Option<(RedisForm, i64)> {
 fn host(text: &str, port: u16) -> Option<(String, u16)> {
     let (host, given) = match text.strip_prefix('[') {
         Some(rest) => rest.split_once(']')?,
-        None => text
-            .find(':')
-            .map_or((text, ""), |colon| text.split_at(colon)),
+        None => text.find(':').map_or((text, ""), |colon| text.split_at(colon)),
     };
     let port = match given.strip_prefix(':') {
         Some(number) => number.parse().ok()?,
@@ -141,13 +130,7 @@ fn decoded(text: &str) -> Option<String> {
     let mut bytes = vec![];
     let mut rest = text.as_bytes();
     while let [first, others @ ..] = rest {
-        let hex = (*first == b'%')
-            .then(|| {
-                others
-                    .get(..2)
-                    .and_then(|two| std::str::from_utf8(two).ok())
-            })
-            .flatten();
+        let hex = (*first == b'%').then(|| others.get(..2).and_then(|two| std::str::from_utf8(two).ok())).flatten();
         match hex.and_then(|hex| u8::from_str_radix(hex, 16).ok()) {
             Some(byte) => {
                 bytes.push(byte);
@@ -202,10 +185,7 @@ mod tests {
         assert_eq!((url.database, url.tls), (2, false));
         assert_eq!(url.sentinel_password.as_deref(), Some("s"));
         let url = read("rediss+cluster://a:1,b:2/");
-        assert_eq!(
-            (url.form, url.hosts.len(), url.tls),
-            (RedisForm::Cluster, 2, true)
-        );
+        assert_eq!((url.form, url.hosts.len(), url.tls), (RedisForm::Cluster, 2, true));
     }
 
     #[test]
@@ -224,10 +204,7 @@ mod tests {
         ] {
             let complaint = RedisUrl::parse(url).unwrap_err();
             assert!(complaint.contains(said), "{url}: {complaint}");
-            assert!(
-                complaint.contains("write redis://host:6379/"),
-                "{complaint}"
-            );
+            assert!(complaint.contains("write redis://host:6379/"), "{complaint}");
             assert!(!complaint.contains("geheim"), "{complaint}");
         }
         let shown = format!("{:?}", read("redis://:geheim@h"));

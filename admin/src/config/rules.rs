@@ -23,43 +23,13 @@ pub(super) fn problems(config: &Config) -> Vec<Problem> {
         admin_password(config),
         token("api-token", config.api_token.as_deref()),
         separate_tokens(config),
-        duration(
-            "look-ahead",
-            config.look_ahead,
-            Duration::from_secs(1),
-            Duration::from_secs(30),
-        ),
-        duration(
-            "lease-ttl",
-            config.lease_ttl,
-            Duration::from_secs(3),
-            Duration::from_secs(60),
-        ),
-        duration(
-            "connect-timeout",
-            config.connect_timeout,
-            Duration::from_millis(50),
-            Duration::from_secs(10),
-        ),
+        duration("look-ahead", config.look_ahead, Duration::from_secs(1), Duration::from_secs(30)),
+        duration("lease-ttl", config.lease_ttl, Duration::from_secs(3), Duration::from_secs(60)),
+        duration("connect-timeout", config.connect_timeout, Duration::from_millis(50), Duration::from_secs(10)),
         request_timeout(config),
-        duration(
-            "flag-after",
-            config.flag_after,
-            Duration::from_secs(1),
-            Duration::from_secs(86_400),
-        ),
-        duration(
-            "escalate-after",
-            config.escalate_after,
-            Duration::from_secs(60),
-            Duration::from_secs(30 * 86_400),
-        ),
-        duration(
-            "check-after",
-            config.check_after,
-            Duration::from_secs(1),
-            Duration::from_secs(3_600),
-        ),
+        duration("flag-after", config.flag_after, Duration::from_secs(1), Duration::from_secs(86_400)),
+        duration("escalate-after", config.escalate_after, Duration::from_secs(60), Duration::from_secs(30 * 86_400)),
+        duration("check-after", config.check_after, Duration::from_secs(1), Duration::from_secs(3_600)),
         in_flight(config),
     ]
     .into_iter()
@@ -110,11 +80,7 @@ fn shards(config: &Config) -> Option<Problem> {
     (!SHARDS.contains(&shards)).then(|| {
         Problem::new(
             "shards",
-            format!(
-                "{shards} is out of range; write a number from {} to {}",
-                SHARDS.start(),
-                SHARDS.end()
-            ),
+            format!("{shards} is out of range; write a number from {} to {}", SHARDS.start(), SHARDS.end()),
         )
     })
 }
@@ -141,10 +107,7 @@ fn token(setting: &'static str, value: Option<&str>) -> Option<Problem> {
 
 fn separate_tokens(config: &Config) -> Option<Problem> {
     (config.api_token.as_ref() == Some(&config.access_token)).then(|| {
-        Problem::new(
-            "api-token",
-            "it equals the access token, so every executor would manage jobs; write another one",
-        )
+        Problem::new("api-token", "it equals the access token, so every executor would manage jobs; write another one")
     })
 }
 
@@ -153,22 +116,14 @@ fn admin_password(config: &Config) -> Option<Problem> {
     (!PASSWORD.contains(&length)).then(|| {
         Problem::new(
             "admin-password",
-            format!(
-                "it has {length} characters; write {} to {} characters",
-                PASSWORD.start(),
-                PASSWORD.end()
-            ),
+            format!("it has {length} characters; write {} to {} characters", PASSWORD.start(), PASSWORD.end()),
         )
     })
 }
 
 fn request_timeout(config: &Config) -> Option<Problem> {
-    let range = duration(
-        "request-timeout",
-        config.request_timeout,
-        Duration::from_millis(100),
-        Duration::from_secs(30),
-    );
+    let range =
+        duration("request-timeout", config.request_timeout, Duration::from_millis(100), Duration::from_secs(30));
     range.or_else(|| {
         (config.request_timeout <= config.connect_timeout).then(|| {
             Problem::new(
@@ -196,18 +151,9 @@ fn in_flight(config: &Config) -> Option<Problem> {
     })
 }
 
-fn duration(
-    setting: &'static str,
-    value: Duration,
-    min: Duration,
-    max: Duration,
-) -> Option<Problem> {
-    (value < min || value > max).then(|| {
-        Problem::new(
-            setting,
-            format!("{value:?} is out of range; write a time from {min:?} to {max:?}"),
-        )
-    })
+fn duration(setting: &'static str, value: Duration, min: Duration, max: Duration) -> Option<Problem> {
+    (value < min || value > max)
+        .then(|| Problem::new(setting, format!("{value:?} is out of range; write a time from {min:?} to {max:?}")))
 }
 
 #[cfg(test)]
@@ -233,10 +179,7 @@ mod tests {
     #[test]
     fn plain_http_beyond_this_machine_must_be_asked_for() {
         let everywhere = "0.0.0.0:8080".parse().unwrap();
-        assert!(
-            complaints(|c| c.listen = everywhere)[0]
-                .contains("--insecure-http (CARILLON_INSECURE_HTTP=true)")
-        );
+        assert!(complaints(|c| c.listen = everywhere)[0].contains("--insecure-http (CARILLON_INSECURE_HTTP=true)"));
         assert!(complaints(|c| (c.listen, c.insecure_http) = (everywhere, true)).is_empty());
     }
 
@@ -249,10 +192,7 @@ mod tests {
                 |c| c.redis_url = Some("http://h".into()),
                 "--redis-url (CARILLON_REDIS_URL): this is no URL of a Redis server; write redis://",
             ),
-            (
-                |c| c.shards = Some(0),
-                "--shards (CARILLON_SHARDS): 0 is out of range; write a number from 1 to 1024",
-            ),
+            (|c| c.shards = Some(0), "--shards (CARILLON_SHARDS): 0 is out of range; write a number from 1 to 1024"),
             (
                 |c| c.access_token = String::new(),
                 "--access-token (CARILLON_ACCESS_TOKEN): it is empty; write at least 16",
@@ -282,19 +222,12 @@ mod tests {
                 |c| c.request_timeout = c.connect_timeout,
                 "--request-timeout (CARILLON_REQUEST_TIMEOUT): 1s is not longer than --connect-timeout",
             ),
-            (
-                |c| c.in_flight = 0,
-                "--in-flight (CARILLON_IN_FLIGHT): 0 is out of range; write a number from 1 to 1000",
-            ),
+            (|c| c.in_flight = 0, "--in-flight (CARILLON_IN_FLIGHT): 0 is out of range; write a number from 1 to 1000"),
         ];
         for (change, expected) in cases {
             let complaints = complaints(change);
             assert_eq!(complaints.len(), 1, "{complaints:?}");
-            assert!(
-                complaints[0].contains(expected),
-                "{} / {expected}",
-                complaints[0]
-            );
+            assert!(complaints[0].contains(expected), "{} / {expected}", complaints[0]);
         }
     }
 
@@ -307,11 +240,6 @@ mod tests {
             config.validate().unwrap_err()
         };
         assert_eq!(error.problems.len(), 2);
-        assert!(
-            error
-                .to_string()
-                .starts_with("2 settings are wrong:\n  --shards"),
-            "{error}"
-        );
+        assert!(error.to_string().starts_with("2 settings are wrong:\n  --shards"), "{error}");
     }
 }

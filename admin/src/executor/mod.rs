@@ -72,19 +72,10 @@ impl ExecutorClient {
             .http1_only()
             .tcp_nodelay(true)
             .build()?;
-        Ok(Self {
-            http,
-            token: token.to_owned(),
-            urls: Urls::default(),
-        })
+        Ok(Self { http, token: token.to_owned(), urls: Urls::default() })
     }
 
-    pub async fn run(
-        &self,
-        address: &str,
-        request: &RunRequest,
-        about: &RunHeaders<'_>,
-    ) -> Outcome {
+    pub async fn run(&self, address: &str, request: &RunRequest, about: &RunHeaders<'_>) -> Outcome {
         let mut call = self
             .post(address, "run", about.app, request)
             .header(headers::FIRE_KEY, &about.fire_key)
@@ -100,9 +91,7 @@ impl ExecutorClient {
 
     /// Asks for the end of one run. A stock executor knows the job only: it ends all that it has of that job.
     pub async fn kill(&self, address: &str, app: &str, job_id: i32, run_id: i64) -> Outcome {
-        let call = self
-            .post(address, "kill", app, &wire::JobRef { job_id })
-            .header(headers::RUN_ID, run_id);
+        let call = self.post(address, "kill", app, &wire::JobRef { job_id }).header(headers::RUN_ID, run_id);
         outcome::of_run(call, run_id).await
     }
 
@@ -113,13 +102,7 @@ impl ExecutorClient {
     }
 
     /// Has it no run of this job, running or queued? Waits at most `limit`; a no is [`Outcome::Refused`].
-    pub async fn idle_beat(
-        &self,
-        address: &str,
-        app: &str,
-        job_id: i32,
-        limit: Duration,
-    ) -> Outcome {
+    pub async fn idle_beat(&self, address: &str, app: &str, job_id: i32, limit: Duration) -> Outcome {
         let call = self.post(address, "idleBeat", app, &wire::JobRef { job_id });
         outcome::of_run(call.timeout(limit), 0).await
     }
@@ -133,19 +116,10 @@ impl ExecutorClient {
         due_at: i64,
         from: i64,
     ) -> Result<LogAnswer, String> {
-        let request = wire::LogRequest {
-            log_date_time: due_at,
-            log_id: run_id,
-            from_line: from,
-        };
-        let response = self
-            .post(address, "log", app, &request)
-            .send()
-            .await
-            .map_err(|error| outcome::describe(&error))?;
-        let body = outcome::read_body(response, LOG_LIMIT)
-            .await
-            .map_err(|error| outcome::describe(&error))?;
+        let request = wire::LogRequest { log_date_time: due_at, log_id: run_id, from_line: from };
+        let response =
+            self.post(address, "log", app, &request).send().await.map_err(|error| outcome::describe(&error))?;
+        let body = outcome::read_body(response, LOG_LIMIT).await.map_err(|error| outcome::describe(&error))?;
         wire::parse_log_page(&body)
     }
 
@@ -153,27 +127,15 @@ impl ExecutorClient {
     ///
     /// # Errors
     /// It does not answer.
-    pub async fn look(
-        &self,
-        address: &str,
-        app: &str,
-        run_id: i64,
-        due_at: i64,
-    ) -> Result<Look, String> {
-        let request = wire::LogRequest {
-            log_date_time: due_at,
-            log_id: run_id,
-            from_line: 1,
-        };
+    pub async fn look(&self, address: &str, app: &str, run_id: i64, due_at: i64) -> Result<Look, String> {
+        let request = wire::LogRequest { log_date_time: due_at, log_id: run_id, from_line: 1 };
         let call = self.post(address, "log", app, &request).send().await;
         let response = call.map_err(|error| outcome::describe(&error))?;
         if !response.status().is_success() {
             return Err(format!("HTTP {}", response.status().as_u16()));
         }
         let run_state = response.headers().get(headers::RUN_STATE);
-        let run_state = run_state
-            .and_then(|state| state.to_str().ok())
-            .map(str::to_owned);
+        let run_state = run_state.and_then(|state| state.to_str().ok()).map(str::to_owned);
         let body = outcome::read_body(response, LOG_LIMIT).await;
         let body = body.map_err(|error| outcome::describe(&error))?;
         let page = match wire::parse_log_page(&body) {
@@ -190,9 +152,7 @@ impl ExecutorClient {
             // Not an URL: the request fails with that reason.
             None => self.http.post(url),
         };
-        call.header(headers::TOKEN, &self.token)
-            .header(headers::APP, app)
-            .json(body)
+        call.header(headers::TOKEN, &self.token).header(headers::APP, app).json(body)
     }
 }
 

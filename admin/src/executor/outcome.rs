@@ -33,10 +33,7 @@ pub async fn of_run(call: RequestBuilder, run_id: i64) -> Outcome {
         // It has this very run already: an earlier request of ours did arrive.
         verdict if verdict.already_has(run_id) => Outcome::Accepted,
         Verdict::Refused { code, message } => Outcome::Refused { code, message },
-        Verdict::Unclear { why } => Outcome::Unknown {
-            why,
-            timed_out: false,
-        },
+        Verdict::Unclear { why } => Outcome::Unknown { why, timed_out: false },
     }
 }
 
@@ -58,21 +55,14 @@ fn of_error(error: &reqwest::Error) -> Outcome {
     if error.is_connect() || error.is_builder() {
         Outcome::NotSent { why }
     } else {
-        Outcome::Unknown {
-            why,
-            timed_out: error.is_timeout(),
-        }
+        Outcome::Unknown { why, timed_out: error.is_timeout() }
     }
 }
 
 /// The innermost cause says what happened; the outer ones repeat the address.
 pub fn describe(error: &reqwest::Error) -> String {
     if error.is_timeout() {
-        return if error.is_connect() {
-            "no connection in time".into()
-        } else {
-            "no answer in time".into()
-        };
+        return if error.is_connect() { "no connection in time".into() } else { "no answer in time".into() };
     }
     let mut cause: &dyn std::error::Error = error;
     while let Some(inner) = cause.source() {

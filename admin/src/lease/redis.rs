@@ -11,8 +11,10 @@ use redis::{ExistenceCheck, RedisResult, Script, SetExpiry, SetOptions};
 use self::connect::{Connection, Live};
 use super::{Answer, Leases, Place};
 
-const RENEW: &str = "if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('PEXPIRE', KEYS[1], ARGV[2]) else return 0 end";
-const RELEASE: &str = "if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) else return 0 end";
+const RENEW: &str =
+    "if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('PEXPIRE', KEYS[1], ARGV[2]) else return 0 end";
+const RELEASE: &str =
+    "if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) else return 0 end";
 
 /// Of one call, whatever has to be connected or found first.
 const LIMIT: Duration = Duration::from_secs(1);
@@ -65,13 +67,10 @@ impl Redis {
 
     async fn take_one(&self, shard: i32, ttl: Duration) -> Answer {
         let ttl_ms = ttl.as_millis() as u64;
-        let options = SetOptions::default()
-            .conditional_set(ExistenceCheck::NX)
-            .with_expiration(SetExpiry::PX(ttl_ms));
+        let options = SetOptions::default().conditional_set(ExistenceCheck::NX).with_expiration(SetExpiry::PX(ttl_ms));
         let taken = self.ask(async |mut live| {
             let key = self.key(shard);
-            let taken: Option<String> =
-                redis::AsyncCommands::set_options(&mut live, key, &self.token, options).await?;
+            let taken: Option<String> = redis::AsyncCommands::set_options(&mut live, key, &self.token, options).await?;
             // Not set: it may be our own key of before.
             match taken {
                 Some(_) => Ok(true),
@@ -91,13 +90,7 @@ impl Redis {
         }
     }
 
-    async fn run(
-        &self,
-        script: &Script,
-        shard: i32,
-        ttl_ms: Option<u64>,
-        mut live: Live,
-    ) -> RedisResult<bool> {
+    async fn run(&self, script: &Script, shard: i32, ttl_ms: Option<u64>, mut live: Live) -> RedisResult<bool> {
         let mut call = script.key(self.key(shard));
         call.arg(&self.token);
         if let Some(ttl_ms) = ttl_ms {
@@ -128,9 +121,8 @@ impl Leases for Redis {
     }
 
     async fn release(&self, shards: &[i32]) {
-        let released = shards
-            .iter()
-            .map(|shard| self.ask(async |live| self.run(&self.release, *shard, None, live).await));
+        let released =
+            shards.iter().map(|shard| self.ask(async |live| self.run(&self.release, *shard, None, live).await));
         // What could not be released ends by itself.
         join_all(released).await;
     }

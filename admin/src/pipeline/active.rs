@@ -53,10 +53,8 @@ impl Active {
             return Ok(());
         }
         let counted = store.active(shards).await?;
-        self.counts().by_address = counted
-            .into_iter()
-            .map(|(address, count)| (address, u32::try_from(count).unwrap_or(u32::MAX)))
-            .collect();
+        self.counts().by_address =
+            counted.into_iter().map(|(address, count)| (address, u32::try_from(count).unwrap_or(u32::MAX))).collect();
         Ok(())
     }
 }
@@ -64,14 +62,10 @@ impl Active {
 /// Before runs of these jobs are routed: if one of them wants the numbers and nobody has counted lately. From then on
 /// they are refreshed with the registrations.
 pub async fn count(pipeline: &Pipeline, jobs: &ById) -> store::Result<()> {
-    let wants =
-        |job: &Job| matches!(&job.rules, Ok(rules) if rules.route == RouteStrategy::LeastActive);
+    let wants = |job: &Job| matches!(&job.rules, Ok(rules) if rules.route == RouteStrategy::LeastActive);
     let now = pipeline.clock.monotonic();
     if jobs.values().any(|job| wants(job)) && pipeline.active.want(now) {
-        pipeline
-            .active
-            .refresh(&pipeline.store, pipeline.shards(), now)
-            .await?;
+        pipeline.active.refresh(&pipeline.store, pipeline.shards(), now).await?;
     }
     Ok(())
 }

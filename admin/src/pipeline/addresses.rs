@@ -110,10 +110,7 @@ impl Address {
         }
         let probe = breaker.open_until.is_some();
         breaker.probing = probe;
-        Ok(Place {
-            address: self.clone(),
-            probe,
-        })
+        Ok(Place { address: self.clone(), probe })
     }
 
     /// It has not answered lately, and is left alone for now.
@@ -127,12 +124,7 @@ impl Address {
     }
 
     /// A slot for one request. Who may leave for another address does not wait where nothing moves.
-    pub async fn slot(
-        &self,
-        probe: bool,
-        may_leave: bool,
-        clock: &dyn Clock,
-    ) -> Result<OwnedSemaphorePermit, Left> {
+    pub async fn slot(&self, probe: bool, may_leave: bool, clock: &dyn Clock) -> Result<OwnedSemaphorePermit, Left> {
         let mut permit = std::pin::pin!(self.slots.clone().acquire_owned());
         loop {
             let opened = self.opened.notified();
@@ -160,8 +152,7 @@ impl Address {
 
     /// All its slots are taken, and nothing has moved for a while.
     pub fn is_stalled(&self, now: Duration) -> bool {
-        let still =
-            || now.saturating_sub(Duration::from_millis(self.moved_at.load(Ordering::Relaxed)));
+        let still = || now.saturating_sub(Duration::from_millis(self.moved_at.load(Ordering::Relaxed)));
         self.slots.available_permits() == 0 && still() >= STALLED_AFTER
     }
 
@@ -180,9 +171,7 @@ impl Address {
         let mut breaker = self.breaker();
         let failed = match outcome {
             Outcome::NotSent { .. } => true,
-            Outcome::Unknown {
-                timed_out: true, ..
-            } => {
+            Outcome::Unknown { timed_out: true, .. } => {
                 breaker.timeouts += 1;
                 breaker.probing || breaker.timeouts >= TIMEOUTS_IN_A_ROW
             }
@@ -192,11 +181,7 @@ impl Address {
             }
         };
         if failed {
-            *breaker = Breaker {
-                timeouts: 0,
-                open_until: Some(now + pause),
-                probing: false,
-            };
+            *breaker = Breaker { timeouts: 0, open_until: Some(now + pause), probing: false };
             drop(breaker);
             self.opened.notify_waiters();
         }
@@ -222,10 +207,7 @@ pub struct Addresses {
 
 impl Addresses {
     pub fn new(settings: &Settings) -> Self {
-        Self {
-            in_flight: settings.in_flight,
-            by_name: Mutex::default(),
-        }
+        Self { in_flight: settings.in_flight, by_name: Mutex::default() }
     }
 
     pub fn get(&self, address: &str) -> Arc<Address> {
@@ -235,13 +217,9 @@ impl Addresses {
         }
         if map.len() > 10_000 {
             // Addresses come and go; what nobody uses and what is not broken carries no knowledge.
-            map.retain(|_, kept| {
-                Arc::strong_count(kept) > 1 || kept.breaker().open_until.is_some()
-            });
+            map.retain(|_, kept| Arc::strong_count(kept) > 1 || kept.breaker().open_until.is_some());
         }
-        map.entry(address.to_owned())
-            .or_insert_with(|| Arc::new(Address::new(self.in_flight)))
-            .clone()
+        map.entry(address.to_owned()).or_insert_with(|| Arc::new(Address::new(self.in_flight))).clone()
     }
 }
 

@@ -13,10 +13,7 @@ pub(super) const IN_THE_LOG: usize = 300;
 impl Pipeline {
     /// To be called when the transaction that wrote the alarm is committed.
     pub fn tell_alarm(&self, alarm: &Alarm) {
-        self.metrics
-            .alarms
-            .with_label_values(&[alarm.kind.as_str()])
-            .inc();
+        self.metrics.alarms.with_label_values(&[alarm.kind.as_str()]).inc();
         // Executors write a part of the text: as a quoted field it cannot pass for a line of the log.
         tracing::warn!(
             kind = %alarm.kind,
@@ -34,10 +31,7 @@ impl Pipeline {
                 "run" => (None, Some(row.id)),
                 _ => (Some(row.id), None),
             };
-            let text = format!(
-                "the row of {} {} cannot be read and is left out: {}",
-                row.table, row.id, row.reason
-            );
+            let text = format!("the row of {} {} cannot be read and is left out: {}", row.table, row.id, row.reason);
             let raised = self.raise_alarm(AlarmKind::Stuck, job_id, run_id, &*text);
             if let Err(error) = raised.await {
                 tracing::error!(%error, alarm.text = text, "an alarm could not be stored");
@@ -53,12 +47,7 @@ impl Pipeline {
         run_id: Option<i64>,
         text: impl Into<String>,
     ) -> store::Result<()> {
-        let alarm = Alarm {
-            kind,
-            job_id,
-            run_id,
-            text: text.into(),
-        };
+        let alarm = Alarm { kind, job_id, run_id, text: text.into() };
         let raised = self.store.raise_alone(alarm, self.clock.now()).await?;
         self.tell_alarm(&raised);
         Ok(())

@@ -25,11 +25,7 @@ pub struct Asked {
 
 impl Asking {
     pub fn new(of_one_address: usize, in_all: usize) -> Self {
-        Self {
-            under_way: Arc::default(),
-            of_one_address,
-            in_all,
-        }
+        Self { under_way: Arc::default(), of_one_address, in_all }
     }
 
     /// None: the run is asked about already, or there is no place.
@@ -43,17 +39,11 @@ impl Asking {
             return None;
         }
         all.by_address.insert(address.to_owned(), of_this + 1);
-        Some(Asked {
-            asking: self.clone(),
-            run_id,
-            address: address.to_owned(),
-        })
+        Some(Asked { asking: self.clone(), run_id, address: address.to_owned() })
     }
 
     fn lock(&self) -> MutexGuard<'_, UnderWay> {
-        self.under_way
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
+        self.under_way.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -47,21 +47,13 @@ impl Pipeline {
             self.ring().remove(run_id);
             return Ok(Kill::Cancelled);
         }
-        let run = self
-            .store
-            .whereabouts(run_id)
-            .await?
-            .ok_or(Error::MissingRun)?;
+        let run = self.store.whereabouts(run_id).await?.ok_or(Error::MissingRun)?;
         if run.state.is_final() || !self.store.note_kill(run_id, now).await? {
             return Ok(Kill::AlreadyEnded);
         }
         let asked = self.ask_for_the_end(&run).await;
         match asked {
-            Ok(()) => {
-                self.store
-                    .note_kill_agreed(run_id, self.clock.now())
-                    .await?
-            }
+            Ok(()) => self.store.note_kill_agreed(run_id, self.clock.now()).await?,
             Err(error) => {
                 self.store.forget_kill(run_id).await?;
                 return Err(error);
@@ -74,9 +66,7 @@ impl Pipeline {
     pub(super) async fn ask_again_for_the_end(&self, run_id: i64) -> Result<(), Error> {
         if let Some(run) = self.store.whereabouts(run_id).await? {
             self.ask_for_the_end(&run).await?;
-            self.store
-                .note_kill_agreed(run_id, self.clock.now())
-                .await?;
+            self.store.note_kill_agreed(run_id, self.clock.now()).await?;
         }
         Ok(())
     }
@@ -99,16 +89,10 @@ impl Pipeline {
             return Err(Error::NotOpen(state));
         }
         // Before the outcome: an entry of a word that came too late does less harm than an outcome that nobody answers for.
-        let word = if outcome == Outcome::Succeeded {
-            "succeeded"
-        } else {
-            "failed"
-        };
+        let word = if outcome == Outcome::Succeeded { "succeeded" } else { "failed" };
         let detail = serde_json::json!({"outcome": word, "note": note});
         let now = self.clock.now();
-        self.store
-            .record_audit(actor, "resolve", ("run", run_id), detail, now)
-            .await?;
+        self.store.record_audit(actor, "resolve", ("run", run_id), detail, now).await?;
 
         let finding = Finding {
             run_id,
@@ -119,11 +103,7 @@ impl Pipeline {
             sent_at: None,
         };
         let findings = [finding];
-        let follow_up = FollowUp {
-            now: self.clock.now(),
-            jitter: rand::random(),
-            restored: false,
-        };
+        let follow_up = FollowUp { now: self.clock.now(), jitter: rand::random(), restored: false };
         let settled = self.store.settle(&findings, &follow_up).await?;
         Complete(self.clone()).tell(&findings, &settled);
         if settled.changed.is_empty() {
@@ -139,16 +119,13 @@ impl Pipeline {
             return Err(Error::Executor("it is not known where the run is".into()));
         };
         let job_id = i32::try_from(run.job_id).map_err(|_| Error::MissingJob)?;
-        self.registered(app, address)
-            .map_err(|error| Error::Executor(error.to_string()))?;
+        self.registered(app, address).map_err(|error| Error::Executor(error.to_string()))?;
         match self.client.kill(address, app, job_id, run.run_id).await {
             executor::Outcome::Accepted => Ok(()),
-            executor::Outcome::Refused { message, .. } => {
-                Err(Error::Executor(format!("{address} refuses: {message}")))
+            executor::Outcome::Refused { message, .. } => Err(Error::Executor(format!("{address} refuses: {message}"))),
+            executor::Outcome::NotSent { why } | executor::Outcome::Unknown { why, .. } => {
+                Err(Error::Executor(format!("{address} could not be asked: {why}")))
             }
-            executor::Outcome::NotSent { why } | executor::Outcome::Unknown { why, .. } => Err(
-                Error::Executor(format!("{address} could not be asked: {why}")),
-            ),
         }
     }
 
@@ -157,41 +134,23 @@ impl Pipeline {
     /// # Errors
     /// No such run; there is no log, with the reason; an executor that cannot be asked.
     pub async fn read_log(&self, run_id: i64, from: i32) -> Result<LogPage, Error> {
-        let run = self
-            .store
-            .whereabouts(run_id)
-            .await?
-            .ok_or(Error::MissingRun)?;
+        let run = self.store.whereabouts(run_id).await?.ok_or(Error::MissingRun)?;
         let from = from.max(1);
         let (Some(address), Some(app)) = (&run.address, &run.app) else {
             return match run.state {
-                RunState::Claimed | RunState::Sending => Ok(LogPage {
-                    from,
-                    to: from - 1,
-                    content: String::new(),
-                    end: false,
-                }),
-                _ => Err(Error::NoLog(
-                    "the run was never sent, so there is no log".into(),
-                )),
+                RunState::Claimed | RunState::Sending => {
+                    Ok(LogPage { from, to: from - 1, content: String::new(), end: false })
+                }
+                _ => Err(Error::NoLog("the run was never sent, so there is no log".into())),
             };
         };
-        self.registered(app, address)
-            .map_err(|error| Error::NoLog(error.to_string()))?;
-        let answer = self
-            .client
-            .read_log(address, app, run_id, run.due_at, i64::from(from))
-            .await;
+        self.registered(app, address).map_err(|error| Error::NoLog(error.to_string()))?;
+        let answer = self.client.read_log(address, app, run_id, run.due_at, i64::from(from)).await;
         match answer {
             Ok(LogAnswer::Page(page)) => Ok(as_page(from, page, run.state)),
             Ok(LogAnswer::NoLog) => Err(Error::NoLog("this executor keeps no log".into())),
             // It has not begun to write; a run that goes on may still.
-            Err(_) if run.state.is_open() => Ok(LogPage {
-                from,
-                to: from - 1,
-                content: String::new(),
-                end: false,
-            }),
+            Err(_) if run.state.is_open() => Ok(LogPage { from, to: from - 1, content: String::new(), end: false }),
             Err(why) => Err(Error::NoLog(format!("{address}: {why}"))),
         }
     }
@@ -200,11 +159,7 @@ impl Pipeline {
 /// The executor's own word on the end is not to be trusted while the run goes on: some never say it, others always. It counts
 /// once the run has ended; where it is missing, the end is a page without anything new. Its line numbers may lag behind, so the lines are counted.
 fn as_page(from: i32, page: crate::executor::LogPage, state: RunState) -> LogPage {
-    let content = if page.to_line < page.from_line && page.to_line != 0 {
-        String::new()
-    } else {
-        page.content
-    };
+    let content = if page.to_line < page.from_line && page.to_line != 0 { String::new() } else { page.content };
     let lines = i32::try_from(content.lines().count()).unwrap_or(i32::MAX);
     LogPage {
         from,
@@ -219,12 +174,7 @@ mod tests {
     use super::*;
 
     fn page(to_line: i64, content: &str, is_end: bool) -> crate::executor::LogPage {
-        crate::executor::LogPage {
-            from_line: 5,
-            to_line,
-            content: content.into(),
-            is_end,
-        }
+        crate::executor::LogPage { from_line: 5, to_line, content: content.into(), is_end }
     }
 
     // covers: V12.2
@@ -237,23 +187,13 @@ mod tests {
     #[test]
     fn the_end_of_a_log_is_decided_by_the_run() {
         let going_on = as_page(5, page(5, "five\n", true), RunState::Running);
-        assert_eq!(
-            (going_on.to, going_on.end),
-            (5, false),
-            "pyxxl says `end` while the run goes on"
-        );
+        assert_eq!((going_on.to, going_on.end), (5, false), "pyxxl says `end` while the run goes on");
         let ended = |is_end| as_page(5, page(5, "five\n", is_end), RunState::Failed).end;
         assert!(ended(true), "everything was read");
         assert!(!ended(false), "there may be more");
         let nothing_new = as_page(5, page(4, "", true), RunState::Running);
         assert_eq!((nothing_new.to, nothing_new.end), (4, false));
-        assert!(
-            as_page(5, page(4, "", false), RunState::Succeeded).end,
-            "Java never says it"
-        );
-        assert!(
-            as_page(5, page(0, "", false), RunState::Succeeded).end,
-            "Java 3.x says line 0 for nothing new"
-        );
+        assert!(as_page(5, page(4, "", false), RunState::Succeeded).end, "Java never says it");
+        assert!(as_page(5, page(0, "", false), RunState::Succeeded).end, "Java 3.x says line 0 for nothing new");
     }
 }

@@ -33,12 +33,7 @@ impl Seen {
         let (in_epoch, before) = self.0.insert(shard, (epoch, ids)).unwrap_or_default();
         let is_stuck = |run: &&Late| run.late_at <= now && before.contains(&run.run_id);
         match in_epoch == epoch {
-            true => late
-                .iter()
-                .filter(is_stuck)
-                .map(|run| run.run_id)
-                .take(MOST)
-                .collect(),
+            true => late.iter().filter(is_stuck).map(|run| run.run_id).take(MOST).collect(),
             false => vec![],
         }
     }
@@ -66,11 +61,7 @@ pub struct Pending {
 
 impl Pending {
     pub fn new(pipeline: Arc<Pipeline>) -> Self {
-        Self {
-            pipeline,
-            seen: Mutex::default(),
-            begins: Mutex::default(),
-        }
+        Self { pipeline, seen: Mutex::default(), begins: Mutex::default() }
     }
 
     /// Where a look at the shard begins now. None: a whole look is due.
@@ -83,11 +74,7 @@ impl Pending {
 
     async fn begin_anew(&self, shard: i32, epoch: i64, now: Millis) -> store::Result<()> {
         let oldest = self.pipeline.store.oldest_waiting(shard, epoch).await?;
-        let begin = Begin {
-            epoch,
-            from: oldest.map_or(now, |oldest| oldest.min(now)) - BEHIND_MS,
-            left: WHOLE - 1,
-        };
+        let begin = Begin { epoch, from: oldest.map_or(now, |oldest| oldest.min(now)) - BEHIND_MS, left: WHOLE - 1 };
         let mut begins = self.begins.lock().unwrap_or_else(PoisonError::into_inner);
         begins.insert(shard, begin);
         Ok(())
@@ -118,10 +105,7 @@ impl Pending {
             self.begin_anew(shard, epoch, now).await?;
         }
         let from = from.unwrap_or(Millis::MIN);
-        let late = pipeline
-            .store
-            .late(shard, epoch, after, from, until)
-            .await?;
+        let late = pipeline.store.late(shard, epoch, after, from, until).await?;
         let stuck = {
             let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
             seen.again(shard, epoch, &late, now)
@@ -156,10 +140,7 @@ pub struct Escalate(pub Arc<Pipeline>);
 impl Escalate {
     async fn round(&self) -> store::Result<()> {
         let pipeline = &self.0;
-        let is_ours = pipeline
-            .holdings
-            .epoch(0, pipeline.clock.monotonic())
-            .is_some();
+        let is_ours = pipeline.holdings.epoch(0, pipeline.clock.monotonic()).is_some();
         if !is_ours || pipeline.clock_is_in_doubt() {
             return Ok(());
         }
@@ -174,11 +155,7 @@ impl Escalate {
 
     fn tell(&self, row: &AlarmRow) {
         let alarm = &row.alarm;
-        self.0
-            .metrics
-            .escalated
-            .with_label_values(&[alarm.kind.as_str()])
-            .inc();
+        self.0.metrics.escalated.with_label_values(&[alarm.kind.as_str()]).inc();
         let minutes = ms(self.0.settings.escalate_after) / 60_000;
         tracing::warn!(
             alarm.id = row.id,
@@ -218,16 +195,8 @@ mod tests {
         let mut seen = Seen::default();
         assert_eq!(seen.again(3, 1, &late(1..3, 9), 10), [0; 0]);
         assert_eq!(seen.again(3, 1, &late(2..4, 9), 11), [2]);
-        assert_eq!(
-            seen.again(4, 1, &late(3..4, 9), 11),
-            [0; 0],
-            "another shard"
-        );
-        assert_eq!(
-            seen.again(3, 2, &late(3..4, 9), 12),
-            [0; 0],
-            "another epoch"
-        );
+        assert_eq!(seen.again(4, 1, &late(3..4, 9), 11), [0; 0], "another shard");
+        assert_eq!(seen.again(3, 2, &late(3..4, 9), 12), [0; 0], "another epoch");
         assert_eq!(seen.again(3, 2, &late(3..4, 14), 13), [0; 0], "too early");
         assert_eq!(seen.again(3, 2, &late(3..4, 14), 14), [3]);
         assert_eq!(seen.again(3, 2, &[], 15), [0; 0]);

@@ -64,28 +64,17 @@ impl Pipeline {
     ///
     /// # Errors
     /// No such job; a range that is none, or not in the past, or has too many instants; a schedule without instants.
-    pub async fn backfill_instants(
-        &self,
-        range: Range,
-    ) -> Result<(Vec<Millis>, Vec<Millis>), Error> {
+    pub async fn backfill_instants(&self, range: Range) -> Result<(Vec<Millis>, Vec<Millis>), Error> {
         if range.to_at <= range.from_at {
             return Err(wrong("to", "must be later than `from`"));
         }
         if range.to_at > self.clock.now() {
-            return Err(wrong(
-                "to",
-                "must not lie in the future: what is still to come is the schedule's",
-            ));
+            return Err(wrong("to", "must not lie in the future: what is still to come is the schedule's"));
         }
-        let job = self
-            .store
-            .job(range.job_id)
-            .await?
-            .ok_or(Error::MissingJob)?;
+        let job = self.store.job(range.job_id).await?.ok_or(Error::MissingJob)?;
         let schedule = job.schedule().map_err(Error::Field)?;
         if schedule.is_delay() {
-            let text =
-                "a fixed delay has no instants of its own: they depend on the ends of its runs";
+            let text = "a fixed delay has no instants of its own: they depend on the ends of its runs";
             return Err(wrong("schedule", text));
         }
         let instants = instants(&schedule, range);
@@ -93,8 +82,7 @@ impl Pipeline {
             return Err(nothing(&schedule, range));
         }
         if instants.len() > MAX_INSTANTS {
-            let text =
-                format!("the range has more than {MAX_INSTANTS} instants; ask for it in parts");
+            let text = format!("the range has more than {MAX_INSTANTS} instants; ask for it in parts");
             return Err(wrong("from", text));
         }
         let made = self.store.backfilled(range.job_id, &instants).await?;
@@ -105,12 +93,7 @@ impl Pipeline {
     ///
     /// # Errors
     /// As above, and the database.
-    pub async fn backfill(
-        &self,
-        range: Range,
-        max_concurrent: i32,
-        actor: &Actor,
-    ) -> Result<Backfill, Error> {
+    pub async fn backfill(&self, range: Range, max_concurrent: i32, actor: &Actor) -> Result<Backfill, Error> {
         let new = NewBackfill {
             job_id: range.job_id,
             from_at: range.from_at,
@@ -118,10 +101,7 @@ impl Pipeline {
             max_concurrent,
             instants: self.backfill_instants(range).await?.0,
         };
-        let made = self
-            .store
-            .create_backfill(&new, self.clock.now(), actor)
-            .await?;
+        let made = self.store.create_backfill(&new, self.clock.now(), actor).await?;
         self.backfills.wake.notify_one();
         Ok(made)
     }
@@ -147,8 +127,7 @@ fn wrong(field: &str, message: impl Into<String>) -> Error {
 /// Why a range has no instant.
 fn nothing(schedule: &Schedule, range: Range) -> Error {
     if matches!(schedule.draft().kind, KindDraft::None) {
-        let text =
-            "the job has no schedule: it is run by hand or through the API, so it has no instants";
+        let text = "the job has no schedule: it is run by hand or through the API, so it has no instants";
         return wrong("schedule", text);
     }
     let next = schedule.next_after(range.from_at - 1);
@@ -165,11 +144,8 @@ fn nothing(schedule: &Schedule, range: Range) -> Error {
 
 /// By the planner, as if the range had just become due: nothing of it is late, so nothing is left out.
 fn instants(schedule: &Schedule, range: Range) -> Vec<Millis> {
-    let timing = Timing {
-        misfire: MisfirePolicy::Skip,
-        misfire_threshold_ms: i64::from(i32::MAX),
-        ..Timing::of(schedule)
-    };
+    let timing =
+        Timing { misfire: MisfirePolicy::Skip, misfire_threshold_ms: i64::from(i32::MAX), ..Timing::of(schedule) };
     match schedule.next_after(range.from_at - 1) {
         Some(first) => {
             let limit = MAX_INSTANTS + 1;

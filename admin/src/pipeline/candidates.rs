@@ -26,8 +26,7 @@ pub struct CandidateSet {
 impl CandidateSet {
     /// For the routes that want it; built once.
     pub fn ring(&self) -> &HashRing {
-        self.ring
-            .get_or_init(|| HashRing::new(self.addresses.iter().map(String::as_str)))
+        self.ring.get_or_init(|| HashRing::new(self.addresses.iter().map(String::as_str)))
     }
 
     pub fn addresses(&self) -> &[String] {
@@ -40,10 +39,7 @@ impl CandidateSet {
 }
 
 /// Writes these down. A failure spoils only what is shown; the next mark tries again.
-pub async fn keep(
-    sets: impl Iterator<Item = &Arc<CandidateSet>> + Clone,
-    store: &Store,
-) -> store::Result<()> {
+pub async fn keep(sets: impl Iterator<Item = &Arc<CandidateSet>> + Clone, store: &Store) -> store::Result<()> {
     let row = |set: &Arc<CandidateSet>| {
         let addresses = serde_json::to_string(&set.addresses).unwrap_or_default();
         (set.id, addresses)
@@ -94,17 +90,9 @@ mod tests {
     fn the_same_addresses_are_one_set() {
         let sets = CandidateSets::default();
         let one = sets.of(["http://a/", "http://b/"].into_iter());
-        assert!(Arc::ptr_eq(
-            &one,
-            &sets.of(["http://a/", "http://b/"].into_iter())
-        ));
+        assert!(Arc::ptr_eq(&one, &sets.of(["http://a/", "http://b/"].into_iter())));
         assert_ne!(one.id, sets.of(["http://a/http://b/"].into_iter()).id);
-        assert_eq!(
-            one.id,
-            CandidateSets::default()
-                .of(["http://a/", "http://b/"].into_iter())
-                .id
-        );
+        assert_eq!(one.id, CandidateSets::default().of(["http://a/", "http://b/"].into_iter()).id);
         assert!(one.id >= 0);
     }
 }

@@ -92,16 +92,10 @@ impl Complete {
     pub(super) fn tell(&self, findings: &[Finding], settled: &Settled) {
         let by_run: HashMap<i64, &Finding> = findings.iter().map(|it| (it.run_id, it)).collect();
         for (run_id, state) in &settled.changed {
-            self.0
-                .metrics
-                .settled
-                .with_label_values(&[state.as_str()])
-                .inc();
+            self.0.metrics.settled.with_label_values(&[state.as_str()]).inc();
             if matches!(state, RunState::Failed | RunState::Unknown | RunState::Lost) {
                 let finding = by_run.get(run_id);
-                let said = finding
-                    .and_then(|f| f.message.as_deref().or(f.reason))
-                    .unwrap_or("");
+                let said = finding.and_then(|f| f.message.as_deref().or(f.reason)).unwrap_or("");
                 // Executors write this: as a quoted field it cannot pass for a line of the log.
                 tracing::info!(run.id = run_id, state = %state, result.text = ?cut(said, IN_THE_LOG), "a run failed");
             }
@@ -131,18 +125,13 @@ impl Complete {
     }
 
     async fn write_accepted(&self) -> bool {
-        let ripe = self
-            .0
-            .outcomes
-            .take_accepted(self.0.clock.monotonic().saturating_sub(ACCEPT_DELAY));
+        let ripe = self.0.outcomes.take_accepted(self.0.clock.monotonic().saturating_sub(ACCEPT_DELAY));
         let mut written = true;
         for chunk in ripe.runs.chunks(BATCH) {
             if let Err(error) = self.0.store.accept(chunk).await {
                 tracing::warn!(%error, "accepted runs could not be written yet");
                 let now = self.0.clock.monotonic();
-                chunk
-                    .iter()
-                    .for_each(|(run_id, sent_at)| self.0.outcomes.accepted(*run_id, *sent_at, now));
+                chunk.iter().for_each(|(run_id, sent_at)| self.0.outcomes.accepted(*run_id, *sent_at, now));
                 written = false;
             }
         }

@@ -120,20 +120,12 @@ async fn answered(pipeline: &Arc<Pipeline>, mut answered: Vec<Answered>) {
     later.work(pipeline).await;
 }
 
-async fn follow(
-    pipeline: &Arc<Pipeline>,
-    verdicts: impl Iterator<Item = (Waiting, Verdict)>,
-) -> Later {
+async fn follow(pipeline: &Arc<Pipeline>, verdicts: impl Iterator<Item = (Waiting, Verdict)>) -> Later {
     let mut later = Later::default();
     let mut routed = Vec::with_capacity(verdicts.size_hint().0);
     for (run, verdict) in verdicts {
         match verdict {
-            Verdict::Send(candidates, place, choice) => routed.push(Routed {
-                run,
-                candidates,
-                place,
-                choice,
-            }),
+            Verdict::Send(candidates, place, choice) => routed.push(Routed { run, candidates, place, choice }),
             Verdict::Ask(question) => probe::spawn(pipeline, *question),
             Verdict::Expand(addresses) => later.broadcasts.push((run, addresses)),
             Verdict::Wait | Verdict::Full => wait(pipeline, run),
@@ -145,11 +137,7 @@ async fn follow(
         }
     }
     for routed in &routed {
-        later.notes.add(
-            routed.run.job_id,
-            &routed.candidates[0].address,
-            &routed.choice,
-        );
+        later.notes.add(routed.run.job_id, &routed.candidates[0].address, &routed.choice);
     }
     order::small_apps_first(&mut routed, |routed| &routed.choice.job.stored.app);
     let mut routed = routed.into_iter().peekable();
@@ -164,20 +152,16 @@ async fn follow(
 /// same epoch, if a claim on its way renews a lease that was not trusted for a moment.
 fn still_ours(pipeline: &Pipeline, due: Vec<Waiting>) -> Vec<Waiting> {
     let now = pipeline.clock.monotonic();
-    let is_ours =
-        |run: &Waiting| pipeline.holdings.marking_epoch(run.shard, now) == Some(run.epoch);
+    let is_ours = |run: &Waiting| pipeline.holdings.marking_epoch(run.shard, now) == Some(run.epoch);
     let (ours, dropped): (Vec<_>, Vec<_>) = due.into_iter().partition(is_ours);
     let shards: HashSet<i32> = dropped.iter().map(|run| run.shard).collect();
-    shards
-        .into_iter()
-        .for_each(|shard| pipeline.read_again(shard));
+    shards.into_iter().for_each(|shard| pipeline.read_again(shard));
     ours
 }
 
 fn wait(pipeline: &Pipeline, run: Waiting) {
     pipeline.overlaps.has_not_gone(&run);
-    let again_at =
-        pipeline.clock.now() + ms(pipeline.settings.tick_every + pipeline.settings.mark_ahead);
+    let again_at = pipeline.clock.now() + ms(pipeline.settings.tick_every + pipeline.settings.mark_ahead);
     pipeline.put_in_ring(run, again_at);
 }
 
@@ -201,18 +185,12 @@ async fn mark(pipeline: &Arc<Pipeline>, batch: Vec<Routed>) {
     let asked = pipeline.clock.monotonic();
     let marked_at = pipeline.clock.now();
     let marks: Vec<Mark<'_>> = batch.iter().map(Routed::mark).collect();
-    let won = match pipeline
-        .store
-        .mark(&marks, token, &pipeline.node, marked_at)
-        .await
-    {
+    let won = match pipeline.store.mark(&marks, token, &pipeline.node, marked_at).await {
         Ok(won) => won,
         Err(error) => {
             // The answer may have been lost: what did get marked must be given back before it can be marked again.
             tracing::warn!(%error, runs = batch.len(), "runs could not be marked; they wait");
-            return batch
-                .into_iter()
-                .for_each(|routed| pipeline.given_back.add(routed.run, token));
+            return batch.into_iter().for_each(|routed| pipeline.given_back.add(routed.run, token));
         }
     };
     failpoint::hit("after_mark_commit");
@@ -220,14 +198,8 @@ async fn mark(pipeline: &Arc<Pipeline>, batch: Vec<Routed>) {
         // The mark shows it to everybody, or somebody else has it.
         pipeline.overlaps.has_not_gone(&routed.run);
     }
-    let marked = send::Marked {
-        token,
-        marked_at,
-        asked,
-    };
-    let won = batch
-        .into_iter()
-        .filter(|routed| won.contains(&routed.run.run_id));
+    let marked = send::Marked { token, marked_at, asked };
+    let won = batch.into_iter().filter(|routed| won.contains(&routed.run.run_id));
     send_won(pipeline, won.collect(), marked).await;
 }
 
@@ -269,10 +241,7 @@ async fn send_won(pipeline: &Arc<Pipeline>, batch: Vec<Routed>, marked: send::Ma
 }
 
 /// Only fires by hand have parameters of their own, and the later attempts and parts that come from them.
-async fn given_params(
-    pipeline: &Pipeline,
-    batch: &[Routed],
-) -> crate::store::Result<Vec<(i64, String)>> {
+async fn given_params(pipeline: &Pipeline, batch: &[Routed]) -> crate::store::Result<Vec<(i64, String)>> {
     let runs = batch.iter().map(|routed| &routed.run);
     let given = runs.filter(|run| run.cause != carillon_scheduler::Cause::Schedule);
     let given: Vec<i64> = given.map(|run| run.run_id).collect();

@@ -34,11 +34,7 @@ impl Pipeline {
             address: ask.address,
             idempotency_key: ask.idempotency_key,
         };
-        let fired = self
-            .store
-            .insert_fire(&fire, self.clock.now())
-            .await?
-            .ok_or(Error::MissingJob)?;
+        let fired = self.store.insert_fire(&fire, self.clock.now()).await?.ok_or(Error::MissingJob)?;
         self.job_changed(fired.shard);
         Ok(fired.run_id)
     }

@@ -73,11 +73,7 @@ mod tests {
         enter(&mut ring, waiting(5), 1_200);
         enter(&mut ring, waiting(4), 1_000);
         enter(&mut ring, waiting(5), 1_000);
-        assert_eq!(
-            epochs(&mut ring, 1_000),
-            [0; 0],
-            "an entry that waits goes on waiting"
-        );
+        assert_eq!(epochs(&mut ring, 1_000), [0; 0], "an entry that waits goes on waiting");
         assert_eq!(epochs(&mut ring, 1_200), [5]);
     }
 }

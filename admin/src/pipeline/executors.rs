@@ -79,12 +79,7 @@ pub struct Executors {
 
 impl Executors {
     pub fn begin_grace(&self, last_alive_at: Millis, now: Millis, own: Duration, stock: Duration) {
-        let grace = Grace {
-            last_alive_at,
-            since: now,
-            own_until: now + ms(own),
-            stock_until: now + ms(stock),
-        };
+        let grace = Grace { last_alive_at, since: now, own_until: now + ms(own), stock_until: now + ms(stock) };
         *self.grace.lock().unwrap_or_else(PoisonError::into_inner) = Some(grace);
     }
 
@@ -92,11 +87,9 @@ impl Executors {
     pub fn lease_end(&self, expires_at: Millis, is_own: bool) -> Millis {
         let grace = *self.grace.lock().unwrap_or_else(PoisonError::into_inner);
         match grace {
-            Some(grace) if expires_at >= grace.last_alive_at => expires_at.max(if is_own {
-                grace.own_until
-            } else {
-                grace.stock_until
-            }),
+            Some(grace) if expires_at >= grace.last_alive_at => {
+                expires_at.max(if is_own { grace.own_until } else { grace.stock_until })
+            }
             _ => expires_at,
         }
     }
@@ -110,25 +103,19 @@ impl Executors {
     pub async fn refresh(&self, store: &Store) -> store::Result<()> {
         let mut by_app: BTreeMap<String, Vec<Seat>> = BTreeMap::new();
         for executor in store.executors().await? {
-            by_app.entry(executor.app.clone()).or_default().push(Seat {
-                labels: Arc::new(executor.labels()),
-                executor,
-            });
+            by_app
+                .entry(executor.app.clone())
+                .or_default()
+                .push(Seat { labels: Arc::new(executor.labels()), executor });
         }
-        let snapshot = Snapshot {
-            by_app: by_app.into_iter().collect(),
-        };
+        let snapshot = Snapshot { by_app: by_app.into_iter().collect() };
         *self.snapshot.lock().unwrap_or_else(PoisonError::into_inner) = Arc::new(snapshot);
         Ok(())
     }
 
     /// The live executors of an app, by address.
     pub fn live(&self, app: &str, now: Millis) -> Vec<Candidate> {
-        let snapshot = self
-            .snapshot
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone();
+        let snapshot = self.snapshot.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let grace = *self.grace.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(all) = snapshot.by_app.get(app) else {
             return vec![];
@@ -144,11 +131,7 @@ impl Executors {
 
 impl Grace {
     fn covers(&self, executor: &Executor, now: Millis) -> bool {
-        let until = if executor.boot_id.is_some() {
-            self.own_until
-        } else {
-            self.stock_until
-        };
+        let until = if executor.boot_id.is_some() { self.own_until } else { self.stock_until };
         executor.expires_at >= self.last_alive_at && now < until
     }
 }
@@ -170,10 +153,7 @@ impl Pipeline {
     pub(super) fn registered(&self, app: &str, address: &str) -> Result<Candidate, NotRegistered> {
         let live = self.executors.live(app, self.clock.now());
         let found = live.into_iter().find(|it| it.address == address);
-        found.ok_or_else(|| NotRegistered {
-            address: address.to_owned(),
-            app: app.to_owned(),
-        })
+        found.ok_or_else(|| NotRegistered { address: address.to_owned(), app: app.to_owned() })
     }
 
     /// The database answers just now. After a longer silence (its own, or a pause of this process) nobody could be heard
@@ -271,27 +251,10 @@ mod tests {
     #[test]
     fn m002_34_nobody_is_dead_while_no_heartbeat_could_be_taken() {
         // The last node was alive at 100 s; this one starts at 500 s.
-        let grace = Grace {
-            last_alive_at: 100_000,
-            since: 500_000,
-            own_until: 530_000,
-            stock_until: 590_000,
-        };
-        assert!(
-            grace.covers(&executor(Some("b"), 120_000), 529_999),
-            "it was live when the last node was"
-        );
-        assert!(
-            !grace.covers(&executor(Some("b"), 120_000), 530_000),
-            "a full lease has passed without a heartbeat"
-        );
-        assert!(
-            grace.covers(&executor(None, 120_000), 589_999),
-            "stock executors have the longer lease"
-        );
-        assert!(
-            !grace.covers(&executor(Some("b"), 99_999), 500_000),
-            "it was dead before"
-        );
+        let grace = Grace { last_alive_at: 100_000, since: 500_000, own_until: 530_000, stock_until: 590_000 };
+        assert!(grace.covers(&executor(Some("b"), 120_000), 529_999), "it was live when the last node was");
+        assert!(!grace.covers(&executor(Some("b"), 120_000), 530_000), "a full lease has passed without a heartbeat");
+        assert!(grace.covers(&executor(None, 120_000), 589_999), "stock executors have the longer lease");
+        assert!(!grace.covers(&executor(Some("b"), 99_999), 500_000), "it was dead before");
     }
 }

@@ -62,11 +62,7 @@ pub struct FollowCalendars {
 
 impl FollowCalendars {
     pub fn new(pipeline: Arc<Pipeline>) -> Self {
-        Self {
-            pipeline,
-            followed: Mutex::default(),
-            everything: Periodic::at_once(),
-        }
+        Self { pipeline, followed: Mutex::default(), everything: Periodic::at_once() }
     }
 
     async fn round(&self) -> store::Result<usize> {
@@ -86,8 +82,7 @@ impl FollowCalendars {
         }
         let done = pipeline.follow_calendars(&Actor::engine()).await?;
         // Some may have been left to a later round: what is remembered is that none was behind.
-        *followed = (done == 0 && pipeline.store.jobs_behind_calendars(0, 1).await?.is_empty())
-            .then_some(versions);
+        *followed = (done == 0 && pipeline.store.jobs_behind_calendars(0, 1).await?.is_empty()).then_some(versions);
         Ok(done)
     }
 }

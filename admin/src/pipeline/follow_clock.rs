@@ -45,13 +45,7 @@ struct Doubt {
 impl FollowClock {
     pub fn new(pipeline: Arc<Pipeline>) -> Self {
         let suspended = pipeline.clock.suspended();
-        Self {
-            pipeline,
-            doubt: Mutex::new(Doubt {
-                suspended,
-                ..Doubt::default()
-            }),
-        }
+        Self { pipeline, doubt: Mutex::new(Doubt { suspended, ..Doubt::default() }) }
     }
 
     fn doubt<T>(&self, change: impl FnOnce(&mut Doubt) -> T) -> T {
@@ -91,8 +85,7 @@ impl FollowClock {
 
     /// Does another clock say the same? Asked only when it matters. On SQLite there is none that counts.
     async fn is_confirmed(&self, said: Millis, by: i64) -> bool {
-        let agrees =
-            |other: Option<Millis>| other.is_some_and(|now| (now - said).abs() <= AGREE_MS);
+        let agrees = |other: Option<Millis>| other.is_some_and(|now| (now - said).abs() <= AGREE_MS);
         by.abs() > DIFFERS_MS
             && (self.pipeline.store.is_exclusive()
                 || agrees(self.pipeline.clock.wall())
@@ -160,15 +153,11 @@ impl FollowClock {
         }
         let since = self.doubt(|doubt| *doubt.since.get_or_insert(asked));
         let is_over = asked - since > ttl;
-        if (samples >= 3 || is_over)
-            && !self.doubt(|doubt| std::mem::replace(&mut doubt.alarmed, true))
-        {
+        if (samples >= 3 || is_over) && !self.doubt(|doubt| std::mem::replace(&mut doubt.alarmed, true)) {
             self.alarm(self.doubt_text(by)).await;
         }
         if is_over && !pipeline.clock_is_lost.swap(true, Ordering::Relaxed) {
-            tracing::error!(
-                "no clock could be made out for the time of a lease: this node works nothing"
-            );
+            tracing::error!("no clock could be made out for the time of a lease: this node works nothing");
             pipeline.close();
         }
     }
@@ -210,9 +199,7 @@ impl FollowClock {
     }
 
     async fn alarm(&self, text: String) {
-        let raised = self
-            .pipeline
-            .raise_alarm(AlarmKind::Clock, None, None, &*text);
+        let raised = self.pipeline.raise_alarm(AlarmKind::Clock, None, None, &*text);
         if let Err(error) = raised.await {
             tracing::error!(%error, "an alarm could not be stored: {text}");
         }

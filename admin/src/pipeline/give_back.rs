@@ -92,21 +92,14 @@ impl GiveBack {
     async fn write(&self, part: &[(Waiting, i64)]) -> crate::store::Result<bool> {
         let unsent: Vec<Unsent> = part
             .iter()
-            .map(|(run, token)| Unsent {
-                run_id: run.run_id,
-                token: *token,
-                bound: run.bound_to.is_some(),
-            })
+            .map(|(run, token)| Unsent { run_id: run.run_id, token: *token, bound: run.bound_to.is_some() })
             .collect();
         let unmarked = self.0.store.unmark(&unsent, self.0.clock.now()).await?;
         // One that was settled or cancelled meanwhile is refused by its mark.
         let again_at = self.0.clock.now() + ms(self.0.settings.tick_every);
         let is_back = |(run, _): &&(Waiting, i64)| !unmarked.held_up.contains(&run.run_id);
         let back: Vec<_> = part.iter().filter(is_back).collect();
-        let marks: HashSet<_> = back
-            .iter()
-            .map(|(run, token)| (run.run_id, *token))
-            .collect();
+        let marks: HashSet<_> = back.iter().map(|(run, token)| (run.run_id, *token)).collect();
         let mut waiting = self.0.given_back.runs();
         waiting.retain(|(run, token)| !marks.contains(&(run.run_id, *token)));
         drop(waiting);

@@ -52,10 +52,9 @@ impl History {
 
     fn meet(&mut self, strategy: RouteStrategy, candidates: &[Candidate<'_>]) {
         match strategy {
-            RouteStrategy::LeastFrequentlyUsed => self
-                .frequency
-                .get_or_insert_default()
-                .meet(candidates, rand::random()),
+            RouteStrategy::LeastFrequentlyUsed => {
+                self.frequency.get_or_insert_default().meet(candidates, rand::random())
+            }
             RouteStrategy::LeastRecentlyUsed => {
                 self.recency.get_or_insert_default().meet(candidates);
             }
@@ -71,10 +70,7 @@ pub struct Histories {
 
 impl Default for Histories {
     fn default() -> Self {
-        Self {
-            by_job: Mutex::new(Recent::new(MOST_BYTES)),
-            swept_at: Mutex::default(),
-        }
+        Self { by_job: Mutex::new(Recent::new(MOST_BYTES)), swept_at: Mutex::default() }
     }
 }
 
@@ -114,10 +110,7 @@ impl Histories {
             ring,
             frequency: history.frequency.as_deref(),
             recency: history.recency.as_deref(),
-            last: history
-                .sticky
-                .as_ref()
-                .and_then(|sticky| sticky.address.as_deref()),
+            last: history.sticky.as_ref().and_then(|sticky| sticky.address.as_deref()),
         };
         order(strategy, candidates, &facts)
     }
@@ -140,15 +133,9 @@ impl Histories {
                 }
             }
             RouteStrategy::Sticky => {
-                let known = history
-                    .sticky
-                    .as_ref()
-                    .and_then(|sticky| sticky.address.as_deref());
+                let known = history.sticky.as_ref().and_then(|sticky| sticky.address.as_deref());
                 if known != Some(address) {
-                    history.sticky = Some(Box::new(Sticky {
-                        epoch: run.epoch,
-                        address: Some(address.to_owned()),
-                    }));
+                    history.sticky = Some(Box::new(Sticky { epoch: run.epoch, address: Some(address.to_owned()) }));
                     return true;
                 }
             }
@@ -167,24 +154,18 @@ impl Histories {
         let mut swept_at = self.swept_at.lock().unwrap_or_else(PoisonError::into_inner);
         if now.saturating_sub(*swept_at) >= HOUR {
             *swept_at = now;
-            self.map()
-                .retain(|history| history.used_at + FORGET_AFTER > now);
+            self.map().retain(|history| history.used_at + FORGET_AFTER > now);
         }
     }
 
     fn knows_sticky(&self, run: &Waiting) -> bool {
         let mut map = self.map();
-        let known = map
-            .get(run.job_id)
-            .and_then(|history| history.sticky.as_ref());
+        let known = map.get(run.job_id).and_then(|history| history.sticky.as_ref());
         known.is_some_and(|sticky| sticky.epoch == run.epoch)
     }
 
     fn learn_sticky(&self, run: &Waiting, address: Option<String>) {
-        let sticky = Sticky {
-            epoch: run.epoch,
-            address,
-        };
+        let sticky = Sticky { epoch: run.epoch, address };
         if let Some(history) = of_job(&mut self.map(), run.job_id) {
             history.sticky = Some(Box::new(sticky));
         }
@@ -195,8 +176,7 @@ impl Histories {
 pub async fn recall(pipeline: &Pipeline, jobs: &ById, due: &[Waiting]) -> crate::store::Result<()> {
     let is_sticky = |run: &&Waiting| {
         let rules = jobs.get(&run.job_id).map(|job| &job.rules);
-        rules
-            .is_some_and(|rules| matches!(rules, Ok(rules) if rules.route == RouteStrategy::Sticky))
+        rules.is_some_and(|rules| matches!(rules, Ok(rules) if rules.route == RouteStrategy::Sticky))
             && run.bound_to.is_none()
             && !pipeline.histories.knows_sticky(run)
     };
@@ -210,9 +190,7 @@ pub async fn recall(pipeline: &Pipeline, jobs: &ById, due: &[Waiting]) -> crate:
     let mut found: HashMap<i64, String> = pipeline.store.sticky(&ids).await?.into_iter().collect();
     for run in unknown {
         if !pipeline.histories.knows_sticky(run) {
-            pipeline
-                .histories
-                .learn_sticky(run, found.remove(&run.job_id));
+            pipeline.histories.learn_sticky(run, found.remove(&run.job_id));
         }
     }
     Ok(())

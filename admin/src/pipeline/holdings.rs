@@ -72,9 +72,7 @@ impl Holdings {
     /// Shards that are only marked, with their epochs.
     pub fn all_handed_over(&self) -> Vec<(i32, i64)> {
         let map = self.handed_over();
-        map.iter()
-            .map(|(shard, held)| (*shard, held.epoch))
-            .collect()
+        map.iter().map(|(shard, held)| (*shard, held.epoch)).collect()
     }
 
     /// Another holder is there, or it is ours anew.
@@ -94,11 +92,7 @@ impl Holdings {
 
     /// A claim or a renewal went through: trusted anew, if it is still the same epoch.
     pub fn renewed(&self, shard: i32, epoch: i64, asked: Duration, trust: Duration) {
-        if let Some(held) = self
-            .map()
-            .get_mut(&shard)
-            .filter(|held| held.epoch == epoch)
-        {
+        if let Some(held) = self.map().get_mut(&shard).filter(|held| held.epoch == epoch) {
             held.trusted_until = held.trusted_until.max(asked + trust);
             held.renewed = held.renewed.max(asked);
         }
@@ -134,23 +128,11 @@ mod tests {
     fn a_lease_is_trusted_for_less_time_than_it_lasts() {
         let second = Duration::from_secs;
         let holdings = Holdings::default();
-        holdings.put(
-            3,
-            Held {
-                epoch: 7,
-                trusted_until: second(9),
-                renewed: second(0),
-                lock_asked: second(0),
-            },
-        );
+        holdings.put(3, Held { epoch: 7, trusted_until: second(9), renewed: second(0), lock_asked: second(0) });
         assert_eq!(holdings.epoch(3, second(8)), Some(7));
         assert_eq!(holdings.epoch(3, second(9)), None);
         holdings.renewed(3, 6, second(5), second(9));
-        assert_eq!(
-            holdings.epoch(3, second(9)),
-            None,
-            "another epoch's renewal is not ours"
-        );
+        assert_eq!(holdings.epoch(3, second(9)), None, "another epoch's renewal is not ours");
         holdings.renewed(3, 7, second(5), second(9));
         assert_eq!(holdings.epoch(3, second(13)), Some(7));
         assert!(!holdings.drop(3, 6) && holdings.drop(3, 7));
@@ -159,12 +141,7 @@ mod tests {
     #[test]
     fn what_was_handed_over_is_marked_until_somebody_has_it() {
         let second = Duration::from_secs;
-        let held = |epoch| Held {
-            epoch,
-            trusted_until: second(9),
-            renewed: second(0),
-            lock_asked: second(0),
-        };
+        let held = |epoch| Held { epoch, trusted_until: second(9), renewed: second(0), lock_asked: second(0) };
         let holdings = Holdings::default();
         holdings.put(3, held(7));
         assert!(!holdings.hand_over(3, 6) && holdings.hand_over(3, 7));

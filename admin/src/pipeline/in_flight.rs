@@ -22,17 +22,8 @@ impl InFlight {
     }
 
     pub fn begin(&self, run_id: i64, sent_at: Millis) -> Underway<'_> {
-        self.map().insert(
-            run_id,
-            Flight {
-                sent_at,
-                settled: false,
-            },
-        );
-        Underway {
-            run_id,
-            in_flight: self,
-        }
+        self.map().insert(run_id, Flight { sent_at, settled: false });
+        Underway { run_id, in_flight: self }
     }
 
     pub fn contains(&self, run_id: i64) -> bool {

@@ -4,8 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use carillon_scheduler::{
-    BlockStrategy, CatchUp, Facts, Labels, MisfirePolicy, Overlap, RouteStrategy, Schedule,
-    ScheduleDraft, Timing,
+    BlockStrategy, CatchUp, Facts, Labels, MisfirePolicy, Overlap, RouteStrategy, Schedule, ScheduleDraft, Timing,
 };
 
 use super::recent::Recent;
@@ -94,15 +93,14 @@ fn parse(stored: &Definition) -> Result<Rules, String> {
     fn word<T: std::str::FromStr<Err = impl std::fmt::Display>>(text: &str) -> Result<T, String> {
         text.parse().map_err(|error: T::Err| error.to_string())
     }
-    let draft: ScheduleDraft = serde_json::from_str(&stored.schedule_text)
-        .map_err(|error| format!("schedule: {error}"))?;
+    let draft: ScheduleDraft =
+        serde_json::from_str(&stored.schedule_text).map_err(|error| format!("schedule: {error}"))?;
     let facts = Facts {
         anchor_at: stored.anchor_at,
         spread_offset_seconds: stored.spread_offset.unsigned_abs(),
         calendars: stored.calendars.list(),
     };
-    let schedule = Schedule::parse(&draft, &facts)
-        .map_err(|error| format!("{}: {}", error.field, error.message))?;
+    let schedule = Schedule::parse(&draft, &facts).map_err(|error| format!("{}: {}", error.field, error.message))?;
     Ok(Rules {
         schedule,
         catch_up: word(&stored.catch_up)?,
@@ -120,10 +118,7 @@ const MOST_BYTES: usize = 48 * 1024 * 1024;
 pub type ById = HashMap<i64, Arc<Job>>;
 
 /// Id and revision of those that have been edited or deleted since they were read.
-pub async fn outdated(
-    store: &Store,
-    jobs: impl Iterator<Item = &Arc<Job>>,
-) -> store::Result<HashSet<(i64, i64)>> {
+pub async fn outdated(store: &Store, jobs: impl Iterator<Item = &Arc<Job>>) -> store::Result<HashSet<(i64, i64)>> {
     let known: HashSet<(i64, i64)> = jobs.map(|job| job.version()).collect();
     let known: Vec<(i64, i64)> = known.into_iter().collect();
     store.outdated(&known).await
@@ -138,9 +133,7 @@ pub async fn whole(store: &Store, jobs: impl Iterator<Item = &Arc<Job>>) -> stor
     }
     let apart: Vec<i64> = apart.into_iter().collect();
     let found = store.whole_definitions(&apart).await?;
-    let whole = found
-        .into_iter()
-        .map(|stored| (stored.job_id, Arc::new(Job::of(stored))));
+    let whole = found.into_iter().map(|stored| (stored.job_id, Arc::new(Job::of(stored))));
     Ok(whole.collect())
 }
 
@@ -198,9 +191,7 @@ impl Jobs {
     pub async fn current(&self, store: &Store, ids: &[i64]) -> store::Result<ById> {
         let mut found: ById = {
             let mut map = self.map();
-            let known = ids
-                .iter()
-                .filter_map(|id| Some((*id, map.get(*id)?.clone())));
+            let known = ids.iter().filter_map(|id| Some((*id, map.get(*id)?.clone())));
             known.collect()
         };
         for outdated in outdated(store, found.values()).await? {
@@ -225,10 +216,7 @@ impl Jobs {
         let mut map = self.map();
         for (id, job) in &loaded {
             // Two loads at once: the higher revision stays.
-            if map
-                .get(*id)
-                .is_none_or(|old| old.stored.revision <= job.stored.revision)
-            {
+            if map.get(*id).is_none_or(|old| old.stored.revision <= job.stored.revision) {
                 map.insert(*id, job.clone(), job.bytes());
             }
         }

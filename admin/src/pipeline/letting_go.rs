@@ -24,11 +24,7 @@ impl Pipeline {
     /// The shard's lease has another epoch than ours: somebody else holds it, or the shards were divided anew.
     pub(super) fn fenced(&self, shard: i32, epoch: i64) {
         self.metrics.fenced.inc();
-        tracing::warn!(
-            shard,
-            epoch,
-            "fenced: the shard has another epoch now, by another node or a new division"
-        );
+        tracing::warn!(shard, epoch, "fenced: the shard has another epoch now, by another node or a new division");
         self.step_down(shard, epoch);
         self.shards_wake.notify_one();
     }

@@ -253,21 +253,11 @@ impl Pipeline {
         // Before anything is decided by it: this host's own clock may be hours away.
         let asked = self.clock.monotonic();
         if let Some(said) = self.counting_clock().await? {
-            self.clock.observe(Sample {
-                db_now: said,
-                asked,
-                answered: self.clock.monotonic(),
-                confirmed: false,
-            });
+            self.clock.observe(Sample { db_now: said, asked, answered: self.clock.monotonic(), confirmed: false });
         }
         let now = self.clock.now();
         if let Some(last_alive_at) = self.store.last_alive_at().await? {
-            self.executors.begin_grace(
-                last_alive_at,
-                now,
-                self.settings.own_lease,
-                self.settings.stock_lease,
-            );
+            self.executors.begin_grace(last_alive_at, now, self.settings.own_lease, self.settings.stock_lease);
         }
         self.executors.refresh(&self.store).await
     }

@@ -66,11 +66,7 @@ impl Overlaps {
         let blockers: Vec<i64> = blockers.collect();
         let by_run = blockers.iter().map(|run_id| (*run_id, job_id));
         inner.blockers.extend(by_run);
-        inner
-            .blockers_of
-            .entry(job_id)
-            .or_default()
-            .extend(blockers);
+        inner.blockers_of.entry(job_id).or_default().extend(blockers);
     }
 
     /// These runs have ended: the first that waits of each job that waited for them.
@@ -79,9 +75,7 @@ impl Overlaps {
         if inner.blockers.is_empty() {
             return vec![];
         }
-        let jobs: Vec<i64> = run_ids
-            .filter_map(|id| inner.blockers.remove(&id))
-            .collect();
+        let jobs: Vec<i64> = run_ids.filter_map(|id| inner.blockers.remove(&id)).collect();
         let first = |job: &i64| inner.waiting.get(job)?.values().next().cloned();
         jobs.iter().filter_map(first).collect()
     }
@@ -89,11 +83,7 @@ impl Overlaps {
     pub fn goes(&self, runs: &[Waiting], now: Duration) {
         let mut inner = self.inner();
         for run in runs {
-            inner
-                .going
-                .entry(run.job_id)
-                .or_default()
-                .insert(run.run_id, ((run.cause, run.fire_no), now));
+            inner.going.entry(run.job_id).or_default().insert(run.run_id, ((run.cause, run.fire_no), now));
         }
     }
 
@@ -111,14 +101,8 @@ impl Overlaps {
     /// Fires of a job that were let go and have no mark yet.
     pub fn going(&self, job_id: i64, now: Duration) -> Vec<FireNo> {
         let inner = self.inner();
-        let runs = inner
-            .going
-            .get(&job_id)
-            .into_iter()
-            .flat_map(HashMap::values);
-        runs.filter(|(_, since)| now.saturating_sub(*since) < GOING)
-            .map(|(fire, _)| *fire)
-            .collect()
+        let runs = inner.going.get(&job_id).into_iter().flat_map(HashMap::values);
+        runs.filter(|(_, since)| now.saturating_sub(*since) < GOING).map(|(fire, _)| *fire).collect()
     }
 
     pub fn remove_shard(&self, shard: i32) {
@@ -180,11 +164,7 @@ mod tests {
         overlaps.keep(2, vec![waiting(2, 9)], [8].into_iter());
         assert_eq!(overlaps.join(1, vec![waiting(1, 4)]).len(), 2);
         assert_eq!(held(&overlaps), (1, 1, 1));
-        assert_eq!(
-            overlaps.ended([5, 6].into_iter()),
-            [],
-            "nothing waits for them any more"
-        );
+        assert_eq!(overlaps.ended([5, 6].into_iter()), [], "nothing waits for them any more");
         assert_eq!(overlaps.ended([8].into_iter()), [waiting(2, 9)]);
         assert_eq!(overlaps.join(2, vec![]).len(), 1);
         assert_eq!(held(&overlaps), (0, 0, 0));

@@ -38,13 +38,7 @@ mod tests {
         let second = Duration::from_secs;
         let (now, later) = (Periodic::at_once(), Periodic::after_one());
         let asked = [0, 9, 10, 19, 20].map(second);
-        assert_eq!(
-            asked.map(|at| now.is_due(at, second(10))),
-            [true, false, true, false, true]
-        );
-        assert_eq!(
-            asked.map(|at| later.is_due(at, second(10))),
-            [false, false, true, false, true]
-        );
+        assert_eq!(asked.map(|at| now.is_due(at, second(10))), [true, false, true, false, true]);
+        assert_eq!(asked.map(|at| later.is_due(at, second(10))), [false, false, true, false, true]);
     }
 }

@@ -61,22 +61,13 @@ struct Round {
 
 impl Prune {
     pub fn new(pipeline: Arc<Pipeline>) -> Self {
-        Self {
-            pipeline,
-            round: Mutex::default(),
-            aged: Periodic::at_once(),
-            orphans: Periodic::after_one(),
-        }
+        Self { pipeline, round: Mutex::default(), aged: Periodic::at_once(), orphans: Periodic::after_one() }
     }
 
     /// One holder does it for all; and not while nobody knows what time it is.
     fn is_ours(&self) -> bool {
         let pipeline = &self.pipeline;
-        !pipeline.clock_is_in_doubt()
-            && pipeline
-                .holdings
-                .epoch(0, pipeline.clock.monotonic())
-                .is_some()
+        !pipeline.clock_is_in_doubt() && pipeline.holdings.epoch(0, pipeline.clock.monotonic()).is_some()
     }
 
     /// Begins the walk to what has become old.
@@ -153,11 +144,8 @@ impl Prune {
         let Some(days) = rules.shortest() else {
             return Ok(0);
         };
-        let mut filter = MisfireFilter {
-            to: Some(now - i64::from(days) * DAY),
-            limit: 1000,
-            ..MisfireFilter::default()
-        };
+        let mut filter =
+            MisfireFilter { to: Some(now - i64::from(days) * DAY), limit: 1000, ..MisfireFilter::default() };
         let mut deleted = 0;
         loop {
             let page = store.misfires(&filter).await?;
@@ -167,9 +155,7 @@ impl Prune {
                 let app = apps.get(&range.job_id).copied().unwrap_or(0);
                 let days = rules.keep(app, range.job_id).failure_days;
                 if days > 0 && range.to_at < now - i64::from(days) * DAY {
-                    store
-                        .prune_misfire(range.job_id, range.from_at, range.to_at)
-                        .await?;
+                    store.prune_misfire(range.job_id, range.from_at, range.to_at).await?;
                     deleted += 1;
                 }
             }

@@ -27,13 +27,7 @@ struct Slot<V> {
 impl<V> Recent<V> {
     /// Holds values of this weight in all.
     pub fn new(most: usize) -> Self {
-        Self {
-            slots: Vec::new(),
-            places: HashMap::new(),
-            hand: 0,
-            weight: 0,
-            most,
-        }
+        Self { slots: Vec::new(), places: HashMap::new(), hand: 0, weight: 0, most }
     }
 
     pub fn weight(&self) -> usize {
@@ -54,12 +48,7 @@ impl<V> Recent<V> {
         }
         self.weight += weight;
         self.places.insert(key, self.slots.len());
-        self.slots.push(Slot {
-            key,
-            value,
-            weight,
-            is_used: false,
-        });
+        self.slots.push(Slot { key, value, weight, is_used: false });
     }
 
     pub fn remove(&mut self, key: i64) {
@@ -124,10 +113,7 @@ mod tests {
         recent.insert(5, 5, 400);
         assert!(recent.weight() <= 1000 && recent.get(5).is_some());
         recent.retain(|value| *value == 5);
-        assert_eq!(
-            (recent.weight(), recent.slots.len(), recent.places.len()),
-            (400, 1, 1)
-        );
+        assert_eq!((recent.weight(), recent.slots.len(), recent.places.len()), (400, 1, 1));
         recent.insert(6, 6, 5000);
         assert_eq!(recent.places.len(), 1, "one that is too large is alone");
     }

@@ -53,12 +53,7 @@ mod tests {
         assert!(!reread.is_asked(3, second(0)));
         reread.ask(3, second(1));
         assert!(!reread.is_asked(4, second(1)));
-        assert!(
-            [1, 2, 5, 6]
-                .map(second)
-                .iter()
-                .all(|at| reread.is_asked(3, *at))
-        );
+        assert!([1, 2, 5, 6].map(second).iter().all(|at| reread.is_asked(3, *at)));
         assert!(!reread.is_asked(3, second(7)));
     }
 }

@@ -73,12 +73,7 @@ impl Drop for Asking {
 
 impl Resolve {
     pub fn new(pipeline: Arc<Pipeline>) -> Self {
-        Self {
-            pipeline,
-            asking: Arc::default(),
-            housekeeping: Periodic::at_once(),
-            chains: Mutex::default(),
-        }
+        Self { pipeline, asking: Arc::default(), housekeeping: Periodic::at_once(), chains: Mutex::default() }
     }
 
     /// None: it is asked about already, or too many are.
@@ -90,21 +85,14 @@ impl Resolve {
             return None;
         }
         all.by_address.insert(address.clone(), of_address + 1);
-        Some(Asking {
-            run_id,
-            address,
-            all: self.asking.clone(),
-        })
+        Some(Asking { run_id, address, all: self.asking.clone() })
     }
 
     /// Answers when to look again.
     async fn round(&self) -> store::Result<Duration> {
         let settings = &self.pipeline.settings;
         // A node that has just begun, or was away, would take whoever it has not read of for gone.
-        self.pipeline
-            .executors
-            .refresh(&self.pipeline.store)
-            .await?;
+        self.pipeline.executors.refresh(&self.pipeline.store).await?;
         self.pipeline.heard();
         let mut pause = settings.resolve_every;
         for shard in self.pipeline.holdings.all().into_keys() {
@@ -131,16 +119,12 @@ impl Resolve {
             *by_address.entry(address.as_deref()).or_default() += 1;
         }
         // An address with fewer than its share has no more than these.
-        let is_all =
-            (due.len() as i64) < PAGE && by_address.values().all(|count| *count < OF_EACH_ADDRESS);
+        let is_all = (due.len() as i64) < PAGE && by_address.values().all(|count| *count < OF_EACH_ADDRESS);
         let mut asked = true;
         let given_back = pipeline.given_back.run_ids();
         for (run_id, address) in due {
             // This process knows, or will know, what became of it. After an outage of the database that may not be written yet.
-            if given_back.contains(&run_id)
-                || pipeline.in_flight.contains(run_id)
-                || pipeline.outcomes.holds(run_id)
-            {
+            if given_back.contains(&run_id) || pipeline.in_flight.contains(run_id) || pipeline.outcomes.holds(run_id) {
                 continue;
             }
             let Some(asking) = self.may_ask(run_id, address.unwrap_or_default()) else {
@@ -173,11 +157,7 @@ impl Resolve {
             let (broken, next) = pipeline.store.broken_chains(shard, after).await?;
             places().insert(shard, next);
             for job_id in broken {
-                if pipeline
-                    .store
-                    .mend_chain(job_id, pipeline.clock.now())
-                    .await?
-                {
+                if pipeline.store.mend_chain(job_id, pipeline.clock.now()).await? {
                     tracing::info!(job.id = job_id, "a fixed delay that had stopped goes on");
                     pipeline.job_changed(shard);
                 }
@@ -189,10 +169,7 @@ impl Resolve {
     /// The number is the same for the whole cluster, so the holder of the first shard alone asks for it.
     async fn count_open_runs(&self) -> store::Result<()> {
         let pipeline = &self.pipeline;
-        let holds_first = pipeline
-            .holdings
-            .epoch(0, pipeline.clock.monotonic())
-            .is_some();
+        let holds_first = pipeline.holdings.epoch(0, pipeline.clock.monotonic()).is_some();
         let counts = match holds_first {
             true => pipeline.store.open_runs(pipeline.shards()).await?,
             false => vec![],
@@ -200,11 +177,7 @@ impl Resolve {
         // A state without runs has no row.
         pipeline.metrics.open_runs.reset();
         for (state, count) in counts {
-            pipeline
-                .metrics
-                .open_runs
-                .with_label_values(&[state.as_str()])
-                .set(count);
+            pipeline.metrics.open_runs.with_label_values(&[state.as_str()]).set(count);
         }
         Ok(())
     }
@@ -218,14 +191,7 @@ impl Resolve {
 }
 
 fn finding(run_id: i64, event: RunEvent, reason: &'static str, message: &str) -> Finding {
-    Finding {
-        run_id,
-        event,
-        code: None,
-        message: Some(message.into()),
-        reason: Some(reason),
-        sent_at: None,
-    }
+    Finding { run_id, event, code: None, message: Some(message.into()), reason: Some(reason), sent_at: None }
 }
 
 #[async_trait]

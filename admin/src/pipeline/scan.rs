@@ -71,24 +71,14 @@ impl Scan {
     /// One round under this epoch.
     async fn round(&self, epoch: i64) -> store::Result<()> {
         let pipeline = &self.pipeline;
-        let holder = Holder {
-            shard: self.shard,
-            epoch,
-            node: &pipeline.node,
-            ttl_ms: ms(pipeline.settings.ttl),
-        };
+        let holder = Holder { shard: self.shard, epoch, node: &pipeline.node, ttl_ms: ms(pipeline.settings.ttl) };
         let until = pipeline.clock.now() + ms(pipeline.settings.look_ahead);
         let is_new = self.judged.load(Ordering::Relaxed) != epoch;
         let audit = self.audit_is_due() || is_new;
         let from = match audit {
             true => None,
             // After a clock went back, `until` is the earlier one.
-            false => Some(
-                self.done_until
-                    .load(Ordering::Relaxed)
-                    .min(until)
-                    .saturating_sub(BEHIND_MS),
-            ),
+            false => Some(self.done_until.load(Ordering::Relaxed).min(until).saturating_sub(BEHIND_MS)),
         };
         // Unless it is heard that all went well: read and judged anew.
         self.judged.store(NONE, Ordering::Relaxed);
@@ -101,18 +91,10 @@ impl Scan {
         loop {
             let room = pipeline.ring().free();
             self.tell_of_full_ring(room).await;
-            if room == 0
-                || pipeline
-                    .holdings
-                    .epoch(self.shard, pipeline.clock.monotonic())
-                    != Some(epoch)
-            {
+            if room == 0 || pipeline.holdings.epoch(self.shard, pipeline.clock.monotonic()) != Some(epoch) {
                 return Ok(());
             }
-            let due = pipeline
-                .store
-                .due_jobs_from(self.shard, from, until, PAGE.min(room))
-                .await?;
+            let due = pipeline.store.due_jobs_from(self.shard, from, until, PAGE.min(room)).await?;
             let (full, found) = (due.len() == PAGE.min(room), due.len());
             let (done, more) = self.plan_and_claim(&holder, due, until).await?;
             if !full && !more && done == found {
@@ -146,10 +128,7 @@ impl Scan {
             return Ok(());
         }
         let capacity = pipeline.settings.ring_capacity;
-        let mut waiting = pipeline
-            .store
-            .waiting_ids(self.shard, holder.epoch, until, capacity)
-            .await?;
+        let mut waiting = pipeline.store.waiting_ids(self.shard, holder.epoch, until, capacity).await?;
         {
             let ring = pipeline.ring();
             let is_in = |id: &i64| ring.get(*id).is_some_and(|run| run.epoch == holder.epoch);
@@ -216,10 +195,7 @@ impl Service for Scan {
         if pipeline.clock_is_in_doubt() {
             return pipeline.settings.scan_every;
         }
-        if let Some(epoch) = pipeline
-            .holdings
-            .epoch(self.shard, pipeline.clock.monotonic())
-        {
+        if let Some(epoch) = pipeline.holdings.epoch(self.shard, pipeline.clock.monotonic()) {
             let timer = pipeline.metrics.scan.start_timer();
             let done = self.round(epoch).await;
             timer.observe_duration();

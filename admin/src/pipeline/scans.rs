@@ -45,10 +45,7 @@ impl Running {
 
 impl Scans {
     pub fn new(pipeline: Arc<Pipeline>) -> Self {
-        Self {
-            pipeline,
-            made: Mutex::default(),
-        }
+        Self { pipeline, made: Mutex::default() }
     }
 
     /// One for each shard there is, and for those that there have been: they find nothing to do.
@@ -61,12 +58,7 @@ impl Scans {
     }
 
     /// Runs those of the shards that are held, each from its taking to its loss, until `stop`.
-    pub async fn run(
-        self: Arc<Self>,
-        tasks: TaskTracker,
-        stop: CancellationToken,
-        fatal: CancellationToken,
-    ) {
+    pub async fn run(self: Arc<Self>, tasks: TaskTracker, stop: CancellationToken, fatal: CancellationToken) {
         let ground = Ground { tasks, stop, fatal };
         let mut running = BTreeMap::new();
         while !ground.stop.is_cancelled() {

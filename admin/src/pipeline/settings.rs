@@ -104,14 +104,8 @@ mod tests {
             let trusted = of.ttl - of.margin;
             // Renewals are made by rounds: one that is due just after a round waits for the next.
             let longest = of.renew_every + of.scan_every;
-            assert!(
-                longest < trusted,
-                "{seconds} s: no renewal may come too late"
-            );
-            assert!(
-                longest * 2 < trusted || seconds < 10,
-                "{seconds} s: one may fail"
-            );
+            assert!(longest < trusted, "{seconds} s: no renewal may come too late");
+            assert!(longest * 2 < trusted || seconds < 10, "{seconds} s: one may fail");
             // A dead holder's lease is over after a TTL, and a peer looks once in one and a half rounds at most.
             assert!(of.scan_every * 3 / 2 + of.tick_every < second * 3);
             // Nobody is asked about a run that its sender may still be sending.

@@ -34,11 +34,7 @@ impl Service for Tick {
         };
         self.0.metrics.ring.set(ring_len as i64);
         if !due.is_empty() {
-            dispatch::dispatch(
-                &self.0,
-                due.into_iter().map(|entry| entry.payload).collect(),
-            )
-            .await;
+            dispatch::dispatch(&self.0, due.into_iter().map(|entry| entry.payload).collect()).await;
         }
         self.pause()
     }
@@ -48,9 +44,7 @@ impl Tick {
     /// Until the next entry may be marked, at most `tick_every`.
     fn pause(&self) -> Duration {
         let next = self.0.ring().next_due();
-        let until = next.map_or(i64::MAX, |due| {
-            due - ms(self.0.settings.mark_ahead) - self.0.clock.now()
-        });
+        let until = next.map_or(i64::MAX, |due| due - ms(self.0.settings.mark_ahead) - self.0.clock.now());
         Duration::from_millis(until.max(0) as u64).min(self.0.settings.tick_every)
     }
 }

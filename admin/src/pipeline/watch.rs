@@ -89,10 +89,7 @@ impl Watch {
 
     async fn round(&self) -> store::Result<()> {
         // After a pause of this process, or of the database, leases count anew: before anything is judged by them.
-        self.pipeline
-            .executors
-            .refresh(&self.pipeline.store)
-            .await?;
+        self.pipeline.executors.refresh(&self.pipeline.store).await?;
         self.pipeline.heard();
         let mut away = HashSet::new();
         let every = self.pipeline.settings.resolve_every;
@@ -108,18 +105,13 @@ impl Watch {
             }
         }
         self.check_long_running();
-        self.signed_off()
-            .retain(|address, _| away.contains(address));
+        self.signed_off().retain(|address, _| away.contains(address));
         Ok(())
     }
 
     async fn look_after(&self, shard: i32, away: &mut HashSet<String>) -> store::Result<()> {
         let now = self.pipeline.clock.now();
-        let look = Look {
-            shard,
-            silent_since: now - ms(LOST_AFTER),
-            over_since: now - ms(OVER_TIME),
-        };
+        let look = Look { shard, silent_since: now - ms(LOST_AFTER), over_since: now - ms(OVER_TIME) };
         let mut after = Some(0);
         while let Some(from) = after {
             let (found, next) = self.pipeline.store.watched(look, from).await?;
@@ -183,9 +175,7 @@ impl Watch {
     }
 
     fn signed_off(&self) -> std::sync::MutexGuard<'_, HashMap<String, Millis>> {
-        self.signed_off
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
+        self.signed_off.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn ask(&self, run: Watched, verdict: Verdict) {

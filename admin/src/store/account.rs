@@ -26,35 +26,22 @@ impl Store {
         if self.has_accounts.load(Ordering::Relaxed) {
             return Ok(true);
         }
-        let row = self
-            .one(&self.read, "SELECT id FROM account LIMIT 1", vec![])
-            .await?;
+        let row = self.one(&self.read, "SELECT id FROM account LIMIT 1", vec![]).await?;
         self.has_accounts.store(row.is_some(), Ordering::Relaxed);
         Ok(row.is_some())
     }
 
     pub async fn account_by_name(&self, name: &str) -> Result<Option<Account>> {
         let row = self
-            .one(
-                &self.read,
-                "SELECT id, name, password_hash, role FROM account WHERE name = ?",
-                vec![name.into()],
-            )
+            .one(&self.read, "SELECT id, name, password_hash, role FROM account WHERE name = ?", vec![name.into()])
             .await?;
         row.map(|row| account(&row)).transpose()
     }
 
     /// Makes an account; [`Error::Taken`] if the name is.
-    pub async fn create_account(
-        &self,
-        name: &str,
-        password_hash: &str,
-        role: &str,
-        now: i64,
-    ) -> Result<i64> {
+    pub async fn create_account(&self, name: &str, password_hash: &str, role: &str, now: i64) -> Result<i64> {
         let id = self.take_id(&ids::ROW).await?;
-        self.insert_account(&self.changes, id, name, password_hash, role, now)
-            .await?;
+        self.insert_account(&self.changes, id, name, password_hash, role, now).await?;
         Ok(id)
     }
 
@@ -67,12 +54,7 @@ impl Store {
             vec![password_hash.into(), now.into(), account_id.into()],
         )
         .await?;
-        self.execute(
-            &tx,
-            "DELETE FROM session WHERE account_id = ?",
-            vec![account_id.into()],
-        )
-        .await?;
+        self.execute(&tx, "DELETE FROM session WHERE account_id = ?", vec![account_id.into()]).await?;
         Ok(tx.commit().await?)
     }
 
@@ -110,21 +92,11 @@ impl Store {
 
     /// Hash and end of the set-up secret, if there is one.
     pub async fn setup_secret(&self) -> Result<Option<(String, i64)>> {
-        let row = self
-            .one(
-                &self.read,
-                "SELECT value FROM setting WHERE name = ?",
-                vec![SETUP.into()],
-            )
-            .await?;
+        let row = self.one(&self.read, "SELECT value FROM setting WHERE name = ?", vec![SETUP.into()]).await?;
         let Some(row) = row else { return Ok(None) };
         let value: String = row.try_get_by_index(0)?;
-        let (hash, end) = value
-            .split_once(':')
-            .ok_or_else(|| Error::Corrupt("set-up secret".into()))?;
-        let end = end
-            .parse()
-            .map_err(|_| Error::Corrupt("set-up secret".into()))?;
+        let (hash, end) = value.split_once(':').ok_or_else(|| Error::Corrupt("set-up secret".into()))?;
+        let end = end.parse().map_err(|_| Error::Corrupt("set-up secret".into()))?;
         Ok(Some((hash.to_owned(), end)))
     }
 
@@ -149,8 +121,7 @@ impl Store {
         if used.rows_affected() == 0 {
             return Ok(None);
         }
-        self.insert_account(&tx, id, name, password_hash, role, now)
-            .await?;
+        self.insert_account(&tx, id, name, password_hash, role, now).await?;
         tx.commit().await?;
         Ok(Some(id))
     }
@@ -172,9 +143,7 @@ impl Store {
             )
             .await;
         match inserted {
-            Err(error) if error.is_unique_violation() => {
-                Err(Error::Taken(format!("the name {name:?}")))
-            }
+            Err(error) if error.is_unique_violation() => Err(Error::Taken(format!("the name {name:?}"))),
             other => other.map(|_| ()),
         }
     }

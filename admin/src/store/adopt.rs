@@ -95,23 +95,12 @@ impl Store {
         Ok(adopted)
     }
 
-    async fn orphans(
-        &self,
-        holder: &Holder<'_>,
-        from: Option<Millis>,
-        until: Millis,
-        page: usize,
-    ) -> Result<Vec<i64>> {
+    async fn orphans(&self, holder: &Holder<'_>, from: Option<Millis>, until: Millis, page: usize) -> Result<Vec<i64>> {
         let (text, second) = match from {
             Some(from) => (NEW, from),
             None => (ORPHANS, holder.epoch),
         };
-        let values = vec![
-            holder.shard.into(),
-            second.into(),
-            until.into(),
-            (page as i64).into(),
-        ];
+        let values = vec![holder.shard.into(), second.into(), until.into(), (page as i64).into()];
         let text = text.of(self.backend);
         let mut ids = self.ids_of(self.hot_reads(), text, values).await?;
         // Locked in the order in which a mark locks them.
@@ -138,31 +127,14 @@ impl Store {
     }
 
     /// What waits under this epoch and is due until then, earliest first.
-    pub async fn waiting(
-        &self,
-        shard: i32,
-        epoch: i64,
-        until: Millis,
-        limit: usize,
-    ) -> Result<Vec<Waiting>> {
+    pub async fn waiting(&self, shard: i32, epoch: i64, until: Millis, limit: usize) -> Result<Vec<Waiting>> {
         let ids = self.waiting_ids(shard, epoch, until, limit).await?;
         Ok(self.waiting_runs(shard, epoch, &ids).await?.runs)
     }
 
     /// The ids of the same, which cost little to read.
-    pub async fn waiting_ids(
-        &self,
-        shard: i32,
-        epoch: i64,
-        until: Millis,
-        limit: usize,
-    ) -> Result<Vec<i64>> {
-        let values = vec![
-            shard.into(),
-            epoch.into(),
-            until.into(),
-            (limit as i64).into(),
-        ];
+    pub async fn waiting_ids(&self, shard: i32, epoch: i64, until: Millis, limit: usize) -> Result<Vec<i64>> {
+        let values = vec![shard.into(), epoch.into(), until.into(), (limit as i64).into()];
         self.ids_of(self.hot_reads(), WAITING, values).await
     }
 
@@ -185,9 +157,7 @@ impl Store {
                 }
             }
         }
-        found
-            .runs
-            .sort_unstable_by_key(|run| (run.due_at, run.run_id));
+        found.runs.sort_unstable_by_key(|run| (run.due_at, run.run_id));
         Ok(found)
     }
 }
@@ -199,8 +169,7 @@ fn read(row: &QueryResult) -> Result<Waiting> {
         job_id: row.try_get_by_index(1)?,
         shard: row.try_get_by_index(2)?,
         epoch: row.try_get_by_index(3)?,
-        cause: Cause::from_code(cause)
-            .ok_or_else(|| Error::Corrupt(format!("cause {cause} of a run")))?,
+        cause: Cause::from_code(cause).ok_or_else(|| Error::Corrupt(format!("cause {cause} of a run")))?,
         fire_no: row.try_get_by_index(5)?,
         part: row.try_get_by_index(6)?,
         parts: row.try_get_by_index(7)?,

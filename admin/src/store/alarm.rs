@@ -79,13 +79,7 @@ const COLUMNS: &str = "id, job_id, run_id, kind, message, created_at, open_at";
 impl Store {
     /// Writes an alarm. `id` is of [`ids::ROW`] and was taken before the transaction began: on SQLite there is no second
     /// writer.
-    pub(super) async fn raise(
-        &self,
-        tx: &impl ConnectionTrait,
-        id: i64,
-        alarm: Alarm,
-        now: Millis,
-    ) -> Result<Alarm> {
+    pub(super) async fn raise(&self, tx: &impl ConnectionTrait, id: i64, alarm: Alarm, now: Millis) -> Result<Alarm> {
         let (alarm, values) = row(id, alarm, now);
         let text = format!("INSERT INTO alarm ({COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)");
         self.execute(tx, &text, values).await?;
@@ -139,20 +133,14 @@ impl Store {
         );
         let rows = self.all(&self.read, &text, values).await?;
         let alarms = rows.iter().map(read).collect::<Result<_>>()?;
-        let key = |row: &AlarmRow| AlarmKey {
-            created_at: row.created_at,
-            id: row.id,
-        };
+        let key = |row: &AlarmRow| AlarmKey { created_at: row.created_at, id: row.id };
         Ok(Page::cut(alarms, limit, key))
     }
 }
 
 /// An alarm as it is written, and its row.
 fn row(id: i64, alarm: Alarm, now: Millis) -> (Alarm, Vec<Value>) {
-    let alarm = Alarm {
-        text: printable(&alarm.text),
-        ..alarm
-    };
+    let alarm = Alarm { text: printable(&alarm.text), ..alarm };
     let values = vec![
         id.into(),
         // The column takes no NULL, and no job has this id.

@@ -24,11 +24,7 @@ impl Store {
     /// All apps, by name.
     pub async fn apps(&self) -> Result<Vec<App>> {
         let text = format!("SELECT {COLUMNS} FROM app ORDER BY name");
-        self.all(&self.read, &text, vec![])
-            .await?
-            .iter()
-            .map(read)
-            .collect()
+        self.all(&self.read, &text, vec![]).await?.iter().map(read).collect()
     }
 
     pub async fn app(&self, id: i64) -> Result<Option<App>> {
@@ -41,30 +37,16 @@ impl Store {
 
     async fn app_where(&self, condition: &str, value: Value) -> Result<Option<App>> {
         let text = format!("SELECT {COLUMNS} FROM app WHERE {condition}");
-        self.one(&self.read, &text, vec![value])
-            .await?
-            .map(|row| read(&row))
-            .transpose()
+        self.one(&self.read, &text, vec![value]).await?.map(|row| read(&row)).transpose()
     }
 
     /// A new app. The caller has checked `name` (`validate_app_name`) and `title` (at most 64 characters).
     ///
     /// # Errors
     /// `Taken`, if there is an app of this name.
-    pub async fn create_app(
-        &self,
-        name: &str,
-        title: &str,
-        now: Millis,
-        actor: &Actor,
-    ) -> Result<App> {
+    pub async fn create_app(&self, name: &str, title: &str, now: Millis, actor: &Actor) -> Result<App> {
         let ids = self.take_ids(&ids::ROW, 2).await?;
-        let app = App {
-            id: ids[0],
-            name: name.to_owned(),
-            title: title.to_owned(),
-            created_at: now,
-        };
+        let app = App { id: ids[0], name: name.to_owned(), title: title.to_owned(), created_at: now };
         let tx = self.begin_change().await?;
         let text = format!("INSERT INTO app ({COLUMNS}) VALUES (?, ?, ?, ?)");
         let values = vec![app.id.into(), name.into(), title.into(), now.into()];
@@ -84,10 +66,5 @@ impl Store {
 
 fn read(row: &QueryResult) -> Result<App> {
     let mut columns = Columns::of(row);
-    Ok(App {
-        id: columns.next()?,
-        name: columns.next()?,
-        title: columns.next()?,
-        created_at: columns.next()?,
-    })
+    Ok(App { id: columns.next()?, name: columns.next()?, title: columns.next()?, created_at: columns.next()? })
 }

@@ -47,10 +47,7 @@ pub struct Walk {
 
 impl Default for Walk {
     fn default() -> Self {
-        Self {
-            job: 0,
-            cursor: (0, FIRST),
-        }
+        Self { job: 0, cursor: (0, FIRST) }
     }
 }
 
@@ -108,11 +105,7 @@ impl Store {
             }
             budget -= page.len();
         }
-        walk.cursor = if shard < count {
-            (shard, place)
-        } else {
-            (0, FIRST)
-        };
+        walk.cursor = if shard < count { (shard, place) } else { (0, FIRST) };
         Ok(astray)
     }
 

@@ -27,12 +27,7 @@ pub(super) const CANCEL: Text = Text {
             SET run.state = 12, run.reason = ?, run.finished_at = ? WHERE run.state = 0",
 };
 
-pub(super) fn cancel_values(
-    backend: DbBackend,
-    run_ids: &[i64],
-    reason: &str,
-    now: Millis,
-) -> Vec<Value> {
+pub(super) fn cancel_values(backend: DbBackend, run_ids: &[i64], reason: &str, now: Millis) -> Vec<Value> {
     let (_, list) = dialect::id_list(backend, run_ids);
     match backend {
         DbBackend::MySql => vec![list, reason.into(), now.into()],
@@ -57,10 +52,7 @@ impl Store {
     pub async fn whereabouts(&self, run_id: i64) -> Result<Option<Whereabouts>> {
         let text = "SELECT run.id, run.job_id, app.name, run.state, run.address, run.due_at, run.sends \
                     FROM run LEFT JOIN app ON app.id = run.app_id WHERE run.id = ?";
-        let Some(row) = self
-            .one(self.hot_reads(), text, vec![run_id.into()])
-            .await?
-        else {
+        let Some(row) = self.one(self.hot_reads(), text, vec![run_id.into()]).await? else {
             return Ok(None);
         };
         let state: i16 = row.try_get_by_index(3)?;
@@ -79,9 +71,7 @@ impl Store {
     /// Ends runs that were never sent. Answers how many were still `claimed`.
     pub async fn cancel(&self, run_ids: &[i64], reason: &str, now: Millis) -> Result<u64> {
         let values = cancel_values(self.backend, run_ids, reason, now);
-        let done = self
-            .execute(&self.write, CANCEL.of(self.backend), values)
-            .await?;
+        let done = self.execute(&self.write, CANCEL.of(self.backend), values).await?;
         if done.rows_affected() > 0 {
             self.mend_chains_of(run_ids, now).await?;
         }
@@ -91,9 +81,7 @@ impl Store {
     /// The next instant of a fixed delay is counted from the end of a run, whatever end that was.
     async fn mend_chains_of(&self, run_ids: &[i64], now: Millis) -> Result<()> {
         let (list, value) = dialect::id_list(self.backend, run_ids);
-        let text = format!(
-            "SELECT DISTINCT job_id FROM run WHERE id IN ({list}) AND chained = TRUE AND state = 12"
-        );
+        let text = format!("SELECT DISTINCT job_id FROM run WHERE id IN ({list}) AND chained = TRUE AND state = 12");
         for row in self.all(&self.write, &text, vec![value]).await? {
             self.mend_chain(row.try_get_by_index(0)?, now).await?;
         }
@@ -103,11 +91,7 @@ impl Store {
     /// Notes that the end of a run is asked for, before its executor is: a faster callback must find it.
     pub async fn note_kill(&self, run_id: i64, now: Millis) -> Result<bool> {
         let text = "UPDATE run SET kill_asked_at = COALESCE(kill_asked_at, ?) WHERE id = ? AND state IN (1, 2, 3, 4)";
-        Ok(self
-            .execute(&self.changes, text, vec![now.into(), run_id.into()])
-            .await?
-            .rows_affected()
-            == 1)
+        Ok(self.execute(&self.changes, text, vec![now.into(), run_id.into()]).await?.rows_affected() == 1)
     }
 
     /// The executor would not: nothing was asked after all.
@@ -122,17 +106,10 @@ impl Store {
     }
 
     /// When the earliest of the others was marked.
-    pub async fn next_unanswered(
-        &self,
-        shard: i32,
-        marked_before: Millis,
-    ) -> Result<Option<Millis>> {
+    pub async fn next_unanswered(&self, shard: i32, marked_before: Millis) -> Result<Option<Millis>> {
         let values = vec![shard.into(), marked_before.into()];
         let row = self.one(self.hot_reads(), NEXT_UNANSWERED, values).await?;
-        Ok(row
-            .map(|row| row.try_get_by_index(0))
-            .transpose()?
-            .flatten())
+        Ok(row.map(|row| row.try_get_by_index(0)).transpose()?.flatten())
     }
 
     /// How many runs are open, by state, in shards of these numbers.

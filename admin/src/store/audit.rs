@@ -19,10 +19,7 @@ pub struct Actor {
 
 impl Actor {
     pub fn new(name: impl Into<String>, source: impl Into<String>) -> Self {
-        Self {
-            name: name.into(),
-            source: source.into(),
-        }
+        Self { name: name.into(), source: source.into() }
     }
 
     /// The program itself.
@@ -70,43 +67,26 @@ impl AuditEntry {
 }
 
 /// The members that differ between two JSON objects, with both values.
-pub(super) fn difference(
-    before: &serde_json::Value,
-    after: &serde_json::Value,
-) -> serde_json::Value {
+pub(super) fn difference(before: &serde_json::Value, after: &serde_json::Value) -> serde_json::Value {
     let (Some(old), Some(new)) = (before.as_object(), after.as_object()) else {
         return json!({"before": before, "after": after});
     };
     let differing = |these: &serde_json::Map<_, _>, those: &serde_json::Map<_, _>| {
-        let members = these
-            .iter()
-            .filter(|(name, value)| those.get(*name) != Some(value));
-        members
-            .map(|(name, value)| (name.clone(), value.clone()))
-            .collect::<serde_json::Map<_, _>>()
+        let members = these.iter().filter(|(name, value)| those.get(*name) != Some(value));
+        members.map(|(name, value)| (name.clone(), value.clone())).collect::<serde_json::Map<_, _>>()
     };
     json!({"before": differing(old, new), "after": differing(new, old)})
 }
 
 impl Store {
     /// Writes entries in the transaction of their change. `ids` were taken before it began (`ids::ROW`).
-    pub(super) async fn audit(
-        &self,
-        db: &impl ConnectionTrait,
-        entries: &[AuditEntry],
-        ids: &[i64],
-    ) -> Result<()> {
+    pub(super) async fn audit(&self, db: &impl ConnectionTrait, entries: &[AuditEntry], ids: &[i64]) -> Result<()> {
         debug_assert_eq!(entries.len(), ids.len());
         for (entries, ids) in entries.chunks(200).zip(ids.chunks(200)) {
             let marks = vec!["(?,?,?,?,?,?,?,?)"; entries.len()].join(",");
-            let text = format!(
-                "INSERT INTO audit (id, at, actor, source, action, object, object_id, detail) VALUES {marks}"
-            );
-            let values = entries
-                .iter()
-                .zip(ids)
-                .flat_map(|(entry, id)| values(entry, *id))
-                .collect();
+            let text =
+                format!("INSERT INTO audit (id, at, actor, source, action, object, object_id, detail) VALUES {marks}");
+            let values = entries.iter().zip(ids).flat_map(|(entry, id)| values(entry, *id)).collect();
             self.execute(db, &text, values).await?;
         }
         Ok(())

@@ -89,10 +89,7 @@ impl Store {
     }
 
     /// Those of these instants, each with its job, that have a run by schedule.
-    pub async fn recorded_among(
-        &self,
-        instants: &[(Millis, i64)],
-    ) -> Result<HashSet<(Millis, i64)>> {
+    pub async fn recorded_among(&self, instants: &[(Millis, i64)]) -> Result<HashSet<(Millis, i64)>> {
         let mut found = HashSet::new();
         for chunk in instants.chunks(LOOK_UPS) {
             let values = match self.backend {
@@ -111,18 +108,10 @@ impl Store {
     }
 
     /// Ranges of skipped instants of these jobs that reach beyond `from`: job, first and last instant.
-    pub async fn skipped_by(
-        &self,
-        job_ids: &[i64],
-        from: Millis,
-    ) -> Result<Vec<(i64, Millis, Millis)>> {
+    pub async fn skipped_by(&self, job_ids: &[i64], from: Millis) -> Result<Vec<(i64, Millis, Millis)>> {
         let (list, value) = dialect::id_list(self.backend, job_ids);
-        let text = format!(
-            "SELECT job_id, from_at, to_at FROM misfire WHERE job_id IN ({list}) AND to_at > ?"
-        );
-        let rows = self
-            .all(self.hot_reads(), &text, vec![value, from.into()])
-            .await?;
+        let text = format!("SELECT job_id, from_at, to_at FROM misfire WHERE job_id IN ({list}) AND to_at > ?");
+        let rows = self.all(self.hot_reads(), &text, vec![value, from.into()]).await?;
         rows.iter()
             .map(|row| {
                 let mut columns = Columns::of(row);
@@ -133,35 +122,19 @@ impl Store {
 
     /// Instants after `from`, up to and including `to`, that have a run by schedule, and whose: at most `limit`, the
     /// earliest first. From the unique key alone.
-    pub async fn recorded_fires(
-        &self,
-        from: Millis,
-        to: Millis,
-        limit: u32,
-    ) -> Result<Vec<(Millis, i64)>> {
+    pub async fn recorded_fires(&self, from: Millis, to: Millis, limit: u32) -> Result<Vec<(Millis, i64)>> {
         let text = "SELECT fire_no, job_id FROM run WHERE fire_no > ? AND fire_no <= ? AND cause = 0 AND part = 0 AND attempt = 1 \
                     ORDER BY fire_no LIMIT ?";
         let values = vec![from.into(), to.into(), i64::from(limit).into()];
         let rows = self.all(self.hot_reads(), text, values).await?;
-        rows.iter()
-            .map(|row| Ok((row.try_get_by_index(0)?, row.try_get_by_index(1)?)))
-            .collect()
+        rows.iter().map(|row| Ok((row.try_get_by_index(0)?, row.try_get_by_index(1)?))).collect()
     }
 
     /// What is on record of one job, of instants after `from`, up to and including `to`.
     pub async fn records_of(&self, job_id: i64, from: Millis, to: Millis) -> Result<Records> {
         let text = "SELECT fire_no FROM run WHERE fire_no > ? AND fire_no <= ? AND job_id = ? AND cause = 0 AND part = 0 AND attempt = 1";
-        let rows = self
-            .all(
-                self.hot_reads(),
-                text,
-                vec![from.into(), to.into(), job_id.into()],
-            )
-            .await?;
-        let fires = rows
-            .iter()
-            .map(|row| Ok(row.try_get_by_index(0)?))
-            .collect::<Result<_>>()?;
+        let rows = self.all(self.hot_reads(), text, vec![from.into(), to.into(), job_id.into()]).await?;
+        let fires = rows.iter().map(|row| Ok(row.try_get_by_index(0)?)).collect::<Result<_>>()?;
         let mut filter = MisfireFilter {
             job_id: Some(job_id),
             from: Some(from + 1),
@@ -179,11 +152,7 @@ impl Store {
             filter.after = Some(next);
         }
         let pruned_to = self.pruned_to(job_id).await?;
-        Ok(Records {
-            fires,
-            ranges,
-            pruned_to,
-        })
+        Ok(Records { fires, ranges, pruned_to })
     }
 
     /// The fires of a job by schedule, after `from`, up to and including `to`, the earliest first.
@@ -196,10 +165,7 @@ impl Store {
             let mut columns = Columns::of(row);
             let (at, open): (Millis, i64) = (columns.next()?, columns.next()?);
             let ended_at: Option<Millis> = columns.next()?;
-            Ok(Link {
-                at,
-                ended_at: ended_at.filter(|_| open == 0),
-            })
+            Ok(Link { at, ended_at: ended_at.filter(|_| open == 0) })
         };
         rows.iter().map(link).collect()
     }
@@ -207,10 +173,7 @@ impl Store {
     /// Instants of a job's schedule up to this one may have no record any more.
     pub async fn pruned_to(&self, job_id: i64) -> Result<Option<Millis>> {
         let text = "SELECT runs_to, misfires_to FROM pruned WHERE job_id = ?";
-        let Some(row) = self
-            .one(self.hot_reads(), text, vec![job_id.into()])
-            .await?
-        else {
+        let Some(row) = self.one(self.hot_reads(), text, vec![job_id.into()]).await? else {
             return Ok(None);
         };
         let mut columns = Columns::of(&row);
@@ -223,20 +186,12 @@ impl Store {
         let text = "SELECT fire_no FROM run WHERE fire_no > ? AND fire_no <= ? AND job_id = ? AND cause = 0 \
                     AND (marked_at <= ? OR finished_at <= ? OR attempt > 1)";
         let by = changed_at + KEPT_WITHIN;
-        let values = vec![
-            changed_at.into(),
-            (changed_at + AHEAD).into(),
-            job_id.into(),
-            by.into(),
-            by.into(),
-        ];
+        let values = vec![changed_at.into(), (changed_at + AHEAD).into(), job_id.into(), by.into(), by.into()];
         let mut rows = self.all(self.hot_reads(), text, values).await?;
         let text = "SELECT to_at FROM misfire WHERE job_id = ? AND from_at <= ? AND to_at > ?";
         let values = vec![job_id.into(), by.into(), changed_at.into()];
         rows.extend(self.all(self.hot_reads(), text, values).await?);
-        rows.iter()
-            .map(|row| Ok(row.try_get_by_index(0)?))
-            .collect()
+        rows.iter().map(|row| Ok(row.try_get_by_index(0)?)).collect()
     }
 
     /// Jobs above `after`, by their numbers.

@@ -48,19 +48,15 @@ pub struct Backfill {
     pub cancelled: bool,
 }
 
-const COLUMNS: &str = "id, job_id, from_at, to_at, max_concurrent, instants, released, skipped, created_at, finished_at, cancelled";
+const COLUMNS: &str =
+    "id, job_id, from_at, to_at, max_concurrent, instants, released, skipped, created_at, finished_at, cancelled";
 
 impl Store {
     /// Writes down what is to be done.
     ///
     /// # Errors
     /// `Missing`: there is no such job.
-    pub async fn create_backfill(
-        &self,
-        new: &NewBackfill,
-        now: Millis,
-        actor: &Actor,
-    ) -> Result<Backfill> {
+    pub async fn create_backfill(&self, new: &NewBackfill, now: Millis, actor: &Actor) -> Result<Backfill> {
         let rows = self.take_ids(&ids::ROW, 2).await?;
         let id = rows[0];
         let tx = self.begin_change().await?;
@@ -80,24 +76,19 @@ impl Store {
         self.execute(&tx, text, values).await?;
         for chunk in new.instants.chunks(500) {
             let rows = chunk.iter().map(|at| vec![id.into(), (*at).into()]);
-            self.insert_rows(&tx, "backfill_instant", "backfill_id, at", rows.collect())
-                .await?;
+            self.insert_rows(&tx, "backfill_instant", "backfill_id, at", rows.collect()).await?;
         }
         let detail = json!({"backfill": id, "from": new.from_at, "to": new.to_at, "instants": new.instants.len()});
         let entry = AuditEntry::new(actor, now, "backfill", ("job", new.job_id), detail);
         self.audit(&tx, &[entry], &rows[1..]).await?;
         tx.commit().await?;
-        self.backfill(id)
-            .await?
-            .ok_or_else(|| Error::Missing(format!("backfill {id}")))
+        self.backfill(id).await?.ok_or_else(|| Error::Missing(format!("backfill {id}")))
     }
 
     async fn must_exist(&self, tx: &Transaction, job_id: i64) -> Result<()> {
         let text = format!("SELECT id FROM job WHERE id = ?{}", self.for_update());
         let found = self.one(tx, &text, vec![job_id.into()]).await?;
-        found
-            .map(drop)
-            .ok_or_else(|| Error::Missing(format!("job {job_id}")))
+        found.map(drop).ok_or_else(|| Error::Missing(format!("job {job_id}")))
     }
 
     pub async fn backfill(&self, id: i64) -> Result<Option<Backfill>> {
@@ -107,20 +98,9 @@ impl Store {
     }
 
     /// The backfills of a job, newest first.
-    pub async fn backfills(
-        &self,
-        job_id: i64,
-        after: Option<i64>,
-        limit: u32,
-    ) -> Result<Page<Backfill>> {
-        let text = format!(
-            "SELECT {COLUMNS} FROM backfill WHERE job_id = ? AND id < ? ORDER BY id DESC LIMIT ?"
-        );
-        let values: Vec<Value> = vec![
-            job_id.into(),
-            after.unwrap_or(i64::MAX).into(),
-            (i64::from(limit) + 1).into(),
-        ];
+    pub async fn backfills(&self, job_id: i64, after: Option<i64>, limit: u32) -> Result<Page<Backfill>> {
+        let text = format!("SELECT {COLUMNS} FROM backfill WHERE job_id = ? AND id < ? ORDER BY id DESC LIMIT ?");
+        let values: Vec<Value> = vec![job_id.into(), after.unwrap_or(i64::MAX).into(), (i64::from(limit) + 1).into()];
         let rows = self.all(&self.read, &text, values).await?;
         let items = rows.iter().map(read).collect::<Result<Vec<_>>>()?;
         Ok(Page::cut(items, limit, |backfill| backfill.id))
@@ -140,13 +120,7 @@ impl Store {
         if done.rows_affected() == 1 {
             self.forget_instants(&tx, id).await?;
             let detail = json!({"backfill": id});
-            let entry = AuditEntry::new(
-                actor,
-                now,
-                "cancel_backfill",
-                ("job", before.job_id),
-                detail,
-            );
+            let entry = AuditEntry::new(actor, now, "cancel_backfill", ("job", before.job_id), detail);
             self.audit(&tx, &[entry], &[audit_id]).await?;
         }
         tx.commit().await?;
@@ -177,9 +151,7 @@ impl Store {
         let (list, value) = dialect::id_list(self.backend, instants);
         let text = format!("SELECT at FROM backfill_done WHERE job_id = ? AND at IN ({list})");
         rows.extend(self.all(db, &text, vec![job_id.into(), value]).await?);
-        rows.iter()
-            .map(|row| Ok(row.try_get_by_index(0)?))
-            .collect()
+        rows.iter().map(|row| Ok(row.try_get_by_index(0)?)).collect()
     }
 }
 

@@ -39,11 +39,7 @@ const COLUMNS: &str = "c.id, c.version, c.created_at, c.updated_at, v.definition
 
 impl Store {
     /// Calendars by name, from the one after `after` on.
-    pub async fn calendars(
-        &self,
-        after: Option<&str>,
-        limit: u32,
-    ) -> Result<Page<NamedCalendar, String>> {
+    pub async fn calendars(&self, after: Option<&str>, limit: u32) -> Result<Page<NamedCalendar, String>> {
         let mut conditions = Conditions::default();
         conditions.add_if("c.name > ?", after);
         let (filter, mut values) = conditions.finish();
@@ -52,18 +48,14 @@ impl Store {
         let text = format!("SELECT {COLUMNS}{filter} ORDER BY c.name LIMIT ?");
         let rows = self.all(&self.read, &text, values).await?;
         let found = rows.iter().map(read).collect::<Result<_>>()?;
-        Ok(Page::cut(found, limit, |it: &NamedCalendar| {
-            it.calendar.name.clone()
-        }))
+        Ok(Page::cut(found, limit, |it: &NamedCalendar| it.calendar.name.clone()))
     }
 
     /// The names of all calendars, in order.
     pub async fn calendar_names(&self) -> Result<Vec<String>> {
         let text = "SELECT name FROM calendar ORDER BY name";
         let rows = self.all(&self.read, text, vec![]).await?;
-        rows.iter()
-            .map(|row| Ok(row.try_get_by_index(0)?))
-            .collect()
+        rows.iter().map(|row| Ok(row.try_get_by_index(0)?)).collect()
     }
 
     pub async fn calendar(&self, name: &str) -> Result<Option<NamedCalendar>> {
@@ -97,12 +89,7 @@ impl Store {
     ///
     /// # Errors
     /// `Taken`, if there is one of this name.
-    pub async fn create_calendar(
-        &self,
-        calendar: &Calendar,
-        now: Millis,
-        actor: &Actor,
-    ) -> Result<NamedCalendar> {
+    pub async fn create_calendar(&self, calendar: &Calendar, now: Millis, actor: &Actor) -> Result<NamedCalendar> {
         let ids = self.take_ids(&ids::ROW, 2).await?;
         let tx = self.begin_change().await?;
         let text = "INSERT INTO calendar (id, name, version, created_at, updated_at) VALUES (?, ?, 1, ?, ?)";
@@ -182,10 +169,7 @@ impl Store {
             let users = self.calendar_users(&tx, old.id).await?;
             return Err(Error::InUse(in_use(&old, &users)));
         }
-        for text in [
-            "DELETE FROM calendar_version WHERE calendar_id = ?",
-            "DELETE FROM calendar WHERE id = ?",
-        ] {
+        for text in ["DELETE FROM calendar_version WHERE calendar_id = ?", "DELETE FROM calendar WHERE id = ?"] {
             self.execute(&tx, text, vec![old.id.into()]).await?;
         }
         let detail = json!({"before": *old.calendar});
@@ -197,24 +181,14 @@ impl Store {
     /// The calendar, its row locked: whoever wants to use it waits.
     async fn lock_calendar(&self, tx: &Transaction, name: &str) -> Result<NamedCalendar> {
         let missing = || Error::Missing(format!("the calendar {name:?}"));
-        let lock = format!(
-            "SELECT id FROM calendar WHERE name = ?{}",
-            self.for_update()
-        );
-        self.one(tx, &lock, vec![name.into()])
-            .await?
-            .ok_or_else(missing)?;
+        let lock = format!("SELECT id FROM calendar WHERE name = ?{}", self.for_update());
+        self.one(tx, &lock, vec![name.into()]).await?.ok_or_else(missing)?;
         let text = format!("SELECT {COLUMNS} WHERE c.name = ?");
         let row = self.one(tx, &text, vec![name.into()]).await?;
         read(&row.ok_or_else(missing)?)
     }
 
-    async fn add_version(
-        &self,
-        tx: &Transaction,
-        new: &NamedCalendar,
-        actor: &Actor,
-    ) -> Result<()> {
+    async fn add_version(&self, tx: &Transaction, new: &NamedCalendar, actor: &Actor) -> Result<()> {
         let columns = "calendar_id, version, definition, created_at, actor";
         let actor: String = actor.name.chars().take(64).collect();
         let row = vec![
@@ -224,35 +198,21 @@ impl Store {
             new.updated_at.into(),
             actor.into(),
         ];
-        self.insert_rows(tx, "calendar_version", columns, vec![row])
-            .await
+        self.insert_rows(tx, "calendar_version", columns, vec![row]).await
     }
 
     /// Ids and names of the first jobs that use a calendar.
-    async fn calendar_users(
-        &self,
-        tx: &Transaction,
-        calendar_id: i64,
-    ) -> Result<Vec<(i64, String)>> {
+    async fn calendar_users(&self, tx: &Transaction, calendar_id: i64) -> Result<Vec<(i64, String)>> {
         let text = "SELECT j.id, j.name FROM job_calendar u JOIN job j ON j.id = u.job_id \
                     WHERE u.calendar_id = ? ORDER BY j.id LIMIT 5";
         let rows = self.all(tx, text, vec![calendar_id.into()]).await?;
-        rows.iter()
-            .map(|row| Ok((row.try_get_by_index(0)?, row.try_get_by_index(1)?)))
-            .collect()
+        rows.iter().map(|row| Ok((row.try_get_by_index(0)?, row.try_get_by_index(1)?))).collect()
     }
 }
 
 fn in_use(calendar: &NamedCalendar, users: &[(i64, String)]) -> String {
-    let named: Vec<String> = users
-        .iter()
-        .map(|(id, name)| format!("{id} ({name})"))
-        .collect();
-    let more = if calendar.jobs > users.len() as i64 {
-        " …"
-    } else {
-        ""
-    };
+    let named: Vec<String> = users.iter().map(|(id, name)| format!("{id} ({name})")).collect();
+    let more = if calendar.jobs > users.len() as i64 { " …" } else { "" };
     let plural = if calendar.jobs == 1 { "" } else { "s" };
     format!(
         "the calendar {:?} is used by {} job{plural}: {}{more}",

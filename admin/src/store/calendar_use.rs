@@ -33,10 +33,8 @@ impl Calendars {
     pub fn only(&self, names: &[String]) -> Self {
         let named = |calendar: &Calendar| names.contains(&calendar.name);
         let both = self.keys.iter().zip(&self.list);
-        let (keys, list) = both
-            .filter(|(_, calendar)| named(calendar))
-            .map(|(key, calendar)| (*key, calendar.clone()))
-            .unzip();
+        let (keys, list) =
+            both.filter(|(_, calendar)| named(calendar)).map(|(key, calendar)| (*key, calendar.clone())).unzip();
         Self { keys, list }
     }
 
@@ -100,12 +98,7 @@ impl Store {
         self.calendars_at(&self.read, &text, values).await
     }
 
-    async fn calendars_at(
-        &self,
-        db: &impl ConnectionTrait,
-        keys: &str,
-        values: Vec<Value>,
-    ) -> Result<Calendars> {
+    async fn calendars_at(&self, db: &impl ConnectionTrait, keys: &str, values: Vec<Value>) -> Result<Calendars> {
         let mut found = Calendars::default();
         for row in self.all(db, keys, values).await? {
             let key = (row.try_get_by_index(0)?, row.try_get_by_index(1)?);
@@ -125,9 +118,7 @@ impl Store {
             return Ok(found);
         }
         let (list, value) = dialect::id_list(self.backend, job_ids);
-        let text = format!(
-            "SELECT {WRITTEN} FROM job_calendar WHERE job_id IN ({list}) ORDER BY job_id, calendar_id"
-        );
+        let text = format!("SELECT {WRITTEN} FROM job_calendar WHERE job_id IN ({list}) ORDER BY job_id, calendar_id");
         for row in self.all(db, &text, vec![value]).await? {
             let mut columns = Columns::of(&row);
             let (job_id, key) = (columns.next()?, (columns.next()?, columns.next()?));
@@ -137,11 +128,7 @@ impl Store {
         Ok(found)
     }
 
-    pub(super) async fn calendar_version(
-        &self,
-        db: &impl ConnectionTrait,
-        key: VersionKey,
-    ) -> Result<Arc<Calendar>> {
+    pub(super) async fn calendar_version(&self, db: &impl ConnectionTrait, key: VersionKey) -> Result<Arc<Calendar>> {
         if let Some(known) = self.calendars.get(key) {
             return Ok(known);
         }
@@ -155,11 +142,7 @@ impl Store {
     }
 
     /// Holds these calendars until the end of the transaction: none of them can be deleted meanwhile.
-    async fn hold_calendars(
-        &self,
-        tx: &Transaction,
-        keys: impl Iterator<Item = VersionKey>,
-    ) -> Result<()> {
+    async fn hold_calendars(&self, tx: &Transaction, keys: impl Iterator<Item = VersionKey>) -> Result<()> {
         let mut ids: Vec<i64> = keys.map(|(id, _)| id).collect();
         ids.sort_unstable();
         ids.dedup();
@@ -170,25 +153,17 @@ impl Store {
         let wanted = ids.len();
         conditions.among("id", ids);
         let (filter, values) = conditions.finish();
-        let text = format!(
-            "SELECT id FROM calendar{filter} ORDER BY id{}",
-            self.for_update()
-        );
+        let text = format!("SELECT id FROM calendar{filter} ORDER BY id{}", self.for_update());
         if self.all(tx, &text, values).await?.len() < wanted {
             let message = "a calendar that it names has just been deleted";
-            return Err(Error::Invalid(FieldError::new(
-                "schedule.calendars",
-                message,
-            )));
+            return Err(Error::Invalid(FieldError::new("schedule.calendars", message)));
         }
         Ok(())
     }
 
     /// Writes which versions new jobs use.
     pub(super) async fn insert_calendars(&self, tx: &Transaction, jobs: &[Job]) -> Result<()> {
-        let keys = jobs
-            .iter()
-            .flat_map(|job| job.calendars.keys.iter().copied());
+        let keys = jobs.iter().flat_map(|job| job.calendars.keys.iter().copied());
         self.hold_calendars(tx, keys).await?;
         let rows: Vec<Vec<Value>> = jobs
             .iter()
@@ -196,19 +171,13 @@ impl Store {
             .map(|(job_id, (id, version))| vec![job_id.into(), (*id).into(), (*version).into()])
             .collect();
         for chunk in rows.chunks(100) {
-            self.insert_rows(tx, "job_calendar", WRITTEN, chunk.to_vec())
-                .await?;
+            self.insert_rows(tx, "job_calendar", WRITTEN, chunk.to_vec()).await?;
         }
         Ok(())
     }
 
     /// The same for a job that used others, or none.
-    pub(super) async fn write_calendars(
-        &self,
-        tx: &Transaction,
-        old: &Job,
-        new: &Job,
-    ) -> Result<()> {
+    pub(super) async fn write_calendars(&self, tx: &Transaction, old: &Job, new: &Job) -> Result<()> {
         if old.calendars.keys == new.calendars.keys {
             return Ok(());
         }
@@ -225,21 +194,14 @@ impl Store {
     }
 
     /// The calendars of a job as they are now; None: it uses just those.
-    pub(super) async fn newer_calendars(
-        &self,
-        tx: &Transaction,
-        job: &Job,
-    ) -> Result<Option<Calendars>> {
+    pub(super) async fn newer_calendars(&self, tx: &Transaction, job: &Job) -> Result<Option<Calendars>> {
         if job.calendars.keys.is_empty() {
             return Ok(None);
         }
         let mut conditions = Conditions::default();
         conditions.among("id", job.calendars.keys.iter().map(|(id, _)| *id));
         let (filter, values) = conditions.finish();
-        let text = format!(
-            "SELECT id, version FROM calendar{filter} ORDER BY id{}",
-            self.for_update()
-        );
+        let text = format!("SELECT id, version FROM calendar{filter} ORDER BY id{}", self.for_update());
         let present = self.calendars_at(tx, &text, values).await?;
         Ok((present.keys != job.calendars.keys).then_some(present))
     }
@@ -248,9 +210,7 @@ impl Store {
     pub async fn calendar_versions_now(&self) -> Result<Vec<VersionKey>> {
         let text = "SELECT id, version FROM calendar ORDER BY id";
         let rows = self.all(self.hot_reads(), text, vec![]).await?;
-        rows.iter()
-            .map(|row| Ok((row.try_get_by_index(0)?, row.try_get_by_index(1)?)))
-            .collect()
+        rows.iter().map(|row| Ok((row.try_get_by_index(0)?, row.try_get_by_index(1)?))).collect()
     }
 
     /// Up to `limit` jobs above `after` that are planned with a version of a calendar that is not its newest.
@@ -259,9 +219,7 @@ impl Store {
                     WHERE u.version <> c.version AND u.job_id > ? ORDER BY u.job_id LIMIT ?";
         let values = vec![after.into(), i64::from(limit).into()];
         let rows = self.all(self.hot_reads(), text, values).await?;
-        rows.iter()
-            .map(|row| Ok(row.try_get_by_index(0)?))
-            .collect()
+        rows.iter().map(|row| Ok(row.try_get_by_index(0)?)).collect()
     }
 
     /// Plans a job anew with the newest versions of its calendars, by the transaction of an edit that changes nothing
@@ -269,12 +227,7 @@ impl Store {
     ///
     /// # Errors
     /// `Missing`.
-    pub async fn follow_calendars(
-        &self,
-        job_id: i64,
-        now: Millis,
-        actor: &super::Actor,
-    ) -> Result<Job> {
+    pub async fn follow_calendars(&self, job_id: i64, now: Millis, actor: &super::Actor) -> Result<Job> {
         self.change_for_calendars(job_id, now, actor).await
     }
 }

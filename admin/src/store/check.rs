@@ -53,17 +53,8 @@ pub(super) const LONG_RUNNING: Text = Text {
 impl Store {
     /// One page of the running runs of a shard behind a place, and the place of the next page; behind the last page the
     /// walk begins anew.
-    pub async fn long_running(
-        &self,
-        shard: i32,
-        behind: Place,
-    ) -> Result<(Vec<LongRunning>, Place)> {
-        let values = vec![
-            shard.into(),
-            behind.epoch.into(),
-            behind.due_at.into(),
-            behind.run_id.into(),
-        ];
+    pub async fn long_running(&self, shard: i32, behind: Place) -> Result<(Vec<LongRunning>, Place)> {
+        let values = vec![shard.into(), behind.epoch.into(), behind.due_at.into(), behind.run_id.into()];
         let text = LONG_RUNNING.of(self.backend);
         let rows = self.all(self.hot_reads(), text, values).await?;
         let found: Vec<(LongRunning, Place)> = rows.iter().map(read).collect::<Result<_>>()?;
@@ -77,9 +68,7 @@ impl Store {
         let (_, value) = dialect::id_list(self.backend, run_ids);
         let text = to_check(self.backend);
         let rows = self.all(self.hot_reads(), &text, vec![value]).await?;
-        rows.iter()
-            .map(|row| read_to_check(row).map(|it| (it.run.run_id, it)))
-            .collect()
+        rows.iter().map(|row| read_to_check(row).map(|it| (it.run.run_id, it))).collect()
     }
 }
 
@@ -102,11 +91,7 @@ fn read(row: &QueryResult) -> Result<(LongRunning, Place)> {
         address: columns.next()?,
         is_own: columns.next::<Option<String>>()?.is_some(),
     };
-    let place = Place {
-        epoch,
-        due_at,
-        run_id,
-    };
+    let place = Place { epoch, due_at, run_id };
     Ok((run, place))
 }
 
@@ -120,8 +105,5 @@ fn read_to_check(row: &QueryResult) -> Result<ToCheck> {
     let block = block.map(|word| word.parse::<BlockStrategy>()).transpose();
     let block = block.map_err(|error| Error::Corrupt(error.to_string()))?;
     let covers = block == Some(BlockStrategy::CoverEarly);
-    Ok(ToCheck {
-        run,
-        covers_since: updated_at.filter(|_| covers),
-    })
+    Ok(ToCheck { run, covers_since: updated_at.filter(|_| covers) })
 }

@@ -23,9 +23,7 @@ impl Store {
             return Ok(found);
         }
         let (list, value) = dialect::id_list(self.backend, job_ids);
-        let text = format!(
-            "SELECT job_id, child_id FROM job_child WHERE job_id IN ({list}) ORDER BY job_id, position"
-        );
+        let text = format!("SELECT job_id, child_id FROM job_child WHERE job_id IN ({list}) ORDER BY job_id, position");
         for row in self.all(db, &text, vec![value]).await? {
             let children = found.entry(row.try_get_by_index(0)?).or_default();
             children.push(row.try_get_by_index(1)?);
@@ -34,11 +32,7 @@ impl Store {
     }
 
     /// Fills in the children of those jobs that have some.
-    pub(super) async fn add_children(
-        &self,
-        db: &impl ConnectionTrait,
-        jobs: &mut [Job],
-    ) -> Result<()> {
+    pub(super) async fn add_children(&self, db: &impl ConnectionTrait, jobs: &mut [Job]) -> Result<()> {
         let parents = jobs.iter().filter(|job| !job.draft.children.is_empty());
         let parents: Vec<i64> = parents.map(|job| job.id).collect();
         let mut children = self.children_of(db, &parents).await?;
@@ -72,12 +66,7 @@ impl Store {
     ///
     /// # Errors
     /// `Refused`, if a child does not exist or the job would run after itself.
-    pub(super) async fn write_children(
-        &self,
-        tx: &Transaction,
-        old: &Job,
-        new: &Job,
-    ) -> Result<()> {
+    pub(super) async fn write_children(&self, tx: &Transaction, old: &Job, new: &Job) -> Result<()> {
         let children = &new.draft.children;
         if old.draft.children == *children {
             return Ok(());
@@ -90,8 +79,7 @@ impl Store {
         self.insert_rows(tx, "job_child", ROW, rows(new)).await?;
         if !children.is_empty() {
             let text = "UPDATE run SET parent = TRUE WHERE shard = ? AND state IN (0, 1, 2, 3, 4) AND state < 9 AND job_id = ?";
-            self.execute(tx, text, vec![new.shard.into(), new.id.into()])
-                .await?;
+            self.execute(tx, text, vec![new.shard.into(), new.id.into()]).await?;
         }
         Ok(())
     }
@@ -99,10 +87,7 @@ impl Store {
     /// A deleted job has no children, and is nobody's child.
     pub(super) async fn drop_family(&self, tx: &Transaction, id: i64) -> Result<()> {
         self.hold_children(tx).await?;
-        for text in [
-            "DELETE FROM job_child WHERE job_id = ?",
-            "DELETE FROM job_child WHERE child_id = ?",
-        ] {
+        for text in ["DELETE FROM job_child WHERE job_id = ?", "DELETE FROM job_child WHERE child_id = ?"] {
             self.execute(tx, text, vec![id.into()]).await?;
         }
         Ok(())
@@ -115,12 +100,7 @@ impl Store {
         Ok(())
     }
 
-    async fn children_exist(
-        &self,
-        tx: &Transaction,
-        field: String,
-        children: &[i64],
-    ) -> Result<()> {
+    async fn children_exist(&self, tx: &Transaction, field: String, children: &[i64]) -> Result<()> {
         if children.is_empty() {
             return Ok(());
         }
@@ -131,21 +111,13 @@ impl Store {
             found.insert(row.try_get_by_index::<i64>(0)?);
         }
         match children.iter().find(|id| !found.contains(id)) {
-            Some(id) => Err(Error::Refused(FieldError::new(
-                field,
-                format!("there is no job {id}"),
-            ))),
+            Some(id) => Err(Error::Refused(FieldError::new(field, format!("there is no job {id}")))),
             None => Ok(()),
         }
     }
 
     /// Breadth first over the children of the children.
-    async fn must_not_come_back(
-        &self,
-        tx: &Transaction,
-        job_id: i64,
-        children: &[i64],
-    ) -> Result<()> {
+    async fn must_not_come_back(&self, tx: &Transaction, job_id: i64, children: &[i64]) -> Result<()> {
         let mut came_from: HashMap<i64, i64> = children.iter().map(|id| (*id, job_id)).collect();
         let mut next = children.to_vec();
         while !next.is_empty() {

@@ -98,10 +98,7 @@ impl Store {
                 let values = rows(self.backend, page);
                 match self.execute(&self.write, text, values).await {
                     // Another node has written some of them meanwhile: the next try finds those there.
-                    Err(error)
-                        if (error.is_unique_violation() || error.is_lock_conflict())
-                            && tries < 5 =>
-                    {
+                    Err(error) if (error.is_unique_violation() || error.is_lock_conflict()) && tries < 5 => {
                         tries += 1;
                     }
                     Err(error) => return Err(error),
@@ -120,8 +117,7 @@ impl Store {
         let text = dialect::delete_by_id(self.backend, "run_choice", "run_id");
         self.execute(&tx, &text, vec![value]).await?;
         let values = rows(self.backend, stories);
-        self.execute(&tx, ADD_STORIES.of(self.backend), values)
-            .await?;
+        self.execute(&tx, ADD_STORIES.of(self.backend), values).await?;
         tx.commit().await?;
         Ok(())
     }
@@ -135,9 +131,7 @@ impl Store {
         let text = "SELECT detail FROM run_choice WHERE run_id = ?";
         let row = self.one(&self.read, text, vec![run.id.into()]).await?;
         let detail: Option<String> = row.map(|row| row.try_get_by_index(0)).transpose()?;
-        let story: Story = detail
-            .and_then(|detail| serde_json::from_str(&detail).ok())
-            .unwrap_or_default();
+        let story: Story = detail.and_then(|detail| serde_json::from_str(&detail).ok()).unwrap_or_default();
         let Some(route_code) = run.route_code.or(story.route.map(RouteStrategy::code)) else {
             return Ok(None);
         };
@@ -146,9 +140,7 @@ impl Store {
             let text = "SELECT addresses FROM candidate_set WHERE id = ?";
             let row = self.one(&self.read, text, vec![id.into()]).await?;
             let list: Option<String> = row.map(|row| row.try_get_by_index(0)).transpose()?;
-            candidates = list
-                .and_then(|list| serde_json::from_str(&list).ok())
-                .unwrap_or_default();
+            candidates = list.and_then(|list| serde_json::from_str(&list).ok()).unwrap_or_default();
         }
         // A run that waits, or was given up, has no address; one that was expanded has one before it is chosen.
         let is_chosen = run.route_code.is_some() && run.reason.as_deref() != Some("no_executor");
@@ -167,17 +159,11 @@ impl Store {
         let (list, value) = dialect::id_list(self.backend, jobs);
         let text = format!("SELECT job_id, address FROM sticky WHERE job_id IN ({list})");
         let rows = self.all(&self.write, &text, vec![value]).await?;
-        rows.iter()
-            .map(|row| Ok((row.try_get_by_index(0)?, row.try_get_by_index(1)?)))
-            .collect()
+        rows.iter().map(|row| Ok((row.try_get_by_index(0)?, row.try_get_by_index(1)?))).collect()
     }
 
     /// The runs of these jobs go to other executors from now on. Three statements, however many jobs.
-    pub async fn set_sticky(
-        &self,
-        moved: &[(i64, String)],
-        now: carillon_scheduler::Millis,
-    ) -> Result<()> {
+    pub async fn set_sticky(&self, moved: &[(i64, String)], now: carillon_scheduler::Millis) -> Result<()> {
         if moved.is_empty() {
             return Ok(());
         }
@@ -188,11 +174,8 @@ impl Store {
         let tx = self.begin().await?;
         let text = dialect::delete_by_id(self.backend, "sticky", "job_id");
         self.execute(&tx, &text, vec![value]).await?;
-        let values = std::iter::once(now.into())
-            .chain(rows(self.backend, &moved))
-            .collect();
-        self.execute(&tx, ADD_STICKY.of(self.backend), values)
-            .await?;
+        let values = std::iter::once(now.into()).chain(rows(self.backend, &moved)).collect();
+        self.execute(&tx, ADD_STICKY.of(self.backend), values).await?;
         tx.commit().await?;
         Ok(())
     }
@@ -203,9 +186,7 @@ impl Store {
         let (_, list) = dialect::id_list(self.backend, &shards);
         let text = ACTIVE.of(self.backend);
         let rows = self.all(self.hot_reads(), text, vec![list]).await?;
-        rows.iter()
-            .map(|row| Ok((row.try_get_by_index(0)?, row.try_get_by_index(1)?)))
-            .collect()
+        rows.iter().map(|row| Ok((row.try_get_by_index(0)?, row.try_get_by_index(1)?))).collect()
     }
 }
 
@@ -241,27 +222,15 @@ mod tests {
 
     #[test]
     fn a_sentence_says_why() {
-        let told = |address: &str| Told {
-            address: address.into(),
-            what: "saturated".into(),
-        };
+        let told = |address: &str| Told { address: address.into(), what: "saturated".into() };
         let round_robin = RouteStrategy::RoundRobin.code();
         let mut story = Story::default();
-        assert_eq!(
-            why(GIVEN, &story, Some("a")),
-            "the executor was given with the fire"
-        );
+        assert_eq!(why(GIVEN, &story, Some("a")), "the executor was given with the fire");
         assert_eq!(why(round_robin, &story, Some("a")), "it was its turn");
         assert_eq!(why(round_robin, &story, None), "none could be chosen");
         story.skipped.push(told("b"));
-        assert_eq!(
-            why(round_robin, &story, Some("a")),
-            "next in order: one before it was passed over"
-        );
+        assert_eq!(why(round_robin, &story, Some("a")), "next in order: one before it was passed over");
         story.hops.push(told("c"));
-        assert_eq!(
-            why(round_robin, &story, Some("a")),
-            "next in order: nothing could be written to c"
-        );
+        assert_eq!(why(round_robin, &story, Some("a")), "next in order: nothing could be written to c");
     }
 }

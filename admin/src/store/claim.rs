@@ -70,19 +70,8 @@ impl Store {
     }
 
     /// The same, of those whose cursor is at or after `from`.
-    pub async fn due_jobs_from(
-        &self,
-        shard: i32,
-        from: Millis,
-        until: Millis,
-        limit: usize,
-    ) -> Result<Vec<Due>> {
-        let values = vec![
-            shard.into(),
-            from.into(),
-            until.into(),
-            (limit as i64).into(),
-        ];
+    pub async fn due_jobs_from(&self, shard: i32, from: Millis, until: Millis, limit: usize) -> Result<Vec<Due>> {
+        let values = vec![shard.into(), from.into(), until.into(), (limit as i64).into()];
         let rows = self.all(self.hot_reads(), DUE, values).await?;
         rows.iter()
             .map(|row| {
@@ -97,12 +86,7 @@ impl Store {
 
     /// Records a batch under its shard's epoch. Answers the jobs whose cursor or revision had changed meanwhile: nothing
     /// of them is recorded, the next scan sees them anew. `Error::Fenced`: the shard has another holder, nothing is written.
-    pub async fn claim(
-        &self,
-        holder: &Holder<'_>,
-        claims: &[Claim],
-        now: Millis,
-    ) -> Result<HashSet<i64>> {
+    pub async fn claim(&self, holder: &Holder<'_>, claims: &[Claim], now: Millis) -> Result<HashSet<i64>> {
         if self.try_claim(holder, claims, now).await? {
             return Ok(HashSet::new());
         }
@@ -131,8 +115,7 @@ impl Store {
     /// All of it or nothing: false if a cursor, a revision or what is left of a job's fires is not what its plan had found.
     async fn try_claim(&self, holder: &Holder<'_>, claims: &[Claim], now: Millis) -> Result<bool> {
         let tx = self.begin().await?;
-        self.fence(&tx, holder.shard, holder.epoch, now, holder.ttl_ms)
-            .await?;
+        self.fence(&tx, holder.shard, holder.epoch, now, holder.ttl_ms).await?;
         // Jobs are locked before their cursors, as an edit does it.
         if self.spend(&tx, claims).await? && self.advance(&tx, holder.shard, claims).await? {
             self.record(&tx, holder, claims).await?;
@@ -155,15 +138,11 @@ impl Store {
 
     /// Takes the fires off those that are left, or says that a job had fewer than its plan had found.
     async fn spend(&self, tx: &Transaction, claims: &[Claim]) -> Result<bool> {
-        let mut counted: Vec<_> = claims
-            .iter()
-            .filter(|claim| claim.counted && !claim.fires.is_empty())
-            .collect();
+        let mut counted: Vec<_> = claims.iter().filter(|claim| claim.counted && !claim.fires.is_empty()).collect();
         counted.sort_unstable_by_key(|claim| claim.due.job_id);
         for claim in counted {
             let fires = claim.fires.len() as i32;
-            let text =
-                "UPDATE job SET fires_left = fires_left - ? WHERE id = ? AND fires_left >= ?";
+            let text = "UPDATE job SET fires_left = fires_left - ? WHERE id = ? AND fires_left >= ?";
             let values = vec![fires.into(), claim.due.job_id.into(), fires.into()];
             if self.execute(tx, text, values).await?.rows_affected() != 1 {
                 return Ok(false);
@@ -174,16 +153,10 @@ impl Store {
 
     /// Moves all cursors, or says that at least one was not where its plan had found it.
     async fn advance(&self, tx: &Transaction, shard: i32, claims: &[Claim]) -> Result<bool> {
-        let moving: Vec<_> = claims
-            .iter()
-            .filter(|claim| claim.next_fire_at.is_some())
-            .collect();
+        let moving: Vec<_> = claims.iter().filter(|claim| claim.next_fire_at.is_some()).collect();
         if !moving.is_empty() {
             let values = text::cursors(self.backend, shard, &moving);
-            let done = self
-                .execute(tx, text::ADVANCE.of(self.backend), values)
-                .await?
-                .rows_affected();
+            let done = self.execute(tx, text::ADVANCE.of(self.backend), values).await?.rows_affected();
             if done != moving.len() as u64 && !failpoint::flag("redis_lock_only") {
                 return Ok(false);
             }
@@ -191,12 +164,7 @@ impl Store {
         for claim in claims.iter().filter(|claim| claim.next_fire_at.is_none()) {
             let text = "DELETE FROM job_clock WHERE shard = ? AND next_fire_at = ? AND job_id = ? AND revision = ?";
             let due = &claim.due;
-            let key = vec![
-                shard.into(),
-                due.next_fire_at.into(),
-                due.job_id.into(),
-                due.revision.into(),
-            ];
+            let key = vec![shard.into(), due.next_fire_at.into(), due.job_id.into(), due.revision.into()];
             if self.execute(tx, text, key).await?.rows_affected() != 1 {
                 return Ok(false);
             }
@@ -216,22 +184,16 @@ impl Store {
         let fires = claims.iter().map(|claim| claim.fires.len()).sum::<usize>();
         if fires > 0 {
             let values = text::fires(self.backend, holder, claims);
-            let done = self
-                .execute(tx, text::RECORD.of(self.backend), values)
-                .await?
-                .rows_affected();
+            let done = self.execute(tx, text::RECORD.of(self.backend), values).await?.rows_affected();
             if done != fires as u64 {
-                return Err(Error::Corrupt(format!(
-                    "{done} of {fires} runs were recorded: a job row is missing"
-                )));
+                return Err(Error::Corrupt(format!("{done} of {fires} runs were recorded: a job row is missing")));
             }
         }
         let skipped = claims.iter().flat_map(|claim| {
             let ranges = claim.skipped.iter();
             ranges.map(|range| (claim.due.job_id, range))
         });
-        self.record_skipped(tx, holder.epoch, &skipped.collect::<Vec<_>>())
-            .await
+        self.record_skipped(tx, holder.epoch, &skipped.collect::<Vec<_>>()).await
     }
 
     /// Records what will not run, by job.
@@ -243,9 +205,8 @@ impl Store {
     ) -> Result<()> {
         for page in skipped.chunks(MISFIRES) {
             let rows = vec!["(?, ?, ?, ?, ?, ?, ?)"; page.len()].join(", ");
-            let text = format!(
-                "INSERT INTO misfire (job_id, from_at, to_at, count, policy, reason, epoch) VALUES {rows}"
-            );
+            let text =
+                format!("INSERT INTO misfire (job_id, from_at, to_at, count, policy, reason, epoch) VALUES {rows}");
             let values = page.iter().flat_map(|(job_id, range)| -> [Value; 7] {
                 [
                     (*job_id).into(),

@@ -68,11 +68,7 @@ pub async fn open(database: &Database, statement: Duration) -> Result<Pools> {
         Database::Sqlite { path } => open_file(path, target).await,
         Database::Server { .. } => {
             // A statement that waits for a lock must not look like one without an answer.
-            open_server(
-                target,
-                statement.clamp(LOCK + Duration::from_secs(1), STATEMENT),
-            )
-            .await
+            open_server(target, statement.clamp(LOCK + Duration::from_secs(1), STATEMENT)).await
         }
     }
 }
@@ -80,11 +76,7 @@ pub async fn open(database: &Database, statement: Duration) -> Result<Pools> {
 async fn open_server(target: Target, statement: Duration) -> Result<Pools> {
     let health = Arc::new(Health::default());
     let session = |statement| {
-        let session = Session {
-            lock: LOCK,
-            idle: STATEMENT,
-            statement,
-        };
+        let session = Session { lock: LOCK, idle: STATEMENT, statement };
         session.settings(target.backend())
     };
     let pool = |name, size, limit, ended_by_server| {
@@ -107,28 +99,12 @@ async fn open_server(target: Target, statement: Duration) -> Result<Pools> {
 async fn open_file(path: &Path, target: Target) -> Result<Pools> {
     let lock = data_file::lock(path)?;
     let health = Arc::new(Health::default());
-    let engine = Pool::new(
-        "engine",
-        1,
-        target,
-        vec![],
-        Limits {
-            acquire: FILE_TURN,
-            ..limits(FILE_STATEMENT, None)
-        },
-        &health,
-    );
+    let engine =
+        Pool::new("engine", 1, target, vec![], Limits { acquire: FILE_TURN, ..limits(FILE_STATEMENT, None) }, &health);
     reach::first(&engine, &target_of_file(path, false), ACQUIRE).await?;
     let reads = |name, interrupt| {
         let limits = limits(FILE_STATEMENT, interrupt);
-        Pool::new(
-            name,
-            FILE_READS,
-            target_of_file(path, true),
-            vec![],
-            limits,
-            &health,
-        )
+        Pool::new(name, FILE_READS, target_of_file(path, true), vec![], limits, &health)
     };
     Ok(Pools {
         changes: engine.behind_a_gate(),
@@ -140,11 +116,7 @@ async fn open_file(path: &Path, target: Target) -> Result<Pools> {
 }
 
 fn limits(statement: Duration, interrupt: Option<Duration>) -> Limits {
-    Limits {
-        acquire: ACQUIRE,
-        statement,
-        interrupt,
-    }
+    Limits { acquire: ACQUIRE, statement, interrupt }
 }
 
 /// A pool that writes nothing on SQLite; elsewhere it is up to its user.
@@ -153,11 +125,7 @@ pub async fn open_to_look(database: &Database) -> Result<Pool> {
         Database::Sqlite { path } => target_of_file(path, true),
         Database::Server { .. } => target(database)?,
     };
-    let session = Session {
-        lock: LOCK,
-        idle: COMMAND,
-        statement: None,
-    };
+    let session = Session { lock: LOCK, idle: COMMAND, statement: None };
     let pool = Pool::new(
         "command",
         2,
@@ -181,10 +149,7 @@ pub async fn open_to_migrate(database: &Database) -> Result<DatabaseConnection> 
         }
         Database::Server { url } => ConnectOptions::new(url.clone()),
     };
-    options
-        .max_connections(2)
-        .acquire_timeout(ACQUIRE)
-        .sqlx_logging(false);
+    options.max_connections(2).acquire_timeout(ACQUIRE).sqlx_logging(false);
     Ok(sea_orm::Database::connect(options).await?)
 }
 
@@ -192,16 +157,12 @@ fn target(database: &Database) -> Result<Target> {
     let wrong = |error: sea_orm::sqlx::Error| Error::Settings(format!("--database-url: {error}"));
     Ok(match database {
         Database::Sqlite { path } => target_of_file(path, false),
-        Database::Server { url } if url.starts_with("postgres") => Target::Postgres(
-            PgConnectOptions::from_str(url)
-                .map_err(wrong)?
-                .disable_statement_logging(),
-        ),
-        Database::Server { url } => Target::MySql(
-            MySqlConnectOptions::from_str(url)
-                .map_err(wrong)?
-                .disable_statement_logging(),
-        ),
+        Database::Server { url } if url.starts_with("postgres") => {
+            Target::Postgres(PgConnectOptions::from_str(url).map_err(wrong)?.disable_statement_logging())
+        }
+        Database::Server { url } => {
+            Target::MySql(MySqlConnectOptions::from_str(url).map_err(wrong)?.disable_statement_logging())
+        }
     })
 }
 
@@ -230,9 +191,7 @@ async fn refuse_statement_log(engine: &Pool) -> Result<()> {
         return Ok(());
     }
     let text = "SHOW VARIABLES WHERE Variable_name IN ('log_bin', 'binlog_format')";
-    let rows = engine
-        .query_all_raw(Statement::from_string(DbBackend::MySql, text))
-        .await?;
+    let rows = engine.query_all_raw(Statement::from_string(DbBackend::MySql, text)).await?;
     let mut settings = Vec::new();
     for row in rows {
         settings.push((row.try_get_by_index(0)?, row.try_get_by_index(1)?));
@@ -242,9 +201,7 @@ async fn refuse_statement_log(engine: &Pool) -> Result<()> {
 
 fn refuse_statement_format(settings: &[(String, String)]) -> Result<()> {
     let is = |name: &str, value: &str| {
-        settings
-            .iter()
-            .any(|(n, v)| n.eq_ignore_ascii_case(name) && v.eq_ignore_ascii_case(value))
+        settings.iter().any(|(n, v)| n.eq_ignore_ascii_case(name) && v.eq_ignore_ascii_case(value))
     };
     if is("log_bin", "ON") && is("binlog_format", "STATEMENT") {
         return Err(Error::Settings(
@@ -270,19 +227,11 @@ mod tests {
     async fn h08_after_a_full_disk_what_was_committed_is_there() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("full.db");
-        let pools = open_file(&path, target_of_file(&path, false))
-            .await
-            .unwrap();
+        let pools = open_file(&path, target_of_file(&path, false)).await.unwrap();
         let (write, read) = (pools.engine, pools.pages);
-        write
-            .execute_unprepared("CREATE TABLE t (a TEXT)")
-            .await
-            .unwrap();
+        write.execute_unprepared("CREATE TABLE t (a TEXT)").await.unwrap();
         // A limit below the size of now is taken as the size of now.
-        write
-            .execute_unprepared("PRAGMA max_page_count = 1")
-            .await
-            .unwrap();
+        write.execute_unprepared("PRAGMA max_page_count = 1").await.unwrap();
         let full = write.begin().await.unwrap();
         let large = "INSERT INTO t VALUES (hex(zeroblob(100000)))";
         let error = full.execute_unprepared(large).await.unwrap_err();
@@ -290,15 +239,10 @@ mod tests {
         drop(full);
 
         let undone = write.begin().await.unwrap();
-        undone
-            .execute_unprepared("INSERT INTO t VALUES ('undone')")
-            .await
-            .unwrap();
+        undone.execute_unprepared("INSERT INTO t VALUES ('undone')").await.unwrap();
         undone.rollback().await.unwrap();
         let kept = write.begin().await.unwrap();
-        kept.execute_unprepared("INSERT INTO t VALUES ('kept')")
-            .await
-            .unwrap();
+        kept.execute_unprepared("INSERT INTO t VALUES ('kept')").await.unwrap();
         kept.commit().await.unwrap();
         assert_eq!(rows(&read).await, 1, "seen by others");
     }
@@ -311,11 +255,7 @@ mod tests {
         };
         let refused = refuse_statement_format(&settings("STATEMENT", "ON")).unwrap_err();
         assert!(refused.to_string().contains("set binlog_format=ROW"));
-        for fine in [
-            settings("ROW", "ON"),
-            settings("MIXED", "ON"),
-            settings("STATEMENT", "OFF"),
-        ] {
+        for fine in [settings("ROW", "ON"), settings("MIXED", "ON"), settings("STATEMENT", "OFF")] {
             refuse_statement_format(&fine).unwrap();
         }
     }

@@ -38,10 +38,7 @@ pub fn lock(path: &Path) -> Result<File> {
 
 /// A folder that is there keeps its mode.
 fn private_folder(folder: &Path) -> std::io::Result<()> {
-    std::fs::DirBuilder::new()
-        .recursive(true)
-        .mode(0o700)
-        .create(folder)
+    std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)
 }
 
 /// Opens the file, or makes it; what others may do with it is taken away.
@@ -54,11 +51,7 @@ fn private_file(path: &Path) -> Result<File> {
         .mode(OWNER_ONLY)
         .open(path)
         .map_err(|error| cannot("open", path, &error))?;
-    let mode = file
-        .metadata()
-        .map_err(|error| cannot("look at", path, &error))?
-        .permissions()
-        .mode();
+    let mode = file.metadata().map_err(|error| cannot("look at", path, &error))?.permissions().mode();
     if mode & 0o077 != 0
         && let Err(error) = file.set_permissions(Permissions::from_mode(OWNER_ONLY))
     {

@@ -73,17 +73,11 @@ impl Store {
 
     /// The same with all parameters.
     pub async fn whole_definitions(&self, job_ids: &[i64]) -> Result<Vec<Definition>> {
-        self.definitions_with(job_ids, MOST_PARAMS, &Params::TooLong)
-            .await
+        self.definitions_with(job_ids, MOST_PARAMS, &Params::TooLong).await
     }
 
     /// Parameters of up to `most` bytes are read; `longer` stands for others.
-    async fn definitions_with(
-        &self,
-        job_ids: &[i64],
-        most: usize,
-        longer: &Params,
-    ) -> Result<Vec<Definition>> {
+    async fn definitions_with(&self, job_ids: &[i64], most: usize, longer: &Params) -> Result<Vec<Definition>> {
         let (list, value) = dialect::id_list(self.backend, job_ids);
         let text = format!(
             "SELECT job.id, job.revision, job.app_id, app.name, job.name, job.handler, \
@@ -111,9 +105,7 @@ impl Store {
             return Ok(HashMap::new());
         }
         let (list, value) = dialect::id_list(self.backend, job_ids);
-        let text = format!(
-            "SELECT id, fires_left FROM job WHERE fires_left IS NOT NULL AND id IN ({list})"
-        );
+        let text = format!("SELECT id, fires_left FROM job WHERE fires_left IS NOT NULL AND id IN ({list})");
         let rows = self.all(self.hot_reads(), &text, vec![value]).await?;
         let read = |row: &QueryResult| {
             let left: i32 = row.try_get_by_index(1)?;
@@ -136,21 +128,15 @@ impl Store {
         };
         let text = OUTDATED.of(self.backend);
         let rows = self.all(self.hot_reads(), text, values).await?;
-        rows.iter()
-            .map(|row| Ok((row.try_get_by_index(0)?, row.try_get_by_index(1)?)))
-            .collect()
+        rows.iter().map(|row| Ok((row.try_get_by_index(0)?, row.try_get_by_index(1)?))).collect()
     }
 
     /// The parameters that were given by hand with these runs.
     pub async fn given_params(&self, run_ids: &[i64]) -> Result<Vec<(i64, String)>> {
         let (list, value) = dialect::id_list(self.backend, run_ids);
-        let text = format!(
-            "SELECT run_id, params FROM run_input WHERE params IS NOT NULL AND run_id IN ({list})"
-        );
+        let text = format!("SELECT run_id, params FROM run_input WHERE params IS NOT NULL AND run_id IN ({list})");
         let rows = self.all(self.hot_reads(), &text, vec![value]).await?;
-        rows.iter()
-            .map(|row| Ok((row.try_get_by_index(0)?, row.try_get_by_index(1)?)))
-            .collect()
+        rows.iter().map(|row| Ok((row.try_get_by_index(0)?, row.try_get_by_index(1)?))).collect()
     }
 }
 
@@ -163,9 +149,7 @@ fn read(row: &QueryResult, longer: &Params) -> Result<Definition> {
         app: columns.next()?,
         name: columns.next()?,
         handler: columns.next()?,
-        params: columns
-            .next::<Option<String>>()?
-            .map_or_else(|| longer.clone(), Params::Here),
+        params: columns.next::<Option<String>>()?.map_or_else(|| longer.clone(), Params::Here),
         schedule_text: columns.next()?,
         anchor_at: columns.next()?,
         spread_offset: columns.next()?,

@@ -47,10 +47,7 @@ pub fn id_list(backend: DbBackend, ids: &[i64]) -> (&'static str, Value) {
     let json = || Value::from(serde_json::to_string(ids).unwrap_or_default());
     match backend {
         DbBackend::Postgres => ("SELECT unnest(?::bigint[])", Value::from(ids.to_vec())),
-        DbBackend::MySql => (
-            "SELECT u.id FROM JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$')) AS u",
-            json(),
-        ),
+        DbBackend::MySql => ("SELECT u.id FROM JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$')) AS u", json()),
         _ => ("SELECT u.value FROM json_each(?) AS u", json()),
     }
 }
@@ -62,10 +59,7 @@ pub fn delete_by_id(backend: DbBackend, table: &str, key: &str) -> String {
         DbBackend::MySql => format!(
             "DELETE {table} FROM JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$')) AS u STRAIGHT_JOIN {table} ON {table}.{key} = u.id"
         ),
-        other => format!(
-            "DELETE FROM {table} WHERE {key} IN ({})",
-            id_list(other, &[]).0
-        ),
+        other => format!("DELETE FROM {table} WHERE {key} IN ({})", id_list(other, &[]).0),
     }
 }
 
@@ -76,10 +70,7 @@ pub fn like_containing(text: &str) -> String {
 
 /// The same in the given case: SQLite's LOWER leaves letters outside ASCII as they are, so ask for both.
 pub fn like_containing_as_is(text: &str) -> String {
-    let escaped = text
-        .replace('!', "!!")
-        .replace('%', "!%")
-        .replace('_', "!_");
+    let escaped = text.replace('!', "!!").replace('%', "!%").replace('_', "!_");
     format!("%{escaped}%")
 }
 
@@ -90,10 +81,7 @@ mod tests {
     #[test]
     fn postgres_parameters_are_numbered_from_one() {
         let text = "UPDATE t SET a=? WHERE b=?";
-        assert_eq!(
-            numbered(DbBackend::Postgres, text),
-            "UPDATE t SET a=$1 WHERE b=$2"
-        );
+        assert_eq!(numbered(DbBackend::Postgres, text), "UPDATE t SET a=$1 WHERE b=$2");
         assert_eq!(numbered(DbBackend::MySql, text), text);
     }
 

@@ -46,10 +46,7 @@ impl Error {
     pub fn is_transient(&self) -> bool {
         match self {
             Self::Database(error) => {
-                is_lost_connection(error)
-                    || is_lock_conflict(error)
-                    || is_away(error)
-                    || is_too_slow(error)
+                is_lost_connection(error) || is_lock_conflict(error) || is_away(error) || is_too_slow(error)
             }
             Self::Busy | Self::Unreachable(_) => true,
             _ => false,
@@ -105,10 +102,7 @@ fn is_lost_connection(error: &DbErr) -> bool {
 
 /// Serialization failure and deadlock (MySQL says 40001 of both), SQLite's busy and locked.
 fn is_lock_conflict(error: &DbErr) -> bool {
-    matches!(
-        &*code(error),
-        "40001" | "40P01" | "5" | "6" | "261" | "262" | "517"
-    )
+    matches!(&*code(error), "40001" | "40P01" | "5" | "6" | "261" | "262" | "517")
 }
 
 fn is_lock_timeout(error: &DbErr) -> bool {
@@ -123,11 +117,7 @@ fn is_away(error: &DbErr) -> bool {
     }
     let code = code(error);
     code.len() == 5
-        && (code.starts_with("08")
-            || matches!(
-                &*code,
-                "25P03" | "53300" | "55P03" | "57P01" | "57P02" | "57P03"
-            ))
+        && (code.starts_with("08") || matches!(&*code, "25P03" | "53300" | "55P03" | "57P01" | "57P02" | "57P03"))
 }
 
 /// PostgreSQL's statement_timeout, MariaDB's max_statement_time, MySQL's max_execution_time, SQLite's interrupt.
@@ -143,9 +133,7 @@ fn mysql_number(error: &DbErr) -> Option<u16> {
     let sea_orm::sqlx::Error::Database(inner) = sqlx_error(error)? else {
         return None;
     };
-    inner
-        .try_downcast_ref::<MySqlDatabaseError>()
-        .map(MySqlDatabaseError::number)
+    inner.try_downcast_ref::<MySqlDatabaseError>().map(MySqlDatabaseError::number)
 }
 
 /// SQLSTATE, or SQLite's extended result code; empty for an error that the database has not reported.

@@ -33,9 +33,7 @@ impl Store {
     pub async fn close_what_is_over(&self, now: Millis) -> Result<u64> {
         let mut closed = 0;
         for over in OVER {
-            let text = format!(
-                "UPDATE alarm SET open_at = NULL, closed_at = ? WHERE open_at > 0 AND {over}"
-            );
+            let text = format!("UPDATE alarm SET open_at = NULL, closed_at = ? WHERE open_at > 0 AND {over}");
             let done = self.execute(&self.write, &text, vec![now.into()]).await?;
             closed += done.rows_affected();
         }
@@ -43,12 +41,7 @@ impl Store {
     }
 
     /// The outcome of these runs is known after all.
-    pub(super) async fn close_alarms_of(
-        &self,
-        tx: &Transaction,
-        run_ids: &[i64],
-        now: Millis,
-    ) -> Result<()> {
+    pub(super) async fn close_alarms_of(&self, tx: &Transaction, run_ids: &[i64], now: Millis) -> Result<()> {
         if run_ids.is_empty() {
             return Ok(());
         }
@@ -77,17 +70,10 @@ impl Store {
         }
         // As literals: MariaDB walks the whole table for `UPDATE … WHERE id IN (SELECT …)`.
         let list: Vec<String> = ids.iter().map(i64::to_string).collect();
-        let text = format!(
-            "UPDATE alarm SET level = 1, escalated_at = ? WHERE id IN ({})",
-            list.join(",")
-        );
+        let text = format!("UPDATE alarm SET level = 1, escalated_at = ? WHERE id IN ({})", list.join(","));
         self.execute(&tx, &text, vec![now.into()]).await?;
         tx.commit().await?;
-        let filter = AlarmFilter {
-            ids,
-            limit: MOST,
-            ..AlarmFilter::default()
-        };
+        let filter = AlarmFilter { ids, limit: MOST, ..AlarmFilter::default() };
         Ok(self.alarms(&filter).await?.items)
     }
 }

@@ -48,9 +48,7 @@ impl Executor {
     /// Its share of a weighted route.
     pub fn weight(&self) -> u32 {
         let weight = self.set.weight.or(self.announced.weight);
-        weight
-            .and_then(|weight| u32::try_from(weight).ok())
-            .unwrap_or(DEFAULT_WEIGHT)
+        weight.and_then(|weight| u32::try_from(weight).ok()).unwrap_or(DEFAULT_WEIGHT)
     }
 
     /// What routes look for; none if somebody has written nonsense behind our back.
@@ -71,30 +69,16 @@ impl Store {
     /// says other things of itself.
     pub async fn register_executor(&self, executor: &Executor) -> Result<bool> {
         let tx = self.begin_change().await?;
-        let key = vec![
-            executor.app.as_str().into(),
-            executor.address.as_str().into(),
-        ];
+        let key = vec![executor.app.as_str().into(), executor.address.as_str().into()];
         let text = format!(
             "SELECT {COLUMNS}, e.weight, e.labels FROM executor e WHERE e.app = ? AND e.address = ?{}",
             self.for_update()
         );
-        let old = self
-            .one(&tx, &text, key)
-            .await?
-            .map(|row| read(&row))
-            .transpose()?;
-        let changed = old
-            .as_ref()
-            .is_none_or(|old| !old.is_live(executor.seen_at) || old.boot_id != executor.boot_id);
-        let told = old
-            .as_ref()
-            .is_some_and(|old| old.announced != executor.announced);
-        let registered_at = if changed {
-            executor.registered_at
-        } else {
-            old.as_ref().map_or(0, |old| old.registered_at)
-        };
+        let old = self.one(&tx, &text, key).await?.map(|row| read(&row)).transpose()?;
+        let changed = old.as_ref().is_none_or(|old| !old.is_live(executor.seen_at) || old.boot_id != executor.boot_id);
+        let told = old.as_ref().is_some_and(|old| old.announced != executor.announced);
+        let registered_at =
+            if changed { executor.registered_at } else { old.as_ref().map_or(0, |old| old.registered_at) };
         let rest: Vec<Value> = vec![
             executor.boot_id.clone().into(),
             executor.capabilities.clone().into(),
@@ -128,11 +112,7 @@ impl Store {
 
     pub async fn deregister_executor(&self, app: &str, address: &str) -> Result<bool> {
         let text = "DELETE FROM executor WHERE app = ? AND address = ?";
-        Ok(self
-            .execute(&self.changes, text, vec![app.into(), address.into()])
-            .await?
-            .rows_affected()
-            > 0)
+        Ok(self.execute(&self.changes, text, vec![app.into(), address.into()]).await?.rows_affected() > 0)
     }
 
     /// All registrations, live or not, by app and address.
@@ -161,11 +141,7 @@ impl Store {
     /// Rows that have been silent since `before` are history.
     pub async fn forget_executors(&self, before: Millis) -> Result<u64> {
         Ok(self
-            .execute(
-                &self.write,
-                "DELETE FROM executor WHERE expires_at < ?",
-                vec![before.into()],
-            )
+            .execute(&self.write, "DELETE FROM executor WHERE expires_at < ?", vec![before.into()])
             .await?
             .rows_affected())
     }
@@ -182,13 +158,7 @@ fn read(row: &QueryResult) -> Result<Executor> {
         registered_at: columns.next()?,
         seen_at: columns.next()?,
         expires_at: columns.next()?,
-        announced: Traits {
-            weight: columns.next()?,
-            labels: columns.next()?,
-        },
-        set: Traits {
-            weight: columns.next()?,
-            labels: columns.next()?,
-        },
+        announced: Traits { weight: columns.next()?, labels: columns.next()? },
+        set: Traits { weight: columns.next()?, labels: columns.next()? },
     })
 }

@@ -21,14 +21,9 @@ impl Store {
         let id = self.take_id(&ids::ROW).await?;
         let mut tries = 0;
         loop {
-            match self
-                .try_set_traits(app, address, traits, now, (actor, id))
-                .await
-            {
+            match self.try_set_traits(app, address, traits, now, (actor, id)).await {
                 // Two at once: the other one has made the row.
-                Err(error)
-                    if (error.is_unique_violation() || error.is_lock_conflict()) && tries < 3 =>
-                {
+                Err(error) if (error.is_unique_violation() || error.is_lock_conflict()) && tries < 3 => {
                     tries += 1;
                 }
                 other => return other,
@@ -46,16 +41,11 @@ impl Store {
     ) -> Result<()> {
         let key = || [app.name.as_str().into(), address.into()];
         let tx = self.begin_change().await?;
-        let text = format!(
-            "SELECT weight, labels FROM executor_setting WHERE app = ? AND address = ?{}",
-            self.for_update()
-        );
+        let text =
+            format!("SELECT weight, labels FROM executor_setting WHERE app = ? AND address = ?{}", self.for_update());
         let row = self.one(&tx, &text, key().into()).await?;
         let old = match row {
-            Some(row) => Traits {
-                weight: row.try_get_by_index(0)?,
-                labels: row.try_get_by_index(1)?,
-            },
+            Some(row) => Traits { weight: row.try_get_by_index(0)?, labels: row.try_get_by_index(1)? },
             None => Traits::default(),
         };
         if old == *traits {
@@ -65,13 +55,8 @@ impl Store {
         self.execute(&tx, text, key().into()).await?;
         if *traits != Traits::default() {
             let text = "INSERT INTO executor_setting (weight, labels, updated_at, app, address) VALUES (?, ?, ?, ?, ?)";
-            let told = [
-                traits.weight.into(),
-                traits.labels.clone().into(),
-                now.into(),
-            ];
-            self.execute(&tx, text, told.into_iter().chain(key()).collect())
-                .await?;
+            let told = [traits.weight.into(), traits.labels.clone().into(), now.into()];
+            self.execute(&tx, text, told.into_iter().chain(key()).collect()).await?;
         }
         let object = |traits: &Traits| json!({"weight": traits.weight, "labels": traits.labels});
         let mut detail = difference(&object(&old), &object(traits));

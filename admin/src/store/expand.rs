@@ -27,12 +27,7 @@ pub(super) const ADD_PARTS: Text = Text {
 impl Store {
     /// Fixes the executors of a broadcast: part 0 is bound to the first address, a part is added for each other one. As many
     /// statements for two executors as for a thousand. Empty: the run is no longer ours to expand.
-    pub async fn expand(
-        &self,
-        run: &Waiting,
-        addresses: &[String],
-        node: &str,
-    ) -> Result<Vec<Waiting>> {
+    pub async fn expand(&self, run: &Waiting, addresses: &[String], node: &str) -> Result<Vec<Waiting>> {
         let Some((first, others)) = addresses.split_first() else {
             return Ok(vec![]);
         };
@@ -42,19 +37,12 @@ impl Store {
         // An edit that cancels what waits of this job would not see parts that are added beside it.
         self.lock_jobs(&tx, [run.job_id], Held::Wait).await?;
         let text = "UPDATE run SET parts = ?, address = ? WHERE id = ? AND state = 0 AND epoch = ? AND address IS NULL";
-        let values = vec![
-            parts.into(),
-            first.as_str().into(),
-            run.run_id.into(),
-            run.epoch.into(),
-        ];
+        let values = vec![parts.into(), first.as_str().into(), run.run_id.into(), run.epoch.into()];
         if self.execute(&tx, text, values).await?.rows_affected() == 0 {
             return Ok(vec![]);
         }
         if !others.is_empty() {
-            let values = once(node.into())
-                .chain(part_list(self.backend, &ids, others))
-                .chain(once(run.run_id.into()));
+            let values = once(node.into()).chain(part_list(self.backend, &ids, others)).chain(once(run.run_id.into()));
             let text = ADD_PARTS.of(self.backend);
             self.execute(&tx, text, values.collect()).await?;
             // Nothing is given with a fire of the schedule.
@@ -64,8 +52,7 @@ impl Store {
                     "INSERT INTO run_input (run_id, params, address) WITH part (id) AS ({list}) \
                      SELECT part.id, given.params, NULL FROM part CROSS JOIN run_input AS given WHERE given.run_id = ?"
                 );
-                self.execute(&tx, &text, vec![value, run.run_id.into()])
-                    .await?;
+                self.execute(&tx, &text, vec![value, run.run_id.into()]).await?;
             }
         }
         tx.commit().await?;
@@ -86,17 +73,9 @@ impl Store {
 fn part_list(backend: DbBackend, ids: &[i64], addresses: &[String]) -> Vec<Value> {
     let numbers = 1..=ids.len() as i32;
     if backend == DbBackend::Postgres {
-        return vec![
-            ids.to_vec().into(),
-            numbers.collect::<Vec<_>>().into(),
-            addresses.to_vec().into(),
-        ];
+        return vec![ids.to_vec().into(), numbers.collect::<Vec<_>>().into(), addresses.to_vec().into()];
     }
-    let rows: Vec<_> = ids
-        .iter()
-        .zip(numbers)
-        .zip(addresses)
-        .map(|((id, part), address)| (id, part, address))
-        .collect();
+    let rows: Vec<_> =
+        ids.iter().zip(numbers).zip(addresses).map(|((id, part), address)| (id, part, address)).collect();
     vec![serde_json::to_string(&rows).unwrap_or_default().into()]
 }

@@ -29,9 +29,7 @@ impl Store {
         let text = "SELECT job_id, next_fire_at FROM job_clock WHERE next_fire_at < ? LIMIT ?";
         let values = vec![before.into(), i64::from(limit).into()];
         let rows = self.all(&self.read, text, values).await?;
-        rows.iter()
-            .map(|row| Ok((row.try_get_by_index(0)?, row.try_get_by_index(1)?)))
-            .collect()
+        rows.iter().map(|row| Ok((row.try_get_by_index(0)?, row.try_get_by_index(1)?))).collect()
     }
 
     /// The schedules of these jobs; those that do not exist any more are left out.

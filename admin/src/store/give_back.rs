@@ -63,9 +63,7 @@ impl Store {
         let mut ids: Vec<i64> = unsent.iter().map(|run| run.run_id).collect();
         let tx = self.begin().await?;
         let jobs_of = self.jobs_of(&tx, &ids).await?;
-        let jobs = self
-            .lock_jobs(&tx, jobs_of.values().copied(), Held::Pass)
-            .await?;
+        let jobs = self.lock_jobs(&tx, jobs_of.values().copied(), Held::Pass).await?;
         let (jobs, held_jobs) = (jobs.owners, jobs.held_up);
         let is_held = |id: &i64| jobs_of.get(id).is_some_and(|job| held_jobs.contains(job));
         let mut held_up: HashSet<i64> = ids.extract_if(.., |id| is_held(id)).collect();
@@ -74,10 +72,7 @@ impl Store {
         ids.retain(|id| !held_up.contains(id));
         unsent.retain(|run| !held_up.contains(&run.run_id));
         let runs = runs.by_id;
-        let done = self
-            .execute(&tx, UNMARK.of(self.backend), values(self.backend, &unsent))
-            .await?
-            .rows_affected();
+        let done = self.execute(&tx, UNMARK.of(self.backend), values(self.backend, &unsent)).await?.rows_affected();
         let (mut disabled, mut deleted) = (vec![], vec![]);
         for id in ids {
             match runs.get(&id).map(|run| (jobs.get(&run.job_id), run.cause)) {
@@ -92,17 +87,10 @@ impl Store {
         Ok(Unmarked { done, held_up })
     }
 
-    async fn cancel_in(
-        &self,
-        tx: &Transaction,
-        run_ids: &[i64],
-        reason: &str,
-        now: Millis,
-    ) -> Result<()> {
+    async fn cancel_in(&self, tx: &Transaction, run_ids: &[i64], reason: &str, now: Millis) -> Result<()> {
         if !run_ids.is_empty() {
             let values = attend::cancel_values(self.backend, run_ids, reason, now);
-            self.execute(tx, attend::CANCEL.of(self.backend), values)
-                .await?;
+            self.execute(tx, attend::CANCEL.of(self.backend), values).await?;
         }
         Ok(())
     }
@@ -112,22 +100,11 @@ fn values(backend: DbBackend, unsent: &[Unsent]) -> Vec<Value> {
     let keep = |run: &Unsent| i32::from(run.bound);
     if backend == DbBackend::Postgres {
         return vec![
-            unsent
-                .iter()
-                .map(|run| run.run_id)
-                .collect::<Vec<_>>()
-                .into(),
-            unsent
-                .iter()
-                .map(|run| run.token)
-                .collect::<Vec<_>>()
-                .into(),
+            unsent.iter().map(|run| run.run_id).collect::<Vec<_>>().into(),
+            unsent.iter().map(|run| run.token).collect::<Vec<_>>().into(),
             unsent.iter().map(keep).collect::<Vec<_>>().into(),
         ];
     }
-    let rows: Vec<_> = unsent
-        .iter()
-        .map(|run| (run.run_id, run.token, keep(run)))
-        .collect();
+    let rows: Vec<_> = unsent.iter().map(|run| (run.run_id, run.token, keep(run))).collect();
     vec![serde_json::to_string(&rows).unwrap_or_default().into()]
 }

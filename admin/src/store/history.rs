@@ -46,7 +46,9 @@ pub enum Rules {
         calendars: Calendars,
     },
     /// It is on record, and cannot be planned.
-    Broken { enabled: bool },
+    Broken {
+        enabled: bool,
+    },
     /// The records do not reach so far back, or a calendar of its is gone.
     Unknown,
 }
@@ -63,19 +65,10 @@ impl Era {
     pub fn is_like(&self, other: &Self) -> bool {
         match (&self.rules, &other.rules) {
             (
-                Rules::Known {
-                    schedule: one,
-                    calendars: these,
-                    ..
-                },
-                Rules::Known {
-                    schedule: two,
-                    calendars: those,
-                    ..
-                },
+                Rules::Known { schedule: one, calendars: these, .. },
+                Rules::Known { schedule: two, calendars: those, .. },
             ) => {
-                let facts =
-                    |it: &Schedule| (it.draft(), it.anchor_at(), it.spread_offset_seconds());
+                let facts = |it: &Schedule| (it.draft(), it.anchor_at(), it.spread_offset_seconds());
                 facts(one) == facts(two) && these == those
             }
             _ => false,
@@ -155,13 +148,7 @@ impl Store {
         if lines.first().map(Line::revision) != Some(revision) && job.updated_at > since {
             // Its last change has left no line; the row itself says when it was.
             let rules = self.rules(Some(&members)).await?;
-            eras.push(Era {
-                from: job.updated_at,
-                to,
-                begun_by: None,
-                revision,
-                rules,
-            });
+            eras.push(Era { from: job.updated_at, to, begun_by: None, revision, rules });
             (to, revision) = (Some(job.updated_at), None);
         }
         for line in lines {
@@ -169,13 +156,7 @@ impl Store {
             revision = revision.filter(|_| line.revision() == revision);
             let rules = self.rules(revision.map(|_| &members)).await?;
             let begun_by = Some(line.change.clone());
-            eras.push(Era {
-                from: line.change.at,
-                to,
-                begun_by,
-                revision,
-                rules,
-            });
+            eras.push(Era { from: line.change.at, to, begun_by, revision, rules });
             to = Some(line.change.at);
             if line.change.action == "create" {
                 eras.reverse();
@@ -185,13 +166,7 @@ impl Store {
             revision = revision.map(|revision| revision - 1);
         }
         let rules = self.rules(revision.map(|_| &members)).await?;
-        eras.push(Era {
-            from: since.max(job.created_at),
-            to,
-            begun_by: None,
-            revision,
-            rules,
-        });
+        eras.push(Era { from: since.max(job.created_at), to, begun_by: None, revision, rules });
         eras.reverse();
         Ok(eras)
     }
@@ -204,21 +179,12 @@ impl Store {
         let mut lines = vec![];
         for row in self.all(&self.read, text, values).await? {
             let mut columns = Columns::of(&row);
-            let change = Change {
-                at: columns.next()?,
-                actor: columns.next()?,
-                action: columns.next()?,
-            };
+            let change = Change { at: columns.next()?, actor: columns.next()?, action: columns.next()? };
             let detail: String = columns.next()?;
-            lines.push(Line {
-                change,
-                detail: serde_json::from_str(&detail).unwrap_or_default(),
-            });
+            lines.push(Line { change, detail: serde_json::from_str(&detail).unwrap_or_default() });
         }
         // Two changes may lie in one millisecond; their revisions tell which was the later.
-        lines.sort_by_key(|line| {
-            std::cmp::Reverse((line.change.at, line.detail["revision"].as_i64()))
-        });
+        lines.sort_by_key(|line| std::cmp::Reverse((line.change.at, line.detail["revision"].as_i64())));
         Ok(lines)
     }
 
@@ -231,44 +197,28 @@ impl Store {
             return Ok(Rules::Unknown);
         };
         let enabled = member("enabled").as_bool().unwrap_or(false);
-        let Some(calendars) = self
-            .calendars_then(&draft, &member("calendar_versions"))
-            .await?
-        else {
+        let Some(calendars) = self.calendars_then(&draft, &member("calendar_versions")).await? else {
             return Ok(Rules::Unknown);
         };
         let facts = Facts {
             anchor_at: member("anchor_at").as_i64().unwrap_or_default(),
-            spread_offset_seconds: member("spread_offset")
-                .as_u64()
-                .and_then(|it| it.try_into().ok())
-                .unwrap_or(0),
+            spread_offset_seconds: member("spread_offset").as_u64().and_then(|it| it.try_into().ok()).unwrap_or(0),
             calendars: calendars.list(),
         };
         // What was refused or panicked when it was planned does so here.
         let parsed = catch_unwind(AssertUnwindSafe(|| Schedule::parse(&draft, &facts)));
         Ok(match parsed {
-            Ok(Ok(schedule)) => Rules::Known {
-                schedule: Box::new(schedule),
-                calendars: calendars.clone(),
-                enabled,
-            },
+            Ok(Ok(schedule)) => Rules::Known { schedule: Box::new(schedule), calendars: calendars.clone(), enabled },
             _ => Rules::Broken { enabled },
         })
     }
 
     /// The calendars that a definition used, in its versions; None: one of them is gone.
-    async fn calendars_then(
-        &self,
-        draft: &ScheduleDraft,
-        versions: &Value,
-    ) -> Result<Option<Calendars>> {
+    async fn calendars_then(&self, draft: &ScheduleDraft, versions: &Value) -> Result<Option<Calendars>> {
         let mut found = Calendars::default();
         for name in &draft.calendars {
             let text = "SELECT id FROM calendar WHERE name = ?";
-            let row = self
-                .one(&self.read, text, vec![name.as_str().into()])
-                .await?;
+            let row = self.one(&self.read, text, vec![name.as_str().into()]).await?;
             let (Some(row), Some(version)) = (row, versions[name].as_i64()) else {
                 return Ok(None);
             };
@@ -308,17 +258,11 @@ mod tests {
 
     #[test]
     fn a_change_is_undone() {
-        let mut members = json!({"name": "two", "enabled": true, "new": 1})
-            .as_object()
-            .cloned()
-            .unwrap();
+        let mut members = json!({"name": "two", "enabled": true, "new": 1}).as_object().cloned().unwrap();
         undo(
             &mut members,
             &json!({"before": {"name": "one", "old": 2}, "after": {"name": "two", "new": 1}, "revision": 3}),
         );
-        assert_eq!(
-            Value::from(members),
-            json!({"name": "one", "enabled": true, "old": 2})
-        );
+        assert_eq!(Value::from(members), json!({"name": "one", "enabled": true, "old": 2}));
     }
 }

@@ -16,16 +16,9 @@ impl Store {
     }
 
     /// The same inside a transaction.
-    pub(super) async fn made_before_in(
-        &self,
-        db: &impl ConnectionTrait,
-        kind: &str,
-        key: &str,
-    ) -> Result<Option<i64>> {
+    pub(super) async fn made_before_in(&self, db: &impl ConnectionTrait, kind: &str, key: &str) -> Result<Option<i64>> {
         let text = "SELECT object_id FROM idempotency WHERE request_key = ?";
-        let row = self
-            .one(db, text, vec![request_key(kind, key).into()])
-            .await?;
+        let row = self.one(db, text, vec![request_key(kind, key).into()]).await?;
         Ok(row.map(|row| row.try_get_by_index(0)).transpose()?)
     }
 
@@ -42,9 +35,7 @@ impl Store {
         let text = "INSERT INTO idempotency (request_key, object_id, created_at) VALUES (?, ?, ?)";
         let values = vec![request_key(kind, key).into(), object_id.into(), now.into()];
         match self.execute(db, text, values).await {
-            Err(error) if error.is_unique_violation() => {
-                Err(Error::Taken(format!("the idempotency key {key:?}")))
-            }
+            Err(error) if error.is_unique_violation() => Err(Error::Taken(format!("the idempotency key {key:?}"))),
             other => other.map(|_| ()),
         }
     }

@@ -38,23 +38,11 @@ pub struct Kind {
 }
 
 /// The wire's `jobId` is a 32-bit integer in Java.
-pub const JOB: Kind = Kind {
-    name: "job",
-    block: 100,
-    end: 1 << 31,
-};
+pub const JOB: Kind = Kind { name: "job", block: 100, end: 1 << 31 };
 /// The wire's `logId` must stay exact in a browser's script.
-pub const RUN: Kind = Kind {
-    name: "run",
-    block: 1000,
-    end: 1 << 53,
-};
+pub const RUN: Kind = Kind { name: "run", block: 1000, end: 1 << 53 };
 /// Apps, accounts, alarms, audit entries.
-pub const ROW: Kind = Kind {
-    name: "row",
-    block: 100,
-    end: 1 << 53,
-};
+pub const ROW: Kind = Kind { name: "row", block: 100, end: 1 << 53 };
 
 impl Blocks {
     fn of(&self, kind: &Kind) -> Arc<Block> {
@@ -99,19 +87,14 @@ impl Store {
         let next = loop {
             match self.advance_block(kind, size).await {
                 // Two nodes at once want the very first block of a kind; or a deadlock.
-                Err(error)
-                    if (error.is_unique_violation() || error.is_lock_conflict()) && tries < 5 =>
-                {
+                Err(error) if (error.is_unique_violation() || error.is_lock_conflict()) && tries < 5 => {
                     tries += 1;
                 }
                 other => break other?,
             }
         };
         if next > kind.end {
-            return Err(Error::Settings(format!(
-                "no {} ids are left below {}",
-                kind.name, kind.end
-            )));
+            return Err(Error::Settings(format!("no {} ids are left below {}", kind.name, kind.end)));
         }
         Ok(next - size..next)
     }
@@ -120,11 +103,7 @@ impl Store {
     async fn advance_block(&self, kind: &Kind, size: i64) -> Result<i64> {
         let tx = self.begin().await?;
         let updated = self
-            .execute(
-                &tx,
-                "UPDATE id_block SET next = next + ? WHERE name = ?",
-                vec![size.into(), kind.name.into()],
-            )
+            .execute(&tx, "UPDATE id_block SET next = next + ? WHERE name = ?", vec![size.into(), kind.name.into()])
             .await?;
         if updated.rows_affected() == 0 {
             self.execute(
@@ -134,16 +113,8 @@ impl Store {
             )
             .await?;
         }
-        let row = self
-            .one(
-                &tx,
-                "SELECT next FROM id_block WHERE name = ?",
-                vec![kind.name.into()],
-            )
-            .await?;
-        let next = row
-            .ok_or_else(|| Error::Missing("id block".into()))?
-            .try_get_by_index(0)?;
+        let row = self.one(&tx, "SELECT next FROM id_block WHERE name = ?", vec![kind.name.into()]).await?;
+        let next = row.ok_or_else(|| Error::Missing("id block".into()))?.try_get_by_index(0)?;
         tx.commit().await?;
         Ok(next)
     }

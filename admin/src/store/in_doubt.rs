@@ -59,16 +59,9 @@ impl Store {
         marked_before: Millis,
         of_each_address: usize,
     ) -> Result<Vec<(i64, Option<String>)>> {
-        let values = vec![
-            shard.into(),
-            marked_before.into(),
-            (of_each_address as i64).into(),
-            PAGE.into(),
-        ];
+        let values = vec![shard.into(), marked_before.into(), (of_each_address as i64).into(), PAGE.into()];
         let rows = self.all(self.hot_reads(), UNANSWERED, values).await?;
-        rows.iter()
-            .map(|row| Ok((row.try_get_by_index(0)?, row.try_get_by_index(1)?)))
-            .collect()
+        rows.iter().map(|row| Ok((row.try_get_by_index(0)?, row.try_get_by_index(1)?))).collect()
     }
 
     /// None: it is not in doubt any more.
@@ -76,10 +69,7 @@ impl Store {
         let text = "SELECT run.id, run.job_id, run.shard, run.epoch, run.cause, run.fire_no, run.part, run.parts, run.attempt, \
                     run.scheduled_at, run.due_at, app.name, app.id, run.address, run.marked_at, run.sends, run.boot_id, run.journal_id, run.revision \
                     FROM run LEFT JOIN app ON app.id = run.app_id WHERE run.id = ? AND run.state = 1";
-        let Some(row) = self
-            .one(self.hot_reads(), text, vec![run_id.into()])
-            .await?
-        else {
+        let Some(row) = self.one(self.hot_reads(), text, vec![run_id.into()]).await? else {
             return Ok(None);
         };
         let mut columns = Columns::of(&row);
@@ -122,10 +112,7 @@ impl Store {
         now: Millis,
     ) -> Result<Again> {
         let tx = self.begin().await?;
-        let text = format!(
-            "SELECT enabled, revision, app_id FROM job WHERE id = ?{}",
-            self.for_update()
-        );
+        let text = format!("SELECT enabled, revision, app_id FROM job WHERE id = ?{}", self.for_update());
         let job = self.one(&tx, &text, vec![doubt.run.job_id.into()]).await?;
         let Some(job) = job else {
             return Ok(Again::Disabled);

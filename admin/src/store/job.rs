@@ -85,22 +85,12 @@ pub struct Surroundings<'a> {
 impl<'a> Surroundings<'a> {
     /// Of a new job.
     pub fn new(app: &'a App, calendars: &'a Calendars) -> Self {
-        Self {
-            app,
-            before: None,
-            spread_offset: 0,
-            calendars,
-        }
+        Self { app, before: None, spread_offset: 0, calendars }
     }
 
     /// Of a job that is there.
     pub fn of(app: &'a App, job: &'a Job, calendars: &'a Calendars) -> Self {
-        Self {
-            app,
-            before: Some(job),
-            spread_offset: job.spread_offset,
-            calendars,
-        }
+        Self { app, before: Some(job), spread_offset: job.spread_offset, calendars }
     }
 }
 
@@ -109,11 +99,7 @@ impl Definition {
     ///
     /// # Errors
     /// One for each member that is wrong.
-    pub fn check(
-        app: &App,
-        draft: &JobDraft,
-        now: Millis,
-    ) -> std::result::Result<Self, Vec<FieldError>> {
+    pub fn check(app: &App, draft: &JobDraft, now: Millis) -> std::result::Result<Self, Vec<FieldError>> {
         Self::check_in(Surroundings::new(app, &Calendars::default()), draft, now)
     }
 
@@ -126,19 +112,11 @@ impl Definition {
         draft: &JobDraft,
         now: Millis,
     ) -> std::result::Result<Self, Vec<FieldError>> {
-        let Surroundings {
-            app,
-            before,
-            spread_offset,
-            calendars,
-        } = surroundings;
+        let Surroundings { app, before, spread_offset, calendars } = surroundings;
         let calendars = calendars.only(&draft.schedule.calendars);
         let anchor_at = whole_second(now);
-        let facts = Facts {
-            anchor_at,
-            spread_offset_seconds: spread_offset.unsigned_abs(),
-            calendars: calendars.list(),
-        };
+        let facts =
+            Facts { anchor_at, spread_offset_seconds: spread_offset.unsigned_abs(), calendars: calendars.list() };
         let before = before.map(|job| &job.draft.schedule);
         let spec = draft.validate(&facts, before, now)?;
         let draft = JobDraft {
@@ -149,14 +127,7 @@ impl Definition {
             route_labels: spec.route_labels.to_string(),
             ..draft.clone()
         };
-        Ok(Self {
-            app_id: app.id,
-            draft,
-            spec,
-            anchor_at,
-            spread_offset,
-            calendars,
-        })
+        Ok(Self { app_id: app.id, draft, spec, anchor_at, spread_offset, calendars })
     }
 
     pub fn spec(&self) -> &JobSpec {
@@ -204,18 +175,12 @@ impl Store {
             return Ok(None);
         };
         let text = "SELECT next_fire_at FROM job_clock WHERE shard = ? AND job_id = ?";
-        let row = self
-            .one(db, text, vec![job.shard.into(), id.into()])
-            .await?;
+        let row = self.one(db, text, vec![job.shard.into(), id.into()]).await?;
         job.next_fire_at = row.map(|row| row.try_get_by_index(0)).transpose()?;
         Ok(Some(job))
     }
 
-    pub(super) async fn job_without_due_time(
-        &self,
-        db: &impl ConnectionTrait,
-        id: i64,
-    ) -> Result<Option<Job>> {
+    pub(super) async fn job_without_due_time(&self, db: &impl ConnectionTrait, id: i64) -> Result<Option<Job>> {
         let from = "(SELECT * FROM job WHERE id = ?) AS j";
         let found = self.select_jobs(db, from, vec![id.into()]).await?;
         Ok(found.into_iter().next())
@@ -252,10 +217,7 @@ impl Store {
         let text = format!("SELECT job_id, next_fire_at FROM job_clock{filter}");
         let mut due = HashMap::with_capacity(jobs.len());
         for row in self.all(&self.read, &text, values).await? {
-            due.insert(
-                row.try_get_by_index::<i64>(0)?,
-                row.try_get_by_index::<Millis>(1)?,
-            );
+            due.insert(row.try_get_by_index::<i64>(0)?, row.try_get_by_index::<Millis>(1)?);
         }
         for job in jobs {
             job.next_fire_at = due.get(&job.id).copied();

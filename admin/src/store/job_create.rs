@@ -40,10 +40,7 @@ impl Store {
             {
                 return Ok(first);
             }
-            match self
-                .insert_jobs(&mut jobs, &audit_ids, actor, idempotency_key)
-                .await
-            {
+            match self.insert_jobs(&mut jobs, &audit_ids, actor, idempotency_key).await {
                 Err(error) if error.is_lock_conflict() => {}
                 // Another request with the same key was quicker: its jobs are the answer.
                 Err(Error::Taken(_)) if idempotency_key.is_some() => {}
@@ -68,13 +65,9 @@ impl Store {
         }
         let jobs = &*jobs;
         for chunk in jobs.chunks(CHUNK) {
-            self.insert_rows(&tx, "job", COLUMNS, chunk.iter().map(job_row).collect())
-                .await?;
-            let params = chunk
-                .iter()
-                .map(|job| vec![job.id.into(), job.draft.params.as_str().into()]);
-            self.insert_rows(&tx, "job_params", "job_id, params", params.collect())
-                .await?;
+            self.insert_rows(&tx, "job", COLUMNS, chunk.iter().map(job_row).collect()).await?;
+            let params = chunk.iter().map(|job| vec![job.id.into(), job.draft.params.as_str().into()]);
+            self.insert_rows(&tx, "job_params", "job_id, params", params.collect()).await?;
             let clock = chunk.iter().filter_map(clock_row).collect();
             self.insert_rows(&tx, "job_clock", CLOCK, clock).await?;
         }
@@ -82,13 +75,8 @@ impl Store {
         self.insert_children(&tx, jobs).await?;
         if let Some(key) = idempotency_key {
             for (index, job) in jobs.iter().enumerate() {
-                let kind = if index == 0 {
-                    "jobs".to_owned()
-                } else {
-                    format!("jobs-{index}")
-                };
-                self.remember(&tx, &kind, key, job.id, job.created_at)
-                    .await?;
+                let kind = if index == 0 { "jobs".to_owned() } else { format!("jobs-{index}") };
+                self.remember(&tx, &kind, key, job.id, job.created_at).await?;
             }
         }
         let entry = |job: &Job| {
@@ -112,12 +100,8 @@ impl Store {
             return Ok(());
         };
         let row = format!("({})", vec!["?"; width].join(","));
-        let text = format!(
-            "INSERT INTO {table} ({columns}) VALUES {}",
-            vec![row; rows.len()].join(",")
-        );
-        self.execute(tx, &text, rows.into_iter().flatten().collect())
-            .await?;
+        let text = format!("INSERT INTO {table} ({columns}) VALUES {}", vec![row; rows.len()].join(","));
+        self.execute(tx, &text, rows.into_iter().flatten().collect()).await?;
         Ok(())
     }
 
@@ -141,33 +125,16 @@ pub(super) const CLOCK: &str = "shard, next_fire_at, job_id, revision, delayed_j
 pub(super) fn clock_row(job: &Job) -> Option<Vec<Value>> {
     let next = job.next_fire_at?;
     let is_delayed = job.draft.schedule.kind() == "fixed_delay";
-    Some(vec![
-        job.shard.into(),
-        next.into(),
-        job.id.into(),
-        job.revision.into(),
-        is_delayed.then_some(job.id).into(),
-    ])
+    Some(vec![job.shard.into(), next.into(), job.id.into(), job.revision.into(), is_delayed.then_some(job.id).into()])
 }
 
 fn new_job(definition: Definition, id: i64, now: Millis) -> Job {
-    let Definition {
-        app_id,
-        draft,
-        spec,
-        anchor_at,
-        spread_offset,
-        calendars,
-    } = definition;
+    let Definition { app_id, draft, spec, anchor_at, spread_offset, calendars } = definition;
     Job {
         id,
         app_id,
         shard: 0,
-        next_fire_at: if draft.enabled {
-            spec.schedule.first_after(now)
-        } else {
-            None
-        },
+        next_fire_at: if draft.enabled { spec.schedule.first_after(now) } else { None },
         fires_left: spec.schedule.max_fires().map(u32::cast_signed),
         draft,
         anchor_at,
@@ -184,11 +151,7 @@ fn new_job(definition: Definition, id: i64, now: Millis) -> Job {
 fn job_row(job: &Job) -> Vec<Value> {
     let mut row = vec![job.id.into(), job.app_id.into(), job.shard.into()];
     row.extend(definition_columns(job));
-    row.extend([
-        job.revision.into(),
-        job.created_at.into(),
-        job.updated_at.into(),
-    ]);
+    row.extend([job.revision.into(), job.created_at.into(), job.updated_at.into()]);
     row
 }
 

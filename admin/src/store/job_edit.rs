@@ -53,16 +53,7 @@ impl Store {
         actor: &Actor,
     ) -> Result<Job> {
         let change = Change::Define(definition);
-        self.change_job(
-            id,
-            Wish {
-                change,
-                expected_revision,
-                now,
-                actor,
-            },
-        )
-        .await
+        self.change_job(id, Wish { change, expected_revision, now, actor }).await
     }
 
     /// Enables a job (its schedule begins now; after a pause by the engine it goes on where it stopped), or disables it
@@ -70,28 +61,9 @@ impl Store {
     ///
     /// # Errors
     /// `Missing`; `Invalid`, if the stored schedule cannot be used.
-    pub async fn set_job_enabled(
-        &self,
-        id: i64,
-        enabled: bool,
-        now: Millis,
-        actor: &Actor,
-    ) -> Result<Job> {
-        let change = if enabled {
-            Change::Enable
-        } else {
-            Change::Disable
-        };
-        self.change_job(
-            id,
-            Wish {
-                change,
-                expected_revision: None,
-                now,
-                actor,
-            },
-        )
-        .await
+    pub async fn set_job_enabled(&self, id: i64, enabled: bool, now: Millis, actor: &Actor) -> Result<Job> {
+        let change = if enabled { Change::Enable } else { Change::Disable };
+        self.change_job(id, Wish { change, expected_revision: None, now, actor }).await
     }
 
     /// Deletes a job and answers what it was. Its runs stay; those not sent yet are cancelled.
@@ -100,30 +72,11 @@ impl Store {
     /// `Missing`.
     pub async fn delete_job(&self, id: i64, now: Millis, actor: &Actor) -> Result<Job> {
         let change = Change::Delete;
-        self.change_job(
-            id,
-            Wish {
-                change,
-                expected_revision: None,
-                now,
-                actor,
-            },
-        )
-        .await
+        self.change_job(id, Wish { change, expected_revision: None, now, actor }).await
     }
 
-    pub(super) async fn change_for_calendars(
-        &self,
-        id: i64,
-        now: Millis,
-        actor: &Actor,
-    ) -> Result<Job> {
-        let wish = Wish {
-            change: Change::Calendars,
-            expected_revision: None,
-            now,
-            actor,
-        };
+    pub(super) async fn change_for_calendars(&self, id: i64, now: Millis, actor: &Actor) -> Result<Job> {
+        let wish = Wish { change: Change::Calendars, expected_revision: None, now, actor };
         self.change_job(id, wish).await
     }
 
@@ -133,9 +86,7 @@ impl Store {
         for _ in 0..8 {
             match self.try_change(id, &wish, &run_ids, audit_id).await {
                 Ok(Attempt::Done(job)) => return Ok(*job),
-                Ok(Attempt::NeedsRuns(count)) => {
-                    run_ids = self.take_ids(&ids::RUN, count + 10).await?
-                }
+                Ok(Attempt::NeedsRuns(count)) => run_ids = self.take_ids(&ids::RUN, count + 10).await?,
                 Err(error) if error.is_lock_conflict() => {}
                 Err(error) => return Err(error),
             }
@@ -143,23 +94,11 @@ impl Store {
         Err(Error::Busy)
     }
 
-    async fn try_change(
-        &self,
-        id: i64,
-        wish: &Wish<'_>,
-        run_ids: &[i64],
-        audit_id: i64,
-    ) -> Result<Attempt> {
+    async fn try_change(&self, id: i64, wish: &Wish<'_>, run_ids: &[i64], audit_id: i64) -> Result<Attempt> {
         let tx = self.begin_change().await?;
         let mut old = self.lock_job(&tx, id).await?;
-        if wish
-            .expected_revision
-            .is_some_and(|expected| expected != old.revision)
-        {
-            return Err(Error::Changed(format!(
-                "job {id} has revision {} by now",
-                old.revision
-            )));
+        if wish.expected_revision.is_some_and(|expected| expected != old.revision) {
+            return Err(Error::Changed(format!("job {id} has revision {} by now", old.revision)));
         }
         let past = Past::of(&old, wish.now);
         if past.runs() > run_ids.len() {
@@ -168,10 +107,7 @@ impl Store {
         self.record_past(&tx, &old, &past, run_ids).await?;
         old.fires_left = old.fires_left.map(|left| left - past.runs() as i32);
         let (action, new) = match &wish.change {
-            Change::Define(definition) => (
-                "update",
-                self.define(&tx, &old, definition, &past, wish.now).await?,
-            ),
+            Change::Define(definition) => ("update", self.define(&tx, &old, definition, &past, wish.now).await?),
             Change::Calendars => match self.renew(&tx, &old, &past, wish.now).await? {
                 Some(new) => ("calendars", new),
                 None => return Ok(Attempt::Done(old.into())),
@@ -222,8 +158,7 @@ impl Store {
             self.move_claimed(tx, &new).await?;
         }
         if new.draft.enabled {
-            self.start_clock(tx, &mut new, !old.draft.enabled, now)
-                .await?;
+            self.start_clock(tx, &mut new, !old.draft.enabled, now).await?;
         } else {
             new.next_fire_at = None;
         }
@@ -234,21 +169,11 @@ impl Store {
     }
 
     /// None: it uses the newest versions of its calendars already.
-    async fn renew(
-        &self,
-        tx: &Transaction,
-        old: &Job,
-        past: &Past,
-        now: Millis,
-    ) -> Result<Option<Job>> {
+    async fn renew(&self, tx: &Transaction, old: &Job, past: &Past, now: Millis) -> Result<Option<Job>> {
         let Some(calendars) = self.newer_calendars(tx, old).await? else {
             return Ok(None);
         };
-        let mut new = Job {
-            calendars,
-            resume_from_at: resume_point(old, past).filter(|at| *at <= now),
-            ..old.clone()
-        };
+        let mut new = Job { calendars, resume_from_at: resume_point(old, past).filter(|at| *at <= now), ..old.clone() };
         // One that cannot be planned is left to the engine, which says so.
         if new.draft.enabled && new.schedule().is_ok() {
             self.drop_ahead(tx, old.id, now).await?;
@@ -268,22 +193,12 @@ impl Store {
     }
 
     /// None: it was disabled, and nothing of it waited to be sent.
-    async fn disable(
-        &self,
-        tx: &Transaction,
-        old: &Job,
-        past: &Past,
-        now: Millis,
-    ) -> Result<Option<Job>> {
+    async fn disable(&self, tx: &Transaction, old: &Job, past: &Past, now: Millis) -> Result<Option<Job>> {
         let cancelled = self.cancel_claimed(tx, old, "disabled", now).await?;
         if !old.draft.enabled && cancelled == 0 {
             return Ok(None);
         }
-        let mut new = Job {
-            resume_from_at: resume_point(old, past),
-            next_fire_at: None,
-            ..old.clone()
-        };
+        let mut new = Job { resume_from_at: resume_point(old, past), next_fire_at: None, ..old.clone() };
         new.draft.enabled = false;
         self.write_job(tx, old, &mut new, now).await?;
         Ok(Some(new))
@@ -295,24 +210,10 @@ impl Store {
         self.drop_calendars(tx, old).await?;
         self.drop_family(tx, old.id).await?;
         self.keep_params(tx, old).await?;
-        self.execute(
-            tx,
-            "DELETE FROM job_params WHERE job_id = ?",
-            vec![old.id.into()],
-        )
-        .await?;
-        self.execute(
-            tx,
-            "DELETE FROM sticky WHERE job_id = ?",
-            vec![old.id.into()],
-        )
-        .await?;
-        self.execute(tx, "DELETE FROM job WHERE id = ?", vec![old.id.into()])
-            .await?;
-        Ok(Job {
-            next_fire_at: None,
-            ..old.clone()
-        })
+        self.execute(tx, "DELETE FROM job_params WHERE job_id = ?", vec![old.id.into()]).await?;
+        self.execute(tx, "DELETE FROM sticky WHERE job_id = ?", vec![old.id.into()]).await?;
+        self.execute(tx, "DELETE FROM job WHERE id = ?", vec![old.id.into()]).await?;
+        Ok(Job { next_fire_at: None, ..old.clone() })
     }
 }
 
@@ -335,9 +236,7 @@ fn fires_left_after(old: &Job, definition: &Definition) -> Option<i32> {
 /// A fixed rate counts from the job's creation; another rate counts from the edit's second.
 pub(super) fn anchor_after(old: &Job, definition: &Definition) -> Millis {
     match &definition.draft.schedule.kind {
-        new @ KindDraft::FixedRate { .. } if *new != old.draft.schedule.kind => {
-            definition.anchor_at
-        }
+        new @ KindDraft::FixedRate { .. } if *new != old.draft.schedule.kind => definition.anchor_at,
         _ => old.anchor_at,
     }
 }

@@ -39,47 +39,30 @@ impl Store {
     pub async fn count_jobs(&self, filter: &JobFilter, cap: u32) -> Result<u32> {
         let (filter_text, mut values) = conditions(filter).finish();
         values.push(i64::from(cap).into());
-        let text =
-            format!("SELECT COUNT(*) FROM (SELECT j.id FROM job j{filter_text} LIMIT ?) AS found");
+        let text = format!("SELECT COUNT(*) FROM (SELECT j.id FROM job j{filter_text} LIMIT ?) AS found");
         let row = self.one(&self.read, &text, values).await?;
-        let count: i64 = row
-            .map(|row| row.try_get_by_index(0))
-            .transpose()?
-            .unwrap_or(0);
+        let count: i64 = row.map(|row| row.try_get_by_index(0)).transpose()?.unwrap_or(0);
         Ok(count as u32)
     }
 }
 
 fn conditions(filter: &JobFilter) -> Conditions {
     let mut conditions = Conditions::default();
-    if let Some(text) = filter
-        .text
-        .as_deref()
-        .map(str::trim)
-        .filter(|text| !text.is_empty())
-    {
+    if let Some(text) = filter.text.as_deref().map(str::trim).filter(|text| !text.is_empty()) {
         add_text(&mut conditions, text);
     }
-    conditions.add_if(
-        "j.app_id = (SELECT id FROM app WHERE name = ?)",
-        filter.app.as_deref(),
-    );
+    conditions.add_if("j.app_id = (SELECT id FROM app WHERE name = ?)", filter.app.as_deref());
     conditions.add_if("j.enabled = ?", filter.enabled);
     conditions.add_if("j.schedule_kind = ?", filter.kind.as_deref());
     conditions
 }
 
 fn add_text(conditions: &mut Conditions, text: &str) {
-    let (lower, as_is) = (
-        dialect::like_containing(text),
-        dialect::like_containing_as_is(text),
-    );
+    let (lower, as_is) = (dialect::like_containing(text), dialect::like_containing_as_is(text));
     let mut either = vec![];
     let mut values: Vec<sea_orm::Value> = vec![];
     for column in ["j.name", "j.handler"] {
-        either.push(format!(
-            "LOWER({column}) LIKE ? ESCAPE '!' OR {column} LIKE ? ESCAPE '!'"
-        ));
+        either.push(format!("LOWER({column}) LIKE ? ESCAPE '!' OR {column} LIKE ? ESCAPE '!'"));
         values.extend([lower.clone().into(), as_is.clone().into()]);
     }
     if let Ok(id) = text.parse::<i64>() {

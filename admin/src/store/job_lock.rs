@@ -12,10 +12,7 @@ use super::{Error, Result, Store, Transaction};
 /// What a job's schedule left unrecorded up to now.
 pub(super) enum Past {
     /// Nothing, or these instants and ranges.
-    Planned {
-        fires: Vec<Millis>,
-        skipped: Vec<Skipped>,
-    },
+    Planned { fires: Vec<Millis>, skipped: Vec<Skipped> },
     /// The old definition cannot be planned: whoever mends it goes on from its cursor.
     Unplannable,
 }
@@ -40,8 +37,7 @@ impl Past {
         };
         loop {
             // A schedule that panics must not make its job impossible to mend.
-            let Ok(part) = catch_unwind(AssertUnwindSafe(|| plan(&timing, cursor, now, now, 1000)))
-            else {
+            let Ok(part) = catch_unwind(AssertUnwindSafe(|| plan(&timing, cursor, now, now, 1000))) else {
                 return Self::Unplannable;
             };
             fires.extend(part.fires);
@@ -70,9 +66,7 @@ impl Store {
     pub(super) async fn lock_job(&self, tx: &Transaction, id: i64) -> Result<Job> {
         let missing = || Error::Missing(format!("job {id}"));
         let text = format!("SELECT id FROM job WHERE id = ?{}", self.for_update());
-        self.one(tx, &text, vec![id.into()])
-            .await?
-            .ok_or_else(missing)?;
+        self.one(tx, &text, vec![id.into()]).await?.ok_or_else(missing)?;
         // The cursor is found without a lock and then locked by its whole key: a locking walk over the shard would wait
         // for every claim. A claim may move it in between, at most once a scan.
         for _ in 0..20 {
@@ -97,28 +91,15 @@ impl Store {
     }
 
     /// Writes what [`Past`] found. Epoch 0: the holder of the shard adopts the runs with its next scan.
-    pub(super) async fn record_past(
-        &self,
-        tx: &Transaction,
-        job: &Job,
-        past: &Past,
-        run_ids: &[i64],
-    ) -> Result<()> {
+    pub(super) async fn record_past(&self, tx: &Transaction, job: &Job, past: &Past, run_ids: &[i64]) -> Result<()> {
         let Past::Planned { fires, skipped } = past else {
             return Ok(());
         };
-        let runs: Vec<_> = fires
-            .iter()
-            .zip(run_ids)
-            .map(|(at, id)| run_row(job, *at, *id))
-            .collect();
+        let runs: Vec<_> = fires.iter().zip(run_ids).map(|(at, id)| run_row(job, *at, *id)).collect();
         for chunk in runs.chunks(100) {
             self.insert_rows(tx, "run", RUN, chunk.to_vec()).await?;
         }
-        let ranges = skipped
-            .iter()
-            .map(|range| misfire_row(job, range))
-            .collect();
+        let ranges = skipped.iter().map(|range| misfire_row(job, range)).collect();
         self.insert_rows(tx, "misfire", MISFIRE, ranges).await
     }
 }

@@ -13,25 +13,14 @@ use super::{Error, Result, Store, Transaction};
 
 impl Store {
     /// Takes away the schedule's runs that are not yet due: the new schedule makes its own.
-    pub(super) async fn drop_ahead(
-        &self,
-        tx: &Transaction,
-        job_id: i64,
-        now: Millis,
-    ) -> Result<()> {
+    pub(super) async fn drop_ahead(&self, tx: &Transaction, job_id: i64, now: Millis) -> Result<()> {
         self.drop_behind_all(tx, job_id, now, "state = 0").await
     }
 
     /// Takes away the first attempts ahead of now that are in such a state and come after everything else that is
     /// recorded. The cursor goes on behind that, so the instant of an earlier one would be left without a record. (Rows
     /// are ahead of each other when `now` is old by the time that the locks are had.)
-    async fn drop_behind_all(
-        &self,
-        tx: &Transaction,
-        job_id: i64,
-        now: Millis,
-        state: &str,
-    ) -> Result<()> {
+    async fn drop_behind_all(&self, tx: &Transaction, job_id: i64, now: Millis, state: &str) -> Result<()> {
         // MariaDB would read a small table as a whole, and wait for every lock on its way.
         let by_fire = match self.backend {
             DbBackend::MySql => " FORCE INDEX (run_fire)",
@@ -49,34 +38,20 @@ impl Store {
             "SELECT MAX(fire_no) FROM run WHERE fire_no > ? AND job_id = ? AND cause = 0 AND NOT (attempt = 1 AND {state})"
         );
         let kept = self.one(tx, &text, key()).await?;
-        let kept: Option<Millis> = kept
-            .map(|row| row.try_get_by_index(0))
-            .transpose()?
-            .flatten();
+        let kept: Option<Millis> = kept.map(|row| row.try_get_by_index(0)).transpose()?.flatten();
         let kept = kept.max(self.last_range(tx, job_id).await?);
         for row in ahead {
             let (id, at): (i64, Millis) = (row.try_get_by_index(0)?, row.try_get_by_index(1)?);
             if kept.is_none_or(|kept| at > kept) {
-                self.execute(tx, "DELETE FROM run WHERE id = ?", vec![id.into()])
-                    .await?;
+                self.execute(tx, "DELETE FROM run WHERE id = ?", vec![id.into()]).await?;
             }
         }
         Ok(())
     }
 
     /// What was not sent yet says why it never will be. Disabled: the schedule's runs, retries too; deleted: all.
-    pub(super) async fn cancel_claimed(
-        &self,
-        tx: &Transaction,
-        job: &Job,
-        reason: &str,
-        now: Millis,
-    ) -> Result<u64> {
-        let causes = if reason == "deleted" {
-            ""
-        } else {
-            " AND cause = 0"
-        };
+    pub(super) async fn cancel_claimed(&self, tx: &Transaction, job: &Job, reason: &str, now: Millis) -> Result<u64> {
+        let causes = if reason == "deleted" { "" } else { " AND cause = 0" };
         // Found without locks, or MariaDB would wait for every run of the shard that is being marked. None can be added
         // meanwhile: the job is locked.
         let text = format!(
@@ -91,14 +66,8 @@ impl Store {
 
     /// The job has moved to another app: so do its runs that have not been sent.
     pub(super) async fn move_claimed(&self, tx: &Transaction, job: &Job) -> Result<()> {
-        let text =
-            "UPDATE run SET app_id = ? WHERE shard = ? AND state = 0 AND state < 9 AND job_id = ?";
-        self.execute(
-            tx,
-            text,
-            vec![job.app_id.into(), job.shard.into(), job.id.into()],
-        )
-        .await?;
+        let text = "UPDATE run SET app_id = ? WHERE shard = ? AND state = 0 AND state < 9 AND job_id = ?";
+        self.execute(tx, text, vec![job.app_id.into(), job.shard.into(), job.id.into()]).await?;
         Ok(())
     }
 
@@ -113,8 +82,7 @@ impl Store {
     ) -> Result<()> {
         if was_disabled {
             // They are ahead again and will be recorded again.
-            self.drop_behind_all(tx, job.id, now, "state = 12 AND reason = 'disabled'")
-                .await?;
+            self.drop_behind_all(tx, job.id, now, "state = 12 AND reason = 'disabled'").await?;
         }
         let schedule = job.schedule().map_err(Error::Invalid)?;
         let resume_from = job.resume_from_at.take();
@@ -134,10 +102,7 @@ impl Store {
     async fn last_recorded(&self, tx: &Transaction, job_id: i64, now: Millis) -> Result<Millis> {
         let text = "SELECT MAX(fire_no) FROM run WHERE fire_no > ? AND job_id = ? AND cause = 0";
         let run = self.one(tx, text, vec![now.into(), job_id.into()]).await?;
-        let run: Option<Millis> = run
-            .map(|row| row.try_get_by_index(0))
-            .transpose()?
-            .flatten();
+        let run: Option<Millis> = run.map(|row| row.try_get_by_index(0)).transpose()?.flatten();
         Ok(run.max(self.last_range(tx, job_id).await?).unwrap_or(now))
     }
 
@@ -151,20 +116,13 @@ impl Store {
     pub(super) async fn drop_clock(&self, tx: &Transaction, old: &Job) -> Result<()> {
         if let Some(next) = old.next_fire_at {
             let text = "DELETE FROM job_clock WHERE shard = ? AND next_fire_at = ? AND job_id = ?";
-            self.execute(tx, text, vec![old.shard.into(), next.into(), old.id.into()])
-                .await?;
+            self.execute(tx, text, vec![old.shard.into(), next.into(), old.id.into()]).await?;
         }
         Ok(())
     }
 
     /// Writes the definition under the next revision, and its row in the due table.
-    pub(super) async fn write_job(
-        &self,
-        tx: &Transaction,
-        old: &Job,
-        new: &mut Job,
-        now: Millis,
-    ) -> Result<()> {
+    pub(super) async fn write_job(&self, tx: &Transaction, old: &Job, new: &mut Job, now: Millis) -> Result<()> {
         new.revision = old.revision + 1;
         new.updated_at = now;
         let text = "UPDATE job SET app_id = ?, name = ?, handler = ?, schedule_kind = ?, schedule_text = ?, anchor_at = ?, \
@@ -175,12 +133,7 @@ impl Store {
         if old.draft.params != new.draft.params {
             self.keep_params(tx, old).await?;
             let text = "UPDATE job_params SET params = ? WHERE job_id = ?";
-            self.execute(
-                tx,
-                text,
-                vec![new.draft.params.as_str().into(), new.id.into()],
-            )
-            .await?;
+            self.execute(tx, text, vec![new.draft.params.as_str().into(), new.id.into()]).await?;
         }
         self.drop_clock(tx, old).await?;
         let clock = clock_row(new).into_iter().collect();

@@ -53,27 +53,16 @@ pub(super) const MARK: Text = Text {
 
 /// As if no state and no epoch were compared.
 fn unguarded(text: &str) -> String {
-    [
-        " AND +run.state = 0",
-        " AND run.state + 0 = 0",
-        " AND run.epoch = u.epoch",
-        " AND run.epoch = u.value->>1",
-    ]
-    .iter()
-    .fold(text.to_owned(), |text, guard| text.replace(guard, ""))
-    .replace(" WHERE run.state = 0", "")
+    [" AND +run.state = 0", " AND run.state + 0 = 0", " AND run.epoch = u.epoch", " AND run.epoch = u.value->>1"]
+        .iter()
+        .fold(text.to_owned(), |text, guard| text.replace(guard, ""))
+        .replace(" WHERE run.state = 0", "")
 }
 
 impl Store {
     /// Allows the sending of these runs and answers those that were won. `token` is new for each call: it tells ours from
     /// another node's, and repairs an answer that was lost. After an error some may be marked all the same: `unmark` them.
-    pub async fn mark(
-        &self,
-        marks: &[Mark<'_>],
-        token: i64,
-        node: &str,
-        now: Millis,
-    ) -> Result<HashSet<i64>> {
+    pub async fn mark(&self, marks: &[Mark<'_>], token: i64, node: &str, now: Millis) -> Result<HashSet<i64>> {
         let mut marks: Vec<_> = marks.to_vec();
         marks.sort_unstable_by_key(|mark| mark.run_id);
         let head: [Value; 3] = [token.into(), now.into(), node.into()];
@@ -108,14 +97,9 @@ impl Store {
     async fn marked_with(&self, marks: &[Mark<'_>], token: i64) -> Result<HashSet<i64>> {
         let ids: Vec<i64> = marks.iter().map(|mark| mark.run_id).collect();
         let (list, value) = dialect::id_list(self.backend, &ids);
-        let text =
-            format!("SELECT id FROM run WHERE id IN ({list}) AND mark_token = ? AND state = 1");
-        let rows = self
-            .all(&self.write, &text, vec![value, token.into()])
-            .await?;
-        rows.iter()
-            .map(|row| Ok(row.try_get_by_index(0)?))
-            .collect()
+        let text = format!("SELECT id FROM run WHERE id IN ({list}) AND mark_token = ? AND state = 1");
+        let rows = self.all(&self.write, &text, vec![value, token.into()]).await?;
+        rows.iter().map(|row| Ok(row.try_get_by_index(0)?)).collect()
     }
 
     /// The next address of a run whose request could not be written to the one before. False: it is no longer ours, or its
@@ -137,11 +121,7 @@ impl Store {
             run_id.into(),
             token.into(),
         ];
-        Ok(self
-            .execute(&self.write, text, values)
-            .await?
-            .rows_affected()
-            == 1)
+        Ok(self.execute(&self.write, text, values).await?.rows_affected() == 1)
     }
 }
 
@@ -169,28 +149,9 @@ fn mark_list(backend: sea_orm::DbBackend, marks: &[Mark<'_>]) -> Vec<Value> {
     let rows: Vec<_> = marks
         .iter()
         .map(|mark| {
-            let Mark {
-                run_id,
-                epoch,
-                address,
-                boot_id,
-                journal_id,
-                candidates_id,
-                route_code,
-                revision,
-                app_id,
-            } = *mark;
-            (
-                run_id,
-                epoch,
-                address,
-                boot_id,
-                candidates_id,
-                route_code,
-                revision,
-                app_id,
-                journal_id,
-            )
+            let Mark { run_id, epoch, address, boot_id, journal_id, candidates_id, route_code, revision, app_id } =
+                *mark;
+            (run_id, epoch, address, boot_id, candidates_id, route_code, revision, app_id, journal_id)
         })
         .collect();
     vec![serde_json::to_string(&rows).unwrap_or_default().into()]

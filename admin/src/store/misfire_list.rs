@@ -63,10 +63,7 @@ impl Store {
         );
         let rows = self.all(&self.read, &text, values).await?;
         let misfires = rows.iter().map(read).collect::<Result<_>>()?;
-        let key = |misfire: &Misfire| MisfireKey {
-            from_at: misfire.from_at,
-            job_id: misfire.job_id,
-        };
+        let key = |misfire: &Misfire| MisfireKey { from_at: misfire.from_at, job_id: misfire.job_id };
         Ok(Page::cut(misfires, limit, key))
     }
 }

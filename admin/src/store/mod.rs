@@ -198,56 +198,24 @@ impl Store {
 
     /// The row locks of a read inside a writing transaction; SQLite has the whole file already.
     fn for_update(&self) -> &'static str {
-        if self.backend == DbBackend::Sqlite {
-            ""
-        } else {
-            " FOR UPDATE"
-        }
+        if self.backend == DbBackend::Sqlite { "" } else { " FOR UPDATE" }
     }
 
-    async fn all(
-        &self,
-        db: &impl ConnectionTrait,
-        text: &str,
-        values: Vec<Value>,
-    ) -> Result<Vec<QueryResult>> {
-        Ok(db
-            .query_all_raw(dialect::statement(self.backend, text, values))
-            .await?)
+    async fn all(&self, db: &impl ConnectionTrait, text: &str, values: Vec<Value>) -> Result<Vec<QueryResult>> {
+        Ok(db.query_all_raw(dialect::statement(self.backend, text, values)).await?)
     }
 
     /// The first column of each row.
-    async fn ids_of(
-        &self,
-        db: &impl ConnectionTrait,
-        text: &str,
-        values: Vec<Value>,
-    ) -> Result<Vec<i64>> {
+    async fn ids_of(&self, db: &impl ConnectionTrait, text: &str, values: Vec<Value>) -> Result<Vec<i64>> {
         let rows = self.all(db, text, values).await?;
-        rows.iter()
-            .map(|row| Ok(row.try_get_by_index(0)?))
-            .collect()
+        rows.iter().map(|row| Ok(row.try_get_by_index(0)?)).collect()
     }
 
-    async fn one(
-        &self,
-        db: &impl ConnectionTrait,
-        text: &str,
-        values: Vec<Value>,
-    ) -> Result<Option<QueryResult>> {
-        Ok(db
-            .query_one_raw(dialect::statement(self.backend, text, values))
-            .await?)
+    async fn one(&self, db: &impl ConnectionTrait, text: &str, values: Vec<Value>) -> Result<Option<QueryResult>> {
+        Ok(db.query_one_raw(dialect::statement(self.backend, text, values)).await?)
     }
 
-    async fn execute(
-        &self,
-        db: &impl ConnectionTrait,
-        text: &str,
-        values: Vec<Value>,
-    ) -> Result<ExecResult> {
-        Ok(db
-            .execute_raw(dialect::statement(self.backend, text, values))
-            .await?)
+    async fn execute(&self, db: &impl ConnectionTrait, text: &str, values: Vec<Value>) -> Result<ExecResult> {
+        Ok(db.execute_raw(dialect::statement(self.backend, text, values)).await?)
     }
 }

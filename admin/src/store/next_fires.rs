@@ -35,9 +35,7 @@ impl Store {
             return Ok(());
         }
         let (list, value) = dialect::id_list(self.backend, &ids);
-        let text = format!(
-            "SELECT job_id, MIN(fire_no) FROM run WHERE {AHEAD} AND job_id IN ({list}) GROUP BY job_id"
-        );
+        let text = format!("SELECT job_id, MIN(fire_no) FROM run WHERE {AHEAD} AND job_id IN ({list}) GROUP BY job_id");
         let mut claimed: HashMap<i64, Millis> = HashMap::new();
         for row in self.all(&self.read, &text, vec![now.into(), value]).await? {
             let mut columns = Columns::of(&row);
@@ -51,25 +49,18 @@ impl Store {
     }
 
     /// What fires next, of all jobs.
-    pub async fn next_fires(
-        &self,
-        shards: i32,
-        count: usize,
-        now: Millis,
-    ) -> Result<Vec<NextFire>> {
+    pub async fn next_fires(&self, shards: i32, count: usize, now: Millis) -> Result<Vec<NextFire>> {
         let mut all = vec![];
         let claimed = format!(
             "SELECT c.job_id, j.name, a.name, c.fire_no FROM (SELECT job_id, fire_no FROM run WHERE {AHEAD} \
              ORDER BY fire_no, job_id LIMIT ?) AS c JOIN job j ON j.id = c.job_id JOIN app a ON a.id = j.app_id"
         );
-        self.add_fires(&mut all, &claimed, vec![now.into(), LOOKED_AT.into()])
-            .await?;
+        self.add_fires(&mut all, &claimed, vec![now.into(), LOOKED_AT.into()]).await?;
         let planned = "SELECT c.job_id, j.name, a.name, c.next_fire_at FROM (SELECT job_id, next_fire_at FROM job_clock \
                        WHERE shard = ? ORDER BY next_fire_at, job_id LIMIT ?) AS c JOIN job j ON j.id = c.job_id \
                        JOIN app a ON a.id = j.app_id";
         for shard in 0..shards {
-            self.add_fires(&mut all, planned, vec![shard.into(), (count as i64).into()])
-                .await?;
+            self.add_fires(&mut all, planned, vec![shard.into(), (count as i64).into()]).await?;
         }
         // The first fire of each job.
         all.sort_by_key(|fire| (fire.job_id, fire.next_fire_at));
@@ -79,12 +70,7 @@ impl Store {
         Ok(all)
     }
 
-    async fn add_fires(
-        &self,
-        all: &mut Vec<NextFire>,
-        text: &str,
-        values: Vec<sea_orm::Value>,
-    ) -> Result<()> {
+    async fn add_fires(&self, all: &mut Vec<NextFire>, text: &str, values: Vec<sea_orm::Value>) -> Result<()> {
         for row in self.all(&self.read, text, values).await? {
             let mut columns = Columns::of(&row);
             all.push(NextFire {

@@ -19,13 +19,7 @@ pub fn version() -> String {
 impl Store {
     pub async fn report_node(&self, id: &str, address: &str, now: Millis) -> Result<()> {
         let text = "UPDATE node SET seen_at = ?, address = ? WHERE id = ?";
-        let updated = self
-            .execute(
-                &self.write,
-                text,
-                vec![now.into(), address.into(), id.into()],
-            )
-            .await?;
+        let updated = self.execute(&self.write, text, vec![now.into(), address.into(), id.into()]).await?;
         if updated.rows_affected() == 0 {
             let text = "INSERT INTO node (id, address, version, seen_at) VALUES (?, ?, ?, ?)";
             let values = vec![id.into(), address.into(), version().into(), now.into()];
@@ -36,24 +30,14 @@ impl Store {
 
     /// An orderly stop: the node is no longer counted, but stays known as the last one that lived.
     pub async fn retire_node(&self, id: &str) -> Result<()> {
-        self.execute(
-            &self.write,
-            "UPDATE node SET address = '' WHERE id = ?",
-            vec![id.into()],
-        )
-        .await?;
+        self.execute(&self.write, "UPDATE node SET address = '' WHERE id = ?", vec![id.into()]).await?;
         Ok(())
     }
 
     /// When any node was last alive; None on a new database.
     pub async fn last_alive_at(&self) -> Result<Option<Millis>> {
-        let row = self
-            .one(&self.write, "SELECT MAX(seen_at) FROM node", vec![])
-            .await?;
-        Ok(row
-            .map(|row| row.try_get_by_index::<Option<i64>>(0))
-            .transpose()?
-            .flatten())
+        let row = self.one(&self.write, "SELECT MAX(seen_at) FROM node", vec![]).await?;
+        Ok(row.map(|row| row.try_get_by_index::<Option<i64>>(0)).transpose()?.flatten())
     }
 
     /// Nodes seen since `since`, by id; older ones are history and are removed.
@@ -74,12 +58,7 @@ impl Store {
     }
 
     pub async fn forget_dead_nodes(&self, before: Millis) -> Result<()> {
-        self.execute(
-            &self.write,
-            "DELETE FROM node WHERE seen_at < ?",
-            vec![before.into()],
-        )
-        .await?;
+        self.execute(&self.write, "DELETE FROM node WHERE seen_at < ?", vec![before.into()]).await?;
         Ok(())
     }
 }

@@ -59,9 +59,7 @@ impl Store {
             "SELECT id, job_id, cause, fire_no, state, due_at, kill_asked_at, reason FROM run \
              WHERE shard = ? AND state IN (0, 1, 2) AND state < 9 AND job_id IN ({list})"
         );
-        let rows = self
-            .all(self.hot_reads(), &text, vec![shard.into(), value])
-            .await?;
+        let rows = self.all(self.hot_reads(), &text, vec![shard.into(), value]).await?;
         rows.iter().map(read).collect()
     }
 
@@ -88,11 +86,7 @@ impl Store {
     }
 
     /// Answers the jobs too whose next instant is counted from the end of a run that was cancelled.
-    async fn try_write_overlaps(
-        &self,
-        verdicts: &Verdicts,
-        now: Millis,
-    ) -> Result<(Written, BTreeSet<i64>)> {
+    async fn try_write_overlaps(&self, verdicts: &Verdicts, now: Millis) -> Result<(Written, BTreeSet<i64>)> {
         let tx = self.begin().await?;
         let locked = self.lock_runs(&tx, &verdicts.all(), Held::Pass).await?;
         let free = |ids: &[i64]| -> Vec<i64> {
@@ -106,14 +100,10 @@ impl Store {
             cancelled = done.rows_affected();
         }
         self.note_overlap(&tx, &free(&verdicts.wait), true).await?;
-        self.note_overlap(&tx, &free(&verdicts.resume), false)
-            .await?;
+        self.note_overlap(&tx, &free(&verdicts.resume), false).await?;
         tx.commit().await?;
         let ended = cancel.iter().filter_map(|id| locked.by_id.get(id));
-        let chains = ended
-            .filter(|run| run.chained && run.state == RunState::Claimed)
-            .map(|run| run.job_id)
-            .collect();
+        let chains = ended.filter(|run| run.chained && run.state == RunState::Claimed).map(|run| run.job_id).collect();
         let held_up = locked.held_up;
         Ok((Written { cancelled, held_up }, chains))
     }

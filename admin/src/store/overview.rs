@@ -39,13 +39,8 @@ pub struct PausedByEngine {
 impl Store {
     /// 0 if there never was a run.
     pub async fn newest_run(&self) -> Result<i64> {
-        let row = self
-            .one(&self.read, "SELECT MAX(id) FROM run", vec![])
-            .await?;
-        let id: Option<i64> = row
-            .map(|row| row.try_get_by_index(0))
-            .transpose()?
-            .flatten();
+        let row = self.one(&self.read, "SELECT MAX(id) FROM run", vec![]).await?;
+        let id: Option<i64> = row.map(|row| row.try_get_by_index(0)).transpose()?.flatten();
         Ok(id.unwrap_or(0))
     }
 
@@ -79,10 +74,7 @@ impl Store {
         let text = "SELECT state, COUNT(*), COUNT(CASE WHEN scheduled_at >= ? THEN 1 END) FROM run WHERE id > ? GROUP BY state";
         let mut counts = HashMap::new();
         let (mut all, mut counted) = (0, 0);
-        for row in self
-            .all(&self.read, text, vec![since.into(), above.into()])
-            .await?
-        {
+        for row in self.all(&self.read, text, vec![since.into(), above.into()]).await? {
             let mut columns = Columns::of(&row);
             let state = columns.code(RunState::from_code)?;
             all += columns.next::<i64>()?;
@@ -99,17 +91,11 @@ impl Store {
         let above = self.newest_run().await? - LATELY;
         let text = "SELECT scheduled_at FROM run WHERE id > ? ORDER BY id LIMIT 1";
         let row = self.one(&self.read, text, vec![above.into()]).await?;
-        row.map(|row| Ok((row.try_get_by_index(0)?, above > 0)))
-            .transpose()
+        row.map(|row| Ok((row.try_get_by_index(0)?, above > 0))).transpose()
     }
 
     /// Runs in each state for each step of time, of those planned in `from..=to`: start of the step, state, count.
-    pub async fn run_history(
-        &self,
-        from: Millis,
-        to: Millis,
-        step: Millis,
-    ) -> Result<Vec<(Millis, RunState, i64)>> {
+    pub async fn run_history(&self, from: Millis, to: Millis, step: Millis) -> Result<Vec<(Millis, RunState, i64)>> {
         let above = self.newest_run().await? - LATELY;
         // `/` divides differently on each database, `%` does not.
         let text = "SELECT begun, state, COUNT(*) FROM (SELECT scheduled_at - scheduled_at % ? AS begun, state FROM run \
@@ -120,11 +106,7 @@ impl Store {
             .iter()
             .map(|row| {
                 let mut columns = Columns::of(row);
-                Ok((
-                    columns.next()?,
-                    columns.code(RunState::from_code)?,
-                    columns.next()?,
-                ))
+                Ok((columns.next()?, columns.code(RunState::from_code)?, columns.next()?))
             })
             .collect()
     }
@@ -141,11 +123,7 @@ impl Store {
             let mut columns = Columns::of(&row);
             let (job_id, last_run) = (columns.next()?, columns.next()?);
             good.insert(job_id, columns.next::<i64>()?);
-            failing.push(Failing {
-                job_id,
-                last_run,
-                failures: 0,
-            });
+            failing.push(Failing { job_id, last_run, failures: 0 });
         }
         if !failing.is_empty() {
             self.count_failures(&mut failing, &good, above).await?;
@@ -155,22 +133,12 @@ impl Store {
         Ok(failing)
     }
 
-    async fn count_failures(
-        &self,
-        failing: &mut [Failing],
-        good: &HashMap<i64, i64>,
-        above: i64,
-    ) -> Result<()> {
+    async fn count_failures(&self, failing: &mut [Failing], good: &HashMap<i64, i64>, above: i64) -> Result<()> {
         let ids: Vec<i64> = failing.iter().map(|job| job.job_id).collect();
         let (list, value) = dialect::id_list(self.backend, &ids);
-        let text = format!(
-            "SELECT job_id, id FROM run WHERE id > ? AND state IN (4, 10) AND job_id IN ({list})"
-        );
+        let text = format!("SELECT job_id, id FROM run WHERE id > ? AND state IN (4, 10) AND job_id IN ({list})");
         let mut counts: HashMap<i64, i64> = HashMap::new();
-        for row in self
-            .all(&self.read, &text, vec![above.into(), value])
-            .await?
-        {
+        for row in self.all(&self.read, &text, vec![above.into(), value]).await? {
             let mut columns = Columns::of(&row);
             let (job_id, id): (i64, i64) = (columns.next()?, columns.next()?);
             if id > good.get(&job_id).copied().unwrap_or(0) {
@@ -185,17 +153,14 @@ impl Store {
 
     /// Jobs that could not be planned and wait for somebody.
     pub async fn paused_by_engine(&self, count: i64) -> Result<Vec<PausedByEngine>> {
-        let text = "SELECT id, name, paused_reason FROM job WHERE paused_reason IS NOT NULL ORDER BY updated_at DESC LIMIT ?";
+        let text =
+            "SELECT id, name, paused_reason FROM job WHERE paused_reason IS NOT NULL ORDER BY updated_at DESC LIMIT ?";
         self.all(&self.read, text, vec![count.into()])
             .await?
             .iter()
             .map(|row| {
                 let mut columns = Columns::of(row);
-                Ok(PausedByEngine {
-                    job_id: columns.next()?,
-                    name: columns.next()?,
-                    reason: columns.next()?,
-                })
+                Ok(PausedByEngine { job_id: columns.next()?, name: columns.next()?, reason: columns.next()? })
             })
             .collect()
     }
@@ -203,10 +168,6 @@ impl Store {
     /// The apps that have an enabled job, by name.
     pub async fn apps_in_use(&self) -> Result<Vec<String>> {
         let text = "SELECT a.name FROM app a WHERE EXISTS (SELECT 1 FROM job j WHERE j.app_id = a.id AND j.enabled = TRUE) ORDER BY a.name";
-        self.all(&self.read, text, vec![])
-            .await?
-            .iter()
-            .map(|row| Ok(row.try_get_by_index(0)?))
-            .collect()
+        self.all(&self.read, text, vec![]).await?.iter().map(|row| Ok(row.try_get_by_index(0)?)).collect()
     }
 }

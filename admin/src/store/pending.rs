@@ -67,14 +67,7 @@ impl Store {
     /// than their job allows, or than `after_ms` where it says nothing. The one that was due first is first. What was due
     /// before `from` is left out: PostgreSQL cannot forget the places of runs that were sent while an old snapshot is open,
     /// and would walk over all of them.
-    pub async fn late(
-        &self,
-        shard: i32,
-        epoch: i64,
-        after_ms: i64,
-        from: Millis,
-        until: Millis,
-    ) -> Result<Vec<Late>> {
+    pub async fn late(&self, shard: i32, epoch: i64, after_ms: i64, from: Millis, until: Millis) -> Result<Vec<Late>> {
         let values = vec![
             shard.into(),
             epoch.into(),
@@ -122,10 +115,7 @@ impl Store {
         for told in self.told_of(&tx, &jobs).await? {
             jobs.remove(&told);
         }
-        let alarms = alarm_ids
-            .into_iter()
-            .zip(&jobs)
-            .map(|(id, (job_id, runs))| (id, of_job(*job_id, runs, now)));
+        let alarms = alarm_ids.into_iter().zip(&jobs).map(|(id, (job_id, runs))| (id, of_job(*job_id, runs, now)));
         let alarms = self.raise_all(&tx, alarms.collect(), now).await?;
         tx.commit().await?;
         let runs = flagged.len();
@@ -150,9 +140,8 @@ impl Store {
     async fn told_of(&self, tx: &Transaction, jobs: &ByJob) -> Result<Vec<i64>> {
         let job_ids: Vec<i64> = jobs.keys().copied().collect();
         let (list, value) = dialect::id_list(self.backend, &job_ids);
-        let text = format!(
-            "SELECT DISTINCT job_id FROM alarm WHERE open_at > 0 AND kind = 'stuck' AND job_id IN ({list})"
-        );
+        let text =
+            format!("SELECT DISTINCT job_id FROM alarm WHERE open_at > 0 AND kind = 'stuck' AND job_id IN ({list})");
         self.ids_of(tx, &text, vec![value]).await
     }
 }

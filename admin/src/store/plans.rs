@@ -3,8 +3,8 @@
 use sea_orm::DbBackend;
 
 use super::{
-    adopt, astray, attend, audit_gap, backfill, check, choice, claim, definition, expand,
-    give_back, in_doubt, mark, pending, prune, prune_rest, run_lock, settle, watch,
+    adopt, astray, attend, audit_gap, backfill, check, choice, claim, definition, expand, give_back, in_doubt, mark,
+    pending, prune, prune_rest, run_lock, settle, watch,
 };
 
 /// Name and text, parameters as `?`.
@@ -35,10 +35,7 @@ pub fn texts(backend: DbBackend) -> Vec<(&'static str, &'static str)> {
         ("unanswered", in_doubt::UNANSWERED),
         ("next_unanswered", attend::NEXT_UNANSWERED),
         // Made for a table; the test that asks runs once.
-        (
-            "prune",
-            String::leak(super::dialect::delete_by_id(backend, "run", "id")),
-        ),
+        ("prune", String::leak(super::dialect::delete_by_id(backend, "run", "id"))),
         ("lock_going", of(prune::LOCK_GOING)),
         ("pending", pending::PENDING),
         ("oldest_waiting", pending::OLDEST),

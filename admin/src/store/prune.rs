@@ -59,14 +59,9 @@ const DAY: Millis = 86_400_000;
 impl Store {
     /// Runs with a greater id than this, in the order of their ids.
     pub async fn runs_above(&self, id: i64, limit: u32) -> Result<Vec<Old>> {
-        let text = "SELECT id, job_id, app_id, state, COALESCE(finished_at, due_at) FROM run WHERE id > ? ORDER BY id LIMIT ?";
-        let rows = self
-            .all(
-                self.hot_reads(),
-                text,
-                vec![id.into(), i64::from(limit).into()],
-            )
-            .await?;
+        let text =
+            "SELECT id, job_id, app_id, state, COALESCE(finished_at, due_at) FROM run WHERE id > ? ORDER BY id LIMIT ?";
+        let rows = self.all(self.hot_reads(), text, vec![id.into(), i64::from(limit).into()]).await?;
         let old = |row: &QueryResult| {
             let mut columns = Columns::of(row);
             Ok(Old {
@@ -83,13 +78,8 @@ impl Store {
     /// The last run that was due before then, by the order of the ids: found by halving, for no index has the time. Across
     /// nodes that order is not exactly the order in time, so a few runs around the border are on its other side.
     pub async fn last_run_due_before(&self, at: Millis) -> Result<i64> {
-        let row = self
-            .one(self.hot_reads(), "SELECT MAX(id) FROM run", vec![])
-            .await?;
-        let last: Option<i64> = row
-            .map(|row| row.try_get_by_index(0))
-            .transpose()?
-            .flatten();
+        let row = self.one(self.hot_reads(), "SELECT MAX(id) FROM run", vec![]).await?;
+        let last: Option<i64> = row.map(|row| row.try_get_by_index(0)).transpose()?.flatten();
         // Runs up to `low` are due before, runs from `high` on are not.
         let (mut low, mut high) = (0, last.unwrap_or(0) + 1);
         while high - low > 1 {
@@ -106,8 +96,7 @@ impl Store {
     async fn run_from(&self, id: i64) -> Result<Option<(i64, Millis)>> {
         let text = "SELECT id, due_at FROM run WHERE id >= ? ORDER BY id LIMIT 1";
         let row = self.one(self.hot_reads(), text, vec![id.into()]).await?;
-        row.map(|row| Ok((row.try_get_by_index(0)?, row.try_get_by_index(1)?)))
-            .transpose()
+        row.map(|row| Ok((row.try_get_by_index(0)?, row.try_get_by_index(1)?))).transpose()
     }
 
     /// Deletes those of these runs that nothing needs any more, in one transaction, and answers how many. A hundred at a
@@ -116,11 +105,7 @@ impl Store {
         let mut tries = 0;
         loop {
             match self.try_prune_runs(ids, given_up_before).await {
-                Err(error)
-                    if tries < 3 && (error.is_lock_conflict() || error.is_unique_violation()) =>
-                {
-                    tries += 1
-                }
+                Err(error) if tries < 3 && (error.is_lock_conflict() || error.is_unique_violation()) => tries += 1,
                 other => return other,
             }
         }
@@ -135,21 +120,14 @@ impl Store {
         self.count_days(&tx, &going).await?;
         for run in going.iter().filter(|run| run.is_first) {
             match run.cause {
-                Cause::Schedule => {
-                    self.note_pruned(&tx, run.job_id, "runs_to", run.fire_no)
-                        .await?
-                }
+                Cause::Schedule => self.note_pruned(&tx, run.job_id, "runs_to", run.fire_no).await?,
                 Cause::Backfill => self.note_backfilled(&tx, run).await?,
                 _ => {}
             }
         }
         let ids: Vec<i64> = going.iter().map(|run| run.id).collect();
         let mut done = 0;
-        for (table, key) in [
-            ("run_input", "run_id"),
-            ("run_choice", "run_id"),
-            ("run", "id"),
-        ] {
+        for (table, key) in [("run_input", "run_id"), ("run_choice", "run_id"), ("run", "id")] {
             let (_, value) = dialect::id_list(self.backend, &ids);
             let text = dialect::delete_by_id(self.backend, table, key);
             done = self.execute(&tx, &text, vec![value]).await?.rows_affected();
@@ -160,12 +138,7 @@ impl Store {
 
     /// Those that have ended or are given up, with their whole fire, and whose parent's fire has ended; locked in the order
     /// of their ids. A parent that is given up goes by the rules of its own job, and its children after it.
-    async fn lock_going(
-        &self,
-        tx: &Transaction,
-        ids: &[i64],
-        given_up_before: Millis,
-    ) -> Result<Vec<Going>> {
+    async fn lock_going(&self, tx: &Transaction, ids: &[i64], given_up_before: Millis) -> Result<Vec<Going>> {
         // Locked in the order that everybody keeps.
         let mut ids = ids.to_vec();
         ids.sort_unstable();
@@ -207,24 +180,14 @@ impl Store {
         let mut days: Vec<DayCounts> = days.into_values().collect();
         days.sort_unstable_by_key(|counts| (counts.day, counts.job_id));
         for counts in days {
-            let numbers = [
-                counts.succeeded,
-                counts.failed,
-                counts.killed,
-                counts.cancelled,
-            ]
-            .map(Value::from);
+            let numbers = [counts.succeeded, counts.failed, counts.killed, counts.cancelled].map(Value::from);
             let text = "UPDATE run_day SET succeeded = succeeded + ?, failed = failed + ?, killed = killed + ?, cancelled = cancelled + ? \
                         WHERE day = ? AND job_id = ?";
             let mut values = numbers.to_vec();
             values.extend([counts.day.into(), counts.job_id.into()]);
             if self.execute(tx, text, values).await?.rows_affected() == 0 {
                 let columns = "day, job_id, app_id, succeeded, failed, killed, cancelled";
-                let mut row = vec![
-                    counts.day.into(),
-                    counts.job_id.into(),
-                    counts.app_id.into(),
-                ];
+                let mut row = vec![counts.day.into(), counts.job_id.into(), counts.app_id.into()];
                 row.extend(numbers);
                 self.insert_rows(tx, "run_day", columns, vec![row]).await?;
             }
@@ -233,26 +196,14 @@ impl Store {
     }
 
     /// Instants up to this one may have no record any more.
-    async fn note_pruned(
-        &self,
-        tx: &Transaction,
-        job_id: i64,
-        column: &str,
-        to: Millis,
-    ) -> Result<()> {
-        let text = format!(
-            "UPDATE pruned SET {column} = CASE WHEN {column} < ? THEN ? ELSE {column} END WHERE job_id = ?"
-        );
+    async fn note_pruned(&self, tx: &Transaction, job_id: i64, column: &str, to: Millis) -> Result<()> {
+        let text =
+            format!("UPDATE pruned SET {column} = CASE WHEN {column} < ? THEN ? ELSE {column} END WHERE job_id = ?");
         let values = vec![to.into(), to.into(), job_id.into()];
         if self.execute(tx, &text, values).await?.rows_affected() == 0 {
-            let (runs, misfires) = if column == "runs_to" {
-                (to, 0)
-            } else {
-                (0, to)
-            };
+            let (runs, misfires) = if column == "runs_to" { (to, 0) } else { (0, to) };
             let row = vec![job_id.into(), runs.into(), misfires.into()];
-            self.insert_rows(tx, "pruned", "job_id, runs_to, misfires_to", vec![row])
-                .await?;
+            self.insert_rows(tx, "pruned", "job_id, runs_to, misfires_to", vec![row]).await?;
         }
         Ok(())
     }
@@ -260,8 +211,7 @@ impl Store {
     /// A further backfill leaves the instant out all the same.
     async fn note_backfilled(&self, tx: &Transaction, run: &Going) -> Result<()> {
         let row = vec![run.job_id.into(), run.fire_no.into()];
-        self.insert_rows(tx, "backfill_done", "job_id, at", vec![row])
-            .await
+        self.insert_rows(tx, "backfill_done", "job_id, at", vec![row]).await
     }
 
     /// Deletes a range of skipped instants.
@@ -269,27 +219,15 @@ impl Store {
         let tx = self.begin().await?;
         self.note_pruned(&tx, job_id, "misfires_to", to_at).await?;
         let text = "DELETE FROM misfire WHERE job_id = ? AND from_at = ?";
-        self.execute(&tx, text, vec![job_id.into(), from_at.into()])
-            .await?;
+        self.execute(&tx, text, vec![job_id.into(), from_at.into()]).await?;
         Ok(tx.commit().await?)
     }
 
     /// What is left of a job's runs that are gone, day by day, the earliest first.
-    pub async fn day_counts(
-        &self,
-        job_id: i64,
-        from_day: i32,
-        to_day: i32,
-    ) -> Result<Vec<DayCounts>> {
+    pub async fn day_counts(&self, job_id: i64, from_day: i32, to_day: i32) -> Result<Vec<DayCounts>> {
         let text = "SELECT day, job_id, app_id, succeeded, failed, killed, cancelled FROM run_day \
                     WHERE job_id = ? AND day >= ? AND day <= ? ORDER BY day";
-        let rows = self
-            .all(
-                self.hot_reads(),
-                text,
-                vec![job_id.into(), from_day.into(), to_day.into()],
-            )
-            .await?;
+        let rows = self.all(self.hot_reads(), text, vec![job_id.into(), from_day.into(), to_day.into()]).await?;
         let counts = |row| {
             let mut columns = Columns::of(row);
             Ok(DayCounts {

@@ -13,13 +13,11 @@ const KEY_DAYS: i64 = 7;
 const AT_ONCE: i64 = 200;
 
 /// In the order of the index: PostgreSQL would read the whole table, in the hope of so many old rows at its beginning.
-pub(super) const OLD_ALARMS: &str =
-    "SELECT id FROM alarm WHERE created_at < ? ORDER BY created_at LIMIT ?";
+pub(super) const OLD_ALARMS: &str = "SELECT id FROM alarm WHERE created_at < ? ORDER BY created_at LIMIT ?";
 pub(super) const OLD_AUDIT: &str = "SELECT id FROM audit WHERE at < ? ORDER BY at LIMIT ?";
 pub(super) const OLD_KEYS: &str =
     "SELECT request_key FROM idempotency WHERE created_at < ? ORDER BY created_at LIMIT ?";
-pub(super) const OLD_SESSIONS: &str =
-    "SELECT id_hash FROM session WHERE expires_at < ? ORDER BY expires_at LIMIT ?";
+pub(super) const OLD_SESSIONS: &str = "SELECT id_hash FROM session WHERE expires_at < ? ORDER BY expires_at LIMIT ?";
 pub(super) const OLD_THROTTLES: &str =
     "SELECT subject FROM login_throttle WHERE until_at < ? ORDER BY until_at LIMIT ?";
 
@@ -53,17 +51,11 @@ impl Store {
             let text = format!(
                 "DELETE FROM {table} WHERE NOT EXISTS (SELECT 1 FROM job WHERE job.id = {table}.job_id){unless}"
             );
-            done += self
-                .execute(&self.write, &text, vec![])
-                .await?
-                .rows_affected();
+            done += self.execute(&self.write, &text, vec![]).await?.rows_affected();
         }
         done += self.prune_params().await?;
         let text = "DELETE FROM retention WHERE scope = 'job' AND NOT EXISTS (SELECT 1 FROM job WHERE job.id = retention.scope_id)";
-        done += self
-            .execute(&self.write, text, vec![])
-            .await?
-            .rows_affected();
+        done += self.execute(&self.write, text, vec![]).await?.rows_affected();
         Ok(done)
     }
 
@@ -77,10 +69,7 @@ impl Store {
             }
             let (_, value) = dialect::id_list(self.backend, &ids);
             let text = dialect::delete_by_id(self.backend, table, "id");
-            done += self
-                .execute(&self.write, &text, vec![value])
-                .await?
-                .rows_affected();
+            done += self.execute(&self.write, &text, vec![value]).await?.rows_affected();
             tokio::task::yield_now().await;
         }
     }
@@ -88,23 +77,15 @@ impl Store {
     async fn prune_by_key(&self, table: &str, key: &str, old: &str, before: Millis) -> Result<u64> {
         let mut done = 0;
         loop {
-            let rows = self
-                .all(self.hot_reads(), old, vec![before.into(), AT_ONCE.into()])
-                .await?;
-            let keys = rows
-                .iter()
-                .map(|row| Columns::of(row).next())
-                .collect::<Result<Vec<String>>>()?;
+            let rows = self.all(self.hot_reads(), old, vec![before.into(), AT_ONCE.into()]).await?;
+            let keys = rows.iter().map(|row| Columns::of(row).next()).collect::<Result<Vec<String>>>()?;
             if keys.is_empty() {
                 return Ok(done);
             }
             let marks = vec!["?"; keys.len()].join(",");
             let text = format!("DELETE FROM {table} WHERE {key} IN ({marks})");
             let values = keys.into_iter().map(Into::into).collect();
-            done += self
-                .execute(&self.write, &text, values)
-                .await?
-                .rows_affected();
+            done += self.execute(&self.write, &text, values).await?.rows_affected();
             tokio::task::yield_now().await;
         }
     }

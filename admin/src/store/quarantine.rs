@@ -11,31 +11,15 @@ use super::{Result, Store, ids};
 impl Store {
     /// Pauses the job if it is still the one that failed; its cursor is kept, so that enabling it goes on from there.
     /// Writes an alarm and an audit entry with it; None: it is not any more.
-    pub async fn pause_poisoned(
-        &self,
-        shard: i32,
-        due: &Due,
-        reason: &str,
-        now: Millis,
-    ) -> Result<Option<Alarm>> {
+    pub async fn pause_poisoned(&self, shard: i32, due: &Due, reason: &str, now: Millis) -> Result<Option<Alarm>> {
         let rows = self.take_ids(&ids::ROW, 2).await?;
         let reason: String = reason.chars().take(500).collect();
-        let clock_row: Vec<Value> = vec![
-            shard.into(),
-            due.next_fire_at.into(),
-            due.job_id.into(),
-            due.revision.into(),
-        ];
+        let clock_row: Vec<Value> = vec![shard.into(), due.next_fire_at.into(), due.job_id.into(), due.revision.into()];
         let tx = self.begin().await?;
         let text = "UPDATE job SET enabled = FALSE, paused_reason = ?, resume_from_at = ?, revision = revision + 1, updated_at = ? \
                     WHERE id = ? AND revision = ? AND enabled = TRUE";
-        let values = vec![
-            reason.as_str().into(),
-            due.next_fire_at.into(),
-            now.into(),
-            due.job_id.into(),
-            due.revision.into(),
-        ];
+        let values =
+            vec![reason.as_str().into(), due.next_fire_at.into(), now.into(), due.job_id.into(), due.revision.into()];
         if self.execute(&tx, text, values).await?.rows_affected() == 0 {
             // A clock row that belongs to no enabled job of its revision would be found again for ever.
             let text = "DELETE FROM job_clock WHERE shard = ? AND next_fire_at = ? AND job_id = ? AND revision = ? \
@@ -50,12 +34,7 @@ impl Store {
             tx.rollback().await?;
             return Ok(None);
         }
-        let alarm = Alarm {
-            kind: AlarmKind::Paused,
-            job_id: Some(due.job_id),
-            run_id: None,
-            text: reason.clone(),
-        };
+        let alarm = Alarm { kind: AlarmKind::Paused, job_id: Some(due.job_id), run_id: None, text: reason.clone() };
         let alarm = self.raise(&tx, rows[0], alarm, now).await?;
         let text = "INSERT INTO audit (id, at, actor, source, action, object, object_id, detail) VALUES (?, ?, 'engine', 'engine', 'pause', 'job', ?, ?)";
         let detail = json!({"before": {"enabled": true}, "after": {"enabled": false}, "reason": reason, "revision": due.revision + 1});

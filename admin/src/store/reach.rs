@@ -13,9 +13,7 @@ pub async fn first(pool: &Pool, target: &Target, wait: std::time::Duration) -> R
         return Ok(());
     };
     let Some(place) = Place::of(target) else {
-        return Err(Error::Database(sea_orm::DbErr::Conn(
-            sea_orm::RuntimeErr::SqlxError(error.into()),
-        )));
+        return Err(Error::Database(sea_orm::DbErr::Conn(sea_orm::RuntimeErr::SqlxError(error.into()))));
     };
     Err(Error::Unreachable(place.explain(&error, wait)))
 }
@@ -45,11 +43,7 @@ impl Place {
     }
 
     fn explain(&self, error: &sqlx::Error, wait: std::time::Duration) -> String {
-        let Self {
-            host,
-            user,
-            database,
-        } = self;
+        let Self { host, user, database } = self;
         match error {
             Sqlx::Io(error) if error.kind() == io::ErrorKind::ConnectionRefused => {
                 return format!(
@@ -72,9 +66,7 @@ impl Place {
                 format!("{host} has no database `{database}`; create it, or correct --database-url")
             }
             Some("42501" | "1044") => {
-                format!(
-                    "{host} does not let the user `{user}` use the database `{database}` ({error})"
-                )
+                format!("{host} does not let the user `{user}` use the database `{database}` ({error})")
             }
             _ => format!("no connection to {host}: {error}"),
         }

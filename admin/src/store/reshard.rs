@@ -44,9 +44,7 @@ impl Store {
         let row = self.one(&self.write, text, vec![]).await?;
         match row {
             Some(row) => parse(&row.try_get_by_index::<String>(0)?),
-            None => Err(Error::Settings(
-                "this database has no shards yet; start a node on it first".into(),
-            )),
+            None => Err(Error::Settings("this database has no shards yet; start a node on it first".into())),
         }
     }
 
@@ -85,46 +83,25 @@ impl Store {
         }
     }
 
-    async fn try_set_shards(
-        &self,
-        count: i32,
-        audit_id: i64,
-        now: Millis,
-        actor: &Actor,
-    ) -> Result<Resharded> {
+    async fn try_set_shards(&self, count: i32, audit_id: i64, now: Millis, actor: &Actor) -> Result<Resharded> {
         let tx = self.write.begin_within(LONG).await?;
-        let text = format!(
-            "SELECT value FROM setting WHERE name = 'shards'{}",
-            self.for_update()
-        );
+        let text = format!("SELECT value FROM setting WHERE name = 'shards'{}", self.for_update());
         self.one(&tx, &text, vec![]).await?;
         // Every claim begins with its lease: those under way end before this, later ones find another epoch.
         let leases = self.lock_leases(&tx).await?;
         let before = i32::try_from(leases.len()).unwrap_or(i32::MAX);
         if before == count {
-            return Ok(Resharded {
-                before,
-                after: count,
-                ..Resharded::default()
-            });
+            return Ok(Resharded { before, after: count, ..Resharded::default() });
         }
         let text = format!("UPDATE job SET shard = id % {count} WHERE shard <> id % {count}");
         let jobs = self.execute(&tx, &text, vec![]).await?.rows_affected();
-        let text = format!(
-            "UPDATE job_clock SET shard = job_id % {count} WHERE shard <> job_id % {count}"
-        );
+        let text = format!("UPDATE job_clock SET shard = job_id % {count} WHERE shard <> job_id % {count}");
         self.execute(&tx, &text, vec![]).await?;
         let runs = self.move_runs(&tx, &leases, count).await?;
         self.renew_leases(&tx, &leases, count).await?;
         let text = "UPDATE setting SET value = ? WHERE name = 'shards'";
-        self.execute(&tx, text, vec![count.to_string().into()])
-            .await?;
-        let done = Resharded {
-            before,
-            after: count,
-            jobs,
-            runs,
-        };
+        self.execute(&tx, text, vec![count.to_string().into()]).await?;
+        let done = Resharded { before, after: count, jobs, runs };
         let detail = json!({"before": {"shards": before}, "after": {"shards": count}});
         let entry = AuditEntry::new(actor, now, "update", ("shards", 0), detail);
         self.audit(&tx, &[entry], &[audit_id]).await?;
@@ -133,10 +110,8 @@ impl Store {
     }
 
     pub(super) async fn lock_leases(&self, tx: &Transaction) -> Result<Vec<Lease>> {
-        let text = format!(
-            "SELECT shard, epoch, owner, expires_at FROM shard_lease ORDER BY shard{}",
-            self.for_update()
-        );
+        let text =
+            format!("SELECT shard, epoch, owner, expires_at FROM shard_lease ORDER BY shard{}", self.for_update());
         let rows = self.all(tx, &text, vec![]).await?;
         rows.iter().map(Lease::read).collect()
     }
@@ -145,13 +120,11 @@ impl Store {
     async fn move_runs(&self, tx: &Transaction, leases: &[Lease], count: i32) -> Result<u64> {
         let other = format!("shard <> job_id % {count}");
         if self.backend == DbBackend::Postgres {
-            let text =
-                format!("SELECT id FROM run WHERE state < 9 AND {other} ORDER BY id FOR UPDATE");
+            let text = format!("SELECT id FROM run WHERE state < 9 AND {other} ORDER BY id FOR UPDATE");
             self.all(tx, &text, vec![]).await?;
         }
         if self.backend != DbBackend::MySql {
-            let text =
-                format!("UPDATE run SET shard = job_id % {count} WHERE state < 9 AND {other}");
+            let text = format!("UPDATE run SET shard = job_id % {count} WHERE state < 9 AND {other}");
             return Ok(self.execute(tx, &text, vec![]).await?.rows_affected());
         }
         let mut moved = 0;
@@ -174,17 +147,13 @@ impl Store {
         let text = "UPDATE shard_lease SET epoch = ?, expires_at = 0";
         self.execute(tx, text, vec![epoch.into()]).await?;
         let before = i32::try_from(leases.len()).unwrap_or(i32::MAX);
-        let new = (before..count).map(|shard| -> Vec<Value> {
-            vec![shard.into(), epoch.into(), "".into(), 0i64.into()]
-        });
+        let new =
+            (before..count).map(|shard| -> Vec<Value> { vec![shard.into(), epoch.into(), "".into(), 0i64.into()] });
         let columns = "shard, epoch, owner, expires_at";
-        self.insert_rows(tx, "shard_lease", columns, new.collect())
-            .await
+        self.insert_rows(tx, "shard_lease", columns, new.collect()).await
     }
 }
 
 fn parse(stored: &str) -> Result<i32> {
-    stored
-        .parse()
-        .map_err(|_| Error::Corrupt(format!("setting shards = {stored:?}")))
+    stored.parse().map_err(|_| Error::Corrupt(format!("setting shards = {stored:?}")))
 }

@@ -51,12 +51,7 @@ pub struct Keep {
 }
 
 /// Where nobody has said anything.
-pub const DEFAULT: Keep = Keep {
-    days: 30,
-    failure_days: 90,
-    failures: 10,
-    runs: 0,
-};
+pub const DEFAULT: Keep = Keep { days: 30, failure_days: 90, failures: 10, runs: 0 };
 
 pub const MAX_DAYS: i32 = 3650;
 pub const MAX_FAILURES: i32 = 1000;
@@ -76,10 +71,7 @@ impl Retention {
             .iter()
             .filter(|(_, value, most)| value.is_some_and(|value| !(0..=*most).contains(&value)))
             .map(|(name, _, most)| {
-                FieldError::new(
-                    *name,
-                    format!("is out of range; write a number from 0 to {most}, or null"),
-                )
+                FieldError::new(*name, format!("is out of range; write a number from 0 to {most}, or null"))
             })
             .collect();
         if wrong.is_empty() { Ok(()) } else { Err(wrong) }
@@ -107,21 +99,14 @@ impl Retentions {
     /// The fewest days for which any rule keeps something; None: all is kept for ever.
     pub fn shortest(&self) -> Option<i32> {
         let all = self.of(Scope::All).over(DEFAULT);
-        let said = self
-            .0
-            .values()
-            .flat_map(|rule| [rule.days, rule.failure_days]);
-        said.flatten()
-            .chain([all.days, all.failure_days])
-            .filter(|days| *days > 0)
-            .min()
+        let said = self.0.values().flat_map(|rule| [rule.days, rule.failure_days]);
+        said.flatten().chain([all.days, all.failure_days]).filter(|days| *days > 0).min()
     }
 
     /// What holds for a job of an app.
     pub fn keep(&self, app_id: i64, job_id: i64) -> Keep {
         let all = self.of(Scope::All).over(DEFAULT);
-        self.of(Scope::Job(job_id))
-            .over(self.of(Scope::App(app_id)).over(all))
+        self.of(Scope::Job(job_id)).over(self.of(Scope::App(app_id)).over(all))
     }
 }
 
@@ -153,9 +138,7 @@ impl Store {
         let (list, value) = super::dialect::id_list(self.backend, job_ids);
         let text = format!("SELECT id, app_id FROM job WHERE id IN ({list})");
         let rows = self.all(&self.read, &text, vec![value]).await?;
-        rows.iter()
-            .map(|row| Ok((row.try_get_by_index(0)?, row.try_get_by_index(1)?)))
-            .collect()
+        rows.iter().map(|row| Ok((row.try_get_by_index(0)?, row.try_get_by_index(1)?))).collect()
     }
 
     pub async fn retention(&self, scope: Scope) -> Result<Retention> {
@@ -166,18 +149,8 @@ impl Store {
     ///
     /// # Errors
     /// `Invalid`: a number is out of its range.
-    pub async fn set_retention(
-        &self,
-        scope: Scope,
-        rule: Retention,
-        now: Millis,
-        actor: &Actor,
-    ) -> Result<()> {
-        if let Some(wrong) = rule
-            .validate()
-            .err()
-            .and_then(|wrong| wrong.into_iter().next())
-        {
+    pub async fn set_retention(&self, scope: Scope, rule: Retention, now: Millis, actor: &Actor) -> Result<()> {
+        if let Some(wrong) = rule.validate().err().and_then(|wrong| wrong.into_iter().next()) {
             return Err(Error::Invalid(wrong));
         }
         let audit_id = self.take_id(&ids::ROW).await?;
@@ -185,8 +158,7 @@ impl Store {
         let (word, id) = scope.key();
         let tx = self.begin_change().await?;
         let text = "DELETE FROM retention WHERE scope = ? AND scope_id = ?";
-        self.execute(&tx, text, vec![word.into(), id.into()])
-            .await?;
+        self.execute(&tx, text, vec![word.into(), id.into()]).await?;
         if rule != Retention::default() {
             let text = "INSERT INTO retention (scope, scope_id, days, failure_days, failures, runs, updated_at) VALUES (?, ?, ?, ?, ?, ?, ?)";
             let values: Vec<Value> = vec![
@@ -219,37 +191,17 @@ mod tests {
 
     #[test]
     fn a_narrower_rule_wins_where_it_says_something() {
-        let rule = |days, runs| Retention {
-            days,
-            runs,
-            ..Retention::default()
-        };
+        let rule = |days, runs| Retention { days, runs, ..Retention::default() };
         let rules = Retentions(HashMap::from([
             (Scope::All, rule(Some(60), None)),
             (Scope::App(1), rule(None, Some(5))),
             (Scope::Job(7), rule(Some(0), None)),
         ]));
-        assert_eq!(
-            rules.keep(1, 7),
-            Keep {
-                days: 0,
-                runs: 5,
-                ..DEFAULT
-            }
-        );
-        assert_eq!(
-            rules.keep(2, 8),
-            Keep {
-                days: 60,
-                ..DEFAULT
-            }
-        );
+        assert_eq!(rules.keep(1, 7), Keep { days: 0, runs: 5, ..DEFAULT });
+        assert_eq!(rules.keep(2, 8), Keep { days: 60, ..DEFAULT });
         assert_eq!(Retentions::default().keep(1, 7), DEFAULT);
         assert_eq!(rules.shortest(), Some(60));
         assert_eq!(Retentions::default().shortest(), Some(30));
-        assert!(
-            rule(Some(-1), None).validate().is_err()
-                && rule(Some(3650), Some(0)).validate().is_ok()
-        );
+        assert!(rule(Some(-1), None).validate().is_err() && rule(Some(3650), Some(0)).validate().is_ok());
     }
 }

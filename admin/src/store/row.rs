@@ -24,8 +24,7 @@ impl<'a> Columns<'a> {
     /// The next column, which holds one of our words.
     pub fn word<T: std::str::FromStr<Err: std::fmt::Display>>(&mut self) -> Result<T> {
         let word: String = self.next()?;
-        word.parse()
-            .map_err(|e: T::Err| Error::Corrupt(e.to_string()))
+        word.parse().map_err(|e: T::Err| Error::Corrupt(e.to_string()))
     }
 
     /// The next column, which holds the number of one of our words.

@@ -42,19 +42,13 @@ impl Store {
             "SELECT {columns} FROM (SELECT * FROM run r{filter_text} ORDER BY r.id DESC LIMIT ?) AS r {names} ORDER BY r.id DESC"
         );
         let rows = self.all(&self.read, &text, values).await?;
-        let runs = rows
-            .iter()
-            .map(|row| run_view::read(row, false))
-            .collect::<Result<_>>()?;
+        let runs = rows.iter().map(|row| run_view::read(row, false)).collect::<Result<_>>()?;
         Ok(Page::cut(runs, limit, |run: &RunView| run.id))
     }
 
     /// How many of the runs that the filter finds are in each state, whatever its page. At most the newest 100,000 of
     /// them are counted; the second value says whether there were more.
-    pub async fn count_runs_by_state(
-        &self,
-        filter: &RunFilter,
-    ) -> Result<(Vec<(RunState, i64)>, bool)> {
+    pub async fn count_runs_by_state(&self, filter: &RunFilter) -> Result<(Vec<(RunState, i64)>, bool)> {
         let (filter_text, mut values) = self.run_conditions(filter).await?.finish();
         values.push(COUNTED.into());
         let text = format!(
@@ -74,9 +68,7 @@ impl Store {
         let mut conditions = conditions(filter);
         if !filter.states.is_empty() && filter.states.iter().all(|state| state.is_open()) {
             // What the index of open runs begins with, and its condition in the words that every planner recognises.
-            let leases = self
-                .all(&self.read, "SELECT shard FROM shard_lease", vec![])
-                .await?;
+            let leases = self.all(&self.read, "SELECT shard FROM shard_lease", vec![]).await?;
             let shards = leases.iter().map(|row| Ok(row.try_get_by_index::<i32>(0)?));
             conditions.among("r.shard", shards.collect::<Result<Vec<_>>>()?);
             conditions.add("r.state < 9", []);
@@ -88,10 +80,7 @@ impl Store {
 fn conditions(filter: &RunFilter) -> Conditions {
     let mut conditions = Conditions::default();
     conditions.add_if("r.job_id = ?", filter.job_id);
-    conditions.add_if(
-        "r.app_id = (SELECT id FROM app WHERE name = ?)",
-        filter.app.as_deref(),
-    );
+    conditions.add_if("r.app_id = (SELECT id FROM app WHERE name = ?)", filter.app.as_deref());
     conditions.among("r.state", filter.states.iter().map(|state| state.code()));
     conditions.add_if("r.id > ?", filter.above);
     conditions.add_if("r.cause = ?", filter.cause.map(Cause::code));

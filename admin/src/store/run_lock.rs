@@ -84,11 +84,7 @@ pub(super) struct LockedJobs {
 
 impl Store {
     /// The jobs of these runs.
-    pub(super) async fn jobs_of(
-        &self,
-        db: &impl ConnectionTrait,
-        run_ids: &[i64],
-    ) -> Result<HashMap<i64, i64>> {
+    pub(super) async fn jobs_of(&self, db: &impl ConnectionTrait, run_ids: &[i64]) -> Result<HashMap<i64, i64>> {
         if run_ids.is_empty() {
             return Ok(HashMap::new());
         }
@@ -113,9 +109,7 @@ impl Store {
             return Ok(LockedJobs::default());
         }
         let (_, value) = dialect::id_list(self.backend, &ids);
-        let rows = self
-            .all(tx, &self.lock_text(LOCK_JOBS, held), vec![value])
-            .await?;
+        let rows = self.all(tx, &self.lock_text(LOCK_JOBS, held), vec![value]).await?;
         let read = |row: &QueryResult| Ok((row.try_get_by_index(0)?, owner(row)?));
         let owners: HashMap<i64, Owner> = self.readable("job", &rows, read).into_iter().collect();
         let got: HashSet<i64> = ids_in(&rows);
@@ -126,30 +120,16 @@ impl Store {
     }
 
     /// Locks runs in the order of their ids.
-    pub(super) async fn lock_runs(
-        &self,
-        tx: &Transaction,
-        run_ids: &[i64],
-        held: Held,
-    ) -> Result<LockedRuns> {
+    pub(super) async fn lock_runs(&self, tx: &Transaction, run_ids: &[i64], held: Held) -> Result<LockedRuns> {
         let mut ids = run_ids.to_vec();
         ids.sort_unstable();
         let (_, value) = dialect::id_list(self.backend, &ids);
-        let rows = self
-            .all(tx, &self.lock_text(LOCK_RUNS, held), vec![value])
-            .await?;
+        let rows = self.all(tx, &self.lock_text(LOCK_RUNS, held), vec![value]).await?;
         let by_id: HashMap<i64, Row> = self.readable("run", &rows, read).into_iter().collect();
         let got: HashSet<i64> = ids_in(&rows);
         let held_up = self.held_up(tx, "run", &ids, &got, held).await?;
-        let unreadable = got
-            .into_iter()
-            .filter(|id| !by_id.contains_key(id))
-            .collect();
-        Ok(LockedRuns {
-            by_id,
-            held_up,
-            unreadable,
-        })
+        let unreadable = got.into_iter().filter(|id| !by_id.contains_key(id)).collect();
+        Ok(LockedRuns { by_id, held_up, unreadable })
     }
 
     fn lock_text(&self, text: Text, held: Held) -> Cow<'static, str> {

@@ -65,37 +65,23 @@ impl Store {
                     (SELECT params FROM job_params WHERE job_id = ?))";
         let values = vec![job_id.into(), revision.into(), job_id.into()];
         let row = self.one(&self.read, text, values).await?;
-        Ok(row
-            .map(|row| row.try_get_by_index(0))
-            .transpose()?
-            .flatten())
+        Ok(row.map(|row| row.try_get_by_index(0)).transpose()?.flatten())
     }
 
     /// Keeps the parameters of a job that is about to get others, or to go.
     pub(super) async fn keep_params(&self, tx: &Transaction, old: &Job) -> Result<()> {
         let row = self.one(tx, "SELECT MAX(id) FROM run", vec![]).await?;
-        let newest: Option<i64> = row
-            .map(|row| row.try_get_by_index(0))
-            .transpose()?
-            .flatten();
-        let row = vec![
-            old.id.into(),
-            old.revision.into(),
-            old.draft.params.as_str().into(),
-            newest.unwrap_or(0).into(),
-        ];
-        self.insert_rows(tx, "job_params_history", HISTORY, vec![row])
-            .await
+        let newest: Option<i64> = row.map(|row| row.try_get_by_index(0)).transpose()?.flatten();
+        let row =
+            vec![old.id.into(), old.revision.into(), old.draft.params.as_str().into(), newest.unwrap_or(0).into()];
+        self.insert_rows(tx, "job_params_history", HISTORY, vec![row]).await
     }
 
     /// Deletes earlier parameters with which no run is left; answers how many.
     pub(super) async fn prune_params(&self) -> Result<u64> {
         // The end of what is looked at is found first: runs that go meanwhile only make the rest of this smaller.
-        let text =
-            "SELECT COUNT(*), MAX(id) FROM (SELECT id FROM run ORDER BY id LIMIT ?) AS oldest";
-        let row = self
-            .one(self.hot_reads(), text, vec![LOOKED_AT.into()])
-            .await?;
+        let text = "SELECT COUNT(*), MAX(id) FROM (SELECT id FROM run ORDER BY id LIMIT ?) AS oldest";
+        let row = self.one(self.hot_reads(), text, vec![LOOKED_AT.into()]).await?;
         let Some(row) = row else {
             return Ok(0);
         };
@@ -109,18 +95,12 @@ impl Store {
                     (SELECT 1 FROM (SELECT job_id, MIN(id) AS first FROM run WHERE id <= ? GROUP BY job_id) AS kept \
                     WHERE kept.job_id = h.job_id AND kept.first <= h.runs_to) LIMIT 1000";
         let mut done = 0;
-        for row in self
-            .all(self.hot_reads(), text, vec![last.into(), last.into()])
-            .await?
-        {
+        for row in self.all(self.hot_reads(), text, vec![last.into(), last.into()]).await? {
             let mut columns = Columns::of(&row);
             let (job_id, revision): (i64, i64) = (columns.next()?, columns.next()?);
             let text = "DELETE FROM job_params_history WHERE job_id = ? AND revision = ?";
             let values = vec![job_id.into(), revision.into()];
-            done += self
-                .execute(&self.write, text, values)
-                .await?
-                .rows_affected();
+            done += self.execute(&self.write, text, values).await?.rows_affected();
         }
         Ok(done)
     }

@@ -54,9 +54,7 @@ impl RunView {
     pub fn message(&self) -> String {
         match (self.result_msg.as_deref(), self.reason.as_deref()) {
             (Some(text), _) if !text.is_empty() => text.to_owned(),
-            (_, Some(reason)) => {
-                sentence(reason).map_or_else(|| reason.replace('_', " "), str::to_owned)
-            }
+            (_, Some(reason)) => sentence(reason).map_or_else(|| reason.replace('_', " "), str::to_owned),
             _ => String::new(),
         }
     }
@@ -78,9 +76,7 @@ pub fn sentence(reason: &str) -> Option<&'static str> {
         "operator" => "Called off before it was sent.",
         "late_result" => "An earlier attempt turned out to have succeeded.",
         "unconfirmed" => "A kill was asked for; the executor never confirmed the end.",
-        "not_reported" => {
-            "Its executor has no run of this job any more, and no result was reported."
-        }
+        "not_reported" => "Its executor has no run of this job any more, and no result was reported.",
         "replaced" => "A later run took its place at the executor, and no result was reported.",
         "executor_gone" => "Its executor went away while it ran.",
         "unresolved" => "It was sent, but no outcome could be learned.",
@@ -109,9 +105,7 @@ impl Store {
             "SELECT {COLUMNS} FROM run r {NAMES} WHERE r.fire_no = ? AND r.job_id = ? AND r.cause IN (0, 4) \
              ORDER BY r.cause, r.part, r.attempt"
         );
-        let rows = self
-            .all(&self.read, &text, vec![at.into(), job_id.into()])
-            .await?;
+        let rows = self.all(&self.read, &text, vec![at.into(), job_id.into()]).await?;
         rows.iter().map(|row| read(row, false)).collect()
     }
 
@@ -120,16 +114,8 @@ impl Store {
         let text = format!(
             "SELECT {COLUMNS} FROM run r {NAMES} WHERE r.fire_no = ? AND r.job_id = ? AND r.cause = ? ORDER BY r.part, r.attempt"
         );
-        let key = vec![
-            run.fire_no.into(),
-            run.job_id.into(),
-            run.cause.code().into(),
-        ];
-        self.all(&self.read, &text, key)
-            .await?
-            .iter()
-            .map(|row| read(row, false))
-            .collect()
+        let key = vec![run.fire_no.into(), run.job_id.into(), run.cause.code().into()];
+        self.all(&self.read, &text, key).await?.iter().map(|row| read(row, false)).collect()
     }
 }
 

@@ -51,13 +51,8 @@ impl Store {
         // Named by the database too: locks are the whole server's.
         let name = format!("CONCAT('carillon-', MD5(DATABASE()), '-{LOCK}')");
         let holder = db.begin().await?;
-        let row = self
-            .one(&holder, &format!("SELECT GET_LOCK({name}, 600)"), vec![])
-            .await?;
-        let got: Option<i64> = row
-            .map(|row| row.try_get_by_index(0))
-            .transpose()?
-            .flatten();
+        let row = self.one(&holder, &format!("SELECT GET_LOCK({name}, 600)"), vec![]).await?;
+        let got: Option<i64> = row.map(|row| row.try_get_by_index(0)).transpose()?.flatten();
         if got != Some(1) {
             return Err(Error::Schema(
                 "another node has been migrating this database for ten minutes; try again when it is done".into(),
@@ -67,8 +62,7 @@ impl Store {
             Ok(_) => Migrator::up(db, None).await.map_err(Error::from),
             Err(error) => Err(error),
         };
-        self.one(&holder, &format!("SELECT RELEASE_LOCK({name})"), vec![])
-            .await?;
+        self.one(&holder, &format!("SELECT RELEASE_LOCK({name})"), vec![]).await?;
         holder.commit().await?;
         result
     }
@@ -102,9 +96,7 @@ impl Store {
 
     async fn applied_steps(&self, db: &impl ConnectionTrait) -> Result<Vec<String>> {
         let exists = match self.backend {
-            DbBackend::Sqlite => {
-                "SELECT COUNT(*) FROM sqlite_master WHERE name = 'seaql_migrations'"
-            }
+            DbBackend::Sqlite => "SELECT COUNT(*) FROM sqlite_master WHERE name = 'seaql_migrations'",
             DbBackend::Postgres => {
                 "SELECT COUNT(*) FROM information_schema.tables WHERE table_name = 'seaql_migrations' AND table_schema = current_schema()"
             }
@@ -113,22 +105,11 @@ impl Store {
             }
         };
         let row = self.one(db, exists, vec![]).await?;
-        let count: i64 = row
-            .map(|row| row.try_get_by_index(0))
-            .transpose()?
-            .unwrap_or(0);
+        let count: i64 = row.map(|row| row.try_get_by_index(0)).transpose()?.unwrap_or(0);
         if count == 0 {
             return Ok(vec![]);
         }
-        let rows = self
-            .all(
-                db,
-                "SELECT version FROM seaql_migrations ORDER BY version",
-                vec![],
-            )
-            .await?;
-        rows.iter()
-            .map(|row| Ok(row.try_get_by_index(0)?))
-            .collect()
+        let rows = self.all(db, "SELECT version FROM seaql_migrations ORDER BY version", vec![]).await?;
+        rows.iter().map(|row| Ok(row.try_get_by_index(0)?)).collect()
     }
 }

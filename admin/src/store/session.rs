@@ -81,12 +81,7 @@ impl Store {
     }
 
     pub async fn close_session(&self, id_hash: &str) -> Result<()> {
-        self.execute(
-            &self.changes,
-            "DELETE FROM session WHERE id_hash = ?",
-            vec![id_hash.into()],
-        )
-        .await?;
+        self.execute(&self.changes, "DELETE FROM session WHERE id_hash = ?", vec![id_hash.into()]).await?;
         Ok(())
     }
 }

@@ -103,9 +103,7 @@ impl Store {
     /// and from which nothing follows. Answers which they are.
     pub async fn settle_successes(&self, list: &[&Finding], now: Millis) -> Result<BTreeSet<i64>> {
         let succeeded = list.iter().filter(|finding| !may_fail(finding));
-        let rows: Vec<_> = succeeded
-            .map(|finding| text::SettleRow::of(finding, RunState::Succeeded))
-            .collect();
+        let rows: Vec<_> = succeeded.map(|finding| text::SettleRow::of(finding, RunState::Succeeded)).collect();
         let ids: Vec<i64> = rows.iter().map(text::SettleRow::run_id).collect();
         let mut done = 0;
         for rows in text::statements(&rows) {
@@ -120,8 +118,7 @@ impl Store {
         // Some had ended, were thought lost, or are a link of a chain or a parent: those that are settled are known by
         // their end.
         let (ids, value) = dialect::id_list(self.backend, &ids);
-        let text =
-            format!("SELECT id FROM run WHERE id IN ({ids}) AND state = 9 AND finished_at = ?");
+        let text = format!("SELECT id FROM run WHERE id IN ({ids}) AND state = 9 AND finished_at = ?");
         let done = self.ids_of(&self.write, &text, vec![value, now.into()]);
         Ok(done.await?.into_iter().collect())
     }
@@ -143,12 +140,7 @@ impl Store {
     }
 
     /// Everything else, with all that follows from it, in one transaction: as many statements for many findings as for few.
-    pub async fn settle_others(
-        &self,
-        list: &[&Finding],
-        follow_up: &FollowUp,
-        held: Held,
-    ) -> Result<Settled> {
+    pub async fn settle_others(&self, list: &[&Finding], follow_up: &FollowUp, held: Held) -> Result<Settled> {
         if list.is_empty() {
             return Ok(Settled::default());
         }
@@ -156,9 +148,7 @@ impl Store {
         loop {
             match self.try_settle_others(list, follow_up, held).await {
                 // Busy: a job has got children at this very moment.
-                Err(error)
-                    if (error.is_lock_conflict() || matches!(error, Error::Busy)) && tries < 3 =>
-                {
+                Err(error) if (error.is_lock_conflict() || matches!(error, Error::Busy)) && tries < 3 => {
                     tries += 1;
                 }
                 other => return other,
@@ -166,21 +156,14 @@ impl Store {
         }
     }
 
-    async fn try_settle_others(
-        &self,
-        list: &[&Finding],
-        follow_up: &FollowUp,
-        held: Held,
-    ) -> Result<Settled> {
+    async fn try_settle_others(&self, list: &[&Finding], follow_up: &FollowUp, held: Held) -> Result<Settled> {
         let failing = list.iter().filter(|finding| may_fail(finding));
         let mut waiting: Vec<i64> = failing.map(|finding| finding.run_id).collect();
         let all: Vec<i64> = list.iter().map(|finding| finding.run_id).collect();
         let ties = self.ties_of(&all).await?;
         let (failing, births) = (waiting.len(), ties.births());
-        let mut then = Then::with(
-            self.take_ids(&ids::RUN, failing + births).await?,
-            self.take_ids(&ids::ROW, failing).await?,
-        );
+        let mut then =
+            Then::with(self.take_ids(&ids::RUN, failing + births).await?, self.take_ids(&ids::ROW, failing).await?);
         waiting.extend(&ties.chained);
         let tx = self.begin().await?;
         let jobs_of = self.jobs_of(&tx, &waiting).await?;
@@ -188,8 +171,7 @@ impl Store {
         let jobs = self.lock_jobs(&tx, job_ids, held).await?;
         let held_up_by = |run_id: &i64| {
             let own = jobs_of.get(run_id);
-            own.is_some_and(|job| jobs.held_up.contains(job))
-                || ties.waits_for(*run_id, &jobs.held_up)
+            own.is_some_and(|job| jobs.held_up.contains(job)) || ties.waits_for(*run_id, &jobs.held_up)
         };
         let held_fires = self.lock_fires(&tx, &ties, held).await?;
         let is_held = |run_id: &i64| held_up_by(run_id) || ties.is_of(*run_id, &held_fires);
@@ -199,17 +181,10 @@ impl Store {
         then.settled.held_up = held_up;
         then.settled.held_up.extend(runs.held_up);
         then.settled.unreadable.extend(runs.unreadable);
-        if runs
-            .by_id
-            .iter()
-            .any(|(id, row)| row.parent && !ties.knows(*id))
-        {
+        if runs.by_id.iter().any(|(id, row)| row.parent && !ties.knows(*id)) {
             return Err(Error::Busy);
         }
-        let restored_below = match list
-            .iter()
-            .any(|finding| is_of_unsent(&runs.by_id, finding))
-        {
+        let restored_below = match list.iter().any(|finding| is_of_unsent(&runs.by_id, finding)) {
             true => self.restored_below(&tx, follow_up).await?,
             false => 0,
         };
@@ -222,9 +197,7 @@ impl Store {
             if is_unsent && finding.run_id >= restored_below {
                 then.settled.unsent.push(finding.run_id);
             }
-            let Some(state) =
-                next_state(row, finding, is_unsent && finding.run_id < restored_below)
-            else {
+            let Some(state) = next_state(row, finding, is_unsent && finding.run_id < restored_below) else {
                 continue;
             };
             changes.push(text::SettleRow::of(finding, state));
@@ -233,11 +206,9 @@ impl Store {
         }
         for rows in text::statements(&changes) {
             let values = text::settle_values(self.backend, rows, follow_up.now);
-            self.execute(&tx, text::SETTLE.of(self.backend), values)
-                .await?;
+            self.execute(&tx, text::SETTLE.of(self.backend), values).await?;
         }
-        self.write_what_follows(&tx, &mut then, follow_up.now)
-            .await?;
+        self.write_what_follows(&tx, &mut then, follow_up.now).await?;
         tx.commit().await?;
         failpoint::hit("after_settle_commit");
         Ok(then.settled)
@@ -260,8 +231,7 @@ impl Store {
         let mut list = accepted.to_vec();
         list.sort_unstable();
         let values = text::accept_values(self.backend, &list);
-        self.execute(&self.write, text::ACCEPT.of(self.backend), values)
-            .await?;
+        self.execute(&self.write, text::ACCEPT.of(self.backend), values).await?;
         Ok(())
     }
 }
@@ -320,12 +290,8 @@ fn is_of_unsent(runs: &HashMap<i64, Row>, finding: &Finding) -> bool {
 /// A run whose end was asked for and that then reports a failure was killed.
 fn next_state(row: &Row, finding: &Finding, is_restored: bool) -> Option<RunState> {
     let event = match finding.event {
-        RunEvent::Reported(Outcome::Failed) if row.kill_asked => {
-            RunEvent::Reported(Outcome::Killed)
-        }
-        RunEvent::Reported(outcome)
-            if row.state == RunState::Claimed && (is_restored || row.sends > 0) =>
-        {
+        RunEvent::Reported(Outcome::Failed) if row.kill_asked => RunEvent::Reported(Outcome::Killed),
+        RunEvent::Reported(outcome) if row.state == RunState::Claimed && (is_restored || row.sends > 0) => {
             RunEvent::ReportedAfterRestore(outcome)
         }
         event => event,

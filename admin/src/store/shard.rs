@@ -43,9 +43,7 @@ impl Store {
     pub async fn ensure_shards(&self, wanted: Option<i32>) -> Result<i32> {
         let count = match self.stored_shards(wanted).await {
             // Two nodes start on an empty database: the other one was faster, its count stands.
-            Err(error) if error.is_unique_violation() || error.is_lock_conflict() => {
-                self.stored_shards(wanted).await?
-            }
+            Err(error) if error.is_unique_violation() || error.is_lock_conflict() => self.stored_shards(wanted).await?,
             other => other?,
         };
         match wanted {
@@ -58,19 +56,11 @@ impl Store {
 
     async fn stored_shards(&self, wanted: Option<i32>) -> Result<i32> {
         let tx = self.begin().await?;
-        let row = self
-            .one(
-                &tx,
-                "SELECT value FROM setting WHERE name = 'shards'",
-                vec![],
-            )
-            .await?;
+        let row = self.one(&tx, "SELECT value FROM setting WHERE name = 'shards'", vec![]).await?;
         let count = match row {
             Some(row) => {
                 let stored: String = row.try_get_by_index(0)?;
-                stored
-                    .parse()
-                    .map_err(|_| Error::Corrupt(format!("setting shards = {stored:?}")))?
+                stored.parse().map_err(|_| Error::Corrupt(format!("setting shards = {stored:?}")))?
             }
             None => self.create_shards(&tx, wanted.unwrap_or(8)).await?,
         };
@@ -80,15 +70,9 @@ impl Store {
 
     async fn create_shards(&self, tx: &Transaction, count: i32) -> Result<i32> {
         let values = vec!["shards".into(), count.to_string().into()];
-        self.execute(
-            tx,
-            "INSERT INTO setting (name, value) VALUES (?, ?)",
-            values,
-        )
-        .await?;
+        self.execute(tx, "INSERT INTO setting (name, value) VALUES (?, ?)", values).await?;
         for shard in 0..count {
-            let text =
-                "INSERT INTO shard_lease (shard, epoch, owner, expires_at) VALUES (?, 0, '', 0)";
+            let text = "INSERT INTO shard_lease (shard, epoch, owner, expires_at) VALUES (?, 0, '', 0)";
             self.execute(tx, text, vec![shard.into()]).await?;
         }
         Ok(count)
@@ -109,18 +93,14 @@ impl Store {
             }
         }
         let row = self.one(&self.write, read, vec![]).await?;
-        Ok(row
-            .ok_or_else(|| Error::Missing("setting cluster".into()))?
-            .try_get_by_index(0)?)
+        Ok(row.ok_or_else(|| Error::Missing("setting cluster".into()))?.try_get_by_index(0)?)
     }
 
     /// Where no other process can be alive (SQLite), the leases and the node that a killed one left are worth nothing.
     pub async fn forget_the_killed(&self) -> Result<()> {
         debug_assert!(self.is_exclusive());
-        self.execute(&self.write, "UPDATE shard_lease SET expires_at = 0", vec![])
-            .await?;
-        self.execute(&self.write, "UPDATE node SET address = ''", vec![])
-            .await?;
+        self.execute(&self.write, "UPDATE shard_lease SET expires_at = 0", vec![]).await?;
+        self.execute(&self.write, "UPDATE node SET address = ''", vec![]).await?;
         Ok(())
     }
 
@@ -131,19 +111,9 @@ impl Store {
     }
 
     /// The gate: a new epoch for `owner`, if the lease is over or already its own. None: somebody else holds it.
-    pub async fn take_shard(
-        &self,
-        shard: i32,
-        owner: &str,
-        now: Millis,
-        ttl_ms: i64,
-    ) -> Result<Option<i64>> {
+    pub async fn take_shard(&self, shard: i32, owner: &str, now: Millis, ttl_ms: i64) -> Result<Option<i64>> {
         let (clock, at) = self.clock(now);
-        let gate = if failpoint::flag("redis_lock_only") {
-            " OR TRUE"
-        } else {
-            ""
-        };
+        let gate = if failpoint::flag("redis_lock_only") { " OR TRUE" } else { "" };
         let text = format!(
             "UPDATE shard_lease SET epoch = epoch + 1, owner = ?, expires_at = {clock} + ? \
              WHERE shard = ? AND (expires_at < {clock} OR owner = ?{gate})"
@@ -157,30 +127,15 @@ impl Store {
         if self.execute(&tx, &text, values).await?.rows_affected() == 0 {
             return Ok(None);
         }
-        let row = self
-            .one(
-                &tx,
-                "SELECT epoch FROM shard_lease WHERE shard = ?",
-                vec![shard.into()],
-            )
-            .await?;
-        let epoch = row
-            .ok_or_else(|| Error::Missing(format!("shard {shard}")))?
-            .try_get_by_index(0)?;
+        let row = self.one(&tx, "SELECT epoch FROM shard_lease WHERE shard = ?", vec![shard.into()]).await?;
+        let epoch = row.ok_or_else(|| Error::Missing(format!("shard {shard}")))?.try_get_by_index(0)?;
         tx.commit().await?;
         Ok(Some(epoch))
     }
 
     /// Extends the lease while its epoch is still `epoch`. False: fenced, somebody took it.
-    pub async fn renew_shard(
-        &self,
-        shard: i32,
-        epoch: i64,
-        now: Millis,
-        ttl_ms: i64,
-    ) -> Result<bool> {
-        self.extend_lease(&self.write, shard, epoch, now, ttl_ms)
-            .await
+    pub async fn renew_shard(&self, shard: i32, epoch: i64, now: Millis, ttl_ms: i64) -> Result<bool> {
+        self.extend_lease(&self.write, shard, epoch, now, ttl_ms).await
     }
 
     /// A lease that was given back stays so: a claim that was on its way meanwhile may still be recorded, but must not
@@ -213,20 +168,12 @@ impl Store {
     /// Gives the shard back at once, for the next node.
     pub async fn release_shard(&self, shard: i32, epoch: i64) -> Result<()> {
         let text = "UPDATE shard_lease SET expires_at = 0 WHERE shard = ? AND epoch = ?";
-        self.execute(&self.write, text, vec![shard.into(), epoch.into()])
-            .await?;
+        self.execute(&self.write, text, vec![shard.into(), epoch.into()]).await?;
         Ok(())
     }
 
     /// The fence of a claim: the first statement of its transaction, and the heartbeat of the lease at the same time.
-    pub(super) async fn fence(
-        &self,
-        tx: &Transaction,
-        shard: i32,
-        epoch: i64,
-        now: Millis,
-        ttl_ms: i64,
-    ) -> Result<()> {
+    pub(super) async fn fence(&self, tx: &Transaction, shard: i32, epoch: i64, now: Millis, ttl_ms: i64) -> Result<()> {
         match self.extend_lease(tx, shard, epoch, now, ttl_ms).await? {
             true => Ok(()),
             false => Err(Error::Fenced(shard)),
@@ -253,13 +200,11 @@ impl Store {
         let leases = self.lock_leases(&tx).await?;
         let highest = leases.iter().map(|lease| lease.epoch).max().unwrap_or(0);
         let text = "UPDATE shard_lease SET epoch = ?, expires_at = 0";
-        self.execute(&tx, text, vec![(highest + FAR).into()])
-            .await?;
+        self.execute(&tx, text, vec![(highest + FAR).into()]).await?;
         self.remember_restored(&tx).await?;
         for (name, by) in [("run", FAR), ("row", FAR), ("job", 10_000)] {
             let text = "UPDATE id_block SET next = next + ? WHERE name = ?";
-            self.execute(&tx, text, vec![by.into(), name.into()])
-                .await?;
+            self.execute(&tx, text, vec![by.into(), name.into()]).await?;
         }
         let detail = json!({"after": {"epoch": highest + FAR}});
         let entry = AuditEntry::new(actor, now, "resync", ("shards", 0), detail);
@@ -279,8 +224,7 @@ impl Store {
         let values = vec![below.as_str().into(), RESTORED_BELOW.into()];
         if self.execute(tx, text, values).await?.rows_affected() == 0 {
             let row = vec![RESTORED_BELOW.into(), below.into()];
-            self.insert_rows(tx, "setting", "name, value", vec![row])
-                .await?;
+            self.insert_rows(tx, "setting", "name, value", vec![row]).await?;
         }
         Ok(())
     }

@@ -51,20 +51,12 @@ impl Store {
 
     async fn try_attempt(&self, subjects: &[String], now: i64) -> Result<Attempt> {
         let tx = self.begin_change().await?;
-        let text = format!(
-            "SELECT failures, until_at FROM login_throttle WHERE subject = ?{}",
-            self.for_update()
-        );
+        let text = format!("SELECT failures, until_at FROM login_throttle WHERE subject = ?{}", self.for_update());
         let mut known = Vec::with_capacity(subjects.len());
         for subject in subjects {
             let row = self.one(&tx, &text, vec![subject.as_str().into()]).await?;
             let row = row
-                .map(|row| {
-                    Ok::<(i32, i64), super::Error>((
-                        row.try_get_by_index(0)?,
-                        row.try_get_by_index(1)?,
-                    ))
-                })
+                .map(|row| Ok::<(i32, i64), super::Error>((row.try_get_by_index(0)?, row.try_get_by_index(1)?)))
                 .transpose()?;
             known.push(row);
         }
@@ -83,19 +75,9 @@ impl Store {
                 "INSERT INTO login_throttle (failures, until_at, subject) VALUES (?, ?, ?)"
             };
             let until_at = now + wait_ms(failures);
-            self.execute(
-                &tx,
-                text,
-                vec![failures.into(), until_at.into(), subject.as_str().into()],
-            )
-            .await?;
+            self.execute(&tx, text, vec![failures.into(), until_at.into(), subject.as_str().into()]).await?;
         }
-        self.execute(
-            &tx,
-            "DELETE FROM login_throttle WHERE until_at < ?",
-            vec![(now - 2 * FORGET_MS).into()],
-        )
-        .await?;
+        self.execute(&tx, "DELETE FROM login_throttle WHERE until_at < ?", vec![(now - 2 * FORGET_MS).into()]).await?;
         tx.commit().await?;
         Ok(Attempt::Allowed)
     }
@@ -103,12 +85,7 @@ impl Store {
     /// The password was right: the account's count ends, the source's loses this attempt.
     pub async fn end_attempt(&self, account: &str, source: &str, now: i64) -> Result<()> {
         let tx = self.begin_change().await?;
-        self.execute(
-            &tx,
-            "DELETE FROM login_throttle WHERE subject = ?",
-            vec![account.into()],
-        )
-        .await?;
+        self.execute(&tx, "DELETE FROM login_throttle WHERE subject = ?", vec![account.into()]).await?;
         self.execute(
             &tx,
             "UPDATE login_throttle SET failures = failures - 1, until_at = ? WHERE subject = ? AND failures > 0",
@@ -135,10 +112,7 @@ mod tests {
     #[test]
     fn the_wait_starts_after_five_failures_and_grows_to_fifteen_minutes() {
         let waits: Vec<i64> = (0..=13).map(|n| wait_ms(n) / 1000).collect();
-        assert_eq!(
-            waits,
-            [0, 0, 0, 0, 0, 10, 20, 40, 80, 160, 320, 640, 900, 900]
-        );
+        assert_eq!(waits, [0, 0, 0, 0, 0, 10, 20, 40, 80, 160, 320, 640, 900, 900]);
         assert_eq!(wait_ms(i32::MAX), LONGEST_WAIT_MS);
     }
 }

@@ -67,7 +67,8 @@ pub(super) const COLUMNS: &str = "run.id, run.job_id, app.name, run.address, run
 pub(super) const NEIGHBOURS: &str = "LEFT JOIN app ON app.id = run.app_id LEFT JOIN job ON job.id = run.job_id \
      LEFT JOIN executor e ON e.app = app.name AND e.address = run.address";
 
-pub(super) const AGREED: &str = "SELECT id FROM run WHERE shard = ? AND state = 2 AND state < 9 AND kill_agreed_at < ? ORDER BY id LIMIT 500";
+pub(super) const AGREED: &str =
+    "SELECT id FROM run WHERE shard = ? AND state = 2 AND state < 9 AND kill_agreed_at < ? ORDER BY id LIMIT 500";
 
 pub(super) const NOT_AGREED: &str = "SELECT id FROM run WHERE shard = ? AND state = 2 AND state < 9 AND kill_asked_at < ? \
      AND kill_agreed_at IS NULL ORDER BY id LIMIT 500";
@@ -81,18 +82,10 @@ impl Store {
              OR (job.timeout_seconds > 0 AND COALESCE(run.sent_at, run.marked_at) + job.timeout_seconds * 1000 < ?)) \
              ORDER BY run.id LIMIT ?"
         );
-        let values = vec![
-            look.shard.into(),
-            after.into(),
-            look.silent_since.into(),
-            look.over_since.into(),
-            PAGE.into(),
-        ];
+        let values =
+            vec![look.shard.into(), after.into(), look.silent_since.into(), look.over_since.into(), PAGE.into()];
         let rows = self.all(self.hot_reads(), &text, values).await?;
-        let found: Vec<Watched> = rows
-            .iter()
-            .map(|row| read(&mut Columns::of(row)))
-            .collect::<Result<_>>()?;
+        let found: Vec<Watched> = rows.iter().map(|row| read(&mut Columns::of(row))).collect::<Result<_>>()?;
         let next = found.last().map(|run| run.run_id);
         let full = found.len() as i64 == PAGE;
         Ok((found, next.filter(|_| full)))
@@ -112,8 +105,7 @@ impl Store {
     /// The process that has a run after all: it was started between the choice and the request.
     pub async fn note_boot(&self, run_id: i64, boot_id: &str) -> Result<()> {
         let text = "UPDATE run SET boot_id = ? WHERE id = ? AND state IN (1, 2)";
-        self.execute(&self.write, text, vec![boot_id.into(), run_id.into()])
-            .await?;
+        self.execute(&self.write, text, vec![boot_id.into(), run_id.into()]).await?;
         Ok(())
     }
 
@@ -129,17 +121,13 @@ impl Store {
             run.sent_at.into(),
         ];
         let row = self.one(self.hot_reads(), text, values).await?;
-        Ok(row
-            .map(|row| row.try_get_by_index(0))
-            .transpose()?
-            .flatten())
+        Ok(row.map(|row| row.try_get_by_index(0)).transpose()?.flatten())
     }
 
     /// The executor has said yes to a kill.
     pub async fn note_kill_agreed(&self, run_id: i64, now: Millis) -> Result<()> {
         let text = "UPDATE run SET kill_agreed_at = ? WHERE id = ? AND kill_asked_at IS NOT NULL AND state IN (1, 2)";
-        self.execute(&self.write, text, vec![now.into(), run_id.into()])
-            .await?;
+        self.execute(&self.write, text, vec![now.into(), run_id.into()]).await?;
         Ok(())
     }
 
@@ -179,10 +167,6 @@ pub(super) fn read(columns: &mut Columns<'_>) -> Result<Watched> {
         due_at,
         sent_at: sent_at.unwrap_or(due_at),
         timeout_ms: i64::from(timeout) * 1000,
-        registered: expires_at.map(|expires_at| Registered {
-            expires_at,
-            boot_id: registered_boot,
-            registered_at,
-        }),
+        registered: expires_at.map(|expires_at| Registered { expires_at, boot_id: registered_boot, registered_at }),
     })
 }

@@ -18,11 +18,7 @@ impl Around {
     ///
     /// # Errors
     /// The database could not be asked.
-    pub async fn of(
-        state: &State,
-        drafts: &[JobDraft],
-        before: Option<&Job>,
-    ) -> store::Result<Self> {
+    pub async fn of(state: &State, drafts: &[JobDraft], before: Option<&Job>) -> store::Result<Self> {
         let named = drafts.iter().flat_map(|draft| &draft.schedule.calendars);
         let mut names: Vec<String> = named.cloned().collect();
         names.sort_unstable();
@@ -39,15 +35,8 @@ impl Around {
     ///
     /// # Errors
     /// The database could not be asked.
-    pub async fn roughly(
-        state: &State,
-        draft: &JobDraft,
-        before: Option<&Job>,
-    ) -> store::Result<Self> {
-        let calendars = state
-            .store
-            .calendars_named(&draft.schedule.calendars)
-            .await?;
+    pub async fn roughly(state: &State, draft: &JobDraft, before: Option<&Job>) -> store::Result<Self> {
+        let calendars = state.store.calendars_named(&draft.schedule.calendars).await?;
         let loads = match is_open(draft, before) {
             true => Some(state.pipeline.recent_loads().await?),
             false => None,
@@ -74,16 +63,9 @@ impl Around {
             Some(loads) if is_open(draft, before) => Some(loads.choose(draft, &calendars, now)),
             _ => None,
         };
-        let kept = before
-            .filter(|_| draft.schedule.spread_seconds > 0)
-            .map_or(0, |job| job.spread_offset);
+        let kept = before.filter(|_| draft.schedule.spread_seconds > 0).map_or(0, |job| job.spread_offset);
         let spread_offset = chosen.map_or(kept, |chosen| chosen.offset_seconds.cast_signed());
-        let surroundings = Surroundings {
-            app,
-            before,
-            spread_offset,
-            calendars: &self.calendars,
-        };
+        let surroundings = Surroundings { app, before, spread_offset, calendars: &self.calendars };
         (surroundings, chosen)
     }
 }

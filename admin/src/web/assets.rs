@@ -14,11 +14,8 @@ use rust_embed::{EmbeddedFile, RustEmbed};
 struct Files;
 
 /// First digits of each file's hash.
-static VERSIONS: LazyLock<HashMap<String, String>> = LazyLock::new(|| {
-    Files::iter()
-        .filter_map(|name| Some((name.to_string(), version(&Files::get(&name)?))))
-        .collect()
-});
+static VERSIONS: LazyLock<HashMap<String, String>> =
+    LazyLock::new(|| Files::iter().filter_map(|name| Some((name.to_string(), version(&Files::get(&name)?)))).collect());
 
 fn version(file: &EmbeddedFile) -> String {
     let hash = file.metadata.sha256_hash();
@@ -41,16 +38,9 @@ pub async fn asset(request: HttpRequest, name: web::Path<String>) -> HttpRespons
     let tag = format!("\"{}\"", version(&file));
     let known = request.headers().get(IF_NONE_MATCH);
     let asked_for_version = !request.query_string().is_empty();
-    let caching = if asked_for_version {
-        "public, max-age=31536000, immutable"
-    } else {
-        "no-cache"
-    };
+    let caching = if asked_for_version { "public, max-age=31536000, immutable" } else { "no-cache" };
     if known.is_some_and(|value| value.as_bytes() == tag.as_bytes()) {
-        return HttpResponse::NotModified()
-            .insert_header((CACHE_CONTROL, caching))
-            .insert_header((ETAG, tag))
-            .finish();
+        return HttpResponse::NotModified().insert_header((CACHE_CONTROL, caching)).insert_header((ETAG, tag)).finish();
     }
     let body = match file.data {
         Cow::Borrowed(bytes) => web::Bytes::from_static(bytes),

@@ -13,9 +13,7 @@ pub enum Refusal {
          `Authorization: Bearer TOKEN`"
     )]
     NotConfigured,
-    #[error(
-        "send the API token as `Authorization: Bearer TOKEN`; sessions of the console do not count here"
-    )]
+    #[error("send the API token as `Authorization: Bearer TOKEN`; sessions of the console do not count here")]
     Missing,
     #[error("this is not the API token of this node")]
     Wrong,
@@ -32,11 +30,7 @@ pub fn check(request: &HttpRequest, api_token: Option<&str>) -> Result<(), Refus
 }
 
 fn presented(request: &HttpRequest) -> Option<&str> {
-    let value = request
-        .headers()
-        .get(header::AUTHORIZATION)?
-        .to_str()
-        .ok()?;
+    let value = request.headers().get(header::AUTHORIZATION)?.to_str().ok()?;
     let (scheme, token) = value.trim().split_once(' ')?;
     scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
 }
@@ -59,17 +53,8 @@ mod tests {
         let shorter = format!("Bearer {}", &token[1..]);
         assert_eq!(ask(&shorter, Some(&token)), Err(Refusal::Wrong));
         assert_eq!(ask("Bearer ", Some(&token)), Err(Refusal::Missing));
-        assert_eq!(
-            ask(&format!("Basic {token}"), Some(&token)),
-            Err(Refusal::Missing)
-        );
-        assert_eq!(
-            ask(&format!("Bearer {token}"), None),
-            Err(Refusal::NotConfigured)
-        );
-        assert_eq!(
-            check(&TestRequest::default().to_http_request(), Some(&token)),
-            Err(Refusal::Missing)
-        );
+        assert_eq!(ask(&format!("Basic {token}"), Some(&token)), Err(Refusal::Missing));
+        assert_eq!(ask(&format!("Bearer {token}"), None), Err(Refusal::NotConfigured));
+        assert_eq!(check(&TestRequest::default().to_http_request(), Some(&token)), Err(Refusal::Missing));
     }
 }

@@ -30,21 +30,15 @@ struct Taken {
 impl Connections {
     /// What the process' limit of open files allows for each of so many listeners, 4096 at most; half of it for one source.
     pub fn for_listeners(listeners: usize) -> Self {
-        let files = std::fs::read_to_string("/proc/self/limits")
-            .ok()
-            .and_then(|text| open_files(&text))
-            .unwrap_or(1024);
+        let files =
+            std::fs::read_to_string("/proc/self/limits").ok().and_then(|text| open_files(&text)).unwrap_or(1024);
         // Each takes two: its socket, and the handle by which it is cut. The rest is for the database, executors and logs.
         let most = (files.saturating_sub(256) / 2 / listeners).clamp(64, 4096);
         Self::new(most, most / 2)
     }
 
     fn new(most: usize, most_of_one: usize) -> Self {
-        Self {
-            most,
-            most_of_one,
-            open: Mutex::default(),
-        }
+        Self { most, most_of_one, open: Mutex::default() }
     }
 
     /// For `HttpServer::on_connect`: what is one too many is shut at once.
@@ -57,10 +51,7 @@ impl Connections {
         };
         if self.take(source) {
             let connections = self.clone();
-            extensions.insert(Taken {
-                connections,
-                source,
-            });
+            extensions.insert(Taken { connections, source });
         } else {
             tracing::debug!(%source, "a connection too many is shut");
             // An error means that it has ended already.
@@ -98,9 +89,7 @@ impl Drop for Taken {
 
 /// The soft limit, from the text of `/proc/self/limits`.
 fn open_files(text: &str) -> Option<usize> {
-    let line = text
-        .lines()
-        .find(|line| line.starts_with("Max open files"))?;
+    let line = text.lines().find(|line| line.starts_with("Max open files"))?;
     match line.split_whitespace().nth(3)? {
         "unlimited" => Some(usize::MAX),
         number => number.parse().ok(),

@@ -20,9 +20,9 @@ pub fn is_same_origin(headers: &HeaderMap) -> bool {
     match text("sec-fetch-site") {
         Some(site) => site == "same-origin",
         None => match (text(ORIGIN.as_str()), text(HOST.as_str())) {
-            (Some(origin), Some(host)) => origin
-                .split_once("://")
-                .is_some_and(|(_, authority)| authority.eq_ignore_ascii_case(host)),
+            (Some(origin), Some(host)) => {
+                origin.split_once("://").is_some_and(|(_, authority)| authority.eq_ignore_ascii_case(host))
+            }
             _ => false,
         },
     }
@@ -41,11 +41,7 @@ pub fn fits(token: &str, sent: &str) -> bool {
         return false;
     };
     let (mask, hidden) = bytes.split_at(bytes.len() / 2);
-    let shown: Vec<u8> = hidden
-        .iter()
-        .zip(mask)
-        .map(|(byte, mask)| byte ^ mask)
-        .collect();
+    let shown: Vec<u8> = hidden.iter().zip(mask).map(|(byte, mask)| byte ^ mask).collect();
     bytes.len() % 2 == 0 && bool::from(shown.ct_eq(token.as_bytes()))
 }
 
@@ -55,25 +51,14 @@ mod tests {
     use actix_web::http::header::{HeaderName, HeaderValue};
 
     fn headers(pairs: &[(&'static str, &'static str)]) -> HeaderMap {
-        pairs
-            .iter()
-            .map(|(name, value)| {
-                (
-                    HeaderName::from_static(name),
-                    HeaderValue::from_static(value),
-                )
-            })
-            .collect()
+        pairs.iter().map(|(name, value)| (HeaderName::from_static(name), HeaderValue::from_static(value))).collect()
     }
 
     #[test]
     fn only_a_page_of_ours_may_send() {
         let ours = [
             headers(&[("sec-fetch-site", "same-origin")]),
-            headers(&[
-                ("host", "c.example:8080"),
-                ("origin", "http://c.example:8080"),
-            ]),
+            headers(&[("host", "c.example:8080"), ("origin", "http://c.example:8080")]),
             headers(&[("host", "c.example"), ("origin", "https://C.example")]),
         ];
         let others = [
@@ -83,11 +68,7 @@ mod tests {
             headers(&[("host", "c.example"), ("origin", "http://c.example.evil")]),
             headers(&[("host", "c.example"), ("origin", "http://evil.c.example")]),
             headers(&[("host", "c.example:8080"), ("origin", "http://c.example")]),
-            headers(&[
-                ("sec-fetch-site", "cross-site"),
-                ("host", "c.example"),
-                ("origin", "http://c.example"),
-            ]),
+            headers(&[("sec-fetch-site", "cross-site"), ("host", "c.example"), ("origin", "http://c.example")]),
             headers(&[("sec-fetch-site", "same-site")]),
             headers(&[("sec-fetch-site", "none")]),
         ];
@@ -102,15 +83,7 @@ mod tests {
         assert_ne!(one, two);
         assert!(fits(&token, &one) && fits(&token, &two));
         let other = masked(&crate::config::random_secret());
-        for wrong in [
-            "",
-            "A",
-            "AA",
-            "!",
-            token.as_str(),
-            other.as_str(),
-            &one[2..],
-        ] {
+        for wrong in ["", "A", "AA", "!", token.as_str(), other.as_str(), &one[2..]] {
             assert!(!fits(&token, wrong), "{wrong}");
         }
     }

@@ -15,19 +15,12 @@ pub struct BodyMemory {
 
 impl BodyMemory {
     pub fn new(most: usize, shown: IntGauge) -> Arc<Self> {
-        Arc::new(Self {
-            most,
-            held: AtomicUsize::new(0),
-            shown,
-        })
+        Arc::new(Self { most, held: AtomicUsize::new(0), shown })
     }
 
     /// The share of one request. It is given back when the value is dropped.
     pub fn share(self: &Arc<Self>) -> Arc<Share> {
-        Arc::new(Share {
-            memory: self.clone(),
-            bytes: AtomicUsize::new(0),
-        })
+        Arc::new(Share { memory: self.clone(), bytes: AtomicUsize::new(0) })
     }
 }
 
@@ -42,9 +35,7 @@ impl Share {
     pub fn take(&self, bytes: usize) -> bool {
         let fits = |held: usize| Some(held + bytes).filter(|sum| *sum <= self.memory.most);
         let held = &self.memory.held;
-        let taken = held
-            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, fits)
-            .is_ok();
+        let taken = held.fetch_update(Ordering::Relaxed, Ordering::Relaxed, fits).is_ok();
         if taken {
             self.bytes.fetch_add(bytes, Ordering::Relaxed);
             self.memory.shown.add(bytes as i64);

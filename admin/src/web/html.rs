@@ -53,28 +53,19 @@ pub struct RequestId(pub String);
 impl Frame {
     pub fn of(request: &HttpRequest) -> Self {
         let viewer = request.extensions().get::<Viewer>().cloned();
-        let now = request
-            .app_data::<web::Data<State>>()
-            .map_or(0, |state| state.clock.now());
+        let now = request.app_data::<web::Data<State>>().map_or(0, |state| state.clock.now());
         let here = request.uri().path_and_query();
-        let degraded = request
-            .app_data::<web::Data<State>>()
-            .is_some_and(|state| state.pipeline.is_degraded());
+        let degraded = request.app_data::<web::Data<State>>().is_some_and(|state| state.pipeline.is_degraded());
         Self {
             degraded: degraded && viewer.is_some(),
-            csrf: viewer
-                .as_ref()
-                .map_or_else(String::new, |v| csrf::masked(&v.csrf)),
+            csrf: viewer.as_ref().map_or_else(String::new, |v| csrf::masked(&v.csrf)),
             viewer,
             theme: theme(request.cookie(THEME).as_ref().map_or("", |c| c.value())),
             zone: zone(request),
             now,
             flash: flash(request),
             here: here.map_or_else(|| "/".to_owned(), ToString::to_string),
-            request_id: request
-                .extensions()
-                .get::<RequestId>()
-                .map_or_else(String::new, |id| id.0.clone()),
+            request_id: request.extensions().get::<RequestId>().map_or_else(String::new, |id| id.0.clone()),
         }
     }
 
@@ -85,11 +76,7 @@ impl Frame {
     /// Is the page below this address? For the mark in the side bar.
     pub fn is_in(&self, section: &str) -> bool {
         let path = self.here.split('?').next().unwrap_or("");
-        path == section
-            || (section != "/"
-                && path
-                    .strip_prefix(section)
-                    .is_some_and(|rest| rest.starts_with('/')))
+        path == section || (section != "/" && path.strip_prefix(section).is_some_and(|rest| rest.starts_with('/')))
     }
 
     /// For `datetime` attributes.
@@ -152,20 +139,14 @@ pub fn theme(text: &str) -> &'static str {
 }
 
 fn zone(request: &HttpRequest) -> Tz {
-    request
-        .cookie(ZONE)
-        .and_then(|cookie| cookie.value().parse().ok())
-        .unwrap_or(Tz::UTC)
+    request.cookie(ZONE).and_then(|cookie| cookie.value().parse().ok()).unwrap_or(Tz::UTC)
 }
 
 fn flash(request: &HttpRequest) -> Option<Flash> {
     let cookie = request.cookie(FLASH)?;
     let (kind, text) = cookie.value().split_once('.')?;
     let text = String::from_utf8(URL_SAFE_NO_PAD.decode(text).ok()?).ok()?;
-    Some(Flash {
-        kind: if kind == "ok" { "ok" } else { "failed" },
-        text,
-    })
+    Some(Flash { kind: if kind == "ok" { "ok" } else { "failed" }, text })
 }
 
 /// A year-long choice of the browser's owner; holds nothing secret.
@@ -181,9 +162,7 @@ pub fn preference(name: &'static str, value: String) -> Cookie<'static> {
 /// A page as an answer.
 pub fn page(template: &impl Template, status: StatusCode) -> HttpResponse {
     match template.render() {
-        Ok(text) => HttpResponse::build(status)
-            .content_type("text/html; charset=utf-8")
-            .body(text),
+        Ok(text) => HttpResponse::build(status).content_type("text/html; charset=utf-8").body(text),
         Err(error) => {
             tracing::error!("a page cannot be written: {error}");
             HttpResponse::new(StatusCode::INTERNAL_SERVER_ERROR)
@@ -193,9 +172,7 @@ pub fn page(template: &impl Template, status: StatusCode) -> HttpResponse {
 
 /// After a POST: the page to look at next.
 pub fn see_other(to: &str) -> HttpResponse {
-    HttpResponse::SeeOther()
-        .insert_header((LOCATION, to))
-        .finish()
+    HttpResponse::SeeOther().insert_header((LOCATION, to)).finish()
 }
 
 /// The same with a message.
@@ -232,14 +209,7 @@ mod tests {
         for fine in ["/", "/jobs?text=a%20b", "/runs/7#log"] {
             assert_eq!(local_address(fine), fine);
         }
-        for wrong in [
-            "",
-            "//evil.example",
-            "https://evil.example",
-            "/\\evil.example",
-            "jobs",
-            "/a\r\nb",
-        ] {
+        for wrong in ["", "//evil.example", "https://evil.example", "/\\evil.example", "jobs", "/a\r\nb"] {
             assert_eq!(local_address(wrong), "/");
         }
     }

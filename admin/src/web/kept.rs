@@ -31,18 +31,14 @@ impl Kept {
     /// As the sign-in form sends it on.
     pub fn sent(fields: &Fields) -> Option<Self> {
         let to = fields.get("kept_for");
-        (holds_text(to) && local_address(to) == to).then(|| Self {
-            to: to.to_owned(),
-            fields: fields.get("kept").to_owned(),
-        })
+        (holds_text(to) && local_address(to) == to)
+            .then(|| Self { to: to.to_owned(), fields: fields.get("kept").to_owned() })
     }
 
     /// The fields; the button that was pressed is left out, so that the form is shown and nothing is done.
     fn pairs(&self) -> Vec<(String, String)> {
         let pairs = url::form_urlencoded::parse(self.fields.as_bytes()).into_owned();
-        pairs
-            .filter(|(name, _)| name != csrf::FIELD && name != "step")
-            .collect()
+        pairs.filter(|(name, _)| name != csrf::FIELD && name != "step").collect()
     }
 }
 
@@ -65,10 +61,7 @@ pub fn page_of(path: &str, fields: &Fields) -> String {
     let asks = path.ends_with("/delete") || path.ends_with("/kill");
     match fields.get("next") {
         "" if asks => path.to_owned(),
-        "" => path
-            .rsplit_once('/')
-            .map_or("", |(room, _)| room)
-            .to_owned(),
+        "" => path.rsplit_once('/').map_or("", |(room, _)| room).to_owned(),
         next => local_address(next).to_owned(),
     }
 }
@@ -85,15 +78,8 @@ pub struct Page {
 impl Page {
     /// `csrf`: of the session that has just begun.
     pub fn new(frame: Frame, kept: Kept, csrf: &str) -> Self {
-        let frame = Frame {
-            csrf: super::csrf::masked(csrf),
-            ..frame
-        };
-        Self {
-            pairs: kept.pairs(),
-            frame,
-            kept,
-        }
+        let frame = Frame { csrf: super::csrf::masked(csrf), ..frame };
+        Self { pairs: kept.pairs(), frame, kept }
     }
 }
 
@@ -103,41 +89,18 @@ mod tests {
 
     #[test]
     fn forms_with_text_are_kept_and_no_others() {
-        for path in [
-            "/jobs",
-            "/jobs/7/edit",
-            "/jobs/7/run",
-            "/runs/7/resolve",
-            "/apps",
-        ] {
+        for path in ["/jobs", "/jobs/7/edit", "/jobs/7/run", "/runs/7/resolve", "/apps"] {
             assert!(holds_text(path), "{path}");
         }
-        let others = [
-            "",
-            "/",
-            "/jobs/7",
-            "/jobs/7/delete",
-            "/jobs/x/edit",
-            "//jobs",
-            "/jobs/7/edit/8",
-        ];
-        for path in others
-            .into_iter()
-            .chain(["/runs", "https://evil.example/jobs", "/logout"])
-        {
+        let others = ["", "/", "/jobs/7", "/jobs/7/delete", "/jobs/x/edit", "//jobs", "/jobs/7/edit/8"];
+        for path in others.into_iter().chain(["/runs", "https://evil.example/jobs", "/logout"]) {
             assert!(!holds_text(path), "{path}");
         }
     }
 
     #[test]
     fn the_pressed_button_and_the_token_stay_behind() {
-        let fields = [
-            ("csrf", "x"),
-            ("name", "a&b=ä"),
-            ("step", "save"),
-            ("weekdays", "MON"),
-            ("weekdays", "TUE"),
-        ];
+        let fields = [("csrf", "x"), ("name", "a&b=ä"), ("step", "save"), ("weekdays", "MON"), ("weekdays", "TUE")];
         let fields = fields.map(|(name, value)| (name.to_owned(), value.to_owned()));
         let kept = Kept::of("/jobs", &Fields(fields.to_vec())).unwrap();
         let pairs = kept.pairs();

@@ -94,44 +94,26 @@ pub async fn sign_in(
     };
     let now = state.clock.now();
     let (account_key, source_key) = subjects(&request, name);
-    let attempt = state
-        .store
-        .begin_attempt(&[account_key.clone(), source_key.clone()], now)
-        .await?;
+    let attempt = state.store.begin_attempt(&[account_key.clone(), source_key.clone()], now).await?;
     if let Attempt::Refused { until_at } = attempt {
         let seconds = (until_at - now + 999) / 1000;
-        let text = format!(
-            "Too many failed attempts. Try again in {}.",
-            html::duration(seconds * 1000)
-        );
+        let text = format!("Too many failed attempts. Try again in {}.", html::duration(seconds * 1000));
         let mut answer = again(text, StatusCode::TOO_MANY_REQUESTS);
         answer.headers_mut().insert(RETRY_AFTER, seconds.into());
         return Ok(answer);
     }
     let account = state.store.account_by_name(name).await?;
-    let known = account
-        .as_ref()
-        .map(|account| account.password_hash.as_str());
+    let known = account.as_ref().map(|account| account.password_hash.as_str());
     if !password::verify(secret, known).await? {
         tracing::info!(source = %source_key, "a sign-in was refused");
         let text = "Name or password is wrong.".to_owned();
         return Ok(again(text, StatusCode::UNAUTHORIZED));
     }
     let account = account.ok_or_else(|| Problem::Internal("an account vanished".into()))?;
-    state
-        .store
-        .end_attempt(&account_key, &source_key, now)
-        .await?;
+    state.store.end_attempt(&account_key, &source_key, now).await?;
     renew_hash(&state, &account, secret).await?;
     let mut answer = see_other(&next);
-    let csrf = start(
-        &state,
-        &request,
-        &mut answer,
-        (account.id, &account.name),
-        fields.get("zone"),
-    )
-    .await?;
+    let csrf = start(&state, &request, &mut answer, (account.id, &account.name), fields.get("zone")).await?;
     let Some(kept) = kept else {
         return Ok(answer);
     };
@@ -158,10 +140,7 @@ pub(super) async fn start(
     let now = state.clock.now();
     let actor = Actor::new(name, source(request));
     let object = ("account", account_id);
-    state
-        .store
-        .record_audit(&actor, "sign_in", object, serde_json::json!({}), now)
-        .await?;
+    state.store.record_audit(&actor, "sign_in", object, serde_json::json!({}), now).await?;
     let (cookie, csrf) = session::open(&state.store, request, account_id, now).await?;
     answer.add_cookie(&cookie).map_err(cookie_failed)?;
     if request.cookie(ZONE).is_none()
@@ -177,10 +156,7 @@ pub(super) async fn start(
 async fn renew_hash(state: &State, account: &Account, secret: &str) -> Result<(), Problem> {
     if password::is_outdated(&account.password_hash) {
         let new = password::hash(secret).await?;
-        state
-            .store
-            .rehash_password(account.id, &account.password_hash, &new)
-            .await?;
+        state.store.rehash_password(account.id, &account.password_hash, &new).await?;
     }
     Ok(())
 }
@@ -188,10 +164,7 @@ async fn renew_hash(state: &State, account: &Account, secret: &str) -> Result<()
 /// Whose attempts are counted together: the name tried (as a hash: it may be long, or a password in the wrong field), and
 /// the machine that tries.
 fn subjects(request: &HttpRequest, name: &str) -> (String, String) {
-    (
-        format!("account:{}", session::hash(name)),
-        format!("source:{}", source(request)),
-    )
+    (format!("account:{}", session::hash(name)), format!("source:{}", source(request)))
 }
 
 /// The machine at the other end.
@@ -201,23 +174,10 @@ fn source(request: &HttpRequest) -> String {
 }
 
 /// `POST /logout`
-pub async fn sign_out(
-    state: web::Data<State>,
-    request: HttpRequest,
-    viewer: Viewer,
-) -> Result<HttpResponse, Problem> {
+pub async fn sign_out(state: web::Data<State>, request: HttpRequest, viewer: Viewer) -> Result<HttpResponse, Problem> {
     let actor = Actor::new(&viewer.name, source(&request));
     let object = ("account", viewer.account_id);
-    state
-        .store
-        .record_audit(
-            &actor,
-            "sign_out",
-            object,
-            serde_json::json!({}),
-            state.clock.now(),
-        )
-        .await?;
+    state.store.record_audit(&actor, "sign_out", object, serde_json::json!({}), state.clock.now()).await?;
     let cookie = session::close(&state.store, &viewer).await?;
     let mut answer = see_other("/login");
     answer.add_cookie(&cookie).map_err(cookie_failed)?;

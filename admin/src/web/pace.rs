@@ -36,9 +36,7 @@ pub async fn guard(
         let (request, _) = request.into_parts();
         return Ok(ServiceResponse::new(request, refusal));
     }
-    let share = request
-        .app_data::<Shared>()
-        .map(|state| state.body_memory.share());
+    let share = request.app_data::<Shared>().map(|state| state.body_memory.share());
     let payload = request.take_payload();
     if !matches!(payload, Payload::None) {
         let connection = request.conn_data::<Connection>().cloned();
@@ -47,9 +45,7 @@ pub async fn guard(
                 connection.cut();
             }
         };
-        request.set_payload(Payload::Stream {
-            payload: Box::pin(paced(payload, share.clone(), cut)),
-        });
+        request.set_payload(Payload::Stream { payload: Box::pin(paced(payload, share.clone(), cut)) });
     }
     let response = next.call(request).await?.map_into_boxed_body();
     // Until here the handler may have held the whole body.
@@ -77,9 +73,7 @@ pub const ENCODED: &str = "a body with a Content-Encoding is not taken; send it 
 /// Whether the body would have to be inflated. actix-web does that by itself, before it looks at any limit: a few KiB can
 /// become some 100 MiB. No client of the executor protocol is known to send a compressed body.
 pub fn is_encoded(headers: &HeaderMap) -> bool {
-    headers
-        .get_all(CONTENT_ENCODING)
-        .any(|encoding| !encoding.as_bytes().eq_ignore_ascii_case(b"identity"))
+    headers.get_all(CONTENT_ENCODING).any(|encoding| !encoding.as_bytes().eq_ignore_ascii_case(b"identity"))
 }
 
 /// Whether a body could not be read because this node holds as much of others as it may.
@@ -94,9 +88,7 @@ fn head(request: &ServiceRequest) -> usize {
     let uri = request.uri();
     let line = uri.path().len() + uri.query().map_or(0, str::len);
     let headers = request.headers().iter();
-    line + headers
-        .map(|(name, value)| name.as_str().len() + value.len() + 4)
-        .sum::<usize>()
+    line + headers.map(|(name, value)| name.as_str().len() + value.len() + 4).sum::<usize>()
 }
 
 type Piece = Result<web::Bytes, PayloadError>;
@@ -136,8 +128,7 @@ fn paced(
 }
 
 /// Said of a body that there is no room for.
-pub const FULL: &str =
-    "this node is reading as many large requests as it has memory for; try again";
+pub const FULL: &str = "this node is reading as many large requests as it has memory for; try again";
 
 fn failed(kind: io::ErrorKind, text: &'static str) -> Piece {
     Err(PayloadError::Io(io::Error::new(kind, text)))

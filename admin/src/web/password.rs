@@ -12,8 +12,7 @@ use tokio::sync::Semaphore;
 static TURNS: Semaphore = Semaphore::const_new(2);
 
 /// Compared with when there is no such account, so that the answer takes as long as for one that exists.
-static NOBODY: LazyLock<String> =
-    LazyLock::new(|| compute(&crate::config::random_secret()).unwrap_or_default());
+static NOBODY: LazyLock<String> = LazyLock::new(|| compute(&crate::config::random_secret()).unwrap_or_default());
 
 const LENGTH: std::ops::RangeInclusive<usize> = 10..=128;
 
@@ -40,9 +39,7 @@ pub async fn verify(password: &str, hash: Option<&str>) -> Result<bool, Error> {
     blocking(move || {
         let text = known.as_deref().unwrap_or(&NOBODY);
         let parsed = PasswordHash::new(text).map_err(|e| Error::Hash(e.to_string()))?;
-        let fits = Argon2::default()
-            .verify_password(password.as_bytes(), &parsed)
-            .is_ok();
+        let fits = Argon2::default().verify_password(password.as_bytes(), &parsed).is_ok();
         Ok(fits && known.is_some())
     })
     .await?
@@ -51,12 +48,7 @@ pub async fn verify(password: &str, hash: Option<&str>) -> Result<bool, Error> {
 /// Was the hash made with other parameters than today's?
 pub fn is_outdated(hash: &str) -> bool {
     let params = argon2::Params::default();
-    let today = format!(
-        "$argon2id$v=19$m={},t={},p={}$",
-        params.m_cost(),
-        params.t_cost(),
-        params.p_cost()
-    );
+    let today = format!("$argon2id$v=19$m={},t={},p={}$", params.m_cost(), params.t_cost(), params.p_cost());
     !hash.starts_with(&today)
 }
 
@@ -64,14 +56,9 @@ pub fn is_outdated(hash: &str) -> bool {
 pub fn complaint(password: &str, account: &str) -> Option<String> {
     let length = password.chars().count();
     if !LENGTH.contains(&length) {
-        return Some(format!(
-            "The password has {length} characters; choose {} to {}.",
-            LENGTH.start(),
-            LENGTH.end()
-        ));
+        return Some(format!("The password has {length} characters; choose {} to {}.", LENGTH.start(), LENGTH.end()));
     }
-    is_common(password, account)
-        .then(|| "This password is easy to guess; choose another one.".to_owned())
+    is_common(password, account).then(|| "This password is easy to guess; choose another one.".to_owned())
 }
 
 /// What guessing programs try first: well-known words with something before or after, rows of the keyboard, repetitions.
@@ -95,8 +82,7 @@ fn is_monotonous(lower: &str) -> bool {
         return true;
     }
     let backwards: String = lower.chars().rev().collect();
-    ROWS.iter()
-        .any(|row| row.contains(lower) || row.contains(&backwards))
+    ROWS.iter().any(|row| row.contains(lower) || row.contains(&backwards))
 }
 
 const ROWS: &[&str] = &[
@@ -225,16 +211,9 @@ fn compute(password: &str) -> Result<String, Error> {
         .map_err(|e| Error::Hash(e.to_string()))
 }
 
-async fn blocking<T: Send + 'static>(
-    work: impl FnOnce() -> T + Send + 'static,
-) -> Result<T, Error> {
-    let _turn = TURNS
-        .acquire()
-        .await
-        .map_err(|e| Error::Hash(e.to_string()))?;
-    tokio::task::spawn_blocking(work)
-        .await
-        .map_err(|e| Error::Hash(e.to_string()))
+async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, Error> {
+    let _turn = TURNS.acquire().await.map_err(|e| Error::Hash(e.to_string()))?;
+    tokio::task::spawn_blocking(work).await.map_err(|e| Error::Hash(e.to_string()))
 }
 
 #[cfg(test)]
@@ -243,20 +222,12 @@ mod tests {
 
     #[test]
     fn length_is_all_that_composition_rules_there_are() {
-        for fine in [
-            "correct horse",
-            " leading space",
-            "пароль подлиннее",
-            "aaaabbbbccccd",
-            &"x1y2".repeat(32),
-        ] {
+        for fine in ["correct horse", " leading space", "пароль подлиннее", "aaaabbbbccccd", &"x1y2".repeat(32)]
+        {
             assert_eq!(complaint(fine, "ada"), None, "{fine}");
         }
         for wrong in ["", "nine char", &"x1y2z".repeat(26)] {
-            assert!(
-                complaint(wrong, "ada").is_some_and(|text| text.contains("choose 10 to 128")),
-                "{wrong}"
-            );
+            assert!(complaint(wrong, "ada").is_some_and(|text| text.contains("choose 10 to 128")), "{wrong}");
         }
     }
 
@@ -284,10 +255,7 @@ mod tests {
     #[tokio::test]
     async fn equal_passwords_have_different_hashes_and_nobody_fits_no_hash() {
         let password = crate::config::random_secret();
-        let (one, two) = (
-            hash(&password).await.unwrap(),
-            hash(&password).await.unwrap(),
-        );
+        let (one, two) = (hash(&password).await.unwrap(), hash(&password).await.unwrap());
         assert!(one.starts_with("$argon2id$") && one != two && !is_outdated(&one));
         assert!(verify(&password, Some(&one)).await.unwrap());
         assert!(!verify("something else", Some(&one)).await.unwrap());

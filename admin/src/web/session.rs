@@ -42,12 +42,7 @@ impl FromRequest for Viewer {
 }
 
 /// The person whose session the request's cookie names. `active`: the person did something, it is no mere refresh.
-pub async fn viewer(
-    store: &Store,
-    request: &HttpRequest,
-    now: i64,
-    active: bool,
-) -> Result<Option<Viewer>> {
+pub async fn viewer(store: &Store, request: &HttpRequest, now: i64, active: bool) -> Result<Option<Viewer>> {
     let Some(cookie) = request.cookie(COOKIE) else {
         return Ok(None);
     };
@@ -82,13 +77,7 @@ pub async fn open(
         store.close_session(&hash(old.value())).await?;
     }
     let (id, csrf) = (random_secret(), random_secret());
-    let new = NewSession {
-        id_hash: &hash(&id),
-        account_id,
-        csrf: &csrf,
-        now,
-        expires_at: now + LONGEST_MS,
-    };
+    let new = NewSession { id_hash: &hash(&id), account_id, csrf: &csrf, now, expires_at: now + LONGEST_MS };
     store.open_session(&new, IDLE_MS).await?;
     Ok((cookie(id), csrf))
 }
@@ -104,17 +93,10 @@ pub async fn close(store: &Store, viewer: &Viewer) -> Result<Cookie<'static>> {
 /// Lives as long as the browser does; says nothing about its owner. The node speaks plain HTTP: under TLS of its own the
 /// name gets the prefix `__Host-` and the cookie the attribute Secure.
 fn cookie(id: String) -> Cookie<'static> {
-    Cookie::build(COOKIE, id)
-        .path("/")
-        .http_only(true)
-        .same_site(SameSite::Lax)
-        .finish()
+    Cookie::build(COOKIE, id).path("/").http_only(true).same_site(SameSite::Lax).finish()
 }
 
 /// 256 bits of randomness need no slow hash.
 pub fn hash(id: &str) -> String {
-    Sha256::digest(id.as_bytes())
-        .iter()
-        .map(|byte| format!("{byte:02x}"))
-        .collect()
+    Sha256::digest(id.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -44,11 +44,7 @@ pub enum FirstAdmin {
 /// # Errors
 ///
 /// The password is refused (length, too common), or the database fails.
-pub async fn ensure_first_admin(
-    store: &Store,
-    password: Option<&str>,
-    now: Millis,
-) -> Result<FirstAdmin, Error> {
+pub async fn ensure_first_admin(store: &Store, password: Option<&str>, now: Millis) -> Result<FirstAdmin, Error> {
     if store.has_accounts().await? {
         return Ok(FirstAdmin::Exists);
     }
@@ -62,9 +58,7 @@ pub async fn ensure_first_admin(
     }
     let secret = random_secret();
     let expires_at = now + SECRET_MS;
-    store
-        .put_setup_secret(&session::hash(&secret), expires_at)
-        .await?;
+    store.put_setup_secret(&session::hash(&secret), expires_at).await?;
     Ok(FirstAdmin::Awaited(SetupSecret { secret, expires_at }))
 }
 
@@ -73,12 +67,7 @@ pub async fn ensure_first_admin(
 /// # Errors
 ///
 /// [`Error::Refused`] with the reason for a bad name or password, [`store::Error::Taken`] for a name that exists.
-pub async fn add_user(
-    store: &Store,
-    name: &str,
-    password: &str,
-    now: Millis,
-) -> Result<i64, Error> {
+pub async fn add_user(store: &Store, name: &str, password: &str, now: Millis) -> Result<i64, Error> {
     let complaint = name_complaint(name).or_else(|| password::complaint(password, name));
     if let Some(complaint) = complaint {
         return Err(Error::Refused(complaint));
@@ -92,19 +81,12 @@ pub async fn add_user(
 /// # Errors
 ///
 /// [`Error::Refused`] with the reason for a bad password, [`store::Error::Missing`] for a name that does not exist.
-pub async fn set_password(
-    store: &Store,
-    name: &str,
-    password: &str,
-    now: Millis,
-) -> Result<(), Error> {
+pub async fn set_password(store: &Store, name: &str, password: &str, now: Millis) -> Result<(), Error> {
     if let Some(complaint) = password::complaint(password, name) {
         return Err(Error::Refused(complaint));
     }
-    let account = store
-        .account_by_name(name)
-        .await?
-        .ok_or_else(|| store::Error::Missing(format!("the user {name:?}")))?;
+    let account =
+        store.account_by_name(name).await?.ok_or_else(|| store::Error::Missing(format!("the user {name:?}")))?;
     let hash = password::hash(password).await?;
     Ok(store.set_password(account.id, &hash, now).await?)
 }
@@ -112,9 +94,7 @@ pub async fn set_password(
 fn name_complaint(name: &str) -> Option<String> {
     let length = name.chars().count();
     if !(1..=NAME_MAX).contains(&length) {
-        return Some(format!(
-            "The name has {length} characters; choose 1 to {NAME_MAX}."
-        ));
+        return Some(format!("The name has {length} characters; choose 1 to {NAME_MAX}."));
     }
     (name.trim() != name || name.chars().any(char::is_control))
         .then(|| "The name begins or ends with a space, or holds a control character.".to_owned())
@@ -182,20 +162,10 @@ pub async fn set_up(
         return Ok(html::page(&page, StatusCode::UNPROCESSABLE_ENTITY));
     };
     let hash = password::hash(password).await?;
-    let made = state
-        .store
-        .set_up(&secret, name, &hash, ADMIN, state.clock.now())
-        .await?;
+    let made = state.store.set_up(&secret, name, &hash, ADMIN, state.clock.now()).await?;
     let id = made.ok_or_else(used)?;
     let mut answer = see_other_with("/", "ok", "Welcome. You are the first administrator.");
-    login::start(
-        &state,
-        &request,
-        &mut answer,
-        (id, name),
-        fields.get("zone"),
-    )
-    .await?;
+    login::start(&state, &request, &mut answer, (id, name), fields.get("zone")).await?;
     Ok(answer)
 }
 
@@ -217,9 +187,7 @@ async fn check_secret(state: &State, sent: &str) -> Result<Result<Secret, String
     let now = state.clock.now();
     let stored = state.store.setup_secret().await?;
     let Some(secret) = stored.filter(|it| it.1 > now) else {
-        return Ok(Err(
-            "The set-up secret has expired. Restart Carillon: it prints a new one.".to_owned(),
-        ));
+        return Ok(Err("The set-up secret has expired. Restart Carillon: it prints a new one.".to_owned()));
     };
     let fits = bool::from(session::hash(sent).as_bytes().ct_eq(secret.0.as_bytes()));
     Ok(if fits {

@@ -17,11 +17,7 @@ pub fn relative(at: Millis, now: Millis) -> Option<String> {
         3600..86_400 => format!("{} h", seconds / 3600),
         _ => return None,
     };
-    Some(if at > now {
-        format!("in {amount}")
-    } else {
-        format!("{amount} ago")
-    })
+    Some(if at > now { format!("in {amount}") } else { format!("{amount} ago") })
 }
 
 /// The same for any time: `in 3 d`.

@@ -16,9 +16,7 @@ pub struct ReservedPort {
 
 impl ReservedPort {
     pub fn new() -> Self {
-        Self {
-            socket: bind((LOOPBACK, 0).into()),
-        }
+        Self { socket: bind((LOOPBACK, 0).into()) }
     }
 
     pub fn address(&self) -> SocketAddr {
@@ -64,8 +62,5 @@ async fn a_reserved_port_is_refused_until_it_listens_and_again_afterwards() {
     connect().await.unwrap();
     drop(listener);
     assert!(connect().await.is_err_and(refused));
-    assert!(
-        TcpListener::bind(reserved.address()).is_err(),
-        "it belongs to this test"
-    );
+    assert!(TcpListener::bind(reserved.address()).is_err(), "it belongs to this test");
 }

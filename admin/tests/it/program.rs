@@ -13,20 +13,13 @@ pub fn carillon(arguments: &[&str]) -> Command {
     for name in ours.filter(|name| name.to_string_lossy().starts_with("CARILLON_")) {
         command.env_remove(name);
     }
-    command
-        .args(arguments)
-        .env_remove("RUST_LOG")
-        .stdin(Stdio::null());
+    command.args(arguments).env_remove("RUST_LOG").stdin(Stdio::null());
     command
 }
 
 /// Runs it to its end: exit code, standard output, standard error.
 pub fn ended(mut command: Command) -> (Option<i32>, String, String) {
-    let Output {
-        status,
-        stdout,
-        stderr,
-    } = command.output().unwrap();
+    let Output { status, stdout, stderr } = command.output().unwrap();
     let text = |bytes| String::from_utf8(bytes).unwrap();
     (status.code(), text(stdout), text(stderr))
 }
@@ -43,11 +36,7 @@ impl Program {
         let piped = command.stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = piped.spawn().unwrap();
         let lines = lines(child.stdout.take().unwrap(), child.stderr.take().unwrap());
-        Self {
-            child,
-            lines,
-            seen: RefCell::default(),
-        }
+        Self { child, lines, seen: RefCell::default() }
     }
 
     /// The rest, after `start`, of the first line on standard output or standard error that contains it.
@@ -57,10 +46,7 @@ impl Program {
         let mut seen = self.seen.borrow_mut();
         let mut looked = 0;
         loop {
-            if let Some((_, rest)) = seen[looked..]
-                .iter()
-                .find_map(|line| line.split_once(start))
-            {
+            if let Some((_, rest)) = seen[looked..].iter().find_map(|line| line.split_once(start)) {
                 return rest.trim().to_owned();
             }
             looked = seen.len();
@@ -80,13 +66,7 @@ impl Program {
     /// As `terminate`; also everything that it printed and `after` has not read.
     pub fn terminate_and_read(mut self) -> (Option<i32>, String) {
         let id = self.child.id().to_string();
-        assert!(
-            Command::new("kill")
-                .args(["-TERM", &id])
-                .status()
-                .unwrap()
-                .success()
-        );
+        assert!(Command::new("kill").args(["-TERM", &id]).status().unwrap().success());
         let until = Instant::now() + Duration::from_secs(20);
         while Instant::now() < until {
             if let Some(status) = self.child.try_wait().unwrap() {

@@ -68,11 +68,7 @@ pub fn on(kind: Kind, test: impl AsyncFnOnce(&TestDatabase)) {
 pub fn runtime() -> tokio::runtime::Runtime {
     // Which crypto is used is said once in a process; a later test finds it said.
     let _ = rustls::crypto::ring::default_provider().install_default();
-    tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(2)
-        .enable_all()
-        .build()
-        .unwrap()
+    tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap()
 }
 
 /// An empty database that is dropped with this value, and a folder that goes with it.
@@ -86,20 +82,11 @@ impl TestDatabase {
     pub async fn new(kind: Kind) -> Self {
         let server = match kind {
             Kind::Sqlite => None,
-            Kind::Postgres => {
-                Some(OwnDatabase::create(&url_of("CARILLON_TEST_POSTGRES_URL")).await)
-            }
+            Kind::Postgres => Some(OwnDatabase::create(&url_of("CARILLON_TEST_POSTGRES_URL")).await),
             Kind::Mariadb => Some(OwnDatabase::create(&url_of("CARILLON_TEST_MARIADB_URL")).await),
         };
-        let folder = tempfile::Builder::new()
-            .prefix("carillon-test-")
-            .tempdir()
-            .unwrap();
-        Self {
-            kind,
-            folder,
-            server,
-        }
+        let folder = tempfile::Builder::new().prefix("carillon-test-").tempdir().unwrap();
+        Self { kind, folder, server }
     }
 
     pub fn kind(&self) -> Kind {
@@ -159,9 +146,7 @@ pub fn setting(variable: &str) -> String {
 }
 
 fn url_of(variable: &str) -> url::Url {
-    setting(variable)
-        .parse()
-        .unwrap_or_else(|error| panic!("{variable}: {error}"))
+    setting(variable).parse().unwrap_or_else(|error| panic!("{variable}: {error}"))
 }
 
 /// A database on a shared server, dropped with this value.
@@ -173,15 +158,10 @@ struct OwnDatabase {
 impl OwnDatabase {
     async fn create(server: &url::Url) -> Self {
         let name = format!("carillon_{:016x}", rand::random::<u64>());
-        execute(server, &format!("CREATE DATABASE {name}"))
-            .await
-            .unwrap();
+        execute(server, &format!("CREATE DATABASE {name}")).await.unwrap();
         let mut url = server.clone();
         url.set_path(&name);
-        Self {
-            url,
-            server: server.clone(),
-        }
+        Self { url, server: server.clone() }
     }
 }
 
@@ -190,17 +170,10 @@ impl Drop for OwnDatabase {
     fn drop(&mut self) {
         let name = self.url.path().trim_matches('/');
         // A failed test leaves connections behind, which PostgreSQL minds and MariaDB does not.
-        let force = if self.server.scheme() == "postgres" {
-            " WITH (FORCE)"
-        } else {
-            ""
-        };
+        let force = if self.server.scheme() == "postgres" { " WITH (FORCE)" } else { "" };
         let statement = format!("DROP DATABASE {name}{force}");
-        let dropped = std::thread::scope(|scope| {
-            scope
-                .spawn(|| runtime().block_on(execute(&self.server, &statement)))
-                .join()
-        });
+        let dropped =
+            std::thread::scope(|scope| scope.spawn(|| runtime().block_on(execute(&self.server, &statement))).join());
         if !matches!(dropped, Ok(Ok(()))) {
             eprintln!("{statement}: {dropped:?}");
         }
@@ -259,10 +232,7 @@ mod tests {
         let client = redis::Client::open(redis_url()).unwrap();
         let answer: String = runtime().block_on(async {
             let mut connection = client.get_multiplexed_async_connection().await.unwrap();
-            redis::cmd("PING")
-                .query_async(&mut connection)
-                .await
-                .unwrap()
+            redis::cmd("PING").query_async(&mut connection).await.unwrap()
         });
         assert_eq!(answer, "PONG");
     }

@@ -37,11 +37,7 @@ impl Wire {
                 tokio::spawn(pump(from_server, to_client, number, silence.clone()));
             }
         });
-        Self {
-            address,
-            silent_below,
-            accepted,
-        }
+        Self { address, silent_below, accepted }
     }
 
     /// The same URL, through this wire.
@@ -54,8 +50,7 @@ impl Wire {
 
     /// From now on nothing passes on the connections that are there, in either direction, and none of them is closed.
     pub fn silence_existing(&self) {
-        self.silent_below
-            .send_replace(self.accepted.load(Ordering::SeqCst));
+        self.silent_below.send_replace(self.accepted.load(Ordering::SeqCst));
     }
 
     /// New connections are accepted, and silent too.
@@ -72,18 +67,10 @@ pub fn address_of(url: &str) -> SocketAddr {
         _ => 3306,
     });
     let host = url.host_str().unwrap();
-    std::net::ToSocketAddrs::to_socket_addrs(&(host, port))
-        .unwrap()
-        .next()
-        .unwrap()
+    std::net::ToSocketAddrs::to_socket_addrs(&(host, port)).unwrap().next().unwrap()
 }
 
-async fn pump(
-    mut from: OwnedReadHalf,
-    mut to: OwnedWriteHalf,
-    number: usize,
-    mut silence: watch::Receiver<usize>,
-) {
+async fn pump(mut from: OwnedReadHalf, mut to: OwnedWriteHalf, number: usize, mut silence: watch::Receiver<usize>) {
     let mut bytes = vec![0; 65_536];
     loop {
         let got = tokio::select! {

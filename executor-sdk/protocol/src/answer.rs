@@ -27,20 +27,12 @@ impl Answer {
 
     /// Success with a payload.
     pub fn ok_with(payload: impl Into<Value>) -> Self {
-        Self {
-            code: SUCCESS,
-            msg: None,
-            content: payload.into(),
-        }
+        Self { code: SUCCESS, msg: None, content: payload.into() }
     }
 
     /// Failure (code 500) with its text.
     pub fn fail(msg: impl Into<String>) -> Self {
-        Self {
-            code: FAILURE,
-            msg: Some(msg.into()),
-            content: Value::Null,
-        }
+        Self { code: FAILURE, msg: Some(msg.into()), content: Value::Null }
     }
 
     /// The same answer with a text beside it.

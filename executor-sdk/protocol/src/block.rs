@@ -27,9 +27,6 @@ impl BlockStrategy {
 
     /// Reads the word; anything else means serial, as in Java.
     pub fn from_wire(word: &str) -> Self {
-        Self::ALL
-            .into_iter()
-            .find(|strategy| strategy.as_str() == word)
-            .unwrap_or_default()
+        Self::ALL.into_iter().find(|strategy| strategy.as_str() == word).unwrap_or_default()
     }
 }

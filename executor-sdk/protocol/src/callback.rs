@@ -35,10 +35,7 @@ pub struct CallbackItem {
 pub fn parse_callbacks(body: &[u8]) -> Result<Vec<CallbackItem>, String> {
     let items = members::parse::<Body>(body)?.0;
     match items.iter().position(|item| item.log_id <= 0) {
-        Some(index) => Err(format!(
-            "logId of item {} is missing or not a run",
-            index + 1
-        )),
+        Some(index) => Err(format!("logId of item {} is missing or not a run", index + 1)),
         None => Ok(items),
     }
 }

@@ -116,10 +116,7 @@ pub enum LogAnswer {
 pub fn parse_log_page(body: &[u8]) -> Result<LogAnswer, String> {
     match parse_answer(200, body) {
         Verdict::Accepted { content: None, .. } => Ok(LogAnswer::NoLog),
-        Verdict::Accepted {
-            content: Some(content),
-            ..
-        } => members::parse(content.as_bytes()).map(LogAnswer::Page),
+        Verdict::Accepted { content: Some(content), .. } => members::parse(content.as_bytes()).map(LogAnswer::Page),
         Verdict::Refused { message, .. } => Err(message),
         Verdict::Unclear { why } => Err(why),
     }

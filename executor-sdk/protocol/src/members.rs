@@ -156,10 +156,7 @@ pub(crate) fn json<'de, A: MapAccess<'de>>(map: &mut A) -> Result<Option<Box<Raw
 }
 
 /// Collects at most `limit` items of a list.
-pub(crate) fn list<'de, T: Deserialize<'de>, A: SeqAccess<'de>>(
-    seq: &mut A,
-    limit: usize,
-) -> Result<Vec<T>, A::Error> {
+pub(crate) fn list<'de, T: Deserialize<'de>, A: SeqAccess<'de>>(seq: &mut A, limit: usize) -> Result<Vec<T>, A::Error> {
     let mut items = Vec::new();
     while let Some(item) = seq.next_element()? {
         if items.len() == limit {

@@ -26,11 +26,7 @@ pub struct Registration {
 impl Registration {
     /// An executor of `app` at `address`.
     pub fn executor(app: impl Into<String>, address: impl Into<String>) -> Self {
-        Self {
-            group: EXECUTOR_GROUP.to_owned(),
-            key: app.into(),
-            value: address.into(),
-        }
+        Self { group: EXECUTOR_GROUP.to_owned(), key: app.into(), value: address.into() }
     }
 }
 

@@ -72,11 +72,7 @@ pub fn parse_answer(http_status: u16, body: &[u8]) -> Verdict {
         _ => return unclear(format!("HTTP {http_status}"), body),
     }
     match members::parse::<Body>(body) {
-        Ok(Body::Object(Envelope {
-            code: Some(code),
-            message,
-            content,
-        })) => judge(code, message, content),
+        Ok(Body::Object(Envelope { code: Some(code), message, content })) => judge(code, message, content),
         Ok(Body::Items(Some(item))) if item.code.is_some_and(|code| code != SUCCESS) => {
             judge(item.code.unwrap_or_default(), item.message, None)
         }
@@ -91,16 +87,11 @@ fn judge(code: i32, message: Option<String>, content: Option<Box<RawValue>>) -> 
         return Verdict::Accepted { message, content };
     }
     let message = message.filter(|text| !text.trim().is_empty());
-    Verdict::Refused {
-        code,
-        message: message.unwrap_or_else(|| format!("code {code} without a reason")),
-    }
+    Verdict::Refused { code, message: message.unwrap_or_else(|| format!("code {code} without a reason")) }
 }
 
 fn unclear(what: String, body: &[u8]) -> Verdict {
-    Verdict::Unclear {
-        why: what + &excerpt(body),
-    }
+    Verdict::Unclear { why: what + &excerpt(body) }
 }
 
 /// The start of a body, for a message: `: text`, or nothing.
@@ -108,11 +99,7 @@ fn excerpt(body: &[u8]) -> String {
     let text = String::from_utf8_lossy(&body[..body.len().min(400)]);
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let short: String = line.chars().take(160).collect();
-    if short.is_empty() {
-        String::new()
-    } else {
-        format!(": {short}")
-    }
+    if short.is_empty() { String::new() } else { format!(": {short}") }
 }
 
 /// An envelope, or the Go client's list of results, of which the first counts.

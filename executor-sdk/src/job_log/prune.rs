@@ -11,9 +11,7 @@ use super::JobLogs;
 impl JobLogs {
     /// Deletes the folders of days that lie more than `days` before `now` (UTC epoch milliseconds); how many.
     pub(crate) fn prune(&self, now: i64, days: u64) -> io::Result<usize> {
-        let today = DateTime::from_timestamp_millis(now)
-            .unwrap_or_default()
-            .date_naive();
+        let today = DateTime::from_timestamp_millis(now).unwrap_or_default().date_naive();
         let Some(oldest) = today.checked_sub_days(Days::new(days)) else {
             return Ok(0);
         };

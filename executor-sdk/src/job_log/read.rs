@@ -26,14 +26,8 @@ impl JobLogs {
             return Ok(None);
         }
         let from_line = request.from_line.max(1);
-        let (lines, content, at_end) =
-            read_lines(BufReader::with_capacity(1 << 16, file), from_line)?;
-        Ok(Some(LogPage {
-            from_line,
-            to_line: from_line - 1 + lines,
-            content,
-            is_end: finished && at_end,
-        }))
+        let (lines, content, at_end) = read_lines(BufReader::with_capacity(1 << 16, file), from_line)?;
+        Ok(Some(LogPage { from_line, to_line: from_line - 1 + lines, content, is_end: finished && at_end }))
     }
 }
 
@@ -67,22 +61,10 @@ mod tests {
     #[test]
     fn whole_lines_from_the_wanted_one_on() {
         let file = b"one\ntwo\nthree\nhal";
-        assert_eq!(
-            read_lines(&file[..], 1).unwrap(),
-            (3, "one\ntwo\nthree\n".into(), false)
-        );
-        assert_eq!(
-            read_lines(&file[..], 3).unwrap(),
-            (1, "three\n".into(), false)
-        );
-        assert_eq!(
-            read_lines(&file[..13], 4).unwrap(),
-            (0, String::new(), true)
-        );
-        assert_eq!(
-            read_lines(&file[..], i64::MAX).unwrap(),
-            (0, String::new(), true)
-        );
+        assert_eq!(read_lines(&file[..], 1).unwrap(), (3, "one\ntwo\nthree\n".into(), false));
+        assert_eq!(read_lines(&file[..], 3).unwrap(), (1, "three\n".into(), false));
+        assert_eq!(read_lines(&file[..13], 4).unwrap(), (0, String::new(), true));
+        assert_eq!(read_lines(&file[..], i64::MAX).unwrap(), (0, String::new(), true));
     }
 
     #[test]

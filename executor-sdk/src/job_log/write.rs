@@ -85,11 +85,7 @@ impl RunLog {
         let folder = path.parent().ok_or(io::ErrorKind::InvalidInput)?;
         fs::create_dir_all(folder)?;
         let file = OpenOptions::new().append(true).create(true).open(path)?;
-        if self.logs.holds(path)? {
-            Ok(file)
-        } else {
-            Err(io::Error::other("the path leaves the folder of logs"))
-        }
+        if self.logs.holds(path)? { Ok(file) } else { Err(io::Error::other("the path leaves the folder of logs")) }
     }
 }
 
@@ -112,11 +108,7 @@ fn push_visible(out: &mut String, text: &str) {
             }
             char => out.push(char),
         }
-        line = if char == '\n' {
-            0
-        } else {
-            line + out.len() - before
-        };
+        line = if char == '\n' { 0 } else { line + out.len() - before };
     }
     out.push('\n');
 }

@@ -98,12 +98,7 @@ impl Journal {
         self.door.queue.add_quietly(|batch| {
             let lines = &mut batch.lines;
             record::write_accepted(lines, log_id, due_at, run.meta.attempt, fire_key);
-            batch.runs.push(Accepted {
-                job_id,
-                log_id,
-                home: home.clone(),
-                answer,
-            });
+            batch.runs.push(Accepted { job_id, log_id, home: home.clone(), answer });
         });
         home.added.notify_one();
         answered
@@ -171,8 +166,7 @@ mod tests {
         let (answers, _answered) = mpsc::unbounded_channel();
         let added = Arc::default();
         let home = Home { answers, added };
-        let (journal, _) =
-            Journal::open(folder.path(), Durability::Machine, starter, outbox).unwrap();
+        let (journal, _) = Journal::open(folder.path(), Durability::Machine, starter, outbox).unwrap();
         let run = Run::new(carillon_protocol::RunRequest::default(), Default::default());
         let _first = journal.accept(&run, &home);
         journal.result(run.result(200, None));
@@ -180,9 +174,7 @@ mod tests {
         assert!(matches!(mail.try_recv(), Ok(Mail::Results(sent)) if sent.len() == 1));
         assert!(runs.try_recv().unwrap()[0].safe);
 
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .build()
-            .unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         assert!(!runtime.block_on(journal.barrier()));
         assert!(runtime.block_on(journal.accept(&run, &home)).is_err());
     }

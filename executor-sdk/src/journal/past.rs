@@ -36,10 +36,7 @@ impl Past {
         // A crash may have cut the last line in the middle of a character.
         let bytes = fs::read(path)?;
         let text = String::from_utf8_lossy(&bytes);
-        for line in text
-            .split_inclusive('\n')
-            .filter_map(|line| line.strip_suffix('\n'))
-        {
+        for line in text.split_inclusive('\n').filter_map(|line| line.strip_suffix('\n')) {
             match Record::parse(line) {
                 Some(record) => self.take(record),
                 None => {
@@ -59,20 +56,11 @@ impl Past {
 
     fn take(&mut self, record: Record) {
         match record {
-            Record::Accepted {
-                log_id,
-                due_at,
-                attempt,
-                fire_key,
-            } => {
+            Record::Accepted { log_id, due_at, attempt, fire_key } => {
                 let run = self.run(log_id);
                 (run.due_at, run.attempt, run.fire_key) = (due_at, attempt, fire_key);
             }
-            Record::Result {
-                log_id,
-                code,
-                message,
-            } => {
+            Record::Result { log_id, code, message } => {
                 let run = self.run(log_id);
                 if run.result.is_none() {
                     run.result = Some((code, message));
@@ -95,24 +83,13 @@ impl Past {
             let Some(run) = self.runs.remove(&log_id) else {
                 continue;
             };
-            let (code, message) = run
-                .result
-                .unwrap_or((FAILURE, Some(INTERRUPTED.to_owned())));
-            let item = CallbackItem {
-                log_id,
-                log_date_time: run.due_at,
-                code,
-                message,
-            };
+            let (code, message) = run.result.unwrap_or((FAILURE, Some(INTERRUPTED.to_owned())));
+            let item = CallbackItem { log_id, log_date_time: run.due_at, code, message };
             if let Some(key) = run.fire_key.clone() {
                 recovered.attempts.push((log_id, key, run.attempt));
             }
-            let accepted = Record::Accepted {
-                log_id,
-                due_at: run.due_at,
-                attempt: run.attempt,
-                fire_key: run.fire_key,
-            };
+            let accepted =
+                Record::Accepted { log_id, due_at: run.due_at, attempt: run.attempt, fire_key: run.fire_key };
             accepted.write(&mut lines);
             record::write_item(&mut lines, &item);
             if run.acknowledged {

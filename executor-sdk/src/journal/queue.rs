@@ -120,10 +120,7 @@ impl Queue {
         while !state.batch.is_urgent() {
             if state.batch.lines.is_empty() {
                 state.sleep = Sleep::Deep;
-                state = self
-                    .wake
-                    .wait(state)
-                    .unwrap_or_else(PoisonError::into_inner);
+                state = self.wake.wait(state).unwrap_or_else(PoisonError::into_inner);
                 continue;
             }
             state.sleep = Sleep::Light;

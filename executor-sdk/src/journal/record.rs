@@ -13,17 +13,8 @@ use carillon_protocol::CallbackItem;
 /// A line of the journal.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Record {
-    Accepted {
-        log_id: i64,
-        due_at: i64,
-        attempt: i32,
-        fire_key: Option<String>,
-    },
-    Result {
-        log_id: i64,
-        code: i32,
-        message: Option<String>,
-    },
+    Accepted { log_id: i64, due_at: i64, attempt: i32, fire_key: Option<String> },
+    Result { log_id: i64, code: i32, message: Option<String> },
     Acknowledged(Vec<i64>),
 }
 
@@ -39,19 +30,10 @@ impl Record {
     /// Appends the line, with its end.
     pub(crate) fn write(&self, out: &mut String) {
         match self {
-            Self::Accepted {
-                log_id,
-                due_at,
-                attempt,
-                fire_key,
-            } => {
+            Self::Accepted { log_id, due_at, attempt, fire_key } => {
                 write_accepted(out, *log_id, *due_at, *attempt, fire_key.as_deref());
             }
-            Self::Result {
-                log_id,
-                code,
-                message,
-            } => write_result(out, *log_id, *code, message.as_deref()),
+            Self::Result { log_id, code, message } => write_result(out, *log_id, *code, message.as_deref()),
             Self::Acknowledged(ids) => write_acknowledged(out, ids),
         }
     }
@@ -66,9 +48,7 @@ impl Record {
                     log_id: parts.next()?.parse().ok()?,
                     due_at: parts.next()?.parse().ok()?,
                     attempt: parts.next()?.parse().ok()?,
-                    fire_key: Some(parts.next()?)
-                        .filter(|key| *key != "-")
-                        .map(str::to_owned),
+                    fire_key: Some(parts.next()?).filter(|key| *key != "-").map(str::to_owned),
                 })
             }
             "R" => {
@@ -89,13 +69,7 @@ impl Record {
 }
 
 /// Appends the line of an accepted run.
-pub(crate) fn write_accepted(
-    out: &mut String,
-    log_id: i64,
-    due_at: i64,
-    attempt: i32,
-    fire_key: Option<&str>,
-) {
+pub(crate) fn write_accepted(out: &mut String, log_id: i64, due_at: i64, attempt: i32, fire_key: Option<&str>) {
     let key = fire_key.unwrap_or("-");
     let _ = writeln!(out, "A {log_id} {due_at} {attempt} {key}");
 }
@@ -115,10 +89,7 @@ pub(crate) fn write_acknowledged(out: &mut String, ids: &[i64]) {
 }
 
 fn write_result(out: &mut String, log_id: i64, code: i32, message: Option<&str>) {
-    let message = message.map_or_else(
-        || "null".to_owned(),
-        |text| serde_json::Value::from(text).to_string(),
-    );
+    let message = message.map_or_else(|| "null".to_owned(), |text| serde_json::Value::from(text).to_string());
     let _ = writeln!(out, "R {log_id} {code} {message}");
 }
 
@@ -129,28 +100,10 @@ mod tests {
     #[test]
     fn lines_survive_writing_and_reading() {
         let records = [
-            Record::Accepted {
-                log_id: 7,
-                due_at: 1_790_000_000_000,
-                attempt: 2,
-                fire_key: Some("1:0:9:0".into()),
-            },
-            Record::Accepted {
-                log_id: 8,
-                due_at: 0,
-                attempt: 1,
-                fire_key: None,
-            },
-            Record::Result {
-                log_id: 7,
-                code: 500,
-                message: Some("two\nlines \"q\" ß".into()),
-            },
-            Record::Result {
-                log_id: 8,
-                code: 200,
-                message: None,
-            },
+            Record::Accepted { log_id: 7, due_at: 1_790_000_000_000, attempt: 2, fire_key: Some("1:0:9:0".into()) },
+            Record::Accepted { log_id: 8, due_at: 0, attempt: 1, fire_key: None },
+            Record::Result { log_id: 7, code: 500, message: Some("two\nlines \"q\" ß".into()) },
+            Record::Result { log_id: 8, code: 200, message: None },
             Record::Acknowledged(vec![7, 8]),
         ];
         for record in records {
@@ -164,16 +117,7 @@ mod tests {
 
     #[test]
     fn cut_and_foreign_lines_are_no_records() {
-        for line in [
-            "",
-            "A",
-            "A 7",
-            "A 7 1 1",
-            "R 7 200 \"cut",
-            "K 7 x",
-            "X 1",
-            "A x 1 1 -",
-        ] {
+        for line in ["", "A", "A 7", "A 7 1 1", "R 7 200 \"cut", "K 7 x", "X 1", "A x 1 1 -"] {
             assert_eq!(Record::parse(line), None, "{line}");
         }
     }

@@ -25,11 +25,7 @@ pub(super) struct Limits {
 }
 
 /// 64 files of 4 MiB hold about a million runs.
-pub(super) const LIMITS: Limits = Limits {
-    bytes: 4 << 20,
-    memory: MEMORY,
-    files: 64,
-};
+pub(super) const LIMITS: Limits = Limits { bytes: 4 << 20, memory: MEMORY, files: 64 };
 /// A write that takes longer is reported: the admin gives up waiting for an answer after 3 s.
 const SLOW_WRITE: Duration = Duration::from_secs(1);
 
@@ -49,11 +45,7 @@ pub(super) struct Segments {
 impl Segments {
     /// Reads the earlier files and begins a new one with what still matters of them, so that any number of restarts
     /// leaves one file. A crash in between leaves both, which reads the same.
-    pub(super) fn open(
-        folder: &Path,
-        durability: Durability,
-        limits: Limits,
-    ) -> Result<(Self, Recovered), Error> {
+    pub(super) fn open(folder: &Path, durability: Durability, limits: Limits) -> Result<(Self, Recovered), Error> {
         let fail = |source| Error::data(folder, source);
         fs::create_dir_all(folder).map_err(fail)?;
         let numbers = numbers(folder).map_err(fail)?;
@@ -175,10 +167,7 @@ fn numbers(folder: &Path) -> io::Result<Vec<u64>> {
 
 /// A new file, whose name is safe in the folder before anything is written to it.
 fn create(folder: &Path, number: u64) -> io::Result<File> {
-    let file = OpenOptions::new()
-        .append(true)
-        .create_new(true)
-        .open(path(folder, number))?;
+    let file = OpenOptions::new().append(true).create_new(true).open(path(folder, number))?;
     File::open(folder)?.sync_all()?;
     Ok(file)
 }
@@ -187,11 +176,7 @@ fn create(folder: &Path, number: u64) -> io::Result<File> {
 mod tests {
     use super::*;
 
-    const TINY: Limits = Limits {
-        bytes: 100,
-        memory: Duration::ZERO,
-        files: 64,
-    };
+    const TINY: Limits = Limits { bytes: 100, memory: Duration::ZERO, files: 64 };
 
     fn open(folder: &Path) -> (Segments, Recovered) {
         Segments::open(folder, Durability::Process, TINY).unwrap()
@@ -210,9 +195,7 @@ mod tests {
         segments.opened(1);
         segments.append("A 1 5 1 -\n", true).unwrap();
         segments.opened(2);
-        segments
-            .append("A 2 5 1 -\nR 2 200 \"kept\"\n", true)
-            .unwrap();
+        segments.append("A 2 5 1 -\nR 2 200 \"kept\"\n", true).unwrap();
         for id in 3..1000 {
             segments.opened(id);
             let lines = format!("A {id} 5 1 -\nR {id} 200 null\nK {id}\n");
@@ -235,10 +218,7 @@ mod tests {
         let lines = "R 1 500 \"killed\"\nA 1 5 2 9:0:1:0\nR 1 200 null\nA 2 5 1 -\nK 2 3\n";
         segments.append(lines, true).unwrap();
         assert_eq!(unreported(folder.path()), [(1, 500)]);
-        assert_eq!(
-            open(folder.path()).1.attempts,
-            [(1, "9:0:1:0".to_owned(), 2)]
-        );
+        assert_eq!(open(folder.path()).1.attempts, [(1, "9:0:1:0".to_owned(), 2)]);
     }
 
     #[test]

@@ -19,10 +19,7 @@ pub(super) struct Readers {
 pub(super) fn write(queue: &Queue, mut segments: Segments, readers: &Readers) {
     loop {
         let batch = queue.next();
-        batch
-            .runs
-            .iter()
-            .for_each(|run| segments.opened(run.log_id));
+        batch.runs.iter().for_each(|run| segments.opened(run.log_id));
         segments.settled(batch.acknowledged.iter().copied());
         let written = segments.append(&batch.lines, batch.needs_sync());
         if let Err(error) = &written {
@@ -44,16 +41,11 @@ impl Readers {
     fn tell(&self, batch: Batch, safe: bool) {
         if !batch.runs.is_empty() {
             let runs = batch.runs.iter();
-            let _ = self
-                .starter
-                .send(runs.map(|run| Written::new(run, safe)).collect());
+            let _ = self.starter.send(runs.map(|run| Written::new(run, safe)).collect());
         }
         let mut homes: Vec<(Home, Vec<_>)> = Vec::new();
         for Accepted { home, answer, .. } in batch.runs {
-            match homes
-                .iter_mut()
-                .find(|(known, _)| known.answers.same_channel(&home.answers))
-            {
+            match homes.iter_mut().find(|(known, _)| known.answers.same_channel(&home.answers)) {
                 Some((_, answers)) => answers.push((answer, safe)),
                 None => homes.push((home, vec![(answer, safe)])),
             }
@@ -73,10 +65,6 @@ impl Readers {
 
 impl Written {
     fn new(run: &Accepted, safe: bool) -> Self {
-        Self {
-            job_id: run.job_id,
-            log_id: run.log_id,
-            safe,
-        }
+        Self { job_id: run.job_id, log_id: run.log_id, safe }
     }
 }

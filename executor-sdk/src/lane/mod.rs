@@ -69,12 +69,7 @@ pub(crate) struct Lanes {
 }
 
 impl Lanes {
-    pub(crate) fn new(
-        ledger: Arc<Ledger>,
-        journal: Journal,
-        logs: JobLogs,
-        runtime: Handle,
-    ) -> Self {
+    pub(crate) fn new(ledger: Arc<Ledger>, journal: Journal, logs: JobLogs, runtime: Handle) -> Self {
         Self {
             inner: Mutex::default(),
             emptied: Notify::new(),
@@ -87,12 +82,7 @@ impl Lanes {
     }
 
     /// Takes a run, unless it was seen before or its job's block strategy refuses it.
-    pub(crate) fn admit(
-        &self,
-        run: Run,
-        handler: Result<Arc<dyn BoxedHandler>, String>,
-        home: &Home,
-    ) -> Admission {
+    pub(crate) fn admit(&self, run: Run, handler: Result<Arc<dyn BoxedHandler>, String>, home: &Home) -> Admission {
         let mut inner = self.lock();
         if let Some(phase) = self.ledger.phase(run.request.log_id) {
             return Admission::Seen(phase);
@@ -115,11 +105,7 @@ impl Lanes {
         self.ledger.begin(log_id, fire_key, meta.attempt);
         let written = self.journal.accept(&run, home);
         let lane = inner.lanes.entry(job_id).or_default();
-        lane.queue.push_back(Assignment {
-            run,
-            handler,
-            safe: false,
-        });
+        lane.queue.push_back(Assignment { run, handler, safe: false });
         Admission::New(written)
     }
 
@@ -168,9 +154,9 @@ impl Lanes {
                 self.end_all(lane, COVERED);
                 Ok(())
             }
-            BlockStrategy::Serial if lane.queue.len() >= MAX_QUEUE => Err(format!(
-                "the job's queue on this executor is full: {MAX_QUEUE} runs wait already"
-            )),
+            BlockStrategy::Serial if lane.queue.len() >= MAX_QUEUE => {
+                Err(format!("the job's queue on this executor is full: {MAX_QUEUE} runs wait already"))
+            }
             BlockStrategy::Serial => Ok(()),
         }
     }

@@ -55,12 +55,7 @@ impl StubAdmin {
                 tokio::spawn(serve(stream, seen.clone(), Arc::clone(&how)));
             }
         });
-        Self {
-            address,
-            calls,
-            manner,
-            serving,
-        }
+        Self { address, calls, manner, serving }
     }
 
     pub fn answer_callbacks(&self, manner: Manner) {
@@ -71,18 +66,12 @@ impl StubAdmin {
     pub async fn until(&self, what: &str, condition: impl Fn(&[Call]) -> bool) -> Vec<Call> {
         let mut calls = self.calls.subscribe();
         let seen = tokio::time::timeout(LIMIT, calls.wait_for(|calls| condition(calls))).await;
-        seen.unwrap_or_else(|_| panic!("{what} did not come: {:#?}", *self.calls.borrow()))
-            .unwrap()
-            .clone()
+        seen.unwrap_or_else(|_| panic!("{what} did not come: {:#?}", *self.calls.borrow())).unwrap().clone()
     }
 
     /// Waits for the result of a run: the first that came.
     pub async fn result(&self, log_id: i64) -> CallbackItem {
-        let find = |calls: &[Call]| {
-            results(calls)
-                .into_iter()
-                .find(|item| item.log_id == log_id)
-        };
+        let find = |calls: &[Call]| results(calls).into_iter().find(|item| item.log_id == log_id);
         let what = format!("the result of run {log_id}");
         let calls = self.until(&what, |calls| find(calls).is_some()).await;
         find(&calls).unwrap()
@@ -102,9 +91,7 @@ impl Drop for StubAdmin {
 /// All results in the callbacks, in their order.
 pub fn results(calls: &[Call]) -> Vec<CallbackItem> {
     let callbacks = calls.iter().filter(|call| call.path == "/api/callback");
-    callbacks
-        .flat_map(|call| parse_callbacks(call.body.as_bytes()).unwrap())
-        .collect()
+    callbacks.flat_map(|call| parse_callbacks(call.body.as_bytes()).unwrap()).collect()
 }
 
 async fn serve(stream: TcpStream, calls: watch::Sender<Vec<Call>>, manner: Arc<Mutex<Manner>>) {
@@ -117,22 +104,13 @@ async fn serve(stream: TcpStream, calls: watch::Sender<Vec<Call>>, manner: Arc<M
         };
         calls.send_modify(|calls| calls.push(call));
         let (status, body) = match manner {
-            Manner::Accept => (
-                "200 OK",
-                r#"{"code":200,"msg":null,"content":null,"data":null}"#,
-            ),
+            Manner::Accept => ("200 OK", r#"{"code":200,"msg":null,"content":null,"data":null}"#),
             Manner::Refuse => ("200 OK", r#"{"code":500,"msg":"not now"}"#),
-            Manner::WrongToken => (
-                "200 OK",
-                r#"{"code":500,"msg":"The access token is wrong.","content":null}"#,
-            ),
+            Manner::WrongToken => ("200 OK", r#"{"code":500,"msg":"The access token is wrong.","content":null}"#),
             Manner::Page502 => ("502 Bad Gateway", "<html>bad gateway</html>"),
             Manner::Cut => return,
         };
-        let head = format!(
-            "HTTP/1.1 {status}\r\nContent-Length: {}\r\n\r\n",
-            body.len()
-        );
+        let head = format!("HTTP/1.1 {status}\r\nContent-Length: {}\r\n\r\n", body.len());
         if stream.write_all((head + body).as_bytes()).await.is_err() {
             return;
         }
@@ -155,15 +133,9 @@ async fn read(stream: &mut BufReader<TcpStream>) -> io::Result<Option<Call>> {
         };
         headers.insert(name.to_lowercase(), value.to_owned());
     }
-    let length = headers
-        .get("content-length")
-        .map_or(0, |text| text.parse().unwrap());
+    let length = headers.get("content-length").map_or(0, |text| text.parse().unwrap());
     let mut body = vec![0; length];
     stream.read_exact(&mut body).await?;
     let body = String::from_utf8(body).unwrap();
-    Ok(Some(Call {
-        path,
-        headers,
-        body,
-    }))
+    Ok(Some(Call { path, headers, body }))
 }

@@ -8,10 +8,7 @@ use crate::admin::StubAdmin;
 use crate::worker::{Worker, run};
 
 fn with(log_id: i64, strategy: &str) -> RunRequest {
-    RunRequest {
-        block_strategy: strategy.to_owned(),
-        ..run(log_id, "gate")
-    }
+    RunRequest { block_strategy: strategy.to_owned(), ..run(log_id, "gate") }
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -30,18 +27,10 @@ async fn m6_5_serial_runs_wait_for_each_other() {
     admin.result(4).await;
 
     for log_id in 1..=3 {
-        assert_eq!(
-            worker
-                .bench
-                .started
-                .load(std::sync::atomic::Ordering::SeqCst),
-            log_id as u32
-        );
+        assert_eq!(worker.bench.started.load(std::sync::atomic::Ordering::SeqCst), log_id as u32);
         worker.bench.gate.add_permits(1);
         admin.result(log_id).await;
-        worker
-            .started(u32::try_from(log_id + 1).unwrap().min(3))
-            .await;
+        worker.started(u32::try_from(log_id + 1).unwrap().min(3)).await;
     }
     let order: Vec<_> = admin.results().iter().map(|item| item.log_id).collect();
     assert_eq!(order, [4, 1, 2, 3]);
@@ -55,19 +44,12 @@ async fn m6_5_discard_later_refuses_while_one_is_here() {
     let worker = Worker::start(&admin, &data).await;
     assert_eq!(worker.run(&with(1, "DISCARD_LATER")).await.code(), 200);
     let refused = worker.run(&with(2, "DISCARD_LATER")).await;
-    assert_eq!(
-        (refused.code(), refused.msg()),
-        (500, "block strategy effect：Discard Later")
-    );
+    assert_eq!((refused.code(), refused.msg()), (500, "block strategy effect：Discard Later"));
     worker.bench.gate.add_permits(1);
     admin.result(1).await;
     idle(&worker).await;
     worker.bench.gate.add_permits(1);
-    assert_eq!(
-        worker.run(&with(2, "DISCARD_LATER")).await.code(),
-        200,
-        "refused is not seen"
-    );
+    assert_eq!(worker.run(&with(2, "DISCARD_LATER")).await.code(), 200, "refused is not seen");
     assert_eq!(admin.result(2).await.code, 200);
 }
 
@@ -81,10 +63,7 @@ async fn m6_5_cover_early_ends_the_running_and_the_queued() {
     assert_eq!(worker.run(&with(3, "COVER_EARLY")).await.code(), 200);
     let text = "block strategy effect：Cover Early";
     let (first, second) = (admin.result(1).await, admin.result(2).await);
-    assert_eq!(
-        first.message,
-        Some(format!("{text} [job running, killed]: cancelled"))
-    );
+    assert_eq!(first.message, Some(format!("{text} [job running, killed]: cancelled")));
     let waiting = "[job not executed, in the job queue, killed.]";
     assert_eq!(second.message, Some(format!("{text} {waiting}")));
     assert_eq!((first.code, second.code), (500, 500));
@@ -109,35 +88,16 @@ async fn kill_means_the_job_or_one_run_of_it() {
     assert_eq!(third.message, Some(format!("{reason} {waiting}")));
     assert_eq!(worker.post("/kill", &job, &one(1)).await.code(), 200);
     let first = admin.result(1).await;
-    assert_eq!(
-        (first.code, first.message),
-        (
-            500,
-            Some(format!("{reason} [job running, killed]: cancelled"))
-        )
-    );
+    assert_eq!((first.code, first.message), (500, Some(format!("{reason} [job running, killed]: cancelled"))));
     let gone = worker.post("/kill", &job, &one(1)).await;
-    assert_eq!(
-        (gone.code(), gone.msg()),
-        (200, "the run is not here any more.")
-    );
+    assert_eq!((gone.code(), gone.msg()), (200, "the run is not here any more."));
 
     worker.started(2).await;
     assert_eq!(worker.post("/kill", &job, &[]).await.code(), 200);
-    assert!(
-        admin
-            .result(2)
-            .await
-            .message
-            .unwrap()
-            .ends_with("[job running, killed]: cancelled")
-    );
+    assert!(admin.result(2).await.message.unwrap().ends_with("[job running, killed]: cancelled"));
     assert!(admin.result(4).await.message.unwrap().ends_with(waiting));
     idle(&worker).await;
-    assert_eq!(
-        worker.post("/kill", &job, &[]).await.msg(),
-        "job thread already killed."
-    );
+    assert_eq!(worker.post("/kill", &job, &[]).await.msg(), "job thread already killed.");
 }
 
 async fn idle(worker: &Worker) {
@@ -146,7 +106,5 @@ async fn idle(worker: &Worker) {
             tokio::task::yield_now().await;
         }
     };
-    tokio::time::timeout(crate::admin::LIMIT, idle)
-        .await
-        .unwrap();
+    tokio::time::timeout(crate::admin::LIMIT, idle).await.unwrap();
 }

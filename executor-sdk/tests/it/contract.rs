@@ -30,9 +30,7 @@ async fn a_run_goes_from_request_to_callback() {
     assert!(address.ends_with('/'), "as Java: {address}");
     assert_eq!(
         registry.body,
-        format!(
-            r#"{{"registryGroup":"EXECUTOR","registryKey":"tests","registryValue":"{address}"}}"#
-        )
+        format!(r#"{{"registryGroup":"EXECUTOR","registryKey":"tests","registryValue":"{address}"}}"#)
     );
     for call in &calls {
         for (name, value) in [
@@ -56,21 +54,12 @@ async fn nobody_without_the_token_gets_anything() {
         for path in ["/run", "/trigger", "/beat", "/idleBeat", "/kill", "/log"] {
             let body = serde_json::to_value(run(1, "ok")).unwrap();
             let answer = worker.post(path, &body, &[]).await;
-            assert_eq!(
-                (answer.code(), answer.msg()),
-                (500, "The access token is wrong.")
-            );
+            assert_eq!((answer.code(), answer.msg()), (500, "The access token is wrong."));
         }
     }
     let url = format!("{}beat", worker.handle.address());
     let answer = reqwest::Client::new().post(url).send().await.unwrap();
-    assert!(
-        answer
-            .text()
-            .await
-            .unwrap()
-            .contains("The access token is wrong.")
-    );
+    assert!(answer.text().await.unwrap().contains("The access token is wrong."));
     assert_eq!(admin.results(), []);
 }
 
@@ -83,11 +72,7 @@ async fn a_compressed_body_is_refused_unread() {
     for path in ["/run", "/trigger", "/beat", "/idleBeat", "/kill", "/log"] {
         let answer = worker.post(path, &json!({}), &gzip).await;
         assert_eq!(answer.code(), 500, "{path}");
-        assert!(
-            answer.msg().contains("Content-Encoding"),
-            "{path}: {}",
-            answer.msg()
-        );
+        assert!(answer.msg().contains("Content-Encoding"), "{path}: {}", answer.msg());
     }
     let plain = [("content-encoding", "identity".to_owned())];
     assert_eq!(worker.post("/beat", &json!({}), &plain).await.code(), 200);
@@ -109,57 +94,27 @@ async fn m004_24_unknown_handlers_and_bad_requests_are_refused_with_the_reason()
     let (admin, data) = (StubAdmin::start().await, TempDir::new().unwrap());
     let worker = Worker::start(&admin, &data).await;
     let unknown = worker.run(&run(1, "nope")).await;
-    assert_eq!(
-        (unknown.code(), unknown.msg()),
-        (500, "job handler [nope] not found.")
-    );
+    assert_eq!((unknown.code(), unknown.msg()), (500, "job handler [nope] not found."));
 
     let mut shell = run(1, "ok");
     shell.glue_type = "GLUE_SHELL".into();
-    assert_eq!(
-        worker.run(&shell).await.msg(),
-        "glueType[GLUE_SHELL] is not valid."
-    );
-    assert_eq!(
-        worker.run(&run(0, "ok")).await.msg(),
-        "logId 0 is not a run"
-    );
+    assert_eq!(worker.run(&shell).await.msg(), "glueType[GLUE_SHELL] is not valid.");
+    assert_eq!(worker.run(&run(0, "ok")).await.msg(), "logId 0 is not a run");
 
     let no_number = worker.post("/run", &json!({"jobId": "x"}), &[]).await;
-    assert!(
-        no_number
-            .msg()
-            .contains(r#"jobId: "x" is not a whole number"#),
-        "{}",
-        no_number.msg()
-    );
-    let long = worker
-        .post("/kill", &json!({"x": "y".repeat(20_000)}), &[])
-        .await;
+    assert!(no_number.msg().contains(r#"jobId: "x" is not a whole number"#), "{}", no_number.msg());
+    let long = worker.post("/kill", &json!({"x": "y".repeat(20_000)}), &[]).await;
     assert!(long.msg().contains("body cannot be read"), "{}", long.msg());
     let attempt = [(headers::ATTEMPT, "first".to_owned())];
-    let attempt = worker
-        .post(
-            "/run",
-            &serde_json::to_value(run(1, "ok")).unwrap(),
-            &attempt,
-        )
-        .await;
+    let attempt = worker.post("/run", &serde_json::to_value(run(1, "ok")).unwrap(), &attempt).await;
     assert_eq!(attempt.msg(), "Carillon-Attempt is not a whole number");
 
     let doubled = worker.post("//beat", &json!({}), &[]).await;
     assert_eq!(doubled.code(), 200, "the client joins with one slash");
     let path = worker.post("/stop", &json!({}), &[]).await;
     assert_eq!(path.msg(), "invalid request, uri-mapping(/stop) not found.");
-    let get = reqwest::get(format!("{}run", worker.handle.address()))
-        .await
-        .unwrap();
-    assert!(
-        get.text()
-            .await
-            .unwrap()
-            .contains("invalid request, HttpMethod not support.")
-    );
+    let get = reqwest::get(format!("{}run", worker.handle.address())).await.unwrap();
+    assert!(get.text().await.unwrap().contains("invalid request, HttpMethod not support."));
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -174,11 +129,7 @@ async fn a_run_that_comes_too_late_is_refused() {
     let in_time = [(headers::NOT_AFTER, "4000000000000".to_owned())];
     assert_eq!(worker.post("/run", &body, &in_time).await.code(), 200);
     admin.result(1).await;
-    assert_eq!(
-        worker.post("/run", &body, &late).await.code(),
-        200,
-        "it is here already"
-    );
+    assert_eq!(worker.post("/run", &body, &late).await.code(), 200, "it is here already");
 }
 
 #[test]
@@ -195,27 +146,12 @@ fn wrong_settings_are_named() {
     };
     let handler = |_: JobContext| async { Ok(()) };
     for (builder, text) in [
-        (
-            Executor::builder(),
-            "admin: none is set; give at least one, as http://host:port",
-        ),
-        (
-            good().admin("h:1"),
-            r#"admin: "h:1" is not an address like http://host:port"#,
-        ),
-        (
-            good().advertise("10.0.0.1:9999"),
-            r#"advertise: "10.0.0.1:9999" is not an address"#,
-        ),
+        (Executor::builder(), "admin: none is set; give at least one, as http://host:port"),
+        (good().admin("h:1"), r#"admin: "h:1" is not an address like http://host:port"#),
+        (good().advertise("10.0.0.1:9999"), r#"advertise: "10.0.0.1:9999" is not an address"#),
         (good().app(" "), "app: must have 1 to 64 characters"),
-        (
-            good().token(" "),
-            "token: is empty; set the admin's access token (CARILLON_ACCESS_TOKEN)",
-        ),
-        (
-            good().token("a\nb"),
-            "token: has characters that no HTTP header may have",
-        ),
+        (good().token(" "), "token: is empty; set the admin's access token (CARILLON_ACCESS_TOKEN)"),
+        (good().token("a\nb"), "token: has characters that no HTTP header may have"),
         (good().workers(0), "workers: 0 is not within 1 and 64"),
         (good().job("ok", handler), r#"job: "ok" is there twice"#),
         (good().listen("127.0.0.1"), "cannot listen on 127.0.0.1: "),
@@ -245,9 +181,8 @@ async fn a_data_folder_serves_one_executor() {
 #[tokio::test(flavor = "multi_thread")]
 async fn weight_and_labels_are_said_with_each_heartbeat() {
     let (admin, data) = (StubAdmin::start().await, TempDir::new().unwrap());
-    let said = |builder: carillon_executor::ExecutorBuilder| {
-        builder.weight(3).label("zone", "eu-1").label("gpu", "yes")
-    };
+    let said =
+        |builder: carillon_executor::ExecutorBuilder| builder.weight(3).label("zone", "eu-1").label("gpu", "yes");
     let _worker = Worker::with(&admin, data.path(), &new_token(), said).await;
     let registry = admin.calls.borrow()[0].clone();
     assert_eq!(registry.headers["carillon-weight"], "3");
@@ -257,19 +192,18 @@ async fn weight_and_labels_are_said_with_each_heartbeat() {
 #[test]
 fn a_wrong_weight_or_label_is_refused_by_name() {
     let data = TempDir::new().unwrap();
-    let refused =
-        |change: fn(carillon_executor::ExecutorBuilder) -> carillon_executor::ExecutorBuilder| {
-            let builder = Executor::builder()
-                .admin("http://127.0.0.1:1")
-                .app("tests")
-                .token(new_token())
-                .data_dir(data.path())
-                .job("ok", |_: JobContext| async { Ok(()) });
-            match change(builder).build() {
-                Err(error) => error.to_string(),
-                Ok(_) => panic!("it was taken"),
-            }
-        };
+    let refused = |change: fn(carillon_executor::ExecutorBuilder) -> carillon_executor::ExecutorBuilder| {
+        let builder = Executor::builder()
+            .admin("http://127.0.0.1:1")
+            .app("tests")
+            .token(new_token())
+            .data_dir(data.path())
+            .job("ok", |_: JobContext| async { Ok(()) });
+        match change(builder).build() {
+            Err(error) => error.to_string(),
+            Ok(_) => panic!("it was taken"),
+        }
+    };
     assert!(refused(|b| b.weight(0)).contains("weight: 0 is not within 1 and 100"));
     for error in [
         refused(|b| b.label("a b", "c")),

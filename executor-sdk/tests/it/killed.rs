@@ -62,9 +62,7 @@ impl Victim {
             let found = calls.iter().find(|call| call.path == "/api/registry");
             found.cloned()
         };
-        let calls = admin
-            .until("its first heartbeat", |calls| beat(calls).is_some())
-            .await;
+        let calls = admin.until("its first heartbeat", |calls| beat(calls).is_some()).await;
         let beat = beat(&calls).unwrap();
         let body: Value = serde_json::from_str(&beat.body).unwrap();
         Self {
@@ -78,10 +76,7 @@ impl Victim {
     /// The body's code, and where the run stands.
     async fn post(&self, path: &str, body: &Value) -> (i64, Option<String>) {
         let client = reqwest::Client::builder().no_proxy().build().unwrap();
-        let call = client
-            .post(join_url(&self.address, path))
-            .header(headers::TOKEN, &self.token)
-            .json(body);
+        let call = client.post(join_url(&self.address, path)).header(headers::TOKEN, &self.token).json(body);
         let answer = call.send().await.unwrap();
         let state = answer.headers().get(headers::RUN_STATE);
         let state = state.map(|state| state.to_str().unwrap().to_owned());
@@ -90,8 +85,7 @@ impl Victim {
     }
 
     async fn run(&self, request: &RunRequest) -> (i64, Option<String>) {
-        self.post("/run", &serde_json::to_value(request).unwrap())
-            .await
+        self.post("/run", &serde_json::to_value(request).unwrap()).await
     }
 
     async fn state_by_log(&self, log_id: i64) -> Option<String> {
@@ -115,71 +109,37 @@ impl Drop for Victim {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn h12_run_ids_and_results_survive_kill_9() {
-    let (admin, data, token) = (
-        StubAdmin::start().await,
-        TempDir::new().unwrap(),
-        new_token(),
-    );
+    let (admin, data, token) = (StubAdmin::start().await, TempDir::new().unwrap(), new_token());
     admin.answer_callbacks(Manner::Cut);
     let victim = Victim::start(&admin, data.path(), &token).await;
     let boot_id = victim.boot_id.clone();
     assert_eq!(victim.run(&run(1, "ok")).await, (200, None));
     admin.result(1).await;
-    let second = RunRequest {
-        job_id: 2,
-        ..run(2, "hang")
-    };
+    let second = RunRequest { job_id: 2, ..run(2, "hang") };
     assert_eq!(victim.run(&second).await, (200, None));
-    let waiting = RunRequest {
-        log_id: 3,
-        ..second.clone()
-    };
+    let waiting = RunRequest { log_id: 3, ..second.clone() };
     assert_eq!(victim.run(&waiting).await, (200, None));
     running(&victim, 2).await;
     assert_eq!(victim.state_by_log(3).await.as_deref(), Some("queued"));
-    assert_eq!(
-        victim.state_by_log(4).await,
-        None,
-        "a run that it never had"
-    );
+    assert_eq!(victim.state_by_log(4).await, None, "a run that it never had");
     victim.kill();
 
     let after = StubAdmin::start().await;
     let victim = Victim::start(&after, data.path(), &token).await;
     assert_ne!(victim.boot_id, boot_id);
-    let calls = after
-        .until("three results", |calls| results(calls).len() >= 3)
-        .await;
+    let calls = after.until("three results", |calls| results(calls).len() >= 3).await;
     let callback = calls.iter().find(|call| call.path == "/api/callback");
-    assert_eq!(
-        callback.unwrap().headers["carillon-boot-id"],
-        victim.boot_id
-    );
+    assert_eq!(callback.unwrap().headers["carillon-boot-id"], victim.boot_id);
     for (item, (log_id, code, text)) in results(&calls).iter().zip([
         (1, 200, "done"),
-        (
-            2,
-            500,
-            "interrupted: the executor was restarted before the run ended",
-        ),
-        (
-            3,
-            500,
-            "interrupted: the executor was restarted before the run ended",
-        ),
+        (2, 500, "interrupted: the executor was restarted before the run ended"),
+        (3, 500, "interrupted: the executor was restarted before the run ended"),
     ]) {
-        assert_eq!(
-            (item.log_id, item.code, item.message.as_deref()),
-            (log_id, code, Some(text))
-        );
+        assert_eq!((item.log_id, item.code, item.message.as_deref()), (log_id, code, Some(text)));
     }
     for request in [&run(1, "ok"), &second, &waiting] {
         let again = victim.run(request).await;
-        assert_eq!(
-            again,
-            (200, Some("finished".to_owned())),
-            "nothing runs twice"
-        );
+        assert_eq!(again, (200, Some("finished".to_owned())), "nothing runs twice");
     }
     assert_eq!(victim.state_by_log(2).await.as_deref(), Some("finished"));
 }

@@ -10,14 +10,8 @@ use crate::admin::StubAdmin;
 use crate::worker::{Answer, DUE_AT, Worker, run};
 
 async fn read(worker: &Worker, log_id: i64, from_line: i64) -> Answer {
-    let request = LogRequest {
-        log_date_time: DUE_AT,
-        log_id,
-        from_line,
-    };
-    worker
-        .post("/log", &serde_json::to_value(request).unwrap(), &[])
-        .await
+    let request = LogRequest { log_date_time: DUE_AT, log_id, from_line };
+    worker.post("/log", &serde_json::to_value(request).unwrap(), &[]).await
 }
 
 fn page(answer: &Answer) -> LogPage {
@@ -50,18 +44,10 @@ async fn h23_a_log_is_read_page_by_page_in_whole_lines() {
     assert_eq!(lines.len(), 20_000);
     let (stamp, rest) = lines[19_999].split_at(19);
     assert_eq!(rest, " [lines] line 20000");
-    assert!(
-        stamp
-            .bytes()
-            .zip(b"0000-00-00 00:00:00")
-            .all(|(a, b)| a == *b || a.is_ascii_digit())
-    );
+    assert!(stamp.bytes().zip(b"0000-00-00 00:00:00").all(|(a, b)| a == *b || a.is_ascii_digit()));
 
     let after = page(&read(&worker, 5, 20_001).await);
-    assert_eq!(
-        (after.to_line, after.content.as_str(), after.is_end),
-        (20_000, "", true)
-    );
+    assert_eq!((after.to_line, after.content.as_str(), after.is_end), (20_000, "", true));
     let file = data.path().join("logs/2026-09-21/5.log");
     assert_eq!(fs::read_to_string(file).unwrap(), text);
 }
@@ -77,16 +63,10 @@ async fn the_end_is_told_only_when_the_run_has_ended() {
     worker.bench.gate.add_permits(1);
     admin.result(1).await;
     assert!(page(&read(&worker, 1, 1).await).is_end);
-    assert!(
-        !data.path().join("logs/2026-09-21").exists(),
-        "no file without a line"
-    );
+    assert!(!data.path().join("logs/2026-09-21").exists(), "no file without a line");
 
     let foreign = read(&worker, 2, 1).await;
-    assert_eq!(
-        (foreign.code(), foreign.msg()),
-        (500, "this executor has no log of run 2")
-    );
+    assert_eq!((foreign.code(), foreign.msg()), (500, "this executor has no log of run 2"));
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -111,21 +91,13 @@ async fn no_request_leads_out_of_the_folder_of_logs() {
     ] {
         let body = json!({"logDateTim": at, "logId": id, "fromLineNum": -5});
         let answer = worker.post("/log", &body, &[]).await;
-        assert_eq!(
-            (answer.code(), &answer.body["content"]),
-            (500, &Value::Null),
-            "{body}"
-        );
+        assert_eq!((answer.code(), &answer.body["content"]), (500, &Value::Null), "{body}");
     }
     let mut request = run(1, "lines");
     request.params = "1".into();
     worker.run(&request).await;
     admin.result(1).await;
-    assert_eq!(
-        fs::read_to_string(&secret).unwrap(),
-        "secret\n",
-        "nor is anything written there"
-    );
+    assert_eq!(fs::read_to_string(&secret).unwrap(), "secret\n", "nor is anything written there");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -56,12 +56,7 @@ async fn a_wrong_token_is_one_warning_that_says_what_to_check() {
     admin.until("a third registration", tried(3)).await;
     let said = log.lines("WARN");
     assert_eq!(said.len(), 1, "once for the first minute: {said:#?}");
-    for part in [
-        "billing",
-        "the access token is wrong",
-        "CARILLON_ACCESS_TOKEN",
-        &admin.address,
-    ] {
+    for part in ["billing", "the access token is wrong", "CARILLON_ACCESS_TOKEN", &admin.address] {
         assert!(said[0].contains(part), "{part}: {}", said[0]);
     }
     admin.answer_callbacks(Manner::Accept);

@@ -31,38 +31,21 @@ async fn m000_14_what_was_accepted_is_reported_after_a_crash() {
     let after = StubAdmin::start().await;
     let worker = Worker::start(&after, &data).await;
     assert_ne!(worker.handle.boot_id(), boot_id);
-    after
-        .until("three results", |calls| results(calls).len() >= 3)
-        .await;
+    after.until("three results", |calls| results(calls).len() >= 3).await;
     let items = after.results();
     let ids: Vec<_> = items.iter().map(|item| item.log_id).collect();
-    assert_eq!(
-        ids,
-        [2, 3, 4],
-        "1 was acknowledged, 2 was not, 3 and 4 were cut off"
-    );
+    assert_eq!(ids, [2, 3, 4], "1 was acknowledged, 2 was not, 3 and 4 were cut off");
     assert_eq!((items[0].code, items[0].message.as_ref()), (200, None));
     for cut_off in &items[1..] {
         let text = "interrupted: the executor was restarted before the run ended";
-        assert_eq!(
-            (cut_off.code, cut_off.message.as_deref()),
-            (500, Some(text))
-        );
+        assert_eq!((cut_off.code, cut_off.message.as_deref()), (500, Some(text)));
         assert_eq!(cut_off.log_date_time, crate::worker::DUE_AT);
     }
     for log_id in 1..=4 {
         let again = worker.run(&run(log_id, "gate")).await;
-        assert_eq!(
-            (again.code(), again.state.as_deref()),
-            (200, Some("finished")),
-            "{log_id}"
-        );
+        assert_eq!((again.code(), again.state.as_deref()), (200, Some("finished")), "{log_id}");
     }
-    assert_eq!(
-        worker.bench.started.load(Ordering::SeqCst),
-        0,
-        "nothing runs twice"
-    );
+    assert_eq!(worker.bench.started.load(Ordering::SeqCst), 0, "nothing runs twice");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -70,13 +53,8 @@ async fn a_crash_in_mid_line_loses_that_line_only() {
     let (admin, data) = (StubAdmin::start().await, TempDir::new().unwrap());
     let worker = Worker::start(&admin, &data).await;
     admin.answer_callbacks(Manner::Cut);
-    let attempt = [
-        (headers::FIRE_KEY, "1:0:5:0".to_owned()),
-        (headers::ATTEMPT, "2".to_owned()),
-    ];
-    worker
-        .post("/run", &to_value(run(1, "ok")).unwrap(), &attempt)
-        .await;
+    let attempt = [(headers::FIRE_KEY, "1:0:5:0".to_owned()), (headers::ATTEMPT, "2".to_owned())];
+    worker.post("/run", &to_value(run(1, "ok")).unwrap(), &attempt).await;
     admin.result(1).await;
     worker.crash().await;
     let journal = data.path().join("journal");
@@ -88,13 +66,8 @@ async fn a_crash_in_mid_line_loses_that_line_only() {
     let worker = Worker::start(&after, &data).await;
     assert_eq!(after.result(1).await.code, 200);
     assert!(after.results().iter().all(|item| item.log_id == 1));
-    let lower = [
-        (headers::FIRE_KEY, "1:0:5:0".to_owned()),
-        (headers::ATTEMPT, "1".to_owned()),
-    ];
-    let lower = worker
-        .post("/run", &to_value(run(2, "ok")).unwrap(), &lower)
-        .await;
+    let lower = [(headers::FIRE_KEY, "1:0:5:0".to_owned()), (headers::ATTEMPT, "1".to_owned())];
+    let lower = worker.post("/run", &to_value(run(2, "ok")).unwrap(), &lower).await;
     assert_eq!(lower.msg(), "attempt 2 of this fire was here already");
     worker.crash().await;
     assert_eq!(files(&journal).len(), 1, "restarts leave one file");
@@ -112,10 +85,7 @@ fn files(journal: &Path) -> Vec<PathBuf> {
 async fn results_kept_by_a_stop_are_sent_by_the_next_start() {
     let (admin, data) = (StubAdmin::start().await, TempDir::new().unwrap());
     let token = new_token();
-    let mut worker = Worker::with(&admin, data.path(), &token, |b| {
-        b.grace(std::time::Duration::ZERO)
-    })
-    .await;
+    let mut worker = Worker::with(&admin, data.path(), &token, |b| b.grace(std::time::Duration::ZERO)).await;
     admin.answer_callbacks(Manner::Refuse);
     worker.run(&run(1, "ok")).await;
     admin.result(1).await;
@@ -139,9 +109,7 @@ async fn acknowledged(data: &TempDir, log_id: i64) {
             tokio::task::yield_now().await;
         }
     };
-    tokio::time::timeout(crate::admin::LIMIT, written)
-        .await
-        .unwrap();
+    tokio::time::timeout(crate::admin::LIMIT, written).await.unwrap();
 }
 
 // covers: F4
@@ -158,11 +126,7 @@ async fn a_journal_keeps_its_id_and_takes_no_run_that_was_sent_to_another() {
     let first = announced();
     worker.crash().await;
     let worker = Worker::start(&admin, &data).await;
-    assert_eq!(
-        announced(),
-        first,
-        "the journal is the same after a restart"
-    );
+    assert_eq!(announced(), first, "the journal is the same after a restart");
     worker.crash().await;
 
     let empty = TempDir::new().unwrap();
@@ -172,13 +136,7 @@ async fn a_journal_keeps_its_id_and_takes_no_run_that_was_sent_to_another() {
     let again = |id: &str| [(headers::JOURNAL_ID, id.to_owned())];
     let body = to_value(run(1, "gate")).unwrap();
     let refused = worker.post("/run", &body, &again(&first)).await;
-    assert_eq!(
-        (refused.code(), refused.msg()),
-        (
-            412,
-            "this executor keeps another journal and does not know the run"
-        )
-    );
+    assert_eq!((refused.code(), refused.msg()), (412, "this executor keeps another journal and does not know the run"));
     let taken = worker.post("/run", &body, &again(&second)).await;
     assert_eq!(taken.code(), 200);
     let known = worker.post("/run", &body, &again(&first)).await;

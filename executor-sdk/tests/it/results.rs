@@ -19,10 +19,7 @@ async fn is_repeated_after(manner: Manner) {
     let again = |calls: &[_]| results(calls).len() >= 2;
     let calls = admin.until("the repeated result", again).await;
     let items = results(&calls);
-    assert!(
-        items.iter().all(|item| item == &items[0]),
-        "repeated unchanged"
-    );
+    assert!(items.iter().all(|item| item == &items[0]), "repeated unchanged");
     assert_eq!(items[0].code, 200, "a success stays a success");
 }
 
@@ -43,25 +40,15 @@ async fn a_cut_callback_is_repeated() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn another_admin_takes_over() {
-    let (sick, well, data) = (
-        StubAdmin::start().await,
-        StubAdmin::start().await,
-        TempDir::new().unwrap(),
-    );
+    let (sick, well, data) = (StubAdmin::start().await, StubAdmin::start().await, TempDir::new().unwrap());
     let second = well.address.clone();
-    let worker = Worker::with(&sick, data.path(), &new_token(), |builder| {
-        builder.admin(second)
-    })
-    .await;
+    let worker = Worker::with(&sick, data.path(), &new_token(), |builder| builder.admin(second)).await;
     sick.answer_callbacks(Manner::Cut);
     worker.run(&run(1, "ok")).await;
     assert_eq!(well.result(1).await.code, 200);
     worker.run(&run(2, "ok")).await;
     well.result(2).await;
-    assert!(
-        sick.results().iter().all(|item| item.log_id != 2),
-        "the one that accepted stays the first"
-    );
+    assert!(sick.results().iter().all(|item| item.log_id != 2), "the one that accepted stays the first");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -80,57 +67,24 @@ async fn m001_24_callback_replay_one_result_and_one_run() {
     let first = admin.result(1).await;
     for count in 2..=3 {
         let again = worker.run(&run(1, "gate")).await;
-        assert_eq!(
-            (again.code(), again.state.as_deref()),
-            (200, Some("finished"))
-        );
-        let of_first = move |calls: &[_]| {
-            results(calls)
-                .iter()
-                .filter(|item| item.log_id == 1)
-                .count()
-        };
-        let calls = admin
-            .until("the result again", |calls| of_first(calls) >= count)
-            .await;
-        assert!(
-            results(&calls)
-                .iter()
-                .filter(|item| item.log_id == 1)
-                .all(|item| *item == first)
-        );
+        assert_eq!((again.code(), again.state.as_deref()), (200, Some("finished")));
+        let of_first = move |calls: &[_]| results(calls).iter().filter(|item| item.log_id == 1).count();
+        let calls = admin.until("the result again", |calls| of_first(calls) >= count).await;
+        assert!(results(&calls).iter().filter(|item| item.log_id == 1).all(|item| *item == first));
     }
-    assert_eq!(
-        worker.bench.started.load(Ordering::SeqCst),
-        2,
-        "each ran once"
-    );
+    assert_eq!(worker.bench.started.load(Ordering::SeqCst), 2, "each ran once");
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_lower_attempt_of_a_fire_is_refused() {
     let (admin, data) = (StubAdmin::start().await, TempDir::new().unwrap());
     let worker = Worker::start(&admin, &data).await;
-    let attempt = |number: i32| {
-        [
-            (headers::FIRE_KEY, "1:0:5:0".to_owned()),
-            (headers::ATTEMPT, number.to_string()),
-        ]
-    };
-    let second = worker
-        .post("/run", &to_value(run(12, "ok")).unwrap(), &attempt(2))
-        .await;
+    let attempt = |number: i32| [(headers::FIRE_KEY, "1:0:5:0".to_owned()), (headers::ATTEMPT, number.to_string())];
+    let second = worker.post("/run", &to_value(run(12, "ok")).unwrap(), &attempt(2)).await;
     assert_eq!(second.code(), 200);
-    let first = worker
-        .post("/run", &to_value(run(11, "ok")).unwrap(), &attempt(1))
-        .await;
-    assert_eq!(
-        (first.code(), first.msg()),
-        (500, "attempt 2 of this fire was here already")
-    );
-    let third = worker
-        .post("/run", &to_value(run(13, "ok")).unwrap(), &attempt(3))
-        .await;
+    let first = worker.post("/run", &to_value(run(11, "ok")).unwrap(), &attempt(1)).await;
+    assert_eq!((first.code(), first.msg()), (500, "attempt 2 of this fire was here already"));
+    let third = worker.post("/run", &to_value(run(13, "ok")).unwrap(), &attempt(3)).await;
     assert_eq!(third.code(), 200);
 }
 
@@ -146,15 +100,10 @@ async fn many_runs_need_few_callbacks() {
         }
     };
     futures_util::future::join_all((0..20).map(send)).await;
-    let calls = admin
-        .until("500 results", |calls| results(calls).len() >= 500)
-        .await;
+    let calls = admin.until("500 results", |calls| results(calls).len() >= 500).await;
     let mut ids: Vec<_> = results(&calls).iter().map(|item| item.log_id).collect();
     ids.sort_unstable();
     assert!(ids.iter().copied().eq(1..=500), "each once");
-    let callbacks = calls
-        .iter()
-        .filter(|call| call.path == "/api/callback")
-        .count();
+    let callbacks = calls.iter().filter(|call| call.path == "/api/callback").count();
     assert!(callbacks < 250, "{callbacks} callbacks");
 }

@@ -4,9 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use carillon_executor::{
-    Error, Executor, ExecutorBuilder, ExecutorHandle, JobContext, JobError, log,
-};
+use carillon_executor::{Error, Executor, ExecutorBuilder, ExecutorHandle, JobContext, JobError, log};
 use carillon_protocol::{RunRequest, headers, join_url};
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -73,9 +71,7 @@ fn with_jobs(builder: ExecutorBuilder, bench: &Bench) -> ExecutorBuilder {
     let (gate, started) = (Arc::clone(&bench.gate), Arc::clone(&bench.started));
     builder
         .job("ok", |_: JobContext| async { Ok(()) })
-        .job("echo", |ctx: JobContext| async move {
-            Ok(ctx.params().to_owned())
-        })
+        .job("echo", |ctx: JobContext| async move { Ok(ctx.params().to_owned()) })
         .job("fail", |_: JobContext| async {
             let number: i32 = "x".parse()?;
             Ok(number.to_string())
@@ -119,22 +115,13 @@ impl Worker {
     ) -> Self {
         let log = tracing_subscriber::fmt().with_env_filter("carillon_executor=debug");
         let _ = log.with_test_writer().try_init();
-        let bench = Bench {
-            gate: Arc::new(Semaphore::new(0)),
-            started: Arc::default(),
-        };
-        let builder = Executor::builder()
-            .admin(&admin.address)
-            .app("tests")
-            .token(token)
-            .data_dir(data);
+        let bench = Bench { gate: Arc::new(Semaphore::new(0)), started: Arc::default() };
+        let builder = Executor::builder().admin(&admin.address).app("tests").token(token).data_dir(data);
         let executor = with_jobs(settings(builder), &bench).build().unwrap();
         let handle = executor.handle();
         let (stop, stopped) = oneshot::channel();
         let task = tokio::spawn(executor.run(async { drop(stopped.await) }));
-        tokio::time::timeout(LIMIT, handle.registered())
-            .await
-            .unwrap();
+        tokio::time::timeout(LIMIT, handle.registered()).await.unwrap();
         Self {
             handle,
             token: token.to_owned(),
@@ -147,34 +134,20 @@ impl Worker {
 
     pub async fn post(&self, path: &str, body: &Value, more: &[(&str, String)]) -> Answer {
         let url = join_url(self.handle.address(), path);
-        let mut request = self
-            .http
-            .post(url)
-            .header(headers::TOKEN, &self.token)
-            .json(body);
+        let mut request = self.http.post(url).header(headers::TOKEN, &self.token).json(body);
         for (name, value) in more {
             request = request.header(*name, value);
         }
         let answer = request.send().await.unwrap();
         assert_eq!(answer.status(), 200);
         assert_eq!(answer.headers()["content-type"], "application/json");
-        let header = |name| {
-            answer
-                .headers()
-                .get(name)
-                .map(|value| value.to_str().unwrap().to_owned())
-        };
+        let header = |name| answer.headers().get(name).map(|value| value.to_str().unwrap().to_owned());
         let (state, boot_id) = (header(headers::RUN_STATE), header(headers::BOOT_ID));
-        Answer {
-            state,
-            boot_id,
-            body: answer.json().await.unwrap(),
-        }
+        Answer { state, boot_id, body: answer.json().await.unwrap() }
     }
 
     pub async fn run(&self, request: &RunRequest) -> Answer {
-        self.post("/run", &serde_json::to_value(request).unwrap(), &[])
-            .await
+        self.post("/run", &serde_json::to_value(request).unwrap(), &[]).await
     }
 
     /// Waits until `gate` was called so many times.
@@ -188,10 +161,7 @@ impl Worker {
     }
 
     pub async fn is_idle(&self, job_id: i32) -> bool {
-        self.post("/idleBeat", &json!({ "jobId": job_id }), &[])
-            .await
-            .code()
-            == 200
+        self.post("/idleBeat", &json!({ "jobId": job_id }), &[]).await.code() == 200
     }
 
     /// Gives the signal to stop.
@@ -202,11 +172,7 @@ impl Worker {
     /// Waits for the orderly end.
     pub async fn ended(mut self) {
         let task = self.task.take().unwrap();
-        tokio::time::timeout(LIMIT, task)
-            .await
-            .unwrap()
-            .unwrap()
-            .unwrap();
+        tokio::time::timeout(LIMIT, task).await.unwrap().unwrap().unwrap();
     }
 
     /// Ends everything where it stands.

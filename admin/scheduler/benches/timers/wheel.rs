@@ -20,11 +20,7 @@ struct Level<K> {
 
 impl<K> Level<K> {
     fn new((width, slots): (i64, i64)) -> Self {
-        Self {
-            width,
-            slots: (0..slots).map(|_| Vec::new()).collect(),
-            taken: 0,
-        }
+        Self { width, slots: (0..slots).map(|_| Vec::new()).collect(), taken: 0 }
     }
 
     fn slot(&self, second: i64) -> usize {
@@ -49,8 +45,7 @@ impl<K> Level<K> {
         let from = self.slot(second) as u32;
         // The slots in the order of their time, `from` first.
         let turned = self.taken >> from | self.taken << (size - from) & ((1 << size) - 1);
-        (turned != 0)
-            .then(|| (second / self.width + i64::from(turned.trailing_zeros())) * self.width)
+        (turned != 0).then(|| (second / self.width + i64::from(turned.trailing_zeros())) * self.width)
     }
 }
 
@@ -97,9 +92,7 @@ impl<K: Copy + Eq + Hash> Wheel<K> {
 
     /// On which level a deadline lies, counted from 1; 4: beyond all.
     pub fn level(&self, deadline: i64) -> usize {
-        let near = |level: &Level<K>| {
-            deadline / level.width - self.now / level.width < level.slots.len() as i64
-        };
+        let near = |level: &Level<K>| deadline / level.width - self.now / level.width < level.slots.len() as i64;
         self.levels.iter().position(near).unwrap_or(3) + 1
     }
 
@@ -108,21 +101,14 @@ impl<K: Copy + Eq + Hash> Wheel<K> {
             return self.due.push((second, key));
         }
         match self.level(second) {
-            4 => self
-                .overflow
-                .entry(second / 3_600)
-                .or_default()
-                .push((second, key)),
+            4 => self.overflow.entry(second / 3_600).or_default().push((second, key)),
             level => self.levels[level - 1].push(second, key),
         }
     }
 
     /// The next second at which a slot has to be opened.
     pub fn next_slot(&self) -> Option<i64> {
-        let levels = self
-            .levels
-            .iter()
-            .filter_map(|level| level.next(self.now + 1));
+        let levels = self.levels.iter().filter_map(|level| level.next(self.now + 1));
         // What is beyond comes in as soon as its hour is on the wheel.
         let beyond = self.overflow.keys().next().map(|hour| (hour - 23) * 3_600);
         levels.chain(beyond).min().map(|at| at.max(self.now + 1))
@@ -137,11 +123,7 @@ impl<K: Copy + Eq + Hash> Wheel<K> {
         }
         self.now = self.now.max(now);
         for (armed, key) in std::mem::take(&mut self.due) {
-            match self
-                .deadlines
-                .get_mut(&key)
-                .filter(|timer| timer.1 == armed)
-            {
+            match self.deadlines.get_mut(&key).filter(|timer| timer.1 == armed) {
                 Some(timer) if timer.0 <= now => {
                     self.deadlines.remove(&key);
                     out(key);
@@ -158,11 +140,7 @@ impl<K: Copy + Eq + Hash> Wheel<K> {
 
     /// Opens the slots that begin at a second, the coarsest first.
     fn open(&mut self, at: i64) {
-        while let Some(hour) = self
-            .overflow
-            .first_entry()
-            .filter(|hour| *hour.key() - 23 <= at / 3_600)
-        {
+        while let Some(hour) = self.overflow.first_entry().filter(|hour| *hour.key() - 23 <= at / 3_600) {
             for (second, key) in hour.remove() {
                 self.arm(second, key);
             }

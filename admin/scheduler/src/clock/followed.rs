@@ -19,11 +19,7 @@ pub(super) struct Followed {
 
 impl Followed {
     pub(super) const fn from(offset: i64) -> Self {
-        Self {
-            offset,
-            observed: false,
-            step: None,
-        }
+        Self { offset, observed: false, step: None }
     }
 
     pub(super) fn observe(&mut self, sample: Sample) -> Observed {
@@ -76,10 +72,7 @@ mod tests {
 
     fn followed(offset: i64) -> Followed {
         let mut followed = Followed::from(0);
-        assert_eq!(
-            followed.move_to(offset, true),
-            Observed::Slewed { by: offset }
-        );
+        assert_eq!(followed.move_to(offset, true), Observed::Slewed { by: offset });
         followed
     }
 
@@ -100,10 +93,7 @@ mod tests {
         assert_eq!(clock.move_to(70_000, true), Observed::Held { samples: 1 });
         assert_eq!(clock.move_to(70_000, true), Observed::Held { samples: 2 });
         assert_eq!(clock.offset, 0, "a held sample moves nothing");
-        assert_eq!(
-            clock.move_to(70_500, true),
-            Observed::Stepped { by: 70_500 }
-        );
+        assert_eq!(clock.move_to(70_500, true), Observed::Stepped { by: 70_500 });
         assert_eq!(clock.offset, 70_500);
     }
 
@@ -114,10 +104,7 @@ mod tests {
             assert_eq!(clock.move_to(60_000, false), Observed::Held { samples });
         }
         assert_eq!(clock.offset, 0);
-        assert_eq!(
-            clock.move_to(60_000, true),
-            Observed::Stepped { by: 60_000 }
-        );
+        assert_eq!(clock.move_to(60_000, true), Observed::Stepped { by: 60_000 });
     }
 
     #[test]

@@ -40,10 +40,7 @@ impl ManualClock {
     /// As [`ManualClock::new`], but it takes observations of another clock, as
     /// [`SystemClock`](crate::SystemClock) does.
     pub const fn following(start: Millis) -> Self {
-        Self {
-            follows: true,
-            ..Self::new(start)
-        }
+        Self { follows: true, ..Self::new(start) }
     }
 
     /// Lets time pass: all its clocks move.
@@ -110,14 +107,8 @@ mod tests {
     fn the_manual_clock_moves_when_told() {
         let clock = ManualClock::new(1_000);
         clock.advance(Duration::from_millis(1_500));
-        assert_eq!(
-            (clock.now(), clock.monotonic()),
-            (2_500, Duration::from_millis(1_500))
-        );
+        assert_eq!((clock.now(), clock.monotonic()), (2_500, Duration::from_millis(1_500)));
         clock.set(10);
-        assert_eq!(
-            (clock.now(), clock.monotonic()),
-            (10, Duration::from_millis(1_500))
-        );
+        assert_eq!((clock.now(), clock.monotonic()), (10, Duration::from_millis(1_500)));
     }
 }

@@ -2,9 +2,7 @@ use serde::{Deserialize, Serialize};
 
 use super::named;
 use crate::block::BlockStrategy;
-use crate::misfire::{
-    CatchUp, DEFAULT_LIMIT, DEFAULT_THRESHOLD_SECONDS, DEFAULT_WINDOW_SECONDS, MisfirePolicy,
-};
+use crate::misfire::{CatchUp, DEFAULT_LIMIT, DEFAULT_THRESHOLD_SECONDS, DEFAULT_WINDOW_SECONDS, MisfirePolicy};
 use crate::overlap::{DEFAULT_QUEUE, Overlap};
 use crate::retry::RetryDelay;
 use crate::route::RouteStrategy;
@@ -37,19 +35,13 @@ pub struct JobDraft {
     #[serde(default, deserialize_with = "members::misfire")]
     pub misfire: MisfirePolicy,
     /// From when on an instant is too late.
-    #[serde(
-        default = "default_threshold",
-        deserialize_with = "members::misfire_threshold_seconds"
-    )]
+    #[serde(default = "default_threshold", deserialize_with = "members::misfire_threshold_seconds")]
     pub misfire_threshold_seconds: i64,
     /// How many missed instants `fire_all` runs.
     #[serde(default = "default_limit", deserialize_with = "members::misfire_limit")]
     pub misfire_limit: i32,
     /// How old a missed instant may be that `fire_within` runs.
-    #[serde(
-        default = "default_window",
-        deserialize_with = "members::misfire_window_seconds"
-    )]
+    #[serde(default = "default_window", deserialize_with = "members::misfire_window_seconds")]
     pub misfire_window_seconds: i64,
     /// Who gets its runs.
     #[serde(default, deserialize_with = "members::route")]
@@ -88,11 +80,7 @@ pub struct JobDraft {
 
 impl JobDraft {
     /// A job without a schedule and with every default.
-    pub fn new(
-        app: impl Into<String>,
-        name: impl Into<String>,
-        handler: impl Into<String>,
-    ) -> Self {
+    pub fn new(app: impl Into<String>, name: impl Into<String>, handler: impl Into<String>) -> Self {
         Self {
             app: app.into(),
             name: name.into(),
@@ -177,15 +165,11 @@ mod tests {
 
     #[test]
     fn three_members_are_enough() {
-        let draft = read(json!({"app": "billing", "name": "Close the day", "handler": "closeDay"}))
-            .unwrap();
+        let draft = read(json!({"app": "billing", "name": "Close the day", "handler": "closeDay"})).unwrap();
         assert_eq!(draft, JobDraft::new("billing", "Close the day", "closeDay"));
         let json = serde_json::to_value(&draft).unwrap();
         assert_eq!(json["misfire_threshold_seconds"], 60);
-        assert_eq!(
-            (&json["route"], &json["enabled"]),
-            (&json!("round_robin"), &json!(true))
-        );
+        assert_eq!((&json["route"], &json["enabled"]), (&json!("round_robin"), &json!(true)));
         assert_eq!(read(json), Ok(draft));
     }
 
@@ -200,18 +184,12 @@ mod tests {
             with("route", json!("least")),
             "route: `least` is not a route; allowed: round_robin, first, random, broadcast, last, consistent_hash, least_frequently_used, least_recently_used, failover, busy_over, weighted, least_active, sticky, label"
         );
-        assert_eq!(
-            with("retries", json!("3")),
-            "retries: invalid type: string \"3\", expected i32"
-        );
+        assert_eq!(with("retries", json!("3")), "retries: invalid type: string \"3\", expected i32");
         assert_eq!(
             with("timeout_seconds", json!(5_000_000_000_i64)),
             "timeout_seconds: invalid value: integer `5000000000`, expected i32"
         );
-        assert_eq!(
-            with("app", json!(null)),
-            "app: invalid type: null, expected a string"
-        );
+        assert_eq!(with("app", json!(null)), "app: invalid type: null, expected a string");
         assert_eq!(
             with("retry_delay", json!({"kind": "exponential", "base": 5})),
             "retry_delay: unknown field `base`, expected `base_seconds` or `cap_seconds`"
@@ -222,13 +200,7 @@ mod tests {
             with("retry_delay", json!("5"))
         );
         assert!(with("children", json!([1, "x"])).starts_with("children: invalid type"));
-        assert!(
-            with("shedule", json!({}))
-                .starts_with("unknown field `shedule`, expected one of `app`, `name`")
-        );
-        assert_eq!(
-            read(json!({"app": "billing", "name": "n"})).unwrap_err(),
-            "missing field `handler`"
-        );
+        assert!(with("shedule", json!({})).starts_with("unknown field `shedule`, expected one of `app`, `name`"));
+        assert_eq!(read(json!({"app": "billing", "name": "n"})).unwrap_err(), "missing field `handler`");
     }
 }

@@ -28,10 +28,7 @@ pub struct FieldError {
 impl FieldError {
     /// An error of one member.
     pub fn new(field: impl Into<String>, message: impl Into<String>) -> Self {
-        Self {
-            field: field.into(),
-            message: message.into(),
-        }
+        Self { field: field.into(), message: message.into() }
     }
 }
 

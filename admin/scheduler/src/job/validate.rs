@@ -39,43 +39,23 @@ impl JobDraft {
         check("name", line(&self.name, NAME_CHARS));
         check("handler", line(&self.handler, HANDLER_CHARS));
         check("params", params(&self.params));
-        let schedule = self
-            .schedule(facts, before, now)
-            .map_err(|error| errors.push(error));
+        let schedule = self.schedule(facts, before, now).map_err(|error| errors.push(error));
         let mut check = |field: &str, result: Result<(), String>| {
             errors.extend(result.err().map(|message| FieldError::new(field, message)));
         };
         let (threshold, window) = (self.misfire_threshold_seconds, self.misfire_window_seconds);
-        check(
-            "misfire_threshold_seconds",
-            number(threshold, THRESHOLD_SECONDS, " seconds"),
-        );
-        check(
-            "misfire_limit",
-            number(self.misfire_limit.into(), MISFIRE_LIMIT, ""),
-        );
-        check(
-            "misfire_window_seconds",
-            number(window, WINDOW_SECONDS, " seconds"),
-        );
+        check("misfire_threshold_seconds", number(threshold, THRESHOLD_SECONDS, " seconds"));
+        check("misfire_limit", number(self.misfire_limit.into(), MISFIRE_LIMIT, ""));
+        check("misfire_window_seconds", number(window, WINDOW_SECONDS, " seconds"));
         check("route_labels", self.labels().map(drop));
-        check(
-            "overlap_queue",
-            number(self.overlap_queue.into(), OVERLAP_QUEUE, " runs"),
-        );
+        check("overlap_queue", number(self.overlap_queue.into(), OVERLAP_QUEUE, " runs"));
         let timeout = i64::from(self.timeout_seconds);
-        check(
-            "timeout_seconds",
-            number(timeout, TIMEOUT_SECONDS, " seconds (0: no limit)"),
-        );
+        check("timeout_seconds", number(timeout, TIMEOUT_SECONDS, " seconds (0: no limit)"));
         check("retries", number(self.retries.into(), RETRIES, ""));
         check("retry_delay", self.retry_delay.validate());
         check("children", children(&self.children));
         let flag = i64::from(self.flag_after_seconds);
-        check(
-            "flag_after_seconds",
-            number(flag, FLAG_AFTER_SECONDS, " seconds (0: as the server says)"),
-        );
+        check("flag_after_seconds", number(flag, FLAG_AFTER_SECONDS, " seconds (0: as the server says)"));
         match schedule {
             Ok(schedule) if errors.is_empty() => Ok(self.spec(schedule)),
             _ => Err(errors),
@@ -83,22 +63,14 @@ impl JobDraft {
     }
 
     fn labels(&self) -> Result<Labels, String> {
-        let labels: Labels = self
-            .route_labels
-            .parse()
-            .map_err(|error: LabelError| error.to_string())?;
+        let labels: Labels = self.route_labels.parse().map_err(|error: LabelError| error.to_string())?;
         if self.route == RouteStrategy::Label && labels.is_empty() {
             return Err("the route `label` needs one at least, such as zone=eu".to_owned());
         }
         Ok(labels)
     }
 
-    fn schedule(
-        &self,
-        facts: &Facts<'_>,
-        before: Option<&ScheduleDraft>,
-        now: Millis,
-    ) -> Result<Schedule, FieldError> {
+    fn schedule(&self, facts: &Facts<'_>, before: Option<&ScheduleDraft>, now: Millis) -> Result<Schedule, FieldError> {
         let schedule = Schedule::parse(&self.schedule, facts)?;
         // What has run its course stays as it is, so that the rest of its job can still be edited.
         if before != Some(&schedule.draft())
@@ -143,15 +115,10 @@ impl JobDraft {
 pub fn validate_app_name(name: &str) -> Result<(), String> {
     let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
     if !(4..=64).contains(&name.chars().count()) {
-        return Err(format!(
-            "an app name has 4 to 64 characters, this has {}",
-            name.chars().count()
-        ));
+        return Err(format!("an app name has 4 to 64 characters, this has {}", name.chars().count()));
     }
     if let Some(wrong) = name.chars().find(|&c| !allowed(c)) {
-        return Err(format!(
-            "{wrong:?} is not allowed; an app name has letters, digits, `-`, `_` and `.`"
-        ));
+        return Err(format!("{wrong:?} is not allowed; an app name has letters, digits, `-`, `_` and `.`"));
     }
     if !name.starts_with(|c: char| c.is_ascii_alphanumeric()) {
         return Err("an app name begins with a letter or a digit".to_owned());
@@ -164,19 +131,14 @@ fn line(text: &str, max: usize) -> Result<(), String> {
     match text.trim().chars().count() {
         0 => Err(format!("must not be empty; 1 to {max} characters")),
         count if count > max => Err(format!("has {count} characters; at most {max} are allowed")),
-        _ if text.trim().chars().any(char::is_control) => {
-            Err("must be one line without control characters".to_owned())
-        }
+        _ if text.trim().chars().any(char::is_control) => Err("must be one line without control characters".to_owned()),
         _ => Ok(()),
     }
 }
 
 fn params(text: &str) -> Result<(), String> {
     if text.len() > PARAMS_BYTES {
-        return Err(format!(
-            "has {} bytes; at most {PARAMS_BYTES} (64 KiB) are allowed",
-            text.len()
-        ));
+        return Err(format!("has {} bytes; at most {PARAMS_BYTES} (64 KiB) are allowed", text.len()));
     }
     if text.contains('\0') {
         return Err("must not contain the character NUL".to_owned());
@@ -187,10 +149,7 @@ fn params(text: &str) -> Result<(), String> {
 /// Whether there are such jobs, and whether they lead back here, is a matter of the store.
 fn children(ids: &[i64]) -> Result<(), String> {
     if ids.len() > CHILDREN {
-        return Err(format!(
-            "has {} jobs; at most {CHILDREN} are allowed",
-            ids.len()
-        ));
+        return Err(format!("has {} jobs; at most {CHILDREN} are allowed", ids.len()));
     }
     for (index, id) in ids.iter().enumerate() {
         if !JOB_IDS.contains(id) {
@@ -207,11 +166,7 @@ fn number(value: i64, range: RangeInclusive<i64>, unit: &str) -> Result<(), Stri
     if range.contains(&value) {
         return Ok(());
     }
-    Err(format!(
-        "{value} is not allowed; {} to {}{unit}",
-        range.start(),
-        range.end()
-    ))
+    Err(format!("{value} is not allowed; {} to {}{unit}", range.start(), range.end()))
 }
 
 #[cfg(test)]

@@ -20,13 +20,7 @@ pub(super) struct Swept {
 impl Swept {
     /// Counts from `first`, an instant, while instants lie before `before`; past the limit it jumps.
     pub fn new(schedule: &Schedule, first: Millis, before: Millis) -> Self {
-        let mut swept = Self {
-            first,
-            last_but_one: None,
-            last: first,
-            count: 1,
-            next: schedule.instant_after(first),
-        };
+        let mut swept = Self { first, last_but_one: None, last: first, count: 1, next: schedule.instant_after(first) };
         while let Some(next) = swept.next.filter(|&next| next < before) {
             if swept.count > COUNT_LIMIT {
                 swept.jump(schedule, before);
@@ -49,22 +43,12 @@ impl Swept {
     }
 
     pub fn all(&self, reason: SkipReason) -> Skipped {
-        Skipped {
-            from_at: self.first,
-            to_at: self.last,
-            count: self.count.min(COUNT_LIMIT),
-            reason,
-        }
+        Skipped { from_at: self.first, to_at: self.last, count: self.count.min(COUNT_LIMIT), reason }
     }
 
     pub fn but_last(&self, reason: SkipReason) -> Option<Skipped> {
         let to_at = self.last_but_one?;
-        Some(Skipped {
-            from_at: self.first,
-            to_at,
-            count: (self.count - 1).min(COUNT_LIMIT),
-            reason,
-        })
+        Some(Skipped { from_at: self.first, to_at, count: (self.count - 1).min(COUNT_LIMIT), reason })
     }
 }
 

@@ -21,15 +21,9 @@ fn stall(ms: i64) {
     let mut ring = three_minutes();
     assert_eq!(ids(&ring.drain_due(START + 500)), [0]);
     let until = START + 500 + ms;
-    assert_eq!(
-        ids(&ring.drain_due(until)),
-        (1..=(500 + ms) / 1_000).collect::<Vec<_>>()
-    );
+    assert_eq!(ids(&ring.drain_due(until)), (1..=(500 + ms) / 1_000).collect::<Vec<_>>());
     for second in (500 + ms) / 1_000 + 1..180 {
-        assert!(
-            ring.drain_due(START + second * 1_000 - 1).is_empty(),
-            "nothing is early"
-        );
+        assert!(ring.drain_due(START + second * 1_000 - 1).is_empty(), "nothing is early");
         assert_eq!(ids(&ring.drain_due(START + second * 1_000)), [second]);
     }
     assert!(ring.is_empty());
@@ -70,11 +64,7 @@ fn m000_10_and_m6_23_one_slot_convention() {
     let slots = |shift: i64| [1, 6, 13].map(|delay: i64| (delay - shift).rem_euclid(12));
     assert_eq!(slots(0), [1, 6, 1], "the formula as written, and ours");
     assert_eq!(slots(1), [0, 5, 0], "the example of the description");
-    assert_eq!(
-        [1, 6, 13, 61].map(slot_of),
-        [1, 6, 13, 1],
-        "ours, with 60 slots"
-    );
+    assert_eq!([1, 6, 13, 61].map(slot_of), [1, 6, 13, 1], "ours, with 60 slots");
     assert_eq!(slot_of(second_of(-1)), 59);
 }
 
@@ -88,10 +78,7 @@ fn m003_13_each_second_has_its_slot_and_its_own_queue() {
     // Two of one second lie in one slot, in the order in which they are due.
     ring.insert(START + 7_000, 100, 0, ());
     let slot = &ring.slots[slot_of(second_of(START + 7_000))];
-    assert_eq!(
-        slot.values().map(|entry| entry.run_id).collect::<Vec<_>>(),
-        [100, 7]
-    );
+    assert_eq!(slot.values().map(|entry| entry.run_id).collect::<Vec<_>>(), [100, 7]);
 }
 
 #[test]
@@ -101,10 +88,7 @@ fn m003_14_a_run_is_in_once() {
     assert!(!ring.insert(START + 5_000, 1, 0, "second"));
     assert_eq!((ring.len(), ring.free()), (1, 9));
     assert_eq!(ring.drain_due(START + 9_000)[0].payload, "first");
-    assert!(
-        ring.insert(START, 1, 0, "again"),
-        "what came out may come in again"
-    );
+    assert!(ring.insert(START, 1, 0, "again"), "what came out may come in again");
     assert_eq!(ring.drain_due(START + 9_000)[0].payload, "again");
 }
 
@@ -159,10 +143,7 @@ fn shards_and_single_runs_can_be_taken_away() {
         ring.insert(START + id * 30_000, id, (id % 2) as i32, ());
     }
     assert_eq!(ring.remove_shard(1), 3);
-    assert_eq!(
-        ring.remove(2).map(|entry| entry.due_at),
-        Some(START + 60_000)
-    );
+    assert_eq!(ring.remove(2).map(|entry| entry.due_at), Some(START + 60_000));
     assert_eq!(ring.remove(2), None);
     assert!(ring.contains(0) && !ring.contains(1));
     assert_eq!(ids(&ring.drain_due(START + 900_000)), [0, 4]);

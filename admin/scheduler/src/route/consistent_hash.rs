@@ -28,10 +28,7 @@ impl HashRing {
             }
             count += 1;
         }
-        Self {
-            nodes: nodes.into_iter().collect(),
-            addresses: count,
-        }
+        Self { nodes: nodes.into_iter().collect(), addresses: count }
     }
 
     /// The indexes of the addresses as a walk round the ring from the job's place meets them: each is who gets the job
@@ -63,9 +60,7 @@ fn hash(text: &str) -> u32 {
 pub(super) fn order(candidates: &[Candidate<'_>], facts: &Facts<'_>) -> Vec<usize> {
     match facts.ring.filter(|ring| ring.addresses == candidates.len()) {
         Some(ring) => ring.order(facts.job_id),
-        None => {
-            HashRing::new(candidates.iter().map(|candidate| candidate.address)).order(facts.job_id)
-        }
+        None => HashRing::new(candidates.iter().map(|candidate| candidate.address)).order(facts.job_id),
     }
 }
 
@@ -82,23 +77,15 @@ mod tests {
 
     #[test]
     fn m004_12_a_node_that_leaves_moves_only_its_keys() {
-        let all: Vec<String> = (1..=5)
-            .map(|n| format!("http://10.0.0.{n}:9999/"))
-            .collect();
+        let all: Vec<String> = (1..=5).map(|n| format!("http://10.0.0.{n}:9999/")).collect();
         let left: Vec<&str> = all.iter().skip(1).map(String::as_str).collect();
-        let (before, after) = (
-            HashRing::new(all.iter().map(String::as_str)),
-            HashRing::new(left.iter().copied()),
-        );
+        let (before, after) = (HashRing::new(all.iter().map(String::as_str)), HashRing::new(left.iter().copied()));
         let mut moved = 0;
         for job in 1..=5_000 {
             let (old, new) = (before.order(job), after.order(job));
             if old[0] == 0 {
                 moved += 1;
-                assert_eq!(
-                    all[old[1]], left[new[0]],
-                    "job {job} goes to the next on the ring"
-                );
+                assert_eq!(all[old[1]], left[new[0]], "job {job} goes to the next on the ring");
             } else {
                 assert_eq!(all[old[0]], left[new[0]], "job {job} has no reason to move");
             }

@@ -28,10 +28,7 @@ impl Labels {
 
     /// Has it each of `wanted`, with the same value?
     pub fn has_all(&self, wanted: &Self) -> bool {
-        wanted
-            .0
-            .iter()
-            .all(|(key, value)| self.0.get(key) == Some(value))
+        wanted.0.iter().all(|(key, value)| self.0.get(key) == Some(value))
     }
 }
 
@@ -58,18 +55,12 @@ impl FromStr for Labels {
         }
         if labels.len() > Self::MAX {
             let count = labels.len();
-            return Err(LabelError(format!(
-                "{count} labels; at most {} are allowed",
-                Self::MAX
-            )));
+            return Err(LabelError(format!("{count} labels; at most {} are allowed", Self::MAX)));
         }
         let labels = Self(labels);
         let count = labels.to_string().len();
         if count > Self::MAX_TEXT {
-            return Err(LabelError(format!(
-                "{count} characters; at most {} are allowed",
-                Self::MAX_TEXT
-            )));
+            return Err(LabelError(format!("{count} characters; at most {} are allowed", Self::MAX_TEXT)));
         }
         Ok(labels)
     }
@@ -80,9 +71,7 @@ fn checked(what: &str, text: &str) -> Result<String, LabelError> {
     let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '/');
     if !(1..=Labels::MAX_CHARS).contains(&text.chars().count()) {
         let max = Labels::MAX_CHARS;
-        return Err(LabelError(format!(
-            "the {what} `{text}` must have 1 to {max} characters"
-        )));
+        return Err(LabelError(format!("the {what} `{text}` must have 1 to {max} characters")));
     }
     if let Some(wrong) = text.chars().find(|&c| !allowed(c)) {
         return Err(LabelError(format!(
@@ -114,13 +103,9 @@ mod tests {
     fn an_executor_fits_that_has_all_of_them() {
         let executor = labels(" zone = eu-1 ,gpu=yes");
         assert_eq!(executor.to_string(), "gpu=yes,zone=eu-1");
-        for (wanted, fits) in [
-            ("", true),
-            ("gpu=yes", true),
-            ("zone=eu-1,gpu=yes", true),
-            ("gpu=no", false),
-            ("disk=ssd", false),
-        ] {
+        for (wanted, fits) in
+            [("", true), ("gpu=yes", true), ("zone=eu-1,gpu=yes", true), ("gpu=no", false), ("disk=ssd", false)]
+        {
             assert_eq!(executor.has_all(&labels(wanted)), fits, "{wanted}");
         }
         assert!(!labels("").has_all(&labels("gpu=yes")));
@@ -129,21 +114,12 @@ mod tests {
     #[test]
     fn what_is_wrong_is_named() {
         let error = |text: &str| text.parse::<Labels>().unwrap_err().to_string();
-        assert_eq!(
-            error("gpu"),
-            "`gpu` is no label; write key=value, several with commas between"
-        );
-        assert_eq!(
-            error("a=b,"),
-            "`` is no label; write key=value, several with commas between"
-        );
+        assert_eq!(error("gpu"), "`gpu` is no label; write key=value, several with commas between");
+        assert_eq!(error("a=b,"), "`` is no label; write key=value, several with commas between");
         assert_eq!(error("=b"), "the key `` must have 1 to 63 characters");
         assert_eq!(error("a="), "the value `` must have 1 to 63 characters");
         assert_eq!(error("a=b,a=c"), "the key `a` is there twice");
-        assert_eq!(
-            error("a=b c"),
-            "' ' is not allowed in the value `b c`; letters, digits, `-`, `_`, `.` and `/` are"
-        );
+        assert_eq!(error("a=b c"), "' ' is not allowed in the value `b c`; letters, digits, `-`, `_`, `.` and `/` are");
         let many: Vec<String> = (0..17).map(|n| format!("k{n}=v")).collect();
         assert_eq!(error(&many.join(",")), "17 labels; at most 16 are allowed");
     }

@@ -14,16 +14,11 @@ impl Frequency {
     /// Forgets who is not a candidate any more. The first ones begin anywhere below their number, so that the jobs of a
     /// node do not all begin with the same executor.
     pub fn meet(&mut self, candidates: &[Candidate<'_>], random: u64) {
-        self.0.retain(|known, _| {
-            candidates
-                .iter()
-                .any(|candidate| candidate.address == known)
-        });
+        self.0.retain(|known, _| candidates.iter().any(|candidate| candidate.address == known));
         let least = self.0.values().min().copied();
         for (index, candidate) in (0_u64..).zip(candidates) {
             if !self.0.contains_key(candidate.address) {
-                let start =
-                    least.unwrap_or_else(|| mix(random ^ mix(index)) % candidates.len() as u64);
+                let start = least.unwrap_or_else(|| mix(random ^ mix(index)) % candidates.len() as u64);
                 self.0.insert(candidate.address.to_owned(), start);
             }
         }
@@ -56,10 +51,7 @@ mod tests {
         let mut given = vec![0; addresses.len()];
         for _ in 0..runs {
             history.meet(&candidates, 5);
-            let facts = Facts {
-                frequency: Some(history),
-                ..Facts::default()
-            };
+            let facts = Facts { frequency: Some(history), ..Facts::default() };
             let first = order(&candidates, &facts)[0];
             given[first] += 1;
             history.used(addresses[first]);
@@ -71,15 +63,9 @@ mod tests {
     fn who_had_least_is_next_and_a_newcomer_is_not_flooded() {
         let mut history = Frequency::default();
         let given = give(&mut history, &["a", "b", "c"], 300);
-        assert!(
-            given.iter().all(|runs| (98..=102).contains(runs)),
-            "{given:?}"
-        );
+        assert!(given.iter().all(|runs| (98..=102).contains(runs)), "{given:?}");
         let given = give(&mut history, &["a", "b", "c", "d"], 400);
-        assert!(
-            given.iter().all(|runs| (98..=102).contains(runs)),
-            "{given:?}"
-        );
+        assert!(given.iter().all(|runs| (98..=102).contains(runs)), "{given:?}");
         assert_eq!(give(&mut history, &["b"], 1), [1]);
         assert_eq!(history.0.len(), 1, "the others are forgotten");
     }

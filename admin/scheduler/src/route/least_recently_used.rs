@@ -10,11 +10,7 @@ pub struct Recency(Vec<String>);
 impl Recency {
     /// Forgets who is not a candidate any more, and appends who is new.
     pub fn meet(&mut self, candidates: &[Candidate<'_>]) {
-        self.0.retain(|known| {
-            candidates
-                .iter()
-                .any(|candidate| candidate.address == known)
-        });
+        self.0.retain(|known| candidates.iter().any(|candidate| candidate.address == known));
         for candidate in candidates {
             if !self.0.iter().any(|known| known == candidate.address) {
                 self.0.push(candidate.address.to_owned());
@@ -33,9 +29,7 @@ impl Recency {
 pub(super) fn order(candidates: &[Candidate<'_>], facts: &Facts<'_>) -> Vec<usize> {
     let place = |index: &usize| {
         let known = &facts.recency?.0;
-        known
-            .iter()
-            .position(|known| known == candidates[*index].address)
+        known.iter().position(|known| known == candidates[*index].address)
     };
     let mut order: Vec<usize> = (0..candidates.len()).collect();
     order.sort_by_key(place);
@@ -49,10 +43,7 @@ mod tests {
     fn next(history: &mut Recency, addresses: &[&str]) -> usize {
         let candidates: Vec<_> = addresses.iter().copied().map(Candidate::at).collect();
         history.meet(&candidates);
-        let facts = Facts {
-            recency: Some(history),
-            ..Facts::default()
-        };
+        let facts = Facts { recency: Some(history), ..Facts::default() };
         order(&candidates, &facts)[0]
     }
 
@@ -63,17 +54,9 @@ mod tests {
         history.used("a");
         assert_eq!(next(&mut history, &["a", "b", "c"]), 1);
         history.used("c");
-        assert_eq!(
-            next(&mut history, &["a", "b", "c"]),
-            1,
-            "it was passed over"
-        );
+        assert_eq!(next(&mut history, &["a", "b", "c"]), 1, "it was passed over");
         history.used("b");
-        assert_eq!(
-            next(&mut history, &["a", "b", "c", "d"]),
-            0,
-            "who is new comes last"
-        );
+        assert_eq!(next(&mut history, &["a", "b", "c", "d"]), 0, "who is new comes last");
         assert_eq!(next(&mut history, &["b", "d"]), 0);
         assert_eq!(history.0, ["b", "d"]);
     }

@@ -76,17 +76,11 @@ impl RouteStrategy {
             Self::Random => "any executor, with equal chances",
             Self::Broadcast => "every executor at once, each with its own part",
             Self::Last => "always the last executor that can be reached",
-            Self::ConsistentHash => {
-                "one executor for each job, by its id; few jobs move when executors come or go"
-            }
+            Self::ConsistentHash => "one executor for each job, by its id; few jobs move when executors come or go",
             Self::LeastFrequentlyUsed => "the executor that has had the fewest runs of the job",
             Self::LeastRecentlyUsed => "the executor whose last run of the job is the longest ago",
-            Self::Failover => {
-                "the first executor that says it is alive when it is asked before the run"
-            }
-            Self::BusyOver => {
-                "the first executor that says it has no run of the job; waits while all have one"
-            }
+            Self::Failover => "the first executor that says it is alive when it is asked before the run",
+            Self::BusyOver => "the first executor that says it has no run of the job; waits while all have one",
             Self::Weighted => "each executor in proportion to its weight",
             Self::LeastActive => "the executor with the fewest open runs of all jobs",
             Self::Sticky => "always the same executor, until it goes away",
@@ -144,11 +138,7 @@ pub struct Candidate<'a> {
 impl<'a> Candidate<'a> {
     /// One with the weight that all have by default, and nothing to do.
     pub const fn at(address: &'a str) -> Self {
-        Self {
-            address,
-            weight: DEFAULT_WEIGHT,
-            active: 0,
-        }
+        Self { address, weight: DEFAULT_WEIGHT, active: 0 }
     }
 }
 
@@ -175,19 +165,14 @@ pub struct Facts<'a> {
 /// the part.
 ///
 /// `candidates` are in ascending order of their addresses, each there once.
-pub fn order(
-    strategy: RouteStrategy,
-    candidates: &[Candidate<'_>],
-    facts: &Facts<'_>,
-) -> Vec<usize> {
+pub fn order(strategy: RouteStrategy, candidates: &[Candidate<'_>], facts: &Facts<'_>) -> Vec<usize> {
     let count = candidates.len();
     match strategy {
         RouteStrategy::RoundRobin | RouteStrategy::Label => round_robin::order(count, facts.ticket),
         RouteStrategy::Random => random::order(count, facts.random),
-        RouteStrategy::First
-        | RouteStrategy::Broadcast
-        | RouteStrategy::Failover
-        | RouteStrategy::BusyOver => (0..count).collect(),
+        RouteStrategy::First | RouteStrategy::Broadcast | RouteStrategy::Failover | RouteStrategy::BusyOver => {
+            (0..count).collect()
+        }
         RouteStrategy::Last => (0..count).rev().collect(),
         RouteStrategy::ConsistentHash => consistent_hash::order(candidates, facts),
         RouteStrategy::LeastFrequentlyUsed => least_frequently_used::order(candidates, facts),
@@ -211,12 +196,7 @@ mod tests {
         let candidates = at(&["http://a", "http://b", "http://c", "http://d"]);
         for &strategy in RouteStrategy::ALL {
             for number in [0, 1, 7, u64::MAX] {
-                let facts = Facts {
-                    job_id: 7,
-                    ticket: number,
-                    random: number,
-                    ..Facts::default()
-                };
+                let facts = Facts { job_id: 7, ticket: number, random: number, ..Facts::default() };
                 let mut order = order(strategy, &candidates, &facts);
                 order.sort_unstable();
                 assert_eq!(order, [0, 1, 2, 3], "{strategy}");
@@ -237,10 +217,7 @@ mod tests {
     fn each_says_what_it_does_in_one_line() {
         for strategy in RouteStrategy::ALL {
             for line in [strategy.summary(), strategy.why()] {
-                assert!(
-                    (8..=100).contains(&line.len()) && !line.contains('\n'),
-                    "{strategy}: {line}"
-                );
+                assert!((8..=100).contains(&line.len()) && !line.contains('\n'), "{strategy}: {line}");
             }
         }
     }

@@ -20,9 +20,6 @@ mod tests {
     fn chances_are_equal() {
         let mut first = [0_u32; 4];
         (0..40_000).for_each(|ticket| first[order(4, ticket)[0]] += 1);
-        assert!(
-            first.iter().all(|&times| (9_500..10_500).contains(&times)),
-            "{first:?}"
-        );
+        assert!(first.iter().all(|&times| (9_500..10_500).contains(&times)), "{first:?}");
     }
 }

@@ -21,22 +21,13 @@ mod tests {
         let all = ["a", "b", "c", "d"].map(Candidate::at);
         let first_time = order(&all, &Facts::default());
         for candidate in all {
-            let facts = Facts {
-                last: Some(candidate.address),
-                ..Facts::default()
-            };
+            let facts = Facts { last: Some(candidate.address), ..Facts::default() };
             let order = order(&all, &facts);
             assert_eq!(all[order[0]].address, candidate.address);
-            let rest: Vec<_> = first_time
-                .iter()
-                .filter(|index| **index != order[0])
-                .collect();
+            let rest: Vec<_> = first_time.iter().filter(|index| **index != order[0]).collect();
             assert_eq!(order[1..].iter().collect::<Vec<_>>(), rest);
         }
-        let gone = Facts {
-            last: Some("e"),
-            ..Facts::default()
-        };
+        let gone = Facts { last: Some("e"), ..Facts::default() };
         assert_eq!(order(&all, &gone), first_time);
     }
 }

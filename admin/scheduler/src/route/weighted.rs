@@ -20,16 +20,8 @@ pub const DEFAULT_WEIGHT: u32 = 1;
 /// # Errors
 /// Says what would be right.
 pub fn check_weight(weight: i64) -> Result<u32, String> {
-    let checked = u32::try_from(weight)
-        .ok()
-        .filter(|weight| WEIGHTS.contains(weight));
-    checked.ok_or_else(|| {
-        format!(
-            "{weight} is not allowed; {} to {}",
-            WEIGHTS.start(),
-            WEIGHTS.end()
-        )
-    })
+    let checked = u32::try_from(weight).ok().filter(|weight| WEIGHTS.contains(weight));
+    checked.ok_or_else(|| format!("{weight} is not allowed; {} to {}", WEIGHTS.start(), WEIGHTS.end()))
 }
 
 /// The golden ratio's fraction, of 2^64.
@@ -40,9 +32,7 @@ pub(super) fn order(candidates: &[Candidate<'_>], ticket: u64) -> Vec<usize> {
     let mut order = Vec::with_capacity(left.len());
     let mut point = ticket.wrapping_mul(GOLDEN);
     while !left.is_empty() {
-        let weights = left
-            .iter()
-            .map(|index| u64::from(candidates[*index].weight.max(1)));
+        let weights = left.iter().map(|index| u64::from(candidates[*index].weight.max(1)));
         let total: u64 = weights.clone().sum();
         let mut rest = ((u128::from(point) * u128::from(total)) >> 64) as u64;
         let mut place = 0;
@@ -65,13 +55,8 @@ mod tests {
     use super::*;
 
     fn shares(weights: &[u32], runs: u64) -> Vec<u64> {
-        let candidates: Vec<_> = weights
-            .iter()
-            .map(|&weight| Candidate {
-                weight,
-                ..Candidate::at("http://x")
-            })
-            .collect();
+        let candidates: Vec<_> =
+            weights.iter().map(|&weight| Candidate { weight, ..Candidate::at("http://x") }).collect();
         let mut given = vec![0; weights.len()];
         (7..7 + runs).for_each(|ticket| given[order(&candidates, ticket)[0]] += 1);
         given
@@ -82,19 +67,13 @@ mod tests {
         let given = shares(&[1, 3], 10_000);
         assert!((2_375..=2_625).contains(&given[0]), "{given:?}");
         assert!((7_125..=7_875).contains(&given[1]), "{given:?}");
-        assert!(
-            (2_495..=2_505).contains(&given[0]),
-            "and far closer than that: {given:?}"
-        );
+        assert!((2_495..=2_505).contains(&given[0]), "and far closer than that: {given:?}");
     }
 
     #[test]
     fn weights_are_whole_and_small() {
         assert_eq!((check_weight(1), check_weight(100)), (Ok(1), Ok(100)));
-        assert_eq!(
-            check_weight(0),
-            Err("0 is not allowed; 1 to 100".to_owned())
-        );
+        assert_eq!(check_weight(0), Err("0 is not allowed; 1 to 100".to_owned()));
         assert!(check_weight(101).is_err() && check_weight(i64::MIN).is_err());
     }
 
@@ -109,13 +88,8 @@ mod tests {
 
     #[test]
     fn nobody_gets_his_runs_in_a_row() {
-        let candidates = [3, 1].map(|weight| Candidate {
-            weight,
-            ..Candidate::at("http://x")
-        });
-        let picks: Vec<usize> = (0..1_000)
-            .map(|ticket| order(&candidates, ticket)[0])
-            .collect();
+        let candidates = [3, 1].map(|weight| Candidate { weight, ..Candidate::at("http://x") });
+        let picks: Vec<usize> = (0..1_000).map(|ticket| order(&candidates, ticket)[0]).collect();
         let longest = picks.chunk_by(|a, b| a == b).map(<[usize]>::len).max();
         assert!(longest <= Some(4), "{longest:?}");
     }

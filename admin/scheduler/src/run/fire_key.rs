@@ -27,18 +27,12 @@ pub struct FireKey {
 
 /// A text that is no fire key.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "`{0}` is not a fire key; it reads <job>:<cause>:<number>:<part>, such as 7:schedule:1735689600000:0"
-)]
+#[error("`{0}` is not a fire key; it reads <job>:<cause>:<number>:<part>, such as 7:schedule:1735689600000:0")]
 pub struct FireKeyError(String);
 
 impl fmt::Display for FireKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "{}:{}:{}:{}",
-            self.job_id, self.cause, self.fire_no, self.part
-        )
+        write!(f, "{}:{}:{}:{}", self.job_id, self.cause, self.fire_no, self.part)
     }
 }
 
@@ -67,21 +61,9 @@ mod tests {
 
     #[test]
     fn what_is_no_key_is_refused() {
-        for text in [
-            "",
-            "7",
-            "7:schedule:1",
-            "7:cron:1:0",
-            "7:schedule:x:0",
-            "7:schedule:1:0:0",
-        ] {
+        for text in ["", "7", "7:schedule:1", "7:cron:1:0", "7:schedule:x:0", "7:schedule:1:0:0"] {
             let error = text.parse::<FireKey>().unwrap_err();
-            assert!(
-                error
-                    .to_string()
-                    .starts_with(&format!("`{text}` is not a fire key")),
-                "{error}"
-            );
+            assert!(error.to_string().starts_with(&format!("`{text}` is not a fire key")), "{error}");
         }
     }
 }

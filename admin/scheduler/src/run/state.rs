@@ -178,22 +178,16 @@ mod tests {
     }
 
     fn edges() -> impl Iterator<Item = (RunState, RunEvent, RunState)> {
-        RunState::ALL.iter().flat_map(|&from| {
-            RunEvent::ALL
-                .iter()
-                .filter_map(move |&event| from.on(event).map(|to| (from, event, to)))
-        })
+        RunState::ALL
+            .iter()
+            .flat_map(|&from| RunEvent::ALL.iter().filter_map(move |&event| from.on(event).map(|to| (from, event, to))))
     }
 
     #[test]
     fn m001_26_no_backward_edge_but_not_written() {
         for (from, event, to) in edges() {
-            let back =
-                (from, event, to) == (RunState::Sending, RunEvent::NotWritten, RunState::Claimed);
-            assert!(
-                back || rank(to) > rank(from),
-                "{from} on {event:?} goes to {to}"
-            );
+            let back = (from, event, to) == (RunState::Sending, RunEvent::NotWritten, RunState::Claimed);
+            assert!(back || rank(to) > rank(from), "{from} on {event:?} goes to {to}");
         }
     }
 
@@ -207,8 +201,7 @@ mod tests {
         for &state in RunState::ALL {
             let reached = state == RunState::Claimed || edges().any(|(_, _, to)| to == state);
             assert!(reached, "{state} is never reached");
-            let ends =
-                state.is_final() || edges().any(|(from, _, to)| from == state && to.is_final());
+            let ends = state.is_final() || edges().any(|(from, _, to)| from == state && to.is_final());
             assert!(ends, "{state} cannot end");
         }
     }
@@ -218,10 +211,7 @@ mod tests {
         let drawn: Vec<String> = RunState::ALL
             .iter()
             .map(|&state| {
-                let mut to: Vec<&str> = edges()
-                    .filter(|e| e.0 == state)
-                    .map(|e| e.2.as_str())
-                    .collect();
+                let mut to: Vec<&str> = edges().filter(|e| e.0 == state).map(|e| e.2.as_str()).collect();
                 to.sort_unstable();
                 to.dedup();
                 format!("{state}: {}", to.join(" "))

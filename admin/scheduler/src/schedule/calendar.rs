@@ -58,9 +58,8 @@ impl Calendar {
             ("days", in_calendar(&self.days)),
             ("extra", in_calendar(&self.extra)),
         ];
-        let wrong = |(field, result): (&str, Result<(), String>)| {
-            result.err().map(|message| FieldError::new(field, message))
-        };
+        let wrong =
+            |(field, result): (&str, Result<(), String>)| result.err().map(|message| FieldError::new(field, message));
         let errors: Vec<FieldError> = checks.into_iter().filter_map(wrong).collect();
         if !errors.is_empty() {
             return Err(errors);
@@ -79,9 +78,7 @@ impl Calendar {
 /// Whether several calendars together exclude a day: any of them does, and none makes it extra.
 pub fn is_excluded(calendars: &[std::sync::Arc<Calendar>], day: NaiveDate) -> bool {
     calendars.iter().any(|calendar| calendar.excludes(day))
-        && !calendars
-            .iter()
-            .any(|calendar| calendar.extra.contains(&day))
+        && !calendars.iter().any(|calendar| calendar.extra.contains(&day))
 }
 
 fn line(text: &str, min: usize, max: usize) -> Result<(), String> {
@@ -101,17 +98,10 @@ fn line(text: &str, min: usize, max: usize) -> Result<(), String> {
 
 fn in_calendar(days: &BTreeSet<NaiveDate>) -> Result<(), String> {
     if days.len() > MOST_DAYS {
-        return Err(format!(
-            "has {} days; at most {MOST_DAYS} are allowed",
-            days.len()
-        ));
+        return Err(format!("has {} days; at most {MOST_DAYS} are allowed", days.len()));
     }
     match days.iter().find(|day| !YEARS.contains(&day.year())) {
-        Some(day) => Err(format!(
-            "{day} is not allowed; years are {} to {}",
-            YEARS.start(),
-            YEARS.end()
-        )),
+        Some(day) => Err(format!("{day} is not allowed; years are {} to {}", YEARS.start(), YEARS.end())),
         None => Ok(()),
     }
 }
@@ -131,27 +121,16 @@ mod tests {
             "name": " Germany ", "weekdays": ["SAT", "SUN"], "days": ["2025-12-25"], "extra": ["2025-12-27"],
         }));
         let calendar = calendar.validate().unwrap();
-        assert_eq!(
-            (calendar.name.as_str(), calendar.title.as_str()),
-            ("Germany", "")
-        );
+        assert_eq!((calendar.name.as_str(), calendar.title.as_str()), ("Germany", ""));
         let excludes = |day: &str| calendar.excludes(day.parse().unwrap());
         assert!(excludes("2025-12-25") && excludes("2025-12-28") && !excludes("2025-12-26"));
         let both = [std::sync::Arc::new(calendar.clone())];
-        assert!(
-            !is_excluded(&both, "2025-12-27".parse().unwrap()),
-            "a Saturday, but extra"
-        );
+        assert!(!is_excluded(&both, "2025-12-27".parse().unwrap()), "a Saturday, but extra");
     }
 
     #[test]
     fn every_wrong_member_has_its_message() {
-        let many: Vec<_> = "2025-01-01"
-            .parse::<NaiveDate>()
-            .unwrap()
-            .iter_days()
-            .take(5_001)
-            .collect();
+        let many: Vec<_> = "2025-01-01".parse::<NaiveDate>().unwrap().iter_days().take(5_001).collect();
         let wrong = calendar(json!({
             "name": " ", "title": "a\nb", "days": many, "extra": ["1969-12-31"],
         }));

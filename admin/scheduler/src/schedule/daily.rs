@@ -38,30 +38,18 @@ impl Daily {
     pub fn parse(draft: &DailyDraft) -> Result<Self, FieldError> {
         let every = draft.every_seconds;
         if !(1..=DAY).contains(&every) {
-            let message = format!(
-                "{every} is not allowed; a daily window has a fire every 1 to {DAY} seconds"
-            );
+            let message = format!("{every} is not allowed; a daily window has a fire every 1 to {DAY} seconds");
             return Err(FieldError::new("schedule.every_seconds", message));
         }
         let from = time_of_day("schedule.from", &draft.from)?;
         let to = time_of_day("schedule.to", &draft.to)?;
-        let weekdays = draft
-            .weekdays
-            .iter()
-            .fold(0, |bits, day| bits | 1 << day.code());
+        let weekdays = draft.weekdays.iter().fold(0, |bits, day| bits | 1 << day.code());
         if weekdays == 0 {
-            let message =
-                "must not be empty; name at least one of MON, TUE, WED, THU, FRI, SAT, SUN";
+            let message = "must not be empty; name at least one of MON, TUE, WED, THU, FRI, SAT, SUN";
             return Err(FieldError::new("schedule.weekdays", message));
         }
         let clock = WallClock::parse(&draft.timezone, draft.clock_changes)?;
-        let mut window = Window {
-            every,
-            from,
-            length: (to - from).rem_euclid(DAY),
-            weekdays,
-            every_hour: false,
-        };
+        let mut window = Window { every, from, length: (to - from).rem_euclid(DAY), weekdays, every_hour: false };
         window.every_hour = (0..24).all(|hour| window.has_time_in(hour));
         Ok(Self { clock, window })
     }
@@ -90,13 +78,9 @@ impl Window {
         }
         let begin = midnight.checked_add_signed(TimeDelta::seconds(self.from))?;
         // Rounded up, should somebody ask for parts of a second.
-        let gone = (from - begin + TimeDelta::milliseconds(999))
-            .num_seconds()
-            .max(0);
+        let gone = (from - begin + TimeDelta::milliseconds(999)).num_seconds().max(0);
         let after = gone.checked_add(self.every - 1)? / self.every * self.every;
-        (after <= self.length)
-            .then(|| begin.checked_add_signed(TimeDelta::seconds(after)))
-            .flatten()
+        (after <= self.length).then(|| begin.checked_add_signed(TimeDelta::seconds(after))).flatten()
     }
 
     /// Whether a window has a time in this hour of the day, or of the next day.
@@ -113,10 +97,7 @@ impl WallTimes for Window {
     fn at_or_after(&self, from: NaiveDateTime) -> Option<NaiveDateTime> {
         // Windows are shorter than a day, so those of two days never overlap and the first hit is the earliest.
         let yesterday = from.date().pred_opt()?;
-        yesterday
-            .iter_days()
-            .take(9)
-            .find_map(|day| self.on(day.and_time(NaiveTime::MIN), from))
+        yesterday.iter_days().take(9).find_map(|day| self.on(day.and_time(NaiveTime::MIN), from))
     }
 
     fn every_hour(&self) -> bool {
@@ -131,22 +112,14 @@ fn time_of_day(field: &str, text: &str) -> Result<i64, FieldError> {
         .find_map(|format| NaiveTime::parse_from_str(text.trim(), format).ok())
         // A leap second, which no clock of ours shows.
         .filter(|time| time.nanosecond() == 0);
-    time.map(|time| i64::from(time.num_seconds_from_midnight()))
-        .ok_or_else(|| {
-            let message = format!(
-                "`{text:.64}` is not a time of day; write HH:MM or HH:MM:SS, 00:00 to 23:59:59"
-            );
-            FieldError::new(field, message)
-        })
+    time.map(|time| i64::from(time.num_seconds_from_midnight())).ok_or_else(|| {
+        let message = format!("`{text:.64}` is not a time of day; write HH:MM or HH:MM:SS, 00:00 to 23:59:59");
+        FieldError::new(field, message)
+    })
 }
 
 fn text(seconds: i64) -> String {
-    format!(
-        "{:02}:{:02}:{:02}",
-        seconds / 3_600,
-        seconds / 60 % 60,
-        seconds % 60
-    )
+    format!("{:02}:{:02}:{:02}", seconds / 3_600, seconds / 60 % 60, seconds % 60)
 }
 
 #[cfg(test)]

@@ -30,10 +30,7 @@ impl FixedRate {
     /// # Errors
     /// Names `schedule.seconds` and the range.
     pub fn new(seconds: i64, anchor_at: Millis) -> Result<Self, FieldError> {
-        Ok(Self {
-            seconds: in_range(seconds, "fixed rate")?,
-            anchor_at: anchor_at.div_euclid(1_000) * 1_000,
-        })
+        Ok(Self { seconds: in_range(seconds, "fixed rate")?, anchor_at: anchor_at.div_euclid(1_000) * 1_000 })
     }
 
     /// The period in seconds.
@@ -49,11 +46,7 @@ impl FixedRate {
     /// The first instant after `t`.
     pub fn next_after(&self, t: Millis) -> Option<Millis> {
         let period = self.seconds * 1_000;
-        let turns = t
-            .checked_sub(self.anchor_at)?
-            .div_euclid(period)
-            .checked_add(1)?
-            .max(1);
+        let turns = t.checked_sub(self.anchor_at)?.div_euclid(period).checked_add(1)?.max(1);
         turns.checked_mul(period)?.checked_add(self.anchor_at)
     }
 }
@@ -99,11 +92,7 @@ mod tests {
     #[test]
     fn counts_from_the_second_of_the_anchor() {
         let rate = FixedRate::new(10, 1_700_000_003_999).unwrap();
-        assert_eq!(
-            rate.next_after(0),
-            Some(1_700_000_013_000),
-            "the first is one period after the anchor"
-        );
+        assert_eq!(rate.next_after(0), Some(1_700_000_013_000), "the first is one period after the anchor");
         assert_eq!(rate.next_after(1_700_000_013_000), Some(1_700_000_023_000));
         assert_eq!(rate.next_after(1_700_000_012_999), Some(1_700_000_013_000));
         assert_eq!(rate.next_after(i64::MAX), None);
@@ -113,13 +102,8 @@ mod tests {
     #[test]
     fn m000_3_and_m002_4_a_period_of_1_s_does_not_drift() {
         let rate = FixedRate::new(1, 500).unwrap();
-        let fires: Vec<_> = std::iter::successors(rate.next_after(0), |&t| rate.next_after(t))
-            .take(600)
-            .collect();
-        assert_eq!(
-            fires,
-            (1..=600).map(|second| second * 1_000).collect::<Vec<_>>()
-        );
+        let fires: Vec<_> = std::iter::successors(rate.next_after(0), |&t| rate.next_after(t)).take(600).collect();
+        assert_eq!(fires, (1..=600).map(|second| second * 1_000).collect::<Vec<_>>());
     }
 
     #[test]
@@ -127,8 +111,7 @@ mod tests {
         for seconds in [0, -1, MAX_SECONDS + 1] {
             let error = FixedRate::new(seconds, 0).unwrap_err();
             assert_eq!(error.field, "schedule.seconds");
-            let message =
-                format!("{seconds} is not allowed; a fixed rate has 1 to 31536000 seconds");
+            let message = format!("{seconds} is not allowed; a fixed rate has 1 to 31536000 seconds");
             assert_eq!(error.message, message);
         }
     }

@@ -29,20 +29,13 @@ pub(super) enum Kind {
 impl Kind {
     pub fn parse(draft: &KindDraft, anchor_at: Millis) -> Result<Self, FieldError> {
         let cron = |dialect, cron: &CronDraft| {
-            CronSchedule::read(
-                dialect,
-                &cron.expression,
-                &cron.timezone,
-                cron.clock_changes,
-            )
+            CronSchedule::read(dialect, &cron.expression, &cron.timezone, cron.clock_changes)
         };
         match draft {
             KindDraft::None => Ok(Self::None),
             KindDraft::Cron(draft) => cron(Dialect::Quartz, draft).map(Self::Cron),
             KindDraft::UnixCron(draft) => cron(Dialect::Unix, draft).map(Self::Cron),
-            KindDraft::FixedRate { seconds } => {
-                FixedRate::new(*seconds, anchor_at).map(Self::FixedRate)
-            }
+            KindDraft::FixedRate { seconds } => FixedRate::new(*seconds, anchor_at).map(Self::FixedRate),
             KindDraft::FixedDelay { seconds } => FixedDelay::new(*seconds).map(Self::FixedDelay),
             KindDraft::Once { at } => Ok(Self::Once(Once::new(*at))),
             KindDraft::Daily(draft) => Daily::parse(draft).map(Self::Daily),

@@ -44,11 +44,7 @@ pub struct Facts<'a> {
 impl Facts<'_> {
     /// No calendars, no offset.
     pub const fn anchored(anchor_at: Millis) -> Self {
-        Self {
-            anchor_at,
-            spread_offset_seconds: 0,
-            calendars: &[],
-        }
+        Self { anchor_at, spread_offset_seconds: 0, calendars: &[] }
     }
 }
 
@@ -65,13 +61,7 @@ pub struct Schedule {
 impl Schedule {
     /// No schedule.
     pub fn none() -> Self {
-        Self {
-            kind: Kind::None,
-            days: None,
-            offset_ms: 0,
-            draft: ScheduleDraft::none(),
-            anchor_at: 0,
-        }
+        Self { kind: Kind::None, days: None, offset_ms: 0, draft: ScheduleDraft::none(), anchor_at: 0 }
     }
 
     /// The first instant after `t`: strictly later and on a whole second. `None`: it never fires again, or not within
@@ -88,10 +78,7 @@ impl Schedule {
 
     /// The kind's instants on days that calendars leave, moved by the offset, inside the validity: in this order.
     fn after(&self, ask: Ask, t: Millis) -> Option<Millis> {
-        let before_start = self
-            .draft
-            .start_at
-            .map_or(t, |start| start.saturating_sub(1));
+        let before_start = self.draft.start_at.map_or(t, |start| start.saturating_sub(1));
         let t = t.max(before_start).checked_sub(self.offset_ms)?;
         let at = self.kind.after(ask, self.days.as_ref(), t)?;
         self.until_end(at.checked_add(self.offset_ms)?)
@@ -137,9 +124,7 @@ impl Schedule {
 
     /// Up to `count` instants after `t`; of a fixed delay those of runs that take no time at all.
     pub fn following(&self, t: Millis, count: usize) -> Vec<Millis> {
-        std::iter::successors(self.first_after(t), |&instant| self.first_after(instant))
-            .take(count)
-            .collect()
+        std::iter::successors(self.first_after(t), |&instant| self.first_after(instant)).take(count).collect()
     }
 
     /// What it was parsed from, tidied up (without the facts).

@@ -25,9 +25,7 @@ impl Schedule {
         let mut draft = draft.clone();
         kind.tidy(&mut draft.kind);
         check_limits(&draft)?;
-        let offset = facts
-            .spread_offset_seconds
-            .checked_rem(draft.spread_seconds);
+        let offset = facts.spread_offset_seconds.checked_rem(draft.spread_seconds);
         Ok(Self {
             kind,
             days: working_days(&mut draft, facts.calendars)?,
@@ -58,10 +56,7 @@ impl Schedule {
                 let problem = "never fires in the next 100 years; see its day, month and year";
                 ("expression", format!("`{}` {problem}", cron.expression))
             }
-            (_, None) => (
-                "calendars",
-                "they leave no day on which it fires in the next 100 years".to_owned(),
-            ),
+            (_, None) => ("calendars", "they leave no day on which it fires in the next 100 years".to_owned()),
             (_, Some(end_at)) => {
                 let end = time::text(end_at);
                 ("end_at", format!("nothing fires before {end}"))
@@ -87,18 +82,14 @@ fn check_limits(draft: &ScheduleDraft) -> Result<(), FieldError> {
     }
     let spread = draft.spread_seconds;
     if spread != 0 && !(2..=MAX_SPREAD_SECONDS).contains(&spread) {
-        let message =
-            format!("{spread} is not allowed; 2 to {MAX_SPREAD_SECONDS} seconds (0: no spread)");
+        let message = format!("{spread} is not allowed; 2 to {MAX_SPREAD_SECONDS} seconds (0: no spread)");
         return wrong("schedule.spread_seconds", message);
     }
     Ok(())
 }
 
 /// The calendars that a draft names, each once.
-fn working_days(
-    draft: &mut ScheduleDraft,
-    calendars: &[Arc<Calendar>],
-) -> Result<Option<WorkingDays>, FieldError> {
+fn working_days(draft: &mut ScheduleDraft, calendars: &[Arc<Calendar>]) -> Result<Option<WorkingDays>, FieldError> {
     let wrong = |message| Err(FieldError::new("schedule.calendars", message));
     let mut found: Vec<Arc<Calendar>> = Vec::new();
     for name in draft.calendars.iter().map(|name| name.trim()) {
@@ -112,9 +103,7 @@ fn working_days(
     }
     if found.len() > MAX_CALENDARS {
         let count = found.len();
-        return wrong(format!(
-            "has {count} of them; at most {MAX_CALENDARS} are allowed"
-        ));
+        return wrong(format!("has {count} of them; at most {MAX_CALENDARS} are allowed"));
     }
     draft.calendars = found.iter().map(|calendar| calendar.name.clone()).collect();
     Ok((!found.is_empty()).then(|| WorkingDays::new(found, draft.excluded)))

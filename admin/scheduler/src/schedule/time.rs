@@ -41,8 +41,6 @@ impl<'de> Deserialize<'de> for Moment {
 
 /// A moment in UTC, with milliseconds only if there are any.
 pub(crate) fn text(at: Millis) -> String {
-    DateTime::from_timestamp_millis(at).map_or_else(
-        || at.to_string(),
-        |time| time.to_rfc3339_opts(SecondsFormat::AutoSi, true),
-    )
+    DateTime::from_timestamp_millis(at)
+        .map_or_else(|| at.to_string(), |time| time.to_rfc3339_opts(SecondsFormat::AutoSi, true))
 }

@@ -29,25 +29,14 @@ pub(super) struct WorkingDays {
 impl WorkingDays {
     pub fn new(calendars: Vec<Arc<Calendar>>, excluded: Excluded) -> Self {
         let weekdays = calendars.iter().flat_map(|calendar| &calendar.weekdays);
-        Self {
-            weekdays: weekdays.fold(0, |bits, day| bits | 1 << day.code()),
-            calendars,
-            excluded,
-        }
+        Self { weekdays: weekdays.fold(0, |bits, day| bits | 1 << day.code()), calendars, excluded }
     }
 
     /// Whether no calendar excludes the day, or one makes it extra.
     fn includes(&self, day: NaiveDate) -> bool {
-        let excluded = self.excludes_weekday_of(day)
-            || self
-                .calendars
-                .iter()
-                .any(|calendar| calendar.days.contains(&day));
-        !excluded
-            || self
-                .calendars
-                .iter()
-                .any(|calendar| calendar.extra.contains(&day))
+        let excluded =
+            self.excludes_weekday_of(day) || self.calendars.iter().any(|calendar| calendar.days.contains(&day));
+        !excluded || self.calendars.iter().any(|calendar| calendar.extra.contains(&day))
     }
 
     fn excludes_weekday_of(&self, day: NaiveDate) -> bool {
@@ -64,9 +53,7 @@ impl WorkingDays {
         // Side by side with the sorted lists: however long they are, a day costs a comparison each.
         let from = |days: fn(&Calendar) -> &BTreeSet<NaiveDate>| -> Vec<_> {
             let calendars = self.calendars.iter();
-            calendars
-                .map(|calendar| days(calendar).range(day..).peekable())
-                .collect()
+            calendars.map(|calendar| days(calendar).range(day..).peekable()).collect()
         };
         let mut excluded = from(|calendar| &calendar.days);
         let mut extra = from(|calendar| &calendar.extra);
@@ -108,9 +95,7 @@ impl WorkingDays {
 
 /// Whether any of the lists goes on with this day; those that do are taken past it.
 fn names<'a>(lists: &mut [Peekable<Range<'a, NaiveDate>>], day: &NaiveDate) -> bool {
-    lists.iter_mut().fold(false, |any, list| {
-        any | list.next_if(|next| *next == day).is_some()
-    })
+    lists.iter_mut().fold(false, |any, list| any | list.next_if(|next| *next == day).is_some())
 }
 
 /// Wall-clock times under calendars.
@@ -154,18 +139,12 @@ impl<T: WallTimes> Working<'_, T> {
         let mut from = from;
         while from.year() <= last {
             let day = self.days.first_from(from.date())?;
-            let earliest = if day == from.date() {
-                from.time()
-            } else {
-                NaiveTime::MIN
-            };
+            let earliest = if day == from.date() { from.time() } else { NaiveTime::MIN };
             if let Some(time) = self.on(day, earliest) {
                 return Some(day.and_time(time));
             }
             // The days up to the next time of all leave nothing and move nothing.
-            from = self
-                .times
-                .at_or_after(day.succ_opt()?.and_time(NaiveTime::MIN))?;
+            from = self.times.at_or_after(day.succ_opt()?.and_time(NaiveTime::MIN))?;
         }
         None
     }

@@ -32,11 +32,7 @@ fn a_timer_can_be_moved_both_ways_and_cancelled() {
     assert_eq!((timers.cancel(&1), timers.len()), (None, 0));
     assert_eq!(due(&mut timers, 1_000), [0_u64; 0]);
     timers.insert(1, 100);
-    assert_eq!(
-        due(&mut timers, 1_000),
-        [1],
-        "once, though it was in thrice"
-    );
+    assert_eq!(due(&mut timers, 1_000), [1], "once, though it was in thrice");
 }
 
 /// Who sleeps until the next deadline and does what is due: how often, up to a moment.
@@ -105,10 +101,7 @@ fn m002_32_a_renewal_leaves_the_heap_alone() {
     assert_eq!(timers.heap.peek(), Some(&Reverse((30_000, 1))), "as it was");
     // At the old deadline it is armed again for what is left.
     assert_eq!(timers.pop_due(30_000), None);
-    assert_eq!(
-        (timers.next_deadline(), timers.heap.len()),
-        (Some(30_999), 1)
-    );
+    assert_eq!((timers.next_deadline(), timers.heap.len()), (Some(30_999), 1));
 }
 
 #[test]
@@ -174,10 +167,7 @@ fn m002_11_and_m002_27_a_burst_can_be_taken_bit_by_bit() {
     }
     let taken = std::iter::from_fn(|| timers.pop_due(1_000)).take(100_000);
     assert_eq!(taken.last(), Some((99_999, 1_000)));
-    assert_eq!(
-        (timers.len(), timers.next_deadline()),
-        (100_000, Some(1_000))
-    );
+    assert_eq!((timers.len(), timers.next_deadline()), (100_000, Some(1_000)));
 }
 
 #[test]
@@ -201,12 +191,7 @@ fn m002_12_64_producers_lose_nothing() {
             }
         }
         let left = due(&mut timers, 64 * 200);
-        assert_eq!(
-            left,
-            (0..12_800)
-                .filter(|key| key % 200 % 3 != 0)
-                .collect::<Vec<_>>()
-        );
+        assert_eq!(left, (0..12_800).filter(|key| key % 200 % 3 != 0).collect::<Vec<_>>());
     });
 }
 

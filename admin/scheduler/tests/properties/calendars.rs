@@ -16,9 +16,7 @@ const DAY: Millis = 86_400_000;
 const MOST_DAYS: u64 = 100;
 
 fn day_of(at: Millis) -> NaiveDate {
-    DateTime::from_timestamp_millis(at)
-        .expect("in range")
-        .date_naive()
+    DateTime::from_timestamp_millis(at).expect("in range").date_naive()
 }
 
 /// Where an instant of the bare schedule lies under the calendars, if it is not left out.

@@ -3,8 +3,7 @@
 use std::sync::Arc;
 
 use carillon_scheduler::{
-    Calendar, CatchUp, Excluded, Facts, KindDraft, Millis, MisfirePolicy, Schedule, ScheduleDraft,
-    Timing, Weekday,
+    Calendar, CatchUp, Excluded, Facts, KindDraft, Millis, MisfirePolicy, Schedule, ScheduleDraft, Timing, Weekday,
 };
 use chrono::{DateTime, Days, NaiveDate};
 use proptest::prelude::*;
@@ -26,27 +25,16 @@ pub struct Case {
 
 impl Case {
     pub fn facts(&self) -> Facts<'_> {
-        Facts {
-            anchor_at: self.anchor_at,
-            spread_offset_seconds: self.offset,
-            calendars: &self.calendars,
-        }
+        Facts { anchor_at: self.anchor_at, spread_offset_seconds: self.offset, calendars: &self.calendars }
     }
 
     pub fn schedule(&self) -> Schedule {
-        Schedule::parse(&self.draft, &self.facts())
-            .unwrap_or_else(|error| panic!("{self:?}: {error}"))
+        Schedule::parse(&self.draft, &self.facts()).unwrap_or_else(|error| panic!("{self:?}: {error}"))
     }
 }
 
 fn plain(at: Millis, kind: KindDraft) -> Case {
-    Case {
-        draft: kind.into(),
-        anchor_at: at - 100_500,
-        offset: 0,
-        calendars: vec![],
-        at,
-    }
+    Case { draft: kind.into(), anchor_at: at - 100_500, offset: 0, calendars: vec![], at }
 }
 
 /// A calendar that says something about the weeks around a day.
@@ -75,9 +63,7 @@ fn limits(case: Case) -> impl Strategy<Value = Case> {
     let end = prop::option::of(10 * DAY..60 * DAY);
     let spread = prop_oneof![Just(0_u32), 2..=600_u32, Just(86_400)];
     let excluded = select(Excluded::ALL);
-    let day = DateTime::from_timestamp_millis(case.at)
-        .expect("in range")
-        .date_naive();
+    let day = DateTime::from_timestamp_millis(case.at).expect("in range").date_naive();
     let calendars = prop::collection::vec(calendar(day).boxed(), 0..3).boxed();
     (start, end, spread, 0..86_400_u32, excluded, calendars).prop_map(
         move |(start, end, spread, offset, excluded, mut calendars)| {
@@ -101,11 +87,7 @@ fn limits(case: Case) -> impl Strategy<Value = Case> {
 pub fn case() -> BoxedStrategy<Case> {
     generate::moment()
         .prop_flat_map(|at| {
-            let bare = move || {
-                generate::kind(at)
-                    .prop_map(move |kind| plain(at, kind))
-                    .boxed()
-            };
+            let bare = move || generate::kind(at).prop_map(move |kind| plain(at, kind)).boxed();
             prop_oneof![bare(), bare().prop_flat_map(limits)].boxed()
         })
         .boxed()
@@ -140,14 +122,7 @@ pub fn policies() -> impl Strategy<Value = Policies> {
     let limits = (1_000..40_000_i64, 1..40_u32, 1_000..90_000_i64);
     let fires_left = prop::option::weighted(0.3, 0..60_u32);
     let words = (select(CatchUp::ALL), select(MisfirePolicy::ALL));
-    (words, limits, fires_left).prop_map(
-        |((catch_up, misfire), (threshold_ms, limit, window_ms), fires_left)| Policies {
-            catch_up,
-            misfire,
-            threshold_ms,
-            limit,
-            window_ms,
-            fires_left,
-        },
-    )
+    (words, limits, fires_left).prop_map(|((catch_up, misfire), (threshold_ms, limit, window_ms), fires_left)| {
+        Policies { catch_up, misfire, threshold_ms, limit, window_ms, fires_left }
+    })
 }

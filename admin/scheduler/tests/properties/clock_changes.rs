@@ -28,12 +28,8 @@ fn list(values: &[u32]) -> String {
 impl Means {
     fn includes(&self, at: NaiveDateTime) -> bool {
         match self {
-            Self::Cron(s, m, h) => {
-                s.contains(&at.second()) && m.contains(&at.minute()) && h.contains(&at.hour())
-            }
-            Self::Unix(m, h) => {
-                at.second() == 0 && m.contains(&at.minute()) && h.contains(&at.hour())
-            }
+            Self::Cron(s, m, h) => s.contains(&at.second()) && m.contains(&at.minute()) && h.contains(&at.hour()),
+            Self::Unix(m, h) => at.second() == 0 && m.contains(&at.minute()) && h.contains(&at.hour()),
             Self::Daily(every, from, length, days) => [0, 1].iter().any(|&days_ago| {
                 let begun = at.date() - TimeDelta::days(days_ago);
                 let gone = i64::from(at.num_seconds_from_midnight()) + days_ago * 86_400 - from;
@@ -50,33 +46,20 @@ impl Means {
             Self::Cron(_, _, hours) | Self::Unix(_, hours) => hours.len() == 24,
             Self::Daily(every, from, length, _) => (0..24).all(|hour| {
                 let times = (0..=*length).step_by(*every as usize);
-                times
-                    .into_iter()
-                    .any(|gone| (from + gone) / 3_600 % 24 == hour)
+                times.into_iter().any(|gone| (from + gone) / 3_600 % 24 == hour)
             }),
         }
     }
 
     fn schedule(&self, zone: chrono_tz::Tz, clock_changes: ClockChanges) -> Schedule {
         let timezone = zone.name().to_owned();
-        let cron = |expression| CronDraft {
-            expression,
-            timezone: timezone.clone(),
-            clock_changes,
-        };
+        let cron = |expression| CronDraft { expression, timezone: timezone.clone(), clock_changes };
         let time = |second: i64| {
             let second = second % 86_400;
-            format!(
-                "{:02}:{:02}:{:02}",
-                second / 3_600,
-                second / 60 % 60,
-                second % 60
-            )
+            format!("{:02}:{:02}:{:02}", second / 3_600, second / 60 % 60, second % 60)
         };
         let kind = match self {
-            Self::Cron(s, m, h) => {
-                KindDraft::Cron(cron(format!("{} {} {} * * ?", list(s), list(m), list(h))))
-            }
+            Self::Cron(s, m, h) => KindDraft::Cron(cron(format!("{} {} {} * * ?", list(s), list(m), list(h)))),
             Self::Unix(m, h) => KindDraft::UnixCron(cron(format!("{} {} * * *", list(m), list(h)))),
             Self::Daily(every_seconds, from, length, days) => KindDraft::Daily(DailyDraft {
                 every_seconds: *every_seconds,
@@ -109,20 +92,12 @@ fn means() -> impl Strategy<Value = Means> {
 
 /// The hours around a change in which all that is special happens.
 fn around(change: Change) -> (i64, i64) {
-    let by = i64::from(
-        clocks::offset(change.zone, change.at) - clocks::offset(change.zone, change.at - 1),
-    );
-    (
-        change.at - by.abs().min(10_800) - 1_800,
-        change.at + by.abs().min(10_800) + 1_800,
-    )
+    let by = i64::from(clocks::offset(change.zone, change.at) - clocks::offset(change.zone, change.at - 1));
+    (change.at - by.abs().min(10_800) - 1_800, change.at + by.abs().min(10_800) + 1_800)
 }
 
 fn seconds(instants: impl IntoIterator<Item = Millis>) -> Vec<i64> {
-    instants
-        .into_iter()
-        .map(|at| at.div_euclid(1_000))
-        .collect()
+    instants.into_iter().map(|at| at.div_euclid(1_000)).collect()
 }
 
 /// Asks for one after the other, and from seconds in between; then a plan of the same hours under the policy `xxl`.
@@ -140,11 +115,7 @@ fn check(means: &Means, change: Change) {
     for second in (from..to).step_by(397) {
         let next = schedule.next_after(second * 1_000).map(|next| next / 1_000);
         if let Some(&expected) = expected.iter().find(|&&fire| fire > second) {
-            assert_eq!(
-                next,
-                Some(expected),
-                "{means:?} at {change:?} after {second}"
-            );
+            assert_eq!(next, Some(expected), "{means:?} at {change:?} after {second}");
         }
     }
     let schedule = means.schedule(change.zone, ClockChanges::Xxl);
@@ -152,11 +123,7 @@ fn check(means: &Means, change: Change) {
     let first = schedule.next_after((from - 1) * 1_000).expect("it fires");
     let plan = plan(&Timing::of(&schedule), first, first, to * 1_000, usize::MAX);
     let expected = clocks::xxl(includes, change.zone, (from, to));
-    assert_eq!(
-        seconds(plan.fires),
-        expected,
-        "{means:?} at {change:?} as xxl-job"
-    );
+    assert_eq!(seconds(plan.fires), expected, "{means:?} at {change:?} as xxl-job");
 }
 
 #[test]

@@ -10,8 +10,8 @@ use chrono_tz::Tz;
 const YEARS: (i64, i64) = (1_577_836_800, 1_893_456_000);
 /// Also some famous ones from before.
 const FAMOUS: &[(Tz, i64)] = &[
-    (Tz::Pacific__Apia, 1_325_239_200), // 2011-12-30T10:00:00Z, a day that was left out
-    (Tz::Asia__Kathmandu, 504_901_800), // 1985-12-31T18:30:00Z, by a quarter of an hour
+    (Tz::Pacific__Apia, 1_325_239_200),   // 2011-12-30T10:00:00Z, a day that was left out
+    (Tz::Asia__Kathmandu, 504_901_800),   // 1985-12-31T18:30:00Z, by a quarter of an hour
     (Tz::Asia__Pyongyang, 1_525_446_000), // 2018-05-04T15:00:00Z, by half an hour at the end of a day
 ];
 
@@ -62,14 +62,8 @@ pub fn all() -> &'static [Change] {
     static ALL: OnceLock<Vec<Change>> = OnceLock::new();
     ALL.get_or_init(|| {
         let zones = chrono_tz::TZ_VARIANTS.iter();
-        let mut all: Vec<Change> = zones
-            .flat_map(|&zone| changes_of(zone, YEARS.0, YEARS.1))
-            .collect();
-        all.extend(
-            FAMOUS
-                .iter()
-                .flat_map(|&(zone, near)| changes_of(zone, near - 90_000, near + 90_000)),
-        );
+        let mut all: Vec<Change> = zones.flat_map(|&zone| changes_of(zone, YEARS.0, YEARS.1)).collect();
+        all.extend(FAMOUS.iter().flat_map(|&(zone, near)| changes_of(zone, near - 90_000, near + 90_000)));
         all
     })
 }
@@ -77,10 +71,7 @@ pub fn all() -> &'static [Change] {
 /// One change of each sort: what the clock shows before and after it (on which day does not matter).
 pub fn sorts() -> Vec<Change> {
     let sort = |change: &Change| {
-        let (before, after) = (
-            shown(change.zone, change.at - 1),
-            shown(change.zone, change.at),
-        );
+        let (before, after) = (shown(change.zone, change.at - 1), shown(change.zone, change.at));
         (before.time(), after - before)
     };
     let sorts: BTreeMap<_, _> = all().iter().map(|change| (sort(change), *change)).collect();
@@ -124,10 +115,7 @@ pub fn carillon(
 pub fn xxl(includes: impl Fn(NaiveDateTime) -> bool, zone: Tz, (from, to): (i64, i64)) -> Vec<i64> {
     let fires = |second: &i64| {
         let now = shown(zone, *second);
-        let latest = zone
-            .from_local_datetime(&now)
-            .latest()
-            .expect("it is shown");
+        let latest = zone.from_local_datetime(&now).latest().expect("it is shown");
         includes(now) && latest.timestamp() == *second
     };
     (from..=to).filter(fires).collect()

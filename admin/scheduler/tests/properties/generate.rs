@@ -71,8 +71,7 @@ pub fn clock_changes() -> impl Strategy<Value = ClockChanges> {
 /// Five fields, or a word.
 pub fn unix_expression() -> impl Strategy<Value = String> {
     let day = || prop_oneof![3 => Just("*".to_owned()), 2 => field(1, 31)];
-    let weekday =
-        prop_oneof![3 => Just("*".to_owned()), 1 => Just("MON-FRI".to_owned()), 2 => field(0, 7)];
+    let weekday = prop_oneof![3 => Just("*".to_owned()), 1 => Just("MON-FRI".to_owned()), 2 => field(0, 7)];
     let month = prop_oneof![3 => Just("*".to_owned()), 1 => field(1, 12)];
     let fields = (field(0, 59), field(0, 23), day(), month, weekday)
         .prop_map(|(m, h, day, month, weekday)| format!("{m} {h} {day} {month} {weekday}"));

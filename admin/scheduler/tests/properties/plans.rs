@@ -7,9 +7,7 @@ use super::case::{Policies, case, policies};
 
 /// The instants from `first` on, one by one, up to and including `last`.
 fn instants(schedule: &Schedule, first: Millis, last: Millis) -> Vec<Millis> {
-    std::iter::successors(Some(first), |&t| schedule.next_after(t))
-        .take_while(|&t| t <= last)
-        .collect()
+    std::iter::successors(Some(first), |&t| schedule.next_after(t)).take_while(|&t| t <= last).collect()
 }
 
 /// How often the plans record each of these instants.
@@ -18,9 +16,7 @@ fn recorded(plans: &[Plan], instants: &[Millis]) -> Vec<usize> {
         let fires = plans.iter().flat_map(|plan| &plan.fires);
         let ranges = plans.iter().flat_map(|plan| &plan.skipped);
         fires.filter(|&&fire| fire == instant).count()
-            + ranges
-                .filter(|range| (range.from_at..=range.to_at).contains(&instant))
-                .count()
+            + ranges.filter(|range| (range.from_at..=range.to_at).contains(&instant)).count()
     };
     instants.iter().map(times).collect()
 }
@@ -46,15 +42,10 @@ fn live(schedule: &Schedule, policies: &Policies, first: Millis, steps: &[Step])
 /// Plans one window piece by piece.
 fn pieces(timing: &Timing<'_>, cursor: Millis, now: Millis, horizon: Millis, limit: usize) -> Plan {
     let mut timing = *timing;
-    let mut all = Plan {
-        next_fire_at: Some(cursor),
-        ..Plan::default()
-    };
+    let mut all = Plan { next_fire_at: Some(cursor), ..Plan::default() };
     while let Some(cursor) = all.next_fire_at.filter(|&at| at <= horizon) {
         let piece = plan(&timing, cursor, now, horizon, limit);
-        timing.fires_left = timing
-            .fires_left
-            .map(|left| left - piece.fires.len() as u32);
+        timing.fires_left = timing.fires_left.map(|left| left - piece.fires.len() as u32);
         all.fires.extend(piece.fires);
         all.skipped.extend(piece.skipped);
         all.next_fire_at = piece.next_fire_at;

@@ -11,9 +11,7 @@ use super::generate;
 /// Under the policy `xxl` the answer from inside a repeated hour depends on who asks.
 fn answers_alike(case: &Case) -> bool {
     match &case.draft.kind {
-        KindDraft::Cron(cron) | KindDraft::UnixCron(cron) => {
-            cron.clock_changes == ClockChanges::Carillon
-        }
+        KindDraft::Cron(cron) | KindDraft::UnixCron(cron) => cron.clock_changes == ClockChanges::Carillon,
         KindDraft::Daily(daily) => daily.clock_changes == ClockChanges::Carillon,
         _ => true,
     }

@@ -9,14 +9,8 @@ use croner::parser::{CronParser, Seconds};
 use proptest::prelude::*;
 use proptest::sample::select;
 
-const ZONES: &[&str] = &[
-    "UTC",
-    "Asia/Shanghai",
-    "America/New_York",
-    "Europe/Berlin",
-    "Australia/Sydney",
-    "America/Sao_Paulo",
-];
+const ZONES: &[&str] =
+    &["UTC", "Asia/Shanghai", "America/New_York", "Europe/Berlin", "Australia/Sydney", "America/Sao_Paulo"];
 
 /// `*`, a list of numbers, a range upwards, a step.
 fn field(min: u32, max: u32) -> impl Strategy<Value = String> {
@@ -45,10 +39,7 @@ fn days() -> impl Strategy<Value = (String, String)> {
         1 => (1_u32..=7).prop_map(|day| format!("{day}L")),
         1 => (1_u32..=7, 1_u32..=4).prop_map(|(day, nth)| format!("{day}#{nth}")),
     ];
-    prop_oneof![
-        month.prop_map(|day| (day, "?".to_owned())),
-        week.prop_map(|day| ("?".to_owned(), day))
-    ]
+    prop_oneof![month.prop_map(|day| (day, "?".to_owned())), week.prop_map(|day| ("?".to_owned(), day))]
 }
 
 /// Seconds of 2020 to 2030, half of them in the hours before a change of clocks in New York, Berlin or Sydney.
@@ -61,8 +52,7 @@ fn moment() -> impl Strategy<Value = i64> {
         1_759_592_600, // 2025-10-04T15:43:20Z
         1_743_868_800, // 2025-04-05T16:00:00Z
     ];
-    let near =
-        (select(changes.to_vec()), 0_i64..14_400).prop_map(|(change, before)| change - before);
+    let near = (select(changes.to_vec()), 0_i64..14_400).prop_map(|(change, before)| change - before);
     prop_oneof![1_600_000_000_i64..1_900_000_000, near]
 }
 

@@ -14,13 +14,8 @@ pub async fn create(admin: &Admin, clock: &dyn Clock) -> anyhow::Result<()> {
         return Ok(());
     }
     let app = store.create_app(APP, "Demonstration", now, &actor).await?;
-    let check = |draft| {
-        Definition::check(&app, &draft, now).map_err(|errors| anyhow!("{}: {errors:?}", draft.name))
-    };
-    let definitions = drafts()
-        .into_iter()
-        .map(check)
-        .collect::<anyhow::Result<_>>()?;
+    let check = |draft| Definition::check(&app, &draft, now).map_err(|errors| anyhow!("{}: {errors:?}", draft.name));
+    let definitions = drafts().into_iter().map(check).collect::<anyhow::Result<_>>()?;
     let jobs = store.create_jobs(definitions, now, &actor, None).await?;
     for job in jobs {
         admin.pipeline.job_changed(job.shard);
@@ -36,11 +31,7 @@ fn drafts() -> [JobDraft; 5] {
     let job = |name: &str, handler: &str| JobDraft::new(APP, name, handler);
     let every = |seconds| ScheduleDraft::fixed_rate(seconds);
     [
-        JobDraft {
-            params: "world".to_owned(),
-            schedule: every(2),
-            ..job("Say hello", "hello")
-        },
+        JobDraft { params: "world".to_owned(), schedule: every(2), ..job("Say hello", "hello") },
         JobDraft {
             schedule: ScheduleDraft::cron("0/10 * * * * ?", "Europe/Berlin"),
             ..job("Write the report", "report")
@@ -50,18 +41,11 @@ fn drafts() -> [JobDraft; 5] {
             route: RouteStrategy::Broadcast,
             ..job("Recount the customers, a part on each executor", "recount")
         },
-        JobDraft {
-            schedule: every(20),
-            retries: 2,
-            ..job("Fetch from a shaky service, with retries", "fetch")
-        },
+        JobDraft { schedule: every(20), retries: 2, ..job("Fetch from a shaky service, with retries", "fetch") },
         JobDraft {
             params: "120".to_owned(),
             timeout_seconds: 300,
-            ..job(
-                "Walk the archive: run once, follow its log, kill it",
-                "walk",
-            )
+            ..job("Walk the archive: run once, follow its log, kill it", "walk")
         },
     ]
 }

@@ -93,21 +93,12 @@ struct Temporary(PathBuf);
 
 impl Temporary {
     fn make() -> anyhow::Result<Self> {
-        let random: String = random_secret()
-            .chars()
-            .filter(char::is_ascii_alphanumeric)
-            .take(12)
-            .collect();
+        let random: String = random_secret().chars().filter(char::is_ascii_alphanumeric).take(12).collect();
         let folder = std::env::temp_dir().join(format!("carillon-demo-{random}"));
         std::fs::DirBuilder::new()
             .mode(0o700)
             .create(&folder)
-            .with_context(|| {
-                format!(
-                    "cannot make {}; name a folder with --data-dir",
-                    folder.display()
-                )
-            })?;
+            .with_context(|| format!("cannot make {}; name a folder with --data-dir", folder.display()))?;
         Ok(Self(folder))
     }
 }
@@ -126,11 +117,7 @@ fn welcome(config: &Config, admin: &Admin, temporary: bool) -> String {
         FirstAdmin::Exists => "as it was set in this database before".to_owned(),
         _ => secret(&config.admin_password),
     };
-    let kept = if temporary {
-        ", removed at the end"
-    } else {
-        ""
-    };
+    let kept = if temporary { ", removed at the end" } else { "" };
     format!(
         "\nCarillon demo: a node, two executors, {} jobs\n\n  console    {}\n  user       {FIRST_ADMIN}\n  password   {password}\n  \
          API token  {}\n  data       {}{kept}\n\nCtrl-C ends it. RUST_LOG=info shows what the node does.\n",

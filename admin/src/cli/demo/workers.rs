@@ -72,20 +72,13 @@ async fn report(ctx: JobContext) -> Result<String, JobError> {
 async fn recount(ctx: JobContext) -> Result<String, JobError> {
     let (part, parts) = (ctx.part_index(), ctx.part_total());
     let mine = (0..100).filter(|customer| customer % parts == part);
-    let count = mine
-        .inspect(|customer| log!(ctx, "customer {customer}"))
-        .count();
+    let count = mine.inspect(|customer| log!(ctx, "customer {customer}")).count();
     Ok(format!("{count} customers"))
 }
 
 /// Fails at first, so that a retry is seen.
 async fn fetch(ctx: JobContext) -> Result<String, JobError> {
-    log!(
-        ctx,
-        "attempt {} of fire {}",
-        ctx.attempt(),
-        ctx.fire_key().unwrap_or_default()
-    );
+    log!(ctx, "attempt {} of fire {}", ctx.attempt(), ctx.fire_key().unwrap_or_default());
     if ctx.attempt() == 1 {
         return Err(JobError::new("the service was busy"));
     }

@@ -21,14 +21,10 @@ impl Ask<'_> {
     /// # Errors
     /// What is wrong with the expression or the zone, for people. An expression that never fires is not refused.
     pub fn instants(&self, from: Millis) -> Result<Vec<String>, String> {
-        let schedule = Schedule::parse(&self.draft().into(), &Facts::anchored(from))
-            .map_err(|error| error.message)?;
+        let schedule = Schedule::parse(&self.draft().into(), &Facts::anchored(from)).map_err(|error| error.message)?;
         let zone: Tz = self.zone.trim().parse().unwrap_or(Tz::UTC);
-        let mut texts: Vec<String> = schedule
-            .following(from, self.count)
-            .into_iter()
-            .map(|at| written(at, zone))
-            .collect();
+        let mut texts: Vec<String> =
+            schedule.following(from, self.count).into_iter().map(|at| written(at, zone)).collect();
         texts.resize(self.count, "-".to_owned());
         Ok(texts)
     }

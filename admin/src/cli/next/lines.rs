@@ -29,18 +29,10 @@ fn reply(ask: &Ask<'_>, line: &[u8]) -> Result<Vec<String>, String> {
     let line = std::str::from_utf8(line).map_err(|_| "the line is no UTF-8".to_owned())?;
     let line = line.strip_suffix('\n').unwrap_or(line);
     let mut columns = line.rsplitn(3, '\t');
-    let (Some(from), Some(zone), Some(expression)) =
-        (columns.next(), columns.next(), columns.next())
-    else {
-        return Err(
-            "a line has three columns: expression, zone, from, with TABs between".to_owned(),
-        );
+    let (Some(from), Some(zone), Some(expression)) = (columns.next(), columns.next(), columns.next()) else {
+        return Err("a line has three columns: expression, zone, from, with TABs between".to_owned());
     };
-    let ask = Ask {
-        expression,
-        zone,
-        ..*ask
-    };
+    let ask = Ask { expression, zone, ..*ask };
     ask.instants(time(from)?)
 }
 
@@ -55,13 +47,7 @@ mod tests {
     use carillon_scheduler::ClockChanges;
 
     fn answered(questions: &[u8]) -> String {
-        let ask = Ask {
-            expression: "",
-            is_unix: false,
-            zone: "UTC",
-            count: 2,
-            clock_changes: ClockChanges::Carillon,
-        };
+        let ask = Ask { expression: "", is_unix: false, zone: "UTC", count: 2, clock_changes: ClockChanges::Carillon };
         let mut answers = vec![];
         answer(&ask, questions, &mut answers).unwrap();
         String::from_utf8(answers).unwrap()
@@ -82,11 +68,7 @@ mod tests {
         let lines: Vec<&str> = answers.lines().collect();
         assert_eq!(
             lines[..3],
-            [
-                "2025-03-09T03:00:00-04:00\t2025-03-10T02:30:00-04:00",
-                "2026-01-01T00:00:00+00:00\t-",
-                "-\t-",
-            ]
+            ["2025-03-09T03:00:00-04:00\t2025-03-10T02:30:00-04:00", "2026-01-01T00:00:00+00:00\t-", "-\t-",]
         );
         for (line, said) in lines[3..].iter().zip([
             "hour field: 25 is not allowed",
@@ -104,9 +86,6 @@ mod tests {
     fn a_message_stays_in_its_line() {
         let answers = answered(b"0 0 x\ty z\rq * * ?\tUTC\t2025-01-01T00:00:00Z\n");
         assert!(answers.starts_with("ERR\t"), "{answers}");
-        assert_eq!(
-            (answers.lines().count(), answers.matches('\t').count()),
-            (1, 1)
-        );
+        assert_eq!((answers.lines().count(), answers.matches('\t').count()), (1, 1));
     }
 }

@@ -4,15 +4,13 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use redis::aio::{
-    ConnectionLike, ConnectionManager, ConnectionManagerConfig, MultiplexedConnection,
-};
+use redis::aio::{ConnectionLike, ConnectionManager, ConnectionManagerConfig, MultiplexedConnection};
 use redis::cluster::ClusterClient;
 use redis::cluster_async::ClusterConnection;
 use redis::sentinel::{SentinelClient, SentinelClientBuilder, SentinelServerType};
 use redis::{
-    AsyncConnectionConfig, Client, Cmd, ConnectionAddr, ErrorKind, Pipeline, RedisError,
-    RedisFuture, RedisResult, TlsCertificates, TlsMode, Value,
+    AsyncConnectionConfig, Client, Cmd, ConnectionAddr, ErrorKind, Pipeline, RedisError, RedisFuture, RedisResult,
+    TlsCertificates, TlsMode, Value,
 };
 use tokio::time::Instant;
 
@@ -106,10 +104,7 @@ impl Connection {
             Ok(found) => found,
             Err(_) => Err(failed("no answer in time".into())),
         };
-        finder.failed = found
-            .as_ref()
-            .err()
-            .map(|error| (Instant::now(), error.to_string()));
+        finder.failed = found.as_ref().err().map(|error| (Instant::now(), error.to_string()));
         let found = found?;
         *live.lock().unwrap_or_else(PoisonError::into_inner) = Some(found.clone());
         Ok(found)
@@ -129,9 +124,8 @@ impl By {
     async fn connect(&mut self) -> RedisResult<Live> {
         match self {
             Self::Sentinel(client) => {
-                let limits = AsyncConnectionConfig::new()
-                    .set_connection_timeout(Some(LIMIT))
-                    .set_response_timeout(Some(LIMIT));
+                let limits =
+                    AsyncConnectionConfig::new().set_connection_timeout(Some(LIMIT)).set_response_timeout(Some(LIMIT));
                 let master = client.get_async_connection_with_config(&limits).await?;
                 Ok(Live::Master(master))
             }
@@ -141,10 +135,7 @@ impl By {
 }
 
 fn found(by: By) -> Way {
-    Way::Found {
-        finder: tokio::sync::Mutex::new(Finder { by, failed: None }),
-        live: Mutex::new(None),
-    }
+    Way::Found { finder: tokio::sync::Mutex::new(Finder { by, failed: None }), live: Mutex::new(None) }
 }
 
 fn failed(why: String) -> RedisError {
@@ -152,10 +143,7 @@ fn failed(why: String) -> RedisError {
 }
 
 fn certificates(place: &Place) -> TlsCertificates {
-    TlsCertificates {
-        client_tls: None,
-        root_cert: place.ca.clone(),
-    }
+    TlsCertificates { client_tls: None, root_cert: place.ca.clone() }
 }
 
 fn single(url: &str, place: &Place) -> RedisResult<ConnectionManager> {
@@ -174,15 +162,10 @@ fn single(url: &str, place: &Place) -> RedisResult<ConnectionManager> {
 fn sentinel(place: &Place, master: &str) -> RedisResult<SentinelClient> {
     let hosts = place.hosts.iter().map(|(host, port)| match place.tls {
         false => ConnectionAddr::Tcp(host.clone(), *port),
-        true => ConnectionAddr::TcpTls {
-            host: host.clone(),
-            port: *port,
-            insecure: false,
-            tls_params: None,
-        },
+        true => ConnectionAddr::TcpTls { host: host.clone(), port: *port, insecure: false, tls_params: None },
     });
-    let mut builder = SentinelClientBuilder::new(hosts, master, SentinelServerType::Master)?
-        .set_client_to_redis_db(place.database);
+    let mut builder =
+        SentinelClientBuilder::new(hosts, master, SentinelServerType::Master)?.set_client_to_redis_db(place.database);
     if place.tls {
         builder = builder
             .set_client_to_redis_tls_mode(TlsMode::Secure)
@@ -207,17 +190,11 @@ fn sentinel(place: &Place, master: &str) -> RedisResult<SentinelClient> {
 
 fn cluster(place: &Place) -> RedisResult<ClusterClient> {
     let scheme = if place.tls { "rediss" } else { "redis" };
-    let nodes = place
-        .hosts
-        .iter()
-        .map(|(host, port)| match host.contains(':') {
-            true => format!("{scheme}://[{host}]:{port}"),
-            false => format!("{scheme}://{host}:{port}"),
-        });
-    let mut builder = ClusterClient::builder(nodes)
-        .connection_timeout(LIMIT)
-        .response_timeout(LIMIT)
-        .retries(1);
+    let nodes = place.hosts.iter().map(|(host, port)| match host.contains(':') {
+        true => format!("{scheme}://[{host}]:{port}"),
+        false => format!("{scheme}://{host}:{port}"),
+    });
+    let mut builder = ClusterClient::builder(nodes).connection_timeout(LIMIT).response_timeout(LIMIT).retries(1);
     if place.tls {
         builder = builder.tls(TlsMode::Secure).certs(certificates(place));
     }

@@ -9,10 +9,7 @@ fn second(n: u64) -> Duration {
 }
 
 fn timed_out() -> Outcome {
-    Outcome::Unknown {
-        why: String::new(),
-        timed_out: true,
-    }
+    Outcome::Unknown { why: String::new(), timed_out: true }
 }
 
 #[test]
@@ -20,39 +17,19 @@ fn three_time_outs_in_a_row_close_an_address_and_one_run_probes_it() {
     let address = Arc::new(Address::new(2));
     assert!(!address.note(&timed_out(), second(1), PAUSE));
     assert!(!address.note(&timed_out(), second(1), PAUSE));
-    assert!(
-        !address.note(&Outcome::Accepted, second(1), PAUSE),
-        "an answer starts the count anew"
-    );
-    assert_eq!(
-        [1, 2, 3].map(|_| address.note(&timed_out(), second(2), PAUSE)),
-        [false, false, true]
-    );
+    assert!(!address.note(&Outcome::Accepted, second(1), PAUSE), "an answer starts the count anew");
+    assert_eq!([1, 2, 3].map(|_| address.note(&timed_out(), second(2), PAUSE)), [false, false, true]);
     assert!(matches!(address.enter(second(11), 10), Err(NoRoom::Broken)));
-    let probe = address
-        .enter(second(12), 10)
-        .unwrap_or_else(|_| panic!("one probe"));
+    let probe = address.enter(second(12), 10).unwrap_or_else(|_| panic!("one probe"));
     assert!(probe.probe);
-    assert!(
-        matches!(address.enter(second(12), 10), Err(NoRoom::Broken)),
-        "only one"
-    );
-    assert!(
-        address.note(&timed_out(), second(15), PAUSE),
-        "a probe that fails closes it at once"
-    );
+    assert!(matches!(address.enter(second(12), 10), Err(NoRoom::Broken)), "only one");
+    assert!(address.note(&timed_out(), second(15), PAUSE), "a probe that fails closes it at once");
     drop(probe);
     assert!(matches!(address.enter(second(24), 10), Err(NoRoom::Broken)));
     drop(address.enter(second(25), 10));
-    let _probe = address
-        .enter(second(25), 10)
-        .unwrap_or_else(|_| panic!("a probe that was never sent blocks nobody"));
+    let _probe = address.enter(second(25), 10).unwrap_or_else(|_| panic!("a probe that was never sent blocks nobody"));
     assert!(!address.note(&Outcome::Accepted, second(25), PAUSE));
-    assert!(
-        address
-            .enter(second(25), 10)
-            .is_ok_and(|place| !place.probe)
-    );
+    assert!(address.enter(second(25), 10).is_ok_and(|place| !place.probe));
 }
 
 #[test]
@@ -61,10 +38,7 @@ fn m002_29_what_is_over_the_limit_is_told_saturated() {
     let first = address.enter(second(0), 2);
     let second_place = address.enter(second(0), 2);
     assert!(first.is_ok() && second_place.is_ok());
-    assert!(matches!(
-        address.enter(second(0), 2),
-        Err(NoRoom::Saturated)
-    ));
+    assert!(matches!(address.enter(second(0), 2), Err(NoRoom::Saturated)));
     drop(first);
     assert!(address.enter(second(0), 2).is_ok());
 }
@@ -91,10 +65,7 @@ async fn a_slot_that_is_freed_while_the_address_closes_is_given_to_nobody() {
     address.note(&Outcome::NotSent { why: String::new() }, second(1), PAUSE);
     drop(held);
     assert_eq!(waiting.await.err(), Some(Left::Closed), "it goes elsewhere");
-    assert!(
-        address.slot(true, false, &clock).await.is_ok(),
-        "the probe gets it"
-    );
+    assert!(address.slot(true, false, &clock).await.is_ok(), "the probe gets it");
 }
 
 #[tokio::test]

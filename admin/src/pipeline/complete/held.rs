@@ -19,10 +19,7 @@ impl Held {
             *map.entry(*run_id).or_default() += 1;
         }
         drop(map);
-        Hold {
-            runs,
-            held: self.clone(),
-        }
+        Hold { runs, held: self.clone() }
     }
 
     pub fn contains(&self, run_id: i64) -> bool {

@@ -214,8 +214,7 @@ impl Queue {
         let mut work = self.work();
         let waits = |finding: &Finding| work.reported.contains_key(&finding.run_id);
         let (again, fresh): (Vec<_>, Vec<_>) = findings.into_iter().partition(waits);
-        let is_full = work.count + fresh.len() > FINDINGS_WAITING
-            || work.bytes + bytes(&fresh) > BYTES_WAITING;
+        let is_full = work.count + fresh.len() > FINDINGS_WAITING || work.bytes + bytes(&fresh) > BYTES_WAITING;
         // One report alone is always taken, however large it is.
         if work.closed || (is_full && !fresh.is_empty() && work.count > 0) {
             return Err(NotStored);
@@ -252,11 +251,7 @@ impl Queue {
     }
 
     pub fn accepted(&self, run_id: i64, sent_at: Millis, now: Duration) {
-        let accepted = Accepted {
-            sent_at,
-            since: now,
-            hold: self.held.hold(vec![run_id]),
-        };
+        let accepted = Accepted { sent_at, since: now, hold: self.held.hold(vec![run_id]) };
         self.work().accepted.insert(run_id, accepted);
     }
 
@@ -346,22 +341,14 @@ impl Queue {
 
     /// When the request of an accepted run left; it need not be written any more.
     pub fn take_accepted_of(&self, run_id: i64) -> Option<Millis> {
-        self.work()
-            .accepted
-            .remove(&run_id)
-            .map(|accepted| accepted.sent_at)
+        self.work().accepted.remove(&run_id).map(|accepted| accepted.sent_at)
     }
 
     pub fn take_accepted(&self, before: Duration) -> Ripe {
         let mut work = self.work();
         let ripe = work.accepted.extract_if(|_, it| it.since <= before);
-        let (runs, holds) = ripe
-            .map(|(run_id, it)| ((run_id, it.sent_at), it.hold))
-            .unzip();
-        Ripe {
-            runs,
-            _holds: holds,
-        }
+        let (runs, holds) = ripe.map(|(run_id, it)| ((run_id, it.sent_at), it.hold)).unzip();
+        Ripe { runs, _holds: holds }
     }
 }
 
@@ -383,10 +370,7 @@ mod tests {
     }
 
     fn success(run_id: i64) -> Finding {
-        Finding {
-            event: RunEvent::Reported(Outcome::Succeeded),
-            ..finding(run_id, 0)
-        }
+        Finding { event: RunEvent::Reported(Outcome::Succeeded), ..finding(run_id, 0) }
     }
 
     #[test]
@@ -442,10 +426,7 @@ mod tests {
         let queue = Queue::default();
         queue.accepted(1, 0, Duration::ZERO);
         queue.found(finding(2, 1));
-        let (ripe, reports) = (
-            queue.take_accepted(Duration::ZERO),
-            queue.take_reports(Lane::Others, Duration::ZERO),
-        );
+        let (ripe, reports) = (queue.take_accepted(Duration::ZERO), queue.take_reports(Lane::Others, Duration::ZERO));
         assert!(queue.holds(1) && queue.holds(2), "while they are written");
         // The write failed: it waits again.
         queue.accepted(1, 0, Duration::ZERO);
@@ -475,10 +456,7 @@ mod tests {
     fn a_report_that_is_repeated_while_it_is_written_waits_as_its_repetition() {
         let queue = Queue::default();
         let mut first = queue.take_in(vec![finding(1, 1)]).unwrap();
-        let report = queue
-            .take_reports(Lane::Others, Duration::ZERO)
-            .pop()
-            .unwrap();
+        let report = queue.take_reports(Lane::Others, Duration::ZERO).pop().unwrap();
         ended(&queue, 1);
         let findings = report.findings.clone();
         queue.park(report, findings, Duration::ZERO);

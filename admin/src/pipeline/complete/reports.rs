@@ -92,12 +92,7 @@ impl Complete {
         let mut parts: Vec<Vec<&Finding>> = alone.chunks(1).map(<[_]>::to_vec).collect();
         parts.extend(fresh.chunks(OTHERS).map(<[_]>::to_vec));
         while let Some(part) = parts.pop() {
-            match self
-                .0
-                .store
-                .settle_others(&part, &follow_up, Held::Pass)
-                .await
-            {
+            match self.0.store.settle_others(&part, &follow_up, Held::Pass).await {
                 Ok(settled) => {
                     for finding in part.iter().filter(|_| part.len() == 1) {
                         if settled.unreadable.is_empty() {
@@ -128,10 +123,7 @@ impl Complete {
     fn add_sent_at(&self, findings: &mut [Finding]) {
         for finding in findings {
             let accepted = self.0.outcomes.take_accepted_of(finding.run_id);
-            finding.sent_at = finding
-                .sent_at
-                .or(accepted)
-                .or_else(|| self.0.in_flight.settled(finding.run_id));
+            finding.sent_at = finding.sent_at.or(accepted).or_else(|| self.0.in_flight.settled(finding.run_id));
         }
     }
 
@@ -141,9 +133,7 @@ impl Complete {
             return;
         };
         let text = format!("what became of run {run_id} cannot be stored: {error}");
-        let raised = self
-            .0
-            .raise_alarm(AlarmKind::Stuck, None, Some(run_id), &*text);
+        let raised = self.0.raise_alarm(AlarmKind::Stuck, None, Some(run_id), &*text);
         if let Err(error) = raised.await {
             tracing::error!(%error, alarm.text = text, "an alarm could not be stored");
         }
@@ -157,9 +147,7 @@ impl Complete {
             let mut left = std::mem::take(&mut report.findings);
             left.retain(|finding| {
                 let run_id = &finding.run_id;
-                held_up.contains(run_id)
-                    || failed.contains(run_id)
-                    || written.refused.contains(run_id)
+                held_up.contains(run_id) || failed.contains(run_id) || written.refused.contains(run_id)
             });
             if left.is_empty() {
                 report.reply(true);

@@ -45,10 +45,7 @@ impl Choice {
 }
 
 pub fn told(address: &str, what: &str) -> Told {
-    Told {
-        address: address.to_owned(),
-        what: what.to_owned(),
-    }
+    Told { address: address.to_owned(), what: what.to_owned() }
 }
 
 /// Stories of one write.

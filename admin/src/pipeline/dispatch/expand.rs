@@ -21,10 +21,7 @@ pub struct Expansions {
 
 impl Default for Expansions {
     fn default() -> Self {
-        Self {
-            places: Semaphore::new(AT_ONCE),
-            open: Mutex::default(),
-        }
+        Self { places: Semaphore::new(AT_ONCE), open: Mutex::default() }
     }
 }
 
@@ -68,10 +65,7 @@ async fn expand(open: Open, run: Waiting, addresses: Vec<String>) {
         drop(open);
         return pipeline.read_again(run.shard);
     }
-    let expanded = pipeline
-        .store
-        .expand(&run, &addresses, &pipeline.node)
-        .await;
+    let expanded = pipeline.store.expand(&run, &addresses, &pipeline.node).await;
     drop(place);
     match expanded {
         // It is expanded already, by a commit whose answer was lost: its parts are in the table.

@@ -25,9 +25,6 @@ mod tests {
     fn the_runs_of_a_small_app_go_before_the_burst_of_another() {
         let mut runs = [("large", 1), ("large", 2), ("small", 3), ("large", 4)];
         small_apps_first(&mut runs, |(app, _)| app);
-        assert_eq!(
-            runs,
-            [("small", 3), ("large", 1), ("large", 2), ("large", 4)]
-        );
+        assert_eq!(runs, [("small", 3), ("large", 1), ("large", 2), ("large", 4)]);
     }
 }

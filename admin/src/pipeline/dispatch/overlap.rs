@@ -17,9 +17,8 @@ use crate::store::overlap::{Other, Verdicts};
 
 /// Runs that need not look at others of their job, and those that do.
 pub fn split(pipeline: &Pipeline, jobs: &ById, due: Vec<Waiting>) -> (Vec<Waiting>, Vec<Waiting>) {
-    due.into_iter().partition(|run| {
-        rule_of(jobs.get(&run.job_id)) == Overlap::Allow && !pipeline.overlaps.has(run.job_id)
-    })
+    due.into_iter()
+        .partition(|run| rule_of(jobs.get(&run.job_id)) == Overlap::Allow && !pipeline.overlaps.has(run.job_id))
 }
 
 /// Those of the runs that may go now. The others wait in their rows, or are cancelled.
@@ -45,10 +44,7 @@ pub async fn admit(pipeline: &Arc<Pipeline>, jobs: &ById, guarded: Vec<Waiting>)
         }
         Err(error) => {
             tracing::warn!(%error, "open runs could not be read; runs that must not overlap wait");
-            by_job
-                .into_values()
-                .flatten()
-                .for_each(|run| super::wait(pipeline, run));
+            by_job.into_values().flatten().for_each(|run| super::wait(pipeline, run));
         }
     }
     decided.write(pipeline).await
@@ -73,8 +69,7 @@ impl Decided {
                 let state = RunState::Cancelled.as_str();
                 let settled = pipeline.metrics.settled.with_label_values(&[state]);
                 settled.inc_by(written.cancelled);
-                self.cancel
-                    .retain(|run| written.held_up.contains(&run.run_id));
+                self.cancel.retain(|run| written.held_up.contains(&run.run_id));
             }
             Err(error) => {
                 tracing::warn!(%error, runs = self.cancel.len(), "runs that overlap could not be cancelled, nor noted as waiting, yet");
@@ -89,8 +84,7 @@ impl Decided {
 }
 
 fn rule_of(job: Option<&Arc<Job>>) -> Overlap {
-    job.and_then(|job| job.rules.as_ref().ok())
-        .map_or(Overlap::Allow, |rules| rules.overlap)
+    job.and_then(|job| job.rules.as_ref().ok()).map_or(Overlap::Allow, |rules| rules.overlap)
 }
 
 /// The open and waiting runs of these jobs.
@@ -111,54 +105,30 @@ async fn surroundings(
     Ok(found)
 }
 
-fn of_job(
-    pipeline: &Pipeline,
-    job: &Job,
-    due: Vec<Waiting>,
-    others: &[Other],
-    decided: &mut Decided,
-) {
-    let rule = job
-        .rules
-        .as_ref()
-        .map_or(Overlap::Allow, |rules| rules.overlap);
-    let is_claimed = |run: &Waiting| {
-        others
-            .iter()
-            .any(|other| other.run_id == run.run_id && other.state == RunState::Claimed)
-    };
+fn of_job(pipeline: &Pipeline, job: &Job, due: Vec<Waiting>, others: &[Other], decided: &mut Decided) {
+    let rule = job.rules.as_ref().map_or(Overlap::Allow, |rules| rules.overlap);
+    let is_claimed =
+        |run: &Waiting| others.iter().any(|other| other.run_id == run.run_id && other.state == RunState::Claimed);
     // Whatever was cancelled or taken over meanwhile is no longer ours to decide about.
     let mut runs = pipeline.overlaps.join(job.stored.job_id, due);
     runs.retain(is_claimed);
-    let going = pipeline
-        .overlaps
-        .going(job.stored.job_id, pipeline.clock.monotonic());
+    let going = pipeline.overlaps.going(job.stored.job_id, pipeline.clock.monotonic());
     let open: HashSet<FireNo> = others
         .iter()
         .filter(|other| matches!(other.state, RunState::Sending | RunState::Running))
         .map(|other| (other.cause, other.fire_no))
         .chain(going)
         .collect();
-    let (go, runs): (Vec<_>, Vec<_>) = runs
-        .into_iter()
-        .partition(|run| open.contains(&(run.cause, run.fire_no)));
+    let (go, runs): (Vec<_>, Vec<_>) = runs.into_iter().partition(|run| open.contains(&(run.cause, run.fire_no)));
     let fires = fires_of(runs);
-    let is_open =
-        !open.is_empty() || rule == Overlap::Wait && is_one_ahead(pipeline, &fires, others);
+    let is_open = !open.is_empty() || rule == Overlap::Wait && is_one_ahead(pipeline, &fires, others);
     let queue = usize::try_from(job.stored.overlap_queue).unwrap_or_default();
     let decision = overlap::decide(rule, queue, is_open, fires.len());
-    let pick = |places: &[usize]| -> Vec<Waiting> {
-        places
-            .iter()
-            .flat_map(|&place| fires[place].clone())
-            .collect()
-    };
+    let pick = |places: &[usize]| -> Vec<Waiting> { places.iter().flat_map(|&place| fires[place].clone()).collect() };
     decided.go.extend(go);
     decided.cancel.extend(pick(&decision.cancel));
     if decision.stop_open {
-        let running = others
-            .iter()
-            .filter(|other| other.state == RunState::Running && !other.kill_asked);
+        let running = others.iter().filter(|other| other.state == RunState::Running && !other.kill_asked);
         decided.stop.extend(running.map(|other| other.run_id));
     }
     let wait = pick(&decision.wait);
@@ -174,9 +144,7 @@ fn of_job(
 
 /// Its row says that it waits.
 fn is_noted(others: &[Other], run: &Waiting) -> bool {
-    others
-        .iter()
-        .any(|other| other.run_id == run.run_id && other.waits)
+    others.iter().any(|other| other.run_id == run.run_id && other.waits)
 }
 
 /// The runs of each fire, earliest fire first.
@@ -184,8 +152,7 @@ fn fires_of(mut runs: Vec<Waiting>) -> Vec<Vec<Waiting>> {
     runs.sort_unstable_by_key(|run| (run.due_at, run.run_id));
     let mut fires: Vec<Vec<Waiting>> = Vec::new();
     for run in runs {
-        let same =
-            |fire: &&mut Vec<Waiting>| (fire[0].cause, fire[0].fire_no) == (run.cause, run.fire_no);
+        let same = |fire: &&mut Vec<Waiting>| (fire[0].cause, fire[0].fire_no) == (run.cause, run.fire_no);
         match fires.iter_mut().find(same) {
             Some(fire) => fire.push(run),
             None => fires.push(vec![run]),
@@ -225,10 +192,7 @@ fn keep(pipeline: &Pipeline, job_id: i64, runs: Vec<Waiting>, others: &[Other]) 
     let Some(first) = runs.first().cloned() else {
         return;
     };
-    let blockers = others
-        .iter()
-        .filter(|other| other.state != RunState::Claimed)
-        .map(|other| other.run_id);
+    let blockers = others.iter().filter(|other| other.state != RunState::Claimed).map(|other| other.run_id);
     pipeline.overlaps.keep(job_id, runs, blockers);
     pipeline.put_in_ring(first, pipeline.clock.now() + ms(POLL));
 }

@@ -96,10 +96,7 @@ async fn work(pipeline: Arc<Pipeline>, question: Question) {
     let run_id = question.run.run_id;
     let job = question.choice.job.clone();
     let (run, verdict) = ask(&pipeline, question).await;
-    pipeline
-        .probes
-        .answered()
-        .push(Answered { run, job, verdict });
+    pipeline.probes.answered().push(Answered { run, job, verdict });
     let marking = pipeline.probes.marking.lock().await;
     let answered = std::mem::take(&mut *pipeline.probes.answered());
     if !answered.is_empty() {
@@ -141,16 +138,10 @@ fn nobody(pipeline: &Pipeline, run: &Waiting, choice: Choice, busy: bool, asked:
             false => Verdict::Wait,
         };
     }
-    let what = if busy {
-        "every executor was busy with the job"
-    } else {
-        "no executor answered"
-    };
+    let what = if busy { "every executor was busy with the job" } else { "no executor answered" };
     let story = choice.unmarked();
     let answers = story.answers.iter();
-    let lines: Vec<String> = answers
-        .map(|told| format!("{}: {}", told.address, told.what))
-        .collect();
+    let lines: Vec<String> = answers.map(|told| format!("{}: {}", told.address, told.what)).collect();
     Verdict::NoExecutor(format!("{what}: {}", lines.join("; ")), Box::new(story))
 }
 

@@ -93,12 +93,7 @@ pub fn route(pipeline: &Pipeline, jobs: &ById, run: &Waiting) -> Verdict {
     let list = in_order(pipeline, strategy, run, list, &choice);
     match strategy.probe() {
         None => with_room(pipeline, run, list, choice),
-        Some(probe) => Verdict::Ask(Box::new(Question {
-            run: run.clone(),
-            probe,
-            candidates: list,
-            choice,
-        })),
+        Some(probe) => Verdict::Ask(Box::new(Question { run: run.clone(), probe, candidates: list, choice })),
     }
 }
 
@@ -123,21 +118,12 @@ fn candidates(pipeline: &Pipeline, job: &Job, run: &Waiting) -> Result<Vec<Candi
     if live.is_empty() { Err(late) } else { Ok(live) }
 }
 
-fn nobody_there(
-    pipeline: &Pipeline,
-    strategy: RouteStrategy,
-    run: &Waiting,
-    late: String,
-) -> Verdict {
-    let patience =
-        pipeline.executors.patience_from(run.due_at) + ms(pipeline.settings.no_executor_after);
+fn nobody_there(pipeline: &Pipeline, strategy: RouteStrategy, run: &Waiting, late: String) -> Verdict {
+    let patience = pipeline.executors.patience_from(run.due_at) + ms(pipeline.settings.no_executor_after);
     if pipeline.clock.now() < patience {
         return Verdict::Wait;
     }
-    let story = Story {
-        route: Some(strategy),
-        ..Story::default()
-    };
+    let story = Story { route: Some(strategy), ..Story::default() };
     Verdict::NoExecutor(late, Box::new(story))
 }
 
@@ -156,36 +142,24 @@ fn in_order(
     let now = pipeline.clock.monotonic();
     let active = strategy == RouteStrategy::LeastActive;
     // Who has missed two heartbeats comes after all others, but a run that belongs to one executor stays with it.
-    let (first, suspects): (Vec<_>, Vec<_>) = list
-        .into_iter()
-        .partition(|candidate| strategy.keeps_to_one() || !candidate.suspect);
+    let (first, suspects): (Vec<_>, Vec<_>) =
+        list.into_iter().partition(|candidate| strategy.keeps_to_one() || !candidate.suspect);
     let known: Vec<rules::Candidate<'_>> = first
         .iter()
         .map(|candidate| rules::Candidate {
             address: &candidate.address,
             weight: candidate.weight,
-            active: if active {
-                pipeline.active.of(&candidate.address)
-            } else {
-                0
-            },
+            active: if active { pipeline.active.of(&candidate.address) } else { 0 },
         })
         .collect();
     let ring = strategy.keeps_to_one().then(|| choice.set.ring());
-    let order = pipeline
-        .histories
-        .order(strategy, run.job_id, &known, ring, now);
+    let order = pipeline.histories.order(strategy, run.job_id, &known, ring, now);
     let first = order.into_iter().map(|index| first[index].clone());
     first.chain(suspects).collect()
 }
 
 /// The first of the list that has room gets the run.
-pub fn with_room(
-    pipeline: &Pipeline,
-    run: &Waiting,
-    mut list: Vec<Candidate>,
-    mut choice: Choice,
-) -> Verdict {
+pub fn with_room(pipeline: &Pipeline, run: &Waiting, mut list: Vec<Candidate>, mut choice: Choice) -> Verdict {
     let monotonic = pipeline.clock.monotonic();
     let keeps_to_one = keeps_to_one(&choice);
     let mut passed = Vec::new();
@@ -234,10 +208,7 @@ fn no_room(
         return Verdict::Full;
     }
     for (index, why) in passed {
-        choice
-            .story()
-            .skipped
-            .push(told(&list[*index].address, why));
+        choice.story().skipped.push(told(&list[*index].address, why));
     }
     let saturated = passed.iter().filter(|(_, why)| *why == SATURATED).count();
     let broken = passed.len() - saturated;

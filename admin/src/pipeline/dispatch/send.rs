@@ -34,12 +34,7 @@ struct Delivery {
     params: Option<String>,
 }
 
-pub fn spawn(
-    pipeline: &Arc<Pipeline>,
-    batch: Vec<Routed>,
-    marked: Marked,
-    params: Vec<(i64, String)>,
-) {
+pub fn spawn(pipeline: &Arc<Pipeline>, batch: Vec<Routed>, marked: Marked, params: Vec<(i64, String)>) {
     let mut params: HashMap<i64, String> = params.into_iter().collect();
     let mut by_due: BTreeMap<Millis, Vec<Delivery>> = BTreeMap::new();
     for routed in batch {
@@ -48,21 +43,11 @@ pub fn spawn(
             pipeline.outcomes.found(unsendable(routed.run.run_id));
             continue;
         }
-        let delivery = Delivery {
-            pipeline: pipeline.clone(),
-            routed,
-            marked,
-            params,
-        };
-        by_due
-            .entry(delivery.routed.run.due_at)
-            .or_default()
-            .push(delivery);
+        let delivery = Delivery { pipeline: pipeline.clone(), routed, marked, params };
+        by_due.entry(delivery.routed.run.due_at).or_default().push(delivery);
     }
     for (due_at, deliveries) in by_due {
-        pipeline
-            .sends
-            .spawn(start_at(pipeline.clone(), due_at, deliveries));
+        pipeline.sends.spawn(start_at(pipeline.clone(), due_at, deliveries));
     }
 }
 
@@ -79,10 +64,7 @@ async fn start_at(pipeline: Arc<Pipeline>, due_at: Millis, deliveries: Vec<Deliv
 
 /// The body of a run's request. `params`: those that were given with its fire.
 pub fn request(run: &Waiting, job: &Job, params: Option<String>) -> RunRequest {
-    let block = job
-        .rules
-        .as_ref()
-        .map_or("SERIAL_EXECUTION", |rules| rules.block.wire());
+    let block = job.rules.as_ref().map_or("SERIAL_EXECUTION", |rules| rules.block.wire());
     let job = &job.stored;
     RunRequest {
         job_id: i32::try_from(run.job_id).unwrap_or(i32::MAX),
@@ -118,9 +100,7 @@ fn unsendable(run_id: i64) -> Finding {
         run_id,
         event: RunEvent::Refused,
         code: None,
-        message: Some(format!(
-            "the parameters of its job have more than {MOST_PARAMS} bytes; the run was not sent"
-        )),
+        message: Some(format!("the parameters of its job have more than {MOST_PARAMS} bytes; the run was not sent")),
         reason: Some("refused"),
         sent_at: None,
     }
@@ -128,12 +108,7 @@ fn unsendable(run_id: i64) -> Finding {
 
 /// What travels beside it. An executor that gets it after `not_after` must refuse it.
 pub fn headers<'a>(run: &Waiting, job: &'a Job, not_after: Millis) -> RunHeaders<'a> {
-    let key = FireKey {
-        job_id: run.job_id,
-        cause: run.cause,
-        fire_no: run.fire_no,
-        part: run.part,
-    };
+    let key = FireKey { job_id: run.job_id, cause: run.cause, fire_no: run.fire_no, part: run.part };
     RunHeaders {
         app: &job.stored.app,
         fire_key: key.to_string(),
@@ -176,13 +151,7 @@ impl Delivery {
             return self.give_back();
         }
         self.tell();
-        self.found(
-            RunEvent::NoExecutor,
-            None,
-            why.join("; "),
-            "no_executor",
-            None,
-        );
+        self.found(RunEvent::NoExecutor, None, why.join("; "), "no_executor", None);
     }
 
     /// What the mark has not written already.
@@ -221,11 +190,7 @@ impl Delivery {
             return Step::GiveBack;
         }
         let (outcome, flight) = self.post(&candidate.address).await;
-        if address.note(
-            &outcome,
-            self.pipeline.clock.monotonic(),
-            self.pipeline.settings.breaker,
-        ) {
+        if address.note(&outcome, self.pipeline.clock.monotonic(), self.pipeline.settings.breaker) {
             tracing::warn!(executor.address = candidate.address, outcome = ?outcome, "the executor is left alone for a while");
         }
         self.conclude(outcome, flight)
@@ -236,21 +201,11 @@ impl Delivery {
         if index == 0 {
             return Some(None);
         }
-        address
-            .enter(
-                self.pipeline.clock.monotonic(),
-                self.pipeline.settings.waiting,
-            )
-            .ok()
-            .map(Some)
+        address.enter(self.pipeline.clock.monotonic(), self.pipeline.settings.waiting).ok().map(Some)
     }
 
     fn is_stale(&self) -> bool {
-        self.pipeline
-            .clock
-            .monotonic()
-            .saturating_sub(self.marked.asked)
-            > self.pipeline.settings.send_limit
+        self.pipeline.clock.monotonic().saturating_sub(self.marked.asked) > self.pipeline.settings.send_limit
     }
 
     /// The address is in the row before a byte goes to it. False: the run is not ours to send any more, or its job was
@@ -261,13 +216,7 @@ impl Delivery {
         match self
             .pipeline
             .store
-            .redirect(
-                run_id,
-                self.marked.token,
-                &next.address,
-                next.boot_id.as_deref(),
-                next.journal_id.as_deref(),
-            )
+            .redirect(run_id, self.marked.token, &next.address, next.boot_id.as_deref(), next.journal_id.as_deref())
             .await
         {
             Ok(ours) => ours,
@@ -283,10 +232,7 @@ impl Delivery {
         let sent_at = self.pipeline.clock.now();
         let underway = self.pipeline.in_flight.begin(run.run_id, sent_at);
         self.pipeline.metrics.in_flight.inc();
-        self.pipeline
-            .metrics
-            .lateness
-            .observe((sent_at - run.due_at) as f64 / 1000.0);
+        self.pipeline.metrics.lateness.observe((sent_at - run.due_at) as f64 / 1000.0);
         let request = request(run, &self.routed.choice.job, self.params.clone());
         let until = self.marked.marked_at + 2 * ms(self.pipeline.settings.send_limit);
         let headers = headers(run, &self.routed.choice.job, until);
@@ -300,33 +246,16 @@ impl Delivery {
 
     fn conclude(&self, outcome: Outcome, flight: Option<Flight>) -> Step {
         let run_id = self.routed.run.run_id;
-        self.pipeline
-            .metrics
-            .sends
-            .with_label_values(&[outcome.name()])
-            .inc();
+        self.pipeline.metrics.sends.with_label_values(&[outcome.name()]).inc();
         match outcome {
             Outcome::Accepted => {
-                if let Some(sent_at) = flight
-                    .filter(|flight| !flight.settled)
-                    .map(|flight| flight.sent_at)
-                {
-                    self.pipeline.outcomes.accepted(
-                        run_id,
-                        sent_at,
-                        self.pipeline.clock.monotonic(),
-                    );
+                if let Some(sent_at) = flight.filter(|flight| !flight.settled).map(|flight| flight.sent_at) {
+                    self.pipeline.outcomes.accepted(run_id, sent_at, self.pipeline.clock.monotonic());
                 }
                 Step::Done
             }
             Outcome::Refused { code, message } => {
-                self.found(
-                    RunEvent::Refused,
-                    Some(code),
-                    message,
-                    "refused",
-                    flight.map(|flight| flight.sent_at),
-                );
+                self.found(RunEvent::Refused, Some(code), message, "refused", flight.map(|flight| flight.sent_at));
                 Step::Done
             }
             Outcome::NotSent { why } => Step::Next(why),

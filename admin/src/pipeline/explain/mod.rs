@@ -109,41 +109,26 @@ const LISTED_RUNS: u32 = 100;
 ///
 /// # Errors
 /// The database could not be asked.
-pub async fn explain(
-    store: &Store,
-    job_id: i64,
-    at: Millis,
-    now: Millis,
-) -> store::Result<Option<Explanation>> {
+pub async fn explain(store: &Store, job_id: i64, at: Millis, now: Millis) -> store::Result<Option<Explanation>> {
     let runs = told(store, job_id, at).await?;
     let by_schedule = runs.iter().any(|told| told.run.cause == Cause::Schedule);
     let Some(gathered) = Gathered::of(store, job_id, at - 1, at).await? else {
         let misfire = store.records_of(job_id, at - 1, at).await?.ranges.pop();
-        let verdict = if by_schedule {
-            Verdict::Recorded
-        } else {
-            Verdict::Skipped
-        };
-        return Ok(
-            (!runs.is_empty() || misfire.is_some()).then(|| Explanation {
-                job_id,
-                job: None,
-                at,
-                now,
-                verdict,
-                revision: None,
-                begun_by: None,
-                nearby: Nearby::default(),
-                misfire,
-                runs,
-            }),
-        );
+        let verdict = if by_schedule { Verdict::Recorded } else { Verdict::Skipped };
+        return Ok((!runs.is_empty() || misfire.is_some()).then(|| Explanation {
+            job_id,
+            job: None,
+            at,
+            now,
+            verdict,
+            revision: None,
+            begun_by: None,
+            nearby: Nearby::default(),
+            misfire,
+            runs,
+        }));
     };
-    let era = gathered
-        .eras
-        .iter()
-        .map(|(era, _)| era)
-        .find(|era| contains(era, at));
+    let era = gathered.eras.iter().map(|(era, _)| era).find(|era| contains(era, at));
     let nearby = era.map_or_else(Nearby::default, |era| Nearby::of(era, at));
     let misfire = gathered.records.ranges.first().cloned();
     let verdict = match (by_schedule, &misfire) {
@@ -185,11 +170,7 @@ async fn told(store: &Store, job_id: i64, at: Millis) -> store::Result<Vec<Told>
         };
         let choice = store.choice(&run).await?;
         let params = store.params_of(&run).await?;
-        runs.push(Told {
-            run,
-            params,
-            choice,
-        });
+        runs.push(Told { run, params, choice });
     }
     Ok(runs)
 }

@@ -23,12 +23,7 @@ pub struct Nearby {
 impl Nearby {
     /// By the definition of an era.
     pub(super) fn of(era: &Era, at: Millis) -> Self {
-        let Rules::Known {
-            schedule,
-            calendars,
-            ..
-        } = &era.rules
-        else {
+        let Rules::Known { schedule, calendars, .. } = &era.rules else {
             return Self::default();
         };
         if schedule.is_delay() {
@@ -42,12 +37,8 @@ impl Nearby {
 
 fn look(schedule: &Schedule, calendars: &[Arc<Calendar>], at: Millis) -> Nearby {
     let is_instant = has(schedule, at);
-    let mut found = Nearby {
-        is_instant,
-        before: before(schedule, at),
-        after: schedule.next_after(at),
-        ..Nearby::default()
-    };
+    let mut found =
+        Nearby { is_instant, before: before(schedule, at), after: schedule.next_after(at), ..Nearby::default() };
     if is_instant {
         return found;
     }
@@ -61,25 +52,10 @@ fn look(schedule: &Schedule, calendars: &[Arc<Calendar>], at: Millis) -> Nearby 
         Schedule::parse(&draft, &facts).is_ok_and(|schedule| has(&schedule, at))
     };
     let draft = schedule.draft();
-    if would_be(
-        ScheduleDraft {
-            start_at: None,
-            end_at: None,
-            ..draft.clone()
-        },
-        calendars,
-    ) {
+    if would_be(ScheduleDraft { start_at: None, end_at: None, ..draft.clone() }, calendars) {
         found.is_outside = true;
     } else if !draft.calendars.is_empty()
-        && would_be(
-            ScheduleDraft {
-                calendars: vec![],
-                start_at: None,
-                end_at: None,
-                ..draft.clone()
-            },
-            &[],
-        )
+        && would_be(ScheduleDraft { calendars: vec![], start_at: None, end_at: None, ..draft.clone() }, &[])
     {
         let utc = DateTime::from_timestamp_millis(at - offset * 1000).unwrap_or_default();
         let day = utc.with_timezone(&zone(&draft)).date_naive();
@@ -99,11 +75,7 @@ fn before(schedule: &Schedule, at: Millis) -> Option<Millis> {
     for minutes in [1, 60, 1440, 46_080, 576_000, 5_760_000] {
         let next = |instant: &Millis| schedule.next_after(*instant);
         let instants = std::iter::successors(schedule.next_after(at - minutes * MINUTE), next);
-        if let Some(found) = instants
-            .take_while(|instant| *instant < at)
-            .take(100_000)
-            .last()
-        {
+        if let Some(found) = instants.take_while(|instant| *instant < at).take(100_000).last() {
             return Some(found);
         }
     }

@@ -50,10 +50,7 @@ impl Explanation {
         let revision = self.revision?;
         Some(match &self.begun_by {
             Some(Change { at, actor, action }) => {
-                format!(
-                    "In force then: revision {revision}, since {} ({action} by {actor}).",
-                    time(*at)
-                )
+                format!("In force then: revision {revision}, since {} ({action} by {actor}).", time(*at))
             }
             None => format!("In force then: revision {revision}."),
         })
@@ -61,17 +58,10 @@ impl Explanation {
 
     fn why(&self) -> Option<String> {
         Some(match self.verdict {
-            Verdict::Excluded => format!(
-                "Its day is excluded by {}.",
-                self.nearby.excluded_by.join(", ")
-            ),
+            Verdict::Excluded => format!("Its day is excluded by {}.", self.nearby.excluded_by.join(", ")),
             Verdict::Invalid => "It lies outside the job's validity (start_at, end_at).".to_owned(),
-            Verdict::FixedDelay => {
-                "Its fires are counted from the ends of its runs, and none fell on it.".to_owned()
-            }
-            Verdict::Missing(Reason::Unexplained) => {
-                "Nothing explains that: the instant was lost.".to_owned()
-            }
+            Verdict::FixedDelay => "Its fires are counted from the ends of its runs, and none fell on it.".to_owned(),
+            Verdict::Missing(Reason::Unexplained) => "Nothing explains that: the instant was lost.".to_owned(),
             Verdict::Missing(reason) => format!("Why: {}.", reason.sentence()),
             Verdict::Recorded | Verdict::Skipped | Verdict::NoInstant | Verdict::BeforeJob => {
                 return None;
@@ -99,10 +89,7 @@ fn misfire(range: &Misfire) -> String {
     };
     let why = match range.reason.as_str() {
         "coalesced" => "late, and only the latest was wanted (catch_up latest)".to_owned(),
-        _ => format!(
-            "reached later than the misfire threshold, policy {}",
-            range.policy.as_str()
-        ),
+        _ => format!("reached later than the misfire threshold, policy {}", range.policy.as_str()),
     };
     format!(
         "It lies in a range of {} skipped instants, {} to {}, recorded {by}: {why}.",
@@ -125,11 +112,9 @@ fn run(told: &Told) -> Vec<String> {
         let why = choice.why.trim_end_matches('.');
         let mut line = format!("  Chosen: {chosen}{among} ({why}).");
         let story = &choice.story;
-        for (what, list) in [
-            ("answered", &story.answers),
-            ("passed over", &story.skipped),
-            ("not reached", &story.hops),
-        ] {
+        for (what, list) in
+            [("answered", &story.answers), ("passed over", &story.skipped), ("not reached", &story.hops)]
+        {
             for it in list {
                 line.push_str(&format!(" {what}: {} ({}).", it.address, it.what));
             }
@@ -155,11 +140,7 @@ fn recorded(run: &RunView) -> String {
         line.push_str(&format!(", part {} of {}", run.part, run.parts));
     }
     if run.attempt > 1 {
-        line.push_str(&format!(
-            ", attempt {}, due {}",
-            run.attempt,
-            time(run.due_at)
-        ));
+        line.push_str(&format!(", attempt {}, due {}", run.attempt, time(run.due_at)));
     }
     // The shard is the one of now: another number of shards moves what is open, and leaves the epoch as it was.
     let shard = run.shard;
@@ -185,11 +166,9 @@ fn sent(run: &RunView) -> Option<String> {
         sends => format!("{sends} times"),
     };
     Some(match run.sent_at {
-        Some(sent) => format!(
-            "  Marked {}, sent {times} to {to}, {} ms after it was due.",
-            time(marked),
-            sent - run.due_at
-        ),
+        Some(sent) => {
+            format!("  Marked {}, sent {times} to {to}, {} ms after it was due.", time(marked), sent - run.due_at)
+        }
         None => format!("  Marked {}, for {to}; sends: {}.", time(marked), run.sends),
     })
 }
@@ -203,18 +182,12 @@ fn given(told: &Told) -> String {
         RunParams::Own(text) => format!("  Parameters, of this run alone: {}.", shown(text)),
         RunParams::Sent(text) => match told.run.revision {
             Some(revision) => {
-                format!(
-                    "  Parameters, of the job's revision {revision}: {}.",
-                    shown(text)
-                )
+                format!("  Parameters, of the job's revision {revision}: {}.", shown(text))
             }
             None => format!("  Parameters: {}.", shown(text)),
         },
         RunParams::Waiting(text) => {
-            format!(
-                "  Not sent yet; the job's parameters are now: {}.",
-                shown(text)
-            )
+            format!("  Not sent yet; the job's parameters are now: {}.", shown(text))
         }
         RunParams::NeverSent => "  It was never sent, so it was given no parameters.".to_owned(),
         RunParams::NotOnRecord => "  Its parameters are not on record.".to_owned(),
@@ -223,10 +196,7 @@ fn given(told: &Told) -> String {
 
 fn ended(run: &RunView) -> String {
     let state = run.state.as_str();
-    let reason = run
-        .reason
-        .as_deref()
-        .map_or_else(String::new, |reason| format!(" ({reason})"));
+    let reason = run.reason.as_deref().map_or_else(String::new, |reason| format!(" ({reason})"));
     let message = match run.message() {
         message if message.is_empty() => String::new(),
         message => format!(" {:.300}", message.replace(['\n', '\r'], " ")),

@@ -13,12 +13,7 @@ pub struct Busiest {
 
 impl Busiest {
     pub fn of(most: usize) -> Self {
-        Self {
-            most,
-            top: Vec::with_capacity(most + 1),
-            second: i64::MIN,
-            fires: 0,
-        }
+        Self { most, top: Vec::with_capacity(most + 1), second: i64::MIN, fires: 0 }
     }
 
     /// A fire in this second since the epoch, which is not before the last one.

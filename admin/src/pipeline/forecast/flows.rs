@@ -26,13 +26,7 @@ pub struct Flows {
 
 impl Flows {
     pub fn between(from: Millis, to: Millis) -> Self {
-        Self {
-            from,
-            to,
-            flows: vec![],
-            apps: HashMap::new(),
-            next: BinaryHeap::new(),
-        }
+        Self { from, to, flows: vec![], apps: HashMap::new(), next: BinaryHeap::new() }
     }
 
     /// How many schedules fire in the span.
@@ -63,11 +57,7 @@ impl Flows {
             let place = self.apps.len();
             let app = *self.apps.entry(job.app.clone()).or_insert(place);
             self.next.push(Reverse((first, self.flows.len())));
-            self.flows.push(Flow {
-                schedule,
-                app,
-                fires_left,
-            });
+            self.flows.push(Flow { schedule, app, fires_left });
         }
     }
 

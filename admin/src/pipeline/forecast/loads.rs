@@ -43,10 +43,7 @@ impl Loads {
         });
         // Of a very busy day only the beginning is counted: whole hours of it, or minutes, stand for the rest.
         let counted = (complete_to.div_euclid(1000) - from).clamp(1, SPAN / 1000);
-        let whole = [3600, 60, 1]
-            .into_iter()
-            .map(|unit| counted - counted % unit)
-            .find(|whole| *whole > 0);
+        let whole = [3600, 60, 1].into_iter().map(|unit| counted - counted % unit).find(|whole| *whole > 0);
         counts.truncate(whole.unwrap_or(1) as usize);
         Self { from, counts }
     }
@@ -63,11 +60,8 @@ impl Loads {
     /// the others stay as they are. Nothing is chosen for a job that has no spread, or no usable one.
     pub fn choose(&mut self, draft: &JobDraft, calendars: &Calendars, now: Millis) -> Chosen {
         let window = draft.schedule.spread_seconds;
-        let facts = Facts {
-            anchor_at: now - now.rem_euclid(1000),
-            spread_offset_seconds: 0,
-            calendars: calendars.list(),
-        };
+        let facts =
+            Facts { anchor_at: now - now.rem_euclid(1000), spread_offset_seconds: 0, calendars: calendars.list() };
         let Ok(schedule) = Schedule::parse(&draft.schedule, &facts) else {
             return Chosen::default();
         };
@@ -75,19 +69,13 @@ impl Loads {
             return Chosen::default();
         }
         let instants = schedule.following(now, WEIGHED);
-        let offset_seconds =
-            spread::least_loaded(&instants, window, |second| self.at(second), salt(draft));
+        let offset_seconds = spread::least_loaded(&instants, window, |second| self.at(second), salt(draft));
         let seconds = |offset: u32| {
             let instants = instants.iter();
             instants.map(move |at| at.div_euclid(1000) + i64::from(offset))
         };
         let met = |offset: u32| seconds(offset).map(|it| u64::from(self.at(it))).sum();
-        let chosen = Chosen {
-            offset_seconds,
-            instants: instants.len(),
-            met: met(offset_seconds),
-            met_without: met(0),
-        };
+        let chosen = Chosen { offset_seconds, instants: instants.len(), met: met(offset_seconds), met_without: met(0) };
         let places: Vec<usize> = seconds(offset_seconds).map(|it| self.place(it)).collect();
         for place in places {
             self.counts[place] = self.counts[place].saturating_add(1);

@@ -115,12 +115,7 @@ impl Pipeline {
 pub type Recent = Mutex<Option<(Duration, Loads)>>;
 
 /// The schedules that fire in a span, and whether there are more of them than are looked at.
-async fn flows(
-    store: &Store,
-    from: Millis,
-    to: Millis,
-    without: Option<i64>,
-) -> store::Result<(Flows, bool)> {
+async fn flows(store: &Store, from: Millis, to: Millis, without: Option<i64>) -> store::Result<(Flows, bool)> {
     let mut firing = store.firing_before(to, MOST_JOBS + 1).await?;
     let more = firing.len() > MOST_JOBS as usize;
     firing.truncate(MOST_JOBS as usize);

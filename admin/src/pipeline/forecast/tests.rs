@@ -38,47 +38,24 @@ fn forecast(jobs: &[InForce]) -> Forecast {
 #[test]
 fn fires_are_counted_by_minute_and_app() {
     let thrice = json!({"kind": "fixed_rate", "seconds": 20, "end_at": "2025-10-09T00:00:59Z"});
-    let found = forecast(&[
-        job(1, "billing", hourly()),
-        job(2, "shipping", thrice),
-        job(3, "billing", hourly()),
-    ]);
-    assert_eq!(
-        (found.jobs, found.fires, found.complete_to),
-        (3, 24 + 24 + 2, MIDNIGHT + DAY)
-    );
+    let found = forecast(&[job(1, "billing", hourly()), job(2, "shipping", thrice), job(3, "billing", hourly())]);
+    assert_eq!((found.jobs, found.fires, found.complete_to), (3, 24 + 24 + 2, MIDNIGHT + DAY));
     assert_eq!(found.apps, ["billing", "shipping"]);
     assert_eq!(found.minutes.len(), 24);
     let first = &found.minutes[0];
-    assert_eq!(
-        (first.at, first.fires, &first.apps[..]),
-        (MIDNIGHT, 4, &[(0, 2), (1, 2)][..])
-    );
+    assert_eq!((first.at, first.fires, &first.apps[..]), (MIDNIGHT, 4, &[(0, 2), (1, 2)][..]));
     assert_eq!(found.minutes[1].at, MIDNIGHT + 3_600_000);
     assert_eq!(found.busiest.len(), TOP);
-    assert_eq!(
-        found.busiest[0],
-        (MIDNIGHT, 2),
-        "the earliest of the busiest"
-    );
+    assert_eq!(found.busiest[0], (MIDNIGHT, 2), "the earliest of the busiest");
     assert!(found.busiest.windows(2).all(|pair| pair[0].1 >= pair[1].1));
 }
 
 #[test]
 fn what_is_used_up_or_spoilt_does_not_fire() {
-    let left = InForce {
-        fires_left: Some(3),
-        ..job(1, "a", hourly())
-    };
-    let none = InForce {
-        fires_left: Some(0),
-        ..job(2, "a", hourly())
-    };
+    let left = InForce { fires_left: Some(3), ..job(1, "a", hourly()) };
+    let none = InForce { fires_left: Some(0), ..job(2, "a", hourly()) };
     let spoilt = job(3, "a", json!("spoilt"));
-    let later = InForce {
-        next_fire_at: MIDNIGHT + 22 * 3_600_000,
-        ..job(4, "a", hourly())
-    };
+    let later = InForce { next_fire_at: MIDNIGHT + 22 * 3_600_000, ..job(4, "a", hourly()) };
     assert_eq!(forecast(&[left, none, spoilt, later]).fires, 3 + 2);
 }
 
@@ -98,10 +75,8 @@ fn an_answer_that_stops_early_is_complete_up_to_where_it_says() {
 fn a_spread_avoids_the_busy_seconds_and_is_counted_in() {
     // The first ten minutes of each hour are taken, but for the 300th second.
     let busy = |second: i64| json!({"kind": "cron", "expression": format!("{} {} * * * ?", second % 60, second / 60)});
-    let jobs: Vec<InForce> = (0..600)
-        .filter(|second| *second != 300)
-        .map(|second| job(second, "a", busy(second)))
-        .collect();
+    let jobs: Vec<InForce> =
+        (0..600).filter(|second| *second != 300).map(|second| job(second, "a", busy(second))).collect();
     let mut loads = Loads::of(flows(&jobs), MIDNIGHT);
     let draft = |name: &str| {
         let mut draft = JobDraft::new("billing", name, "closeDay");
@@ -116,11 +91,7 @@ fn a_spread_avoids_the_busy_seconds_and_is_counted_in() {
     // It stands there now, so the next one is not drawn to the same second.
     let next = loads.clone().choose(&draft("two"), &none, MIDNIGHT);
     assert_eq!(next.met, 48);
-    assert_eq!(
-        loads.choose(&draft("two"), &none, MIDNIGHT),
-        next,
-        "it is stable"
-    );
+    assert_eq!(loads.choose(&draft("two"), &none, MIDNIGHT), next, "it is stable");
     let mut plain = draft("three");
     plain.schedule.spread_seconds = 0;
     assert_eq!(loads.choose(&plain, &none, MIDNIGHT), Chosen::default());
@@ -133,8 +104,5 @@ fn a_weekly_job_is_weighed_by_the_same_time_of_the_coming_day() {
     draft.schedule = ScheduleDraft::cron("0 0 3 ? * SUN", "UTC");
     draft.schedule.spread_seconds = 2;
     let chosen = loads.choose(&draft, &Calendars::default(), MIDNIGHT);
-    assert_eq!(
-        (chosen.offset_seconds, chosen.met, chosen.met_without),
-        (1, 0, 48)
-    );
+    assert_eq!((chosen.offset_seconds, chosen.met, chosen.met_without), (1, 0, 48));
 }

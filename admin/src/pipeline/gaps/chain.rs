@@ -89,51 +89,25 @@ mod tests {
     const T: Millis = 1_760_000_040_000;
 
     fn era(from: i64, enabled: bool) -> (Era, Option<Millis>) {
-        let draft = ScheduleDraft {
-            kind: KindDraft::FixedDelay { seconds: 10 },
-            ..ScheduleDraft::none()
-        };
+        let draft = ScheduleDraft { kind: KindDraft::FixedDelay { seconds: 10 }, ..ScheduleDraft::none() };
         let none: &[Arc<carillon_scheduler::Calendar>] = &[];
-        let facts = Facts {
-            calendars: none,
-            ..Facts::anchored(T)
-        };
+        let facts = Facts { calendars: none, ..Facts::anchored(T) };
         let rules = Rules::Known {
             schedule: Box::new(Schedule::parse(&draft, &facts).unwrap()),
             calendars: Default::default(),
             enabled,
         };
-        let era = Era {
-            from: T + from * 1000,
-            to: None,
-            begun_by: None,
-            revision: None,
-            rules,
-        };
+        let era = Era { from: T + from * 1000, to: None, begun_by: None, revision: None, rules };
         (era, None)
     }
 
     /// Seconds after `T`: where each fire began and ended; and where something is missing in the first 1000 s.
-    fn gaps(
-        eras: &[(Era, Option<Millis>)],
-        links: &[(i64, Option<i64>)],
-        is_broken: bool,
-    ) -> Vec<i64> {
+    fn gaps(eras: &[(Era, Option<Millis>)], links: &[(i64, Option<i64>)], is_broken: bool) -> Vec<i64> {
         let at = |second: i64| T + second * 1000;
-        let link = |(begun, ended): &(i64, Option<i64>)| Link {
-            at: at(*begun),
-            ended_at: ended.map(at),
-        };
+        let link = |(begun, ended): &(i64, Option<i64>)| Link { at: at(*begun), ended_at: ended.map(at) };
         let links: Vec<Link> = links.iter().map(link).collect();
-        let chain = Chain {
-            job_id: 7,
-            from: T,
-            to: at(1000),
-            eras,
-            links: &links,
-            records: &Records::default(),
-            is_broken,
-        };
+        let chain =
+            Chain { job_id: 7, from: T, to: at(1000), eras, links: &links, records: &Records::default(), is_broken };
         let gaps = chain.gaps();
         assert!(gaps.iter().all(|gap| !gap.is_explained()));
         gaps.iter().map(|gap| (gap.from - T) / 1000).collect()
@@ -145,36 +119,17 @@ mod tests {
         let links = [(10, Some(13)), (23, Some(30)), (40, None)];
         assert_eq!(gaps(&whole, &links, false), [0i64; 0]);
         assert_eq!(gaps(&whole, &[(10, Some(13)), (84, None)], false), [23]);
-        assert_eq!(
-            gaps(&whole, &[(10, Some(13)), (83, None)], false),
-            [0i64; 0],
-            "it was mended"
-        );
-        assert_eq!(
-            gaps(&whole, &[(10, Some(13))], false),
-            [0i64; 0],
-            "its next instant is set"
-        );
-        assert_eq!(
-            gaps(&whole, &[(10, Some(13))], true),
-            [23],
-            "nobody has set it"
-        );
-        assert_eq!(
-            gaps(&whole, &[(10, Some(990))], true),
-            [0i64; 0],
-            "in time it will be"
-        );
+        assert_eq!(gaps(&whole, &[(10, Some(13)), (83, None)], false), [0i64; 0], "it was mended");
+        assert_eq!(gaps(&whole, &[(10, Some(13))], false), [0i64; 0], "its next instant is set");
+        assert_eq!(gaps(&whole, &[(10, Some(13))], true), [23], "nobody has set it");
+        assert_eq!(gaps(&whole, &[(10, Some(990))], true), [0i64; 0], "in time it will be");
         assert_eq!(gaps(&whole, &[], true), [10]);
     }
 
     #[test]
     fn m001_41_what_a_change_does_to_the_chain_is_no_gap() {
         let paused = [era(-100, true), era(20, false), era(500, true)];
-        assert_eq!(
-            gaps(&paused, &[(10, Some(13)), (510, None)], false),
-            [0i64; 0]
-        );
+        assert_eq!(gaps(&paused, &[(10, Some(13)), (510, None)], false), [0i64; 0]);
         assert_eq!(gaps(&paused, &[(10, Some(13)), (600, None)], false), [510]);
         let off = [era(-100, true), era(20, false)];
         assert_eq!(gaps(&off, &[(10, Some(13))], true), [0i64; 0]);

@@ -83,10 +83,7 @@ fn one_era(
     }
     let (expected, reached) = expected(schedule, span, budget)?;
     for at in &expected {
-        let in_range = records
-            .ranges
-            .iter()
-            .any(|range| (range.from_at..=range.to_at).contains(at));
+        let in_range = records.ranges.iter().any(|range| (range.from_at..=range.to_at).contains(at));
         match (records.fires.contains(at), in_range) {
             (true, true) => found.add(*at, Found::Twice, Reason::Unexplained),
             (false, false) => found.add(*at, Found::Missing, missing(asked, era, later, span, *at)),
@@ -131,9 +128,7 @@ fn expected(schedule: &Schedule, span: &Span, budget: &mut usize) -> Option<Expe
 }
 
 fn missing(asked: &Asked<'_>, era: &Era, later: Option<&Era>, span: &Span, at: Millis) -> Reason {
-    let has_limit = era
-        .schedule()
-        .is_some_and(|schedule| schedule.max_fires().is_some());
+    let has_limit = era.schedule().is_some_and(|schedule| schedule.max_fires().is_some());
     let has_later_record = between(&asked.records.fires, at, span.to).next().is_some();
     if !era.is_enabled() {
         return Reason::Disabled;
@@ -151,12 +146,8 @@ fn missing(asked: &Asked<'_>, era: &Era, later: Option<&Era>, span: &Span, at: M
             _ => Reason::Unexplained,
         };
     }
-    let is_paused = later
-        .and_then(|later| later.begun_by.as_ref())
-        .is_some_and(|change| change.action == "pause");
-    let resumes = asked
-        .resume_from
-        .map_or(asked.is_deleted, |from| at >= from);
+    let is_paused = later.and_then(|later| later.begun_by.as_ref()).is_some_and(|change| change.action == "pause");
+    let resumes = asked.resume_from.map_or(asked.is_deleted, |from| at >= from);
     if is_paused && !has_later_record && resumes {
         return Reason::Paused;
     }
@@ -186,22 +177,11 @@ struct Differences {
 impl Differences {
     fn add(&mut self, at: Millis, found: Found, reason: Reason) {
         match self.list.last_mut() {
-            Some(last)
-                if !self.is_closed
-                    && (last.found, last.reason) == (found, reason)
-                    && last.to <= at =>
-            {
+            Some(last) if !self.is_closed && (last.found, last.reason) == (found, reason) && last.to <= at => {
                 last.to = at;
                 last.count += 1;
             }
-            _ => self.list.push(Difference {
-                job_id: 0,
-                from: at,
-                to: at,
-                count: 1,
-                found,
-                reason,
-            }),
+            _ => self.list.push(Difference { job_id: 0, from: at, to: at, count: 1, found, reason }),
         }
         self.is_closed = false;
     }
@@ -211,14 +191,7 @@ impl Differences {
     }
 
     fn unlooked(&mut self, from: Millis, to: Millis, reason: Reason) {
-        self.list.push(Difference {
-            job_id: 0,
-            from,
-            to,
-            count: 0,
-            found: Found::Unlooked,
-            reason,
-        });
+        self.list.push(Difference { job_id: 0, from, to, count: 0, found: Found::Unlooked, reason });
         self.is_closed = true;
     }
 

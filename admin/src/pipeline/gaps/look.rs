@@ -29,23 +29,14 @@ const BEFORE: i64 = 60_000;
 ///
 /// # Errors
 /// The database could not be asked.
-pub async fn look(
-    store: &Store,
-    job_id: i64,
-    from: Millis,
-    to: Millis,
-    budget: usize,
-) -> store::Result<Option<Look>> {
+pub async fn look(store: &Store, job_id: i64, from: Millis, to: Millis, budget: usize) -> store::Result<Option<Look>> {
     let mut found = None;
     // An edit between two reads would look like a gap: then it is read again.
     for _ in 0..5 {
         let Some((look, revision)) = try_look(store, job_id, from, to, budget).await? else {
             return Ok(None);
         };
-        let is_unchanged = store
-            .job(job_id)
-            .await?
-            .is_some_and(|job| job.revision == revision);
+        let is_unchanged = store.job(job_id).await?.is_some_and(|job| job.revision == revision);
         found = Some(look);
         if is_unchanged {
             break;
@@ -63,12 +54,7 @@ pub struct Gathered {
 
 impl Gathered {
     /// None: there is no such job.
-    pub async fn of(
-        store: &Store,
-        job_id: i64,
-        from: Millis,
-        to: Millis,
-    ) -> store::Result<Option<Self>> {
+    pub async fn of(store: &Store, job_id: i64, from: Millis, to: Millis) -> store::Result<Option<Self>> {
         // The cursor first: what lies before it was committed with it.
         let Some(job) = store.job(job_id).await? else {
             return Ok(None);
@@ -111,25 +97,13 @@ async fn try_look(
         // The links first: a chain that is whole by then was whole before.
         let links = store.links_of(job_id, from, to).await?;
         let is_broken = store.is_chain_broken(gathered.job.shard, job_id).await?;
-        let chain = Chain {
-            job_id,
-            from,
-            to,
-            eras: &gathered.eras,
-            links: &links,
-            records: &gathered.records,
-            is_broken,
-        };
+        let chain =
+            Chain { job_id, from, to, eras: &gathered.eras, links: &links, records: &gathered.records, is_broken };
         differences.extend(chain.gaps());
         differences.sort_by_key(|difference| difference.from);
     }
     let job = gathered.job;
-    let look = Look {
-        name: job.draft.name,
-        differences,
-        reached,
-        deleted_at: None,
-    };
+    let look = Look { name: job.draft.name, differences, reached, deleted_at: None };
     Ok(Some((look, job.revision)))
 }
 
@@ -173,12 +147,7 @@ pub async fn look_at_deleted(
         differences.extend(chain.gaps());
         differences.sort_by_key(|difference| difference.from);
     }
-    Ok(Look {
-        name: job.name.clone(),
-        differences,
-        reached,
-        deleted_at: Some(job.at),
-    })
+    Ok(Look { name: job.name.clone(), differences, reached, deleted_at: Some(job.at) })
 }
 
 fn has_delay(eras: &[(Era, Option<Millis>)]) -> bool {
@@ -187,11 +156,7 @@ fn has_delay(eras: &[(Era, Option<Millis>)]) -> bool {
 }
 
 /// Before which instant each finds records of the one before.
-async fn with_kept(
-    store: &Store,
-    job_id: i64,
-    eras: Vec<Era>,
-) -> store::Result<Vec<(Era, Option<Millis>)>> {
+async fn with_kept(store: &Store, job_id: i64, eras: Vec<Era>) -> store::Result<Vec<(Era, Option<Millis>)>> {
     let mut found: Vec<(Era, Option<Millis>)> = vec![];
     for era in eras {
         let before = found.last().map(|(era, _)| era);

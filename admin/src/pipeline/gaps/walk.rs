@@ -48,29 +48,15 @@ pub struct Suspect {
 
 impl Walk {
     /// The next jobs, as far as `end`; of the shards that are held, with their epochs.
-    pub async fn step(
-        &mut self,
-        pipeline: &Pipeline,
-        held: &[(i32, i64)],
-        end: Millis,
-    ) -> store::Result<Vec<Suspect>> {
-        self.passes
-            .retain(|shard, pass| held.contains(&(*shard, pass.epoch)));
+    pub async fn step(&mut self, pipeline: &Pipeline, held: &[(i32, i64)], end: Millis) -> store::Result<Vec<Suspect>> {
+        self.passes.retain(|shard, pass| held.contains(&(*shard, pass.epoch)));
         let mut order: Vec<(i32, i64)> = held.to_vec();
         order.sort_unstable_by_key(|(shard, _)| (*shard < self.shard, *shard));
         let (mut suspects, mut budget) = (vec![], JOBS);
         for (shard, epoch) in order {
-            let pass = self.passes.entry(shard).or_insert(Pass {
-                epoch,
-                from: end - AT_START,
-                to: end,
-                behind: FIRST,
-            });
+            let pass = self.passes.entry(shard).or_insert(Pass { epoch, from: end - AT_START, to: end, behind: FIRST });
             self.shard = shard;
-            let page = pipeline
-                .store
-                .cursors_behind(shard, pass.behind, budget)
-                .await?;
+            let page = pipeline.store.cursors_behind(shard, pass.behind, budget).await?;
             let is_last = page.len() < budget;
             budget -= page.len();
             let (found, reached) = look(pipeline, &page, pass.from, pass.to).await?;
@@ -140,9 +126,7 @@ fn instants_of(job: &Job, due: &Due, from: Millis, to: Millis) -> impl Iterator<
     let (cursor, mut left) = (due.next_fire_at, INSTANTS);
     std::iter::from_fn(move || {
         left = left.checked_sub(1)?;
-        at = schedule?
-            .next_after(at)
-            .filter(|next| *next <= to && *next < cursor)?;
+        at = schedule?.next_after(at).filter(|next| *next <= to && *next < cursor)?;
         Some(at)
     })
 }

@@ -44,12 +44,7 @@ pub struct Gaps {
 
 impl Gaps {
     pub fn new(pipeline: Arc<Pipeline>) -> Self {
-        Self {
-            pipeline,
-            passed: AtomicI64::new(0),
-            walk: Mutex::default(),
-            told: Mutex::default(),
-        }
+        Self { pipeline, passed: AtomicI64::new(0), walk: Mutex::default(), told: Mutex::default() }
     }
 
     /// Looks at the next span; answers whether there is more to look at already.
@@ -96,9 +91,7 @@ impl Gaps {
     fn held(&self) -> Vec<(i32, i64)> {
         let (holdings, now) = (&self.pipeline.holdings, self.pipeline.clock.monotonic());
         let shards = holdings.all().into_keys();
-        shards
-            .filter_map(|shard| Some((shard, holdings.epoch(shard, now)?)))
-            .collect()
+        shards.filter_map(|shard| Some((shard, holdings.epoch(shard, now)?))).collect()
     }
 
     /// The jobs of our shards that fire soon, with their revisions and cursors.
@@ -108,10 +101,7 @@ impl Gaps {
         let mut cursors = vec![];
         for (shard, _) in self.held() {
             let due = pipeline.store.due_jobs(shard, until, JOBS).await?;
-            cursors.extend(
-                due.iter()
-                    .map(|due| (due.job_id, due.revision, due.next_fire_at)),
-            );
+            cursors.extend(due.iter().map(|due| (due.job_id, due.revision, due.next_fire_at)));
         }
         Ok(cursors)
     }
@@ -126,35 +116,19 @@ impl Gaps {
     ) -> store::Result<Vec<i64>> {
         let mut suspects = vec![];
         for chunk in cursors.chunks(500) {
-            let wanted: Vec<(i64, i64)> = chunk
-                .iter()
-                .map(|(id, revision, _)| (*id, *revision))
-                .collect();
-            let jobs = self
-                .pipeline
-                .jobs
-                .glance(&self.pipeline.store, &wanted)
-                .await?;
+            let wanted: Vec<(i64, i64)> = chunk.iter().map(|(id, revision, _)| (*id, *revision)).collect();
+            let jobs = self.pipeline.jobs.glance(&self.pipeline.store, &wanted).await?;
             for (id, _, cursor) in chunk {
                 let Some(Ok(rules)) = jobs.get(id).map(|job| job.rules.as_ref()) else {
                     continue;
                 };
                 let mut at = from;
-                let next = |at| {
-                    rules
-                        .schedule
-                        .next_after(at)
-                        .filter(|next| *next <= to && next < cursor)
-                };
+                let next = |at| rules.schedule.next_after(at).filter(|next| *next <= to && next < cursor);
                 let instants = std::iter::from_fn(|| {
                     at = next(at)?;
                     Some(at)
                 });
-                if !rules.schedule.is_delay()
-                    && instants
-                        .take(INSTANTS)
-                        .any(|at| !recorded.contains(&(at, *id)))
-                {
+                if !rules.schedule.is_delay() && instants.take(INSTANTS).any(|at| !recorded.contains(&(at, *id))) {
                     suspects.push(*id);
                 }
                 if suspects.len() == SUSPECTS {
@@ -173,8 +147,7 @@ impl Gaps {
         let mut told = self.told.lock().await;
         for gap in looked.differences.iter().filter(|gap| !gap.is_explained()) {
             let known = told.entry(job_id).or_default();
-            let is_same =
-                |it: &Difference| it.found == gap.found && it.from <= gap.to && gap.from <= it.to;
+            let is_same = |it: &Difference| it.found == gap.found && it.from <= gap.to && gap.from <= it.to;
             if known.iter().any(is_same) {
                 continue;
             }

@@ -72,32 +72,15 @@ impl Choose {
     }
 
     fn is_too_many(&self, run: &Old, keep: &Keep) -> bool {
-        let had = self
-            .before
-            .as_ref()
-            .and_then(|before| before.others.get(&run.job_id));
+        let had = self.before.as_ref().and_then(|before| before.others.get(&run.job_id));
         keep.runs > 0 && had.is_some_and(|had| *had > i64::from(keep.runs))
     }
 
     /// What was seen is what the next round knows.
     pub fn next_round(self) -> Self {
-        let last_failures = self
-            .seen
-            .values()
-            .flat_map(|seen| seen.failures.iter().copied())
-            .collect();
-        let others = self
-            .seen
-            .into_iter()
-            .map(|(job, seen)| (job, seen.others))
-            .collect();
-        Self {
-            seen: HashMap::new(),
-            before: Some(Before {
-                last_failures,
-                others,
-            }),
-        }
+        let last_failures = self.seen.values().flat_map(|seen| seen.failures.iter().copied()).collect();
+        let others = self.seen.into_iter().map(|(job, seen)| (job, seen.others)).collect();
+        Self { seen: HashMap::new(), before: Some(Before { last_failures, others }) }
     }
 }
 
@@ -123,28 +106,16 @@ mod tests {
     const NOW: Millis = 1_760_000_000_000;
 
     fn run(id: i64, state: RunState, days_old: i64) -> Old {
-        Old {
-            id,
-            job_id: 7,
-            app_id: 1,
-            state,
-            at: NOW - days_old * DAY - 1,
-        }
+        Old { id, job_id: 7, app_id: 1, state, at: NOW - days_old * DAY - 1 }
     }
 
     fn gone(choose: &mut Choose, runs: &[Old], keep: &Keep) -> Vec<i64> {
-        runs.iter()
-            .filter(|run| choose.is_to_go(run, keep, NOW))
-            .map(|run| run.id)
-            .collect()
+        runs.iter().filter(|run| choose.is_to_go(run, keep, NOW)).map(|run| run.id).collect()
     }
 
     #[test]
     fn m001_35_the_last_failures_of_a_job_stay_however_old() {
-        let keep = Keep {
-            failures: 2,
-            ..DEFAULT
-        };
+        let keep = Keep { failures: 2, ..DEFAULT };
         let runs = [
             run(1, RunState::Failed, 100),
             run(2, RunState::Failed, 99),
@@ -156,24 +127,12 @@ mod tests {
             run(8, RunState::Running, 400),
         ];
         let mut choose = Choose::default();
-        assert_eq!(
-            gone(&mut choose, &runs, &keep),
-            [3, 5],
-            "the first round does not know the last failures"
-        );
+        assert_eq!(gone(&mut choose, &runs, &keep), [3, 5], "the first round does not know the last failures");
         let mut choose = choose.next_round();
         assert_eq!(gone(&mut choose, &runs, &keep), [1, 3, 5]);
-        let none = Keep {
-            failures: 0,
-            ..DEFAULT
-        };
+        let none = Keep { failures: 0, ..DEFAULT };
         assert_eq!(gone(&mut Choose::default(), &runs, &none), [1, 2, 3, 4, 5]);
-        let for_ever = Keep {
-            days: 0,
-            failure_days: 0,
-            failures: 0,
-            runs: 0,
-        };
+        let for_ever = Keep { days: 0, failure_days: 0, failures: 0, runs: 0 };
         assert_eq!(gone(&mut Choose::default(), &runs, &for_ever), [0i64; 0]);
     }
 

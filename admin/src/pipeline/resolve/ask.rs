@@ -29,7 +29,8 @@ const PATIENCE_MS: i64 = 60_000;
 const NO_ANSWER: &str = "sent, and no answer came";
 const JOURNAL_LOST: &str = "sent, and no answer came; its executor has started anew since, does not know the run and may keep another \
      journal, so the run was not sent again";
-const MOVED: &str = "sent, and no answer came; its executor does not know the run, and the job has moved to another app since";
+const MOVED: &str =
+    "sent, and no answer came; its executor does not know the run, and the job has moved to another app since";
 
 /// What was learned.
 enum Answer {
@@ -59,21 +60,16 @@ async fn conclude(pipeline: &Arc<Pipeline>, run_id: i64) -> store::Result<()> {
     match answer(pipeline, &doubt).await? {
         Answer::Accepted => {
             // At once: it was accepted a while ago.
-            pipeline
-                .outcomes
-                .accepted(run_id, first_sent_at(&doubt), Duration::ZERO);
+            pipeline.outcomes.accepted(run_id, first_sent_at(&doubt), Duration::ZERO);
             pipeline.outcomes.wake.notify_one();
         }
-        Answer::Refused { code, message } => pipeline.outcomes.found(Finding {
-            code: Some(code),
-            ..finding(run_id, RunEvent::Refused, "refused", &message)
-        }),
+        Answer::Refused { code, message } => pipeline
+            .outcomes
+            .found(Finding { code: Some(code), ..finding(run_id, RunEvent::Refused, "refused", &message) }),
         Answer::Later => {}
         // Said once, here: the run may have arrived, so it is not sent again unless the job allows retries.
         Answer::Nothing(why) => {
-            pipeline
-                .outcomes
-                .found(finding(run_id, RunEvent::Unresolved, "unknown", why));
+            pipeline.outcomes.found(finding(run_id, RunEvent::Unresolved, "unknown", why));
         }
     }
     Ok(())
@@ -126,22 +122,17 @@ async fn mark_and_send_again(
         Attempt::Sent(answer) => Ok(answer),
         Attempt::Disabled => Ok(look_into_the_log(pipeline, doubt, app, &own.address).await),
         // What was sent is not what would be sent now: sent again only if the first request did not arrive.
-        Attempt::Edited { revision, same_app } => {
-            match what_it_knows(pipeline, doubt, app, &own.address).await {
-                Knows::No if !same_app => Ok(Answer::Nothing(MOVED)),
-                Knows::No => {
-                    let doubt = InDoubt {
-                        revision: Some(revision),
-                        ..doubt.clone()
-                    };
-                    match mark_again(pipeline, &doubt, own).await? {
-                        Attempt::Sent(answer) => Ok(answer),
-                        Attempt::Disabled | Attempt::Edited { .. } => Ok(Answer::Later),
-                    }
+        Attempt::Edited { revision, same_app } => match what_it_knows(pipeline, doubt, app, &own.address).await {
+            Knows::No if !same_app => Ok(Answer::Nothing(MOVED)),
+            Knows::No => {
+                let doubt = InDoubt { revision: Some(revision), ..doubt.clone() };
+                match mark_again(pipeline, &doubt, own).await? {
+                    Attempt::Sent(answer) => Ok(answer),
+                    Attempt::Disabled | Attempt::Edited { .. } => Ok(Answer::Later),
                 }
-                other => Ok(other.answer(pipeline, doubt)),
             }
-        }
+            other => Ok(other.answer(pipeline, doubt)),
+        },
     }
 }
 
@@ -151,19 +142,10 @@ enum Attempt {
     Disabled,
 }
 
-async fn mark_again(
-    pipeline: &Pipeline,
-    doubt: &InDoubt,
-    own: &Candidate,
-) -> store::Result<Attempt> {
-    let again = Allowed {
-        asked: pipeline.clock.monotonic(),
-        marked_at: pipeline.clock.now(),
-    };
+async fn mark_again(pipeline: &Pipeline, doubt: &InDoubt, own: &Candidate) -> store::Result<Attempt> {
+    let again = Allowed { asked: pipeline.clock.monotonic(), marked_at: pipeline.clock.now() };
     let (token, boot_id) = (rand::random(), own.boot_id.as_deref());
-    let marked = pipeline
-        .store
-        .mark_again(doubt, boot_id, token, &pipeline.node, again.marked_at);
+    let marked = pipeline.store.mark_again(doubt, boot_id, token, &pipeline.node, again.marked_at);
     Ok(match marked.await? {
         Again::Marked { revision } => {
             pipeline.metrics.resends.inc();
@@ -192,16 +174,9 @@ async fn send_again(
 ) -> store::Result<Answer> {
     let run = &doubt.run;
     let params = pipeline.store.given_params(&[run.run_id]).await?.pop();
-    let current = pipeline
-        .jobs
-        .current(&pipeline.store, &[run.job_id])
-        .await?;
+    let current = pipeline.jobs.current(&pipeline.store, &[run.job_id]).await?;
     let mut jobs = jobs::whole(&pipeline.store, current.values()).await?;
-    jobs.extend(
-        current
-            .into_iter()
-            .filter(|(_, job)| !job.params_are_apart()),
-    );
+    jobs.extend(current.into_iter().filter(|(_, job)| !job.params_are_apart()));
     // An edit that was answered before the request must be what is sent, and the row says which one it was.
     let job = jobs.get(&run.job_id);
     let Some(job) = job.filter(|job| job.stored.revision == revision) else {
@@ -216,10 +191,8 @@ async fn send_again(
         return Ok(Answer::Later);
     }
     let request = request(run, job, params.map(|(_, params)| params));
-    let about = RunHeaders {
-        journal_id: own.journal_id.as_deref(),
-        ..headers(run, job, again.marked_at + 2 * ms(limit))
-    };
+    let about =
+        RunHeaders { journal_id: own.journal_id.as_deref(), ..headers(run, job, again.marked_at + 2 * ms(limit)) };
     let outcome = pipeline.client.run(&own.address, &request, &about).await;
     Ok(match outcome {
         Outcome::Accepted => Answer::Accepted,
@@ -263,16 +236,9 @@ async fn what_it_knows(pipeline: &Pipeline, doubt: &InDoubt, app: &str, address:
     }
 }
 
-async fn look_into_the_log(
-    pipeline: &Pipeline,
-    doubt: &InDoubt,
-    app: &str,
-    address: &str,
-) -> Answer {
+async fn look_into_the_log(pipeline: &Pipeline, doubt: &InDoubt, app: &str, address: &str) -> Answer {
     let run = &doubt.run;
-    let log = pipeline
-        .client
-        .read_log(address, app, run.run_id, run.due_at, 1);
+    let log = pipeline.client.read_log(address, app, run.run_id, run.due_at, 1);
     match log.await {
         Ok(LogAnswer::Page(page)) if has_begun(&page) => Answer::Accepted,
         // That there is no log yet proves nothing: it may be in a queue.
@@ -295,12 +261,7 @@ mod tests {
 
     #[test]
     fn a_page_that_says_there_is_no_log_is_no_witness() {
-        let page = |to_line, content: &str| LogPage {
-            from_line: 1,
-            to_line,
-            content: content.into(),
-            is_end: true,
-        };
+        let page = |to_line, content: &str| LogPage { from_line: 1, to_line, content: content.into(), is_end: true };
         assert!(has_begun(&page(1, "started\n")));
         assert!(!has_begun(&page(0, "readLog fail, logFile not exists")));
         assert!(!has_begun(&page(1, "No such logid logs.")));

@@ -21,12 +21,7 @@ pub enum Lateness {
 }
 
 impl Scan {
-    pub(super) async fn enter_ring(
-        &self,
-        holder: &Holder<'_>,
-        ids: Vec<i64>,
-        lateness: Lateness,
-    ) -> store::Result<()> {
+    pub(super) async fn enter_ring(&self, holder: &Holder<'_>, ids: Vec<i64>, lateness: Lateness) -> store::Result<()> {
         if ids.is_empty() {
             return Ok(());
         }
@@ -41,11 +36,7 @@ impl Scan {
         };
         if !late.is_empty() {
             store.cancel(&late, "misfire", pipeline.clock.now()).await?;
-            tracing::info!(
-                shard = self.shard,
-                runs = late.len(),
-                "recorded instants were reached too late to run"
-            );
+            tracing::info!(shard = self.shard, runs = late.len(), "recorded instants were reached too late to run");
         }
         let is_late = |run: &Waiting| late.binary_search(&run.run_id).is_ok();
         for run in found.into_iter().filter(|run| !is_late(run)) {
@@ -60,19 +51,14 @@ impl Scan {
     async fn alarm_unreadable(&self, unreadable: &[(i64, String)]) {
         for (run_id, what) in unreadable {
             let is_new = {
-                let mut known = self
-                    .unreadable
-                    .lock()
-                    .unwrap_or_else(PoisonError::into_inner);
+                let mut known = self.unreadable.lock().unwrap_or_else(PoisonError::into_inner);
                 known.insert(*run_id)
             };
             if !is_new {
                 continue;
             }
             let text = format!("run {run_id} waits and cannot be read, so it is not sent: {what}");
-            let raised = self
-                .pipeline
-                .raise_alarm(AlarmKind::Stuck, None, Some(*run_id), &*text);
+            let raised = self.pipeline.raise_alarm(AlarmKind::Stuck, None, Some(*run_id), &*text);
             if let Err(error) = raised.await {
                 tracing::error!(%error, "an alarm could not be stored: {text}");
             }
@@ -84,10 +70,7 @@ impl Scan {
         let pipeline = &self.pipeline;
         let now = pipeline.clock.now();
         let scheduled = |run: &&Waiting| {
-            run.cause == Cause::Schedule
-                && run.attempt == 1
-                && run.bound_to.is_none()
-                && !run.overlaps
+            run.cause == Cause::Schedule && run.attempt == 1 && run.bound_to.is_none() && !run.overlaps
         };
         let mut by_job: HashMap<i64, Vec<&Waiting>> = HashMap::new();
         for run in found.iter().filter(scheduled) {
@@ -118,17 +101,12 @@ impl Scan {
 fn too_late(job: &Job, runs: &[&Waiting], now: Millis) -> Vec<i64> {
     let missed_before = now - job.stored.misfire_threshold_ms;
     let missed = runs.partition_point(|run| run.scheduled_at < missed_before);
-    let policy = job
-        .rules
-        .as_ref()
-        .map_or(MisfirePolicy::FireOnce, |rules| rules.misfire);
+    let policy = job.rules.as_ref().map_or(MisfirePolicy::FireOnce, |rules| rules.misfire);
     let dropped = match policy {
         MisfirePolicy::Skip => missed,
         MisfirePolicy::FireOnce if missed < runs.len() => missed,
         MisfirePolicy::FireOnce => missed.saturating_sub(1),
-        MisfirePolicy::FireAll => {
-            missed.saturating_sub(usize::try_from(job.stored.misfire_limit).unwrap_or_default())
-        }
+        MisfirePolicy::FireAll => missed.saturating_sub(usize::try_from(job.stored.misfire_limit).unwrap_or_default()),
         MisfirePolicy::FireWithin => {
             let oldest = now - job.stored.misfire_window_ms;
             runs[..missed].partition_point(|run| run.scheduled_at < oldest)

@@ -35,10 +35,7 @@ impl Strikes {
     }
 
     fn clear(&self, job_id: i64) {
-        self.0
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .remove(&job_id);
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(&job_id);
     }
 }
 
@@ -53,11 +50,7 @@ impl Scan {
         let wanted: Vec<(i64, i64)> = due.iter().map(|due| (due.job_id, due.revision)).collect();
         let jobs = self.pipeline.jobs.at(&self.pipeline.store, &wanted).await?;
         // Read after the cursors: whoever spends one of them moves a cursor too, and then this claim fails.
-        let counted: Vec<i64> = jobs
-            .values()
-            .filter(|job| job.is_counted())
-            .map(|job| job.stored.job_id)
-            .collect();
+        let counted: Vec<i64> = jobs.values().filter(|job| job.is_counted()).map(|job| job.stored.job_id).collect();
         let left = self.pipeline.store.fires_left(&counted).await?;
         // Where memory is short, all have their next instant before anybody has the one after it.
         let share = (self.pipeline.ring().free() / due.len().max(1)).clamp(1, INSTANTS);
@@ -120,14 +113,7 @@ impl Scan {
         Ok((done, more))
     }
 
-    fn plan(
-        &self,
-        job: &Job,
-        due: &Due,
-        until: Millis,
-        fires_left: Option<u32>,
-        most: usize,
-    ) -> Result<Plan, String> {
+    fn plan(&self, job: &Job, due: &Due, until: Millis, fires_left: Option<u32>, most: usize) -> Result<Plan, String> {
         let rules = job.rules.as_ref().map_err(Clone::clone)?;
         let now = self.pipeline.clock.now();
         let timing = job.timing(rules, fires_left);
@@ -143,11 +129,7 @@ impl Scan {
             self.slow.clear(job_id);
             return false;
         }
-        tracing::warn!(
-            job.id = job_id,
-            ms = took.as_millis() as u64,
-            "planning the schedule of a job takes long"
-        );
+        tracing::warn!(job.id = job_id, ms = took.as_millis() as u64, "planning the schedule of a job takes long");
         let is_too_slow = self.slow.hit(job_id) >= STRIKES;
         if is_too_slow {
             self.slow.clear(job_id);
@@ -163,11 +145,7 @@ impl Scan {
     }
 
     async fn quarantine(&self, due: &Due, reason: &str) -> store::Result<bool> {
-        let paused = self
-            .pipeline
-            .store
-            .pause_poisoned(self.shard, due, reason, self.pipeline.clock.now())
-            .await?;
+        let paused = self.pipeline.store.pause_poisoned(self.shard, due, reason, self.pipeline.clock.now()).await?;
         if let Some(alarm) = paused {
             self.pipeline.tell_alarm(&alarm);
         }
@@ -175,22 +153,10 @@ impl Scan {
         Ok(true)
     }
 
-    async fn claim(
-        &self,
-        holder: &Holder<'_>,
-        batch: &[(Due, std::sync::Arc<Job>, Plan)],
-    ) -> store::Result<usize> {
+    async fn claim(&self, holder: &Holder<'_>, batch: &[(Due, std::sync::Arc<Job>, Plan)]) -> store::Result<usize> {
         let count = batch.iter().map(|(_, _, plan)| plan.fires.len()).sum();
-        let mut run_ids = self
-            .pipeline
-            .store
-            .take_ids(&ids::RUN, count)
-            .await?
-            .into_iter();
-        let claims: Vec<Claim> = batch
-            .iter()
-            .map(|(due, job, plan)| claim_of(*due, job, plan, &mut run_ids))
-            .collect();
+        let mut run_ids = self.pipeline.store.take_ids(&ids::RUN, count).await?.into_iter();
+        let claims: Vec<Claim> = batch.iter().map(|(due, job, plan)| claim_of(*due, job, plan, &mut run_ids)).collect();
         match self.claim_all(holder, &claims).await {
             Err(error) if error.is_unique_violation() && claims.len() > 1 => {
                 let mut done = 0;
@@ -225,16 +191,8 @@ impl Scan {
         let took = pipeline.clock.monotonic() - asked;
         self.batch.took(took, pipeline.settings.ttl);
         // The claim was the lease's heartbeat too.
-        pipeline.holdings.renewed(
-            self.shard,
-            holder.epoch,
-            asked,
-            pipeline.settings.ttl - pipeline.settings.margin,
-        );
-        for claim in claims
-            .iter()
-            .filter(|claim| !changed.contains(&claim.due.job_id))
-        {
+        pipeline.holdings.renewed(self.shard, holder.epoch, asked, pipeline.settings.ttl - pipeline.settings.margin);
+        for claim in claims.iter().filter(|claim| !changed.contains(&claim.due.job_id)) {
             self.strikes.clear(claim.due.job_id);
             self.take_up(holder, claim);
         }
@@ -249,10 +207,8 @@ impl Scan {
     ) -> store::Result<std::collections::HashSet<i64>> {
         let pipeline = &self.pipeline;
         let held = pipeline.holdings.all().remove(&self.shard);
-        let left = held.map_or(pipeline.settings.ttl, |held| {
-            held.trusted_until
-                .saturating_sub(pipeline.clock.monotonic())
-        });
+        let left =
+            held.map_or(pipeline.settings.ttl, |held| held.trusted_until.saturating_sub(pipeline.clock.monotonic()));
         let mut tries = 0;
         let claiming = async {
             loop {
@@ -279,10 +235,7 @@ impl Scan {
     fn take_up(&self, holder: &Holder<'_>, claim: &Claim) {
         let pipeline = &self.pipeline;
         pipeline.metrics.claimed.inc_by(claim.fires.len() as u64);
-        pipeline
-            .metrics
-            .misfired
-            .inc_by(claim.skipped.iter().map(|range| range.count as u64).sum());
+        pipeline.metrics.misfired.inc_by(claim.skipped.iter().map(|range| range.count as u64).sum());
         for (run_id, at) in &claim.fires {
             let run = Waiting {
                 run_id: *run_id,
@@ -305,19 +258,11 @@ impl Scan {
 }
 
 fn claim_of(due: Due, job: &Job, plan: &Plan, run_ids: &mut impl Iterator<Item = i64>) -> Claim {
-    let policy = job
-        .rules
-        .as_ref()
-        .map_or("", |rules| rules.misfire.as_str());
+    let policy = job.rules.as_ref().map_or("", |rules| rules.misfire.as_str());
     Claim {
         due,
         // The instants lead: a zip takes one more of its first than of its second.
-        fires: plan
-            .fires
-            .iter()
-            .zip(run_ids)
-            .map(|(at, id)| (id, *at))
-            .collect(),
+        fires: plan.fires.iter().zip(run_ids).map(|(at, id)| (id, *at)).collect(),
         skipped: plan
             .skipped
             .iter()

@@ -9,11 +9,7 @@ use crate::store::adopt::Waiting;
 use crate::store::claim::{Claim, Holder};
 
 impl Scan {
-    pub(super) async fn claim_unrecorded(
-        &self,
-        holder: &Holder<'_>,
-        claims: &[Claim],
-    ) -> store::Result<usize> {
+    pub(super) async fn claim_unrecorded(&self, holder: &Holder<'_>, claims: &[Claim]) -> store::Result<usize> {
         let pipeline = &self.pipeline;
         let moved: Vec<Claim> = claims.iter().map(without_fires).collect();
         let now = pipeline.clock.now();
@@ -41,18 +37,9 @@ impl Scan {
         async move {
             let pause = (at - pipeline.clock.now()).max(0).unsigned_abs();
             tokio::time::sleep(Duration::from_millis(pause)).await;
-            let holder = Holder {
-                shard,
-                epoch,
-                node: &pipeline.node,
-                ttl_ms,
-            };
+            let holder = Holder { shard, epoch, node: &pipeline.node, ttl_ms };
             let job_id = claim.due.job_id;
-            let alone = Claim {
-                fires: vec![(run_id, at)],
-                skipped: vec![],
-                ..claim
-            };
+            let alone = Claim { fires: vec![(run_id, at)], skipped: vec![], ..claim };
             if pipeline.store.record_late(&holder, alone).await.is_ok() {
                 pipeline.put_in_ring(waiting(run_id, job_id, shard, epoch, at), at);
             }
@@ -61,10 +48,7 @@ impl Scan {
 }
 
 fn without_fires(claim: &Claim) -> Claim {
-    Claim {
-        fires: vec![],
-        ..claim.clone()
-    }
+    Claim { fires: vec![], ..claim.clone() }
 }
 
 fn waiting(run_id: i64, job_id: i64, shard: i32, epoch: i64, at: i64) -> Waiting {

@@ -65,9 +65,7 @@ fn set_degraded(pipeline: &Pipeline, degraded: bool) {
     let before = pipeline.is_degraded();
     pipeline.metrics.degraded.set(i64::from(degraded));
     if degraded && !before {
-        tracing::warn!(
-            "degraded: Redis does not answer; the database lease alone guards the shards"
-        );
+        tracing::warn!("degraded: Redis does not answer; the database lease alone guards the shards");
     } else if before && !degraded {
         tracing::info!("Redis answers again: no longer degraded");
     }

@@ -30,10 +30,7 @@ use crate::store;
 const AT_ONCE: usize = 4;
 
 async fn few_at_once(statements: Vec<impl Future<Output = ()>>) {
-    stream::iter(statements)
-        .buffer_unordered(AT_ONCE)
-        .collect::<Vec<()>>()
-        .await;
+    stream::iter(statements).buffer_unordered(AT_ONCE).collect::<Vec<()>>().await;
 }
 
 pub struct Shards {
@@ -74,10 +71,7 @@ impl Shards {
         }
         // First: on a slow database each of the other statements takes time that a lease may not have.
         self.renew().await;
-        pipeline
-            .store
-            .report_node(&pipeline.node, &pipeline.address(), now)
-            .await?;
+        pipeline.store.report_node(&pipeline.node, &pipeline.address(), now).await?;
         let leases = pipeline.store.leases().await?;
         pipeline.follow_shards(i32::try_from(leases.len()).unwrap_or(i32::MAX));
         self.compare(&leases).await;
@@ -95,33 +89,18 @@ impl Shards {
     /// The same answer on every node that sees the same nodes.
     async fn share(&self, now: Millis) -> store::Result<BTreeSet<i32>> {
         let pipeline = &self.pipeline;
-        let live = pipeline
-            .store
-            .live_nodes(now - ms(pipeline.settings.ttl))
-            .await?;
-        pipeline.peers.store(
-            live.iter().any(|node| node.id != pipeline.node),
-            Ordering::Relaxed,
-        );
+        let live = pipeline.store.live_nodes(now - ms(pipeline.settings.ttl)).await?;
+        pipeline.peers.store(live.iter().any(|node| node.id != pipeline.node), Ordering::Relaxed);
         self.skew.compare(pipeline, &live);
         let ids: Vec<&str> = live.iter().map(|node| node.id.as_str()).collect();
         let mut shares = fair_share(pipeline.shards(), &ids);
-        Ok(shares
-            .remove(pipeline.node.as_str())
-            .unwrap_or_default()
-            .into_iter()
-            .collect())
+        Ok(shares.remove(pipeline.node.as_str()).unwrap_or_default().into_iter().collect())
     }
 
     /// Surplus goes back one a round, so that no herd starts when a node joins. What is due before its next holder has it
     /// goes on being marked here.
     async fn hand_back(&self, wanted: &BTreeSet<i32>) {
-        let surplus = self
-            .pipeline
-            .holdings
-            .all()
-            .into_iter()
-            .find(|(shard, _)| !wanted.contains(shard));
+        let surplus = self.pipeline.holdings.all().into_iter().find(|(shard, _)| !wanted.contains(shard));
         if let Some((shard, held)) = surplus {
             self.pipeline.holdings.hand_over(shard, held.epoch);
             self.release(shard, held.epoch).await;

@@ -15,11 +15,7 @@ impl Shards {
         let (mut locks, mut leases) = (vec![], vec![]);
         for (shard, held) in pipeline.holdings.all() {
             if asked >= held.trusted_until && !failpoint::flag("trust_off") {
-                tracing::warn!(
-                    shard,
-                    epoch = held.epoch,
-                    "the lease could not be renewed in time: stepping down"
-                );
+                tracing::warn!(shard, epoch = held.epoch, "the lease could not be renewed in time: stepping down");
                 pipeline.step_down(shard, held.epoch);
                 continue;
             }
@@ -51,14 +47,8 @@ impl Shards {
         let asked = pipeline.clock.monotonic();
         let ttl = ms(pipeline.settings.ttl);
         let now = pipeline.clock.now();
-        match pipeline
-            .store
-            .renew_shard(shard, held.epoch, now, ttl)
-            .await
-        {
-            Ok(true) => pipeline
-                .holdings
-                .renewed(shard, held.epoch, asked, self.trust()),
+        match pipeline.store.renew_shard(shard, held.epoch, now, ttl).await {
+            Ok(true) => pipeline.holdings.renewed(shard, held.epoch, asked, self.trust()),
             Ok(false) => pipeline.fenced(shard, held.epoch),
             Err(error) => tracing::warn!(shard, %error, "the lease could not be renewed yet"),
         }

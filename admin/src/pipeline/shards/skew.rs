@@ -14,11 +14,8 @@ impl Skew {
     pub fn compare(&self, pipeline: &Pipeline, live: &[Node]) {
         let ours = version();
         let differ = |node: &&Node| node.id != pipeline.node && node.version != ours;
-        let others: Vec<String> = live
-            .iter()
-            .filter(differ)
-            .map(|node| format!("{} {}", node.address, node.version))
-            .collect();
+        let others: Vec<String> =
+            live.iter().filter(differ).map(|node| format!("{} {}", node.address, node.version)).collect();
         pipeline.metrics.skew.set(others.len() as i64);
         let mut said = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if !others.is_empty() && *said != others {

@@ -15,9 +15,7 @@ impl Shards {
         let held = pipeline.holdings.all();
         let shards: Vec<i32> = held.keys().copied().collect();
         // Marking goes on: only the lease goes back here.
-        let leases = held
-            .into_iter()
-            .map(|(shard, held)| self.release(shard, held.epoch));
+        let leases = held.into_iter().map(|(shard, held)| self.release(shard, held.epoch));
         let locks = pipeline.leases.release(&shards);
         futures_util::join!(few_at_once(leases.collect()), locks);
     }

@@ -19,9 +19,7 @@ impl Shards {
             wanted.contains(&lease.shard)
                 && !held.contains_key(&lease.shard)
                 && !self.watch.is_stopped(lease.shard)
-                && (lease.expires_at < now
-                    || lease.owner == self.pipeline.node
-                    || failpoint::flag("redis_lock_only"))
+                && (lease.expires_at < now || lease.owner == self.pipeline.node || failpoint::flag("redis_lock_only"))
         });
         few_at_once(free.map(|lease| self.take_or_log(lease.shard)).collect()).await;
     }
@@ -46,20 +44,11 @@ impl Shards {
         }
         let ttl = ms(pipeline.settings.ttl);
         let now = pipeline.clock.now();
-        match pipeline
-            .store
-            .take_shard(shard, &pipeline.node, now, ttl)
-            .await?
-        {
+        match pipeline.store.take_shard(shard, &pipeline.node, now, ttl).await? {
             Some(epoch) => {
                 tracing::debug!(shard, epoch, "took a shard");
                 self.watch.remember(shard, epoch);
-                let held = Held {
-                    epoch,
-                    trusted_until: asked + self.trust(),
-                    renewed: asked,
-                    lock_asked: asked,
-                };
+                let held = Held { epoch, trusted_until: asked + self.trust(), renewed: asked, lock_asked: asked };
                 pipeline.holdings.put(shard, held);
                 pipeline.job_changed(shard);
                 // What the holder before left unanswered, or unfinished, has waited already.
@@ -73,7 +62,6 @@ impl Shards {
     }
 
     fn was_refused(&self) {
-        self.refused
-            .store(true, std::sync::atomic::Ordering::Relaxed);
+        self.refused.store(true, std::sync::atomic::Ordering::Relaxed);
     }
 }

@@ -72,10 +72,7 @@ impl Shards {
         if !back.is_empty() {
             self.tell_of_going_back(&back).await;
         }
-        pipeline
-            .metrics
-            .shards_stopped
-            .set(self.watch.stopped() as i64);
+        pipeline.metrics.shards_stopped.set(self.watch.stopped() as i64);
         let now: BTreeMap<i32, i64> = leases.iter().map(|it| (it.shard, it.epoch)).collect();
         for (shard, held) in held {
             if now.get(&shard) != Some(&held.epoch) && !is_misled() {
@@ -93,17 +90,13 @@ impl Shards {
     }
 
     async fn tell_of_going_back(&self, back: &[(i32, i64, i64)]) {
-        let list = back.iter().map(|(shard, epoch, before)| {
-            format!("shard {shard} has epoch {epoch} after {before}")
-        });
+        let list = back.iter().map(|(shard, epoch, before)| format!("shard {shard} has epoch {epoch} after {before}"));
         let text = format!(
             "the database went backwards: {}. An older state of it was restored, and what was recorded since is lost: \
              fires may repeat. These shards stand still until `carillon resync`",
             list.collect::<Vec<_>>().join(", ")
         );
-        let raised = self
-            .pipeline
-            .raise_alarm(AlarmKind::Database, None, None, &*text);
+        let raised = self.pipeline.raise_alarm(AlarmKind::Database, None, None, &*text);
         if let Err(error) = raised.await {
             tracing::error!(%error, "an alarm could not be stored: {text}");
         }

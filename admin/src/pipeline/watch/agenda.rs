@@ -69,15 +69,8 @@ impl Agenda {
         let times = self.times.entry(address.clone()).or_default();
         times.insert((next_at, run.run_id));
         self.of_job.insert((run.job_id, run.sent_at, run.run_id));
-        let entry = Entry {
-            shard,
-            job_id: run.job_id,
-            sent_at: run.sent_at,
-            address,
-            next_at,
-            doubt: None,
-            unclear: 0,
-        };
+        let entry =
+            Entry { shard, job_id: run.job_id, sent_at: run.sent_at, address, next_at, doubt: None, unclear: 0 };
         self.runs.insert(run.run_id, entry);
     }
 
@@ -96,23 +89,14 @@ impl Agenda {
 
     /// The other shards are somebody else's now.
     pub fn keep_shards(&mut self, held: &HashSet<i32>) {
-        let theirs = self
-            .runs
-            .iter()
-            .filter(|(_, entry)| !held.contains(&entry.shard));
+        let theirs = self.runs.iter().filter(|(_, entry)| !held.contains(&entry.shard));
         for run_id in theirs.map(|(run_id, _)| *run_id).collect::<Vec<_>>() {
             self.remove(run_id);
         }
     }
 
     /// What was learned of a run, and when it is checked next. Answers how often in a row it was unclear.
-    pub fn note(
-        &mut self,
-        run_id: i64,
-        next_at: Millis,
-        doubt: Option<Doubt>,
-        is_clear: bool,
-    ) -> u16 {
+    pub fn note(&mut self, run_id: i64, next_at: Millis, doubt: Option<Doubt>, is_clear: bool) -> u16 {
         let Some(entry) = self.runs.get_mut(&run_id) else {
             return 0;
         };
@@ -122,11 +106,7 @@ impl Agenda {
         }
         entry.next_at = next_at;
         entry.doubt = doubt;
-        entry.unclear = if is_clear {
-            0
-        } else {
-            entry.unclear.saturating_add(1)
-        };
+        entry.unclear = if is_clear { 0 } else { entry.unclear.saturating_add(1) };
         entry.unclear
     }
 
@@ -140,9 +120,7 @@ impl Agenda {
             Some(last) => Bound::Excluded(last.clone()),
             None => Bound::Unbounded,
         };
-        let behind = self
-            .times
-            .range::<Arc<str>, _>((from.clone(), Bound::Unbounded));
+        let behind = self.times.range::<Arc<str>, _>((from.clone(), Bound::Unbounded));
         let before = match from {
             Bound::Excluded(last) => self.times.range(..=last),
             _ => self.times.range::<Arc<str>, _>(..),
@@ -197,13 +175,7 @@ mod tests {
     use super::*;
 
     fn run(run_id: i64, job_id: i64, address: &str) -> LongRunning {
-        LongRunning {
-            run_id,
-            job_id,
-            sent_at: run_id,
-            address: Some(address.into()),
-            is_own: false,
-        }
+        LongRunning { run_id, job_id, sent_at: run_id, address: Some(address.into()), is_own: false }
     }
 
     #[test]

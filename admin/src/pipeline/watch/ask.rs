@@ -119,10 +119,7 @@ async fn word(pipeline: &Pipeline, run: &Watched) -> Word {
     if pipeline.registered(app, address).is_err() {
         return Word::Silent;
     }
-    let is_own = run
-        .registered
-        .as_ref()
-        .is_some_and(|it| it.boot_id.is_some());
+    let is_own = run.registered.as_ref().is_some_and(|it| it.boot_id.is_some());
     if !is_own {
         let job_id = i32::try_from(run.job_id).unwrap_or(i32::MAX);
         let limit = pipeline.settings.send_limit;
@@ -133,10 +130,7 @@ async fn word(pipeline: &Pipeline, run: &Watched) -> Word {
             Outcome::NotSent { .. } | Outcome::Unknown { .. } => return Word::Silent,
         }
     }
-    let look = pipeline
-        .client
-        .look(address, app, run.run_id, run.due_at)
-        .await;
+    let look = pipeline.client.look(address, app, run.run_id, run.due_at).await;
     match look {
         Err(why) => {
             tracing::debug!(run.id = run.run_id, why, "an executor does not answer");

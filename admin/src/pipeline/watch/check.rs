@@ -22,12 +22,7 @@ const TAIL: usize = 256 * 1024;
 const SENT_WITHIN: Millis = 5_000;
 
 /// The refusals of `/idleBeat` that say nothing about the job.
-const NOT_ABOUT_THE_JOB: [&str; 4] = [
-    "not configured",
-    "access token",
-    "accessToken",
-    "uri-mapping",
-];
+const NOT_ABOUT_THE_JOB: [&str; 4] = ["not configured", "access token", "accessToken", "uri-mapping"];
 
 #[derive(Clone, Debug)]
 pub enum Sight {
@@ -40,12 +35,7 @@ pub enum Sight {
 
 /// `beside`: other long-running runs of the job at the same address, and when they were sent. `again`: it was idle before,
 /// and its log is read for an outcome.
-pub async fn look(
-    pipeline: &Pipeline,
-    it: &ToCheck,
-    beside: &[(i64, Millis)],
-    again: bool,
-) -> Sight {
+pub async fn look(pipeline: &Pipeline, it: &ToCheck, beside: &[(i64, Millis)], again: bool) -> Sight {
     let run = &it.run;
     let (Some(app), Some(address)) = (&run.app, &run.address) else {
         return Sight::Unclear("its app is gone".into());
@@ -55,9 +45,9 @@ pub async fn look(
     let idle = match pipeline.client.idle_beat(address, app, job_id, limit).await {
         Outcome::Accepted => true,
         Outcome::Refused { code, message } if is_busy(code, &message) => false,
-        Outcome::Refused { message: why, .. }
-        | Outcome::NotSent { why }
-        | Outcome::Unknown { why, .. } => return Sight::Unclear(why),
+        Outcome::Refused { message: why, .. } | Outcome::NotSent { why } | Outcome::Unknown { why, .. } => {
+            return Sight::Unclear(why);
+        }
     };
     // A log may be large. Without a second run of the job there the executor is busy with this one.
     let wants_log = if idle { again } else { !beside.is_empty() };
@@ -65,29 +55,18 @@ pub async fn look(
         true => Log::read(pipeline, it, app, address).await,
         false => None,
     };
-    if let Some(end) = log
-        .as_ref()
-        .and_then(|log| End::of(&log.tail, run.job_id, run.run_id))
-    {
+    if let Some(end) = log.as_ref().and_then(|log| End::of(&log.tail, run.job_id, run.run_id)) {
         // An idle executor was seen before: the log only adds the outcome to what is known.
-        let seen = if idle {
-            Seen::Idle
-        } else {
-            Seen::Ended(end.code)
-        };
+        let seen = if idle { Seen::Idle } else { Seen::Ended(end.code) };
         return Sight::Doubt(seen, ended(run.run_id, end));
     }
     if idle {
-        let why = format!(
-            "{address}: the executor has no run of this job any more, and no result was reported"
-        );
+        let why = format!("{address}: the executor has no run of this job any more, and no result was reported");
         return Sight::Doubt(Seen::Idle, dropped(run.run_id, "not_reported", why));
     }
     match (log, replaced_by(it, beside)) {
         (Some(log), Some(by)) => {
-            let why = format!(
-                "{address}: replaced by run {by} (cover_early), and no result was reported"
-            );
+            let why = format!("{address}: replaced by run {by} (cover_early), and no result was reported");
             let seen = Seen::Replaced { log: log.digest };
             Sight::Doubt(seen, dropped(run.run_id, "replaced", why))
         }
@@ -96,10 +75,7 @@ pub async fn look(
 }
 
 fn is_busy(code: i32, message: &str) -> bool {
-    code == 500
-        && !NOT_ABOUT_THE_JOB
-            .iter()
-            .any(|other| message.contains(other))
+    code == 500 && !NOT_ABOUT_THE_JOB.iter().any(|other| message.contains(other))
 }
 
 /// The first run that was sent to the same executor after this one, under `cover_early`: an executor ends this one for it.
@@ -121,25 +97,14 @@ fn ended(run_id: i64, end: End) -> Finding {
         run_id,
         event: RunEvent::Reported(outcome),
         code: Some(end.code),
-        message: Some(
-            format!("{said} [read from its log: no result was reported]")
-                .trim_start()
-                .to_owned(),
-        ),
+        message: Some(format!("{said} [read from its log: no result was reported]").trim_start().to_owned()),
         reason,
         sent_at: None,
     }
 }
 
 fn dropped(run_id: i64, reason: &'static str, why: String) -> Finding {
-    Finding {
-        run_id,
-        event: RunEvent::Dropped,
-        code: None,
-        message: Some(why),
-        reason: Some(reason),
-        sent_at: None,
-    }
+    Finding { run_id, event: RunEvent::Dropped, code: None, message: Some(why), reason: Some(reason), sent_at: None }
 }
 
 /// A log that could be read to its end.
@@ -154,9 +119,7 @@ impl Log {
         let run = &it.run;
         let (mut from, mut tail, mut digest) = (1, String::new(), DefaultHasher::new());
         for _ in 0..PAGES {
-            let log = pipeline
-                .client
-                .read_log(address, app, run.run_id, run.due_at, from);
+            let log = pipeline.client.read_log(address, app, run.run_id, run.due_at, from);
             let Ok(LogAnswer::Page(page)) = log.await else {
                 return None;
             };
@@ -164,10 +127,7 @@ impl Log {
                 return None;
             }
             if page.content.is_empty() || page.to_line < from {
-                return Some(Self {
-                    tail,
-                    digest: digest.finish(),
-                });
+                return Some(Self { tail, digest: digest.finish() });
             }
             digest.write(page.content.as_bytes());
             tail += &page.content;

@@ -33,12 +33,7 @@ pub struct Checks {
 
 impl Default for Checks {
     fn default() -> Self {
-        Self {
-            agenda: Arc::default(),
-            places: Arc::default(),
-            asking: Asking::new(1, AT_ONCE),
-            told: Arc::default(),
-        }
+        Self { agenda: Arc::default(), places: Arc::default(), asking: Asking::new(1, AT_ONCE), told: Arc::default() }
     }
 }
 
@@ -151,13 +146,8 @@ impl Checks {
         if !lock(&self.told).insert(address.clone()) {
             return Ok(());
         }
-        let text = format!(
-            "whether {address} still works on run {} cannot be checked: {why}",
-            run.run_id
-        );
-        pipeline
-            .raise_alarm(AlarmKind::Stuck, Some(run.job_id), Some(run.run_id), text)
-            .await
+        let text = format!("whether {address} still works on run {} cannot be checked: {why}", run.run_id);
+        pipeline.raise_alarm(AlarmKind::Stuck, Some(run.job_id), Some(run.run_id), text).await
     }
 }
 
@@ -165,10 +155,7 @@ impl Watch {
     /// The next page of a shard's running runs.
     pub(super) async fn look_for_long_running(&self, shard: i32) -> store::Result<()> {
         let behind = lock(&self.checks.places).get(&shard).copied();
-        let page = self
-            .pipeline
-            .store
-            .long_running(shard, behind.unwrap_or_default());
+        let page = self.pipeline.store.long_running(shard, behind.unwrap_or_default());
         let (found, next) = page.await?;
         lock(&self.checks.places).insert(shard, next);
         let now = self.pipeline.clock.now();
@@ -180,10 +167,7 @@ impl Watch {
         let now = self.pipeline.clock.now();
         let due = lock(&self.checks.agenda).due(now, AT_ONCE);
         for (address, runs) in due {
-            let Some(asked) = runs
-                .first()
-                .and_then(|run| self.checks.asking.take(*run, &address))
-            else {
+            let Some(asked) = runs.first().and_then(|run| self.checks.asking.take(*run, &address)) else {
                 continue;
             };
             let (pipeline, checks) = (self.pipeline.clone(), self.checks.clone());

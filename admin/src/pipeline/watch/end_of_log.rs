@@ -12,8 +12,7 @@ pub struct End {
 /// Lines of Java's thread that runs the handler (`time [class#method]-[line]-[thread] text`); a handler's own lines have
 /// the handler's class there.
 const JAVA_THREAD: &str = "[com.xxl.job.core.thread.JobThread#run]-[";
-const JAVA_RESULT: &str =
-    "----------- xxl-job job execute end(finish) -----------<br>----------- Result: handleCode=";
+const JAVA_RESULT: &str = "----------- xxl-job job execute end(finish) -----------<br>----------- Result: handleCode=";
 const JAVA_MESSAGE: &str = ", handleMsg = ";
 const JAVA_EXCEPTION: &str = "<br>----------- JobThread Exception:";
 const JAVA_ERROR: &str = "<br>----------- xxl-job job execute end(error) -----------";
@@ -43,10 +42,7 @@ fn of_java(log: &str) -> Option<End> {
         });
     }
     let (_, exception) = first_line.split_once(JAVA_EXCEPTION)?;
-    entry.trim_end().ends_with(JAVA_ERROR).then(|| End {
-        code: 500,
-        message: Some(exception.replace(JAVA_ERROR, "")),
-    })
+    entry.trim_end().ends_with(JAVA_ERROR).then(|| End { code: 500, message: Some(exception.replace(JAVA_ERROR, "")) })
 }
 
 /// `yyyy-MM-dd HH:mm:ss `
@@ -55,9 +51,7 @@ const STAMP: usize = 20;
 /// Where the lines begin that have the time in front: an entry of several lines has it once.
 fn stamped_lines(log: &str) -> impl DoubleEndedIterator<Item = usize> {
     let starts = std::iter::once(0).chain(log.match_indices('\n').map(|(at, _)| at + 1));
-    let starts: Vec<usize> = starts
-        .filter(|at| log.as_bytes()[*at..].get(..STAMP).is_some_and(is_stamp))
-        .collect();
+    let starts: Vec<usize> = starts.filter(|at| log.as_bytes()[*at..].get(..STAMP).is_some_and(is_stamp)).collect();
     starts.into_iter()
 }
 
@@ -73,10 +67,7 @@ fn of_pyxxl(log: &str, job_id: i64, run_id: i64) -> Option<End> {
     let end = format!(" - Job finished jobId={job_id} logId={run_id}");
     // Only its failure to report the result can follow.
     let is_end = |line: &str| line.contains(PYXXL_THREAD) && line.ends_with(&end);
-    log.lines().any(is_end).then_some(End {
-        code: 200,
-        message: None,
-    })
+    log.lines().any(is_end).then_some(End { code: 200, message: None })
 }
 
 #[cfg(test)]
@@ -89,9 +80,7 @@ mod tests {
                             TriggerCallbackThread] <br>----------- xxl-job job callback error, errorMsg:refused\n";
 
     fn java(text: &str) -> String {
-        format!(
-            "2023-11-09 09:33:30 [com.xxl.job.core.thread.JobThread#run]-[179]-[xxl-job, JobThread-5-1] {text}\n"
-        )
+        format!("2023-11-09 09:33:30 [com.xxl.job.core.thread.JobThread#run]-[179]-[xxl-job, JobThread-5-1] {text}\n")
     }
 
     fn result(code: &str, message: &str) -> String {
@@ -108,9 +97,7 @@ mod tests {
         assert_eq!(end(&log), Some((200, None)));
         let log = format!("{BEGIN}{}{CALLBACK}", result("500", "no\ndisk"));
         assert_eq!(end(&log), Some((500, Some("no\ndisk".into()))));
-        let exception = java(&format!(
-            "{JAVA_EXCEPTION}java.lang.Error: no\n\tat A.b(A.java:1)\n{JAVA_ERROR}"
-        ));
+        let exception = java(&format!("{JAVA_EXCEPTION}java.lang.Error: no\n\tat A.b(A.java:1)\n{JAVA_ERROR}"));
         let log = format!("{BEGIN}{exception}{CALLBACK}");
         assert_eq!(end(&log), Some((500, Some("java.lang.Error: no".into()))));
     }
@@ -118,9 +105,7 @@ mod tests {
     #[test]
     fn pyxxl_says_that_a_run_has_succeeded() {
         let line = |text: &str| {
-            format!(
-                "2026-11-22 04:00:00.123 [MainThread] [77] INFO /venv/pyxxl/executor.py(_run:279) - {text}\n"
-            )
+            format!("2026-11-22 04:00:00.123 [MainThread] [77] INFO /venv/pyxxl/executor.py(_run:279) - {text}\n")
         };
         let log = line("Start job jobId=5 logId=77 []") + &line("Job finished jobId=5 logId=77");
         assert_eq!(end(&log), Some((200, None)));
@@ -131,10 +116,7 @@ mod tests {
 
     #[test]
     fn what_a_handler_prints_is_no_end() {
-        let by_handler = result("200", "null").replace(
-            "com.xxl.job.core.thread.JobThread#run",
-            "com.acme.Orders#sync",
-        );
+        let by_handler = result("200", "null").replace("com.xxl.job.core.thread.JobThread#run", "com.acme.Orders#sync");
         for log in [
             String::new(),
             "xxx".into(),
@@ -142,10 +124,7 @@ mod tests {
             format!("{BEGIN}{by_handler}"),
             format!("{BEGIN}{}", java("xxl-job job execute end(finish)")),
             // The line is not whole.
-            format!(
-                "{BEGIN}{}",
-                result("200", "null").trim_end().replace(JAVA_MESSAGE, "")
-            ),
+            format!("{BEGIN}{}", result("200", "null").trim_end().replace(JAVA_MESSAGE, "")),
             format!("{BEGIN}{}", result("0", "null")),
             // The thread has gone on after it.
             format!("{}{BEGIN}", result("200", "null")),

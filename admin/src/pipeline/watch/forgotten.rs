@@ -56,9 +56,7 @@ impl Watch {
             && let Some((first, count)) = overdue
         {
             let text = format!("{count} runs of shard {shard} wait for nothing, since long");
-            pipeline
-                .raise_alarm(AlarmKind::Stuck, None, Some(first), text)
-                .await?;
+            pipeline.raise_alarm(AlarmKind::Stuck, None, Some(first), text).await?;
         }
         Ok(())
     }

@@ -13,11 +13,7 @@ impl Watch {
         let pipeline = &self.pipeline;
         let now = pipeline.clock.now();
         let confirm = ms(pipeline.settings.kill_confirm);
-        for run_id in pipeline
-            .store
-            .unconfirmed_kills(shard, now - confirm)
-            .await?
-        {
+        for run_id in pipeline.store.unconfirmed_kills(shard, now - confirm).await? {
             pipeline.outcomes.found(Finding {
                 run_id,
                 event: RunEvent::KillUnconfirmed,

@@ -69,9 +69,7 @@ impl Store {
         let (_, list) = dialect::id_list(self.backend, shards);
         let text = OPEN_OF_BACKFILLS.of(self.backend);
         let rows = self.all(self.hot_reads(), text, vec![list]).await?;
-        rows.iter()
-            .map(|row| Ok((row.try_get_by_index(0)?, row.try_get_by_index(1)?)))
-            .collect()
+        rows.iter().map(|row| Ok((row.try_get_by_index(0)?, row.try_get_by_index(1)?))).collect()
     }
 
     /// Makes the runs that may be open beside those that are, in the order of their instants.
@@ -81,10 +79,7 @@ impl Store {
         let count = self.open_count(self.hot_reads(), open.shard, open.job_id);
         let room = most.saturating_sub(count.await?);
         if room == 0 {
-            return Ok(Released {
-                full: true,
-                ..Released::default()
-            });
+            return Ok(Released { full: true, ..Released::default() });
         }
         let ids = self.take_ids(&ids::RUN, room).await?;
         let mut tries = 0;
@@ -99,23 +94,14 @@ impl Store {
     async fn try_release(&self, open: &Open, ids: &[i64], now: Millis) -> Result<Released> {
         let tx = self.begin().await?;
         // The job's row keeps two backfills of one job apart.
-        let text = format!(
-            "SELECT app_id, shard, parent FROM job WHERE id = ?{}",
-            self.for_update()
-        );
+        let text = format!("SELECT app_id, shard, parent FROM job WHERE id = ?{}", self.for_update());
         let job = self.one(&tx, &text, vec![open.job_id.into()]).await?;
-        let text = format!(
-            "SELECT passed_at FROM backfill WHERE id = ? AND finished_at IS NULL{}",
-            self.for_update()
-        );
+        let text = format!("SELECT passed_at FROM backfill WHERE id = ? AND finished_at IS NULL{}", self.for_update());
         let passed = self.one(&tx, &text, vec![open.id.into()]).await?;
         let (Some(job), Some(passed)) = (job, passed) else {
             self.finish(&tx, open.id, true, now).await?;
             tx.commit().await?;
-            return Ok(Released {
-                finished: true,
-                ..Released::default()
-            });
+            return Ok(Released { finished: true, ..Released::default() });
         };
         let place = Place {
             app_id: job.try_get_by_index(0)?,
@@ -125,28 +111,14 @@ impl Store {
         let most = open.max_concurrent.unsigned_abs() as usize;
         let count = self.open_count(&tx, place.shard, open.job_id).await?;
         let room = most.saturating_sub(count).min(ids.len());
-        let page = self
-            .instants_after(&tx, open.id, passed.try_get_by_index(0)?)
-            .await?;
-        let made: HashSet<Millis> = self
-            .backfilled_in(&tx, open.job_id, &page)
-            .await?
-            .into_iter()
-            .collect();
+        let page = self.instants_after(&tx, open.id, passed.try_get_by_index(0)?).await?;
+        let made: HashSet<Millis> = self.backfilled_in(&tx, open.job_id, &page).await?.into_iter().collect();
         let (new, passed, skipped) = choose(&page, &made, room);
         let runs: Vec<i64> = ids[..new.len()].to_vec();
-        let rows = new
-            .iter()
-            .zip(&runs)
-            .map(|(at, id)| row(open.job_id, &place, *id, *at, now));
+        let rows = new.iter().zip(&runs).map(|(at, id)| row(open.job_id, &place, *id, *at, now));
         self.insert_rows(&tx, "run", RUN, rows.collect()).await?;
         let text = "UPDATE backfill SET passed_at = COALESCE(?, passed_at), released = released + ?, skipped = skipped + ? WHERE id = ?";
-        let values = vec![
-            passed.into(),
-            (new.len() as i32).into(),
-            skipped.into(),
-            open.id.into(),
-        ];
+        let values = vec![passed.into(), (new.len() as i32).into(), skipped.into(), open.id.into()];
         self.execute(&tx, text, values).await?;
         let all = passed == page.last().copied();
         let finished = all && page.len() < PAGE;
@@ -154,46 +126,26 @@ impl Store {
             self.finish(&tx, open.id, false, now).await?;
         }
         tx.commit().await?;
-        Ok(Released {
-            runs,
-            finished,
-            full: !all,
-        })
+        Ok(Released { runs, finished, full: !all })
     }
 
-    async fn open_count(
-        &self,
-        db: &impl ConnectionTrait,
-        shard: i32,
-        job_id: i64,
-    ) -> Result<usize> {
+    async fn open_count(&self, db: &impl ConnectionTrait, shard: i32, job_id: i64) -> Result<usize> {
         let text = "SELECT COUNT(*) FROM run WHERE shard = ? AND state IN (0, 1, 2) AND state < 9 AND job_id = ? AND cause = 4";
-        let row = self
-            .one(db, text, vec![shard.into(), job_id.into()])
-            .await?;
+        let row = self.one(db, text, vec![shard.into(), job_id.into()]).await?;
         let count: Option<i64> = row.map(|row| row.try_get_by_index(0)).transpose()?;
         Ok(count.unwrap_or_default().unsigned_abs() as usize)
     }
 
-    async fn instants_after(
-        &self,
-        tx: &Transaction,
-        id: i64,
-        passed: Millis,
-    ) -> Result<Vec<Millis>> {
-        let text =
-            "SELECT at FROM backfill_instant WHERE backfill_id = ? AND at > ? ORDER BY at LIMIT ?";
+    async fn instants_after(&self, tx: &Transaction, id: i64, passed: Millis) -> Result<Vec<Millis>> {
+        let text = "SELECT at FROM backfill_instant WHERE backfill_id = ? AND at > ? ORDER BY at LIMIT ?";
         let values: Vec<Value> = vec![id.into(), passed.into(), (PAGE as i64).into()];
         let rows = self.all(tx, text, values).await?;
-        rows.iter()
-            .map(|row| Ok(row.try_get_by_index(0)?))
-            .collect()
+        rows.iter().map(|row| Ok(row.try_get_by_index(0)?)).collect()
     }
 
     async fn finish(&self, tx: &Transaction, id: i64, cancelled: bool, now: Millis) -> Result<()> {
         let text = "UPDATE backfill SET finished_at = ?, cancelled = ? WHERE id = ? AND finished_at IS NULL";
-        self.execute(tx, text, vec![now.into(), cancelled.into(), id.into()])
-            .await?;
+        self.execute(tx, text, vec![now.into(), cancelled.into(), id.into()]).await?;
         self.forget_instants(tx, id).await
     }
 
@@ -205,11 +157,7 @@ impl Store {
 }
 
 /// The instants that get a run, up to which all are passed then, and how many had one already.
-fn choose(
-    page: &[Millis],
-    made: &HashSet<Millis>,
-    room: usize,
-) -> (Vec<Millis>, Option<Millis>, i32) {
+fn choose(page: &[Millis], made: &HashSet<Millis>, room: usize) -> (Vec<Millis>, Option<Millis>, i32) {
     let (mut new, mut passed, mut skipped) = (vec![], None, 0);
     for &at in page {
         if made.contains(&at) {

@@ -35,24 +35,14 @@ pub const UNCHANGED: Text = Text {
 pub fn cursors(backend: DbBackend, shard: i32, claims: &[&Claim]) -> Vec<Value> {
     let mut rows: Vec<[i64; 4]> = claims
         .iter()
-        .map(|c| {
-            [
-                c.due.job_id,
-                c.due.next_fire_at,
-                c.next_fire_at.unwrap_or(i64::MAX),
-                c.due.revision,
-            ]
-        })
+        .map(|c| [c.due.job_id, c.due.next_fire_at, c.next_fire_at.unwrap_or(i64::MAX), c.due.revision])
         .collect();
     rows.sort_unstable();
     if backend == DbBackend::Postgres {
         let column = |n: usize| Value::from(rows.iter().map(|row| row[n]).collect::<Vec<i64>>());
         return vec![column(0), column(1), column(2), column(3), shard.into()];
     }
-    let rows: Vec<[i64; 5]> = rows
-        .iter()
-        .map(|r| [r[0], r[1], r[2], r[3], i64::from(shard)])
-        .collect();
+    let rows: Vec<[i64; 5]> = rows.iter().map(|r| [r[0], r[1], r[2], r[3], i64::from(shard)]).collect();
     vec![json(&rows)]
 }
 
@@ -71,21 +61,12 @@ pub const RECORD: Text = Text {
 };
 
 pub fn fires(backend: DbBackend, holder: &Holder<'_>, claims: &[Claim]) -> Vec<Value> {
-    let mut rows: Vec<[i64; 3]> = claims
-        .iter()
-        .flat_map(|claim| {
-            claim
-                .fires
-                .iter()
-                .map(|(id, at)| [*id, claim.due.job_id, *at])
-        })
-        .collect();
+    let mut rows: Vec<[i64; 3]> =
+        claims.iter().flat_map(|claim| claim.fires.iter().map(|(id, at)| [*id, claim.due.job_id, *at])).collect();
     rows.sort_unstable();
     let mut values: Vec<Value> = vec![holder.epoch.into(), holder.node.into()];
     if backend == DbBackend::Postgres {
-        values.extend(
-            (0..3).map(|n| Value::from(rows.iter().map(|row| row[n]).collect::<Vec<i64>>())),
-        );
+        values.extend((0..3).map(|n| Value::from(rows.iter().map(|row| row[n]).collect::<Vec<i64>>())));
     } else {
         values.push(json(&rows));
     }

@@ -10,34 +10,22 @@ use sea_orm::{DbErr, RuntimeErr};
 
 /// The connection itself failed.
 pub fn is_lost(error: &Error) -> bool {
-    matches!(
-        error,
-        Error::Io(_) | Error::Protocol(_) | Error::Tls(_) | Error::WorkerCrashed
-    )
+    matches!(error, Error::Io(_) | Error::Protocol(_) | Error::Tls(_) | Error::WorkerCrashed)
 }
 
 /// The connection must not be used again: it failed, the server has ended the session, or the server has become read-only,
 /// as the former primary does after a fail-over (a new connection may reach the present one).
 pub fn is_broken(error: &Error) -> bool {
     let Error::Database(inner) = error else {
-        return !matches!(
-            error,
-            Error::RowNotFound | Error::ColumnDecode { .. } | Error::Decode(_) | Error::Encode(_)
-        );
+        return !matches!(error, Error::RowNotFound | Error::ColumnDecode { .. } | Error::Decode(_) | Error::Encode(_));
     };
     if let Some(error) = inner.try_downcast_ref::<MySqlDatabaseError>() {
-        return matches!(
-            error.number(),
-            1053 | 1079 | 1290 | 1792 | 1836 | 1927 | 3169 | 4031
-        );
+        return matches!(error.number(), 1053 | 1079 | 1290 | 1792 | 1836 | 1927 | 3169 | 4031);
     }
     let code = inner.code().unwrap_or_default();
     code.len() == 5
         && (code.starts_with("08")
-            || matches!(
-                &*code,
-                "57P01" | "57P02" | "57P03" | "57P05" | "25P03" | "25P04" | "25006"
-            ))
+            || matches!(&*code, "57P01" | "57P02" | "57P03" | "57P05" | "25P03" | "25P04" | "25006"))
 }
 
 /// The server is not there yet: worth another try while somebody waits for a connection.

@@ -64,10 +64,7 @@ impl Lent {
     }
 
     /// One exchange with the server. Nothing is known of its outcome when no answer came in time.
-    pub async fn run<T>(
-        &mut self,
-        work: impl AsyncFnOnce(&mut Link) -> sqlx::Result<T>,
-    ) -> Result<T, DbErr> {
+    pub async fn run<T>(&mut self, work: impl AsyncFnOnce(&mut Link) -> sqlx::Result<T>) -> Result<T, DbErr> {
         let limit = self.limit;
         let Some(link) = self.link.as_mut() else {
             return Err(DbErr::Custom("the connection has been closed".into()));
@@ -94,9 +91,7 @@ impl Lent {
                     pool = self.shared.name,
                     "the database has not answered a statement within {limit:?}; the connection is closed"
                 );
-                Err(broken::timed_out(format!(
-                    "no answer to a statement within {limit:?}"
-                )))
+                Err(broken::timed_out(format!("no answer to a statement within {limit:?}")))
             }
         }
     }
@@ -117,11 +112,6 @@ impl Drop for Lent {
             runtime.spawn(async move { tokio::time::timeout(SIGN_OFF, link.close()).await });
             return;
         }
-        self.shared.put_back(Idle {
-            link,
-            born: self.born,
-            since: Instant::now(),
-            generation: self.generation,
-        });
+        self.shared.put_back(Idle { link, born: self.born, since: Instant::now(), generation: self.generation });
     }
 }

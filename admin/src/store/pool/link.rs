@@ -3,9 +3,7 @@
 use std::time::Duration;
 
 use sea_orm::sqlx::sqlite::SqliteConnection;
-use sea_orm::sqlx::{
-    self, AssertSqlSafe, Connection as _, Executor as _, MySqlConnection, PgConnection,
-};
+use sea_orm::sqlx::{self, AssertSqlSafe, Connection as _, Executor as _, MySqlConnection, PgConnection};
 use sea_orm::{ExecResult, QueryResult, Statement};
 use sea_query_sqlx::SqlxValues;
 
@@ -47,10 +45,7 @@ impl Link {
                 let mut connection = SqliteConnection::connect_with(options).await?;
                 let deadline = Deadline::none();
                 let asked = deadline.clone();
-                connection
-                    .lock_handle()
-                    .await?
-                    .set_progress_handler(STEPS, move || !asked.has_passed());
+                connection.lock_handle().await?.set_progress_handler(STEPS, move || !asked.has_passed());
                 Self::Sqlite(connection, deadline)
             }
             Target::Postgres(options) => Self::Postgres(PgConnection::connect_with(options).await?),

@@ -59,12 +59,7 @@ impl Health {
 
     /// A loss that belongs to an earlier generation says nothing about this one.
     fn suspect(&self, generation: u64) {
-        let _ = self.0.compare_exchange(
-            generation,
-            generation + 1,
-            Ordering::AcqRel,
-            Ordering::Relaxed,
-        );
+        let _ = self.0.compare_exchange(generation, generation + 1, Ordering::AcqRel, Ordering::Relaxed);
     }
 }
 
@@ -164,10 +159,7 @@ impl Pool {
 
     /// The same connections, behind a gate that lets one caller at a time wait for them.
     pub fn behind_a_gate(&self) -> Self {
-        Self {
-            shared: self.shared.clone(),
-            gate: Some(Arc::new(Semaphore::new(1))),
-        }
+        Self { shared: self.shared.clone(), gate: Some(Arc::new(Semaphore::new(1))) }
     }
 
     /// Opens one connection now and keeps it; says why if there is none.
@@ -178,12 +170,7 @@ impl Pool {
             .await
             .map_err(|_| sqlx::Error::PoolTimedOut)??;
         let now = Instant::now();
-        self.shared.put_back(Idle {
-            link,
-            born: now,
-            since: now,
-            generation,
-        });
+        self.shared.put_back(Idle { link, born: now, since: now, generation });
         Ok(())
     }
 
@@ -211,14 +198,12 @@ impl Pool {
             };
             Ok::<_, DbErr>([Some(permit(&shared.places).await?), gate])
         };
-        let permits = tokio::time::timeout(shared.limits.acquire, waiting)
-            .await
-            .map_err(|_| {
-                broken::timed_out(format!(
-                    "all connections of the pool `{}` have been busy for {:?}",
-                    shared.name, shared.limits.acquire
-                ))
-            })??;
+        let permits = tokio::time::timeout(shared.limits.acquire, waiting).await.map_err(|_| {
+            broken::timed_out(format!(
+                "all connections of the pool `{}` have been busy for {:?}",
+                shared.name, shared.limits.acquire
+            ))
+        })??;
         while let Some(mut idle) = shared.take_idle() {
             if !shared.is_remote() || idle.since.elapsed() < ASK_AFTER {
                 return Ok(self.lent(idle, permits));
@@ -233,23 +218,12 @@ impl Pool {
         let generation = shared.health.current();
         let link = shared.open().await.map_err(broken::connect_error)?;
         let now = Instant::now();
-        let opened = Idle {
-            link,
-            born: now,
-            since: now,
-            generation,
-        };
+        let opened = Idle { link, born: now, since: now, generation };
         Ok(self.lent(opened, permits))
     }
 
     fn lent(&self, idle: Idle, permits: [Option<OwnedSemaphorePermit>; 2]) -> Lent {
-        Lent::new(
-            idle.link,
-            idle.born,
-            idle.generation,
-            self.shared.clone(),
-            permits,
-        )
+        Lent::new(idle.link, idle.born, idle.generation, self.shared.clone(), permits)
     }
 }
 

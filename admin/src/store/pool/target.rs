@@ -53,9 +53,7 @@ impl Session {
                 )]
             }
             DbBackend::MySql => {
-                let (seconds, millis) = self
-                    .statement
-                    .map_or((0, 0), |limit| (limit.as_secs(), limit.as_millis()));
+                let (seconds, millis) = self.statement.map_or((0, 0), |limit| (limit.as_secs(), limit.as_millis()));
                 // `/*M!` is read by MariaDB alone, `/*!50708` by MySQL alone. MySQL has no limit for a silent transaction
                 // but that for any silent connection.
                 vec![
@@ -81,16 +79,11 @@ pub struct Deadline {
 
 impl Deadline {
     pub fn none() -> Self {
-        Self {
-            start: Instant::now(),
-            at_ms: Arc::new(AtomicU64::new(u64::MAX)),
-        }
+        Self { start: Instant::now(), at_ms: Arc::new(AtomicU64::new(u64::MAX)) }
     }
 
     pub fn set(&self, limit: Option<Duration>) {
-        let at = limit.map_or(u64::MAX, |limit| {
-            (self.start.elapsed() + limit).as_millis() as u64
-        });
+        let at = limit.map_or(u64::MAX, |limit| (self.start.elapsed() + limit).as_millis() as u64);
         self.at_ms.store(at, Ordering::Relaxed);
     }
 

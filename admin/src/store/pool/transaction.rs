@@ -27,10 +27,7 @@ impl Transaction {
             _ => "BEGIN",
         };
         lent.run(async |link| link.simple(text).await).await?;
-        Ok(Self {
-            backend,
-            lent: Mutex::new(Some(lent)),
-        })
+        Ok(Self { backend, lent: Mutex::new(Some(lent)) })
     }
 
     /// After an error the outcome is unknown: the answer may be what was lost.

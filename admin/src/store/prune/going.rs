@@ -20,14 +20,8 @@ macro_rules! lock_going {
 
 /// By key: MariaDB would walk the whole table for `… WHERE id IN (SELECT …)`, and wait for every lock on its way.
 pub(in crate::store) const LOCK_GOING: Text = Text {
-    sqlite: lock_going!(
-        "run r WHERE r.id IN (SELECT u.value FROM json_each(?) AS u)",
-        ""
-    ),
-    postgres: lock_going!(
-        "run r WHERE r.id IN (SELECT unnest(?::bigint[]))",
-        " FOR UPDATE"
-    ),
+    sqlite: lock_going!("run r WHERE r.id IN (SELECT u.value FROM json_each(?) AS u)", ""),
+    postgres: lock_going!("run r WHERE r.id IN (SELECT unnest(?::bigint[]))", " FOR UPDATE"),
     mysql: lock_going!(
         "JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$')) AS u STRAIGHT_JOIN run r FORCE INDEX (PRIMARY) ON r.id = u.id WHERE TRUE",
         " FOR UPDATE"

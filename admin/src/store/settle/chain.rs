@@ -54,9 +54,7 @@ impl Store {
         now: Millis,
     ) -> Result<Option<i32>> {
         let text = "SELECT COUNT(*) FROM run WHERE fire_no = ? AND job_id = ? AND cause = 0 AND state IN (0, 1, 2)";
-        let row = self
-            .one(tx, text, vec![fire_no.into(), job_id.into()])
-            .await?;
+        let row = self.one(tx, text, vec![fire_no.into(), job_id.into()]).await?;
         let open: Option<i64> = row.map(|row| row.try_get_by_index(0)).transpose()?;
         match open {
             Some(0) => {
@@ -78,12 +76,7 @@ impl Store {
     }
 
     /// The cursor of a fixed delay whose last run ended at `ended_at`, if the job is enabled, has none, and has fires left.
-    async fn set_delayed_cursor(
-        &self,
-        tx: &Transaction,
-        job: Option<Job>,
-        ended_at: Millis,
-    ) -> Result<Option<i32>> {
+    async fn set_delayed_cursor(&self, tx: &Transaction, job: Option<Job>, ended_at: Millis) -> Result<Option<i32>> {
         let Some(mut job) = job else {
             return Ok(None);
         };
@@ -91,29 +84,18 @@ impl Store {
             return Ok(None);
         }
         // What cannot be parsed any more is found by an edit.
-        job.next_fire_at = job
-            .schedule()
-            .ok()
-            .and_then(|schedule| schedule.after_end(ended_at));
+        job.next_fire_at = job.schedule().ok().and_then(|schedule| schedule.after_end(ended_at));
         let Some(clock) = clock_row(&job) else {
             return Ok(None);
         };
-        self.insert_rows(tx, "job_clock", CLOCK, vec![clock])
-            .await?;
+        self.insert_rows(tx, "job_clock", CLOCK, vec![clock]).await?;
         Ok(Some(job.shard))
     }
 
     /// A link of the job's chain is on its way: its end will set the cursor.
-    pub(in crate::store) async fn has_open_link(
-        &self,
-        tx: &Transaction,
-        shard: i32,
-        job_id: i64,
-    ) -> Result<bool> {
+    pub(in crate::store) async fn has_open_link(&self, tx: &Transaction, shard: i32, job_id: i64) -> Result<bool> {
         let text = "SELECT COUNT(*) FROM run WHERE shard = ? AND state IN (0, 1, 2) AND state < 9 AND job_id = ? AND chained = TRUE";
-        let row = self
-            .one(tx, text, vec![shard.into(), job_id.into()])
-            .await?;
+        let row = self.one(tx, text, vec![shard.into(), job_id.into()]).await?;
         let count: Option<i64> = row.map(|row| row.try_get_by_index(0)).transpose()?;
         Ok(count.is_some_and(|count| count > 0))
     }
@@ -184,10 +166,7 @@ impl Store {
         let Some(row) = self.one(&tx, &text, vec![job_id.into()]).await? else {
             return Ok(false);
         };
-        if self
-            .has_open_link(&tx, row.try_get_by_index(0)?, job_id)
-            .await?
-        {
+        if self.has_open_link(&tx, row.try_get_by_index(0)?, job_id).await? {
             return Ok(false);
         }
         let job = self.job_by(&tx, job_id).await?;

@@ -28,11 +28,7 @@ pub struct Fire {
 
 impl Fire {
     pub fn of(row: &Row) -> Self {
-        Self {
-            fire_no: row.fire_no,
-            job_id: row.job_id,
-            cause: row.cause.code(),
-        }
+        Self { fire_no: row.fire_no, job_id: row.job_id, cause: row.cause.code() }
     }
 }
 
@@ -97,11 +93,7 @@ impl Store {
         for row in self.all(&self.write, &text, vec![value]).await? {
             let mut columns = Columns::of(&row);
             let (id, chained, parent) = (columns.next()?, columns.next()?, columns.next()?);
-            let fire = Fire {
-                fire_no: columns.next()?,
-                job_id: columns.next()?,
-                cause: columns.next()?,
-            };
+            let fire = Fire { fire_no: columns.next()?, job_id: columns.next()?, cause: columns.next()? };
             if chained {
                 ties.chained.push(id);
             }
@@ -122,29 +114,18 @@ impl Store {
             return Ok(HashMap::new());
         }
         let values = fire_list(self.backend, fires);
-        let rows = self
-            .all(&self.write, FIRSTS.of(self.backend), values)
-            .await?;
+        let rows = self.all(&self.write, FIRSTS.of(self.backend), values).await?;
         let first = |row: &QueryResult| {
             let mut columns = Columns::of(row);
             let id = columns.next()?;
-            let fire = Fire {
-                fire_no: columns.next()?,
-                job_id: columns.next()?,
-                cause: columns.next()?,
-            };
+            let fire = Fire { fire_no: columns.next()?, job_id: columns.next()?, cause: columns.next()? };
             Ok((id, fire))
         };
         rows.iter().map(first).collect()
     }
 
     /// Locks part 0, attempt 1 of each fire, before all other runs. Answers the fires whose lock another session has.
-    pub(super) async fn lock_fires(
-        &self,
-        tx: &Transaction,
-        ties: &Ties,
-        held: Held,
-    ) -> Result<BTreeSet<Fire>> {
+    pub(super) async fn lock_fires(&self, tx: &Transaction, ties: &Ties, held: Held) -> Result<BTreeSet<Fire>> {
         if ties.firsts.is_empty() {
             return Ok(BTreeSet::new());
         }
@@ -155,13 +136,7 @@ impl Store {
     }
 
     /// Records the children's runs of a fire, if all its parts have succeeded and they are not there yet.
-    pub(super) async fn bear_children(
-        &self,
-        tx: &Transaction,
-        fire: Fire,
-        now: Millis,
-        then: &mut Then,
-    ) -> Result<()> {
+    pub(super) async fn bear_children(&self, tx: &Transaction, fire: Fire, now: Millis, then: &mut Then) -> Result<()> {
         let text = "SELECT id, part, parts, attempt, state, result_msg FROM run WHERE fire_no = ? AND job_id = ? AND cause = ? \
                     ORDER BY part, attempt";
         let rows = self.all(tx, text, fire.key()).await?;
@@ -193,14 +168,7 @@ impl Store {
     }
 
     /// A child's fire is known by its parent fire's first run, so there is one for each parent fire.
-    async fn bear(
-        &self,
-        tx: &Transaction,
-        id: i64,
-        child: i64,
-        first_id: i64,
-        now: Millis,
-    ) -> Result<bool> {
+    async fn bear(&self, tx: &Transaction, id: i64, child: i64, first_id: i64, now: Millis) -> Result<bool> {
         let text = "INSERT INTO run (id, job_id, app_id, shard, cause, fire_no, part, parts, attempt, scheduled_at, due_at, state, epoch, sends, parent) \
                     SELECT ?, id, app_id, shard, ?, ?, 0, 1, 1, ?, ?, 0, 0, 0, parent FROM job WHERE id = ? \
                     AND NOT EXISTS (SELECT 1 FROM run AS born WHERE born.fire_no = ? AND born.job_id = ? AND born.cause = ?)";
@@ -220,13 +188,7 @@ impl Store {
     }
 
     /// The parent's result, unless the child has parameters of its own.
-    async fn hand_on(
-        &self,
-        tx: &Transaction,
-        run_id: i64,
-        child: i64,
-        result: Option<&str>,
-    ) -> Result<()> {
+    async fn hand_on(&self, tx: &Transaction, run_id: i64, child: i64, result: Option<&str>) -> Result<()> {
         let Some(result) = result else {
             return Ok(());
         };
@@ -263,10 +225,7 @@ fn fire_list(backend: DbBackend, fires: &BTreeSet<Fire>) -> Vec<Value> {
             fires.iter().map(|it| it.cause).collect::<Vec<_>>().into(),
         ];
     }
-    let rows: Vec<_> = fires
-        .iter()
-        .map(|it| (it.fire_no, it.job_id, it.cause))
-        .collect();
+    let rows: Vec<_> = fires.iter().map(|it| (it.fire_no, it.job_id, it.cause)).collect();
     vec![serde_json::to_string(&rows).unwrap_or_default().into()]
 }
 
@@ -285,9 +244,7 @@ fn read(row: &QueryResult) -> Result<Part> {
 
 /// The fire's first run and what it hands on, if every part has succeeded. `parts` are in the order of part and attempt.
 fn outcome(parts: Vec<Part>) -> Option<(i64, Option<String>)> {
-    let first = parts
-        .first()
-        .filter(|run| run.part == 0 && run.attempt == 1)?;
+    let first = parts.first().filter(|run| run.part == 0 && run.attempt == 1)?;
     let (id, count) = (first.id, usize::try_from(first.parts).ok()?);
     let mut results: Vec<Option<Option<String>>> = vec![None; count];
     for run in parts.into_iter().filter(|run| run.succeeded) {
@@ -335,11 +292,7 @@ mod tests {
         assert_eq!(outcome(vec![]), None);
         let open = vec![part(0, 1, Some("a")), part(1, 1, None)];
         assert_eq!(outcome(open), None);
-        let done = vec![
-            part(0, 1, Some("a")),
-            part(1, 1, None),
-            part(1, 2, Some("\"b\"")),
-        ];
+        let done = vec![part(0, 1, Some("a")), part(1, 1, None), part(1, 2, Some("\"b\""))];
         let handed_on = Some("[\"a\",\"\\\"b\\\"\"]".to_owned());
         assert_eq!(outcome(done), Some((1, handed_on)));
     }
@@ -347,10 +300,6 @@ mod tests {
     #[test]
     fn what_is_handed_on_is_no_longer_than_parameters() {
         let long = as_array(vec![Some("é\u{1}".repeat(40_000)), None, Some("ok".into())]);
-        assert!(
-            long.len() <= RESULT_LIMIT && long.ends_with("null,\"ok\"]"),
-            "{}",
-            long.len()
-        );
+        assert!(long.len() <= RESULT_LIMIT && long.ends_with("null,\"ok\"]"), "{}", long.len());
     }
 }

@@ -71,13 +71,7 @@ pub struct Late([i64; 5]);
 const SAID: usize = 1_000;
 
 impl Then {
-    pub(super) fn follow(
-        &mut self,
-        row: &Row,
-        finding: &Finding,
-        state: RunState,
-        follow_up: &FollowUp,
-    ) {
+    pub(super) fn follow(&mut self, row: &Row, finding: &Finding, state: RunState, follow_up: &FollowUp) {
         let was_given_up = matches!(row.state, RunState::Unknown | RunState::Lost);
         if row.chained && row.state.on_its_way() && !state.on_its_way() {
             self.ended.insert((row.job_id, row.fire_no));
@@ -113,12 +107,7 @@ impl Then {
         let jitter = (follow_up.jitter + id as f64 * 0.618_033_988_749_895).fract();
         let delay = self.jobs.get(&row.job_id).map(|job| &job.retry_delay);
         let delay = delay.map_or(0, |delay| delay.delay_ms(row.attempt, jitter));
-        self.retries.push(Retry {
-            id,
-            of: finding.run_id,
-            due_at: follow_up.now + delay,
-            shard: row.shard,
-        });
+        self.retries.push(Retry { id, of: finding.run_id, due_at: follow_up.now + delay, shard: row.shard });
     }
 
     fn raise(&mut self, row: &Row, finding: &Finding, state: RunState) {
@@ -138,24 +127,13 @@ impl Then {
 impl Late {
     fn of(row: &Row) -> Self {
         let cause = i64::from(row.cause.code());
-        Self([
-            row.fire_no,
-            row.job_id,
-            cause,
-            row.part.into(),
-            row.attempt.into(),
-        ])
+        Self([row.fire_no, row.job_id, cause, row.part.into(), row.attempt.into()])
     }
 }
 
 impl Store {
     /// Writes what [`Then::follow`] has gathered.
-    pub(super) async fn write_what_follows(
-        &self,
-        tx: &Transaction,
-        then: &mut Then,
-        now: Millis,
-    ) -> Result<()> {
+    pub(super) async fn write_what_follows(&self, tx: &Transaction, then: &mut Then, now: Millis) -> Result<()> {
         self.write_retries(tx, then).await?;
         let alarms = std::mem::take(&mut then.alarms);
         then.settled.alarms = self.raise_all(tx, alarms, now).await?;
@@ -190,8 +168,7 @@ impl Store {
         }
         if !retries.is_empty() {
             let values = retry_values(self.backend, &retries);
-            self.execute(tx, RETRY_INPUT.of(self.backend), values)
-                .await?;
+            self.execute(tx, RETRY_INPUT.of(self.backend), values).await?;
         }
         let shards = retries.iter().map(|retry| retry.shard);
         then.settled.to_scan.extend(shards);
@@ -208,8 +185,7 @@ impl Store {
             DbBackend::MySql => values.push(now.into()),
             _ => values.insert(0, now.into()),
         }
-        self.execute(tx, CANCEL_RETRIES.of(self.backend), values)
-            .await?;
+        self.execute(tx, CANCEL_RETRIES.of(self.backend), values).await?;
         Ok(())
     }
 }

@@ -17,14 +17,7 @@ const STATEMENT_LIMIT: usize = 1024 * 1024;
 const NO_CODE: i32 = i32::MIN;
 
 #[derive(Serialize)]
-pub struct SettleRow(
-    i64,
-    i16,
-    Option<i32>,
-    Option<String>,
-    Option<&'static str>,
-    Option<Millis>,
-);
+pub struct SettleRow(i64, i16, Option<i32>, Option<String>, Option<&'static str>, Option<Millis>);
 
 impl SettleRow {
     pub fn run_id(&self) -> i64 {
@@ -34,14 +27,7 @@ impl SettleRow {
     pub fn of(finding: &Finding, state: RunState) -> Self {
         let message = finding.message.as_deref().filter(|text| !text.is_empty());
         let message = message.map(printable);
-        Self(
-            finding.run_id,
-            state.code(),
-            finding.code,
-            message,
-            finding.reason,
-            finding.sent_at,
-        )
+        Self(finding.run_id, state.code(), finding.code, message, finding.reason, finding.sent_at)
     }
 }
 
@@ -106,30 +92,14 @@ pub fn settle_values(backend: DbBackend, rows: &[SettleRow], now: Millis) -> Vec
             rows.iter().map(|row| row.0).collect::<Vec<_>>().into(),
             rows.iter().map(|row| row.1).collect::<Vec<_>>().into(),
             // An array cannot hold a NULL here; each column has a value that no row has, and the text turns it back.
-            rows.iter()
-                .map(|row| row.2.unwrap_or(NO_CODE))
-                .collect::<Vec<_>>()
-                .into(),
-            rows.iter()
-                .map(|row| row.3.clone().unwrap_or_default())
-                .collect::<Vec<_>>()
-                .into(),
-            rows.iter()
-                .map(|row| row.4.unwrap_or_default().to_owned())
-                .collect::<Vec<_>>()
-                .into(),
-            rows.iter()
-                .map(|row| row.5.unwrap_or_default())
-                .collect::<Vec<_>>()
-                .into(),
+            rows.iter().map(|row| row.2.unwrap_or(NO_CODE)).collect::<Vec<_>>().into(),
+            rows.iter().map(|row| row.3.clone().unwrap_or_default()).collect::<Vec<_>>().into(),
+            rows.iter().map(|row| row.4.unwrap_or_default().to_owned()).collect::<Vec<_>>().into(),
+            rows.iter().map(|row| row.5.unwrap_or_default()).collect::<Vec<_>>().into(),
         ];
     }
     let list = Value::from(serde_json::to_string(rows).unwrap_or_default());
-    if backend == DbBackend::MySql {
-        vec![list, now.into()]
-    } else {
-        vec![now.into(), list]
-    }
+    if backend == DbBackend::MySql { vec![list, now.into()] } else { vec![now.into(), list] }
 }
 
 pub const ACCEPT: Text = Text {
@@ -159,11 +129,7 @@ mod tests {
     fn m001_33_a_message_over_the_limit_is_cut_and_says_so() {
         let long = "é".repeat(MESSAGE_LIMIT);
         let kept = printable(&long);
-        assert!(
-            kept.len() < MESSAGE_LIMIT + 64 && kept.ends_with("bytes]"),
-            "{}",
-            kept.len()
-        );
+        assert!(kept.len() < MESSAGE_LIMIT + 64 && kept.ends_with("bytes]"), "{}", kept.len());
         assert_eq!(printable("a\0b"), "a\u{2400}b");
     }
 }

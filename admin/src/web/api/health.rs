@@ -24,11 +24,10 @@ async fn ready(state: web::Data<State>) -> HttpResponse {
     if !state.ready.load(Ordering::Relaxed) {
         return unavailable("starting or stopping\n");
     }
-    match actix_web::rt::time::timeout(std::time::Duration::from_secs(2), state.store.ping()).await
-    {
-        Ok(Ok(())) if state.pipeline.is_degraded() => HttpResponse::Ok().body(
-            "ready, degraded: Redis does not answer; the leases in the database are enough\n",
-        ),
+    match actix_web::rt::time::timeout(std::time::Duration::from_secs(2), state.store.ping()).await {
+        Ok(Ok(())) if state.pipeline.is_degraded() => {
+            HttpResponse::Ok().body("ready, degraded: Redis does not answer; the leases in the database are enough\n")
+        }
         Ok(Ok(())) => HttpResponse::Ok().body("ready\n"),
         _ => unavailable("the database does not answer\n"),
     }
@@ -40,7 +39,5 @@ async fn metrics(request: HttpRequest, state: web::Data<State>) -> HttpResponse 
             .insert_header((header::WWW_AUTHENTICATE, "Bearer"))
             .body(format!("{refusal}\n"));
     }
-    HttpResponse::Ok()
-        .content_type("text/plain; version=0.0.4; charset=utf-8")
-        .body(state.metrics.render())
+    HttpResponse::Ok().content_type("text/plain; version=0.0.4; charset=utf-8").body(state.metrics.render())
 }

@@ -35,10 +35,7 @@ struct Seat {
 impl Seat {
     fn of(executor: Executor, state: &State, now: i64) -> Self {
         let is_live = executor.is_live(now);
-        let is_unreachable = is_live
-            && state
-                .pipeline
-                .is_unreachable(&executor.address, executor.seen_at);
+        let is_unreachable = is_live && state.pipeline.is_unreachable(&executor.address, executor.seen_at);
         Self {
             badge: match (is_live, is_unreachable) {
                 (true, true) => UNREACHABLE,
@@ -108,22 +105,12 @@ pub async fn list(state: web::Data<State>, frame: Frame) -> Result<HttpResponse,
             for seat in &mut seats {
                 seat.app_id = Some(app.id);
             }
-            let online = seats
-                .iter()
-                .filter(|seat| seat.is_live && !seat.is_unreachable)
-                .count();
+            let online = seats.iter().filter(|seat| seat.is_live && !seat.is_unreachable).count();
             Group { app, seats, online }
         })
         .collect();
-    let unknown = seats
-        .into_iter()
-        .map(|(name, seats)| Unknown { name, seats });
-    let page = Page {
-        groups,
-        unknown: unknown.collect(),
-        refused: state.wrong_tokens.recent(frame.now),
-        frame,
-    };
+    let unknown = seats.into_iter().map(|(name, seats)| Unknown { name, seats });
+    let page = Page { groups, unknown: unknown.collect(), refused: state.wrong_tokens.recent(frame.now), frame };
     Ok(html::page(&page, StatusCode::OK))
 }
 
@@ -162,28 +149,17 @@ pub async fn create(
         form.refuse("name", message);
     }
     if title.chars().count() > TITLE_MAX || title.chars().any(char::is_control) {
-        form.refuse(
-            "title",
-            format!("must be one line of at most {TITLE_MAX} characters"),
-        );
+        form.refuse("title", format!("must be one line of at most {TITLE_MAX} characters"));
     }
     if form.is("step", "preview") {
         return Ok(html::page(&NewPage { frame, form }, StatusCode::OK));
     }
     if form.is_fine() {
         let actor = actor(&viewer, &request);
-        match state
-            .store
-            .create_app(&name, &title, frame.now, &actor)
-            .await
-        {
+        match state.store.create_app(&name, &title, frame.now, &actor).await {
             Ok(app) => {
                 state.pipeline.executors_changed();
-                return Ok(see_other_with(
-                    "/apps",
-                    "ok",
-                    &format!("The app {} is made.", app.name),
-                ));
+                return Ok(see_other_with("/apps", "ok", &format!("The app {} is made.", app.name)));
             }
             Err(Error::Taken(_)) => form.refuse("name", "There is an app of this name already."),
             Err(error) => return Err(error.into()),

@@ -54,11 +54,7 @@ pub struct Asked {
 }
 
 /// `GET /calendars`
-pub async fn list(
-    state: web::Data<State>,
-    frame: Frame,
-    asked: web::Query<Asked>,
-) -> Result<HttpResponse, Problem> {
+pub async fn list(state: web::Data<State>, frame: Frame, asked: web::Query<Asked>) -> Result<HttpResponse, Problem> {
     let page = state.store.calendars(asked.after.as_deref(), PAGE).await?;
     let today = preview::local(frame.now, frame.zone).date_naive();
     let card = |calendar: NamedCalendar| Card {
@@ -67,11 +63,7 @@ pub async fn list(
         extra: days(&calendar.calendar.extra, today),
         calendar,
     };
-    let page = Page {
-        cards: page.items.into_iter().map(card).collect(),
-        next: page.next,
-        frame,
-    };
+    let page = Page { cards: page.items.into_iter().map(card).collect(), next: page.next, frame };
     Ok(html::page(&page, StatusCode::OK))
 }
 
@@ -95,9 +87,7 @@ fn days(all: &std::collections::BTreeSet<NaiveDate>, today: NaiveDate) -> Days {
     let ahead = all.range(today..).count();
     let next = all.range(today..).take(DAYS);
     Days {
-        next: next
-            .map(|day| day.format("%a %Y-%m-%d").to_string())
-            .collect(),
+        next: next.map(|day| day.format("%a %Y-%m-%d").to_string()).collect(),
         more: ahead.saturating_sub(DAYS),
         past: all.len() - ahead,
     }

@@ -13,11 +13,7 @@ const HEIGHT: i64 = 100;
 pub const BARS: i64 = 60;
 
 /// A bar's width in time, and what the chart of so many is called; the widest first.
-const SPANS: [(Millis, &str); 3] = [
-    (60_000, "last hour"),
-    (10_000, "last 10 min"),
-    (1_000, "last minute"),
-];
+const SPANS: [(Millis, &str); 3] = [(60_000, "last hour"), (10_000, "last 10 min"), (1_000, "last minute")];
 
 /// A young history is shown in full; of a long one, as far back as it can be counted quickly.
 fn span(now: Millis, oldest: Millis, is_cut: bool) -> (Millis, &'static str) {
@@ -83,53 +79,28 @@ pub async fn chart(state: &State, now: Millis) -> Result<Option<Chart>, Problem>
     let from = now - now % step - (BARS - 1) * step;
     let mut bars: BTreeMap<Millis, Numbers> = BTreeMap::new();
     for (at, state, count) in state.store.run_history(from, now, step).await? {
-        let bar = bars.entry(at).or_insert(Numbers {
-            at,
-            good: 0,
-            bad: 0,
-            other: 0,
-        });
+        let bar = bars.entry(at).or_insert(Numbers { at, good: 0, bad: 0, other: 0 });
         bar.add(state, count);
     }
     Ok(draw(bars, from, step, span))
 }
 
-fn draw(
-    bars: BTreeMap<Millis, Numbers>,
-    from: Millis,
-    step: Millis,
-    span: &'static str,
-) -> Option<Chart> {
+fn draw(bars: BTreeMap<Millis, Numbers>, from: Millis, step: Millis, span: &'static str) -> Option<Chart> {
     let highest = bars.values().map(Numbers::sum).max()?;
     let mut pieces = vec![];
     for bar in bars.values() {
         let x = (bar.at - from) / step * 10;
         let mut top = HEIGHT;
         // Failures stand at the foot: a single one among thousands must still be seen.
-        for (count, tone) in [
-            (bar.bad, "failed"),
-            (bar.good, "ok"),
-            (bar.other, "running"),
-        ] {
+        for (count, tone) in [(bar.bad, "failed"), (bar.good, "ok"), (bar.other, "running")] {
             if count > 0 {
                 let height = (count * HEIGHT / highest).max(4).min(top);
                 top -= height;
-                pieces.push(Piece {
-                    x,
-                    y: top,
-                    height,
-                    tone,
-                });
+                pieces.push(Piece { x, y: top, height, tone });
             }
         }
     }
-    Some(Chart {
-        span,
-        pieces,
-        highest,
-        numbers: bars.into_values().rev().collect(),
-        from,
-    })
+    Some(Chart { span, pieces, highest, numbers: bars.into_values().rev().collect(), from })
 }
 
 #[cfg(test)]
@@ -139,10 +110,7 @@ mod tests {
     #[test]
     fn the_span_fits_the_history() {
         let minutes = |age: i64, is_cut| span(age * 60_000, 0, is_cut).1;
-        assert_eq!(
-            (minutes(2, false), minutes(11, false)),
-            ("last 10 min", "last hour")
-        );
+        assert_eq!((minutes(2, false), minutes(11, false)), ("last 10 min", "last hour"));
         assert_eq!(
             (minutes(0, true), minutes(10, true), minutes(60, true)),
             ("last minute", "last 10 min", "last hour")
@@ -151,12 +119,7 @@ mod tests {
 
     #[test]
     fn bars_are_stacked_and_a_single_failure_is_seen() {
-        let mut bar = Numbers {
-            at: 60_000,
-            good: 0,
-            bad: 0,
-            other: 0,
-        };
+        let mut bar = Numbers { at: 60_000, good: 0, bad: 0, other: 0 };
         bar.add(RunState::Succeeded, 999);
         bar.add(RunState::Lost, 1);
         let chart = draw(BTreeMap::from([(60_000, bar)]), 0, 60_000, "last hour").unwrap();

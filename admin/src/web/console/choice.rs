@@ -20,18 +20,9 @@ pub struct Choice {
 
 impl Choice {
     pub fn of(choice: choice::Choice) -> Self {
-        let mut rows: Vec<Row> = choice
-            .candidates
-            .iter()
-            .map(|address| row(address))
-            .collect();
+        let mut rows: Vec<Row> = choice.candidates.iter().map(|address| row(address)).collect();
         let story = &choice.story;
-        for told in story
-            .skipped
-            .iter()
-            .chain(&story.answers)
-            .chain(&story.hops)
-        {
+        for told in story.skipped.iter().chain(&story.answers).chain(&story.hops) {
             note(&mut rows, told);
         }
         for row in &mut rows {
@@ -45,9 +36,7 @@ impl Choice {
             rows.clear();
         }
         Self {
-            route: choice
-                .route
-                .map_or_else(String::new, |route| route.as_str().replace('_', " ")),
+            route: choice.route.map_or_else(String::new, |route| route.as_str().replace('_', " ")),
             why: choice.why,
             candidates: choice.candidates.len(),
             rows,
@@ -56,11 +45,7 @@ impl Choice {
 }
 
 fn row(address: &str) -> Row {
-    Row {
-        address: address.to_owned(),
-        note: String::new(),
-        is_chosen: false,
-    }
+    Row { address: address.to_owned(), note: String::new(), is_chosen: false }
 }
 
 fn note(rows: &mut Vec<Row>, told: &Told) {
@@ -95,17 +80,11 @@ mod tests {
     #[test]
     fn only_what_says_something_is_a_row() {
         let three = Choice::of(choice(3));
-        assert_eq!(
-            (three.rows.len(), three.route.as_str()),
-            (3, "least active")
-        );
+        assert_eq!((three.rows.len(), three.route.as_str()), (3, "least active"));
         assert!(three.rows[1].is_chosen && !three.rows[0].is_chosen);
         assert!(Choice::of(choice(1)).rows.is_empty());
         let mut many = choice(100);
-        many.story.answers.push(Told {
-            address: "http://7".into(),
-            what: "busy".into(),
-        });
+        many.story.answers.push(Told { address: "http://7".into(), what: "busy".into() });
         let many = Choice::of(many);
         assert_eq!((many.rows.len(), many.candidates), (2, 100));
         assert_eq!(many.rows[1].note, "busy");

@@ -85,27 +85,17 @@ impl Page {
 
     /// In their version, or in the time zones that they reckon with.
     fn nodes_differ(&self) -> bool {
-        self.nodes
-            .windows(2)
-            .any(|pair| pair[0].node.version != pair[1].node.version)
+        self.nodes.windows(2).any(|pair| pair[0].node.version != pair[1].node.version)
     }
 }
 
 /// `GET /`
-pub async fn page(
-    state: web::Data<State>,
-    request: HttpRequest,
-    frame: Frame,
-) -> Result<HttpResponse, Problem> {
+pub async fn page(state: web::Data<State>, request: HttpRequest, frame: Frame) -> Result<HttpResponse, Problem> {
     let store = &state.store;
     let now = frame.now;
     let (states, is_cut) = store.recent_states(now - DAY_MS).await?;
     let executors = store.executors().await?;
-    let live: Vec<&str> = executors
-        .iter()
-        .filter(|it| it.is_live(now))
-        .map(|it| it.app.as_str())
-        .collect();
+    let live: Vec<&str> = executors.iter().filter(|it| it.is_live(now)).map(|it| it.app.as_str()).collect();
     let mut lonely_apps = store.apps_in_use().await?;
     lonely_apps.retain(|app| !live.contains(&app.as_str()));
     let apps = store.apps().await?;
@@ -113,21 +103,10 @@ pub async fn page(
     unknown_apps.retain(|name| !apps.iter().any(|app| app.name == *name));
     unknown_apps.dedup();
     let page = Page {
-        steps: steps(
-            &state,
-            &request,
-            &apps,
-            !live.is_empty(),
-            unknown_apps.first(),
-        )
-        .await?,
+        steps: steps(&state, &request, &apps, !live.is_empty(), unknown_apps.first()).await?,
         enabled: count(&state, true).await?,
         paused: count(&state, false).await?,
-        runs: format!(
-            "{}{}",
-            states.values().sum::<i64>(),
-            if is_cut { "+" } else { "" }
-        ),
+        runs: format!("{}{}", states.values().sum::<i64>(), if is_cut { "+" } else { "" }),
         failed: sum(&states, &[RunState::Failed, RunState::Lost]),
         running: open_runs(&state).await?,
         online: live.len(),
@@ -150,10 +129,7 @@ fn sum(states: &HashMap<RunState, i64>, of: &[RunState]) -> i64 {
 }
 
 async fn count(state: &State, enabled: bool) -> Result<String, Problem> {
-    let filter = JobFilter {
-        enabled: Some(enabled),
-        ..JobFilter::default()
-    };
+    let filter = JobFilter { enabled: Some(enabled), ..JobFilter::default() };
     let count = state.store.count_jobs(&filter, COUNTED).await?;
     Ok(match count {
         COUNTED.. => "10,000+".to_owned(),
@@ -162,10 +138,7 @@ async fn count(state: &State, enabled: bool) -> Result<String, Problem> {
 }
 
 async fn open_runs(state: &State) -> Result<i64, Problem> {
-    let filter = RunFilter {
-        states: vec![RunState::Sending, RunState::Running],
-        ..RunFilter::default()
-    };
+    let filter = RunFilter { states: vec![RunState::Sending, RunState::Running], ..RunFilter::default() };
     let (counts, _) = state.store.count_runs_by_state(&filter).await?;
     Ok(counts.iter().map(|(_, count)| count).sum())
 }
@@ -185,13 +158,8 @@ async fn nodes(state: &State, now: i64) -> Result<Vec<NodeRow>, Problem> {
     let leases = state.store.leases().await?;
     let live = state.store.live_nodes(now - NODE_MS).await?;
     let rows = live.into_iter().map(|node| {
-        let held = leases
-            .iter()
-            .filter(|it| it.owner == node.id && it.expires_at > now);
-        NodeRow {
-            shards: held.map(|lease| lease.shard.to_string()).collect(),
-            node,
-        }
+        let held = leases.iter().filter(|it| it.owner == node.id && it.expires_at > now);
+        NodeRow { shards: held.map(|lease| lease.shard.to_string()).collect(), node }
     });
     Ok(rows.collect())
 }
@@ -204,26 +172,14 @@ async fn steps(
     executor: bool,
     unknown_app: Option<&String>,
 ) -> Result<Option<Steps>, Problem> {
-    let jobs = JobFilter {
-        limit: 1,
-        ..JobFilter::default()
-    };
-    let job = state
-        .store
-        .jobs(&jobs)
-        .await?
-        .items
-        .first()
-        .map(|job| job.id);
+    let jobs = JobFilter { limit: 1, ..JobFilter::default() };
+    let job = state.store.jobs(&jobs).await?.items.first().map(|job| job.id);
     let run = state.store.newest_run().await? > 0;
     if job.is_some() && run {
         return Ok(None);
     }
     let file = state.config.data_dir.join("access-token");
-    let host = request
-        .headers()
-        .get(HOST)
-        .and_then(|host| host.to_str().ok());
+    let host = request.headers().get(HOST).and_then(|host| host.to_str().ok());
     Ok(Some(Steps {
         address: format!("http://{}", host.unwrap_or("localhost:8080")),
         token_file: file.exists().then(|| file.display().to_string()),

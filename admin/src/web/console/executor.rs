@@ -47,19 +47,10 @@ pub async fn edit(
     which: web::Query<Which>,
 ) -> Result<HttpResponse, Problem> {
     let (app, executor) = find(&state, *id, &which.address).await?;
-    let weight = executor
-        .set
-        .weight
-        .map_or_else(String::new, |it| it.to_string());
-    let form = Form::default()
-        .with("weight", weight)
-        .with("labels", executor.set.labels.as_deref().unwrap_or_default());
-    let page = Page {
-        frame,
-        app,
-        executor,
-        form,
-    };
+    let weight = executor.set.weight.map_or_else(String::new, |it| it.to_string());
+    let form =
+        Form::default().with("weight", weight).with("labels", executor.set.labels.as_deref().unwrap_or_default());
+    let page = Page { frame, app, executor, form };
     Ok(html::page(&page, StatusCode::OK))
 }
 
@@ -74,18 +65,10 @@ pub async fn update(
 ) -> Result<HttpResponse, Problem> {
     let mut form = Form::from(fields);
     let (app, executor) = find(&state, *id, form.value("address")).await?;
-    let traits = Traits {
-        weight: weight(&mut form),
-        labels: labels(&mut form),
-    };
+    let traits = Traits { weight: weight(&mut form), labels: labels(&mut form) };
     let is_shown_again = form.is("step", "preview");
     if is_shown_again || !form.is_fine() {
-        let page = Page {
-            frame,
-            app,
-            executor,
-            form,
-        };
+        let page = Page { frame, app, executor, form };
         let status = match is_shown_again {
             true => StatusCode::OK,
             false => StatusCode::UNPROCESSABLE_ENTITY,
@@ -93,10 +76,7 @@ pub async fn update(
         return Ok(html::page(&page, status));
     }
     let (actor, address) = (actor(&viewer, &request), &executor.address);
-    state
-        .store
-        .set_executor_traits(&app, address, &traits, frame.now, &actor)
-        .await?;
+    state.store.set_executor_traits(&app, address, &traits, frame.now, &actor).await?;
     state.pipeline.executors_changed();
     let text = format!("The settings of {address} are saved.");
     Ok(see_other_with("/apps", "ok", &text))

@@ -15,12 +15,7 @@ use crate::web::State;
 use crate::web::html::{self, Frame};
 
 /// Spans that can be chosen, in h.
-const SPANS: [(u32, &str); 4] = [
-    (1, "1 hour"),
-    (24, "24 hours"),
-    (72, "3 days"),
-    (168, "7 days"),
-];
+const SPANS: [(u32, &str); 4] = [(1, "1 hour"), (24, "24 hours"), (72, "3 days"), (168, "7 days")];
 /// Size of the drawing, in its own units. There is a column for each minute of a day, of which
 /// two are not whole, or for several of a longer span.
 const HEIGHT: u64 = 100;
@@ -67,23 +62,12 @@ struct Page {
 }
 
 /// `GET /forecast`
-pub async fn page(
-    state: web::Data<State>,
-    frame: Frame,
-    asked: web::Query<Asked>,
-) -> Result<HttpResponse, Problem> {
+pub async fn page(state: web::Data<State>, frame: Frame, asked: web::Query<Asked>) -> Result<HttpResponse, Problem> {
     let known = SPANS.iter().find(|(hours, _)| *hours == asked.hours);
     let hours = known.map_or(Asked::default().hours, |(hours, _)| *hours);
     let to = frame.now + i64::from(hours) * 60 * MINUTE;
     let forecast = state.pipeline.forecast(frame.now, to).await?;
-    let page = Page {
-        hours,
-        spans: SPANS,
-        chart: draw(&forecast),
-        shares: shares(&forecast),
-        forecast,
-        frame,
-    };
+    let page = Page { hours, spans: SPANS, chart: draw(&forecast), shares: shares(&forecast), forecast, frame };
     Ok(html::page(&page, StatusCode::OK))
 }
 
@@ -110,32 +94,15 @@ fn draw(forecast: &Forecast) -> Option<Chart> {
     }
     let width = columns.len() as i64;
     let _ = write!(path, "H{width}V{HEIGHT}Z");
-    Some(Chart {
-        path,
-        width,
-        highest,
-        minutes,
-    })
+    Some(Chart { path, width, highest, minutes })
 }
 
 fn shares(forecast: &Forecast) -> Vec<Share> {
-    let mut shares: Vec<Share> = forecast
-        .apps
-        .iter()
-        .map(|app| Share {
-            app: app.clone(),
-            fires: 0,
-        })
-        .collect();
+    let mut shares: Vec<Share> = forecast.apps.iter().map(|app| Share { app: app.clone(), fires: 0 }).collect();
     for (app, fires) in forecast.minutes.iter().flat_map(|minute| &minute.apps) {
         shares[*app].fires += u64::from(*fires);
     }
-    shares.sort_by(|one, other| {
-        other
-            .fires
-            .cmp(&one.fires)
-            .then_with(|| one.app.cmp(&other.app))
-    });
+    shares.sort_by(|one, other| other.fires.cmp(&one.fires).then_with(|| one.app.cmp(&other.app)));
     shares
 }
 
@@ -146,11 +113,8 @@ mod tests {
     use super::*;
 
     fn forecast(hours: i64, fires: &[(i64, u32)]) -> Forecast {
-        let minute = |(minute, fires): &(i64, u32)| Minute {
-            at: minute * MINUTE,
-            fires: *fires,
-            apps: vec![(0, *fires)],
-        };
+        let minute =
+            |(minute, fires): &(i64, u32)| Minute { at: minute * MINUTE, fires: *fires, apps: vec![(0, *fires)] };
         Forecast {
             from: 30_000,
             to: 30_000 + hours * 60 * MINUTE,

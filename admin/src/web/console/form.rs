@@ -54,8 +54,7 @@ impl Form {
 
     /// In the order of the fields, as a reader meets them.
     pub fn sort_errors(&mut self, fields: &[(&str, &str)]) {
-        self.errors
-            .sort_by_key(|(name, _)| fields.iter().position(|(field, _)| field == name));
+        self.errors.sort_by_key(|(name, _)| fields.iter().position(|(field, _)| field == name));
     }
 
     /// For another look at what was filled in.
@@ -87,27 +86,17 @@ impl Form {
         if text.is_empty() {
             return default;
         }
-        match text
-            .parse::<i64>()
-            .ok()
-            .and_then(|number| T::try_from(number).ok())
-        {
+        match text.parse::<i64>().ok().and_then(|number| T::try_from(number).ok()) {
             Some(number) => number,
             None => {
-                self.refuse(
-                    name,
-                    format!("`{text}` is not a whole number that fits here"),
-                );
+                self.refuse(name, format!("`{text}` is not a whole number that fits here"));
                 default
             }
         }
     }
 
     /// One of our words; empty means the default.
-    pub fn word<T: Default + std::str::FromStr<Err: std::fmt::Display>>(
-        &mut self,
-        name: &str,
-    ) -> T {
+    pub fn word<T: Default + std::str::FromStr<Err: std::fmt::Display>>(&mut self, name: &str) -> T {
         let text = self.value(name).to_owned();
         if text.is_empty() {
             return T::default();
@@ -135,10 +124,7 @@ impl From<Fields> for Form {
                 None => drop(values.insert(name, value)),
             }
         }
-        Self {
-            values,
-            errors: vec![],
-        }
+        Self { values, errors: vec![] }
     }
 }
 
@@ -149,24 +135,13 @@ mod tests {
 
     #[test]
     fn wrong_values_stay_and_are_named() {
-        let mut form = Form::default()
-            .with("retries", "many")
-            .with("route", "nearest");
+        let mut form = Form::default().with("retries", "many").with("route", "nearest");
         assert_eq!(form.number("retries", 0_i32), 0);
         assert_eq!(form.number("timeout", 7_i64), 7, "empty means the default");
-        assert_eq!(
-            form.word::<RouteStrategy>("route"),
-            RouteStrategy::RoundRobin
-        );
+        assert_eq!(form.word::<RouteStrategy>("route"), RouteStrategy::RoundRobin);
         assert_eq!(form.value("retries"), "many");
-        assert_eq!(
-            form.error("retries"),
-            Some("`many` is not a whole number that fits here")
-        );
-        assert!(
-            form.error("route")
-                .is_some_and(|text| text.contains("allowed: round_robin"))
-        );
+        assert_eq!(form.error("retries"), Some("`many` is not a whole number that fits here"));
+        assert!(form.error("route").is_some_and(|text| text.contains("allowed: round_robin")));
         form.refuse_all(vec![FieldError::new("schedule.expression", "six fields")]);
         assert_eq!(form.error("expression"), Some("six fields"));
         assert_eq!(form.errors().len(), 3);

@@ -21,11 +21,7 @@ pub struct Fields(pub Vec<(String, String)>);
 impl Fields {
     /// The last value of that name; empty if there is none.
     pub fn get(&self, name: &str) -> &str {
-        self.0
-            .iter()
-            .rev()
-            .find(|(field, _)| field == name)
-            .map_or("", |(_, value)| value)
+        self.0.iter().rev().find(|(field, _)| field == name).map_or("", |(_, value)| value)
     }
 }
 
@@ -61,15 +57,10 @@ fn answered(request: ServiceRequest, answer: HttpResponse) -> ServiceResponse<Bo
 }
 
 /// None: go on. An answer: that is all there is for this request.
-async fn admit(
-    state: &State,
-    request: &mut ServiceRequest,
-) -> Result<Option<HttpResponse>, Problem> {
+async fn admit(state: &State, request: &mut ServiceRequest) -> Result<Option<HttpResponse>, Problem> {
     let safe = csrf::is_safe(request.method());
     if !safe && !csrf::is_same_origin(request.headers()) {
-        return Err(Problem::Forbidden(
-            "This request does not come from a page of this console".into(),
-        ));
+        return Err(Problem::Forbidden("This request does not come from a page of this console".into()));
     }
     let asked = request.query_string();
     if url::form_urlencoded::parse(asked.as_bytes()).any(|(_, value)| value.contains('\0')) {
@@ -80,8 +71,7 @@ async fn admit(
         return Ok(None);
     }
     let active = !request.headers().contains_key(LIVE);
-    let viewer =
-        session::viewer(&state.store, request.request(), state.clock.now(), active).await?;
+    let viewer = session::viewer(&state.store, request.request(), state.clock.now(), active).await?;
     let Some(viewer) = viewer else {
         return admit_unknown(state, request, safe, &path).await;
     };
@@ -90,9 +80,7 @@ async fn admit(
         // A form of before somebody signed in, in another window: it replaces the session, so it needs nothing of it.
         let is_new_session = path == "/login";
         if !is_new_session && !csrf::fits(&viewer.csrf, fields.get(csrf::FIELD)) {
-            return Err(Problem::Forbidden(
-                "This form belongs to an earlier session".into(),
-            ));
+            return Err(Problem::Forbidden("This form belongs to an earlier session".into()));
         }
         request.extensions_mut().insert(fields);
     }
@@ -149,12 +137,8 @@ async fn read_fields(request: &mut ServiceRequest) -> Result<Fields, Problem> {
         "/login" | "/setup" | "/preferences" => SMALL_FORM,
         _ => FORM,
     };
-    let unreadable =
-        |error: actix_web::Error| Problem::Bad(format!("What was sent cannot be read: {error}"));
-    let payload = request
-        .extract::<web::Payload>()
-        .await
-        .map_err(unreadable)?;
+    let unreadable = |error: actix_web::Error| Problem::Bad(format!("What was sent cannot be read: {error}"));
+    let payload = request.extract::<web::Payload>().await.map_err(unreadable)?;
     let body = match payload.to_bytes_limited(limit).await {
         Err(_too_large) => return Err(Problem::TooLarge(limit)),
         Ok(Err(error)) if pace::is_out_of_memory(&error) => return Err(Problem::Busy(pace::FULL)),
@@ -172,8 +156,7 @@ async fn read_fields(request: &mut ServiceRequest) -> Result<Fields, Problem> {
 fn finish(response: ServiceResponse<BoxBody>) -> ServiceResponse<BoxBody> {
     let mut response = with_page(response);
     let html = is_html(response.response());
-    let shown =
-        html && response.status().is_success() && !response.request().headers().contains_key(LIVE);
+    let shown = html && response.status().is_success() && !response.request().headers().contains_key(LIVE);
     if shown && let Some(mut cookie) = response.request().cookie(FLASH) {
         cookie.set_path("/");
         cookie.make_removal();
@@ -198,25 +181,16 @@ fn with_page(response: ServiceResponse<BoxBody>) -> ServiceResponse<BoxBody> {
     }
     let frame = Frame::of(response.request());
     let id = frame.request_id.clone();
-    let problem = response
-        .response()
-        .error()
-        .and_then(|error| error.as_error::<Problem>());
+    let problem = response.response().error().and_then(|error| error.as_error::<Problem>());
     let mut page = problem::page(frame, status, problem);
-    if let (Ok(name), Ok(value)) = (
-        HeaderName::try_from("x-request-id"),
-        HeaderValue::try_from(id),
-    ) {
+    if let (Ok(name), Ok(value)) = (HeaderName::try_from("x-request-id"), HeaderValue::try_from(id)) {
         page.headers_mut().insert(name, value);
     }
     response.into_response(page)
 }
 
 fn is_html(response: &HttpResponse) -> bool {
-    response
-        .headers()
-        .get(CONTENT_TYPE)
-        .is_some_and(|value| value.as_bytes().starts_with(b"text/html"))
+    response.headers().get(CONTENT_TYPE).is_some_and(|value| value.as_bytes().starts_with(b"text/html"))
 }
 
 /// No script or style but from our own files, no frame around us, no address given to others.

@@ -44,36 +44,19 @@ struct Page {
 }
 
 /// `GET /jobs/{id}`
-pub async fn page(
-    state: web::Data<State>,
-    frame: Frame,
-    id: web::Path<i64>,
-) -> Result<HttpResponse, Problem> {
+pub async fn page(state: web::Data<State>, frame: Frame, id: web::Path<i64>) -> Result<HttpResponse, Problem> {
     let job = find(&state, *id).await?;
     let above = state.store.newest_run().await? - 10 * LATELY;
-    let runs = RunFilter {
-        job_id: Some(job.id),
-        above: Some(above),
-        limit: RUNS,
-        ..RunFilter::default()
-    };
+    let runs = RunFilter { job_id: Some(job.id), above: Some(above), limit: RUNS, ..RunFilter::default() };
     let runs = state.store.runs(&runs).await?;
-    let misfires = MisfireFilter {
-        job_id: Some(job.id),
-        limit: MISFIRES,
-        ..MisfireFilter::default()
-    };
+    let misfires = MisfireFilter { job_id: Some(job.id), limit: MISFIRES, ..MisfireFilter::default() };
     let page = Page {
         badge: view::job_badge(&job),
         state: view::job_state(&job),
         schedule: view::schedule(&job.draft.schedule),
         rules: rules::of(&job, frame.zone),
         preview: preview::of_job(&job, frame.now),
-        runs: runs
-            .items
-            .into_iter()
-            .map(|run| Row::of(run, frame.now))
-            .collect(),
+        runs: runs.items.into_iter().map(|run| Row::of(run, frame.now)).collect(),
         misfires: state.store.misfires(&misfires).await?.items,
         frame,
         job,
@@ -89,14 +72,7 @@ pub async fn enable(
     id: web::Path<i64>,
     fields: Fields,
 ) -> Result<HttpResponse, Problem> {
-    set_enabled(
-        &state,
-        *id,
-        true,
-        &actor(&viewer, &request),
-        fields.get("next"),
-    )
-    .await
+    set_enabled(&state, *id, true, &actor(&viewer, &request), fields.get("next")).await
 }
 
 /// `POST /jobs/{id}/disable`
@@ -107,14 +83,7 @@ pub async fn disable(
     id: web::Path<i64>,
     fields: Fields,
 ) -> Result<HttpResponse, Problem> {
-    set_enabled(
-        &state,
-        *id,
-        false,
-        &actor(&viewer, &request),
-        fields.get("next"),
-    )
-    .await
+    set_enabled(&state, *id, false, &actor(&viewer, &request), fields.get("next")).await
 }
 
 async fn set_enabled(
@@ -129,10 +98,7 @@ async fn set_enabled(
     let job = match state.store.set_job_enabled(id, enabled, now, actor).await {
         Ok(job) => job,
         Err(Error::Invalid(error)) => {
-            let text = format!(
-                "The job cannot be resumed: {}. Edit it first.",
-                error.message
-            );
+            let text = format!("The job cannot be resumed: {}. Edit it first.", error.message);
             return Ok(see_other_with(next, "failed", &text));
         }
         other => other.map_err(gone)?,
@@ -161,11 +127,7 @@ struct Question {
 }
 
 /// `GET /jobs/{id}/delete` asks.
-pub async fn ask_delete(
-    state: web::Data<State>,
-    frame: Frame,
-    id: web::Path<i64>,
-) -> Result<HttpResponse, Problem> {
+pub async fn ask_delete(state: web::Data<State>, frame: Frame, id: web::Path<i64>) -> Result<HttpResponse, Problem> {
     let job = find(&state, *id).await?;
     Ok(html::page(&Question { frame, job }, StatusCode::OK))
 }
@@ -178,11 +140,7 @@ pub async fn delete(
     id: web::Path<i64>,
 ) -> Result<HttpResponse, Problem> {
     let actor = actor(&viewer, &request);
-    let job = state
-        .store
-        .delete_job(*id, state.clock.now(), &actor)
-        .await
-        .map_err(gone)?;
+    let job = state.store.delete_job(*id, state.clock.now(), &actor).await.map_err(gone)?;
     state.pipeline.job_changed(job.shard);
     let text = format!("{} is deleted. Its runs are kept.", job.draft.name);
     Ok(see_other_with("/jobs", "ok", &text))

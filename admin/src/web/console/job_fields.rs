@@ -1,8 +1,6 @@
 //! The fields of a job's form: what they are called, how a job fills them, and the definition that they make.
 
-use carillon_scheduler::{
-    BlockStrategy, CatchUp, Facts, JobDraft, MisfirePolicy, Overlap, RouteStrategy,
-};
+use carillon_scheduler::{BlockStrategy, CatchUp, Facts, JobDraft, MisfirePolicy, Overlap, RouteStrategy};
 use chrono_tz::Tz;
 
 use super::form::Form;
@@ -12,21 +10,13 @@ use crate::store::{Definition, Job};
 use crate::web::State;
 use crate::web::around::Around;
 
-const WHAT: &[(&str, &str)] = &[
-    ("name", "Name"),
-    ("app", "App"),
-    ("handler", "Handler"),
-    ("params", "Parameters"),
-];
+const WHAT: &[(&str, &str)] = &[("name", "Name"), ("app", "App"), ("handler", "Handler"), ("params", "Parameters")];
 const HOW: &[(&str, &str)] = &[
     ("catch_up", "Late fires"),
     ("misfire", "Missed fires"),
     ("misfire_threshold_seconds", "Missed after"),
     ("misfire_limit", "Missed fires that run"),
-    (
-        "misfire_window_seconds",
-        "Missed fires run if at most so old",
-    ),
+    ("misfire_window_seconds", "Missed fires run if at most so old"),
     ("route", "Route"),
     ("route_labels", "Labels"),
     ("overlap", "While another fire is open"),
@@ -54,15 +44,9 @@ pub fn filled(draft: &JobDraft, zone: Tz) -> Form {
         .with("params", &draft.params)
         .with("catch_up", draft.catch_up.as_str())
         .with("misfire", draft.misfire.as_str())
-        .with(
-            "misfire_threshold_seconds",
-            draft.misfire_threshold_seconds.to_string(),
-        )
+        .with("misfire_threshold_seconds", draft.misfire_threshold_seconds.to_string())
         .with("misfire_limit", draft.misfire_limit.to_string())
-        .with(
-            "misfire_window_seconds",
-            draft.misfire_window_seconds.to_string(),
-        )
+        .with("misfire_window_seconds", draft.misfire_window_seconds.to_string())
         .with("route", draft.route.as_str())
         .with("route_labels", &draft.route_labels)
         .with("overlap", draft.overlap.as_str())
@@ -120,9 +104,7 @@ fn ids(jobs: &[i64]) -> String {
 /// Ids of jobs, separated by commas or blanks.
 fn children(form: &mut Form) -> Vec<i64> {
     let text = form.value("children").to_owned();
-    let words = text
-        .split(|c: char| c == ',' || c.is_whitespace())
-        .filter(|word| !word.is_empty());
+    let words = text.split(|c: char| c == ',' || c.is_whitespace()).filter(|word| !word.is_empty());
     match words.map(str::parse).collect() {
         Ok(ids) => ids,
         Err(_) => {
@@ -154,10 +136,7 @@ pub async fn definition(
         None => {
             form.refuse("app", "Choose the app whose executors run it.");
             let calendars = around.calendars(&draft);
-            let facts = Facts {
-                calendars: calendars.list(),
-                ..Facts::anchored(now)
-            };
+            let facts = Facts { calendars: calendars.list(), ..Facts::anchored(now) };
             draft.validate(&facts, None, now).and(Err(vec![]))
         }
     };

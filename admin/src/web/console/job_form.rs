@@ -25,25 +25,15 @@ pub struct Start {
 }
 
 /// `GET /jobs/new`
-pub async fn new(
-    state: web::Data<State>,
-    frame: Frame,
-    start: web::Query<Start>,
-) -> Result<HttpResponse, Problem> {
+pub async fn new(state: web::Data<State>, frame: Frame, start: web::Query<Start>) -> Result<HttpResponse, Problem> {
     let mut draft = JobDraft::new(&start.app, "", &start.handler);
     draft.schedule = ScheduleDraft::cron("", frame.zone_name());
     let form = filled(&draft, frame.zone);
-    Ok(page(&state, frame, Purpose::New, form)
-        .await?
-        .answer(StatusCode::OK))
+    Ok(page(&state, frame, Purpose::New, form).await?.answer(StatusCode::OK))
 }
 
 /// `GET /jobs/{id}/copy`: the copy is paused, so that nothing runs twice by surprise.
-pub async fn copy(
-    state: web::Data<State>,
-    frame: Frame,
-    id: web::Path<i64>,
-) -> Result<HttpResponse, Problem> {
+pub async fn copy(state: web::Data<State>, frame: Frame, id: web::Path<i64>) -> Result<HttpResponse, Problem> {
     let job = find(&state, *id).await?;
     let mut draft = job.draft.clone();
     draft.enabled = false;
@@ -55,17 +45,11 @@ pub async fn copy(
 }
 
 /// `GET /jobs/{id}/edit`
-pub async fn edit(
-    state: web::Data<State>,
-    frame: Frame,
-    id: web::Path<i64>,
-) -> Result<HttpResponse, Problem> {
+pub async fn edit(state: web::Data<State>, frame: Frame, id: web::Path<i64>) -> Result<HttpResponse, Problem> {
     let job = find(&state, *id).await?;
     let form = filled(&job.draft, frame.zone);
     let seen = merge::seen(&form);
-    let form = form
-        .with("revision", job.revision.to_string())
-        .with(SEEN, seen);
+    let form = form.with("revision", job.revision.to_string()).with(SEEN, seen);
     let page = page(&state, frame, Purpose::Edit(&job), form).await?;
     Ok(page.answer(StatusCode::OK))
 }
@@ -83,10 +67,7 @@ pub async fn create(
     let (Some(definition), false) = (definition, form.is("step", "preview")) else {
         return refused(&state, frame, Purpose::New, form).await;
     };
-    let made = state
-        .store
-        .create_jobs(vec![definition], frame.now, &actor(&viewer, &request), None)
-        .await;
+    let made = state.store.create_jobs(vec![definition], frame.now, &actor(&viewer, &request), None).await;
     let made = match made {
         Err(Error::Refused(error)) => {
             form.refuse_all(vec![error]);
@@ -94,9 +75,7 @@ pub async fn create(
         }
         other => other?,
     };
-    let job = made
-        .first()
-        .ok_or_else(|| Problem::Internal("no job was made".into()))?;
+    let job = made.first().ok_or_else(|| Problem::Internal("no job was made".into()))?;
     state.pipeline.job_changed(job.shard);
     Ok(saved(job, &form, "made"))
 }
@@ -118,11 +97,7 @@ pub async fn update(
     };
     let revision = form.value("revision").parse().ok();
     let actor = actor(&viewer, &request);
-    match state
-        .store
-        .update_job(*id, &definition, revision.or(Some(-1)), frame.now, &actor)
-        .await
-    {
+    match state.store.update_job(*id, &definition, revision.or(Some(-1)), frame.now, &actor).await {
         Ok(job) => {
             state.pipeline.job_changed(job.shard);
             Ok(saved(&job, &form, "saved"))
@@ -144,12 +119,7 @@ fn saved(job: &Job, form: &Form, verb: &str) -> HttpResponse {
     see_other_with(&to, "ok", &format!("{} is {verb}.", job.draft.name))
 }
 
-async fn refused(
-    state: &State,
-    frame: Frame,
-    purpose: Purpose<'_>,
-    form: Form,
-) -> Result<HttpResponse, Problem> {
+async fn refused(state: &State, frame: Frame, purpose: Purpose<'_>, form: Form) -> Result<HttpResponse, Problem> {
     let status = match form.is_fine() {
         true => StatusCode::OK,
         false => StatusCode::UNPROCESSABLE_ENTITY,
@@ -159,12 +129,7 @@ async fn refused(
 
 /// Another person saved in between. Nothing is written: the form comes back with what both have changed, and saving it
 /// again puts this person's changes, and no other field, in place of theirs.
-async fn conflict(
-    state: &State,
-    frame: Frame,
-    id: i64,
-    mut form: Form,
-) -> Result<HttpResponse, Problem> {
+async fn conflict(state: &State, frame: Frame, id: i64, mut form: Form) -> Result<HttpResponse, Problem> {
     let theirs = find(state, id).await?;
     let stored = filled(&theirs.draft, frame.zone);
     let ours = normal(&form, frame.zone);

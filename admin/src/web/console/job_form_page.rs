@@ -62,31 +62,13 @@ impl Page {
     }
 
     fn weekdays(&self) -> [(&'static str, &'static str); 7] {
-        [
-            ("MON", "Mon"),
-            ("TUE", "Tue"),
-            ("WED", "Wed"),
-            ("THU", "Thu"),
-            ("FRI", "Fri"),
-            ("SAT", "Sat"),
-            ("SUN", "Sun"),
-        ]
+        [("MON", "Mon"), ("TUE", "Tue"), ("WED", "Wed"), ("THU", "Thu"), ("FRI", "Fri"), ("SAT", "Sat"), ("SUN", "Sun")]
     }
 
     /// Is there more to see than what every job has?
     fn has_limits(&self) -> bool {
-        let names = [
-            "start_at",
-            "end_at",
-            "max_fires",
-            "spread_seconds",
-            "calendars",
-            "on_excluded",
-        ];
-        names[..5]
-            .iter()
-            .any(|name| !self.form.value(name).trim().is_empty())
-            || self.is_wrong(&names)
+        let names = ["start_at", "end_at", "max_fires", "spread_seconds", "calendars", "on_excluded"];
+        names[..5].iter().any(|name| !self.form.value(name).trim().is_empty()) || self.is_wrong(&names)
     }
 
     fn has_late_rules(&self) -> bool {
@@ -118,12 +100,7 @@ pub enum Purpose<'a> {
     Edit(&'a Job),
 }
 
-pub async fn page(
-    state: &State,
-    frame: Frame,
-    purpose: Purpose<'_>,
-    mut form: Form,
-) -> Result<Page, Problem> {
+pub async fn page(state: &State, frame: Frame, purpose: Purpose<'_>, mut form: Form) -> Result<Page, Problem> {
     let (title, action, origin) = match purpose {
         Purpose::New => ("New job", "/jobs".to_owned(), None),
         Purpose::Copy(job) => ("Copy job", "/jobs".to_owned(), Some(job)),
@@ -150,18 +127,9 @@ pub async fn page(
         form,
         preview,
         conflict: None,
-        routes: RouteStrategy::ALL
-            .iter()
-            .map(|it| choice(it.as_str(), it.summary()))
-            .collect(),
-        blocks: BlockStrategy::ALL
-            .iter()
-            .map(|it| choice(it.as_str(), it.summary()))
-            .collect(),
-        overlaps: Overlap::ALL
-            .iter()
-            .map(|it| choice(it.as_str(), it.summary()))
-            .collect(),
+        routes: RouteStrategy::ALL.iter().map(|it| choice(it.as_str(), it.summary())).collect(),
+        blocks: BlockStrategy::ALL.iter().map(|it| choice(it.as_str(), it.summary())).collect(),
+        overlaps: Overlap::ALL.iter().map(|it| choice(it.as_str(), it.summary())).collect(),
         calendars,
         is_new: before.is_none(),
         frame,
@@ -169,8 +137,5 @@ pub async fn page(
 }
 
 fn choice(word: &'static str, summary: &str) -> Choice {
-    Choice {
-        word,
-        summary: summary.to_owned(),
-    }
+    Choice { word, summary: summary.to_owned() }
 }

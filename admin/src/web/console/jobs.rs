@@ -67,12 +67,7 @@ impl Asked {
     /// The same list from another place on.
     fn address(&self, after: Option<i64>) -> String {
         let mut query = url::form_urlencoded::Serializer::new(String::new());
-        for (name, value) in [
-            ("text", &self.text),
-            ("app", &self.app),
-            ("state", &self.state),
-            ("kind", &self.kind),
-        ] {
+        for (name, value) in [("text", &self.text), ("app", &self.app), ("state", &self.state), ("kind", &self.kind)] {
             if !value.is_empty() {
                 query.append_pair(name, value);
             }
@@ -106,11 +101,7 @@ struct Page {
     next: Option<String>,
 }
 
-pub async fn list(
-    state: web::Data<State>,
-    frame: Frame,
-    asked: web::Query<Asked>,
-) -> Result<HttpResponse, Problem> {
+pub async fn list(state: web::Data<State>, frame: Frame, asked: web::Query<Asked>) -> Result<HttpResponse, Problem> {
     let asked = asked.into_inner();
     let wrong = asked.wrong();
     let filter = asked.filter();

@@ -71,9 +71,7 @@ impl Part {
 
     /// `Lines 1–1000 of 2000`
     pub fn place(&self) -> String {
-        let total = self
-            .total
-            .map_or_else(String::new, |total| format!(" of {total}"));
+        let total = self.total.map_or_else(String::new, |total| format!(" of {total}"));
         match self.lines.lines.is_empty() {
             true => format!("No lines from {} on", self.lines.from),
             false => format!("Lines {}–{}{total}", self.lines.from, self.lines.next() - 1),
@@ -95,11 +93,7 @@ pub async fn part(state: &State, run: &RunView, from: i32) -> Part {
     let looked = tokio::time::timeout(PATIENCE, read_on(state, run, from)).await;
     let Ok(Ok(lines)) = looked else {
         return Part {
-            lines: Lines {
-                from,
-                note: "The executor has not answered yet.".to_owned(),
-                ..Lines::default()
-            },
+            lines: Lines { from, note: "The executor has not answered yet.".to_owned(), ..Lines::default() },
             ..Part::default()
         };
     };
@@ -125,11 +119,7 @@ fn cut(mut lines: Lines) -> Part {
     lines.lines.truncate(SHOWN as usize);
     let is_cut = read > lines.lines.len();
     lines.end &= !is_cut;
-    Part {
-        total: (total >= lines.from).then_some(total),
-        is_cut: is_cut && !lines.lines.is_empty(),
-        lines,
-    }
+    Part { total: (total >= lines.from).then_some(total), is_cut: is_cut && !lines.lines.is_empty(), lines }
 }
 
 async fn read(state: &State, run: &RunView, from: i32) -> Result<Lines, Error> {
@@ -157,12 +147,7 @@ fn lines(page: LogPage, run: &RunView) -> Lines {
         (true, false) if page.end => "The run wrote nothing.",
         _ => "",
     };
-    Lines {
-        from: page.from,
-        end: page.end,
-        note: note.to_owned(),
-        lines,
-    }
+    Lines { from: page.from, end: page.end, note: note.to_owned(), lines }
 }
 
 /// Control characters as their pictures: a log must not move a reader's cursor, nor hide what it did.
@@ -203,22 +188,15 @@ mod tests {
 
     #[test]
     fn control_characters_are_seen_not_obeyed() {
-        assert_eq!(
-            visible("a\tb\u{1b}[31mred\u{7f}\u{202e}x"),
-            "a\tb␛[31mred␡\u{fffd}x"
-        );
+        assert_eq!(visible("a\tb\u{1b}[31mred\u{7f}\u{202e}x"), "a\tb␛[31mred␡\u{fffd}x");
         assert_eq!(visible("<script>你好"), "<script>你好");
     }
 
     // covers: A8
     #[test]
     fn a_long_log_is_divided_into_pages() {
-        let lines = |from: i32, count: usize| Lines {
-            from,
-            lines: vec![String::new(); count],
-            end: true,
-            note: String::new(),
-        };
+        let lines =
+            |from: i32, count: usize| Lines { from, lines: vec![String::new(); count], end: true, note: String::new() };
         let first = cut(lines(1, 2500));
         assert_eq!(first.place(), "Lines 1–1000 of 2500");
         let places = (first.previous(), first.next(), first.last());

@@ -13,9 +13,7 @@ pub const SEEN: &str = "seen";
 
 /// The marks of a form as it is filled from a job: `name:mark` for each field.
 pub fn seen(filled: &Form) -> String {
-    let marks = labels()
-        .into_iter()
-        .map(|(name, _)| format!("{name}:{}", mark(filled.value(name))));
+    let marks = labels().into_iter().map(|(name, _)| format!("{name}:{}", mark(filled.value(name))));
     marks.collect::<Vec<_>>().join(" ")
 }
 
@@ -37,15 +35,8 @@ pub struct Conflict {
 /// absent and one that has its default are the same.
 pub fn merge(form: &mut Form, ours: &Form, theirs: &Form, revision: i64) -> Conflict {
     let seen = form.value(SEEN).to_owned();
-    let seen: HashMap<&str, &str> = seen
-        .split(' ')
-        .filter_map(|pair| pair.split_once(':'))
-        .collect();
-    let mut conflict = Conflict {
-        revision,
-        both: vec![],
-        kept: vec![],
-    };
+    let seen: HashMap<&str, &str> = seen.split(' ').filter_map(|pair| pair.split_once(':')).collect();
+    let mut conflict = Conflict { revision, both: vec![], kept: vec![] };
     for (name, label) in labels() {
         let (own, other) = (ours.value(name), theirs.value(name));
         if own == other {
@@ -56,14 +47,10 @@ pub fn merge(form: &mut Form, ours: &Form, theirs: &Form, revision: i64) -> Conf
         let touched_here = !is_as_seen(own).unwrap_or(name == "enabled");
         let touched_there = !is_as_seen(other).unwrap_or(false);
         match (touched_here, touched_there) {
-            (true, true) => conflict
-                .both
-                .push((label, shown(theirs, name), shown(ours, name))),
+            (true, true) => conflict.both.push((label, shown(theirs, name), shown(ours, name))),
             (true, false) => {}
             (false, _) => {
-                conflict
-                    .kept
-                    .push((label, shown(ours, name), shown(theirs, name)));
+                conflict.kept.push((label, shown(ours, name), shown(theirs, name)));
                 form.set(name, other);
             }
         }

@@ -36,10 +36,7 @@ use super::{assets, login, setup};
 
 /// Mounts the console at `/`. Comes last: what no other service has taken is a page of the console.
 pub fn configure(cfg: &mut ServiceConfig) {
-    let scope = web::scope("")
-        .wrap(from_fn(guard::guard))
-        .configure(people)
-        .configure(pages);
+    let scope = web::scope("").wrap(from_fn(guard::guard)).configure(people).configure(pages);
     cfg.service(scope);
 }
 
@@ -59,44 +56,20 @@ fn pages(cfg: &mut ServiceConfig) {
         .service(resource("/jobs/new").get(job_form::new))
         .service(resource("/jobs/preview").get(preview::fragment))
         .service(resource("/jobs/{id}").get(job::page))
-        .service(
-            resource("/jobs/{id}/edit")
-                .get(job_form::edit)
-                .post(job_form::update),
-        )
+        .service(resource("/jobs/{id}/edit").get(job_form::edit).post(job_form::update))
         .service(resource("/jobs/{id}/copy").get(job_form::copy))
         .service(resource("/jobs/{id}/enable").post(job::enable))
         .service(resource("/jobs/{id}/disable").post(job::disable))
-        .service(
-            resource("/jobs/{id}/delete")
-                .get(job::ask_delete)
-                .post(job::delete),
-        )
-        .service(
-            resource("/jobs/{id}/run")
-                .get(run_now::ask)
-                .post(run_now::run),
-        )
+        .service(resource("/jobs/{id}/delete").get(job::ask_delete).post(job::delete))
+        .service(resource("/jobs/{id}/run").get(run_now::ask).post(run_now::run))
         .service(resource("/runs").get(runs::list))
         .service(resource("/runs/{id}").get(run::page))
         .service(resource("/runs/{id}/log").get(log::following))
-        .service(
-            resource("/runs/{id}/kill")
-                .get(run::ask_kill)
-                .post(run::kill),
-        )
-        .service(
-            resource("/runs/{id}/resolve")
-                .get(resolve::ask)
-                .post(resolve::resolve),
-        )
+        .service(resource("/runs/{id}/kill").get(run::ask_kill).post(run::kill))
+        .service(resource("/runs/{id}/resolve").get(resolve::ask).post(resolve::resolve))
         .service(resource("/forecast").get(forecast::page))
         .service(resource("/calendars").get(calendars::list))
         .service(resource("/apps").get(apps::list).post(apps::create))
         .service(resource("/apps/new").get(apps::new))
-        .service(
-            resource("/apps/{id}/executor")
-                .get(executor::edit)
-                .post(executor::update),
-        );
+        .service(resource("/apps/{id}/executor").get(executor::edit).post(executor::update));
 }

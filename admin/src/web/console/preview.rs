@@ -80,20 +80,13 @@ pub fn of_job(job: &Job, now: Millis) -> Preview {
 
 fn wrong(error: &FieldError) -> Preview {
     let field = error.field.rsplit('.').next().unwrap_or(&error.field);
-    Preview::Wrong {
-        field: field.to_owned(),
-        message: error.message.clone(),
-    }
+    Preview::Wrong { field: field.to_owned(), message: error.message.clone() }
 }
 
 fn instant(at: Millis, zone: Tz) -> Instant {
     let (utc, local) = (preview::local(at, Tz::UTC), preview::local(at, zone));
     let same_day = local.date_naive() == utc.date_naive();
-    let format = if same_day {
-        "%H:%M:%S"
-    } else {
-        "%m-%d %H:%M:%S"
-    };
+    let format = if same_day { "%H:%M:%S" } else { "%m-%d %H:%M:%S" };
     Instant {
         at,
         local: local.format("%a %Y-%m-%d %H:%M:%S").to_string(),
@@ -119,30 +112,18 @@ fn excluded(days: &[preview::ExcludedDay]) -> Option<String> {
     if days.len() > DAYS {
         named.push(format!("and {} more", days.len() - DAYS));
     }
-    let mut calendars: Vec<&str> = days
-        .iter()
-        .flat_map(|day| day.calendars.iter().map(String::as_str))
-        .collect();
+    let mut calendars: Vec<&str> = days.iter().flat_map(|day| day.calendars.iter().map(String::as_str)).collect();
     calendars.sort_unstable();
     calendars.dedup();
     let verb = match first.moved_to {
         Some(_) => "Moved",
         None => "Left out",
     };
-    Some(format!(
-        "{verb} by {}: {}.",
-        calendars.join(" and "),
-        named.join(", ")
-    ))
+    Some(format!("{verb} by {}: {}.", calendars.join(" and "), named.join(", ")))
 }
 
 /// Of a form as it is now; `before` is the job that it is to change.
-pub async fn of_form(
-    state: &State,
-    form: &Form,
-    before: Option<&Job>,
-    zone: Tz,
-) -> Result<Preview, Problem> {
+pub async fn of_form(state: &State, form: &Form, before: Option<&Job>, zone: Tz) -> Result<Preview, Problem> {
     if is_blank(form) {
         return Ok(Preview::Never);
     }
@@ -151,18 +132,13 @@ pub async fn of_form(
     let Some(schedule) = schedule_of(&mut form, zone) else {
         form.sort_errors(LABELS);
         let first = form.errors().first();
-        return Ok(first.map_or(Preview::Never, |(name, message)| {
-            wrong(&FieldError::new(name, message))
-        }));
+        return Ok(first.map_or(Preview::Never, |(name, message)| wrong(&FieldError::new(name, message))));
     };
     let named = |name: &str| match form.value(name).trim() {
         "" => "preview".to_owned(),
         text => text.chars().take(64).collect(),
     };
-    let draft = JobDraft {
-        schedule,
-        ..JobDraft::new(named("app"), named("name"), named("handler"))
-    };
+    let draft = JobDraft { schedule, ..JobDraft::new(named("app"), named("name"), named("handler")) };
     let around = Around::roughly(state, &draft, before).await?;
     let span = preview::from_now(COUNT, state.clock.now());
     match preview::of_draft(around, &preview::nobody(), &draft, before, span).await {
@@ -170,10 +146,7 @@ pub async fn of_form(
         Err(preview::Error::Store(error)) => Err(error.into()),
         Err(preview::Error::Fields(errors)) => {
             let of_schedule = |error: &&FieldError| error.field.starts_with("schedule");
-            Ok(errors
-                .iter()
-                .find(of_schedule)
-                .map_or(Preview::Never, wrong))
+            Ok(errors.iter().find(of_schedule).map_or(Preview::Never, wrong))
         }
     }
 }
@@ -187,11 +160,7 @@ struct Fragment {
 
 /// `GET /jobs/preview`: a part of the form's page. The query has the form's fields, and the number of the job that it
 /// is to change.
-pub async fn fragment(
-    state: web::Data<State>,
-    request: HttpRequest,
-    frame: Frame,
-) -> Result<HttpResponse, Problem> {
+pub async fn fragment(state: web::Data<State>, request: HttpRequest, frame: Frame) -> Result<HttpResponse, Problem> {
     let fields = url::form_urlencoded::parse(request.query_string().as_bytes());
     let form = Form::from(Fields(fields.into_owned().collect()));
     let before = match form.value("job").parse() {
@@ -221,28 +190,12 @@ mod tests {
 
     #[test]
     fn five_fires_in_the_zone_of_the_job_and_in_utc() {
-        let Preview::Fires {
-            zone,
-            fires,
-            clock_change,
-            ends,
-            notes,
-        } = cron("0 0 3 * * ?", "Europe/Berlin")
-        else {
+        let Preview::Fires { zone, fires, clock_change, ends, notes } = cron("0 0 3 * * ?", "Europe/Berlin") else {
             panic!("no fires");
         };
-        assert_eq!(
-            (zone, fires.len(), clock_change, ends),
-            ("Europe/Berlin", 5, true, false)
-        );
-        assert_eq!(
-            (fires[0].local.as_str(), fires[0].utc.as_str()),
-            ("Sat 2026-03-28 03:00:00", "02:00:00")
-        );
-        assert_eq!(
-            (fires[2].utc.as_str(), fires[2].offset.as_str()),
-            ("01:00:00", "+02:00")
-        );
+        assert_eq!((zone, fires.len(), clock_change, ends), ("Europe/Berlin", 5, true, false));
+        assert_eq!((fires[0].local.as_str(), fires[0].utc.as_str()), ("Sat 2026-03-28 03:00:00", "02:00:00"));
+        assert_eq!((fires[2].utc.as_str(), fires[2].offset.as_str()), ("01:00:00", "+02:00"));
         assert_eq!(notes, Vec::<String>::new());
     }
 
@@ -251,10 +204,7 @@ mod tests {
         let Preview::Fires { fires, .. } = cron("0 0 3 * * ?", "Asia/Shanghai") else {
             panic!("no fires");
         };
-        assert_eq!(
-            (fires[0].local.as_str(), fires[0].utc.as_str()),
-            ("Sun 2026-03-29 03:00:00", "03-28 19:00:00")
-        );
+        assert_eq!((fires[0].local.as_str(), fires[0].utc.as_str()), ("Sun 2026-03-29 03:00:00", "03-28 19:00:00"));
     }
 
     #[test]
@@ -265,23 +215,11 @@ mod tests {
             calendars: vec!["bank".into()],
         };
         let told = excluded(&[day("2026-12-24", None), day("2026-12-25", None)]);
-        assert_eq!(
-            told.unwrap(),
-            "Left out by bank: Thu 2026-12-24, Fri 2026-12-25."
-        );
+        assert_eq!(told.unwrap(), "Left out by bank: Thu 2026-12-24, Fri 2026-12-25.");
         let moved = excluded(&[day("2026-12-25", Some("2026-12-28"))]);
-        assert_eq!(
-            moved.unwrap(),
-            "Moved by bank: Fri 2026-12-25 to Mon 2026-12-28."
-        );
-        let many: Vec<_> = (1..=9)
-            .map(|number| day(&format!("2026-12-0{number}"), None))
-            .collect();
-        assert!(
-            excluded(&many)
-                .unwrap()
-                .ends_with("Sun 2026-12-06, and 3 more.")
-        );
+        assert_eq!(moved.unwrap(), "Moved by bank: Fri 2026-12-25 to Mon 2026-12-28.");
+        let many: Vec<_> = (1..=9).map(|number| day(&format!("2026-12-0{number}"), None)).collect();
+        assert!(excluded(&many).unwrap().ends_with("Sun 2026-12-06, and 3 more."));
         assert_eq!(excluded(&[]), None);
     }
 }

@@ -36,9 +36,7 @@ impl Problem {
     fn advice(&self) -> &'static str {
         match self {
             Self::Bad(_) => "Go back, correct it and try again.",
-            Self::Forbidden(_) => {
-                "Nothing was changed. Reload the page that you came from and try again."
-            }
+            Self::Forbidden(_) => "Nothing was changed. Reload the page that you came from and try again.",
             Self::Missing(_) => "It may have been deleted, or the address is mistyped.",
             Self::TooLarge(_) => "Nothing was changed. Go back and shorten it.",
             Self::Busy(_) => "Nothing was changed.",
@@ -117,12 +115,7 @@ pub fn page(frame: Frame, status: StatusCode, problem: Option<&Problem>) -> Http
         None => bare_title(status).to_owned(),
     };
     let advice = problem.map_or("", Problem::advice);
-    let page = Page {
-        frame,
-        status: status.as_u16(),
-        title,
-        advice,
-    };
+    let page = Page { frame, status: status.as_u16(), title, advice };
     html::page(&page, status)
 }
 

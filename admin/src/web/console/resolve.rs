@@ -39,11 +39,7 @@ async fn page(state: &State, frame: Frame, id: i64, form: Form) -> Result<HttpRe
 }
 
 /// `GET /runs/{id}/resolve` asks.
-pub async fn ask(
-    state: web::Data<State>,
-    frame: Frame,
-    id: web::Path<i64>,
-) -> Result<HttpResponse, Problem> {
+pub async fn ask(state: web::Data<State>, frame: Frame, id: web::Path<i64>) -> Result<HttpResponse, Problem> {
     page(&state, frame, *id, Form::default()).await
 }
 
@@ -78,11 +74,7 @@ pub async fn resolve(
         return page(&state, frame, *id, form).await;
     };
     let (to, by) = (format!("/runs/{}", *id), actor(&viewer, &request));
-    match state
-        .pipeline
-        .resolve_by_hand(*id, outcome, &note, &by)
-        .await
-    {
+    match state.pipeline.resolve_by_hand(*id, outcome, &note, &by).await {
         Ok(()) => Ok(see_other_with(&to, "ok", "The run is resolved.")),
         Err(pipeline::Error::NotOpen(state)) => {
             let text = format!("The outcome of the run is known by now: it is {state}.");

@@ -41,10 +41,7 @@ fn story(run: &RunView, row: &Row, now: Millis) -> Vec<Step> {
     steps.push(match run.state {
         RunState::Claimed | RunState::Sending => step("Finished", None, ""),
         RunState::Running => Step {
-            note: row
-                .duration
-                .as_ref()
-                .map_or_else(String::new, |it| format!("for {it} so far")),
+            note: row.duration.as_ref().map_or_else(String::new, |it| format!("for {it} so far")),
             ..step("Running", None, "running")
         },
         _ => step(ending(run.state), run.finished_at, row.badge.tone),
@@ -53,10 +50,7 @@ fn story(run: &RunView, row: &Row, now: Millis) -> Vec<Step> {
     steps.sort_by_key(|step| step.at.unwrap_or(Millis::MAX));
     let mut before: Option<Millis> = None;
     for step in &mut steps {
-        step.gap = step
-            .at
-            .zip(before)
-            .map(|(at, before)| format!("+{}", duration(at - before)));
+        step.gap = step.at.zip(before).map(|(at, before)| format!("+{}", duration(at - before)));
         before = step.at.or(before);
     }
     steps
@@ -67,30 +61,19 @@ fn beginning(run: &RunView, now: Millis) -> Vec<Step> {
     let done = |is_done: bool| if is_done { "done" } else { "" };
     let mut steps = vec![];
     if run.due_at != run.scheduled_at {
-        steps.push(step(
-            "Scheduled",
-            Some(run.scheduled_at),
-            done(run.scheduled_at <= now),
-        ));
+        steps.push(step("Scheduled", Some(run.scheduled_at), done(run.scheduled_at <= now)));
     }
     steps.push(step("Due", Some(run.due_at), done(run.due_at <= now)));
     if run.marked_at.is_some() || run.state == RunState::Claimed {
         let owner = run.owner.as_ref().filter(|_| run.marked_at.is_some());
         steps.push(Step {
             note: owner.map_or_else(String::new, |node| format!("by node {node}")),
-            ..step(
-                "Marked for sending",
-                run.marked_at,
-                done(run.marked_at.is_some()),
-            )
+            ..step("Marked for sending", run.marked_at, done(run.marked_at.is_some()))
         });
     }
     if run.sent_at.is_some() || run.state.is_open() {
         steps.push(Step {
-            note: run
-                .address
-                .as_ref()
-                .map_or_else(String::new, |it| format!("to {it}")),
+            note: run.address.as_ref().map_or_else(String::new, |it| format!("to {it}")),
             ..step("Sent", run.sent_at, done(run.sent_at.is_some()))
         });
     }
@@ -98,13 +81,7 @@ fn beginning(run: &RunView, now: Millis) -> Vec<Step> {
 }
 
 fn step(what: &'static str, at: Option<Millis>, tone: &'static str) -> Step {
-    Step {
-        what,
-        at,
-        gap: None,
-        tone,
-        note: String::new(),
-    }
+    Step { what, at, gap: None, tone, note: String::new() }
 }
 
 fn ending(state: RunState) -> &'static str {
@@ -135,10 +112,7 @@ struct Page {
 impl Page {
     fn can_be_killed(&self) -> bool {
         let run = &self.row.run;
-        matches!(
-            run.state,
-            RunState::Claimed | RunState::Sending | RunState::Running
-        ) && run.kill_asked_at.is_none()
+        matches!(run.state, RunState::Claimed | RunState::Sending | RunState::Running) && run.kill_asked_at.is_none()
     }
 
     /// Nobody knows what became of it; somebody may.
@@ -155,22 +129,15 @@ impl Page {
     fn params_note(&self) -> String {
         match &self.given {
             RunParams::Own(_) => "given for this run".to_owned(),
-            RunParams::Waiting(_) => {
-                "the job's own, as they are now: the run is not sent yet".to_owned()
-            }
+            RunParams::Waiting(_) => "the job's own, as they are now: the run is not sent yet".to_owned(),
             RunParams::NeverSent => "It was never sent, so it was given none.".to_owned(),
             RunParams::NotOnRecord => "They are not on record for this run.".to_owned(),
             RunParams::Sent(text) => {
-                let version = self
-                    .row
-                    .run
-                    .revision
-                    .map_or_else(String::new, |number| format!(", version {number}"));
+                let version = self.row.run.revision.map_or_else(String::new, |number| format!(", version {number}"));
                 match &self.job {
-                    Some(job) if job.draft.params != *text => format!(
-                        "the job's own as the run was sent{version}; version {} has others",
-                        job.revision
-                    ),
+                    Some(job) if job.draft.params != *text => {
+                        format!("the job's own as the run was sent{version}; version {} has others", job.revision)
+                    }
                     _ => format!("the job's own{version}"),
                 }
             }
@@ -218,11 +185,7 @@ struct Question {
 }
 
 /// `GET /runs/{id}/kill` asks.
-pub async fn ask_kill(
-    state: web::Data<State>,
-    frame: Frame,
-    id: web::Path<i64>,
-) -> Result<HttpResponse, Problem> {
+pub async fn ask_kill(state: web::Data<State>, frame: Frame, id: web::Path<i64>) -> Result<HttpResponse, Problem> {
     let row = Row::of(find(&state, *id).await?, frame.now);
     if !row.run.state.is_open() {
         let to = format!("/runs/{}", *id);
@@ -235,10 +198,7 @@ pub async fn ask_kill(
 pub async fn kill(state: web::Data<State>, id: web::Path<i64>) -> Result<HttpResponse, Problem> {
     let to = format!("/runs/{}", *id);
     let (kind, text) = match state.pipeline.kill(*id).await {
-        Ok(Kill::Cancelled) => (
-            "ok",
-            "The run is cancelled; it had not been sent.".to_owned(),
-        ),
+        Ok(Kill::Cancelled) => ("ok", "The run is cancelled; it had not been sent.".to_owned()),
         Ok(Kill::Asked) => ("ok", "The executor was asked to end the run.".to_owned()),
         Ok(Kill::AlreadyEnded) => ("ok", "The run has ended already.".to_owned()),
         Err(pipeline::Error::Executor(why)) => ("failed", format!("The run goes on: {why}.")),

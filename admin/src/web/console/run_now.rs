@@ -40,13 +40,7 @@ async fn page(state: &State, frame: Frame, job: Job, form: Form) -> Result<HttpR
         false => StatusCode::UNPROCESSABLE_ENTITY,
     };
     let note = Some(form.value("note").to_owned()).filter(|note| !note.is_empty());
-    let page = Page {
-        frame,
-        job,
-        form,
-        executors,
-        note,
-    };
+    let page = Page { frame, job, form, executors, note };
     Ok(html::page(&page, status))
 }
 
@@ -68,26 +62,18 @@ pub async fn ask(
         Some(run) => state.store.run(run).await?,
         None => None,
     };
-    let mut form = Form::default()
-        .with("params", &job.draft.params)
-        .with("key", random_secret());
+    let mut form = Form::default().with("params", &job.draft.params).with("key", random_secret());
     if let Some(run) = like.filter(|run| run.job_id == job.id) {
         let given = state.store.params_of(&run).await?;
         match given.text() {
             Some(text) if text != job.draft.params => {
                 form.set("params", text);
-                let note = format!(
-                    "As run {} was given; the job's own are different now.",
-                    run.id
-                );
+                let note = format!("As run {} was given; the job's own are different now.", run.id);
                 form.set("note", note);
             }
             Some(_) => {}
             None => {
-                let note = format!(
-                    "The job's own: what run {} was given is not on record.",
-                    run.id
-                );
+                let note = format!("The job's own: what run {} was given is not on record.", run.id);
                 form.set("note", note);
             }
         }
@@ -110,10 +96,7 @@ pub async fn run(
     }
     let params = form.value("params").replace("\r\n", "\n");
     if params.len() > PARAMS_BYTES {
-        let text = format!(
-            "has {} bytes; at most {PARAMS_BYTES} are allowed",
-            params.len()
-        );
+        let text = format!("has {} bytes; at most {PARAMS_BYTES} are allowed", params.len());
         form.refuse("params", text);
     } else if params.contains('\0') {
         form.refuse("params", "must not contain the character NUL");

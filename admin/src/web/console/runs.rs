@@ -42,25 +42,12 @@ impl Asked {
             }
         };
         let job_id = self.job.trim().parse().ok();
-        read(
-            "Job",
-            &self.job,
-            "no id of a job; an id is a number",
-            job_id.is_some(),
-        );
+        read("Job", &self.job, "no id of a job; an id is a number", job_id.is_some());
         let states = states(&self.state);
-        read(
-            "State",
-            &self.state,
-            "no state of a run",
-            !states.is_empty(),
-        );
+        read("State", &self.state, "no state of a run", !states.is_empty());
         let cause = self.cause.parse::<Cause>().ok();
         read("Cause", &self.cause, "no cause of a run", cause.is_some());
-        let time = format!(
-            "no time that exists in {}; write it as 2026-01-31T18:30",
-            zone.name()
-        );
+        let time = format!("no time that exists in {}; write it as 2026-01-31T18:30", zone.name());
         let (from, to) = (moment(&self.from, zone), moment(&self.to, zone));
         read("From", &self.from, &time, from.is_some());
         read("To", &self.to, &time, to.is_some());
@@ -119,12 +106,8 @@ fn states(word: &str) -> Vec<RunState> {
 /// A local time of a field; one that the clocks skip or repeat is its first possible moment.
 fn moment(text: &str, zone: Tz) -> Option<Millis> {
     let formats = ["%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S"];
-    let local = formats
-        .iter()
-        .find_map(|format| NaiveDateTime::parse_from_str(text.trim(), format).ok())?;
-    zone.from_local_datetime(&local)
-        .earliest()
-        .map(|time| time.timestamp_millis())
+    let local = formats.iter().find_map(|format| NaiveDateTime::parse_from_str(text.trim(), format).ok())?;
+    zone.from_local_datetime(&local).earliest().map(|time| time.timestamp_millis())
 }
 
 /// A run as a row of a list.
@@ -141,17 +124,12 @@ pub struct Row {
 
 impl Row {
     pub fn of(run: RunView, now: Millis) -> Self {
-        let end = run
-            .finished_at
-            .or((run.state == RunState::Running).then_some(now));
+        let end = run.finished_at.or((run.state == RunState::Running).then_some(now));
         let badge = match run.kill_asked_at {
             Some(_) if run.state.is_open() => KILL_ASKED,
             _ => view::run_badge(run.state),
         };
-        let late = run
-            .sent_at
-            .map(|sent| sent - run.due_at)
-            .filter(|late| *late > 1000);
+        let late = run.sent_at.map(|sent| sent - run.due_at).filter(|late| *late > 1000);
         Self {
             badge,
             cause: view::cause(run.cause),
@@ -181,11 +159,7 @@ struct Page {
     further: Option<String>,
 }
 
-pub async fn list(
-    state: web::Data<State>,
-    frame: Frame,
-    asked: web::Query<Asked>,
-) -> Result<HttpResponse, Problem> {
+pub async fn list(state: web::Data<State>, frame: Frame, asked: web::Query<Asked>) -> Result<HttpResponse, Problem> {
     let asked = asked.into_inner();
     let (mut filter, wrong) = asked.filter(frame.zone);
     let top = match asked.after {
@@ -211,10 +185,7 @@ pub async fn list(
         false => StatusCode::BAD_REQUEST,
     };
     let page = Page {
-        rows: runs
-            .into_iter()
-            .map(|run| Row::of(run, frame.now))
-            .collect(),
+        rows: runs.into_iter().map(|run| Row::of(run, frame.now)).collect(),
         frame,
         wrong,
         apps: state.store.apps().await?,
@@ -247,25 +218,14 @@ mod tests {
     fn a_local_time_is_read_in_the_viewers_zone() {
         let berlin = chrono_tz::Europe::Berlin;
         assert_eq!(moment("1970-01-01T01:00", berlin), Some(0));
-        assert_eq!(
-            moment("2026-03-29T02:30", berlin),
-            None,
-            "the clocks skip it"
-        );
+        assert_eq!(moment("2026-03-29T02:30", berlin), None, "the clocks skip it");
         assert_eq!(moment("yesterday", berlin), None);
     }
 
     #[test]
     fn the_address_says_it_all() {
-        let asked = Asked {
-            app: "a b".into(),
-            state: "trouble".into(),
-            ..Asked::default()
-        };
-        assert_eq!(
-            asked.address(Some(7)),
-            "/runs?app=a+b&state=trouble&after=7"
-        );
+        let asked = Asked { app: "a b".into(), state: "trouble".into(), ..Asked::default() };
+        assert_eq!(asked.address(Some(7)), "/runs?app=a+b&state=trouble&after=7");
         assert_eq!(asked.filter(Tz::UTC).0.states.len(), 3);
     }
 }

@@ -1,8 +1,6 @@
 //! The fields of a schedule: how a stored one fills them, and the draft that they make.
 
-use carillon_scheduler::{
-    ClockChanges, CronDraft, DailyDraft, Excluded, KindDraft, Millis, ScheduleDraft, Weekday,
-};
+use carillon_scheduler::{ClockChanges, CronDraft, DailyDraft, Excluded, KindDraft, Millis, ScheduleDraft, Weekday};
 use chrono::{DateTime, NaiveDateTime};
 use chrono_tz::Tz;
 
@@ -109,12 +107,8 @@ fn kind_of(form: &mut Form, zone: Tz) -> Option<KindDraft> {
         "none" | "" => KindDraft::None,
         "cron" => KindDraft::Cron(cron(form)),
         "unix_cron" => KindDraft::UnixCron(cron(form)),
-        "fixed_rate" => KindDraft::FixedRate {
-            seconds: form.number("seconds", 0),
-        },
-        "fixed_delay" => KindDraft::FixedDelay {
-            seconds: form.number("seconds", 0),
-        },
+        "fixed_rate" => KindDraft::FixedRate { seconds: form.number("seconds", 0) },
+        "fixed_delay" => KindDraft::FixedDelay { seconds: form.number("seconds", 0) },
         "once" => match moment(form, "at", zone) {
             Some(at) => KindDraft::Once { at },
             None => {
@@ -166,29 +160,15 @@ fn moment(form: &mut Form, name: &str, zone: Tz) -> Option<Millis> {
     if let Ok(time) = DateTime::parse_from_rfc3339(&text) {
         return Some(time.timestamp_millis());
     }
-    let formats = [
-        "%Y-%m-%dT%H:%M:%S",
-        "%Y-%m-%dT%H:%M",
-        "%Y-%m-%d %H:%M:%S",
-        "%Y-%m-%d %H:%M",
-    ];
+    let formats = ["%Y-%m-%dT%H:%M:%S", "%Y-%m-%dT%H:%M", "%Y-%m-%d %H:%M:%S", "%Y-%m-%d %H:%M"];
     let read = |format: &&str| NaiveDateTime::parse_from_str(&text, format).ok();
     let Some(local) = formats.iter().find_map(read) else {
-        form.refuse(
-            name,
-            format!("`{text:.64}` is no time; write it as 2026-01-31 18:30"),
-        );
+        form.refuse(name, format!("`{text:.64}` is no time; write it as 2026-01-31 18:30"));
         return None;
     };
     let found = local.and_local_timezone(zone).earliest();
     if found.is_none() {
-        form.refuse(
-            name,
-            format!(
-                "{local} does not exist in {}: the clocks skip it",
-                zone.name()
-            ),
-        );
+        form.refuse(name, format!("{local} does not exist in {}: the clocks skip it", zone.name()));
     }
     found.map(|time| time.timestamp_millis())
 }
@@ -196,9 +176,7 @@ fn moment(form: &mut Form, name: &str, zone: Tz) -> Option<Millis> {
 /// As a browser's field for it wants it.
 fn written(at: Millis, zone: Tz) -> String {
     let utc = DateTime::from_timestamp_millis(at).unwrap_or_default();
-    utc.with_timezone(&zone)
-        .format("%Y-%m-%dT%H:%M:%S")
-        .to_string()
+    utc.with_timezone(&zone).format("%Y-%m-%dT%H:%M:%S").to_string()
 }
 
 #[cfg(test)]
@@ -248,10 +226,7 @@ mod tests {
         let read = |text: &str| {
             let mut form = Form::default().with("at", text);
             let at = moment(&mut form, "at", Tz::Europe__Berlin);
-            at.map_or_else(
-                || form.error("at").unwrap_or("").to_owned(),
-                |at| at.to_string(),
-            )
+            at.map_or_else(|| form.error("at").unwrap_or("").to_owned(), |at| at.to_string())
         };
         assert_eq!(read("2026-01-15T01:00"), "1768435200000");
         assert_eq!(read("2026-01-15 01:00:00"), "1768435200000");

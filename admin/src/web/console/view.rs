@@ -21,12 +21,7 @@ pub struct Badge {
 }
 
 const fn badge(word: &'static str, tone: &'static str, icon: &'static str, moving: bool) -> Badge {
-    Badge {
-        word,
-        tone,
-        icon,
-        moving,
-    }
+    Badge { word, tone, icon, moving }
 }
 
 pub const fn run_badge(state: RunState) -> Badge {
@@ -59,11 +54,7 @@ pub const OFFLINE: Badge = badge("offline", "none", "offline", false);
 
 /// The word of `data-state` on a job's row.
 pub fn job_state(job: &Job) -> &'static str {
-    if job.draft.enabled {
-        "enabled"
-    } else {
-        "paused"
-    }
+    if job.draft.enabled { "enabled" } else { "paused" }
 }
 
 /// Every kind of schedule, and what people call it.
@@ -90,40 +81,24 @@ pub fn schedule(draft: &ScheduleDraft) -> ScheduleText {
     let seconds = |seconds: i64| duration(seconds.saturating_mul(1000));
     let (main, is_code, remark) = match &draft.kind {
         KindDraft::None => ("by hand or API".to_owned(), false, String::new()),
-        KindDraft::Cron(cron) | KindDraft::UnixCron(cron) => {
-            (cron.expression.clone(), true, cron.timezone.clone())
+        KindDraft::Cron(cron) | KindDraft::UnixCron(cron) => (cron.expression.clone(), true, cron.timezone.clone()),
+        KindDraft::FixedRate { seconds: every } => (format!("every {}", seconds(*every)), false, String::new()),
+        KindDraft::FixedDelay { seconds: pause } => {
+            (format!("{} after each run", seconds(*pause)), false, String::new())
         }
-        KindDraft::FixedRate { seconds: every } => {
-            (format!("every {}", seconds(*every)), false, String::new())
-        }
-        KindDraft::FixedDelay { seconds: pause } => (
-            format!("{} after each run", seconds(*pause)),
-            false,
-            String::new(),
-        ),
         KindDraft::Once { at } => (
-            chrono::DateTime::from_timestamp_millis(*at).map_or_else(String::new, |at| {
-                at.format("%Y-%m-%d %H:%M:%S UTC").to_string()
-            }),
+            chrono::DateTime::from_timestamp_millis(*at)
+                .map_or_else(String::new, |at| at.format("%Y-%m-%d %H:%M:%S UTC").to_string()),
             false,
             "once".to_owned(),
         ),
         KindDraft::Daily(daily) => (
-            format!(
-                "every {} from {} to {}",
-                seconds(daily.every_seconds),
-                daily.from,
-                daily.to
-            ),
+            format!("every {} from {} to {}", seconds(daily.every_seconds), daily.from, daily.to),
             false,
             daily.timezone.clone(),
         ),
     };
-    ScheduleText {
-        main,
-        is_code,
-        remark,
-    }
+    ScheduleText { main, is_code, remark }
 }
 
 pub const fn cause(cause: Cause) -> &'static str {
@@ -163,18 +138,9 @@ impl Strip {
         let bars = marks.iter().rev().enumerate().map(|(index, mark)| {
             let tone = run_badge(mark.state).tone;
             let height = if tone == "failed" { 16 } else { 10 };
-            Bar {
-                x: (empty + index) * 6,
-                y: 16 - height,
-                height,
-                tone,
-            }
+            Bar { x: (empty + index) * 6, y: 16 - height, height, tone }
         });
-        Self {
-            bars: bars.collect(),
-            label: words(marks),
-            last: marks.first().cloned(),
-        }
+        Self { bars: bars.collect(), label: words(marks), last: marks.first().cloned() }
     }
 
     pub fn badge(&self) -> Option<Badge> {
@@ -191,11 +157,7 @@ fn words(marks: &[RunMark]) -> String {
     let parts: Vec<String> = RunState::ALL
         .iter()
         .rev()
-        .filter_map(|state| {
-            counts
-                .get(state)
-                .map(|count| format!("{count} {}", run_badge(*state).word))
-        })
+        .filter_map(|state| counts.get(state).map(|count| format!("{count} {}", run_badge(*state).word)))
         .collect();
     match marks.len() {
         0 => String::new(),
@@ -209,20 +171,12 @@ mod tests {
     use super::*;
 
     fn mark(id: i64, state: RunState) -> RunMark {
-        RunMark {
-            id,
-            state,
-            scheduled_at: 0,
-        }
+        RunMark { id, state, scheduled_at: 0 }
     }
 
     #[test]
     fn a_strip_ends_with_the_newest_run_and_says_so_in_words() {
-        let marks = vec![
-            mark(3, RunState::Failed),
-            mark(2, RunState::Succeeded),
-            mark(1, RunState::Succeeded),
-        ];
+        let marks = vec![mark(3, RunState::Failed), mark(2, RunState::Succeeded), mark(1, RunState::Succeeded)];
         let strip = Strip::of(Some(&marks));
         let shown: Vec<_> = strip.bars.iter().map(|bar| (bar.x, bar.tone)).collect();
         assert_eq!(shown, [(54, "ok"), (60, "ok"), (66, "failed")]);
@@ -237,9 +191,6 @@ mod tests {
         assert_eq!(text(ScheduleDraft::fixed_rate(300)), "every 5 min");
         assert_eq!(text(ScheduleDraft::none()), "by hand or API");
         let cron = schedule(&ScheduleDraft::cron("0 0 3 * * ?", "Asia/Shanghai"));
-        assert_eq!(
-            (cron.main.as_str(), cron.remark.as_str(), cron.is_code),
-            ("0 0 3 * * ?", "Asia/Shanghai", true)
-        );
+        assert_eq!((cron.main.as_str(), cron.remark.as_str(), cron.is_code), ("0 0 3 * * ?", "Asia/Shanghai", true));
     }
 }

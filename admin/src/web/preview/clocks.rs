@@ -30,22 +30,14 @@ struct Change {
 
 pub fn notes(schedule: &Schedule, calendars: &[Arc<Calendar>], from: Millis) -> Vec<String> {
     let draft = schedule.draft();
-    let by_clock = matches!(
-        draft.kind,
-        KindDraft::Cron(_) | KindDraft::UnixCron(_) | KindDraft::Daily(_)
-    );
+    let by_clock = matches!(draft.kind, KindDraft::Cron(_) | KindDraft::UnixCron(_) | KindDraft::Daily(_));
     let (Some(real), Some(wall)) = (bare(schedule, None), bare(schedule, Some("UTC"))) else {
         return vec![];
     };
-    let looked_at = Looked {
-        real: &real,
-        wall: &wall,
-        zone: zone(&draft),
-        offset_ms: schedule.spread_offset_seconds() * 1000,
-    };
+    let looked_at =
+        Looked { real: &real, wall: &wall, zone: zone(&draft), offset_ms: schedule.spread_offset_seconds() * 1000 };
     let valid = |at: i64| {
-        draft.start_at.is_none_or(|start| at * 1000 >= start)
-            && draft.end_at.is_none_or(|end| at * 1000 <= end)
+        draft.start_at.is_none_or(|start| at * 1000 >= start) && draft.end_at.is_none_or(|end| at * 1000 <= end)
     };
     let open = |at: i64| !is_excluded(calendars, local(at * 1000, looked_at.zone).date_naive());
     let from = from.div_euclid(1000);
@@ -59,24 +51,22 @@ pub fn notes(schedule: &Schedule, calendars: &[Arc<Calendar>], from: Millis) -> 
 /// The seconds in `(from, to]` at which a zone's clocks are moved.
 fn changes(zone: Tz, from: i64, to: i64) -> impl Iterator<Item = Change> {
     let looks = std::iter::successors(Some(from), |at| Some(at + LOOK));
-    looks
-        .take_while(move |at| *at < to)
-        .filter_map(move |start| {
-            let (mut low, mut high) = (start, start + LOOK);
-            let (before, after) = (offset(zone, low), offset(zone, high));
-            if before == after {
-                return None;
+    looks.take_while(move |at| *at < to).filter_map(move |start| {
+        let (mut low, mut high) = (start, start + LOOK);
+        let (before, after) = (offset(zone, low), offset(zone, high));
+        if before == after {
+            return None;
+        }
+        while high - low > 1 {
+            let middle = low + (high - low) / 2;
+            match offset(zone, middle) == before {
+                true => low = middle,
+                false => high = middle,
             }
-            while high - low > 1 {
-                let middle = low + (high - low) / 2;
-                match offset(zone, middle) == before {
-                    true => low = middle,
-                    false => high = middle,
-                }
-            }
-            let at = high;
-            Some(Change { at, before, after })
-        })
+        }
+        let at = high;
+        Some(Change { at, before, after })
+    })
 }
 
 fn offset(zone: Tz, second: i64) -> i64 {
@@ -95,10 +85,7 @@ struct Looked<'a> {
 
 impl Looked<'_> {
     fn note(&self, change: Change) -> Option<String> {
-        let (first, end) = (
-            change.at + change.before.min(change.after),
-            change.at + change.before.max(change.after),
-        );
+        let (first, end) = (change.at + change.before.min(change.after), change.at + change.before.max(change.after));
         let times = self.times(first, end);
         let earliest = *times.first()?;
         let every_hour = self.is_every_hour(earliest);
@@ -112,10 +99,7 @@ impl Looked<'_> {
     /// The wall-clock times in `[first, end)` at which it means to fire, at most 100.
     fn times(&self, first: i64, end: i64) -> Vec<i64> {
         let next = |at: i64| self.wall.next_after(at * 1000 - 1).map(|at| at / 1000);
-        std::iter::successors(next(first), |at| next(at + 1))
-            .take_while(|at| *at < end)
-            .take(100)
-            .collect()
+        std::iter::successors(next(first), |at| next(at + 1)).take_while(|at| *at < end).take(100).collect()
     }
 
     /// Whether every hour of that day has an instant.
@@ -146,9 +130,7 @@ impl Looked<'_> {
         };
         let becomes = match times.len() {
             1 => becomes,
-            _ => becomes
-                .replace("for it", "for them")
-                .replace("it fires", "it fires once,"),
+            _ => becomes.replace("for it", "for them").replace("it fires", "it fires once,"),
         };
         format!("{} {exist} not exist on {day}: {becomes}.", named(times))
     }
@@ -165,20 +147,13 @@ impl Looked<'_> {
         };
         let come = if times.len() == 1 { "comes" } else { "come" };
         let day = wall(times[0]).date();
-        Some(format!(
-            "{} {come} twice on {day}: it fires {which}.",
-            named(times)
-        ))
+        Some(format!("{} {come} twice on {day}: it fires {which}.", named(times)))
     }
 }
 
 /// `02:00, 02:20, 02:40`, or the first of them and how many more.
 fn named(times: &[i64]) -> String {
-    let names: Vec<String> = times
-        .iter()
-        .take(NAMED)
-        .map(|at| clock(wall(*at)))
-        .collect();
+    let names: Vec<String> = times.iter().take(NAMED).map(|at| clock(wall(*at))).collect();
     match times.len() - names.len() {
         0 => names.join(", "),
         more => format!("{} and {more} more times", names.join(", ")),
@@ -186,16 +161,10 @@ fn named(times: &[i64]) -> String {
 }
 
 fn wall(second: i64) -> NaiveDateTime {
-    DateTime::from_timestamp(second, 0)
-        .unwrap_or_default()
-        .naive_utc()
+    DateTime::from_timestamp(second, 0).unwrap_or_default().naive_utc()
 }
 
 fn clock(time: NaiveDateTime) -> String {
-    let format = if time.second() == 0 {
-        "%H:%M"
-    } else {
-        "%H:%M:%S"
-    };
+    let format = if time.second() == 0 { "%H:%M" } else { "%H:%M:%S" };
     time.format(format).to_string()
 }

@@ -40,10 +40,7 @@ pub fn excluded(
     };
     let offset = schedule.spread_offset_seconds() * 1000;
     let start = draft.start_at.map_or(from, |start| from.max(start - 1));
-    let end = last
-        .or(draft.end_at)
-        .unwrap_or(Millis::MAX)
-        .saturating_sub(offset);
+    let end = last.or(draft.end_at).unwrap_or(Millis::MAX).saturating_sub(offset);
     let mut at = bare.next_after(start - offset);
     // Each step leaves a day behind, so this ends with the days, however many instants they have.
     for _ in 0..1000 {
@@ -70,11 +67,7 @@ pub fn excluded(
 fn target(calendars: &[Arc<Calendar>], excluded: Excluded, day: NaiveDate) -> Option<NaiveDate> {
     match excluded {
         Excluded::Skip => None,
-        Excluded::NextWorkingDay => day
-            .iter_days()
-            .skip(1)
-            .take(FARTHEST)
-            .find(|day| !is_excluded(calendars, *day)),
+        Excluded::NextWorkingDay => day.iter_days().skip(1).take(FARTHEST).find(|day| !is_excluded(calendars, *day)),
     }
 }
 

@@ -66,12 +66,7 @@ pub fn local(at: Millis, zone: Tz) -> DateTime<FixedOffset> {
 }
 
 /// Looks ahead. `chosen`: how the offset of the schedule's spread was found, if that was just now.
-pub fn preview(
-    schedule: &Schedule,
-    calendars: &Calendars,
-    chosen: Option<Chosen>,
-    span: Span,
-) -> Preview {
+pub fn preview(schedule: &Schedule, calendars: &Calendars, chosen: Option<Chosen>, span: Span) -> Preview {
     let draft = schedule.draft();
     let zone = zone(&draft);
     let count = span.count.min(left_at(schedule, span));
@@ -96,18 +91,8 @@ pub fn preview(
 ///
 /// # Errors
 /// What was stored is no schedule (any more).
-pub fn of_job(
-    job: &Job,
-    from: Millis,
-    count: usize,
-    now: Millis,
-) -> Result<Preview, carillon_scheduler::FieldError> {
-    let span = Span {
-        from,
-        count,
-        fires_left: job.fires_left.map(i32::unsigned_abs),
-        now,
-    };
+pub fn of_job(job: &Job, from: Millis, count: usize, now: Millis) -> Result<Preview, carillon_scheduler::FieldError> {
+    let span = Span { from, count, fires_left: job.fires_left.map(i32::unsigned_abs), now };
     Ok(preview(&job.schedule()?, &job.calendars, None, span))
 }
 
@@ -145,11 +130,7 @@ fn spread(schedule: &Schedule, draft: &ScheduleDraft, chosen: Option<Chosen>) ->
              chosen; it stays so."
         ),
     };
-    Some(Spread {
-        seconds,
-        offset_seconds,
-        why,
-    })
+    Some(Spread { seconds, offset_seconds, why })
 }
 
 /// The same kind of schedule without calendars, spread and validity, perhaps on another clock.

@@ -10,12 +10,7 @@ const NOW: Millis = 1_768_435_200_000;
 const DAY: Millis = 86_400_000;
 
 fn span(count: usize) -> Span {
-    Span {
-        from: NOW,
-        count,
-        fires_left: None,
-        now: NOW,
-    }
+    Span { from: NOW, count, fires_left: None, now: NOW }
 }
 
 fn parsed(json: serde_json::Value) -> Schedule {
@@ -28,7 +23,8 @@ fn notes(json: serde_json::Value) -> Vec<String> {
 }
 
 fn new_york(expression: &str, policy: &str) -> Vec<String> {
-    let json = json!({"kind": "cron", "expression": expression, "timezone": "America/New_York", "clock_changes": policy});
+    let json =
+        json!({"kind": "cron", "expression": expression, "timezone": "America/New_York", "clock_changes": policy});
     notes(json)
 }
 
@@ -38,34 +34,18 @@ fn a_time_that_the_clocks_skip_or_repeat_is_told() {
         new_york("0 30 2 * * ?", "carillon"),
         ["02:30 does not exist on 2026-03-08: it fires at 03:00 instead."]
     );
-    assert_eq!(
-        new_york("0 30 2 * * ?", "xxl"),
-        ["02:30 does not exist on 2026-03-08: nothing fires for it."]
-    );
+    assert_eq!(new_york("0 30 2 * * ?", "xxl"), ["02:30 does not exist on 2026-03-08: nothing fires for it."]);
     assert_eq!(
         new_york("0 0/10 2 * * ?", "carillon"),
-        [
-            "02:00, 02:10, 02:20 and 3 more times do not exist on 2026-03-08: it fires once, at 03:00 instead."
-        ]
+        ["02:00, 02:10, 02:20 and 3 more times do not exist on 2026-03-08: it fires once, at 03:00 instead."]
     );
-    assert_eq!(
-        new_york("0 0 1 * * ?", "carillon"),
-        ["01:00 comes twice on 2026-11-01: it fires the first time only."]
-    );
-    assert_eq!(
-        new_york("5 0 1 * * ?", "xxl"),
-        ["01:00:05 comes twice on 2026-11-01: it fires the second time only."]
-    );
+    assert_eq!(new_york("0 0 1 * * ?", "carillon"), ["01:00 comes twice on 2026-11-01: it fires the first time only."]);
+    assert_eq!(new_york("5 0 1 * * ?", "xxl"), ["01:00:05 comes twice on 2026-11-01: it fires the second time only."]);
 }
 
 #[test]
 fn who_is_not_touched_is_not_bothered() {
-    for expression in [
-        "0 0 12 * * ?",
-        "0 0/10 * * * ?",
-        "* * * * * ?",
-        "0 30 2 ? * MON",
-    ] {
+    for expression in ["0 0 12 * * ?", "0 0/10 * * * ?", "* * * * * ?", "0 30 2 ? * MON"] {
         assert_eq!(new_york(expression, "carillon"), [""; 0], "{expression}");
     }
     // What pauses for an hour under xxl is told.
@@ -73,18 +53,12 @@ fn who_is_not_touched_is_not_bothered() {
         new_york("0 0/30 * * * ?", "xxl"),
         ["01:00, 01:30 come twice on 2026-11-01: it fires the second time only."]
     );
-    assert_eq!(
-        notes(json!({"kind": "cron", "expression": "0 30 2 * * ?"})),
-        [""; 0]
-    );
+    assert_eq!(notes(json!({"kind": "cron", "expression": "0 30 2 * * ?"})), [""; 0]);
     assert_eq!(notes(json!({"kind": "fixed_rate", "seconds": 5})), [""; 0]);
     let over = json!({"kind": "cron", "expression": "0 30 2 * * ?", "timezone": "America/New_York", "end_at": "2026-03-01T00:00:00Z"});
     assert_eq!(notes(over), [""; 0]);
     let delay = notes(json!({"kind": "fixed_delay", "seconds": 5}));
-    assert!(
-        delay.len() == 1 && delay[0].contains("end of the run"),
-        "{delay:?}"
-    );
+    assert!(delay.len() == 1 && delay[0].contains("end of the run"), "{delay:?}");
 }
 
 fn closed(days: &[&str], policy: &str) -> (Schedule, Vec<ExcludedDay>) {
@@ -96,11 +70,7 @@ fn closed(days: &[&str], policy: &str) -> (Schedule, Vec<ExcludedDay>) {
     draft.calendars = vec!["bank".into()];
     draft.excluded = policy.parse().unwrap();
     draft.spread_seconds = 600;
-    let facts = Facts {
-        anchor_at: NOW,
-        spread_offset_seconds: 90,
-        calendars: std::slice::from_ref(&calendar),
-    };
+    let facts = Facts { anchor_at: NOW, spread_offset_seconds: 90, calendars: std::slice::from_ref(&calendar) };
     let schedule = Schedule::parse(&draft, &facts).unwrap();
     let last = schedule.following(NOW, 30).last().copied();
     let found = days::excluded(&schedule, &[calendar], NOW, last);
@@ -111,41 +81,22 @@ fn closed(days: &[&str], policy: &str) -> (Schedule, Vec<ExcludedDay>) {
 fn days_that_calendars_exclude_are_told_once_each() {
     let (schedule, found) = closed(&["2026-01-19"], "skip");
     let days: Vec<String> = found.iter().map(|day| day.day.to_string()).collect();
-    assert_eq!(
-        days,
-        ["2026-01-17", "2026-01-18", "2026-01-19", "2026-01-25"]
-    );
-    assert!(
-        found
-            .iter()
-            .all(|day| day.moved_to.is_none() && day.calendars == ["bank"])
-    );
+    assert_eq!(days, ["2026-01-17", "2026-01-18", "2026-01-19", "2026-01-25"]);
+    assert!(found.iter().all(|day| day.moved_to.is_none() && day.calendars == ["bank"]));
     let (_, moved) = closed(&["2026-01-19"], "next_working_day");
-    let to: Vec<String> = moved
-        .iter()
-        .map(|day| day.moved_to.unwrap().to_string())
-        .collect();
+    let to: Vec<String> = moved.iter().map(|day| day.moved_to.unwrap().to_string()).collect();
     assert_eq!(to[..3], ["2026-01-20", "2026-01-20", "2026-01-20"]);
     let looked = preview(&schedule, &Calendars::default(), None, span(3));
     let spread = looked.spread.unwrap();
     assert_eq!((spread.seconds, spread.offset_seconds), (600, 90));
-    assert_eq!(
-        looked.fires[0] % 3_600_000,
-        90_000,
-        "the instants are schedule plus offset"
-    );
+    assert_eq!(looked.fires[0] % 3_600_000, 90_000, "the instants are schedule plus offset");
 }
 
 #[test]
 fn fires_end_with_what_is_left_of_them() {
     let daily = parsed(json!({"kind": "fixed_rate", "seconds": 86_400}));
     let looked = |from, fires_left| {
-        let span = Span {
-            from,
-            count: 5,
-            fires_left,
-            now: NOW,
-        };
+        let span = Span { from, count: 5, fires_left, now: NOW };
         let looked = preview(&daily, &Calendars::default(), None, span);
         (looked.fires.len(), looked.ends)
     };
@@ -158,10 +109,7 @@ fn fires_end_with_what_is_left_of_them() {
 
 #[test]
 fn the_zone_is_that_of_the_schedule() {
-    assert_eq!(
-        zone(&ScheduleDraft::unix_cron("0 0 * * *", "Asia/Tokyo")),
-        Tz::Asia__Tokyo
-    );
+    assert_eq!(zone(&ScheduleDraft::unix_cron("0 0 * * *", "Asia/Tokyo")), Tz::Asia__Tokyo);
     let daily = DailyDraft {
         every_seconds: 60,
         from: "08:00".into(),
@@ -171,9 +119,6 @@ fn the_zone_is_that_of_the_schedule() {
         clock_changes: Default::default(),
     };
     assert_eq!(zone(&KindDraft::Daily(daily).into()), Tz::Europe__Berlin);
-    assert_eq!(
-        zone(&KindDraft::Cron(CronDraft::new("", "nowhere")).into()),
-        Tz::UTC
-    );
+    assert_eq!(zone(&KindDraft::Cron(CronDraft::new("", "nowhere")).into()), Tz::UTC);
     assert_eq!(zone(&ScheduleDraft::once(NOW)), Tz::UTC);
 }

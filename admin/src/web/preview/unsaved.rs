@@ -17,12 +17,7 @@ pub enum Error {
 
 /// Of a schedule that is looked at by itself.
 pub fn nobody() -> App {
-    App {
-        id: 0,
-        name: "preview".to_owned(),
-        title: String::new(),
-        created_at: 0,
-    }
+    App { id: 0, name: "preview".to_owned(), title: String::new(), created_at: 0 }
 }
 
 /// Looks at a draft as it would be saved in this app; `before` is the job that it is to change.
@@ -37,15 +32,12 @@ pub async fn of_draft(
     span: Span,
 ) -> Result<Preview, Error> {
     let (surroundings, chosen) = around.surroundings(app, draft, before, span.now);
-    let mut definition =
-        Definition::check_in(surroundings, draft, span.now).map_err(Error::Fields)?;
+    let mut definition = Definition::check_in(surroundings, draft, span.now).map_err(Error::Fields)?;
     if let Some(job) = before {
         definition.keep_anchor(job);
     }
     let fires_left = fires_left(before, &definition);
-    let schedule = definition
-        .schedule()
-        .map_err(|error| Error::Fields(vec![error]))?;
+    let schedule = definition.schedule().map_err(|error| Error::Fields(vec![error]))?;
     let calendars = around.calendars(draft);
     // A thousand instants of a schedule that is slow to answer are no work for a thread that serves others.
     let looked = move || preview(&schedule, &calendars, chosen, Span { fires_left, ..span });
@@ -64,10 +56,5 @@ fn fires_left(before: Option<&Job>, definition: &Definition) -> Option<u32> {
 
 /// The next so many instants.
 pub fn from_now(count: usize, now: Millis) -> Span {
-    Span {
-        from: now,
-        count,
-        fires_left: None,
-        now,
-    }
+    Span { from: now, count, fires_left: None, now }
 }

@@ -6,23 +6,16 @@ use chrono::{DateTime, SecondsFormat};
 pub type Millis = i64;
 
 /// The machine's wall clock; the servers that the suite starts read the same one.
-#[expect(
-    clippy::disallowed_methods,
-    reason = "this is the suite's clock: it must not be the product's"
-)]
+#[expect(clippy::disallowed_methods, reason = "this is the suite's clock: it must not be the product's")]
 pub fn now() -> Millis {
-    let since_epoch = std::time::SystemTime::now()
-        .duration_since(std::time::UNIX_EPOCH)
-        .unwrap_or_default();
+    let since_epoch = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
     i64::try_from(since_epoch.as_millis()).unwrap_or(i64::MAX)
 }
 
 /// As people read it in a report.
 pub fn text(at: Millis) -> String {
-    DateTime::from_timestamp_millis(at).map_or_else(
-        || at.to_string(),
-        |at| at.to_rfc3339_opts(SecondsFormat::Millis, true),
-    )
+    DateTime::from_timestamp_millis(at)
+        .map_or_else(|| at.to_string(), |at| at.to_rfc3339_opts(SecondsFormat::Millis, true))
 }
 
 /// Of an RFC 3339 text, as the management API writes times.

@@ -58,10 +58,7 @@ fn main() -> ExitCode {
 /// Whether it passed.
 fn work(command: Command) -> anyhow::Result<bool> {
     // Actix wants a thread of its own for each server; tokio's two are enough for the proxies.
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(2)
-        .enable_all()
-        .build()?;
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     match command {
         Command::Run(options) => {
             let folder = runtime.block_on(run::run(&options))?;
@@ -80,21 +77,10 @@ fn work(command: Command) -> anyhow::Result<bool> {
 }
 
 /// The products that are broken on purpose: a checker that lets one pass is worth nothing.
-fn controls(
-    runtime: &tokio::runtime::Runtime,
-    options: &options::Options,
-    passed: bool,
-) -> anyhow::Result<bool> {
+fn controls(runtime: &tokio::runtime::Runtime, options: &options::Options, passed: bool) -> anyhow::Result<bool> {
     let mut caught = true;
-    for control in [
-        options::Control::RedisLockOnly,
-        options::Control::RecordAtSend,
-    ] {
-        let broken = options::Options {
-            control,
-            seconds: 60,
-            ..options.clone()
-        };
+    for control in [options::Control::RedisLockOnly, options::Control::RecordAtSend] {
+        let broken = options::Options { control, seconds: 60, ..options.clone() };
         let folder = runtime.block_on(run::run(&broken))?;
         let history = record::files::load(&folder)?;
         let findings = check::check(&history);

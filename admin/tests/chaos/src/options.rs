@@ -104,11 +104,7 @@ pub struct Options {
     #[arg(long)]
     pub out: PathBuf,
     /// The nodes' `--lease-ttl`, ms
-    #[arg(
-        long,
-        default_value = "3000",
-        default_value_if("soak", "true", "10000")
-    )]
+    #[arg(long, default_value = "3000", default_value_if("soak", "true", "10000"))]
     pub ttl_ms: i64,
     /// The nodes' `--look-ahead`, ms
     #[arg(long, default_value = "2000", default_value_if("soak", "true", "5000"))]
@@ -118,11 +114,7 @@ pub struct Options {
 impl Options {
     /// From one fault to the next, ms, at least and at most: longer leases need longer to come to rest.
     pub fn gap_ms(&self) -> (u64, u64) {
-        if self.soak {
-            (5_000, 8_000)
-        } else {
-            (3_000, 5_000)
-        }
+        if self.soak { (5_000, 8_000) } else { (3_000, 5_000) }
     }
 
     /// How long a card pauses a node at most, ms: longer than its lease.

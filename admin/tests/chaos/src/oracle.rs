@@ -12,23 +12,14 @@ pub fn instants(schedule: &Schedule, after: Millis, until: Millis) -> Vec<Millis
         Schedule::Once { at } => {
             // The first whole second at or after that moment.
             let at = at.div_euclid(1000) * 1000 + if at.rem_euclid(1000) > 0 { 1000 } else { 0 };
-            (after < at && at <= until)
-                .then_some(at)
-                .into_iter()
-                .collect()
+            (after < at && at <= until).then_some(at).into_iter().collect()
         }
-        Schedule::Rate {
-            seconds: period,
-            anchor,
-        } => seconds
+        Schedule::Rate { seconds: period, anchor } => seconds
             .map(|second| second * 1000)
             .filter(|at| at > anchor && (at - anchor).rem_euclid(period * 1000) == 0)
             .collect(),
         Schedule::Cron { expression } => match Fields::read(expression) {
-            Some(fields) => seconds
-                .filter(|second| fields.hold(*second))
-                .map(|second| second * 1000)
-                .collect(),
+            Some(fields) => seconds.filter(|second| fields.hold(*second)).map(|second| second * 1000).collect(),
             None => vec![],
         },
     }
@@ -43,20 +34,13 @@ impl Fields {
         let [second, minute, hour, "*", "*", "?"] = words[..] else {
             return None;
         };
-        Some(Self([
-            field(second, 60)?,
-            field(minute, 60)?,
-            field(hour, 24)?,
-        ]))
+        Some(Self([field(second, 60)?, field(minute, 60)?, field(hour, 24)?]))
     }
 
     fn hold(&self, epoch_second: i64) -> bool {
         let of_day = epoch_second.rem_euclid(86_400);
         let parts = [of_day % 60, of_day / 60 % 60, of_day / 3600];
-        self.0
-            .iter()
-            .zip(parts)
-            .all(|(field, value)| field[value as usize])
+        self.0.iter().zip(parts).all(|(field, value)| field[value as usize])
     }
 }
 
@@ -87,18 +71,13 @@ mod tests {
     use super::*;
 
     fn cron(expression: &str, after: i64, until: i64) -> Vec<i64> {
-        let schedule = Schedule::Cron {
-            expression: expression.into(),
-        };
+        let schedule = Schedule::Cron { expression: expression.into() };
         instants(&schedule, after, until)
     }
 
     #[test]
     fn rates_count_from_their_anchor() {
-        let rate = Schedule::Rate {
-            seconds: 5,
-            anchor: 3_000,
-        };
+        let rate = Schedule::Rate { seconds: 5, anchor: 3_000 };
         assert_eq!(instants(&rate, 0, 14_000), [8_000, 13_000]);
         assert_eq!(instants(&rate, 8_000, 13_000), [13_000]);
     }

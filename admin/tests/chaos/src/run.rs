@@ -25,9 +25,7 @@ const SETTLE: Duration = Duration::from_secs(60);
 
 /// Answers the folder with all that was recorded.
 pub async fn run(options: &Options) -> anyhow::Result<PathBuf> {
-    let seed = options
-        .seed
-        .unwrap_or_else(|| now().unsigned_abs() % 1_000_000);
+    let seed = options.seed.unwrap_or_else(|| now().unsigned_abs() % 1_000_000);
     println!(
         "seed {seed}, {}, {} s of faults, control {}",
         options.db.as_str(),
@@ -71,16 +69,8 @@ impl Drop for Beside {
 }
 
 async fn session(options: &Options, seed: u64, cluster: &Arc<Cluster>) -> anyhow::Result<History> {
-    let roots: Vec<String> = cluster
-        .admins
-        .iter()
-        .map(|admin| admin.wire.url())
-        .collect();
-    let api = Arc::new(Api::new(
-        roots.clone(),
-        &cluster.secrets.api,
-        Duration::from_secs(5),
-    )?);
+    let roots: Vec<String> = cluster.admins.iter().map(|admin| admin.wire.url()).collect();
+    let api = Arc::new(Api::new(roots.clone(), &cluster.secrets.api, Duration::from_secs(5))?);
     let started_at = now();
     let (absent, jobs) = match options.drill {
         Some(_) => (None, busy(&api).await?),
@@ -96,14 +86,7 @@ async fn session(options: &Options, seed: u64, cluster: &Arc<Cluster>) -> anyhow
     let edited = options.drill.map_or_else(|| jobs.clone(), |_| vec![]);
     let stop = CancellationToken::new();
     let longest_pause = Duration::from_millis(options.longest_pause_ms().unsigned_abs());
-    let clients = load::work(
-        api.clone(),
-        edited,
-        calls.clone(),
-        seed,
-        longest_pause,
-        stop.clone(),
-    );
+    let clients = load::work(api.clone(), edited, calls.clone(), seed, longest_pause, stop.clone());
     let samples = samples::Samples::default();
     samples::watch_the_machine(samples.clone());
     let mut beside = Beside(vec![
@@ -136,31 +119,13 @@ async fn session(options: &Options, seed: u64, cluster: &Arc<Cluster>) -> anyhow
     let stopped_at = now();
     stop_all(&api, &jobs, &calls).await?;
     let in_time = settled(cluster).await?;
-    let phases = Phases {
-        started_at,
-        faults_from,
-        faults_to,
-        healed_at,
-        stopped_at,
-        dumped_at: now(),
-    };
-    println!(
-        "dump{}",
-        if in_time {
-            ""
-        } else {
-            " (some runs are still open)"
-        }
-    );
+    let phases = Phases { started_at, faults_from, faults_to, healed_at, stopped_at, dumped_at: now() };
+    println!("dump{}", if in_time { "" } else { " (some runs are still open)" });
     let history = History {
         meta: meta(options, seed, phases).await,
         runs: cluster.database.runs().await?,
         misfires: cluster.database.misfires().await?,
-        calls: std::mem::take(
-            &mut *calls
-                .lock()
-                .unwrap_or_else(std::sync::PoisonError::into_inner),
-        ),
+        calls: std::mem::take(&mut *calls.lock().unwrap_or_else(std::sync::PoisonError::into_inner)),
         samples: samples.list(),
         jobs,
         faults,
@@ -176,11 +141,7 @@ async fn busy(api: &Api) -> anyhow::Result<Vec<Job>> {
     api.create_jobs(load::busy()).await
 }
 
-async fn set_up(
-    api: &Api,
-    cluster: &Cluster,
-    roots: Vec<String>,
-) -> anyhow::Result<(Absent, Vec<Job>)> {
+async fn set_up(api: &Api, cluster: &Cluster, roots: Vec<String>) -> anyhow::Result<(Absent, Vec<Job>)> {
     for app in [APP, HOLE, HANG] {
         api.create_app(app).await?;
     }
@@ -206,9 +167,7 @@ async fn stop_all(api: &Api, jobs: &[Job], calls: &Calls) -> anyhow::Result<()> 
         for attempt in 0..20 {
             let invoked_at = now();
             let path = format!("api/v1/jobs/{}/disable", job.id);
-            let reply = api
-                .ask(number + attempt, Method::POST, &path, Some(&json!({})))
-                .await;
+            let reply = api.ask(number + attempt, Method::POST, &path, Some(&json!({}))).await;
             let asked = (job.id, api.name(number + attempt));
             load::note(calls, asked, Op::Disable, invoked_at, &reply);
             if reply.outcome() == Outcome::Ok {
@@ -262,11 +221,9 @@ fn logged(folder: &Path) -> std::collections::BTreeMap<String, u64> {
     for name in ["a1.log", "a2.log", "a3.log", "database.log"] {
         let text = std::fs::read(folder.join(name)).unwrap_or_default();
         let text = String::from_utf8_lossy(&text);
-        for (what, sign) in [
-            ("errors", "\"level\":\"ERROR\""),
-            ("panics", "panicked at"),
-            ("deadlocks", "deadlock detected"),
-        ] {
+        for (what, sign) in
+            [("errors", "\"level\":\"ERROR\""), ("panics", "panicked at"), ("deadlocks", "deadlock detected")]
+        {
             *all.entry(what.to_owned()).or_default() += text.matches(sign).count() as u64;
         }
     }
@@ -282,16 +239,10 @@ async fn versions(binary: &Path) -> std::collections::BTreeMap<String, String> {
         ("psql", "psql".to_owned()),
     ];
     for (name, program) in asked {
-        let said = tokio::process::Command::new(program)
-            .arg("--version")
-            .output()
-            .await;
+        let said = tokio::process::Command::new(program).arg("--version").output().await;
         if let Ok(said) = said {
             let text = String::from_utf8_lossy(&said.stdout);
-            all.insert(
-                name.to_owned(),
-                text.lines().next().unwrap_or_default().to_owned(),
-            );
+            all.insert(name.to_owned(), text.lines().next().unwrap_or_default().to_owned());
         }
     }
     all

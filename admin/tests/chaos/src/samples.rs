@@ -15,17 +15,11 @@ pub struct Samples(Arc<Mutex<Vec<Sample>>>);
 
 impl Samples {
     pub fn list(&self) -> Vec<Sample> {
-        self.0
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone()
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     fn add(&self, sample: Sample) {
-        self.0
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .push(sample);
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(sample);
     }
 }
 
@@ -65,10 +59,7 @@ pub fn watch_the_machine(samples: Samples) {
 /// 0 where the kernel does not say.
 fn pressure() -> f64 {
     let text = std::fs::read_to_string("/proc/pressure/cpu").unwrap_or_default();
-    let value = text
-        .split("avg10=")
-        .nth(1)
-        .and_then(|rest| rest.split(' ').next());
+    let value = text.split("avg10=").nth(1).and_then(|rest| rest.split(' ').next());
     value.and_then(|value| value.parse().ok()).unwrap_or(0.0)
 }
 
@@ -76,17 +67,12 @@ fn pressure() -> f64 {
 pub async fn take(cluster: Arc<Cluster>, api: Arc<Api>, samples: Samples) {
     loop {
         for (number, admin) in cluster.admins.iter().enumerate() {
-            let pid = admin
-                .process
-                .try_lock()
-                .ok()
-                .and_then(|slot| Some(slot.as_ref()?.pid));
+            let pid = admin.process.try_lock().ok().and_then(|slot| Some(slot.as_ref()?.pid));
             let Some((rss_kib, descriptors)) = pid.and_then(usage) else {
                 continue;
             };
             // A paused node does not answer: the others must not wait for it.
-            let asked =
-                tokio::time::timeout(Duration::from_millis(500), api.text(number, "metrics"));
+            let asked = tokio::time::timeout(Duration::from_millis(500), api.text(number, "metrics"));
             let metrics = asked.await.ok().flatten().unwrap_or_default();
             samples.add(Sample {
                 at: now(),
@@ -102,9 +88,7 @@ pub async fn take(cluster: Arc<Cluster>, api: Arc<Api>, samples: Samples) {
 
 /// The text form of Prometheus, histograms but for their sums left out.
 fn counters(text: &str) -> BTreeMap<String, f64> {
-    let lines = text
-        .lines()
-        .filter(|line| !line.starts_with('#') && !line.contains("_bucket{"));
+    let lines = text.lines().filter(|line| !line.starts_with('#') && !line.contains("_bucket{"));
     lines
         .filter_map(|line| {
             let (name, value) = line.rsplit_once(' ')?;

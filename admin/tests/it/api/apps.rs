@@ -5,9 +5,7 @@ use super::client::api;
 #[test]
 fn apps_are_made_and_listed_by_name() {
     api(async |api| {
-        let made = api
-            .post("/apps", json!({"name": "shipping", "title": "Shipping"}))
-            .await;
+        let made = api.post("/apps", json!({"name": "shipping", "title": "Shipping"})).await;
         assert_eq!(made.status, 201);
         assert_eq!(made.json["name"], "shipping");
         assert_eq!(made.json["created_at"], "2025-10-09T08:54:00.400Z");
@@ -24,27 +22,14 @@ fn what_is_wrong_with_an_app_is_said() {
     api(async |api| {
         let wrong = async |body| api.post("/apps", body).await.error();
         api.post("/apps", json!({"name": "billing"})).await.ok();
-        assert_eq!(
-            wrong(json!({"name": "billing"})).await,
-            "409 taken the app name \"billing\" is taken already"
-        );
-        assert_eq!(
-            wrong(json!({"title": "x"})).await,
-            "400 invalid name: is missing; it is required"
-        );
-        assert_eq!(
-            wrong(json!({"name": 5})).await,
-            "400 invalid name: 5 is no text"
-        );
+        assert_eq!(wrong(json!({"name": "billing"})).await, "409 taken the app name \"billing\" is taken already");
+        assert_eq!(wrong(json!({"title": "x"})).await, "400 invalid name: is missing; it is required");
+        assert_eq!(wrong(json!({"name": 5})).await, "400 invalid name: 5 is no text");
         assert_eq!(
             wrong(json!({"name": "abc"})).await,
             "400 invalid name: an app name has 4 to 64 characters, this has 3"
         );
-        assert!(
-            wrong(json!({"name": "<b>x</b>"}))
-                .await
-                .starts_with("400 invalid name: '<' is not allowed")
-        );
+        assert!(wrong(json!({"name": "<b>x</b>"})).await.starts_with("400 invalid name: '<' is not allowed"));
         assert_eq!(
             wrong(json!({"name": "good-name", "titel": "x"})).await,
             "400 invalid titel: there is no member `titel`; expected `name` or `title`"
@@ -54,10 +39,6 @@ fn what_is_wrong_with_an_app_is_said() {
             wrong(json!({"name": "good-name", "title": long})).await,
             "400 invalid title: has 65 characters; at most 64 are allowed"
         );
-        assert!(
-            wrong(json!(["good-name"]))
-                .await
-                .starts_with("400 invalid the body must be an app")
-        );
+        assert!(wrong(json!(["good-name"])).await.starts_with("400 invalid the body must be an app"));
     });
 }

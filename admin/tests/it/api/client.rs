@@ -41,16 +41,9 @@ impl Answer {
     /// The error as `status code field: message`.
     pub fn error(&self) -> String {
         let error = &self.json["error"];
-        let field = error["field"]
-            .as_str()
-            .map_or(String::new(), |field| format!("{field}: "));
+        let field = error["field"].as_str().map_or(String::new(), |field| format!("{field}: "));
         let text = |name: &str| error[name].as_str().unwrap_or("?").to_owned();
-        format!(
-            "{} {} {field}{}",
-            self.status.as_u16(),
-            text("code"),
-            text("message")
-        )
+        format!("{} {} {field}{}", self.status.as_u16(), text("code"), text("message"))
     }
 
     pub fn ok(self) -> Value {
@@ -60,18 +53,14 @@ impl Answer {
 
     /// The `items` of a list, by one member.
     pub fn column(&self, member: &str) -> Vec<Value> {
-        let items = self.json["items"]
-            .as_array()
-            .unwrap_or_else(|| panic!("{}", self.error()));
+        let items = self.json["items"].as_array().unwrap_or_else(|| panic!("{}", self.error()));
         items.iter().map(|item| item[member].clone()).collect()
     }
 }
 
 /// A test of the API on SQLite: what differs between databases is tested with the store.
 pub fn api(test: impl AsyncFnOnce(&Api)) {
-    on(Kind::Sqlite, async |db: &TestDatabase| {
-        test(&Api::start(db).await).await
-    });
+    on(Kind::Sqlite, async |db: &TestDatabase| test(&Api::start(db).await).await);
 }
 
 impl Api {
@@ -82,31 +71,15 @@ impl Api {
         Self::with(db, config, token).await
     }
 
-    pub async fn with(
-        db: &TestDatabase,
-        config: carillon_admin::config::Config,
-        token: String,
-    ) -> Self {
+    pub async fn with(db: &TestDatabase, config: carillon_admin::config::Config, token: String) -> Self {
         let clock = Arc::new(ManualClock::new(NOW));
         let access_token = config.access_token.clone();
         let admin = Admin::build(config, clock).await.unwrap();
         let root = format!("http://{}/api/v1", admin.address());
         let (_services, pipeline, store) = admin.serve_only().unwrap();
-        let http = reqwest::Client::builder()
-            .no_proxy()
-            .timeout(Duration::from_secs(20))
-            .build()
-            .unwrap();
+        let http = reqwest::Client::builder().no_proxy().timeout(Duration::from_secs(20)).build().unwrap();
         let raw = sea_orm::Database::connect(db.direct_url()).await.unwrap();
-        Self {
-            root,
-            token,
-            access_token,
-            http,
-            store,
-            _pipeline: pipeline,
-            raw,
-        }
+        Self { root, token, access_token, http, store, _pipeline: pipeline, raw }
     }
 
     pub fn request(&self, method: Method, path: &str) -> reqwest::RequestBuilder {
@@ -115,9 +88,7 @@ impl Api {
 
     /// Host and port of the node.
     pub fn address(&self) -> &str {
-        self.root
-            .trim_start_matches("http://")
-            .trim_end_matches("/api/v1")
+        self.root.trim_start_matches("http://").trim_end_matches("/api/v1")
     }
 
     /// A request to any path of the node, `/api/registry` for example.
@@ -130,16 +101,9 @@ impl Api {
         let response = request.send().await.unwrap();
         let (status, headers) = (response.status(), response.headers().clone());
         let text = response.text().await.unwrap();
-        let json = if text.is_empty() {
-            Value::Null
-        } else {
-            serde_json::from_str(&text).unwrap_or(Value::String(text))
-        };
-        Answer {
-            status,
-            headers,
-            json,
-        }
+        let json =
+            if text.is_empty() { Value::Null } else { serde_json::from_str(&text).unwrap_or(Value::String(text)) };
+        Answer { status, headers, json }
     }
 
     async fn with_token(&self, method: Method, path: &str, body: Option<Value>) -> Answer {
@@ -168,45 +132,27 @@ impl Api {
 
     /// A body that need not be JSON.
     pub async fn post_text(&self, path: &str, body: impl Into<reqwest::Body>) -> Answer {
-        self.send(
-            self.request(Method::POST, path)
-                .bearer_auth(&self.token)
-                .body(body),
-        )
-        .await
+        self.send(self.request(Method::POST, path).bearer_auth(&self.token).body(body)).await
     }
 
     pub async fn post_with_key(&self, path: &str, key: &str, body: Value) -> Answer {
         let request = self.request(Method::POST, path).bearer_auth(&self.token);
-        self.send(request.header("Idempotency-Key", key).json(&body))
-            .await
+        self.send(request.header("Idempotency-Key", key).json(&body)).await
     }
 
     /// An app called `billing` and a job in it; answers the job.
     pub async fn job(&self, members: Value) -> Value {
-        let app = self
-            .post("/apps", json!({"name": "billing", "title": "Billing"}))
-            .await;
-        assert!(
-            app.status.is_success() || app.status == StatusCode::CONFLICT,
-            "{}",
-            app.error()
-        );
+        let app = self.post("/apps", json!({"name": "billing", "title": "Billing"})).await;
+        assert!(app.status.is_success() || app.status == StatusCode::CONFLICT, "{}", app.error());
         self.post("/jobs", job(members)).await.ok()
     }
 
     /// The value of a metric without labels.
     pub async fn metric(&self, name: &str) -> String {
-        let answer = self
-            .send(self.at(Method::GET, "/metrics").bearer_auth(&self.token))
-            .await;
+        let answer = self.send(self.at(Method::GET, "/metrics").bearer_auth(&self.token)).await;
         let text = answer.json.as_str().unwrap();
-        let value = text
-            .lines()
-            .find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
-        value
-            .unwrap_or_else(|| panic!("no {name} in {text}"))
-            .to_owned()
+        let value = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
+        value.unwrap_or_else(|| panic!("no {name} in {text}")).to_owned()
     }
 
     pub async fn sql(&self, text: &str) {

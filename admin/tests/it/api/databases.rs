@@ -59,9 +59,7 @@ impl Wire {
                 connections.spawn(async move {
                     if let Ok(mut far) = TcpStream::connect(&*target).await {
                         // How a connection ends is of no interest here.
-                        tokio::io::copy_bidirectional(&mut near, &mut far)
-                            .await
-                            .unwrap_or_default();
+                        tokio::io::copy_bidirectional(&mut near, &mut far).await.unwrap_or_default();
                     }
                 });
             }
@@ -89,10 +87,7 @@ async fn answers_while_the_database_is_away(db: &TestDatabase) {
         api.post_text("/jobs/1/run", "")
     );
     for answer in [read, list, write, run] {
-        assert_eq!(
-            answer.error(),
-            "503 unavailable the database cannot be reached or is too busy; try again"
-        );
+        assert_eq!(answer.error(), "503 unavailable the database cannot be reached or is too busy; try again");
         assert_eq!(answer.headers["retry-after"], "1");
     }
 }

@@ -16,14 +16,7 @@ async fn document(api: &Api) -> Value {
 /// The members of an answer are those of its schema, no more and no fewer.
 fn same_members(document: &Value, schema: &str, answer: &Value) {
     let schema = &document["components"]["schemas"][schema];
-    let names = |value: &Value| {
-        value
-            .as_object()
-            .unwrap()
-            .keys()
-            .cloned()
-            .collect::<BTreeSet<_>>()
-    };
+    let names = |value: &Value| value.as_object().unwrap().keys().cloned().collect::<BTreeSet<_>>();
     assert_eq!(names(&schema["properties"]), names(answer));
     let required: BTreeSet<String> = serde_json::from_value(schema["required"].clone()).unwrap();
     assert_eq!(required, names(answer));
@@ -52,41 +45,23 @@ fn m001_45_the_document_needs_no_token_and_describes_the_answers() {
         let job = api.job(json!({})).await;
         same_members(&document, "Job", &job);
         same_members(&document, "JobList", &api.get("/jobs").await.ok());
-        same_members(
-            &document,
-            "Preview",
-            &api.get(&format!("/jobs/{}/next", job["id"])).await.ok(),
-        );
+        same_members(&document, "Preview", &api.get(&format!("/jobs/{}/next", job["id"])).await.ok());
         let schedule = json!({"kind": "fixed_rate", "seconds": 60});
         let preview = api.post("/preview", json!({"schedule": schedule})).await;
         same_members(&document, "Preview", &preview.ok());
         same_members(&document, "Forecast", &api.get("/forecast").await.ok());
-        let run = api
-            .post(&format!("/jobs/{}/run", job["id"]), json!({}))
-            .await
-            .ok();
+        let run = api.post(&format!("/jobs/{}/run", job["id"]), json!({})).await.ok();
         same_members(&document, "Run", &run);
         same_members(&document, "RunList", &api.get("/runs").await.ok());
-        same_members(
-            &document,
-            "Log",
-            &api.get(&format!("/runs/{}/log", run["id"])).await.ok(),
-        );
-        same_members(
-            &document,
-            "Kill",
-            &api.post(&format!("/runs/{}/kill", run["id"]), json!({}))
-                .await
-                .ok(),
-        );
+        same_members(&document, "Log", &api.get(&format!("/runs/{}/log", run["id"])).await.ok());
+        same_members(&document, "Kill", &api.post(&format!("/runs/{}/kill", run["id"]), json!({})).await.ok());
         api.sql("INSERT INTO misfire (job_id, from_at, to_at, count, policy, reason, epoch) VALUES (1, 1, 1, 1, 'skip', 'misfire', 1)").await;
         let misfires = api.get("/misfires").await.ok();
         same_members(&document, "Misfire", &misfires["items"][0]);
         same_members(&document, "MisfireList", &misfires);
         let error = api.get("/jobs/999").await.json;
         same_members(&document, "Error", &error);
-        let codes = &document["components"]["schemas"]["Error"]["properties"]["error"]["properties"]
-            ["code"]["enum"];
+        let codes = &document["components"]["schemas"]["Error"]["properties"]["error"]["properties"]["code"]["enum"];
         assert!(codes.as_array().unwrap().contains(&error["error"]["code"]));
     });
 }

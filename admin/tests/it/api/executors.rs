@@ -5,8 +5,11 @@ use super::client::{Api, api};
 /// The app `billing` with one executor that announces a weight; the path of its executors.
 async fn billing(api: &Api) -> String {
     let app = api.post("/apps", json!({"name": "billing"})).await.ok();
-    api.sql("INSERT INTO executor (app, address, registered_at, seen_at, expires_at, weight, labels) VALUES \
-             ('billing', 'http://x:1/', 1, 1, 9000000000000, 5, 'zone=eu')").await;
+    api.sql(
+        "INSERT INTO executor (app, address, registered_at, seen_at, expires_at, weight, labels) VALUES \
+             ('billing', 'http://x:1/', 1, 1, 9000000000000, 5, 'zone=eu')",
+    )
+    .await;
     format!("/apps/{}/executors", app["id"])
 }
 
@@ -18,36 +21,18 @@ fn m004_14_an_operator_sets_weight_and_labels() {
         let told = |item: &Value| (item["weight"].clone(), item["labels"].clone());
         let first = item().await;
         assert_eq!(told(&first), (json!(5), json!("zone=eu")));
-        assert_eq!(
-            (&first["own"], &first["live"]),
-            (&json!(false), &json!(true))
-        );
+        assert_eq!((&first["own"], &first["live"]), (&json!(false), &json!(true)));
         assert_eq!(first["set"], json!({"weight": null, "labels": null}));
         let set = json!({"address": "http://x:1/", "weight": 7, "labels": " zone = us , gpu=yes"});
         let answer = api.put(&path, set).await.ok();
         assert_eq!(told(&answer), (json!(7), json!("gpu=yes,zone=us")));
-        assert_eq!(
-            answer["announced"],
-            json!({"weight": 5, "labels": "zone=eu"})
-        );
+        assert_eq!(answer["announced"], json!({"weight": 5, "labels": "zone=eu"}));
         assert_eq!(item().await, answer);
         let none = json!({"address": "http://x:1/", "labels": ""});
-        assert_eq!(
-            told(&api.put(&path, none).await.ok()),
-            (json!(5), json!(""))
-        );
-        assert_eq!(
-            told(&api.put(&path, json!({"address": "http://x:1/"})).await.ok()),
-            told(&first)
-        );
+        assert_eq!(told(&api.put(&path, none).await.ok()), (json!(5), json!("")));
+        assert_eq!(told(&api.put(&path, json!({"address": "http://x:1/"})).await.ok()), told(&first));
         let audit = api.store.audit_entries(None, None, 10).await.unwrap().items;
-        assert_eq!(
-            audit
-                .iter()
-                .filter(|entry| entry.action == "update_executor")
-                .count(),
-            3
-        );
+        assert_eq!(audit.iter().filter(|entry| entry.action == "update_executor").count(), 3);
     });
 }
 
@@ -62,31 +47,19 @@ fn what_is_wrong_with_a_setting_is_said() {
             body
         };
         for (body, told) in [
-            (
-                json!({"weight": 3}),
-                "400 invalid address: is missing; it is required",
-            ),
+            (json!({"weight": 3}), "400 invalid address: is missing; it is required"),
             (json!({"address": 3}), "400 invalid address: 3 is no text"),
             (
                 json!({"address": "http://y:1/"}),
                 "400 invalid address: no executor of app billing has registered http://y:1/",
             ),
-            (
-                with("weight", json!(0)),
-                "400 invalid weight: 0 is not allowed; 1 to 100",
-            ),
-            (
-                with("weight", json!("3")),
-                "400 invalid weight: \"3\" is not a whole number",
-            ),
+            (with("weight", json!(0)), "400 invalid weight: 0 is not allowed; 1 to 100"),
+            (with("weight", json!("3")), "400 invalid weight: \"3\" is not a whole number"),
             (
                 with("labels", json!("gpu")),
                 "400 invalid labels: `gpu` is no label; write key=value, several with commas between",
             ),
-            (
-                with("labels", json!(["gpu=yes"])),
-                "400 invalid labels: [\"gpu=yes\"] is no text",
-            ),
+            (with("labels", json!(["gpu=yes"])), "400 invalid labels: [\"gpu=yes\"] is no text"),
             (
                 with("wheight", json!(1)),
                 "400 invalid wheight: there is no member `wheight`; expected one of `address`, `weight`, `labels`",
@@ -94,10 +67,7 @@ fn what_is_wrong_with_a_setting_is_said() {
         ] {
             assert_eq!(wrong(body).await, told);
         }
-        assert_eq!(
-            api.get("/apps/999/executors").await.error(),
-            "404 not_found there is no app 999"
-        );
+        assert_eq!(api.get("/apps/999/executors").await.error(), "404 not_found there is no app 999");
     });
 }
 
@@ -105,19 +75,16 @@ fn what_is_wrong_with_a_setting_is_said() {
 fn a_run_tells_how_its_executor_was_chosen() {
     api(async |api| {
         let job = api.job(json!({"route": "failover"})).await;
-        let run = api
-            .post(&format!("/jobs/{}/run", job["id"]), json!({}))
-            .await
-            .ok();
+        let run = api.post(&format!("/jobs/{}/run", job["id"]), json!({})).await.ok();
         assert_eq!(run["choice"], Value::Null, "nothing is chosen yet");
         let id = &run["id"];
         api.sql(r#"INSERT INTO candidate_set (id, addresses) VALUES (77, '["http://x:1/","http://y:1/"]')"#).await;
-        api.sql(&format!("UPDATE run SET state = 2, address = 'http://y:1/', candidates_id = 77, route_code = 8 WHERE id = {id}")).await;
-        let story = r#"{"answers":[{"address":"http://x:1/","what":"no answer in time"},{"address":"http://y:1/","what":"alive"}]}"#;
         api.sql(&format!(
-            "INSERT INTO run_choice (run_id, detail) VALUES ({id}, '{story}')"
+            "UPDATE run SET state = 2, address = 'http://y:1/', candidates_id = 77, route_code = 8 WHERE id = {id}"
         ))
         .await;
+        let story = r#"{"answers":[{"address":"http://x:1/","what":"no answer in time"},{"address":"http://y:1/","what":"alive"}]}"#;
+        api.sql(&format!("INSERT INTO run_choice (run_id, detail) VALUES ({id}, '{story}')")).await;
         let told = api.get(&format!("/runs/{id}")).await.ok()["choice"].clone();
         let expected = json!({
             "route": "failover",

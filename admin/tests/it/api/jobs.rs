@@ -5,9 +5,7 @@ use super::client::{api, job};
 #[test]
 fn m000_4_a_job_is_answered_with_all_its_members() {
     api(async |api| {
-        let made = api
-            .job(json!({"schedule": {"kind": "cron", "expression": "*/10 * * * * ?"}}))
-            .await;
+        let made = api.job(json!({"schedule": {"kind": "cron", "expression": "*/10 * * * * ?"}})).await;
         let expected = json!({
             "id": made["id"], "app": "billing", "name": "Close the day", "handler": "closeDay", "params": "",
             "schedule": {"kind": "cron", "expression": "*/10 * * * * ?", "timezone": "UTC", "clock_changes": "carillon"},
@@ -18,18 +16,10 @@ fn m000_4_a_job_is_answered_with_all_its_members() {
             "created_at": "2025-10-09T08:54:00.400Z", "updated_at": "2025-10-09T08:54:00.400Z"
         });
         assert_eq!(made, expected);
-        assert_eq!(
-            api.get(&format!("/jobs/{}", made["id"])).await.ok(),
-            expected
-        );
-        let other = api
-            .post("/jobs", job(json!({"schedule": {"kind": "none"}})))
-            .await;
+        assert_eq!(api.get(&format!("/jobs/{}", made["id"])).await.ok(), expected);
+        let other = api.post("/jobs", job(json!({"schedule": {"kind": "none"}}))).await;
         assert_eq!(other.status, 201);
-        assert_eq!(
-            other.headers["location"],
-            format!("/api/v1/jobs/{}", other.json["id"]).as_str()
-        );
+        assert_eq!(other.headers["location"], format!("/api/v1/jobs/{}", other.json["id"]).as_str());
         assert_eq!(other.json["next_fire_at"], Value::Null);
     });
 }
@@ -37,43 +27,27 @@ fn m000_4_a_job_is_answered_with_all_its_members() {
 #[test]
 fn an_answer_can_be_changed_and_sent_back() {
     api(async |api| {
-        let mut job = api
-            .job(json!({"schedule": {"kind": "fixed_rate", "seconds": 7}}))
-            .await;
+        let mut job = api.job(json!({"schedule": {"kind": "fixed_rate", "seconds": 7}})).await;
         let path = format!("/jobs/{}", job["id"]);
         job["name"] = json!("Renamed");
         let first = api.put(&path, job.clone()).await.ok();
-        assert_eq!(
-            (&first["name"], &first["revision"]),
-            (&json!("Renamed"), &json!(2))
-        );
+        assert_eq!((&first["name"], &first["revision"]), (&json!("Renamed"), &json!(2)));
         let second = api.put(&path, job.clone()).await;
-        assert_eq!(
-            second.error(),
-            format!("409 changed job {} has revision 2 by now", job["id"])
-        );
+        assert_eq!(second.error(), format!("409 changed job {} has revision 2 by now", job["id"]));
         job.as_object_mut().unwrap().remove("revision");
         api.put(&path, job.clone()).await.ok();
         job["id"] = json!(99);
-        assert!(
-            api.put(&path, job)
-                .await
-                .error()
-                .starts_with("400 invalid id: differs from the")
-        );
+        assert!(api.put(&path, job).await.error().starts_with("400 invalid id: differs from the"));
     });
 }
 
 #[test]
 fn m000_4_an_update_is_in_force_at_once() {
     api(async |api| {
-        let made = api
-            .job(json!({"schedule": {"kind": "cron", "expression": "* * * * * ?"}}))
-            .await;
+        let made = api.job(json!({"schedule": {"kind": "cron", "expression": "* * * * * ?"}})).await;
         let path = format!("/jobs/{}", made["id"]);
-        let update = job(
-            json!({"schedule": {"kind": "cron", "expression": "0 0 12 * * ?", "timezone": "Asia/Shanghai"}}),
-        );
+        let update =
+            job(json!({"schedule": {"kind": "cron", "expression": "0 0 12 * * ?", "timezone": "Asia/Shanghai"}}));
         let updated = api.put(&path, update).await.ok();
         assert_eq!(updated["next_fire_at"], "2025-10-10T04:00:00.000Z");
         assert_eq!(updated["retries"], 0, "an update gives the whole job");
@@ -84,70 +58,40 @@ fn m000_4_an_update_is_in_force_at_once() {
 #[test]
 fn a_job_is_disabled_enabled_and_deleted() {
     api(async |api| {
-        let made = api
-            .job(json!({"schedule": {"kind": "cron", "expression": "* * * * * ?"}}))
-            .await;
+        let made = api.job(json!({"schedule": {"kind": "cron", "expression": "* * * * * ?"}})).await;
         let path = format!("/jobs/{}", made["id"]);
         let act = async |what: &str| api.post(&format!("{path}/{what}"), json!({})).await.ok();
         let disabled = act("disable").await;
-        assert_eq!(
-            (&disabled["enabled"], &disabled["next_fire_at"]),
-            (&json!(false), &Value::Null)
-        );
+        assert_eq!((&disabled["enabled"], &disabled["next_fire_at"]), (&json!(false), &Value::Null));
         assert_eq!(act("disable").await, disabled);
         let enabled = act("enable").await;
-        assert_eq!(
-            (&enabled["enabled"], &enabled["next_fire_at"]),
-            (&json!(true), &made["next_fire_at"])
-        );
+        assert_eq!((&enabled["enabled"], &enabled["next_fire_at"]), (&json!(true), &made["next_fire_at"]));
         assert_eq!(enabled["revision"], 3);
         let deleted = api.delete(&path).await;
         assert_eq!((deleted.status.as_u16(), deleted.json), (204, Value::Null));
-        for answer in [
-            api.get(&path).await,
-            api.delete(&path).await,
-            api.put(&path, job(json!({}))).await,
-        ] {
-            assert!(
-                answer.error().starts_with("404 not_found "),
-                "{}",
-                answer.error()
-            );
+        for answer in [api.get(&path).await, api.delete(&path).await, api.put(&path, job(json!({}))).await] {
+            assert!(answer.error().starts_with("404 not_found "), "{}", answer.error());
         }
-        assert!(
-            api.post(&format!("{path}/enable"), json!({}))
-                .await
-                .error()
-                .starts_with("404 not_found")
-        );
+        assert!(api.post(&format!("{path}/enable"), json!({})).await.error().starts_with("404 not_found"));
     });
 }
 
 #[test]
 fn the_next_instants_are_told_whether_the_job_is_enabled_or_not() {
     api(async |api| {
-        let cron =
-            json!({"kind": "cron", "expression": "0 30 2 * * ?", "timezone": "Europe/Berlin"});
+        let cron = json!({"kind": "cron", "expression": "0 30 2 * * ?", "timezone": "Europe/Berlin"});
         let made = api.job(json!({"enabled": false, "schedule": cron})).await;
         let path = format!("/jobs/{}/next", made["id"]);
         let five = api.get(&path).await.ok();
         assert_eq!(five["items"].as_array().unwrap().len(), 5);
         let two = api.get(&format!("{path}?count=2")).await.ok();
-        assert_eq!(
-            two["items"],
-            json!(["2025-10-10T00:30:00.000Z", "2025-10-11T00:30:00.000Z"])
-        );
+        assert_eq!(two["items"], json!(["2025-10-10T00:30:00.000Z", "2025-10-11T00:30:00.000Z"]));
         assert_eq!(
             api.get(&format!("{path}?count=0")).await.error(),
             "400 invalid count: \"0\" is not allowed here; a number from 1 to 1000"
         );
         let none = api.post("/jobs", job(json!({}))).await.ok();
-        assert_eq!(
-            api.get(&format!("/jobs/{}/next?count=100", none["id"]))
-                .await
-                .ok()["items"],
-            json!([])
-        );
+        assert_eq!(api.get(&format!("/jobs/{}/next?count=100", none["id"])).await.ok()["items"], json!([]));
     });
 }
 
@@ -161,15 +105,9 @@ fn a_repeated_key_makes_no_second_job() {
         let other = api.post_with_key("/jobs", "k 2", job(json!({}))).await.ok();
         assert_ne!(other["id"], first["id"]);
         let empty = api.post_with_key("/jobs", "", job(json!({}))).await.error();
-        assert!(
-            empty.starts_with("400 invalid Idempotency-Key: must be 1 to 200"),
-            "{empty}"
-        );
+        assert!(empty.starts_with("400 invalid Idempotency-Key: must be 1 to 200"), "{empty}");
         api.delete(&format!("/jobs/{}", first["id"])).await.ok();
-        let gone = api
-            .post_with_key("/jobs", "k 1", job(json!({})))
-            .await
-            .error();
+        let gone = api.post_with_key("/jobs", "k 1", job(json!({}))).await.error();
         assert!(gone.starts_with("409 changed"), "{gone}");
     });
 }
@@ -184,23 +122,10 @@ fn s37_every_change_is_in_the_audit_once() {
         api.post(&format!("{path}/enable"), json!({})).await.ok();
         api.delete(&path).await.ok();
         let id = made["id"].as_i64().unwrap();
-        let entries = api
-            .store
-            .audit_entries(Some(("job", id)), None, 100)
-            .await
-            .unwrap()
-            .items;
-        let actions: Vec<_> = entries
-            .iter()
-            .rev()
-            .map(|entry| entry.action.as_str())
-            .collect();
+        let entries = api.store.audit_entries(Some(("job", id)), None, 100).await.unwrap().items;
+        let actions: Vec<_> = entries.iter().rev().map(|entry| entry.action.as_str()).collect();
         assert_eq!(actions, ["create", "update", "disable", "enable", "delete"]);
-        assert!(
-            entries
-                .iter()
-                .all(|entry| entry.actor == "api-token" && entry.source == "127.0.0.1")
-        );
+        assert!(entries.iter().all(|entry| entry.actor == "api-token" && entry.source == "127.0.0.1"));
     });
 }
 
@@ -209,13 +134,8 @@ fn m004_9_children_must_exist_and_never_lead_back() {
     api(async |api| {
         let first = api.job(json!({"name": "first"})).await;
         let delay = json!({"kind": "fixed", "seconds": [1, 60]});
-        let second = api
-            .job(json!({"name": "second", "children": [first["id"]], "retry_delay": delay}))
-            .await;
-        assert_eq!(
-            (&second["children"], &second["retry_delay"]),
-            (&json!([first["id"]]), &delay)
-        );
+        let second = api.job(json!({"name": "second", "children": [first["id"]], "retry_delay": delay})).await;
+        assert_eq!((&second["children"], &second["retry_delay"]), (&json!([first["id"]]), &delay));
         let mut changed = first.clone();
         changed["children"] = json!([second["id"]]);
         let path = format!("/jobs/{}", first["id"]);
@@ -225,13 +145,8 @@ fn m004_9_children_must_exist_and_never_lead_back() {
             format!("400 invalid children: job {a} would run after itself: {a} → {b} → {a}")
         );
         changed["children"] = json!([999]);
-        assert_eq!(
-            api.put(&path, changed).await.error(),
-            "400 invalid children: there is no job 999"
-        );
-        let wrong = job(
-            json!({"retry_delay": {"kind": "exponential", "base_seconds": 9, "cap_seconds": 3}}),
-        );
+        assert_eq!(api.put(&path, changed).await.error(), "400 invalid children: there is no job 999");
+        let wrong = job(json!({"retry_delay": {"kind": "exponential", "base_seconds": 9, "cap_seconds": 3}}));
         assert_eq!(
             api.post("/jobs", wrong).await.error(),
             "400 invalid retry_delay: base_seconds 9 is above cap_seconds 3"

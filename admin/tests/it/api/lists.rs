@@ -6,29 +6,14 @@ use super::client::{Api, NOW, api, job};
 fn jobs_are_listed_page_by_page() {
     api(async |api| {
         api.job(json!({"name": "first"})).await;
-        let jobs: Vec<Value> = (0..4)
-            .map(|n| job(json!({"name": format!("n{n}"), "enabled": n % 2 == 0})))
-            .collect();
+        let jobs: Vec<Value> = (0..4).map(|n| job(json!({"name": format!("n{n}"), "enabled": n % 2 == 0}))).collect();
         api.post("/jobs:batch", json!(jobs)).await.ok();
         let page = api.get("/jobs?limit=3").await;
         assert_eq!(page.column("name"), ["n3", "n2", "n1"]);
-        let rest = api
-            .get(&format!("/jobs?limit=3&after={}", page.json["next"]))
-            .await;
-        assert_eq!(
-            (rest.column("name"), &rest.json["next"]),
-            (vec![json!("n0"), json!("first")], &Value::Null)
-        );
-        assert_eq!(
-            api.get("/jobs?enabled=false").await.column("name"),
-            ["n3", "n1"]
-        );
-        assert_eq!(
-            api.get("/jobs?text=FIR&app=billing&kind=none")
-                .await
-                .column("name"),
-            ["first"]
-        );
+        let rest = api.get(&format!("/jobs?limit=3&after={}", page.json["next"])).await;
+        assert_eq!((rest.column("name"), &rest.json["next"]), (vec![json!("n0"), json!("first")], &Value::Null));
+        assert_eq!(api.get("/jobs?enabled=false").await.column("name"), ["n3", "n1"]);
+        assert_eq!(api.get("/jobs?text=FIR&app=billing&kind=none").await.column("name"), ["first"]);
         assert_eq!(api.get("/jobs?kind=cron").await.column("name").len(), 0);
         assert_eq!(api.get("/jobs?app=nobody").await.column("name").len(), 0);
     });
@@ -56,10 +41,7 @@ fn runs_are_listed_as_the_contract_says() {
     api(async |api| {
         let job_id = runs(api).await;
         let page = api.get("/runs?limit=2").await;
-        assert_eq!(
-            (page.column("id"), &page.json["next"]),
-            (vec![json!(15), json!(14)], &json!(14))
-        );
+        assert_eq!((page.column("id"), &page.json["next"]), (vec![json!(15), json!(14)], &json!(14)));
         assert_eq!(page.json.as_object().unwrap().len(), 2);
         let failed = api.get("/runs?state=failed").await;
         assert_eq!(
@@ -74,10 +56,7 @@ fn runs_are_listed_as_the_contract_says() {
         );
         assert_eq!(api.get("/runs/12").await.ok(), failed.json["items"][0]);
         let after = api.get("/runs?limit=2&after=12").await;
-        assert_eq!(
-            (after.column("id"), &after.json["next"]),
-            (vec![json!(11)], &Value::Null)
-        );
+        assert_eq!((after.column("id"), &after.json["next"]), (vec![json!(11)], &Value::Null));
     });
 }
 
@@ -87,15 +66,9 @@ fn runs_are_filtered() {
         let job_id = runs(api).await;
         let ids = async |query: &str| {
             let items = api.get(&format!("/runs?{query}")).await.column("id");
-            items
-                .iter()
-                .map(|id| id.as_i64().unwrap())
-                .collect::<Vec<_>>()
+            items.iter().map(|id| id.as_i64().unwrap()).collect::<Vec<_>>()
         };
-        assert_eq!(
-            ids(&format!("job_id={job_id}&app=billing&cause=schedule")).await,
-            [15, 14, 13, 12, 11]
-        );
+        assert_eq!(ids(&format!("job_id={job_id}&app=billing&cause=schedule")).await, [15, 14, 13, 12, 11]);
         assert_eq!(ids("state=running,succeeded").await, [14, 13, 11]);
         assert_eq!(ids("state=running&state=succeeded").await, [14, 13, 11]);
         assert_eq!(
@@ -104,11 +77,7 @@ fn runs_are_filtered() {
             "the end is left out"
         );
         assert_eq!(ids("from=2025-10-09T10:54:03.400%2B02:00").await, [15, 14]);
-        assert_eq!(
-            ids("from=2025-10-09T10:54:03.400+02:00").await,
-            [15, 14],
-            "a plus sign as curl sends it"
-        );
+        assert_eq!(ids("from=2025-10-09T10:54:03.400+02:00").await, [15, 14], "a plus sign as curl sends it");
         assert_eq!(ids(&format!("job_id={}", job_id + 1)).await, [0i64; 0]);
     });
 }
@@ -135,23 +104,13 @@ fn misfires_are_listed_page_by_page() {
         );
         let next = page.json["next"].as_str().unwrap();
         let rest = api.get(&format!("/misfires?limit=2&after={next}")).await;
-        assert_eq!(
-            (rest.column("job_id"), &rest.json["next"]),
-            (vec![json!(1)], &Value::Null)
-        );
+        assert_eq!((rest.column("job_id"), &rest.json["next"]), (vec![json!(1)], &Value::Null));
         assert_eq!(api.get("/misfires?job_id=2").await.column("job_id"), [2]);
         assert_eq!(
-            api.get("/misfires?from=2025-10-09T08:54:09.400Z&to=2025-10-09T08:55:00.400Z")
-                .await
-                .column("job_id"),
+            api.get("/misfires?from=2025-10-09T08:54:09.400Z&to=2025-10-09T08:55:00.400Z").await.column("job_id"),
             [2, 1]
         );
-        assert_eq!(
-            api.get("/misfires?from=2025-10-09T08:54:09.401Z")
-                .await
-                .column("job_id"),
-            [1]
-        );
+        assert_eq!(api.get("/misfires?from=2025-10-09T08:54:09.401Z").await.column("job_id"), [1]);
     });
 }
 
@@ -159,74 +118,32 @@ fn misfires_are_listed_page_by_page() {
 fn s30_wrong_parameters_are_named() {
     api(async |api| {
         for (path, told) in [
-            (
-                "/runs?limit=0",
-                "limit: \"0\" is not allowed here; a number from 1 to 1000",
-            ),
-            (
-                "/runs?limit=1001",
-                "limit: \"1001\" is not allowed here; a number from 1 to 1000",
-            ),
-            (
-                "/runs?state=done",
-                "state: `done` is not a run state; allowed: claimed, sending",
-            ),
-            (
-                "/runs?cause=cron",
-                "cause: `cron` is not a cause; allowed: schedule",
-            ),
-            (
-                "/runs?from=yesterday",
-                "from: \"yesterday\" is not allowed here; a time is RFC 3339, such as",
-            ),
-            (
-                "/runs?to=1760000040400",
-                "to: \"1760000040400\" is not allowed here; a time is RFC 3339",
-            ),
-            (
-                "/runs?job_id=x%27%20OR%201",
-                "job_id: \"x' OR 1\" is not allowed here; an id is a whole number above 0",
-            ),
+            ("/runs?limit=0", "limit: \"0\" is not allowed here; a number from 1 to 1000"),
+            ("/runs?limit=1001", "limit: \"1001\" is not allowed here; a number from 1 to 1000"),
+            ("/runs?state=done", "state: `done` is not a run state; allowed: claimed, sending"),
+            ("/runs?cause=cron", "cause: `cron` is not a cause; allowed: schedule"),
+            ("/runs?from=yesterday", "from: \"yesterday\" is not allowed here; a time is RFC 3339, such as"),
+            ("/runs?to=1760000040400", "to: \"1760000040400\" is not allowed here; a time is RFC 3339"),
+            ("/runs?job_id=x%27%20OR%201", "job_id: \"x' OR 1\" is not allowed here; an id is a whole number above 0"),
             ("/runs?after=-1", "after: \"-1\" is not allowed here"),
             (
                 "/runs?sort=id;drop",
                 "sort: there is no parameter `sort`; allowed: job_id, app, state, cause, from, to, after, limit",
             ),
-            (
-                "/runs?limit=5&limit=6",
-                "limit: is given 2 times; once is enough",
-            ),
-            (
-                "/misfires?after=12",
-                "after: \"12\" is not allowed here; give back `next` of the page before",
-            ),
+            ("/runs?limit=5&limit=6", "limit: is given 2 times; once is enough"),
+            ("/misfires?after=12", "after: \"12\" is not allowed here; give back `next` of the page before"),
             (
                 "/jobs?kind=weekly",
                 "kind: \"weekly\" is not allowed here; one of none, cron, unix_cron, fixed_rate, fixed_delay, once, daily",
             ),
-            (
-                "/jobs?enabled=1",
-                "enabled: \"1\" is not allowed here; `true` or `false`",
-            ),
-            (
-                "/apps?limit=5",
-                "limit: there is no parameter `limit`; this path has no parameters",
-            ),
-            (
-                "/jobs/abc",
-                "id: \"abc\" is no id; an id is a whole number above 0",
-            ),
+            ("/jobs?enabled=1", "enabled: \"1\" is not allowed here; `true` or `false`"),
+            ("/apps?limit=5", "limit: there is no parameter `limit`; this path has no parameters"),
+            ("/jobs/abc", "id: \"abc\" is no id; an id is a whole number above 0"),
             ("/runs/0", "id: \"0\" is no id"),
-            (
-                "/runs/99999999999999999999",
-                "id: \"99999999999999999999\" is no id",
-            ),
+            ("/runs/99999999999999999999", "id: \"99999999999999999999\" is no id"),
         ] {
             let error = api.get(path).await.error();
-            assert!(
-                error.starts_with(&format!("400 invalid {told}")),
-                "{path}: {error}"
-            );
+            assert!(error.starts_with(&format!("400 invalid {told}")), "{path}: {error}");
         }
     });
 }
@@ -248,21 +165,9 @@ fn alarms_are_listed_as_the_contract_says() {
         );
         let next = page.json["next"].as_str().unwrap();
         let rest = api.get(&format!("/alarms?after={next}")).await;
-        assert_eq!(
-            (rest.column("id"), &rest.json["next"]),
-            (vec![json!(1)], &Value::Null)
-        );
-        assert_eq!(
-            api.get("/alarms?kind=lost,clock&job_id=7")
-                .await
-                .column("id"),
-            [1]
-        );
+        assert_eq!((rest.column("id"), &rest.json["next"]), (vec![json!(1)], &Value::Null));
+        assert_eq!(api.get("/alarms?kind=lost,clock&job_id=7").await.column("id"), [1]);
         let refused = api.get("/alarms?kind=loud").await;
-        assert!(
-            refused.error().contains("`loud` is not a kind of alarm"),
-            "{}",
-            refused.error()
-        );
+        assert!(refused.error().contains("`loud` is not a kind of alarm"), "{}", refused.error());
     });
 }

@@ -21,69 +21,35 @@ fn a_schedule_is_looked_at_before_it_is_saved() {
         assert_eq!(looked["items"][0], "2025-10-10T06:30:00.000Z");
         assert_eq!(looked["local"][0], "2025-10-10T02:30:00-04:00");
         assert_eq!(looked["timezone"], "America/New_York");
-        assert_eq!(
-            looked["warnings"],
-            json!(["02:30 does not exist on 2026-03-08: it fires at 03:00 instead."])
-        );
+        assert_eq!(looked["warnings"], json!(["02:30 does not exist on 2026-03-08: it fires at 03:00 instead."]));
         let march = json!({"schedule": daily("America/New_York"), "from": "2026-03-07T12:00:00-05:00", "count": 2});
         let looked = preview(api, march).await;
-        assert_eq!(
-            looked["local"],
-            json!(["2026-03-08T03:00:00-04:00", "2026-03-09T02:30:00-04:00"])
-        );
+        assert_eq!(looked["local"], json!(["2026-03-08T03:00:00-04:00", "2026-03-09T02:30:00-04:00"]));
         let ends = json!({"kind": "once", "at": "2025-10-10T00:00:00+02:00"});
         let looked = preview(api, json!({"schedule": ends})).await;
-        assert_eq!(
-            (&looked["items"], &looked["ends"]),
-            (&json!(["2025-10-09T22:00:00.000Z"]), &json!(true))
-        );
+        assert_eq!((&looked["items"], &looked["ends"]), (&json!(["2025-10-09T22:00:00.000Z"]), &json!(true)));
         let limited = json!({"kind": "fixed_rate", "seconds": 60, "max_fires": 3});
-        assert_eq!(
-            preview(api, json!({"schedule": limited})).await["items"]
-                .as_array()
-                .unwrap()
-                .len(),
-            3
-        );
+        assert_eq!(preview(api, json!({"schedule": limited})).await["items"].as_array().unwrap().len(), 3);
     });
 }
 
 #[test]
 fn excluded_days_are_told() {
     api(async |api| {
-        api.post(
-            "/calendars",
-            json!({"name": "bank", "weekdays": ["SAT", "SUN"], "days": ["2025-10-13"]}),
-        )
-        .await
-        .ok();
+        api.post("/calendars", json!({"name": "bank", "weekdays": ["SAT", "SUN"], "days": ["2025-10-13"]})).await.ok();
         let mut schedule = daily("UTC");
         schedule["calendars"] = json!(["bank"]);
         let looked = preview(api, json!({"schedule": schedule, "count": 3})).await;
-        let days: Vec<_> = looked["excluded"]
-            .as_array()
-            .unwrap()
-            .iter()
-            .map(|day| day["day"].clone())
-            .collect();
+        let days: Vec<_> = looked["excluded"].as_array().unwrap().iter().map(|day| day["day"].clone()).collect();
         assert_eq!(days, ["2025-10-11", "2025-10-12", "2025-10-13"]);
-        assert_eq!(
-            looked["excluded"][0],
-            json!({"day": "2025-10-11", "moved_to": null, "calendars": ["bank"]})
-        );
+        assert_eq!(looked["excluded"][0], json!({"day": "2025-10-11", "moved_to": null, "calendars": ["bank"]}));
         assert_eq!(looked["items"][1], "2025-10-14T02:30:00.000Z");
         schedule["on_excluded"] = json!("next_working_day");
         let moved = preview(api, json!({"schedule": schedule, "count": 3})).await;
         assert_eq!(moved["excluded"][0]["moved_to"], "2025-10-14");
         schedule["calendars"] = json!(["bench"]);
-        let refused = api
-            .post("/preview", json!({"schedule": schedule}))
-            .await
-            .error();
-        assert!(
-            refused.starts_with("400 invalid schedule.calendars: ") && refused.contains("bench"),
-            "{refused}"
-        );
+        let refused = api.post("/preview", json!({"schedule": schedule})).await.error();
+        assert!(refused.starts_with("400 invalid schedule.calendars: ") && refused.contains("bench"), "{refused}");
     });
 }
 
@@ -101,45 +67,18 @@ fn what_is_wrong_with_a_preview_is_named() {
                 json!({"schedule": {"kind": "cron", "expression": "0 0 0 30 2 ?"}}),
                 "schedule.expression: `0 0 0 30 2 ?` never fires",
             ),
-            (
-                json!({"schedule": rate, "count": 0}),
-                "count: 0 is not allowed; a number from 1 to 1000",
-            ),
-            (
-                json!({"schedule": rate, "count": 1001}),
-                "count: 1001 is not allowed",
-            ),
-            (
-                json!({"schedule": rate, "from": "now"}),
-                "from: \"now\" is no time",
-            ),
-            (
-                json!({"schedule": rate, "job_id": "x"}),
-                "job_id: \"x\" is no id",
-            ),
-            (
-                json!({"schedule": rate, "retries": 500}),
-                "retries: 500 is not allowed",
-            ),
-            (
-                json!({"schedule": rate, "app": "nobody"}),
-                "name: is missing",
-            ),
-            (
-                job(json!({"schedule": rate})),
-                "app: there is no app `billing`",
-            ),
+            (json!({"schedule": rate, "count": 0}), "count: 0 is not allowed; a number from 1 to 1000"),
+            (json!({"schedule": rate, "count": 1001}), "count: 1001 is not allowed"),
+            (json!({"schedule": rate, "from": "now"}), "from: \"now\" is no time"),
+            (json!({"schedule": rate, "job_id": "x"}), "job_id: \"x\" is no id"),
+            (json!({"schedule": rate, "retries": 500}), "retries: 500 is not allowed"),
+            (json!({"schedule": rate, "app": "nobody"}), "name: is missing"),
+            (job(json!({"schedule": rate})), "app: there is no app `billing`"),
         ] {
             let told = api.post("/preview", body).await.error();
-            assert!(
-                told.starts_with(&format!("400 invalid {start}")),
-                "{told}\nwanted: {start}"
-            );
+            assert!(told.starts_with(&format!("400 invalid {start}")), "{told}\nwanted: {start}");
         }
-        let missing = api
-            .post("/preview", json!({"schedule": rate, "job_id": 999}))
-            .await
-            .error();
+        let missing = api.post("/preview", json!({"schedule": rate, "job_id": 999})).await.error();
         assert_eq!(missing, "404 not_found there is no job 999");
     });
 }
@@ -149,31 +88,16 @@ fn the_next_instants_of_a_job_are_those_of_its_preview() {
     api(async |api| {
         let schedule = json!({"kind": "fixed_rate", "seconds": 7, "max_fires": 6, "start_at": "2025-10-09T09:00:00Z"});
         let made = api.job(json!({"schedule": schedule})).await;
-        assert_eq!(
-            (&made["fires_left"], &made["spread_offset_seconds"]),
-            (&json!(6), &json!(0))
-        );
-        let next = api
-            .get(&format!("/jobs/{}/next?count=100", made["id"]))
-            .await
-            .ok();
-        assert_eq!(
-            (next["items"].as_array().unwrap().len(), &next["ends"]),
-            (6, &json!(true))
-        );
+        assert_eq!((&made["fires_left"], &made["spread_offset_seconds"]), (&json!(6), &json!(0)));
+        let next = api.get(&format!("/jobs/{}/next?count=100", made["id"])).await.ok();
+        assert_eq!((next["items"].as_array().unwrap().len(), &next["ends"]), (6, &json!(true)));
         let mut body = job(json!({"schedule": schedule}));
         body["count"] = json!(100);
         body["job_id"] = made["id"].clone();
         assert_eq!(preview(api, body).await, next);
         let third = next["items"][2].as_str().unwrap();
-        let rest = api
-            .get(&format!("/jobs/{}/next?count=100&from={third}", made["id"]))
-            .await
-            .ok();
-        assert_eq!(
-            rest["items"].as_array().unwrap()[..],
-            next["items"].as_array().unwrap()[3..]
-        );
+        let rest = api.get(&format!("/jobs/{}/next?count=100&from={third}", made["id"])).await.ok();
+        assert_eq!(rest["items"].as_array().unwrap()[..], next["items"].as_array().unwrap()[3..]);
         api.sql("UPDATE job SET fires_left = 1").await;
         let left = api.get(&format!("/jobs/{}/next", made["id"])).await.ok();
         assert_eq!(left["items"].as_array().unwrap().len(), 1);
@@ -192,50 +116,29 @@ fn a_spread_is_chosen_when_saved_and_kept_over_edits() {
         let mut taken = vec![];
         for number in 0..10 {
             let name = format!("job {number}");
-            let shown =
-                preview(api, job(json!({"name": name, "schedule": spread()}))).await["spread"]
-                    .clone();
-            let made = api
-                .post("/jobs", job(json!({"name": name, "schedule": spread()})))
-                .await
-                .ok();
+            let shown = preview(api, job(json!({"name": name, "schedule": spread()}))).await["spread"].clone();
+            let made = api.post("/jobs", job(json!({"name": name, "schedule": spread()}))).await.ok();
             let offset = made["spread_offset_seconds"].as_i64().unwrap();
             assert_eq!(shown["offset_seconds"], offset, "{shown}");
-            assert!(
-                shown["why"]
-                    .as_str()
-                    .unwrap()
-                    .contains("meet 0 other fires"),
-                "{shown}"
-            );
+            assert!(shown["why"].as_str().unwrap().contains("meet 0 other fires"), "{shown}");
             let next = made["next_fire_at"].as_str().unwrap();
             assert!(next.ends_with(&format!(":{offset:02}.000Z")), "{next}");
             taken.push(offset);
         }
         taken.sort_unstable();
-        assert_eq!(
-            taken,
-            (0..10).collect::<Vec<_>>(),
-            "each has a second of its own"
-        );
+        assert_eq!(taken, (0..10).collect::<Vec<_>>(), "each has a second of its own");
         // Another expression keeps the offset, another window does not.
         let jobs = api.get("/jobs").await;
         let made = &jobs.json["items"][0];
         let path = format!("/jobs/{}", made["id"]);
         let edit = async |schedule| {
-            api.put(&path, job(json!({"schedule": schedule})))
-                .await
-                .ok()["spread_offset_seconds"]
-                .clone()
+            api.put(&path, job(json!({"schedule": schedule}))).await.ok()["spread_offset_seconds"].clone()
         };
         let mut schedule = spread();
         schedule["expression"] = json!("0 0/2 * * * ?");
         assert_eq!(edit(schedule.clone()).await, made["spread_offset_seconds"]);
         schedule["spread_seconds"] = json!(20);
-        assert!(
-            edit(schedule.clone()).await.as_i64().unwrap() >= 10,
-            "those are free"
-        );
+        assert!(edit(schedule.clone()).await.as_i64().unwrap() >= 10, "those are free");
         schedule["spread_seconds"] = json!(0);
         assert_eq!(edit(schedule).await, 0);
     });
@@ -245,15 +148,10 @@ fn a_spread_is_chosen_when_saved_and_kept_over_edits() {
 fn a_batch_is_spread_too() {
     api(async |api| {
         api.post("/apps", json!({"name": "billing"})).await.ok();
-        let jobs: Vec<Value> = (0..10)
-            .map(|n| job(json!({"name": format!("job {n}"), "schedule": spread()})))
-            .collect();
+        let jobs: Vec<Value> =
+            (0..10).map(|n| job(json!({"name": format!("job {n}"), "schedule": spread()}))).collect();
         let made = api.post("/jobs:batch", json!(jobs)).await;
-        let mut taken: Vec<_> = made
-            .column("spread_offset_seconds")
-            .iter()
-            .map(|it| it.as_i64().unwrap())
-            .collect();
+        let mut taken: Vec<_> = made.column("spread_offset_seconds").iter().map(|it| it.as_i64().unwrap()).collect();
         taken.sort_unstable();
         assert_eq!(taken, (0..10).collect::<Vec<_>>());
     });
@@ -273,28 +171,16 @@ fn a_forecast_counts_all_enabled_jobs() {
         let found = api.get("/forecast?hours=2").await.ok();
         assert_eq!(
             (&found["from"], &found["to"]),
-            (
-                &json!("2025-10-09T08:54:00.400Z"),
-                &json!("2025-10-09T10:54:00.400Z")
-            )
+            (&json!("2025-10-09T08:54:00.400Z"), &json!("2025-10-09T10:54:00.400Z"))
         );
-        assert_eq!(
-            (&found["jobs"], &found["fires"], &found["complete_to"]),
-            (&json!(2), &json!(242), &found["to"])
-        );
+        assert_eq!((&found["jobs"], &found["fires"], &found["complete_to"]), (&json!(2), &json!(242), &found["to"]));
         assert_eq!(found["apps"], json!({"billing": 240, "shipping": 2}));
         assert_eq!(found["minutes"].as_array().unwrap().len(), 121);
         let hour = json!({"at": "2025-10-09T09:54:00.000Z", "fires": 3, "apps": {"billing": 2, "shipping": 1}});
         assert!(found["minutes"].as_array().unwrap().contains(&hour));
         assert_eq!(found["busiest"].as_array().unwrap().len(), 20);
-        assert_eq!(
-            found["busiest"][0],
-            json!({"at": "2025-10-09T09:54:00.000Z", "fires": 2})
-        );
+        assert_eq!(found["busiest"][0], json!({"at": "2025-10-09T09:54:00.000Z", "fires": 2}));
         let wrong = api.get("/forecast?hours=169").await.error();
-        assert_eq!(
-            wrong,
-            "400 invalid hours: \"169\" is not allowed here; a number from 1 to 168"
-        );
+        assert_eq!(wrong, "400 invalid hours: \"169\" is not allowed here; a number from 1 to 168");
     });
 }

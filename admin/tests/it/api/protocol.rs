@@ -56,14 +56,7 @@ fn nothing_of_the_executor_api_is_done_without_the_right_token() {
         let (shorter, longer) = (&right[1..], format!("{right}x"));
         let blank = " ".to_owned();
         for path in PATHS {
-            for wrong in [
-                None,
-                Some(""),
-                Some(&*blank),
-                Some(shorter),
-                Some(&*longer),
-                Some(&*api.token),
-            ] {
+            for wrong in [None, Some(""), Some(&*blank), Some(shorter), Some(&*longer), Some(&*api.token)] {
                 let said = told(api, path, wrong, &body_of(path)).await;
                 assert_eq!(said, (200, 500, WRONG.to_owned()), "{path} {wrong:?}");
             }
@@ -71,33 +64,16 @@ fn nothing_of_the_executor_api_is_done_without_the_right_token() {
         assert_eq!(registered(api).await, Vec::<String>::new());
 
         // With the token they are carried out; an empty list of results, because no service of this node writes any.
-        for path in PATHS
-            .iter()
-            .filter(|path| !path.ends_with("registryRemove"))
-        {
-            let body = if path.ends_with("callback") {
-                json!([])
-            } else {
-                body_of(path)
-            };
+        for path in PATHS.iter().filter(|path| !path.ends_with("registryRemove")) {
+            let body = if path.ends_with("callback") { json!([]) } else { body_of(path) };
             let said = told(api, path, Some(right), &body).await;
             assert_eq!(said, (200, 200, String::new()), "{path}");
         }
         assert_eq!(registered(api).await, ["billing"]);
         let remove = told(api, "/api/registryRemove", None, &registration("billing")).await;
         assert_eq!(remove.1, 500);
-        assert_eq!(
-            registered(api).await,
-            ["billing"],
-            "a wrong token removes nobody"
-        );
-        let remove = told(
-            api,
-            "/api/registryRemove",
-            Some(right),
-            &registration("billing"),
-        )
-        .await;
+        assert_eq!(registered(api).await, ["billing"], "a wrong token removes nobody");
+        let remove = told(api, "/api/registryRemove", Some(right), &registration("billing")).await;
         assert_eq!(remove.1, 200);
     });
 }
@@ -108,14 +84,9 @@ fn a_compressed_body_is_refused_in_the_words_of_each_api() {
     api(async |api| {
         let right = api.access_token.clone();
         for path in PATHS {
-            let gzip = api
-                .at(Method::POST, path)
-                .header("content-encoding", "gzip");
+            let gzip = api.at(Method::POST, path).header("content-encoding", "gzip");
             let answer = api.send(gzip.header(TOKEN, &right).body("x")).await;
-            assert_eq!(
-                (answer.status.as_u16(), &answer.json["code"]),
-                (200, &json!(500))
-            );
+            assert_eq!((answer.status.as_u16(), &answer.json["code"]), (200, &json!(500)));
             let text = answer.json["msg"].as_str().unwrap();
             assert!(text.contains("Content-Encoding"), "{path}: {text}");
         }
@@ -129,12 +100,8 @@ fn a_compressed_body_is_refused_in_the_words_of_each_api() {
                 assert_eq!(answer.status, StatusCode::UNSUPPORTED_MEDIA_TYPE, "{path}");
             }
         }
-        let plain = api
-            .at(Method::POST, "/api/registry")
-            .header("content-encoding", "Identity");
-        let answer = api
-            .send(plain.header(TOKEN, &right).json(&registration("billing")))
-            .await;
+        let plain = api.at(Method::POST, "/api/registry").header("content-encoding", "Identity");
+        let answer = api.send(plain.header(TOKEN, &right).json(&registration("billing"))).await;
         assert_eq!(answer.json["code"], 200);
     });
 }
@@ -145,19 +112,10 @@ fn a_body_that_is_too_long_is_refused_and_not_repeated() {
         let right = Some(api.access_token.as_str());
         let long = json!({"x": "y".repeat(17 << 10)});
         let said = told(api, "/api/registry", right, &long).await;
-        assert_eq!(
-            said,
-            (
-                200,
-                500,
-                "the body is longer than this path takes".to_owned()
-            )
-        );
+        assert_eq!(said, (200, 500, "the body is longer than this path takes".to_owned()));
         let form = format!("name=admin&password={}", "x".repeat(17 << 10));
         let request = api.at(Method::POST, "/setup").body(form);
-        let answer = api
-            .send(request.header("sec-fetch-site", "same-origin"))
-            .await;
+        let answer = api.send(request.header("sec-fetch-site", "same-origin")).await;
         assert_eq!(answer.status, StatusCode::PAYLOAD_TOO_LARGE);
     });
 }
@@ -171,12 +129,7 @@ fn bodies_that_would_take_more_memory_than_there_is_are_refused_until_others_hav
         config.api_token = Some(token.clone());
         config.body_memory = 100_000;
         let api = &Api::with(db, config, token).await;
-        let held = async || -> i64 {
-            api.metric("carillon_request_body_bytes")
-                .await
-                .parse()
-                .unwrap()
-        };
+        let held = async || -> i64 { api.metric("carillon_request_body_bytes").await.parse().unwrap() };
         // One request stops in the middle of its body.
         let mut slow = tokio::net::TcpStream::connect(api.address()).await.unwrap();
         let head = format!(
@@ -190,20 +143,11 @@ fn bodies_that_would_take_more_memory_than_there_is_are_refused_until_others_hav
         }
         let large = json!({"name": "x".repeat(20_000)});
         let busy = api.post("/apps", large.clone()).await;
-        assert!(
-            busy.error().starts_with("503 unavailable "),
-            "{}",
-            busy.error()
-        );
+        assert!(busy.error().starts_with("503 unavailable "), "{}", busy.error());
         assert_eq!(busy.headers["retry-after"], "1");
-        let callback = api
-            .at(Method::POST, "/api/callback")
-            .header(TOKEN, &api.access_token);
+        let callback = api.at(Method::POST, "/api/callback").header(TOKEN, &api.access_token);
         let long = json!([{"logId": 1, "handleCode": 200, "handleMsg": "x".repeat(20_000)}]);
-        assert!(
-            callback.json(&long).send().await.is_err(),
-            "cut, so that it is repeated"
-        );
+        assert!(callback.json(&long).send().await.is_err(), "cut, so that it is repeated");
 
         slow.write_all(b" ").await.unwrap();
         let mut answer = vec![0; 12];
@@ -212,10 +156,7 @@ fn bodies_that_would_take_more_memory_than_there_is_are_refused_until_others_hav
         while held().await > 0 {
             tokio::task::yield_now().await;
         }
-        assert_eq!(
-            api.post("/apps", large).await.status,
-            StatusCode::BAD_REQUEST
-        );
+        assert_eq!(api.post("/apps", large).await.status, StatusCode::BAD_REQUEST);
     });
 }
 
@@ -227,18 +168,9 @@ fn a_name_that_no_database_stores_is_refused_and_is_no_outage() {
             let api = &Api::start(db).await;
             let right = Some(api.access_token.as_str());
             for (name, text) in [
-                (
-                    "bill\0ing",
-                    "registryKey (the app name) has control characters",
-                ),
-                (
-                    "bill\ning",
-                    "registryKey (the app name) has control characters",
-                ),
-                (
-                    &*"x".repeat(65),
-                    "registryKey (the app name) is longer than 64 characters",
-                ),
+                ("bill\0ing", "registryKey (the app name) has control characters"),
+                ("bill\ning", "registryKey (the app name) has control characters"),
+                (&*"x".repeat(65), "registryKey (the app name) is longer than 64 characters"),
             ] {
                 for path in ["/api/registry", "/api/registryRemove"] {
                     let said = told(api, path, right, &registration(name)).await;
@@ -260,13 +192,7 @@ fn a_wrong_token_is_counted() {
     api(async |api| {
         let count = async || api.metric("carillon_wrong_access_tokens_total").await;
         assert_eq!(count().await, "0");
-        told(
-            api,
-            "/api/registry",
-            Some("wrong"),
-            &registration("billing"),
-        )
-        .await;
+        told(api, "/api/registry", Some("wrong"), &registration("billing")).await;
         told(api, "/api/callback", None, &json!([])).await;
         assert_eq!(count().await, "2");
     });

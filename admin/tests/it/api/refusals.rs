@@ -29,30 +29,16 @@ const PATHS: [(&str, &str); 17] = [
 #[test]
 fn nothing_is_answered_without_the_token() {
     api(async |api| {
-        for (method, path) in PATHS
-            .into_iter()
-            .chain([("GET", "/nowhere"), ("PATCH", "/jobs")])
-        {
+        for (method, path) in PATHS.into_iter().chain([("GET", "/nowhere"), ("PATCH", "/jobs")]) {
             let request = || api.request(Method::from_bytes(method.as_bytes()).unwrap(), path);
             let none = api.send(request()).await;
             assert_eq!(none.status, StatusCode::UNAUTHORIZED, "{method} {path}");
             assert_eq!(none.headers["www-authenticate"], "Bearer");
-            assert!(
-                none.error().contains("Authorization: Bearer TOKEN"),
-                "{}",
-                none.error()
-            );
-            let cookie = api
-                .send(request().header("Cookie", format!("session={0}; token={0}", api.token)))
-                .await;
+            assert!(none.error().contains("Authorization: Bearer TOKEN"), "{}", none.error());
+            let cookie = api.send(request().header("Cookie", format!("session={0}; token={0}", api.token))).await;
             assert_eq!(cookie.status, StatusCode::UNAUTHORIZED, "{method} {path}");
-            let wrong = api
-                .send(request().bearer_auth(format!("{}x", api.token)))
-                .await;
-            assert_eq!(
-                wrong.error(),
-                "401 unauthorized this is not the API token of this node"
-            );
+            let wrong = api.send(request().bearer_auth(format!("{}x", api.token))).await;
+            assert_eq!(wrong.error(), "401 unauthorized this is not the API token of this node");
         }
     });
 }
@@ -65,9 +51,7 @@ fn s14_the_executors_token_is_no_api_token() {
         let executors = config.access_token.clone();
         let api = Api::with(db, config, executors).await;
         assert_eq!(api.get("/jobs").await.status, StatusCode::UNAUTHORIZED);
-        let xxl = api
-            .request(Method::GET, "/jobs")
-            .header("XXL-JOB-ACCESS-TOKEN", &api.token);
+        let xxl = api.request(Method::GET, "/jobs").header("XXL-JOB-ACCESS-TOKEN", &api.token);
         assert_eq!(api.send(xxl).await.status, StatusCode::UNAUTHORIZED);
     });
 }
@@ -76,19 +60,10 @@ fn s14_the_executors_token_is_no_api_token() {
 fn without_a_configured_token_the_answer_says_how_to_set_one() {
     on(Kind::Sqlite, async |db: &TestDatabase| {
         let api = Api::with(db, db.config(), String::new()).await;
-        for answer in [
-            api.get("/jobs").await,
-            api.send(api.request(Method::GET, "/jobs")).await,
-        ] {
+        for answer in [api.get("/jobs").await, api.send(api.request(Method::GET, "/jobs")).await] {
             let error = answer.error();
-            assert!(
-                error.starts_with("401 unauthorized this node has no API token"),
-                "{error}"
-            );
-            assert!(
-                error.contains("--api-token") && error.contains("CARILLON_API_TOKEN"),
-                "{error}"
-            );
+            assert!(error.starts_with("401 unauthorized this node has no API token"), "{error}");
+            assert!(error.contains("--api-token") && error.contains("CARILLON_API_TOKEN"), "{error}");
         }
         let document = api.send(api.request(Method::GET, "/openapi.json")).await;
         assert_eq!(document.status, StatusCode::OK);
@@ -99,25 +74,12 @@ fn without_a_configured_token_the_answer_says_how_to_set_one() {
 fn other_paths_and_methods_are_refused_in_the_same_shape() {
     api(async |api| {
         let nowhere = api.get("/nowhere").await.error();
-        assert_eq!(
-            nowhere,
-            "404 not_found there is no /api/v1/nowhere; see /api/v1/openapi.json"
-        );
-        assert!(
-            api.get("/jobs/1/2/3")
-                .await
-                .error()
-                .starts_with("404 not_found")
-        );
+        assert_eq!(nowhere, "404 not_found there is no /api/v1/nowhere; see /api/v1/openapi.json");
+        assert!(api.get("/jobs/1/2/3").await.error().starts_with("404 not_found"));
         let wrong = api.put("/jobs", json!({})).await;
-        assert_eq!(
-            wrong.error(),
-            "405 method_not_allowed PUT is not for this path; allowed: GET, POST"
-        );
+        assert_eq!(wrong.error(), "405 method_not_allowed PUT is not for this path; allowed: GET, POST");
         assert_eq!(wrong.headers["allow"], "GET, POST");
-        let patch = api
-            .request(Method::PATCH, "/jobs/1")
-            .bearer_auth(&api.token);
+        let patch = api.request(Method::PATCH, "/jobs/1").bearer_auth(&api.token);
         assert_eq!(api.send(patch).await.headers["allow"], "GET, PUT, DELETE");
         assert_eq!(api.delete("/jobs:batch").await.headers["allow"], "POST");
     });
@@ -131,11 +93,7 @@ fn there_is_no_job_and_no_run_of_that_number() {
             let body = if method == "PUT" { body } else { json!({}) };
             let request = api.request(Method::from_bytes(method.as_bytes()).unwrap(), path);
             let answer = api.send(request.bearer_auth(&api.token).json(&body)).await;
-            assert!(
-                answer.error().starts_with("404 not_found "),
-                "{method} {path}: {}",
-                answer.error()
-            );
+            assert!(answer.error().starts_with("404 not_found "), "{method} {path}: {}", answer.error());
         }
     });
 }

@@ -6,19 +6,10 @@ use super::client::{api, job};
 fn m001_31_a_paused_job_can_be_run_by_hand() {
     api(async |api| {
         let made = api.job(json!({"enabled": false})).await;
-        let run = api
-            .post(&format!("/jobs/{}/run", made["id"]), json!({"params": "x"}))
-            .await
-            .ok();
-        assert_eq!(
-            (&run["cause"], &run["state"], &run["job_id"]),
-            (&json!("api"), &json!("claimed"), &made["id"])
-        );
+        let run = api.post(&format!("/jobs/{}/run", made["id"]), json!({"params": "x"})).await.ok();
+        assert_eq!((&run["cause"], &run["state"], &run["job_id"]), (&json!("api"), &json!("claimed"), &made["id"]));
         assert_eq!(run["scheduled_at"], "2025-10-09T08:54:00.400Z");
-        assert_eq!(
-            (&run["shard_index"], &run["shard_total"], &run["attempt"]),
-            (&json!(0), &json!(1), &json!(1))
-        );
+        assert_eq!((&run["shard_index"], &run["shard_total"], &run["attempt"]), (&json!(0), &json!(1), &json!(1)));
         let mut single = api.get(&format!("/runs/{}", run["id"])).await.ok();
         assert_eq!(
             (single["params"].take(), &single["revision"]),
@@ -26,12 +17,7 @@ fn m001_31_a_paused_job_can_be_run_by_hand() {
             "given with the run, and not sent yet"
         );
         assert_eq!(single, run);
-        let stored = api
-            .store
-            .run(run["id"].as_i64().unwrap())
-            .await
-            .unwrap()
-            .unwrap();
+        let stored = api.store.run(run["id"].as_i64().unwrap()).await.unwrap().unwrap();
         assert_eq!(stored.params.as_deref(), Some("x"));
     });
 }
@@ -42,19 +28,12 @@ fn m001_27_a_repeated_key_finds_the_run_of_the_first_time() {
         let made = api.job(json!({})).await;
         let other = api.post("/jobs", job(json!({}))).await.ok();
         let run = async |id: &Value, key: &str| {
-            api.post_with_key(&format!("/jobs/{id}/run"), key, json!({}))
-                .await
-                .ok()["id"]
-                .clone()
+            api.post_with_key(&format!("/jobs/{id}/run"), key, json!({})).await.ok()["id"].clone()
         };
         let first = run(&made["id"], "order-4711").await;
         assert_eq!(run(&made["id"], "order-4711").await, first);
         assert_ne!(run(&made["id"], "order-4712").await, first);
-        assert_ne!(
-            run(&other["id"], "order-4711").await,
-            first,
-            "a key belongs to its job"
-        );
+        assert_ne!(run(&other["id"], "order-4711").await, first, "a key belongs to its job");
         assert_eq!(api.get("/runs").await.column("id").len(), 3);
     });
 }
@@ -66,10 +45,7 @@ fn m001_27_the_same_key_at_the_same_moment_makes_one_run() {
         let path = format!("/jobs/{}/run", made["id"]);
         let ask = || api.post_with_key(&path, "once", json!({}));
         let (a, b, c, d) = futures_util::join!(ask(), ask(), ask(), ask());
-        let ids: Vec<Value> = [a, b, c, d]
-            .into_iter()
-            .map(|answer| answer.ok()["id"].clone())
-            .collect();
+        let ids: Vec<Value> = [a, b, c, d].into_iter().map(|answer| answer.ok()["id"].clone()).collect();
         assert!(ids.iter().all(|id| *id == ids[0]), "{ids:?}");
         assert_eq!(api.get("/runs").await.column("id").len(), 1);
     });
@@ -81,28 +57,14 @@ fn a_run_may_be_asked_for_without_a_body() {
         let made = api.job(json!({})).await;
         let path = format!("/jobs/{}/run", made["id"]);
         assert_eq!(api.post_text(&path, "").await.ok()["state"], "claimed");
-        api.post(&path, json!({"params": null, "address": null}))
-            .await
-            .ok();
+        api.post(&path, json!({"params": null, "address": null})).await.ok();
         for (body, told) in [
-            (
-                json!({"param": "x"}),
-                "param: there is no member `param`; expected `params` or `address`",
-            ),
+            (json!({"param": "x"}), "param: there is no member `param`; expected `params` or `address`"),
             (json!({"params": 5}), "params: 5 is no text"),
-            (
-                json!({"params": "x".repeat(65_537)}),
-                "params: has 65537 bytes; at most 65536 (64 KiB) are allowed",
-            ),
-            (
-                json!([]),
-                "the body must be {\"params\"?,\"address\"?} as an object",
-            ),
+            (json!({"params": "x".repeat(65_537)}), "params: has 65537 bytes; at most 65536 (64 KiB) are allowed"),
+            (json!([]), "the body must be {\"params\"?,\"address\"?} as an object"),
         ] {
-            assert_eq!(
-                api.post(&path, body).await.error(),
-                format!("400 invalid {told}")
-            );
+            assert_eq!(api.post(&path, body).await.error(), format!("400 invalid {told}"));
         }
         assert_eq!(api.get("/runs").await.column("id").len(), 2);
     });
@@ -113,14 +75,8 @@ fn s21_a_run_goes_to_registered_addresses_only() {
     api(async |api| {
         let made = api.job(json!({})).await;
         let body = json!({"address": "http://169.254.169.254/"});
-        let error = api
-            .post(&format!("/jobs/{}/run", made["id"]), body)
-            .await
-            .error();
-        assert_eq!(
-            error,
-            "400 invalid address: http://169.254.169.254/ is not registered for the job's app"
-        );
+        let error = api.post(&format!("/jobs/{}/run", made["id"]), body).await.error();
+        assert_eq!(error, "400 invalid address: http://169.254.169.254/ is not registered for the job's app");
         assert_eq!(api.get("/runs").await.column("id").len(), 0);
     });
 }
@@ -129,30 +85,17 @@ fn s21_a_run_goes_to_registered_addresses_only() {
 fn a_run_that_was_not_sent_is_called_off() {
     api(async |api| {
         let made = api.job(json!({})).await;
-        let run = api
-            .post(&format!("/jobs/{}/run", made["id"]), json!({}))
-            .await
-            .ok();
-        let kill = async || {
-            api.post(&format!("/runs/{}/kill", run["id"]), json!({}))
-                .await
-                .ok()
-        };
+        let run = api.post(&format!("/jobs/{}/run", made["id"]), json!({})).await.ok();
+        let kill = async || api.post(&format!("/runs/{}/kill", run["id"]), json!({})).await.ok();
         assert_eq!(kill().await, json!({"outcome": "cancelled"}));
         let after = api.get(&format!("/runs/{}", run["id"])).await.ok();
         assert_eq!(
             (&after["state"], &after["message"]),
-            (
-                &json!("cancelled"),
-                &json!("Called off before it was sent.")
-            )
+            (&json!("cancelled"), &json!("Called off before it was sent."))
         );
         assert_eq!(kill().await, json!({"outcome": "already_ended"}));
         let log = api.get(&format!("/runs/{}/log", run["id"])).await.error();
-        assert_eq!(
-            log,
-            "404 not_found the run was never sent, so there is no log"
-        );
+        assert_eq!(log, "404 not_found the run was never sent, so there is no log");
     });
 }
 
@@ -160,26 +103,11 @@ fn a_run_that_was_not_sent_is_called_off() {
 fn a_run_that_waits_has_an_empty_log() {
     api(async |api| {
         let made = api.job(json!({})).await;
-        let run = api
-            .post(&format!("/jobs/{}/run", made["id"]), json!({}))
-            .await
-            .ok();
-        let log = api
-            .get(&format!("/runs/{}/log?from=3", run["id"]))
-            .await
-            .ok();
-        assert_eq!(
-            log,
-            json!({"from": 3, "to": 2, "content": "", "end": false})
-        );
-        let wrong = api
-            .get(&format!("/runs/{}/log?from=x", run["id"]))
-            .await
-            .error();
-        assert!(
-            wrong.starts_with("400 invalid from: \"x\" is not allowed here; a number from 1"),
-            "{wrong}"
-        );
+        let run = api.post(&format!("/jobs/{}/run", made["id"]), json!({})).await.ok();
+        let log = api.get(&format!("/runs/{}/log?from=3", run["id"])).await.ok();
+        assert_eq!(log, json!({"from": 3, "to": 2, "content": "", "end": false}));
+        let wrong = api.get(&format!("/runs/{}/log?from=x", run["id"])).await.error();
+        assert!(wrong.starts_with("400 invalid from: \"x\" is not allowed here; a number from 1"), "{wrong}");
     });
 }
 
@@ -187,16 +115,10 @@ fn a_run_that_waits_has_an_empty_log() {
 fn deleting_a_job_keeps_its_runs() {
     api(async |api| {
         let made = api.job(json!({})).await;
-        let run = api
-            .post(&format!("/jobs/{}/run", made["id"]), json!({}))
-            .await
-            .ok();
+        let run = api.post(&format!("/jobs/{}/run", made["id"]), json!({})).await.ok();
         api.delete(&format!("/jobs/{}", made["id"])).await;
         let after = api.get(&format!("/runs/{}", run["id"])).await.ok();
-        assert_eq!(
-            (&after["job"], &after["state"]),
-            (&Value::Null, &json!("cancelled"))
-        );
+        assert_eq!((&after["job"], &after["state"]), (&Value::Null, &json!("cancelled")));
         assert_eq!(after["message"], "The job was deleted before it was sent.");
     });
 }
@@ -206,10 +128,7 @@ fn m001_40_a_person_resolves_what_nobody_else_can_and_says_how_they_know() {
     api(async |api| {
         let child = api.job(json!({"name": "child"})).await;
         let made = api.job(json!({"children": [child["id"]]})).await;
-        let run = api
-            .post(&format!("/jobs/{}/run", made["id"]), json!({}))
-            .await
-            .ok();
+        let run = api.post(&format!("/jobs/{}/run", made["id"]), json!({})).await.ok();
         let path = format!("/runs/{}/resolve", run["id"]);
         let word = json!({"outcome": "succeeded", "note": "the file is there"});
         api.sql(&format!(
@@ -221,55 +140,25 @@ fn m001_40_a_person_resolves_what_nobody_else_can_and_says_how_they_know() {
             api.post(&path, word.clone()).await.error(),
             "409 unusable the run is claimed; only a run that is unknown or lost can be resolved"
         );
-        api.sql(&format!(
-            "UPDATE run SET state = 4 WHERE id = {}",
-            run["id"]
-        ))
-        .await;
-        let refused = api
-            .post(&path, json!({"outcome": "killed", "note": "x"}))
-            .await;
-        assert!(
-            refused
-                .error()
-                .starts_with("400 invalid outcome: `killed` is not an outcome")
-        );
-        let refused = api
-            .post(&path, json!({"outcome": "failed", "note": " "}))
-            .await;
-        assert_eq!(
-            refused.error(),
-            "400 invalid note: 1 to 500 characters: how you know"
-        );
+        api.sql(&format!("UPDATE run SET state = 4 WHERE id = {}", run["id"])).await;
+        let refused = api.post(&path, json!({"outcome": "killed", "note": "x"})).await;
+        assert!(refused.error().starts_with("400 invalid outcome: `killed` is not an outcome"));
+        let refused = api.post(&path, json!({"outcome": "failed", "note": " "})).await;
+        assert_eq!(refused.error(), "400 invalid note: 1 to 500 characters: how you know");
         let resolved = api.post(&path, word).await.ok();
         assert_eq!(
             (&resolved["state"], &resolved["message"]),
-            (
-                &json!("succeeded"),
-                &json!("resolved by hand: the file is there")
-            )
+            (&json!("succeeded"), &json!("resolved by hand: the file is there"))
         );
         let alarm = &api.get("/alarms?kind=lost").await.ok()["items"][0];
-        assert_eq!(
-            (&alarm["open"], &alarm["level"]),
-            (&json!(false), &json!(0))
-        );
+        assert_eq!((&alarm["open"], &alarm["level"]), (&json!(false), &json!(0)));
         assert!(alarm["closed_at"].is_string());
-        let audit = api
-            .store
-            .audit_entries(Some(("run", run["id"].as_i64().unwrap())), None, 10)
-            .await
-            .unwrap();
+        let audit = api.store.audit_entries(Some(("run", run["id"].as_i64().unwrap())), None, 10).await.unwrap();
         let entry = &audit.items[0];
         assert_eq!(entry.action, "resolve");
         assert!(entry.detail.contains("\"note\":\"the file is there\""));
         let born = api.get(&format!("/runs?job_id={}", child["id"])).await.ok();
         assert_eq!(born["items"][0]["parent_run_id"], run["id"]);
-        api.post(
-            "/runs/999/resolve",
-            json!({"outcome": "failed", "note": "x"}),
-        )
-        .await
-        .error();
+        api.post("/runs/999/resolve", json!({"outcome": "failed", "note": "x"})).await.error();
     });
 }

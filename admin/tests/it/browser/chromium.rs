@@ -46,19 +46,10 @@ impl Browser {
             .unwrap();
         if kind.dark {
             let features = json!([{"name": "prefers-color-scheme", "value": "dark"}]);
-            let media =
-                json!({"cmd": "Emulation.setEmulatedMedia", "params": {"features": features}});
-            client
-                .issue_cmd(Extra("goog/cdp/execute", media))
-                .await
-                .unwrap();
+            let media = json!({"cmd": "Emulation.setEmulatedMedia", "params": {"features": features}});
+            client.issue_cmd(Extra("goog/cdp/execute", media)).await.unwrap();
         }
-        Self {
-            client,
-            url: live.url.clone(),
-            driver,
-            _profile: profile,
-        }
+        Self { client, url: live.url.clone(), driver, _profile: profile }
     }
 
     /// A browser whose owner is signed in.
@@ -83,12 +74,7 @@ impl Browser {
 
     /// The element, as soon as it is there.
     pub async fn find(&self, css: &str) -> Element {
-        let found = self
-            .client
-            .wait()
-            .at_most(LIMIT)
-            .for_element(Locator::Css(css))
-            .await;
+        let found = self.client.wait().at_most(LIMIT).for_element(Locator::Css(css)).await;
         found.unwrap_or_else(|error| panic!("{css}: {error}"))
     }
 
@@ -125,10 +111,7 @@ impl Browser {
     /// Waits until the path is this one.
     pub async fn until_at(&self, path: &str) {
         let wanted = format!("{}{path}", self.url);
-        self.until(path, async || {
-            self.client.current_url().await.unwrap().as_str() == wanted
-        })
-        .await;
+        self.until(path, async || self.client.current_url().await.unwrap().as_str() == wanted).await;
     }
 
     pub async fn until(&self, what: &str, condition: impl AsyncFn() -> bool) {
@@ -142,28 +125,18 @@ impl Browser {
     /// Nothing has gone wrong in the page: no script error, nothing that its policy refused, no request elsewhere. The
     /// browser also notes answers with an error status, which tests ask for on purpose.
     pub async fn assert_quiet(&self) {
-        let log = self
-            .client
-            .issue_cmd(Extra("se/log", json!({"type": "browser"})))
-            .await
-            .unwrap();
+        let log = self.client.issue_cmd(Extra("se/log", json!({"type": "browser"}))).await.unwrap();
         let entries = log.as_array().unwrap().iter();
         let bad: Vec<&Value> = entries
             .filter(|entry| entry["level"] == "SEVERE")
-            .filter(|entry| {
-                !entry["message"]
-                    .as_str()
-                    .unwrap()
-                    .contains("the server responded with a status of 4")
-            })
+            .filter(|entry| !entry["message"].as_str().unwrap().contains("the server responded with a status of 4"))
             .collect();
         assert!(bad.is_empty(), "{bad:#?}");
     }
 
     /// A window of this width, in CSS pixels.
     pub async fn resize(&self, width: u32) {
-        let metrics =
-            json!({"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": false});
+        let metrics = json!({"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": false});
         let command = json!({"cmd": "Emulation.setDeviceMetricsOverride", "params": metrics});
         let command = Extra("goog/cdp/execute", command);
         self.client.issue_cmd(command).await.unwrap();
@@ -247,16 +220,8 @@ fn capabilities(kind: Kind, profile: &str) -> Value {
 struct Extra(&'static str, Value);
 
 impl WebDriverCompatibleCommand for Extra {
-    fn endpoint(
-        &self,
-        base: &url::Url,
-        session: Option<&str>,
-    ) -> Result<url::Url, url::ParseError> {
-        base.join(&format!(
-            "session/{}/{}",
-            session.unwrap_or_default(),
-            self.0
-        ))
+    fn endpoint(&self, base: &url::Url, session: Option<&str>) -> Result<url::Url, url::ParseError> {
+        base.join(&format!("session/{}/{}", session.unwrap_or_default(), self.0))
     }
 
     fn method_and_body(&self, _: &url::Url) -> (reqwest::Method, Option<String>) {

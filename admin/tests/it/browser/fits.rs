@@ -21,10 +21,7 @@ async fn crowded() -> Live {
     live.app("orders", "Orders").await;
     let daily = json!({"kind": "daily", "every_seconds": 60, "from": "18:00:00", "to": "08:00:00", "timezone": "America/Argentina/ComodRivadavia"});
     let seconds: Vec<String> = (0..60).map(|second| second.to_string()).collect();
-    let often = ScheduleDraft::cron(
-        format!("{} * * * * ?", seconds.join(",")),
-        "America/Argentina/ComodRivadavia",
-    );
+    let often = ScheduleDraft::cron(format!("{} * * * * ?", seconds.join(",")), "America/Argentina/ComodRivadavia");
     let name = "Settle-all-the-orders-of-every-branch-on-every-continent-at-once";
     for (app, name, handler, schedule) in [
         (app, name, "h".repeat(200), ScheduleDraft::fixed_rate(1)),

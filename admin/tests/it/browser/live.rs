@@ -40,23 +40,11 @@ impl Live {
         let admin = Admin::build(config, clock.clone()).await.unwrap();
         let password = random_secret();
         let (store, pipeline) = (admin.store.clone(), admin.pipeline.clone());
-        ensure_first_admin(&store, Some(&password), clock.now())
-            .await
-            .unwrap();
+        ensure_first_admin(&store, Some(&password), clock.now()).await.unwrap();
         let url = format!("http://{}", admin.address());
         let stop = CancellationToken::new();
         tokio::spawn(admin.run(stop.clone()));
-        Self {
-            url,
-            name: FIRST_ADMIN,
-            password,
-            store,
-            pipeline,
-            clock,
-            token,
-            stop,
-            database,
-        }
+        Self { url, name: FIRST_ADMIN, password, store, pipeline, clock, token, stop, database }
     }
 
     pub async fn app(&self, name: &str, title: &str) {
@@ -72,10 +60,7 @@ impl Live {
         let calendars = calendars.await.unwrap();
         let surroundings = Surroundings::new(&app, &calendars);
         let definitions = vec![Definition::check_in(surroundings, &draft, now).unwrap()];
-        let made = self
-            .store
-            .create_jobs(definitions, now, &actor(), None)
-            .await;
+        let made = self.store.create_jobs(definitions, now, &actor(), None).await;
         made.unwrap().remove(0)
     }
 
@@ -121,10 +106,7 @@ async fn echo(ctx: JobContext) -> Result<String, JobError> {
 
 /// `1000` lines, or `1000 50`: one each 50 ms.
 async fn lines(ctx: JobContext) -> Result<String, JobError> {
-    let mut words = ctx
-        .params()
-        .split(' ')
-        .map(|word| word.parse::<u64>().unwrap_or(0));
+    let mut words = ctx.params().split(' ').map(|word| word.parse::<u64>().unwrap_or(0));
     let (count, pause) = (words.next().unwrap_or(0), words.next().unwrap_or(0));
     for number in 1..=count {
         log!(ctx, "order {number} of {count} is settled");
@@ -140,7 +122,5 @@ async fn lines(ctx: JobContext) -> Result<String, JobError> {
 
 async fn fails(ctx: JobContext) -> Result<String, JobError> {
     log!(ctx, "connecting to {}", ctx.params());
-    Err(JobError::new(
-        "the payment provider answered 503 Service Unavailable",
-    ))
+    Err(JobError::new("the payment provider answered 503 Service Unavailable"))
 }

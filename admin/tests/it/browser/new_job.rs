@@ -13,32 +13,20 @@ fn the_next_fires_appear_while_a_cron_is_typed() {
         browser.go("/jobs/new").await;
         browser.fill("#timezone", "Asia/Shanghai").await;
         browser.fill("#expression", "0 15 10 ? * 6#3").await;
-        browser
-            .find("[data-testid=preview] tr[data-testid=fire]:nth-child(5)")
+        browser.find("[data-testid=preview] tr[data-testid=fire]:nth-child(5)").await;
+        let days = browser
+            .script(
+                "return [...document.querySelectorAll('[data-testid=fire] td:first-child')].map(it => it.textContent)",
+            )
             .await;
-        let days = browser.script("return [...document.querySelectorAll('[data-testid=fire] td:first-child')].map(it => it.textContent)").await;
-        let days: Vec<&str> = days
-            .as_array()
-            .unwrap()
-            .iter()
-            .map(|day| day.as_str().unwrap())
-            .collect();
+        let days: Vec<&str> = days.as_array().unwrap().iter().map(|day| day.as_str().unwrap()).collect();
         assert_eq!(days.len(), 5);
-        assert!(
-            days.iter()
-                .all(|day| day.starts_with("Fri ") && day.ends_with("10:15:00")),
-            "{days:?}"
-        );
+        assert!(days.iter().all(|day| day.starts_with("Fri ") && day.ends_with("10:15:00")), "{days:?}");
         assert!(days.is_sorted_by_key(|day| &day[4..]));
 
         browser.fill("#expression", "0 0 25 * * ?").await;
         browser.find("#expression[aria-invalid=true]").await;
-        assert!(
-            browser
-                .text("[data-testid=preview]")
-                .await
-                .contains("hour field: 25 is not allowed")
-        );
+        assert!(browser.text("[data-testid=preview]").await.contains("hour field: 25 is not allowed"));
         browser.fill("#expression", "0 0 5 * * ?").await;
         browser.find("#expression:not([aria-invalid])").await;
         browser.close().await;
@@ -58,33 +46,21 @@ fn a_refused_form_keeps_what_was_typed_and_leads_to_its_errors() {
         browser.press("button[value=save]").await;
         let summary = browser.text("[data-testid=errors]").await;
         assert!(
-            summary.contains("Handler: must not be empty")
-                && summary.contains("Cron expression: hour field"),
+            summary.contains("Handler: must not be empty") && summary.contains("Cron expression: hour field"),
             "{summary}"
         );
-        let focused = browser
-            .script("return document.activeElement.dataset.testid")
-            .await;
+        let focused = browser.script("return document.activeElement.dataset.testid").await;
         assert_eq!(focused, "errors");
-        let kept = browser
-            .script("return [...document.forms].at(-1).elements.params.value")
-            .await;
+        let kept = browser.script("return [...document.forms].at(-1).elements.params.value").await;
         assert_eq!(kept, "{\"all\": true}");
-        browser
-            .press("[data-testid=errors] a[href='#handler']")
-            .await;
-        browser
-            .find("#handler[aria-invalid=true][aria-describedby=handler-error]")
-            .await;
+        browser.press("[data-testid=errors] a[href='#handler']").await;
+        browser.find("#handler[aria-invalid=true][aria-describedby=handler-error]").await;
 
         browser.fill("#handler", "closeDay").await;
         browser.fill("#expression", "0 0 5 * * ?").await;
         browser.press("button[value=save]").await;
         assert_eq!(browser.text("h1").await, "Close the day");
-        assert_eq!(
-            browser.text("[data-testid=flash]").await,
-            "Close the day is made."
-        );
+        assert_eq!(browser.text("[data-testid=flash]").await, "Close the day is made.");
         let next = live.store.job(1).await.unwrap().unwrap().next_fire_at;
         assert!(next.is_some());
         browser.close().await;

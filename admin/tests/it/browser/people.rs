@@ -14,30 +14,15 @@ fn signing_in_leads_back_to_the_page_asked_for() {
         browser.go("/jobs").await;
         browser.until_at("/login?next=%2Fjobs").await;
         browser.sign_in(live.name, "not the password").await;
-        assert_eq!(
-            browser.text("#login-error").await,
-            "Name or password is wrong."
-        );
+        assert_eq!(browser.text("#login-error").await, "Name or password is wrong.");
         let focused = browser.script("return document.activeElement.id").await;
-        assert_eq!(
-            focused, "password",
-            "the name is kept, the password is asked for again"
-        );
+        assert_eq!(focused, "password", "the name is kept, the password is asked for again");
         browser.fill("#password", &live.password).await;
         browser.press("main form button").await;
         browser.until_at("/jobs").await;
-        let zone = browser
-            .script("return Intl.DateTimeFormat().resolvedOptions().timeZone")
-            .await;
-        assert!(
-            browser.text(".foot").await.contains(zone.as_str().unwrap()),
-            "times are the browser's"
-        );
-        assert_eq!(
-            browser.script("return document.cookie").await,
-            "",
-            "no script sees the cookies"
-        );
+        let zone = browser.script("return Intl.DateTimeFormat().resolvedOptions().timeZone").await;
+        assert!(browser.text(".foot").await.contains(zone.as_str().unwrap()), "times are the browser's");
+        assert_eq!(browser.script("return document.cookie").await, "", "no script sees the cookies");
         browser.close().await;
     });
 }
@@ -47,25 +32,14 @@ fn the_first_steps_go_on_without_a_reload() {
     run(async {
         let live = Live::start().await;
         let browser = Browser::signed_in(&live, Kind::default()).await;
-        browser
-            .find("[data-testid=first-steps] li[data-done=false]")
-            .await;
+        browser.find("[data-testid=first-steps] li[data-done=false]").await;
         browser.script("window.same = true").await;
         let _executor = live.executor("fresh-app").await;
-        browser
-            .find("[data-testid=first-steps] li:first-child[data-done=true]")
-            .await;
-        assert_eq!(
-            browser.script("return window.same").await,
-            true,
-            "it is the same page"
-        );
+        browser.find("[data-testid=first-steps] li:first-child[data-done=true]").await;
+        assert_eq!(browser.script("return window.same").await, true, "it is the same page");
         browser.press("[data-testid=first-steps] button").await;
         browser.until_at("/apps").await;
-        assert_eq!(
-            browser.text("[data-testid=flash]").await,
-            "The app fresh-app is made."
-        );
+        assert_eq!(browser.text("[data-testid=flash]").await, "The app fresh-app is made.");
         browser.close().await;
     });
 }
@@ -80,20 +54,11 @@ fn a_job_is_paused_and_resumed_in_the_list() {
         live.job(draft).await;
         let browser = Browser::signed_in(&live, Kind::default()).await;
         browser.go("/jobs?text=close").await;
-        browser
-            .press("button[aria-label='Pause Close the day']")
-            .await;
-        browser
-            .find("tr[data-state=paused] button[aria-label='Resume Close the day']")
-            .await;
+        browser.press("button[aria-label='Pause Close the day']").await;
+        browser.find("tr[data-state=paused] button[aria-label='Resume Close the day']").await;
         browser.until_at("/jobs?text=close").await;
-        assert_eq!(
-            browser.text("[data-testid=flash]").await,
-            "Close the day is paused."
-        );
-        browser
-            .press("button[aria-label='Resume Close the day']")
-            .await;
+        assert_eq!(browser.text("[data-testid=flash]").await, "Close the day is paused.");
+        browser.press("button[aria-label='Resume Close the day']").await;
         browser.find("tr[data-state=enabled] time").await;
         browser.close().await;
     });
@@ -108,12 +73,7 @@ fn a_deleted_job_was_asked_about() {
         let browser = Browser::signed_in(&live, Kind::default()).await;
         browser.go("/jobs").await;
         browser.press("a[aria-label='Delete Old one']").await;
-        assert!(
-            browser
-                .text("[data-testid=question] h1")
-                .await
-                .contains("Delete Old one?")
-        );
+        assert!(browser.text("[data-testid=question] h1").await.contains("Delete Old one?"));
         assert!(live.store.job(job.id).await.unwrap().is_some());
         browser.press("[data-testid=question] button").await;
         browser.until_at("/jobs").await;

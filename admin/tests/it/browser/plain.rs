@@ -12,10 +12,7 @@ fn everything_works_without_script() {
         let live = Live::start().await;
         live.app("orders", "Orders").await;
         let _executor = live.executor("orders").await;
-        let plain = Kind {
-            without_script: true,
-            ..Kind::default()
-        };
+        let plain = Kind { without_script: true, ..Kind::default() };
         let browser = Browser::signed_in(&live, plain).await;
         browser.go("/jobs/new").await;
         browser.fill("#name", "Settle").await;
@@ -35,12 +32,7 @@ fn everything_works_without_script() {
                 browser.has("#run[data-state=succeeded]").await
             })
             .await;
-        assert!(
-            browser
-                .text("[data-testid=log]")
-                .await
-                .contains("order 3 of 3 is settled")
-        );
+        assert!(browser.text("[data-testid=log]").await.contains("order 3 of 3 is settled"));
         browser.go("/jobs").await;
         browser.press("button[aria-label='Pause Settle']").await;
         browser.find("tr[data-state=paused]").await;
@@ -82,8 +74,7 @@ async fn filled() -> Live {
     draft.params = "p".repeat(500);
     live.calendar(r#"{"name": "the-days-on-which-no-bank-of-this-world-is-open-for-anybody", "days": ["2099-12-25"]}"#)
         .await;
-    draft.schedule.calendars =
-        vec!["the-days-on-which-no-bank-of-this-world-is-open-for-anybody".into()];
+    draft.schedule.calendars = vec!["the-days-on-which-no-bank-of-this-world-is-open-for-anybody".into()];
     live.job(draft).await;
     live
 }
@@ -92,18 +83,8 @@ async fn tour(kind: Kind) {
     let live = filled().await;
     let browser = Browser::signed_in(&live, kind).await;
     browser.go("/runs").await;
-    let run = browser
-        .find("tr[data-run-id] a[href^='/runs/']")
-        .await
-        .attr("href")
-        .await
-        .unwrap()
-        .unwrap();
-    for path in PAGES
-        .iter()
-        .copied()
-        .chain([run.as_str(), &format!("{run}/kill")])
-    {
+    let run = browser.find("tr[data-run-id] a[href^='/runs/']").await.attr("href").await.unwrap().unwrap();
+    for path in PAGES.iter().copied().chain([run.as_str(), &format!("{run}/kill")]) {
         browser.go(path).await;
         browser.find("h1").await;
         browser.assert_fits(path).await;
@@ -116,38 +97,25 @@ async fn tour(kind: Kind) {
 
 #[test]
 fn every_page_fits_a_phone() {
-    run(tour(Kind {
-        phone: true,
-        ..Kind::default()
-    }));
+    run(tour(Kind { phone: true, ..Kind::default() }));
 }
 
 #[test]
 fn every_page_is_quiet_in_the_dark() {
-    run(tour(Kind {
-        dark: true,
-        ..Kind::default()
-    }));
+    run(tour(Kind { dark: true, ..Kind::default() }));
 }
 
 #[test]
 fn a_phone_finds_runs_and_pauses_a_job() {
     run(async {
         let live = filled().await;
-        let phone = Kind {
-            phone: true,
-            ..Kind::default()
-        };
+        let phone = Kind { phone: true, ..Kind::default() };
         let browser = Browser::signed_in(&live, phone).await;
         browser.press("[popovertarget=menu]").await;
         browser.press("nav a[href='/jobs']").await;
         browser.until_at("/jobs").await;
         let small = "return [...document.querySelectorAll('main a.icon-button, main button, main .button')].map(it => it.getBoundingClientRect()).filter(it => it.width < 24 || it.height < 24).length";
-        assert_eq!(
-            browser.script(small).await,
-            0,
-            "nothing is too small for a finger"
-        );
+        assert_eq!(browser.script(small).await, 0, "nothing is too small for a finger");
         browser.press("button[aria-label^='Pause']").await;
         browser.find("tr[data-state=paused]").await;
         browser.press("a[aria-label^='Run ']").await;
@@ -167,10 +135,7 @@ fn a_long_log_can_be_read_to_its_end_without_script() {
         let mut draft = JobDraft::new("orders", "Settle", "lines");
         draft.params = "2500".into();
         live.job(draft).await;
-        let plain = Kind {
-            without_script: true,
-            ..Kind::default()
-        };
+        let plain = Kind { without_script: true, ..Kind::default() };
         let browser = Browser::signed_in(&live, plain).await;
         browser.go("/jobs/1/run").await;
         browser.press("[data-testid=run-form] button").await;
@@ -189,12 +154,7 @@ fn a_long_log_can_be_read_to_its_end_without_script() {
         browser.press(".log-pages a:last-child").await;
         browser.find("#L2500").await;
         assert_eq!(place().await, "Lines 2001–2500 of 2500");
-        assert!(
-            browser
-                .text("#L2500")
-                .await
-                .contains("order 2500 of 2500 is settled")
-        );
+        assert!(browser.text("#L2500").await.contains("order 2500 of 2500 is settled"));
         browser.press(".log-pages a").await;
         browser.find("#L1").await;
         browser.close().await;

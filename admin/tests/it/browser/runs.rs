@@ -28,11 +28,7 @@ fn a_run_reaches_its_end_and_shows_hostile_text_as_text() {
         browser.find("#run").await;
         browser.script("window.same = true").await;
         browser.find("#run[data-state=succeeded]").await;
-        assert_eq!(
-            browser.script("return window.same").await,
-            true,
-            "without a reload"
-        );
+        assert_eq!(browser.script("return window.same").await, true, "without a reload");
         assert_eq!(browser.text("[data-testid=message]").await, hostile);
         browser.find(".log-line").await;
         assert!(browser.text("[data-testid=log]").await.contains(hostile));
@@ -54,57 +50,27 @@ fn the_log_follows_until_somebody_scrolls_up() {
         let browser = Browser::signed_in(&live, Kind::default()).await;
         browser.go(&format!("/jobs/{id}/run")).await;
         browser.press("[data-testid=run-form] button").await;
-        let lines = async || {
-            browser
-                .script("return document.querySelectorAll('.log-line').length")
-                .await
-                .as_i64()
-                .unwrap()
-        };
-        browser
-            .until("100 lines", async || lines().await > 100)
-            .await;
+        let lines =
+            async || browser.script("return document.querySelectorAll('.log-line').length").await.as_i64().unwrap();
+        browser.until("100 lines", async || lines().await > 100).await;
         let at_end = "const log = document.getElementById('log'); return log.scrollHeight - log.scrollTop - log.clientHeight < 30";
         let is_at_end = async || browser.script(at_end).await == true;
-        browser
-            .until("the last line comes into view", is_at_end)
-            .await;
+        browser.until("the last line comes into view", is_at_end).await;
 
-        browser
-            .script("document.getElementById('log').scrollTop = 0")
-            .await;
+        browser.script("document.getElementById('log').scrollTop = 0").await;
         let before = lines().await;
-        browser
-            .until("more lines", async || lines().await > before)
-            .await;
-        assert_eq!(
-            browser
-                .script("return document.getElementById('log').scrollTop")
-                .await,
-            0,
-            "the view stays"
-        );
+        browser.until("more lines", async || lines().await > before).await;
+        assert_eq!(browser.script("return document.getElementById('log').scrollTop").await, 0, "the view stays");
         browser.press("#log-more:not([hidden])").await;
-        browser
-            .until("the last line comes into view", is_at_end)
-            .await;
+        browser.until("the last line comes into view", is_at_end).await;
 
         browser.find("#run[data-state=succeeded]").await;
-        browser
-            .until("all lines", async || lines().await >= 1000)
+        browser.until("all lines", async || lines().await >= 1000).await;
+        let numbers = browser
+            .script("return [...document.querySelectorAll('.log-line a')].map(it => Number(it.textContent))")
             .await;
-        let numbers = browser.script("return [...document.querySelectorAll('.log-line a')].map(it => Number(it.textContent))").await;
-        let numbers: Vec<i64> = numbers
-            .as_array()
-            .unwrap()
-            .iter()
-            .map(|it| it.as_i64().unwrap())
-            .collect();
-        assert_eq!(
-            numbers,
-            (1..=1000).collect::<Vec<_>>(),
-            "each line once, in order"
-        );
+        let numbers: Vec<i64> = numbers.as_array().unwrap().iter().map(|it| it.as_i64().unwrap()).collect();
+        assert_eq!(numbers, (1..=1000).collect::<Vec<_>>(), "each line once, in order");
         browser.close().await;
     });
 }
@@ -122,16 +88,8 @@ fn a_killed_run_ends_without_a_reload() {
         browser.press("#run a[href$='/kill']").await;
         browser.press("[data-testid=question] button").await;
         browser.find("#run[data-state=killed]").await;
-        assert!(
-            !browser.has("#run a[href$='/kill']").await,
-            "there is nothing left to kill"
-        );
-        assert!(
-            browser
-                .text("[data-testid=timeline]")
-                .await
-                .contains("Kill asked")
-        );
+        assert!(!browser.has("#run a[href$='/kill']").await, "there is nothing left to kill");
+        assert!(browser.text("[data-testid=timeline]").await.contains("Kill asked"));
         browser.close().await;
     });
 }
@@ -146,9 +104,7 @@ fn a_refresh_leaves_alone_what_is_in_use() {
         browser.go("/runs").await;
         browser.press("[popovertarget=account]").await;
         browser.fill("input[name=job]", "77").await;
-        browser
-            .script("window.typing = document.activeElement")
-            .await;
+        browser.script("window.typing = document.activeElement").await;
         let ask = carillon_admin::pipeline::Fire {
             job_id: id,
             cause: carillon_scheduler::Cause::Api,
@@ -159,11 +115,7 @@ fn a_refresh_leaves_alone_what_is_in_use() {
         live.pipeline.fire(ask).await.unwrap();
         browser.find("tr[data-state=succeeded]").await;
         let script = "return document.activeElement === window.typing && window.typing.value";
-        assert_eq!(
-            browser.script(script).await,
-            "77",
-            "focus and text are as they were"
-        );
+        assert_eq!(browser.script(script).await, "77", "focus and text are as they were");
         browser.close().await;
     });
 }

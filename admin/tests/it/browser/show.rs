@@ -2,9 +2,7 @@
 
 use std::time::Duration;
 
-use carillon_scheduler::{
-    BlockStrategy, JobDraft, MisfirePolicy, Overlap, RouteStrategy, ScheduleDraft,
-};
+use carillon_scheduler::{BlockStrategy, JobDraft, MisfirePolicy, Overlap, RouteStrategy, ScheduleDraft};
 use serde_json::json;
 
 use super::live::Live;
@@ -40,54 +38,14 @@ async fn fill(live: &Live) {
     let _unknown = live.executor("reports-eu").await;
     let rate = |seconds| ScheduleDraft::fixed_rate(seconds);
     let cron = |expression: &str, zone: &str| ScheduleDraft::cron(expression, zone);
-    live.job(job(
-        "billing",
-        "Close the day",
-        "closeDay",
-        cron("0 30 23 * * ?", "Europe/Berlin"),
-        "",
-    ))
-    .await;
-    live.job(job(
-        "billing",
-        "Settle open orders",
-        "lines",
-        cron("0/20 * * * * ?", "Asia/Shanghai"),
-        "40 150",
-    ))
-    .await;
-    live.job(job(
-        "billing",
-        "Charge subscriptions",
-        "fails",
-        rate(15),
-        "https://pay.example",
-    ))
-    .await;
-    live.job(job(
-        "billing",
-        "Heartbeat of the ledger",
-        "echo",
-        rate(2),
-        "tick",
-    ))
-    .await;
-    let mut all = job(
-        "billing",
-        "Refresh price caches",
-        "echo",
-        rate(30),
-        "all regions",
-    );
+    live.job(job("billing", "Close the day", "closeDay", cron("0 30 23 * * ?", "Europe/Berlin"), "")).await;
+    live.job(job("billing", "Settle open orders", "lines", cron("0/20 * * * * ?", "Asia/Shanghai"), "40 150")).await;
+    live.job(job("billing", "Charge subscriptions", "fails", rate(15), "https://pay.example")).await;
+    live.job(job("billing", "Heartbeat of the ledger", "echo", rate(2), "tick")).await;
+    let mut all = job("billing", "Refresh price caches", "echo", rate(30), "all regions");
     (all.route, all.retries, all.timeout_seconds) = (RouteStrategy::Broadcast, 2, 20);
     live.job(all).await;
-    let mut robots = job(
-        "warehouse",
-        "Recharge idle robots",
-        "echo",
-        rate(45),
-        "{\"below\": 20}",
-    );
+    let mut robots = job("warehouse", "Recharge idle robots", "echo", rate(45), "{\"below\": 20}");
     robots.block = BlockStrategy::DiscardLater;
     live.job(robots).await;
     let mut paused = job(
@@ -99,14 +57,7 @@ async fn fill(live: &Live) {
     );
     paused.enabled = false;
     live.job(paused).await;
-    live.job(job(
-        "billing",
-        "<b>Import</b> \"invoices\" & receipts",
-        "lines",
-        ScheduleDraft::none(),
-        "1500",
-    ))
-    .await;
+    live.job(job("billing", "<b>Import</b> \"invoices\" & receipts", "lines", ScheduleDraft::none(), "1500")).await;
     with_rules(live).await;
     tokio::time::sleep(Duration::from_secs(20)).await;
     gone.cancel();
@@ -122,39 +73,12 @@ async fn with_rules(live: &Live) {
         "kind": "cron", "expression": "0 30 2 * * ?", "timezone": "America/New_York", "calendars": ["bank"],
         "on_excluded": "next_working_day", "spread_seconds": 600, "max_fires": 300, "end_at": "2029-12-31T23:59:59Z"
     });
-    let mut nightly = job(
-        "billing",
-        "Reconcile accounts",
-        "echo",
-        schedule(nightly),
-        "",
-    );
+    let mut nightly = job("billing", "Reconcile accounts", "echo", schedule(nightly), "");
     (nightly.overlap, nightly.misfire) = (Overlap::Wait, MisfirePolicy::FireAll);
     live.job(nightly).await;
     let daily = json!({"kind": "daily", "every_seconds": 600, "from": "08:00", "to": "18:00", "weekdays": ["MON", "TUE", "WED"], "timezone": "Asia/Tokyo"});
-    live.job(job(
-        "warehouse",
-        "Count the shelves",
-        "echo",
-        schedule(daily),
-        "",
-    ))
-    .await;
+    live.job(job("warehouse", "Count the shelves", "echo", schedule(daily), "")).await;
     let hourly = json!({"kind": "unix_cron", "expression": "0 * * * *"});
-    live.job(job(
-        "billing",
-        "Publish exchange rates",
-        "echo",
-        schedule(hourly),
-        "",
-    ))
-    .await;
-    live.job(job(
-        "billing",
-        "Poll the payment gateway",
-        "echo",
-        ScheduleDraft::fixed_delay(40),
-        "",
-    ))
-    .await;
+    live.job(job("billing", "Publish exchange rates", "echo", schedule(hourly), "")).await;
+    live.job(job("billing", "Poll the payment gateway", "echo", ScheduleDraft::fixed_delay(40), "")).await;
 }

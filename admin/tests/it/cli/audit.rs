@@ -16,63 +16,37 @@ fn every_difference_is_told_with_its_reason_and_only_the_unexplained_fails() {
     let path = folder.path().join("carillon.db");
     let audit = |arguments: &[&str]| ended(on(folder.path(), &[&["audit"], arguments].concat()));
     runtime().block_on(async {
-        let store = Store::open(&Database::Sqlite { path: path.clone() })
-            .await
-            .unwrap();
+        let store = Store::open(&Database::Sqlite { path: path.clone() }).await.unwrap();
         store.migrate().await.unwrap();
         store.ensure_shards(Some(1)).await.unwrap();
         let made_at = SystemClock::new().now() - 120_000;
-        let app = store
-            .create_app("orders", "Orders", made_at, &actor())
-            .await
-            .unwrap();
+        let app = store.create_app("orders", "Orders", made_at, &actor()).await.unwrap();
         let mut draft = JobDraft::new("orders", "Settle", "settle");
         draft.schedule = ScheduleDraft::fixed_rate(10);
         let definition = Definition::check(&app, &draft, made_at).unwrap();
-        let job = store
-            .create_jobs(vec![definition], made_at, &actor(), None)
-            .await
-            .unwrap()
-            .remove(0);
+        let job = store.create_jobs(vec![definition], made_at, &actor(), None).await.unwrap().remove(0);
 
         let (code, out, err) = audit(&["--since", "1h"]);
         assert_eq!(code, Some(0), "{err}");
         assert!(
-            out.contains("job 1 `Settle`: ")
-                && out.contains(" missing, ")
-                && out.contains("not planned yet"),
+            out.contains("job 1 `Settle`: ") && out.contains(" missing, ") && out.contains("not planned yet"),
             "{out}"
         );
-        assert!(
-            out.contains("1 jobs since ") && out.contains(" 0 instants unexplained"),
-            "{out}"
-        );
+        assert!(out.contains("1 jobs since ") && out.contains(" 0 instants unexplained"), "{out}");
 
         // Its cursor has moved without a record.
-        let database = sea_orm::Database::connect(format!("sqlite://{}", path.display()))
-            .await
-            .unwrap();
-        let later = format!(
-            "UPDATE job_clock SET next_fire_at = {} WHERE job_id = {}",
-            made_at + 600_000,
-            job.id
-        );
+        let database = sea_orm::Database::connect(format!("sqlite://{}", path.display())).await.unwrap();
+        let later = format!("UPDATE job_clock SET next_fire_at = {} WHERE job_id = {}", made_at + 600_000, job.id);
         database.execute_unprepared(&later).await.unwrap();
         let (code, out, err) = audit(&["--job", "1", "--json"]);
         assert_eq!(code, Some(1), "{err}");
         assert!(err.contains("instants differ from their schedule"), "{err}");
         let line: serde_json::Value = serde_json::from_str(out.lines().next().unwrap()).unwrap();
-        assert_eq!(
-            (&line["reason"], &line["explained"]),
-            (&"unexplained".into(), &false.into())
-        );
+        assert_eq!((&line["reason"], &line["explained"]), (&"unexplained".into(), &false.into()));
         assert!(line["count"].as_i64().unwrap() >= 11, "{line}");
     });
     let (code, _, err) = audit(&["--job", "9"]);
-    assert!(
-        code == Some(2) && err.contains("there is no job 9"),
-        "{err}"
-    );
+    assert!(code == Some(2) && err.contains("there is no job 9"), "{err}");
     let (code, _, err) = audit(&["--since", "soon"]);
     assert!(code == Some(2) && err.contains("no span of time"), "{err}");
 }

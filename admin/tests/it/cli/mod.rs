@@ -31,10 +31,7 @@ fn migrated() -> TempDir {
     let folder = tempdir().unwrap();
     let (code, out, err) = ended(on(folder.path(), &["migrate"]));
     assert_eq!(code, Some(0), "{err}");
-    assert!(
-        out.contains("carillon.db has the schema of carillon"),
-        "{out}"
-    );
+    assert!(out.contains("carillon.db has the schema of carillon"), "{out}");
     folder
 }
 
@@ -51,30 +48,17 @@ fn refused(command: std::process::Command, said: &[&str]) {
 fn wrong_settings_are_named_with_what_would_be_right() {
     let folder = tempdir().unwrap();
     let folder = folder.path();
-    refused(
-        serve(folder, &["--listn", "x"]),
-        &["--listn", "similar", "--listen"],
-    );
+    refused(serve(folder, &["--listn", "x"]), &["--listn", "similar", "--listen"]);
     refused(serve(folder, &["sevre"]), &["sevre", "serve"]);
     refused(
         serve(folder, &["--in-flight", "0", "--look-ahead", "soon"]),
-        &[
-            "2 settings are wrong",
-            "--in-flight (CARILLON_IN_FLIGHT)",
-            "500ms or 5s",
-        ],
+        &["2 settings are wrong", "--in-flight (CARILLON_IN_FLIGHT)", "500ms or 5s"],
     );
     refused(
         serve(folder, &["--database-url", "postgres://127.0.0.1/none"]),
-        &[
-            "--access-token (CARILLON_ACCESS_TOKEN): it is required with PostgreSQL",
-            "at least 16",
-        ],
+        &["--access-token (CARILLON_ACCESS_TOKEN): it is required with PostgreSQL", "at least 16"],
     );
-    refused(
-        serve(folder, &["--admin-password", "administrator1"]),
-        &["--admin-password", "easy to guess"],
-    );
+    refused(serve(folder, &["--admin-password", "administrator1"]), &["--admin-password", "easy to guess"]);
     let mut misspelt = serve(folder, &[]);
     misspelt.env("CARILLON_REDIS_ULR", "redis://127.0.0.1/");
     // covers: A11
@@ -89,19 +73,13 @@ fn wrong_settings_are_named_with_what_would_be_right() {
     );
     let mut variable = serve(folder, &[]);
     variable.env("CARILLON_SHARDS", "none");
-    refused(
-        variable,
-        &["--shards (CARILLON_SHARDS): `none` is no whole number"],
-    );
+    refused(variable, &["--shards (CARILLON_SHARDS): `none` is no whole number"]);
 }
 
 #[test]
 fn a_database_that_does_not_fit_is_refused() {
     let empty = tempdir().unwrap();
-    refused(
-        serve(empty.path(), &["--no-migrate"]),
-        &["lacks the migration", "carillon migrate"],
-    );
+    refused(serve(empty.path(), &["--no-migrate"]), &["lacks the migration", "carillon migrate"]);
     let folder = migrated();
     let url = format!("sqlite://{}", folder.path().join("carillon.db").display());
     runtime().block_on(async {
@@ -111,10 +89,7 @@ fn a_database_that_does_not_fit_is_refused() {
         database.close().await.unwrap();
     });
     for command in [serve(folder.path(), &[]), on(folder.path(), &["migrate"])] {
-        refused(
-            command,
-            &["the database is newer than this program", "m9999_later"],
-        );
+        refused(command, &["the database is newer than this program", "m9999_later"]);
     }
 }
 
@@ -123,31 +98,19 @@ fn a_node_starts_stops_and_keeps_what_it_made() {
     let folder = tempdir().unwrap();
     let node = Program::start(serve(folder.path(), &[]));
     let setup = node.after("  address  ");
-    assert!(
-        setup.starts_with("http://127.0.0.1:") && setup.ends_with("/setup"),
-        "{setup}"
-    );
+    assert!(setup.starts_with("http://127.0.0.1:") && setup.ends_with("/setup"), "{setup}");
     assert!(node.after("  secret   ").len() >= 32);
     node.after(" serving ");
-    refused(
-        serve(folder.path(), &[]),
-        &["is used by another Carillon process", "--data-dir"],
-    );
+    refused(serve(folder.path(), &[]), &["is used by another Carillon process", "--data-dir"]);
     assert_eq!(node.terminate(), Some(0));
 
     let token = fs::read_to_string(folder.path().join("access-token")).unwrap();
-    refused(
-        serve(folder.path(), &["--shards", "3"]),
-        &["--shards 3 (CARILLON_SHARDS) differs from the 8 shards"],
-    );
+    refused(serve(folder.path(), &["--shards", "3"]), &["--shards 3 (CARILLON_SHARDS) differs from the 8 shards"]);
     let (code, out, err) = ended(on(folder.path(), &["user", "add", "anna"]));
     assert_eq!((code, out.trim().len() >= 32), (Some(0), true), "{err}");
     let again = Program::start(serve(folder.path(), &["serve", "--log-format", "json"]));
     assert!(again.after("\"message\":\"serving\"").contains("address"));
-    assert_eq!(
-        fs::read_to_string(folder.path().join("access-token")).unwrap(),
-        token
-    );
+    assert_eq!(fs::read_to_string(folder.path().join("access-token")).unwrap(), token);
     assert_eq!(again.terminate(), Some(0));
 }
 
@@ -156,77 +119,45 @@ fn accounts_are_made_and_mended() {
     let folder = migrated();
     let user = |arguments: &[&str]| on(folder.path(), &[&["user"], arguments].concat());
     assert_eq!(ended(user(&["add", "anna"])).0, Some(0));
-    refused(
-        user(&["add", "anna"]),
-        &["the name \"anna\" is taken already"],
-    );
-    refused(
-        user(&["password", "bert"]),
-        &["the user \"bert\" does not exist"],
-    );
+    refused(user(&["add", "anna"]), &["the name \"anna\" is taken already"]);
+    refused(user(&["password", "bert"]), &["the user \"bert\" does not exist"]);
     let (_, first, _) = ended(user(&["password", "anna"]));
     let (_, second, _) = ended(user(&["password", "anna"]));
     assert_ne!(first, second);
     // Standard input is empty here.
-    refused(
-        user(&["password", "anna", "--password-stdin"]),
-        &["The password has 0 characters"],
-    );
+    refused(user(&["password", "anna", "--password-stdin"]), &["The password has 0 characters"]);
     let nowhere = folder.path().join("elsewhere");
-    refused(
-        on(&nowhere, &["user", "add", "anna"]),
-        &["there is no database", "--data-dir"],
-    );
+    refused(on(&nowhere, &["user", "add", "anna"]), &["there is no database", "--data-dir"]);
     assert!(!nowhere.exists());
 }
 
 #[test]
 fn the_demo_runs_jobs_within_twenty_seconds() {
     let token = random_secret();
-    let demo = Program::start(carillon(&[
-        "demo",
-        "--listen",
-        "127.0.0.1:0",
-        "--api-token",
-        &token,
-    ]));
+    let demo = Program::start(carillon(&["demo", "--listen", "127.0.0.1:0", "--api-token", &token]));
     let console = demo.after("  console    ");
     assert!(demo.after("  password   ").len() >= 32);
-    let data = demo
-        .after("  data       ")
-        .replace(", removed at the end", "");
+    let data = demo.after("  data       ").replace(", removed at the end", "");
     assert!(Path::new(&data).exists());
     runtime().block_on(async {
         let until = Instant::now() + Duration::from_secs(20);
         let client = reqwest::Client::new();
         let get = async |path: String| -> serde_json::Value {
-            let request = client
-                .get(format!("{console}api/v1/{path}"))
-                .bearer_auth(&token);
+            let request = client.get(format!("{console}api/v1/{path}")).bearer_auth(&token);
             let answer = request.send().await.unwrap().text().await.unwrap();
             serde_json::from_str(&answer).unwrap_or_else(|_| panic!("{path}: {answer}"))
         };
         let runs = loop {
-            let runs = get("runs?state=succeeded".to_owned()).await["items"]
-                .as_array()
-                .unwrap()
-                .clone();
+            let runs = get("runs?state=succeeded".to_owned()).await["items"].as_array().unwrap().clone();
             if runs.len() >= 5 {
                 break runs;
             }
-            assert!(
-                Instant::now() < until,
-                "only {} runs have succeeded",
-                runs.len()
-            );
+            assert!(Instant::now() < until, "only {} runs have succeeded", runs.len());
             tokio::time::sleep(Duration::from_millis(100)).await;
         };
         let hello = runs.iter().find(|run| run["job"] == "Say hello").unwrap();
         let log = get(format!("runs/{}/log", hello["id"])).await;
-        assert!(
-            log["content"].as_str().unwrap().contains("hello, world"),
-            "{log}"
-        );
+        assert!(log["content"].as_str().unwrap().contains("hello, world"), "{log}");
         // The report takes 3 s of every 10 s: the end comes while it runs.
         let until = Instant::now() + Duration::from_secs(20);
         let is_report = |run: &serde_json::Value| run["job"] == "Write the report";
@@ -241,9 +172,6 @@ fn the_demo_runs_jobs_within_twenty_seconds() {
     // covers: A11
     let (code, printed) = demo.terminate_and_read();
     assert_eq!(code, Some(0), "{printed}");
-    assert!(
-        !printed.contains("kind=failed"),
-        "a run of its own: {printed}"
-    );
+    assert!(!printed.contains("kind=failed"), "a run of its own: {printed}");
     assert!(!Path::new(&data).exists(), "the demo's folder is gone");
 }

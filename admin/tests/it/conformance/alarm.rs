@@ -4,19 +4,11 @@ use carillon_scheduler::AlarmKind;
 use super::world::{World, after};
 
 fn filter() -> AlarmFilter {
-    AlarmFilter {
-        limit: 100,
-        ..AlarmFilter::default()
-    }
+    AlarmFilter { limit: 100, ..AlarmFilter::default() }
 }
 
 async fn raise(world: &World, kind: AlarmKind, job_id: Option<i64>, second: i64) {
-    let alarm = Alarm {
-        kind,
-        job_id,
-        run_id: None,
-        text: format!("at {second}\0"),
-    };
+    let alarm = Alarm { kind, job_id, run_id: None, text: format!("at {second}\0") };
     let raised = world.store.raise_alone(alarm, after(second)).await.unwrap();
     assert_eq!(raised.text, format!("at {second}\u{2400}"));
 }

@@ -9,33 +9,16 @@ use super::hot::settle::{FOLLOW_UP, success};
 use super::world::{NOW, after};
 
 async fn raise(ground: &Ground, kind: AlarmKind, job_id: i64, run_id: Option<i64>, second: i64) {
-    let alarm = Alarm {
-        kind,
-        job_id: Some(job_id),
-        run_id,
-        text: String::new(),
-    };
-    let raised = ground
-        .store
-        .raise_alone(alarm, after(second))
-        .await
-        .unwrap();
+    let alarm = Alarm { kind, job_id: Some(job_id), run_id, text: String::new() };
+    let raised = ground.store.raise_alone(alarm, after(second)).await.unwrap();
     assert_eq!(raised.kind, kind);
 }
 
 /// Second and level of the open ones, oldest first.
 async fn open(ground: &Ground) -> Vec<(i64, i16)> {
-    let filter = AlarmFilter {
-        open: Some(true),
-        limit: 100,
-        ..AlarmFilter::default()
-    };
+    let filter = AlarmFilter { open: Some(true), limit: 100, ..AlarmFilter::default() };
     let page = ground.store.alarms(&filter).await.unwrap();
-    page.items
-        .iter()
-        .rev()
-        .map(|row| ((row.created_at - after(0)) / 1000, row.level))
-        .collect()
+    page.items.iter().rev().map(|row| ((row.created_at - after(0)) / 1000, row.level)).collect()
 }
 
 databases! {

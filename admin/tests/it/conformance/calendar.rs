@@ -21,17 +21,10 @@ fn using(cron: &str) -> JobDraft {
 }
 
 async fn create(world: &World, draft: &JobDraft) -> Job {
-    let calendars = world
-        .store
-        .calendars_named(&draft.schedule.calendars)
-        .await
-        .unwrap();
+    let calendars = world.store.calendars_named(&draft.schedule.calendars).await.unwrap();
     let surroundings = Surroundings::new(&world.app, &calendars);
     let definition = Definition::check_in(surroundings, draft, NOW).unwrap();
-    let jobs = world
-        .store
-        .create_jobs(vec![definition], NOW, &actor(), None)
-        .await;
+    let jobs = world.store.create_jobs(vec![definition], NOW, &actor(), None).await;
     jobs.unwrap().remove(0)
 }
 

@@ -7,10 +7,7 @@ impl World {
         let mut draft = draft(name);
         draft.children = children.to_vec();
         let definition = Definition::check(&self.app, &draft, NOW).unwrap();
-        let made = self
-            .store
-            .create_jobs(vec![definition], NOW, &actor(), None)
-            .await?;
+        let made = self.store.create_jobs(vec![definition], NOW, &actor(), None).await?;
         Ok(made.into_iter().next().unwrap())
     }
 
@@ -18,9 +15,7 @@ impl World {
         let mut draft = job.draft.clone();
         draft.children = children.to_vec();
         let definition = Definition::check(&self.app, &draft, NOW).unwrap();
-        self.store
-            .update_job(job.id, &definition, None, NOW, &actor())
-            .await
+        self.store.update_job(job.id, &definition, None, NOW, &actor()).await
     }
 }
 

@@ -27,27 +27,13 @@ async fn planned(world: &World, due: Due, now: Millis) -> Option<Claim> {
         ..Timing::of(&schedule)
     };
     let plan = plan(&timing, due.next_fire_at, now, now + LOOK_AHEAD_MS, 100);
-    let ids = world
-        .store
-        .take_ids(&ids::RUN, plan.fires.len())
-        .await
-        .unwrap();
+    let ids = world.store.take_ids(&ids::RUN, plan.fires.len()).await.unwrap();
     let fires = ids.into_iter().zip(plan.fires).collect();
-    Some(Claim {
-        counted: false,
-        due,
-        fires,
-        skipped: vec![],
-        next_fire_at: plan.next_fire_at,
-    })
+    Some(Claim { counted: false, due, fires, skipped: vec![], next_fire_at: plan.next_fire_at })
 }
 
 async fn scan(world: &World, holder: &Holder<'_>, now: Millis) {
-    let due = world
-        .store
-        .due_jobs(holder.shard, now + LOOK_AHEAD_MS, 100)
-        .await
-        .unwrap();
+    let due = world.store.due_jobs(holder.shard, now + LOOK_AHEAD_MS, 100).await.unwrap();
     let mut claims = vec![];
     for due in due {
         claims.extend(planned(world, due, now).await);
@@ -65,13 +51,7 @@ async fn scan(world: &World, holder: &Holder<'_>, now: Millis) {
 /// What is due within 200 ms is on its way: no edit may take it back.
 async fn mark(world: &World, job: &Job, now: Millis) {
     let text = "UPDATE run SET state = 1, sends = sends + 1 WHERE state = 0";
-    world
-        .sql(&format!(
-            "{text} AND job_id = {} AND due_at <= {}",
-            job.id,
-            now + 200
-        ))
-        .await;
+    world.sql(&format!("{text} AND job_id = {} AND due_at <= {}", job.id, now + 200)).await;
 }
 
 databases! {

@@ -1,7 +1,6 @@
 use carillon_admin::store::{Definition, Job};
 use carillon_scheduler::{
-    BlockStrategy, CatchUp, JobDraft, MisfirePolicy, Overlap, RouteStrategy, ScheduleDraft,
-    shard_of,
+    BlockStrategy, CatchUp, JobDraft, MisfirePolicy, Overlap, RouteStrategy, ScheduleDraft, shard_of,
 };
 
 use super::world::{NOW, SECOND, SHARDS, World, actor, after, draft, each};

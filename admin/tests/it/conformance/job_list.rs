@@ -4,17 +4,11 @@ use carillon_scheduler::{JobDraft, ScheduleDraft};
 use super::world::{NOW, World, actor, after, draft, each};
 
 fn names(page: &Page<Job>) -> Vec<&str> {
-    page.items
-        .iter()
-        .map(|job| job.draft.name.as_str())
-        .collect()
+    page.items.iter().map(|job| job.draft.name.as_str()).collect()
 }
 
 fn filter() -> JobFilter {
-    JobFilter {
-        limit: 100,
-        ..JobFilter::default()
-    }
+    JobFilter { limit: 100, ..JobFilter::default() }
 }
 
 databases! {

@@ -7,9 +7,7 @@ use super::world::{NOW, SECOND, World, actor, after, each};
 
 /// As the engine pauses a job: the cursor is kept beside the reason.
 async fn pause(world: &World, id: i64, cursor: i64) {
-    world
-        .sql(&format!("DELETE FROM job_clock WHERE job_id = {id}"))
-        .await;
+    world.sql(&format!("DELETE FROM job_clock WHERE job_id = {id}")).await;
     world
         .sql(&format!(
             "UPDATE job SET enabled = FALSE, paused_reason = 'cannot be planned', resume_from_at = {cursor}, \

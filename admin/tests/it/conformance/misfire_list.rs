@@ -3,17 +3,11 @@ use carillon_admin::store::{Misfire, MisfireFilter, MisfireKey, Page};
 use super::world::{World, after};
 
 fn filter() -> MisfireFilter {
-    MisfireFilter {
-        limit: 100,
-        ..MisfireFilter::default()
-    }
+    MisfireFilter { limit: 100, ..MisfireFilter::default() }
 }
 
 fn places(page: &Page<Misfire, MisfireKey>) -> Vec<(i64, i64)> {
-    page.items
-        .iter()
-        .map(|misfire| (misfire.job_id, (misfire.from_at - after(0)) / 1000))
-        .collect()
+    page.items.iter().map(|misfire| (misfire.job_id, (misfire.from_at - after(0)) / 1000)).collect()
 }
 
 async fn fill(world: &World) {

@@ -13,12 +13,7 @@ const FAILED: i16 = 10;
 async fn history(world: &World, job: &carillon_admin::store::Job, first: i64, states: &[i16]) {
     for (index, state) in states.iter().enumerate() {
         let index = index as i64;
-        let row = Row {
-            id: first + index,
-            fire_no: SECOND + 1000 * index,
-            state: *state,
-            ..Row::default()
-        };
+        let row = Row { id: first + index, fire_no: SECOND + 1000 * index, state: *state, ..Row::default() };
         world.run(job, row).await;
     }
 }

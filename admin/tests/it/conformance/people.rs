@@ -9,13 +9,7 @@ use super::world::{NOW, World};
 const IDLE: i64 = 1_800_000;
 
 fn session(id_hash: &'static str, account_id: i64, expires_at: i64) -> NewSession<'static> {
-    NewSession {
-        id_hash,
-        account_id,
-        csrf: "token",
-        now: NOW,
-        expires_at,
-    }
+    NewSession { id_hash, account_id, csrf: "token", now: NOW, expires_at }
 }
 
 databases! {

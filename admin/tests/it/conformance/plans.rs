@@ -6,22 +6,10 @@ use crate::services::Kind;
 /// 4,000 jobs, a thousand for each shard, and as many runs that are long over.
 async fn fill(world: &World) {
     for start in (1..=4000).step_by(500) {
-        let rows = |row: &dyn Fn(i64) -> String| {
-            (start..start + 500).map(row).collect::<Vec<_>>().join(",")
-        };
+        let rows = |row: &dyn Fn(i64) -> String| (start..start + 500).map(row).collect::<Vec<_>>().join(",");
         let clock = rows(&|id| format!("({}, {}, {id}, 1)", id % i64::from(SHARDS), after(id)));
-        world
-            .sql(&format!(
-                "INSERT INTO job_clock (shard, next_fire_at, job_id, revision) VALUES {clock}"
-            ))
-            .await;
-        let runs = rows(&|id| {
-            format!(
-                "({id}, {id}, 1, {}, 0, {}, 0, 1, 1, 1, 1, 9, 1, 1)",
-                id % 4,
-                after(-id)
-            )
-        });
+        world.sql(&format!("INSERT INTO job_clock (shard, next_fire_at, job_id, revision) VALUES {clock}")).await;
+        let runs = rows(&|id| format!("({id}, {id}, 1, {}, 0, {}, 0, 1, 1, 1, 1, 9, 1, 1)", id % 4, after(-id)));
         world
             .sql(&format!(
                 "INSERT INTO run (id, job_id, app_id, shard, cause, fire_no, part, parts, attempt, scheduled_at, due_at, state, \
@@ -32,22 +20,14 @@ async fn fill(world: &World) {
 }
 
 async fn plan(world: &World, kind: Kind, text: &str) -> String {
-    let explain = if kind == Kind::Sqlite {
-        "EXPLAIN QUERY PLAN"
-    } else {
-        "EXPLAIN"
-    };
+    let explain = if kind == Kind::Sqlite { "EXPLAIN QUERY PLAN" } else { "EXPLAIN" };
     let rows = world.rows(&format!("{explain} {text}")).await;
     let line = |row: &sea_orm::QueryResult| match kind {
         Kind::Sqlite => row.try_get_by_index::<String>(3).unwrap(),
         Kind::Postgres => row.try_get_by_index::<String>(0).unwrap(),
         // type, key
         Kind::Mariadb => {
-            let column = |name| {
-                row.try_get::<Option<String>>("", name)
-                    .unwrap()
-                    .unwrap_or_default()
-            };
+            let column = |name| row.try_get::<Option<String>>("", name).unwrap().unwrap_or_default();
             format!("{} {}", column("type"), column("key"))
         }
     };

@@ -17,9 +17,7 @@ use crate::wire::eventually;
 /// A view in the place of a table, whose rows need for ever: a statement that scans far too much.
 pub async fn make_endless(db: &TestDatabase, table: &str) {
     let endless = match db.kind() {
-        Kind::Sqlite => {
-            "(WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT MAX(i) FROM n) > 0"
-        }
+        Kind::Sqlite => "(WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT MAX(i) FROM n) > 0",
         Kind::Postgres => "(SELECT CAST(pg_sleep(600) AS TEXT)) IS NOT NULL",
         Kind::Mariadb => "SLEEP(600) = 0",
     };
@@ -33,13 +31,7 @@ pub async fn make_endless(db: &TestDatabase, table: &str) {
 }
 
 fn fire(job_id: i64) -> NewFire {
-    NewFire {
-        job_id,
-        cause: Cause::Api,
-        params: None,
-        address: None,
-        idempotency_key: None,
-    }
+    NewFire { job_id, cause: Cause::Api, params: None, address: None, idempotency_key: None }
 }
 
 databases! {
@@ -107,10 +99,7 @@ fn at_most_one_call_is_before_the_engine_at_the_one_writer_of_a_file() {
                 })
             })
             .collect();
-        eventually("the first calls are through", async || {
-            done.load(Ordering::SeqCst) >= 5
-        })
-        .await;
+        eventually("the first calls are through", async || done.load(Ordering::SeqCst) >= 5).await;
         // In one queue with the calls, each renewal would come after all that wait.
         let before = done.load(Ordering::SeqCst);
         for _ in 0..5 {
@@ -118,10 +107,7 @@ fn at_most_one_call_is_before_the_engine_at_the_one_writer_of_a_file() {
             assert!(renewed.unwrap(), "the lease is still ours");
         }
         let passed = done.load(Ordering::SeqCst) - before;
-        assert!(
-            passed < CALLS / 2,
-            "{passed} calls came before five renewals"
-        );
+        assert!(passed < CALLS / 2, "{passed} calls came before five renewals");
         for call in calls {
             call.abort();
         }
@@ -139,31 +125,18 @@ async fn ids_of_one_kind_do_not_wait_for_those_of_another(db: &TestDatabase) {
     let store = ground.store.clone();
     let stuck = tokio::spawn(async move { store.take_ids(&ids::JOB, 1_000).await.is_ok() });
     ground.store.take_ids(&ids::RUN, 2_000).await.unwrap();
-    assert!(
-        !stuck.is_finished(),
-        "the block of the other kind is still locked"
-    );
+    assert!(!stuck.is_finished(), "the block of the other kind is still locked");
     holder.rollback().await.unwrap();
     stuck.await.unwrap();
-    ground
-        .store
-        .create_app("after", "After", NOW, &actor())
-        .await
-        .unwrap();
+    ground.store.create_app("after", "After", NOW, &actor()).await.unwrap();
 }
 
 #[test]
 fn ids_of_one_kind_do_not_wait_for_those_of_another_on_postgres() {
-    on(
-        Kind::Postgres,
-        ids_of_one_kind_do_not_wait_for_those_of_another,
-    );
+    on(Kind::Postgres, ids_of_one_kind_do_not_wait_for_those_of_another);
 }
 
 #[test]
 fn ids_of_one_kind_do_not_wait_for_those_of_another_on_mariadb() {
-    on(
-        Kind::Mariadb,
-        ids_of_one_kind_do_not_wait_for_those_of_another,
-    );
+    on(Kind::Mariadb, ids_of_one_kind_do_not_wait_for_those_of_another);
 }

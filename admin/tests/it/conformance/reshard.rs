@@ -23,15 +23,9 @@ const TTL: i64 = 10_000;
 /// Rows whose shard is not their job's.
 async fn astray(ground: &Ground, shards: i32) -> [i64; 3] {
     [
-        ground
-            .count("job", &format!("shard <> id % {shards}"))
-            .await,
-        ground
-            .count("job_clock", &format!("shard <> job_id % {shards}"))
-            .await,
-        ground
-            .count("run", &format!("state < 9 AND shard <> job_id % {shards}"))
-            .await,
+        ground.count("job", &format!("shard <> id % {shards}")).await,
+        ground.count("job_clock", &format!("shard <> job_id % {shards}")).await,
+        ground.count("run", &format!("state < 9 AND shard <> job_id % {shards}")).await,
     ]
 }
 
@@ -107,11 +101,7 @@ struct Race {
 
 impl Race {
     fn new(ground: Ground) -> Self {
-        Self {
-            ground,
-            begun: Instant::now(),
-            tally: Default::default(),
-        }
+        Self { ground, begun: Instant::now(), tally: Default::default() }
     }
 
     fn store(&self) -> &Store {
@@ -140,10 +130,7 @@ async fn changes(race: &Race) {
 
 async fn creates(race: &Race) {
     while race.goes_on() {
-        let job = race
-            .ground
-            .ticking_with("tick", |draft| draft.retries = 3)
-            .await;
+        let job = race.ground.ticking_with("tick", |draft| draft.retries = 3).await;
         assert!(job.id > 0);
         race.count(1);
         tokio::time::sleep(Duration::from_millis(25)).await;
@@ -153,13 +140,7 @@ async fn creates(race: &Race) {
 async fn fires(race: &Race) {
     let job = race.ground.create(&draft("by hand")).await;
     while race.goes_on() {
-        let fire = NewFire {
-            job_id: job.id,
-            cause: Cause::Manual,
-            params: None,
-            address: None,
-            idempotency_key: None,
-        };
+        let fire = NewFire { job_id: job.id, cause: Cause::Manual, params: None, address: None, idempotency_key: None };
         race.store().insert_fire(&fire, NOW).await.unwrap().unwrap();
         race.count(2);
         tokio::task::yield_now().await;
@@ -175,19 +156,13 @@ async fn backfills(race: &Race) {
         max_concurrent: 1,
         instants: (-40..0).map(after).collect(),
     };
-    race.store()
-        .create_backfill(&new, NOW, &actor())
-        .await
-        .unwrap();
+    race.store().create_backfill(&new, NOW, &actor()).await.unwrap();
     let mut goes_on = true;
     while goes_on {
         for open in race.store().open_backfills().await.unwrap() {
             race.store().release_backfill(&open, NOW).await.unwrap();
         }
-        let text = format!(
-            "UPDATE run SET state = 9 WHERE cause = 4 AND job_id = {} AND state < 9",
-            job.id
-        );
+        let text = format!("UPDATE run SET state = 9 WHERE cause = 4 AND job_id = {} AND state < 9", job.id);
         // A deadlock is this test's own.
         let _ = race.ground.raw.execute_unprepared(&text).await;
         goes_on = !race.store().open_backfills().await.unwrap().is_empty();
@@ -198,16 +173,10 @@ async fn edits(race: &Race) {
     let job = race.ground.create(&each("0 0 0 1 1 ?")).await;
     while race.goes_on() {
         for enabled in [false, true] {
-            race.store()
-                .set_job_enabled(job.id, enabled, NOW, &actor())
-                .await
-                .unwrap();
+            race.store().set_job_enabled(job.id, enabled, NOW, &actor()).await.unwrap();
         }
         let definition = race.ground.definition(&each("0 0 0 2 1 ?"));
-        race.store()
-            .update_job(job.id, &definition, None, NOW, &actor())
-            .await
-            .unwrap();
+        race.store().update_job(job.id, &definition, None, NOW, &actor()).await.unwrap();
     }
 }
 
@@ -245,12 +214,7 @@ async fn work(race: &Race, shard: i32, node: &str) -> Result<(), Error> {
     let Some(epoch) = store.take_shard(shard, node, NOW, TTL).await? else {
         return Ok(());
     };
-    let holder = Holder {
-        shard,
-        epoch,
-        node,
-        ttl_ms: TTL,
-    };
+    let holder = Holder { shard, epoch, node, ttl_ms: TTL };
     store.adopt(&holder, None, after(1_000), 1_000).await?;
     let mut claims = vec![];
     for due in store.due_jobs(shard, after(1_000), 10).await? {
@@ -277,9 +241,7 @@ async fn work(race: &Race, shard: i32, node: &str) -> Result<(), Error> {
         revision: 1,
         app_id: 1,
     });
-    let won = store
-        .mark(&marks.collect::<Vec<_>>(), rand::random(), node, NOW)
-        .await?;
+    let won = store.mark(&marks.collect::<Vec<_>>(), rand::random(), node, NOW).await?;
     let failures: Vec<_> = won.into_iter().map(failure).collect();
     store.settle(&failures, &FOLLOW_UP).await?;
     race.tally[4].fetch_add(failures.len() as u64, Ordering::Relaxed);
@@ -290,28 +252,10 @@ async fn work(race: &Race, shard: i32, node: &str) -> Result<(), Error> {
 async fn everything_that_waits_is_found(ground: &Ground) {
     let mut found = HashSet::new();
     for lease in ground.store.leases().await.unwrap() {
-        let epoch = ground
-            .store
-            .take_shard(lease.shard, "c", NOW, TTL)
-            .await
-            .unwrap()
-            .unwrap();
-        let holder = Holder {
-            shard: lease.shard,
-            epoch,
-            node: "c",
-            ttl_ms: TTL,
-        };
-        ground
-            .store
-            .adopt(&holder, None, i64::MAX, 1_000)
-            .await
-            .unwrap();
-        let waiting = ground
-            .store
-            .waiting(lease.shard, epoch, i64::MAX, 1_000_000)
-            .await
-            .unwrap();
+        let epoch = ground.store.take_shard(lease.shard, "c", NOW, TTL).await.unwrap().unwrap();
+        let holder = Holder { shard: lease.shard, epoch, node: "c", ttl_ms: TTL };
+        ground.store.adopt(&holder, None, i64::MAX, 1_000).await.unwrap();
+        let waiting = ground.store.waiting(lease.shard, epoch, i64::MAX, 1_000_000).await.unwrap();
         found.extend(waiting.into_iter().map(|run| run.run_id));
     }
     assert_eq!(found.len() as i64, ground.count("run", "state = 0").await);

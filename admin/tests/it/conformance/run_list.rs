@@ -4,37 +4,18 @@ use carillon_scheduler::{Cause, JobDraft, RunState};
 use super::world::{Row, World, after, draft};
 
 fn filter() -> RunFilter {
-    RunFilter {
-        limit: 100,
-        ..RunFilter::default()
-    }
+    RunFilter { limit: 100, ..RunFilter::default() }
 }
 
 /// Ids 1 to 12: each state twice over, and more; odd ones of job a, even ones of job b.
 async fn fill(world: &World) -> (i64, i64) {
     let a = world.create(&draft("a")).await;
-    let b = world
-        .create(&JobDraft {
-            name: "b".into(),
-            ..draft("b")
-        })
-        .await;
+    let b = world.create(&JobDraft { name: "b".into(), ..draft("b") }).await;
     for id in 1..=12 {
         let state = RunState::ALL[(id as usize - 1) % RunState::ALL.len()].code();
         let cause = if id <= 6 { Cause::Schedule } else { Cause::Api }.code();
         let job = if id % 2 == 1 { &a } else { &b };
-        world
-            .run(
-                job,
-                Row {
-                    id,
-                    state,
-                    cause,
-                    fire_no: after(id),
-                    ..Row::default()
-                },
-            )
-            .await;
+        world.run(job, Row { id, state, cause, fire_no: after(id), ..Row::default() }).await;
     }
     (a.id, b.id)
 }

@@ -9,12 +9,7 @@ const SUCCEEDED: i16 = 9;
 
 /// A run that was sent with this revision.
 async fn sent(world: &World, job: &Job, id: i64, revision: i64) -> i64 {
-    let row = Row {
-        id,
-        fire_no: after(id),
-        state: SUCCEEDED,
-        ..Row::default()
-    };
+    let row = Row { id, fire_no: after(id), state: SUCCEEDED, ..Row::default() };
     world.run(job, row).await;
     let text = format!("UPDATE run SET revision = {revision}, marked_at = {NOW} WHERE id = {id}");
     world.sql(&text).await;
@@ -28,15 +23,8 @@ async fn given(world: &World, id: i64) -> RunParams {
 
 async fn edit(world: &World, job: &Job, params: &str) -> Job {
     let now = world.store.job(job.id).await.unwrap().unwrap();
-    let edited = world.definition(&JobDraft {
-        params: params.into(),
-        ..now.draft
-    });
-    world
-        .store
-        .update_job(job.id, &edited, None, NOW, &actor())
-        .await
-        .unwrap()
+    let edited = world.definition(&JobDraft { params: params.into(), ..now.draft });
+    world.store.update_job(job.id, &edited, None, NOW, &actor()).await.unwrap()
 }
 
 fn text(text: &str) -> RunParams {

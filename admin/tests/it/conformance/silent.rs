@@ -27,11 +27,8 @@ async fn behind_a_wire(db: &TestDatabase) -> (Wire, Arc<Store>) {
 /// Statements and transactions in every pool; of the engine's reads more at once than there are connections.
 async fn all_of(store: &Store) -> Vec<Result<(), Error>> {
     let all = async {
-        let mut answers: Vec<_> = join_all((0..10).map(|_| store.due_jobs(0, 0, 1)))
-            .await
-            .into_iter()
-            .map(|done| done.map(|_| ()))
-            .collect();
+        let mut answers: Vec<_> =
+            join_all((0..10).map(|_| store.due_jobs(0, 0, 1))).await.into_iter().map(|done| done.map(|_| ())).collect();
         let (renewed, taken, deregistered, apps, pinged) = tokio::join!(
             store.renew_shard(0, 0, 0, 1),
             store.take_ids(&ids::RUN, 1_001),
@@ -39,18 +36,10 @@ async fn all_of(store: &Store) -> Vec<Result<(), Error>> {
             store.apps(),
             store.ping(),
         );
-        answers.extend([
-            renewed.map(|_| ()),
-            taken.map(|_| ()),
-            deregistered.map(|_| ()),
-            apps.map(|_| ()),
-            pinged,
-        ]);
+        answers.extend([renewed.map(|_| ()), taken.map(|_| ()), deregistered.map(|_| ()), apps.map(|_| ()), pinged]);
         answers
     };
-    tokio::time::timeout(GIVEN_UP, all)
-        .await
-        .expect("a statement has neither an answer nor an error")
+    tokio::time::timeout(GIVEN_UP, all).await.expect("a statement has neither an answer nor an error")
 }
 
 // covers: F2
@@ -68,18 +57,12 @@ async fn silent_connections_are_given_up_and_new_ones_work(db: &TestDatabase) {
 
 #[test]
 fn silent_connections_are_given_up_on_postgres() {
-    on(
-        Kind::Postgres,
-        silent_connections_are_given_up_and_new_ones_work,
-    );
+    on(Kind::Postgres, silent_connections_are_given_up_and_new_ones_work);
 }
 
 #[test]
 fn silent_connections_are_given_up_on_mariadb() {
-    on(
-        Kind::Mariadb,
-        silent_connections_are_given_up_and_new_ones_work,
-    );
+    on(Kind::Mariadb, silent_connections_are_given_up_and_new_ones_work);
 }
 
 async fn why_not(url: &str) -> String {
@@ -101,19 +84,13 @@ async fn what_is_wrong_with_a_database_is_named(db: &TestDatabase) {
     refused.set_port(Some(1)).unwrap();
     refused.set_password(Some("canary")).unwrap();
     let said = why_not(refused.as_str()).await;
-    assert!(
-        said.contains("connection refused by") && said.contains(":1"),
-        "{said}"
-    );
+    assert!(said.contains("connection refused by") && said.contains(":1"), "{said}");
     assert!(!said.contains("canary"), "{said}");
 
     let mut unknown = url.clone();
     unknown.set_path("/nowhere");
     let said = why_not(unknown.as_str()).await;
-    assert!(
-        said.contains("has no database `nowhere`") && said.contains(&port.to_string()),
-        "{said}"
-    );
+    assert!(said.contains("has no database `nowhere`") && said.contains(&port.to_string()), "{said}");
 
     let mut stranger = url.clone();
     stranger.set_username("stranger").unwrap();

@@ -16,8 +16,7 @@ impl World {
         let ids: Vec<i64> = (1..=count).collect();
         for chunk in ids.chunks(1000) {
             let rows: Vec<String> = chunk.iter().map(|id| row(*id)).collect();
-            self.sql(&format!("INSERT INTO {table} VALUES {}", rows.join(",")))
-                .await;
+            self.sql(&format!("INSERT INTO {table} VALUES {}", rows.join(","))).await;
         }
     }
 }

@@ -26,10 +26,7 @@ impl World {
         let store = Store::open(&db.store()).await.unwrap();
         store.migrate().await.unwrap();
         store.ensure_shards(Some(SHARDS)).await.unwrap();
-        let app = store
-            .create_app("billing", "Billing", NOW, &actor())
-            .await
-            .unwrap();
+        let app = store.create_app("billing", "Billing", NOW, &actor()).await.unwrap();
         let raw = sea_orm::Database::connect(db.direct_url()).await.unwrap();
         Self { store, app, raw }
     }
@@ -40,11 +37,7 @@ impl World {
 
     pub async fn create(&self, draft: &JobDraft) -> Job {
         let definitions = vec![self.definition(draft)];
-        let jobs = self
-            .store
-            .create_jobs(definitions, NOW, &actor(), None)
-            .await
-            .unwrap();
+        let jobs = self.store.create_jobs(definitions, NOW, &actor(), None).await.unwrap();
         jobs.into_iter().next().unwrap()
     }
 
@@ -52,45 +45,23 @@ impl World {
     pub async fn every_second(&self, claimed: &[Millis], cursor: Millis) -> Job {
         let job = self.create(&each("* * * * * ?")).await;
         for instant in claimed {
-            self.run(
-                &job,
-                Row {
-                    fire_no: *instant,
-                    ..Row::default()
-                },
-            )
-            .await;
+            self.run(&job, Row { fire_no: *instant, ..Row::default() }).await;
         }
         self.set_cursor(&job, cursor).await;
         self.store.job(job.id).await.unwrap().unwrap()
     }
 
     pub async fn set_cursor(&self, job: &Job, cursor: Millis) {
-        let text = format!(
-            "UPDATE job_clock SET next_fire_at = {cursor} WHERE job_id = {}",
-            job.id
-        );
+        let text = format!("UPDATE job_clock SET next_fire_at = {cursor} WHERE job_id = {}", job.id);
         self.sql(&text).await;
     }
 
     /// A row of `run`; its id is `row.id`, or any free one.
     pub async fn run(&self, job: &Job, row: Row) -> i64 {
-        let id = if row.id > 0 {
-            row.id
-        } else {
-            1_000_000 + self.count("run", "1 = 1").await
-        };
-        let Row {
-            cause,
-            fire_no,
-            attempt,
-            state,
-            ..
-        } = row;
+        let id = if row.id > 0 { row.id } else { 1_000_000 + self.count("run", "1 = 1").await };
+        let Row { cause, fire_no, attempt, state, .. } = row;
         let due = if row.due_at > 0 { row.due_at } else { fire_no };
-        let reason = row
-            .reason
-            .map_or("NULL".to_owned(), |reason| format!("'{reason}'"));
+        let reason = row.reason.map_or("NULL".to_owned(), |reason| format!("'{reason}'"));
         self.sql(&format!(
             "INSERT INTO run (id, job_id, app_id, shard, cause, fire_no, part, parts, attempt, scheduled_at, due_at, state, \
              epoch, sends, reason) VALUES ({id}, {}, {}, {}, {cause}, {fire_no}, 0, 1, {attempt}, {fire_no}, {due}, {state}, \
@@ -111,19 +82,13 @@ impl World {
     }
 
     pub async fn count(&self, table: &str, condition: &str) -> i64 {
-        let rows = self
-            .rows(&format!("SELECT COUNT(*) FROM {table} WHERE {condition}"))
-            .await;
+        let rows = self.rows(&format!("SELECT COUNT(*) FROM {table} WHERE {condition}")).await;
         rows[0].try_get_by_index(0).unwrap()
     }
 
     /// All runs of a job, oldest instant first.
     pub async fn runs(&self, job: &Job) -> Vec<RunView> {
-        let filter = RunFilter {
-            job_id: Some(job.id),
-            limit: 1000,
-            ..RunFilter::default()
-        };
+        let filter = RunFilter { job_id: Some(job.id), limit: 1000, ..RunFilter::default() };
         let mut runs = self.store.runs(&filter).await.unwrap().items;
         runs.sort_by_key(|run| (run.fire_no, run.attempt));
         runs
@@ -132,18 +97,10 @@ impl World {
     /// Each of the job's runs as `second:state`, seconds counted from [`SECOND`].
     pub async fn story(&self, job: &Job) -> String {
         let word = |run: &RunView| {
-            let reason = run
-                .reason
-                .as_ref()
-                .map_or(String::new(), |reason| format!("({reason})"));
+            let reason = run.reason.as_ref().map_or(String::new(), |reason| format!("({reason})"));
             format!("{}:{}{reason}", (run.fire_no - SECOND) / 1000, run.state)
         };
-        self.runs(job)
-            .await
-            .iter()
-            .map(word)
-            .collect::<Vec<_>>()
-            .join(" ")
+        self.runs(job).await.iter().map(word).collect::<Vec<_>>().join(" ")
     }
 }
 
@@ -161,15 +118,7 @@ pub struct Row {
 
 impl Default for Row {
     fn default() -> Self {
-        Self {
-            id: 0,
-            cause: 0,
-            fire_no: SECOND,
-            attempt: 1,
-            state: 0,
-            due_at: 0,
-            reason: None,
-        }
+        Self { id: 0, cause: 0, fire_no: SECOND, attempt: 1, state: 0, due_at: 0, reason: None }
     }
 }
 
@@ -182,10 +131,7 @@ pub fn draft(name: &str) -> JobDraft {
 }
 
 pub fn each(cron: &str) -> JobDraft {
-    JobDraft {
-        schedule: ScheduleDraft::cron(cron, "UTC"),
-        ..draft("tick")
-    }
+    JobDraft { schedule: ScheduleDraft::cron(cron, "UTC"), ..draft("tick") }
 }
 
 /// So many seconds after [`SECOND`].

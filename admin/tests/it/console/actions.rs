@@ -10,29 +10,19 @@ use super::visitor::Console;
 fn pause_resume_and_delete_lead_back_with_a_message() {
     run(async {
         let console = Console::start().await;
-        console
-            .job(|job| job.schedule = ScheduleDraft::fixed_rate(60))
-            .await;
+        console.job(|job| job.schedule = ScheduleDraft::fixed_rate(60)).await;
         let admin = console.admin().await;
         let next = [("next", "/jobs?app=orders")];
         let answer = admin.submit("/jobs/1/disable", &next).await;
-        assert_eq!(
-            (answer.status, answer.location()),
-            (303, "/jobs?app=orders")
-        );
+        assert_eq!((answer.status, answer.location()), (303, "/jobs?app=orders"));
         let page = admin.get("/jobs?app=orders").await.body;
-        assert!(
-            page.contains("Close the day is paused.") && page.contains("data-state=\"paused\"")
-        );
+        assert!(page.contains("Close the day is paused.") && page.contains("data-state=\"paused\""));
         admin.submit("/jobs/1/enable", &next).await;
         assert!(console.store.job(1).await.unwrap().unwrap().draft.enabled);
 
         let question = admin.get("/jobs/1/delete").await.body;
         assert!(question.contains("Delete Close the day?"));
-        assert!(
-            console.store.job(1).await.unwrap().is_some(),
-            "asking deletes nothing"
-        );
+        assert!(console.store.job(1).await.unwrap().is_some(), "asking deletes nothing");
         let answer = admin.submit("/jobs/1/delete", &[]).await;
         assert_eq!(answer.location(), "/jobs");
         assert!(console.store.job(1).await.unwrap().is_none());
@@ -51,46 +41,18 @@ fn a_run_by_hand_is_made_once_however_often_it_is_sent() {
         assert!(page.body.contains("No executor of orders is online"));
         let key = page.hidden("key");
         let fields = [("key", key.as_str()), ("params", "special")];
-        let (first, second) = (
-            admin.submit("/jobs/1/run", &fields).await,
-            admin.submit("/jobs/1/run", &fields).await,
-        );
+        let (first, second) = (admin.submit("/jobs/1/run", &fields).await, admin.submit("/jobs/1/run", &fields).await);
         assert_eq!((first.status, first.location()), (303, second.location()));
-        let id = first
-            .location()
-            .strip_prefix("/runs/")
-            .unwrap()
-            .parse()
-            .unwrap();
+        let id = first.location().strip_prefix("/runs/").unwrap().parse().unwrap();
         let made = console.store.run(id).await.unwrap().unwrap();
-        assert_eq!(
-            (made.params.as_deref(), made.state),
-            (Some("special"), RunState::Claimed)
-        );
+        assert_eq!((made.params.as_deref(), made.state), (Some("special"), RunState::Claimed));
         let page = admin.get(first.location()).await.body;
-        for text in [
-            "given for this run",
-            "special",
-            "by hand",
-            "The log begins when the run is sent.",
-        ] {
+        for text in ["given for this run", "special", "by hand", "The log begins when the run is sent."] {
             assert!(page.contains(text), "{text}");
         }
-        assert!(
-            admin
-                .get(&format!("/jobs/1/run?like={id}"))
-                .await
-                .body
-                .contains(">\nspecial</textarea>")
-        );
+        assert!(admin.get(&format!("/jobs/1/run?like={id}")).await.body.contains(">\nspecial</textarea>"));
         let other = admin.get("/jobs/1/run").await.hidden("key");
-        assert_ne!(
-            admin
-                .submit("/jobs/1/run", &[("key", &other)])
-                .await
-                .location(),
-            first.location()
-        );
+        assert_ne!(admin.submit("/jobs/1/run", &[("key", &other)]).await.location(), first.location());
     });
 }
 
@@ -104,9 +66,7 @@ fn a_run_only_goes_where_an_executor_is_and_takes_no_more_than_fits() {
         let answer = admin.submit("/jobs/1/run", &foreign).await;
         assert!(answer.status == 422 && answer.error("address").unwrap().contains("not online"));
         let long = "ä".repeat(40_000);
-        let answer = admin
-            .submit("/jobs/1/run", &[("key", "b"), ("params", &long)])
-            .await;
+        let answer = admin.submit("/jobs/1/run", &[("key", "b"), ("params", &long)]).await;
         assert!(answer.status == 422 && answer.error("params").unwrap().contains("80000 bytes"));
         assert!(answer.body.contains(&long), "nothing typed is lost");
         assert_eq!(console.store.newest_run().await.unwrap(), 0);
@@ -119,25 +79,9 @@ fn a_kill_asks_first_and_cancels_what_was_not_sent() {
         let console = Console::start().await;
         console.job(|_| ()).await;
         let admin = console.admin().await;
-        let run = admin
-            .submit("/jobs/1/run", &[("key", "k")])
-            .await
-            .location()
-            .to_owned();
-        assert!(
-            admin
-                .get(&run)
-                .await
-                .body
-                .contains(&format!("href=\"{run}/kill\""))
-        );
-        assert!(
-            admin
-                .get(&format!("{run}/kill"))
-                .await
-                .body
-                .contains("Kill the run")
-        );
+        let run = admin.submit("/jobs/1/run", &[("key", "k")]).await.location().to_owned();
+        assert!(admin.get(&run).await.body.contains(&format!("href=\"{run}/kill\"")));
+        assert!(admin.get(&format!("{run}/kill")).await.body.contains("Kill the run"));
         let answer = admin.submit(&format!("{run}/kill"), &[]).await;
         assert_eq!((answer.status, answer.location()), (303, run.as_str()));
         let page = admin.get(&run).await.body;
@@ -157,24 +101,16 @@ fn m001_40_a_run_whose_outcome_nobody_knows_is_resolved_with_a_note() {
         let run = pressed.location().to_owned();
         let path = format!("{run}/resolve");
         let link = format!("href=\"{path}\"");
-        assert!(
-            !admin.get(&run).await.body.contains(&link),
-            "it is not lost"
-        );
+        assert!(!admin.get(&run).await.body.contains(&link), "it is not lost");
         let early = admin.get(&path).await;
         assert_eq!((early.status, early.location()), (303, run.as_str()));
         let path_of_file = console.config.data_dir.join("carillon.db");
         let database = sea_orm::Database::connect(format!("sqlite://{}", path_of_file.display()));
         let database = database.await.unwrap();
-        database
-            .execute_unprepared("UPDATE run SET state = 4")
-            .await
-            .unwrap();
+        database.execute_unprepared("UPDATE run SET state = 4").await.unwrap();
         assert!(admin.get(&run).await.body.contains(&link));
         assert!(admin.get(&path).await.body.contains("The run is lost"));
-        let wrong = admin
-            .submit(&path, &[("outcome", "killed"), ("note", "  ")])
-            .await;
+        let wrong = admin.submit(&path, &[("outcome", "killed"), ("note", "  ")]).await;
         assert_eq!(wrong.status, 422);
         assert!(wrong.error("outcome").unwrap().contains("Choose"));
         assert!(wrong.error("note").unwrap().contains("how you know"));
@@ -187,21 +123,12 @@ fn m001_40_a_run_whose_outcome_nobody_knows_is_resolved_with_a_note() {
         let id = run.rsplit('/').next().unwrap().parse().unwrap();
         let audit = console.store.audit_entries(Some(("run", id)), None, 10);
         let entry = audit.await.unwrap().items.remove(0);
-        assert_eq!(
-            (entry.action.as_str(), entry.actor.as_str()),
-            ("resolve", "admin")
-        );
+        assert_eq!((entry.action.as_str(), entry.actor.as_str()), ("resolve", "admin"));
         assert!(entry.detail.contains("the <file> is there"));
         // Once is enough.
         let again = admin.submit(&path, &word).await;
         assert_eq!((again.status, again.location()), (303, run.as_str()));
-        assert!(
-            admin
-                .get(&run)
-                .await
-                .body
-                .contains("known by now: it is succeeded")
-        );
+        assert!(admin.get(&run).await.body.contains("known by now: it is succeeded"));
     });
 }
 
@@ -210,26 +137,13 @@ fn an_app_is_made_once() {
     run(async {
         let console = Console::start().await;
         let admin = console.admin().await;
-        let answer = admin
-            .submit("/apps", &[("name", "billing"), ("title", "")])
-            .await;
+        let answer = admin.submit("/apps", &[("name", "billing"), ("title", "")]).await;
         assert_eq!((answer.status, answer.location()), (303, "/apps"));
-        let again = admin
-            .submit("/apps", &[("name", "billing"), ("title", "<i>")])
-            .await;
+        let again = admin.submit("/apps", &[("name", "billing"), ("title", "<i>")]).await;
         assert!(again.status == 422 && again.error("name").unwrap().contains("already"));
         let wrong = admin.submit("/apps", &[("name", "a b")]).await;
         assert!(wrong.error("name").is_some());
-        assert_eq!(
-            console
-                .store
-                .app_by_name("billing")
-                .await
-                .unwrap()
-                .unwrap()
-                .title,
-            "billing"
-        );
+        assert_eq!(console.store.app_by_name("billing").await.unwrap().unwrap().title, "billing");
     });
 }
 
@@ -239,27 +153,12 @@ fn colours_and_zone_are_kept_and_lead_back() {
         let console = Console::start().await;
         console.job(|_| ()).await;
         let admin = console.admin().await;
-        let answer = admin
-            .submit(
-                "/preferences",
-                &[("theme", "dark"), ("next", "/jobs?text=a")],
-            )
-            .await;
+        let answer = admin.submit("/preferences", &[("theme", "dark"), ("next", "/jobs?text=a")]).await;
         assert_eq!(answer.location(), "/jobs?text=a");
-        admin
-            .submit(
-                "/preferences",
-                &[("zone", "Asia/Tokyo"), ("next", "//evil.example")],
-            )
-            .await;
+        admin.submit("/preferences", &[("zone", "Asia/Tokyo"), ("next", "//evil.example")]).await;
         let page = admin.get("/jobs/1").await.body;
         assert!(page.contains("data-theme=\"dark\"") && page.contains("Times in Asia/Tokyo"));
-        admin
-            .submit("/preferences", &[("zone", "<script>"), ("theme", "\"x")])
-            .await;
-        assert!(
-            admin.get("/").await.body.contains("data-theme=\"dark\""),
-            "what is no choice changes nothing"
-        );
+        admin.submit("/preferences", &[("zone", "<script>"), ("theme", "\"x")]).await;
+        assert!(admin.get("/").await.body.contains("data-theme=\"dark\""), "what is no choice changes nothing");
     });
 }

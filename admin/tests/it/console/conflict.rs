@@ -46,19 +46,14 @@ fn with(mut fields: Vec<(String, String)>, name: &str, value: &str) -> Vec<(Stri
 }
 
 async fn save(visitor: &Visitor, fields: &[(String, String)]) -> Answer {
-    let fields: Vec<_> = fields
-        .iter()
-        .map(|(name, value)| (name.as_str(), value.as_str()))
-        .collect();
+    let fields: Vec<_> = fields.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
     visitor.submit("/jobs/1/edit", &fields).await
 }
 
 /// Job 1, two people who are signed in, and the form as the first of them sees it.
 async fn two_editors() -> (Console, [Visitor; 2], Vec<(String, String)>) {
     let console = Console::start().await;
-    console
-        .job(|job| job.schedule = ScheduleDraft::fixed_rate(60))
-        .await;
+    console.job(|job| job.schedule = ScheduleDraft::fixed_rate(60)).await;
     let both = [console.admin().await, console.admin().await];
     let seen = filled(&both[0].get("/jobs/1/edit").await);
     (console, both, seen)
@@ -124,10 +119,7 @@ fn a_field_that_nobody_touched_here_keeps_what_the_other_person_saved() {
         let other = with(with(seen.clone(), "retries", "7"), "seconds", "30");
         assert_eq!(save(&theirs, &other).await.status, 303);
         let conflict = save(&mine, &with(seen, "handler", "mine")).await;
-        assert_eq!(
-            rows(&conflict, "kept"),
-            ["Every … seconds|60|30", "Retries|0|7"]
-        );
+        assert_eq!(rows(&conflict, "kept"), ["Every … seconds|60|30", "Retries|0|7"]);
         // A third change, between the conflict and the second press.
         let again = filled(&conflict);
         theirs.submit("/jobs/1/disable", &[]).await;
@@ -135,10 +127,7 @@ fn a_field_that_nobody_touched_here_keeps_what_the_other_person_saved() {
         assert_eq!(rows(&second, "kept"), ["Enabled|yes|no"]);
         assert_eq!(save(&mine, &filled(&second)).await.status, 303);
         let job = console.store.job(1).await.unwrap().unwrap().draft;
-        assert_eq!(
-            (job.retries, job.handler.as_str(), job.enabled),
-            (7, "mine", false)
-        );
+        assert_eq!((job.retries, job.handler.as_str(), job.enabled), (7, "mine", false));
         assert_eq!(job.schedule, ScheduleDraft::fixed_rate(30));
     });
 }

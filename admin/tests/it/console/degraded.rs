@@ -55,9 +55,7 @@ fn h28_nodes_of_different_versions_say_so() {
         assert!(page.contains(&format!("tzdata {TZDATA}")), "{page}");
         assert!(!page.contains("data-testid=\"skew\""));
 
-        let raw = sea_orm::Database::connect(database.direct_url())
-            .await
-            .unwrap();
+        let raw = sea_orm::Database::connect(database.direct_url()).await.unwrap();
         let older = format!(
             "INSERT INTO node (id, address, version, seen_at) VALUES ('old', 'http://10.0.0.2:8080/', '0.1.0, tzdata 2019c', {START})"
         );
@@ -85,10 +83,7 @@ fn m001_47_more_nodes_than_shards_are_told() {
         let mut told = vec![];
         for node in ["a", "b", "c"] {
             let store = &console.store;
-            store
-                .report_node(node, "http://10.0.0.2:8080/", START)
-                .await
-                .unwrap();
+            store.report_node(node, "http://10.0.0.2:8080/", START).await.unwrap();
             let page = admin.get("/").await.body;
             told.push(page.contains("data-testid=\"idle-nodes\""));
         }

@@ -14,13 +14,7 @@ fn m004_14_weight_and_labels_of_an_executor_are_set_on_its_page() {
         let app = console.store.app_by_name("orders").await.unwrap().unwrap();
         let settings = format!("/apps/{}/executor", app.id);
         let path = &format!("{settings}?address=http%3A%2F%2F10.0.0.2%3A9999%2Fa");
-        assert!(
-            admin
-                .get("/apps")
-                .await
-                .body
-                .contains(&format!("href=\"{path}\""))
-        );
+        assert!(admin.get("/apps").await.body.contains(&format!("href=\"{path}\"")));
         let page = admin.get(path).await.body;
         assert!(page.contains("The executor says nothing, which counts as 1."));
         let set = async |weight: &str, labels: &str| {
@@ -35,23 +29,11 @@ fn m004_14_weight_and_labels_of_an_executor_are_set_on_its_page() {
         let saved = set("3", "zone=eu, gpu=yes").await;
         assert_eq!((saved.status, saved.location()), (303, "/apps"));
         let page = admin.get("/apps").await.body;
-        assert!(
-            page.contains("<code>gpu=yes,zone=eu</code>")
-                && page.contains("3<span class=\"sub\">set</span>")
-        );
+        assert!(page.contains("<code>gpu=yes,zone=eu</code>") && page.contains("3<span class=\"sub\">set</span>"));
         assert_eq!(set("", "").await.status, 303);
         assert!(!admin.get("/apps").await.body.contains("class=\"sub\">set"));
-        assert_eq!(
-            admin
-                .get("/apps/1/executor?address=http://elsewhere/")
-                .await
-                .status,
-            404
-        );
-        assert_eq!(
-            admin.get("/apps/987654/executor?address=x").await.status,
-            404
-        );
+        assert_eq!(admin.get("/apps/1/executor?address=http://elsewhere/").await.status, 404);
+        assert_eq!(admin.get("/apps/987654/executor?address=x").await.status, 404);
     });
 }
 
@@ -61,23 +43,12 @@ fn a_run_shows_how_its_executor_was_chosen() {
         let console = Console::start().await;
         let job = console.job(|_| ()).await;
         let admin = console.admin().await;
-        let run = admin
-            .submit(&format!("/jobs/{}/run", job.id), &[("key", "k")])
-            .await;
+        let run = admin.submit(&format!("/jobs/{}/run", job.id), &[("key", "k")]).await;
         let run = run.location().to_owned();
-        assert!(
-            !admin
-                .get(&run)
-                .await
-                .body
-                .contains("data-testid=\"choice\"")
-        );
+        assert!(!admin.get(&run).await.body.contains("data-testid=\"choice\""));
         let id: i64 = run.rsplit('/').next().unwrap().parse().unwrap();
         let store = &console.store;
-        store
-            .keep_candidates(&[(5, r#"["http://a:1/","http://b:1/"]"#.into())])
-            .await
-            .unwrap();
+        store.keep_candidates(&[(5, r#"["http://a:1/","http://b:1/"]"#.into())]).await.unwrap();
         let mark = carillon_admin::store::mark::Mark {
             run_id: id,
             epoch: 0,
@@ -95,10 +66,7 @@ fn a_run_shows_how_its_executor_was_chosen() {
         let page = admin.get(&run).await.body;
         assert!(page.contains("next in order: one before it was passed over"));
         assert!(page.contains("round robin, of 2"));
-        assert!(
-            page.contains("saturated &#60;b&#62;") && page.contains("<strong>chosen</strong>"),
-            "{page}"
-        );
+        assert!(page.contains("saturated &#60;b&#62;") && page.contains("<strong>chosen</strong>"), "{page}");
     });
 }
 
@@ -108,13 +76,7 @@ fn an_executor_with_a_wrong_token_is_seen_until_it_has_the_right_one() {
     run(async {
         let console = Console::start().await;
         let admin = console.admin().await;
-        assert!(
-            !admin
-                .get("/apps")
-                .await
-                .body
-                .contains("data-testid=\"refused\"")
-        );
+        assert!(!admin.get("/apps").await.body.contains("data-testid=\"refused\""));
         let registration = serde_json::json!({
             "registryGroup": "EXECUTOR", "registryKey": "orders", "registryValue": "http://127.0.0.1:9999/",
         });
@@ -129,10 +91,7 @@ fn an_executor_with_a_wrong_token_is_seen_until_it_has_the_right_one() {
         assert!(said.contains("The access token is wrong."), "{said}");
         let page = admin.get("/apps").await.body;
         let line = "This node refused a registration from <code>127.0.0.1</code> of app <code>orders</code>: wrong access token, last ";
-        assert!(
-            page.contains(line) && page.contains("(2 requests)"),
-            "{page}"
-        );
+        assert!(page.contains(line) && page.contains("(2 requests)"), "{page}");
         register("wrong", "<b>").await;
         let page = admin.get("/apps").await.body;
         assert!(page.contains("&#60;b&#62;") && !page.contains("<code><b>"));
@@ -158,28 +117,15 @@ fn the_character_nul_is_named_and_never_reaches_the_database() {
         let visitor = console.visitor();
         assert_eq!(visitor.sign_in("admin\0", "x").await.status, 400);
         let long = "x".repeat(17 << 10);
-        assert_eq!(
-            visitor.sign_in("admin", &long).await.status,
-            413,
-            "read to 16 KiB"
-        );
+        assert_eq!(visitor.sign_in("admin", &long).await.status, 413, "read to 16 KiB");
         let path = format!("/jobs/{}/run", job.id);
-        let nul = admin
-            .submit(&path, &[("key", "k"), ("params", "a\0b")])
-            .await;
+        let nul = admin.submit(&path, &[("key", "k"), ("params", "a\0b")]).await;
         assert_eq!(nul.status, 422);
-        assert_eq!(
-            nul.error("params"),
-            Some("must not contain the character NUL")
-        );
+        assert_eq!(nul.error("params"), Some("must not contain the character NUL"));
         let long = "k".repeat(300);
-        let long = admin
-            .submit(&path, &[("key", &*long), ("params", "")])
-            .await;
+        let long = admin.submit(&path, &[("key", &*long), ("params", "")]).await;
         assert_eq!(long.status, 400);
-        let other = admin
-            .submit(&path, &[("key", "k"), ("address", "\0")])
-            .await;
+        let other = admin.submit(&path, &[("key", "k"), ("address", "\0")]).await;
         assert_eq!(other.status, 400);
     });
 }

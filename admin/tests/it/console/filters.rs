@@ -37,16 +37,11 @@ fn a_filter_of_runs_that_cannot_be_read_is_named() {
 fn every_kind_of_schedule_can_be_asked_for() {
     run(async {
         let console = Console::start().await;
-        console
-            .job(|job| job.schedule = ScheduleDraft::fixed_delay(60))
-            .await;
+        console.job(|job| job.schedule = ScheduleDraft::fixed_delay(60)).await;
         let admin = console.admin().await;
         let page = admin.get("/jobs").await.body;
         for kind in KindDraft::WORDS {
-            assert!(
-                page.contains(&format!("<option value=\"{kind}\"")),
-                "{kind}"
-            );
+            assert!(page.contains(&format!("<option value=\"{kind}\"")), "{kind}");
         }
         let found = admin.get("/jobs?kind=fixed_delay").await.body;
         assert!(found.contains("data-job-id=\"1\""));

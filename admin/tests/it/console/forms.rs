@@ -53,33 +53,13 @@ fn a_new_job_is_what_was_filled_in() {
         ] {
             assert_eq!(json[name], value, "{name}");
         }
-        assert_eq!(
-            (
-                job.draft.timeout_seconds,
-                job.draft.retries,
-                job.draft.misfire_threshold_seconds
-            ),
-            (30, 2, 90)
-        );
+        assert_eq!((job.draft.timeout_seconds, job.draft.retries, job.draft.misfire_threshold_seconds), (30, 2, 90));
         assert_eq!(json["schedule"]["clock_changes"], "xxl");
         let page = admin.get("/jobs/1").await.body;
         assert!(page.contains("Settle is made.") && page.contains("Europe/Berlin"));
-        assert!(
-            !admin.get("/jobs/1").await.body.contains("Settle is made."),
-            "a message is shown once"
-        );
-        let audit = console
-            .store
-            .audit_entries(Some(("job", 1)), None, 10)
-            .await
-            .unwrap();
-        assert_eq!(
-            (
-                audit.items[0].actor.as_str(),
-                audit.items[0].source.as_str()
-            ),
-            ("admin", "127.0.0.1")
-        );
+        assert!(!admin.get("/jobs/1").await.body.contains("Settle is made."), "a message is shown once");
+        let audit = console.store.audit_entries(Some(("job", 1)), None, 10).await.unwrap();
+        assert_eq!((audit.items[0].actor.as_str(), audit.items[0].source.as_str()), ("admin", "127.0.0.1"));
     });
 }
 
@@ -111,19 +91,10 @@ fn each_error_stands_beside_its_field_and_nothing_is_lost() {
         has("route", "allowed: round_robin");
         assert!(answer.body.contains("6 things are wrong."));
         assert!(answer.body.contains("Cron expression: hour field"));
-        for typed in [
-            "value=\"0 0 25 * * ?\"",
-            "value=\"many\"",
-            "first\r\nsecond",
-            "value=\"Europe/Berlin\"",
-        ] {
+        for typed in ["value=\"0 0 25 * * ?\"", "value=\"many\"", "first\r\nsecond", "value=\"Europe/Berlin\""] {
             assert!(answer.body.contains(typed), "{typed}");
         }
-        assert!(
-            answer
-                .body
-                .contains("value=\"&#60;b&#62;&#34;settle&#34;\"")
-        );
+        assert!(answer.body.contains("value=\"&#60;b&#62;&#34;settle&#34;\""));
         assert_eq!(answer.body.matches("aria-invalid=\"true\"").count(), 6);
         assert!(console.store.job(1).await.unwrap().is_none());
     });
@@ -135,26 +106,15 @@ fn schedules_that_cannot_be_are_refused_with_their_field() {
         let console = Console::start().await;
         let admin = console.admin().await;
         for (changes, field, text) in [
-            (
-                &[("expression", "0 0 0 30 2 ?")][..],
-                "expression",
-                "never fires",
-            ),
+            (&[("expression", "0 0 0 30 2 ?")][..], "expression", "never fires"),
             (&[("timezone", "Mars/Olympus")], "timezone", "Mars/Olympus"),
             (&[("kind", "fixed_rate"), ("seconds", "0")], "seconds", "1"),
-            (
-                &[("kind", "fixed_rate"), ("seconds", "often")],
-                "seconds",
-                "`often`",
-            ),
+            (&[("kind", "fixed_rate"), ("seconds", "often")], "seconds", "`often`"),
             (&[("kind", "weekly")], "kind", "no kind of schedule"),
         ] {
             let answer = admin.submit("/jobs", &but(changes)).await;
             let found = answer.error(field).unwrap_or_default();
-            assert!(
-                answer.status == 422 && found.contains(text),
-                "{field}: {found}"
-            );
+            assert!(answer.status == 422 && found.contains(text), "{field}: {found}");
         }
     });
 }
@@ -165,30 +125,15 @@ fn the_next_fires_are_shown_before_saving() {
         let console = Console::start().await;
         let admin = console.admin().await;
         let answer = admin.submit("/jobs", &but(&[("step", "preview")])).await;
-        assert_eq!(
-            (
-                answer.status,
-                answer.body.matches("data-testid=\"fire\"").count()
-            ),
-            (200, 5)
-        );
-        assert!(
-            console.store.job(1).await.unwrap().is_none(),
-            "nothing is saved"
-        );
+        assert_eq!((answer.status, answer.body.matches("data-testid=\"fire\"").count()), (200, 5));
+        assert!(console.store.job(1).await.unwrap().is_none(), "nothing is saved");
         let query = "kind=cron&expression=0+15+10+%3F+*+6%233&timezone=Asia%2FShanghai";
         let fragment = admin.get(&format!("/jobs/preview?{query}")).await.body;
         assert_eq!(fragment.matches("<td>Fri ").count(), 5, "{fragment}");
         assert!(fragment.contains("Next fires, Asia/Shanghai") && fragment.contains(">UTC<"));
-        let wrong = admin
-            .get("/jobs/preview?kind=cron&expression=0+0+25+*+*+%3F&timezone=UTC")
-            .await
-            .body;
+        let wrong = admin.get("/jobs/preview?kind=cron&expression=0+0+25+*+*+%3F&timezone=UTC").await.body;
         assert!(wrong.contains("data-field=\"expression\"") && wrong.contains("hour field"));
-        let blank = admin
-            .get("/jobs/preview?kind=cron&expression=&timezone=UTC")
-            .await
-            .body;
+        let blank = admin.get("/jobs/preview?kind=cron&expression=&timezone=UTC").await.body;
         assert!(!blank.contains("field-error"), "nothing was typed yet");
     });
 }
@@ -197,9 +142,7 @@ fn the_next_fires_are_shown_before_saving() {
 fn an_edit_in_between_is_told_with_both_versions() {
     run(async {
         let console = Console::start().await;
-        console
-            .job(|job| job.schedule = ScheduleDraft::fixed_rate(60))
-            .await;
+        console.job(|job| job.schedule = ScheduleDraft::fixed_rate(60)).await;
         let (mine, theirs) = (console.admin().await, console.admin().await);
         let revision = mine.get("/jobs/1/edit").await.hidden("revision");
         let fields = |name: &'static str| but(&[("name", name)]);
@@ -213,26 +156,16 @@ fn an_edit_in_between_is_told_with_both_versions() {
         assert_eq!(conflict.status, 409);
         assert!(conflict.body.contains("Somebody else saved this job"));
         assert!(conflict.body.contains("<td>theirs</td><td>mine</td>"));
-        assert_eq!(
-            console.store.job(1).await.unwrap().unwrap().draft.name,
-            "theirs"
-        );
+        assert_eq!(console.store.job(1).await.unwrap().unwrap().draft.name, "theirs");
 
         let newer = conflict.hidden("revision");
         let mut again = fields("mine");
         again.push(("revision", &newer));
         assert_eq!(mine.submit("/jobs/1/edit", &again).await.status, 303);
-        assert_eq!(
-            console.store.job(1).await.unwrap().unwrap().draft.name,
-            "mine"
-        );
+        assert_eq!(console.store.job(1).await.unwrap().unwrap().draft.name, "mine");
         let mut blind = fields("blind");
         blind.push(("revision", ""));
-        assert_eq!(
-            mine.submit("/jobs/1/edit", &blind).await.status,
-            409,
-            "no edit without its revision"
-        );
+        assert_eq!(mine.submit("/jobs/1/edit", &blind).await.status, 409, "no edit without its revision");
     });
 }
 

@@ -5,35 +5,15 @@ use super::visitor::{Answer, Console, Visitor};
 
 /// Every address that changes something, with fields that it would accept.
 const CHANGES: &[(&str, &[(&str, &str)])] = &[
-    (
-        "/jobs",
-        &[
-            ("app", "orders"),
-            ("name", "new"),
-            ("handler", "h"),
-            ("kind", "none"),
-        ],
-    ),
-    (
-        "/jobs/1/edit",
-        &[
-            ("app", "orders"),
-            ("name", "new"),
-            ("handler", "h"),
-            ("kind", "none"),
-            ("revision", "1"),
-        ],
-    ),
+    ("/jobs", &[("app", "orders"), ("name", "new"), ("handler", "h"), ("kind", "none")]),
+    ("/jobs/1/edit", &[("app", "orders"), ("name", "new"), ("handler", "h"), ("kind", "none"), ("revision", "1")]),
     ("/jobs/1/enable", &[]),
     ("/jobs/1/disable", &[]),
     ("/jobs/1/delete", &[]),
     ("/jobs/1/run", &[("key", "k")]),
     ("/runs/1/kill", &[]),
     ("/apps", &[("name", "another")]),
-    (
-        "/apps/1/executor",
-        &[("address", "http://10.0.0.1:9999/"), ("weight", "7")],
-    ),
+    ("/apps/1/executor", &[("address", "http://10.0.0.1:9999/"), ("weight", "7")]),
     ("/logout", &[]),
 ];
 
@@ -46,21 +26,10 @@ async fn rows(console: &Console) -> String {
     format!("{jobs:?} {apps:?} {} {runs}", audit.items.len())
 }
 
-async fn unchanged(
-    console: &Console,
-    admin: &Visitor,
-    before: &str,
-    what: &str,
-    answer: Answer,
-    status: u16,
-) {
+async fn unchanged(console: &Console, admin: &Visitor, before: &str, what: &str, answer: Answer, status: u16) {
     assert_eq!(answer.status, status, "{what}");
     assert_eq!(rows(console).await, before, "{what}");
-    assert_eq!(
-        admin.get("/jobs").await.status,
-        200,
-        "{what}: the session lives"
-    );
+    assert_eq!(admin.get("/jobs").await.status, 200, "{what}: the session lives");
 }
 
 #[test]
@@ -74,12 +43,8 @@ fn a_change_needs_its_origin_and_the_token_of_the_session() {
         let before = rows(&console).await;
         for (path, fields) in CHANGES {
             let with = |token: &str| -> Vec<(String, String)> {
-                let fields = fields
-                    .iter()
-                    .map(|(name, value)| (name.to_string(), value.to_string()));
-                fields
-                    .chain([("csrf".to_owned(), token.to_owned())])
-                    .collect()
+                let fields = fields.iter().map(|(name, value)| (name.to_string(), value.to_string()));
+                fields.chain([("csrf".to_owned(), token.to_owned())]).collect()
             };
             for (why, origin, token) in [
                 ("no origin", None, token.as_str()),
@@ -90,20 +55,9 @@ fn a_change_needs_its_origin_and_the_token_of_the_session() {
                 ("a token that was cut", own, &token[4..]),
             ] {
                 let fields = with(token);
-                let fields: Vec<_> = fields
-                    .iter()
-                    .map(|(n, v)| (n.as_str(), v.as_str()))
-                    .collect();
+                let fields: Vec<_> = fields.iter().map(|(n, v)| (n.as_str(), v.as_str())).collect();
                 let answer = admin.post(path, origin, &fields).await;
-                unchanged(
-                    &console,
-                    &admin,
-                    &before,
-                    &format!("{path}: {why}"),
-                    answer,
-                    403,
-                )
-                .await;
+                unchanged(&console, &admin, &before, &format!("{path}: {why}"), answer, 403).await;
             }
         }
     });
@@ -133,34 +87,16 @@ fn nobody_unknown_gets_in() {
         console.job(|_| ()).await;
         let stranger = console.visitor();
         let before = rows(&console).await;
-        for path in [
-            "/",
-            "/jobs",
-            "/jobs/1",
-            "/runs/1/log",
-            "/nothing/here",
-            "/jobs?text=a%20b",
-        ] {
+        for path in ["/", "/jobs", "/jobs/1", "/runs/1/log", "/nothing/here", "/jobs?text=a%20b"] {
             let answer = stranger.get(path).await;
             assert_eq!(answer.status, 303, "{path}");
-            assert!(
-                answer.location().starts_with("/login"),
-                "{path}: {}",
-                answer.location()
-            );
+            assert!(answer.location().starts_with("/login"), "{path}: {}", answer.location());
         }
-        assert_eq!(
-            stranger.get("/jobs?text=a%20b").await.location(),
-            "/login?next=%2Fjobs%3Ftext%3Da%2520b"
-        );
+        assert_eq!(stranger.get("/jobs?text=a%20b").await.location(), "/login?next=%2Fjobs%3Ftext%3Da%2520b");
         for (path, fields) in CHANGES.iter().filter(|(path, _)| *path != "/logout") {
             let answer = stranger.post(path, Some(&console.url), fields).await;
             assert_eq!(answer.status, 401, "{path}");
-            assert!(
-                answer.body.contains("You are signed out"),
-                "{path}: {}",
-                answer.body
-            );
+            assert!(answer.body.contains("You are signed out"), "{path}: {}", answer.body);
         }
         assert_eq!(rows(&console).await, before);
     });
@@ -184,10 +120,7 @@ fn every_answer_carries_the_policy() {
         ];
         for answer in answers {
             let policy = answer.header("content-security-policy");
-            assert!(
-                policy.starts_with("default-src 'none'; script-src 'self'; style-src 'self';"),
-                "{policy}"
-            );
+            assert!(policy.starts_with("default-src 'none'; script-src 'self'; style-src 'self';"), "{policy}");
             assert!(!policy.contains("unsafe"));
             assert_eq!(answer.header("x-content-type-options"), "nosniff");
             assert_eq!(answer.header("referrer-policy"), "same-origin");
@@ -223,18 +156,9 @@ fn assets_are_kept_for_good_under_their_hash() {
         let console = Console::start().await;
         let visitor = console.visitor();
         let page = visitor.get("/login").await.body;
-        let address = page
-            .split("href=\"/assets/console.css")
-            .nth(1)
-            .unwrap()
-            .split('"')
-            .next()
-            .unwrap();
+        let address = page.split("href=\"/assets/console.css").nth(1).unwrap().split('"').next().unwrap();
         let answer = visitor.get(&format!("/assets/console.css{address}")).await;
-        assert_eq!(
-            (answer.status, answer.header("content-type")),
-            (200, "text/css; charset=utf-8")
-        );
+        assert_eq!((answer.status, answer.header("content-type")), (200, "text/css; charset=utf-8"));
         assert!(answer.header("cache-control").contains("immutable"));
         assert_eq!(visitor.get("/assets/README.md").await.status, 404);
     });

@@ -25,32 +25,17 @@ fn every_text_is_shown_as_text() {
         for text in HOSTILE {
             console
                 .job(|job| {
-                    (job.name, job.handler, job.params) =
-                        (text.to_string(), text.to_string(), text.to_string());
+                    (job.name, job.handler, job.params) = (text.to_string(), text.to_string(), text.to_string());
                 })
                 .await;
         }
         let admin = console.admin().await;
-        register(
-            &console,
-            "http://10.0.0.1:1/<script>alert(1)</script>",
-            "<script>alert(1)</script>",
-        )
-        .await;
-        admin
-            .submit("/apps", &[("name", "fine-name"), ("title", HOSTILE[1])])
-            .await;
-        let mut paths = vec![
-            "/".to_owned(),
-            "/jobs".to_owned(),
-            "/apps".to_owned(),
-            "/runs".to_owned(),
-        ];
+        register(&console, "http://10.0.0.1:1/<script>alert(1)</script>", "<script>alert(1)</script>").await;
+        admin.submit("/apps", &[("name", "fine-name"), ("title", HOSTILE[1])]).await;
+        let mut paths = vec!["/".to_owned(), "/jobs".to_owned(), "/apps".to_owned(), "/runs".to_owned()];
         for (index, text) in HOSTILE.iter().enumerate() {
             let job = format!("/jobs/{}", index + 1);
-            let run = admin
-                .submit(&format!("{job}/run"), &[("key", text), ("params", text)])
-                .await;
+            let run = admin.submit(&format!("{job}/run"), &[("key", text), ("params", text)]).await;
             paths.push(run.location().to_owned());
             paths.push(format!("{}/kill", run.location()));
             let encoded: String = url::form_urlencoded::byte_serialize(text.as_bytes()).collect();
@@ -64,18 +49,8 @@ fn every_text_is_shown_as_text() {
         }
         for path in paths {
             let answer = admin.get(&path).await;
-            assert!(
-                [200, 303, 400].contains(&answer.status),
-                "{path}: {}",
-                answer.status
-            );
-            for harm in [
-                "<script>alert",
-                "<img",
-                "<svg onload",
-                "href=\"javascript:",
-                "49",
-            ] {
+            assert!([200, 303, 400].contains(&answer.status), "{path}: {}", answer.status);
+            for harm in ["<script>alert", "<img", "<svg onload", "href=\"javascript:", "49"] {
                 let found = answer.body.contains(harm) && harm != "49";
                 assert!(!found, "{path}: {harm}");
             }
@@ -108,14 +83,7 @@ fn executors_that_no_app_has_wait_for_one() {
         register(&console, "http://10.0.0.2:9999/", "orders").await;
         let page = admin.get("/apps").await.body;
         assert!(page.contains("no such app") && page.contains("value=\"newcomers\""));
-        assert!(
-            admin
-                .get("/")
-                .await
-                .body
-                .contains("Create the app newcomers"),
-            "the first steps lead there"
-        );
+        assert!(admin.get("/").await.body.contains("Create the app newcomers"), "the first steps lead there");
         admin.submit("/apps", &[("name", "newcomers")]).await;
         let page = admin.get("/apps").await.body;
         assert!(!page.contains("no such app"));
@@ -147,31 +115,14 @@ fn the_list_is_what_its_address_says() {
         assert_eq!(rows("/jobs?state=paused").await, 30);
         assert_eq!(rows("/jobs?kind=fixed_rate&state=enabled").await, 10);
         assert_eq!(rows("/jobs?text=JOB%205").await, 11);
-        assert_eq!(
-            rows("/jobs?text=%25").await,
-            0,
-            "a percent sign is a percent sign"
-        );
+        assert_eq!(rows("/jobs?text=%25").await, 0, "a percent sign is a percent sign");
         assert_eq!(rows("/jobs?app=nobody").await, 0);
         let page = admin.get("/jobs?text=job").await.body;
         assert!(page.contains("60 jobs"));
-        let next = page
-            .split("href=\"/jobs?")
-            .nth(1)
-            .unwrap()
-            .split('"')
-            .next()
-            .unwrap()
-            .replace("&#38;", "&");
+        let next = page.split("href=\"/jobs?").nth(1).unwrap().split('"').next().unwrap().replace("&#38;", "&");
         assert!(next.starts_with("text=job&after="), "{next}");
         assert_eq!(rows(&format!("/jobs?{next}")).await, 10);
-        assert!(
-            admin
-                .get("/jobs?text=nothing")
-                .await
-                .body
-                .contains("No job fits the filter")
-        );
+        assert!(admin.get("/jobs?text=nothing").await.body.contains("No job fits the filter"));
     });
 }
 
@@ -190,18 +141,9 @@ fn runs_are_found_by_their_job_state_and_cause() {
         assert_eq!(rows("/runs?job=1&state=open&cause=manual").await, 3);
         assert_eq!(rows("/runs?job=2").await, 0);
         assert_eq!(rows("/runs?state=trouble").await, 0);
-        assert_eq!(
-            rows("/runs?from=2025-10-09T08:00&to=2025-10-09T09:00").await,
-            3
-        );
+        assert_eq!(rows("/runs?from=2025-10-09T08:00&to=2025-10-09T09:00").await, 3);
         assert_eq!(rows("/runs?from=2025-10-09T09:00").await, 0);
-        assert!(
-            admin
-                .get("/runs?job=1")
-                .await
-                .body
-                .contains("of <a href=\"/jobs/1\">Close the day</a>")
-        );
+        assert!(admin.get("/runs?job=1").await.body.contains("of <a href=\"/jobs/1\">Close the day</a>"));
     });
 }
 
@@ -212,13 +154,9 @@ fn an_empty_console_leads_the_first_steps() {
         let admin = console.admin().await;
         let page = admin.get("/").await.body;
         assert!(
-            page.contains("data-testid=\"first-steps\"")
-                && page.contains(&format!("CARILLON_ADMIN={}", console.url))
+            page.contains("data-testid=\"first-steps\"") && page.contains(&format!("CARILLON_ADMIN={}", console.url))
         );
-        assert!(
-            !page.contains(&console.config.access_token),
-            "the token itself is not shown"
-        );
+        assert!(!page.contains(&console.config.access_token), "the token itself is not shown");
         for (path, text) in [
             ("/jobs", "There are no jobs yet"),
             ("/runs", "Nothing has run yet"),
@@ -238,21 +176,9 @@ fn the_log_for_the_script_says_why_there_is_none() {
         let console = Console::start().await;
         console.job(|_| ()).await;
         let admin = console.admin().await;
-        let run = admin
-            .submit("/jobs/1/run", &[("key", "k")])
-            .await
-            .location()
-            .to_owned();
-        let log: serde_json::Value =
-            serde_json::from_str(&admin.get(&format!("{run}/log?from=1")).await.body).unwrap();
-        assert_eq!(
-            (
-                &log["from"],
-                &log["end"],
-                log["lines"].as_array().unwrap().len()
-            ),
-            (&1.into(), &false.into(), 0)
-        );
+        let run = admin.submit("/jobs/1/run", &[("key", "k")]).await.location().to_owned();
+        let log: serde_json::Value = serde_json::from_str(&admin.get(&format!("{run}/log?from=1")).await.body).unwrap();
+        assert_eq!((&log["from"], &log["end"], log["lines"].as_array().unwrap().len()), (&1.into(), &false.into(), 0));
         assert_eq!(log["note"], "The log begins when the run is sent.");
         assert_eq!(admin.get("/runs/99999/log").await.status, 404);
     });

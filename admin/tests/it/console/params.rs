@@ -10,12 +10,7 @@ use super::visitor::{Console, START};
 async fn sql(console: &Console, text: &str) {
     let path = console.config.data_dir.join("carillon.db");
     let database = sea_orm::Database::connect(format!("sqlite://{}", path.display()));
-    database
-        .await
-        .unwrap()
-        .execute_unprepared(text)
-        .await
-        .unwrap();
+    database.await.unwrap().execute_unprepared(text).await.unwrap();
 }
 
 // covers: A1
@@ -32,11 +27,7 @@ fn a_run_of_yesterday_shows_and_repeats_the_parameters_of_yesterday() {
         let waiting = admin.get(&path).await.body;
         assert!(waiting.contains("as they are now: the run is not sent yet"));
         // As the mark and the result leave it.
-        sql(
-            &console,
-            &format!("UPDATE run SET state = 9, revision = 1, marked_at = {START} WHERE id = {id}"),
-        )
-        .await;
+        sql(&console, &format!("UPDATE run SET state = 9, revision = 1, marked_at = {START} WHERE id = {id}")).await;
         let edited = but(&[("params", "EDITED"), ("revision", "1")]);
         assert_eq!(admin.submit("/jobs/1/edit", &edited).await.status, 303);
 
@@ -49,11 +40,7 @@ fn a_run_of_yesterday_shows_and_repeats_the_parameters_of_yesterday() {
         assert!(again.contains(&format!("As run {id} was given")));
 
         // Before revisions were noted.
-        sql(
-            &console,
-            &format!("UPDATE run SET revision = NULL WHERE id = {id}"),
-        )
-        .await;
+        sql(&console, &format!("UPDATE run SET revision = NULL WHERE id = {id}")).await;
         let page = admin.get(&path).await.body;
         assert!(page.contains("not on record for this run") && !page.contains("EDITED"));
         let again = admin.get(&format!("/jobs/1/run?like={id}")).await.body;
@@ -67,15 +54,9 @@ fn a_run_of_yesterday_shows_and_repeats_the_parameters_of_yesterday() {
 fn the_next_fire_is_the_next_one_that_happens() {
     run(async {
         let console = Console::start().await;
-        console
-            .job(|job| job.schedule = carillon_scheduler::ScheduleDraft::fixed_rate(2))
-            .await;
+        console.job(|job| job.schedule = carillon_scheduler::ScheduleDraft::fixed_rate(2)).await;
         let at = |seconds: i64| -> Millis { START + 1000 * seconds };
-        sql(
-            &console,
-            &format!("UPDATE job_clock SET next_fire_at = {}", at(6)),
-        )
-        .await;
+        sql(&console, &format!("UPDATE job_clock SET next_fire_at = {}", at(6))).await;
         for seconds in [0, 2, 4] {
             sql(&console, &format!(
                 "INSERT INTO run (id, job_id, app_id, shard, cause, fire_no, part, parts, attempt, scheduled_at, due_at, state, epoch, sends) \

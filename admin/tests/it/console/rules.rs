@@ -11,11 +11,7 @@ fn every_kind_of_schedule_is_made_edited_and_kept() {
         let admin = console.admin().await;
         let calendar = serde_json::from_str(r#"{"name": "bank", "weekdays": ["SUN"]}"#).unwrap();
         let by = carillon_admin::store::Actor::engine();
-        console
-            .store
-            .create_calendar(&calendar, 0, &by)
-            .await
-            .unwrap();
+        console.store.create_calendar(&calendar, 0, &by).await.unwrap();
         let common = [
             ("start_at", "2030-01-31T18:30"),
             ("end_at", "2040-01-31T18:30:15"),
@@ -48,9 +44,7 @@ fn every_kind_of_schedule_is_made_edited_and_kept() {
         ];
         for (index, (kind, own)) in kinds.into_iter().enumerate() {
             let mut fields = but(&common);
-            fields.retain(|(name, _)| {
-                !["kind", "misfire"].contains(name) && !own.iter().any(|(own, _)| own == name)
-            });
+            fields.retain(|(name, _)| !["kind", "misfire"].contains(name) && !own.iter().any(|(own, _)| own == name));
             fields.extend([("kind", kind), ("misfire", "fire_within")]);
             fields.extend(own);
             let answer = admin.submit("/jobs", &fields).await;
@@ -62,43 +56,20 @@ fn every_kind_of_schedule_is_made_edited_and_kept() {
             assert_eq!(json["schedule"]["start_at"], "2030-01-31T18:30:00Z");
             assert_eq!(json["schedule"]["calendars"], serde_json::json!(["bank"]));
             assert_eq!(
-                (
-                    &json["overlap"],
-                    &json["overlap_queue"],
-                    &json["misfire_window_seconds"],
-                    &json["route_labels"]
-                ),
+                (&json["overlap"], &json["overlap_queue"], &json["misfire_window_seconds"], &json["route_labels"]),
                 (&"wait".into(), &3.into(), &120.into(), &"zone=eu".into())
             );
             // The form comes back with all of it, and saving it changes nothing but the revision.
             let page = admin.get(&format!("/jobs/{id}/edit")).await;
-            assert!(
-                page.body.contains("value=\"2030-01-31T18:30:00\""),
-                "{}",
-                page.body
-            );
-            assert!(
-                page.body.contains("value=\"bank\" checked"),
-                "{}",
-                page.body
-            );
+            assert!(page.body.contains("value=\"2030-01-31T18:30:00\""), "{}", page.body);
+            assert!(page.body.contains("value=\"bank\" checked"), "{}", page.body);
             fields.push(("revision", "1"));
-            assert_eq!(
-                admin
-                    .submit(&format!("/jobs/{id}/edit"), &fields)
-                    .await
-                    .status,
-                303
-            );
+            assert_eq!(admin.submit(&format!("/jobs/{id}/edit"), &fields).await.status, 303);
             let again = console.store.job(id).await.unwrap().unwrap();
-            assert_eq!(
-                (again.draft, again.revision, again.spread_offset),
-                (job.draft, 2, job.spread_offset)
-            );
+            assert_eq!((again.draft, again.revision, again.spread_offset), (job.draft, 2, job.spread_offset));
             let shown = admin.get(&format!("/jobs/{id}")).await.body;
             assert!(
-                shown.contains("7 runs by its schedule, 7 of them left")
-                    && shown.contains("any second within 600 s"),
+                shown.contains("7 runs by its schedule, 7 of them left") && shown.contains("any second within 600 s"),
                 "{shown}"
             );
         }
@@ -111,38 +82,21 @@ fn what_is_wrong_with_a_limit_is_told_where_it_stands() {
         let console = Console::start().await;
         let admin = console.admin().await;
         for (changes, field, text) in [
-            (
-                &[("max_fires", "many")][..],
-                "max_fires",
-                "`many` is not a whole number",
-            ),
+            (&[("max_fires", "many")][..], "max_fires", "`many` is not a whole number"),
             (&[("spread_seconds", "1")], "spread_seconds", "86"),
             (&[("start_at", "soon")], "start_at", "`soon` is no time"),
             (&[("calendars", "bank")], "calendars", "bank"),
             (&[("kind", "once"), ("at", "")], "at", "Choose the day"),
             (
-                &[
-                    ("kind", "daily"),
-                    ("every_seconds", "60"),
-                    ("from", "8 h"),
-                    ("to", "10:00"),
-                    ("weekdays", "MON"),
-                ],
+                &[("kind", "daily"), ("every_seconds", "60"), ("from", "8 h"), ("to", "10:00"), ("weekdays", "MON")],
                 "from",
                 "8 h",
             ),
-            (
-                &[("overlap", "wait"), ("overlap_queue", "0")],
-                "overlap_queue",
-                "1 to 1000",
-            ),
+            (&[("overlap", "wait"), ("overlap_queue", "0")], "overlap_queue", "1 to 1000"),
         ] {
             let answer = admin.submit("/jobs", &but(changes)).await;
             let found = answer.error(field).unwrap_or_default();
-            assert!(
-                answer.status == 422 && found.contains(text),
-                "{field}: {found}"
-            );
+            assert!(answer.status == 422 && found.contains(text), "{field}: {found}");
         }
     });
 }
@@ -153,7 +107,8 @@ fn a_preview_is_given_for_what_stands_in_the_form() {
         let console = Console::start().await;
         let admin = console.admin().await;
         let look = async |query: &str| admin.get(&format!("/jobs/preview?{query}")).await.body;
-        let daily = look("kind=daily&every_seconds=3600&from=08:00&to=10:00&weekdays=MON&weekdays=TUE&timezone=UTC").await;
+        let daily =
+            look("kind=daily&every_seconds=3600&from=08:00&to=10:00&weekdays=MON&weekdays=TUE&timezone=UTC").await;
         assert_eq!(daily.matches("data-testid=\"fire\"").count(), 5, "{daily}");
         assert!(!daily.contains("Wed ") && daily.contains("Mon "), "{daily}");
         let spread = look("kind=cron&expression=0+0+*+*+*+?&timezone=UTC&spread_seconds=60").await;
@@ -161,10 +116,7 @@ fn a_preview_is_given_for_what_stands_in_the_form() {
         let wrong = look("kind=cron&expression=0+0+*+*+*+?&timezone=UTC&max_fires=many").await;
         assert!(wrong.contains("data-field=\"max_fires\""), "{wrong}");
         let once = look("kind=once&at=2035-06-01T12:00").await;
-        assert!(
-            once.contains("After that it does not fire any more."),
-            "{once}"
-        );
+        assert!(once.contains("After that it does not fire any more."), "{once}");
         assert!(look("kind=once&at=").await.contains("appear here"));
         let clocks = look("kind=cron&expression=0+30+2+*+*+?&timezone=America/New_York").await;
         assert!(clocks.contains("02:30 does not exist on"), "{clocks}");
@@ -176,47 +128,19 @@ fn forecast_and_calendars_are_shown() {
     run(async {
         let console = Console::start().await;
         let admin = console.admin().await;
-        assert!(
-            admin
-                .get("/forecast")
-                .await
-                .body
-                .contains("Nothing fires in that time")
-        );
-        assert!(
-            admin
-                .get("/calendars")
-                .await
-                .body
-                .contains("There are no calendars")
-        );
-        let calendar =
-            r#"{"name": "bank & more", "weekdays": ["SUN"], "days": ["2099-12-25", "1999-12-25"]}"#;
+        assert!(admin.get("/forecast").await.body.contains("Nothing fires in that time"));
+        assert!(admin.get("/calendars").await.body.contains("There are no calendars"));
+        let calendar = r#"{"name": "bank & more", "weekdays": ["SUN"], "days": ["2099-12-25", "1999-12-25"]}"#;
         let by = carillon_admin::store::Actor::engine();
-        console
-            .store
-            .create_calendar(&serde_json::from_str(calendar).unwrap(), 0, &by)
-            .await
-            .unwrap();
+        console.store.create_calendar(&serde_json::from_str(calendar).unwrap(), 0, &by).await.unwrap();
         let shown = admin.get("/calendars").await.body;
         assert!(
-            shown.contains("bank &#38; more")
-                && shown.contains("Fri 2099-12-25")
-                && shown.contains("(1 past)"),
+            shown.contains("bank &#38; more") && shown.contains("Fri 2099-12-25") && shown.contains("(1 past)"),
             "{shown}"
         );
-        assert_eq!(
-            admin
-                .submit("/jobs", &but(&[("kind", "fixed_rate"), ("seconds", "60")]))
-                .await
-                .status,
-            303
-        );
+        assert_eq!(admin.submit("/jobs", &but(&[("kind", "fixed_rate"), ("seconds", "60")])).await.status, 303);
         let shown = admin.get("/forecast?hours=1").await.body;
-        assert!(
-            shown.contains("<path d=\"M0 100") && shown.contains("orders"),
-            "{shown}"
-        );
+        assert!(shown.contains("<path d=\"M0 100") && shown.contains("orders"), "{shown}");
         assert_eq!(shown.matches("data-label=\"Second\"").count(), 20);
     });
 }

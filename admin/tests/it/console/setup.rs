@@ -24,19 +24,8 @@ async fn secret(console: &Console, now: i64) -> String {
     }
 }
 
-async fn set_up(
-    visitor: &Visitor,
-    url: &str,
-    secret: &str,
-    password: &str,
-    repeated: &str,
-) -> super::visitor::Answer {
-    let fields = [
-        ("secret", secret),
-        ("name", "ada"),
-        ("password", password),
-        ("repeated", repeated),
-    ];
+async fn set_up(visitor: &Visitor, url: &str, secret: &str, password: &str, repeated: &str) -> super::visitor::Answer {
+    let fields = [("secret", secret), ("name", "ada"), ("password", password), ("repeated", repeated)];
     visitor.post("/setup", Some(url), &fields).await
 }
 
@@ -48,11 +37,7 @@ fn nothing_but_setting_up_is_possible_and_that_once() {
         let visitor = console.visitor();
         for path in ["/", "/jobs", "/login", "/apps"] {
             let answer = visitor.get(path).await;
-            assert_eq!(
-                (answer.status, answer.location()),
-                (303, "/setup"),
-                "{path}"
-            );
+            assert_eq!((answer.status, answer.location()), (303, "/setup"), "{path}");
         }
         let answer = visitor.sign_in("admin", "admin").await;
         assert_eq!((answer.status, answer.location()), (303, "/setup"));
@@ -63,19 +48,9 @@ fn nothing_but_setting_up_is_possible_and_that_once() {
         assert_eq!((answer.status, answer.location()), (303, "/"));
         assert!(visitor.get("/").await.body.contains("Welcome"));
         assert_eq!(visitor.get("/setup").await.status, 410);
-        let again = set_up(
-            &console.visitor(),
-            &console.url,
-            &secret,
-            &password,
-            &password,
-        )
-        .await;
+        let again = set_up(&console.visitor(), &console.url, &secret, &password, &password).await;
         assert_eq!(again.status, 410);
-        assert_eq!(
-            console.visitor().sign_in("ada", &password).await.status,
-            303
-        );
+        assert_eq!(console.visitor().sign_in("ada", &password).await.status, 303);
     });
 }
 
@@ -88,31 +63,14 @@ fn what_is_wrong_is_told_beside_its_field() {
         let password = random_secret();
         let wrong = set_up(&visitor, &console.url, "guess", &password, &password).await;
         assert_eq!(wrong.status, 422);
-        assert!(
-            wrong
-                .error("secret")
-                .unwrap()
-                .contains("not the set-up secret")
-        );
+        assert!(wrong.error("secret").unwrap().contains("not the set-up secret"));
         let short = set_up(&visitor, &console.url, &secret, "short", "short").await;
-        assert!(
-            short
-                .error("password")
-                .unwrap()
-                .contains("choose 10 to 128")
-        );
+        assert!(short.error("password").unwrap().contains("choose 10 to 128"));
         assert_eq!(short.error("secret"), None);
         let differ = set_up(&visitor, &console.url, &secret, &password, &random_secret()).await;
         assert_eq!(differ.error("password"), Some("The two passwords differ."));
         assert!(differ.body.contains(&secret) && !differ.body.contains(&password));
-        let foreign = set_up(
-            &visitor,
-            "http://evil.example",
-            &secret,
-            &password,
-            &password,
-        )
-        .await;
+        let foreign = set_up(&visitor, "http://evil.example", &secret, &password, &password).await;
         assert_eq!(foreign.status, 403);
     });
 }
@@ -129,17 +87,7 @@ fn the_secret_ends_after_half_an_hour_or_with_the_next_one() {
         assert!(late.error("secret").unwrap().contains("expired"));
         let new = secret(&console, START + 30 * 60_000).await;
         let replaced = set_up(&visitor, &console.url, &old, &password, &password).await;
-        assert!(
-            replaced
-                .error("secret")
-                .unwrap()
-                .contains("not the set-up secret")
-        );
-        assert_eq!(
-            set_up(&visitor, &console.url, &new, &password, &password)
-                .await
-                .status,
-            303
-        );
+        assert!(replaced.error("secret").unwrap().contains("not the set-up secret"));
+        assert_eq!(set_up(&visitor, &console.url, &new, &password, &password).await.status, 303);
     });
 }

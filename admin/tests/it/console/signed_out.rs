@@ -38,10 +38,7 @@ async fn go_on(console: &Console, visitor: &Visitor, page: &Answer) -> Answer {
             (name.to_owned(), value)
         })
         .collect();
-    let fields: Vec<_> = fields
-        .iter()
-        .map(|(name, value)| (name.as_str(), value.as_str()))
-        .collect();
+    let fields: Vec<_> = fields.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
     let before = page.body.split("data-testid=\"kept-form\"").next().unwrap();
     let action = before.rsplit("action=\"").next().unwrap();
     let action = action.split('"').next().unwrap();
@@ -67,11 +64,7 @@ fn a_form_that_was_filled_in_is_there_again_after_signing_in() {
             ("/jobs/1/run", &run, "<h1>Run once</h1>"),
         ] {
             visitor.submit("/logout", &[]).await;
-            let fields: Vec<_> = fields
-                .iter()
-                .copied()
-                .chain([("csrf", csrf.as_str()), ("step", "save")])
-                .collect();
+            let fields: Vec<_> = fields.iter().copied().chain([("csrf", csrf.as_str()), ("step", "save")]).collect();
             let out = visitor.post(path, Some(&console.url), &fields).await;
             assert_eq!(out.status, 401, "{path}");
             assert!(out.body.contains("What you filled in is kept"), "{path}");
@@ -80,12 +73,7 @@ fn a_form_that_was_filled_in_is_there_again_after_signing_in() {
             let form = go_on(&console, &visitor, &back).await;
             assert_eq!(form.status, 200, "{path}");
             assert!(form.body.contains(shown), "{path}");
-            assert!(
-                form.body
-                    .contains("first &#38; &#34;second&#34;\r\n100 % ä"),
-                "{path}: {}",
-                form.body
-            );
+            assert!(form.body.contains("first &#38; &#34;second&#34;\r\n100 % ä"), "{path}: {}", form.body);
         }
         assert!(console.store.job(2).await.unwrap().is_none(), "not saved");
         let first = console.store.job(1).await.unwrap().unwrap();
@@ -104,12 +92,7 @@ fn a_wrong_password_in_between_loses_nothing() {
         let own = Some(console.url.as_str());
         let out = visitor.post("/apps", own, &[("name", "billing")]).await;
         let kept = out.hidden("kept");
-        let wrong = [
-            ("name", FIRST_ADMIN),
-            ("password", "no"),
-            ("kept_for", "/apps"),
-            ("kept", &kept),
-        ];
+        let wrong = [("name", FIRST_ADMIN), ("password", "no"), ("kept_for", "/apps"), ("kept", &kept)];
         let again = visitor.post("/login", own, &wrong).await;
         assert_eq!(again.status, 401);
         let back = sign_in_again(&console, &visitor, &again).await;
@@ -128,11 +111,7 @@ fn an_action_without_text_leads_back_to_its_page() {
         let visitor = console.admin().await;
         let own = Some(console.url.as_str());
         for (path, fields, next) in [
-            (
-                "/jobs/1/disable",
-                &[("next", "/jobs?app=orders")][..],
-                "/jobs?app=orders",
-            ),
+            ("/jobs/1/disable", &[("next", "/jobs?app=orders")][..], "/jobs?app=orders"),
             ("/jobs/1/delete", &[], "/jobs/1/delete"),
         ] {
             visitor.submit("/logout", &[]).await;

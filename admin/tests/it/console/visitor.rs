@@ -75,9 +75,7 @@ impl Console {
         let app = self.store.app_by_name("orders").await.unwrap().unwrap();
         let definition = Definition::check(&app, &draft, START).unwrap();
         let actor = actor();
-        let made = self
-            .store
-            .create_jobs(vec![definition], START, &actor, None);
+        let made = self.store.create_jobs(vec![definition], START, &actor, None);
         made.await.unwrap().remove(0)
     }
 
@@ -126,11 +124,7 @@ impl Answer {
 impl Visitor {
     pub fn new(url: &str) -> Self {
         let client = reqwest::Client::builder().redirect(Policy::none());
-        Self {
-            client: client.build().unwrap(),
-            url: url.to_owned(),
-            cookies: Mutex::default(),
-        }
+        Self { client: client.build().unwrap(), url: url.to_owned(), cookies: Mutex::default() }
     }
 
     /// The same browser, another window.
@@ -139,8 +133,7 @@ impl Visitor {
     }
 
     pub async fn get(&self, path: &str) -> Answer {
-        self.send(self.client.get(format!("{}{path}", self.url)))
-            .await
+        self.send(self.client.get(format!("{}{path}", self.url))).await
     }
 
     /// As our script refreshes a page.
@@ -152,10 +145,7 @@ impl Visitor {
     /// Sends a form as a browser does from a page of ours.
     pub async fn submit(&self, path: &str, fields: &[(&str, &str)]) -> Answer {
         let csrf = self.csrf().await;
-        let fields: Vec<_> = [("csrf", csrf.as_str())]
-            .into_iter()
-            .chain(fields.iter().copied())
-            .collect();
+        let fields: Vec<_> = [("csrf", csrf.as_str())].into_iter().chain(fields.iter().copied()).collect();
         self.post(path, Some(&self.url.clone()), &fields).await
     }
 
@@ -169,12 +159,8 @@ impl Visitor {
         if let Some(origin) = origin {
             call = call.header(ORIGIN, origin);
         }
-        let body: String = url::form_urlencoded::Serializer::new(String::new())
-            .extend_pairs(fields)
-            .finish();
-        let call = call
-            .header("content-type", "application/x-www-form-urlencoded")
-            .body(body);
+        let body: String = url::form_urlencoded::Serializer::new(String::new()).extend_pairs(fields).finish();
+        let call = call.header("content-type", "application/x-www-form-urlencoded").body(body);
         self.send(call).await
     }
 
@@ -186,10 +172,7 @@ impl Visitor {
     async fn send(&self, call: reqwest::RequestBuilder) -> Answer {
         let jar: Vec<String> = {
             let cookies = self.cookies.lock().unwrap();
-            cookies
-                .iter()
-                .map(|(name, value)| format!("{name}={value}"))
-                .collect()
+            cookies.iter().map(|(name, value)| format!("{name}={value}")).collect()
         };
         let answer = call.header(COOKIE, jar.join("; ")).send().await.unwrap();
         let (status, headers) = (answer.status().as_u16(), answer.headers().clone());
@@ -203,10 +186,6 @@ impl Visitor {
             };
         }
         let body = answer.text().await.unwrap();
-        Answer {
-            status,
-            headers,
-            body,
-        }
+        Answer { status, headers, body }
     }
 }

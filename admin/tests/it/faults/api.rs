@@ -72,10 +72,7 @@ impl Api {
 
     /// The answer, which must be a success.
     async fn ask(&self, method: Method, path: &str, body: Option<&Value>) -> Value {
-        let mut request = self
-            .http
-            .request(method, format!("{}/{path}", self.root))
-            .bearer_auth(&self.token);
+        let mut request = self.http.request(method, format!("{}/{path}", self.root)).bearer_auth(&self.token);
         if let Some(body) = body {
             request = request.json(body);
         }
@@ -95,8 +92,7 @@ impl Api {
     }
 
     pub async fn create_app(&self, name: &str) {
-        self.post("apps", &json!({"name": name, "title": name}))
-            .await;
+        self.post("apps", &json!({"name": name, "title": name})).await;
     }
 
     /// All of them in one batch.
@@ -116,9 +112,7 @@ impl Api {
     async fn pages<T: serde::de::DeserializeOwned>(&self, list: &str, filter: &str) -> Vec<T> {
         let (mut all, mut after) = (Vec::new(), String::new());
         loop {
-            let mut page = self
-                .get(&format!("{list}?limit=1000&{filter}{after}"))
-                .await;
+            let mut page = self.get(&format!("{list}?limit=1000&{filter}{after}")).await;
             let items: Vec<T> = serde_json::from_value(page["items"].take()).unwrap();
             all.extend(items);
             after = match &page["next"] {
@@ -134,10 +128,7 @@ impl Api {
         let until = now();
         let each = jobs.iter().map(|job| format!("jobs/{}/disable", job.id));
         let calls = each.map(|path| async move { self.post(&path, &json!({})).await });
-        stream::iter(calls)
-            .buffer_unordered(4)
-            .for_each(|_| async {})
-            .await;
+        stream::iter(calls).buffer_unordered(4).for_each(|_| async {}).await;
         until
     }
 

@@ -70,19 +70,13 @@ async fn a_node_on_sqlite_follows_a_clock_that_is_set_an_hour_ahead_and_then_bac
 
     // Back again: nothing that was recorded is repeated, and a new job is scheduled by the right time.
     set(0);
-    super::world::until("the step back is followed", || {
-        !node.said("has jumped by -3").is_empty()
-    })
-    .await;
+    super::world::until("the step back is followed", || !node.said("has jumped by -3").is_empty()).await;
     let before = super::api::now();
     let new = every_second(&json!({"name": "made after the clock was put right"}));
     let new = load.api.create_jobs(vec![new]).await.remove(0);
     load.until_received(load.received() + 3).await;
     let key = format!("{}:", new.id);
-    let (of_new, of_old): (Vec<_>, Vec<_>) = load
-        .receipts()
-        .into_iter()
-        .partition(|it| it.fire_key.starts_with(&key));
+    let (of_new, of_old): (Vec<_>, Vec<_>) = load.receipts().into_iter().partition(|it| it.fire_key.starts_with(&key));
     assert!(of_new.iter().all(|it| it.scheduled_at < before + 60_000));
     let mut keys: Vec<_> = of_old.iter().map(|it| &it.fire_key).collect();
     keys.sort_unstable();

@@ -64,14 +64,8 @@ impl Executor {
                 beating.post("api/registry", &me).await;
             }
         }));
-        tokio::spawn(
-            stop.clone()
-                .run_until_cancelled_owned(call_back(calling, line)),
-        );
-        Self {
-            books,
-            _stop: stop.drop_guard(),
-        }
+        tokio::spawn(stop.clone().run_until_cancelled_owned(call_back(calling, line)));
+        Self { books, _stop: stop.drop_guard() }
     }
 
     /// From now on it accepts connections, reads requests and never answers.
@@ -102,17 +96,8 @@ impl Executor {
 
 fn serve(books: Arc<Books>) -> String {
     let shared = web::Data::from(books);
-    let server = HttpServer::new(move || {
-        App::new()
-            .app_data(shared.clone())
-            .default_service(web::to(answer))
-    });
-    let server = server
-        .workers(1)
-        .disable_signals()
-        .shutdown_timeout(0)
-        .bind(("127.0.0.1", 0))
-        .unwrap();
+    let server = HttpServer::new(move || App::new().app_data(shared.clone()).default_service(web::to(answer)));
+    let server = server.workers(1).disable_signals().shutdown_timeout(0).bind(("127.0.0.1", 0)).unwrap();
     let address = format!("http://{}", server.addrs()[0]);
     tokio::spawn(server.run());
     address
@@ -121,19 +106,8 @@ fn serve(books: Arc<Books>) -> String {
 async fn answer(request: HttpRequest, body: web::Bytes, books: web::Data<Books>) -> HttpResponse {
     if request.path() == "/run" {
         let run: Value = serde_json::from_slice(&body).unwrap();
-        let header = |name: &str| {
-            request
-                .headers()
-                .get(name)
-                .unwrap()
-                .to_str()
-                .unwrap()
-                .to_owned()
-        };
-        let (run_id, hung) = (
-            run["logId"].as_i64().unwrap(),
-            books.hangs.load(Ordering::SeqCst),
-        );
+        let header = |name: &str| request.headers().get(name).unwrap().to_str().unwrap().to_owned();
+        let (run_id, hung) = (run["logId"].as_i64().unwrap(), books.hangs.load(Ordering::SeqCst));
         books.receipts.lock().unwrap().push(Receipt {
             run_id,
             fire_key: header("Carillon-Fire-Key"),
@@ -184,21 +158,13 @@ struct Line {
 
 impl Line {
     fn new(admins: &[String], token: &str) -> Self {
-        Self {
-            http: client(Duration::from_secs(3)),
-            admins: admins.to_vec(),
-            token: token.to_owned(),
-        }
+        Self { http: client(Duration::from_secs(3)), admins: admins.to_vec(), token: token.to_owned() }
     }
 
     /// Was it answered with code 200 by one of them?
     async fn post(&self, path: &str, body: &Value) -> bool {
         for admin in &self.admins {
-            let call = self
-                .http
-                .post(format!("{admin}/{path}"))
-                .header("XXL-JOB-ACCESS-TOKEN", &self.token)
-                .json(body);
+            let call = self.http.post(format!("{admin}/{path}")).header("XXL-JOB-ACCESS-TOKEN", &self.token).json(body);
             if let Ok(response) = call.send().await {
                 let answer: Value = response.json().await.unwrap_or_default();
                 if answer["code"] == 200 {

@@ -14,12 +14,7 @@ const GROWTH: u64 = 48 << 20;
 
 /// So many zeros as gzip writes them.
 fn bomb(bytes: usize) -> Vec<u8> {
-    let mut gzip = Command::new("gzip")
-        .arg("-c")
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
+    let mut gzip = Command::new("gzip").arg("-c").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     let mut stdin = gzip.stdin.take().unwrap();
     let writing = std::thread::spawn(move || stdin.write_all(&vec![0; bytes]).unwrap());
     let output = gzip.wait_with_output().unwrap();
@@ -32,20 +27,13 @@ async fn flood(url: &str, connections: usize, encoding: &str, body: &[u8]) -> Ve
     let http = client(Duration::from_secs(60));
     let calls = (0..connections).map(|_| {
         let call = http.post(url).header("content-encoding", encoding);
-        let origin = url
-            .parse::<reqwest::Url>()
-            .unwrap()
-            .origin()
-            .ascii_serialization();
+        let origin = url.parse::<reqwest::Url>().unwrap().origin().ascii_serialization();
         call.header("origin", origin).body(body.to_vec()).send()
     });
     let mut answers = vec![];
     // A connection that is closed before the whole body was sent counts as refused.
     for answer in join_all(calls).await.into_iter().flatten() {
-        answers.push((
-            answer.status().as_u16(),
-            answer.text().await.unwrap_or_default(),
-        ));
+        answers.push((answer.status().as_u16(), answer.text().await.unwrap_or_default()));
     }
     answers
 }
@@ -65,11 +53,7 @@ async fn requests_without_a_token_cost_no_memory_whatever_they_send() {
         assert!(text.contains("The access token is wrong."), "{text}");
     }
     let grown = node.peak_memory() - before;
-    assert!(
-        grown < GROWTH,
-        "{} MiB by compressed callbacks",
-        grown >> 20
-    );
+    assert!(grown < GROWTH, "{} MiB by compressed callbacks", grown >> 20);
     for path in ["login", "api/v1/jobs", "nowhere"] {
         for (status, text) in flood(&format!("{}/{path}", node.url()), 200, "gzip", &zeros).await {
             assert_eq!(status, 415, "{path}: {text}");
@@ -78,10 +62,7 @@ async fn requests_without_a_token_cost_no_memory_whatever_they_send() {
     // Not compressed: as long as a callback may be, from as many connections as one source has.
     let plain = vec![b'['; 4 << 20];
     for (status, text) in flood(&callback, 60, "identity", &plain).await {
-        assert!(
-            text.contains("The access token is wrong."),
-            "{status} {text}"
-        );
+        assert!(text.contains("The access token is wrong."), "{status} {text}");
     }
     let grown = node.peak_memory() - before;
     eprintln!("peak of the resident memory grew by {} KiB", grown >> 10);

@@ -8,8 +8,8 @@ use serde_json::json;
 use super::api::now;
 use super::executor::Executor;
 use super::ledger::{
-    assert_acknowledged_results_are_there, assert_each_instant_is_recorded_once,
-    assert_receipts_and_runs_agree, by_state,
+    assert_acknowledged_results_are_there, assert_each_instant_is_recorded_once, assert_receipts_and_runs_agree,
+    by_state,
 };
 use super::process::Setup;
 use super::world::{Load, every_second, until};
@@ -29,11 +29,7 @@ async fn m002_26_a_hanging_executor_holds_its_own_slots_and_costs_no_run() {
     load.executors[0].hang();
     let hung_at = now();
     until("the others go on", || {
-        let last = load
-            .receipts()
-            .iter()
-            .map(|receipt| receipt.scheduled_at)
-            .max();
+        let last = load.receipts().iter().map(|receipt| receipt.scheduled_at).max();
         last >= Some(hung_at + HANGING)
     })
     .await;
@@ -64,10 +60,7 @@ fn assert_limited(executor: &Executor) {
     eprintln!("{} runs reached the hanging executor", times.len());
     for window in times.windows(IN_FLIGHT + 1) {
         let took = window[IN_FLIGHT] - window[0];
-        assert!(
-            took > 2_500,
-            "more than {IN_FLIGHT} in flight within {took} ms"
-        );
+        assert!(took > 2_500, "more than {IN_FLIGHT} in flight within {took} ms");
     }
     // Two may take a slot that has just timed out before the third time-out closes the address; then a probe each ten seconds.
     assert!((1..=IN_FLIGHT + 2 + 2).contains(&times.len()), "{times:?}");

@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 
 use super::api::{Job, Misfire, Run, now};
 use super::ledger::{
-    assert_acknowledged_results_are_there, assert_each_instant_is_recorded_once,
-    assert_receipts_and_runs_agree, by_state,
+    assert_acknowledged_results_are_there, assert_each_instant_is_recorded_once, assert_receipts_and_runs_agree,
+    by_state,
 };
 use super::process::Setup;
 use super::world::{Load, every_second};
@@ -23,10 +23,7 @@ fn drafts() -> Vec<Value> {
     let latest = json!({"catch_up": "latest"});
     let skip = json!({"catch_up": "all", "misfire": "skip", "misfire_threshold_seconds": 2});
     let kinds = [(all, 140), (latest, 30), (skip, 30)];
-    kinds
-        .iter()
-        .flat_map(|(change, count)| vec![every_second(change); *count])
-        .collect()
+    kinds.iter().flat_map(|(change, count)| vec![every_second(change); *count]).collect()
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -14,12 +14,7 @@ const SECOND: Millis = 1000;
 const CLOCK_ERROR: Millis = 2;
 
 /// Every instant up to `until` is a run or lies in one misfire range; none is both, none is there twice.
-pub fn assert_each_instant_is_recorded_once(
-    jobs: &[Job],
-    runs: &[Run],
-    misfires: &[Misfire],
-    until: Millis,
-) {
+pub fn assert_each_instant_is_recorded_once(jobs: &[Job], runs: &[Run], misfires: &[Misfire], until: Millis) {
     let mut recorded: HashMap<i64, BTreeMap<Millis, usize>> = HashMap::new();
     let mut record = |job: i64, at: Millis| {
         *recorded.entry(job).or_default().entry(at).or_default() += 1;
@@ -31,9 +26,7 @@ pub fn assert_each_instant_is_recorded_once(
     for range in misfires {
         let (from, to) = (range.from.timestamp_millis(), range.to.timestamp_millis());
         assert_eq!((to - from) / SECOND + 1, range.count, "{range:?}");
-        (from..=to)
-            .step_by(SECOND as usize)
-            .for_each(|at| record(range.job_id, at));
+        (from..=to).step_by(SECOND as usize).for_each(|at| record(range.job_id, at));
     }
     for job in jobs {
         let instants = recorded.remove(&job.id).unwrap_or_default();
@@ -41,17 +34,9 @@ pub fn assert_each_instant_is_recorded_once(
         let first = created.div_euclid(SECOND) * SECOND + SECOND;
         let expected: Vec<Millis> = (first..=until).step_by(SECOND as usize).collect();
         let found: Vec<Millis> = instants.range(..=until).map(|(at, _)| *at).collect();
-        assert_eq!(
-            found, expected,
-            "job {}: its instants, each of them",
-            job.id
-        );
+        assert_eq!(found, expected, "job {}: its instants, each of them", job.id);
         let twice: Vec<_> = instants.iter().filter(|(_, count)| **count != 1).collect();
-        assert!(
-            twice.is_empty(),
-            "job {}: more than once: {twice:?}",
-            job.id
-        );
+        assert!(twice.is_empty(), "job {}: more than once: {twice:?}", job.id);
     }
     assert!(recorded.is_empty(), "of no job: {recorded:?}");
 }
@@ -61,24 +46,15 @@ pub fn assert_receipts_and_runs_agree(runs: &[Run], receipts: &[Receipt]) {
     let mut keys = HashSet::new();
     let mut by_run: HashMap<i64, &Receipt> = HashMap::new();
     for receipt in receipts {
-        assert!(
-            keys.insert(&receipt.fire_key),
-            "received twice: {receipt:?}"
-        );
-        assert!(
-            receipt.received_at + CLOCK_ERROR >= receipt.scheduled_at,
-            "too early: {receipt:?}"
-        );
+        assert!(keys.insert(&receipt.fire_key), "received twice: {receipt:?}");
+        assert!(receipt.received_at + CLOCK_ERROR >= receipt.scheduled_at, "too early: {receipt:?}");
         by_run.insert(receipt.run_id, receipt);
     }
     assert_eq!(by_run.len(), receipts.len());
     for run in runs {
         let answered = match by_run.remove(&run.id) {
             None => {
-                assert!(
-                    matches!(&*run.state, "cancelled" | "unknown"),
-                    "never received: {run:?}"
-                );
+                assert!(matches!(&*run.state, "cancelled" | "unknown"), "never received: {run:?}");
                 continue;
             }
             Some(receipt) => !receipt.hung,

@@ -70,12 +70,7 @@ async fn h26_slow_clients_keep_nobody_elses_callbacks_waiting() {
             let _ = stream.read_to_end(&mut rest).await;
         }
     };
-    assert!(
-        tokio::time::timeout(Duration::from_secs(40), cut)
-            .await
-            .is_ok(),
-        "cut"
-    );
+    assert!(tokio::time::timeout(Duration::from_secs(40), cut).await.is_ok(), "cut");
     assert!(answered(executors, &setup.access_token).await < ANSWERED_WITHIN);
 }
 
@@ -87,18 +82,12 @@ async fn h26_each_listener_serves_its_part_and_a_head_is_limited() {
     let executors = executors_at(&node).await;
     let http = client(Duration::from_secs(20));
     let status = async |to: SocketAddr, path: &str, head: usize| {
-        let call = http
-            .post(format!("http://{to}/{path}"))
-            .header("x-long", "x".repeat(head));
+        let call = http.post(format!("http://{to}/{path}")).header("x-long", "x".repeat(head));
         call.body("[]").send().await.unwrap().status().as_u16()
     };
     assert_eq!(status(executors, "api/callback", 1).await, 200);
     assert_eq!(status(executors, "api/v1/jobs", 1).await, 404);
-    assert_ne!(
-        status(node.address, "api/callback", 1).await,
-        200,
-        "the other listener no longer takes them"
-    );
+    assert_ne!(status(node.address, "api/callback", 1).await, 200, "the other listener no longer takes them");
     assert_eq!(status(executors, "api/callback", 17 << 10).await, 431);
     assert_eq!(status(node.address, "api/v1/jobs", 17 << 10).await, 431);
 }

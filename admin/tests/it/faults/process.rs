@@ -100,12 +100,7 @@ pub struct Carillon {
 
 impl Carillon {
     async fn start(mut command: Command) -> Self {
-        let mut child = command
-            .stdout(Stdio::null())
-            .stderr(Stdio::piped())
-            .kill_on_drop(true)
-            .spawn()
-            .unwrap();
+        let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).kill_on_drop(true).spawn().unwrap();
         let lines = Lines::default();
         let (tell, mut told) = watch::channel(None);
         tokio::spawn(listen(child.stderr.take().unwrap(), lines.clone(), tell));
@@ -114,11 +109,7 @@ impl Carillon {
             Ok(Ok(address)) => (*address).unwrap(),
             _ => panic!("no start: {:#?}", lines.lock().unwrap()),
         };
-        Self {
-            address,
-            child,
-            lines,
-        }
+        Self { address, child, lines }
     }
 
     pub fn url(&self) -> String {
@@ -128,11 +119,7 @@ impl Carillon {
     /// The log lines that hold this text.
     pub fn said(&self, text: &str) -> Vec<String> {
         let lines = self.lines.lock().unwrap();
-        lines
-            .iter()
-            .filter(|line| line.contains(text))
-            .cloned()
-            .collect()
+        lines.iter().filter(|line| line.contains(text)).cloned().collect()
     }
 
     /// `kill -9`, and it is gone.
@@ -154,22 +141,14 @@ impl Carillon {
         let status = format!("/proc/{}/status", self.child.id().unwrap());
         let status = std::fs::read_to_string(status).unwrap();
         let line = status.lines().find(|line| line.starts_with("VmHWM:"));
-        let kib: u64 = line
-            .unwrap()
-            .split_whitespace()
-            .nth(1)
-            .unwrap()
-            .parse()
-            .unwrap();
+        let kib: u64 = line.unwrap().split_whitespace().nth(1).unwrap().parse().unwrap();
         kib << 10
     }
 
     /// `kill -NAME`.
     pub async fn signal(&self, name: &str) {
         let pid = self.child.id().unwrap().to_string();
-        let sent = Command::new("kill")
-            .args([&format!("-{name}"), &pid])
-            .status();
+        let sent = Command::new("kill").args([&format!("-{name}"), &pid]).status();
         assert!(sent.await.unwrap().success());
     }
 }

@@ -5,8 +5,8 @@ use std::time::Duration;
 use serde_json::json;
 
 use super::ledger::{
-    assert_acknowledged_results_are_there, assert_each_instant_is_recorded_once,
-    assert_receipts_and_runs_agree, by_state,
+    assert_acknowledged_results_are_there, assert_each_instant_is_recorded_once, assert_receipts_and_runs_agree,
+    by_state,
 };
 use super::process::Setup;
 use super::world::{Load, every_second};
@@ -25,14 +25,8 @@ async fn books(load: &Load) {
     assert_each_instant_is_recorded_once(&load.jobs, &runs, &misfires, until);
     assert_receipts_and_runs_agree(&runs, &load.receipts());
     assert_acknowledged_results_are_there(&runs, &load.executors);
-    let late = |run: &super::api::Run| {
-        Some(run.sent_at?.timestamp_millis() - run.scheduled_at.timestamp_millis())
-    };
-    let mut late: Vec<i64> = runs
-        .iter()
-        .filter(|run| run.attempt == 1)
-        .filter_map(late)
-        .collect();
+    let late = |run: &super::api::Run| Some(run.sent_at?.timestamp_millis() - run.scheduled_at.timestamp_millis());
+    let mut late: Vec<i64> = runs.iter().filter(|run| run.attempt == 1).filter_map(late).collect();
     late.sort_unstable();
     let at = |share: usize| late[(late.len() * share / 1000).min(late.len() - 1)];
     eprintln!(
@@ -51,9 +45,7 @@ fn m003_24_a_rolling_restart_of_three_nodes_loses_and_doubles_nothing() {
         let setup = Setup::new(db.folder())
             .with(format!("--database-url={}", db.url().unwrap()))
             .with(format!("--redis-url={}", redis_url()));
-        let mut setups: Vec<Setup> = (0..3)
-            .map(|n| setup.another(&db.folder().join(format!("n{n}"))))
-            .collect();
+        let mut setups: Vec<Setup> = (0..3).map(|n| setup.another(&db.folder().join(format!("n{n}")))).collect();
         let mut nodes = vec![];
         for setup in &mut setups {
             nodes.push(setup.start().await);
@@ -80,9 +72,7 @@ fn h28_the_command_changes_the_number_of_shards_under_load() {
     on(Kind::Mariadb, async |db: &TestDatabase| {
         let url = format!("--database-url={}", db.url().unwrap());
         let setup = Setup::new(db.folder()).with(&url);
-        let mut setups: Vec<Setup> = (0..2)
-            .map(|n| setup.another(&db.folder().join(format!("n{n}"))))
-            .collect();
+        let mut setups: Vec<Setup> = (0..2).map(|n| setup.another(&db.folder().join(format!("n{n}")))).collect();
         let mut nodes = vec![];
         for setup in &mut setups {
             nodes.push(setup.start().await);
@@ -93,35 +83,24 @@ fn h28_the_command_changes_the_number_of_shards_under_load() {
         for count in ["32", "8"] {
             let (code, out, err) = ended(carillon(&["shards", "set", count, &url]));
             assert_eq!(code, Some(0), "{err}");
-            assert!(
-                out.starts_with(&format!("{count} shards instead of")),
-                "{out}"
-            );
+            assert!(out.starts_with(&format!("{count} shards instead of")), "{out}");
             let before = load.received();
             load.until_received(before + 6 * JOBS).await;
             let (code, out, err) = ended(carillon(&["shards", &url]));
             assert_eq!(code, Some(0), "{err}");
-            assert_eq!(
-                out.lines().count(),
-                1 + count.parse::<usize>().unwrap(),
-                "{out}"
-            );
+            assert_eq!(out.lines().count(), 1 + count.parse::<usize>().unwrap(), "{out}");
             assert!(!out.contains("nobody"), "{out}");
         }
         let (code, _, err) = ended(carillon(&["shards", "set", "0", &url]));
-        assert_eq!(
-            (code, err.contains("from 1 to 1024")),
-            (Some(2), true),
-            "{err}"
-        );
-        let mut stranger = setups[0]
-            .another(&db.folder().join("n9"))
-            .with("--shards=32")
-            .serve();
+        assert_eq!((code, err.contains("from 1 to 1024")), (Some(2), true), "{err}");
+        let mut stranger = setups[0].another(&db.folder().join("n9")).with("--shards=32").serve();
         stranger.env("CARILLON_LISTEN", "127.0.0.1:0");
         let (code, _, err) = ended(stranger);
         assert_eq!(code, Some(2), "{err}");
-        assert!(err.contains("--shards 32 (CARILLON_SHARDS) differs from the 8 shards of this database; drop the flag"), "{err}");
+        assert!(
+            err.contains("--shards 32 (CARILLON_SHARDS) differs from the 8 shards of this database; drop the flag"),
+            "{err}"
+        );
         books(&load).await;
     });
 }

@@ -56,10 +56,7 @@ databases! {
 async fn from_the_future(db: &TestDatabase) {
     let url = match (db.kind(), db.url()) {
         (Kind::Sqlite, _) | (_, None) => {
-            format!(
-                "sqlite://{}?mode=rw",
-                db.folder().join("carillon.db").display()
-            )
+            format!("sqlite://{}?mode=rw", db.folder().join("carillon.db").display())
         }
         (_, Some(url)) => url.to_owned(),
     };

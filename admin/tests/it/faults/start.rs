@@ -8,58 +8,22 @@ use crate::program::{carillon, ended};
 
 /// Setting, value, and what is said of it.
 const WRONG: [(&str, &str, &str); 16] = [
-    (
-        "listen",
-        "localhost",
-        "`localhost` is no IP address with a port; write 127.0.0.1:8080",
-    ),
-    (
-        "listen",
-        "0.0.0.0:0",
-        "accept that with --insecure-http (CARILLON_INSECURE_HTTP=true)",
-    ),
+    ("listen", "localhost", "`localhost` is no IP address with a port; write 127.0.0.1:8080"),
+    ("listen", "0.0.0.0:0", "accept that with --insecure-http (CARILLON_INSECURE_HTTP=true)"),
     ("data-dir", "", "it is empty; write the path of a folder"),
     ("database-url", "oracle://h/d", "sqlite:"),
     ("database-url", "postgres://", "postgres://user:password@"),
     ("redis-url", "http://h", "write redis://host:6379/"),
-    (
-        "shards",
-        "0",
-        "0 is out of range; write a number from 1 to 1024",
-    ),
+    ("shards", "0", "0 is out of range; write a number from 1 to 1024"),
     ("shards", "many", "`many` is no whole number"),
     ("access-token", "", "it is empty; write at least 16"),
-    (
-        "access-token",
-        "short",
-        "it has 5 characters; write at least 16",
-    ),
-    (
-        "admin-password",
-        "nine char",
-        "it has 9 characters; write 10 to 128",
-    ),
-    (
-        "api-token",
-        "short",
-        "it has 5 characters; write at least 16",
-    ),
+    ("access-token", "short", "it has 5 characters; write at least 16"),
+    ("admin-password", "nine char", "it has 9 characters; write 10 to 128"),
+    ("api-token", "short", "it has 5 characters; write at least 16"),
     ("log-format", "xml", "write text or json"),
-    (
-        "look-ahead",
-        "5",
-        "`5` is no time; write a whole number and its unit",
-    ),
-    (
-        "lease-ttl",
-        "1s",
-        "1s is out of range; write a time from 3s to 60s",
-    ),
-    (
-        "in-flight",
-        "0",
-        "0 is out of range; write a number from 1 to 1000",
-    ),
+    ("look-ahead", "5", "`5` is no time; write a whole number and its unit"),
+    ("lease-ttl", "1s", "1s is out of range; write a time from 3s to 60s"),
+    ("in-flight", "0", "0 is out of range; write a number from 1 to 1000"),
 ];
 
 #[test]
@@ -75,23 +39,15 @@ fn a_wrong_setting_ends_with_2_and_its_flag_and_variable_are_named() {
             let (code, _, complaint) = ended(command);
             assert_eq!(code, Some(2), "{setting}={value}: {complaint}");
             let named = format!("--{setting} ({variable})");
-            assert!(
-                complaint.contains(&named) && complaint.contains(said),
-                "{setting}={value}: {complaint}"
-            );
+            assert!(complaint.contains(&named) && complaint.contains(said), "{setting}={value}: {complaint}");
         }
-        assert!(
-            !folder.path().join("data").exists(),
-            "nothing is written when a setting is wrong"
-        );
+        assert!(!folder.path().join("data").exists(), "nothing is written when a setting is wrong");
     }
 }
 
 fn serve(folder: &Path) -> Command {
     let mut command = carillon(&["serve"]);
-    command
-        .env("CARILLON_DATA_DIR", folder)
-        .env("CARILLON_LISTEN", "127.0.0.1:0");
+    command.env("CARILLON_DATA_DIR", folder).env("CARILLON_LISTEN", "127.0.0.1:0");
     command
 }
 
@@ -101,16 +57,11 @@ fn a_database_that_is_not_there_is_no_wrong_setting_and_its_password_stays_secre
     let setup = Setup::new(folder.path());
     let secret = &setup.api_token;
     let mut command = setup.serve();
-    command.arg(format!(
-        "--database-url=postgres://u:{secret}@127.0.0.1:1/d"
-    ));
+    command.arg(format!("--database-url=postgres://u:{secret}@127.0.0.1:1/d"));
     let (code, _, complaint) = ended(command);
     assert_eq!(code, Some(1), "{complaint}");
     // covers: A5
-    assert!(
-        complaint.contains("connection refused by 127.0.0.1:1"),
-        "{complaint}"
-    );
+    assert!(complaint.contains("connection refused by 127.0.0.1:1"), "{complaint}");
     assert!(!complaint.contains(secret.as_str()), "{complaint}");
 }
 

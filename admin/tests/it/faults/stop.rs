@@ -7,8 +7,8 @@ use sea_orm::{ConnectionTrait as _, Statement};
 use serde_json::json;
 
 use super::ledger::{
-    assert_acknowledged_results_are_there, assert_each_instant_is_recorded_once,
-    assert_receipts_and_runs_agree, by_state,
+    assert_acknowledged_results_are_there, assert_each_instant_is_recorded_once, assert_receipts_and_runs_agree,
+    by_state,
 };
 use super::process::Setup;
 use super::world::{Load, every_second, until};

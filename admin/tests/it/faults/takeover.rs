@@ -7,8 +7,8 @@ use serde_json::json;
 
 use super::api::{Run, now};
 use super::ledger::{
-    assert_acknowledged_results_are_there, assert_each_instant_is_recorded_once,
-    assert_receipts_and_runs_agree, by_state,
+    assert_acknowledged_results_are_there, assert_each_instant_is_recorded_once, assert_receipts_and_runs_agree,
+    by_state,
 };
 use super::process::{Carillon, Setup};
 use super::world::{Load, every_second};
@@ -44,9 +44,7 @@ async fn latest(load: &Load, from: Millis) -> Millis {
     assert_receipts_and_runs_agree(&runs, &load.receipts());
     assert_acknowledged_results_are_there(&runs, &load.executors);
     let late = |run: &Run| Some((run.sent_at? - run.scheduled_at).num_milliseconds());
-    let after = runs
-        .iter()
-        .filter(|run| run.attempt == 1 && run.scheduled_at.timestamp_millis() >= from);
+    let after = runs.iter().filter(|run| run.attempt == 1 && run.scheduled_at.timestamp_millis() >= from);
     let latest = after.filter_map(late).max().unwrap();
     eprintln!("{:?}; at most {latest} ms late", by_state(&runs));
     latest

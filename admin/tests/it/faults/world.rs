@@ -28,12 +28,7 @@ pub struct Load {
 }
 
 impl Load {
-    pub async fn start(
-        setup: &Setup,
-        nodes: &[&Carillon],
-        executors: usize,
-        drafts: Vec<Value>,
-    ) -> Self {
+    pub async fn start(setup: &Setup, nodes: &[&Carillon], executors: usize, drafts: Vec<Value>) -> Self {
         let api = Api::new(setup, nodes[0]);
         api.create_app(APP).await;
         let admins: Vec<String> = nodes.iter().map(|node| node.url()).collect();
@@ -42,11 +37,7 @@ impl Load {
             started.push(Executor::start(&admins, &setup.access_token, APP).await);
         }
         let jobs = api.create_jobs(drafts).await;
-        Self {
-            api,
-            executors: started,
-            jobs,
-        }
+        Self { api, executors: started, jobs }
     }
 
     pub fn received(&self) -> usize {
@@ -59,10 +50,7 @@ impl Load {
 
     /// Waits until so many runs have reached the executors.
     pub async fn until_received(&self, count: usize) {
-        until(&format!("{count} runs received"), || {
-            self.received() >= count
-        })
-        .await;
+        until(&format!("{count} runs received"), || self.received() >= count).await;
     }
 }
 

@@ -16,10 +16,7 @@ fn flow(test: impl AsyncFnOnce(&Node)) {
 }
 
 async fn alarms(node: &Node) -> Vec<AlarmRow> {
-    let filter = AlarmFilter {
-        limit: 100,
-        ..AlarmFilter::default()
-    };
+    let filter = AlarmFilter { limit: 100, ..AlarmFilter::default() };
     node.store.alarms(&filter).await.unwrap().items
 }
 
@@ -59,19 +56,13 @@ fn m001_38_a_run_that_still_waits_30_s_after_it_was_due_is_flagged_then() {
         assert_eq!(after(&impatient).await, [7_000], "as the job says");
         let told: Vec<_> = alarms(node).await.into_iter().rev().collect();
         let texts: Vec<&str> = told.iter().map(|row| row.alarm.text.as_str()).collect();
-        let (first, of) = (
-            node.runs(&job).await[0].id,
-            node.runs(&impatient).await[0].id,
-        );
+        let (first, of) = (node.runs(&job).await[0].id, node.runs(&impatient).await[0].id);
         let expected = [
             format!("run {of} was due 7 s ago and has not been sent"),
             format!("run {first} was due 30 s ago and has not been sent, and 1 more of its job"),
         ];
         assert_eq!(texts, expected, "once a job");
-        assert!(
-            told.iter()
-                .all(|row| row.alarm.kind == AlarmKind::Stuck && row.is_open)
-        );
+        assert!(told.iter().all(|row| row.alarm.kind == AlarmKind::Stuck && row.is_open));
         assert!(node.metrics().contains("carillon_runs_flagged_total 3"));
     });
 }
@@ -161,10 +152,7 @@ fn m001_40_an_alarm_that_nobody_resolves_escalates_at_its_age_and_once() {
         let late = raised_at + 30 * 60_000 - node.clock.now();
         let until = Duration::from_millis(late.unsigned_abs() - 1);
         let row = escalates_after(node, until).await;
-        assert_eq!(
-            (row.alarm.run_id, row.is_open, row.level),
-            (Some(run_id), true, 0)
-        );
+        assert_eq!((row.alarm.run_id, row.is_open, row.level), (Some(run_id), true, 0));
         let row = escalates_after(node, Duration::from_millis(1)).await;
         let at = Some(raised_at + 30 * 60_000);
         assert_eq!((row.is_open, row.level, row.escalated_at), (true, 1, at));
@@ -174,8 +162,7 @@ fn m001_40_an_alarm_that_nobody_resolves_escalates_at_its_age_and_once() {
         assert!(node.metrics().contains(count));
         // A person looks at last.
         let (pipeline, by) = (&node.pipeline, actor());
-        let by_hand =
-            pipeline.resolve_by_hand(run_id, Outcome::Succeeded, "the file is there", &by);
+        let by_hand = pipeline.resolve_by_hand(run_id, Outcome::Succeeded, "the file is there", &by);
         by_hand.await.unwrap();
         let row = alarms(node).await.remove(0);
         assert_eq!((row.is_open, row.level), (false, 1));
@@ -199,18 +186,12 @@ fn a_word_that_the_audit_cannot_keep_changes_nothing_and_can_be_said_again() {
         let run_id = unknown(node).await;
         let say = async || {
             let (pipeline, by) = (&node.pipeline, actor());
-            let said =
-                pipeline.resolve_by_hand(run_id, Outcome::Failed, "the file is not there", &by);
+            let said = pipeline.resolve_by_hand(run_id, Outcome::Failed, "the file is not there", &by);
             said.await
         };
         node.sql("ALTER TABLE audit RENAME TO audit_away").await;
         assert!(say().await.is_err());
-        let filter = AlarmFilter {
-            open: Some(true),
-            run_id: Some(run_id),
-            limit: 1,
-            ..AlarmFilter::default()
-        };
+        let filter = AlarmFilter { open: Some(true), run_id: Some(run_id), limit: 1, ..AlarmFilter::default() };
         assert_eq!(node.store.alarms(&filter).await.unwrap().items.len(), 1);
         node.sql("ALTER TABLE audit_away RENAME TO audit").await;
         say().await.unwrap();

@@ -9,21 +9,10 @@ use crate::conformance::world::actor;
 #[test]
 fn labels_restrict_every_route_and_the_route_by_label_takes_turns() {
     flow(RouteStrategy::First, async |node, executors, _| {
-        announce(
-            node,
-            &executors[1],
-            &[("Carillon-Labels", "zone=eu, gpu=yes")],
-        )
-        .await;
-        announce(
-            node,
-            &executors[2],
-            &[("Carillon-Labels", "gpu=yes,zone=us")],
-        )
-        .await;
+        announce(node, &executors[1], &[("Carillon-Labels", "zone=eu, gpu=yes")]).await;
+        announce(node, &executors[2], &[("Carillon-Labels", "gpu=yes,zone=us")]).await;
         let with = async |route, labels: &str| {
-            node.job(|draft| (draft.route, draft.route_labels) = (route, labels.to_owned()))
-                .await
+            node.job(|draft| (draft.route, draft.route_labels) = (route, labels.to_owned())).await
         };
         fires(node, &with(RouteStrategy::First, "zone=us").await, 1).await;
         assert_eq!(counts(executors), [0, 0, 1]);
@@ -34,10 +23,7 @@ fn labels_restrict_every_route_and_the_route_by_label_takes_turns() {
         node.advance(1_001).await;
         let runs = node.runs(&nowhere).await;
         assert_eq!(runs[0].state, RunState::Failed);
-        assert_eq!(
-            runs[0].message(),
-            "no executor of app orders has the labels gpu=yes,zone=asia"
-        );
+        assert_eq!(runs[0].message(), "no executor of app orders has the labels gpu=yes,zone=asia");
     });
 }
 
@@ -45,22 +31,14 @@ fn labels_restrict_every_route_and_the_route_by_label_takes_turns() {
 fn a_sticky_job_stays_where_it_is_also_when_another_node_takes_over() {
     flow(RouteStrategy::Sticky, async |node, executors, job| {
         fires(node, job, 3).await;
-        let first = counts(executors)
-            .iter()
-            .position(|count| *count > 0)
-            .unwrap();
+        let first = counts(executors).iter().position(|count| *count > 0).unwrap();
         assert_eq!(counts(executors)[first], 3);
         executors[first].die().await;
         fires(node, job, 1).await;
         fires(node, job, 2).await;
-        let second = (0..3)
-            .find(|index| *index != first && counts(executors)[*index] > 0)
-            .unwrap();
+        let second = (0..3).find(|index| *index != first && counts(executors)[*index] > 0).unwrap();
         assert_eq!(counts(executors)[second], 3);
-        assert_eq!(
-            node.store.sticky(&[job.id]).await.unwrap(),
-            [(job.id, executors[second].address.clone())]
-        );
+        assert_eq!(node.store.sticky(&[job.id]).await.unwrap(), [(job.id, executors[second].address.clone())]);
         // A new process, which has never routed it: it does not go back to where the hash would send it.
         let later = node.clock.now() + 20_000;
         let after = Node::restarted(node, node.config.clone(), later).await;
@@ -69,11 +47,7 @@ fn a_sticky_job_stays_where_it_is_also_when_another_node_takes_over() {
             after.round().await;
         }
         assert_eq!(counts(executors)[second], 5, "{:?}", counts(executors));
-        after
-            .store
-            .delete_job(job.id, later, &actor())
-            .await
-            .unwrap();
+        after.store.delete_job(job.id, later, &actor()).await.unwrap();
         assert_eq!(after.store.sticky(&[job.id]).await.unwrap(), []);
     });
 }
@@ -89,10 +63,6 @@ fn m004_17_who_has_missed_two_heartbeats_comes_after_all_others() {
             node.advance(1_000).await;
         }
         fires(node, job, 1).await;
-        assert_eq!(
-            counts(executors),
-            [0, 1, 0],
-            "the first is suspect, but not dead"
-        );
+        assert_eq!(counts(executors), [0, 1, 0], "the first is suspect, but not dead");
     });
 }

@@ -11,10 +11,7 @@ fn flow(test: impl AsyncFnOnce(&Node)) {
 }
 
 fn seconds(node_runs: &[carillon_admin::store::RunView]) -> Vec<i64> {
-    node_runs
-        .iter()
-        .map(|run| (run.scheduled_at - START) / 1000)
-        .collect()
+    node_runs.iter().map(|run| (run.scheduled_at - START) / 1000).collect()
 }
 
 #[test]
@@ -36,19 +33,14 @@ fn m003_18_latest_runs_one_and_writes_the_others_down() {
     flow(async |node| {
         let executor = Recorder::start().await;
         node.register(&executor).await;
-        let job = node
-            .every(1, |draft| draft.catch_up = CatchUp::Latest)
-            .await;
+        let job = node.every(1, |draft| draft.catch_up = CatchUp::Latest).await;
         node.clock.advance(std::time::Duration::from_millis(4_500));
         node.round().await;
         assert_eq!(executor.runs().len(), 1);
         assert_eq!(executor.runs()[0].body["logDateTime"], START + 4_000);
         let skipped = node.misfires(&job).await;
         assert_eq!(skipped.len(), 1);
-        assert_eq!(
-            (skipped[0].from_at, skipped[0].to_at, skipped[0].count),
-            (START + 1_000, START + 3_000, 3)
-        );
+        assert_eq!((skipped[0].from_at, skipped[0].to_at, skipped[0].count), (START + 1_000, START + 3_000, 3));
         assert_eq!(skipped[0].reason, carillon_scheduler::SkipReason::Coalesced);
     });
 }
@@ -70,22 +62,11 @@ fn m003_17_two_minutes_down_runs_and_misfires_add_up_in_every_policy() {
                     draft.misfire_window_seconds = 90;
                 })
                 .await;
-            node.clock
-                .advance(std::time::Duration::from_millis(120_500));
+            node.clock.advance(std::time::Duration::from_millis(120_500));
             node.register(&executor).await;
             node.round().await;
-            let runs = node
-                .runs(&ten)
-                .await
-                .iter()
-                .filter(|run| run.scheduled_at <= START + 120_000)
-                .count() as i64;
-            let skipped: i64 = node
-                .misfires(&ten)
-                .await
-                .iter()
-                .map(|range| i64::from(range.count))
-                .sum();
+            let runs = node.runs(&ten).await.iter().filter(|run| run.scheduled_at <= START + 120_000).count() as i64;
+            let skipped: i64 = node.misfires(&ten).await.iter().map(|range| i64::from(range.count)).sum();
             assert_eq!(runs + skipped, 12, "{policy}");
             assert_eq!(skipped, 6 - old_runs, "the six instants older than 60 s");
         });
@@ -124,9 +105,7 @@ fn what_was_recorded_and_is_reached_too_late_follows_the_misfire_policy() {
         let executor = Recorder::start().await;
         let once = node.every(3_600, |_| ()).await;
         node.clock.set(START + 3_597_000);
-        let skipping = node
-            .every(1, |draft| draft.misfire = MisfirePolicy::Skip)
-            .await;
+        let skipping = node.every(1, |draft| draft.misfire = MisfirePolicy::Skip).await;
         node.round().await;
         assert_eq!(node.states(&once).await, [RunState::Claimed]);
         let claimed = node.runs(&skipping).await.len();
@@ -138,16 +117,8 @@ fn what_was_recorded_and_is_reached_too_late_follows_the_misfire_policy() {
         later.round().await;
         let states = later.states(&skipping).await;
         assert_eq!(states[..claimed], [RunState::Cancelled; 5]);
-        assert!(
-            later.runs(&skipping).await[..claimed]
-                .iter()
-                .all(|run| run.reason.as_deref() == Some("misfire"))
-        );
-        assert_eq!(
-            later.states(&once).await,
-            [RunState::Running],
-            "the latest of a job that fires once now"
-        );
+        assert!(later.runs(&skipping).await[..claimed].iter().all(|run| run.reason.as_deref() == Some("misfire")));
+        assert_eq!(later.states(&once).await, [RunState::Running], "the latest of a job that fires once now");
     });
 }
 

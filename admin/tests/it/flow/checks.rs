@@ -68,29 +68,15 @@ fn a_run_whose_result_was_lost_becomes_unknown_and_its_retry_follows() {
             .await;
         let run_id = run_of(node, executor, &job).await;
         live_for(node, &[executor], 105).await;
-        assert_eq!(
-            node.states(&job).await,
-            [RunState::Running],
-            "idle once: its result may be under way"
-        );
+        assert_eq!(node.states(&job).await, [RunState::Running], "idle once: its result may be under way");
         live_for(node, &[executor], 45).await;
-        assert_eq!(
-            node.states(&job).await,
-            [RunState::Unknown, RunState::Claimed]
-        );
+        assert_eq!(node.states(&job).await, [RunState::Unknown, RunState::Claimed]);
         let run = &node.runs(&job).await[0];
         assert_eq!(run.reason.as_deref(), Some("not_reported"));
-        assert!(
-            run.message().contains("has no run of this job"),
-            "{}",
-            run.message()
-        );
+        assert!(run.message().contains("has no run of this job"), "{}", run.message());
         // The result comes after all: evidence beats assumption.
         node.callback(&[(run_id, 200, "late")]).await;
-        assert_eq!(
-            node.states(&job).await,
-            [RunState::Succeeded, RunState::Cancelled]
-        );
+        assert_eq!(node.states(&job).await, [RunState::Succeeded, RunState::Cancelled]);
     });
 }
 
@@ -103,10 +89,7 @@ fn a_last_attempt_whose_result_was_lost_raises_an_alarm() {
         live_for(node, &[executor], 150).await;
         assert_eq!(node.states(&job).await, [RunState::Unknown]);
         let metrics = node.metrics();
-        assert!(
-            metrics.contains("carillon_alarms_total{kind=\"unknown\"} 1"),
-            "{metrics}"
-        );
+        assert!(metrics.contains("carillon_alarms_total{kind=\"unknown\"} 1"), "{metrics}");
     });
 }
 
@@ -120,10 +103,7 @@ fn a_run_that_goes_on_is_checked_at_growing_intervals_and_stays() {
         assert_eq!(node.states(&job).await, [RunState::Running]);
         let asked = executor.received("/idleBeat").len();
         assert_eq!(asked, 4, "after 1, 3, 7 and 15 minutes");
-        assert!(
-            executor.received("/log").is_empty(),
-            "its log may be large, and nothing speaks against it"
-        );
+        assert!(executor.received("/log").is_empty(), "its log may be large, and nothing speaks against it");
     });
 }
 
@@ -137,11 +117,7 @@ fn a_result_that_was_under_way_at_the_first_look_is_waited_for() {
         node.callback(&[(run_id, 200, "done")]).await;
         live_for(node, &[executor], 90).await;
         assert_eq!(node.states(&job).await, [RunState::Succeeded]);
-        assert_eq!(
-            executor.received("/idleBeat").len(),
-            1,
-            "what has ended is not asked about"
-        );
+        assert_eq!(executor.received("/idleBeat").len(), 1, "what has ended is not asked about");
     });
 }
 
@@ -173,12 +149,7 @@ fn the_end_of_a_log_says_what_became_of_a_run() {
         for (reply, expected, code, text) in [
             (finished(200, "null"), RunState::Succeeded, 200, "its log"),
             (finished(500, "no disk"), RunState::Failed, 500, "no disk"),
-            (
-                finished(502, "job execute timeout "),
-                RunState::Failed,
-                502,
-                "timeout",
-            ),
+            (finished(502, "job execute timeout "), RunState::Failed, 502, "timeout"),
             (error, RunState::Failed, 500, "its log"),
         ] {
             executor.when_asked_for_a_log(reply);
@@ -205,10 +176,7 @@ fn the_log_of_a_run_tells_its_end_while_a_later_run_of_the_job_keeps_its_executo
         );
         executor.when_asked_for_a_log_of(second, log("begun\n", false));
         live_for(node, &[executor], 10 * 60).await;
-        assert_eq!(
-            (state(node, first).await, state(node, second).await),
-            (RunState::Succeeded, RunState::Running)
-        );
+        assert_eq!((state(node, first).await, state(node, second).await), (RunState::Succeeded, RunState::Running));
     });
 }
 
@@ -219,27 +187,18 @@ fn a_run_that_was_replaced_under_cover_early_becomes_unknown() {
         executor.when_probed(busy());
         // What the Go executor answers for any run.
         executor.when_asked_for_a_log(log("no log handler", true));
-        let job = node
-            .job(|draft| draft.block = BlockStrategy::CoverEarly)
-            .await;
+        let job = node.job(|draft| draft.block = BlockStrategy::CoverEarly).await;
         let first = run_of(node, executor, &job).await;
         node.advance(1_000).await;
         let second = run_of(node, executor, &job).await;
         live_for(node, &[executor], 10 * 60).await;
         let run = node.store.run(first).await.unwrap().unwrap();
-        assert_eq!(
-            (run.state, run.reason.as_deref()),
-            (RunState::Unknown, Some("replaced"))
-        );
+        assert_eq!((run.state, run.reason.as_deref()), (RunState::Unknown, Some("replaced")));
         let by = format!("replaced by run {second}");
         assert!(run.message().contains(&by), "{}", run.message());
         assert_eq!(state(node, second).await, RunState::Running);
-        node.callback(&[(first, 500, "replaced"), (second, 200, "done")])
-            .await;
-        assert_eq!(
-            (state(node, first).await, state(node, second).await),
-            (RunState::Failed, RunState::Succeeded)
-        );
+        node.callback(&[(first, 500, "replaced"), (second, 200, "done")]).await;
+        assert_eq!((state(node, first).await, state(node, second).await), (RunState::Failed, RunState::Succeeded));
     });
 }
 
@@ -265,16 +224,12 @@ fn runs_that_wait_in_the_queue_of_their_executor_are_never_ended() {
 fn a_run_whose_log_grows_or_cannot_be_read_is_not_taken_for_replaced() {
     flow(async |node, executor| {
         executor.when_probed(busy());
-        let job = node
-            .job(|draft| draft.block = BlockStrategy::CoverEarly)
-            .await;
+        let job = node.job(|draft| draft.block = BlockStrategy::CoverEarly).await;
         let first = run_of(node, executor, &job).await;
         node.advance(1_000).await;
         run_of(node, executor, &job).await;
         // xxljob-sdk-rs runs both side by side, and keeps no log.
-        executor.when_asked_for_a_log(Reply::Body(
-            json!({"code": 200, "content": null}).to_string(),
-        ));
+        executor.when_asked_for_a_log(Reply::Body(json!({"code": 200, "content": null}).to_string()));
         live_for(node, &[executor], 10 * 60).await;
         assert_eq!(state(node, first).await, RunState::Running);
         for line in 0..40 {
@@ -310,11 +265,7 @@ fn a_run_that_was_sent_before_its_job_had_cover_early_is_replaced_by_later_ones_
 #[test]
 fn what_an_executor_does_not_answer_clearly_ends_nothing_and_is_told_once() {
     flow(async |node, executor| {
-        for reply in [
-            Reply::Status(502),
-            Reply::Status(404),
-            refusal("XXL-JOB idleBeat callback is not configured"),
-        ] {
+        for reply in [Reply::Status(502), Reply::Status(404), refusal("XXL-JOB idleBeat callback is not configured")] {
             executor.when_probed(reply);
             let job = node.job(|_| ()).await;
             run_of(node, executor, &job).await;
@@ -322,10 +273,7 @@ fn what_an_executor_does_not_answer_clearly_ends_nothing_and_is_told_once() {
             assert_eq!(node.states(&job).await, [RunState::Running]);
         }
         let metrics = node.metrics();
-        assert!(
-            metrics.contains("carillon_alarms_total{kind=\"stuck\"} 1"),
-            "{metrics}"
-        );
+        assert!(metrics.contains("carillon_alarms_total{kind=\"stuck\"} 1"), "{metrics}");
     });
 }
 
@@ -340,9 +288,7 @@ fn an_address_that_is_not_registered_any_more_is_never_asked() {
         let body = json!({"registryGroup": "EXECUTOR", "registryKey": "orders", "registryValue": executor.address});
         node.post("api/registryRemove", &body).await;
         pass(node, 150).await;
-        let asked: Vec<_> = ["/idleBeat", "/log", "/kill"]
-            .map(|path| executor.received(path).len())
-            .to_vec();
+        let asked: Vec<_> = ["/idleBeat", "/log", "/kill"].map(|path| executor.received(path).len()).to_vec();
         assert_eq!(asked, [0, 0, 0]);
         assert_eq!(node.states(&job).await, [RunState::Lost]);
     });
@@ -357,11 +303,7 @@ fn a_node_that_takes_over_goes_on_checking() {
         assert_eq!(executor.received("/idleBeat").len(), 1);
         let heir = Node::restarted(node, node.config.clone(), node.clock.now() + 20_000).await;
         live_for(&heir, &[executor], 60).await;
-        assert_eq!(
-            heir.states(&job).await,
-            [RunState::Running],
-            "it has its own two looks"
-        );
+        assert_eq!(heir.states(&job).await, [RunState::Running], "it has its own two looks");
         live_for(&heir, &[executor], 150).await;
         assert_eq!(heir.states(&job).await, [RunState::Unknown]);
     });

@@ -33,10 +33,7 @@ fn m004_9_a_child_runs_once_after_its_parent_with_its_result() {
         node.round().await;
         let runs = node.runs(&child).await;
         assert_eq!(runs.len(), 1, "a disabled job is a child all the same");
-        assert_eq!(
-            (runs[0].cause, runs[0].fire_no, runs[0].state),
-            (Cause::Child, run_id, RunState::Running)
-        );
+        assert_eq!((runs[0].cause, runs[0].fire_no, runs[0].state), (Cause::Child, run_id, RunState::Running));
         assert_eq!(params(executor), "42 orders");
     });
 }
@@ -62,15 +59,10 @@ fn m004_10_after_a_failure_no_child_runs_and_the_parents_retry_bears_it() {
         node.callback(&[(second, 200, "yes")]).await;
         node.round().await;
         let born = node.runs(&child).await;
-        assert_eq!(
-            (born.len(), born[0].fire_no),
-            (1, first),
-            "known by the first run of the parent's fire"
-        );
+        assert_eq!((born.len(), born[0].fire_no), (1, first), "known by the first run of the parent's fire");
         assert_eq!(params(executor), "its own");
         // The first attempt had run well after all: the child is there already.
-        node.sql(&format!("UPDATE run SET state = 4 WHERE id = {first}"))
-            .await;
+        node.sql(&format!("UPDATE run SET state = 4 WHERE id = {first}")).await;
         node.callback(&[(first, 200, "late")]).await;
         assert_eq!(node.runs(&child).await.len(), 1);
     });
@@ -83,8 +75,7 @@ fn evidence_that_a_lost_parent_has_run_bears_its_child() {
         let parent = node.job(|draft| draft.children = vec![child.id]).await;
         let run_id = node.fire(&parent).await;
         node.round().await;
-        node.sql(&format!("UPDATE run SET state = 4 WHERE id = {run_id}"))
-            .await;
+        node.sql(&format!("UPDATE run SET state = 4 WHERE id = {run_id}")).await;
         node.callback(&[(run_id, 200, "late")]).await;
         assert_eq!(node.states(&parent).await, [RunState::Succeeded]);
         assert_eq!(node.runs(&child).await.len(), 1);
@@ -109,25 +100,19 @@ fn a_broadcast_bears_its_child_when_all_parts_have_succeeded_by_any_attempt() {
         node.round().await;
         let parts = node.runs(&parent).await;
         assert_eq!(parts.len(), 2);
-        node.callback(&[(parts[0].id, 200, "one"), (parts[1].id, 500, "")])
-            .await;
+        node.callback(&[(parts[0].id, 200, "one"), (parts[1].id, 500, "")]).await;
         node.advance(100).await;
         assert_eq!(node.runs(&child).await.len(), 0);
         let again = &node.runs(&parent).await[2];
         assert_eq!((again.part, again.attempt), (1, 2), "the failed part alone");
-        assert_eq!(
-            (again.address.as_ref(), again.parts),
-            (parts[1].address.as_ref(), 2)
-        );
+        assert_eq!((again.address.as_ref(), again.parts), (parts[1].address.as_ref(), 2));
         node.callback(&[(again.id, 200, "two")]).await;
         node.round().await;
         let born = node.runs(&child).await;
         assert_eq!((born.len(), born[0].fire_no), (1, run_id));
         let told = first.runs().into_iter().chain(second.runs());
         let of_child = told.filter(|run| run.run_id() == born[0].id);
-        let given: Vec<_> = of_child
-            .map(|run| run.body["executorParams"].clone())
-            .collect();
+        let given: Vec<_> = of_child.map(|run| run.body["executorParams"].clone()).collect();
         assert_eq!(given, [r#"["one","two"]"#]);
     });
 }

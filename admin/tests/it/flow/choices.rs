@@ -20,10 +20,7 @@ async fn last_choice(node: &Node, job: &Job) -> Choice {
 }
 
 fn addresses(executors: &[Recorder]) -> Vec<String> {
-    executors
-        .iter()
-        .map(|executor| executor.address.clone())
-        .collect()
+    executors.iter().map(|executor| executor.address.clone()).collect()
 }
 
 #[test]
@@ -36,19 +33,9 @@ fn a_plain_choice_is_two_columns_and_one_set_for_all() {
         let told = choice(node, first).await.unwrap();
         assert_eq!(told.route, Some(RouteStrategy::RoundRobin));
         assert_eq!(told.candidates, addresses(executors));
-        assert!(
-            executors
-                .iter()
-                .any(|executor| Some(&executor.address) == told.chosen.as_ref())
-        );
-        assert_eq!(
-            (told.why.as_str(), told.story),
-            ("it was its turn", Default::default())
-        );
-        let url = format!(
-            "sqlite://{}",
-            node.config.data_dir.join("carillon.db").display()
-        );
+        assert!(executors.iter().any(|executor| Some(&executor.address) == told.chosen.as_ref()));
+        assert_eq!((told.why.as_str(), told.story), ("it was its turn", Default::default()));
+        let url = format!("sqlite://{}", node.config.data_dir.join("carillon.db").display());
         let raw = sea_orm::Database::connect(url).await.unwrap();
         for (table, rows) in [("candidate_set", 1), ("run_choice", 0)] {
             let text = format!("SELECT COUNT(*) FROM {table}");
@@ -71,18 +58,8 @@ fn a_hop_and_who_was_passed_over_are_told() {
         let told = last_choice(node, job).await;
         assert_eq!(told.chosen.as_ref(), Some(&executors[1].address));
         assert_eq!(told.story.hops[0].address, executors[0].address);
-        assert!(
-            told.story.hops[0].what.contains("refused"),
-            "{:?}",
-            told.story
-        );
-        assert_eq!(
-            told.why,
-            format!(
-                "next in order: nothing could be written to {}",
-                executors[0].address
-            )
-        );
+        assert!(told.story.hops[0].what.contains("refused"), "{:?}", told.story);
+        assert_eq!(told.why, format!("next in order: nothing could be written to {}", executors[0].address));
         // Its breaker is open now.
         node.fire(job).await;
         node.round().await;
@@ -100,10 +77,7 @@ fn parts_and_runs_by_hand_say_so() {
         node.round().await;
         for run in node.runs(job).await {
             let told = choice(node, run.id).await.unwrap();
-            assert_eq!(
-                (told.route, told.why.as_str()),
-                (Some(RouteStrategy::Broadcast), "every executor gets a part")
-            );
+            assert_eq!((told.route, told.why.as_str()), (Some(RouteStrategy::Broadcast), "every executor gets a part"));
             assert_eq!(told.chosen, run.address);
         }
         let other = node.job(|_| ()).await;
@@ -117,10 +91,7 @@ fn parts_and_runs_by_hand_say_so() {
         node.pipeline.fire(ask).await.unwrap();
         node.round().await;
         let told = last_choice(node, &other).await;
-        assert_eq!(
-            (told.route, told.why.as_str()),
-            (None, "the executor was given with the fire")
-        );
+        assert_eq!((told.route, told.why.as_str()), (None, "the executor was given with the fire"));
         assert_eq!(told.candidates, [executors[1].address.clone()]);
     });
 }

@@ -51,8 +51,7 @@ impl Cluster {
     async fn join(&mut self) {
         let clock = ManualClock::new(FIRST);
         clock.advance(Duration::from_secs(self.seconds));
-        self.nodes
-            .push(Node::on(self.config.clone(), Arc::new(clock)).await);
+        self.nodes.push(Node::on(self.config.clone(), Arc::new(clock)).await);
     }
 
     /// The leases go back, or they stay until they are over.
@@ -127,11 +126,7 @@ fn storm(kind: Kind, seed: u64) {
         for _ in 0..20 {
             cluster.second().await;
         }
-        let mut held: Vec<i32> = cluster
-            .nodes
-            .iter()
-            .flat_map(|node| node.pipeline.shards_held())
-            .collect();
+        let mut held: Vec<i32> = cluster.nodes.iter().flat_map(|node| node.pipeline.shards_held()).collect();
         held.sort_unstable();
         assert_eq!(held, [0, 1, 2, 3, 4], "each shard has one holder");
         nothing_is_lost_or_doubled(&cluster.nodes[0], &jobs, &cluster.executor).await;

@@ -31,21 +31,13 @@ async fn heard(node: &Node, by: i64) {
 }
 
 async fn alarms(node: &Node) -> Vec<String> {
-    let filter = AlarmFilter {
-        kinds: vec![AlarmKind::Clock],
-        limit: 100,
-        ..AlarmFilter::default()
-    };
+    let filter = AlarmFilter { kinds: vec![AlarmKind::Clock], limit: 100, ..AlarmFilter::default() };
     let page = node.store.alarms(&filter).await.unwrap();
     page.items.into_iter().map(|row| row.alarm.text).collect()
 }
 
 async fn instants(node: &Node, job: &carillon_admin::store::Job) -> Vec<i64> {
-    node.runs(job)
-        .await
-        .iter()
-        .map(|run| run.scheduled_at)
-        .collect()
+    node.runs(job).await.iter().map(|run| run.scheduled_at).collect()
 }
 
 #[test]
@@ -61,16 +53,9 @@ fn h14_a_node_with_a_wrong_clock_goes_by_the_databases_and_says_so() {
         heard(&node, 0).await;
         let alarms = alarms(&node).await;
         assert_eq!(alarms.len(), 1, "{alarms:?}");
-        assert!(
-            alarms[0].contains("clocks differ: this machine's is 86400 s ahead"),
-            "{alarms:?}"
-        );
+        assert!(alarms[0].contains("clocks differ: this machine's is 86400 s ahead"), "{alarms:?}");
         node.round().await;
-        assert_eq!(
-            node.pipeline.shards_held().len(),
-            2,
-            "it works all the same"
-        );
+        assert_eq!(node.pipeline.shards_held().len(), 2, "it works all the same");
     });
 }
 
@@ -95,25 +80,17 @@ fn h15_when_the_databases_clock_goes_back_nothing_repeats() {
         for _ in 0..5 {
             node.advance(10_000).await;
         }
-        assert_eq!(
-            instants(&node, &job).await,
-            before,
-            "all of these are recorded"
-        );
+        assert_eq!(instants(&node, &job).await, before, "all of these are recorded");
         let sent = executor.runs().len();
         // Time catches up.
-        node.clock
-            .advance(Duration::from_millis(HOUR as u64 - 60_000));
+        node.clock.advance(Duration::from_millis(HOUR as u64 - 60_000));
         node.register(&executor).await;
         for _ in 0..4 {
             node.advance(10_000).await;
         }
         let after = instants(&node, &job).await;
         assert!(after.len() > before.len());
-        assert!(
-            after.windows(2).all(|pair| pair[0] < pair[1]),
-            "no instant twice"
-        );
+        assert!(after.windows(2).all(|pair| pair[0] < pair[1]), "no instant twice");
         assert!(executor.runs().len() > sent);
     });
 }
@@ -141,17 +118,10 @@ fn h16_a_jump_that_no_other_clock_confirms_fires_nothing_and_ends_the_nodes_work
             node.services.shards.step().await;
         }
         assert!(node.pipeline.shards_held().is_empty());
-        assert!(
-            node.store.live_nodes(0).await.unwrap().is_empty(),
-            "others take its share"
-        );
+        assert!(node.store.live_nodes(0).await.unwrap().is_empty(), "others take its share");
         heard(&node, 0).await;
         node.round().await;
-        assert_eq!(
-            node.pipeline.shards_held().len(),
-            2,
-            "the clock is as it was"
-        );
+        assert_eq!(node.pipeline.shards_held().len(), 2, "the clock is as it was");
         assert_eq!(alarms(&node).await.len(), 1);
     });
 }
@@ -180,31 +150,14 @@ fn h18_after_a_long_sleep_leases_are_worth_nothing_and_all_that_is_overdue_is_de
         let skipped: i64 = ranges.iter().map(|range| i64::from(range.count)).sum();
         let fired = instants(&node, &job).await;
         let all = fired.len() as i64 + skipped;
-        let begun = ranges
-            .iter()
-            .map(|range| range.from_at)
-            .chain(fired[..1].iter().copied());
+        let begun = ranges.iter().map(|range| range.from_at).chain(fired[..1].iter().copied());
         let (first, last) = (begun.min().unwrap(), *fired.last().unwrap());
-        assert_eq!(
-            all,
-            (last - first) / 10_000 + 1,
-            "each instant of the hour is a run or in a range"
-        );
-        assert!(
-            skipped > 340 && fired.len() > recorded,
-            "{skipped} {}",
-            fired.len()
-        );
+        assert_eq!(all, (last - first) / 10_000 + 1, "each instant of the hour is a run or in a range");
+        assert!(skipped > 340 && fired.len() > recorded, "{skipped} {}", fired.len());
         // Every overdue entry of before was drained, none waits for its second of the next minute.
         let now = node.clock.now();
         let runs = node.runs(&job).await;
-        let waiting = runs
-            .iter()
-            .filter(|run| run.state == carillon_scheduler::RunState::Claimed);
-        assert!(
-            waiting.clone().all(|run| run.due_at > now - 1_000),
-            "{:?}",
-            waiting.collect::<Vec<_>>()
-        );
+        let waiting = runs.iter().filter(|run| run.state == carillon_scheduler::RunState::Claimed);
+        assert!(waiting.clone().all(|run| run.due_at > now - 1_000), "{:?}", waiting.collect::<Vec<_>>());
     });
 }

@@ -26,11 +26,7 @@ struct Left {
 }
 
 /// Lives until the end of `life`, and not an instant longer.
-fn a_node_that_dies(
-    mut config: Config,
-    retries: i32,
-    life: impl AsyncFnOnce(&Node, &Job) + Send + 'static,
-) -> Left {
+fn a_node_that_dies(mut config: Config, retries: i32, life: impl AsyncFnOnce(&Node, &Job) + Send + 'static) -> Left {
     let thread = std::thread::spawn(move || {
         let runtime = runtime();
         let left = runtime.block_on(async {
@@ -46,11 +42,7 @@ fn a_node_that_dies(
             scan(&node).await;
             let run_id = node.runs(&job).await[0].id;
             life(&node, &job).await;
-            Left {
-                config,
-                job,
-                run_id,
-            }
+            Left { config, job, run_id }
         });
         runtime.shutdown_background();
         left
@@ -70,12 +62,8 @@ async fn the_next(left: &Left) -> Node {
     config.shards = None;
     let clock = Arc::new(ManualClock::new(DUE + 15_000));
     // The lock of the file goes when the last task of the dead runtime has gone.
-    until("the file is free", || async {
-        carillon_admin::Admin::build(config.clone(), clock.clone())
-            .await
-            .is_ok()
-    })
-    .await;
+    until("the file is free", || async { carillon_admin::Admin::build(config.clone(), clock.clone()).await.is_ok() })
+        .await;
     Node::on(config, clock).await
 }
 
@@ -87,9 +75,7 @@ async fn asked(node: &Node) {
 
 async fn state(node: &Node, job: &Job) -> Vec<(RunState, i32, i32)> {
     let runs = node.runs(job).await;
-    runs.iter()
-        .map(|run| (run.state, run.attempt, run.sends))
-        .collect()
+    runs.iter().map(|run| (run.state, run.attempt, run.sends)).collect()
 }
 
 /// Up to the mark, which is committed 150 ms before the request may leave.
@@ -149,9 +135,7 @@ fn h10_after_the_mark_a_job_that_allows_it_is_tried_again_in_a_row_of_its_own() 
         node.advance(10_000).await;
         let expected = [(RunState::Unknown, 1, 1), (RunState::Running, 2, 1)];
         assert_eq!(state(&node, &left.job).await, expected);
-        let [only] = &executor.runs()[..] else {
-            panic!("once")
-        };
+        let [only] = &executor.runs()[..] else { panic!("once") };
         assert_ne!(only.run_id(), left.run_id);
     });
 }
@@ -169,11 +153,7 @@ fn h10_after_the_mark_an_executor_with_a_journal_gets_the_very_run() {
         asked(&node).await;
         assert_eq!(state(&node, &left.job).await, [(RunState::Running, 1, 2)]);
         let sent_at = node.runs(&left.job).await[0].sent_at;
-        assert_eq!(
-            sent_at,
-            Some(DUE),
-            "not when it was marked, ahead of its time"
-        );
+        assert_eq!(sent_at, Some(DUE), "not when it was marked, ahead of its time");
         assert_eq!(executor.runs().len(), 1);
         assert_eq!(executor.runs()[0].run_id(), left.run_id);
     });
@@ -191,9 +171,7 @@ fn h11_after_the_answer_the_log_or_the_callback_tells() {
         assert_eq!(executor.runs().len(), 1);
         let node = the_next(&left).await;
         let page = json!({"fromLineNum": 1, "toLineNum": 1, "logContent": "begun", "isEnd": false});
-        executor.when_asked_for_a_log(Reply::Body(
-            json!({"code": 200, "content": page}).to_string(),
-        ));
+        executor.when_asked_for_a_log(Reply::Body(json!({"code": 200, "content": page}).to_string()));
         node.register(&executor).await;
         asked(&node).await;
         assert_eq!(state(&node, &left.job).await, [(RunState::Running, 1, 1)]);
@@ -243,10 +221,7 @@ async fn live_until(after: After, node: &Node, address: &str) {
         node.register_address(address, None).await;
         node.clock.set(DUE);
         node.services.tick.step().await;
-        until("the request was answered", || async {
-            node.pipeline.is_idle_but_accepted()
-        })
-        .await;
+        until("the request was answered", || async { node.pipeline.is_idle_but_accepted() }).await;
     }
 }
 

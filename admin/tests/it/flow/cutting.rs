@@ -28,10 +28,7 @@ impl Wire {
     pub async fn to(server: String) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
-        let (next, cuts) = (
-            Arc::<Mutex<Option<Moment>>>::default(),
-            Arc::<Mutex<usize>>::default(),
-        );
+        let (next, cuts) = (Arc::<Mutex<Option<Moment>>>::default(), Arc::<Mutex<usize>>::default());
         let trips = Arc::<AtomicUsize>::default();
         let (moment, count, asked) = (next.clone(), cuts.clone(), trips.clone());
         tokio::spawn(async move {
@@ -41,12 +38,7 @@ impl Wire {
                 tokio::spawn(carry(client, server, moment.clone(), count.clone(), asked));
             }
         });
-        Self {
-            address,
-            next,
-            cuts,
-            trips,
-        }
+        Self { address, next, cuts, trips }
     }
 
     pub fn cut_after(&self, text: &'static str, later: usize) {
@@ -108,7 +100,5 @@ async fn carry(
 }
 
 fn holds(bytes: &[u8], text: &str) -> bool {
-    bytes
-        .windows(text.len())
-        .any(|window| window == text.as_bytes())
+    bytes.windows(text.len()).any(|window| window == text.as_bytes())
 }

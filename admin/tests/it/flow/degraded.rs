@@ -16,11 +16,7 @@ async fn node(db: &TestDatabase, redis: String) -> Node {
     config.shards = Some(4);
     config.redis_url = Some(redis);
     config.access_token = "0123456789-of-this-test".into();
-    Node::on(
-        config,
-        Arc::new(ManualClock::new(START + 2_400_000_000_000)),
-    )
-    .await
+    Node::on(config, Arc::new(ManualClock::new(START + 2_400_000_000_000))).await
 }
 
 async fn page(node: &Node, path: &str) -> String {
@@ -43,11 +39,7 @@ async fn is_degraded(node: &Node, wanted: bool) {
     assert!(node.metrics().contains(&gauge));
     let ready = page(node, "readyz").await;
     assert!(ready.starts_with("ready"), "{ready}");
-    assert_eq!(
-        ready.contains("degraded: Redis does not answer"),
-        wanted,
-        "{ready}"
-    );
+    assert_eq!(ready.contains("degraded: Redis does not answer"), wanted, "{ready}");
 }
 
 #[test]
@@ -74,11 +66,7 @@ fn h04_redis_gone_is_said_and_heals_by_itself() {
         assert_eq!(node.pipeline.shards_held().len(), 4);
         let redis = RedisServer::start_at(port, &[]);
         is_degraded(&node, false).await;
-        assert_eq!(
-            redis.cli(&["keys", "carillon:*"]).lines().count(),
-            4,
-            "its locks are there again"
-        );
+        assert_eq!(redis.cli(&["keys", "carillon:*"]).lines().count(), 4, "its locks are there again");
         let runs = node.runs(&job).await;
         let mut instants: Vec<i64> = runs.iter().map(|run| run.scheduled_at).collect();
         instants.dedup();
@@ -126,18 +114,9 @@ fn h03_with_two_redis_each_node_has_its_locks_and_each_shard_one_holder() {
                 node.round().await;
             }
             let (of_a, of_b) = (a.pipeline.shards_held(), b.pipeline.shards_held());
-            assert!(
-                of_a.iter().all(|shard| !of_b.contains(shard)),
-                "{of_a:?} {of_b:?}"
-            );
+            assert!(of_a.iter().all(|shard| !of_b.contains(shard)), "{of_a:?} {of_b:?}");
         }
-        assert_eq!(
-            (
-                a.pipeline.shards_held().len(),
-                b.pipeline.shards_held().len()
-            ),
-            (2, 2)
-        );
+        assert_eq!((a.pipeline.shards_held().len(), b.pipeline.shards_held().len()), (2, 2));
         let runs = a.runs(&job).await;
         assert!(runs.len() > 8);
         assert_eq!(executor.runs().len(), 8, "each due one once");

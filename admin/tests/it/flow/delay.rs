@@ -38,19 +38,11 @@ async fn ends(node: &Node, job: &Job, code: i32) {
 #[test]
 fn m001_13_and_m002_4_the_gap_between_end_and_start_is_the_delay() {
     flow(delayed(5), async |node, executor, job| {
-        assert_eq!(
-            next(node, job).await,
-            Some(5_000),
-            "one delay after it was made"
-        );
+        assert_eq!(next(node, job).await, Some(5_000), "one delay after it was made");
         for turn in 1..=3 {
             node.advance(5_000).await;
             assert_eq!(executor.runs().len(), turn);
-            assert_eq!(
-                next(node, job).await,
-                None,
-                "nothing is planned while it runs"
-            );
+            assert_eq!(next(node, job).await, None, "nothing is planned while it runs");
             node.advance(60_000).await;
             assert_eq!(node.states(job).await.last(), Some(&Running));
             ends(node, job, 200).await;
@@ -80,11 +72,7 @@ fn the_delay_is_counted_from_any_end() {
         assert_eq!(node.states(job).await, [Failed, Failed, Unknown]);
         let unknown = node.runs(job).await.pop().unwrap().id;
         node.callback(&[(unknown, 200, "")]).await;
-        assert_eq!(
-            next(node, job).await,
-            Some(35_000),
-            "its late result begins no second chain"
-        );
+        assert_eq!(next(node, job).await, Some(35_000), "its late result begins no second chain");
     });
 }
 
@@ -150,16 +138,8 @@ fn a_broken_chain_is_found_and_mended() {
     flow(delayed(5), async |node, _, job| {
         node.advance(5_000).await;
         node.services.resolve.step().await;
-        assert_eq!(
-            next(node, job).await,
-            None,
-            "its link is on its way: nothing is broken"
-        );
-        node.sql(&format!(
-            "UPDATE run SET state = 9 WHERE job_id = {}",
-            job.id
-        ))
-        .await;
+        assert_eq!(next(node, job).await, None, "its link is on its way: nothing is broken");
+        node.sql(&format!("UPDATE run SET state = 9 WHERE job_id = {}", job.id)).await;
         node.services.resolve.step().await;
         assert_eq!(next(node, job).await, Some(10_000));
     });
@@ -173,26 +153,16 @@ fn a_missed_link_that_is_skipped_is_followed_by_the_next() {
     };
     flow(change, async |node, executor, job| {
         node.advance(120_000).await;
-        assert_eq!(
-            (executor.runs().len(), node.misfires(job).await.len()),
-            (0, 1)
-        );
+        assert_eq!((executor.runs().len(), node.misfires(job).await.len()), (0, 1));
         let runs = node.runs(job).await;
-        assert_eq!(
-            (runs.len(), runs[0].scheduled_at - START),
-            (1, 125_000),
-            "counted from now, and claimed ahead"
-        );
+        assert_eq!((runs.len(), runs[0].scheduled_at - START), (1, 125_000), "counted from now, and claimed ahead");
     });
 }
 
 #[test]
 fn so_many_fires_and_no_more() {
     let counted = |draft: &mut JobDraft| {
-        draft.schedule = ScheduleDraft {
-            max_fires: Some(3),
-            ..ScheduleDraft::fixed_rate(1)
-        };
+        draft.schedule = ScheduleDraft { max_fires: Some(3), ..ScheduleDraft::fixed_rate(1) };
     };
     flow(counted, async |node, executor, job| {
         node.advance(2_000).await;
@@ -202,24 +172,13 @@ fn so_many_fires_and_no_more() {
             node.advance(1_000).await;
         }
         assert_eq!((executor.runs().len(), next(node, job).await), (3, None));
-        let renamed = JobDraft {
-            name: "renamed".into(),
-            ..job.draft.clone()
-        };
+        let renamed = JobDraft { name: "renamed".into(), ..job.draft.clone() };
         let same = node.edit(job, renamed).await;
-        assert_eq!(
-            (same.fires_left, same.next_fire_at),
-            (Some(0), None),
-            "another name begins nothing"
-        );
+        assert_eq!((same.fires_left, same.next_fire_at), (Some(0), None), "another name begins nothing");
         let mut draft = job.draft.clone();
         draft.schedule.max_fires = Some(2);
         let again = node.edit(job, draft).await;
-        assert_eq!(
-            again.fires_left,
-            Some(2),
-            "another schedule has its own count"
-        );
+        assert_eq!(again.fires_left, Some(2), "another schedule has its own count");
         for _ in 0..10 {
             node.advance(1_000).await;
         }
@@ -235,14 +194,7 @@ fn once_is_once() {
             node.advance(1_000).await;
         }
         assert_eq!((executor.runs().len(), next(node, job).await), (1, None));
-        let renamed = JobDraft {
-            name: "renamed".into(),
-            ..job.draft.clone()
-        };
-        assert_eq!(
-            node.edit(job, renamed).await.next_fire_at,
-            None,
-            "what is over stays editable"
-        );
+        let renamed = JobDraft { name: "renamed".into(), ..job.draft.clone() };
+        assert_eq!(node.edit(job, renamed).await.next_fire_at, None, "what is over stays editable");
     });
 }

@@ -37,8 +37,7 @@ async fn doubtful(node: &Node, executor: &Recorder) -> (Job, i64) {
 }
 
 fn log(to_line: i32, content: &str) -> Reply {
-    let page =
-        json!({"fromLineNum": 1, "toLineNum": to_line, "logContent": content, "isEnd": false});
+    let page = json!({"fromLineNum": 1, "toLineNum": to_line, "logContent": content, "isEnd": false});
     Reply::Body(json!({"code": 200, "content": page, "data": page}).to_string())
 }
 
@@ -51,25 +50,13 @@ fn h10_an_executor_with_a_journal_is_sent_the_same_run_again() {
         node.register_own(executor, "boot-1").await;
         ask(node).await;
         let run = &node.runs(&job).await[0];
-        assert_eq!(
-            (run.state, run.sends, run.attempt),
-            (RunState::Running, 2, 1)
-        );
+        assert_eq!((run.state, run.sends, run.attempt), (RunState::Running, 2, 1));
         let got = executor.runs();
         assert_eq!(got.len(), 2);
         assert!(got.iter().all(|request| request.run_id() == run_id));
-        assert_eq!(
-            got[0].header("Carillon-Fire-Key"),
-            got[1].header("Carillon-Fire-Key")
-        );
+        assert_eq!(got[0].header("Carillon-Fire-Key"), got[1].header("Carillon-Fire-Key"));
         assert_eq!(got[0].body, got[1].body, "the same run, to the last member");
-        let until = |n: usize| -> i64 {
-            got[n]
-                .header("Carillon-Not-After")
-                .unwrap()
-                .parse()
-                .unwrap()
-        };
+        let until = |n: usize| -> i64 { got[n].header("Carillon-Not-After").unwrap().parse().unwrap() };
         assert!(until(1) > until(0), "and a new limit of time");
         assert!(node.metrics().contains("carillon_resends_total 1"));
     });
@@ -80,15 +67,10 @@ fn h10_what_its_executor_has_refused_meanwhile_is_no_longer_in_doubt() {
     flow(async |node, executor| {
         node.register_own(executor, "boot-1").await;
         let (job, _) = doubtful(node, executor).await;
-        executor.reply(Reply::Body(
-            json!({"code": 500, "msg": "expired"}).to_string(),
-        ));
+        executor.reply(Reply::Body(json!({"code": 500, "msg": "expired"}).to_string()));
         ask(node).await;
         let run = &node.runs(&job).await[0];
-        assert_eq!(
-            (run.state, run.reason.as_deref()),
-            (RunState::Failed, Some("refused"))
-        );
+        assert_eq!((run.state, run.reason.as_deref()), (RunState::Failed, Some("refused")));
     });
 }
 

@@ -12,9 +12,7 @@ use super::recorder::Recorder;
 use crate::conformance::world::actor;
 
 async fn told(node: &Node, job: &Job, second: i64) -> Explanation {
-    let found = explain(&node.store, job.id, START + second * 1000, node.clock.now())
-        .await
-        .unwrap();
+    let found = explain(&node.store, job.id, START + second * 1000, node.clock.now()).await.unwrap();
     let found = found.unwrap();
     assert!(VERDICTS.contains(&found.verdict.as_str()));
     found

@@ -18,39 +18,20 @@ fn m000_6_an_instant_is_recorded_sent_at_its_second_and_settled() {
         node.register(&executor).await;
         let job = node.every(10, |draft| draft.params = "x=1".into()).await;
         node.round().await;
-        assert!(
-            node.runs(&job).await.is_empty(),
-            "its first instant is not inside the look-ahead yet"
-        );
+        assert!(node.runs(&job).await.is_empty(), "its first instant is not inside the look-ahead yet");
         node.advance(5_000).await;
-        assert_eq!(
-            node.states(&job).await,
-            [RunState::Claimed],
-            "recorded before it is due"
-        );
-        assert!(
-            executor.runs().is_empty(),
-            "nothing is sent before its instant"
-        );
+        assert_eq!(node.states(&job).await, [RunState::Claimed], "recorded before it is due");
+        assert!(executor.runs().is_empty(), "nothing is sent before its instant");
         node.advance(5_000).await;
         let sent = executor.runs();
         assert_eq!(sent.len(), 1);
         let run = &node.runs(&job).await[0];
-        assert_eq!(
-            (run.state, run.scheduled_at, run.cause),
-            (RunState::Running, START + 10_000, Cause::Schedule)
-        );
+        assert_eq!((run.state, run.scheduled_at, run.cause), (RunState::Running, START + 10_000, Cause::Schedule));
         assert_eq!(run.address.as_deref(), Some(executor.address.as_str()));
         let answer = node.callback(&[(run.id, 200, "done")]).await;
-        assert_eq!(
-            answer,
-            json!({"code": 200, "msg": null, "content": null, "data": null})
-        );
+        assert_eq!(answer, json!({"code": 200, "msg": null, "content": null, "data": null}));
         let run = &node.runs(&job).await[0];
-        assert_eq!(
-            (run.state, run.result_code, run.message().as_str()),
-            (RunState::Succeeded, Some(200), "done")
-        );
+        assert_eq!((run.state, run.result_code, run.message().as_str()), (RunState::Succeeded, Some(200), "done"));
     });
 }
 
@@ -84,28 +65,15 @@ fn m003_16_the_request_has_twelve_members_and_keeps_the_scheduled_instant() {
             ]
         );
         assert_eq!(sent.body["logDateTime"], START + 1_000);
-        assert_eq!(
-            (&sent.body["broadcastIndex"], &sent.body["broadcastTotal"]),
-            (&json!(0), &json!(1))
-        );
+        assert_eq!((&sent.body["broadcastIndex"], &sent.body["broadcastTotal"]), (&json!(0), &json!(1)));
         assert_eq!(sent.body["executorBlockStrategy"], "SERIAL_EXECUTION");
         let key = format!("{}:schedule:{}:0", job.id, START + 1_000);
         assert_eq!(sent.header("Carillon-Fire-Key"), Some(key.as_str()));
         assert_eq!(sent.header("Carillon-Attempt"), Some("1"));
-        assert_eq!(
-            sent.header("Carillon-Scheduled-At"),
-            Some((START + 1_000).to_string().as_str())
-        );
-        assert_eq!(
-            sent.header("XXL-JOB-ACCESS-TOKEN"),
-            Some(node.config.access_token.as_str())
-        );
+        assert_eq!(sent.header("Carillon-Scheduled-At"), Some((START + 1_000).to_string().as_str()));
+        assert_eq!(sent.header("XXL-JOB-ACCESS-TOKEN"), Some(node.config.access_token.as_str()));
         let run = &node.runs(&job).await[0];
-        assert_eq!(
-            (run.scheduled_at, run.sent_at),
-            (START + 1_000, Some(START + 1_300)),
-            "m6_2: both are kept"
-        );
+        assert_eq!((run.scheduled_at, run.sent_at), (START + 1_000, Some(START + 1_300)), "m6_2: both are kept");
     });
 }
 
@@ -119,10 +87,7 @@ fn m004_8_a_fire_by_hand_needs_no_schedule_and_goes_at_once() {
         node.round().await;
         assert_eq!(executor.runs()[0].run_id(), run_id);
         let key = format!("{}:manual:{run_id}:0", job.id);
-        assert_eq!(
-            executor.runs()[0].header("Carillon-Fire-Key"),
-            Some(key.as_str())
-        );
+        assert_eq!(executor.runs()[0].header("Carillon-Fire-Key"), Some(key.as_str()));
     });
 }
 
@@ -139,10 +104,7 @@ fn m001_24_a_callback_three_times_is_one_result() {
             assert_eq!(node.callback(&[(run_id, code, text)]).await["code"], 200);
         }
         let run = &node.runs(&job).await[0];
-        assert_eq!(
-            (run.state, run.message().as_str()),
-            (RunState::Succeeded, "first")
-        );
+        assert_eq!((run.state, run.message().as_str()), (RunState::Succeeded, "first"));
         assert_eq!(
             node.callback(&[(987_654_321, 200, "of nobody")]).await["code"],
             200,
@@ -164,27 +126,19 @@ fn a_callback_may_overtake_the_answer_to_its_request() {
             carillon_admin::runtime::Service::step(&*scan).await;
         }
         carillon_admin::runtime::Service::step(&*node.services.tick).await;
-        super::node::until("the request is there", || async {
-            !executor.runs().is_empty()
-        })
-        .await;
+        super::node::until("the request is there", || async { !executor.runs().is_empty() }).await;
         let run_id = executor.runs()[0].run_id();
         assert_eq!(node.states(&job).await[0], RunState::Sending);
         node.callback(&[(run_id, 200, "quick")]).await;
         let run = &node.runs(&job).await[0];
-        assert_eq!(
-            (run.state, run.sent_at),
-            (RunState::Succeeded, Some(node.clock.now()))
-        );
+        assert_eq!((run.state, run.sent_at), (RunState::Succeeded, Some(node.clock.now())));
     });
 }
 
 #[test]
 fn m000_2_a_job_without_a_schedule_never_fires_by_itself() {
     flow(async |node| {
-        let job = node
-            .job(|draft| draft.schedule = ScheduleDraft::none())
-            .await;
+        let job = node.job(|draft| draft.schedule = ScheduleDraft::none()).await;
         node.round().await;
         node.advance(100_000).await;
         assert!(node.runs(&job).await.is_empty());
@@ -196,17 +150,8 @@ fn m003_22_cron_fires_in_the_zone_of_its_job() {
     flow(async |node| {
         let executor = Recorder::start().await;
         // 2025-10-09 08:53:20 UTC; 11:00 in Cairo (+03:00 then) is 08:00 UTC, the next day.
-        let job = node
-            .job(|draft| draft.schedule = ScheduleDraft::cron("0 0 11 * * ?", "Africa/Cairo"))
-            .await;
-        let next = node
-            .store
-            .job(job.id)
-            .await
-            .unwrap()
-            .unwrap()
-            .next_fire_at
-            .unwrap();
+        let job = node.job(|draft| draft.schedule = ScheduleDraft::cron("0 0 11 * * ?", "Africa/Cairo")).await;
+        let next = node.store.job(job.id).await.unwrap().unwrap().next_fire_at.unwrap();
         assert_eq!(next, START - 3_200_000 + 86_400_000);
         node.clock.set(next);
         node.register(&executor).await;

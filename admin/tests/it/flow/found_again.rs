@@ -4,9 +4,7 @@ use std::sync::Arc;
 
 use carillon_admin::runtime::Service as _;
 use carillon_admin::store::alarm::AlarmFilter;
-use carillon_scheduler::{
-    AlarmKind, JobDraft, ManualClock, MisfirePolicy, RouteStrategy, RunState,
-};
+use carillon_scheduler::{AlarmKind, JobDraft, ManualClock, MisfirePolicy, RouteStrategy, RunState};
 
 use super::node::{Node, START, until};
 use super::recorder::Recorder;
@@ -27,9 +25,7 @@ fn parts_of_a_broadcast_whose_commit_was_not_heard_are_sent_by_the_next_scan() {
         for executor in &executors {
             node.register(executor).await;
         }
-        let job = node
-            .job(|draft: &mut JobDraft| draft.route = RouteStrategy::Broadcast)
-            .await;
+        let job = node.job(|draft: &mut JobDraft| draft.route = RouteStrategy::Broadcast).await;
         node.services.shards.step().await;
         scan(&node).await;
         node.fire(&job).await;
@@ -42,10 +38,7 @@ fn parts_of_a_broadcast_whose_commit_was_not_heard_are_sent_by_the_next_scan() {
         let parts = store.expand(&run[0], &addresses, "a").await.unwrap();
         assert_eq!(parts.len(), 2);
         node.services.tick.step().await;
-        until("the broadcast was looked at", async || {
-            !node.pipeline.is_expanding()
-        })
-        .await;
+        until("the broadcast was looked at", async || !node.pipeline.is_expanding()).await;
         scan(&node).await;
         node.services.tick.step().await;
         node.drain().await;
@@ -72,10 +65,7 @@ fn a_run_that_was_claimed_in_time_is_not_skipped_because_it_waits() {
         }
         let states = node.states(&job).await;
         assert!(states.len() >= 2, "{states:?}");
-        assert!(
-            states.iter().all(|state| *state == RunState::Claimed),
-            "{states:?}"
-        );
+        assert!(states.iter().all(|state| *state == RunState::Claimed), "{states:?}");
     });
 }
 
@@ -114,18 +104,13 @@ fn a_run_that_cannot_be_read_is_alarmed_once_and_its_shard_goes_on() {
         let job = node.job(|_| ()).await;
         node.services.shards.step().await;
         let (strange, plain) = (node.fire(&job).await, node.fire(&job).await);
-        node.sql(&format!("UPDATE run SET cause = 77 WHERE id = {strange}"))
-            .await;
+        node.sql(&format!("UPDATE run SET cause = 77 WHERE id = {strange}")).await;
         for _ in 0..15 {
             node.advance(1_000).await;
         }
         let sent: Vec<_> = executor.runs().iter().map(|run| run.run_id()).collect();
         assert_eq!(sent, [plain]);
-        let filter = AlarmFilter {
-            kinds: vec![AlarmKind::Stuck],
-            limit: 10,
-            ..AlarmFilter::default()
-        };
+        let filter = AlarmFilter { kinds: vec![AlarmKind::Stuck], limit: 10, ..AlarmFilter::default() };
         let alarms = node.store.alarms(&filter).await.unwrap().items;
         let texts: Vec<_> = alarms.iter().map(|row| &row.alarm.text).collect();
         let of_it = texts.iter().filter(|text| text.contains("cannot be read"));

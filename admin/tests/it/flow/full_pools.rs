@@ -28,10 +28,7 @@ async fn pages_that_hang_harm_no_run(db: &TestDatabase) {
         draft.schedule = carillon_scheduler::ScheduleDraft::fixed_rate(1);
     });
     let jobs = jobs.await;
-    node.store
-        .create_account("reader", "hash", "admin", START)
-        .await
-        .unwrap();
+    node.store.create_account("reader", "hash", "admin", START).await.unwrap();
     make_endless(db, "account").await;
     let readers: Vec<_> = (0..12)
         .map(|_| {
@@ -50,10 +47,8 @@ async fn pages_that_hang_harm_no_run(db: &TestDatabase) {
         }
         node.advance(1_000).await;
         // The fires of this second have been sent in it: nothing was claimed late.
-        until("the runs of this second were sent", async || {
-            executor.runs().len() >= JOBS * second.saturating_sub(1)
-        })
-        .await;
+        until("the runs of this second were sent", async || executor.runs().len() >= JOBS * second.saturating_sub(1))
+            .await;
     }
     for reader in &readers {
         reader.abort();
@@ -62,12 +57,7 @@ async fn pages_that_hang_harm_no_run(db: &TestDatabase) {
         let runs = node.runs(job).await;
         assert!(runs.len() >= SECONDS - 1, "{} runs", runs.len());
         for run in runs {
-            assert!(
-                !matches!(run.state, RunState::Failed | RunState::Cancelled),
-                "{:?} {:?}",
-                run.state,
-                run.reason
-            );
+            assert!(!matches!(run.state, RunState::Failed | RunState::Cancelled), "{:?} {:?}", run.state, run.reason);
         }
         assert!(node.misfires(job).await.is_empty());
     }
@@ -100,9 +90,7 @@ fn no_lease_ends_while_the_registrations_cannot_be_read() {
         node.register_own(&executor, "boot").await;
         let job = node.job(|_| ()).await;
         let raw = sea_orm::Database::connect(db.direct_url()).await.unwrap();
-        raw.execute_unprepared("ALTER TABLE executor RENAME TO executor_behind")
-            .await
-            .unwrap();
+        raw.execute_unprepared("ALTER TABLE executor RENAME TO executor_behind").await.unwrap();
         // Longer than the lease of 30 s.
         for _ in 0..40 {
             node.clock.advance(Duration::from_secs(1));
@@ -112,10 +100,6 @@ fn no_lease_ends_while_the_registrations_cannot_be_read() {
         node.fire(&job).await;
         node.advance(2_000).await;
         let states = node.states(&job).await;
-        assert_eq!(
-            states,
-            [RunState::Running],
-            "sent to the executor that was live"
-        );
+        assert_eq!(states, [RunState::Running], "sent to the executor that was live");
     });
 }

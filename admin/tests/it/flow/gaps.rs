@@ -33,16 +33,10 @@ async fn pass(node: &Node, seconds: u64) {
 /// What is found since the start: how many, what, why, from which second.
 async fn differences(node: &Node, job: &Job) -> Vec<(u32, Found, Reason, i64)> {
     let now = node.clock.now();
-    let look = look(&node.store, job.id, START - 1000, now, 100_000)
-        .await
-        .unwrap()
-        .unwrap();
+    let look = look(&node.store, job.id, START - 1000, now, 100_000).await.unwrap().unwrap();
     assert_eq!(look.reached, now);
     let second = |at: Millis| (at - START) / 1000;
-    look.differences
-        .iter()
-        .map(|it| (it.count, it.found, it.reason, second(it.from)))
-        .collect()
+    look.differences.iter().map(|it| (it.count, it.found, it.reason, second(it.from))).collect()
 }
 
 /// Until there is nothing more to look at.

@@ -42,10 +42,7 @@ fn h01_a_holder_whose_lease_ran_out_claims_and_marks_nothing() {
             scan.step().await;
         }
         a.drain().await;
-        assert_eq!(
-            (a.runs(&job).await.len(), executor.runs().len()),
-            (before, 0)
-        );
+        assert_eq!((a.runs(&job).await.len(), executor.runs().len()), (before, 0));
         let raw = sea_orm::Database::connect(db.direct_url()).await.unwrap();
         database_goes_on(&raw, 11_000).await;
         let b = Node::on(config, clock()).await;
@@ -67,16 +64,12 @@ fn h01_a_holder_whose_lease_ran_out_claims_and_marks_nothing() {
 fn h08_a_database_that_takes_no_writes_stops_sends_and_loses_no_instant() {
     flow(async |node, executor| {
         let job = node.every(1, |_| ()).await;
-        let full =
-            "BEFORE INSERT ON run BEGIN SELECT RAISE(ABORT, 'database or disk is full'); END";
+        let full = "BEFORE INSERT ON run BEGIN SELECT RAISE(ABORT, 'database or disk is full'); END";
         node.sql(&format!("CREATE TRIGGER full {full}")).await;
         for _ in 0..5 {
             node.advance(1_000).await;
         }
-        assert!(
-            node.runs(&job).await.is_empty() && executor.runs().is_empty(),
-            "no record, no send"
-        );
+        assert!(node.runs(&job).await.is_empty() && executor.runs().is_empty(), "no record, no send");
         node.sql("DROP TRIGGER full").await;
         node.advance(1_000).await;
         node.advance(0).await;
@@ -101,11 +94,7 @@ fn h19_a_full_ring_claims_nothing_more_says_so_and_nothing_is_lost() {
             jobs.push(node.every(1, |_| ()).await);
         }
         node.round().await;
-        let filter = AlarmFilter {
-            kinds: vec![AlarmKind::Ring],
-            limit: 10,
-            ..AlarmFilter::default()
-        };
+        let filter = AlarmFilter { kinds: vec![AlarmKind::Ring], limit: 10, ..AlarmFilter::default() };
         assert_eq!(node.store.alarms(&filter).await.unwrap().items.len(), 1);
         for _ in 0..10 {
             node.advance(500).await;
@@ -117,10 +106,7 @@ fn h19_a_full_ring_claims_nothing_more_says_so_and_nothing_is_lost() {
             let runs = node.runs(job).await;
             let due = runs.iter().filter(|run| run.scheduled_at <= START + 5_000);
             assert_eq!(due.clone().count(), 5, "{runs:?}");
-            assert!(
-                due.clone().all(|run| run.state != RunState::Claimed),
-                "{runs:?}"
-            );
+            assert!(due.clone().all(|run| run.state != RunState::Claimed), "{runs:?}");
             assert!(node.misfires(job).await.is_empty());
         }
     });
@@ -144,22 +130,11 @@ fn h27_an_edit_inside_the_look_ahead_plans_the_past_by_the_old_definition_and_th
             node.advance(1_000).await;
         }
         let runs = node.runs(&job).await;
-        let seconds: Vec<i64> = runs
-            .iter()
-            .map(|run| (run.scheduled_at - START) / 1_000)
-            .collect();
+        let seconds: Vec<i64> = runs.iter().map(|run| (run.scheduled_at - START) / 1_000).collect();
         assert_eq!(seconds[..7], [1, 2, 3, 4, 5, 6, 7], "the past is whole");
-        assert!(
-            seconds[7..]
-                .iter()
-                .all(|second| (START / 1_000 + second) % 10 == 0),
-            "{seconds:?}"
-        );
-        let params: Vec<String> = executor
-            .runs()
-            .iter()
-            .map(|run| run.body["executorParams"].as_str().unwrap().into())
-            .collect();
+        assert!(seconds[7..].iter().all(|second| (START / 1_000 + second) % 10 == 0), "{seconds:?}");
+        let params: Vec<String> =
+            executor.runs().iter().map(|run| run.body["executorParams"].as_str().unwrap().into()).collect();
         assert!(
             params.len() >= 8 && params.iter().all(|params| params == "new"),
             "the definition as it was when it was marked"
@@ -174,14 +149,8 @@ fn h27_disabled_and_deleted_inside_the_look_ahead_no_run_is_marked_any_more() {
         node.round().await;
         node.clock.advance(Duration::from_millis(700));
         let now = node.clock.now();
-        node.store
-            .set_job_enabled(one.id, false, now, &actor())
-            .await
-            .unwrap();
-        node.store
-            .delete_job(other.id, now, &actor())
-            .await
-            .unwrap();
+        node.store.set_job_enabled(one.id, false, now, &actor()).await.unwrap();
+        node.store.delete_job(other.id, now, &actor()).await.unwrap();
         for _ in 0..6 {
             node.advance(1_000).await;
         }
@@ -190,9 +159,7 @@ fn h27_disabled_and_deleted_inside_the_look_ahead_no_run_is_marked_any_more() {
             let runs = node.runs(job).await;
             assert!(!runs.is_empty());
             assert!(
-                runs.iter()
-                    .all(|run| run.state == RunState::Cancelled
-                        && run.reason.as_deref() == Some(reason)),
+                runs.iter().all(|run| run.state == RunState::Cancelled && run.reason.as_deref() == Some(reason)),
                 "{runs:?}"
             );
         }
@@ -201,10 +168,7 @@ fn h27_disabled_and_deleted_inside_the_look_ahead_no_run_is_marked_any_more() {
         node.advance(0).await;
         assert_eq!(executor.runs().len(), 1);
         // Enabled again: what was cancelled and is still ahead is replaced, nothing is there twice.
-        node.store
-            .set_job_enabled(one.id, true, node.clock.now(), &actor())
-            .await
-            .unwrap();
+        node.store.set_job_enabled(one.id, true, node.clock.now(), &actor()).await.unwrap();
         for _ in 0..4 {
             node.advance(1_000).await;
         }

@@ -95,19 +95,10 @@ fn h22_ten_megabytes_of_parameters_fail_their_own_run_and_no_other() {
     flow(async |node, executor| {
         let (monster, other) = (node.every(5, |_| ()).await, node.every(5, |_| ()).await);
         // The API refuses more than 64 KiB; this is written behind its back.
-        node.sql(&format!(
-            "UPDATE job_params SET params = hex(zeroblob(5000000)) WHERE job_id = {}",
-            monster.id
-        ))
-        .await;
+        node.sql(&format!("UPDATE job_params SET params = hex(zeroblob(5000000)) WHERE job_id = {}", monster.id)).await;
         node.advance(5_000).await;
         assert_eq!(node.states(&other).await[0], RunState::Running);
-        assert!(
-            executor
-                .runs()
-                .iter()
-                .any(|run| run.body["jobId"] == other.id)
-        );
+        assert!(executor.runs().iter().any(|run| run.body["jobId"] == other.id));
         assert_eq!(node.states(&monster).await[0], RunState::Failed);
     });
 }
@@ -122,18 +113,12 @@ struct BlackHole {
 impl BlackHole {
     fn open() -> Self {
         let socket = Socket::new(Domain::IPV4, Type::STREAM, None).unwrap();
-        socket
-            .bind(&SocketAddr::from(([127, 0, 0, 1], 0)).into())
-            .unwrap();
+        socket.bind(&SocketAddr::from(([127, 0, 0, 1], 0)).into()).unwrap();
         socket.listen(0).unwrap();
         let address = socket.local_addr().unwrap().as_socket().unwrap();
         let limit = Duration::from_millis(300);
         let full = std::iter::from_fn(|| TcpStream::connect_timeout(&address, limit).ok());
-        Self {
-            address,
-            _full: full.take(8).collect(),
-            _socket: socket,
-        }
+        Self { address, _full: full.take(8).collect(), _socket: socket }
     }
 }
 
@@ -141,8 +126,7 @@ impl BlackHole {
 fn h25_a_black_hole_costs_a_hop_and_the_same_run_goes_to_the_next() {
     flow(async |node, executor| {
         let hole = BlackHole::open();
-        node.register_address(&format!("http://{}", hole.address), None)
-            .await;
+        node.register_address(&format!("http://{}", hole.address), None).await;
         let job = node.job(|_| ()).await;
         for _ in 0..4 {
             node.fire(&job).await;

@@ -23,11 +23,7 @@ const LIFE: Duration = Duration::from_millis(4_500);
 const PAUSE: Millis = 500;
 
 /// A life in a runtime of its own: when that is gone all its tasks are, wherever they waited, and the lock on its file.
-fn a_life<T: Send + 'static>(
-    config: &Config,
-    from: Millis,
-    life: impl AsyncFnOnce(&Node) -> T + Send + 'static,
-) -> T {
+fn a_life<T: Send + 'static>(config: &Config, from: Millis, life: impl AsyncFnOnce(&Node) -> T + Send + 'static) -> T {
     let config = config.clone();
     let thread = std::thread::spawn(move || {
         let runtime = runtime();
@@ -61,10 +57,7 @@ struct Stepped {
 
 impl Stepped {
     async fn go_on(&mut self, now: Millis) {
-        let woken = self
-            .service
-            .wake()
-            .is_some_and(|wake| wake.notified().now_or_never().is_some());
+        let woken = self.service.wake().is_some_and(|wake| wake.notified().now_or_never().is_some());
         if woken || now >= self.next_at {
             let pause = self.service.step().await;
             self.next_at = now + i64::try_from(pause.as_millis()).unwrap();
@@ -75,15 +68,9 @@ impl Stepped {
 /// Lives until its end; answers when each run was asked about, or settled.
 async fn lives(node: &Node) -> Vec<(Millis, RunState)> {
     let begun = node.clock.now();
-    let services: [Arc<dyn Service>; 3] = [
-        node.services.resolve.clone(),
-        node.services.shards.clone(),
-        node.services.complete.clone(),
-    ];
-    let mut services = services.map(|service| Stepped {
-        service,
-        next_at: begun,
-    });
+    let services: [Arc<dyn Service>; 3] =
+        [node.services.resolve.clone(), node.services.shards.clone(), node.services.complete.clone()];
+    let mut services = services.map(|service| Stepped { service, next_at: begun });
     let jobs = node.store.job_ids(0, 10).await.unwrap();
     let job = node.store.job(jobs[0]).await.unwrap().unwrap();
     let mut story = vec![];
@@ -107,17 +94,13 @@ async fn lives(node: &Node) -> Vec<(Millis, RunState)> {
 
 /// The first node marks a run and dies; then one after the other lives for 4.5 s. Answers what was seen of the run, and
 /// when.
-fn lives_one_after_the_other(
-    config: Config,
-    executor: (String, Option<&'static str>),
-) -> Vec<(Millis, RunState)> {
+fn lives_one_after_the_other(config: Config, executor: (String, Option<&'static str>)) -> Vec<(Millis, RunState)> {
     let mut config = config;
     config.shards = Some(1);
     config.access_token = "0123456789-of-this-test".into();
     let (address, boot_id) = executor;
     a_life(&config, DUE - 2_000, async move |node| {
-        let once =
-            |draft: &mut carillon_scheduler::JobDraft| draft.schedule = ScheduleDraft::once(DUE);
+        let once = |draft: &mut carillon_scheduler::JobDraft| draft.schedule = ScheduleDraft::once(DUE);
         let job = node.job(once).await;
         node.services.shards.step().await;
         for scan in node.services.scans.all() {
@@ -152,10 +135,7 @@ fn h10_m001_39_a_run_is_asked_about_in_time_though_each_node_is_killed_before_it
         let own = (executor.address.clone(), Some("boot-1"));
         let story = lives_one_after_the_other(db.config(), own);
         let waited = known_after(&story, RunState::Running);
-        assert!(
-            (10_000..=11_000).contains(&waited),
-            "{waited} ms: {story:?}"
-        );
+        assert!((10_000..=11_000).contains(&waited), "{waited} ms: {story:?}");
         assert_eq!(executor.runs().len(), 1, "its first request never left");
     });
 }
@@ -168,9 +148,6 @@ fn h10_m001_39_what_nobody_can_know_is_unknown_in_time_too() {
         let stock = (executor.address.clone(), None);
         let story = lives_one_after_the_other(db.config(), stock);
         let waited = known_after(&story, RunState::Unknown);
-        assert!(
-            (10_000..=11_000).contains(&waited),
-            "{waited} ms: {story:?}"
-        );
+        assert!((10_000..=11_000).contains(&waited), "{waited} ms: {story:?}");
     });
 }

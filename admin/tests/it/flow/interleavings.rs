@@ -47,11 +47,7 @@ impl Pair {
         for node in &nodes {
             node.register(&executor).await;
         }
-        Self {
-            nodes,
-            database: sea_orm::Database::connect(db.direct_url()).await.unwrap(),
-            executor,
-        }
+        Self { nodes, database: sea_orm::Database::connect(db.direct_url()).await.unwrap(), executor }
     }
 
     async fn sql(&self, text: &str) {
@@ -151,11 +147,7 @@ impl Pair {
 /// All orders of the steps of two nodes: bit n says whose the n-th step is.
 fn orders(steps: usize) -> impl Iterator<Item = Vec<usize>> {
     let all = (0_u32..1 << (2 * steps)).filter(move |mask| mask.count_ones() as usize == steps);
-    all.map(move |mask| {
-        (0..2 * steps)
-            .map(|bit| usize::from(mask >> bit & 1 == 1))
-            .collect()
-    })
+    all.map(move |mask| (0..2 * steps).map(|bit| usize::from(mask >> bit & 1 == 1)).collect())
 }
 
 /// 20 orders, and in each the leases end at one of seven moments: 140 stories.
@@ -233,9 +225,7 @@ fn a_seed_repeats_its_story() {
     for seed in [1, 2, 3] {
         let told = [(), ()].map(|()| {
             let mut log = vec![];
-            on(Kind::Postgres, async |db| {
-                log = random_story(db, seed).await
-            });
+            on(Kind::Postgres, async |db| log = random_story(db, seed).await);
             log
         });
         assert_eq!(told[0], told[1], "seed {seed}");

@@ -6,9 +6,7 @@ use std::sync::Arc;
 
 use carillon_admin::runtime::Service as _;
 use carillon_admin::store::Definition;
-use carillon_scheduler::{
-    Clock as _, JobDraft, ManualClock, Millis, RouteStrategy, RunState, ScheduleDraft,
-};
+use carillon_scheduler::{Clock as _, JobDraft, ManualClock, Millis, RouteStrategy, RunState, ScheduleDraft};
 use serde_json::json;
 
 use super::gate::Gate;
@@ -23,15 +21,8 @@ const SECONDS: usize = 5;
 async fn flood(node: &Node) -> Recorder {
     let now = node.clock.now();
     let by = actor();
-    let app = node
-        .store
-        .create_app("flood", "Flood", now, &by)
-        .await
-        .unwrap();
-    let draft = JobDraft {
-        schedule: ScheduleDraft::fixed_rate(1),
-        ..JobDraft::new("flood", "job", "handle")
-    };
+    let app = node.store.create_app("flood", "Flood", now, &by).await.unwrap();
+    let draft = JobDraft { schedule: ScheduleDraft::fixed_rate(1), ..JobDraft::new("flood", "job", "handle") };
     let definition = Definition::check(&app, &draft, now).unwrap();
     let jobs = vec![definition; 1_000];
     node.store.create_jobs(jobs, now, &by, None).await.unwrap();
@@ -47,11 +38,7 @@ async fn lateness(db: &TestDatabase, beside_a_flood: bool) -> Vec<Millis> {
     let mut config = db.config();
     config.shards = Some(1);
     let node = Node::on(config, Arc::new(ManualClock::new(START))).await;
-    let hanging = if beside_a_flood {
-        Some(flood(&node).await)
-    } else {
-        None
-    };
+    let hanging = if beside_a_flood { Some(flood(&node).await) } else { None };
     let executor = Recorder::start().await;
     node.register(&executor).await;
     let job = node.every(1, |_| ()).await;
@@ -60,36 +47,24 @@ async fn lateness(db: &TestDatabase, beside_a_flood: bool) -> Vec<Millis> {
         node.clock.advance(Duration::from_secs(1));
         node.services.scans.all()[0].step().await;
         node.services.tick.step().await;
-        until("the quiet app's run has come", async || {
-            executor.runs().len() == second
-        })
-        .await;
+        until("the quiet app's run has come", async || executor.runs().len() == second).await;
     }
     // Accepted runs are written after a while.
     until("all are written", async || {
         node.clock.advance(Duration::from_millis(200));
         node.services.complete.step().await;
         let runs = node.runs(&job).await;
-        runs.iter()
-            .filter(|run| run.state == RunState::Running)
-            .count()
-            == SECONDS
+        runs.iter().filter(|run| run.state == RunState::Running).count() == SECONDS
     })
     .await;
     if let Some(hanging) = hanging {
         let open = node.store.open_runs(64).await.unwrap();
-        let waiting = open
-            .iter()
-            .find(|(state, _)| *state == RunState::Claimed)
-            .unwrap()
-            .1;
+        let waiting = open.iter().find(|(state, _)| *state == RunState::Claimed).unwrap().1;
         assert!(waiting > 3_000, "it is a flood: {waiting}");
         assert!(hanging.runs().len() >= 32, "and all its slots are taken");
     }
     let runs = node.runs(&job).await;
-    let sent = runs
-        .iter()
-        .filter_map(|run| Some(run.sent_at? - run.due_at));
+    let sent = runs.iter().filter_map(|run| Some(run.sent_at? - run.due_at));
     sent.collect()
 }
 
@@ -112,9 +87,7 @@ fn a_broadcast_whose_expansion_is_held_up_delays_no_mark() {
         for executor in &executors {
             node.register(executor).await;
         }
-        let broadcast = node
-            .job(|draft| draft.route = RouteStrategy::Broadcast)
-            .await;
+        let broadcast = node.job(|draft| draft.route = RouteStrategy::Broadcast).await;
         let [beside, later] = [node.job(|_| ()).await, node.job(|_| ()).await];
         node.services.shards.step().await;
         node.fire(&broadcast).await;
@@ -148,8 +121,5 @@ async fn tick_to_its_end(node: &Node) {
     }
     let tick = node.services.tick.clone();
     let ticking = tokio::spawn(async move { tick.step().await });
-    until("the tick has come to its end", async || {
-        ticking.is_finished()
-    })
-    .await;
+    until("the tick has come to its end", async || ticking.is_finished()).await;
 }

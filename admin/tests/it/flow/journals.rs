@@ -15,10 +15,7 @@ use super::routes::announce;
 use crate::services::{Kind, TestDatabase, on};
 
 async fn beat(node: &Node, executor: &Recorder, boot_id: &str, journal_id: Option<&str>) {
-    let mut said = vec![
-        ("Carillon-Boot-Id", boot_id),
-        ("Carillon-Capabilities", "idem"),
-    ];
+    let mut said = vec![("Carillon-Boot-Id", boot_id), ("Carillon-Capabilities", "idem")];
     said.extend(journal_id.map(|id| ("Carillon-Journal-Id", id)));
     announce(node, executor, &said).await;
 }
@@ -74,8 +71,7 @@ fn an_executor_with_another_journal_that_knows_the_run_is_believed() {
     flow(async |node| {
         let (executor, job) = answer_lost(node, Some("one")).await;
         beat(node, &executor, "second", Some("two")).await;
-        let page =
-            json!({"fromLineNum": 1, "toLineNum": 1, "logContent": "begun\n", "isEnd": false});
+        let page = json!({"fromLineNum": 1, "toLineNum": 1, "logContent": "begun\n", "isEnd": false});
         let page = json!({"code": 200, "content": page, "data": page});
         executor.when_asked_for_a_log(Reply::Body(page.to_string()));
         ask(node).await;
@@ -138,10 +134,7 @@ fn a_run_of_a_job_that_was_edited_meanwhile_is_sent_again_only_if_it_did_not_arr
         let sent = executor.runs();
         assert_eq!(sent[1].body["executorParams"], "new");
         let run = &node.runs(&job).await[0];
-        assert_eq!(
-            (run.state, run.revision),
-            (RunState::Running, Some(job.revision))
-        );
+        assert_eq!((run.state, run.revision), (RunState::Running, Some(job.revision)));
     });
 }
 
@@ -164,9 +157,7 @@ async fn frozen_while_sent_again(db: &TestDatabase) {
     ask(&node).await;
     let run = &node.runs(&job).await[0];
     assert_eq!((run.state, run.sends), (RunState::Running, 3));
-    let limit = executor.runs()[1]
-        .header("Carillon-Not-After")
-        .map(str::to_owned);
+    let limit = executor.runs()[1].header("Carillon-Not-After").map(str::to_owned);
     let marked_at = run.marked_at.unwrap();
     assert_eq!(limit, Some((marked_at + 6_000).to_string()));
 }
@@ -226,10 +217,8 @@ fn an_address_that_is_no_longer_registered_gets_no_request_and_no_token() {
         let gone = json!({"registryGroup": "EXECUTOR", "registryKey": "orders", "registryValue": executor.address});
         assert_eq!(node.post("api/registryRemove", &gone).await["code"], 200);
         node.services.registry.step().await;
-        let words = format!(
-            "{} is no longer registered as an executor of orders, so it is not called",
-            executor.address
-        );
+        let words =
+            format!("{} is no longer registered as an executor of orders, so it is not called", executor.address);
         let log = node.pipeline.read_log(run_id, 1).await.unwrap_err();
         assert!(log.to_string().contains(&words), "{log}");
         let kill = node.pipeline.kill(run_id).await.unwrap_err();
@@ -275,17 +264,11 @@ async fn answer_lost_beside(node: &Node) -> (Recorder, Job) {
     announce(
         node,
         &executor,
-        &[
-            ("Carillon-Capabilities", "idem"),
-            ("Carillon-Journal-Id", "three"),
-            ("Carillon-Labels", "zone=eu"),
-        ],
+        &[("Carillon-Capabilities", "idem"), ("Carillon-Journal-Id", "three"), ("Carillon-Labels", "zone=eu")],
     )
     .await;
     executor.reply(Reply::Status(502));
-    let job = node
-        .job(|draft| draft.route_labels = "zone=eu".into())
-        .await;
+    let job = node.job(|draft| draft.route_labels = "zone=eu".into()).await;
     node.fire(&job).await;
     node.round().await;
     assert_eq!(node.states(&job).await, [RunState::Sending]);

@@ -27,8 +27,7 @@ async fn pair(db: &TestDatabase, redis: bool) -> (Node, Node) {
 
 /// Lets the server's clock go on, as far as leases can tell.
 pub async fn database_goes_on(db: &sea_orm::DatabaseConnection, ms: i64) {
-    let text =
-        format!("UPDATE shard_lease SET expires_at = expires_at - {ms} WHERE expires_at > {ms}");
+    let text = format!("UPDATE shard_lease SET expires_at = expires_at - {ms} WHERE expires_at > {ms}");
     db.execute_unprepared(&text).await.unwrap();
 }
 
@@ -52,13 +51,7 @@ fn m001_42_two_nodes_share_the_shards_evenly() {
         a.round().await;
         assert_eq!(a.pipeline.shards_held().len(), 4, "alone it takes them all");
         share_out(&a, &b).await;
-        assert_eq!(
-            (
-                a.pipeline.shards_held().len(),
-                b.pipeline.shards_held().len()
-            ),
-            (2, 2)
-        );
+        assert_eq!((a.pipeline.shards_held().len(), b.pipeline.shards_held().len()), (2, 2));
         let mut all = [a.pipeline.shards_held(), b.pipeline.shards_held()].concat();
         all.sort_unstable();
         assert_eq!(all, [0, 1, 2, 3]);
@@ -106,18 +99,9 @@ fn m003_11_a_paused_holder_is_refused_when_it_comes_back() {
         for scan in a.services.scans.all() {
             scan.step().await;
         }
-        assert_eq!(
-            b.runs(&job).await.len(),
-            recorded,
-            "it has recorded nothing"
-        );
+        assert_eq!(b.runs(&job).await.len(), recorded, "it has recorded nothing");
         a.services.shards.step().await;
-        assert!(
-            a.pipeline
-                .shards_held()
-                .iter()
-                .all(|shard| !b.pipeline.shards_held().contains(shard))
-        );
+        assert!(a.pipeline.shards_held().iter().all(|shard| !b.pipeline.shards_held().contains(shard)));
     });
 }
 
@@ -163,11 +147,7 @@ fn m003_9_without_redis_scheduling_goes_on_under_the_database_lease() {
         let mut config = db.config();
         // Nobody listens there.
         config.redis_url = Some("redis://127.0.0.1:1/".into());
-        let node = Node::on(
-            config,
-            Arc::new(ManualClock::new(START + 2_400_000_000_000)),
-        )
-        .await;
+        let node = Node::on(config, Arc::new(ManualClock::new(START + 2_400_000_000_000))).await;
         let executor = Recorder::start().await;
         node.register(&executor).await;
         let job = node.every(1, |_| ()).await;
@@ -186,10 +166,7 @@ fn m6_6_another_shard_count_is_refused_and_says_what_to_do() {
         config.shards = Some(4);
         let _first = Node::on(config.clone(), Arc::new(ManualClock::new(START))).await;
         config.shards = Some(8);
-        let refused = carillon_admin::Admin::build(config, Arc::new(ManualClock::new(START)))
-            .await
-            .err()
-            .unwrap();
+        let refused = carillon_admin::Admin::build(config, Arc::new(ManualClock::new(START))).await.err().unwrap();
         assert_eq!(
             refused.to_string(),
             "--shards 8 (CARILLON_SHARDS) differs from the 4 shards of this database; drop the flag"
@@ -201,15 +178,7 @@ fn m6_6_another_shard_count_is_refused_and_says_what_to_do() {
 fn a_second_process_on_one_sqlite_file_is_refused() {
     on(Kind::Sqlite, async |db| {
         let _first = Node::on(db.config(), Arc::new(ManualClock::new(START))).await;
-        let refused = carillon_admin::Admin::build(db.config(), Arc::new(ManualClock::new(START)))
-            .await
-            .err()
-            .unwrap();
-        assert!(
-            refused
-                .to_string()
-                .contains("is used by another Carillon process"),
-            "{refused}"
-        );
+        let refused = carillon_admin::Admin::build(db.config(), Arc::new(ManualClock::new(START))).await.err().unwrap();
+        assert!(refused.to_string().contains("is used by another Carillon process"), "{refused}");
     });
 }

@@ -29,14 +29,8 @@ fn m001_37_a_hanging_executor_holds_its_own_slots_alone() {
             scan.step().await;
         }
         node.services.tick.step().await;
-        until("the well one has its share", || async {
-            well.runs().len() == 50
-        })
-        .await;
-        until("no more than 32 at once hang", || async {
-            hanging.runs().len() == 32
-        })
-        .await;
+        until("the well one has its share", || async { well.runs().len() == 50 }).await;
+        until("no more than 32 at once hang", || async { hanging.runs().len() == 32 }).await;
         node.services.complete.step().await;
         // By the real clock of the client its requests time out; what waits behind them goes to the other.
         until("the others go elsewhere", || async {
@@ -52,10 +46,7 @@ fn m001_37_a_hanging_executor_holds_its_own_slots_alone() {
         assert!((32..=40).contains(&hung), "{hung}");
         let sending = node.states(&job).await.into_iter();
         let sending = sending.filter(|state| *state == RunState::Sending).count();
-        assert!(
-            sending >= hung,
-            "their outcome is unknown; they are not sent again"
-        );
+        assert!(sending >= hung, "their outcome is unknown; they are not sent again");
     });
 }
 
@@ -65,29 +56,17 @@ fn m003_20_a_job_whose_schedule_was_spoilt_is_paused_with_the_reason_and_stops_n
         let executor = Recorder::start().await;
         node.register(&executor).await;
         let (spoilt, sound) = (node.every(1, |_| ()).await, node.every(1, |_| ()).await);
-        let url = format!(
-            "sqlite://{}",
-            node.config.data_dir.join("carillon.db").display()
-        );
+        let url = format!("sqlite://{}", node.config.data_dir.join("carillon.db").display());
         let raw = sea_orm::Database::connect(url).await.unwrap();
         let text = r#"UPDATE job SET schedule_text = '{"kind":"cron","expression":"61 * * * * ?","timezone":"UTC"}' WHERE id = "#;
-        sea_orm::ConnectionTrait::execute_unprepared(&raw, &format!("{text}{}", spoilt.id))
-            .await
-            .unwrap();
+        sea_orm::ConnectionTrait::execute_unprepared(&raw, &format!("{text}{}", spoilt.id)).await.unwrap();
         for _ in 0..4 {
             node.advance(1_000).await;
         }
         let paused = node.store.job(spoilt.id).await.unwrap().unwrap();
         assert!(!paused.draft.enabled);
-        assert!(
-            paused.paused_reason.as_deref().unwrap().contains("second"),
-            "{:?}",
-            paused.paused_reason
-        );
-        assert!(
-            node.runs(&sound).await.len() >= 4,
-            "m003_21: the other one goes on"
-        );
+        assert!(paused.paused_reason.as_deref().unwrap().contains("second"), "{:?}", paused.paused_reason);
+        assert!(node.runs(&sound).await.len() >= 4, "m003_21: the other one goes on");
         assert_eq!(paused.next_fire_at, None);
         assert!(node.clock.now() > 0);
     });
@@ -109,18 +88,8 @@ fn m6_3_when_all_executors_are_full_every_instant_has_a_row_and_waits() {
         }
         node.services.tick.step().await;
         let runs = node.store.open_runs(64).await.unwrap();
-        let count = |state| {
-            runs.iter()
-                .find(|(known, _)| *known == state)
-                .map_or(0, |(_, count)| *count)
-        };
-        assert_eq!(
-            (count(RunState::Sending), count(RunState::Claimed)),
-            (1_000, 100)
-        );
-        assert!(
-            node.metrics().contains("carillon_saturated_total 100"),
-            "it is counted"
-        );
+        let count = |state| runs.iter().find(|(known, _)| *known == state).map_or(0, |(_, count)| *count);
+        assert_eq!((count(RunState::Sending), count(RunState::Claimed)), (1_000, 100));
+        assert!(node.metrics().contains("carillon_saturated_total 100"), "it is counted");
     });
 }

@@ -26,16 +26,11 @@ async fn node(db: &TestDatabase, redis: &RedisServer) -> Node {
 fn commands(redis: &RedisServer) -> i64 {
     let text = redis.cli(&["info", "commandstats"]);
     let calls = |name: &str| {
-        let line = text
-            .lines()
-            .find(|line| line.starts_with(&format!("cmdstat_{name}:")))?;
+        let line = text.lines().find(|line| line.starts_with(&format!("cmdstat_{name}:")))?;
         let calls = line.split_once("calls=")?.1.split(',').next()?;
         calls.parse::<i64>().ok()
     };
-    ["set", "evalsha", "eval"]
-        .iter()
-        .filter_map(|name| calls(name))
-        .sum()
+    ["set", "evalsha", "eval"].iter().filter_map(|name| calls(name)).sum()
 }
 
 #[test]
@@ -78,12 +73,7 @@ fn m001_3_m001_12_m6_15_keys_that_vanish_from_redis_lose_nothing() {
         }
         assert_eq!(executor.runs().len(), 12);
         let runs = node.runs(&job).await;
-        assert_eq!(
-            runs.iter()
-                .filter(|run| run.state == RunState::Running)
-                .count(),
-            12
-        );
+        assert_eq!(runs.iter().filter(|run| run.state == RunState::Running).count(), 12);
         assert_eq!(node.pipeline.shards_held().len(), SHARDS as usize);
         assert!(!node.pipeline.is_degraded());
     });

@@ -72,11 +72,7 @@ fn h12_a_run_is_lost_with_its_executors_lease_and_a_late_result_tells_the_truth(
         let runs = node.runs(&job).await;
         assert_eq!(
             (runs[0].state, runs[1].state, runs[1].reason.as_deref()),
-            (
-                RunState::Succeeded,
-                RunState::Cancelled,
-                Some("late_result")
-            )
+            (RunState::Succeeded, RunState::Cancelled, Some("late_result"))
         );
     });
 }
@@ -89,14 +85,8 @@ fn m004_18_a_stock_executor_is_dead_after_three_heartbeats_and_its_runs_are_lost
         let run_id = node.fire(&job).await;
         node.round().await;
         let passed = pass_until(node, run_id, RunState::Lost, 200).await;
-        assert!(
-            (120..=180).contains(&passed),
-            "90 s, and 30 to 90 s more: {passed}"
-        );
-        assert!(
-            node.metrics()
-                .contains("carillon_alarms_total{kind=\"lost\"} 1")
-        );
+        assert!((120..=180).contains(&passed), "90 s, and 30 to 90 s more: {passed}");
+        assert!(node.metrics().contains("carillon_alarms_total{kind=\"lost\"} 1"));
         assert_eq!(executor.runs().len(), 1, "m004_19: nobody runs it again");
         node.callback(&[(run_id, 500, "it failed there")]).await;
         assert_eq!(node.states(&job).await, [RunState::Failed], "m004_20");
@@ -135,11 +125,7 @@ fn a_run_that_the_new_process_has_taken_is_not_lost_with_the_old_one() {
         node.register_own(executor, "boot-2").await;
         node.services.watch.step().await;
         node.drain().await;
-        assert_eq!(
-            node.states(&job).await,
-            [RunState::Running],
-            "it belongs to the new process now"
-        );
+        assert_eq!(node.states(&job).await, [RunState::Running], "it belongs to the new process now");
     });
 }
 
@@ -202,23 +188,13 @@ fn i12_an_open_run_in_a_wrong_shard_is_put_back_and_told() {
         node.register(executor).await;
         let job = node.job(|_| ()).await;
         let run_id = node.fire(&job).await;
-        node.sql(&format!(
-            "UPDATE run SET shard = 77, epoch = 9 WHERE id = {run_id}"
-        ))
-        .await;
+        node.sql(&format!("UPDATE run SET shard = 77, epoch = 9 WHERE id = {run_id}")).await;
         node.round().await;
-        assert_eq!(
-            node.states(&job).await,
-            [RunState::Claimed],
-            "nobody finds it"
-        );
+        assert_eq!(node.states(&job).await, [RunState::Claimed], "nobody finds it");
         node.services.watch.step().await;
         node.round().await;
         assert_eq!(node.states(&job).await, [RunState::Running]);
-        assert!(
-            node.metrics()
-                .contains("carillon_alarms_total{kind=\"stuck\"} 1")
-        );
+        assert!(node.metrics().contains("carillon_alarms_total{kind=\"stuck\"} 1"));
         until("the run was sent", || async { executor.runs().len() == 1 }).await;
     });
 }
@@ -235,10 +211,7 @@ fn h13_a_result_that_is_reported_again_and_again_changes_nothing() {
             assert_eq!(answer["code"], 200);
         }
         node.callback(&[(run_id, 200, "and another word")]).await;
-        assert_eq!(
-            node.states(&job).await,
-            [RunState::Failed, RunState::Claimed]
-        );
+        assert_eq!(node.states(&job).await, [RunState::Failed, RunState::Claimed]);
     });
 }
 
@@ -261,21 +234,11 @@ fn m004_21_what_a_dead_executor_had_runs_again_on_another_one_after_a_while() {
             pass(node, 15).await;
         }
         let runs = node.runs(&job).await;
-        assert_eq!(
-            (runs[0].state, runs[1].state),
-            (RunState::Lost, RunState::Running)
-        );
+        assert_eq!((runs[0].state, runs[1].state), (RunState::Lost, RunState::Running));
         assert_eq!(other.runs()[0].run_id(), runs[1].id);
         // Both come to an end in the row that is their own.
-        node.callback(&[
-            (run_id, 200, "the first, late"),
-            (runs[1].id, 500, "the second"),
-        ])
-        .await;
-        assert_eq!(
-            node.states(&job).await,
-            [RunState::Succeeded, RunState::Failed]
-        );
+        node.callback(&[(run_id, 200, "the first, late"), (runs[1].id, 500, "the second")]).await;
+        assert_eq!(node.states(&job).await, [RunState::Succeeded, RunState::Failed]);
     });
 }
 
@@ -289,21 +252,12 @@ fn m002_37_a_retry_is_called_off_when_its_job_is_disabled() {
         node.round().await;
         let run_id = executor.runs()[0].run_id();
         node.callback(&[(run_id, 500, "no")]).await;
-        assert_eq!(
-            node.states(&job).await,
-            [RunState::Failed, RunState::Claimed]
-        );
+        assert_eq!(node.states(&job).await, [RunState::Failed, RunState::Claimed]);
         let by = crate::conformance::world::actor();
         let now = carillon_scheduler::Clock::now(&*node.clock);
-        node.store
-            .set_job_enabled(job.id, false, now, &by)
-            .await
-            .unwrap();
+        node.store.set_job_enabled(job.id, false, now, &by).await.unwrap();
         let runs = node.runs(&job).await;
-        assert_eq!(
-            (runs[1].state, runs[1].reason.as_deref()),
-            (RunState::Cancelled, Some("disabled"))
-        );
+        assert_eq!((runs[1].state, runs[1].reason.as_deref()), (RunState::Cancelled, Some("disabled")));
         node.register(executor).await;
         pass(node, 15).await;
         assert_eq!(executor.runs().len(), 1, "it is never sent");
@@ -327,11 +281,7 @@ fn m001_39_a_row_that_nobody_has_in_memory_is_driven_on_within_ten_seconds() {
         node.round().await;
         node.register(executor).await;
         pass(node, 12).await;
-        let sent: Vec<i64> = executor
-            .runs()
-            .iter()
-            .map(super::recorder::Received::run_id)
-            .collect();
+        let sent: Vec<i64> = executor.runs().iter().map(super::recorder::Received::run_id).collect();
         assert_eq!(sent, [first, 777_777]);
     });
 }

@@ -28,21 +28,12 @@ fn m004_26_a_round_that_finds_nothing_is_followed_by_a_pause() {
             all.complete.clone(),
             all.resolve.clone(),
         ];
-        services.extend(
-            all.scans
-                .all()
-                .iter()
-                .map(|scan| scan.clone() as Arc<dyn Service>),
-        );
+        services.extend(all.scans.all().iter().map(|scan| scan.clone() as Arc<dyn Service>));
         for round in 0..3 {
             for service in &services {
                 let pause = service.step().await;
                 // The first round of a new holder may look again at once.
-                assert!(
-                    round == 0 || pause >= Duration::from_millis(50),
-                    "{}",
-                    service.name()
-                );
+                assert!(round == 0 || pause >= Duration::from_millis(50), "{}", service.name());
             }
         }
     });
@@ -86,20 +77,11 @@ fn m004_26_ids_are_the_same_however_large_they_are() {
         }
         node.round().await;
         until("all are received", async || executor.runs().len() == 150).await;
-        let results: Vec<(i64, i32, &str)> = executor
-            .runs()
-            .iter()
-            .map(|run| (run.run_id(), 200, ""))
-            .collect();
+        let results: Vec<(i64, i32, &str)> = executor.runs().iter().map(|run| (run.run_id(), 200, "")).collect();
         assert!(results.iter().any(|(id, _, _)| *id > 127));
         node.callback(&results).await;
         for job in &jobs {
-            assert_eq!(
-                node.states(job).await,
-                [RunState::Succeeded],
-                "job {}",
-                job.id
-            );
+            assert_eq!(node.states(job).await, [RunState::Succeeded], "job {}", job.id);
         }
     });
 }
@@ -118,17 +100,10 @@ fn m004_26_when_a_node_leaves_its_share_goes_to_those_that_stay() {
         }
         let raw = sea_orm::Database::connect(db.direct_url()).await.unwrap();
         share_out(&nodes, &raw).await;
-        assert!(
-            nodes
-                .iter()
-                .all(|node| node.pipeline.shards_held().len() >= 2)
-        );
+        assert!(nodes.iter().all(|node| node.pipeline.shards_held().len() >= 2));
         nodes.remove(1);
         share_out(&nodes, &raw).await;
-        let mut held: Vec<i32> = nodes
-            .iter()
-            .flat_map(|node| node.pipeline.shards_held())
-            .collect();
+        let mut held: Vec<i32> = nodes.iter().flat_map(|node| node.pipeline.shards_held()).collect();
         held.sort_unstable();
         assert_eq!(held, [0, 1, 2, 3, 4, 5, 6], "each once");
     });
@@ -155,14 +130,8 @@ fn m004_26_a_second_start_registers_nothing_twice() {
         let job = node.job(|_| ()).await;
         let again = Node::restarted(node, node.config.clone(), node.clock.now() + 1_000).await;
         again.register(&executor).await;
-        let addresses: Vec<String> = again
-            .store
-            .executors()
-            .await
-            .unwrap()
-            .into_iter()
-            .map(|executor| executor.address)
-            .collect();
+        let addresses: Vec<String> =
+            again.store.executors().await.unwrap().into_iter().map(|executor| executor.address).collect();
         assert_eq!(addresses.len(), 1, "{addresses:?}");
         again.fire(&job).await;
         again.round().await;

@@ -6,9 +6,7 @@ use std::time::Duration;
 use carillon_admin::pipeline::{Fire, Pipeline};
 use carillon_admin::runtime::Service as _;
 use carillon_admin::server::Services;
-use carillon_admin::store::{
-    App, Definition, Job, Misfire, MisfireFilter, RunFilter, RunView, Store, Surroundings,
-};
+use carillon_admin::store::{App, Definition, Job, Misfire, MisfireFilter, RunFilter, RunView, Store, Surroundings};
 use carillon_admin::{Admin, config::Config};
 use carillon_scheduler::{Cause, Clock, JobDraft, ManualClock, Millis, RunState, ScheduleDraft};
 use sea_orm::ConnectionTrait as _;
@@ -56,32 +54,16 @@ impl Node {
         let (services, pipeline, store) = admin.serve_only().unwrap();
         let app = match store.app_by_name("orders").await.unwrap() {
             Some(app) => app,
-            None => store
-                .create_app("orders", "Orders", clock.now(), &actor())
-                .await
-                .unwrap(),
+            None => store.create_app("orders", "Orders", clock.now(), &actor()).await.unwrap(),
         };
-        Self {
-            clock,
-            store,
-            pipeline,
-            services,
-            config,
-            url,
-            app,
-            http: reqwest::Client::new(),
-            _database: None,
-        }
+        Self { clock, store, pipeline, services, config, url, app, http: reqwest::Client::new(), _database: None }
     }
 
     pub async fn job(&self, change: impl FnOnce(&mut JobDraft)) -> Job {
         let mut draft = JobDraft::new("orders", "job", "handle");
         change(&mut draft);
         let definition = Definition::check(&self.app, &draft, self.clock.now()).unwrap();
-        let created = self
-            .store
-            .create_jobs(vec![definition], self.clock.now(), &actor(), None)
-            .await;
+        let created = self.store.create_jobs(vec![definition], self.clock.now(), &actor(), None).await;
         created.unwrap().remove(0)
     }
 
@@ -108,11 +90,7 @@ impl Node {
     /// Another definition for a job.
     pub async fn edit(&self, job: &Job, draft: JobDraft) -> Job {
         let now = self.clock.now();
-        let definition = Definition::check_in(
-            Surroundings::of(&self.app, job, &job.calendars),
-            &draft,
-            now,
-        );
+        let definition = Definition::check_in(Surroundings::of(&self.app, job, &job.calendars), &draft, now);
         let definition = definition.unwrap();
         let by = actor();
         let edit = self.store.update_job(job.id, &definition, None, now, &by);
@@ -135,19 +113,12 @@ impl Node {
 
     /// The heartbeat of an executor that keeps a journal, as our SDK sends it.
     pub async fn register_own(&self, recorder: &Recorder, boot_id: &str) {
-        self.register_address(&recorder.address, Some(boot_id))
-            .await;
+        self.register_address(&recorder.address, Some(boot_id)).await;
     }
 
     pub async fn register_address(&self, address: &str, boot_id: Option<&str>) {
-        let body =
-            json!({"registryGroup": "EXECUTOR", "registryKey": "orders", "registryValue": address});
-        let own = boot_id.map(|boot_id| {
-            [
-                ("Carillon-Boot-Id", boot_id),
-                ("Carillon-Capabilities", "idem"),
-            ]
-        });
+        let body = json!({"registryGroup": "EXECUTOR", "registryKey": "orders", "registryValue": address});
+        let own = boot_id.map(|boot_id| [("Carillon-Boot-Id", boot_id), ("Carillon-Capabilities", "idem")]);
         let headers = own.as_ref().map_or(&[][..], |headers| headers);
         let answer = self.post_with("api/registry", headers, &body).await;
         assert_eq!(answer["code"], 200, "{answer}");
@@ -161,9 +132,8 @@ impl Node {
     async fn post_with(&self, path: &str, headers: &[(&str, &str)], body: &Value) -> Value {
         // A client of its own: the one of before may keep a connection that the server has cut.
         let client = reqwest::Client::new();
-        let mut call = client
-            .post(format!("{}/{path}", self.url))
-            .header("XXL-JOB-ACCESS-TOKEN", &self.config.access_token);
+        let mut call =
+            client.post(format!("{}/{path}", self.url)).header("XXL-JOB-ACCESS-TOKEN", &self.config.access_token);
         for (name, value) in headers {
             call = call.header(*name, *value);
         }
@@ -197,10 +167,7 @@ impl Node {
         }
         self.services.tick.step().await;
         // A broadcast is expanded beside one tick and sent by the next.
-        until("broadcasts are expanded", async || {
-            !self.pipeline.is_expanding()
-        })
-        .await;
+        until("broadcasts are expanded", async || !self.pipeline.is_expanding()).await;
         self.services.tick.step().await;
         self.drain().await;
     }
@@ -229,11 +196,7 @@ impl Node {
     }
 
     pub async fn runs(&self, job: &Job) -> Vec<RunView> {
-        let filter = RunFilter {
-            job_id: Some(job.id),
-            limit: 1000,
-            ..RunFilter::default()
-        };
+        let filter = RunFilter { job_id: Some(job.id), limit: 1000, ..RunFilter::default() };
         let mut runs = self.store.runs(&filter).await.unwrap().items;
         runs.sort_by_key(|run| (run.scheduled_at, run.part, run.attempt, run.id));
         runs
@@ -244,11 +207,7 @@ impl Node {
     }
 
     pub async fn misfires(&self, job: &Job) -> Vec<Misfire> {
-        let filter = MisfireFilter {
-            job_id: Some(job.id),
-            limit: 1000,
-            ..MisfireFilter::default()
-        };
+        let filter = MisfireFilter { job_id: Some(job.id), limit: 1000, ..MisfireFilter::default() };
         self.store.misfires(&filter).await.unwrap().items
     }
 
@@ -258,13 +217,7 @@ impl Node {
     }
 
     pub async fn fire(&self, job: &Job) -> i64 {
-        let ask = Fire {
-            job_id: job.id,
-            cause: Cause::Manual,
-            params: None,
-            address: None,
-            idempotency_key: None,
-        };
+        let ask = Fire { job_id: job.id, cause: Cause::Manual, params: None, address: None, idempotency_key: None };
         self.pipeline.fire(ask).await.unwrap()
     }
 }
@@ -276,12 +229,7 @@ pub async fn until<F: Future<Output = bool>>(what: &str, condition: impl Fn() ->
             tokio::time::sleep(Duration::from_millis(2)).await;
         }
     };
-    assert!(
-        tokio::time::timeout(Duration::from_secs(40), waiting)
-            .await
-            .is_ok(),
-        "in vain: {what}"
-    );
+    assert!(tokio::time::timeout(Duration::from_secs(40), waiting).await.is_ok(), "in vain: {what}");
 }
 
 impl Node {

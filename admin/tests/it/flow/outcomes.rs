@@ -18,17 +18,12 @@ fn flow(test: impl AsyncFnOnce(&Node, &Recorder)) {
 #[test]
 fn m004_24_a_refused_run_fails_with_the_executors_words() {
     flow(async |node, executor| {
-        executor.reply(Reply::Body(
-            json!({"code": 500, "msg": "job handler [handle] not found."}).to_string(),
-        ));
+        executor.reply(Reply::Body(json!({"code": 500, "msg": "job handler [handle] not found."}).to_string()));
         let job = node.job(|_| ()).await;
         node.fire(&job).await;
         node.round().await;
         let run = &node.runs(&job).await[0];
-        assert_eq!(
-            (run.state, run.reason.as_deref()),
-            (RunState::Failed, Some("refused"))
-        );
+        assert_eq!((run.state, run.reason.as_deref()), (RunState::Failed, Some("refused")));
         assert_eq!(run.message(), "job handler [handle] not found.");
     });
 }
@@ -37,17 +32,13 @@ fn m004_24_a_refused_run_fails_with_the_executors_words() {
 fn h29_the_array_of_go_executors_is_a_refusal() {
     flow(async |node, executor| {
         executor.reply(Reply::Body(
-            json!([{"logId": 1, "handleCode": 500, "handleMsg": "There are tasks running"}])
-                .to_string(),
+            json!([{"logId": 1, "handleCode": 500, "handleMsg": "There are tasks running"}]).to_string(),
         ));
         let job = node.job(|_| ()).await;
         node.fire(&job).await;
         node.round().await;
         let run = &node.runs(&job).await[0];
-        assert_eq!(
-            (run.state, run.message().as_str()),
-            (RunState::Failed, "There are tasks running")
-        );
+        assert_eq!((run.state, run.message().as_str()), (RunState::Failed, "There are tasks running"));
     });
 }
 
@@ -58,11 +49,7 @@ fn h29_a_page_of_a_proxy_leaves_the_outcome_unknown_until_evidence_comes() {
         let job = node.job(|_| ()).await;
         let run_id = node.fire(&job).await;
         node.round().await;
-        assert_eq!(
-            node.states(&job).await,
-            [RunState::Sending],
-            "it may have run: it is not sent again"
-        );
+        assert_eq!(node.states(&job).await, [RunState::Sending], "it may have run: it is not sent again");
         node.clock.advance(std::time::Duration::from_secs(11));
         node.round().await;
         carillon_admin::runtime::Service::step(&*node.services.resolve).await;
@@ -70,11 +57,7 @@ fn h29_a_page_of_a_proxy_leaves_the_outcome_unknown_until_evidence_comes() {
         assert_eq!(node.states(&job).await, [RunState::Unknown]);
         assert_eq!(executor.runs().len(), 1);
         node.callback(&[(run_id, 200, "it had run")]).await;
-        assert_eq!(
-            node.states(&job).await,
-            [RunState::Succeeded],
-            "evidence beats assumption"
-        );
+        assert_eq!(node.states(&job).await, [RunState::Succeeded], "evidence beats assumption");
     });
 }
 
@@ -96,23 +79,15 @@ fn h25_a_connection_that_is_not_made_is_known_not_sent_and_another_executor_gets
         }
         assert_eq!(living.runs().len(), 4);
         let runs = node.runs(&job).await;
-        assert!(runs.iter().all(|run| run.state == RunState::Running
-            && run.address.as_deref() == Some(living.address.as_str())));
-        assert_eq!(
-            runs.iter().map(|run| run.attempt).max(),
-            Some(1),
-            "the same run, not a retry"
+        assert!(
+            runs.iter()
+                .all(|run| run.state == RunState::Running && run.address.as_deref() == Some(living.address.as_str()))
         );
+        assert_eq!(runs.iter().map(|run| run.attempt).max(), Some(1), "the same run, not a retry");
         // covers: A11
         let unreachable = |address: &str, seen_at| node.pipeline.is_unreachable(address, seen_at);
-        assert!(
-            unreachable(&dead.address, 0),
-            "the page of executors says so"
-        );
-        assert!(
-            !unreachable(&dead.address, i64::MAX),
-            "a heartbeat came after that"
-        );
+        assert!(unreachable(&dead.address, 0), "the page of executors says so");
+        assert!(!unreachable(&dead.address, i64::MAX), "a heartbeat came after that");
         assert!(!unreachable(&living.address, 0));
     });
 }
@@ -125,17 +100,10 @@ fn m002_29_without_an_executor_a_run_fails_a_second_after_it_was_due_and_says_wh
         let job = node.job(|_| ()).await;
         node.fire(&job).await;
         node.round().await;
-        assert_eq!(
-            node.states(&job).await,
-            [RunState::Claimed],
-            "one may register yet"
-        );
+        assert_eq!(node.states(&job).await, [RunState::Claimed], "one may register yet");
         node.advance(1_300).await;
         let run = &node.runs(&job).await[0];
-        assert_eq!(
-            (run.state, run.reason.as_deref()),
-            (RunState::Failed, Some("no_executor"))
-        );
+        assert_eq!((run.state, run.reason.as_deref()), (RunState::Failed, Some("no_executor")));
         assert_eq!(run.message(), "no executor of app orders is registered");
     });
 }
@@ -146,32 +114,14 @@ fn a_kill_is_asked_by_run_and_its_end_counts_as_killed() {
         let job = node.job(|_| ()).await;
         let run_id = node.fire(&job).await;
         node.round().await;
-        assert_eq!(
-            node.pipeline.kill(run_id).await.unwrap(),
-            carillon_admin::pipeline::Kill::Asked
-        );
+        assert_eq!(node.pipeline.kill(run_id).await.unwrap(), carillon_admin::pipeline::Kill::Asked);
         let asked = &executor.received("/kill")[0];
         assert_eq!(asked.body, json!({"jobId": job.id}));
-        assert_eq!(
-            asked.header("Carillon-Run-Id"),
-            Some(run_id.to_string().as_str())
-        );
-        assert_eq!(
-            node.states(&job).await,
-            [RunState::Running],
-            "asked is not stopped"
-        );
-        node.callback(&[(
-            run_id,
-            500,
-            "scheduling center kill job. [job running, killed]",
-        )])
-        .await;
+        assert_eq!(asked.header("Carillon-Run-Id"), Some(run_id.to_string().as_str()));
+        assert_eq!(node.states(&job).await, [RunState::Running], "asked is not stopped");
+        node.callback(&[(run_id, 500, "scheduling center kill job. [job running, killed]")]).await;
         assert_eq!(node.states(&job).await, [RunState::Killed]);
-        assert_eq!(
-            node.pipeline.kill(run_id).await.unwrap(),
-            carillon_admin::pipeline::Kill::AlreadyEnded
-        );
+        assert_eq!(node.pipeline.kill(run_id).await.unwrap(), carillon_admin::pipeline::Kill::AlreadyEnded);
     });
 }
 
@@ -186,10 +136,7 @@ fn a_kill_whose_end_is_never_reported_counts_after_thirty_seconds() {
         carillon_admin::runtime::Service::step(&*node.services.watch).await;
         node.drain().await;
         let run = &node.runs(&job).await[0];
-        assert_eq!(
-            (run.state, run.reason.as_deref()),
-            (RunState::Killed, Some("unconfirmed"))
-        );
+        assert_eq!((run.state, run.reason.as_deref()), (RunState::Killed, Some("unconfirmed")));
     });
 }
 
@@ -205,17 +152,11 @@ fn a_callback_that_cannot_be_stored_is_not_answered() {
             .header("XXL-JOB-ACCESS-TOKEN", &node.config.access_token)
             .body(json!([{"logId": run_id, "handleCode": 200}]).to_string());
         let error = call.send().await.unwrap_err();
-        assert!(
-            !error.is_timeout() && !error.is_connect(),
-            "the connection is cut: {error:?}"
-        );
-        until(
-            "the result that was not answered may still be stored",
-            || async {
-                carillon_admin::runtime::Service::step(&*node.services.complete).await;
-                node.states(&job).await == [RunState::Succeeded]
-            },
-        )
+        assert!(!error.is_timeout() && !error.is_connect(), "the connection is cut: {error:?}");
+        until("the result that was not answered may still be stored", || async {
+            carillon_admin::runtime::Service::step(&*node.services.complete).await;
+            node.states(&job).await == [RunState::Succeeded]
+        })
         .await;
     });
 }

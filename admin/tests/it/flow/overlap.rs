@@ -59,16 +59,9 @@ fn m6_5_allow_sends_them_side_by_side() {
 fn m6_5_skip_cancels_all_but_the_first() {
     flow(Overlap::Skip, 10, async |node, executors, job| {
         four(node).await;
-        assert_eq!(
-            node.states(job).await,
-            [Running, Cancelled, Cancelled, Cancelled]
-        );
+        assert_eq!(node.states(job).await, [Running, Cancelled, Cancelled, Cancelled]);
         let runs = node.runs(job).await;
-        assert!(
-            runs[1..]
-                .iter()
-                .all(|run| run.reason.as_deref() == Some("overlap"))
-        );
+        assert!(runs[1..].iter().all(|run| run.reason.as_deref() == Some("overlap")));
         assert_eq!(received(executors), 1);
         ends(node, job, 0, 200).await;
         node.advance(10_000).await;
@@ -80,17 +73,10 @@ fn m6_5_skip_cancels_all_but_the_first() {
 fn m6_5_wait_sends_them_one_after_the_other_and_skips_what_the_queue_cannot_hold() {
     flow(Overlap::Wait, 2, async |node, executors, job| {
         four(node).await;
-        assert_eq!(
-            node.states(job).await,
-            [Running, Claimed, Claimed, Cancelled]
-        );
+        assert_eq!(node.states(job).await, [Running, Claimed, Claimed, Cancelled]);
         assert_eq!(node.runs(job).await[1].reason.as_deref(), Some("overlap"));
         ends(node, job, 0, 200).await;
-        assert_eq!(
-            node.states(job).await[..3],
-            [Succeeded, Running, Claimed],
-            "the earliest goes first"
-        );
+        assert_eq!(node.states(job).await[..3], [Succeeded, Running, Claimed], "the earliest goes first");
         assert_eq!(node.runs(job).await[1].reason, None, "it waits no longer");
         ends(node, job, 1, 500).await;
         assert_eq!(node.states(job).await[..3], [Succeeded, Failed, Running]);
@@ -103,24 +89,11 @@ fn m6_5_cancel_asks_for_the_end_and_sends_the_latest_after_it() {
     flow(Overlap::Cancel, 10, async |node, executors, job| {
         node.advance(10_000).await;
         node.advance(10_000).await;
-        let kills = || {
-            executors
-                .iter()
-                .map(|e| e.received("/kill").len())
-                .sum::<usize>()
-        };
+        let kills = || executors.iter().map(|e| e.received("/kill").len()).sum::<usize>();
         super::node::until("the executor was asked to stop", || async { kills() == 1 }).await;
-        assert_eq!(
-            node.states(job).await,
-            [Running, Claimed],
-            "it has not ended yet"
-        );
+        assert_eq!(node.states(job).await, [Running, Claimed], "it has not ended yet");
         node.advance(10_000).await;
-        assert_eq!(
-            node.states(job).await,
-            [Running, Cancelled, Claimed],
-            "the latest takes the place"
-        );
+        assert_eq!(node.states(job).await, [Running, Cancelled, Claimed], "the latest takes the place");
         assert_eq!(kills(), 1, "asked once");
         ends(node, job, 0, 500).await;
         assert_eq!(node.states(job).await, [Killed, Cancelled, Running]);

@@ -36,11 +36,7 @@ async fn second(node: &Node) {
 }
 
 async fn alarms(node: &Node) -> Vec<String> {
-    let filter = AlarmFilter {
-        kinds: vec![AlarmKind::Clock],
-        limit: 100,
-        ..AlarmFilter::default()
-    };
+    let filter = AlarmFilter { kinds: vec![AlarmKind::Clock], limit: 100, ..AlarmFilter::default() };
     let page = node.store.alarms(&filter).await.unwrap();
     page.items.into_iter().map(|row| row.alarm.text).collect()
 }
@@ -79,10 +75,7 @@ fn after_an_hour_of_sleep_a_node_on_sqlite_goes_by_the_time_that_its_machine_wok
         assert_eq!(node.clock.now(), wall(&node));
         let told = alarms(&node).await;
         assert_eq!(told.len(), 1, "{told:?}");
-        assert!(
-            told[0].contains("this machine was suspended for 3600 s"),
-            "{told:?}"
-        );
+        assert!(told[0].contains("this machine was suspended for 3600 s"), "{told:?}");
         for _ in 0..12 {
             second(&node).await;
         }
@@ -96,11 +89,7 @@ fn after_an_hour_of_sleep_a_node_on_sqlite_goes_by_the_time_that_its_machine_wok
         // Its executor had no chance to send a heartbeat meanwhile, and still counts as live.
         assert!(!executor.runs().is_empty());
         let runs = node.runs(&job).await;
-        assert!(
-            runs.iter()
-                .all(|run| run.reason != Some("no_executor".into())),
-            "{runs:?}"
-        );
+        assert!(runs.iter().all(|run| run.reason != Some("no_executor".into())), "{runs:?}");
     });
 }
 

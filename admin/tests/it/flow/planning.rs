@@ -39,10 +39,7 @@ async fn node(db: &TestDatabase, shards: i32) -> (Node, Arc<Slow>) {
     config.shards = Some(shards);
     config.lease_ttl = Duration::from_secs(3);
     let clock = Arc::new(ManualClock::new(START));
-    let seen = Arc::new(Slow {
-        clock: clock.clone(),
-        ms: AtomicU64::new(0),
-    });
+    let seen = Arc::new(Slow { clock: clock.clone(), ms: AtomicU64::new(0) });
     let node = Node::under(config, clock, seen.clone()).await;
     (node, seen)
 }
@@ -51,10 +48,7 @@ async fn node(db: &TestDatabase, shards: i32) -> (Node, Arc<Slow>) {
 #[test]
 fn planning_a_backlog_of_three_hours_lets_no_lease_lapse() {
     const JOBS: usize = 2_000;
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
         let db = TestDatabase::new(Kind::Sqlite).await;
         let (node, seen) = node(&db, 8).await;
@@ -105,16 +99,10 @@ fn a_job_whose_planning_takes_too_long_each_time_is_paused_with_the_reason() {
             node.services.shards.step().await;
         }
         let recorded = node.runs(&job).await.len();
-        assert!(
-            recorded > 0,
-            "what a slow plan says is recorded all the same"
-        );
+        assert!(recorded > 0, "what a slow plan says is recorded all the same");
         node.services.scans.all()[0].step().await;
         let job = node.store.job(job.id).await.unwrap().unwrap();
         let reason = job.paused_reason.unwrap();
-        assert!(
-            reason.contains("planning its schedule took more than"),
-            "{reason}"
-        );
+        assert!(reason.contains("planning its schedule took more than"), "{reason}");
     });
 }

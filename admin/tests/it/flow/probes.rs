@@ -42,36 +42,20 @@ fn failover_takes_the_first_that_answers_and_asks_each_once_a_second() {
         node.round().await;
         assert_eq!(counts(executors), [0, 3, 0]);
         let beats = |executor: &Recorder| executor.received("/beat").len();
-        assert_eq!(
-            (
-                beats(&executors[0]),
-                beats(&executors[1]),
-                beats(&executors[2])
-            ),
-            (1, 1, 0)
-        );
-        let token = executors[1].received("/beat")[0]
-            .header("XXL-JOB-ACCESS-TOKEN")
-            .map(str::to_owned);
+        assert_eq!((beats(&executors[0]), beats(&executors[1]), beats(&executors[2])), (1, 1, 0));
+        let token = executors[1].received("/beat")[0].header("XXL-JOB-ACCESS-TOKEN").map(str::to_owned);
         assert_eq!(token.as_ref(), Some(&node.config.access_token));
         assert_eq!(
             answers(node, job).await,
             [
-                (
-                    executors[0].address.clone(),
-                    "refused: going down".to_owned()
-                ),
+                (executors[0].address.clone(), "refused: going down".to_owned()),
                 (executors[1].address.clone(), "alive".to_owned())
             ]
         );
         node.advance(1_001).await;
         node.fire(job).await;
         node.round().await;
-        assert_eq!(
-            beats(&executors[1]),
-            2,
-            "what it said a second ago counts no more"
-        );
+        assert_eq!(beats(&executors[1]), 2, "what it said a second ago counts no more");
     });
 }
 
@@ -84,27 +68,15 @@ fn when_nobody_answers_the_run_fails_with_what_each_said() {
         node.fire(job).await;
         node.round().await;
         let run = node.runs(job).await.pop().unwrap();
-        assert_eq!(
-            (run.state, run.reason.as_deref()),
-            (RunState::Failed, Some("no_executor"))
-        );
+        assert_eq!((run.state, run.reason.as_deref()), (RunState::Failed, Some("no_executor")));
         let message = run.message();
-        let start = format!(
-            "no executor answered: {}: refused: going down; ",
-            executors[0].address
-        );
+        let start = format!("no executor answered: {}: refused: going down; ", executors[0].address);
         assert!(message.starts_with(&start), "{message}");
         assert!(message.contains("refused (os error"), "{message}");
         let run = node.store.run(run.id).await.unwrap().unwrap();
         let choice = node.store.choice(&run).await.unwrap().unwrap();
-        assert_eq!(
-            (choice.chosen, choice.why.as_str()),
-            (None, "none could be chosen")
-        );
-        assert_eq!(
-            (choice.candidates.len(), choice.story.answers.len()),
-            (3, 3)
-        );
+        assert_eq!((choice.chosen, choice.why.as_str()), (None, "none could be chosen"));
+        assert_eq!((choice.candidates.len(), choice.story.answers.len()), (3, 3));
     });
 }
 
@@ -115,24 +87,15 @@ fn busy_over_takes_the_first_that_is_idle_and_waits_while_none_is() {
         node.fire(job).await;
         node.round().await;
         assert_eq!(counts(executors), [0, 1, 0]);
-        assert_eq!(
-            executors[0].received("/idleBeat")[0].body,
-            serde_json::json!({"jobId": job.id})
-        );
-        executors
-            .iter()
-            .for_each(|executor| executor.when_probed(busy()));
+        assert_eq!(executors[0].received("/idleBeat")[0].body, serde_json::json!({"jobId": job.id}));
+        executors.iter().for_each(|executor| executor.when_probed(busy()));
         node.fire(job).await;
         node.round().await;
         let last = |states: Vec<RunState>| states.last().copied();
         assert_eq!(last(node.states(job).await), Some(RunState::Claimed));
         let asked = executors[2].received("/idleBeat").len();
         node.advance(300).await;
-        assert_eq!(
-            executors[2].received("/idleBeat").len(),
-            asked,
-            "not again at each tick"
-        );
+        assert_eq!(executors[2].received("/idleBeat").len(), asked, "not again at each tick");
         executors[2].when_probed(Reply::Accept);
         node.advance(1_000).await;
         assert_eq!(counts(executors), [0, 1, 1]);
@@ -143,14 +106,8 @@ fn busy_over_takes_the_first_that_is_idle_and_waits_while_none_is() {
             node.advance(1_000).await;
         }
         let run = node.runs(job).await.pop().unwrap();
-        assert_eq!(
-            (run.state, run.reason.as_deref()),
-            (RunState::Failed, Some("no_executor"))
-        );
-        let start = format!(
-            "every executor was busy with the job: {}: busy: job thread",
-            executors[0].address
-        );
+        assert_eq!((run.state, run.reason.as_deref()), (RunState::Failed, Some("no_executor")));
+        let start = format!("every executor was busy with the job: {}: busy: job thread", executors[0].address);
         assert!(run.message().starts_with(&start), "{}", run.message());
     });
 }
@@ -165,22 +122,11 @@ fn a_beat_that_hangs_delays_nobody() {
         }
         node.fire(&other).await;
         begin(node).await;
-        until("the other job's run has gone", || async {
-            executors[2].runs().len() == 1
-        })
-        .await;
-        assert_eq!(
-            executors[1].runs().len(),
-            0,
-            "the ones that ask still wait for the answer"
-        );
+        until("the other job's run has gone", || async { executors[2].runs().len() == 1 }).await;
+        assert_eq!(executors[1].runs().len(), 0, "the ones that ask still wait for the answer");
         node.drain().await;
         assert_eq!(counts(executors), [0, 200, 1]);
-        assert_eq!(
-            executors[0].received("/beat").len(),
-            1,
-            "one question for all of them"
-        );
+        assert_eq!(executors[0].received("/beat").len(), 1, "one question for all of them");
         assert_eq!(answers(node, job).await[0].1, "no answer in time");
     });
 }
@@ -197,10 +143,7 @@ fn three_beats_without_an_answer_close_the_address() {
         }
         assert_eq!(counts(executors), [0, 4, 0]);
         assert_eq!(executors[0].received("/beat").len(), 3);
-        assert_eq!(
-            answers(node, job).await[0].1,
-            "not asked: it did not answer lately"
-        );
+        assert_eq!(answers(node, job).await[0].1, "not asked: it did not answer lately");
     });
 }
 
@@ -210,9 +153,7 @@ fn m000_13_when_all_executors_hang_the_tick_goes_on() {
         for executor in executors {
             executor.reply(Reply::Never);
         }
-        let asking = node
-            .job(|draft| draft.route = RouteStrategy::BusyOver)
-            .await;
+        let asking = node.job(|draft| draft.route = RouteStrategy::BusyOver).await;
         for _ in 0..200 {
             node.fire(job).await;
             node.fire(&asking).await;

@@ -32,10 +32,7 @@ impl Received {
     }
 
     pub fn header(&self, name: &str) -> Option<&str> {
-        let found = self
-            .headers
-            .iter()
-            .find(|(known, _)| known.eq_ignore_ascii_case(name));
+        let found = self.headers.iter().find(|(known, _)| known.eq_ignore_ascii_case(name));
         found.map(|(_, value)| value.as_str())
     }
 }
@@ -63,27 +60,18 @@ impl Recorder {
         let port = ReservedPort::new();
         let listener = port.listen().into_std().unwrap();
         let shared = web::Data::from(book.clone());
-        let server = HttpServer::new(move || {
-            App::new()
-                .app_data(shared.clone())
-                .default_service(web::to(answer))
-        })
-        .workers(1)
-        .disable_signals()
-        .shutdown_timeout(0)
-        .listen(listener)
-        .unwrap();
+        let server = HttpServer::new(move || App::new().app_data(shared.clone()).default_service(web::to(answer)))
+            .workers(1)
+            .disable_signals()
+            .shutdown_timeout(0)
+            .listen(listener)
+            .unwrap();
         // Without the final slash, as Go and Python register it.
         let address = format!("http://{}", port.address());
         let server = server.run();
         let handle = server.handle();
         tokio::spawn(server);
-        Self {
-            address,
-            book,
-            server: handle,
-            _port: port,
-        }
+        Self { address, book, server: handle, _port: port }
     }
 
     pub fn reply(&self, reply: Reply) {
@@ -106,14 +94,7 @@ impl Recorder {
     }
 
     pub fn received(&self, path: &str) -> Vec<Received> {
-        self.book
-            .received
-            .lock()
-            .unwrap()
-            .iter()
-            .filter(|call| call.path == path)
-            .cloned()
-            .collect()
+        self.book.received.lock().unwrap().iter().filter(|call| call.path == path).cloned().collect()
     }
 
     pub fn runs(&self) -> Vec<Received> {
@@ -132,9 +113,7 @@ async fn answer(request: HttpRequest, body: web::Bytes, book: web::Data<Book>) -
     let run_id = body["logId"].as_i64().unwrap_or_default();
     book.received.lock().unwrap().push(Received {
         path: request.path().to_owned(),
-        headers: headers
-            .map(|(name, value)| (name.to_string(), value.to_str().unwrap().to_owned()))
-            .collect(),
+        headers: headers.map(|(name, value)| (name.to_string(), value.to_str().unwrap().to_owned())).collect(),
         body,
     });
     let special = match request.path() {
@@ -148,13 +127,12 @@ async fn answer(request: HttpRequest, body: web::Bytes, book: web::Data<Book>) -
     let reply = special.or_else(|| book.reply.lock().unwrap().clone());
     let reply = reply.unwrap_or(Reply::Accept);
     match reply {
-        Reply::Accept => HttpResponse::Ok()
-            .content_type("text/html;charset=UTF-8")
-            .body(json!({"code": 200}).to_string()),
+        Reply::Accept => {
+            HttpResponse::Ok().content_type("text/html;charset=UTF-8").body(json!({"code": 200}).to_string())
+        }
         Reply::Body(body) => HttpResponse::Ok().body(body),
         Reply::Status(status) => {
-            HttpResponse::build(actix_web::http::StatusCode::from_u16(status).unwrap())
-                .body("<h1>no</h1>")
+            HttpResponse::build(actix_web::http::StatusCode::from_u16(status).unwrap()).body("<h1>no</h1>")
         }
         Reply::Never => std::future::pending().await,
     }

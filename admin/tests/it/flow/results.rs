@@ -21,11 +21,7 @@ use RunState::{Claimed, Failed, Running, Succeeded};
 async fn running(db: &TestDatabase, jobs: usize) -> (Node, Recorder, Vec<Job>, Vec<i64>) {
     let mut config = db.config();
     config.shards = Some(1);
-    let node = Node::on(
-        config,
-        Arc::new(ManualClock::new(START + 2_400_000_000_000)),
-    )
-    .await;
+    let node = Node::on(config, Arc::new(ManualClock::new(START + 2_400_000_000_000))).await;
     let executor = Recorder::start().await;
     node.register(&executor).await;
     node.services.shards.step().await;
@@ -95,14 +91,8 @@ async fn beside_a_locked(db: &TestDatabase, table: &str) {
     let stuck = report(&node, result(runs[0], 500, "of the locked one"));
     until("it waits", async || !node.pipeline.is_idle_but_accepted()).await;
     let (first, second) = runs[1..].split_at(19);
-    let failures: Vec<_> = first
-        .iter()
-        .map(|id| report(&node, result(*id, 500, "no")))
-        .collect();
-    let successes: Vec<_> = second
-        .iter()
-        .map(|id| report(&node, result(*id, 200, "")))
-        .collect();
+    let failures: Vec<_> = first.iter().map(|id| report(&node, result(*id, 500, "no"))).collect();
+    let successes: Vec<_> = second.iter().map(|id| report(&node, result(*id, 200, ""))).collect();
     let others: Vec<_> = failures.into_iter().chain(successes).collect();
     until("the others are settled", async || {
         node.services.complete.step().await;
@@ -118,10 +108,7 @@ async fn beside_a_locked(db: &TestDatabase, table: &str) {
     held.rollback().await.unwrap();
     stuck.abort();
     node.clock.advance(Duration::from_secs(60));
-    assert_eq!(
-        node.callback(&[(runs[0], 500, "of the locked one")]).await["code"],
-        200
-    );
+    assert_eq!(node.callback(&[(runs[0], 500, "of the locked one")]).await["code"], 200);
     assert_eq!(node.states(&jobs[0]).await, [Failed]);
 }
 
@@ -159,10 +146,7 @@ fn a_run_that_cannot_be_read_is_told_of_once_and_holds_up_no_other_result() {
         raw.execute_unprepared(&text).await.unwrap();
         let stuck = report(&node, result(runs[0], 500, "unreadable"));
         until("it waits", async || !node.pipeline.is_idle_but_accepted()).await;
-        let others = [
-            report(&node, result(runs[1], 500, "no")),
-            report(&node, result(runs[2], 200, "")),
-        ];
+        let others = [report(&node, result(runs[1], 500, "no")), report(&node, result(runs[2], 200, ""))];
         until("the others are settled", async || {
             node.services.complete.step().await;
             others.iter().all(tokio::task::JoinHandle::is_finished)
@@ -174,19 +158,11 @@ fn a_run_that_cannot_be_read_is_told_of_once_and_holds_up_no_other_result() {
             node.services.complete.step().await;
             node.clock.advance(Duration::from_secs(60));
         }
-        let stuck_alarms = AlarmFilter {
-            kinds: vec![AlarmKind::Stuck],
-            limit: 10,
-            ..AlarmFilter::default()
-        };
+        let stuck_alarms = AlarmFilter { kinds: vec![AlarmKind::Stuck], limit: 10, ..AlarmFilter::default() };
         let alarms = node.store.alarms(&stuck_alarms).await.unwrap().items;
         assert_eq!(alarms.len(), 1, "{alarms:?}");
         assert_eq!(alarms[0].alarm.run_id, Some(runs[0]));
-        assert!(
-            alarms[0].alarm.text.contains("cause 77"),
-            "{}",
-            alarms[0].alarm.text
-        );
+        assert!(alarms[0].alarm.text.contains("cause 77"), "{}", alarms[0].alarm.text);
         stuck.abort();
         // As soon as it can be read, its result is stored.
         let text = format!("UPDATE run SET cause = 1 WHERE id = {}", runs[0]);
@@ -210,19 +186,10 @@ async fn trips(db: &TestDatabase, count: usize) -> usize {
         }
     }
     node.round().await;
-    let failures: Vec<Value> = runs
-        .iter()
-        .map(|id| result(*id, 500, "no")[0].clone())
-        .collect();
+    let failures: Vec<Value> = runs.iter().map(|id| result(*id, 500, "no")[0].clone()).collect();
     // Ids come from a block, which is filled now and then.
-    node.store
-        .take_ids(&carillon_admin::store::ids::RUN, 1_000)
-        .await
-        .unwrap();
-    node.store
-        .take_ids(&carillon_admin::store::ids::ROW, 100)
-        .await
-        .unwrap();
+    node.store.take_ids(&carillon_admin::store::ids::RUN, 1_000).await.unwrap();
+    node.store.take_ids(&carillon_admin::store::ids::ROW, 100).await.unwrap();
     let reported = report(&node, json!(failures));
     until("it waits", async || !node.pipeline.is_idle_but_accepted()).await;
     let before = wire.round_trips();
@@ -237,10 +204,7 @@ async fn trips(db: &TestDatabase, count: usize) -> usize {
 async fn many_failures_cost_no_more_than_few(db: &TestDatabase, other: &TestDatabase) {
     let (few, many) = (trips(db, 10).await, trips(other, 90).await);
     // The statements are prepared by the first write of each connection.
-    assert!(
-        many <= few + 8,
-        "{few} round trips for 10 failures, {many} for 90"
-    );
+    assert!(many <= few + 8, "{few} round trips for 10 failures, {many} for 90");
 }
 
 #[test]
@@ -282,14 +246,8 @@ fn what_an_executor_says_cannot_forge_a_line_of_the_log_nor_fill_it() {
         let (node, _executor, jobs, runs) = running(db, 1).await;
         let lines = Lines::default();
         let kept = lines.clone();
-        let subscriber = tracing_subscriber::fmt()
-            .with_ansi(false)
-            .with_writer(move || kept.clone())
-            .finish();
-        let text = format!(
-            "x\n2026-11-21T10:00:00Z  INFO carillon: ada signed in\n{}",
-            "y".repeat(100_000)
-        );
+        let subscriber = tracing_subscriber::fmt().with_ansi(false).with_writer(move || kept.clone()).finish();
+        let text = format!("x\n2026-11-21T10:00:00Z  INFO carillon: ada signed in\n{}", "y".repeat(100_000));
         let reported = report(&node, result(runs[0], 500, &text));
         until("it waits", async || !node.pipeline.is_idle_but_accepted()).await;
         {
@@ -299,14 +257,8 @@ fn what_an_executor_says_cannot_forge_a_line_of_the_log_nor_fill_it() {
         assert!(reported.await.unwrap());
         assert_eq!(node.states(&jobs[0]).await, [Failed]);
         let said = String::from_utf8(lines.0.lock().unwrap().clone()).unwrap();
-        assert!(
-            said.contains("a run failed") && said.contains("alarm"),
-            "{said}"
-        );
-        assert!(
-            said.lines().all(|line| !line.starts_with("2026-11-21")),
-            "{said}"
-        );
+        assert!(said.contains("a run failed") && said.contains("alarm"), "{said}");
+        assert!(said.lines().all(|line| !line.starts_with("2026-11-21")), "{said}");
         assert!(said.len() < 4_000, "{} bytes", said.len());
     });
 }

@@ -19,9 +19,7 @@ async fn sent_to_eu(node: &Node) -> ([Recorder; 2], Job) {
     let executors = [Recorder::start().await, Recorder::start().await];
     announce(node, &executors[0], &[("Carillon-Labels", "zone=eu")]).await;
     announce(node, &executors[1], &[("Carillon-Labels", "zone=us")]).await;
-    let job = node
-        .job(|draft| draft.route_labels = "zone=eu".into())
-        .await;
+    let job = node.job(|draft| draft.route_labels = "zone=eu".into()).await;
     node.fire(&job).await;
     node.round().await;
     assert_eq!(executors.each_ref().map(|it| it.runs().len()), [1, 0]);
@@ -34,10 +32,7 @@ fn after_an_edit_of_its_labels_a_job_without_a_schedule_goes_to_the_new_executor
     on(Kind::Sqlite, async |_| {
         let node = Node::start().await;
         let (executors, job) = sent_to_eu(&node).await;
-        let draft = JobDraft {
-            route_labels: "zone=us".into(),
-            ..job.draft.clone()
-        };
+        let draft = JobDraft { route_labels: "zone=us".into(), ..job.draft.clone() };
         let job = node.edit(&job, draft).await;
         node.fire(&job).await;
         node.round().await;
@@ -61,11 +56,7 @@ fn a_job_that_moved_to_another_app_is_sent_to_that_apps_executors_alone() {
         let body = json!({"registryGroup": "EXECUTOR", "registryKey": "billing", "registryValue": third.address});
         assert_eq!(node.post("api/registry", &body).await["code"], 200);
         node.services.registry.step().await;
-        let draft = JobDraft {
-            app: "billing".into(),
-            route_labels: String::new(),
-            ..job.draft.clone()
-        };
+        let draft = JobDraft { app: "billing".into(), route_labels: String::new(), ..job.draft.clone() };
         let around = Surroundings::of(&billing, &job, &job.calendars);
         let definition = Definition::check_in(around, &draft, now).unwrap();
         let moved = node.store.update_job(job.id, &definition, None, now, &by);
@@ -76,10 +67,7 @@ fn a_job_that_moved_to_another_app_is_sent_to_that_apps_executors_alone() {
         assert_eq!(third.runs().len(), 1);
         assert_eq!(third.runs()[0].header("XXL-JOB-APPNAME"), Some("billing"));
         let run = node.runs(&job).await.pop().unwrap();
-        assert_eq!(
-            (run.app.as_str(), run.state),
-            ("billing", RunState::Running)
-        );
+        assert_eq!((run.app.as_str(), run.state), ("billing", RunState::Running));
     });
 }
 
@@ -99,17 +87,14 @@ async fn edited_while_marked(db: &TestDatabase) {
     let tick = node.services.tick.clone();
     let marking = tokio::spawn(async move { tick.step().await });
     until("the mark waits for the lock", async || {
-        let text = "SELECT COUNT(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
+        let text =
+            "SELECT COUNT(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
         let asked = Statement::from_string(sea_orm::DbBackend::Postgres, text);
         let row = outside.query_one_raw(asked).await.unwrap().unwrap();
         row.try_get_by_index::<i64>(0).unwrap() > 0
     })
     .await;
-    let draft = JobDraft {
-        route_labels: "zone=us".into(),
-        params: "new".into(),
-        ..job.draft.clone()
-    };
+    let draft = JobDraft { route_labels: "zone=us".into(), params: "new".into(), ..job.draft.clone() };
     let job = node.edit(&job, draft).await;
     transaction.commit().await.unwrap();
     marking.await.unwrap();
@@ -124,7 +109,6 @@ async fn edited_while_marked(db: &TestDatabase) {
 
 // covers: F6
 #[test]
-fn a_run_marked_with_a_definition_that_was_edited_meanwhile_is_given_back_and_goes_by_the_new_one()
-{
+fn a_run_marked_with_a_definition_that_was_edited_meanwhile_is_given_back_and_goes_by_the_new_one() {
     on(Kind::Postgres, async |db| edited_while_marked(db).await);
 }

@@ -23,10 +23,7 @@ async fn costs_no_more(kind: Kind, trips: impl AsyncFn(&TestDatabase, usize) -> 
     let databases = [TestDatabase::new(kind).await, TestDatabase::new(kind).await];
     let few = trips(&databases[0], 3).await;
     let many = trips(&databases[1], 30).await;
-    assert!(
-        many <= few + PREPARED,
-        "{few} round trips for 3, {many} for 30"
-    );
+    assert!(many <= few + PREPARED, "{few} round trips for 3, {many} for 30");
 }
 
 fn on_each_server(trips: impl AsyncFn(&TestDatabase, usize) -> usize + Copy) {
@@ -74,16 +71,11 @@ fn a_broadcast_to_many_executors_costs_no_more_round_trips_than_one_to_few() {
             let address = format!("http://127.0.0.1:{}/", 2_000 + port);
             node.register_address(&address, None).await;
         }
-        let job = node
-            .job(|draft| draft.route = RouteStrategy::Broadcast)
-            .await;
+        let job = node.job(|draft| draft.route = RouteStrategy::Broadcast).await;
         node.services.shards.step().await;
         fire_all(&node, std::slice::from_ref(&job)).await;
         // Ids come from a block, which is filled now and then.
-        node.store
-            .take_ids(&carillon_admin::store::ids::RUN, 1_000)
-            .await
-            .unwrap();
+        node.store.take_ids(&carillon_admin::store::ids::RUN, 1_000).await.unwrap();
         let before = wire.round_trips();
         node.services.tick.step().await;
         until("it is expanded", async || !node.pipeline.is_expanding()).await;
@@ -94,11 +86,7 @@ fn a_broadcast_to_many_executors_costs_no_more_round_trips_than_one_to_few() {
 }
 
 /// A node and jobs of this rule, each with a run that runs.
-async fn running(
-    db: &TestDatabase,
-    rule: Overlap,
-    jobs: usize,
-) -> (Node, Wire, Recorder, Vec<Job>) {
+async fn running(db: &TestDatabase, rule: Overlap, jobs: usize) -> (Node, Wire, Recorder, Vec<Job>) {
     let (node, wire) = on_a_wire(db).await;
     let executor = Recorder::start().await;
     node.register(&executor).await;
@@ -117,10 +105,7 @@ fn runs_of_many_jobs_that_overlap_are_cancelled_by_as_many_round_trips_as_of_few
         let (node, wire, _executor, jobs) = running(db, Overlap::Skip, count).await;
         fire_all(&node, &jobs).await;
         let trips = of_one_tick(&node, &wire).await;
-        assert_eq!(
-            states(&node, &jobs).await,
-            vec![[Running, Cancelled]; count]
-        );
+        assert_eq!(states(&node, &jobs).await, vec![[Running, Cancelled]; count]);
         trips
     });
 }
@@ -135,10 +120,7 @@ fn runs_of_many_jobs_wait_and_go_on_by_as_many_round_trips_as_of_few() {
         let mut results = vec![];
         for job in &jobs {
             let runs = node.runs(job).await;
-            assert_eq!(
-                (runs[1].state, runs[1].reason.as_deref()),
-                (Claimed, Some("overlap"))
-            );
+            assert_eq!((runs[1].state, runs[1].reason.as_deref()), (Claimed, Some("overlap")));
             results.push((runs[0].id, 200, ""));
         }
         node.callback(&results).await;
@@ -163,10 +145,7 @@ fn many_new_sets_of_candidates_cost_no_more_round_trips_than_few() {
             let app = node.store.create_app(&name, "App", now, &actor()).await;
             let draft = JobDraft::new(&name, "job", "handle");
             let definition = Definition::check(&app.unwrap(), &draft, now).unwrap();
-            let created = node
-                .store
-                .create_jobs(vec![definition], now, &actor(), None)
-                .await;
+            let created = node.store.create_jobs(vec![definition], now, &actor(), None).await;
             jobs.extend(created.unwrap());
             let executor = Recorder::start().await;
             let body = json!({"registryGroup": "EXECUTOR", "registryKey": name, "registryValue": executor.address});

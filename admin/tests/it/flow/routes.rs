@@ -8,17 +8,10 @@ use super::node::Node;
 use super::recorder::Recorder;
 use crate::services::{Kind, on};
 
-pub fn flow(
-    route: RouteStrategy,
-    test: impl AsyncFnOnce(&Node, &[Recorder], &carillon_admin::store::Job),
-) {
+pub fn flow(route: RouteStrategy, test: impl AsyncFnOnce(&Node, &[Recorder], &carillon_admin::store::Job)) {
     on(Kind::Sqlite, async |_| {
         let node = Node::start().await;
-        let mut executors = vec![
-            Recorder::start().await,
-            Recorder::start().await,
-            Recorder::start().await,
-        ];
+        let mut executors = vec![Recorder::start().await, Recorder::start().await, Recorder::start().await];
         executors.sort_by(|a, b| a.address.cmp(&b.address));
         for executor in &executors {
             node.register(executor).await;
@@ -46,10 +39,7 @@ pub async fn announce(node: &Node, executor: &Recorder, headers: &[(&str, &str)]
 }
 
 pub fn counts(executors: &[Recorder]) -> Vec<usize> {
-    executors
-        .iter()
-        .map(|executor| executor.runs().len())
-        .collect()
+    executors.iter().map(|executor| executor.runs().len()).collect()
 }
 
 #[test]
@@ -85,10 +75,7 @@ fn broadcast_gives_each_executor_a_part_of_one_fire() {
         for (index, executor) in executors.iter().enumerate() {
             let body = &executor.runs()[0].body;
             assert_eq!(
-                (
-                    body["broadcastIndex"].as_u64(),
-                    body["broadcastTotal"].as_u64()
-                ),
+                (body["broadcastIndex"].as_u64(), body["broadcastTotal"].as_u64()),
                 (Some(index as u64), Some(3))
             );
         }
@@ -104,10 +91,7 @@ fn random_uses_all_of_them() {
         }
         node.round().await;
         assert_eq!(counts(executors).iter().sum::<usize>(), 60);
-        assert!(
-            counts(executors).iter().all(|count| *count > 0),
-            "60 throws miss one of three once in 10^10"
-        );
+        assert!(counts(executors).iter().all(|count| *count > 0), "60 throws miss one of three once in 10^10");
     });
 }
 
@@ -121,19 +105,13 @@ fn an_address_given_by_hand_gets_the_run_and_a_foreign_one_is_refused() {
             address: Some(address.into()),
             idempotency_key: None,
         };
-        node.pipeline
-            .fire(ask(&executors[2].address))
-            .await
-            .unwrap();
+        node.pipeline.fire(ask(&executors[2].address)).await.unwrap();
         node.round().await;
         assert_eq!(counts(executors), [0, 0, 1]);
         assert_eq!(executors[2].runs()[0].body["executorParams"], "by hand");
         let foreign = Recorder::start().await;
         let refused = node.pipeline.fire(ask(&foreign.address)).await.unwrap_err();
-        assert_eq!(
-            refused.to_string(),
-            format!("{} is not registered for the job's app", foreign.address)
-        );
+        assert_eq!(refused.to_string(), format!("{} is not registered for the job's app", foreign.address));
         node.round().await;
         assert!(foreign.runs().is_empty());
     });

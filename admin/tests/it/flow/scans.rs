@@ -42,9 +42,7 @@ async fn numbers<const N: usize>(db: &DatabaseConnection, text: &str) -> [i64; N
 }
 
 fn seconds(node: &[carillon_admin::store::RunView]) -> Vec<Millis> {
-    node.iter()
-        .map(|run| (run.scheduled_at - START) / 1_000)
-        .collect()
+    node.iter().map(|run| (run.scheduled_at - START) / 1_000).collect()
 }
 
 #[test]
@@ -71,18 +69,13 @@ fn m003_6_a_scan_drains_the_shard_whatever_is_due() {
     on(Kind::Sqlite, async |db| {
         let node = alone(db, |_| ()).await;
         let at = START + 1_000;
-        node.herd(HERD, |draft| draft.schedule = ScheduleDraft::once(at))
-            .await;
+        node.herd(HERD, |draft| draft.schedule = ScheduleDraft::once(at)).await;
         node.services.shards.step().await;
         scan(&node).await;
-        let recorded =
-            format!("SELECT COUNT(*), COUNT(DISTINCT job_id) FROM run WHERE due_at = {at}");
+        let recorded = format!("SELECT COUNT(*), COUNT(DISTINCT job_id) FROM run WHERE due_at = {at}");
         let recorded = numbers(&beside(db).await, &recorded).await;
         assert_eq!(recorded, [HERD as i64; 2], "in one round, without a pause");
-        assert!(
-            node.metrics()
-                .contains("carillon_scan_duration_seconds_count 1")
-        );
+        assert!(node.metrics().contains("carillon_scan_duration_seconds_count 1"));
     });
 }
 
@@ -92,10 +85,7 @@ fn m6_1_of_six_thousand_jobs_due_each_second_none_falls_behind() {
     const JOBS: i64 = 6_000;
     on(Kind::Sqlite, async |db| {
         let node = alone(db, |it| it.look_ahead = Duration::from_secs(1)).await;
-        node.herd(JOBS as usize, |draft| {
-            draft.schedule = ScheduleDraft::fixed_rate(1)
-        })
-        .await;
+        node.herd(JOBS as usize, |draft| draft.schedule = ScheduleDraft::fixed_rate(1)).await;
         node.services.shards.step().await;
         let beside = beside(db).await;
         for passed in 1..=3 {
@@ -116,11 +106,7 @@ fn m6_1_what_found_no_room_comes_first() {
         let node = alone(db, |it| it.ring_capacity = 100).await;
         let executor = Recorder::start().await;
         node.register(&executor).await;
-        let jobs = node
-            .herd(JOBS as usize, |draft| {
-                draft.schedule = ScheduleDraft::fixed_rate(1)
-            })
-            .await;
+        let jobs = node.herd(JOBS as usize, |draft| draft.schedule = ScheduleDraft::fixed_rate(1)).await;
         node.services.shards.step().await;
         node.clock.advance(Duration::from_secs(1));
         let beside = beside(db).await;
@@ -130,10 +116,7 @@ fn m6_1_what_found_no_room_comes_first() {
             node.round().await;
             let [fewest, most, started] = numbers(&beside, &counts).await;
             assert!(most - fewest <= 1, "round {round}: {fewest} to {most}");
-            assert!(
-                most == 1 || started == JOBS,
-                "round {round}: {started} of them"
-            );
+            assert!(most == 1 || started == JOBS, "round {round}: {started} of them");
         }
         assert_eq!(node.states(&jobs[299]).await[0], RunState::Running);
     });
@@ -154,24 +137,13 @@ fn m003_7_the_first_fire_needs_no_run_up() {
         scan(&next).await;
         let pause = next.services.tick.step().await;
         next.drain().await;
-        assert_eq!(
-            executor.runs().len(),
-            4,
-            "what is overdue goes out in the very first round"
-        );
-        assert_eq!(
-            pause,
-            Duration::from_millis(100),
-            "and then it is waited for the mark of the next one"
-        );
+        assert_eq!(executor.runs().len(), 4, "what is overdue goes out in the very first round");
+        assert_eq!(pause, Duration::from_millis(100), "and then it is waited for the mark of the next one");
         next.clock.set(START + 5_000);
         next.services.tick.step().await;
         next.drain().await;
         let fifth = &next.runs(&job).await[4];
-        assert_eq!(
-            (fifth.due_at, fifth.sent_at),
-            (START + 5_000, Some(START + 5_000))
-        );
+        assert_eq!((fifth.due_at, fifth.sent_at), (START + 5_000, Some(START + 5_000)));
     });
 }
 
@@ -194,15 +166,9 @@ fn m003_8_a_job_on_an_idle_shard_is_planned_at_once() {
         let answer = call.bearer_auth(&token).json(&body).send().await.unwrap();
         assert_eq!(answer.status(), 201, "{}", answer.text().await.unwrap());
         let woken = idle.wake().unwrap();
-        assert!(
-            woken.notified().now_or_never().is_some(),
-            "it need not wait for its second"
-        );
+        assert!(woken.notified().now_or_never().is_some(), "it need not wait for its second");
         idle.step().await;
-        let filter = carillon_admin::store::RunFilter {
-            limit: 10,
-            ..Default::default()
-        };
+        let filter = carillon_admin::store::RunFilter { limit: 10, ..Default::default() };
         let runs = node.store.runs(&filter).await.unwrap().items;
         assert_eq!((runs.len(), runs[0].state), (1, RunState::Claimed));
         node.advance(2_000).await;
@@ -211,9 +177,7 @@ fn m003_8_a_job_on_an_idle_shard_is_planned_at_once() {
 }
 
 fn chrono_text(at: Millis) -> String {
-    chrono::DateTime::from_timestamp_millis(at)
-        .unwrap()
-        .to_rfc3339()
+    chrono::DateTime::from_timestamp_millis(at).unwrap().to_rfc3339()
 }
 
 /// Nobody wakes the holder then: it looks each second, whatever it found.

@@ -51,18 +51,12 @@ fn m003_10_a_node_that_joins_gets_its_share_one_by_one_and_few_shards_move() {
             second(&[&a, &b, &c]).await;
             let now = held(&[&a, &b, &c]);
             let got = now[2].len();
-            assert!(
-                got <= last + 2,
-                "one of each of the others in a second: no herd"
-            );
+            assert!(got <= last + 2, "one of each of the others in a second: no herd");
             assert!(now.iter().map(BTreeSet::len).sum::<usize>() <= 12);
             last = got;
         }
         let after = held(&[&a, &b, &c]);
-        assert!(
-            after.iter().all(|share| share.len() == 4),
-            "floor and ceiling: {after:?}"
-        );
+        assert!(after.iter().all(|share| share.len() == 4), "floor and ceiling: {after:?}");
         for (before, after) in before.iter().zip(&after) {
             let new = after.difference(before).count();
             // Which ones depends on random ids: of 20,000 sets of them none moved more than two.
@@ -80,17 +74,11 @@ pub async fn nothing_is_lost_or_doubled(node: &Node, jobs: &[Job], executor: &Re
     assert_eq!(sent.len(), all, "nothing twice");
     for job in jobs {
         let runs = node.runs(job).await;
-        let due = runs
-            .iter()
-            .filter(|run| run.scheduled_at <= node.clock.now());
+        let due = runs.iter().filter(|run| run.scheduled_at <= node.clock.now());
         let late: Vec<_> = due.filter(|run| run.state == RunState::Claimed).collect();
         assert!(late.is_empty(), "{late:?}");
         let (first, last) = (runs[0].scheduled_at, runs.last().unwrap().scheduled_at);
-        assert_eq!(
-            runs.len() as i64,
-            (last - first) / 1_000 + 1,
-            "no instant is missing"
-        );
+        assert_eq!(runs.len() as i64, (last - first) / 1_000 + 1, "no instant is missing");
         assert!(node.misfires(job).await.is_empty());
     }
 }
@@ -114,10 +102,7 @@ fn m003_10_what_is_due_between_two_holders_is_sent_by_the_first() {
         a.services.shards.step().await;
         let kept = a.pipeline.shards_held();
         assert_eq!(kept.len(), 3, "one goes back in a round");
-        let handed_over: Vec<&Job> = jobs
-            .iter()
-            .filter(|job| !kept.contains(&job.shard))
-            .collect();
+        let handed_over: Vec<&Job> = jobs.iter().filter(|job| !kept.contains(&job.shard)).collect();
         assert_eq!(handed_over.len(), 2);
 
         // Nobody has it yet, and its next second comes.
@@ -169,10 +154,7 @@ fn h28_running_nodes_follow_another_number_of_shards() {
             let mut config = a.config.clone();
             config.shards = Some(4);
             let clock = Arc::new(ManualClock::new(START));
-            carillon_admin::Admin::build(config, clock)
-                .await
-                .err()
-                .unwrap()
+            carillon_admin::Admin::build(config, clock).await.err().unwrap()
         };
         let said = "--shards 4 (CARILLON_SHARDS) differs from the 8 shards of this database; drop the flag";
         assert_eq!(refused.to_string(), said);
@@ -186,35 +168,24 @@ fn a_database_that_went_backwards_stops_its_shards_until_resync() {
         let job = node.every(1, |_| ()).await;
         node.round().await;
         let raw = sea_orm::Database::connect(db.direct_url()).await.unwrap();
-        raw.execute_unprepared("UPDATE shard_lease SET epoch = epoch + 5")
-            .await
-            .unwrap();
+        raw.execute_unprepared("UPDATE shard_lease SET epoch = epoch + 5").await.unwrap();
         second(&[&node]).await;
         second(&[&node]).await;
         assert_eq!(node.pipeline.shards_held().len(), 2);
-        raw.execute_unprepared("UPDATE shard_lease SET epoch = 2, owner = '', expires_at = 0")
-            .await
-            .unwrap();
+        raw.execute_unprepared("UPDATE shard_lease SET epoch = 2, owner = '', expires_at = 0").await.unwrap();
         for _ in 0..3 {
             second(&[&node]).await;
         }
         assert!(node.pipeline.shards_held().is_empty());
         assert!(node.metrics().contains("carillon_shards_stopped 2"));
-        let filter = AlarmFilter {
-            kinds: vec![AlarmKind::Database],
-            limit: 10,
-            ..AlarmFilter::default()
-        };
+        let filter = AlarmFilter { kinds: vec![AlarmKind::Database], limit: 10, ..AlarmFilter::default() };
         let alarms = node.store.alarms(&filter).await.unwrap().items;
         assert_eq!(alarms.len(), 1, "{alarms:?}");
         assert!(alarms[0].alarm.text.contains("the database went backwards"));
         let recorded = node.runs(&job).await.len();
         second(&[&node]).await;
         assert_eq!(node.runs(&job).await.len(), recorded, "nothing is claimed");
-        assert_eq!(
-            node.store.resync(node.clock.now(), &actor()).await.unwrap(),
-            2
-        );
+        assert_eq!(node.store.resync(node.clock.now(), &actor()).await.unwrap(), 2);
         second(&[&node]).await;
         assert_eq!(node.pipeline.shards_held().len(), 2);
         assert!(node.runs(&job).await.len() > recorded);

@@ -36,10 +36,7 @@ fn m6_8_m6_17_two_thousand_timers_that_outlast_two_leases_keep_theirs() {
         let mut config = db.config();
         config.shards = Some(1);
         let clock = Arc::new(ManualClock::new(START));
-        let seen = Arc::new(Plodding {
-            clock: clock.clone(),
-            ms: AtomicU64::new(0),
-        });
+        let seen = Arc::new(Plodding { clock: clock.clone(), ms: AtomicU64::new(0) });
         let node = Node::under(config, clock.clone(), seen.clone()).await;
         let at = START + 1_000;
         let once = |draft: &mut carillon_scheduler::JobDraft| {

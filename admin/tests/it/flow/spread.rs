@@ -13,62 +13,43 @@ use crate::conformance::world::actor;
 
 #[test]
 fn m004_12_a_job_by_hash_stays_with_its_executor_and_moves_when_that_one_is_gone() {
-    flow(
-        RouteStrategy::ConsistentHash,
-        async |node, executors, job| {
-            fires(node, job, 5).await;
-            let first = counts(executors)
-                .iter()
-                .position(|count| *count > 0)
-                .unwrap();
-            assert_eq!(counts(executors)[first], 5);
-            executors[first].die().await;
-            for _ in 0..3 {
-                fires(node, job, 1).await;
-            }
-            let mut given = counts(executors);
-            given.sort_unstable();
-            assert_eq!(given, [0, 3, 5], "one other has them all");
-        },
-    );
+    flow(RouteStrategy::ConsistentHash, async |node, executors, job| {
+        fires(node, job, 5).await;
+        let first = counts(executors).iter().position(|count| *count > 0).unwrap();
+        assert_eq!(counts(executors)[first], 5);
+        executors[first].die().await;
+        for _ in 0..3 {
+            fires(node, job, 1).await;
+        }
+        let mut given = counts(executors);
+        given.sort_unstable();
+        assert_eq!(given, [0, 3, 5], "one other has them all");
+    });
 }
 
 #[test]
 fn a_run_that_belongs_to_one_executor_waits_while_that_one_is_only_busy() {
-    flow(
-        RouteStrategy::ConsistentHash,
-        async |node, executors, job| {
-            fires(node, job, 1).await;
-            let own = executors
-                .iter()
-                .find(|executor| !executor.runs().is_empty())
-                .unwrap();
-            own.reply(Reply::Never);
-            for _ in 0..40 {
-                node.fire(job).await;
-            }
-            node.services.shards.step().await;
-            for scan in node.services.scans.all() {
-                scan.step().await;
-            }
-            node.services.tick.step().await;
-            until("all its slots are taken", || async {
-                own.runs().len() == 33
-            })
-            .await;
-            node.clock.advance(Duration::from_millis(500));
+    flow(RouteStrategy::ConsistentHash, async |node, executors, job| {
+        fires(node, job, 1).await;
+        let own = executors.iter().find(|executor| !executor.runs().is_empty()).unwrap();
+        own.reply(Reply::Never);
+        for _ in 0..40 {
             node.fire(job).await;
-            for scan in node.services.scans.all() {
-                scan.step().await;
-            }
-            node.services.tick.step().await;
-            assert_eq!(
-                counts(executors).iter().sum::<usize>(),
-                33,
-                "nobody else gets one"
-            );
-        },
-    );
+        }
+        node.services.shards.step().await;
+        for scan in node.services.scans.all() {
+            scan.step().await;
+        }
+        node.services.tick.step().await;
+        until("all its slots are taken", || async { own.runs().len() == 33 }).await;
+        node.clock.advance(Duration::from_millis(500));
+        node.fire(job).await;
+        for scan in node.services.scans.all() {
+            scan.step().await;
+        }
+        node.services.tick.step().await;
+        assert_eq!(counts(executors).iter().sum::<usize>(), 33, "nobody else gets one");
+    });
 }
 
 #[test]
@@ -77,20 +58,11 @@ fn m004_14_weights_decide_the_shares_and_an_operator_overrules_what_is_announced
         announce(node, &executors[0], &[("Carillon-Weight", "3")]).await;
         fires(node, job, 100).await;
         let given = counts(executors);
-        assert!(
-            given[0].abs_diff(60) <= 2 && given[1].abs_diff(20) <= 2,
-            "{given:?}"
-        );
-        let set = Traits {
-            weight: Some(3),
-            labels: None,
-        };
+        assert!(given[0].abs_diff(60) <= 2 && given[1].abs_diff(20) <= 2, "{given:?}");
+        let set = Traits { weight: Some(3), labels: None };
         for executor in [&executors[1], &executors[2]] {
             let (store, now) = (&node.store, node.clock.now());
-            store
-                .set_executor_traits(&node.app, &executor.address, &set, now, &actor())
-                .await
-                .unwrap();
+            store.set_executor_traits(&node.app, &executor.address, &set, now, &actor()).await.unwrap();
         }
         // The next heartbeat does not undo it.
         node.register(&executors[1]).await;
@@ -127,19 +99,10 @@ fn m004_13_least_active_fills_up_the_one_with_the_fewest_open_runs() {
 
 #[test]
 fn least_frequently_and_least_recently_used_give_each_the_same() {
-    for route in [
-        RouteStrategy::LeastFrequentlyUsed,
-        RouteStrategy::LeastRecentlyUsed,
-    ] {
+    for route in [RouteStrategy::LeastFrequentlyUsed, RouteStrategy::LeastRecentlyUsed] {
         flow(route, async |node, executors, job| {
             fires(node, job, 30).await;
-            assert!(
-                counts(executors)
-                    .iter()
-                    .all(|count| count.abs_diff(10) <= 2),
-                "{:?}",
-                counts(executors)
-            );
+            assert!(counts(executors).iter().all(|count| count.abs_diff(10) <= 2), "{:?}", counts(executors));
         });
     }
 }

@@ -25,22 +25,15 @@ async fn a_stopping_node_refuses_connections_before_it_stops_storing_results(db:
     let clock = Arc::new(SystemClock::new());
     let admin = Admin::build(config, clock.clone()).await.unwrap();
     let (address, store, pipeline) = (admin.address(), admin.store.clone(), admin.pipeline.clone());
-    let app = store
-        .create_app("orders", "Orders", clock.now(), &actor())
-        .await
-        .unwrap();
+    let app = store.create_app("orders", "Orders", clock.now(), &actor()).await.unwrap();
     let draft = JobDraft::new("orders", "job", "handle");
     let definition = Definition::check(&app, &draft, clock.now()).unwrap();
-    let made = store
-        .create_jobs(vec![definition], clock.now(), &actor(), None)
-        .await;
+    let made = store.create_jobs(vec![definition], clock.now(), &actor(), None).await;
     let job_id = made.unwrap()[0].id;
     let executor = Recorder::start().await;
     let http = reqwest::Client::new();
     let post = |path: &str, body: serde_json::Value| {
-        let call = http
-            .post(format!("http://{address}/api/{path}"))
-            .header("XXL-JOB-ACCESS-TOKEN", &token);
+        let call = http.post(format!("http://{address}/api/{path}")).header("XXL-JOB-ACCESS-TOKEN", &token);
         tokio::spawn(call.json(&body).send())
     };
 
@@ -55,13 +48,7 @@ async fn a_stopping_node_refuses_connections_before_it_stops_storing_results(db:
     }));
     let body = json!({"registryGroup": "EXECUTOR", "registryKey": "orders", "registryValue": executor.address});
     assert_eq!(post("registry", body).await.unwrap().unwrap().status(), 200);
-    let ask = Fire {
-        job_id,
-        cause: Cause::Manual,
-        params: None,
-        address: None,
-        idempotency_key: None,
-    };
+    let ask = Fire { job_id, cause: Cause::Manual, params: None, address: None, idempotency_key: None };
     let run_id = pipeline.fire(ask).await.unwrap();
     let state = async || store.run(run_id).await.unwrap().unwrap().state;
     until("the run runs", async || state().await == RunState::Running).await;
@@ -72,19 +59,10 @@ async fn a_stopping_node_refuses_connections_before_it_stops_storing_results(db:
     let lock = other.begin().await.unwrap();
     let text = format!("SELECT id FROM run WHERE id = {run_id} FOR UPDATE");
     lock.execute_unprepared(&text).await.unwrap();
-    let callback = post(
-        "callback",
-        json!([{"logId": run_id, "logDateTim": 1, "handleCode": 200, "handleMsg": ""}]),
-    );
-    until("the callback waits for the row", async || {
-        !pipeline.is_idle_but_accepted()
-    })
-    .await;
+    let callback = post("callback", json!([{"logId": run_id, "logDateTim": 1, "handleCode": 200, "handleMsg": ""}]));
+    until("the callback waits for the row", async || !pipeline.is_idle_but_accepted()).await;
     locked.cancel();
-    until("new connections are refused", async || {
-        TcpStream::connect(address).await.is_err()
-    })
-    .await;
+    until("new connections are refused", async || TcpStream::connect(address).await.is_err()).await;
     assert!(!callback.is_finished(), "the result was not stored yet");
     lock.rollback().await.unwrap();
     assert_eq!(callback.await.unwrap().unwrap().status(), 200);
@@ -95,17 +73,11 @@ async fn a_stopping_node_refuses_connections_before_it_stops_storing_results(db:
 // covers: F16
 #[test]
 fn a_stopping_node_refuses_connections_before_it_stops_storing_results_on_postgres() {
-    on(
-        Kind::Postgres,
-        a_stopping_node_refuses_connections_before_it_stops_storing_results,
-    );
+    on(Kind::Postgres, a_stopping_node_refuses_connections_before_it_stops_storing_results);
 }
 
 // covers: F16
 #[test]
 fn a_stopping_node_refuses_connections_before_it_stops_storing_results_on_mariadb() {
-    on(
-        Kind::Mariadb,
-        a_stopping_node_refuses_connections_before_it_stops_storing_results,
-    );
+    on(Kind::Mariadb, a_stopping_node_refuses_connections_before_it_stops_storing_results);
 }

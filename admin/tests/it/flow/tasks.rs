@@ -34,10 +34,7 @@ impl Running {
     }
 
     async fn has(&self, tasks: usize) {
-        until("as many tasks as shards", async || {
-            self.tasks.len() == tasks
-        })
-        .await;
+        until("as many tasks as shards", async || self.tasks.len() == tasks).await;
         assert_eq!(self.node.pipeline.shards_held().len(), tasks);
     }
 }
@@ -105,10 +102,6 @@ fn m000_7_a_hundred_thousand_delays_are_entries_and_no_threads() {
         node.services.tick.step().await;
         assert!(node.metrics().contains("carillon_ring_entries 100000"));
         // The pools of the runtime and of the database may have grown meanwhile, or other tests' have.
-        assert!(
-            threads() < before + 200,
-            "{before} threads, then {}",
-            threads()
-        );
+        assert!(threads() < before + 200, "{before} threads, then {}", threads());
     });
 }

@@ -16,11 +16,7 @@ fn flow(test: impl AsyncFnOnce(&Node, &Recorder)) {
 }
 
 /// A run with a limit of 10 s is there; the executor keeps its heartbeats up for so long.
-async fn run_for(
-    node: &Node,
-    executor: &Recorder,
-    seconds: u64,
-) -> (carillon_admin::store::Job, i64) {
+async fn run_for(node: &Node, executor: &Recorder, seconds: u64) -> (carillon_admin::store::Job, i64) {
     node.register(executor).await;
     let job = node.job(|draft| draft.timeout_seconds = 10).await;
     let run_id = node.fire(&job).await;
@@ -46,15 +42,9 @@ fn a_run_that_is_known_there_is_ended_a_minute_after_its_time() {
         assert!(executor.received("/kill").is_empty());
         go_on(node, executor, 30).await;
         let run = &node.runs(&job).await[0];
-        assert_eq!(
-            (run.state, run.reason.as_deref()),
-            (RunState::Failed, Some("timeout"))
-        );
+        assert_eq!((run.state, run.reason.as_deref()), (RunState::Failed, Some("timeout")));
         let asked = executor.received("/kill");
-        assert_eq!(
-            asked[0].header("Carillon-Run-Id"),
-            Some(run_id.to_string().as_str())
-        );
+        assert_eq!(asked[0].header("Carillon-Run-Id"), Some(run_id.to_string().as_str()));
     });
 }
 
@@ -64,15 +54,8 @@ fn a_run_that_is_not_known_there_is_lost_a_minute_after_its_time() {
         // Idle: no run of this job runs or waits.
         let (job, _) = run_for(node, executor, 90).await;
         let run = &node.runs(&job).await[0];
-        assert_eq!(
-            (run.state, run.reason.as_deref()),
-            (RunState::Lost, Some("lost"))
-        );
-        assert!(
-            run.message().contains("not known there"),
-            "{}",
-            run.message()
-        );
+        assert_eq!((run.state, run.reason.as_deref()), (RunState::Lost, Some("lost")));
+        assert!(run.message().contains("not known there"), "{}", run.message());
         assert!(executor.received("/kill").is_empty());
     });
 }
@@ -133,24 +116,13 @@ fn a_kill_that_nobody_asked_for_any_more_is_asked_for_by_the_holder() {
         let asked = executor.received("/kill").len();
         assert!(asked >= 3, "again and again: {asked}");
         let run = node.store.run(run_id).await.unwrap().unwrap();
-        assert_eq!(
-            (run.state, run.kill_asked_at),
-            (RunState::Running, Some(now)),
-            "asked is not agreed"
-        );
+        assert_eq!((run.state, run.kill_asked_at), (RunState::Running, Some(now)), "asked is not agreed");
         executor.reply(Reply::Accept);
         pass(node, 27).await;
-        assert_eq!(
-            node.states(&job).await,
-            [RunState::Running],
-            "agreed is not ended"
-        );
+        assert_eq!(node.states(&job).await, [RunState::Running], "agreed is not ended");
         pass(node, 15).await;
         let run = &node.runs(&job).await[0];
-        assert_eq!(
-            (run.state, run.reason.as_deref()),
-            (RunState::Killed, Some("unconfirmed"))
-        );
+        assert_eq!((run.state, run.reason.as_deref()), (RunState::Killed, Some("unconfirmed")));
         node.services.watch.step().await;
     });
 }

@@ -19,11 +19,7 @@ pub(super) async fn on_a_wire(db: &TestDatabase) -> (Node, Wire) {
     let wire = Wire::to(server).await;
     url.set_port(Some(wire.address.port())).unwrap();
     // Unencrypted, or the wire could not read along.
-    let off = if url.scheme() == "postgres" {
-        "sslmode=disable"
-    } else {
-        "ssl-mode=DISABLED"
-    };
+    let off = if url.scheme() == "postgres" { "sslmode=disable" } else { "ssl-mode=DISABLED" };
     url.set_query(Some(off));
     let mut config = db.config();
     config.shards = Some(1);
@@ -52,11 +48,7 @@ async fn lost_claim(db: &TestDatabase) {
     }
     let runs = node.runs(&job).await;
     let sent: Vec<i64> = executor.runs().iter().map(|run| run.run_id()).collect();
-    let due: Vec<i64> = runs
-        .iter()
-        .filter(|run| run.state == RunState::Running)
-        .map(|run| run.id)
-        .collect();
+    let due: Vec<i64> = runs.iter().filter(|run| run.state == RunState::Running).map(|run| run.id).collect();
     assert_eq!(sent.len(), 8, "each once, at its second");
     assert_eq!(sent, due);
     assert!(node.misfires(&job).await.is_empty());

@@ -50,14 +50,7 @@ impl World {
             .kill_on_drop(true)
             .spawn()
             .unwrap();
-        let world = Self {
-            setup,
-            api,
-            node,
-            job,
-            _executor: executor,
-            folder,
-        };
+        let world = Self { setup, api, node, job, _executor: executor, folder };
         world
             .until("the executor is registered", async || {
                 let app = &world.api.get("apps").await["items"][0]["id"];
@@ -81,25 +74,17 @@ impl World {
 
     /// A run that has begun.
     async fn fire(&self) -> i64 {
-        self.api
-            .post(&format!("jobs/{}/run", self.job), &json!({}))
-            .await;
+        self.api.post(&format!("jobs/{}/run", self.job), &json!({})).await;
         let last = self.runs().await.remove(0);
         let run_id = last["id"].as_i64().unwrap();
-        self.until("the run has begun", async || {
-            self.run(run_id).await["state"] == "running"
-        })
-        .await;
+        self.until("the run has begun", async || self.run(run_id).await["state"] == "running").await;
         run_id
     }
 
     /// The last one first.
     async fn runs(&self) -> Vec<Value> {
         let path = format!("runs?job_id={}", self.job);
-        let mut runs = self.api.get(&path).await["items"]
-            .as_array()
-            .unwrap()
-            .clone();
+        let mut runs = self.api.get(&path).await["items"].as_array().unwrap().clone();
         runs.sort_by_key(|run| -run["id"].as_i64().unwrap());
         runs
     }
@@ -109,10 +94,7 @@ impl World {
     }
 
     async fn ends(&self, run_id: i64, state: &str, text: &str) {
-        self.until(&format!("run {run_id} is {state}"), async || {
-            self.run(run_id).await["state"] == state
-        })
-        .await;
+        self.until(&format!("run {run_id} is {state}"), async || self.run(run_id).await["state"] == state).await;
         let run = self.run(run_id).await;
         assert!(run["message"].as_str().unwrap().contains(text), "{run:#}");
     }
@@ -164,17 +146,13 @@ async fn loses_a_result(executor: impl FnOnce(&Path) -> Command) {
         .await;
     assert_eq!(world.run(run_id).await["state"], "running");
     let world = world.away_while_it_is_reported().await;
-    world
-        .ends(run_id, "unknown", "has no run of this job")
-        .await;
+    world.ends(run_id, "unknown", "has no run of this job").await;
 }
 
 impl World {
     async fn metrics(&self) -> String {
         let client = crate::faults::api::client(Duration::from_secs(10));
-        let request = client
-            .get(format!("{}/metrics", self.node.url()))
-            .bearer_auth(&self.setup.api_token);
+        let request = client.get(format!("{}/metrics", self.node.url())).bearer_auth(&self.setup.api_token);
         request.send().await.unwrap().text().await.unwrap()
     }
 }
@@ -202,8 +180,6 @@ async fn a_result_that_the_go_executor_reports_once_is_missed_and_its_run_ends()
 async fn a_run_that_the_go_executor_replaces_without_a_report_ends() {
     let world = World::start(|_| go(), job("for-ever", "cover_early")).await;
     let (first, second) = (world.fire().await, world.fire().await);
-    world
-        .ends(first, "unknown", &format!("replaced by run {second}"))
-        .await;
+    world.ends(first, "unknown", &format!("replaced by run {second}")).await;
     assert_eq!(world.run(second).await["state"], "running");
 }

@@ -50,12 +50,7 @@ impl World {
         let api = Api::new(&setup, &node);
         api.create_app(APP).await;
         let python = python(folder.path(), program, &setup, &node);
-        Self {
-            api,
-            _python: python,
-            _node: node,
-            _folder: folder,
-        }
+        Self { api, _python: python, _node: node, _folder: folder }
     }
 
     /// Creates a job, which needs no executor yet.
@@ -104,10 +99,7 @@ fn python(folder: &Path, program: &str, setup: &Setup, node: &Carillon) -> Child
         .current_dir(folder)
         .env("CARILLON_ADMIN", node.url())
         .env("CARILLON_ACCESS_TOKEN", &setup.access_token)
-        .env(
-            "EXECUTOR_LISTEN_PORT",
-            crate::ports::free_port().to_string(),
-        )
+        .env("EXECUTOR_LISTEN_PORT", crate::ports::free_port().to_string())
         .stdin(Stdio::null())
         .stdout(output.try_clone().unwrap())
         .stderr(output)
@@ -123,24 +115,15 @@ fn is(state: &str) -> impl Fn(&Value) -> bool {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn ten_lines_of_python_run_a_cron_job_and_their_log_can_be_read() {
     let world = World::start(ten_lines()).await;
-    let schedule =
-        json!({"kind": "cron", "expression": "* * * * * *", "timezone": "Asia/Shanghai"});
+    let schedule = json!({"kind": "cron", "expression": "* * * * * *", "timezone": "Asia/Shanghai"});
     // The first seconds may find no executor: it takes Python a while to register.
-    let job = world
-        .create(json!({"schedule": schedule, "params": "world"}))
-        .await;
+    let job = world.create(json!({"schedule": schedule, "params": "world"})).await;
     let run = world.run_of(job, is("succeeded")).await;
-    assert_eq!(
-        (&run["cause"], &run["message"]),
-        (&json!("schedule"), &json!("said hello"))
-    );
+    assert_eq!((&run["cause"], &run["message"]), (&json!("schedule"), &json!("said hello")));
     let page = world.log_with(&run, "hello, world").await;
     assert_eq!(page["from"], 1);
     let next = page["to"].as_i64().unwrap() + 1;
-    let end = world
-        .api
-        .get(&format!("runs/{}/log?from={next}", run["id"]))
-        .await;
+    let end = world.api.get(&format!("runs/{}/log?from={next}", run["id"])).await;
     assert_eq!((&end["content"], &end["end"]), (&json!(""), &json!(true)));
 }
 
@@ -152,19 +135,13 @@ async fn a_long_run_in_python_is_killed() {
     let every_second = json!({"kind": "fixed_rate", "seconds": 1});
     let first = world.create(json!({"schedule": every_second})).await;
     world.run_of(first, is("succeeded")).await;
-    world
-        .api
-        .post(&format!("jobs/{first}/disable"), &json!({}))
-        .await;
+    world.api.post(&format!("jobs/{first}/disable"), &json!({})).await;
 
     let job = world.create(json!({"handler": "long"})).await;
     world.api.post(&format!("jobs/{job}/run"), &json!({})).await;
     let run = world.run_of(job, is("running")).await;
     world.log_with(&run, "a long one").await;
-    let asked = world
-        .api
-        .post(&format!("runs/{}/kill", run["id"]), &json!({}))
-        .await;
+    let asked = world.api.post(&format!("runs/{}/kill", run["id"]), &json!({})).await;
     assert_eq!(asked["outcome"], "asked");
     let killed = world.run_of(job, is("killed")).await;
     assert_eq!(killed["message"], "CancelledError");
@@ -174,15 +151,8 @@ async fn a_long_run_in_python_is_killed() {
 async fn m004_24_a_handler_that_python_does_not_have_fails_with_its_words() {
     let world = World::start(ten_lines()).await;
     let every_second = json!({"kind": "fixed_rate", "seconds": 1});
-    let job = world
-        .create(json!({"handler": "nope", "schedule": every_second}))
-        .await;
-    let said = |run: &Value| {
-        run["message"]
-            .as_str()
-            .unwrap()
-            .contains("handler nope not found")
-    };
+    let job = world.create(json!({"handler": "nope", "schedule": every_second})).await;
+    let said = |run: &Value| run["message"].as_str().unwrap().contains("handler nope not found");
     let run = world.run_of(job, said).await;
     assert_eq!(run["state"], "failed");
 }

@@ -99,31 +99,17 @@ fn redis_over_tls_is_believed_only_with_its_authority() {
         let (ours, other) = (authority(), authority());
         let server = with_tls(&ours);
         let mut config = config(&format!("rediss://127.0.0.1:{}/", server.port));
-        assert_eq!(
-            node(&config, "a").take(0, TTL).await,
-            Answer::Unreachable,
-            "nobody has signed it"
-        );
+        assert_eq!(node(&config, "a").take(0, TTL).await, Answer::Unreachable, "nobody has signed it");
         config.redis_ca = Some(other.ca.clone());
-        assert_eq!(
-            node(&config, "a").take(0, TTL).await,
-            Answer::Unreachable,
-            "somebody else has"
-        );
+        assert_eq!(node(&config, "a").take(0, TTL).await, Answer::Unreachable, "somebody else has");
         config.redis_ca = Some(ours.ca.clone());
         keeps_nodes_apart(&config).await;
         config.redis_ca = Some(ours.ca.with_file_name("none.pem"));
         let refused = locks(&config, "c", "a").err().unwrap().to_string();
-        assert!(
-            refused.contains("--redis-ca (CARILLON_REDIS_CA): cannot read"),
-            "{refused}"
-        );
+        assert!(refused.contains("--redis-ca (CARILLON_REDIS_CA): cannot read"), "{refused}");
         config.redis_url = Some(server.url());
         let refused = config.validate().unwrap_err().to_string();
-        assert!(
-            refused.contains("--redis-ca (CARILLON_REDIS_CA): there is no TLS"),
-            "{refused}"
-        );
+        assert!(refused.contains("--redis-ca (CARILLON_REDIS_CA): there is no TLS"), "{refused}");
     });
 }
 
@@ -134,20 +120,13 @@ fn the_master_that_sentinels_name_is_followed() {
         let replica = RedisServer::start(&["--replicaof", "127.0.0.1", &master.port.to_string()]);
         let sentinel = RedisServer::sentinel(master.port);
         let until = Instant::now() + Duration::from_secs(20);
-        while !sentinel
-            .cli(&["sentinel", "replicas", "main"])
-            .contains(&replica.port.to_string())
-            || !replica
-                .cli(&["info", "replication"])
-                .contains("master_link_status:up")
+        while !sentinel.cli(&["sentinel", "replicas", "main"]).contains(&replica.port.to_string())
+            || !replica.cli(&["info", "replication"]).contains("master_link_status:up")
         {
             assert!(Instant::now() < until, "no replica");
             std::thread::sleep(Duration::from_millis(50));
         }
-        let config = config(&format!(
-            "redis+sentinel://127.0.0.1:1,127.0.0.1:{}/main",
-            sentinel.port
-        ));
+        let config = config(&format!("redis+sentinel://127.0.0.1:1,127.0.0.1:{}/main", sentinel.port));
         let a = node(&config, "a");
         granted_at_last(&*a, 0).await;
         keeps_nodes_apart(&config).await;
@@ -163,16 +142,10 @@ fn the_master_that_sentinels_name_is_followed() {
 fn a_cluster_keeps_nodes_apart() {
     runtime().block_on(async {
         let nodes = cluster();
-        let config = config(&format!(
-            "redis+cluster://127.0.0.1:1,127.0.0.1:{}",
-            nodes[1].port
-        ));
+        let config = config(&format!("redis+cluster://127.0.0.1:1,127.0.0.1:{}", nodes[1].port));
         granted_at_last(&*node(&config, "c"), 99).await;
         keeps_nodes_apart(&config).await;
-        let keys: usize = nodes
-            .iter()
-            .map(|node| node.cli(&["keys", "carillon:*"]).lines().count())
-            .sum();
+        let keys: usize = nodes.iter().map(|node| node.cli(&["keys", "carillon:*"]).lines().count()).sum();
         assert_eq!(keys, 21, "over all of them");
     });
 }
@@ -184,16 +157,8 @@ fn h04_a_redis_that_never_answers_costs_a_round_one_limit_and_not_one_for_each_s
         let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         let port = silent.local_addr().unwrap().port();
         let all: Vec<i32> = (0..64).collect();
-        for form in [
-            "redis://127.0.0.1",
-            "redis+sentinel://127.0.0.1",
-            "redis+cluster://127.0.0.1",
-        ] {
-            let master = if form.contains("sentinel") {
-                "/main"
-            } else {
-                "/"
-            };
+        for form in ["redis://127.0.0.1", "redis+sentinel://127.0.0.1", "redis+cluster://127.0.0.1"] {
+            let master = if form.contains("sentinel") { "/main" } else { "/" };
             let a = node(&config(&format!("{form}:{port}{master}")), "a");
             for _ in 0..2 {
                 let begun = Instant::now();

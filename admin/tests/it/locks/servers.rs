@@ -24,9 +24,7 @@ impl RedisServer {
             if !arguments.contains(&"--port") {
                 command.args(["--port", &port.to_string()]);
             }
-            command
-                .args(["--save", "", "--appendonly", "no"])
-                .args(arguments);
+            command.args(["--save", "", "--appendonly", "no"]).args(arguments);
         })
     }
 
@@ -47,17 +45,9 @@ impl RedisServer {
     fn spawn(port: u16, folder: TempDir, set_up: impl FnOnce(&mut Command)) -> Self {
         let mut command = Command::new("redis-server");
         set_up(&mut command);
-        command
-            .args(["--bind", "127.0.0.1", "--dir"])
-            .arg(folder.path())
-            .stdout(Stdio::null())
-            .stderr(Stdio::null());
+        command.args(["--bind", "127.0.0.1", "--dir"]).arg(folder.path()).stdout(Stdio::null()).stderr(Stdio::null());
         let child = command.spawn().expect("redis-server of Debian's package");
-        let server = Self {
-            port,
-            _folder: folder,
-            child,
-        };
+        let server = Self { port, _folder: folder, child };
         server.await_port();
         server
     }
@@ -83,11 +73,7 @@ impl RedisServer {
 
     pub fn cli(&self, arguments: &[&str]) -> String {
         let port = self.port.to_string();
-        let output = Command::new("redis-cli")
-            .args(["-p", &port])
-            .args(arguments)
-            .output()
-            .unwrap();
+        let output = Command::new("redis-cli").args(["-p", &port]).args(arguments).output().unwrap();
         String::from_utf8(output.stdout).unwrap()
     }
 }
@@ -134,46 +120,19 @@ pub struct Authority {
 pub fn authority() -> Authority {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name);
-    let new_key = [
-        "-newkey",
-        "ec",
-        "-pkeyopt",
-        "ec_paramgen_curve:prime256v1",
-        "-nodes",
-    ];
+    let new_key = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"];
     openssl(
         folder.path(),
         &[
             &["req", "-x509"],
             &new_key[..],
-            &[
-                "-keyout",
-                "ca.key",
-                "-out",
-                "ca.pem",
-                "-days",
-                "2",
-                "-subj",
-                "/CN=Test authority",
-            ],
+            &["-keyout", "ca.key", "-out", "ca.pem", "-days", "2", "-subj", "/CN=Test authority"],
         ]
         .concat(),
     );
     openssl(
         folder.path(),
-        &[
-            &["req"],
-            &new_key[..],
-            &[
-                "-keyout",
-                "server.key",
-                "-out",
-                "server.csr",
-                "-subj",
-                "/CN=localhost",
-            ],
-        ]
-        .concat(),
+        &[&["req"], &new_key[..], &["-keyout", "server.key", "-out", "server.csr", "-subj", "/CN=localhost"]].concat(),
     );
     std::fs::write(path("names"), "subjectAltName=IP:127.0.0.1,DNS:localhost\n").unwrap();
     let sign = [
@@ -194,19 +153,10 @@ pub fn authority() -> Authority {
         "server.pem",
     ];
     openssl(folder.path(), &sign);
-    Authority {
-        ca: path("ca.pem"),
-        certificate: path("server.pem"),
-        key: path("server.key"),
-        _folder: folder,
-    }
+    Authority { ca: path("ca.pem"), certificate: path("server.pem"), key: path("server.key"), _folder: folder }
 }
 
 fn openssl(folder: &Path, arguments: &[&str]) {
-    let done = Command::new("openssl")
-        .current_dir(folder)
-        .args(arguments)
-        .output()
-        .unwrap();
+    let done = Command::new("openssl").current_dir(folder).args(arguments).output().unwrap();
     assert!(done.status.success(), "{done:?}");
 }

@@ -8,9 +8,8 @@ use proc_macro2::{Delimiter, Spacing, TokenStream, TokenTree};
 use super::tree::Source;
 
 /// Words after which a path may start with `::`, and which are no part of it.
-const BEFORE_A_PATH: [&str; 12] = [
-    "use", "in", "as", "return", "impl", "for", "dyn", "mut", "where", "match", "if", "pub",
-];
+const BEFORE_A_PATH: [&str; 12] =
+    ["use", "in", "as", "return", "impl", "for", "dyn", "mut", "where", "match", "if", "pub"];
 
 /// A path of at least two segments, or a single name after `use`.
 pub struct Name {
@@ -21,14 +20,8 @@ pub struct Name {
 
 /// Every path in the source.
 pub fn names(source: &Source) -> Vec<Name> {
-    let tokens: TokenStream = source
-        .text
-        .parse()
-        .unwrap_or_else(|error| panic!("{}: {error}", source.path));
-    let mut reader = Reader {
-        module: module(&source.path),
-        names: Vec::new(),
-    };
+    let tokens: TokenStream = source.text.parse().unwrap_or_else(|error| panic!("{}: {error}", source.path));
+    let mut reader = Reader { module: module(&source.path), names: Vec::new() };
     reader.read(tokens, &[]);
     reader.names
 }
@@ -69,9 +62,7 @@ impl Reader {
 
     /// `mod tests { … }`: `super` means one more level in there. Gives the place after it.
     fn inline_module(&mut self, tokens: &[TokenTree], at: usize) -> usize {
-        if let (Some(TokenTree::Ident(name)), Some(TokenTree::Group(body))) =
-            (tokens.get(at + 1), tokens.get(at + 2))
-        {
+        if let (Some(TokenTree::Ident(name)), Some(TokenTree::Group(body))) = (tokens.get(at + 1), tokens.get(at + 2)) {
             self.module.push(name.to_string());
             self.read(body.stream(), &[]);
             self.module.pop();
@@ -99,8 +90,7 @@ impl Reader {
             }
         }
         let after_use = tokens[..start].iter().rev().find(|token| !is_colon(token));
-        let after_use =
-            matches!(after_use, Some(TokenTree::Ident(word)) if word == "use" || word == "crate");
+        let after_use = matches!(after_use, Some(TokenTree::Ident(word)) if word == "use" || word == "crate");
         if segments.len() > 1 || after_use {
             let line = tokens[start].span().start().line;
             let segments = self.resolve(segments);
@@ -111,25 +101,19 @@ impl Reader {
 
     /// `super::x` in `store/claim.rs` -> `crate::store::x`; a path that starts with a name stays as it is.
     fn resolve(&self, segments: Vec<String>) -> Vec<String> {
-        let ups = segments
-            .iter()
-            .take_while(|segment| *segment == "super")
-            .count();
+        let ups = segments.iter().take_while(|segment| *segment == "super").count();
         let selves = usize::from(segments[0] == "self");
         if ups + selves == 0 {
             return segments;
         }
         let from = &self.module[..self.module.len().saturating_sub(ups)];
         let start = std::iter::once("crate".to_owned()).chain(from.iter().cloned());
-        start
-            .chain(segments.into_iter().skip(ups + selves))
-            .collect()
+        start.chain(segments.into_iter().skip(ups + selves)).collect()
     }
 }
 
 fn is_path_separator(tokens: &[TokenTree], at: usize) -> bool {
-    let joint =
-        matches!(tokens.get(at), Some(TokenTree::Punct(p)) if p.spacing() == Spacing::Joint);
+    let joint = matches!(tokens.get(at), Some(TokenTree::Punct(p)) if p.spacing() == Spacing::Joint);
     joint && tokens.get(at).is_some_and(is_colon) && tokens.get(at + 1).is_some_and(is_colon)
 }
 

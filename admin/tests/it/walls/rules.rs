@@ -31,19 +31,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("lease", &[]),
     ("executor", &[]),
     ("alarm", &[]),
-    (
-        "pipeline",
-        &[
-            "config",
-            "failpoint",
-            "metrics",
-            "runtime",
-            "store",
-            "lease",
-            "executor",
-            "alarm",
-        ],
-    ),
+    ("pipeline", &["config", "failpoint", "metrics", "runtime", "store", "lease", "executor", "alarm"]),
     ("web", &["config", "metrics", "pipeline", "store"]),
 ];
 
@@ -53,49 +41,26 @@ const WIRING: &[&str] = &["lib", "server", "main", "main_failpoints", "cli"];
 const CLOCKS: &[&str] = &["SystemTime", "Utc", "Local"];
 
 /// Names that say nothing about what is inside.
-const EMPTY: &[&str] = &[
-    "util", "common", "helper", "manager", "core", "misc", "base",
-];
+const EMPTY: &[&str] = &["util", "common", "helper", "manager", "core", "misc", "base"];
 
 /// Every breach in one file of `admin/src`, as `admin/src/path:line: what`.
 pub fn breaches(source: &Source) -> Vec<String> {
-    let room = source
-        .path
-        .split('/')
-        .next()
-        .unwrap_or_default()
-        .trim_end_matches(".rs");
+    let room = source.path.split('/').next().unwrap_or_default().trim_end_matches(".rs");
     let known = WIRING.contains(&room) || ROOMS.iter().any(|(name, _)| *name == room);
-    let stranger = (!known).then(|| {
-        format!(
-            "admin/src/{}: `{room}` is no room of the table in tests/it/walls/rules.rs",
-            source.path
-        )
-    });
+    let stranger = (!known)
+        .then(|| format!("admin/src/{}: `{room}` is no room of the table in tests/it/walls/rules.rs", source.path));
     let all = names(source);
     let named = all.iter().flat_map(|name| {
-        let said = [
-            outside_its_wall(source, name),
-            unknown_room(room, name),
-            system_time(name),
-        ];
-        said.into_iter()
-            .flatten()
-            .map(|what| format!("admin/src/{}:{}: {what}", source.path, name.line))
+        let said = [outside_its_wall(source, name), unknown_room(room, name), system_time(name)];
+        said.into_iter().flatten().map(|what| format!("admin/src/{}:{}: {what}", source.path, name.line))
     });
     stranger.into_iter().chain(named).collect()
 }
 
 fn outside_its_wall(source: &Source, name: &Name) -> Option<String> {
-    let (krate, places) = CRATES
-        .iter()
-        .find(|(krate, _)| *krate == name.segments[0])?;
+    let (krate, places) = CRATES.iter().find(|(krate, _)| *krate == name.segments[0])?;
     let inside = places.iter().any(|place| {
-        source.path == *place
-            || source
-                .path
-                .strip_prefix(place)
-                .is_some_and(|rest| rest.starts_with(['/', '.']))
+        source.path == *place || source.path.strip_prefix(place).is_some_and(|rest| rest.starts_with(['/', '.']))
     });
     (!inside).then(|| format!("`{krate}` is named only in {}", places.join(", ")))
 }
@@ -103,29 +68,21 @@ fn outside_its_wall(source: &Source, name: &Name) -> Option<String> {
 fn unknown_room(room: &str, name: &Name) -> Option<String> {
     let (_, may_know) = ROOMS.iter().find(|(known, _)| *known == room)?;
     let other = (name.segments[0] == "crate").then(|| name.segments.get(1))??;
-    let forbidden = ROOMS.iter().any(|(known, _)| known == other)
-        && other != room
-        && !may_know.contains(&other.as_str());
+    let forbidden =
+        ROOMS.iter().any(|(known, _)| known == other) && other != room && !may_know.contains(&other.as_str());
     forbidden.then(|| format!("`{room}` must not know `{other}`"))
 }
 
 /// clippy.toml says the same; this also holds where somebody has silenced clippy.
 fn system_time(name: &Name) -> Option<String> {
-    let reads = name
-        .segments
-        .windows(2)
-        .any(|pair| CLOCKS.contains(&pair[0].as_str()) && pair[1] == "now");
+    let reads = name.segments.windows(2).any(|pair| CLOCKS.contains(&pair[0].as_str()) && pair[1] == "now");
     reads.then(|| format!("`{}`: take `now` from the Clock", name.segments.join("::")))
 }
 
 /// What is wrong with a path whose file or folder is called `utils`, `lease_manager` and the like.
 pub fn empty_name(path: &str) -> Option<String> {
     let stem = path.strip_suffix(".rs").unwrap_or(path);
-    let words = stem
-        .split(['/', '_', '-', '.'])
-        .map(|word| word.strip_suffix('s').unwrap_or(word));
+    let words = stem.split(['/', '_', '-', '.']).map(|word| word.strip_suffix('s').unwrap_or(word));
     let empty = words.clone().find(|word| EMPTY.contains(word))?;
-    Some(format!(
-        "{path}: a name with `{empty}` does not say what is inside"
-    ))
+    Some(format!("{path}: a name with `{empty}` does not say what is inside"))
 }

@@ -11,10 +11,7 @@ pub struct Source {
 
 impl Source {
     pub fn new(path: &str, text: &str) -> Self {
-        Self {
-            path: path.to_owned(),
-            text: text.to_owned(),
-        }
+        Self { path: path.to_owned(), text: text.to_owned() }
     }
 }
 
@@ -25,10 +22,7 @@ pub fn admin() -> Vec<Source> {
 
 /// The text files of the repository with one of these endings, or all when none is named.
 pub fn repository(endings: &[&str]) -> Vec<Source> {
-    below(
-        Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap(),
-        endings,
-    )
+    below(Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap(), endings)
 }
 
 fn below(root: &Path, endings: &[&str]) -> Vec<Source> {
@@ -42,10 +36,7 @@ fn below(root: &Path, endings: &[&str]) -> Vec<Source> {
             }
             if path.is_dir() {
                 folders.push(path);
-            } else if endings.is_empty()
-                || endings
-                    .iter()
-                    .any(|ending| path.extension().is_some_and(|e| e == *ending))
+            } else if endings.is_empty() || endings.iter().any(|ending| path.extension().is_some_and(|e| e == *ending))
             {
                 sources.extend(read(root, path));
             }
@@ -57,19 +48,12 @@ fn below(root: &Path, endings: &[&str]) -> Vec<Source> {
 
 /// Not what git, cargo (which marks its target folders) or a running server puts here.
 fn is_ours(path: &Path) -> bool {
-    !path.ends_with(".git")
-        && !path.ends_with("carillon-data")
-        && !path.join("CACHEDIR.TAG").exists()
+    !path.ends_with(".git") && !path.ends_with("carillon-data") && !path.join("CACHEDIR.TAG").exists()
 }
 
 /// `None` for what is no text: a font, a picture.
 fn read(root: &Path, path: PathBuf) -> Option<Source> {
     let text = String::from_utf8(fs::read(&path).unwrap()).ok()?;
-    let path = path
-        .strip_prefix(root)
-        .unwrap()
-        .to_str()
-        .unwrap()
-        .to_owned();
+    let path = path.strip_prefix(root).unwrap().to_str().unwrap().to_owned();
     Some(Source { path, text })
 }

@@ -61,19 +61,11 @@ impl Graph {
 /// Breadth first, so that the first violation has a shortest story.
 pub fn explore(scenario: &Scenario) -> Report {
     let first = State::first(scenario);
-    let mut graph = Graph {
-        states: vec![first],
-        came_by: vec![(0, Step::Tick)],
-        before: vec![],
-    };
+    let mut graph = Graph { states: vec![first], came_by: vec![(0, Step::Tick)], before: vec![] };
     let mut known = HashMap::from([(first, 0_u32)]);
     let mut at = 0;
     while at < graph.states.len() {
-        assert!(
-            at < MOST_STATES,
-            "{}: more than {MOST_STATES} states",
-            scenario.name
-        );
+        assert!(at < MOST_STATES, "{}: more than {MOST_STATES} states", scenario.name);
         let from = graph.states[at];
         for (step, to) in next(scenario, &from) {
             let found = graph.states.len() as u32;
@@ -98,25 +90,16 @@ pub fn explore(scenario: &Scenario) -> Report {
 }
 
 fn report(scenario: &Scenario, graph: &Graph, violation: Option<Violation>) -> Report {
-    let settled = graph
-        .states
-        .iter()
-        .filter(|state| is_settled(scenario, state))
-        .count();
-    Report {
-        states: graph.states.len(),
-        settled,
-        violation,
-    }
+    let settled = graph.states.iter().filter(|state| is_settled(scenario, state)).count();
+    Report { states: graph.states.len(), settled, violation }
 }
 
 /// A state in which a holder is in office, and from which nothing ordinary leads to the end of everything.
 fn first_stuck(scenario: &Scenario, graph: &mut Graph) -> Option<Violation> {
     graph.before.sort_unstable();
     let mut can_settle = vec![false; graph.states.len()];
-    let mut open: Vec<u32> = (0..graph.states.len() as u32)
-        .filter(|id| is_settled(scenario, &graph.states[*id as usize]))
-        .collect();
+    let mut open: Vec<u32> =
+        (0..graph.states.len() as u32).filter(|id| is_settled(scenario, &graph.states[*id as usize])).collect();
     for id in &open {
         can_settle[*id as usize] = true;
     }
@@ -128,8 +111,7 @@ fn first_stuck(scenario: &Scenario, graph: &mut Graph) -> Option<Violation> {
             }
         }
     }
-    let stuck =
-        (0..graph.states.len()).find(|id| !can_settle[*id] && has_a_holder(&graph.states[*id]))?;
+    let stuck = (0..graph.states.len()).find(|id| !can_settle[*id] && has_a_holder(&graph.states[*id]))?;
     Some(Violation {
         what: "liveness: a holder is in office and cannot bring everything to its end",
         story: graph.story(stuck),

@@ -8,9 +8,7 @@ pub fn broken(scenario: &Scenario, state: &State) -> Option<&'static str> {
     if state.twice {
         return Some("I1: an instant is recorded twice");
     }
-    unrecorded(scenario, state)
-        .or_else(|| too_often(scenario, state))
-        .or_else(|| forgotten(state))
+    unrecorded(scenario, state).or_else(|| too_often(scenario, state)).or_else(|| forgotten(state))
 }
 
 /// What one step may not do.
@@ -28,9 +26,8 @@ fn unrecorded(scenario: &Scenario, state: &State) -> Option<&'static str> {
     for instant in 1..=scenario.instants {
         let run = first_run(instant);
         let is_recorded = state.runs[run].state != RunState::None;
-        let is_under_way = state.nodes.iter().any(|node| {
-            node.ring & bit(run) != 0 || node.to_send[run] != 0 || node.doubt[run] != 0
-        });
+        let is_under_way =
+            state.nodes.iter().any(|node| node.ring & bit(run) != 0 || node.to_send[run] != 0 || node.doubt[run] != 0);
         if instant < state.job.cursor && !is_recorded && !is_under_way {
             return Some("I1: an instant below the cursor is not recorded");
         }
@@ -60,9 +57,8 @@ fn too_often(scenario: &Scenario, state: &State) -> Option<&'static str> {
         }
     }
     for run in (0..RUNS).step_by(ATTEMPTS) {
-        let executions: u8 = (run..run + ATTEMPTS)
-            .flat_map(|run| state.executors.iter().map(move |of| of.executions[run]))
-            .sum();
+        let executions: u8 =
+            (run..run + ATTEMPTS).flat_map(|run| state.executors.iter().map(move |of| of.executions[run])).sum();
         if executions > 1 + scenario.retries {
             return Some("I2: a fire was executed more often than its job allows");
         }
@@ -78,9 +74,7 @@ fn forgotten(state: &State) -> Option<&'static str> {
             return Some("I4: a result that was acknowledged is lost");
         }
         let row = state.runs[run];
-        let by_the_gone = row
-            .owner
-            .is_some_and(|node| state.nodes[usize::from(node)].gone);
+        let by_the_gone = row.owner.is_some_and(|node| state.nodes[usize::from(node)].gone);
         if row.state == RunState::Sending && by_the_gone && state.written[run] == 0 {
             return Some("I7: a node has stopped in good order with a marked run unsent");
         }
@@ -99,10 +93,7 @@ pub fn has_a_holder(state: &State) -> bool {
 /// All instants have come, and everything that they caused has ended.
 pub fn is_settled(scenario: &Scenario, state: &State) -> bool {
     use RunState::{Cancelled, None, Succeeded, Unknown};
-    let ended = state
-        .runs
-        .iter()
-        .all(|run| matches!(run.state, None | Succeeded | Unknown | Cancelled));
+    let ended = state.runs.iter().all(|run| matches!(run.state, None | Succeeded | Unknown | Cancelled));
     let told = (0..RUNS).all(|run| {
         let executed = state.executors.iter().any(|of| of.executions[run] > 0);
         !executed || state.runs[run].state == Succeeded

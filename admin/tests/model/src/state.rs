@@ -119,19 +119,11 @@ pub struct State {
 
 impl State {
     pub fn first(scenario: &Scenario) -> Self {
-        let node = Node {
-            up: true,
-            ..Node::default()
-        };
+        let node = Node { up: true, ..Node::default() };
         Self {
             now: 0,
             leases: [Lease::default(); SHARDS],
-            job: Job {
-                shard: 0,
-                cursor: 1,
-                revision: 1,
-                enabled: true,
-            },
+            job: Job { shard: 0, cursor: 1, revision: 1, enabled: true },
             runs: [Run::default(); RUNS],
             nodes: [node; NODES],
             wire: [[0; EXECUTORS]; RUNS],

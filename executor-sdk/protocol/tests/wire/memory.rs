@@ -7,13 +7,7 @@ use carillon_protocol::{LogAnswer, parse_answer, parse_callbacks, parse_log_page
 fn peak() -> usize {
     let status = std::fs::read_to_string("/proc/self/status").unwrap();
     let line = status.lines().find(|line| line.starts_with("VmHWM:"));
-    let kib: usize = line
-        .unwrap()
-        .split_whitespace()
-        .nth(1)
-        .unwrap()
-        .parse()
-        .unwrap();
+    let kib: usize = line.unwrap().split_whitespace().nth(1).unwrap().parse().unwrap();
     kib << 10
 }
 
@@ -36,9 +30,7 @@ fn a_member_that_is_no_text_is_not_read_into_a_tree() {
     assert_eq!(items[0].message.as_deref(), Some(&*zeros));
     drop(items);
     parse_answer(200, bodies[1].as_bytes());
-    let LogAnswer::Page(page) = parse_log_page(bodies[2].as_bytes()).unwrap() else {
-        panic!("no page")
-    };
+    let LogAnswer::Page(page) = parse_log_page(bodies[2].as_bytes()).unwrap() else { panic!("no page") };
     assert_eq!((page.content.len(), page.is_end), (zeros.len(), false));
     let grown = peak() - before;
     assert!(grown < 64 << 20, "{} MiB for bodies of 8 MiB", grown >> 20);

@@ -1,6 +1,4 @@
-use carillon_protocol::{
-    BlockStrategy, JobRef, LogRequest, Registration, RunRequest, join_url, parse_registration,
-};
+use carillon_protocol::{BlockStrategy, JobRef, LogRequest, Registration, RunRequest, join_url, parse_registration};
 
 const RUN: &str = include_str!("../golden/run_request.json");
 
@@ -25,16 +23,9 @@ fn run_request() -> RunRequest {
 fn a_run_request_has_the_twelve_members_in_order() {
     let text = serde_json::to_string(&run_request()).unwrap();
     assert_eq!(text, RUN.trim_end());
-    assert_eq!(
-        serde_json::from_str::<RunRequest>(RUN).unwrap(),
-        run_request()
-    );
+    assert_eq!(serde_json::from_str::<RunRequest>(RUN).unwrap(), run_request());
     let empty = serde_json::to_value(RunRequest::default()).unwrap();
-    assert_eq!(
-        empty.as_object().unwrap().len(),
-        12,
-        "empty members are sent too"
-    );
+    assert_eq!(empty.as_object().unwrap().len(), 12, "empty members are sent too");
 }
 
 #[test]
@@ -46,51 +37,32 @@ fn a_run_request_is_read_as_gson_does() {
     .unwrap();
     assert_eq!((request.job_id, request.log_id), (8, 4711));
     assert_eq!((request.timeout_seconds, request.glue_updatetime), (3, 0));
-    assert_eq!(
-        (request.handler.as_str(), request.params.as_str()),
-        ("", r#"{"a":1}"#)
-    );
+    assert_eq!((request.handler.as_str(), request.params.as_str()), ("", r#"{"a":1}"#));
 }
 
 #[test]
 fn a_wrong_number_is_named() {
     for (body, message) in [
         (r#"{"jobId":"x"}"#, r#"jobId: "x" is not a whole number"#),
-        (
-            r#"{"jobId":4294967296}"#,
-            "jobId: 4294967296 does not fit into 32 bits",
-        ),
+        (r#"{"jobId":4294967296}"#, "jobId: 4294967296 does not fit into 32 bits"),
         (r#"{"logId":1.5}"#, "logId: 1.5 is not a whole number"),
         (r#"{"logId":true}"#, "logId: invalid type: boolean"),
         ("[]", "expected a run request"),
     ] {
-        let error = serde_json::from_str::<RunRequest>(body)
-            .unwrap_err()
-            .to_string();
+        let error = serde_json::from_str::<RunRequest>(body).unwrap_err().to_string();
         assert!(error.contains(message), "{body}: {error}");
     }
 }
 
 #[test]
 fn a_log_request_carries_both_names_of_its_instant() {
-    let request = LogRequest {
-        log_date_time: 5,
-        log_id: 6,
-        from_line: 1,
-    };
+    let request = LogRequest { log_date_time: 5, log_id: 6, from_line: 1 };
     let text = serde_json::to_string(&request).unwrap();
-    assert_eq!(
-        text,
-        r#"{"logDateTim":5,"logDateTime":5,"logId":6,"fromLineNum":1}"#
-    );
-    for one_name in [
-        r#"{"logDateTim":"5","logId":6,"fromLineNum":1}"#,
-        r#"{"logDateTime":5,"logId":6,"fromLineNum":1}"#,
-    ] {
-        assert_eq!(
-            serde_json::from_str::<LogRequest>(one_name).unwrap(),
-            request
-        );
+    assert_eq!(text, r#"{"logDateTim":5,"logDateTime":5,"logId":6,"fromLineNum":1}"#);
+    for one_name in
+        [r#"{"logDateTim":"5","logId":6,"fromLineNum":1}"#, r#"{"logDateTime":5,"logId":6,"fromLineNum":1}"#]
+    {
+        assert_eq!(serde_json::from_str::<LogRequest>(one_name).unwrap(), request);
     }
     let job: JobRef = serde_json::from_str(r#"{"jobId":"3"}"#).unwrap();
     assert_eq!(serde_json::to_string(&job).unwrap(), r#"{"jobId":3}"#);
@@ -103,27 +75,14 @@ fn a_registration_names_the_blank_member() {
     assert_eq!(registration, Registration::executor("app", "http://h:1/"));
     assert_eq!(serde_json::to_vec(&registration).unwrap(), good);
     for (body, member) in [
-        (
-            r#"{"registryGroup":"EXECUTOR","registryValue":"http://h:1"}"#,
-            "registryKey",
-        ),
-        (
-            r#"{"registryGroup":"EXECUTOR","registryKey":"app","registryValue":" "}"#,
-            "registryValue",
-        ),
-        (
-            r#"{"registryGroup":null,"registryKey":"app","registryValue":"x"}"#,
-            "registryGroup",
-        ),
+        (r#"{"registryGroup":"EXECUTOR","registryValue":"http://h:1"}"#, "registryKey"),
+        (r#"{"registryGroup":"EXECUTOR","registryKey":"app","registryValue":" "}"#, "registryValue"),
+        (r#"{"registryGroup":null,"registryKey":"app","registryValue":"x"}"#, "registryGroup"),
     ] {
         let error = parse_registration(body.as_bytes()).unwrap_err();
         assert_eq!(error, format!("{member} is missing or blank"));
     }
-    assert!(
-        parse_registration(b"")
-            .unwrap_err()
-            .contains("EOF while parsing")
-    );
+    assert!(parse_registration(b"").unwrap_err().contains("EOF while parsing"));
 }
 
 #[test]
@@ -132,11 +91,7 @@ fn addresses_are_joined_with_one_slash() {
         ("http://h:1", "/run", "http://h:1/run"),
         ("http://h:1/", "/run", "http://h:1/run"),
         ("http://h:1/prefix//", "run", "http://h:1/prefix/run"),
-        (
-            "http://h/xxl-job-admin",
-            "/api/registry",
-            "http://h/xxl-job-admin/api/registry",
-        ),
+        ("http://h/xxl-job-admin", "/api/registry", "http://h/xxl-job-admin/api/registry"),
     ] {
         assert_eq!(join_url(base, path), joined);
     }
@@ -144,13 +99,7 @@ fn addresses_are_joined_with_one_slash() {
 
 #[test]
 fn unknown_block_strategies_are_serial() {
-    assert_eq!(
-        BlockStrategy::from_wire("COVER_EARLY"),
-        BlockStrategy::CoverEarly
-    );
+    assert_eq!(BlockStrategy::from_wire("COVER_EARLY"), BlockStrategy::CoverEarly);
     assert_eq!(BlockStrategy::from_wire(""), BlockStrategy::Serial);
-    assert_eq!(
-        BlockStrategy::from_wire("cover_early"),
-        BlockStrategy::Serial
-    );
+    assert_eq!(BlockStrategy::from_wire("cover_early"), BlockStrategy::Serial);
 }

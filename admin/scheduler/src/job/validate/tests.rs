@@ -9,23 +9,14 @@ fn draft() -> JobDraft {
 fn wrong(change: impl FnOnce(&mut JobDraft)) -> String {
     let mut draft = draft();
     change(&mut draft);
-    let errors = draft
-        .validate(&Facts::anchored(NOW), None, NOW)
-        .unwrap_err();
-    errors
-        .iter()
-        .map(ToString::to_string)
-        .collect::<Vec<_>>()
-        .join("\n")
+    let errors = draft.validate(&Facts::anchored(NOW), None, NOW).unwrap_err();
+    errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
 }
 
 #[test]
 fn a_draft_becomes_a_spec() {
     let spec = draft().validate(&Facts::anchored(NOW), None, NOW).unwrap();
-    assert_eq!(
-        (spec.name.as_str(), spec.misfire_threshold_ms),
-        ("Close the day", 60_000)
-    );
+    assert_eq!((spec.name.as_str(), spec.misfire_threshold_ms), ("Close the day", 60_000));
     assert_eq!(spec.schedule.kind(), "none");
 }
 
@@ -81,16 +72,8 @@ fn app_names() {
     for name in ["billing", "xxl-job-executor-sample", "Data.Sync_2", "4444"] {
         assert_eq!(validate_app_name(name), Ok(()), "{name}");
     }
-    assert!(
-        validate_app_name("-app")
-            .unwrap_err()
-            .contains("begins with")
-    );
-    assert!(
-        validate_app_name("bill ing")
-            .unwrap_err()
-            .starts_with("' ' is not allowed")
-    );
+    assert!(validate_app_name("-app").unwrap_err().contains("begins with"));
+    assert!(validate_app_name("bill ing").unwrap_err().starts_with("' ' is not allowed"));
 }
 
 #[test]
@@ -99,10 +82,7 @@ fn what_has_run_its_course_stays_editable_but_cannot_be_asked_for() {
     let mut draft = draft();
     draft.schedule = ScheduleDraft::once(NOW - 1_500);
     let errors = draft.validate(&facts, None, NOW).unwrap_err();
-    assert_eq!(
-        errors[0].to_string(),
-        "schedule.at: 2025-07-04T14:59:59Z is over; the job would never run"
-    );
+    assert_eq!(errors[0].to_string(), "schedule.at: 2025-07-04T14:59:59Z is over; the job would never run");
     let stored = Schedule::parse(&draft.schedule, &facts).unwrap().draft();
     draft.name = "another".into();
     assert!(draft.validate(&facts, Some(&stored), NOW).is_ok());
@@ -114,28 +94,16 @@ fn what_has_run_its_course_stays_editable_but_cannot_be_asked_for() {
 
 #[test]
 fn what_never_fires_is_refused_and_quickly() {
-    for expression in [
-        "0 0 0 30 2 ?",
-        "0 0 0 1 1 ? 2020",
-        "* * * * * ? 2300",
-        "0 0 0 ? 2 2#5 2025-2027",
-    ] {
-        let refuse =
-            || wrong(|draft| draft.schedule = ScheduleDraft::cron(expression, "America/New_York"));
+    for expression in ["0 0 0 30 2 ?", "0 0 0 1 1 ? 2020", "* * * * * ? 2300", "0 0 0 ? 2 2#5 2025-2027"] {
+        let refuse = || wrong(|draft| draft.schedule = ScheduleDraft::cron(expression, "America/New_York"));
         let error = refuse();
-        assert!(
-            error.starts_with(&format!("schedule.expression: `{expression}` never fires")),
-            "{error}"
-        );
+        assert!(error.starts_with(&format!("schedule.expression: `{expression}` never fires")), "{error}");
         // The fastest of some, for the machine may be busy with something else.
         let took = (0..5).map(|_| {
             let started = std::time::Instant::now();
             refuse();
             started.elapsed()
         });
-        assert!(
-            took.min().unwrap().as_millis() < 20,
-            "{expression} takes long"
-        );
+        assert!(took.min().unwrap().as_millis() < 20, "{expression} takes long");
     }
 }

@@ -17,15 +17,7 @@ fn m003_17_fire_all_runs_the_latest_so_many() {
     timing.misfire_limit = 3;
     let plan = plan(&timing, NOW - 120_000, NOW, NOW - 1, 100);
     // Missed: 120 s to 70 s back. The threshold itself, 60 s, is not.
-    assert_eq!(
-        plan.skipped,
-        [skipped(
-            NOW - 120_000,
-            NOW - 100_000,
-            3,
-            SkipReason::Misfire
-        )]
-    );
+    assert_eq!(plan.skipped, [skipped(NOW - 120_000, NOW - 100_000, 3, SkipReason::Misfire)]);
     assert_eq!((plan.fires[0], plan.fires.len()), (NOW - 90_000, 9));
     assert_eq!(plan.next_fire_at, Some(NOW));
 }
@@ -36,10 +28,7 @@ fn m003_17_fire_within_runs_what_is_not_older_than_the_window() {
     let mut timing = with(&schedule, MisfirePolicy::FireWithin);
     timing.misfire_window_ms = 80_000;
     let all = plan(&timing, NOW - 120_000, NOW, NOW - 1, 100);
-    assert_eq!(
-        all.skipped,
-        [skipped(NOW - 120_000, NOW - 90_000, 4, SkipReason::Misfire)]
-    );
+    assert_eq!(all.skipped, [skipped(NOW - 120_000, NOW - 90_000, 4, SkipReason::Misfire)]);
     assert_eq!((all.fires[0], all.fires.len()), (NOW - 80_000, 8));
     timing.misfire_window_ms = 1_000;
     let none = plan(&timing, NOW - 120_000, NOW, NOW - 61_000, 100);
@@ -96,10 +85,7 @@ fn the_latest_of_many_bursts_are_found_quickly() {
         let last = plan(&timing, first, NOW, NOW, limit as usize);
         // 2024-02-29T23:59:59Z
         assert_eq!(last.fires.last(), Some(&1_709_251_199_000));
-        assert_eq!(
-            last.fires[0],
-            1_709_251_199_000 - i64::from(limit - 1) * 1_000
-        );
+        assert_eq!(last.fires[0], 1_709_251_199_000 - i64::from(limit - 1) * 1_000);
         assert_eq!(last.skipped[0].to_at, last.fires[0] - 1_000);
     }
 }
@@ -132,11 +118,7 @@ fn after_the_last_fire_nothing_is_left() {
     timing.fires_left = Some(0);
     assert_eq!(plan(&timing, NOW, NOW, NOW + 60_000, 100), Plan::default());
     timing.fires_left = Some(100);
-    assert!(
-        plan(&timing, NOW, NOW, NOW + 60_000, 100)
-            .next_fire_at
-            .is_some()
-    );
+    assert!(plan(&timing, NOW, NOW, NOW + 60_000, 100).next_fire_at.is_some());
 }
 
 #[test]
@@ -145,36 +127,16 @@ fn m001_13_a_fixed_delay_has_one_instant_and_then_waits_for_its_end() {
     for &misfire in MisfirePolicy::ALL {
         let on_time = plan(&with(&schedule, misfire), NOW, NOW, NOW + 5_000, 100);
         assert_eq!((on_time.fires, on_time.next_fire_at), (vec![NOW], None));
-        let late = plan(
-            &with(&schedule, misfire),
-            NOW,
-            NOW + 90_000,
-            NOW + 95_000,
-            100,
-        );
+        let late = plan(&with(&schedule, misfire), NOW, NOW + 90_000, NOW + 95_000, 100);
         if misfire == MisfirePolicy::Skip {
             // No run will end, so it goes on from now.
             assert_eq!(late.skipped, [skipped(NOW, NOW, 1, SkipReason::Misfire)]);
             assert_eq!(late.next_fire_at, Some(NOW + 120_000));
         } else {
-            assert_eq!(
-                (late.fires, late.next_fire_at),
-                (vec![NOW], None),
-                "{misfire}"
-            );
+            assert_eq!((late.fires, late.next_fire_at), (vec![NOW], None), "{misfire}");
         }
     }
     let short = delay(2);
-    let late = plan(
-        &with(&short, MisfirePolicy::Skip),
-        NOW,
-        NOW + 90_000,
-        NOW + 95_000,
-        100,
-    );
-    assert_eq!(
-        late.fires,
-        [NOW + 92_000],
-        "ahead, but inside the same plan"
-    );
+    let late = plan(&with(&short, MisfirePolicy::Skip), NOW, NOW + 90_000, NOW + 95_000, 100);
+    assert_eq!(late.fires, [NOW + 92_000], "ahead, but inside the same plan");
 }

@@ -45,9 +45,7 @@ impl DayRule {
         match self {
             Self::Month(terms) => terms.iter().fold(0, |days, term| days | term.days(month)),
             Self::Weekdays(weekdays) => month.on_weekdays(*weekdays),
-            Self::LastWeekday(weekday) => {
-                1 << (month.first(*weekday) + (month.length - month.first(*weekday)) / 7 * 7)
-            }
+            Self::LastWeekday(weekday) => 1 << (month.first(*weekday) + (month.length - month.first(*weekday)) / 7 * 7),
             Self::NthWeekday(weekday, nth) => month.day(month.first(*weekday) + (nth - 1) * 7),
             Self::Either(days, weekdays) => month.those(*days) | month.on_weekdays(*weekdays),
             Self::Both(days, weekdays) => month.those(*days) & month.on_weekdays(*weekdays),
@@ -79,10 +77,7 @@ impl Month {
     fn new(year: i32, month: u32) -> Option<Self> {
         let first = NaiveDate::from_ymd_opt(year, month, 1)?;
         let length = u32::from(first.num_days_in_month());
-        Some(Self {
-            length,
-            starts_on: first.weekday().num_days_from_sunday(),
-        })
+        Some(Self { length, starts_on: first.weekday().num_days_from_sunday() })
     }
 
     /// 1 = Sunday … 7 = Saturday.
@@ -111,11 +106,7 @@ impl Month {
 
     /// The day as a set, empty if the month does not have it.
     const fn day(self, day: u32) -> u32 {
-        if day >= 1 && day <= self.length {
-            1 << day
-        } else {
-            0
-        }
+        if day >= 1 && day <= self.length { 1 << day } else { 0 }
     }
 
     /// Saturday → Friday before, Sunday → Monday after, but never into another month.
@@ -155,18 +146,12 @@ fn month_term(text: &str) -> Result<MonthTerm, String> {
         if !weekday {
             return DAY.bits(text).map(MonthTerm::Days);
         }
-        let day = DAY
-            .value(body)
-            .map_err(|_| format!("`{text}` is not allowed; write 1W to 31W, LW or L-3W"))?;
+        let day = DAY.value(body).map_err(|_| format!("`{text}` is not allowed; write 1W to 31W, LW or L-3W"))?;
         return Ok(MonthTerm::NearestWeekday(day));
     };
-    let before = days_before_last(rest)
-        .ok_or_else(|| format!("`{text}` is not allowed; write L, L-1 to L-30 or LW"))?;
-    Ok(if weekday {
-        MonthTerm::NearestWeekdayBeforeLast(before)
-    } else {
-        MonthTerm::BeforeLast(before)
-    })
+    let before =
+        days_before_last(rest).ok_or_else(|| format!("`{text}` is not allowed; write L, L-1 to L-30 or LW"))?;
+    Ok(if weekday { MonthTerm::NearestWeekdayBeforeLast(before) } else { MonthTerm::BeforeLast(before) })
 }
 
 /// What follows the `L`: nothing, or `-n` with n up to 30.
@@ -174,9 +159,7 @@ fn days_before_last(text: &str) -> Option<u32> {
     if text.is_empty() {
         return Some(0);
     }
-    let digits = text
-        .strip_prefix('-')
-        .filter(|digits| digits.bytes().all(|byte| byte.is_ascii_digit()))?;
+    let digits = text.strip_prefix('-').filter(|digits| digits.bytes().all(|byte| byte.is_ascii_digit()))?;
     digits.parse().ok().filter(|&days| days <= 30)
 }
 
@@ -200,26 +183,12 @@ pub(super) fn of_week(field: &FieldText<'_>) -> Result<(DayRule, String), Error>
 }
 
 fn nth_weekday(text: &str, weekday: &str, nth: &str) -> Result<DayRule, String> {
-    let wrong = || {
-        format!("`{text}` is not allowed; write 6#3 or FRI#3 alone, for the third Friday (1 to 5)")
-    };
-    let nth = nth
-        .parse()
-        .ok()
-        .filter(|nth| (1..=5).contains(nth))
-        .ok_or_else(wrong)?;
-    Ok(DayRule::NthWeekday(
-        WEEKDAY.value(weekday).map_err(|_| wrong())?,
-        nth,
-    ))
+    let wrong = || format!("`{text}` is not allowed; write 6#3 or FRI#3 alone, for the third Friday (1 to 5)");
+    let nth = nth.parse().ok().filter(|nth| (1..=5).contains(nth)).ok_or_else(wrong)?;
+    Ok(DayRule::NthWeekday(WEEKDAY.value(weekday).map_err(|_| wrong())?, nth))
 }
 
 fn last_weekday(text: &str, weekday: &str) -> Result<DayRule, String> {
-    let wrong = |_| {
-        format!("`{text}` is not allowed; write 6L or FRIL alone, for the last Friday of the month")
-    };
-    WEEKDAY
-        .value(weekday)
-        .map(DayRule::LastWeekday)
-        .map_err(wrong)
+    let wrong = |_| format!("`{text}` is not allowed; write 6L or FRIL alone, for the last Friday of the month");
+    WEEKDAY.value(weekday).map(DayRule::LastWeekday).map_err(wrong)
 }

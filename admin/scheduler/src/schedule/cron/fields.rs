@@ -14,19 +14,10 @@ const MAX_BYTES: usize = 500;
 pub(super) fn parse(expression: &str, strict: bool) -> Result<Wall, Error> {
     let fields = split(expression)?;
     let count = fields.len();
-    let of = |field: &'static Field| FieldText {
-        field,
-        text: fields[field.position - 1],
-        position: field.position,
-        count,
-    };
+    let of =
+        |field: &'static Field| FieldText { field, text: fields[field.position - 1], position: field.position, count };
     let (second, minute, hour, month) = (of(&SECOND), of(&MINUTE), of(&HOUR), of(&MONTH));
-    let plain = [
-        second.plain()?,
-        minute.plain()?,
-        hour.plain()?,
-        month.plain()?,
-    ];
+    let plain = [second.plain()?, minute.plain()?, hour.plain()?, month.plain()?];
     let days = day_rule(of(&DAY), of(&WEEKDAY), strict)?;
     let years = match fields.get(YEAR.position - 1) {
         Some(_) => of(&YEAR).read(Years::parse)?,
@@ -35,20 +26,13 @@ pub(super) fn parse(expression: &str, strict: bool) -> Result<Wall, Error> {
     let [second, minute, hour, month] = plain;
     let (day, weekday) = days.for_crate();
     let times = Times::read(&format!("{second} {minute} {hour} {day} {month} {weekday}"))?;
-    Ok(Wall {
-        times,
-        days: days.rule,
-        years,
-    })
+    Ok(Wall { times, days: days.rule, years })
 }
 
 /// The words of an expression that is not too long.
 pub(super) fn words(expression: &str) -> Result<Vec<&str>, Error> {
     if expression.len() > MAX_BYTES {
-        return Err(Error(format!(
-            "has {} bytes; at most {MAX_BYTES} are allowed",
-            expression.len()
-        )));
+        return Err(Error(format!("has {} bytes; at most {MAX_BYTES} are allowed", expression.len())));
     }
     Ok(expression.split_ascii_whitespace().collect())
 }
@@ -56,23 +40,11 @@ pub(super) fn words(expression: &str) -> Result<Vec<&str>, Error> {
 fn split(expression: &str) -> Result<Vec<&str>, Error> {
     let fields = words(expression)?;
     match fields.as_slice() {
-        [word] if word.starts_with('@') => Err(Error(format!(
-            "`{word}` is not known; {}",
-            in_place_of(word)
-        ))),
-        [] => Err(Error(format!(
-            "must not be empty; its fields are {ORDER}, such as `0 0 12 * * ?`"
-        ))),
+        [word] if word.starts_with('@') => Err(Error(format!("`{word}` is not known; {}", in_place_of(word)))),
+        [] => Err(Error(format!("must not be empty; its fields are {ORDER}, such as `0 0 12 * * ?`"))),
         fields if !(6..=7).contains(&fields.len()) => {
-            let hint = if fields.len() == 5 {
-                "; a Unix cron is kind unix_cron"
-            } else {
-                ""
-            };
-            Err(Error(format!(
-                "has {} fields; it needs six or seven: {ORDER}{hint}",
-                fields.len()
-            )))
+            let hint = if fields.len() == 5 { "; a Unix cron is kind unix_cron" } else { "" };
+            Err(Error(format!("has {} fields; it needs six or seven: {ORDER}{hint}", fields.len())))
         }
         _ => Ok(fields),
     }
@@ -104,11 +76,7 @@ impl Days {
 }
 
 fn day_rule(day: FieldText<'_>, weekday: FieldText<'_>, strict: bool) -> Result<Days, Error> {
-    let both = |problem: &str| {
-        Err(Error(format!(
-            "day-of-month and day-of-week fields (4 and 6): {problem}"
-        )))
-    };
+    let both = |problem: &str| Err(Error(format!("day-of-month and day-of-week fields (4 and 6): {problem}")));
     match (day.text, weekday.text) {
         ("?", "?") => both("both are `?`; write `*` in one of them"),
         ("?", _) => days::of_week(&weekday),
@@ -118,16 +86,8 @@ fn day_rule(day: FieldText<'_>, weekday: FieldText<'_>, strict: bool) -> Result<
         _ => both("exactly one of them must be `?`, such as `0 0 9 ? * MON` or `0 0 9 1 * ?`"),
     }
     .map(|(rule, plain)| match rule {
-        DayRule::Weekdays(_) => Days {
-            rule,
-            day: "?".to_owned(),
-            weekday: plain,
-        },
-        _ => Days {
-            rule,
-            day: plain,
-            weekday: "?".to_owned(),
-        },
+        DayRule::Weekdays(_) => Days { rule, day: "?".to_owned(), weekday: plain },
+        _ => Days { rule, day: plain, weekday: "?".to_owned() },
     })
 }
 
@@ -164,11 +124,7 @@ impl FieldText<'_> {
             }
             values.sort_unstable();
             values.dedup();
-            Ok(values
-                .iter()
-                .map(u32::to_string)
-                .collect::<Vec<_>>()
-                .join(","))
+            Ok(values.iter().map(u32::to_string).collect::<Vec<_>>().join(","))
         })
     }
 }

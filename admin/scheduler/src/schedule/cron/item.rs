@@ -43,38 +43,17 @@ const WEEKDAYS: &[(&str, &str)] = &[
     ("sat", "saturday"),
 ];
 
-const fn field(
-    name: &'static str,
-    plural: &'static str,
-    position: usize,
-    min: u32,
-    max: u32,
-) -> Field {
-    Field {
-        name,
-        plural,
-        position,
-        min,
-        max,
-        turn: max - min + 1,
-        note: "",
-        names: &[],
-    }
+const fn field(name: &'static str, plural: &'static str, position: usize, min: u32, max: u32) -> Field {
+    Field { name, plural, position, min, max, turn: max - min + 1, note: "", names: &[] }
 }
 
 pub(super) const SECOND: Field = field("second", "seconds", 1, 0, 59);
 pub(super) const MINUTE: Field = field("minute", "minutes", 2, 0, 59);
 pub(super) const HOUR: Field = field("hour", "hours", 3, 0, 23);
 pub(super) const DAY: Field = field("day-of-month", "days of the month", 4, 1, 31);
-pub(super) const MONTH: Field = Field {
-    names: MONTHS,
-    ..field("month", "months", 5, 1, 12)
-};
-pub(super) const WEEKDAY: Field = Field {
-    names: WEEKDAYS,
-    note: " (1 is Sunday)",
-    ..field("day-of-week", "days of the week", 6, 1, 7)
-};
+pub(super) const MONTH: Field = Field { names: MONTHS, ..field("month", "months", 5, 1, 12) };
+pub(super) const WEEKDAY: Field =
+    Field { names: WEEKDAYS, note: " (1 is Sunday)", ..field("day-of-week", "days of the week", 6, 1, 7) };
 /// As Unix counts; 7 is 0 again.
 pub(super) const UNIX_WEEKDAY: Field = Field {
     names: WEEKDAYS,
@@ -102,10 +81,7 @@ impl Field {
             }
             _ => String::new(),
         };
-        format!(
-            "{} are {} to {}{}{names}",
-            self.plural, self.min, self.max, self.note
-        )
+        format!("{} are {} to {}{}{names}", self.plural, self.min, self.max, self.note)
     }
 
     /// Reads one item.
@@ -121,26 +97,14 @@ impl Field {
         };
         let Some(step) = step else {
             let single = base != "*" && to.is_none();
-            return Ok(Item {
-                from,
-                to: if single { Some(from) } else { to },
-                step: 1,
-            });
+            return Ok(Item { from, to: if single { Some(from) } else { to }, step: 1 });
         };
         if base.contains(|c: char| c.is_ascii_alphabetic()) {
-            let number = base
-                .split('-')
-                .map(|word| self.value(word).map(|value| value.to_string()));
+            let number = base.split('-').map(|word| self.value(word).map(|value| value.to_string()));
             let numbers = number.collect::<Result<Vec<_>, _>>()?.join("-");
-            return Err(format!(
-                "a step does not go with names; write `{numbers}/{step}`"
-            ));
+            return Err(format!("a step does not go with names; write `{numbers}/{step}`"));
         }
-        Ok(Item {
-            from,
-            to,
-            step: self.step(step, to.is_some())?,
-        })
+        Ok(Item { from, to, step: self.step(step, to.is_some())? })
     }
 
     /// The values of an item; a range whose end lies before its start goes round.
@@ -150,16 +114,9 @@ impl Field {
             return (item.from..=to).step_by(item.step as usize).collect();
         }
         let turn = |value| {
-            if value > self.max {
-                value - self.turn
-            } else {
-                value
-            }
+            if value > self.max { value - self.turn } else { value }
         };
-        (item.from..=to + self.turn)
-            .step_by(item.step as usize)
-            .map(turn)
-            .collect()
+        (item.from..=to + self.turn).step_by(item.step as usize).map(turn).collect()
     }
 
     /// The values of a list of items as bits.
@@ -188,40 +145,25 @@ impl Field {
             return Err(format!("a value is missing; {}", self.range()));
         }
         let lower = word.to_ascii_lowercase();
-        let named = self
-            .names
-            .iter()
-            .position(|(short, long)| lower == *short || lower == *long);
+        let named = self.names.iter().position(|(short, long)| lower == *short || lower == *long);
         if let Some(index) = named {
             return Ok(self.min + index as u32);
         }
         if !word.bytes().all(|byte| byte.is_ascii_digit()) {
             return Err(format!("`{word}` is not allowed; {}", self.range()));
         }
-        let value = word
-            .parse()
-            .ok()
-            .filter(|value| (self.min..=self.max).contains(value));
+        let value = word.parse().ok().filter(|value| (self.min..=self.max).contains(value));
         value.ok_or_else(|| format!("{word} is not allowed; {}", self.range()))
     }
 
     /// A step; above the field's maximum it is refused unless the range has an end (as in xxl-job). Years have none.
     fn step(&self, word: &str, has_end: bool) -> Result<u32, String> {
-        let wrong = || {
-            format!(
-                "`{word}` is not a step; steps of {} are 1 to {}",
-                self.plural, self.max
-            )
-        };
+        let wrong = || format!("`{word}` is not a step; steps of {} are 1 to {}", self.plural, self.max);
         if word.is_empty() || !word.bytes().all(|byte| byte.is_ascii_digit()) {
             return Err(wrong());
         }
         let step: u32 = word.parse().map_err(|_| wrong())?;
         let too_large = step > self.max && !has_end && *self != YEAR;
-        if step == 0 || too_large {
-            Err(wrong())
-        } else {
-            Ok(step)
-        }
+        if step == 0 || too_large { Err(wrong()) } else { Ok(step) }
     }
 }

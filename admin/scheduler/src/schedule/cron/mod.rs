@@ -51,11 +51,7 @@ impl CronSchedule {
     ///
     /// # Errors
     /// Names `schedule.expression` or `schedule.timezone`.
-    pub fn parse(
-        expression: &str,
-        timezone: &str,
-        clock_changes: ClockChanges,
-    ) -> Result<Self, FieldError> {
+    pub fn parse(expression: &str, timezone: &str, clock_changes: ClockChanges) -> Result<Self, FieldError> {
         Self::read(Dialect::Quartz, expression, timezone, clock_changes)
     }
 
@@ -74,14 +70,8 @@ impl CronSchedule {
             Dialect::Quartz => fields::parse(expression, clock_changes == ClockChanges::Xxl),
             Dialect::Unix => unix::parse(expression),
         };
-        let wall =
-            wall.map_err(|error| FieldError::new("schedule.expression", error.to_string()))?;
-        Ok(Self {
-            dialect,
-            expression: expression.trim().to_owned(),
-            clock,
-            wall,
-        })
+        let wall = wall.map_err(|error| FieldError::new("schedule.expression", error.to_string()))?;
+        Ok(Self { dialect, expression: expression.trim().to_owned(), clock, wall })
     }
 
     /// How the expression is read.

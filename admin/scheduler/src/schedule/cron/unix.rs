@@ -24,21 +24,12 @@ pub(super) fn parse(expression: &str) -> Result<Wall, Error> {
         return Err(Error(wrong_count(fields.len())));
     };
     // Quartz counts the seconds as field 1.
-    let of = |field: &'static Field, text| FieldText {
-        field,
-        text,
-        position: field.position - 1,
-        count: 5,
-    };
+    let of = |field: &'static Field, text| FieldText { field, text, position: field.position - 1, count: 5 };
     let minutes = of(&MINUTE, minute).plain()?;
     let hours = of(&HOUR, hour).plain()?;
     let days = day_rule(of(&DAY, day), of(&UNIX_WEEKDAY, weekday))?;
     let months = of(&MONTH, month).plain()?;
-    Ok(Wall {
-        times: Times::read(&format!("0 {minutes} {hours} * {months} ?"))?,
-        days,
-        years: Years::default(),
-    })
+    Ok(Wall { times: Times::read(&format!("0 {minutes} {hours} * {months} ?"))?, days, years: Years::default() })
 }
 
 fn day_rule(day: FieldText<'_>, weekday: FieldText<'_>) -> Result<DayRule, Error> {
@@ -46,13 +37,11 @@ fn day_rule(day: FieldText<'_>, weekday: FieldText<'_>) -> Result<DayRule, Error
     let weekdays = weekday.read(|text| UNIX_WEEKDAY.bits(text))?;
     // Unix: bits 0 to 7, both ends Sunday. Ours: bit 1 = Sunday to bit 7 = Saturday.
     let weekdays = (weekdays << 1 | (weekdays >> 7 & 1) << 1) as u8;
-    Ok(
-        if day.text.starts_with('*') || weekday.text.starts_with('*') {
-            DayRule::Both(days, weekdays)
-        } else {
-            DayRule::Either(days, weekdays)
-        },
-    )
+    Ok(if day.text.starts_with('*') || weekday.text.starts_with('*') {
+        DayRule::Both(days, weekdays)
+    } else {
+        DayRule::Either(days, weekdays)
+    })
 }
 
 /// The five fields that a word stands for.
@@ -76,9 +65,7 @@ fn meant_by(word: &str) -> Result<&'static str, Error> {
 fn wrong_count(count: usize) -> String {
     match count {
         0 => format!("must not be empty; its fields are {ORDER}, such as `30 9 * * MON-FRI`"),
-        6 | 7 => format!(
-            "has {count} fields; a Unix cron has five: {ORDER}; one with seconds is kind cron"
-        ),
+        6 | 7 => format!("has {count} fields; a Unix cron has five: {ORDER}; one with seconds is kind cron"),
         _ => format!("has {count} fields; a Unix cron has five: {ORDER}"),
     }
 }

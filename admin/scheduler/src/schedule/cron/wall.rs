@@ -31,9 +31,7 @@ pub(super) struct Times {
 impl Times {
     /// Lets the crate `cron` read a plain expression.
     pub fn read(plain: &str) -> Result<Self, Error> {
-        let schedule: cron::Schedule = plain
-            .parse()
-            .map_err(|error| Error(format!("`{plain}`: {error}")))?;
+        let schedule: cron::Schedule = plain.parse().map_err(|error| Error(format!("`{plain}`: {error}")))?;
         Ok(Self {
             seconds: bits(schedule.seconds()),
             minutes: bits(schedule.minutes()),
@@ -49,11 +47,7 @@ impl Times {
 
     /// The first time of a day.
     fn first(self) -> (u32, u32, u32) {
-        (
-            self.hours.trailing_zeros(),
-            self.minutes.trailing_zeros(),
-            self.seconds.trailing_zeros(),
-        )
+        (self.hours.trailing_zeros(), self.minutes.trailing_zeros(), self.seconds.trailing_zeros())
     }
 
     /// The first time of a day at or after another.
@@ -87,9 +81,7 @@ impl WallTimes for Wall {
     fn at_or_after(&self, from: NaiveDateTime) -> Option<NaiveDateTime> {
         let today = from.date();
         if self.matches_day(today)
-            && let Some(time) = self
-                .times
-                .at_or_after((from.hour(), from.minute(), from.second()))
+            && let Some(time) = self.times.at_or_after((from.hour(), from.minute(), from.second()))
         {
             return at(today, time);
         }
@@ -108,11 +100,7 @@ impl Wall {
     }
 
     fn months_of(&self, year: i32) -> u64 {
-        if self.years.includes(year) {
-            self.times.months
-        } else {
-            0
-        }
+        if self.years.includes(year) { self.times.months } else { 0 }
     }
 
     /// The first matching day after a day.

@@ -8,20 +8,13 @@ pub(super) struct Years(Vec<Item>);
 
 impl Default for Years {
     fn default() -> Self {
-        Self(vec![Item {
-            from: YEAR.min,
-            to: None,
-            step: 1,
-        }])
+        Self(vec![Item { from: YEAR.min, to: None, step: 1 }])
     }
 }
 
 impl Years {
     pub fn parse(text: &str) -> Result<Self, String> {
-        text.split(',')
-            .map(year_item)
-            .collect::<Result<_, _>>()
-            .map(Self)
+        text.split(',').map(year_item).collect::<Result<_, _>>().map(Self)
     }
 
     pub fn includes(&self, year: i32) -> bool {
@@ -29,9 +22,7 @@ impl Years {
             return false;
         };
         self.0.iter().any(|item| {
-            item.from <= year
-                && item.to.is_none_or(|to| year <= to)
-                && (year - item.from).is_multiple_of(item.step)
+            item.from <= year && item.to.is_none_or(|to| year <= to) && (year - item.from).is_multiple_of(item.step)
         })
     }
 }
@@ -39,9 +30,7 @@ impl Years {
 fn year_item(text: &str) -> Result<Item, String> {
     let item = YEAR.item(text)?;
     match item.to {
-        Some(to) if to < item.from => Err(format!(
-            "`{text}` ends before it begins; write the earlier year first"
-        )),
+        Some(to) if to < item.from => Err(format!("`{text}` ends before it begins; write the earlier year first")),
         _ => Ok(item),
     }
 }

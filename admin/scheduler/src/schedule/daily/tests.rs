@@ -25,23 +25,12 @@ fn both_ends_belong_to_the_window() {
     let every_20_minutes = draft(1_200, "09:00", "09:40");
     assert_eq!(
         next(&every_20_minutes, "2025-07-04T08:59:59Z", 4),
-        [
-            "2025-07-04T09:00:00Z",
-            "2025-07-04T09:20:00Z",
-            "2025-07-04T09:40:00Z",
-            "2025-07-05T09:00:00Z",
-        ]
+        ["2025-07-04T09:00:00Z", "2025-07-04T09:20:00Z", "2025-07-04T09:40:00Z", "2025-07-05T09:00:00Z",]
     );
     let not_quite = draft(1_200, "09:00", "09:39:59");
-    assert_eq!(
-        next(&not_quite, "2025-07-04T09:20:00Z", 1),
-        ["2025-07-05T09:00:00Z"]
-    );
+    assert_eq!(next(&not_quite, "2025-07-04T09:20:00Z", 1), ["2025-07-05T09:00:00Z"]);
     let one = draft(60, "09:00", "09:00");
-    assert_eq!(
-        next(&one, "2025-07-04T09:00:00Z", 1),
-        ["2025-07-05T09:00:00Z"]
-    );
+    assert_eq!(next(&one, "2025-07-04T09:00:00Z", 1), ["2025-07-05T09:00:00Z"]);
 }
 
 #[test]
@@ -50,12 +39,7 @@ fn a_window_over_midnight_belongs_to_the_day_on_which_it_begins() {
     night.weekdays = vec![Weekday::Fri];
     assert_eq!(
         next(&night, "2025-07-04T12:00:00Z", 4), // a Friday
-        [
-            "2025-07-04T22:30:00Z",
-            "2025-07-04T23:30:00Z",
-            "2025-07-05T00:30:00Z",
-            "2025-07-11T22:30:00Z",
-        ]
+        ["2025-07-04T22:30:00Z", "2025-07-04T23:30:00Z", "2025-07-05T00:30:00Z", "2025-07-11T22:30:00Z",]
     );
 }
 
@@ -78,12 +62,7 @@ fn a_frequent_window_goes_on_in_real_time_when_the_clock_is_put_back() {
     all_day.timezone = "America/New_York".into();
     assert_eq!(
         next(&all_day, "2025-11-02T05:00:00Z", 4),
-        [
-            "2025-11-02T05:30:00Z",
-            "2025-11-02T06:00:00Z",
-            "2025-11-02T06:30:00Z",
-            "2025-11-02T07:00:00Z",
-        ]
+        ["2025-11-02T05:30:00Z", "2025-11-02T06:00:00Z", "2025-11-02T06:30:00Z", "2025-11-02T07:00:00Z",]
     );
     let mut night = draft(1_800, "01:00", "02:00");
     night.timezone = "America/New_York".into();
@@ -100,10 +79,7 @@ fn it_is_kept_tidy() {
     draft.weekdays = vec![Weekday::Fri, Weekday::Mon, Weekday::Fri];
     draft.timezone = " Europe/Berlin ".into();
     let tidy = Daily::parse(&draft).unwrap().tidy(&draft);
-    assert_eq!(
-        (tidy.from.as_str(), tidy.to.as_str()),
-        ("08:05:00", "17:00:07")
-    );
+    assert_eq!((tidy.from.as_str(), tidy.to.as_str()), ("08:05:00", "17:00:07"));
     assert_eq!(tidy.weekdays, [Weekday::Mon, Weekday::Fri]);
     assert_eq!(tidy.timezone, "Europe/Berlin");
 }

@@ -10,10 +10,7 @@ use crate::schedule::{ClockChanges, Excluded, Weekday};
 
 /// All members of all kinds; what is `None` is left out.
 #[derive(Default, Serialize, Deserialize)]
-#[serde(
-    deny_unknown_fields,
-    expecting = "schedule as an object such as {\"kind\":\"none\"}"
-)]
+#[serde(deny_unknown_fields, expecting = "schedule as an object such as {\"kind\":\"none\"}")]
 struct Members {
     #[serde(deserialize_with = "members::kind")]
     kind: String,
@@ -88,20 +85,11 @@ mod members {
 }
 
 /// What every kind but `none` may have.
-const COMMON: [&str; 6] = [
-    "start_at",
-    "end_at",
-    "max_fires",
-    "spread_seconds",
-    "calendars",
-    "on_excluded",
-];
+const COMMON: [&str; 6] = ["start_at", "end_at", "max_fires", "spread_seconds", "calendars", "on_excluded"];
 
 impl<'de> Deserialize<'de> for ScheduleDraft {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Members::deserialize(deserializer)?
-            .draft()
-            .map_err(D::Error::custom)
+        Members::deserialize(deserializer)?.draft().map_err(D::Error::custom)
     }
 }
 
@@ -118,19 +106,10 @@ impl Members {
             "cron" | "unix_cron" => &["expression", "timezone", "clock_changes"],
             "fixed_rate" | "fixed_delay" => &["seconds"],
             "once" => &["at"],
-            "daily" => &[
-                "every_seconds",
-                "from",
-                "to",
-                "weekdays",
-                "timezone",
-                "clock_changes",
-            ],
+            "daily" => &["every_seconds", "from", "to", "weekdays", "timezone", "clock_changes"],
             other => {
                 let allowed = KindDraft::WORDS.join(", ");
-                return Err(format!(
-                    "schedule.kind: `{other}` is not a kind; allowed: {allowed}"
-                ));
+                return Err(format!("schedule.kind: `{other}` is not a kind; allowed: {allowed}"));
             }
         };
         self.refuse_others(own)?;
@@ -149,23 +128,14 @@ impl Members {
         Ok(match self.kind.as_str() {
             "cron" => KindDraft::Cron(self.cron()?),
             "unix_cron" => KindDraft::UnixCron(self.cron()?),
-            "fixed_rate" => KindDraft::FixedRate {
-                seconds: self.needed("seconds", self.seconds)?,
-            },
-            "fixed_delay" => KindDraft::FixedDelay {
-                seconds: self.needed("seconds", self.seconds)?,
-            },
-            "once" => KindDraft::Once {
-                at: self.needed("at", self.at)?.into(),
-            },
+            "fixed_rate" => KindDraft::FixedRate { seconds: self.needed("seconds", self.seconds)? },
+            "fixed_delay" => KindDraft::FixedDelay { seconds: self.needed("seconds", self.seconds)? },
+            "once" => KindDraft::Once { at: self.needed("at", self.at)?.into() },
             "daily" => KindDraft::Daily(DailyDraft {
                 every_seconds: self.needed("every_seconds", self.every_seconds)?,
                 from: self.needed("from", self.from.clone())?,
                 to: self.needed("to", self.to.clone())?,
-                weekdays: self
-                    .weekdays
-                    .clone()
-                    .unwrap_or_else(|| Weekday::ALL.to_vec()),
+                weekdays: self.weekdays.clone().unwrap_or_else(|| Weekday::ALL.to_vec()),
                 timezone: self.timezone(),
                 clock_changes: self.clock_changes.unwrap_or_default(),
             }),
@@ -210,10 +180,7 @@ impl Members {
         ];
         let has = |name: &str| own.contains(&name) || self.kind != "none" && COMMON.contains(&name);
         match given.iter().find(|(name, given)| *given && !has(name)) {
-            Some((name, _)) => Err(format!(
-                "schedule.{name}: a schedule of kind {} does not have it",
-                self.kind
-            )),
+            Some((name, _)) => Err(format!("schedule.{name}: a schedule of kind {} does not have it", self.kind)),
             None => Ok(()),
         }
     }

@@ -83,10 +83,7 @@ pub struct DailyDraft {
 
 impl From<KindDraft> for ScheduleDraft {
     fn from(kind: KindDraft) -> Self {
-        Self {
-            kind,
-            ..Self::default()
-        }
+        Self { kind, ..Self::default() }
     }
 }
 
@@ -129,15 +126,7 @@ impl ScheduleDraft {
 
 impl KindDraft {
     /// Every word of `kind`, in the order in which people are told of them.
-    pub const WORDS: [&'static str; 7] = [
-        "none",
-        "cron",
-        "unix_cron",
-        "fixed_rate",
-        "fixed_delay",
-        "once",
-        "daily",
-    ];
+    pub const WORDS: [&'static str; 7] = ["none", "cron", "unix_cron", "fixed_rate", "fixed_delay", "once", "daily"];
 
     /// The word of the API.
     pub fn as_str(&self) -> &'static str {
@@ -156,10 +145,6 @@ impl KindDraft {
 impl CronDraft {
     /// Under the default policy for clock changes.
     pub fn new(expression: impl Into<String>, timezone: impl Into<String>) -> Self {
-        Self {
-            expression: expression.into(),
-            timezone: timezone.into(),
-            clock_changes: ClockChanges::default(),
-        }
+        Self { expression: expression.into(), timezone: timezone.into(), clock_changes: ClockChanges::default() }
     }
 }

@@ -17,11 +17,7 @@ const MOST_GAPS: usize = 30;
 
 /// The policy `carillon`.
 pub(super) fn carillon(wall: &impl WallTimes, zone: Tz, t: i64) -> Option<i64> {
-    if wall.every_hour() {
-        every_real_second(wall, zone, t)
-    } else {
-        once(wall, zone, t)
-    }
+    if wall.every_hour() { every_real_second(wall, zone, t) } else { once(wall, zone, t) }
 }
 
 /// Each real second whose wall clock matches, in all passes of a repeated hour. Between two changes of the clock wall
@@ -29,9 +25,7 @@ pub(super) fn carillon(wall: &impl WallTimes, zone: Tz, t: i64) -> Option<i64> {
 fn every_real_second(wall: &impl WallTimes, zone: Tz, t: i64) -> Option<i64> {
     let mut at = t + 1;
     for _ in 0..MAX_STEPS {
-        let found = wall
-            .at_or_after(shown(zone, at)?)
-            .map(|local| local.and_utc().timestamp() - offset(zone, at));
+        let found = wall.at_or_after(shown(zone, at)?).map(|local| local.and_utc().timestamp() - offset(zone, at));
         // Only a change near here or near there can put a match before the one that was found.
         let near = found.map_or(at + NEAR, |found| found.min(at + NEAR));
         at = match (change_in(zone, at, near), found) {

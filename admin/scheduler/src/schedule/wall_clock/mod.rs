@@ -56,22 +56,15 @@ impl WallClock {
     /// Reads the IANA name of a zone.
     pub fn parse(timezone: &str, changes: ClockChanges) -> Result<Self, FieldError> {
         let timezone = timezone.trim().parse().map_err(|_| {
-            let message = format!(
-                "`{timezone:.64}` is not a time zone; write an IANA name such as UTC or Asia/Shanghai"
-            );
+            let message =
+                format!("`{timezone:.64}` is not a time zone; write an IANA name such as UTC or Asia/Shanghai");
             FieldError::new("schedule.timezone", message)
         })?;
         Ok(Self { timezone, changes })
     }
 
     /// The first instant after `t` on days that calendars leave: strictly later and on a whole second.
-    pub fn after(
-        self,
-        ask: Ask,
-        times: &impl WallTimes,
-        days: Option<&WorkingDays>,
-        t: Millis,
-    ) -> Option<Millis> {
+    pub fn after(self, ask: Ask, times: &impl WallTimes, days: Option<&WorkingDays>, t: Millis) -> Option<Millis> {
         match days {
             None => self.shown_after(ask, times, t),
             Some(days) => self.shown_after(ask, &days.of(times), t),

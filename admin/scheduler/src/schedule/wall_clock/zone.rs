@@ -20,11 +20,7 @@ pub(super) fn offset(zone: Tz, second: i64) -> i64 {
     let Some(utc) = DateTime::from_timestamp(second, 0) else {
         return 0;
     };
-    i64::from(
-        zone.offset_from_utc_datetime(&utc.naive_utc())
-            .fix()
-            .local_minus_utc(),
-    )
+    i64::from(zone.offset_from_utc_datetime(&utc.naive_utc()).fix().local_minus_utc())
 }
 
 /// When the clock shows a time: never, once, or twice.
@@ -67,11 +63,7 @@ pub(super) fn change_in(zone: Tz, from: i64, to: i64) -> Option<i64> {
 fn bisect(zone: Tz, mut before: i64, mut after: i64, offset_before: i64) -> i64 {
     while after - before > 1 {
         let middle = before + (after - before) / 2;
-        if offset(zone, middle) == offset_before {
-            before = middle
-        } else {
-            after = middle
-        }
+        if offset(zone, middle) == offset_before { before = middle } else { after = middle }
     }
     after
 }

@@ -10,36 +10,20 @@ const T: Millis = 1_760_000_040_000;
 
 fn schedule(seconds: i64) -> Schedule {
     let none: &[Arc<carillon_scheduler::Calendar>] = &[];
-    let facts = Facts {
-        calendars: none,
-        ..Facts::anchored(T)
-    };
+    let facts = Facts { calendars: none, ..Facts::anchored(T) };
     Schedule::parse(&ScheduleDraft::fixed_rate(seconds), &facts).unwrap()
 }
 
 fn era(from: i64, to: Option<i64>, seconds: i64, action: &str) -> (Era, Option<Millis>) {
     let at = T + from * 1000;
-    let change = Change {
-        at,
-        actor: "anna".into(),
-        action: action.into(),
-    };
+    let change = Change { at, actor: "anna".into(), action: action.into() };
     let rules = Rules::Known {
         schedule: Box::new(schedule(seconds)),
         calendars: Default::default(),
         enabled: !matches!(action, "disable" | "pause"),
     };
     let to = to.map(|to| T + to * 1000);
-    (
-        Era {
-            from: at,
-            to,
-            begun_by: Some(change),
-            revision: Some(1),
-            rules,
-        },
-        None,
-    )
+    (Era { from: at, to, begun_by: Some(change), revision: Some(1), rules }, None)
 }
 
 /// Seconds after `T`: where records are, and what is found of the first 20 s.
@@ -48,10 +32,7 @@ fn found(
     fires: &[i64],
     cursor: Option<i64>,
 ) -> Vec<(&'static str, &'static str, i64, u32)> {
-    let records = Records {
-        fires: fires.iter().map(|at| T + at * 1000).collect(),
-        ..Records::default()
-    };
+    let records = Records { fires: fires.iter().map(|at| T + at * 1000).collect(), ..Records::default() };
     let asked = Asked {
         job_id: 7,
         from: T,
@@ -66,14 +47,7 @@ fn found(
     };
     let (list, reached) = compare(&asked);
     assert_eq!(reached, asked.to);
-    let short = |it: &Difference| {
-        (
-            it.found.as_str(),
-            it.reason.as_str(),
-            (it.from - T) / 1000,
-            it.count,
-        )
-    };
+    let short = |it: &Difference| (it.found.as_str(), it.reason.as_str(), (it.from - T) / 1000, it.count);
     list.iter().map(short).collect()
 }
 
@@ -81,25 +55,13 @@ fn found(
 fn neighbours_that_are_missing_for_one_reason_are_one_difference() {
     let eras = [era(0, None, 5, "create")];
     assert_eq!(found(&eras, &[5, 10, 15, 20], Some(25)), []);
-    assert_eq!(
-        found(&eras, &[5, 20], Some(25)),
-        [("missing", "unexplained", 10, 2)]
-    );
+    assert_eq!(found(&eras, &[5, 20], Some(25)), [("missing", "unexplained", 10, 2)]);
     assert_eq!(
         found(&eras, &[10, 20], Some(25)),
-        [
-            ("missing", "unexplained", 5, 1),
-            ("missing", "unexplained", 15, 1)
-        ]
+        [("missing", "unexplained", 5, 1), ("missing", "unexplained", 15, 1)]
     );
-    assert_eq!(
-        found(&eras, &[5, 10], Some(15)),
-        [("missing", "not_planned", 15, 2)]
-    );
-    assert_eq!(
-        found(&eras, &[5, 6, 10, 15, 20], Some(25)),
-        [("extra", "unexplained", 6, 1)]
-    );
+    assert_eq!(found(&eras, &[5, 10], Some(15)), [("missing", "not_planned", 15, 2)]);
+    assert_eq!(found(&eras, &[5, 6, 10, 15, 20], Some(25)), [("extra", "unexplained", 6, 1)]);
 }
 
 #[test]
@@ -110,24 +72,14 @@ fn an_edit_begins_behind_what_was_marked_before_it() {
     let ahead = [4, 8, 16, 18];
     assert_eq!(found(&eras, &ahead, Some(21)).len(), 2);
     eras[1].1 = Some(T + 16_000);
-    assert_eq!(
-        found(&eras, &ahead, Some(21)),
-        [("missing", "edited", 12, 2), ("extra", "edited", 16, 1)]
-    );
+    assert_eq!(found(&eras, &ahead, Some(21)), [("missing", "edited", 12, 2), ("extra", "edited", 16, 1)]);
 }
 
 #[test]
 fn what_the_engine_paused_waits_and_is_recorded_when_it_goes_on() {
     let paused = [era(0, Some(9), 4, "create"), era(9, None, 4, "pause")];
-    assert_eq!(
-        found(&paused, &[4], None),
-        [("missing", "paused", 8, 1), ("missing", "disabled", 12, 3)]
-    );
-    let resumed = [
-        era(0, Some(9), 4, "create"),
-        era(9, Some(17), 4, "pause"),
-        era(17, None, 4, "enable"),
-    ];
+    assert_eq!(found(&paused, &[4], None), [("missing", "paused", 8, 1), ("missing", "disabled", 12, 3)]);
+    let resumed = [era(0, Some(9), 4, "create"), era(9, Some(17), 4, "pause"), era(17, None, 4, "enable")];
     assert_eq!(found(&resumed, &[4, 8, 12, 16, 20], Some(24)), []);
     assert_eq!(
         found(&resumed, &[4, 12, 16, 20], Some(24)),

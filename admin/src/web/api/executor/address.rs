@@ -7,9 +7,7 @@ use actix_web::http::Uri;
 /// `loopback`: the admin itself listens on loopback only, so its executors are there too.
 pub fn check(address: &str, loopback: bool) -> Result<(), String> {
     let wrong = |what: &str| {
-        Err(format!(
-            "registryValue {address:?}: {what}; it must be http(s)://host:port, with at most a plain path"
-        ))
+        Err(format!("registryValue {address:?}: {what}; it must be http(s)://host:port, with at most a plain path"))
     };
     if address.len() > 255 || !address.bytes().all(|byte| byte.is_ascii_graphic()) {
         return wrong("longer than 255 bytes, or with blanks or control characters");
@@ -26,12 +24,7 @@ pub fn check(address: &str, loopback: bool) -> Result<(), String> {
     if authority.as_str().contains('@') {
         return wrong("a user name or password in it");
     }
-    if address.contains(['?', '#', '\\', '%'])
-        || uri
-            .path()
-            .split('/')
-            .any(|part| part == "." || part == "..")
-    {
+    if address.contains(['?', '#', '\\', '%']) || uri.path().split('/').any(|part| part == "." || part == "..") {
         return wrong("a query, or dots or escapes in the path");
     }
     // A port that is no 16-bit number reads as none at all.
@@ -80,9 +73,7 @@ fn check_ip(ip: IpAddr, loopback: bool) -> Result<(), &'static str> {
     };
     let denied = match ip {
         IpAddr::V4(v4) => v4.is_link_local() || v4 == Ipv4Addr::BROADCAST,
-        IpAddr::V6(v6) => {
-            v6.is_unicast_link_local() || v6 == Ipv6Addr::new(0xfd00, 0xec2, 0, 0, 0, 0, 0, 0x254)
-        }
+        IpAddr::V6(v6) => v6.is_unicast_link_local() || v6 == Ipv6Addr::new(0xfd00, 0xec2, 0, 0, 0, 0, 0, 0x254),
     };
     if denied || ip.is_multicast() || ip.is_unspecified() {
         return Err("an address that no executor can have");

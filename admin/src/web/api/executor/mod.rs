@@ -51,9 +51,7 @@ pub fn configure(config: &mut web::ServiceConfig) {
     for prefix in PREFIXES {
         config
             .service(resource(prefix, "registry", SMALL_BODY).route(web::post().to(register)))
-            .service(
-                resource(prefix, "registryRemove", SMALL_BODY).route(web::post().to(deregister)),
-            )
+            .service(resource(prefix, "registryRemove", SMALL_BODY).route(web::post().to(deregister)))
             .service(resource(prefix, "callback", CALLBACK_BODY).route(web::post().to(callback)));
     }
 }
@@ -61,16 +59,12 @@ pub fn configure(config: &mut web::ServiceConfig) {
 fn resource(prefix: &str, name: &str, limit: usize) -> Resource {
     web::resource(format!("{prefix}/api/{name}"))
         .app_data(web::PayloadConfig::new(limit))
-        .default_service(web::to(async || {
-            refused("invalid request, HttpMethod not support.")
-        }))
+        .default_service(web::to(async || refused("invalid request, HttpMethod not support.")))
 }
 
 fn answered(answer: &Answer) -> HttpResponse {
     // `ContentType::json()` exactly: one client refuses any other.
-    HttpResponse::Ok()
-        .insert_header(ContentType::json())
-        .body(serde_json::to_vec(answer).unwrap_or_default())
+    HttpResponse::Ok().insert_header(ContentType::json()).body(serde_json::to_vec(answer).unwrap_or_default())
 }
 
 fn refused(message: impl Into<String>) -> HttpResponse {
@@ -78,13 +72,7 @@ fn refused(message: impl Into<String>) -> HttpResponse {
 }
 
 fn header<'a>(request: &'a HttpRequest, name: &str) -> Option<&'a str> {
-    request
-        .headers()
-        .get(name)?
-        .to_str()
-        .ok()
-        .map(str::trim)
-        .filter(|value| !value.is_empty())
+    request.headers().get(name)?.to_str().ok().map(str::trim).filter(|value| !value.is_empty())
 }
 
 async fn register(request: HttpRequest, body: Trusted, state: web::Data<State>) -> HttpResponse {
@@ -93,11 +81,7 @@ async fn register(request: HttpRequest, body: Trusted, state: web::Data<State>) 
         Ok(executor) => match state.store.register_executor(&executor).await {
             Ok(changed) => {
                 if changed {
-                    tracing::info!(
-                        app = executor.app,
-                        executor.address = executor.address,
-                        "an executor registered"
-                    );
+                    tracing::info!(app = executor.app, executor.address = executor.address, "an executor registered");
                     state.pipeline.executors_changed();
                     if let Some(boot_id) = executor.boot_id {
                         state.pipeline.executor_restarted(executor.address, boot_id);
@@ -116,9 +100,7 @@ async fn register(request: HttpRequest, body: Trusted, state: web::Data<State>) 
             Err(error) => {
                 state.pipeline.heartbeat_not_stored();
                 tracing::warn!(%error, executor.address = executor.address, "a registration could not be stored");
-                refused(
-                    "the registration could not be stored; it is taken again with the next heartbeat",
-                )
+                refused("the registration could not be stored; it is taken again with the next heartbeat")
             }
         },
     }
@@ -126,24 +108,15 @@ async fn register(request: HttpRequest, body: Trusted, state: web::Data<State>) 
 
 fn registration(request: &HttpRequest, body: &[u8], state: &State) -> Result<Executor, String> {
     let registration = named(body)?;
-    address::check(
-        &registration.value,
-        state.config.executors_at().ip().is_loopback(),
-    )?;
-    let boot_id =
-        header(request, headers::BOOT_ID).map(|id| id.chars().take(64).collect::<String>());
+    address::check(&registration.value, state.config.executors_at().ip().is_loopback())?;
+    let boot_id = header(request, headers::BOOT_ID).map(|id| id.chars().take(64).collect::<String>());
     let settings = &state.pipeline.settings;
-    let lease = if boot_id.is_some() {
-        settings.own_lease
-    } else {
-        settings.stock_lease
-    };
+    let lease = if boot_id.is_some() { settings.own_lease } else { settings.stock_lease };
     let now = state.clock.now();
     Ok(Executor {
         app: registration.key,
         address: registration.value,
-        capabilities: header(request, headers::CAPABILITIES)
-            .map(|list| list.chars().take(255).collect()),
+        capabilities: header(request, headers::CAPABILITIES).map(|list| list.chars().take(255).collect()),
         journal_id: header(request, headers::JOURNAL_ID).map(|id| id.chars().take(64).collect()),
         boot_id,
         registered_at: now,
@@ -160,9 +133,7 @@ fn named(body: &[u8]) -> Result<wire::Registration, String> {
     let registration = wire::parse_registration(body)?;
     let name = &registration.key;
     if name.chars().count() > APP_CHARS {
-        return Err(format!(
-            "registryKey (the app name) is longer than {APP_CHARS} characters"
-        ));
+        return Err(format!("registryKey (the app name) is longer than {APP_CHARS} characters"));
     }
     if name.chars().any(char::is_control) {
         return Err("registryKey (the app name) has control characters".into());
@@ -184,10 +155,7 @@ fn traits(request: &HttpRequest) -> Result<Traits, String> {
         .map(str::parse::<Labels>)
         .transpose()
         .map_err(|message| wrong(headers::LABELS, &message))?;
-    Ok(Traits {
-        weight: weight.map(u32::cast_signed),
-        labels: labels.map(|labels| labels.to_string()),
-    })
+    Ok(Traits { weight: weight.map(u32::cast_signed), labels: labels.map(|labels| labels.to_string()) })
 }
 
 async fn deregister(body: Trusted, state: web::Data<State>) -> HttpResponse {
@@ -195,26 +163,12 @@ async fn deregister(body: Trusted, state: web::Data<State>) -> HttpResponse {
         Ok(registration) => registration,
         Err(message) => return refused(message),
     };
-    if !registration
-        .value
-        .bytes()
-        .all(|byte| byte.is_ascii_graphic())
-    {
-        return refused(
-            "registryValue has blanks or control characters, so it never was registered",
-        );
+    if !registration.value.bytes().all(|byte| byte.is_ascii_graphic()) {
+        return refused("registryValue has blanks or control characters, so it never was registered");
     }
-    match state
-        .store
-        .deregister_executor(&registration.key, &registration.value)
-        .await
-    {
+    match state.store.deregister_executor(&registration.key, &registration.value).await {
         Ok(_) => {
-            tracing::info!(
-                app = registration.key,
-                executor.address = registration.value,
-                "an executor deregistered"
-            );
+            tracing::info!(app = registration.key, executor.address = registration.value, "an executor deregistered");
             state.pipeline.executors_changed();
             answered(&Answer::ok())
         }
@@ -229,10 +183,7 @@ async fn callback(request: HttpRequest, body: Trusted, state: web::Data<State>) 
     let findings: Vec<Finding> = match wire::parse_callbacks(&body.0) {
         Ok(items) => {
             let is_own = header(&request, headers::BOOT_ID).is_some();
-            items
-                .into_iter()
-                .map(|item| finding(item, is_own))
-                .collect()
+            items.into_iter().map(|item| finding(item, is_own)).collect()
         }
         Err(message) => return refused(message),
     };

@@ -8,10 +8,7 @@ use subtle::ConstantTimeEq;
 use crate::web::State;
 
 pub fn check(request: &HttpRequest, state: &State) -> Result<(), String> {
-    let given = request
-        .headers()
-        .get(headers::TOKEN)
-        .map_or(&b""[..], |value| value.as_bytes());
+    let given = request.headers().get(headers::TOKEN).map_or(&b""[..], |value| value.as_bytes());
     if is_right(given, &state.config.access_token) {
         return Ok(());
     }

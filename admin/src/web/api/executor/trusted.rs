@@ -27,11 +27,7 @@ impl FromRequest for Trusted {
         }
         let body = Bytes::from_request(request, payload);
         let request = request.clone();
-        Box::pin(async move {
-            body.await
-                .map(Self)
-                .map_err(|error| unread(&request, error))
-        })
+        Box::pin(async move { body.await.map(Self).map_err(|error| unread(&request, error)) })
     }
 }
 

@@ -49,13 +49,7 @@ impl State {
             let oldest = (0..KEPT).min_by_key(|index| all[*index].last_at);
             all.remove(oldest.unwrap_or(0));
         }
-        all.push(WrongToken {
-            source,
-            app: app.map(str::to_owned),
-            last_at: now,
-            count: 0,
-            logged_at: None,
-        });
+        all.push(WrongToken { source, app: app.map(str::to_owned), last_at: now, count: 0, logged_at: None });
         all.len() - 1
     }
 
@@ -91,9 +85,7 @@ impl WrongTokens {
     /// A registration with the right token came from there.
     pub fn forget(&self, source: IpAddr, app: &str) {
         let sources = &mut self.state().sources;
-        sources.retain(|it| {
-            it.source != source || it.app.as_deref().is_some_and(|named| named != app)
-        });
+        sources.retain(|it| it.source != source || it.app.as_deref().is_some_and(|named| named != app));
     }
 
     /// The last one first.
@@ -122,15 +114,8 @@ mod tests {
         all.note(b, None, 3_000);
         let recent = all.recent(4_000);
         assert_eq!((recent[0].source, recent[0].count), (b, 1));
-        assert_eq!(
-            (recent[1].source, recent[1].count, recent[1].last_at),
-            (a, 2, 2_000)
-        );
-        assert_eq!(
-            recent[1].logged_at,
-            Some(1_000),
-            "the second one is within a minute"
-        );
+        assert_eq!((recent[1].source, recent[1].count, recent[1].last_at), (a, 2, 2_000));
+        assert_eq!(recent[1].logged_at, Some(1_000), "the second one is within a minute");
         all.note(a, Some("billing"), 61_000);
         assert_eq!(all.recent(61_000)[0].logged_at, Some(61_000));
         all.forget(a, "billing");

@@ -30,8 +30,5 @@ pub async fn list(state: Data<State>, mut query: Query) -> Result<HttpResponse, 
 
 fn key(text: &str) -> Option<AlarmKey> {
     let (created_at, id) = text.split_once('-')?;
-    Some(AlarmKey {
-        created_at: created_at.parse().ok()?,
-        id: id.parse().ok()?,
-    })
+    Some(AlarmKey { created_at: created_at.parse().ok()?, id: id.parse().ok()? })
 }

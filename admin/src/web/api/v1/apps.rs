@@ -27,12 +27,7 @@ struct NewApp {
     title: serde_json::Value,
 }
 
-pub async fn create(
-    state: Data<State>,
-    query: Query,
-    caller: Caller,
-    payload: Payload,
-) -> Result<HttpResponse, Error> {
+pub async fn create(state: Data<State>, query: Query, caller: Caller, payload: Payload) -> Result<HttpResponse, Error> {
     query.finish()?;
     let what = "an app, such as {\"name\":\"billing\",\"title\":\"Billing\"}";
     let new: NewApp = body::object(body::required(payload, body::OBJECT, what).await?, what)?;
@@ -46,10 +41,7 @@ pub async fn create(
         serde_json::Value::Null => name.clone(),
         given => checked_title(&text("title", given)?)?,
     };
-    let app = state
-        .store
-        .create_app(&name, &title, state.clock.now(), &caller.0)
-        .await?;
+    let app = state.store.create_app(&name, &title, state.clock.now(), &caller.0).await?;
     Ok(HttpResponse::Created().json(AppJson::from(app)))
 }
 
@@ -57,16 +49,10 @@ fn checked_title(title: &str) -> Result<String, Error> {
     let title = title.trim();
     let count = title.chars().count();
     if count > 64 {
-        return Err(Error::field(
-            "title",
-            format!("has {count} characters; at most 64 are allowed"),
-        ));
+        return Err(Error::field("title", format!("has {count} characters; at most 64 are allowed")));
     }
     if title.chars().any(char::is_control) {
-        return Err(Error::field(
-            "title",
-            "must be one line without control characters",
-        ));
+        return Err(Error::field("title", "must be one line without control characters"));
     }
     Ok(title.to_owned())
 }

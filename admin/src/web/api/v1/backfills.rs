@@ -79,11 +79,7 @@ pub async fn create(
     let what = "{\"from\",\"to\",\"max_concurrent\"?,\"dry_run\"?}";
     let value = body::required(payload, body::OBJECT, what).await?;
     let wish: Wish = body::object(value, what)?;
-    let range = Range {
-        job_id: id.0,
-        from_at: moment("from", &wish.from)?,
-        to_at: moment("to", &wish.to)?,
-    };
+    let range = Range { job_id: id.0, from_at: moment("from", &wish.from)?, to_at: moment("to", &wish.to)? };
     let max_concurrent = concurrency(&wish.max_concurrent)?;
     if dry_run(&wish.dry_run)? {
         let (instants, made) = state.pipeline.backfill_instants(range).await?;
@@ -92,10 +88,7 @@ pub async fn create(
             "instants": text.len(), "skipped": made.len(), "items": text
         })));
     }
-    let made = state
-        .pipeline
-        .backfill(range, max_concurrent, &caller.0)
-        .await?;
+    let made = state.pipeline.backfill(range, max_concurrent, &caller.0).await?;
     Ok(HttpResponse::Accepted()
         .insert_header(("location", format!("/api/v1/backfills/{}", made.id)))
         .json(BackfillJson::from(made)))
@@ -116,12 +109,7 @@ pub async fn get(state: Data<State>, id: Id, query: Query) -> Result<HttpRespons
     Ok(HttpResponse::Ok().json(BackfillJson::from(found.ok_or_else(missing)?)))
 }
 
-pub async fn cancel(
-    state: Data<State>,
-    id: Id,
-    query: Query,
-    caller: Caller,
-) -> Result<HttpResponse, Error> {
+pub async fn cancel(state: Data<State>, id: Id, query: Query, caller: Caller) -> Result<HttpResponse, Error> {
     query.finish()?;
     let now = state.clock.now();
     let backfill = state.store.cancel_backfill(id.0, now, &caller.0).await?;
@@ -132,12 +120,10 @@ fn moment(field: &str, value: &Value) -> Result<Millis, Error> {
     let example = "RFC 3339 such as 2026-01-31T18:30:00Z";
     match value {
         Value::Null => Err(Error::field(field, format!("is missing; write {example}"))),
-        Value::String(text) => time::read(text)
-            .ok_or_else(|| Error::field(field, format!("`{text}` is not a time; write {example}"))),
-        other => Err(Error::field(
-            field,
-            format!("{other} is not a time; write {example}"),
-        )),
+        Value::String(text) => {
+            time::read(text).ok_or_else(|| Error::field(field, format!("`{text}` is not a time; write {example}")))
+        }
+        other => Err(Error::field(field, format!("{other} is not a time; write {example}"))),
     }
 }
 
@@ -146,22 +132,18 @@ fn concurrency(value: &Value) -> Result<i32, Error> {
         Value::Null => Some(1),
         value => value.as_i64(),
     };
-    given
-        .and_then(|given| i32::try_from(given).ok())
-        .filter(|given| (1..=MAX_CONCURRENT).contains(given))
-        .ok_or_else(|| {
+    given.and_then(|given| i32::try_from(given).ok()).filter(|given| (1..=MAX_CONCURRENT).contains(given)).ok_or_else(
+        || {
             let text = format!("{value} is not allowed; 1 to {MAX_CONCURRENT} runs");
             Error::field("max_concurrent", text)
-        })
+        },
+    )
 }
 
 fn dry_run(value: &Value) -> Result<bool, Error> {
     match value {
         Value::Null => Ok(false),
         Value::Bool(given) => Ok(*given),
-        other => Err(Error::field(
-            "dry_run",
-            format!("{other} is not allowed; true or false"),
-        )),
+        other => Err(Error::field("dry_run", format!("{other} is not allowed; true or false"))),
     }
 }

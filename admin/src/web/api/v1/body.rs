@@ -31,28 +31,20 @@ pub async fn read(payload: Payload, limit: usize) -> Result<Option<Value>, Error
 
 /// The same where a body is needed.
 pub async fn required(payload: Payload, limit: usize, what: &str) -> Result<Value, Error> {
-    read(payload, limit)
-        .await?
-        .ok_or_else(|| Error::invalid_json(format!("the body is empty; send {what} as JSON")))
+    read(payload, limit).await?.ok_or_else(|| Error::invalid_json(format!("the body is empty; send {what} as JSON")))
 }
 
 /// An object whose members all are simple.
 pub fn object<T: DeserializeOwned>(value: Value, what: &str) -> Result<T, Error> {
     if !value.is_object() {
-        return Err(Error::invalid(format!(
-            "the body must be {what} as an object"
-        )));
+        return Err(Error::invalid(format!("the body must be {what} as an object")));
     }
     serde_json::from_value(value).map_err(|error| member_error(&error.to_string()))
 }
 
 /// Finds the member in one of serde's texts: `member: …`, ``unknown field `member` …``, ``missing field `member` ``.
 pub fn member_error(text: &str) -> Error {
-    let quoted = |start: &str| {
-        text.strip_prefix(start)?
-            .split_once('`')
-            .map(|(name, _)| name)
-    };
+    let quoted = |start: &str| text.strip_prefix(start)?.split_once('`').map(|(name, _)| name);
     if let Some(name) = quoted("unknown field `") {
         let rest = text.split_once(", ").map_or("", |(_, rest)| rest);
         return Error::field(name, format!("there is no member `{name}`; {rest}"));
@@ -60,12 +52,7 @@ pub fn member_error(text: &str) -> Error {
     if let Some(name) = quoted("missing field `") {
         return Error::field(name, "is missing; it is required");
     }
-    let is_name = |name: &str| {
-        !name.is_empty()
-            && name
-                .chars()
-                .all(|c| c.is_ascii_lowercase() || "_.".contains(c))
-    };
+    let is_name = |name: &str| !name.is_empty() && name.chars().all(|c| c.is_ascii_lowercase() || "_.".contains(c));
     match text.split_once(": ") {
         Some((name, rest)) if is_name(name) => Error::field(name, plain(rest)),
         _ => Error::invalid(plain(text)),
@@ -74,9 +61,9 @@ pub fn member_error(text: &str) -> Error {
 
 /// Types as JSON calls them.
 fn plain(text: &str) -> String {
-    ["i32", "i64"].iter().fold(text.to_owned(), |text, name| {
-        text.replace(&format!("expected {name}"), "expected a whole number")
-    })
+    ["i32", "i64"]
+        .iter()
+        .fold(text.to_owned(), |text, name| text.replace(&format!("expected {name}"), "expected a whole number"))
 }
 
 #[cfg(test)]
@@ -93,21 +80,12 @@ mod tests {
             told("unknown field `x`, expected `name` or `title`"),
             "x: there is no member `x`; expected `name` or `title`"
         );
-        assert_eq!(
-            told("missing field `handler`"),
-            "handler: is missing; it is required"
-        );
+        assert_eq!(told("missing field `handler`"), "handler: is missing; it is required");
         assert_eq!(
             told("retries: invalid type: string \"3\", expected i32"),
             "retries: invalid type: string \"3\", expected a whole number"
         );
-        assert_eq!(
-            told("schedule.seconds: missing"),
-            "schedule.seconds: missing"
-        );
-        assert_eq!(
-            told("invalid type: map, expected a string"),
-            "invalid type: map, expected a string"
-        );
+        assert_eq!(told("schedule.seconds: missing"), "schedule.seconds: missing");
+        assert_eq!(told("invalid type: map, expected a string"), "invalid type: map, expected a string");
     }
 }

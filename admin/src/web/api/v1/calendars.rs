@@ -30,35 +30,20 @@ pub async fn get(state: Data<State>, name: Name, query: Query) -> Result<HttpRes
     Ok(HttpResponse::Ok().json(CalendarJson::from(calendar)))
 }
 
-pub async fn versions(
-    state: Data<State>,
-    name: Name,
-    mut query: Query,
-) -> Result<HttpResponse, Error> {
+pub async fn versions(state: Data<State>, name: Name, mut query: Query) -> Result<HttpResponse, Error> {
     let (after, limit) = (query.id("after")?, query.limit()?);
     query.finish()?;
     let calendar = find(&state, &name.0).await?;
-    let page = state
-        .store
-        .calendar_versions(calendar.id, after, limit)
-        .await?;
+    let page = state.store.calendar_versions(calendar.id, after, limit).await?;
     Ok(HttpResponse::Ok().json(List::of(page, CalendarVersionJson::from, |version| version)))
 }
 
-pub async fn create(
-    state: Data<State>,
-    query: Query,
-    caller: Caller,
-    payload: Payload,
-) -> Result<HttpResponse, Error> {
+pub async fn create(state: Data<State>, query: Query, caller: Caller, payload: Payload) -> Result<HttpResponse, Error> {
     query.finish()?;
     let what = "a calendar, such as {\"name\":\"bank\",\"weekdays\":[\"SAT\",\"SUN\"],\"days\":[\"2026-12-25\"]}";
     let value = body::required(payload, body::OBJECT, what).await?;
     let calendar = checked(value)?;
-    let made = state
-        .store
-        .create_calendar(&calendar, state.clock.now(), &caller.0)
-        .await?;
+    let made = state.store.create_calendar(&calendar, state.clock.now(), &caller.0).await?;
     Ok(HttpResponse::Created().json(CalendarJson::from(made)))
 }
 
@@ -74,14 +59,9 @@ pub async fn update(
     let mut value = body::required(payload, body::OBJECT, "the whole calendar").await?;
     let version = seen_version(&value)?;
     if let Some(members) = value.as_object_mut() {
-        let given = members
-            .entry("name")
-            .or_insert_with(|| Value::from(name.0.as_str()));
+        let given = members.entry("name").or_insert_with(|| Value::from(name.0.as_str()));
         if given.as_str().is_some_and(|given| given.trim() != name.0) {
-            let message = format!(
-                "differs from the {:?} of the path; a calendar keeps its name",
-                name.0
-            );
+            let message = format!("differs from the {:?} of the path; a calendar keeps its name", name.0);
             return Err(Error::field("name", message));
         }
         members.retain(|member, _| !READ_ONLY.contains(&member.as_str()));
@@ -90,10 +70,7 @@ pub async fn update(
     find(&state, &name.0).await?;
     let calendar = checked(value)?;
     let now = state.clock.now();
-    state
-        .store
-        .update_calendar(&calendar, version, now, &caller.0)
-        .await?;
+    state.store.update_calendar(&calendar, version, now, &caller.0).await?;
     // The calendar is changed already: what cannot be done now is done by the next round of the service.
     if let Err(error) = state.pipeline.follow_calendars(&caller.0).await {
         tracing::warn!(%error, calendar = name.0, "the jobs of a changed calendar could not be looked for");
@@ -102,17 +79,9 @@ pub async fn update(
     Ok(HttpResponse::Ok().json(CalendarJson::from(calendar)))
 }
 
-pub async fn delete(
-    state: Data<State>,
-    name: Name,
-    query: Query,
-    caller: Caller,
-) -> Result<HttpResponse, Error> {
+pub async fn delete(state: Data<State>, name: Name, query: Query, caller: Caller) -> Result<HttpResponse, Error> {
     query.finish()?;
-    state
-        .store
-        .delete_calendar(&name.0, state.clock.now(), &caller.0)
-        .await?;
+    state.store.delete_calendar(&name.0, state.clock.now(), &caller.0).await?;
     Ok(HttpResponse::NoContent().finish())
 }
 
@@ -130,13 +99,9 @@ fn checked(value: Value) -> Result<Calendar, Error> {
         return Err(Error::invalid("must be a calendar as an object"));
     };
     read_lists(members)?;
-    let calendar: Calendar =
-        serde_json::from_value(value).map_err(|error| member_error(&error.to_string()))?;
+    let calendar: Calendar = serde_json::from_value(value).map_err(|error| member_error(&error.to_string()))?;
     if calendar.name.contains('/') {
-        return Err(Error::field(
-            "name",
-            "must not contain a `/`: it stands in addresses",
-        ));
+        return Err(Error::field("name", "must not contain a `/`: it stands in addresses"));
     }
     let first = |errors: Vec<carillon_scheduler::FieldError>| {
         let first = errors.into_iter().next();
@@ -172,10 +137,7 @@ fn read_lists(members: &serde_json::Map<String, Value>) -> Result<(), Error> {
             };
             if !fits {
                 let shown: String = item.to_string().chars().take(64).collect();
-                return Err(Error::field(
-                    format!("{name}[{index}]"),
-                    format!("{shown} is not {wanted}"),
-                ));
+                return Err(Error::field(format!("{name}[{index}]"), format!("{shown} is not {wanted}")));
             }
         }
     }

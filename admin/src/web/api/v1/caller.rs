@@ -18,9 +18,7 @@ impl FromRequest for Caller {
     type Future = Ready<Result<Self, Error>>;
 
     fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
-        let source = request
-            .peer_addr()
-            .map_or_else(String::new, |peer| peer.ip().to_string());
+        let source = request.peer_addr().map_or_else(String::new, |peer| peer.ip().to_string());
         ready(Ok(Self(Actor::new("api-token", source))))
     }
 }
@@ -36,12 +34,7 @@ impl FromRequest for Key {
         let Some(value) = request.headers().get(KEY_HEADER) else {
             return ready(Ok(Self(None)));
         };
-        let wrong = || {
-            Error::field(
-                KEY_HEADER,
-                format!("must be 1 to {MAX_KEY_CHARS} visible ASCII characters"),
-            )
-        };
+        let wrong = || Error::field(KEY_HEADER, format!("must be 1 to {MAX_KEY_CHARS} visible ASCII characters"));
         let good = |text: &&str| (1..=MAX_KEY_CHARS).contains(&text.len());
         let key = value.to_str().ok().map(str::trim).filter(good);
         ready(key.map(|key| Self(Some(key.to_owned()))).ok_or_else(wrong))

@@ -30,10 +30,7 @@ struct SkippedJson {
 
 impl From<Told> for AnswerJson {
     fn from(Told { address, what }: Told) -> Self {
-        Self {
-            address,
-            answer: what,
-        }
+        Self { address, answer: what }
     }
 }
 

@@ -53,9 +53,7 @@ pub fn draft(mut value: Value) -> Result<JobDraft, Error> {
         if members.remove(name).is_none() {
             members.insert(name.to_owned(), Value::from(""));
         }
-        let is_told = faults
-            .iter()
-            .any(|told: &Error| told.of_field() == Some(name));
+        let is_told = faults.iter().any(|told: &Error| told.of_field() == Some(name));
         if !is_told {
             faults.push(fault);
         }
@@ -82,27 +80,14 @@ pub fn sent_back(mut value: Value, id: i64) -> Result<Sent, Error> {
     let mut revision = None;
     if let Some(members) = value.as_object_mut() {
         if let Some(given) = members.get("revision") {
-            revision = Some(
-                given
-                    .as_i64()
-                    .ok_or_else(|| Error::field("revision", "must be a whole number"))?,
-            );
+            revision = Some(given.as_i64().ok_or_else(|| Error::field("revision", "must be a whole number"))?);
         }
-        if members
-            .get("id")
-            .is_some_and(|given| given.as_i64() != Some(id))
-        {
-            return Err(Error::field(
-                "id",
-                format!("differs from the {id} of the path"),
-            ));
+        if members.get("id").is_some_and(|given| given.as_i64() != Some(id)) {
+            return Err(Error::field("id", format!("differs from the {id} of the path")));
         }
         members.retain(|name, _| !READ_ONLY.contains(&name.as_str()));
     }
-    Ok(Sent {
-        draft: draft(value)?,
-        revision,
-    })
+    Ok(Sent { draft: draft(value)?, revision })
 }
 
 /// What the drafts of a request name and need, each looked up once.
@@ -111,11 +96,7 @@ pub struct Known {
     around: Around,
 }
 
-pub async fn known(
-    state: &State,
-    drafts: &[JobDraft],
-    before: Option<&Job>,
-) -> Result<Known, Error> {
+pub async fn known(state: &State, drafts: &[JobDraft], before: Option<&Job>) -> Result<Known, Error> {
     let mut apps = HashMap::new();
     for draft in drafts {
         if !apps.contains_key(&draft.app)
@@ -129,12 +110,7 @@ pub async fn known(
 }
 
 /// All that is wrong with a definition is the answer.
-pub fn check(
-    draft: &JobDraft,
-    known: &mut Known,
-    before: Option<&Job>,
-    now: Millis,
-) -> Result<Definition, Error> {
+pub fn check(draft: &JobDraft, known: &mut Known, before: Option<&Job>, now: Millis) -> Result<Definition, Error> {
     let Some(app) = known.apps.get(&draft.app) else {
         return Err(no_app(draft));
     };
@@ -155,10 +131,7 @@ pub fn all(errors: Vec<FieldError>) -> Error {
 fn no_app(draft: &JobDraft) -> Error {
     let message = match carillon_scheduler::validate_app_name(&draft.app) {
         Err(message) => message,
-        Ok(()) => format!(
-            "there is no app `{}`; create it first (POST /api/v1/apps)",
-            draft.app
-        ),
+        Ok(()) => format!("there is no app `{}`; create it first (POST /api/v1/apps)", draft.app),
     };
     Error::field("app", message)
 }

@@ -33,64 +33,25 @@ const MOST_FAULTS: usize = 100;
 
 /// Every code with its status, for the OpenAPI document.
 pub const CODES: &[(&str, u16, &str)] = &[
-    (
-        "invalid_json",
-        400,
-        "the body is no JSON; the text names line and column",
-    ),
-    (
-        "invalid",
-        400,
-        "a member or parameter is missing, unknown or wrong; `field` names it",
-    ),
+    ("invalid_json", 400, "the body is no JSON; the text names line and column"),
+    ("invalid", 400, "a member or parameter is missing, unknown or wrong; `field` names it"),
     ("unauthorized", 401, "no API token, or a wrong one"),
     ("not_found", 404, "there is no such object, path or log"),
-    (
-        "method_not_allowed",
-        405,
-        "the path has other methods; see the header Allow",
-    ),
+    ("method_not_allowed", 405, "the path has other methods; see the header Allow"),
     ("taken", 409, "a name that must be unique is in use"),
-    (
-        "changed",
-        409,
-        "it was changed meanwhile: `revision` or `version` is not the present one",
-    ),
+    ("changed", 409, "it was changed meanwhile: `revision` or `version` is not the present one"),
     ("in_use", 409, "others need it; the text names them"),
-    (
-        "unusable",
-        409,
-        "what is stored cannot be used like that; change it first",
-    ),
+    ("unusable", 409, "what is stored cannot be used like that; change it first"),
     ("too_large", 413, "the body is larger than the path takes"),
-    (
-        "internal",
-        500,
-        "a fault of ours; the server's log says more",
-    ),
-    (
-        "executor_unavailable",
-        502,
-        "the executor could not be asked",
-    ),
-    (
-        "too_slow",
-        503,
-        "the database needed too long for this and stopped; ask for less: by job, app, state or time",
-    ),
-    (
-        "unavailable",
-        503,
-        "the database is away or too busy, or the node has no memory for the body; try again",
-    ),
+    ("internal", 500, "a fault of ours; the server's log says more"),
+    ("executor_unavailable", 502, "the executor could not be asked"),
+    ("too_slow", 503, "the database needed too long for this and stopped; ask for less: by job, app, state or time"),
+    ("unavailable", 503, "the database is away or too busy, or the node has no memory for the body; try again"),
 ];
 
 impl Error {
     fn new(code: &'static str, message: impl Into<Box<str>>) -> Self {
-        let status = CODES
-            .iter()
-            .find(|(known, ..)| *known == code)
-            .map_or(500, |(_, status, _)| *status);
+        let status = CODES.iter().find(|(known, ..)| *known == code).map_or(500, |(_, status, _)| *status);
         Self {
             status: StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR),
             code,
@@ -132,10 +93,7 @@ impl Error {
     }
 
     pub fn field(field: impl Into<Box<str>>, message: impl Into<Box<str>>) -> Self {
-        Self {
-            field: Some(field.into()),
-            ..Self::invalid(message)
-        }
+        Self { field: Some(field.into()), ..Self::invalid(message) }
     }
 
     pub fn not_found(message: impl Into<Box<str>>) -> Self {
@@ -149,32 +107,20 @@ impl Error {
     pub fn wrong_method(given: &str, allowed: &[&str]) -> Self {
         let allowed = allowed.join(", ");
         let message = format!("{given} is not for this path; allowed: {allowed}");
-        Self {
-            header: Some(Box::new((header::ALLOW, allowed))),
-            ..Self::new("method_not_allowed", message)
-        }
+        Self { header: Some(Box::new((header::ALLOW, allowed))), ..Self::new("method_not_allowed", message) }
     }
 
     pub fn too_large(limit: usize) -> Self {
-        Self::new(
-            "too_large",
-            format!("the body has more than {limit} bytes, which is the limit of this path"),
-        )
+        Self::new("too_large", format!("the body has more than {limit} bytes, which is the limit of this path"))
     }
 
     pub fn internal() -> Self {
-        Self::new(
-            "internal",
-            "something went wrong here; the server's log says what",
-        )
+        Self::new("internal", "something went wrong here; the server's log says what")
     }
 
     pub fn unavailable(message: impl Into<Box<str>>) -> Self {
         let retry = Box::new((header::RETRY_AFTER, "1".to_owned()));
-        Self {
-            header: Some(retry),
-            ..Self::new("unavailable", message)
-        }
+        Self { header: Some(retry), ..Self::new("unavailable", message) }
     }
 
     /// The same error, of a member inside `outer` (such as `[3]`).
@@ -200,10 +146,7 @@ impl From<FieldError> for Error {
 impl From<Refusal> for Error {
     fn from(refusal: Refusal) -> Self {
         let how = Box::new((header::WWW_AUTHENTICATE, "Bearer".to_owned()));
-        Self {
-            header: Some(how),
-            ..Self::new("unauthorized", refusal.to_string())
-        }
+        Self { header: Some(how), ..Self::new("unauthorized", refusal.to_string()) }
     }
 }
 
@@ -215,10 +158,9 @@ impl From<store::Error> for Error {
             E::InUse(_) => Self::new("in_use", error.to_string()),
             E::Missing(_) => Self::not_found(error.to_string()),
             E::Changed(_) => Self::changed(error.to_string()),
-            E::Invalid(FieldError { field, message }) => Self {
-                field: Some(field.into()),
-                ..Self::new("unusable", message)
-            },
+            E::Invalid(FieldError { field, message }) => {
+                Self { field: Some(field.into()), ..Self::new("unusable", message) }
+            }
             E::Refused(error) => error.into(),
             E::Busy => Self::unavailable(error.to_string()),
             _ if error.is_too_slow() => {

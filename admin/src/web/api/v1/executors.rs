@@ -96,32 +96,20 @@ pub async fn update(
     let what = "an executor's address, weight and labels, such as {\"address\":\"http://10.0.0.5:9999/\",\"weight\":3}";
     let update: Update = body::object(body::required(payload, body::OBJECT, what).await?, what)?;
     let Value::String(address) = update.address else {
-        return Err(Error::field(
-            "address",
-            format!("{} is no text", update.address),
-        ));
+        return Err(Error::field("address", format!("{} is no text", update.address)));
     };
-    let traits = Traits {
-        weight: weight(&update.weight)?,
-        labels: labels(update.labels)?,
-    };
+    let traits = Traits { weight: weight(&update.weight)?, labels: labels(update.labels)? };
     let find = async || {
         let executors = state.store.executors_of(&app.name).await?;
         let missing = || {
             let text = format!("no executor of app {} has registered {address}", app.name);
             Error::field("address", text)
         };
-        executors
-            .into_iter()
-            .find(|executor| executor.address == address)
-            .ok_or_else(missing)
+        executors.into_iter().find(|executor| executor.address == address).ok_or_else(missing)
     };
     find().await?;
     let now = state.clock.now();
-    state
-        .store
-        .set_executor_traits(&app, &address, &traits, now, &caller.0)
-        .await?;
+    state.store.set_executor_traits(&app, &address, &traits, now, &caller.0).await?;
     state.pipeline.executors_changed();
     Ok(HttpResponse::Ok().json(ExecutorJson::of(find().await?, now)))
 }
@@ -132,9 +120,7 @@ fn weight(value: &Value) -> Result<Option<i32>, Error> {
         return Ok(None);
     }
     let wrong = |message: String| Error::field("weight", message);
-    let number = value
-        .as_i64()
-        .ok_or_else(|| wrong(format!("{value} is not a whole number")))?;
+    let number = value.as_i64().ok_or_else(|| wrong(format!("{value} is not a whole number")))?;
     let weight = check_weight(number).map_err(wrong)?;
     Ok(Some(weight.cast_signed()))
 }
@@ -143,9 +129,7 @@ fn labels(value: Value) -> Result<Option<String>, Error> {
     match value {
         Value::Null => Ok(None),
         Value::String(text) => {
-            let wrong = |error: carillon_scheduler::route::LabelError| {
-                Error::field("labels", error.to_string())
-            };
+            let wrong = |error: carillon_scheduler::route::LabelError| Error::field("labels", error.to_string());
             let labels: Labels = text.parse().map_err(wrong)?;
             Ok(Some(labels.to_string()))
         }

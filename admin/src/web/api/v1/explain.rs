@@ -14,18 +14,8 @@ use crate::web::State;
 pub async fn get(state: Data<State>, id: Id, mut query: Query) -> Result<HttpResponse, Error> {
     let at = query.time("at")?;
     query.finish()?;
-    let at = at.ok_or_else(|| {
-        Error::field(
-            "at",
-            "is missing; write an instant such as 2025-07-04T15:00:00Z",
-        )
-    })?;
+    let at = at.ok_or_else(|| Error::field("at", "is missing; write an instant such as 2025-07-04T15:00:00Z"))?;
     let found = explain(&state.store, id.0, at, state.clock.now()).await?;
-    let missing = || {
-        Error::not_found(format!(
-            "there is no job {}, and nothing of it at this instant",
-            id.0
-        ))
-    };
+    let missing = || Error::not_found(format!("there is no job {}, and nothing of it at this instant", id.0));
     Ok(HttpResponse::Ok().json(ExplanationJson::from(found.ok_or_else(missing)?)))
 }

@@ -73,25 +73,14 @@ pub async fn update(
     let drafts = std::slice::from_ref(&sent.draft);
     let mut known = definition::known(&state, drafts, Some(&before)).await?;
     let definition = definition::check(&sent.draft, &mut known, Some(&before), now)?;
-    let job = state
-        .store
-        .update_job(id.0, &definition, sent.revision, now, &caller.0)
-        .await?;
+    let job = state.store.update_job(id.0, &definition, sent.revision, now, &caller.0).await?;
     state.pipeline.job_changed(job.shard);
     shown(&state, job).await
 }
 
-pub async fn delete(
-    state: Data<State>,
-    id: Id,
-    query: Query,
-    caller: Caller,
-) -> Result<HttpResponse, Error> {
+pub async fn delete(state: Data<State>, id: Id, query: Query, caller: Caller) -> Result<HttpResponse, Error> {
     query.finish()?;
-    let job = state
-        .store
-        .delete_job(id.0, state.clock.now(), &caller.0)
-        .await?;
+    let job = state.store.delete_job(id.0, state.clock.now(), &caller.0).await?;
     state.pipeline.job_changed(job.shard);
     Ok(HttpResponse::NoContent().finish())
 }

@@ -25,8 +25,5 @@ pub async fn list(state: Data<State>, mut query: Query) -> Result<HttpResponse, 
 
 fn key(text: &str) -> Option<MisfireKey> {
     let (from_at, job_id) = text.split_once('-')?;
-    Some(MisfireKey {
-        from_at: from_at.parse().ok()?,
-        job_id: job_id.parse().ok()?,
-    })
+    Some(MisfireKey { from_at: from_at.parse().ok()?, job_id: job_id.parse().ok()? })
 }

@@ -80,19 +80,10 @@ pub fn configure(config: &mut web::ServiceConfig) {
             .service(at("/apps").get(apps::list).post(apps::create))
             .configure(calendars)
             .configure(retentions)
-            .service(
-                at("/apps/{id}/executors")
-                    .get(executors::list)
-                    .put(executors::update),
-            )
+            .service(at("/apps/{id}/executors").get(executors::list).put(executors::update))
             .service(at("/jobs").get(jobs::list).post(jobs::create))
             .service(at("/jobs:batch").post(jobs::create_batch))
-            .service(
-                at("/jobs/{id}")
-                    .get(jobs::get)
-                    .put(jobs::update)
-                    .delete(jobs::delete),
-            )
+            .service(at("/jobs/{id}").get(jobs::get).put(jobs::update).delete(jobs::delete))
             .service(at("/jobs/{id}/enable").post(jobs::enable))
             .service(at("/jobs/{id}/disable").post(jobs::disable))
             .service(at("/jobs/{id}/run").post(jobs::run))
@@ -117,37 +108,16 @@ pub fn configure(config: &mut web::ServiceConfig) {
 
 fn retentions(config: &mut web::ServiceConfig) {
     config
-        .service(
-            at("/retention")
-                .get(retention::get_all)
-                .put(retention::put_all),
-        )
-        .service(
-            at("/apps/{id}/retention")
-                .get(retention::get_app)
-                .put(retention::put_app),
-        )
-        .service(
-            at("/jobs/{id}/retention")
-                .get(retention::get_job)
-                .put(retention::put_job),
-        )
+        .service(at("/retention").get(retention::get_all).put(retention::put_all))
+        .service(at("/apps/{id}/retention").get(retention::get_app).put(retention::put_app))
+        .service(at("/jobs/{id}/retention").get(retention::get_job).put(retention::put_job))
         .service(at("/jobs/{id}/days").get(retention::days));
 }
 
 fn calendars(config: &mut web::ServiceConfig) {
     config
-        .service(
-            at("/calendars")
-                .get(calendars::list)
-                .post(calendars::create),
-        )
-        .service(
-            at("/calendars/{name}")
-                .get(calendars::get)
-                .put(calendars::update)
-                .delete(calendars::delete),
-        )
+        .service(at("/calendars").get(calendars::list).post(calendars::create))
+        .service(at("/calendars/{name}").get(calendars::get).put(calendars::update).delete(calendars::delete))
         .service(at("/calendars/{name}/versions").get(calendars::versions));
 }
 
@@ -187,9 +157,7 @@ async fn token(
     next: Next<impl MessageBody>,
 ) -> Result<ServiceResponse<impl MessageBody>, actix_web::Error> {
     let is_open = request.path() == "/api/v1/openapi.json";
-    let api_token = request
-        .app_data::<web::Data<State>>()
-        .and_then(|state| state.config.api_token.as_deref());
+    let api_token = request.app_data::<web::Data<State>>().and_then(|state| state.config.api_token.as_deref());
     if !is_open {
         bearer::check(request.request(), api_token).map_err(Error::from)?;
     }
@@ -197,18 +165,12 @@ async fn token(
 }
 
 async fn no_such_path(request: HttpRequest) -> Result<HttpResponse, Error> {
-    Err(Error::not_found(format!(
-        "there is no {}; see {ROOT}/openapi.json",
-        request.path()
-    )))
+    Err(Error::not_found(format!("there is no {}; see {ROOT}/openapi.json", request.path())))
 }
 
 async fn wrong_method(request: HttpRequest) -> Result<HttpResponse, Error> {
     let pattern = request.match_pattern().unwrap_or_default();
     let path = pattern.strip_prefix(ROOT).unwrap_or_default();
-    let methods = ROUTES
-        .iter()
-        .find(|(route, _)| *route == path)
-        .map_or(&[][..], |(_, methods)| methods);
+    let methods = ROUTES.iter().find(|(route, _)| *route == path).map_or(&[][..], |(_, methods)| methods);
     Err(Error::wrong_method(request.method().as_str(), methods))
 }

@@ -17,19 +17,8 @@ impl FromRequest for Id {
 
     fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
         let text = request.match_info().query("id");
-        let wrong = || {
-            Error::field(
-                "id",
-                format!("{text:?} is no id; an id is a whole number above 0"),
-            )
-        };
-        ready(
-            text.parse()
-                .ok()
-                .filter(|id| *id > 0)
-                .map(Self)
-                .ok_or_else(wrong),
-        )
+        let wrong = || Error::field("id", format!("{text:?} is no id; an id is a whole number above 0"));
+        ready(text.parse().ok().filter(|id| *id > 0).map(Self).ok_or_else(wrong))
     }
 }
 

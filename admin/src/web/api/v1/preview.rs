@@ -29,32 +29,21 @@ pub async fn next(state: Data<State>, id: Id, mut query: Query) -> Result<HttpRe
     let job = find(&state, id.0).await?;
     let now = state.clock.now();
     let looked = block(move || preview::of_job(&job, from.unwrap_or(now), count, now)).await;
-    let preview = looked
-        .map_err(|_| Error::internal())?
-        .map_err(crate::store::Error::Invalid)?;
+    let preview = looked.map_err(|_| Error::internal())?.map_err(crate::store::Error::Invalid)?;
     Ok(HttpResponse::Ok().json(PreviewJson::from(preview)))
 }
 
 /// A whole job, or its schedule alone.
-pub async fn unsaved(
-    state: Data<State>,
-    query: Query,
-    payload: Payload,
-) -> Result<HttpResponse, Error> {
+pub async fn unsaved(state: Data<State>, query: Query, payload: Payload) -> Result<HttpResponse, Error> {
     query.finish()?;
     let what = "a job, or {\"schedule\":{…}}, with \"count\" and \"from\" if you like";
     let value = body::required(payload, body::OBJECT, what).await?;
     let Value::Object(mut members) = value else {
-        return Err(Error::invalid(format!(
-            "the body must be {what} as an object"
-        )));
+        return Err(Error::invalid(format!("the body must be {what} as an object")));
     };
     let now = state.clock.now();
     let count = count(members.remove("count"))?;
-    let span = Span {
-        from: from(members.remove("from"))?.unwrap_or(now),
-        ..preview::from_now(count, now)
-    };
+    let span = Span { from: from(members.remove("from"))?.unwrap_or(now), ..preview::from_now(count, now) };
     let before = match id(members.remove("job_id"))? {
         Some(id) => Some(find(&state, id).await?),
         None => None,
@@ -83,21 +72,14 @@ async fn looked_at(
         false => preview::nobody(),
     };
     let around = Around::of(state, std::slice::from_ref(&draft), before).await?;
-    preview::of_draft(around, &app, &draft, before, span)
-        .await
-        .map_err(|error| match error {
-            preview::Error::Fields(errors) => definition::all(errors),
-            preview::Error::Store(error) => error.into(),
-        })
+    preview::of_draft(around, &app, &draft, before, span).await.map_err(|error| match error {
+        preview::Error::Fields(errors) => definition::all(errors),
+        preview::Error::Store(error) => error.into(),
+    })
 }
 
 fn count(given: Option<Value>) -> Result<usize, Error> {
-    let wrong = |given: &Value| {
-        Error::field(
-            "count",
-            format!("{given:.32} is not allowed; a number from 1 to {MOST}"),
-        )
-    };
+    let wrong = |given: &Value| Error::field("count", format!("{given:.32} is not allowed; a number from 1 to {MOST}"));
     match given {
         None => Ok(OF_PREVIEW),
         Some(given) => match given.as_u64() {
@@ -109,34 +91,19 @@ fn count(given: Option<Value>) -> Result<usize, Error> {
 
 fn from(given: Option<Value>) -> Result<Option<Millis>, Error> {
     let wrong = |given: &Value| {
-        Error::field(
-            "from",
-            format!("{given:.64} is no time; write RFC 3339, such as 2025-07-04T15:00:00.000Z"),
-        )
+        Error::field("from", format!("{given:.64} is no time; write RFC 3339, such as 2025-07-04T15:00:00.000Z"))
     };
     match given {
         None => Ok(None),
-        Some(given) => given
-            .as_str()
-            .and_then(time::read)
-            .map(Some)
-            .ok_or_else(|| wrong(&given)),
+        Some(given) => given.as_str().and_then(time::read).map(Some).ok_or_else(|| wrong(&given)),
     }
 }
 
 fn id(given: Option<Value>) -> Result<Option<i64>, Error> {
-    let wrong = |given: &Value| {
-        Error::field(
-            "job_id",
-            format!("{given:.32} is no id; an id is a whole number above 0"),
-        )
-    };
+    let wrong =
+        |given: &Value| Error::field("job_id", format!("{given:.32} is no id; an id is a whole number above 0"));
     match given {
         None => Ok(None),
-        Some(given) => given
-            .as_i64()
-            .filter(|id| *id > 0)
-            .map(Some)
-            .ok_or_else(|| wrong(&given)),
+        Some(given) => given.as_i64().filter(|id| *id > 0).map(Some).ok_or_else(|| wrong(&given)),
     }
 }

@@ -25,10 +25,7 @@ impl FromRequest for Query {
 
     fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
         let pairs = url::form_urlencoded::parse(request.query_string().as_bytes());
-        ready(Ok(Self {
-            left: pairs.into_owned().collect(),
-            asked: vec![],
-        }))
+        ready(Ok(Self { left: pairs.into_owned().collect(), asked: vec![] }))
     }
 }
 
@@ -36,9 +33,7 @@ impl Query {
     /// All values of a parameter, in their order.
     pub fn all(&mut self, name: &'static str) -> Vec<String> {
         self.asked.push(name);
-        let (mine, rest) = std::mem::take(&mut self.left)
-            .into_iter()
-            .partition(|(given, _)| given == name);
+        let (mine, rest) = std::mem::take(&mut self.left).into_iter().partition(|(given, _)| given == name);
         self.left = rest;
         let mine: Vec<(String, String)> = mine;
         mine.into_iter().map(|(_, value)| value).collect()
@@ -48,10 +43,7 @@ impl Query {
     pub fn text(&mut self, name: &'static str) -> Result<Option<String>, Error> {
         let mut values = self.all(name);
         if values.len() > 1 {
-            return Err(Error::field(
-                name,
-                format!("is given {} times; once is enough", values.len()),
-            ));
+            return Err(Error::field(name, format!("is given {} times; once is enough", values.len())));
         }
         if values.iter().any(|value| value.contains('\0')) {
             return Err(Error::field(name, "must not contain the character NUL"));
@@ -73,17 +65,11 @@ impl Query {
     }
 
     pub fn id(&mut self, name: &'static str) -> Result<Option<i64>, Error> {
-        self.parsed(name, "an id is a whole number above 0", |text| {
-            text.parse().ok().filter(|id| *id > 0)
-        })
+        self.parsed(name, "an id is a whole number above 0", |text| text.parse().ok().filter(|id| *id > 0))
     }
 
     pub fn time(&mut self, name: &'static str) -> Result<Option<Millis>, Error> {
-        self.parsed(
-            name,
-            "a time is RFC 3339, such as 2025-07-04T15:00:00.000Z",
-            time::read,
-        )
+        self.parsed(name, "a time is RFC 3339, such as 2025-07-04T15:00:00.000Z", time::read)
     }
 
     pub fn flag(&mut self, name: &'static str) -> Result<Option<bool>, Error> {
@@ -92,14 +78,8 @@ impl Query {
 
     /// A number from 1 to `max`.
     pub fn number(&mut self, name: &'static str, default: u32, max: u32) -> Result<u32, Error> {
-        let in_range = |text: &str| {
-            text.parse()
-                .ok()
-                .filter(|number| (1..=max).contains(number))
-        };
-        Ok(self
-            .parsed(name, &format!("a number from 1 to {max}"), in_range)?
-            .unwrap_or(default))
+        let in_range = |text: &str| text.parse().ok().filter(|number| (1..=max).contains(number));
+        Ok(self.parsed(name, &format!("a number from 1 to {max}"), in_range)?.unwrap_or(default))
     }
 
     pub fn limit(&mut self) -> Result<u32, Error> {
@@ -112,29 +92,14 @@ impl Query {
         name: &'static str,
     ) -> Result<Option<T>, Error> {
         let word = self.text(name)?;
-        word.map(|word| {
-            word.parse()
-                .map_err(|e: T::Err| Error::field(name, e.to_string()))
-        })
-        .transpose()
+        word.map(|word| word.parse().map_err(|e: T::Err| Error::field(name, e.to_string()))).transpose()
     }
 
     /// Any number of our words, repeated or separated by commas.
-    pub fn words<T: std::str::FromStr<Err: std::fmt::Display>>(
-        &mut self,
-        name: &'static str,
-    ) -> Result<Vec<T>, Error> {
+    pub fn words<T: std::str::FromStr<Err: std::fmt::Display>>(&mut self, name: &'static str) -> Result<Vec<T>, Error> {
         let values = self.all(name).join(",");
-        let words = values
-            .split(',')
-            .map(str::trim)
-            .filter(|word| !word.is_empty());
-        words
-            .map(|word| {
-                word.parse()
-                    .map_err(|e: T::Err| Error::field(name, e.to_string()))
-            })
-            .collect()
+        let words = values.split(',').map(str::trim).filter(|word| !word.is_empty());
+        words.map(|word| word.parse().map_err(|e: T::Err| Error::field(name, e.to_string()))).collect()
     }
 
     /// Another shape of value, with a text that says which.

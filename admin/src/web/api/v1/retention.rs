@@ -85,14 +85,7 @@ pub async fn put_job(
 ) -> Result<HttpResponse, Error> {
     query.finish()?;
     let job = find(&state, id.0).await?;
-    put(
-        &state,
-        Scope::Job(job.id),
-        (job.app_id, job.id),
-        &caller,
-        payload,
-    )
-    .await
+    put(&state, Scope::Job(job.id), (job.app_id, job.id), &caller, payload).await
 }
 
 /// Counts of runs that are gone, for the days of their instants.
@@ -122,10 +115,7 @@ async fn put(
         runs: number("runs", &update.runs)?,
     };
     rule.validate().map_err(definition::all)?;
-    state
-        .store
-        .set_retention(scope, rule, state.clock.now(), &caller.0)
-        .await?;
+    state.store.set_retention(scope, rule, state.clock.now(), &caller.0).await?;
     shown(state, scope, of).await
 }
 
@@ -135,32 +125,13 @@ fn number(name: &'static str, value: &Value) -> Result<Option<i32>, Error> {
         return Ok(None);
     }
     let number = value.as_i64().and_then(|number| i32::try_from(number).ok());
-    let wrong = || {
-        Error::field(
-            name,
-            format!("{value} is no whole number in its range, and not null"),
-        )
-    };
+    let wrong = || Error::field(name, format!("{value} is no whole number in its range, and not null"));
     number.map(Some).ok_or_else(wrong)
 }
 
-async fn shown(
-    state: &State,
-    scope: Scope,
-    (app_id, job_id): (i64, i64),
-) -> Result<HttpResponse, Error> {
-    let Retention {
-        days,
-        failure_days,
-        failures,
-        runs,
-    } = state.store.retention(scope).await?;
-    let Keep {
-        days: d,
-        failure_days: fd,
-        failures: f,
-        runs: r,
-    } = state.store.retentions().await?.keep(app_id, job_id);
+async fn shown(state: &State, scope: Scope, (app_id, job_id): (i64, i64)) -> Result<HttpResponse, Error> {
+    let Retention { days, failure_days, failures, runs } = state.store.retention(scope).await?;
+    let Keep { days: d, failure_days: fd, failures: f, runs: r } = state.store.retentions().await?.keep(app_id, job_id);
     Ok(HttpResponse::Ok().json(json!({
         "days": days, "failure_days": failure_days, "failures": failures, "runs": runs,
         "in_force": {"days": d, "failure_days": fd, "failures": f, "runs": r},
@@ -180,9 +151,7 @@ impl From<DayCounts> for DayJson {
     fn from(counts: DayCounts) -> Self {
         let days = Days::new(u64::from(counts.day.unsigned_abs()));
         Self {
-            day: NaiveDate::default()
-                .checked_add_days(days)
-                .unwrap_or_default(),
+            day: NaiveDate::default().checked_add_days(days).unwrap_or_default(),
             succeeded: counts.succeeded,
             failed: counts.failed,
             killed: counts.killed,

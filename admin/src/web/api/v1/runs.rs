@@ -41,19 +41,11 @@ pub async fn get(state: Data<State>, id: Id, query: Query) -> Result<HttpRespons
     Ok(HttpResponse::Ok().json(RunJson::from(run).with(&params, choice)))
 }
 
-pub async fn kill(
-    state: Data<State>,
-    id: Id,
-    query: Query,
-    caller: Caller,
-) -> Result<HttpResponse, Error> {
+pub async fn kill(state: Data<State>, id: Id, query: Query, caller: Caller) -> Result<HttpResponse, Error> {
     query.finish()?;
     let kill = KillJson::from(state.pipeline.kill(id.0).await?);
     let detail = serde_json::json!(kill);
-    state
-        .store
-        .record_audit(&caller.0, "kill", ("run", id.0), detail, state.clock.now())
-        .await?;
+    state.store.record_audit(&caller.0, "kill", ("run", id.0), detail, state.clock.now()).await?;
     Ok(HttpResponse::Ok().json(kill))
 }
 
@@ -89,9 +81,7 @@ pub async fn resolve(
         return Err(Error::field("note", message));
     }
     let pipeline = &state.pipeline;
-    pipeline
-        .resolve_by_hand(id.0, outcome, note, &caller.0)
-        .await?;
+    pipeline.resolve_by_hand(id.0, outcome, note, &caller.0).await?;
     let run = state.store.run(id.0).await?.ok_or_else(Error::internal)?;
     Ok(HttpResponse::Ok().json(RunJson::from(run)))
 }

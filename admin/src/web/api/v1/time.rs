@@ -5,9 +5,8 @@ use chrono::{DateTime, SecondsFormat};
 use serde::Serializer;
 
 pub fn write(at: Millis) -> String {
-    DateTime::from_timestamp_millis(at).map_or_else(String::new, |time| {
-        time.to_rfc3339_opts(SecondsFormat::Millis, true)
-    })
+    DateTime::from_timestamp_millis(at)
+        .map_or_else(String::new, |time| time.to_rfc3339_opts(SecondsFormat::Millis, true))
 }
 
 /// Any offset is taken; a `+` that a query string turned into a blank is understood.
@@ -38,11 +37,7 @@ mod tests {
     fn times_go_both_ways() {
         assert_eq!(write(1_751_641_200_007), "2025-07-04T15:00:00.007Z");
         assert_eq!(write(0), "1970-01-01T00:00:00.000Z");
-        for text in [
-            "2025-07-04T15:00:00.007Z",
-            "2025-07-04T17:00:00.007+02:00",
-            "2025-07-04T17:00:00.007 02:00",
-        ] {
+        for text in ["2025-07-04T15:00:00.007Z", "2025-07-04T17:00:00.007+02:00", "2025-07-04T17:00:00.007 02:00"] {
             assert_eq!(read(text), Some(1_751_641_200_007), "{text}");
         }
         assert_eq!(read("2025-07-04"), None);

@@ -25,17 +25,11 @@ pub struct List<T, K> {
 
 impl<T, K> List<T, K> {
     pub fn whole(items: impl IntoIterator<Item = T>) -> Self {
-        Self {
-            items: items.into_iter().collect(),
-            next: None,
-        }
+        Self { items: items.into_iter().collect(), next: None }
     }
 
     pub fn of<S, P>(page: Page<S, P>, item: fn(S) -> T, key: impl FnOnce(P) -> K) -> Self {
-        Self {
-            items: page.items.into_iter().map(item).collect(),
-            next: page.next.map(key),
-        }
+        Self { items: page.items.into_iter().map(item).collect(), next: page.next.map(key) }
     }
 }
 
@@ -49,20 +43,8 @@ pub struct AppJson {
 }
 
 impl From<App> for AppJson {
-    fn from(
-        App {
-            id,
-            name,
-            title,
-            created_at,
-        }: App,
-    ) -> Self {
-        Self {
-            id,
-            name,
-            title,
-            created_at,
-        }
+    fn from(App { id, name, title, created_at }: App) -> Self {
+        Self { id, name, title, created_at }
     }
 }
 
@@ -184,11 +166,7 @@ pub struct RunJson {
 
 impl RunJson {
     pub fn with(self, params: &RunParams, choice: Option<Choice>) -> Self {
-        Self {
-            params: params.text().map(str::to_owned),
-            choice: choice.map(ChoiceJson::from),
-            ..self
-        }
+        Self { params: params.text().map(str::to_owned), choice: choice.map(ChoiceJson::from), ..self }
     }
 }
 
@@ -307,19 +285,7 @@ pub struct LogJson {
 }
 
 impl From<LogPage> for LogJson {
-    fn from(
-        LogPage {
-            from,
-            to,
-            content,
-            end,
-        }: LogPage,
-    ) -> Self {
-        Self {
-            from,
-            to,
-            content,
-            end,
-        }
+    fn from(LogPage { from, to, content, end }: LogPage) -> Self {
+        Self { from, to, content, end }
     }
 }

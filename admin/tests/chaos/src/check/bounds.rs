@@ -25,11 +25,7 @@ impl<'a> Bounds<'a> {
     pub fn new(history: &'a History) -> Self {
         let mut faults: Vec<&Fault> = history.faults.iter().collect();
         faults.sort_by_key(|fault| fault.from);
-        Self {
-            meta: &history.meta,
-            faults,
-            machine: Machine::new(history),
-        }
+        Self { meta: &history.meta, faults, machine: Machine::new(history) }
     }
 
     /// How late an instant may be, and the class of the fault that allows most of it; None: quiet. `besides`: what is
@@ -40,10 +36,8 @@ impl<'a> Bounds<'a> {
     }
 
     fn by_faults(&self, at: Millis) -> (Millis, Option<Class>) {
-        let (around, others): (Vec<&Fault>, Vec<&Fault>) = self
-            .faults
-            .iter()
-            .partition(|fault| self.reaches(fault, at));
+        let (around, others): (Vec<&Fault>, Vec<&Fault>) =
+            self.faults.iter().partition(|fault| self.reaches(fault, at));
         let Some(worst) = around.iter().max_by_key(|fault| self.alone(fault, at)) else {
             return (QUIET, None);
         };
@@ -82,19 +76,16 @@ impl<'a> Bounds<'a> {
     /// one of another class delays the request at the end. Not a sum: each bound counts from the end of its own fault.
     fn waits_until(&self, until: Millis, later: &[&Fault]) -> Millis {
         let delays_a_takeover = |class| matches!(class, Class::Holder | Class::Database);
-        let taken_over = later
-            .iter()
-            .filter(|fault| delays_a_takeover(fault.class))
-            .fold(until, |until, fault| match fault.from <= until {
+        let taken_over = later.iter().filter(|fault| delays_a_takeover(fault.class)).fold(until, |until, fault| {
+            match fault.from <= until {
                 true => until.max(self.recovered(fault)),
                 false => until,
-            });
+            }
+        });
         let at_the_end = later
             .iter()
             .filter(|fault| fault.class != Class::Harmless && fault.from <= taken_over)
             .map(|fault| self.recovered(fault));
-        at_the_end
-            .max()
-            .map_or(taken_over, |end| end.max(taken_over))
+        at_the_end.max().map_or(taken_over, |end| end.max(taken_over))
     }
 }

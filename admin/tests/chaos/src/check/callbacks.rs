@@ -7,25 +7,15 @@ use super::{Figure, Findings};
 use crate::record::{History, State, What};
 
 pub fn check(history: &History, index: &Index<'_>, findings: &mut Findings) {
-    let of = |what: What| {
-        history
-            .events
-            .iter()
-            .filter(move |event| event.what == what)
-    };
+    let of = |what: What| history.events.iter().filter(move |event| event.what == what);
     let mut acked: HashMap<i64, HashSet<bool>> = HashMap::new();
     for event in of(What::Acked) {
-        acked
-            .entry(event.run)
-            .or_default()
-            .insert(event.code == 200);
+        acked.entry(event.run).or_default().insert(event.code == 200);
     }
     findings.total("cb_acked", acked.len());
     for (run, results) in &acked {
         let Some(row) = index.rows.get(run) else {
-            findings.add(Figure::CbLost, || {
-                format!("run {run} has no row, {results:?} was acknowledged")
-            });
+            findings.add(Figure::CbLost, || format!("run {run} has no row, {results:?} was acknowledged"));
             continue;
         };
         let holds = match row.state {
@@ -34,9 +24,7 @@ pub fn check(history: &History, index: &Index<'_>, findings: &mut Findings) {
             _ => false,
         };
         if !holds {
-            findings.add(Figure::CbLost, || {
-                format!("{results:?} was acknowledged: {row:?}")
-            });
+            findings.add(Figure::CbLost, || format!("{results:?} was acknowledged: {row:?}"));
         }
     }
     // The very last ones may be under way when all is stopped.

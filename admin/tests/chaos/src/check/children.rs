@@ -23,9 +23,7 @@ pub fn check(history: &History, index: &Index<'_>, findings: &mut Findings) {
         for child in &job.children {
             let runs = born.remove(&(*child, first.id)).unwrap_or_default();
             match (succeeded, runs.len()) {
-                (true, 0) => findings.add(Figure::ChildMissing, || {
-                    format!("job {child} after {rows:?}")
-                }),
+                (true, 0) => findings.add(Figure::ChildMissing, || format!("job {child} after {rows:?}")),
                 (true, 1) => findings.total("children", 1),
                 (_, 0) => {}
                 _ => findings.add(Figure::ChildTwice, || format!("{runs:?} after {rows:?}")),

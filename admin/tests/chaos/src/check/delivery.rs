@@ -7,12 +7,7 @@ use super::targets::Targets;
 use super::{Figure, Findings};
 use crate::record::{History, RunRow, State};
 
-pub fn check(
-    history: &History,
-    targets: &BTreeMap<i64, Targets>,
-    index: &Index<'_>,
-    findings: &mut Findings,
-) {
+pub fn check(history: &History, targets: &BTreeMap<i64, Targets>, index: &Index<'_>, findings: &mut Findings) {
     for run in &history.runs {
         one_run(run, index, findings);
     }
@@ -22,9 +17,7 @@ pub fn check(
     for (run, receipts) in &index.receipts {
         // An answer may be written for a request of before the books were opened; receipts are what counts.
         if !index.rows.contains_key(run) && !receipts.is_empty() {
-            findings.add(Figure::OrphanReceipt, || {
-                format!("run {run}: {:?}", receipts[0].event)
-            });
+            findings.add(Figure::OrphanReceipt, || format!("run {run}: {:?}", receipts[0].event));
         }
     }
     silent(history, targets, index, findings);
@@ -34,18 +27,13 @@ pub fn check(
 fn one_run(run: &RunRow, index: &Index<'_>, findings: &mut Findings) {
     let receipts = index.receipts_of(run.id);
     if receipts.len() as i64 > run.sends {
-        findings.add(Figure::UndeclaredSend, || {
-            format!("{} receipts, {} sends: {run:?}", receipts.len(), run.sends)
-        });
+        findings.add(Figure::UndeclaredSend, || format!("{} receipts, {} sends: {run:?}", receipts.len(), run.sends));
     }
     if run.sends > 1 {
         findings.total("resends", (run.sends - 1) as usize);
     }
     let starts = index.starts.get(&run.id).map_or(&[][..], Vec::as_slice);
-    let own = starts
-        .iter()
-        .filter(|start| index.own.contains(&*start.executor))
-        .count();
+    let own = starts.iter().filter(|start| index.own.contains(&*start.executor)).count();
     if own > 1 {
         findings.add(Figure::StartedTwice, || format!("{own} starts: {run:?}"));
     }
@@ -59,19 +47,14 @@ fn one_run(run: &RunRow, index: &Index<'_>, findings: &mut Findings) {
 /// did not refuse.
 fn deliveries(rows: &[&RunRow], index: &Index<'_>) -> usize {
     let of_run = |run: &&RunRow| {
-        let taken: Vec<&Receipt<'_>> = index
-            .receipts_of(run.id)
-            .iter()
-            .filter(|receipt| !receipt.is_refused())
-            .collect();
+        let taken: Vec<&Receipt<'_>> =
+            index.receipts_of(run.id).iter().filter(|receipt| !receipt.is_refused()).collect();
         let own: std::collections::HashSet<&str> = taken
             .iter()
             .map(|receipt| &*receipt.event.executor)
             .filter(|executor| index.own.contains(executor))
             .collect();
-        let stock = taken
-            .iter()
-            .filter(|receipt| !index.own.contains(&*receipt.event.executor));
+        let stock = taken.iter().filter(|receipt| !index.own.contains(&*receipt.event.executor));
         own.len() + stock.count()
     };
     rows.iter().map(of_run).sum()
@@ -80,12 +63,7 @@ fn deliveries(rows: &[&RunRow], index: &Index<'_>) -> usize {
 fn one_fire(key: &str, rows: &[&RunRow], index: &Index<'_>, findings: &mut Findings) {
     let Some(first) = rows.first() else { return };
     let (delivered, retries) = (deliveries(rows, index), index.retries(first.job_id));
-    let what = || {
-        format!(
-            "{key}: {delivered} deliveries, {} attempts, {retries} retries: {rows:?}",
-            rows.len()
-        )
-    };
+    let what = || format!("{key}: {delivered} deliveries, {} attempts, {retries} retries: {rows:?}", rows.len());
     if retries == 0 && delivered > 1 {
         findings.add(Figure::AmoDuplicate, what);
     } else if delivered > rows.len() || rows.len() as i32 > 1 + retries {
@@ -97,33 +75,18 @@ fn one_fire(key: &str, rows: &[&RunRow], index: &Index<'_>, findings: &mut Findi
 }
 
 /// A required instant that no executor received says why.
-fn silent(
-    history: &History,
-    targets: &BTreeMap<i64, Targets>,
-    index: &Index<'_>,
-    findings: &mut Findings,
-) {
+fn silent(history: &History, targets: &BTreeMap<i64, Targets>, index: &Index<'_>, findings: &mut Findings) {
     for run in history.runs.iter().filter(|run| run.is_first_of_instant()) {
-        let required = targets
-            .get(&run.job_id)
-            .is_some_and(|targets| targets.required.contains(&run.fire_no));
+        let required = targets.get(&run.job_id).is_some_and(|targets| targets.required.contains(&run.fire_no));
         // These two apps have executors that keep no books.
         let no_books = matches!(index.group(run.job_id), "hang" | "hole");
-        let rows = index
-            .fires
-            .get(&run.fire_key())
-            .map_or(&[][..], Vec::as_slice);
+        let rows = index.fires.get(&run.fire_key()).map_or(&[][..], Vec::as_slice);
         if !required || no_books || rows.iter().any(|row| !index.receipts_of(row.id).is_empty()) {
             continue;
         }
-        let says_why = run
-            .reason
-            .as_deref()
-            .is_some_and(|reason| !reason.is_empty());
-        let open_to_reason = matches!(
-            run.state,
-            State::Failed | State::Unknown | State::Lost | State::Cancelled | State::Killed
-        );
+        let says_why = run.reason.as_deref().is_some_and(|reason| !reason.is_empty());
+        let open_to_reason =
+            matches!(run.state, State::Failed | State::Unknown | State::Lost | State::Cancelled | State::Killed);
         if !(says_why && open_to_reason) {
             findings.add(Figure::SilentLoss, || format!("{run:?}"));
         }

@@ -26,37 +26,18 @@ pub fn check(history: &History, findings: &mut Findings) {
                     && settled_at(history, before) >= call.invoked_at
             });
             if ends && !may_be_enabled {
-                let until = calls
-                    .get(number + 1)
-                    .map_or(Millis::MAX, |next| next.invoked_at);
-                marked_between(
-                    history,
-                    job,
-                    call.returned_at + CLOCK_ERROR,
-                    until,
-                    findings,
-                );
+                let until = calls.get(number + 1).map_or(Millis::MAX, |next| next.invoked_at);
+                marked_between(history, job, call.returned_at + CLOCK_ERROR, until, findings);
             }
         }
     }
 }
 
-fn marked_between(
-    history: &History,
-    job: i64,
-    from: Millis,
-    until: Millis,
-    findings: &mut Findings,
-) {
-    let of_schedule = history
-        .runs
-        .iter()
-        .filter(|run| run.job_id == job && run.cause == rows::SCHEDULE);
+fn marked_between(history: &History, job: i64, from: Millis, until: Millis, findings: &mut Findings) {
+    let of_schedule = history.runs.iter().filter(|run| run.job_id == job && run.cause == rows::SCHEDULE);
     for run in of_schedule {
         if run.marked_at.is_some_and(|at| (from..until).contains(&at)) {
-            findings.add(Figure::MarkedAfterDisable, || {
-                format!("disabled at {from} at the latest: {run:?}")
-            });
+            findings.add(Figure::MarkedAfterDisable, || format!("disabled at {from} at the latest: {run:?}"));
         }
     }
 }

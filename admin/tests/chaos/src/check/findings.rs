@@ -128,10 +128,7 @@ impl Findings {
     /// Without those that a busy machine alone could cause.
     pub fn anomalies_of_correctness(&self) -> u64 {
         let timely = [Figure::Late, Figure::BadExit, Figure::Stuck, Figure::Growth];
-        let counts = self
-            .counts
-            .iter()
-            .filter(|(figure, _)| !timely.contains(figure));
+        let counts = self.counts.iter().filter(|(figure, _)| !timely.contains(figure));
         counts.map(|(_, count)| count).sum()
     }
 

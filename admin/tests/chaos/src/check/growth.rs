@@ -43,9 +43,7 @@ pub fn check(history: &History, findings: &mut Findings) {
         findings.totals.insert(before, middle);
         findings.totals.insert(after, last);
         if last > middle + middle / 4 + SLACK {
-            findings.add(Figure::Growth, || {
-                format!("{before} {middle}, {after} {last}")
-            });
+            findings.add(Figure::Growth, || format!("{before} {middle}, {after} {last}"));
         }
     }
 }

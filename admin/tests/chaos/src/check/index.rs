@@ -16,8 +16,7 @@ pub struct Receipt<'a> {
 impl Receipt<'_> {
     /// Answered, and the answer was no: it is certain that nothing ran.
     pub fn is_refused(&self) -> bool {
-        self.answer
-            .is_some_and(|answer| answer.code != 200 && answer.code != 0)
+        self.answer.is_some_and(|answer| answer.code != 200 && answer.code != 0)
     }
 }
 
@@ -44,12 +43,7 @@ impl<'a> Index<'a> {
         for rows in fires.values_mut() {
             rows.sort_by_key(|row| row.attempt);
         }
-        let of = |what: What| {
-            history
-                .events
-                .iter()
-                .filter(move |event| event.what == what)
-        };
+        let of = |what: What| history.events.iter().filter(move |event| event.what == what);
         let mut starts: HashMap<i64, Vec<&Event>> = HashMap::new();
         for event in of(What::Start) {
             starts.entry(event.run).or_default().push(event);
@@ -60,9 +54,7 @@ impl<'a> Index<'a> {
             fires,
             receipts: receipts(history),
             starts,
-            last_boot: of(What::Boot)
-                .map(|event| (&*event.executor, &*event.boot))
-                .collect(),
+            last_boot: of(What::Boot).map(|event| (&*event.executor, &*event.boot)).collect(),
             own: ["e1", "e2"].into(),
         }
     }
@@ -96,10 +88,7 @@ fn receipts(history: &History) -> HashMap<i64, Vec<Receipt<'_>>> {
     let mut all: HashMap<i64, Vec<Receipt<'_>>> = HashMap::new();
     for event in &history.events {
         match event.what {
-            What::Receive => all.entry(event.run).or_default().push(Receipt {
-                event,
-                answer: None,
-            }),
+            What::Receive => all.entry(event.run).or_default().push(Receipt { event, answer: None }),
             What::Answer => {
                 let waiting = all
                     .entry(event.run)

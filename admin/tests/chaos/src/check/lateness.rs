@@ -102,10 +102,7 @@ pub fn check(history: &History, index: &Index<'_>, bounds: &Bounds<'_>, findings
             });
         }
         // Not typical of anything: a hop to a black hole, an edit a moment ago, a job a moment old.
-        let new = index
-            .jobs
-            .get(&run.job_id)
-            .is_some_and(|job| run.scheduled_at < job.created_at + NEW);
+        let new = index.jobs.get(&run.job_id).is_some_and(|job| run.scheduled_at < job.created_at + NEW);
         delays.push(Delay {
             at: run.scheduled_at,
             late,
@@ -120,11 +117,7 @@ pub fn check(history: &History, index: &Index<'_>, bounds: &Bounds<'_>, findings
 
 fn times(history: &History, delays: &[Delay], machine: &Machine) -> Times {
     let of = |class: Option<Class>| {
-        class_times(
-            delays
-                .iter()
-                .filter(|delay| delay.typical && !delay.asked_again && delay.class == class),
-        )
+        class_times(delays.iter().filter(|delay| delay.typical && !delay.asked_again && delay.class == class))
     };
     let quiet = of(None);
     let by_class = Class::ALL
@@ -172,11 +165,7 @@ pub fn percentile(sorted: &[Millis], percent: usize) -> Millis {
 
 /// For each fault: from its end to the first moment after which five seconds have no late instant.
 fn recoveries(history: &History, delays: &[Delay]) -> Vec<Millis> {
-    let mut late: Vec<Millis> = delays
-        .iter()
-        .filter(|d| d.late > QUIET && !d.asked_again)
-        .map(|d| d.at)
-        .collect();
+    let mut late: Vec<Millis> = delays.iter().filter(|d| d.late > QUIET && !d.asked_again).map(|d| d.at).collect();
     late.sort_unstable();
     let each = history.faults.iter();
     each.map(|fault| {

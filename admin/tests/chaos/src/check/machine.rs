@@ -16,10 +16,7 @@ pub struct Machine(BTreeMap<Millis, (Millis, f64)>);
 
 impl Machine {
     pub fn new(history: &History) -> Self {
-        let own = history
-            .samples
-            .iter()
-            .filter(|sample| sample.process == SUITE);
+        let own = history.samples.iter().filter(|sample| sample.process == SUITE);
         let of = |metrics: &BTreeMap<String, f64>, name| metrics.get(name).copied().unwrap_or(0.0);
         Self(
             own.map(|sample| {

@@ -23,11 +23,7 @@ pub fn check(
 ) {
     // Where repeats are allowed, and where instants are blurred, counts say nothing.
     let plain = |job: &&crate::record::Job| {
-        job.retries == 0
-            && matches!(
-                &*job.group,
-                "every_2" | "every_5" | "all" | "minute" | "herd"
-            )
+        job.retries == 0 && matches!(&*job.group, "every_2" | "every_5" | "all" | "minute" | "herd")
     };
     for job in history.jobs.iter().filter(plain) {
         let Some(targets) = targets.get(&job.id) else {
@@ -40,9 +36,7 @@ pub fn check(
         let open = targets.allowed.difference(&excused).copied().collect();
         let matched = sweep(bounds, &open, &receipts);
         for at in matched.extra {
-            findings.add(Figure::Extra, || {
-                format!("job {} received at {}", job.id, text(at))
-            });
+            findings.add(Figure::Extra, || format!("job {} received at {}", job.id, text(at)));
         }
         for at in matched.missed {
             if targets.required.contains(&at) {
@@ -56,15 +50,11 @@ pub fn check(
 fn receipts_of(history: &History, index: &Index<'_>, job: i64) -> Vec<Millis> {
     let mut seen = std::collections::HashSet::new();
     let events = history.events.iter().filter(|event| {
-        event.what == crate::record::What::Receive
-            && event.job == job
-            && event.key.contains(":schedule:")
+        event.what == crate::record::What::Receive && event.job == job && event.key.contains(":schedule:")
     });
     events
         .filter(|event| !is_resent(index, event.run))
-        .filter(|event| {
-            !index.own.contains(&*event.executor) || seen.insert((&*event.executor, event.run))
-        })
+        .filter(|event| !index.own.contains(&*event.executor) || seen.insert((&*event.executor, event.run)))
         .map(|event| event.at)
         .collect()
 }

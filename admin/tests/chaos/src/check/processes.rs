@@ -54,9 +54,7 @@ fn sent_after_leave(history: &History, index: &Index<'_>, findings: &mut Finding
                 };
                 let sent = index.rows.get(&event.run).and_then(|row| row.sent_at);
                 if sent.is_some_and(|sent| sent > gone.at + LEAVE_MS) {
-                    findings.add(Figure::SentAfterLeave, || {
-                        format!("left {gone:?}, then {event:?}")
-                    });
+                    findings.add(Figure::SentAfterLeave, || format!("left {gone:?}, then {event:?}"));
                 }
             }
             _ => {}
@@ -76,19 +74,12 @@ fn counters(history: &History, findings: &mut Findings) {
     // Not those of the executor that never answers: each of its runs is unclear.
     let hang = history.jobs.iter().filter(|job| job.group == "hang");
     let hang: Vec<i64> = hang.map(|job| job.id).collect();
-    let unclear = history.runs.iter().filter(|run| {
-        !hang.contains(&run.job_id) && (run.sends > 1 || run.state == State::Unknown)
-    });
+    let unclear =
+        history.runs.iter().filter(|run| !hang.contains(&run.job_id) && (run.sends > 1 || run.state == State::Unknown));
     findings.total("resolver", unclear.count());
-    let peak = |of: fn(&crate::record::Sample) -> u64| {
-        history.samples.iter().map(of).max().unwrap_or(0) as i64
-    };
-    findings
-        .totals
-        .insert("admin_rss_mib_peak", peak(|sample| sample.rss_kib / 1024));
-    findings
-        .totals
-        .insert("admin_descriptors_peak", peak(|sample| sample.descriptors));
+    let peak = |of: fn(&crate::record::Sample) -> u64| history.samples.iter().map(of).max().unwrap_or(0) as i64;
+    findings.totals.insert("admin_rss_mib_peak", peak(|sample| sample.rss_kib / 1024));
+    findings.totals.insert("admin_descriptors_peak", peak(|sample| sample.descriptors));
 }
 
 /// Of all labels, all nodes and all of their starts.
@@ -97,19 +88,11 @@ fn summed(history: &History, name: &str) -> f64 {
     let mut sum = 0.0;
     for sample in &history.samples {
         let with_labels = sample.metrics.iter().filter(|(metric, _)| {
-            metric
-                .strip_prefix(name)
-                .is_some_and(|rest| rest.is_empty() || rest.starts_with('{'))
+            metric.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with('{'))
         });
         for (metric, value) in with_labels {
-            let before = last
-                .insert((&sample.process, metric), *value)
-                .unwrap_or(0.0);
-            sum += if *value >= before {
-                value - before
-            } else {
-                *value
-            };
+            let before = last.insert((&sample.process, metric), *value).unwrap_or(0.0);
+            sum += if *value >= before { value - before } else { *value };
         }
     }
     sum

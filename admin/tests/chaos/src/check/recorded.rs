@@ -8,12 +8,7 @@ use super::{Figure, Findings};
 use crate::clock::{Millis, text};
 use crate::record::{History, MisfireRow, State};
 
-pub fn check(
-    history: &History,
-    targets: &BTreeMap<i64, Targets>,
-    index: &Index<'_>,
-    findings: &mut Findings,
-) {
+pub fn check(history: &History, targets: &BTreeMap<i64, Targets>, index: &Index<'_>, findings: &mut Findings) {
     let recorded = recorded(history, targets, findings);
     for (job, targets) in targets {
         findings.total("expected", targets.required.len());
@@ -22,24 +17,14 @@ pub fn check(
             let times = of_job.and_then(|times| times.get(at)).copied().unwrap_or(0);
             match times {
                 0 => findings.add(Figure::MissedUnrecorded, || {
-                    format!(
-                        "job {job} ({}) at {}: neither run nor range",
-                        index.group(*job),
-                        text(*at)
-                    )
+                    format!("job {job} ({}) at {}: neither run nor range", index.group(*job), text(*at))
                 }),
                 1 => findings.total("recorded", 1),
                 _ => {}
             }
         }
-        for (at, times) in of_job
-            .into_iter()
-            .flatten()
-            .filter(|(_, times)| **times > 1)
-        {
-            findings.add(Figure::RecordedTwice, || {
-                format!("job {job} at {}: {times} records", text(*at))
-            });
+        for (at, times) in of_job.into_iter().flatten().filter(|(_, times)| **times > 1) {
+            findings.add(Figure::RecordedTwice, || format!("job {job} at {}: {times} records", text(*at)));
         }
     }
     phantoms(history, targets, findings);
@@ -53,11 +38,7 @@ fn recorded(
 ) -> HashMap<i64, BTreeMap<Millis, usize>> {
     let mut recorded: HashMap<i64, BTreeMap<Millis, usize>> = HashMap::new();
     for run in history.runs.iter().filter(|run| run.is_first_of_instant()) {
-        *recorded
-            .entry(run.job_id)
-            .or_default()
-            .entry(run.fire_no)
-            .or_default() += 1;
+        *recorded.entry(run.job_id).or_default().entry(run.fire_no).or_default() += 1;
     }
     for range in &history.misfires {
         *findings.skipped.entry(range.reason.clone()).or_default() += range.count;
@@ -77,11 +58,7 @@ fn recorded(
             });
         }
         for at in inside {
-            *recorded
-                .entry(range.job_id)
-                .or_default()
-                .entry(at)
-                .or_default() += 1;
+            *recorded.entry(range.job_id).or_default().entry(at).or_default() += 1;
         }
     }
     recorded
@@ -94,9 +71,7 @@ fn inside(targets: &Targets, range: &MisfireRow) -> Vec<Millis> {
 
 fn phantoms(history: &History, targets: &BTreeMap<i64, Targets>, findings: &mut Findings) {
     for run in history.runs.iter().filter(|run| run.is_first_of_instant()) {
-        let known = targets
-            .get(&run.job_id)
-            .is_some_and(|targets| targets.allowed.contains(&run.fire_no));
+        let known = targets.get(&run.job_id).is_some_and(|targets| targets.allowed.contains(&run.fire_no));
         let reason = run.reason.as_deref().unwrap_or_default();
         // Claimed ahead of its time, and then taken back: it says so.
         let taken_back = run.state == State::Cancelled && matches!(reason, "disabled" | "deleted");

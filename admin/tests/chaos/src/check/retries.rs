@@ -9,11 +9,7 @@ use crate::record::{Call, History, Op, Outcome, RunRow, State};
 pub fn check(history: &History, index: &Index<'_>, findings: &mut Findings) {
     for (key, rows) in &index.fires {
         let attempts: Vec<i64> = rows.iter().map(|row| row.attempt).collect();
-        if attempts
-            .iter()
-            .zip(1..)
-            .any(|(attempt, wanted)| *attempt != wanted)
-        {
+        if attempts.iter().zip(1..).any(|(attempt, wanted)| *attempt != wanted) {
             findings.add(Figure::AttemptGap, || format!("{key}: {attempts:?}"));
         }
         if let Some(last) = rows.last() {
@@ -21,10 +17,7 @@ pub fn check(history: &History, index: &Index<'_>, findings: &mut Findings) {
         }
     }
     for run in &history.runs {
-        let open = matches!(
-            run.state,
-            State::Claimed | State::Sending | State::Running | State::Other
-        );
+        let open = matches!(run.state, State::Claimed | State::Sending | State::Running | State::Other);
         if open && !waits_for_a_lease(run, index) {
             findings.add(Figure::Stuck, || format!("{run:?}"));
         }
@@ -36,17 +29,11 @@ fn last_attempt(history: &History, last: &RunRow, index: &Index<'_>, findings: &
     let failed = matches!(last.state, State::Failed | State::Lost | State::Unknown);
     let allowed = i64::from(index.retries(last.job_id)) + 1;
     // What fails after the stop finds its job disabled.
-    let before_the_stop = last
-        .finished_at
-        .is_some_and(|at| at < history.meta.phases.stopped_at);
+    let before_the_stop = last.finished_at.is_some_and(|at| at < history.meta.phases.stopped_at);
     // A disabled job's failures have no further attempts.
-    let disabled = last
-        .finished_at
-        .is_some_and(|at| may_be_disabled(history, last.job_id, at));
+    let disabled = last.finished_at.is_some_and(|at| may_be_disabled(history, last.job_id, at));
     if failed && before_the_stop && !disabled && last.attempt < allowed {
-        findings.add(Figure::RetryMissing, || {
-            format!("{allowed} are allowed: {last:?}")
-        });
+        findings.add(Figure::RetryMissing, || format!("{allowed} are allowed: {last:?}"));
     }
 }
 
@@ -54,21 +41,15 @@ fn last_attempt(history: &History, last: &RunRow, index: &Index<'_>, findings: &
 fn may_be_disabled(history: &History, job: i64, at: Millis) -> bool {
     let of_job = || history.calls.iter().filter(|call| call.job == job);
     let disabled = |call: &&Call| {
-        matches!(call.op, Op::Disable | Op::Delete)
-            && call.outcome != Outcome::Fail
-            && call.invoked_at <= at
+        matches!(call.op, Op::Disable | Op::Delete) && call.outcome != Outcome::Fail && call.invoked_at <= at
     };
     of_job().filter(disabled).any(|off| {
         let from = match off.outcome {
             Outcome::Unclear => settled_at(history, off),
             _ => off.invoked_at,
         };
-        !of_job().any(|on| {
-            on.op == Op::Enable
-                && on.outcome == Outcome::Ok
-                && on.invoked_at >= from
-                && on.returned_at <= at
-        })
+        !of_job()
+            .any(|on| on.op == Op::Enable && on.outcome == Outcome::Ok && on.invoked_at >= from && on.returned_at <= at)
     })
 }
 
@@ -77,7 +58,5 @@ fn waits_for_a_lease(run: &RunRow, index: &Index<'_>) -> bool {
     let receipts = index.receipts_of(run.id);
     run.state == State::Running
         && !receipts.is_empty()
-        && receipts.iter().all(|receipt| {
-            !index.own.contains(&*receipt.event.executor) && !index.lives(receipt.event)
-        })
+        && receipts.iter().all(|receipt| !index.own.contains(&*receipt.event.executor) && !index.lives(receipt.event))
 }

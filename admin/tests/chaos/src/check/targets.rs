@@ -42,15 +42,8 @@ pub fn of_all(history: &History) -> BTreeMap<i64, Targets> {
 
 fn of_one(job: &Job, calls: &[&Call], history: &History) -> Targets {
     let mut targets = Targets::default();
-    let mut held = vec![Held {
-        enabled: true,
-        schedule: job.schedule.clone(),
-    }];
-    let mut calls: Vec<&Call> = calls
-        .iter()
-        .copied()
-        .filter(|call| call.op != Op::Run)
-        .collect();
+    let mut held = vec![Held { enabled: true, schedule: job.schedule.clone() }];
+    let mut calls: Vec<&Call> = calls.iter().copied().filter(|call| call.op != Op::Run).collect();
     calls.sort_by_key(|call| call.invoked_at);
     // Of the first second only what lies after the row's own moment can be.
     let mut from = job.created_at + BLUR;
@@ -95,14 +88,8 @@ fn after(held: &[Held], call: &Call) -> Vec<Held> {
 fn changed(old: &Held, call: &Call) -> Held {
     match &call.op {
         Op::Create | Op::Run => old.clone(),
-        Op::Edit { schedule } => Held {
-            enabled: true,
-            schedule: schedule.clone(),
-        },
-        op => Held {
-            enabled: *op == Op::Enable,
-            schedule: old.schedule.clone(),
-        },
+        Op::Edit { schedule } => Held { enabled: true, schedule: schedule.clone() },
+        op => Held { enabled: *op == Op::Enable, schedule: old.schedule.clone() },
     }
 }
 

@@ -9,8 +9,8 @@ use std::collections::BTreeMap;
 use super::{Figure, check};
 use crate::clock::Millis;
 use crate::record::{
-    Call, Class, Event, Fault, History, Job, Meta, MisfireRow, Op, Outcome, Phases, RunRow, Sample,
-    Schedule, State, What,
+    Call, Class, Event, Fault, History, Job, Meta, MisfireRow, Op, Outcome, Phases, RunRow, Sample, Schedule, State,
+    What,
 };
 
 const END: Millis = 20_000;
@@ -21,10 +21,7 @@ fn job(id: i64, retries: i32) -> Job {
         name: format!("job {id}"),
         group: "every_2".into(),
         app: "load".into(),
-        schedule: Schedule::Rate {
-            seconds: 2,
-            anchor: 0,
-        },
+        schedule: Schedule::Rate { seconds: 2, anchor: 0 },
         created_at: 0,
         retries,
         catch_up: "all".into(),
@@ -77,33 +74,21 @@ fn flawless() -> History {
             db: "postgres".into(),
             ttl_ms: 3_000,
             look_ahead_ms: 2_000,
-            phases: Phases {
-                stopped_at: END + 1_500,
-                dumped_at: END + 30_000,
-                ..Phases::default()
-            },
+            phases: Phases { stopped_at: END + 1_500, dumped_at: END + 30_000, ..Phases::default() },
             ..Meta::default()
         },
         jobs: vec![job(1, 0), job(2, 2)],
         ..History::default()
     };
     for executor in ["e1", "e3"] {
-        history.events.push(Event {
-            executor: executor.into(),
-            boot: format!("{executor}-1"),
-            ..Event::default()
-        });
+        history.events.push(Event { executor: executor.into(), boot: format!("{executor}-1"), ..Event::default() });
     }
     for (job, executor) in [(1, "e3"), (2, "e1")] {
         for at in (2_000..=END).step_by(2_000) {
             let row = run(job * 1_000 + at / 1_000, job, at);
-            for (what, after) in [
-                (What::Receive, 10),
-                (What::Answer, 12),
-                (What::Start, 12),
-                (What::End, 30),
-                (What::Acked, 40),
-            ] {
+            for (what, after) in
+                [(What::Receive, 10), (What::Answer, 12), (What::Start, 12), (What::End, 30), (What::Acked, 40)]
+            {
                 history.events.push(event(what, &row, at + after, executor));
             }
             history.runs.push(row);
@@ -132,8 +117,7 @@ impl History {
     }
 
     fn forget(&mut self, run: i64, whats: &[What]) {
-        self.events
-            .retain(|event| event.run != run || !whats.contains(&event.what));
+        self.events.retain(|event| event.run != run || !whats.contains(&event.what));
     }
 
     fn again(&mut self, what: What, run: i64, at: Millis, executor: &str) {
@@ -142,22 +126,13 @@ impl History {
     }
 }
 
-const ALL: [What; 5] = [
-    What::Receive,
-    What::Answer,
-    What::Start,
-    What::End,
-    What::Acked,
-];
+const ALL: [What; 5] = [What::Receive, What::Answer, What::Start, What::End, What::Acked];
 
 fn flagged(change: impl FnOnce(&mut History)) -> Vec<Figure> {
     let mut history = flawless();
     change(&mut history);
     let findings = check(&history);
-    Figure::ALL
-        .into_iter()
-        .filter(|figure| findings.count(*figure) > 0)
-        .collect()
+    Figure::ALL.into_iter().filter(|figure| findings.count(*figure) > 0).collect()
 }
 
 #[track_caller]
@@ -171,10 +146,7 @@ fn a_flawless_history_is_flawless() {
     let findings = check(&flawless());
     assert_eq!(findings.totals["expected"], 20);
     assert_eq!(findings.totals["recorded"], 20);
-    assert_eq!(
-        (findings.times.quiet.count, findings.times.quiet.max_ms),
-        (18, 10)
-    );
+    assert_eq!((findings.times.quiet.count, findings.times.quiet.max_ms), (18, 10));
 }
 
 #[test]
@@ -192,35 +164,21 @@ fn instants_that_are_missing_doubled_or_made_up() {
         history.runs.push(row);
     });
     assert_flagged(&[Figure::Phantom], |history| {
-        history
-            .runs
-            .retain(|run| run.id != 2_008 && run.id != 2_010);
-        history
-            .events
-            .retain(|event| event.run != 2_008 && event.run != 2_010);
+        history.runs.retain(|run| run.id != 2_008 && run.id != 2_010);
+        history.events.retain(|event| event.run != 2_008 && event.run != 2_010);
         history.misfires.push(range(2, 8_000, 10_000, 3));
     });
 }
 
 fn range(job: i64, from_at: Millis, to_at: Millis, count: i64) -> MisfireRow {
-    MisfireRow {
-        job_id: job,
-        from_at,
-        to_at,
-        count,
-        reason: "misfire".into(),
-    }
+    MisfireRow { job_id: job, from_at, to_at, count, reason: "misfire".into() }
 }
 
 #[test]
 fn ranges_and_rows_that_were_taken_back_are_no_anomaly() {
     assert_flagged(&[], |history| {
-        history
-            .runs
-            .retain(|run| run.id != 2_008 && run.id != 2_010);
-        history
-            .events
-            .retain(|event| event.run != 2_008 && event.run != 2_010);
+        history.runs.retain(|run| run.id != 2_008 && run.id != 2_010);
+        history.events.retain(|event| event.run != 2_008 && event.run != 2_010);
         history.misfires.push(range(2, 8_000, 10_000, 2));
         let mut ahead = run(9, 1, END + 6_000);
         (ahead.state, ahead.sends, ahead.reason) = (State::Cancelled, 0, Some("disabled".into()));
@@ -231,18 +189,12 @@ fn ranges_and_rows_that_were_taken_back_are_no_anomaly() {
 
 #[test]
 fn deliveries_that_are_lost_or_one_too_many() {
-    assert_flagged(
-        &[Figure::SilentLoss, Figure::PhantomResult, Figure::Missed],
-        |history| {
-            history.forget(1_008, &ALL);
-        },
-    );
-    assert_flagged(
-        &[Figure::AmoDuplicate, Figure::UndeclaredSend, Figure::Extra],
-        |history| {
-            history.again(What::Receive, 1_008, 8_200, "e3");
-        },
-    );
+    assert_flagged(&[Figure::SilentLoss, Figure::PhantomResult, Figure::Missed], |history| {
+        history.forget(1_008, &ALL);
+    });
+    assert_flagged(&[Figure::AmoDuplicate, Figure::UndeclaredSend, Figure::Extra], |history| {
+        history.again(What::Receive, 1_008, 8_200, "e3");
+    });
     assert_flagged(&[Figure::AmoDuplicate], |history| {
         history.row(1_008).sends = 2;
         history.again(What::Receive, 1_008, 8_200, "e3");
@@ -321,23 +273,12 @@ fn fault(from: Millis, to: Millis) -> Fault {
 
 #[test]
 fn results_that_were_acknowledged_or_never_taken() {
-    assert_flagged(&[Figure::CbLost], |history| {
-        history.row(1_008).state = State::Lost
-    });
-    assert_flagged(&[Figure::CbLost], |history| {
-        history.row(1_008).state = State::Failed
-    });
-    assert_flagged(&[Figure::CbMissing], |history| {
-        history.forget(1_008, &[What::Acked])
-    });
+    assert_flagged(&[Figure::CbLost], |history| history.row(1_008).state = State::Lost);
+    assert_flagged(&[Figure::CbLost], |history| history.row(1_008).state = State::Failed);
+    assert_flagged(&[Figure::CbMissing], |history| history.forget(1_008, &[What::Acked]));
     assert_flagged(&[], |history| {
         history.forget(1_008, &[What::Acked]);
-        history.events.push(Event {
-            at: 9_000,
-            executor: "e3".into(),
-            boot: "e3-2".into(),
-            ..Event::default()
-        });
+        history.events.push(Event { at: 9_000, executor: "e3".into(), boot: "e3-2".into(), ..Event::default() });
     });
 }
 
@@ -361,10 +302,7 @@ fn attempts_and_rows_that_are_still_open() {
             history.row(2_008).state = State::Failed;
             let job = history.row(2_008).job_id;
             history.calls.push(disable(job, ended - 40));
-            history.calls.extend(enabled_at.map(|at| Call {
-                op: Op::Enable,
-                ..disable(job, at)
-            }));
+            history.calls.extend(enabled_at.map(|at| Call { op: Op::Enable, ..disable(job, at) }));
         }
     };
     let flags = |change| flagged(change).contains(&Figure::RetryMissing);
@@ -382,22 +320,10 @@ fn children_that_are_missing_doubled_or_made_up() {
     let family = |births: &'static [i64]| {
         move |history: &mut History| {
             history.jobs[1].children = vec![3];
-            history.jobs.push(Job {
-                schedule: Schedule::None,
-                ..job(3, 0)
-            });
-            let parents: Vec<i64> = history
-                .runs
-                .iter()
-                .filter(|run| run.job_id == 2)
-                .map(|run| run.id)
-                .collect();
+            history.jobs.push(Job { schedule: Schedule::None, ..job(3, 0) });
+            let parents: Vec<i64> = history.runs.iter().filter(|run| run.job_id == 2).map(|run| run.id).collect();
             let missing = |parent: &i64| !births.contains(&-parent) && *parent > 0;
-            for parent in parents
-                .into_iter()
-                .chain(births.iter().copied())
-                .filter(missing)
-            {
+            for parent in parents.into_iter().chain(births.iter().copied()).filter(missing) {
                 let mut child = run(100_000 + history.runs.len() as i64, 3, 30_000);
                 (child.cause, child.fire_no) = (3, parent);
                 let receipt = event(What::Receive, &child, 30_000, "e1");
@@ -421,13 +347,7 @@ fn edits_and_leaving_executors() {
     assert_flagged(&[Figure::SentAfterLeave], |history| {
         history.events.insert(
             2,
-            Event {
-                what: What::Left,
-                at: 9_000,
-                executor: "e3".into(),
-                boot: "e3-1".into(),
-                ..Event::default()
-            },
+            Event { what: What::Left, at: 9_000, executor: "e3".into(), boot: "e3-1".into(), ..Event::default() },
         );
         history.events.sort_by_key(|event| event.at);
         for run in history.runs.iter_mut().filter(|run| run.job_id == 1) {

@@ -16,16 +16,9 @@ pub fn settled_at(history: &History, call: &Call) -> Millis {
     around.retain(|fault| fault.to >= call.invoked_at && may_hold(fault, call));
     around.sort_by_key(|fault| fault.from);
     // The next fault may begin before the request that the last one held was served.
-    around.into_iter().fold(
-        call.returned_at.max(call.invoked_at + SERVED),
-        |end, fault| {
-            if fault.from <= end {
-                end.max(fault.to + SERVED)
-            } else {
-                end
-            }
-        },
-    )
+    around.into_iter().fold(call.returned_at.max(call.invoked_at + SERVED), |end, fault| {
+        if fault.from <= end { end.max(fault.to + SERVED) } else { end }
+    })
 }
 
 /// Whether a request to this call's node may have to wait for the fault's end. Older histories do not name the node.

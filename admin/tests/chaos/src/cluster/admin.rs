@@ -33,22 +33,10 @@ pub struct Ways {
 
 impl Ways {
     pub fn none(name: &str) -> Self {
-        Self {
-            name: name.to_owned(),
-            database: None,
-            redis: None,
-            database_url: None,
-            redis_url: None,
-        }
+        Self { name: name.to_owned(), database: None, redis: None, database_url: None, redis_url: None }
     }
 
-    pub async fn open(
-        name: &str,
-        server: &Server,
-        url: &str,
-        redis: &Server,
-        password: &str,
-    ) -> anyhow::Result<Self> {
+    pub async fn open(name: &str, server: &Server, url: &str, redis: &Server, password: &str) -> anyhow::Result<Self> {
         let database = Wire::open(server.address()).await?;
         let keys = Wire::open(redis.address()).await?;
         Ok(Self {
@@ -90,12 +78,7 @@ pub struct Admin {
 }
 
 impl Admin {
-    pub async fn prepare(
-        ways: Ways,
-        options: &Options,
-        folder: &Path,
-        secrets: &Secrets,
-    ) -> anyhow::Result<Self> {
+    pub async fn prepare(ways: Ways, options: &Options, folder: &Path, secrets: &Secrets) -> anyhow::Result<Self> {
         let name = ways.name.clone();
         let own = folder.join(&name);
         let failpoints = own.join("failpoints");
@@ -108,22 +91,11 @@ impl Admin {
             ("CARILLON_API_TOKEN", secrets.api.clone()),
             ("CARILLON_LOG_FORMAT", "json".into()),
             ("CARILLON_LEASE_TTL", format!("{}ms", options.ttl_ms)),
-            (
-                "CARILLON_LOOK_AHEAD",
-                format!("{}ms", options.look_ahead_ms),
-            ),
+            ("CARILLON_LOOK_AHEAD", format!("{}ms", options.look_ahead_ms)),
             ("CARILLON_TEST_FAILPOINTS", failpoints.display().to_string()),
         ];
-        environment.extend(
-            ways.database_url
-                .clone()
-                .map(|url| ("CARILLON_DATABASE_URL", url)),
-        );
-        environment.extend(
-            ways.redis_url
-                .clone()
-                .map(|url| ("CARILLON_REDIS_URL", url)),
-        );
+        environment.extend(ways.database_url.clone().map(|url| ("CARILLON_DATABASE_URL", url)));
+        environment.extend(ways.redis_url.clone().map(|url| ("CARILLON_REDIS_URL", url)));
         let clock_file = own.join("clock");
         std::fs::write(&clock_file, "+0\n")?;
         if options.db != Db::Sqlite {
@@ -132,10 +104,7 @@ impl Admin {
         Ok(Self {
             wire: Wire::open(address).await?,
             log: folder.join(format!("{name}.log")),
-            environment: environment
-                .into_iter()
-                .map(|(name, value)| (name.to_owned(), value))
-                .collect(),
+            environment: environment.into_iter().map(|(name, value)| (name.to_owned(), value)).collect(),
             binary: options.binary.clone(),
             process: Turn::new(None),
             is_down_on_purpose: AtomicBool::new(false),
@@ -156,9 +125,7 @@ impl Admin {
     /// The program with this node's settings.
     pub fn command_of(&self, arguments: &[&str]) -> tokio::process::Command {
         let mut command = command(&self.binary.display().to_string(), None);
-        command
-            .args(arguments)
-            .envs(self.environment.iter().cloned());
+        command.args(arguments).envs(self.environment.iter().cloned());
         command
     }
 
@@ -208,12 +175,7 @@ impl Admin {
     /// Asked directly: a fault on its wire is not its own.
     pub async fn is_alive(&self) -> bool {
         static HTTP: std::sync::OnceLock<reqwest::Client> = std::sync::OnceLock::new();
-        let http = HTTP.get_or_init(|| {
-            reqwest::Client::builder()
-                .no_proxy()
-                .build()
-                .unwrap_or_default()
-        });
+        let http = HTTP.get_or_init(|| reqwest::Client::builder().no_proxy().build().unwrap_or_default());
         let asked = http.get(format!("http://{}/healthz", self.address)).send();
         let limit = Duration::from_secs(2);
         matches!(tokio::time::timeout(limit, asked).await, Ok(Ok(answer)) if answer.status().is_success())
@@ -253,13 +215,7 @@ impl Admin {
     }
 
     pub fn exit(&self, at: i64, how: String, why: &str) -> Exit {
-        Exit {
-            process: self.name.clone(),
-            at,
-            how,
-            why: why.to_owned(),
-            took_ms: now() - at,
-        }
+        Exit { process: self.name.clone(), at, how, why: why.to_owned(), took_ms: now() - at }
     }
 
     /// Arms a failpoint or sets a flag. A failpoint's file is gone once it was hit.

@@ -41,10 +41,7 @@ impl Database {
     /// A new connection for each question: the server may have been killed since the last.
     pub async fn connect(&self) -> anyhow::Result<DatabaseConnection> {
         let mut options = ConnectOptions::new(&self.url);
-        options
-            .max_connections(1)
-            .connect_timeout(std::time::Duration::from_secs(3))
-            .sqlx_logging(false);
+        options.max_connections(1).connect_timeout(std::time::Duration::from_secs(3)).sqlx_logging(false);
         Ok(sea_orm::Database::connect(options).await?)
     }
 
@@ -58,9 +55,7 @@ impl Database {
     async fn all(&self, text: &str) -> anyhow::Result<Vec<QueryResult>> {
         let connection = self.connect().await?;
         let backend = connection.get_database_backend();
-        let rows = connection
-            .query_all_raw(Statement::from_string(backend, text))
-            .await;
+        let rows = connection.query_all_raw(Statement::from_string(backend, text)).await;
         connection.close().await?;
         Ok(rows?)
     }
@@ -81,9 +76,7 @@ impl Database {
                  JOIN node ON node.id = shard_lease.owner WHERE shard_lease.expires_at > 0 ORDER BY shard_lease.shard",
             )
             .await?;
-        rows.iter()
-            .map(|row| Ok((row.try_get_by_index(0)?, row.try_get_by_index(1)?)))
-            .collect()
+        rows.iter().map(|row| Ok((row.try_get_by_index(0)?, row.try_get_by_index(1)?))).collect()
     }
 
     pub async fn count(&self, text: &str) -> anyhow::Result<i64> {
@@ -103,8 +96,7 @@ impl Database {
     }
 
     pub async fn misfires(&self) -> anyhow::Result<Vec<MisfireRow>> {
-        let text =
-            "SELECT job_id, from_at, to_at, count, reason FROM misfire ORDER BY job_id, from_at";
+        let text = "SELECT job_id, from_at, to_at, count, reason FROM misfire ORDER BY job_id, from_at";
         let rows = self.all(text).await?;
         rows.iter()
             .map(|row| {

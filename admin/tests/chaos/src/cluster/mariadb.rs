@@ -9,34 +9,17 @@ use super::process::free_port;
 use super::server::{Recipe, Server};
 use crate::random::secret;
 
-pub async fn start(
-    outside: &Path,
-    data: &Path,
-    log: PathBuf,
-    limit: u32,
-) -> anyhow::Result<(Server, String)> {
+pub async fn start(outside: &Path, data: &Path, log: PathBuf, limit: u32) -> anyhow::Result<(Server, String)> {
     let (password, data) = (secret()?, data.join("mariadb"));
-    let user = if super::postgres::is_root() {
-        "root".to_owned()
-    } else {
-        std::env::var("USER").unwrap_or_default()
-    };
+    let user = if super::postgres::is_root() { "root".to_owned() } else { std::env::var("USER").unwrap_or_default() };
     let mut install = Command::new("mariadb-install-db");
     install
-        .args([
-            "--no-defaults",
-            "--skip-test-db",
-            "--auth-root-authentication-method=normal",
-        ])
+        .args(["--no-defaults", "--skip-test-db", "--auth-root-authentication-method=normal"])
         .arg(format!("--user={user}"))
         .arg(format!("--datadir={}", data.display()))
         .stdin(std::process::Stdio::null());
     let done = install.output().await?;
-    ensure!(
-        done.status.success(),
-        "mariadb-install-db failed: {}",
-        String::from_utf8_lossy(&done.stderr)
-    );
+    ensure!(done.status.success(), "mariadb-install-db failed: {}", String::from_utf8_lossy(&done.stderr));
     // Executed at each start, before the first connection is taken: the account without a password is never open.
     let accounts = outside.join("mariadb.sql");
     std::fs::write(&accounts, first_statements(&password))?;
@@ -83,14 +66,7 @@ fn first_statements(password: &str) -> String {
     .join("\n")
 }
 
-fn arguments(
-    outside: &Path,
-    data: &Path,
-    user: &str,
-    accounts: &Path,
-    port: u16,
-    limit: u32,
-) -> Vec<String> {
+fn arguments(outside: &Path, data: &Path, user: &str, accounts: &Path, port: u16, limit: u32) -> Vec<String> {
     vec![
         "--no-defaults".to_owned(),
         format!("--user={user}"),

@@ -73,28 +73,17 @@ impl Drop for Outside {
     }
 }
 
-const EXECUTORS: [(&str, Kind); 4] = [
-    ("e1", Kind::Sdk),
-    ("e2", Kind::Sdk),
-    ("e3", Kind::Stock),
-    ("e4", Kind::Stock),
-];
+const EXECUTORS: [(&str, Kind); 4] = [("e1", Kind::Sdk), ("e2", Kind::Sdk), ("e3", Kind::Stock), ("e4", Kind::Stock)];
 
 impl Cluster {
     /// All of it, ready.
     pub async fn start(options: &Options, folder: &Path) -> anyhow::Result<Self> {
         let outside = Outside::new()?;
-        let secrets = Secrets {
-            access: secret()?,
-            api: secret()?,
-        };
+        let secrets = Secrets { access: secret()?, api: secret()? };
         let wants_disk = options.fills_the_disk() && options.db != Db::Sqlite;
-        let disk = wants_disk
-            .then(|| SmallDisk::mount(outside.0.join("disk")))
-            .transpose()?;
+        let disk = wants_disk.then(|| SmallDisk::mount(outside.0.join("disk"))).transpose()?;
         let data = disk.as_ref().map_or(&*outside.0, SmallDisk::path);
-        let (server, redis, other_redis, ways, database) =
-            servers(options, folder, &outside.0, data).await?;
+        let (server, redis, other_redis, ways, database) = servers(options, folder, &outside.0, data).await?;
         let mut admins = Vec::new();
         for ways in ways {
             let admin = Admin::prepare(ways, options, folder, &secrets).await?;
@@ -106,8 +95,7 @@ impl Cluster {
         let mut recorders = Vec::new();
         let addresses: Vec<String> = admins.iter().map(|admin| admin.wire.url()).collect();
         for (name, kind) in EXECUTORS {
-            let recorder =
-                Recorder::prepare(name, kind, &addresses, folder, &secrets.access).await?;
+            let recorder = Recorder::prepare(name, kind, &addresses, folder, &secrets.access).await?;
             recorder.start().await?;
             recorders.push(Arc::new(recorder));
         }
@@ -166,31 +154,16 @@ impl Cluster {
         }
         if let Some(server) = &self.server {
             // PostgreSQL takes SIGTERM as a wish to wait for its clients.
-            let signal = if self.options.db == Db::Postgres {
-                "INT"
-            } else {
-                "TERM"
-            };
+            let signal = if self.options.db == Db::Postgres { "INT" } else { "TERM" };
             server.lock().await.stop(signal).await;
         }
     }
 }
 
-type Servers = (
-    Option<Server>,
-    Option<Server>,
-    Option<Server>,
-    Vec<Ways>,
-    database::Place,
-);
+type Servers = (Option<Server>, Option<Server>, Option<Server>, Vec<Ways>, database::Place);
 
 /// The servers, and each node's own wires to them.
-async fn servers(
-    options: &Options,
-    folder: &Path,
-    outside: &Path,
-    data: &Path,
-) -> anyhow::Result<Servers> {
+async fn servers(options: &Options, folder: &Path, outside: &Path, data: &Path) -> anyhow::Result<Servers> {
     if options.db == Db::Sqlite {
         let ways = Ways::none("a1");
         let place = database::Place::file(folder.join("a1/carillon.db"));
@@ -203,8 +176,7 @@ async fn servers(
         _ => postgres::start(outside, data, log("database"), connections).await?,
     };
     let (redis, password) = redis::start(outside, "redis", log("redis"), None).await?;
-    let (other, _) =
-        redis::start(outside, "other-redis", log("redis"), Some(password.clone())).await?;
+    let (other, _) = redis::start(outside, "other-redis", log("redis"), Some(password.clone())).await?;
     let mut ways = Vec::new();
     for name in ["a1", "a2", "a3"] {
         ways.push(Ways::open(name, &server, &url, &redis, &password).await?);

@@ -12,12 +12,7 @@ use crate::random::secret;
 /// PostgreSQL refuses root; Debian's package made this user.
 const USER: &str = "postgres";
 
-pub async fn start(
-    outside: &Path,
-    data: &Path,
-    log: PathBuf,
-    limit: u32,
-) -> anyhow::Result<(Server, String)> {
+pub async fn start(outside: &Path, data: &Path, log: PathBuf, limit: u32) -> anyhow::Result<(Server, String)> {
     let bin = newest_bin()?;
     let password = secret()?;
     let data = data.join("postgres");
@@ -31,29 +26,11 @@ pub async fn start(
         "unix_socket_directories=".to_owned(),
         format!("max_connections={limit}"),
     ];
-    let mut arguments = vec![
-        "-D".to_owned(),
-        data.display().to_string(),
-        "-p".to_owned(),
-        port.to_string(),
-    ];
+    let mut arguments = vec!["-D".to_owned(), data.display().to_string(), "-p".to_owned(), port.to_string()];
     arguments.extend(flags.into_iter().flat_map(|flag| ["-c".to_owned(), flag]));
     let probe = |database: &str, statement: &str| {
         let port = port.to_string();
-        let words = [
-            "-X",
-            "-q",
-            "-h",
-            "127.0.0.1",
-            "-p",
-            &port,
-            "-U",
-            "carillon",
-            "-d",
-            database,
-            "-c",
-            statement,
-        ];
+        let words = ["-X", "-q", "-h", "127.0.0.1", "-p", &port, "-U", "carillon", "-d", database, "-c", statement];
         let mut probe = vec![bin.join("psql").display().to_string()];
         probe.extend(words.map(str::to_owned));
         probe
@@ -70,17 +47,13 @@ pub async fn start(
     })
     .await?;
     let create = probe("postgres", "CREATE DATABASE carillon");
-    let made = Command::new(&create[0])
-        .args(&create[1..])
-        .env("PGPASSWORD", &password)
-        .status();
+    let made = Command::new(&create[0]).args(&create[1..]).env("PGPASSWORD", &password).status();
     ensure!(made.await?.success(), "the database cannot be created");
     Ok((server, format!("postgres://carillon:{password}@")))
 }
 
 fn newest_bin() -> anyhow::Result<PathBuf> {
-    let versions =
-        std::fs::read_dir("/usr/lib/postgresql").context("PostgreSQL is not installed")?;
+    let versions = std::fs::read_dir("/usr/lib/postgresql").context("PostgreSQL is not installed")?;
     let mut bins: Vec<PathBuf> = versions
         .filter_map(|version| Some(version.ok()?.path().join("bin")))
         .filter(|bin| bin.join("postgres").exists())
@@ -99,20 +72,11 @@ async fn own_folder(folder: &Path, user: Option<&str>) -> anyhow::Result<()> {
     if let Some(user) = user {
         install.args(["-o", user]);
     }
-    ensure!(
-        install.arg(folder).status().await?.success(),
-        "no folder for PostgreSQL"
-    );
+    ensure!(install.arg(folder).status().await?.success(), "no folder for PostgreSQL");
     Ok(())
 }
 
-async fn initialise(
-    bin: &Path,
-    data: &Path,
-    outside: &Path,
-    password: &str,
-    user: Option<&str>,
-) -> anyhow::Result<()> {
+async fn initialise(bin: &Path, data: &Path, outside: &Path, password: &str, user: Option<&str>) -> anyhow::Result<()> {
     // Inside the folder that only the server's user may read.
     let file = outside.join("password");
     std::fs::write(&file, format!("{password}\n"))?;
@@ -127,24 +91,11 @@ async fn initialise(
         .current_dir("/")
         .arg("--pgdata")
         .arg(data)
-        .args([
-            "--username",
-            "carillon",
-            "--auth",
-            "scram-sha-256",
-            "--encoding",
-            "UTF8",
-            "--locale",
-            "C.UTF-8",
-        ])
+        .args(["--username", "carillon", "--auth", "scram-sha-256", "--encoding", "UTF8", "--locale", "C.UTF-8"])
         .arg("--pwfile")
         .arg(&file);
     let done = initdb.output().await?;
     std::fs::remove_file(&file)?;
-    ensure!(
-        done.status.success(),
-        "initdb failed: {}",
-        String::from_utf8_lossy(&done.stderr)
-    );
+    ensure!(done.status.success(), "initdb failed: {}", String::from_utf8_lossy(&done.stderr));
     Ok(())
 }

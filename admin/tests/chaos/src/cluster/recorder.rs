@@ -36,11 +36,7 @@ impl Recorder {
         let listen: SocketAddr = ([127, 0, 0, 1], free_port()?).into();
         let wire = Wire::open(listen).await?;
         // One of them also serves the app whose other executor is a black hole.
-        let apps = if name == "e4" {
-            format!("{APP},{HOLE}")
-        } else {
-            APP.to_owned()
-        };
+        let apps = if name == "e4" { format!("{APP},{HOLE}") } else { APP.to_owned() };
         let kind_word = if kind == Kind::Sdk { "sdk" } else { "stock" };
         let words = [
             ("--name", name.to_owned()),
@@ -49,13 +45,7 @@ impl Recorder {
             ("--advertise", wire.url()),
             ("--apps", apps),
             ("--admins", admins.join(",")),
-            (
-                "--book",
-                folder
-                    .join(format!("events-{name}.jsonl"))
-                    .display()
-                    .to_string(),
-            ),
+            ("--book", folder.join(format!("events-{name}.jsonl")).display().to_string()),
             ("--data", folder.join(name).display().to_string()),
         ];
         Ok(Self {
@@ -63,10 +53,7 @@ impl Recorder {
             kind,
             wire,
             listen,
-            arguments: words
-                .into_iter()
-                .flat_map(|(flag, value)| [flag.to_owned(), value])
-                .collect(),
+            arguments: words.into_iter().flat_map(|(flag, value)| [flag.to_owned(), value]).collect(),
             token: token.to_owned(),
             log: folder.join(format!("{name}.log")),
             data: folder.join(name),
@@ -78,10 +65,7 @@ impl Recorder {
         // Not its path: the file may have been built anew since this run began.
         let program = format!("/proc/{}/exe", std::process::id());
         let mut start = command(&program, None);
-        start
-            .arg("executor")
-            .args(&self.arguments)
-            .env("CHAOS_ACCESS_TOKEN", &self.token);
+        start.arg("executor").args(&self.arguments).env("CHAOS_ACCESS_TOKEN", &self.token);
         let mut slot = self.process.lock().await;
         *slot = Some(Process::start(&self.name, start, &self.log)?);
         for _ in 0..200 {

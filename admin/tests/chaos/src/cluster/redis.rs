@@ -34,17 +34,7 @@ pub async fn start(
         user: None,
         arguments: vec![configuration.display().to_string()],
         log,
-        probe: [
-            "redis-cli",
-            "-e",
-            "-h",
-            "127.0.0.1",
-            "-p",
-            &port.to_string(),
-            "ping",
-        ]
-        .map(str::to_owned)
-        .to_vec(),
+        probe: ["redis-cli", "-e", "-h", "127.0.0.1", "-p", &port.to_string(), "ping"].map(str::to_owned).to_vec(),
         secret: ("REDISCLI_AUTH", password.clone()),
         address: ([127, 0, 0, 1], port).into(),
     })

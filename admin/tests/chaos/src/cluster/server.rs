@@ -101,11 +101,7 @@ async fn launch(recipe: &Recipe) -> anyhow::Result<Process> {
     }
     let said = std::fs::read_to_string(&recipe.log).unwrap_or_default();
     let last: Vec<&str> = said.lines().rev().take(20).collect();
-    bail!(
-        "{} was not ready within a minute:\n{}",
-        recipe.name,
-        last.into_iter().rev().collect::<Vec<_>>().join("\n")
-    )
+    bail!("{} was not ready within a minute:\n{}", recipe.name, last.into_iter().rev().collect::<Vec<_>>().join("\n"))
 }
 
 async fn answers(recipe: &Recipe) -> bool {

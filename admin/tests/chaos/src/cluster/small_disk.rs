@@ -17,10 +17,7 @@ impl SmallDisk {
     /// Root alone may mount.
     pub fn mount(path: PathBuf) -> anyhow::Result<Self> {
         std::fs::create_dir(&path)?;
-        let done = Command::new("mount")
-            .args(["-t", "tmpfs", "-o", SIZE, "carillon-chaos"])
-            .arg(&path)
-            .output()?;
+        let done = Command::new("mount").args(["-t", "tmpfs", "-o", SIZE, "carillon-chaos"]).arg(&path).output()?;
         let said = String::from_utf8_lossy(&done.stderr);
         ensure!(done.status.success(), "a small disk: {}", said.trim());
         Ok(Self(path))

@@ -43,11 +43,7 @@ async fn look_after(cluster: &Arc<Cluster>, admin: &Arc<Admin>) {
     drop(slot);
     // SIGABRT is how a failpoint ends a node.
     let how = describe(Some(status));
-    let why = if how == "signal 6" {
-        "failpoint"
-    } else {
-        "by itself"
-    };
+    let why = if how == "signal 6" { "failpoint" } else { "by itself" };
     cluster.exits().push(admin.exit(now(), how, why));
     admin.is_down_on_purpose.store(true, Ordering::SeqCst);
     start_after(PAUSE, admin);

@@ -52,9 +52,7 @@ pub async fn run(arguments: Arguments) -> anyhow::Result<()> {
     let book = Arc::new(Book::open(&arguments.book, &arguments.name)?);
     // The way to the admins, as the executor behind sees it: `<outbound>/0`, `<outbound>/1` …
     let outbound = tap::outbound(book.clone(), arguments.admins.clone())?;
-    let admins: Vec<String> = (0..arguments.admins.len())
-        .map(|index| format!("http://{outbound}/{index}"))
-        .collect();
+    let admins: Vec<String> = (0..arguments.admins.len()).map(|index| format!("http://{outbound}/{index}")).collect();
     match arguments.kind {
         Kind::Sdk => sdk::run(&arguments, admins, book).await,
         Kind::Stock => stock::run(&arguments, admins, book).await,

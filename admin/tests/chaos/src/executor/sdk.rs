@@ -12,11 +12,7 @@ use crate::record::{Event, What};
 /// Short, so that a stopped executor still has runs to report as interrupted.
 const GRACE: Duration = Duration::from_secs(3);
 
-pub async fn run(
-    arguments: &Arguments,
-    admins: Vec<String>,
-    book: Arc<Book>,
-) -> anyhow::Result<()> {
+pub async fn run(arguments: &Arguments, admins: Vec<String>, book: Arc<Book>) -> anyhow::Result<()> {
     let app = arguments.apps.first().cloned().unwrap_or_default();
     let mut builder = Executor::builder()
         .app(app)
@@ -28,9 +24,7 @@ pub async fn run(
         builder = builder.admin(admin);
     }
     let handled = book.clone();
-    let executor = builder
-        .job("work", move |ctx: JobContext| work_on(ctx, handled.clone()))
-        .build()?;
+    let executor = builder.job("work", move |ctx: JobContext| work_on(ctx, handled.clone())).build()?;
     let inner = format!("http://{}", executor.handle().local_addr());
     tap::inbound(book, arguments.listen, inner)?;
     executor.run(super::stop_signal()).await?;
@@ -57,9 +51,5 @@ async fn work_on(ctx: JobContext, book: Arc<Book>) -> Result<String, JobError> {
         }
     }
     book.write(event(What::End, if work.succeeds { 200 } else { 500 }));
-    if work.succeeds {
-        Ok(format!("done {}", ctx.run_id()))
-    } else {
-        Err(JobError::new("the lot said so"))
-    }
+    if work.succeeds { Ok(format!("done {}", ctx.run_id())) } else { Err(JobError::new("the lot said so")) }
 }

@@ -31,11 +31,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-pub async fn run(
-    arguments: &Arguments,
-    admins: Vec<String>,
-    book: Arc<Book>,
-) -> anyhow::Result<()> {
+pub async fn run(arguments: &Arguments, admins: Vec<String>, book: Arc<Book>) -> anyhow::Result<()> {
     let (outbox, results) = unbounded_channel();
     let logs = arguments.data.join("logs");
     std::fs::create_dir_all(&logs)?;
@@ -49,10 +45,7 @@ pub async fn run(
     });
     let shared = web::Data::from(stock);
     let server = HttpServer::new(move || {
-        App::new()
-            .app_data(shared.clone())
-            .app_data(web::PayloadConfig::new(5 << 20))
-            .default_service(web::to(answer))
+        App::new().app_data(shared.clone()).app_data(web::PayloadConfig::new(5 << 20)).default_service(web::to(answer))
     })
     .workers(1)
     .disable_signals()
@@ -64,19 +57,11 @@ pub async fn run(
 
     let line = Line::new(admins, &arguments.token)?;
     tokio::spawn(call_back(line.clone(), results));
-    let beats = tokio::spawn(beat(
-        line.clone(),
-        arguments.apps.clone(),
-        arguments.advertise.clone(),
-    ));
+    let beats = tokio::spawn(beat(line.clone(), arguments.apps.clone(), arguments.advertise.clone()));
     super::stop_signal().await;
     beats.abort();
     for app in &arguments.apps {
-        line.post(
-            "api/registryRemove",
-            &registration(app, &arguments.advertise),
-        )
-        .await;
+        line.post("api/registryRemove", &registration(app, &arguments.advertise)).await;
     }
     Ok(())
 }
@@ -90,9 +75,7 @@ async fn answer(request: HttpRequest, body: web::Bytes, stock: web::Data<Stock>)
     let run = asked["logId"].as_i64().unwrap_or_default();
     match request.path() {
         "/run" if asked["executorHandler"] != "work" => fail("job handler not found."),
-        "/run" if !lock(&stock.queued).insert(run) => {
-            fail(&format!("repeate trigger job, logId:{run}"))
-        }
+        "/run" if !lock(&stock.queued).insert(run) => fail(&format!("repeate trigger job, logId:{run}")),
         "/run" => {
             stock.into_inner().enqueue(asked);
             HttpResponse::Ok().json(json!({"code": 200}))
@@ -160,8 +143,7 @@ fn registration(app: &str, address: &str) -> Value {
 async fn beat(line: Line, apps: Vec<String>, address: String) {
     loop {
         for app in &apps {
-            line.post("api/registry", &registration(app, &address))
-                .await;
+            line.post("api/registry", &registration(app, &address)).await;
         }
         tokio::time::sleep(HEARTBEAT).await;
     }
@@ -193,25 +175,14 @@ struct Line {
 
 impl Line {
     fn new(admins: Vec<String>, token: &str) -> anyhow::Result<Self> {
-        let http = reqwest::Client::builder()
-            .no_proxy()
-            .timeout(Duration::from_secs(3))
-            .build()?;
-        Ok(Self {
-            http,
-            admins,
-            token: token.to_owned(),
-        })
+        let http = reqwest::Client::builder().no_proxy().timeout(Duration::from_secs(3)).build()?;
+        Ok(Self { http, admins, token: token.to_owned() })
     }
 
     /// Was it answered with code 200 by one of them?
     async fn post(&self, path: &str, body: &Value) -> bool {
         for admin in &self.admins {
-            let call = self
-                .http
-                .post(format!("{admin}/{path}"))
-                .header(TOKEN, &self.token)
-                .json(body);
+            let call = self.http.post(format!("{admin}/{path}")).header(TOKEN, &self.token).json(body);
             if let Ok(response) = call.send().await {
                 let answer: Value = response.json().await.unwrap_or_default();
                 if answer["code"] == 200 {

@@ -35,12 +35,7 @@ pub fn outbound(book: Arc<Book>, admins: Vec<String>) -> std::io::Result<SocketA
     serve(book, ([127, 0, 0, 1], 0).into(), admins, false)
 }
 
-fn serve(
-    book: Arc<Book>,
-    listen: SocketAddr,
-    targets: Vec<String>,
-    inwards: bool,
-) -> std::io::Result<SocketAddr> {
+fn serve(book: Arc<Book>, listen: SocketAddr, targets: Vec<String>, inwards: bool) -> std::io::Result<SocketAddr> {
     let _ = rustls::crypto::ring::default_provider().install_default();
     let http = reqwest::Client::builder()
         .no_proxy()
@@ -48,17 +43,9 @@ fn serve(
         .pool_idle_timeout(Duration::from_secs(2))
         .build()
         .map_err(std::io::Error::other)?;
-    let tap = web::Data::new(Tap {
-        book,
-        http,
-        targets,
-        inwards,
-    });
+    let tap = web::Data::new(Tap { book, http, targets, inwards });
     let server = HttpServer::new(move || {
-        App::new()
-            .app_data(tap.clone())
-            .app_data(web::PayloadConfig::new(MAX_BODY))
-            .default_service(web::to(pass))
+        App::new().app_data(tap.clone()).app_data(web::PayloadConfig::new(MAX_BODY)).default_service(web::to(pass))
     })
     .workers(1)
     .disable_signals()
@@ -76,10 +63,7 @@ async fn pass(request: HttpRequest, body: web::Bytes, tap: web::Data<Tap>) -> Ht
     let run = tap.received(&request, &path, &body);
     let mut call = tap.http.post(url).body(body.to_vec());
     for (name, value) in request.headers() {
-        if !matches!(
-            name.as_str(),
-            "host" | "content-length" | "connection" | "transfer-encoding"
-        ) {
+        if !matches!(name.as_str(), "host" | "content-length" | "connection" | "transfer-encoding") {
             call = call.header(name.as_str(), value.as_bytes());
         }
     }
@@ -99,10 +83,7 @@ async fn pass(request: HttpRequest, body: web::Bytes, tap: web::Data<Tap>) -> Ht
     tap.answered(run, &path, &body, &text, state);
     let mut response = HttpResponse::build(status);
     for (name, value) in &headers {
-        if !matches!(
-            name.as_str(),
-            "content-length" | "connection" | "transfer-encoding"
-        ) {
+        if !matches!(name.as_str(), "content-length" | "connection" | "transfer-encoding") {
             response.insert_header((name.as_str(), value.as_bytes()));
         }
     }
@@ -111,9 +92,7 @@ async fn pass(request: HttpRequest, body: web::Bytes, tap: web::Data<Tap>) -> Ht
 
 /// Actix cannot cut a connection from a handler; 502 from here means what a cut means on both sides: no verdict.
 fn cut(error: &reqwest::Error) -> HttpResponse {
-    HttpResponse::BadGateway()
-        .insert_header(("connection", "close"))
-        .body(error.to_string())
+    HttpResponse::BadGateway().insert_header(("connection", "close")).body(error.to_string())
 }
 
 impl Tap {
@@ -156,21 +135,13 @@ impl Tap {
         let answer: Value = serde_json::from_slice(answer).unwrap_or_default();
         let code = answer["code"].as_i64().unwrap_or_default();
         if let Some(run) = run {
-            self.book.write(Event {
-                what: What::Answer,
-                code,
-                state: state.to_owned(),
-                ..run
-            });
+            self.book.write(Event { what: What::Answer, code, state: state.to_owned(), ..run });
         }
         if self.inwards || code != 200 {
             return;
         }
         if path.ends_with("/registryRemove") {
-            self.book.write(Event {
-                what: What::Left,
-                ..Event::default()
-            });
+            self.book.write(Event { what: What::Left, ..Event::default() });
         }
         if path.ends_with("/callback") {
             let results: Vec<Value> = serde_json::from_slice(asked).unwrap_or_default();

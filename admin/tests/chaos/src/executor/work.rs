@@ -18,11 +18,7 @@ pub fn of(run: i64, params: &str) -> Work {
     let lot = mix(run.unsigned_abs()) % 1_000;
     let mixed = params == MIXED;
     Work {
-        takes: if mixed && lot >= 990 {
-            Duration::from_secs(20)
-        } else {
-            Duration::from_millis(1 + lot % 20)
-        },
+        takes: if mixed && lot >= 990 { Duration::from_secs(20) } else { Duration::from_millis(1 + lot % 20) },
         succeeds: !(mixed && lot < 50),
     }
 }

@@ -32,18 +32,9 @@ impl Absent {
         }));
         let (hole, hole_address, fill) = black_hole().await?;
         for (app, address) in [(HANG, hang_address), (HOLE, hole_address)] {
-            tokio::spawn(stop.clone().run_until_cancelled_owned(beat(
-                admins.clone(),
-                token.to_owned(),
-                app,
-                address,
-            )));
+            tokio::spawn(stop.clone().run_until_cancelled_owned(beat(admins.clone(), token.to_owned(), app, address)));
         }
-        Ok(Self {
-            _stop: stop.drop_guard(),
-            _hole: hole,
-            _fill: fill,
-        })
+        Ok(Self { _stop: stop.drop_guard(), _hole: hole, _fill: fill })
     }
 }
 
@@ -52,10 +43,7 @@ async fn black_hole() -> anyhow::Result<(Socket, SocketAddr, Vec<TcpStream>)> {
     let socket = Socket::new(Domain::IPV4, Type::STREAM, None)?;
     socket.bind(&SocketAddr::from(([127, 0, 0, 1], 0)).into())?;
     socket.listen(0)?;
-    let address = socket
-        .local_addr()?
-        .as_socket()
-        .ok_or_else(|| anyhow::anyhow!("no address"))?;
+    let address = socket.local_addr()?.as_socket().ok_or_else(|| anyhow::anyhow!("no address"))?;
     let mut fill = Vec::new();
     for _ in 0..8 {
         let connect = TcpStream::connect(address);
@@ -68,11 +56,7 @@ async fn black_hole() -> anyhow::Result<(Socket, SocketAddr, Vec<TcpStream>)> {
 }
 
 async fn beat(admins: Vec<String>, token: String, app: &str, address: SocketAddr) {
-    let http = reqwest::Client::builder()
-        .no_proxy()
-        .timeout(Duration::from_secs(2))
-        .build()
-        .unwrap_or_default();
+    let http = reqwest::Client::builder().no_proxy().timeout(Duration::from_secs(2)).build().unwrap_or_default();
     let body = json!({"registryGroup": "EXECUTOR", "registryKey": app, "registryValue": format!("http://{address}")});
     loop {
         for admin in &admins {

@@ -43,11 +43,7 @@ impl Api {
             .connect_timeout(Duration::from_secs(1))
             .pool_idle_timeout(Duration::from_secs(1))
             .build()?;
-        Ok(Self {
-            http,
-            roots,
-            token: token.to_owned(),
-        })
+        Ok(Self { http, roots, token: token.to_owned() })
     }
 
     /// The name of the node with this number (modulo their count).
@@ -56,18 +52,9 @@ impl Api {
     }
 
     /// One request to the node with this number (modulo their count).
-    pub async fn ask(
-        &self,
-        node: usize,
-        method: Method,
-        path: &str,
-        body: Option<&Value>,
-    ) -> Reply {
+    pub async fn ask(&self, node: usize, method: Method, path: &str, body: Option<&Value>) -> Reply {
         let root = &self.roots[node % self.roots.len()];
-        let mut request = self
-            .http
-            .request(method, format!("{root}/{path}"))
-            .bearer_auth(&self.token);
+        let mut request = self.http.request(method, format!("{root}/{path}")).bearer_auth(&self.token);
         if let Some(body) = body {
             request = request.json(body);
         }
@@ -89,11 +76,7 @@ impl Api {
     /// The text of a page.
     pub async fn text(&self, node: usize, path: &str) -> Option<String> {
         let root = &self.roots[node % self.roots.len()];
-        let asked = self
-            .http
-            .get(format!("{root}/{path}"))
-            .bearer_auth(&self.token)
-            .send();
+        let asked = self.http.get(format!("{root}/{path}")).bearer_auth(&self.token).send();
         let answer = asked.await.ok()?.error_for_status().ok()?;
         answer.text().await.ok()
     }
@@ -106,17 +89,14 @@ impl Api {
     }
 
     pub async fn create_app(&self, name: &str) -> anyhow::Result<()> {
-        self.must("api/v1/apps", &json!({"name": name, "title": name}))
-            .await?;
+        self.must("api/v1/apps", &json!({"name": name, "title": name})).await?;
         Ok(())
     }
 
     /// All of them in one batch, while nothing is wrong yet.
     pub async fn create_jobs(&self, planned: Vec<super::Planned>) -> anyhow::Result<Vec<Job>> {
         let drafts: Vec<Value> = planned.iter().map(|job| job.draft.clone()).collect();
-        let made = self
-            .must("api/v1/jobs:batch", &Value::Array(drafts))
-            .await?;
+        let made = self.must("api/v1/jobs:batch", &Value::Array(drafts)).await?;
         let made = made["items"].as_array().cloned().unwrap_or_default();
         anyhow::ensure!(made.len() == planned.len(), "{} jobs were made", made.len());
         let jobs = planned.iter().zip(&made);
@@ -132,10 +112,7 @@ fn job(planned: &super::Planned, made: &Value) -> Job {
         group: planned.group.to_owned(),
         app: text("app"),
         schedule: schedule(&planned.draft["schedule"], made),
-        created_at: made["created_at"]
-            .as_str()
-            .and_then(parse)
-            .unwrap_or_default(),
+        created_at: made["created_at"].as_str().and_then(parse).unwrap_or_default(),
         retries: made["retries"].as_i64().unwrap_or_default() as i32,
         catch_up: text("catch_up"),
         children: ids(&made["children"]),
@@ -149,21 +126,13 @@ fn ids(list: &Value) -> Vec<i64> {
 
 /// The schedule in the oracle's words. A rate counts from the second in which its job was created.
 pub fn schedule(wanted: &Value, made: &Value) -> Schedule {
-    let created = made["created_at"]
-        .as_str()
-        .and_then(parse)
-        .unwrap_or_else(now);
+    let created = made["created_at"].as_str().and_then(parse).unwrap_or_else(now);
     match wanted["kind"].as_str() {
-        Some("fixed_rate") => Schedule::Rate {
-            seconds: wanted["seconds"].as_i64().unwrap_or(1),
-            anchor: created.div_euclid(1000) * 1000,
-        },
-        Some("cron") => Schedule::Cron {
-            expression: wanted["expression"].as_str().unwrap_or_default().to_owned(),
-        },
-        Some("once") => Schedule::Once {
-            at: wanted["at"].as_str().and_then(parse).unwrap_or_default(),
-        },
+        Some("fixed_rate") => {
+            Schedule::Rate { seconds: wanted["seconds"].as_i64().unwrap_or(1), anchor: created.div_euclid(1000) * 1000 }
+        }
+        Some("cron") => Schedule::Cron { expression: wanted["expression"].as_str().unwrap_or_default().to_owned() },
+        Some("once") => Schedule::Once { at: wanted["at"].as_str().and_then(parse).unwrap_or_default() },
         _ => Schedule::None,
     }
 }

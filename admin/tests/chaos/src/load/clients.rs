@@ -27,12 +27,7 @@ pub async fn work(
     longest_pause: Duration,
     stop: CancellationToken,
 ) {
-    let of = |group: &str| -> Vec<Job> {
-        jobs.iter()
-            .filter(|job| job.group == group)
-            .cloned()
-            .collect()
-    };
+    let of = |group: &str| -> Vec<Job> { jobs.iter().filter(|job| job.group == group).cloned().collect() };
     let desk = |number: u64| Desk {
         api: api.clone(),
         calls: calls.clone(),
@@ -40,10 +35,7 @@ pub async fn work(
         unclear: longest_pause + SERVED,
         stop: stop.clone(),
     };
-    let editors = of("edited")
-        .into_iter()
-        .enumerate()
-        .map(|(number, job)| edit(desk(number as u64 + 1), job));
+    let editors = of("edited").into_iter().enumerate().map(|(number, job)| edit(desk(number as u64 + 1), job));
     let hands = trigger(desk(99), of("by_hand"));
     tokio::join!(futures_util::future::join_all(editors), hands);
 }
@@ -81,10 +73,7 @@ async fn edit(mut desk: Desk, job: Job) {
         };
         let path = format!("api/v1/jobs/{}/{path}", job.id);
         let invoked_at = now();
-        let reply = desk
-            .api
-            .ask(node, method, path.trim_end_matches('/'), Some(&body))
-            .await;
+        let reply = desk.api.ask(node, method, path.trim_end_matches('/'), Some(&body)).await;
         let asked = (job.id, desk.api.name(node));
         note(&desk.calls, asked, op, invoked_at, &reply);
         if matches!(reply, Reply::Unclear(_)) {
@@ -97,9 +86,7 @@ async fn edit(mut desk: Desk, job: Job) {
 
 /// An edit says all of a job; it also enables it.
 fn rhythm(job: &Job, wanted: Value) -> (Op, Value) {
-    let op = Op::Edit {
-        schedule: schedule(&wanted, &json!({})),
-    };
+    let op = Op::Edit { schedule: schedule(&wanted, &json!({})) };
     let draft = json!({
         "app": job.app, "name": job.name, "handler": "work", "misfire_threshold_seconds": 20, "retries": job.retries,
         "schedule": wanted,
@@ -128,17 +115,6 @@ pub fn note(calls: &Calls, (job, node): (i64, String), op: Op, invoked_at: i64, 
         (Op::Run, Reply::Ok(answer)) => answer["id"].as_i64(),
         _ => None,
     };
-    let call = Call {
-        job,
-        node: Some(node),
-        op,
-        invoked_at,
-        returned_at: now(),
-        outcome: reply.outcome(),
-        run,
-    };
-    calls
-        .lock()
-        .unwrap_or_else(std::sync::PoisonError::into_inner)
-        .push(call);
+    let call = Call { job, node: Some(node), op, invoked_at, returned_at: now(), outcome: reply.outcome(), run };
+    calls.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push(call);
 }

@@ -77,12 +77,7 @@ pub fn plan(herd: Herd, misfire_seconds: i64) -> Vec<Planned> {
     add("every_2", 60, &rate(2), &json!({}));
     add("every_5", 30, &rate(5), &json!({}));
     add("all", 10, &rate(1), &json!({"catch_up": "all"}));
-    add(
-        "latest",
-        5,
-        &rate(1),
-        &json!({"catch_up": "latest", "retries": 0}),
-    );
+    add("latest", 5, &rate(1), &json!({"catch_up": "latest", "retries": 0}));
     let minute = json!({"kind": "cron", "expression": "0 * * * * ?", "timezone": "UTC"});
     add("minute", 10, &minute, &json!({}));
     add("herd", 200, &herd.schedule(), &json!({"params": ""}));
@@ -92,20 +87,10 @@ pub fn plan(herd: Herd, misfire_seconds: i64) -> Vec<Planned> {
     add("hole", 4, &rate(5), &json!({"app": HOLE, "params": ""}));
     // Poisoned: no other job may be late because of them.
     add("hang", 2, &rate(10), &json!({"app": HANG, "retries": 0}));
-    add(
-        "unknown_handler",
-        1,
-        &rate(5),
-        &json!({"handler": "nobody", "retries": 0}),
-    );
+    add("unknown_handler", 1, &rate(5), &json!({"handler": "nobody", "retries": 0}));
     add("bad_zone", 1, &minute, &json!({"name": "bad zone"}));
     add("no_next", 1, &minute, &json!({"name": "no next"}));
-    add(
-        "large",
-        1,
-        &rate(10),
-        &json!({"name": "large", "params": ""}),
-    );
+    add("large", 1, &rate(10), &json!({"name": "large", "params": ""}));
     all
 }
 

@@ -9,11 +9,7 @@ pub async fn poison(database: &Database, jobs: &[Job]) -> anyhow::Result<()> {
         let statement = match job.group.as_str() {
             "bad_zone" => replace(job.id, "UTC", "Mars/Olympus"),
             "no_next" => replace(job.id, "0 * * * * ?", "0 0 0 31 2 ?"),
-            "large" => format!(
-                "UPDATE job_params SET params = '{}' WHERE job_id = {}",
-                "x".repeat(10 << 20),
-                job.id
-            ),
+            "large" => format!("UPDATE job_params SET params = '{}' WHERE job_id = {}", "x".repeat(10 << 20), job.id),
             _ => continue,
         };
         database.execute(&statement).await?;
@@ -22,7 +18,5 @@ pub async fn poison(database: &Database, jobs: &[Job]) -> anyhow::Result<()> {
 }
 
 fn replace(job: i64, from: &str, to: &str) -> String {
-    format!(
-        "UPDATE job SET schedule_text = REPLACE(schedule_text, '{from}', '{to}') WHERE id = {job}"
-    )
+    format!("UPDATE job SET schedule_text = REPLACE(schedule_text, '{from}', '{to}') WHERE id = {job}")
 }

@@ -18,16 +18,11 @@ pub async fn admin(cluster: &Arc<Cluster>, random: &mut Random) -> Option<(Arc<A
         let address = admin.address.to_string();
         holders.iter().any(|(_, holder)| holder.contains(&address))
     };
-    let up: Vec<&Arc<Admin>> = cluster
-        .admins
-        .iter()
-        .filter(|admin| !admin.is_down_on_purpose.load(Ordering::SeqCst))
-        .collect();
+    let up: Vec<&Arc<Admin>> =
+        cluster.admins.iter().filter(|admin| !admin.is_down_on_purpose.load(Ordering::SeqCst)).collect();
     if wants_holder && !holders.is_empty() {
         let (_, address) = &holders[lot as usize % holders.len()];
-        let holder = up
-            .iter()
-            .find(|admin| address.contains(&admin.address.to_string()));
+        let holder = up.iter().find(|admin| address.contains(&admin.address.to_string()));
         if let Some(holder) = holder {
             return Some((Arc::clone(holder), true));
         }

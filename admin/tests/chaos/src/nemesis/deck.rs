@@ -28,10 +28,8 @@ const fn card(name: &'static str, at: At, class: Class) -> Card {
 }
 
 /// The two that make a run worth its name: they open it.
-const OPENING: [Card; 2] = [
-    card("trust_off_stop", At::Admin, Class::Holder),
-    card("answer_lost_stock", At::Executor, Class::Executor),
-];
+const OPENING: [Card; 2] =
+    [card("trust_off_stop", At::Admin, Class::Holder), card("answer_lost_stock", At::Executor, Class::Executor)];
 
 const REST: [Card; 40] = [
     card("admin_kill", At::Admin, Class::Holder),
@@ -95,14 +93,10 @@ pub struct Deck {
 impl Deck {
     /// `only`: texts of which a card's name must contain one; empty: all. `soak`: the card that wants a small disk too.
     pub fn new(db: Db, only: &[String], soak: bool) -> Self {
-        let chosen =
-            |card: &Card| only.is_empty() || only.iter().any(|text| card.name.contains(&**text));
+        let chosen = |card: &Card| only.is_empty() || only.iter().any(|text| card.name.contains(&**text));
         let soak = (soak && db != Db::Sqlite).then_some(SOAK);
         let all: Vec<Card> = all(db).into_iter().chain(soak).filter(chosen).collect();
-        Self {
-            waiting: vec![],
-            all,
-        }
+        Self { waiting: vec![], all }
     }
 
     pub fn draw(&mut self, random: &mut Random) -> Card {
@@ -114,11 +108,8 @@ impl Deck {
 
     /// The opening first, then one of the database and one of Redis, then chance.
     fn shuffle(&mut self, random: &mut Random) {
-        let (mut opening, mut rest): (Vec<Card>, Vec<Card>) = self
-            .all
-            .iter()
-            .copied()
-            .partition(|card| OPENING.contains(card));
+        let (mut opening, mut rest): (Vec<Card>, Vec<Card>) =
+            self.all.iter().copied().partition(|card| OPENING.contains(card));
         random.shuffle(&mut rest);
         for at in [At::Database, At::Redis] {
             if let Some(index) = rest.iter().position(|card| card.at == at) {
@@ -142,16 +133,8 @@ fn all(db: Db) -> Vec<Card> {
 /// Cards that a run should have dealt and has not.
 pub fn missing(history: &History) -> Vec<String> {
     let dealt: HashSet<&str> = history.faults.iter().map(|fault| &*fault.card).collect();
-    let db = if history.meta.db == "sqlite" {
-        Db::Sqlite
-    } else {
-        Db::Postgres
-    };
-    all(db)
-        .iter()
-        .filter(|card| !dealt.contains(card.name))
-        .map(|card| card.name.to_owned())
-        .collect()
+    let db = if history.meta.db == "sqlite" { Db::Sqlite } else { Db::Postgres };
+    all(db).iter().filter(|card| !dealt.contains(card.name)).map(|card| card.name.to_owned()).collect()
 }
 
 #[cfg(test)]
@@ -163,9 +146,7 @@ mod tests {
         for seed in 0..50 {
             let mut random = Random::new(seed);
             let mut deck = Deck::new(Db::Postgres, &[], false);
-            let dealt: Vec<Card> = (0..OPENING.len() + REST.len())
-                .map(|_| deck.draw(&mut random))
-                .collect();
+            let dealt: Vec<Card> = (0..OPENING.len() + REST.len()).map(|_| deck.draw(&mut random)).collect();
             assert_eq!(dealt[..2], OPENING);
             assert_eq!((dealt[2].at, dealt[3].at), (At::Database, At::Redis));
             let names: HashSet<&str> = dealt.iter().map(|card| card.name).collect();

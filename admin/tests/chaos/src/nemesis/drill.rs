@@ -33,10 +33,7 @@ pub async fn play(cluster: &Arc<Cluster>, drill: Drill, seed: u64) -> Vec<Fault>
     };
     if let Err(error) = done {
         let note = format!("{error:#}");
-        faults.push(Fault {
-            failed: true,
-            ..fault(drill, &scene, Class::Harmless, note)
-        });
+        faults.push(Fault { failed: true, ..fault(drill, &scene, Class::Harmless, note) });
     }
     rest(AROUND_MS).await;
     faults
@@ -74,14 +71,10 @@ async fn redis_away(scene: &mut Scene, faults: &mut Vec<Fault>) -> anyhow::Resul
         left = degraded(&cluster).await?;
     }
     let (nodes, healed) = (cluster.admins.len(), back.elapsed().as_millis());
-    away.note =
-        format!("{said} of {nodes} nodes said degraded; healed {healed} ms after it came back");
+    away.note = format!("{said} of {nodes} nodes said degraded; healed {healed} ms after it came back");
     println!("{}", away.note);
     faults.push(away);
-    ensure!(
-        said == nodes,
-        "only {said} nodes said that they were degraded"
-    );
+    ensure!(said == nodes, "only {said} nodes said that they were degraded");
     ensure!(left == 0, "{left} nodes still say that they are degraded");
     Ok(())
 }
@@ -91,27 +84,16 @@ async fn degraded(cluster: &Cluster) -> anyhow::Result<usize> {
     let mut count = 0;
     let client = reqwest::Client::new();
     for admin in &cluster.admins {
-        let asked = client
-            .get(format!("http://{}/metrics", admin.address))
-            .bearer_auth(&cluster.secrets.api)
-            .send();
+        let asked = client.get(format!("http://{}/metrics", admin.address)).bearer_auth(&cluster.secrets.api).send();
         let asked = asked.await?.error_for_status()?;
-        count += usize::from(
-            asked
-                .text()
-                .await?
-                .lines()
-                .any(|line| line == "carillon_degraded 1"),
-        );
+        count += usize::from(asked.text().await?.lines().any(|line| line == "carillon_degraded 1"));
     }
     Ok(count)
 }
 
 /// The dead one stays away until all is over.
 async fn node_killed(scene: &mut Scene, faults: &mut Vec<Fault>) -> anyhow::Result<()> {
-    let (admin, held) = aim::admin(&scene.cluster, &mut scene.random)
-        .await
-        .context("no node is up")?;
+    let (admin, held) = aim::admin(&scene.cluster, &mut scene.random).await.context("no node is up")?;
     scene.target.clone_from(&admin.name);
     let mut killed = fault(Drill::NodeKilled, scene, Class::Holder, String::new());
     killed.held = held;
@@ -128,16 +110,8 @@ async fn reshard(scene: &mut Scene, faults: &mut Vec<Fault>) -> anyhow::Result<(
     scene.target = "shards".into();
     let admin = scene.cluster.admins.first().context("no node")?.clone();
     for shards in ["32", "8"] {
-        let mut changed = fault(
-            Drill::Reshard,
-            scene,
-            Class::GracefulStop,
-            format!("to {shards}"),
-        );
-        let done = admin
-            .command_of(&["shards", "set", shards])
-            .output()
-            .await?;
+        let mut changed = fault(Drill::Reshard, scene, Class::GracefulStop, format!("to {shards}"));
+        let done = admin.command_of(&["shards", "set", shards]).output().await?;
         changed.to = now();
         changed.note = format!("to {shards}, {} ms", changed.to - changed.from);
         println!("{}", changed.note);

@@ -37,11 +37,7 @@ pub async fn strike(cluster: &Arc<Cluster>, options: &Options, seed: u64) -> Vec
     while Instant::now() < until {
         let started = Instant::now();
         // All that is random about a card is drawn here: what the cluster does meanwhile must not shift the next draw.
-        let (card, own, gap) = (
-            deck.draw(&mut random),
-            Random::new(random.next()),
-            random.between(least, most),
-        );
+        let (card, own, gap) = (deck.draw(&mut random), Random::new(random.next()), random.between(least, most));
         let Ok(slot) = slots.clone().acquire_owned().await else {
             break;
         };
@@ -79,10 +75,7 @@ async fn play(cluster: Arc<Cluster>, card: Card, random: Random, faults: Faults)
         failed,
         held: scene.held,
     };
-    faults
-        .lock()
-        .unwrap_or_else(PoisonError::into_inner)
-        .push(fault);
+    faults.lock().unwrap_or_else(PoisonError::into_inner).push(fault);
 }
 
 /// Everything runs and is connected again, whatever a card has left behind.

@@ -105,19 +105,13 @@ impl Wire {
 
     /// As when the process behind it is gone.
     pub fn refuse(&self) {
-        let down = Mode {
-            down: true,
-            ..self.mode()
-        };
+        let down = Mode { down: true, ..self.mode() };
         self.set(down);
     }
 
     /// The process is there again; what a card has set besides stays.
     pub fn listen(&self) {
-        let up = Mode {
-            down: false,
-            ..self.mode()
-        };
+        let up = Mode { down: false, ..self.mode() };
         self.set(up);
     }
 

@@ -88,12 +88,7 @@ async fn pipe(client: TcpStream, server: TcpStream, wire: &Wire, speaks: &Cancel
     }
 }
 
-async fn forth(
-    from: &mut OwnedReadHalf,
-    to: &mut OwnedWriteHalf,
-    wire: &Wire,
-    back: &watch::Sender<Back>,
-) {
+async fn forth(from: &mut OwnedReadHalf, to: &mut OwnedWriteHalf, wire: &Wire, back: &watch::Sender<Back>) {
     let sent = AtomicU64::new(0);
     let mut buffer = vec![0; PIECE];
     while let Ok(length @ 1..) = from.read(&mut buffer).await {
@@ -129,12 +124,7 @@ async fn forth(
     }
 }
 
-async fn back(
-    from: &mut OwnedReadHalf,
-    to: &mut OwnedWriteHalf,
-    wire: &Wire,
-    mut told: watch::Receiver<Back>,
-) {
+async fn back(from: &mut OwnedReadHalf, to: &mut OwnedWriteHalf, wire: &Wire, mut told: watch::Receiver<Back>) {
     let mut buffer = vec![0; PIECE];
     loop {
         let length = tokio::select! {

@@ -85,20 +85,11 @@ async fn each_trick_does_what_its_name_says() {
 async fn a_wire_is_down_silent_cut_led_elsewhere_and_healed() {
     let (address, _) = echo().await;
     let wire = Wire::open(address).await.unwrap();
-    wire.set(Mode {
-        down: true,
-        ..Mode::default()
-    });
+    wire.set(Mode { down: true, ..Mode::default() });
     assert!(comes("refused", &wire).await);
-    wire.set(Mode {
-        silent: true,
-        ..Mode::default()
-    });
+    wire.set(Mode { silent: true, ..Mode::default() });
     assert!(comes("refused", &wire).await);
-    wire.set(Mode {
-        cut_after: Some(3),
-        ..Mode::default()
-    });
+    wire.set(Mode { cut_after: Some(3), ..Mode::default() });
     assert!(ask(&wire, "abcd").await.len() <= 5);
     wire.heal();
     assert!(comes("a!", &wire).await);

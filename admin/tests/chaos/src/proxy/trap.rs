@@ -22,19 +22,13 @@ pub enum Trick {
 
 impl Trap {
     pub fn new(needle: impl Into<Vec<u8>>, trick: Trick, times: u32) -> Self {
-        Self {
-            needle: needle.into(),
-            trick,
-            left: times,
-        }
+        Self { needle: needle.into(), trick, left: times }
     }
 
     /// Not case-sensitive: databases' clients write `COMMIT` as they like.
     pub(super) fn fits(&self, piece: &[u8]) -> bool {
         !self.needle.is_empty()
-            && piece
-                .windows(self.needle.len())
-                .any(|window| window.eq_ignore_ascii_case(&self.needle))
+            && piece.windows(self.needle.len()).any(|window| window.eq_ignore_ascii_case(&self.needle))
     }
 }
 

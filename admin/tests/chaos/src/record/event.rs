@@ -80,12 +80,7 @@ impl Book {
     }
 
     pub fn write(&self, event: Event) {
-        let event = Event {
-            at: now(),
-            executor: self.executor.clone(),
-            boot: self.boot.clone(),
-            ..event
-        };
+        let event = Event { at: now(), executor: self.executor.clone(), boot: self.boot.clone(), ..event };
         let mut line = serde_json::to_vec(&event).unwrap_or_default();
         line.push(b'\n');
         let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);

@@ -23,14 +23,8 @@ pub enum Class {
 }
 
 impl Class {
-    pub const ALL: [Self; 6] = [
-        Self::GracefulStop,
-        Self::Holder,
-        Self::Redis,
-        Self::Database,
-        Self::Executor,
-        Self::Harmless,
-    ];
+    pub const ALL: [Self; 6] =
+        [Self::GracefulStop, Self::Holder, Self::Redis, Self::Database, Self::Executor, Self::Harmless];
 
     pub fn as_str(self) -> &'static str {
         match self {

@@ -26,12 +26,8 @@ pub fn save(history: &History, folder: &Path) -> anyhow::Result<()> {
 }
 
 pub fn load(folder: &Path) -> anyhow::Result<History> {
-    let meta = fs::read(folder.join(META)).with_context(|| {
-        format!(
-            "{} is no folder of a run: it has no {META}",
-            folder.display()
-        )
-    })?;
+    let meta = fs::read(folder.join(META))
+        .with_context(|| format!("{} is no folder of a run: it has no {META}", folder.display()))?;
     Ok(History {
         meta: serde_json::from_slice(&meta)?,
         jobs: read(&folder.join("jobs.jsonl"))?,
@@ -73,8 +69,8 @@ fn read<T: DeserializeOwned>(path: &Path) -> anyhow::Result<Vec<T>> {
     let mut records = Vec::new();
     for (number, line) in BufReader::new(file).lines().enumerate() {
         let line = line?;
-        let record = serde_json::from_str(&line)
-            .with_context(|| format!("{}:{}: {line}", path.display(), number + 1))?;
+        let record =
+            serde_json::from_str(&line).with_context(|| format!("{}:{}: {line}", path.display(), number + 1))?;
         records.push(record);
     }
     Ok(records)

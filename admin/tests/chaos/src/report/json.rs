@@ -27,11 +27,8 @@ pub fn line(history: &History, findings: &Findings, verdict: &Verdict) -> anyhow
     all.insert("logged".into(), json!(meta.logged));
     all.insert("skipped".into(), json!(findings.skipped));
     all.insert("lateness".into(), serde_json::to_value(&findings.times)?);
-    let exits: Vec<String> = history
-        .exits
-        .iter()
-        .map(|exit| format!("{}: {} after {}", exit.process, exit.how, exit.why))
-        .collect();
+    let exits: Vec<String> =
+        history.exits.iter().map(|exit| format!("{}: {} after {}", exit.process, exit.how, exit.why)).collect();
     all.insert("exits".into(), json!(exits));
     all.insert("passed".into(), json!(verdict.is_passed()));
     all.insert("reasons".into(), json!(verdict.reasons));

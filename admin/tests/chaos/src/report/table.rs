@@ -9,11 +9,7 @@ use crate::record::History;
 
 pub fn text_of(history: &History, findings: &Findings, out: &mut String) -> std::fmt::Result {
     let meta = &history.meta;
-    writeln!(
-        out,
-        "\n== {} · seed {} · {} s · control {} ==",
-        meta.db, meta.seed, meta.seconds, meta.control
-    )?;
+    writeln!(out, "\n== {} · seed {} · {} s · control {} ==", meta.db, meta.seed, meta.seconds, meta.control)?;
     writeln!(out, "\n-- totals")?;
     for (name, total) in &findings.totals {
         writeln!(out, "{name:<28} {total:>8}")?;
@@ -28,11 +24,7 @@ pub fn text_of(history: &History, findings: &Findings, out: &mut String) -> std:
     for figure in Figure::ALL {
         writeln!(out, "{:<28} {:>8}", figure.name(), findings.count(figure))?;
     }
-    writeln!(
-        out,
-        "\n-- lateness, ms{:>21}{:>8}{:>8}{:>8}{:>8}{:>6}",
-        "count", "p50", "p99", "max", "bound", "over"
-    )?;
+    writeln!(out, "\n-- lateness, ms{:>21}{:>8}{:>8}{:>8}{:>8}{:>6}", "count", "p50", "p99", "max", "bound", "over")?;
     times(out, "quiet", &findings.times.quiet)?;
     for (class, of_class) in &findings.times.by_class {
         times(out, class, of_class)?;

@@ -24,12 +24,7 @@ impl fmt::Display for Verdict {
         if self.is_passed() {
             return write!(out, "VERDICT: passed ({})", self.head);
         }
-        write!(
-            out,
-            "VERDICT: failed ({}): {}",
-            self.head,
-            self.reasons.join("; ")
-        )
+        write!(out, "VERDICT: failed ({}): {}", self.head, self.reasons.join("; "))
     }
 }
 
@@ -53,9 +48,7 @@ pub fn judge(history: &History, findings: &Findings) -> Verdict {
     let rate = if is_drill { BUSY as f64 } else { 50.0 };
     let nominal = rate * (meta.phases.stopped_at - meta.phases.started_at) as f64 / 1000.0;
     if meta.db != "sqlite" && offered < 0.95 * nominal {
-        reasons.push(format!(
-            "only {offered} instants of {nominal:.0} were offered"
-        ));
+        reasons.push(format!("only {offered} instants of {nominal:.0} were offered"));
     }
     if let missed @ 1.. = total("fires_missed") {
         reasons.push(format!("the nodes' own audit missed {missed} instants"));
@@ -83,20 +76,11 @@ pub fn judge(history: &History, findings: &Findings) -> Verdict {
         }
         let least = meta.seconds / if meta.soak { 9 } else { 6 };
         if (history.faults.len() as u64) < least {
-            reasons.push(format!(
-                "{} faults, {least} are the least",
-                history.faults.len()
-            ));
+            reasons.push(format!("{} faults, {least} are the least", history.faults.len()));
         }
     }
     Verdict {
         reasons,
-        head: format!(
-            "{}, seed {}, {} s, {} faults",
-            meta.db,
-            meta.seed,
-            meta.seconds,
-            history.faults.len()
-        ),
+        head: format!("{}, seed {}, {} s, {} faults", meta.db, meta.seed, meta.seconds, history.faults.len()),
     }
 }

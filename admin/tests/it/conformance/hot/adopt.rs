@@ -9,15 +9,9 @@ use crate::conformance::world::{NOW, Row, after};
 
 /// A run of that epoch, due at that second.
 async fn under(ground: &Ground, job: &Job, epoch: i64, second: i64, state: RunState) -> i64 {
-    let row = Row {
-        fire_no: after(second),
-        state: state.code(),
-        ..Row::default()
-    };
+    let row = Row { fire_no: after(second), state: state.code(), ..Row::default() };
     let id = ground.run(job, row).await;
-    ground
-        .sql(&format!("UPDATE run SET epoch = {epoch} WHERE id = {id}"))
-        .await;
+    ground.sql(&format!("UPDATE run SET epoch = {epoch} WHERE id = {id}")).await;
     id
 }
 

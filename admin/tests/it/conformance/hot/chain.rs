@@ -24,19 +24,10 @@ impl Ground {
         let epoch = self.take(job.shard).await;
         let mut claim = claim(job, &[(self.free_id(), job.next_fire_at.unwrap())]);
         claim.next_fire_at = None;
-        let changed = self
-            .store
-            .claim(&holder(job.shard, epoch), &[claim], NOW)
-            .await;
+        let changed = self.store.claim(&holder(job.shard, epoch), &[claim], NOW).await;
         assert!(changed.unwrap().is_empty());
-        let rows = self
-            .rows_where(&format!("job_id = {} AND chained = TRUE", job.id))
-            .await;
-        assert_eq!(
-            (rows.len(), self.cursor(job).await),
-            (1, None),
-            "the chain hangs on the run"
-        );
+        let rows = self.rows_where(&format!("job_id = {} AND chained = TRUE", job.id)).await;
+        assert_eq!((rows.len(), self.cursor(job).await), (1, None), "the chain hangs on the run");
         rows[0].id
     }
 
@@ -46,10 +37,7 @@ impl Ground {
 
     async fn cursor(&self, job: &Job) -> Option<i64> {
         let cursors = self.cursors().await;
-        cursors
-            .iter()
-            .find(|(id, _)| *id == job.id)
-            .map(|(_, at)| *at)
+        cursors.iter().find(|(id, _)| *id == job.id).map(|(_, at)| *at)
     }
 
     async fn broken_chains(&self, job: &Job) -> Vec<i64> {
@@ -86,8 +74,7 @@ impl Ground {
     }
 
     async fn run_it(&self, run_id: i64) {
-        self.sql(&format!("UPDATE run SET state = 2 WHERE id = {run_id}"))
-            .await;
+        self.sql(&format!("UPDATE run SET state = 2 WHERE id = {run_id}")).await;
     }
 }
 

@@ -8,28 +8,14 @@ use crate::conformance::world::{NOW, Row};
 
 impl Ground {
     /// A broadcast fire of `parts`, all running; their ids.
-    async fn broadcast(
-        &self,
-        job: &carillon_admin::store::Job,
-        fire_no: i64,
-        parts: i32,
-    ) -> Vec<i64> {
+    async fn broadcast(&self, job: &carillon_admin::store::Job, fire_no: i64, parts: i32) -> Vec<i64> {
         let mut ids = vec![];
         for part in 0..parts {
-            let row = Row {
-                fire_no: -1,
-                state: Running.code(),
-                ..Row::default()
-            };
+            let row = Row { fire_no: -1, state: Running.code(), ..Row::default() };
             let id = self.run(job, row).await;
             let text = "UPDATE run SET fire_no = {fire_no}, part = {part}";
-            let text = text
-                .replace("{fire_no}", &fire_no.to_string())
-                .replace("{part}", &part.to_string());
-            self.sql(&format!(
-                "{text}, parts = {parts}, parent = TRUE WHERE id = {id}"
-            ))
-            .await;
+            let text = text.replace("{fire_no}", &fire_no.to_string()).replace("{part}", &part.to_string());
+            self.sql(&format!("{text}, parts = {parts}, parent = TRUE WHERE id = {id}")).await;
             ids.push(id);
         }
         ids

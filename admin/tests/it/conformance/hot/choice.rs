@@ -13,10 +13,7 @@ use super::mark::mark;
 use crate::conformance::world::{NOW, SHARDS, actor};
 
 fn told(address: &str, what: &str) -> Told {
-    Told {
-        address: address.into(),
-        what: what.into(),
-    }
+    Told { address: address.into(), what: what.into() }
 }
 
 databases! {

@@ -21,37 +21,24 @@ impl Ground {
                 rows.join(",")
             };
             let jobs = rows(&|id| {
-                let (shard, kind) = (
-                    id % i64::from(SHARDS),
-                    if is_delayed(id) {
-                        "fixed_delay"
-                    } else {
-                        "cron"
-                    },
-                );
+                let (shard, kind) = (id % i64::from(SHARDS), if is_delayed(id) { "fixed_delay" } else { "cron" });
                 format!(
                     "({id}, 1, {shard}, 'n', 'h', '{kind}', '{{}}', 0, 'all', 'skip', 60000, 'first', 'serial', 0, 0, TRUE, 1, 1, 1)"
                 )
             });
             let cursors = rows(&|id| {
-                let delayed = if is_delayed(id) {
-                    id.to_string()
-                } else {
-                    "NULL".to_owned()
-                };
-                format!(
-                    "({}, {}, {id}, 1, {delayed})",
-                    id % i64::from(SHARDS),
-                    after(id)
-                )
+                let delayed = if is_delayed(id) { id.to_string() } else { "NULL".to_owned() };
+                format!("({}, {}, {id}, 1, {delayed})", id % i64::from(SHARDS), after(id))
             });
             self.sql(&format!(
                 "INSERT INTO job (id, app_id, shard, name, handler, schedule_kind, schedule_text, anchor_at, catch_up, misfire, \
                  misfire_threshold_ms, route, block, timeout_seconds, retries, enabled, revision, created_at, updated_at) VALUES {jobs}"
             ))
             .await;
-            self.sql(&format!("INSERT INTO job_clock (shard, next_fire_at, job_id, revision, delayed_job) VALUES {cursors}"))
-                .await;
+            self.sql(&format!(
+                "INSERT INTO job_clock (shard, next_fire_at, job_id, revision, delayed_job) VALUES {cursors}"
+            ))
+            .await;
         }
         let analyze = match kind {
             Kind::Mariadb => "ANALYZE TABLE job, job_clock",
@@ -79,40 +66,22 @@ impl Ground {
     }
 
     async fn steps(&self, text: &str) -> u64 {
-        let mut connection = self
-            .raw
-            .get_sqlite_connection_pool()
-            .acquire()
-            .await
-            .unwrap();
+        let mut connection = self.raw.get_sqlite_connection_pool().acquire().await.unwrap();
         let steps = Arc::<AtomicU64>::default();
         let counted = steps.clone();
-        connection
-            .lock_handle()
-            .await
-            .unwrap()
-            .set_progress_handler(1, move || {
-                counted.fetch_add(1, Ordering::Relaxed);
-                true
-            });
-        sea_orm::sqlx::query(sea_orm::sqlx::AssertSqlSafe(text.to_owned()))
-            .fetch_all(&mut *connection)
-            .await
-            .unwrap();
-        connection
-            .lock_handle()
-            .await
-            .unwrap()
-            .remove_progress_handler();
+        connection.lock_handle().await.unwrap().set_progress_handler(1, move || {
+            counted.fetch_add(1, Ordering::Relaxed);
+            true
+        });
+        sea_orm::sqlx::query(sea_orm::sqlx::AssertSqlSafe(text.to_owned())).fetch_all(&mut *connection).await.unwrap();
+        connection.lock_handle().await.unwrap().remove_progress_handler();
         steps.load(Ordering::Relaxed)
     }
 
     /// Looked into twice, as the first look of a session reads the head of an index too. A small table would be read as a whole.
     pub(super) async fn pages(&self, text: &str) -> u64 {
         let tx = self.raw.begin().await.unwrap();
-        tx.execute_unprepared("SET LOCAL enable_seqscan = off")
-            .await
-            .unwrap();
+        tx.execute_unprepared("SET LOCAL enable_seqscan = off").await.unwrap();
         let text = format!("EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) {text}");
         let mut pages = 0;
         for _ in 0..2 {
@@ -130,16 +99,12 @@ impl Ground {
         let tx = self.raw.begin().await.unwrap();
         let backend = tx.get_database_backend();
         tx.execute_unprepared("FLUSH STATUS").await.unwrap();
-        tx.query_all_raw(Statement::from_string(backend, text))
-            .await
-            .unwrap();
+        tx.query_all_raw(Statement::from_string(backend, text)).await.unwrap();
         let status = Statement::from_string(backend, "SHOW SESSION STATUS LIKE 'Handler_read%'");
         let rows = tx.query_all_raw(status).await.unwrap();
         tx.rollback().await.unwrap();
         let value = |row: &sea_orm::QueryResult| row.try_get::<String>("", "Value").unwrap();
-        rows.iter()
-            .map(|row| value(row).parse::<u64>().unwrap())
-            .sum()
+        rows.iter().map(|row| value(row).parse::<u64>().unwrap()).sum()
     }
 }
 

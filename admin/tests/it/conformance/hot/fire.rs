@@ -10,13 +10,7 @@ use super::ground::Ground;
 use crate::conformance::world::{NOW, actor};
 
 fn fire(job_id: i64, key: Option<&str>) -> NewFire {
-    NewFire {
-        job_id,
-        cause: Cause::Api,
-        params: None,
-        address: None,
-        idempotency_key: key.map(Into::into),
-    }
+    NewFire { job_id, cause: Cause::Api, params: None, address: None, idempotency_key: key.map(Into::into) }
 }
 
 databases! {

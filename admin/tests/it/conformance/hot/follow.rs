@@ -12,8 +12,7 @@ use crate::conformance::world::{NOW, actor};
 
 impl Ground {
     async fn with_retries(&self, retries: i32) -> Job {
-        self.ticking_with("tick", |draft| draft.retries = retries)
-            .await
+        self.ticking_with("tick", |draft| draft.retries = retries).await
     }
 
     /// The attempts of the fire of a run, oldest first.

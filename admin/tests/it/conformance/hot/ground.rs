@@ -24,12 +24,7 @@ impl Deref for Ground {
 pub const TTL: i64 = 10_000;
 
 pub fn holder(shard: i32, epoch: i64) -> Holder<'static> {
-    Holder {
-        shard,
-        epoch,
-        node: "a",
-        ttl_ms: TTL,
-    }
+    Holder { shard, epoch, node: "a", ttl_ms: TTL }
 }
 
 impl Ground {
@@ -43,10 +38,7 @@ impl Ground {
     }
 
     pub async fn ticking_with(&self, name: &str, change: impl FnOnce(&mut JobDraft)) -> Job {
-        let mut draft = JobDraft {
-            schedule: ScheduleDraft::cron("* * * * * ?", "UTC"),
-            ..draft(name)
-        };
+        let mut draft = JobDraft { schedule: ScheduleDraft::cron("* * * * * ?", "UTC"), ..draft(name) };
         change(&mut draft);
         self.create(&draft).await
     }
@@ -75,11 +67,7 @@ impl Ground {
     pub async fn runs_in(&self, job: &Job, states: &[RunState]) -> Vec<i64> {
         let mut ids = vec![];
         for (second, state) in (0..).zip(states) {
-            let row = Row {
-                fire_no: NOW + second * 1000,
-                state: state.code(),
-                ..Row::default()
-            };
+            let row = Row { fire_no: NOW + second * 1000, state: state.code(), ..Row::default() };
             ids.push(self.run(job, row).await);
         }
         ids
@@ -94,10 +82,7 @@ impl Ground {
     pub async fn rows_where(&self, condition: &str) -> Vec<RunRow> {
         let text = format!("SELECT * FROM run WHERE {condition} ORDER BY id");
         let statement = Statement::from_string(self.raw.get_database_backend(), text);
-        RunRow::find_by_statement(statement)
-            .all(&self.raw)
-            .await
-            .unwrap()
+        RunRow::find_by_statement(statement).all(&self.raw).await.unwrap()
     }
 
     /// The cursors of all jobs, by job: `(job, next_fire_at)`.
@@ -105,12 +90,7 @@ impl Ground {
         self.rows("SELECT job_id, next_fire_at FROM job_clock ORDER BY job_id")
             .await
             .iter()
-            .map(|row| {
-                (
-                    row.try_get_by_index(0).unwrap(),
-                    row.try_get_by_index(1).unwrap(),
-                )
-            })
+            .map(|row| (row.try_get_by_index(0).unwrap(), row.try_get_by_index(1).unwrap()))
             .collect()
     }
 }
@@ -121,11 +101,7 @@ pub async fn connect(db: &TestDatabase) -> DatabaseConnection {
 }
 
 pub fn due(job: &Job) -> Due {
-    Due {
-        job_id: job.id,
-        next_fire_at: job.next_fire_at.unwrap(),
-        revision: job.revision,
-    }
+    Due { job_id: job.id, next_fire_at: job.next_fire_at.unwrap(), revision: job.revision }
 }
 
 /// Claims these fires; the cursor goes on one second after the last.

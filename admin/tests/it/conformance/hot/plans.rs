@@ -1,9 +1,7 @@
 //! Each statement that runs all day is run by the key that it was written for, however full or empty the tables are.
 
 use carillon_admin::store::plans::texts;
-use sea_orm::{
-    ConnectionTrait as _, DatabaseTransaction, QueryResult, Statement, TransactionTrait as _,
-};
+use sea_orm::{ConnectionTrait as _, DatabaseTransaction, QueryResult, Statement, TransactionTrait as _};
 
 use super::ground::Ground;
 use crate::conformance::world::{SHARDS, after};
@@ -15,42 +13,19 @@ type RowOf<'a> = &'a dyn Fn(i64) -> String;
 /// Jobs, and four times as many runs: most of them over long ago, 25 of each open state.
 pub(super) async fn fill(ground: &Ground, jobs: i64) {
     let open = |id: i64| {
-        if id <= jobs * 4 - 100 {
-            9
-        } else {
-            (jobs * 4 - id) / 25
-        }
+        if id <= jobs * 4 - 100 { 9 } else { (jobs * 4 - id) / 25 }
     };
     let few = jobs.min(2_000);
     let tables: [(&str, i64, RowOf<'_>); 8] = [
-        (
-            "alarm (id, job_id, kind, message, created_at)",
-            few,
-            &|id| format!("({id}, 1, 'k', 'm', {id})"),
-        ),
-        (
-            "audit (id, at, actor, source, action, object, object_id, detail)",
-            few,
-            &|id| {
-                format!(
-                    "({}, {id}, 'a', 's', 'c', 'app', 1, '{{}}')",
-                    id + 1_000_000
-                )
-            },
-        ),
-        (
-            "idempotency (request_key, object_id, created_at)",
-            few,
-            &|id| format!("('k{id}', 1, {id})"),
-        ),
-        (
-            "session (id_hash, account_id, csrf, created_at, seen_at, expires_at)",
-            few,
-            &|id| format!("('h{id}', 1, 'c', 1, 1, {id})"),
-        ),
-        ("login_throttle (subject, failures, until_at)", few, &|id| {
-            format!("('s{id}', 1, {id})")
+        ("alarm (id, job_id, kind, message, created_at)", few, &|id| format!("({id}, 1, 'k', 'm', {id})")),
+        ("audit (id, at, actor, source, action, object, object_id, detail)", few, &|id| {
+            format!("({}, {id}, 'a', 's', 'c', 'app', 1, '{{}}')", id + 1_000_000)
         }),
+        ("idempotency (request_key, object_id, created_at)", few, &|id| format!("('k{id}', 1, {id})")),
+        ("session (id_hash, account_id, csrf, created_at, seen_at, expires_at)", few, &|id| {
+            format!("('h{id}', 1, 'c', 1, 1, {id})")
+        }),
+        ("login_throttle (subject, failures, until_at)", few, &|id| format!("('s{id}', 1, {id})")),
         (
             "job (id, app_id, shard, name, handler, schedule_kind, schedule_text, anchor_at, catch_up, misfire, misfire_threshold_ms, \
           route, block, timeout_seconds, retries, enabled, revision, created_at, updated_at)",
@@ -62,11 +37,9 @@ pub(super) async fn fill(ground: &Ground, jobs: i64) {
                 )
             },
         ),
-        (
-            "job_clock (shard, next_fire_at, job_id, revision)",
-            jobs,
-            &|id| format!("({}, {}, {id}, 1)", id % i64::from(SHARDS), after(id)),
-        ),
+        ("job_clock (shard, next_fire_at, job_id, revision)", jobs, &|id| {
+            format!("({}, {}, {id}, 1)", id % i64::from(SHARDS), after(id))
+        }),
         (
             "run (id, job_id, app_id, shard, cause, fire_no, part, parts, attempt, scheduled_at, due_at, state, epoch, sends)",
             jobs * 4,
@@ -87,9 +60,7 @@ pub(super) async fn fill(ground: &Ground, jobs: i64) {
         let ids: Vec<i64> = (1..=count).collect();
         for chunk in ids.chunks(1000) {
             let rows: Vec<String> = chunk.iter().map(|id| row(*id)).collect();
-            ground
-                .sql(&format!("INSERT INTO {table} VALUES {}", rows.join(",")))
-                .await;
+            ground.sql(&format!("INSERT INTO {table} VALUES {}", rows.join(","))).await;
         }
     }
 }
@@ -100,10 +71,7 @@ pub(super) fn values(name: &str, kind: Kind) -> Vec<String> {
     // A list: an array for each column on PostgreSQL, rows of JSON elsewhere.
     let list = |columns: &[&str]| -> Vec<String> {
         match postgres {
-            true => columns
-                .iter()
-                .map(|value| format!("'{{{value},{value}}}'"))
-                .collect(),
+            true => columns.iter().map(|value| format!("'{{{value},{value}}}'")).collect(),
             false => {
                 let quoted = columns.iter().map(|value| match value.parse::<i64>() {
                     Ok(_) => (*value).to_owned(),
@@ -113,26 +81,9 @@ pub(super) fn values(name: &str, kind: Kind) -> Vec<String> {
             }
         }
     };
-    let ids = || {
-        vec![if postgres {
-            "'{5,6}'".to_owned()
-        } else {
-            "'[5,6]'".to_owned()
-        }]
-    };
-    let shards = || {
-        vec![if postgres {
-            "'{1,2}'".to_owned()
-        } else {
-            "'[1,2]'".to_owned()
-        }]
-    };
-    let plain = |values: &[&str]| {
-        values
-            .iter()
-            .map(|value| (*value).to_owned())
-            .collect::<Vec<_>>()
-    };
+    let ids = || vec![if postgres { "'{5,6}'".to_owned() } else { "'[5,6]'".to_owned() }];
+    let shards = || vec![if postgres { "'{1,2}'".to_owned() } else { "'[1,2]'".to_owned() }];
+    let plain = |values: &[&str]| values.iter().map(|value| (*value).to_owned()).collect::<Vec<_>>();
     let until = after(20).to_string();
     let cursor = after(5).to_string();
     // MariaDB wants the list before what is set.
@@ -152,10 +103,7 @@ pub(super) fn values(name: &str, kind: Kind) -> Vec<String> {
         "orphans" => plain(&["2", "7", &until, "1000"]),
         "adopt" => [led_by(&["7", "'a'"], ids()), plain(&["2", "7"])].concat(),
         "waiting" => plain(&["2", "1", &until, "1000"]),
-        "mark" => led_by(
-            &["1", "1", "'a'"],
-            list(&["5", "1", "x", "y", "7", "0", "1", "1", "z"]),
-        ),
+        "mark" => led_by(&["1", "1", "'a'"], list(&["5", "1", "x", "y", "7", "0", "1", "1", "z"])),
         "add_parts" => [plain(&["'a'"]), list(&["900000", "1", "x"]), plain(&["5"])].concat(),
         "outdated" => list(&["5", "1"]),
         "unmark" => list(&["5", "1", "1"]),
@@ -180,9 +128,7 @@ pub(super) fn values(name: &str, kind: Kind) -> Vec<String> {
         "open_links" => plain(&["2"]),
         "active" | "open_runs" | "open_of_backfills" => shards(),
         "astray" => [shards(), plain(&["4"])].concat(),
-        "old_alarms" | "old_audit" | "old_keys" | "old_sessions" | "old_throttles" => {
-            plain(&["1", "200"])
-        }
+        "old_alarms" | "old_audit" | "old_keys" | "old_sessions" | "old_throttles" => plain(&["1", "200"]),
         other => panic!("no values for {other}"),
     }
 }
@@ -200,31 +146,17 @@ fn expected(name: &str) -> [&'static str; 3] {
             "Index Scan using job_clock_pkey",
             "job_clock eq_ref PRIMARY",
         ],
-        "add_parts" => [
-            "SEARCH run USING INTEGER PRIMARY KEY",
-            "Index Scan using run_pkey",
-            "run const PRIMARY",
-        ],
-        "record" => [
-            "SEARCH j USING INTEGER PRIMARY KEY",
-            "Index Scan using job_pkey",
-            "j eq_ref PRIMARY",
-        ],
-        "lock_jobs" | "outdated" => [
-            "SEARCH job USING INTEGER PRIMARY KEY",
-            "Index Scan using job_pkey",
-            "job eq_ref PRIMARY",
-        ],
-        "lock_going" => [
-            "SEARCH r USING INTEGER PRIMARY KEY",
-            "Index Scan using run_pkey on run r",
-            "r eq_ref PRIMARY",
-        ],
-        "orphans" => [
-            "run USING COVERING INDEX run_open (shard=? AND state=? AND epoch<?)",
-            "run_open",
-            "run range run_open",
-        ],
+        "add_parts" => ["SEARCH run USING INTEGER PRIMARY KEY", "Index Scan using run_pkey", "run const PRIMARY"],
+        "record" => ["SEARCH j USING INTEGER PRIMARY KEY", "Index Scan using job_pkey", "j eq_ref PRIMARY"],
+        "lock_jobs" | "outdated" => {
+            ["SEARCH job USING INTEGER PRIMARY KEY", "Index Scan using job_pkey", "job eq_ref PRIMARY"]
+        }
+        "lock_going" => {
+            ["SEARCH r USING INTEGER PRIMARY KEY", "Index Scan using run_pkey on run r", "r eq_ref PRIMARY"]
+        }
+        "orphans" => {
+            ["run USING COVERING INDEX run_open (shard=? AND state=? AND epoch<?)", "run_open", "run range run_open"]
+        }
         "unchanged" => [
             "c USING PRIMARY KEY (shard=? AND next_fire_at=? AND job_id=?)",
             "Index Scan using job_clock_pkey",
@@ -235,11 +167,9 @@ fn expected(name: &str) -> [&'static str; 3] {
             "run_open",
             "run range run_open",
         ],
-        "oldest_waiting" => [
-            "run USING INDEX run_open (shard=? AND state=? AND epoch=?)",
-            "run_open",
-            "run ref run_open",
-        ],
+        "oldest_waiting" => {
+            ["run USING INDEX run_open (shard=? AND state=? AND epoch=?)", "run_open", "run ref run_open"]
+        }
         "pending" => [
             "run USING INDEX run_open (shard=? AND state=? AND epoch=? AND due_at>? AND due_at<?)",
             "run_open",
@@ -251,47 +181,27 @@ fn expected(name: &str) -> [&'static str; 3] {
             "run range run_open",
         ],
         // Its place in the index: SQLite and PostgreSQL go on behind it.
-        "long_running" => [
-            "run USING INDEX run_open (shard=? AND state=? AND (epoch,due_at",
-            "run_open",
-            "run_open",
-        ],
+        "long_running" => ["run USING INDEX run_open (shard=? AND state=? AND (epoch,due_at", "run_open", "run_open"],
         "delayed_cursor" => [
             "job_clock USING COVERING INDEX job_clock_delayed (delayed_job=?)",
             "job_clock_delayed",
             "job_clock ref job_clock_delayed",
         ],
-        "delayed_cursors" => [
-            "SEARCH c USING",
-            "job_clock_delayed",
-            "c ref job_clock_delayed",
-        ],
+        "delayed_cursors" => ["SEARCH c USING", "job_clock_delayed", "c ref job_clock_delayed"],
         "delayed_jobs" => [
             "job USING INDEX job_kind (schedule_kind=? AND shard=? AND rowid>?)",
             // By `job_delayed` or the primary key where the shard has many, by `job_kind` and a sort where it has few.
             "Index Scan using job_",
             "job range job_kind",
         ],
-        "open_links" => [
-            "run USING INDEX run_open (shard=? AND state=?)",
-            "run_open",
-            "run range run_open",
-        ],
-        "active" | "open_of_backfills" => [
-            "run USING INDEX run_open (shard=? AND state=?)",
-            "run_open",
-            "run ref run_open",
-        ],
-        "unanswered" | "next_unanswered" | "agreed" | "not_agreed" => [
-            "run USING INDEX run_open (shard=? AND state=?)",
-            "run_open",
-            "run ref run_open",
-        ],
-        "open_runs" => [
-            "run USING COVERING INDEX run_open (shard=? AND state<?)",
-            "run_open",
-            "run ref run_open",
-        ],
+        "open_links" => ["run USING INDEX run_open (shard=? AND state=?)", "run_open", "run range run_open"],
+        "active" | "open_of_backfills" => {
+            ["run USING INDEX run_open (shard=? AND state=?)", "run_open", "run ref run_open"]
+        }
+        "unanswered" | "next_unanswered" | "agreed" | "not_agreed" => {
+            ["run USING INDEX run_open (shard=? AND state=?)", "run_open", "run ref run_open"]
+        }
+        "open_runs" => ["run USING COVERING INDEX run_open (shard=? AND state<?)", "run_open", "run ref run_open"],
         "cursors" => [
             "job_clock USING PRIMARY KEY (shard=? AND (next_fire_at,job_id)>(?,?))",
             "Index Scan using job_clock_pkey",
@@ -302,46 +212,26 @@ fn expected(name: &str) -> [&'static str; 3] {
             "using run_fire on run",
             "run eq_ref run_fire",
         ],
-        "astray" => [
-            "run USING INDEX run_open (shard=? AND state<?)",
-            "run_open",
-            "run ref run_open",
-        ],
-        "old_alarms" => [
-            "alarm USING COVERING INDEX alarm_created (created_at<?)",
-            "alarm_created",
-            "alarm range alarm_created",
-        ],
-        "old_audit" => [
-            "audit USING COVERING INDEX audit_at (at<?)",
-            "audit_at",
-            "audit range audit_at",
-        ],
+        "astray" => ["run USING INDEX run_open (shard=? AND state<?)", "run_open", "run ref run_open"],
+        "old_alarms" => {
+            ["alarm USING COVERING INDEX alarm_created (created_at<?)", "alarm_created", "alarm range alarm_created"]
+        }
+        "old_audit" => ["audit USING COVERING INDEX audit_at (at<?)", "audit_at", "audit range audit_at"],
         "old_keys" => [
             "idempotency USING INDEX idempotency_created (created_at<?)",
             "idempotency_created",
             "idempotency range idempotency_created",
         ],
-        "old_sessions" => [
-            "session USING INDEX session_expires (expires_at<?)",
-            "session_expires",
-            "session range session_expires",
-        ],
+        "old_sessions" => {
+            ["session USING INDEX session_expires (expires_at<?)", "session_expires", "session range session_expires"]
+        }
         "old_throttles" => [
             "login_throttle USING INDEX login_throttle_until (until_at<?)",
             "login_throttle_until",
             "login_throttle range login_throttle_until",
         ],
-        "cancel_retries" => [
-            "run USING INDEX run_fire",
-            "Index Scan using run_fire",
-            "run ref run_fire",
-        ],
-        _ => [
-            "SEARCH run USING INTEGER PRIMARY KEY",
-            "Index Scan using run_pkey",
-            "run eq_ref PRIMARY",
-        ],
+        "cancel_retries" => ["run USING INDEX run_fire", "Index Scan using run_fire", "run ref run_fire"],
+        _ => ["SEARCH run USING INTEGER PRIMARY KEY", "Index Scan using run_pkey", "run eq_ref PRIMARY"],
     }
 }
 
@@ -352,42 +242,24 @@ async fn explain(tx: &DatabaseTransaction, kind: Kind, name: &str, text: &str) -
     assert_eq!(text.matches('?').count(), values.len(), "{name}");
     for (index, (value, piece)) in (1..).zip(values.iter().zip(pieces)) {
         // On PostgreSQL the plan counts that is kept for all values.
-        filled += &if kind == Kind::Postgres {
-            format!("${index}{piece}")
-        } else {
-            format!("{value}{piece}")
-        };
+        filled += &if kind == Kind::Postgres { format!("${index}{piece}") } else { format!("{value}{piece}") };
     }
     let question = match kind {
         Kind::Sqlite => format!("EXPLAIN QUERY PLAN {filled}"),
         Kind::Mariadb => format!("EXPLAIN {filled}"),
         Kind::Postgres => {
-            tx.execute_unprepared("SET LOCAL plan_cache_mode = force_generic_plan")
-                .await
-                .unwrap();
-            tx.execute_unprepared(&format!("PREPARE {name} AS {filled}"))
-                .await
-                .unwrap();
+            tx.execute_unprepared("SET LOCAL plan_cache_mode = force_generic_plan").await.unwrap();
+            tx.execute_unprepared(&format!("PREPARE {name} AS {filled}")).await.unwrap();
             format!("EXPLAIN EXECUTE {name}({})", values.join(","))
         }
     };
-    let rows = tx
-        .query_all_raw(Statement::from_string(tx.get_database_backend(), question))
-        .await
-        .unwrap();
-    rows.iter()
-        .map(|row| line(row, kind))
-        .collect::<Vec<_>>()
-        .join("\n")
+    let rows = tx.query_all_raw(Statement::from_string(tx.get_database_backend(), question)).await.unwrap();
+    rows.iter().map(|row| line(row, kind)).collect::<Vec<_>>().join("\n")
 }
 
 /// SQLite's and PostgreSQL's own words; of MariaDB table, type and key.
 fn line(row: &QueryResult, kind: Kind) -> String {
-    let column = |name| {
-        row.try_get::<Option<String>>("", name)
-            .unwrap()
-            .unwrap_or_default()
-    };
+    let column = |name| row.try_get::<Option<String>>("", name).unwrap().unwrap_or_default();
     match kind {
         Kind::Sqlite => row.try_get_by_index(3).unwrap(),
         Kind::Postgres => row.try_get_by_index(0).unwrap(),
@@ -436,10 +308,7 @@ async fn check(ground: &Ground, kind: Kind, which: impl Fn(&str) -> bool) {
         }
         let plan = explain(&tx, kind, name, text).await;
         let expected = expected(name)[kind as usize];
-        assert!(
-            plan.contains(expected),
-            "{name} should have `{expected}`:\n{plan}\n{text}"
-        );
+        assert!(plan.contains(expected), "{name} should have `{expected}`:\n{plan}\n{text}");
     }
     tx.rollback().await.unwrap();
 }

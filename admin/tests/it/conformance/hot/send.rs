@@ -22,16 +22,8 @@ async fn waiting(ground: &Ground, job: &Job, params: Option<&str>) -> Waiting {
     };
     ground.store.insert_fire(&fire, NOW).await.unwrap().unwrap();
     let epoch = ground.take(job.shard).await;
-    ground
-        .store
-        .adopt(&holder(job.shard, epoch), None, after(5), 1_000)
-        .await
-        .unwrap();
-    let mut found = ground
-        .store
-        .waiting(job.shard, epoch, after(5), 10)
-        .await
-        .unwrap();
+    ground.store.adopt(&holder(job.shard, epoch), None, after(5), 1_000).await.unwrap();
+    let mut found = ground.store.waiting(job.shard, epoch, after(5), 10).await.unwrap();
     found.pop().unwrap()
 }
 

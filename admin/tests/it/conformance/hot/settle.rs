@@ -4,26 +4,16 @@ use carillon_admin::store::ids;
 use carillon_admin::store::settle::{Finding, FollowUp, Settled};
 use carillon_scheduler::Outcome;
 use carillon_scheduler::RunEvent;
-use carillon_scheduler::RunState::{
-    Cancelled, Claimed, Failed, Killed, Lost, Running, Sending, Succeeded, Unknown,
-};
+use carillon_scheduler::RunState::{Cancelled, Claimed, Failed, Killed, Lost, Running, Sending, Succeeded, Unknown};
 
 use super::ground::Ground;
 use crate::conformance::world::{NOW, Row, actor};
 
-pub const FOLLOW_UP: FollowUp = FollowUp {
-    now: NOW + 500,
-    jitter: 0.5,
-    restored: false,
-};
+pub const FOLLOW_UP: FollowUp = FollowUp { now: NOW + 500, jitter: 0.5, restored: false };
 
 /// What an executor says.
 pub fn report(run_id: i64, outcome: Outcome) -> Finding {
-    let code = if outcome == Outcome::Succeeded {
-        200
-    } else {
-        500
-    };
+    let code = if outcome == Outcome::Succeeded { 200 } else { 500 };
     Finding {
         run_id,
         event: RunEvent::Reported(outcome),
@@ -36,14 +26,7 @@ pub fn report(run_id: i64, outcome: Outcome) -> Finding {
 
 /// What a node finds out itself.
 pub fn found(run_id: i64, event: RunEvent, reason: &'static str) -> Finding {
-    Finding {
-        run_id,
-        event,
-        code: None,
-        message: None,
-        reason: Some(reason),
-        sent_at: None,
-    }
+    Finding { run_id, event, code: None, message: None, reason: Some(reason), sent_at: None }
 }
 
 pub fn success(run_id: i64) -> Finding {

@@ -16,8 +16,7 @@ impl Next<'_> {
                     self.add(Step::Deliver { run, to, answered }, |state| {
                         state.wire[run][to] -= 1;
                         receive(state, run, to, journals);
-                        let heard =
-                            answered && state.nodes.iter().any(|node| node.awaits & bit(run) != 0);
+                        let heard = answered && state.nodes.iter().any(|node| node.awaits & bit(run) != 0);
                         if heard && state.runs[run].state == RunState::Sending {
                             state.runs[run].state = RunState::Running;
                         }
@@ -36,8 +35,7 @@ impl Next<'_> {
     pub fn executor(&mut self, node: usize) {
         for run in 0..RUNS {
             let reporting = (0..EXECUTORS).find(|of| {
-                self.from.executors[*of].executions[run] > 0
-                    && self.from.executors[*of].acked & bit(run) == 0
+                self.from.executors[*of].executions[run] > 0 && self.from.executors[*of].acked & bit(run) == 0
             });
             if let Some(of) = reporting {
                 self.callback(node, run, of);
@@ -53,33 +51,19 @@ impl Next<'_> {
 
     fn callback(&mut self, node: usize, run: usize, of: usize) {
         if !self.scenario.rules.answer_after_commit {
-            self.add(
-                Step::Callback {
-                    node,
-                    run,
-                    answered: true,
-                },
-                |state| {
-                    state.executors[of].acked |= bit(run);
-                    state.nodes[node].held |= bit(run);
-                },
-            );
+            self.add(Step::Callback { node, run, answered: true }, |state| {
+                state.executors[of].acked |= bit(run);
+                state.nodes[node].held |= bit(run);
+            });
             return;
         }
         for answered in [true, false] {
-            self.add(
-                Step::Callback {
-                    node,
-                    run,
-                    answered,
-                },
-                |state| {
-                    settle(state, run);
-                    if answered {
-                        state.executors[of].acked |= bit(run);
-                    }
-                },
-            );
+            self.add(Step::Callback { node, run, answered }, |state| {
+                settle(state, run);
+                if answered {
+                    state.executors[of].acked |= bit(run);
+                }
+            });
         }
     }
 }

@@ -34,9 +34,7 @@ impl Next<'_> {
 
     fn adopt(&mut self, node: usize, shard: usize) {
         if self.scenario.rules.scan_adopts && self.from.nodes[node].epochs[shard].is_some() {
-            self.add(Step::Adopt { node, shard }, |state| {
-                adopt(state, node, shard)
-            });
+            self.add(Step::Adopt { node, shard }, |state| adopt(state, node, shard));
         }
     }
 
@@ -45,9 +43,7 @@ impl Next<'_> {
         let believed = self.from.nodes[node].epochs[shard];
         let is_gone = shard != usize::from(self.from.job.shard);
         if believed.is_some_and(|epoch| is_gone || epoch != self.from.leases[shard].epoch) {
-            self.add(Step::Fenced { node, shard }, |state| {
-                step_down(state, node, shard)
-            });
+            self.add(Step::Fenced { node, shard }, |state| step_down(state, node, shard));
         }
     }
 
@@ -123,12 +119,7 @@ fn claim(state: &mut State, rules: crate::Rules, node: usize, plan: Job) -> bool
         return false;
     }
     if rules.record_with_cursor {
-        state.runs[run] = Run {
-            state: RunState::Claimed,
-            shard: plan.shard,
-            epoch,
-            ..Run::default()
-        };
+        state.runs[run] = Run { state: RunState::Claimed, shard: plan.shard, epoch, ..Run::default() };
     }
     state.job.cursor = plan.cursor + 1;
     true

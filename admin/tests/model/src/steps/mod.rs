@@ -14,105 +14,33 @@ use crate::state::{NODES, State};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
     Tick,
-    Take {
-        node: usize,
-        shard: usize,
-    },
-    Adopt {
-        node: usize,
-        shard: usize,
-    },
-    Fenced {
-        node: usize,
-        shard: usize,
-    },
-    Plan {
-        node: usize,
-    },
-    Claim {
-        node: usize,
-    },
-    ClaimUnknown {
-        node: usize,
-    },
-    Mark {
-        node: usize,
-        run: usize,
-        to: usize,
-    },
-    MarkUnknown {
-        node: usize,
-        run: usize,
-        to: usize,
-    },
-    Reread {
-        node: usize,
-        run: usize,
-    },
-    Send {
-        node: usize,
-        run: usize,
-        to: usize,
-    },
-    SendUnmarked {
-        node: usize,
-        run: usize,
-        to: usize,
-    },
-    NotWritten {
-        node: usize,
-        run: usize,
-    },
-    Deliver {
-        run: usize,
-        to: usize,
-        answered: bool,
-    },
-    Lose {
-        run: usize,
-        to: usize,
-    },
-    Callback {
-        node: usize,
-        run: usize,
-        answered: bool,
-    },
-    WriteHeld {
-        node: usize,
-        run: usize,
-    },
-    SendAgain {
-        node: usize,
-        run: usize,
-        to: usize,
-    },
-    Witness {
-        node: usize,
-        run: usize,
-    },
-    Unresolved {
-        node: usize,
-        run: usize,
-    },
-    Dropped {
-        node: usize,
-        run: usize,
-    },
+    Take { node: usize, shard: usize },
+    Adopt { node: usize, shard: usize },
+    Fenced { node: usize, shard: usize },
+    Plan { node: usize },
+    Claim { node: usize },
+    ClaimUnknown { node: usize },
+    Mark { node: usize, run: usize, to: usize },
+    MarkUnknown { node: usize, run: usize, to: usize },
+    Reread { node: usize, run: usize },
+    Send { node: usize, run: usize, to: usize },
+    SendUnmarked { node: usize, run: usize, to: usize },
+    NotWritten { node: usize, run: usize },
+    Deliver { run: usize, to: usize, answered: bool },
+    Lose { run: usize, to: usize },
+    Callback { node: usize, run: usize, answered: bool },
+    WriteHeld { node: usize, run: usize },
+    SendAgain { node: usize, run: usize, to: usize },
+    Witness { node: usize, run: usize },
+    Unresolved { node: usize, run: usize },
+    Dropped { node: usize, run: usize },
     Edit,
     Disable,
     Reshard,
-    Stop {
-        node: usize,
-    },
-    Exit {
-        node: usize,
-    },
-    Crash {
-        node: usize,
-    },
-    Restart {
-        node: usize,
-    },
+    Stop { node: usize },
+    Exit { node: usize },
+    Crash { node: usize },
+    Restart { node: usize },
 }
 
 impl Step {
@@ -124,15 +52,9 @@ impl Step {
                 | Self::ClaimUnknown { .. }
                 | Self::MarkUnknown { .. }
                 | Self::NotWritten { .. }
-                | Self::Deliver {
-                    answered: false,
-                    ..
-                }
+                | Self::Deliver { answered: false, .. }
                 | Self::Lose { .. }
-                | Self::Callback {
-                    answered: false,
-                    ..
-                }
+                | Self::Callback { answered: false, .. }
                 | Self::Edit
                 | Self::Disable
                 | Self::Reshard
@@ -162,11 +84,7 @@ impl Next<'_> {
 }
 
 pub fn next(scenario: &Scenario, from: &State) -> Vec<(Step, State)> {
-    let mut next = Next {
-        scenario,
-        from,
-        found: vec![],
-    };
+    let mut next = Next { scenario, from, found: vec![] };
     for node in 0..NODES {
         if from.nodes[node].up {
             next.holder(node);

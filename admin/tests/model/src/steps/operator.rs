@@ -52,11 +52,7 @@ impl Next<'_> {
                 state.budget.stops -= 1;
                 state.nodes[node].stopping = true;
                 state.nodes[node].plan = None;
-                for lease in state
-                    .leases
-                    .iter_mut()
-                    .filter(|lease| lease.owner == Some(node as u8))
-                {
+                for lease in state.leases.iter_mut().filter(|lease| lease.owner == Some(node as u8)) {
                     lease.owner = None;
                 }
             });
@@ -65,10 +61,7 @@ impl Next<'_> {
         let has_finished = it.to_send == none && it.doubt == none && it.awaits == 0 && it.held == 0;
         if it.stopping && (has_finished || !self.scenario.rules.stop_finishes_sends) {
             self.add(Step::Exit { node }, |state| {
-                state.nodes[node] = Node {
-                    gone: true,
-                    ..Node::default()
-                };
+                state.nodes[node] = Node { gone: true, ..Node::default() };
             });
         }
     }
@@ -80,11 +73,7 @@ fn plan_the_past(state: &mut State, rules: Rules, instants: u8) {
         while state.job.cursor <= state.now.min(instants) {
             let run = &mut state.runs[first_run(state.job.cursor)];
             state.twice |= run.state != RunState::None;
-            *run = Run {
-                state: RunState::Claimed,
-                shard: state.job.shard,
-                ..Run::default()
-            };
+            *run = Run { state: RunState::Claimed, shard: state.job.shard, ..Run::default() };
             state.job.cursor += 1;
         }
     }
@@ -93,11 +82,7 @@ fn plan_the_past(state: &mut State, rules: Rules, instants: u8) {
 /// One transaction under the job's lock: from now on no run of it is marked.
 fn disable(state: &mut State, rules: Rules, instants: u8) {
     plan_the_past(state, rules, instants);
-    for run in state
-        .runs
-        .iter_mut()
-        .filter(|run| run.state == RunState::Claimed)
-    {
+    for run in state.runs.iter_mut().filter(|run| run.state == RunState::Claimed) {
         run.state = RunState::Cancelled;
     }
     state.job.enabled = false;
@@ -110,16 +95,10 @@ fn edit(state: &mut State, rules: Rules, instants: u8) {
     let mut last = state.now;
     for run in (0..RUNS).step_by(crate::state::ATTEMPTS) {
         let is_ahead = instant_of(run) > state.now;
-        if is_ahead
-            && state.runs[run].state == RunState::Claimed
-            && rules.edit_deletes_what_is_ahead
-        {
+        if is_ahead && state.runs[run].state == RunState::Claimed && rules.edit_deletes_what_is_ahead {
             state.runs[run] = Run::default();
         }
-        if is_ahead
-            && state.runs[run].state != RunState::None
-            && rules.edit_starts_after_the_recorded
-        {
+        if is_ahead && state.runs[run].state != RunState::None && rules.edit_starts_after_the_recorded {
             last = last.max(instant_of(run));
         }
     }
@@ -130,12 +109,7 @@ fn edit(state: &mut State, rules: Rules, instants: u8) {
 /// `carillon shards set`: the job goes to the other shard.
 fn reshard(state: &mut State, rules: Rules) {
     let other = 1 - state.job.shard;
-    let greatest = state
-        .leases
-        .iter()
-        .map(|lease| lease.epoch)
-        .max()
-        .unwrap_or_default();
+    let greatest = state.leases.iter().map(|lease| lease.epoch).max().unwrap_or_default();
     for shard in 0..SHARDS {
         state.leases[shard].owner = None;
         if rules.reshard_raises_epochs {
@@ -144,11 +118,7 @@ fn reshard(state: &mut State, rules: Rules) {
     }
     state.job.shard = other;
     if rules.reshard_moves_runs {
-        for run in state
-            .runs
-            .iter_mut()
-            .filter(|run| run.state != RunState::None)
-        {
+        for run in state.runs.iter_mut().filter(|run| run.state != RunState::None) {
             run.shard = other;
         }
     }

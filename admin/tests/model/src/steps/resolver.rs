@@ -75,11 +75,7 @@ impl Next<'_> {
             let is_first = run.is_multiple_of(ATTEMPTS);
             if retries > 0 && is_first && state.runs[run + 1].state == RunState::None {
                 // Whoever writes it: the holder's next scan adopts it.
-                state.runs[run + 1] = Run {
-                    state: RunState::Claimed,
-                    shard,
-                    ..Run::default()
-                };
+                state.runs[run + 1] = Run { state: RunState::Claimed, shard, ..Run::default() };
             }
         });
     }

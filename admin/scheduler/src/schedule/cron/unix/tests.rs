@@ -13,9 +13,7 @@ fn quartz(expression: &str) -> CronSchedule {
 
 fn problem(expression: &str) -> String {
     let zone = "UTC";
-    CronSchedule::read(Dialect::Unix, expression, zone, ClockChanges::Carillon)
-        .unwrap_err()
-        .message
+    CronSchedule::read(Dialect::Unix, expression, zone, ClockChanges::Carillon).unwrap_err().message
 }
 
 /// The matching days of July 2025, which begins on a Tuesday.
@@ -26,10 +24,7 @@ fn july(expression: &str) -> Vec<u32> {
         date.and_hms_opt(0, 0, 0).unwrap()
     };
     (1..=31)
-        .filter(|&day| {
-            wall.at_or_after(midnight(day))
-                .is_some_and(|at| at.month() == 7 && at.day() == day)
-        })
+        .filter(|&day| wall.at_or_after(midnight(day)).is_some_and(|at| at.month() == 7 && at.day() == day))
         .collect()
 }
 
@@ -78,16 +73,8 @@ fn with_both_day_fields_given_either_fits() {
 fn a_day_field_that_begins_with_a_star_counts_as_not_given() {
     assert_eq!(july("0 0 * * FRI"), [4, 11, 18, 25]);
     assert_eq!(july("0 0 13 * *"), [13]);
-    assert_eq!(
-        july("0 0 */2 * FRI"),
-        [11, 25],
-        "the Fridays among the odd days"
-    );
-    assert_eq!(
-        july("0 0 11-14 * */2"),
-        [12, 13],
-        "0, 2, 4 and 6 among them"
-    );
+    assert_eq!(july("0 0 */2 * FRI"), [11, 25], "the Fridays among the odd days");
+    assert_eq!(july("0 0 11-14 * */2"), [12, 13], "0, 2, 4 and 6 among them");
 }
 
 #[test]
@@ -102,10 +89,7 @@ fn words_stand_for_expressions() {
         same(word, expression);
     }
     for word in ["@yearly", "@annually"] {
-        assert_eq!(
-            unix(word).next_after(1_735_689_600_000),
-            Some(1_767_225_600_000)
-        );
+        assert_eq!(unix(word).next_after(1_735_689_600_000), Some(1_767_225_600_000));
     }
     assert_eq!(unix(" @monthly ").expression(), "@monthly");
 }
@@ -113,22 +97,10 @@ fn words_stand_for_expressions() {
 #[test]
 fn messages_name_the_field_and_say_what_is_right() {
     for (expression, message) in [
-        (
-            "0 25 * * *",
-            "hour field: 25 is not allowed; hours are 0 to 23 (field 2 of 5: `25`)",
-        ),
-        (
-            "*/75 * * * *",
-            "minute field: `75` is not a step; steps of minutes are 1 to 59 (field 1 of 5: `*/75`)",
-        ),
-        (
-            "0 0 0 * *",
-            "day-of-month field: 0 is not allowed; days of the month are 1 to 31 (field 3 of 5: `0`)",
-        ),
-        (
-            "0 0 L * *",
-            "day-of-month field: `L` is not allowed; days of the month are 1 to 31 (field 3 of 5: `L`)",
-        ),
+        ("0 25 * * *", "hour field: 25 is not allowed; hours are 0 to 23 (field 2 of 5: `25`)"),
+        ("*/75 * * * *", "minute field: `75` is not a step; steps of minutes are 1 to 59 (field 1 of 5: `*/75`)"),
+        ("0 0 0 * *", "day-of-month field: 0 is not allowed; days of the month are 1 to 31 (field 3 of 5: `0`)"),
+        ("0 0 L * *", "day-of-month field: `L` is not allowed; days of the month are 1 to 31 (field 3 of 5: `L`)"),
         (
             "0 0 * * 8",
             "day-of-week field: 8 is not allowed; days of the week are 0 to 7 (0 and 7 are Sunday) or SUN to SAT \
@@ -138,14 +110,8 @@ fn messages_name_the_field_and_say_what_is_right() {
             "0 0 * * MON-FRI/2",
             "day-of-week field: a step does not go with names; write `1-5/2` (field 5 of 5: `MON-FRI/2`)",
         ),
-        (
-            "0 0 ? * MON",
-            "day-of-month field: `?` is not allowed; days of the month are 1 to 31 (field 3 of 5: `?`)",
-        ),
-        (
-            "0 0 * 13 *",
-            "month field: 13 is not allowed; months are 1 to 12 or JAN to DEC (field 4 of 5: `13`)",
-        ),
+        ("0 0 ? * MON", "day-of-month field: `?` is not allowed; days of the month are 1 to 31 (field 3 of 5: `?`)"),
+        ("0 0 * 13 *", "month field: 13 is not allowed; months are 1 to 12 or JAN to DEC (field 4 of 5: `13`)"),
         (
             " ",
             "must not be empty; its fields are minute hour day-of-month month day-of-week, such as `30 9 * * MON-FRI`",
@@ -155,18 +121,12 @@ fn messages_name_the_field_and_say_what_is_right() {
             "has 6 fields; a Unix cron has five: minute hour day-of-month month day-of-week; one with seconds is kind \
              cron",
         ),
-        (
-            "0 0 12 *",
-            "has 4 fields; a Unix cron has five: minute hour day-of-month month day-of-week",
-        ),
+        ("0 0 12 *", "has 4 fields; a Unix cron has five: minute hour day-of-month month day-of-week"),
         (
             "@reboot",
             "`@reboot` names the start of a machine, which is no time; run the job through the API when that is done",
         ),
-        (
-            "@every",
-            "`@every` is not known; @hourly, @daily, @midnight, @weekly, @monthly, @yearly and @annually are",
-        ),
+        ("@every", "`@every` is not known; @hourly, @daily, @midnight, @weekly, @monthly, @yearly and @annually are"),
     ] {
         assert_eq!(problem(expression), message);
     }

@@ -14,10 +14,7 @@ fn what_is_left_out_has_its_default() {
         json!({"kind": "cron", "expression": "0 0 12 * * ?", "timezone": "UTC", "clock_changes": "carillon"})
     );
     assert_eq!(read(json!({"kind": "none"})), Ok(ScheduleDraft::none()));
-    assert_eq!(
-        read(json!({"kind": "fixed_rate", "seconds": 5})),
-        Ok(ScheduleDraft::fixed_rate(5))
-    );
+    assert_eq!(read(json!({"kind": "fixed_rate", "seconds": 5})), Ok(ScheduleDraft::fixed_rate(5)));
 }
 
 #[test]
@@ -27,22 +24,10 @@ fn errors_name_their_member() {
             json!({"kind": "weekly"}),
             "schedule.kind: `weekly` is not a kind; allowed: none, cron, unix_cron, fixed_rate, fixed_delay, once, daily",
         ),
-        (
-            json!({"kind": "cron"}),
-            "schedule.expression: missing; kind cron needs it",
-        ),
-        (
-            json!({"kind": "fixed_rate"}),
-            "schedule.seconds: missing; kind fixed_rate needs it",
-        ),
-        (
-            json!({"kind": "none", "seconds": 5}),
-            "schedule.seconds: a schedule of kind none does not have it",
-        ),
-        (
-            json!({"kind": "fixed_rate", "seconds": "5"}),
-            "schedule.seconds: invalid type: string \"5\", expected i64",
-        ),
+        (json!({"kind": "cron"}), "schedule.expression: missing; kind cron needs it"),
+        (json!({"kind": "fixed_rate"}), "schedule.seconds: missing; kind fixed_rate needs it"),
+        (json!({"kind": "none", "seconds": 5}), "schedule.seconds: a schedule of kind none does not have it"),
+        (json!({"kind": "fixed_rate", "seconds": "5"}), "schedule.seconds: invalid type: string \"5\", expected i64"),
         (
             json!({"kind": "cron", "expression": "* * * * * ?", "clock_changes": "java"}),
             "schedule.clock_changes: `java` is not a clock change policy; allowed: carillon, xxl",
@@ -55,10 +40,7 @@ fn errors_name_their_member() {
         assert_eq!(read(json).unwrap_err(), message);
     }
     let unknown = read(json!({"kind": "none", "zone": "UTC"})).unwrap_err();
-    assert!(
-        unknown.starts_with("unknown field `zone`, expected one of `kind`, `expression`"),
-        "{unknown}"
-    );
+    assert!(unknown.starts_with("unknown field `zone`, expected one of `kind`, `expression`"), "{unknown}");
 }
 
 #[test]
@@ -80,14 +62,8 @@ fn every_kind_goes_both_ways() {
 #[test]
 fn members_of_all_kinds_are_read() {
     for (json, message) in [
-        (
-            json!({"kind": "none", "max_fires": 3}),
-            "schedule.max_fires: a schedule of kind none does not have it",
-        ),
-        (
-            json!({"kind": "once"}),
-            "schedule.at: missing; kind once needs it",
-        ),
+        (json!({"kind": "none", "max_fires": 3}), "schedule.max_fires: a schedule of kind none does not have it"),
+        (json!({"kind": "once"}), "schedule.at: missing; kind once needs it"),
         (
             json!({"kind": "once", "at": "tomorrow"}),
             "schedule.at: `tomorrow` is not a time; write RFC 3339 such as 2026-01-31T18:30:00Z or 2026-01-31T18:30:00+08:00",

@@ -19,10 +19,7 @@ fn each_wrong_member_has_its_message() {
             |draft| (draft.start_at, draft.end_at) = (Some(NOW), Some(NOW - 1)),
             "schedule.end_at: lies before schedule.start_at, 2025-07-04T15:00:00Z",
         ),
-        (
-            |draft| draft.calendars = vec!["holidays".into()],
-            "schedule.calendars: there is no calendar `holidays`",
-        ),
+        (|draft| draft.calendars = vec!["holidays".into()], "schedule.calendars: there is no calendar `holidays`"),
         (
             |draft| draft.kind = KindDraft::FixedDelay { seconds: 0 },
             "schedule.seconds: 0 is not allowed; a fixed delay has 1 to 31536000 seconds",
@@ -54,14 +51,8 @@ fn what_never_fires_says_why() {
             |draft| *draft = ScheduleDraft::once(NOW - 5_000),
             "schedule.at: 2025-07-04T14:59:55Z is over; the job would never run",
         ),
-        (
-            |draft| draft.end_at = Some(NOW),
-            "schedule.end_at: 2025-07-04T15:00:00Z is over; the job would never run",
-        ),
-        (
-            |draft| draft.end_at = Some(NOW + 3_600_000),
-            "schedule.end_at: nothing fires before 2025-07-04T16:00:00Z",
-        ),
+        (|draft| draft.end_at = Some(NOW), "schedule.end_at: 2025-07-04T15:00:00Z is over; the job would never run"),
+        (|draft| draft.end_at = Some(NOW + 3_600_000), "schedule.end_at: nothing fires before 2025-07-04T16:00:00Z"),
         (
             |draft| draft.calendars = vec!["never".into()],
             "schedule.calendars: they leave no day on which it fires in the next 100 years",

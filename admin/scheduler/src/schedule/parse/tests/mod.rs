@@ -17,18 +17,11 @@ fn calendar(name: &str) -> Calendar {
 }
 
 fn weekend() -> Arc<Calendar> {
-    Arc::new(Calendar {
-        weekdays: [Weekday::Sat, Weekday::Sun].into(),
-        ..calendar("weekend")
-    })
+    Arc::new(Calendar { weekdays: [Weekday::Sat, Weekday::Sun].into(), ..calendar("weekend") })
 }
 
 fn parse(draft: &ScheduleDraft, calendars: &[Arc<Calendar>], offset: u32) -> Schedule {
-    let facts = Facts {
-        anchor_at: NOW,
-        spread_offset_seconds: offset,
-        calendars,
-    };
+    let facts = Facts { anchor_at: NOW, spread_offset_seconds: offset, calendars };
     Schedule::parse(draft, &facts).unwrap_or_else(|error| panic!("{error}"))
 }
 
@@ -53,14 +46,7 @@ fn calendars_come_first_then_the_offset_then_the_validity() {
     draft.end_at = Some(NOW + 6 * DAY);
     // Friday noon is moved to Saturday, which does not matter any more to the calendar.
     let schedule = parse(&draft, &[weekend()], 72_000);
-    assert_eq!(
-        next(&schedule, 9),
-        [
-            "2025-07-08T08:00:00Z",
-            "2025-07-09T08:00:00Z",
-            "2025-07-10T08:00:00Z"
-        ]
-    );
+    assert_eq!(next(&schedule, 9), ["2025-07-08T08:00:00Z", "2025-07-09T08:00:00Z", "2025-07-10T08:00:00Z"]);
     assert_eq!(schedule.draft().calendars, ["weekend"], "each once");
     assert_eq!(schedule.spread_offset_seconds(), 72_000);
 }
@@ -72,19 +58,11 @@ fn an_instant_of_an_excluded_day_is_left_out_or_moved_once() {
     let days = ["2025-07-07T12:00:00Z", "2025-07-08T12:00:00Z"];
     assert_eq!(next(&parse(&draft, &[weekend()], 0), 2), days);
     draft.excluded = Excluded::NextWorkingDay;
-    assert_eq!(
-        next(&parse(&draft, &[weekend()], 0), 2),
-        days,
-        "all three are one on Monday"
-    );
+    assert_eq!(next(&parse(&draft, &[weekend()], 0), 2), days, "all three are one on Monday");
     draft.kind = ScheduleDraft::cron("0 0 9 5 * ?", "UTC").kind;
     assert_eq!(
         next(&parse(&draft, &[weekend()], 0), 3),
-        [
-            "2025-07-07T09:00:00Z",
-            "2025-08-05T09:00:00Z",
-            "2025-09-05T09:00:00Z"
-        ]
+        ["2025-07-07T09:00:00Z", "2025-08-05T09:00:00Z", "2025-09-05T09:00:00Z"]
     );
 }
 
@@ -108,10 +86,7 @@ fn days_are_those_of_the_schedules_zone() {
     let mut draft = ScheduleDraft::cron("0 0 6 * * ?", "Asia/Tokyo");
     draft.calendars = vec!["weekend".into()];
     // 06:00 on Monday in Tokyo is Sunday evening in UTC.
-    assert_eq!(
-        next(&parse(&draft, &[weekend()], 0), 1),
-        ["2025-07-06T21:00:00Z"]
-    );
+    assert_eq!(next(&parse(&draft, &[weekend()], 0), 1), ["2025-07-06T21:00:00Z"]);
 }
 
 #[test]
@@ -119,10 +94,7 @@ fn a_day_that_the_clock_skips_is_excluded_by_its_own_date() {
     // Apia had no 30th of December 2011; what was due then fires as the 31st begins.
     let mut draft = ScheduleDraft::cron("0 0 12 30 12 ? 2011", "Pacific/Apia");
     draft.calendars = vec!["days".into()];
-    let day = |day: &str| Calendar {
-        days: [day.parse().unwrap()].into(),
-        ..calendar("days")
-    };
+    let day = |day: &str| Calendar { days: [day.parse().unwrap()].into(), ..calendar("days") };
     let before = 1_325_000_000_000;
     let excluded = parse(&draft, &[Arc::new(day("2011-12-30"))], 0);
     assert_eq!(excluded.next_after(before), None);
@@ -140,26 +112,15 @@ fn intervals_and_single_instants_have_calendars_too() {
     assert_eq!(next(&parse(&draft, &[weekend()], 0), 1), [""; 0]);
     draft.excluded = Excluded::NextWorkingDay;
     let once = parse(&draft, &[weekend()], 0);
-    assert_eq!(
-        next(&once, 2),
-        ["2025-07-07T15:00:01Z"],
-        "and on a whole second"
-    );
+    assert_eq!(next(&once, 2), ["2025-07-07T15:00:01Z"], "and on a whole second");
 }
 
 #[test]
 fn m002_4_a_fixed_delay_counts_from_the_end_of_a_run() {
     let delay = parse(&ScheduleDraft::fixed_delay(60), &[], 0);
     assert!(delay.is_delay());
-    assert_eq!(
-        (delay.next_after(NOW), delay.first_after(NOW)),
-        (None, Some(NOW + 60_000))
-    );
-    assert_eq!(
-        delay.after_end(NOW + 1),
-        Some(NOW + 61_000),
-        "on a whole second, not before"
-    );
+    assert_eq!((delay.next_after(NOW), delay.first_after(NOW)), (None, Some(NOW + 60_000)));
+    assert_eq!(delay.after_end(NOW + 1), Some(NOW + 61_000), "on a whole second, not before");
     // Each run takes 1.5 s: unlike a fixed rate it drifts.
     let runs = std::iter::successors(delay.first_after(NOW), |at| delay.after_end(at + 1_500));
     assert_eq!(runs.take(3).last(), Some(NOW + 60_000 + 2 * 62_000));
@@ -173,16 +134,10 @@ fn m001_13_a_fixed_delay_under_calendars_and_validity() {
     let delay = parse(&draft, &[weekend()], 0);
     assert_eq!(texts(delay.after_end(NOW)), ["2025-07-07T00:00:00Z"]);
     draft.excluded = Excluded::NextWorkingDay;
-    assert_eq!(
-        texts(parse(&draft, &[weekend()], 0).after_end(NOW)),
-        ["2025-07-07T15:00:00Z"]
-    );
+    assert_eq!(texts(parse(&draft, &[weekend()], 0).after_end(NOW)), ["2025-07-07T15:00:00Z"]);
     draft.calendars.clear();
     draft.start_at = Some(NOW + 9 * DAY + 1);
-    assert_eq!(
-        parse(&draft, &[], 0).after_end(NOW),
-        Some(NOW + 9 * DAY + 1_000)
-    );
+    assert_eq!(parse(&draft, &[], 0).after_end(NOW), Some(NOW + 9 * DAY + 1_000));
     draft.end_at = draft.start_at;
     assert_eq!(parse(&draft, &[], 0).after_end(NOW), None);
 }
@@ -191,10 +146,7 @@ fn m001_13_a_fixed_delay_under_calendars_and_validity() {
 fn a_calendar_that_excludes_everything_costs_little() {
     let mut never = calendar("never");
     never.weekdays = Weekday::ALL.iter().copied().collect();
-    let sundays = Calendar {
-        weekdays: [Weekday::Sun].into(),
-        ..calendar("sundays")
-    };
+    let sundays = Calendar { weekdays: [Weekday::Sun].into(), ..calendar("sundays") };
     let calendars = [Arc::new(never), Arc::new(sundays)];
     for (expression, name) in [("* * * * * ?", "never"), ("0 0 9 ? * SUN", "sundays")] {
         for &excluded in Excluded::ALL {
@@ -206,10 +158,7 @@ fn a_calendar_that_excludes_everything_costs_little() {
             let took = (0..5).map(|_| {
                 let started = std::time::Instant::now();
                 let found = schedule.next_after(NOW).is_some();
-                assert_eq!(
-                    found,
-                    name == "sundays" && excluded == Excluded::NextWorkingDay
-                );
+                assert_eq!(found, name == "sundays" && excluded == Excluded::NextWorkingDay);
                 started.elapsed()
             });
             let took = took.min().unwrap();
@@ -222,13 +171,7 @@ fn a_calendar_that_excludes_everything_costs_little() {
 fn an_offset_outside_the_spread_turns_round() {
     let mut draft = noon();
     draft.spread_seconds = 600;
-    assert_eq!(
-        next(&parse(&draft, &[], 1_217), 1),
-        ["2025-07-05T12:00:17Z"]
-    );
+    assert_eq!(next(&parse(&draft, &[], 1_217), 1), ["2025-07-05T12:00:17Z"]);
     draft.spread_seconds = 0;
-    assert_eq!(
-        next(&parse(&draft, &[], 1_217), 1),
-        ["2025-07-05T12:00:00Z"]
-    );
+    assert_eq!(next(&parse(&draft, &[], 1_217), 1), ["2025-07-05T12:00:00Z"]);
 }

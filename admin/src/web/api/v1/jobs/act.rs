@@ -15,36 +15,18 @@ use super::super::views::{JobJson, RunJson};
 use crate::pipeline::Fire;
 use crate::web::State;
 
-pub async fn enable(
-    state: Data<State>,
-    id: Id,
-    query: Query,
-    caller: Caller,
-) -> Result<HttpResponse, Error> {
+pub async fn enable(state: Data<State>, id: Id, query: Query, caller: Caller) -> Result<HttpResponse, Error> {
     query.finish()?;
     set_enabled(&state, id.0, true, &caller).await
 }
 
-pub async fn disable(
-    state: Data<State>,
-    id: Id,
-    query: Query,
-    caller: Caller,
-) -> Result<HttpResponse, Error> {
+pub async fn disable(state: Data<State>, id: Id, query: Query, caller: Caller) -> Result<HttpResponse, Error> {
     query.finish()?;
     set_enabled(&state, id.0, false, &caller).await
 }
 
-async fn set_enabled(
-    state: &State,
-    id: i64,
-    enabled: bool,
-    caller: &Caller,
-) -> Result<HttpResponse, Error> {
-    let job = state
-        .store
-        .set_job_enabled(id, enabled, state.clock.now(), &caller.0)
-        .await?;
+async fn set_enabled(state: &State, id: i64, enabled: bool, caller: &Caller) -> Result<HttpResponse, Error> {
+    let job = state.store.set_job_enabled(id, enabled, state.clock.now(), &caller.0).await?;
     state.pipeline.job_changed(job.shard);
     Ok(HttpResponse::Ok().json(JobJson::from(job)))
 }
@@ -57,13 +39,7 @@ struct Wish {
     address: Value,
 }
 
-pub async fn run(
-    state: Data<State>,
-    id: Id,
-    query: Query,
-    key: Key,
-    payload: Payload,
-) -> Result<HttpResponse, Error> {
+pub async fn run(state: Data<State>, id: Id, query: Query, key: Key, payload: Payload) -> Result<HttpResponse, Error> {
     query.finish()?;
     let wish: Wish = match body::read(payload, body::OBJECT).await? {
         Some(value) => body::object(value, "{\"params\"?,\"address\"?}")?,
@@ -72,9 +48,7 @@ pub async fn run(
     let fire = Fire {
         job_id: id.0,
         cause: Cause::Api,
-        params: text("params", wish.params)?
-            .map(checked_params)
-            .transpose()?,
+        params: text("params", wish.params)?.map(checked_params).transpose()?,
         address: text("address", wish.address)?,
         idempotency_key: key.0,
     };
@@ -94,10 +68,7 @@ fn text(field: &str, value: Value) -> Result<Option<String>, Error> {
 fn checked_params(params: String) -> Result<String, Error> {
     const MOST: usize = 65_536;
     if params.len() > MOST {
-        let message = format!(
-            "has {} bytes; at most {MOST} (64 KiB) are allowed",
-            params.len()
-        );
+        let message = format!("has {} bytes; at most {MOST} (64 KiB) are allowed", params.len());
         return Err(Error::field("params", message));
     }
     if params.contains('\0') {

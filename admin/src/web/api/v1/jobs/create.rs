@@ -31,9 +31,7 @@ pub async fn create(
     let jobs = store(&state, vec![definition], &caller.0, key).await?;
     let job = jobs.into_iter().next().ok_or_else(Error::internal)?;
     let place = ("Location", format!("/api/v1/jobs/{}", job.id));
-    Ok(HttpResponse::Created()
-        .insert_header(place)
-        .json(JobJson::from(job)))
+    Ok(HttpResponse::Created().insert_header(place).json(JobJson::from(job)))
 }
 
 pub async fn create_batch(
@@ -63,10 +61,7 @@ fn drafts(value: Value) -> Result<Vec<JobDraft>, Error> {
         return Err(Error::invalid("the body must be an array of jobs"));
     };
     if values.is_empty() || values.len() > MOST {
-        return Err(Error::invalid(format!(
-            "the array has {} jobs; 1 to {MOST} are allowed",
-            values.len()
-        )));
+        return Err(Error::invalid(format!("the array has {} jobs; 1 to {MOST} are allowed", values.len())));
     }
     every(values.into_iter().map(definition::draft))
 }
@@ -86,17 +81,9 @@ fn every<T>(each: impl Iterator<Item = Result<T, Error>>) -> Result<Vec<T>, Erro
     }
 }
 
-async fn store(
-    state: &State,
-    definitions: Vec<Definition>,
-    actor: &Actor,
-    key: Key,
-) -> Result<Vec<Job>, Error> {
+async fn store(state: &State, definitions: Vec<Definition>, actor: &Actor, key: Key) -> Result<Vec<Job>, Error> {
     let (count, now) = (definitions.len(), state.clock.now());
-    let jobs = state
-        .store
-        .create_jobs(definitions, now, actor, key.0.as_deref())
-        .await?;
+    let jobs = state.store.create_jobs(definitions, now, actor, key.0.as_deref()).await?;
     if jobs.len() != count {
         return Err(Error::changed(
             "jobs were made with this idempotency key before, and not all of them are still there",

@@ -23,67 +23,29 @@ pub fn preview() -> Value {
     let spread = answer(
         "Where the spread puts the job",
         vec![
-            (
-                "seconds",
-                json!({"type": "integer", "description": "The window"}),
-            ),
-            (
-                "offset_seconds",
-                json!({"type": "integer", "description": "By how much every instant is moved"}),
-            ),
-            (
-                "why",
-                json!({"type": "string", "description": "For people"}),
-            ),
+            ("seconds", json!({"type": "integer", "description": "The window"})),
+            ("offset_seconds", json!({"type": "integer", "description": "By how much every instant is moved"})),
+            ("why", json!({"type": "string", "description": "For people"})),
         ],
     );
-    let day =
-        |description: &str| json!({"type": "string", "format": "date", "description": description});
+    let day = |description: &str| json!({"type": "string", "format": "date", "description": description});
     let excluded = answer(
         "A day with instants that calendars exclude",
         vec![
             ("day", day("In the zone of the schedule")),
-            (
-                "moved_to",
-                nullable(day("Where its instants go; null: they are left out")),
-            ),
-            (
-                "calendars",
-                list_of(json!({"type": "string"}), "The calendars that exclude it"),
-            ),
+            ("moved_to", nullable(day("Where its instants go; null: they are left out"))),
+            ("calendars", list_of(json!({"type": "string"}), "The calendars that exclude it")),
         ],
     );
     answer(
         "What a schedule will do",
         vec![
             ("items", list_of(time("An instant"), "Earliest first")),
-            (
-                "timezone",
-                text(
-                    "The zone of the schedule; UTC for kinds that have none",
-                    1,
-                    64,
-                ),
-            ),
-            (
-                "local",
-                list_of(
-                    json!({"type": "string", "format": "date-time"}),
-                    "The same instants in that zone",
-                ),
-            ),
-            (
-                "ends",
-                json!({"type": "boolean", "description": "There are no more than these"}),
-            ),
+            ("timezone", text("The zone of the schedule; UTC for kinds that have none", 1, 64)),
+            ("local", list_of(json!({"type": "string", "format": "date-time"}), "The same instants in that zone")),
+            ("ends", json!({"type": "boolean", "description": "There are no more than these"})),
             ("spread", nullable(spread)),
-            (
-                "excluded",
-                list_of(
-                    excluded,
-                    "Up to the last of these instants, at most 50 days",
-                ),
-            ),
+            ("excluded", list_of(excluded, "Up to the last of these instants, at most 50 days")),
             (
                 "warnings",
                 list_of(
@@ -108,10 +70,7 @@ pub fn forecast() -> Value {
             ),
         ],
     );
-    let second = answer(
-        "A second that has fires",
-        vec![("at", time("Its beginning")), ("fires", fires())],
-    );
+    let second = answer("A second that has fires", vec![("at", time("Its beginning")), ("fires", fires())]);
     answer(
         "What all enabled jobs together will do",
         vec![
@@ -119,14 +78,9 @@ pub fn forecast() -> Value {
             ("to", time("What was asked for")),
             (
                 "complete_to",
-                time(
-                    "Everything before it is counted; earlier than `to` if there are more than a million fires",
-                ),
+                time("Everything before it is counted; earlier than `to` if there are more than a million fires"),
             ),
-            (
-                "jobs",
-                json!({"type": "integer", "minimum": 0, "description": "Enabled jobs that fire in the span"}),
-            ),
+            ("jobs", json!({"type": "integer", "minimum": 0, "description": "Enabled jobs that fire in the span"})),
             (
                 "more_jobs",
                 with_default(
@@ -139,14 +93,8 @@ pub fn forecast() -> Value {
                 "apps",
                 json!({"type": "object", "additionalProperties": fires(), "description": "Fires of each app, by its name"}),
             ),
-            (
-                "minutes",
-                list_of(minute, "Earliest first; minutes without fires are left out"),
-            ),
-            (
-                "busiest",
-                list_of(second, "The 20 busiest seconds, the busiest first"),
-            ),
+            ("minutes", list_of(minute, "Earliest first; minutes without fires are left out")),
+            ("busiest", list_of(second, "The 20 busiest seconds, the busiest first")),
         ],
     )
 }

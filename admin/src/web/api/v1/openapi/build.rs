@@ -35,10 +35,7 @@ pub fn with_default(mut schema: Value, default: Value) -> Value {
 
 /// An object that has exactly these members; all of them in every answer, `required` of them in a request.
 pub fn object(description: &str, required: &[&str], members: Vec<(&str, Value)>) -> Value {
-    let properties: Map<String, Value> = members
-        .into_iter()
-        .map(|(name, value)| (name.to_owned(), value))
-        .collect();
+    let properties: Map<String, Value> = members.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
     json!({
         "type": "object",
         "description": description,
@@ -62,9 +59,6 @@ pub fn list_of(items: Value, description: &str) -> Value {
 pub fn list(item: &str, next: Value) -> Value {
     answer(
         &format!("A list of {item} objects, and where it goes on"),
-        vec![
-            ("items", json!({"type": "array", "items": schema(item)})),
-            ("next", next),
-        ],
+        vec![("items", json!({"type": "array", "items": schema(item)})), ("next", next)],
     )
 }

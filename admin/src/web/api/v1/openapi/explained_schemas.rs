@@ -14,41 +14,22 @@ pub fn explanation() -> Value {
         "What became of an instant of a job, or why nothing did",
         vec![
             ("job_id", id("The job")),
-            (
-                "job",
-                nullable(
-                    json!({"type": "string", "description": "Its name; null once it is deleted"}),
-                ),
-            ),
+            ("job", nullable(json!({"type": "string", "description": "Its name; null once it is deleted"}))),
             ("at", time("The instant")),
             ("verdict", words(VERDICTS, verdict)),
             (
                 "revision",
-                nullable(
-                    json!({"type": "integer", "description": "Of the definition in force then; null: not known"}),
-                ),
+                nullable(json!({"type": "integer", "description": "Of the definition in force then; null: not known"})),
             ),
-            (
-                "before",
-                nullable(time("The instant before it by that definition")),
-            ),
+            ("before", nullable(time("The instant before it by that definition"))),
             ("after", nullable(time("The instant after it"))),
-            (
-                "excluded_by",
-                list_of(json!({"type": "string"}), "Calendars that exclude its day"),
-            ),
+            ("excluded_by", list_of(json!({"type": "string"}), "Calendars that exclude its day")),
             ("misfire", nullable(schema("Misfire"))),
             (
                 "runs",
-                list_of(
-                    schema("Explained"),
-                    "By schedule first, then by backfill; parts and attempts in their order",
-                ),
+                list_of(schema("Explained"), "By schedule first, then by backfill; parts and attempts in their order"),
             ),
-            (
-                "story",
-                list_of(sentence, "The same for people, in sentences"),
-            ),
+            ("story", list_of(sentence, "The same for people, in sentences")),
         ],
     )
 }
@@ -61,25 +42,13 @@ pub fn explained() -> Value {
         vec![
             ("run", schema("Run")),
             ("node", word("The node that held it last")),
-            (
-                "epoch",
-                number("Of the shard, under which it was held; 0: nobody has taken it up"),
-            ),
+            ("epoch", number("Of the shard, under which it was held; 0: nobody has taken it up")),
             ("shard", number("The shard of its job then")),
-            (
-                "marked_at",
-                nullable(time("When it was allowed to be sent")),
-            ),
+            ("marked_at", nullable(time("When it was allowed to be sent"))),
             ("sends", number("Requests started")),
-            (
-                "late_ms",
-                nullable(number("From its due time to its request")),
-            ),
+            ("late_ms", nullable(number("From its due time to its request"))),
             ("reason", word("Why it ended so, in one word")),
-            (
-                "result_code",
-                nullable(number("What the executor reported")),
-            ),
+            ("result_code", nullable(number("What the executor reported"))),
         ],
     )
 }

@@ -1,8 +1,6 @@
 //! Jobs.
 
-use carillon_scheduler::{
-    BlockStrategy, CatchUp, MisfirePolicy, Overlap, RetryDelay, RouteStrategy,
-};
+use carillon_scheduler::{BlockStrategy, CatchUp, MisfirePolicy, Overlap, RetryDelay, RouteStrategy};
 use serde_json::{Value, json};
 
 use super::build::{answer, id, nullable, object, schema, text, time, with_default, words};
@@ -15,12 +13,8 @@ pub fn job_request() -> Value {
 
 pub fn job_update() -> Value {
     let mut members = definition();
-    let ignored =
-        |what: &str| json!({"description": format!("{what}; taken from an answer, ignored here")});
-    members.push((
-        "id",
-        json!({"type": "integer", "description": "Must be the one of the path, if it is there"}),
-    ));
+    let ignored = |what: &str| json!({"description": format!("{what}; taken from an answer, ignored here")});
+    members.push(("id", json!({"type": "integer", "description": "Must be the one of the path, if it is there"})));
     members.push(("revision", json!({
         "type": "integer",
         "description": "The revision that you have seen: the update is refused (409 `changed`) if the job has another one by now"
@@ -33,11 +27,7 @@ pub fn job_update() -> Value {
         ("created_at", ignored("Creation")),
         ("updated_at", ignored("Last change")),
     ]);
-    object(
-        "The whole job; an answer may be changed and sent back as it is",
-        &REQUIRED,
-        members,
-    )
+    object("The whole job; an answer may be changed and sent back as it is", &REQUIRED, members)
 }
 
 pub fn job() -> Value {
@@ -77,17 +67,10 @@ pub fn definition() -> Vec<(&'static str, Value)> {
 }
 
 fn what() -> Vec<(&'static str, Value)> {
-    let params = text(
-        "Given to the handler as it is; at most 65,536 bytes",
-        0,
-        65_536,
-    );
+    let params = text("Given to the handler as it is; at most 65,536 bytes", 0, 65_536);
     vec![
         ("app", text("Name of the app whose executors run it", 4, 64)),
-        (
-            "name",
-            text("What people call it; need not be unique", 1, 64),
-        ),
+        ("name", text("What people call it; need not be unique", 1, 64)),
         ("handler", text("What the executor calls it", 1, 255)),
         ("params", with_default(params, json!(""))),
     ]
@@ -98,38 +81,16 @@ fn when() -> Vec<(&'static str, Value)> {
     let missed = "Instants later than that: one fire makes up for them, or none";
     let (catch_ups, policies) = (CatchUp::ALL.iter(), MisfirePolicy::ALL.iter());
     vec![
-        (
-            "schedule",
-            with_default(schema("Schedule"), json!({"kind": "none"})),
-        ),
+        ("schedule", with_default(schema("Schedule"), json!({"kind": "none"}))),
         ("catch_up", choice(catch_ups.map(|w| w.as_str()), late)),
         ("misfire", choice(policies.map(|w| w.as_str()), missed)),
-        (
-            "misfire_threshold_seconds",
-            number(1, 86_400, 60, "How late is too late"),
-        ),
-        (
-            "misfire_limit",
-            number(
-                1,
-                1_000,
-                100,
-                "fire_all: so many of the missed instants run, the latest",
-            ),
-        ),
+        ("misfire_threshold_seconds", number(1, 86_400, 60, "How late is too late")),
+        ("misfire_limit", number(1, 1_000, 100, "fire_all: so many of the missed instants run, the latest")),
         (
             "misfire_window_seconds",
-            number(
-                1,
-                86_400,
-                3_600,
-                "fire_within: missed instants run that are at most so old",
-            ),
+            number(1, 86_400, 3_600, "fire_within: missed instants run that are at most so old"),
         ),
-        (
-            "enabled",
-            json!({"type": "boolean", "default": true, "description": "Whether its schedule is in force"}),
-        ),
+        ("enabled", json!({"type": "boolean", "default": true, "description": "Whether its schedule is in force"})),
     ]
 }
 
@@ -137,10 +98,7 @@ fn how() -> Vec<(&'static str, Value)> {
     let busy = "What the executor does while an earlier run of the job is running";
     let (routes, blocks) = (RouteStrategy::ALL.iter(), BlockStrategy::ALL.iter());
     vec![
-        (
-            "route",
-            choice(routes.map(|w| w.as_str()), "Which executor gets a run"),
-        ),
+        ("route", choice(routes.map(|w| w.as_str()), "Which executor gets a run")),
         (
             "route_labels",
             json!({
@@ -156,32 +114,10 @@ fn how() -> Vec<(&'static str, Value)> {
                 "What the admin does with a run while another fire of the job is sending or running, in the whole cluster",
             ),
         ),
-        (
-            "overlap_queue",
-            number(
-                1,
-                1_000,
-                10,
-                "overlap wait: so many runs may wait, the rest is skipped",
-            ),
-        ),
-        (
-            "timeout_seconds",
-            number(
-                0,
-                604_800,
-                0,
-                "The executor stops a run after so many seconds; 0: never",
-            ),
-        ),
-        (
-            "retries",
-            number(0, 100, 0, "How often a failed run is tried again"),
-        ),
-        (
-            "retry_delay",
-            with_default(retry_delay(), json!(RetryDelay::default())),
-        ),
+        ("overlap_queue", number(1, 1_000, 10, "overlap wait: so many runs may wait, the rest is skipped")),
+        ("timeout_seconds", number(0, 604_800, 0, "The executor stops a run after so many seconds; 0: never")),
+        ("retries", number(0, 100, 0, "How often a failed run is tried again")),
+        ("retry_delay", with_default(retry_delay(), json!(RetryDelay::default()))),
         (
             "flag_after_seconds",
             number(
@@ -210,14 +146,8 @@ fn retry_delay() -> Value {
         &["kind"],
         vec![
             ("kind", json!({"const": "exponential"})),
-            (
-                "base_seconds",
-                number(0, 86_400, 5, "After the first failure; 0: at once"),
-            ),
-            (
-                "cap_seconds",
-                number(1, 604_800, 300, "At most, and not below the base"),
-            ),
+            ("base_seconds", number(0, 86_400, 5, "After the first failure; 0: at once")),
+            ("cap_seconds", number(1, 604_800, 300, "At most, and not below the base")),
         ],
     );
     let one = json!({"type": "integer", "minimum": 0, "maximum": 604_800});
@@ -226,10 +156,7 @@ fn retry_delay() -> Value {
         &["kind", "seconds"],
         vec![
             ("kind", json!({"const": "fixed"})),
-            (
-                "seconds",
-                json!({"type": "array", "items": one, "minItems": 1, "maxItems": 100}),
-            ),
+            ("seconds", json!({"type": "array", "items": one, "minItems": 1, "maxItems": 100})),
         ],
     );
     json!({"description": "From a failure to the next attempt", "oneOf": [exponential, fixed]})

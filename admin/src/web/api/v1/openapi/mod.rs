@@ -25,9 +25,7 @@ static DOCUMENT: LazyLock<String> = LazyLock::new(|| value().to_string());
 /// Served without a token: it holds nothing that the source does not.
 pub async fn document(query: Query) -> Result<HttpResponse, Error> {
     query.finish()?;
-    Ok(HttpResponse::Ok()
-        .content_type("application/json")
-        .body(DOCUMENT.as_str()))
+    Ok(HttpResponse::Ok().content_type("application/json").body(DOCUMENT.as_str()))
 }
 
 fn value() -> Value {
@@ -80,12 +78,7 @@ mod tests {
     fn references(value: &Value, found: &mut BTreeSet<String>) {
         match value {
             Value::Object(members) => {
-                found.extend(
-                    members
-                        .get("$ref")
-                        .and_then(Value::as_str)
-                        .map(str::to_owned),
-                );
+                found.extend(members.get("$ref").and_then(Value::as_str).map(str::to_owned));
                 members.values().for_each(|value| references(value, found));
             }
             Value::Array(items) => items.iter().for_each(|value| references(value, found)),
@@ -105,10 +98,7 @@ mod tests {
         }
         for kind in ["schemas", "responses", "parameters"] {
             for name in document["components"][kind].as_object().unwrap().keys() {
-                assert!(
-                    found.contains(&format!("#/components/{kind}/{name}")),
-                    "{kind}/{name} is used nowhere"
-                );
+                assert!(found.contains(&format!("#/components/{kind}/{name}")), "{kind}/{name} is used nowhere");
             }
         }
     }
@@ -121,23 +111,13 @@ mod tests {
             .unwrap()
             .iter()
             .flat_map(|(path, item)| {
-                let methods = item
-                    .as_object()
-                    .unwrap()
-                    .keys()
-                    .filter(|key| *key != "parameters");
-                methods
-                    .map(|method| (path.clone(), method.to_uppercase()))
-                    .collect::<Vec<_>>()
+                let methods = item.as_object().unwrap().keys().filter(|key| *key != "parameters");
+                methods.map(|method| (path.clone(), method.to_uppercase())).collect::<Vec<_>>()
             })
             .collect();
         let routed = super::super::ROUTES
             .iter()
-            .flat_map(|(path, methods)| {
-                methods
-                    .iter()
-                    .map(|method| ((*path).to_owned(), (*method).to_owned()))
-            })
+            .flat_map(|(path, methods)| methods.iter().map(|method| ((*path).to_owned(), (*method).to_owned())))
             .collect();
         assert_eq!(described, routed);
     }
@@ -147,36 +127,14 @@ mod tests {
         let document = value();
         let mut ids = BTreeSet::new();
         for (path, item) in document["paths"].as_object().unwrap() {
-            for (method, operation) in item
-                .as_object()
-                .unwrap()
-                .iter()
-                .filter(|(key, _)| *key != "parameters")
-            {
+            for (method, operation) in item.as_object().unwrap().iter().filter(|(key, _)| *key != "parameters") {
                 let place = format!("{method} {path}");
-                assert!(
-                    ids.insert(operation["operationId"].as_str().expect(&place).to_owned()),
-                    "{place}"
-                );
-                assert!(
-                    operation["summary"].is_string() && operation["tags"][0].is_string(),
-                    "{place}"
-                );
+                assert!(ids.insert(operation["operationId"].as_str().expect(&place).to_owned()), "{place}");
+                assert!(operation["summary"].is_string() && operation["tags"][0].is_string(), "{place}");
                 let answers = operation["responses"].as_object().unwrap();
-                assert!(
-                    answers.keys().any(|status| status.starts_with('2')),
-                    "{place}"
-                );
-                assert_eq!(
-                    answers.contains_key("401"),
-                    path != "/openapi.json",
-                    "{place}"
-                );
-                assert_eq!(
-                    path.contains('{') || path == "/preview",
-                    answers.contains_key("404"),
-                    "{place}"
-                );
+                assert!(answers.keys().any(|status| status.starts_with('2')), "{place}");
+                assert_eq!(answers.contains_key("401"), path != "/openapi.json", "{place}");
+                assert_eq!(path.contains('{') || path == "/preview", answers.contains_key("404"), "{place}");
             }
         }
     }

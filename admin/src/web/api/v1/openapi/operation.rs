@@ -22,12 +22,14 @@ impl Operation {
 
     pub fn body(mut self, name: &str) -> Self {
         let required = name != "RunRequest";
-        self.0["requestBody"] = json!({"required": required, "content": {"application/json": {"schema": schema(name)}}});
+        self.0["requestBody"] =
+            json!({"required": required, "content": {"application/json": {"schema": schema(name)}}});
         self.fails([413])
     }
 
     pub fn answers(mut self, status: &str, name: &str) -> Self {
-        self.0["responses"][status] = json!({"description": "Done", "content": {"application/json": {"schema": schema(name)}}});
+        self.0["responses"][status] =
+            json!({"description": "Done", "content": {"application/json": {"schema": schema(name)}}});
         self
     }
 

@@ -100,13 +100,8 @@ fn retention(name: &str, whose: &str) -> Value {
     let get = format!("How long runs {whose} are kept");
     let put = format!("Set how long runs {whose} are kept");
     let of = |what: &str, summary: &str| {
-        let operation = operation("retention", &format!("{what}Retention{name}"), summary)
-            .answers("200", "Retention");
-        if name.is_empty() {
-            operation
-        } else {
-            operation.fails([404])
-        }
+        let operation = operation("retention", &format!("{what}Retention{name}"), summary).answers("200", "Retention");
+        if name.is_empty() { operation } else { operation.fails([404]) }
     };
     let mut item = json!({"get": of("get", &get).done(), "put": of("set", &put).body("RetentionUpdate").done()});
     if !name.is_empty() {
@@ -116,10 +111,9 @@ fn retention(name: &str, whose: &str) -> Value {
 }
 
 fn document() -> Value {
-    let mut document = operation("document", "getDocument", "This document; needs no token")
-        .open()
-        .done();
-    document["responses"]["200"] = json!({"description": "OpenAPI 3.1", "content": {"application/json": {"schema": {"type": "object"}}}});
+    let mut document = operation("document", "getDocument", "This document; needs no token").open().done();
+    document["responses"]["200"] =
+        json!({"description": "OpenAPI 3.1", "content": {"application/json": {"schema": {"type": "object"}}}});
     document
 }
 
@@ -142,11 +136,7 @@ fn on_name(method: &str, operation: Operation) -> Value {
 }
 
 fn after_text() -> Value {
-    query(
-        "after",
-        "`next` of the page before",
-        json!({"type": "string"}),
-    )
+    query("after", "`next` of the page before", json!({"type": "string"}))
 }
 
 fn after_id() -> Value {
@@ -155,8 +145,7 @@ fn after_id() -> Value {
 }
 
 fn job() -> Value {
-    let update =
-        "Give a job another definition, in force at once: runs that are not yet due are replaced";
+    let update = "Give a job another definition, in force at once: runs that are not yet due are replaced";
     json!({
         "parameters": [shared("Id")],
         "get": operation("jobs", "getJob", "A job").answers("200", "Job").fails([404]).done(),
@@ -167,9 +156,7 @@ fn job() -> Value {
 }
 
 fn creation(id: &str, summary: &str) -> Operation {
-    operation("jobs", id, summary)
-        .takes([shared("IdempotencyKey")])
-        .fails([409])
+    operation("jobs", id, summary).takes([shared("IdempotencyKey")]).fails([409])
 }
 
 fn on_id(method: &str, operation: Operation) -> Value {
@@ -193,11 +180,7 @@ pub fn shared_parameters() -> Value {
 }
 
 fn count() -> Value {
-    query(
-        "count",
-        "How many",
-        json!({"type": "integer", "minimum": 1, "maximum": MOST, "default": 5}),
-    )
+    query("count", "How many", json!({"type": "integer", "minimum": 1, "maximum": MOST, "default": 5}))
 }
 
 fn instant() -> Value {
@@ -207,11 +190,7 @@ fn instant() -> Value {
 }
 
 fn from() -> Value {
-    query(
-        "from",
-        "Instants after this; now, if it is left out",
-        time(""),
-    )
+    query("from", "Instants after this; now, if it is left out", time(""))
 }
 
 fn hours() -> Value {
@@ -220,26 +199,14 @@ fn hours() -> Value {
 }
 
 fn from_line() -> Value {
-    query(
-        "from",
-        "The first line wanted",
-        json!({"type": "integer", "minimum": 1, "default": 1}),
-    )
+    query("from", "The first line wanted", json!({"type": "integer", "minimum": 1, "default": 1}))
 }
 
 fn job_filter() -> Vec<Value> {
     vec![
-        query(
-            "text",
-            "Part of the name or the handler, or the whole id",
-            json!({"type": "string"}),
-        ),
+        query("text", "Part of the name or the handler, or the whole id", json!({"type": "string"})),
         query("app", "The app's name", json!({"type": "string"})),
-        query(
-            "enabled",
-            "Only enabled ones, or only others",
-            json!({"type": "boolean"}),
-        ),
+        query("enabled", "Only enabled ones, or only others", json!({"type": "boolean"})),
         query("kind", "The schedule's kind", words(KINDS, "")),
         shared("Limit"),
         after_id(),
@@ -249,17 +216,9 @@ fn job_filter() -> Vec<Value> {
 fn run_filter() -> Vec<Value> {
     let states = json!({"type": "array", "items": schema("RunState")});
     vec![
-        query(
-            "job_id",
-            "Of this job",
-            json!({"type": "integer", "format": "int64"}),
-        ),
+        query("job_id", "Of this job", json!({"type": "integer", "format": "int64"})),
         query("app", "Of this app", json!({"type": "string"})),
-        query(
-            "state",
-            "In any of these states: repeated, or separated by commas",
-            states,
-        ),
+        query("state", "In any of these states: repeated, or separated by commas", states),
         query("cause", "With this cause", schema("Cause")),
         query("from", "`scheduled_at` at or after this", time("")),
         query("to", "`scheduled_at` before this", time("")),
@@ -270,11 +229,7 @@ fn run_filter() -> Vec<Value> {
 
 fn misfire_filter() -> Vec<Value> {
     vec![
-        query(
-            "job_id",
-            "Of this job",
-            json!({"type": "integer", "format": "int64"}),
-        ),
+        query("job_id", "Of this job", json!({"type": "integer", "format": "int64"})),
         query("from", "Ranges with a part at or after this", time("")),
         query("to", "Ranges with a part before this", time("")),
         shared("Limit"),
@@ -286,23 +241,11 @@ fn alarm_filter() -> Vec<Value> {
     let id = || json!({"type": "integer", "format": "int64"});
     let kinds = json!({"type": "array", "items": schema("AlarmKind")});
     vec![
-        query(
-            "kind",
-            "Of any of these kinds: repeated, or separated by commas",
-            kinds,
-        ),
+        query("kind", "Of any of these kinds: repeated, or separated by commas", kinds),
         query("job_id", "About this job", id()),
         query("run_id", "About this run", id()),
-        query(
-            "open",
-            "Those that wait for somebody, or the others",
-            json!({"type": "boolean"}),
-        ),
-        query(
-            "escalated",
-            "Those of level 1, or the others",
-            json!({"type": "boolean"}),
-        ),
+        query("open", "Those that wait for somebody, or the others", json!({"type": "boolean"})),
+        query("escalated", "Those of level 1, or the others", json!({"type": "boolean"})),
         query("from", "`created_at` at or after this", time("")),
         query("to", "`created_at` before this", time("")),
         shared("Limit"),

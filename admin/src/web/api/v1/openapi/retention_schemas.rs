@@ -12,14 +12,7 @@ fn numbers(with_null: bool) -> Vec<(&'static str, Value)> {
         if with_null { nullable(number) } else { number }
     };
     vec![
-        (
-            "days",
-            number(
-                "Days for which a run is kept that did not fail; 0: for ever",
-                MAX_DAYS,
-                DEFAULT.days,
-            ),
-        ),
+        ("days", number("Days for which a run is kept that did not fail; 0: for ever", MAX_DAYS, DEFAULT.days)),
         (
             "failure_days",
             number(
@@ -28,14 +21,7 @@ fn numbers(with_null: bool) -> Vec<(&'static str, Value)> {
                 DEFAULT.failure_days,
             ),
         ),
-        (
-            "failures",
-            number(
-                "So many of a job's last failures stay, however old",
-                MAX_FAILURES,
-                DEFAULT.failures,
-            ),
-        ),
+        ("failures", number("So many of a job's last failures stay, however old", MAX_FAILURES, DEFAULT.failures)),
         (
             "runs",
             number(
@@ -50,17 +36,11 @@ fn numbers(with_null: bool) -> Vec<(&'static str, Value)> {
 pub fn retention() -> Value {
     let mut members = numbers(true);
     members.push(("in_force", schema("RetentionInForce")));
-    answer(
-        "What is set of how long runs are kept, and what holds; null: as the next wider rule says",
-        members,
-    )
+    answer("What is set of how long runs are kept, and what holds; null: as the next wider rule says", members)
 }
 
 pub fn in_force() -> Value {
-    answer(
-        "What holds, with what wider rules and the defaults say",
-        numbers(false),
-    )
+    answer("What holds, with what wider rules and the defaults say", numbers(false))
 }
 
 pub fn update() -> Value {
@@ -72,15 +52,11 @@ pub fn update() -> Value {
 }
 
 pub fn days() -> Value {
-    let count =
-        |description: &str| json!({"type": "integer", "minimum": 0, "description": description});
+    let count = |description: &str| json!({"type": "integer", "minimum": 0, "description": description});
     let day = answer(
         "Runs that are gone",
         vec![
-            (
-                "day",
-                json!({"type": "string", "format": "date", "description": "UTC, of their instants"}),
-            ),
+            ("day", json!({"type": "string", "format": "date", "description": "UTC, of their instants"})),
             ("succeeded", count("So many had succeeded")),
             ("failed", count("So many had failed")),
             ("killed", count("So many were killed")),
@@ -89,9 +65,6 @@ pub fn days() -> Value {
     );
     answer(
         "What is left of runs that were kept long enough",
-        vec![
-            ("items", list_of(day, "Earliest first")),
-            ("next", json!({"type": "null"})),
-        ],
+        vec![("items", list_of(day, "Earliest first")), ("next", json!({"type": "null"}))],
     )
 }

@@ -28,38 +28,19 @@ pub fn executor() -> Value {
             ],
         )
     };
-    let effective = format!(
-        "Its share of jobs with the route `weighted`: what is set, else announced, else {DEFAULT_WEIGHT}"
-    );
+    let effective =
+        format!("Its share of jobs with the route `weighted`: what is set, else announced, else {DEFAULT_WEIGHT}");
     answer(
         "An executor that has registered for the app",
         vec![
-            (
-                "address",
-                address("Exactly as registered: it is its identity"),
-            ),
-            (
-                "own",
-                json!({"type": "boolean", "description": "It uses our SDK"}),
-            ),
-            (
-                "live",
-                json!({"type": "boolean", "description": "Its last heartbeat still counts"}),
-            ),
+            ("address", address("Exactly as registered: it is its identity")),
+            ("own", json!({"type": "boolean", "description": "It uses our SDK"})),
+            ("live", json!({"type": "boolean", "description": "Its last heartbeat still counts"})),
             ("weight", weight(&effective)),
-            (
-                "labels",
-                labels("`key=value,key2=value2`: what is set, else announced, else none"),
-            ),
+            ("labels", labels("`key=value,key2=value2`: what is set, else announced, else none")),
             ("announced", traits("What it says of itself")),
-            (
-                "set",
-                traits("What an operator has set: it wins, and outlives the registration"),
-            ),
-            (
-                "registered_at",
-                time("Since when it is there without a break"),
-            ),
+            ("set", traits("What an operator has set: it wins, and outlives the registration")),
+            ("registered_at", time("Since when it is there without a break")),
             ("seen_at", time("Its last heartbeat")),
             ("expires_at", time("Until when that counts")),
         ],
@@ -72,16 +53,8 @@ pub fn executor_update() -> Value {
         &["address"],
         vec![
             ("address", address("One that has registered for the app")),
-            (
-                "weight",
-                nullable(weight("Its share of jobs with the route `weighted`")),
-            ),
-            (
-                "labels",
-                nullable(labels(
-                    "`key=value,key2=value2`; `\"\"`: none, whatever it announces",
-                )),
-            ),
+            ("weight", nullable(weight("Its share of jobs with the route `weighted`"))),
+            ("labels", nullable(labels("`key=value,key2=value2`; `\"\"`: none, whatever it announces"))),
         ],
     )
 }
@@ -96,34 +69,13 @@ pub fn choice() -> Value {
     answer(
         "How its executor was chosen",
         vec![
-            (
-                "route",
-                nullable(words(
-                    routes,
-                    "The job's route then; null: the executor was given with the fire",
-                )),
-            ),
+            ("route", nullable(words(routes, "The job's route then; null: the executor was given with the fire"))),
             ("candidates", list),
-            (
-                "answers",
-                told("What it said when it was asked before the run", "answer"),
-            ),
-            (
-                "skipped",
-                told("Before the chosen one in the order, and passed over", "why"),
-            ),
-            (
-                "hops",
-                told("Chosen before, but nothing could be written to it", "why"),
-            ),
-            (
-                "chosen",
-                nullable(address("The executor; null if there was none in time")),
-            ),
-            (
-                "why",
-                json!({"type": "string", "description": "In one sentence"}),
-            ),
+            ("answers", told("What it said when it was asked before the run", "answer")),
+            ("skipped", told("Before the chosen one in the order, and passed over", "why")),
+            ("hops", told("Chosen before, but nothing could be written to it", "why")),
+            ("chosen", nullable(address("The executor; null if there was none in time"))),
+            ("why", json!({"type": "string", "description": "In one sentence"})),
         ],
     )
 }

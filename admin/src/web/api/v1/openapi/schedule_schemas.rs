@@ -14,24 +14,15 @@ pub fn schedule() -> Value {
         cron(
             "cron",
             "By the wall clock of a time zone",
-            (
-                "second minute hour day-of-month month day-of-week [year]",
-                "0 */5 * * * ?",
-            ),
+            ("second minute hour day-of-month month day-of-week [year]", "0 */5 * * * ?"),
         ),
         cron(
             "unix_cron",
             "The same in five fields; 0 and 7 are Sunday, and of two day fields that are given either one fits",
             ("minute hour day-of-month month day-of-week", "*/5 * * * *"),
         ),
-        every(
-            "fixed_rate",
-            "Every so many seconds, counted from the second of the job's creation",
-        ),
-        every(
-            "fixed_delay",
-            "So many seconds after the end of the last run, however it ended",
-        ),
+        every("fixed_rate", "Every so many seconds, counted from the second of the job's creation"),
+        every("fixed_delay", "So many seconds after the end of the last run, however it ended"),
         once(),
         daily(),
     ];
@@ -86,10 +77,7 @@ fn daily() -> Value {
     let mut own = vec![
         ("every_seconds", every),
         ("from", time_of_day("The first instant of a day")),
-        (
-            "to",
-            time_of_day("No instant lies after it; earlier than `from`, it is of the next day"),
-        ),
+        ("to", time_of_day("No instant lies after it; earlier than `from`, it is of the next day")),
         ("weekdays", weekdays),
     ];
     own.extend(clock());
@@ -104,24 +92,15 @@ fn clock() -> Members {
             "timezone",
             json!({"type": "string", "default": "UTC", "description": "IANA name", "examples": ["Europe/Berlin"]}),
         ),
-        (
-            "clock_changes",
-            choice(policies, "What happens when the clocks change"),
-        ),
+        ("clock_changes", choice(policies, "What happens when the clocks change")),
     ]
 }
 
 fn common() -> Members {
     let rules = Excluded::ALL.iter().map(|word| word.as_str());
     vec![
-        (
-            "start_at",
-            time("No instant lies before it; any offset is taken"),
-        ),
-        (
-            "end_at",
-            time("No instant lies after it; any offset is taken"),
-        ),
+        ("start_at", time("No instant lies before it; any offset is taken")),
+        ("end_at", time("No instant lies after it; any offset is taken")),
         (
             "max_fires",
             json!({"type": "integer", "minimum": 1, "maximum": 1_000_000_000, "description": "After so many runs the schedule is exhausted"}),
@@ -137,10 +116,7 @@ fn common() -> Members {
             "calendars",
             json!({"type": "array", "items": {"type": "string"}, "default": [], "description": "Names of calendars that exclude days"}),
         ),
-        (
-            "on_excluded",
-            choice(rules, "What becomes of an instant on an excluded day"),
-        ),
+        ("on_excluded", choice(rules, "What becomes of an instant on an excluded day")),
     ]
 }
 
@@ -157,20 +133,14 @@ fn days(description: &str) -> Value {
 
 fn content() -> Members {
     vec![
-        (
-            "name",
-            text("Jobs name it by this; it does not change", 1, 64),
-        ),
+        ("name", text("Jobs name it by this; it does not change", 1, 64)),
         ("title", with_default(text("For people", 0, 255), json!(""))),
         (
             "weekdays",
             json!({"type": "array", "items": weekday(), "uniqueItems": true, "default": [], "description": "Excluded days of the week"}),
         ),
         ("days", days("Excluded days")),
-        (
-            "extra",
-            days("Working days, although they or their weekdays are excluded"),
-        ),
+        ("extra", days("Working days, although they or their weekdays are excluded")),
     ]
 }
 
@@ -183,17 +153,11 @@ pub fn calendar() -> Value {
     members.extend([
         ("id", id("Its number")),
         ("version", version()),
-        (
-            "jobs",
-            json!({"type": "integer", "minimum": 0, "description": "How many jobs use it"}),
-        ),
+        ("jobs", json!({"type": "integer", "minimum": 0, "description": "How many jobs use it"})),
         ("created_at", time("When it was made")),
         ("updated_at", time("When it was changed last")),
     ]);
-    answer(
-        "A calendar; a day is one of the schedule's time zone, of UTC for kinds that have none",
-        members,
-    )
+    answer("A calendar; a day is one of the schedule's time zone, of UTC for kinds that have none", members)
 }
 
 pub fn calendar_request() -> Value {
@@ -202,8 +166,7 @@ pub fn calendar_request() -> Value {
 
 pub fn calendar_update() -> Value {
     let mut members = content();
-    let ignored =
-        |what: &str| json!({"description": format!("{what}; taken from an answer, ignored here")});
+    let ignored = |what: &str| json!({"description": format!("{what}; taken from an answer, ignored here")});
     members.extend([
         ("id", ignored("Number")),
         ("version", json!({
@@ -214,21 +177,14 @@ pub fn calendar_update() -> Value {
         ("created_at", ignored("Creation")),
         ("updated_at", ignored("Last change")),
     ]);
-    object(
-        "The whole calendar; an answer may be changed and sent back as it is",
-        &[],
-        members,
-    )
+    object("The whole calendar; an answer may be changed and sent back as it is", &[], members)
 }
 
 pub fn calendar_version() -> Value {
     let mut members = content();
     members.extend([
         ("version", version()),
-        (
-            "actor",
-            json!({"type": "string", "description": "Who wrote it"}),
-        ),
+        ("actor", json!({"type": "string", "description": "Who wrote it"})),
         ("created_at", time("When it was written")),
     ]);
     answer("A version of a calendar", members)

@@ -6,15 +6,11 @@ use serde_json::{Map, Value, json};
 use super::super::error::CODES;
 use super::super::views::KILLS;
 use super::build::{answer, id, list, nullable, object, schema, text, time, words};
-use super::{
-    ahead_schemas, explained_schemas, job_schemas, retention_schemas, route_schemas,
-    schedule_schemas,
-};
+use super::{ahead_schemas, explained_schemas, job_schemas, retention_schemas, route_schemas, schedule_schemas};
 use crate::pipeline::{MAX_CONCURRENT, MAX_INSTANTS, NOTE_CHARS};
 
 pub fn all() -> Value {
-    let next_place =
-        || nullable(json!({"type": "string", "description": "The next page's `after`"}));
+    let next_place = || nullable(json!({"type": "string", "description": "The next page's `after`"}));
     let next_id = || nullable(id("The next page's `after`"));
     let mut schemas = json!({
         "App": app(),
@@ -66,8 +62,7 @@ pub fn all() -> Value {
 /// Runs, and what becomes of them and of instants without one.
 fn of_runs() -> Value {
     let next_id = || nullable(id("The next page's `after`"));
-    let next_place =
-        || nullable(json!({"type": "string", "description": "The next page's `after`"}));
+    let next_place = || nullable(json!({"type": "string", "description": "The next page's `after`"}));
     json!({
         "RunState": words(RunState::ALL.iter().map(|state| state.as_str()), "`unknown` and `lost` were sent, but their outcome is not known"),
         "Cause": words(Cause::ALL.iter().map(|cause| cause.as_str()), "Why the fire exists"),
@@ -100,9 +95,7 @@ fn backfill_request() -> Value {
     let concurrent = json!({"type": "integer", "minimum": 1, "maximum": MAX_CONCURRENT, "default": 1,
         "description": "So many backfill runs of the job may be open at once"});
     let dry = json!({"type": "boolean", "default": false, "description": "Only list the instants"});
-    let to = format!(
-        "The end, itself left out; not in the future. At most {MAX_INSTANTS} instants lie between"
-    );
+    let to = format!("The end, itself left out; not in the future. At most {MAX_INSTANTS} instants lie between");
     object(
         "A range of the past",
         &["from", "to"],
@@ -124,17 +117,11 @@ fn backfill() -> Value {
             ("job_id", id("The job")),
             ("from", time("The first moment")),
             ("to", time("The end, itself left out")),
-            (
-                "max_concurrent",
-                count("So many of its runs may be open at once"),
-            ),
+            ("max_concurrent", count("So many of its runs may be open at once")),
             ("instants", count("Instants in the range")),
             ("released", count("Runs that it has made")),
             ("skipped", count("Instants that had their run already")),
-            (
-                "state",
-                words(states.into_iter(), "`released`: every instant has its run"),
-            ),
+            ("state", words(states.into_iter(), "`released`: every instant has its run")),
             ("created_at", time("When it was asked for")),
             ("finished_at", nullable(time("When nothing was left to do"))),
         ],
@@ -161,55 +148,25 @@ fn run() -> Value {
         vec![
             ("id", id("The wire's logId")),
             ("job_id", id("Its job, which may be deleted by now")),
-            (
-                "app",
-                json!({"type": "string", "description": "The app's name"}),
-            ),
-            (
-                "job",
-                nullable(
-                    json!({"type": "string", "description": "The job's name; null once the job is deleted"}),
-                ),
-            ),
+            ("app", json!({"type": "string", "description": "The app's name"})),
+            ("job", nullable(json!({"type": "string", "description": "The job's name; null once the job is deleted"}))),
             ("cause", schema("Cause")),
             ("state", schema("RunState")),
             ("scheduled_at", time("The fire's instant")),
-            (
-                "due_at",
-                time("When it is to be sent; of a retry it is later than `scheduled_at`"),
-            ),
+            ("due_at", time("When it is to be sent; of a retry it is later than `scheduled_at`")),
             ("sent_at", optional_time("When the request left")),
             ("finished_at", optional_time("When it was settled")),
-            (
-                "address",
-                nullable(json!({"type": "string", "description": "The executor"})),
-            ),
+            ("address", nullable(json!({"type": "string", "description": "The executor"}))),
             ("attempt", number(1, "1, and more for retries")),
-            (
-                "shard_index",
-                number(0, "Of a broadcast: its share, from 0"),
-            ),
+            ("shard_index", number(0, "Of a broadcast: its share, from 0")),
             ("shard_total", number(1, "Of a broadcast: of how many")),
-            (
-                "parent_run_id",
-                nullable(id("Of a child's run: the first run of the parent's fire")),
-            ),
+            ("parent_run_id", nullable(id("Of a child's run: the first run of the parent's fire"))),
             (
                 "kill_asked_at",
-                nullable(time(
-                    "When its end was asked for; while it is `running` the end is still to come",
-                )),
+                nullable(time("When its end was asked for; while it is `running` the end is still to come")),
             ),
-            (
-                "flagged_at",
-                nullable(time(
-                    "When it had not been sent for longer than its job allows",
-                )),
-            ),
-            (
-                "message",
-                json!({"type": "string", "description": "What the executor said, or why it was not run"}),
-            ),
+            ("flagged_at", nullable(time("When it had not been sent for longer than its job allows"))),
+            ("message", json!({"type": "string", "description": "What the executor said, or why it was not run"})),
             // Told with a single run; null in lists, and until something is chosen.
             (
                 "revision",
@@ -237,15 +194,9 @@ fn log() -> Value {
         "Lines of a run's log",
         vec![
             ("from", line("Number of the first line asked for")),
-            (
-                "to",
-                line("Number of the last line in `content`; below `from` if there is nothing new"),
-            ),
+            ("to", line("Number of the last line in `content`; below `from` if there is nothing new")),
             ("content", json!({"type": "string"})),
-            (
-                "end",
-                json!({"type": "boolean", "description": "The run has ended and everything was read"}),
-            ),
+            ("end", json!({"type": "boolean", "description": "The run has ended and everything was read"})),
         ],
     )
 }
@@ -261,13 +212,7 @@ fn misfire() -> Value {
                 "count",
                 json!({"type": "integer", "minimum": 1, "maximum": 10_000, "description": "10,000 means so many or more"}),
             ),
-            (
-                "policy",
-                words(
-                    MisfirePolicy::ALL.iter().map(|policy| policy.as_str()),
-                    "The job's misfire policy then",
-                ),
-            ),
+            ("policy", words(MisfirePolicy::ALL.iter().map(|policy| policy.as_str()), "The job's misfire policy then")),
             (
                 "reason",
                 words(
@@ -287,10 +232,7 @@ fn alarm() -> Value {
             ("kind", schema("AlarmKind")),
             ("job_id", nullable(id("The job, if it is about one"))),
             ("run_id", nullable(id("The run, if it is about one"))),
-            (
-                "message",
-                json!({"type": "string", "description": "For people"}),
-            ),
+            ("message", json!({"type": "string", "description": "For people"})),
             ("created_at", time("When it was raised")),
             (
                 "open",
@@ -344,9 +286,7 @@ pub fn failures() -> Value {
     let mut failures = Map::new();
     for status in statuses() {
         let codes = CODES.iter().filter(|(_, own, _)| *own == status);
-        let lines: Vec<String> = codes
-            .map(|(code, _, meaning)| format!("`{code}`: {meaning}"))
-            .collect();
+        let lines: Vec<String> = codes.map(|(code, _, meaning)| format!("`{code}`: {meaning}")).collect();
         failures.insert(
             format!("Error{status}"),
             json!({
@@ -360,11 +300,7 @@ pub fn failures() -> Value {
 
 fn statuses() -> Vec<u16> {
     // Every path names its own methods, so none of them describes the answer to a wrong one.
-    let mut statuses: Vec<u16> = CODES
-        .iter()
-        .map(|(_, status, _)| *status)
-        .filter(|status| *status != 405)
-        .collect();
+    let mut statuses: Vec<u16> = CODES.iter().map(|(_, status, _)| *status).filter(|status| *status != 405).collect();
     statuses.dedup();
     statuses
 }

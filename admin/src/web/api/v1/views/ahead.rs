@@ -38,8 +38,7 @@ struct ExcludedJson {
 impl From<Preview> for PreviewJson {
     fn from(preview: Preview) -> Self {
         let zone = preview.zone;
-        let local =
-            |at: &Millis| preview::local(*at, zone).to_rfc3339_opts(SecondsFormat::Secs, false);
+        let local = |at: &Millis| preview::local(*at, zone).to_rfc3339_opts(SecondsFormat::Secs, false);
         Self {
             local: preview.fires.iter().map(local).collect(),
             items: preview.fires.into_iter().map(time::write).collect(),
@@ -53,11 +52,7 @@ impl From<Preview> for PreviewJson {
             excluded: preview
                 .excluded
                 .into_iter()
-                .map(|day| ExcludedJson {
-                    day: day.day,
-                    moved_to: day.moved_to,
-                    calendars: day.calendars,
-                })
+                .map(|day| ExcludedJson { day: day.day, moved_to: day.moved_to, calendars: day.calendars })
                 .collect(),
             warnings: preview.notes,
         }
@@ -104,11 +99,7 @@ impl From<Forecast> for ForecastJson {
         let minutes = forecast.minutes.into_iter().map(|minute| MinuteJson {
             at: minute.at,
             fires: minute.fires,
-            apps: minute
-                .apps
-                .into_iter()
-                .map(|(app, fires)| (forecast.apps[app].clone(), fires))
-                .collect(),
+            apps: minute.apps.into_iter().map(|(app, fires)| (forecast.apps[app].clone(), fires)).collect(),
         });
         let seconds = forecast.busiest.into_iter();
         Self {
@@ -119,9 +110,7 @@ impl From<Forecast> for ForecastJson {
             more_jobs: forecast.more_jobs,
             fires: forecast.fires,
             minutes: minutes.collect(),
-            busiest: seconds
-                .map(|(at, fires)| SecondJson { at, fires })
-                .collect(),
+            busiest: seconds.map(|(at, fires)| SecondJson { at, fires }).collect(),
             apps: sums,
         }
     }

@@ -34,10 +34,7 @@ fn a_fault_of_another_class_only_delays_what_waits_for_a_take_over() {
         move |history: &mut History| {
             backlog(history);
             history.faults.push(fault(7_900, 8_100));
-            history.faults.push(Fault {
-                class,
-                ..fault(13_000, 13_400)
-            });
+            history.faults.push(Fault { class, ..fault(13_000, 13_400) });
         }
     };
     assert_flagged(&[], then(Class::Executor));
@@ -71,11 +68,7 @@ fn a_paused_executor_receives_when_it_goes_on() {
         move |history: &mut History| {
             let received = history.events.iter_mut().find(|event| event.run == 2_008);
             received.unwrap().at = 17_100;
-            history.faults.push(Fault {
-                class: Class::Executor,
-                target: "e1".into(),
-                ..fault(7_000, 7_000 + lasts)
-            });
+            history.faults.push(Fault { class: Class::Executor, target: "e1".into(), ..fault(7_000, 7_000 + lasts) });
         }
     };
     assert_flagged(&[], paused_for(10_000));

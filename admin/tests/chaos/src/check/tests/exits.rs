@@ -4,29 +4,15 @@ use super::*;
 use crate::record::Exit;
 
 fn exit(how: &str, why: &str, took_ms: i64) -> Exit {
-    Exit {
-        process: "a1".into(),
-        at: 5_000,
-        how: how.into(),
-        why: why.into(),
-        took_ms,
-    }
+    Exit { process: "a1".into(), at: 5_000, how: how.into(), why: why.into(), took_ms }
 }
 
 #[test]
 fn nodes_that_do_not_end_in_order() {
-    for (how, why, took_ms) in [
-        ("signal 11", "by itself", 0),
-        ("exit 0", "SIGTERM", 15_500),
-        ("exit 1", "stop", 10),
-    ] {
-        assert_flagged(&[Figure::BadExit], |history| {
-            history.exits.push(exit(how, why, took_ms))
-        });
+    for (how, why, took_ms) in [("signal 11", "by itself", 0), ("exit 0", "SIGTERM", 15_500), ("exit 1", "stop", 10)] {
+        assert_flagged(&[Figure::BadExit], |history| history.exits.push(exit(how, why, took_ms)));
     }
-    assert_flagged(&[], |history| {
-        history.exits.push(exit("signal 9", "kill -9", 2))
-    });
+    assert_flagged(&[], |history| history.exits.push(exit("signal 9", "kill -9", 2)));
 }
 
 #[test]
@@ -34,11 +20,7 @@ fn a_node_may_end_at_its_start_while_the_database_is_away_and_say_so() {
     let at_start = |how: &'static str, target: &'static str, to: Millis| {
         move |history: &mut History| {
             history.exits.push(exit(how, "start", 0));
-            history.faults.push(Fault {
-                class: Class::Database,
-                target: target.into(),
-                ..fault(-18_000, to)
-            });
+            history.faults.push(Fault { class: Class::Database, target: target.into(), ..fault(-18_000, to) });
         }
     };
     assert_flagged(&[], at_start("exit 1", "database", 4_000));

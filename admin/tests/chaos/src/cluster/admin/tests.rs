@@ -29,13 +29,8 @@ async fn admin_of(folder: &Path) -> Admin {
     std::fs::set_permissions(&binary, Permissions::from_mode(0o755)).unwrap();
     let binary = binary.display().to_string();
     let line = Line::parse_from(["chaos", "--out", ".", "--db", "sqlite", "--binary", &binary]);
-    let secrets = Secrets {
-        access: String::new(),
-        api: String::new(),
-    };
-    Admin::prepare(Ways::none("a1"), &line.options, folder, &secrets)
-        .await
-        .unwrap()
+    let secrets = Secrets { access: String::new(), api: String::new() };
+    Admin::prepare(Ways::none("a1"), &line.options, folder, &secrets).await.unwrap()
 }
 
 /// Answers at the node's address, with success once the third process was started.

@@ -88,15 +88,11 @@ async fn abort(scene: &mut Scene, admin: &Arc<Admin>, failpoint: &str) -> anyhow
         scene.note = "was not reached".into();
         return Ok(());
     }
-    let noticed = until(Duration::from_secs(5), || {
-        admin.is_down_on_purpose.load(Ordering::SeqCst)
-    });
+    let noticed = until(Duration::from_secs(5), || admin.is_down_on_purpose.load(Ordering::SeqCst));
     if !noticed.await {
         bail!("it was reached, and the node goes on");
     }
-    let back = until(Duration::from_secs(60), || {
-        !admin.is_down_on_purpose.load(Ordering::SeqCst)
-    });
+    let back = until(Duration::from_secs(60), || !admin.is_down_on_purpose.load(Ordering::SeqCst));
     if !back.await {
         bail!("it did not come back");
     }

@@ -54,11 +54,7 @@ pub async fn play(name: &str, scene: &mut Scene) -> anyhow::Result<()> {
 }
 
 fn client() -> reqwest::Client {
-    reqwest::Client::builder()
-        .no_proxy()
-        .timeout(Duration::from_secs(5))
-        .build()
-        .unwrap_or_default()
+    reqwest::Client::builder().no_proxy().timeout(Duration::from_secs(5)).build().unwrap_or_default()
 }
 
 /// A request whose head never ends.
@@ -66,9 +62,7 @@ async fn drip(address: std::net::SocketAddr) {
     let Ok(mut stream) = TcpStream::connect(address).await else {
         return;
     };
-    let _ = stream
-        .write_all(b"POST /api/callback HTTP/1.1\r\nHost: x\r\n")
-        .await;
+    let _ = stream.write_all(b"POST /api/callback HTTP/1.1\r\nHost: x\r\n").await;
     for _ in 0..20 {
         tokio::time::sleep(Duration::from_millis(250)).await;
         if stream.write_all(b"X-A: b\r\n").await.is_err() {

@@ -53,16 +53,8 @@ async fn dead(scene: &mut Scene) -> anyhow::Result<()> {
 /// Each statement of each node takes 200 ms more.
 async fn slow(scene: &mut Scene) -> anyhow::Result<()> {
     scene.target = "database".into();
-    let slow = Mode {
-        statement_delay: Duration::from_millis(200),
-        ..Mode::default()
-    };
-    let wires: Vec<Wire> = scene
-        .cluster
-        .admins
-        .iter()
-        .filter_map(|admin| admin.ways.database.clone())
-        .collect();
+    let slow = Mode { statement_delay: Duration::from_millis(200), ..Mode::default() };
+    let wires: Vec<Wire> = scene.cluster.admins.iter().filter_map(|admin| admin.ways.database.clone()).collect();
     wires.iter().for_each(|wire| wire.set(slow));
     rest(8_000).await;
     wires.iter().for_each(Wire::heal);
@@ -92,43 +84,19 @@ async fn on_wire(name: &str, scene: &mut Scene, wire: &Wire) -> anyhow::Result<(
     let (mode, lasts) = match name {
         "db_delay" => {
             let delay = Duration::from_millis(300);
-            (
-                Mode {
-                    delay,
-                    ..Mode::default()
-                },
-                5_000,
-            )
+            (Mode { delay, ..Mode::default() }, 5_000)
         }
         "db_silent" => {
             let lasts = scene.random.between(1_000, 4_000) as i64;
-            (
-                Mode {
-                    silent: true,
-                    ..Mode::default()
-                },
-                lasts,
-            )
+            (Mode { silent: true, ..Mode::default() }, lasts)
         }
         "db_cut" => {
             let lasts = scene.random.between(200, 3_000) as i64;
-            (
-                Mode {
-                    down: true,
-                    ..Mode::default()
-                },
-                lasts,
-            )
+            (Mode { down: true, ..Mode::default() }, lasts)
         }
         "db_cut_after_bytes" => {
             let bytes = scene.random.between(500, 20_000);
-            (
-                Mode {
-                    cut_after: Some(bytes),
-                    ..Mode::default()
-                },
-                3_000,
-            )
+            (Mode { cut_after: Some(bytes), ..Mode::default() }, 3_000)
         }
         _ => return commits(scene, wire).await,
     };

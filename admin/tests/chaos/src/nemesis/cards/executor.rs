@@ -14,9 +14,7 @@ const TIMES: u32 = 3;
 
 pub async fn play(name: &str, scene: &mut Scene) -> anyhow::Result<()> {
     match name {
-        "executor_kill" | "executor_stop" | "executor_term" | "executor_unreachable" => {
-            process(name, scene).await
-        }
+        "executor_kill" | "executor_stop" | "executor_term" | "executor_unreachable" => process(name, scene).await,
         "executor_wiped" => wiped(scene).await,
         "callback_cut" => {
             scene.target = "all".into();
@@ -72,10 +70,7 @@ async fn process(name: &str, scene: &mut Scene) -> anyhow::Result<()> {
             executor.start().await
         }
         _ => {
-            executor.wire.set(Mode {
-                down: true,
-                ..Mode::default()
-            });
+            executor.wire.set(Mode { down: true, ..Mode::default() });
             rest(3_000).await;
             executor.wire.heal();
             Ok(())
@@ -88,9 +83,7 @@ async fn process(name: &str, scene: &mut Scene) -> anyhow::Result<()> {
 async fn wiped(scene: &mut Scene) -> anyhow::Result<()> {
     let executor = scene.executor(Some(Kind::Sdk))?;
     let before = executor.wire.sprung();
-    executor
-        .wire
-        .set_trap(Trap::new(RUN, Trick::LoseAnswer, TIMES));
+    executor.wire.set_trap(Trap::new(RUN, Trick::LoseAnswer, TIMES));
     let taken = until(Duration::from_secs(4), || executor.wire.sprung() > before);
     let taken = taken.await;
     // The request has been passed on; the executor writes it into its journal now.
@@ -104,12 +97,7 @@ async fn wiped(scene: &mut Scene) -> anyhow::Result<()> {
     executor.start().await
 }
 
-async fn trick(
-    scene: &mut Scene,
-    wires: &[Wire],
-    needle: &str,
-    trick: Trick,
-) -> anyhow::Result<()> {
+async fn trick(scene: &mut Scene, wires: &[Wire], needle: &str, trick: Trick) -> anyhow::Result<()> {
     let sprung = || wires.iter().map(Wire::sprung).sum::<u64>();
     let before = sprung();
     for wire in wires {

@@ -31,13 +31,7 @@ pub struct Scene {
 
 impl Scene {
     pub fn new(cluster: Arc<Cluster>, random: Random) -> Self {
-        Self {
-            cluster,
-            random,
-            target: String::new(),
-            held: false,
-            note: String::new(),
-        }
+        Self { cluster, random, target: String::new(), held: false, note: String::new() }
     }
 
     /// A node, most likely one that holds a shard.
@@ -52,13 +46,7 @@ impl Scene {
     /// One of the executors, of this kind or of any.
     pub fn executor(&mut self, kind: Option<Kind>) -> anyhow::Result<Arc<Recorder>> {
         let fits = |recorder: &&Arc<Recorder>| kind.is_none_or(|kind| recorder.kind == kind);
-        let list: Vec<Arc<Recorder>> = self
-            .cluster
-            .recorders
-            .iter()
-            .filter(fits)
-            .cloned()
-            .collect();
+        let list: Vec<Arc<Recorder>> = self.cluster.recorders.iter().filter(fits).cloned().collect();
         let chosen = self.random.pick(&list).context("no executor")?.clone();
         self.target.clone_from(&chosen.name);
         Ok(chosen)

@@ -29,15 +29,8 @@ pub async fn play(name: &str, scene: &mut Scene) -> anyhow::Result<()> {
             second.env("CARILLON_LISTEN", "127.0.0.1:0");
             let ended = tokio::time::timeout(Duration::from_secs(10), second.output()).await;
             let ended = ended.context("a second process on the same file went on")??;
-            ensure!(
-                !ended.status.success(),
-                "a second process on the same file ended well"
-            );
-            scene.note = String::from_utf8_lossy(&ended.stderr)
-                .lines()
-                .last()
-                .unwrap_or_default()
-                .to_owned();
+            ensure!(!ended.status.success(), "a second process on the same file ended well");
+            scene.note = String::from_utf8_lossy(&ended.stderr).lines().last().unwrap_or_default().to_owned();
             Ok(())
         }
     }

@@ -27,9 +27,7 @@ async fn scan(arena: &Arena, shard: i32, epoch: i64) {
     let store = &arena.ground.store;
     let (now, holder) = (arena.now(), holder(shard, epoch));
     let until = now + LOOK_AHEAD;
-    arena
-        .repeated("adopt", || store.adopt(&holder, None, until, 1_000))
-        .await;
+    arena.repeated("adopt", || store.adopt(&holder, None, until, 1_000)).await;
     let mut claims = vec![];
     for due in store.due_jobs(shard, until, 50).await.unwrap() {
         claims.extend(planned(arena, due, now).await);
@@ -50,12 +48,7 @@ async fn planned(arena: &Arena, due: Due, now: Millis) -> Option<Claim> {
     let schedule = job.schedule().unwrap();
     let timing = timing(job, &schedule);
     let plan = plan(&timing, due.next_fire_at, now, now + LOOK_AHEAD, 20);
-    let ids = arena
-        .ground
-        .store
-        .take_ids(&ids::RUN, plan.fires.len())
-        .await
-        .unwrap();
+    let ids = arena.ground.store.take_ids(&ids::RUN, plan.fires.len()).await.unwrap();
     let range = |range: &carillon_scheduler::Skipped| SkippedRange {
         from_at: range.from_at,
         to_at: range.to_at,
@@ -119,14 +112,8 @@ async fn mark(arena: &Arena, shard: i32, epoch: i64, number: usize) {
     let mut won: Vec<i64> = won.await.unwrap_or_default().into_iter().collect();
     won.sort_unstable();
     count(&arena.tally.marks, won.len());
-    let back: Vec<_> = won
-        .extract_if(.., |id| *id % 7 == 0)
-        .map(|run_id| Unsent {
-            run_id,
-            token,
-            bound: false,
-        })
-        .collect();
+    let back: Vec<_> =
+        won.extract_if(.., |id| *id % 7 == 0).map(|run_id| Unsent { run_id, token, bound: false }).collect();
     // What an edit holds just now is given back once more.
     loop {
         let unmarked = arena.repeated("unmark", || store.unmark(&back, now)).await;
@@ -134,11 +121,7 @@ async fn mark(arena: &Arena, shard: i32, epoch: i64, number: usize) {
             break;
         }
     }
-    arena
-        .won
-        .lock()
-        .unwrap()
-        .extend(won.iter().map(|id| (*id, token)));
+    arena.won.lock().unwrap().extend(won.iter().map(|id| (*id, token)));
     let findings: Vec<_> = won
         .iter()
         .map(|id| match id % 3 {
@@ -146,11 +129,7 @@ async fn mark(arena: &Arena, shard: i32, epoch: i64, number: usize) {
             _ => success(*id),
         })
         .collect();
-    let follow_up = FollowUp {
-        now,
-        jitter: rand::random(),
-        restored: false,
-    };
+    let follow_up = FollowUp { now, jitter: rand::random(), restored: false };
     let settled = arena.repeated("settle", || store.settle(&findings, &follow_up));
     if let Some(settled) = settled.await {
         count(&arena.tally.settled, settled.changed.len());
@@ -168,10 +147,7 @@ pub async fn renamer(arena: &Arena) {
             return;
         }
         let job = &arena.jobs[number % half];
-        let draft = JobDraft {
-            name: format!("{number}"),
-            ..job.draft.clone()
-        };
+        let draft = JobDraft { name: format!("{number}"), ..job.draft.clone() };
         let now = arena.now();
         let definition = Definition::check(&arena.ground.app, &draft, now).unwrap();
         let (store, actor) = (&arena.ground.store, actor());
@@ -218,9 +194,6 @@ async fn nothing_waits(arena: &Arena, job: &Job) {
     let condition = format!("job_id = {} AND cause = 0 AND state = 0", job.id);
     let waiting = arena.ground.count("run", &condition).await;
     if waiting > 0 {
-        arena.complain(format!(
-            "{waiting} runs of the disabled job {} wait",
-            job.id
-        ));
+        arena.complain(format!("{waiting} runs of the disabled job {} wait", job.id));
     }
 }

@@ -94,11 +94,7 @@ impl Arena {
     }
 
     /// A deadlock is repeated as the engine repeats it; any other error, or too many of them, is a complaint.
-    async fn repeated<T>(
-        &self,
-        what: &str,
-        attempt: impl AsyncFn() -> Result<T, Error>,
-    ) -> Option<T> {
+    async fn repeated<T>(&self, what: &str, attempt: impl AsyncFn() -> Result<T, Error>) -> Option<T> {
         for _ in 0..4 {
             match attempt().await {
                 Ok(value) => return Some(value),

@@ -48,9 +48,7 @@ async fn judge(arena: &Arena, job: &Job, verdict: &mut Verdict) {
     let disabled = arena.disabled.lock().unwrap();
     let windows = disabled.get(&job.id).map_or(&[][..], |windows| windows);
     for instant in between(&schedule, NOW, cursor - 1) {
-        let optional = windows
-            .iter()
-            .any(|(since, until)| *since < instant && instant <= *until);
+        let optional = windows.iter().any(|(since, until)| *since < instant && instant <= *until);
         match records.remove(&instant).unwrap_or(0) {
             1 => {}
             0 if optional => verdict.optional += 1,
@@ -68,15 +66,10 @@ async fn judge(arena: &Arena, job: &Job, verdict: &mut Verdict) {
 }
 
 async fn ranges(arena: &Arena, job: &Job) -> Vec<(Millis, Millis, i32)> {
-    let text = format!(
-        "SELECT from_at, to_at, count FROM misfire WHERE job_id = {}",
-        job.id
-    );
+    let text = format!("SELECT from_at, to_at, count FROM misfire WHERE job_id = {}", job.id);
     let rows = arena.ground.rows(&text).await;
     let at = |row: &sea_orm::QueryResult, index| row.try_get_by_index::<i64>(index).unwrap();
-    rows.iter()
-        .map(|row| (at(row, 0), at(row, 1), row.try_get_by_index(2).unwrap()))
-        .collect()
+    rows.iter().map(|row| (at(row, 0), at(row, 1), row.try_get_by_index(2).unwrap())).collect()
 }
 
 fn between(schedule: &carillon_scheduler::Schedule, from: Millis, to: Millis) -> Vec<Millis> {
