@@ -95,8 +95,9 @@ mod tests {
         }
     }
 
+    // covers: 002-3
     #[tokio::test]
-    async fn m002_3_a_panicking_step_does_not_stop_its_service() {
+    async fn a_panicking_step_does_not_stop_its_service() {
         let service = Arc::new(Panics { steps: AtomicUsize::new(0), again: Notify::new() });
         let (tasks, stop, fatal) = (TaskTracker::new(), CancellationToken::new(), CancellationToken::new());
         run(service.clone(), &tasks, stop.clone(), fatal.clone());

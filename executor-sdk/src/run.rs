@@ -164,8 +164,9 @@ mod tests {
         Arc::new(Run::new(request, Meta::default()))
     }
 
+    // covers: 002-26
     #[tokio::test(start_paused = true)]
-    async fn m002_26_a_handler_that_ignores_its_time_limit_is_dropped() {
+    async fn a_handler_that_ignores_its_time_limit_is_dropped() {
         let deaf = |_: JobContext| pending::<Result<(), JobError>>();
         let (item, took) = perform(&new_run(60), deaf).await;
         assert_eq!(item.code, 502);
@@ -244,8 +245,9 @@ mod tests {
         assert_eq!(perform(&new_run(1), handler).await.0.code, 502);
     }
 
+    // covers: 001-33
     #[test]
-    fn m001_33_a_long_result_is_cut_with_a_mark() {
+    fn a_long_result_is_cut_with_a_mark() {
         assert_eq!(cut("ß".repeat(MAX_MESSAGE_CHARS)).chars().count(), 50_000);
         let long = cut("ß".repeat(MAX_MESSAGE_CHARS + 1));
         assert_eq!(long.chars().count(), 50_003);

@@ -86,8 +86,9 @@ mod tests {
         [decision.go, decision.wait, decision.cancel]
     }
 
+    // covers: 6.5
     #[test]
-    fn m6_5_every_rule_with_and_without_an_open_fire() {
+    fn every_rule_with_and_without_an_open_fire() {
         for (rule, free, taken) in [
             (Overlap::Allow, [vec![0, 1, 2, 3], vec![], vec![]], [vec![0, 1, 2, 3], vec![], vec![]]),
             (Overlap::Skip, [vec![0], vec![], vec![1, 2, 3]], [vec![], vec![], vec![0, 1, 2, 3]]),

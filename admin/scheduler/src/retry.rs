@@ -163,8 +163,9 @@ mod tests {
         RetryDelay::Exponential { base_seconds, cap_seconds }
     }
 
+    // covers: 002-36
     #[test]
-    fn m002_36_delays_double_up_to_the_cap() {
+    fn delays_double_up_to_the_cap() {
         let policy = RetryDelay::default();
         let delays: Vec<i64> = (1..=8).map(|attempt| policy.delay_ms(attempt, 0.5)).collect();
         assert_eq!(delays, [5_000, 10_000, 20_000, 40_000, 80_000, 160_000, 300_000, 300_000]);

@@ -66,8 +66,9 @@ mod tests {
         assert_eq!((shard_of(17, 8), shard_of(-1, 8), shard_of(5, 0)), (1, 7, 0));
     }
 
+    // covers: 001-7
     #[test]
-    fn m001_7_ids_spread_evenly() {
+    fn ids_spread_evenly() {
         let mut jobs = [0_i32; 8];
         (1..=100_000).for_each(|id| jobs[shard_of(id, 8) as usize] += 1);
         assert!(jobs.iter().all(|&jobs| jobs == 12_500));

@@ -3,8 +3,9 @@
 use carillon_scheduler::RouteStrategy;
 use carillon_scheduler::route::{Candidate, Facts, HashRing, order};
 
+// covers: 004-12
 #[test]
-fn m004_12_the_consistent_hash_is_that_of_java() {
+fn the_consistent_hash_is_that_of_java() {
     let mut rows = 0;
     for line in include_str!("route_hash_vectors.tsv").lines().skip(1) {
         let columns: Vec<&str> = line.split('\t').collect();

@@ -28,8 +28,9 @@ fn act() -> impl Strategy<Value = Act> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
 
+    // covers: 000-9, 002-21
     #[test]
-    fn m000_9_and_m002_21_nothing_is_lost_on_the_way_down(
+    fn nothing_is_lost_on_the_way_down(
         start in 0_i64..2_000_000_000, acts in prop::collection::vec(act(), 1..80),
     ) {
         let (mut heap, mut wheel, mut now) = (Timers::new(), Wheel::new(start), start);
@@ -60,8 +61,9 @@ proptest! {
 }
 
 /// The wheel's own: 500 s begin on the level of minutes and come down to that of seconds, without empty ticks.
+// covers: 002-13, 002-20
 #[test]
-fn m002_13_and_m002_20_the_wheel_has_no_empty_ticks() {
+fn the_wheel_has_no_empty_ticks() {
     let mut wheel = Wheel::new(0);
     wheel.insert(1, 500);
     assert_eq!((wheel.level(500), wheel.next_slot()), (2, Some(480)));
@@ -76,8 +78,9 @@ fn m002_13_and_m002_20_the_wheel_has_no_empty_ticks() {
 
 /// The clock that the idea comes from: 60 seconds, 60 minutes, 24 hours. (A description of it has a first wheel of 60
 /// times 1 ms that makes a minute; it has to be 1 s.)
+// covers: 6.24
 #[test]
-fn m6_24_each_level_covers_one_slot_of_the_next() {
+fn each_level_covers_one_slot_of_the_next() {
     for pair in wheel::LEVELS.windows(2) {
         assert_eq!(pair[0].0 * pair[0].1, pair[1].0);
     }
@@ -101,15 +104,17 @@ fn insert_ns(size: u64) -> u128 {
     tries.min().expect("twenty tries")
 }
 
+// covers: 000-8, 002-8
 #[test]
-fn m000_8_and_m002_8_an_insert_costs_the_same_among_many() {
+fn an_insert_costs_the_same_among_many() {
     let (few, many) = (insert_ns(1_000), insert_ns(300_000));
     assert!(many < few * 10, "{few} ns and {many} ns");
 }
 
 /// Few timers: a heap is fine; very many: a wheel. The bench's figures say from where on.
+// covers: 002-22
 #[test]
-fn m002_22_the_readme_has_the_figures_of_the_choice() {
+fn the_readme_has_the_figures_of_the_choice() {
     let readme = include_str!("../README.md");
     for row in ["insert", "renew", "cancel", "expire"] {
         let row = readme.lines().find(|line| line.starts_with(&format!("| {row} |")));

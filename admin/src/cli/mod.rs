@@ -153,8 +153,9 @@ mod tests {
         assert_eq!(settings.in_flight, plain.serve.in_flight);
     }
 
+    // covers: 003-25
     #[test]
-    fn m003_25_the_readme_lists_every_setting() {
+    fn the_readme_lists_every_setting() {
         let readme = include_str!("../../../README.md");
         let serve = Cli::command();
         for argument in serve.get_arguments().filter(|argument| argument.get_env().is_some()) {

@@ -248,8 +248,9 @@ mod tests {
         }
     }
 
+    // covers: 002-34
     #[test]
-    fn m002_34_nobody_is_dead_while_no_heartbeat_could_be_taken() {
+    fn nobody_is_dead_while_no_heartbeat_could_be_taken() {
         // The last node was alive at 100 s; this one starts at 500 s.
         let grace = Grace { last_alive_at: 100_000, since: 500_000, own_until: 530_000, stock_until: 590_000 };
         assert!(grace.covers(&executor(Some("b"), 120_000), 529_999), "it was live when the last node was");

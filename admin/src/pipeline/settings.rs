@@ -93,8 +93,9 @@ pub fn ms(duration: Duration) -> i64 {
 mod tests {
     use super::*;
 
+    // covers: 001-19
     #[test]
-    fn m001_19_a_lease_outlasts_its_renewals_and_is_taken_over_in_time() {
+    fn a_lease_outlasts_its_renewals_and_is_taken_over_in_time() {
         let second = Duration::from_secs(1);
         // Its range, and some lengths in it.
         for seconds in [3, 4, 5, 10, 30, 60] {

@@ -223,8 +223,9 @@ mod tests {
         row.try_get_by_index(0).unwrap()
     }
 
+    // covers: H8
     #[tokio::test]
-    async fn h08_after_a_full_disk_what_was_committed_is_there() {
+    async fn after_a_full_disk_what_was_committed_is_there() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("full.db");
         let pools = open_file(&path, target_of_file(&path, false)).await.unwrap();

@@ -100,8 +100,9 @@ fn open_files(text: &str) -> Option<usize> {
 mod tests {
     use super::*;
 
+    // covers: H26
     #[test]
-    fn h26_one_source_cannot_take_every_connection() {
+    fn one_source_cannot_take_every_connection() {
         let connections = Connections::new(4, 2);
         let [a, b, c] = [1, 2, 3].map(|last| IpAddr::from([127, 0, 0, last]));
         assert!(connections.take(a) && connections.take(a) && !connections.take(a));

@@ -138,8 +138,9 @@ fn failed(kind: io::ErrorKind, text: &'static str) -> Piece {
 mod tests {
     use super::*;
 
+    // covers: H26
     #[test]
-    fn h26_how_long_a_body_may_take() {
+    fn how_long_a_body_may_take() {
         let second = Duration::from_secs(1);
         assert_eq!(allowed(0), 5 * second);
         assert_eq!(allowed(512), 5 * second + second / 2);

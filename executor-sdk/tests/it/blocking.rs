@@ -11,8 +11,9 @@ fn with(log_id: i64, strategy: &str) -> RunRequest {
     RunRequest { block_strategy: strategy.to_owned(), ..run(log_id, "gate") }
 }
 
+// covers: 6.5
 #[tokio::test(flavor = "multi_thread")]
-async fn m6_5_serial_runs_wait_for_each_other() {
+async fn serial_runs_wait_for_each_other() {
     let (admin, data) = (StubAdmin::start().await, TempDir::new().unwrap());
     let worker = Worker::start(&admin, &data).await;
     for log_id in 1..=3 {
@@ -38,8 +39,9 @@ async fn m6_5_serial_runs_wait_for_each_other() {
     assert!(all_through);
 }
 
+// covers: 6.5
 #[tokio::test(flavor = "multi_thread")]
-async fn m6_5_discard_later_refuses_while_one_is_here() {
+async fn discard_later_refuses_while_one_is_here() {
     let (admin, data) = (StubAdmin::start().await, TempDir::new().unwrap());
     let worker = Worker::start(&admin, &data).await;
     assert_eq!(worker.run(&with(1, "DISCARD_LATER")).await.code(), 200);
@@ -53,8 +55,9 @@ async fn m6_5_discard_later_refuses_while_one_is_here() {
     assert_eq!(admin.result(2).await.code, 200);
 }
 
+// covers: 6.5
 #[tokio::test(flavor = "multi_thread")]
-async fn m6_5_cover_early_ends_the_running_and_the_queued() {
+async fn cover_early_ends_the_running_and_the_queued() {
     let (admin, data) = (StubAdmin::start().await, TempDir::new().unwrap());
     let worker = Worker::start(&admin, &data).await;
     worker.run(&run(1, "gate")).await;

@@ -89,8 +89,9 @@ async fn a_moment_at_the_edge_of_numbers_is_only_too_late() {
     assert!(answer.msg().starts_with("expired: "), "{}", answer.msg());
 }
 
+// covers: 004-24
 #[tokio::test(flavor = "multi_thread")]
-async fn m004_24_unknown_handlers_and_bad_requests_are_refused_with_the_reason() {
+async fn unknown_handlers_and_bad_requests_are_refused_with_the_reason() {
     let (admin, data) = (StubAdmin::start().await, TempDir::new().unwrap());
     let worker = Worker::start(&admin, &data).await;
     let unknown = worker.run(&run(1, "nope")).await;

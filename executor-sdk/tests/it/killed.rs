@@ -107,8 +107,9 @@ impl Drop for Victim {
     }
 }
 
+// covers: H12
 #[tokio::test(flavor = "multi_thread")]
-async fn h12_run_ids_and_results_survive_kill_9() {
+async fn run_ids_and_results_survive_kill_9() {
     let (admin, data, token) = (StubAdmin::start().await, TempDir::new().unwrap(), new_token());
     admin.answer_callbacks(Manner::Cut);
     let victim = Victim::start(&admin, data.path(), &token).await;

@@ -19,8 +19,9 @@ fn page(answer: &Answer) -> LogPage {
     serde_json::from_value(answer.body["content"].clone()).unwrap()
 }
 
+// covers: H23
 #[tokio::test(flavor = "multi_thread")]
-async fn h23_a_log_is_read_page_by_page_in_whole_lines() {
+async fn a_log_is_read_page_by_page_in_whole_lines() {
     let (admin, data) = (StubAdmin::start().await, TempDir::new().unwrap());
     let worker = Worker::start(&admin, &data).await;
     let mut request = run(5, "lines");
@@ -100,8 +101,9 @@ async fn no_request_leads_out_of_the_folder_of_logs() {
     assert_eq!(fs::read_to_string(&secret).unwrap(), "secret\n", "nor is anything written there");
 }
 
+// covers: H23
 #[tokio::test(flavor = "multi_thread")]
-async fn h23_a_log_is_capped_and_says_so() {
+async fn a_log_is_capped_and_says_so() {
     let (admin, data) = (StubAdmin::start().await, TempDir::new().unwrap());
     let worker = Worker::start(&admin, &data).await;
     let mut request = run(9, "lines");

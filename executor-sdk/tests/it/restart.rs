@@ -12,8 +12,9 @@ use tempfile::TempDir;
 use crate::admin::{Manner, StubAdmin, results};
 use crate::worker::{Worker, new_token, run};
 
+// covers: 000-14
 #[tokio::test(flavor = "multi_thread")]
-async fn m000_14_what_was_accepted_is_reported_after_a_crash() {
+async fn what_was_accepted_is_reported_after_a_crash() {
     let (admin, data) = (StubAdmin::start().await, TempDir::new().unwrap());
     let worker = Worker::start(&admin, &data).await;
     let boot_id = worker.handle.boot_id().to_owned();

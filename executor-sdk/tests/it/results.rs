@@ -51,8 +51,9 @@ async fn another_admin_takes_over() {
     assert!(sick.results().iter().all(|item| item.log_id != 2), "the one that accepted stays the first");
 }
 
+// covers: 001-24
 #[tokio::test(flavor = "multi_thread")]
-async fn m001_24_callback_replay_one_result_and_one_run() {
+async fn callback_replay_one_result_and_one_run() {
     let (admin, data) = (StubAdmin::start().await, TempDir::new().unwrap());
     let worker = Worker::start(&admin, &data).await;
     assert_eq!(worker.run(&run(1, "gate")).await.state, None);

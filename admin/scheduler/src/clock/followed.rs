@@ -97,8 +97,9 @@ mod tests {
         assert_eq!(clock.offset, 70_500);
     }
 
+    // covers: H16
     #[test]
-    fn h16_a_step_that_no_other_clock_confirms_is_not_taken() {
+    fn a_step_that_no_other_clock_confirms_is_not_taken() {
         let mut clock = followed(0);
         for samples in 1..10 {
             assert_eq!(clock.move_to(60_000, false), Observed::Held { samples });

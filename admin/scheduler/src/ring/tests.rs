@@ -29,24 +29,28 @@ fn stall(ms: i64) {
     assert!(ring.is_empty());
 }
 
+// covers: 000-11
 #[test]
-fn m000_11_a_stall_of_61_s_loses_nothing_and_fires_nothing_at_a_wrong_minute() {
+fn a_stall_of_61_s_loses_nothing_and_fires_nothing_at_a_wrong_minute() {
     stall(61_000);
 }
 
+// covers: 000-11
 #[test]
-fn m000_11_a_stall_of_121_s_loses_nothing_and_fires_nothing_at_a_wrong_minute() {
+fn a_stall_of_121_s_loses_nothing_and_fires_nothing_at_a_wrong_minute() {
     stall(121_000);
 }
 
+// covers: 003-15
 #[test]
-fn m003_15_every_slot_since_the_last_tick_is_read() {
+fn every_slot_since_the_last_tick_is_read() {
     stall(1_900);
     stall(61_000);
 }
 
+// covers: 6.25
 #[test]
-fn m6_25_a_whole_turn_ahead_is_not_due_now() {
+fn a_whole_turn_ahead_is_not_due_now() {
     let mut ring = Ring::new(10);
     for turn in 0..4 {
         ring.insert(START + turn * 60_000, turn, 0, ());
@@ -59,8 +63,9 @@ fn m6_25_a_whole_turn_ahead_is_not_due_now() {
 
 /// Delays of 1, 6 and 13 s on 12 slots of 1 s. Our convention is "absolute second modulo slots": the start is
 /// second 0. The description that the delays come from counts the first tick as slot 0, hence one less each.
+// covers: 000-10, 6.23
 #[test]
-fn m000_10_and_m6_23_one_slot_convention() {
+fn one_slot_convention() {
     let slots = |shift: i64| [1, 6, 13].map(|delay: i64| (delay - shift).rem_euclid(12));
     assert_eq!(slots(0), [1, 6, 1], "the formula as written, and ours");
     assert_eq!(slots(1), [0, 5, 0], "the example of the description");
@@ -68,8 +73,9 @@ fn m000_10_and_m6_23_one_slot_convention() {
     assert_eq!(slot_of(second_of(-1)), 59);
 }
 
+// covers: 003-13
 #[test]
-fn m003_13_each_second_has_its_slot_and_its_own_queue() {
+fn each_second_has_its_slot_and_its_own_queue() {
     let mut ring = Ring::new(100);
     for run_id in 0..60 {
         ring.insert(START + run_id * 1_000 + 999, run_id, 0, ());
@@ -81,8 +87,9 @@ fn m003_13_each_second_has_its_slot_and_its_own_queue() {
     assert_eq!(slot.values().map(|entry| entry.run_id).collect::<Vec<_>>(), [100, 7]);
 }
 
+// covers: 003-14
 #[test]
-fn m003_14_a_run_is_in_once() {
+fn a_run_is_in_once() {
     let mut ring = Ring::new(10);
     assert!(ring.insert(START, 1, 0, "first"));
     assert!(!ring.insert(START + 5_000, 1, 0, "second"));
@@ -92,8 +99,9 @@ fn m003_14_a_run_is_in_once() {
     assert_eq!(ring.drain_due(START + 9_000)[0].payload, "again");
 }
 
+// covers: 003-14
 #[test]
-fn m003_14_64_writers_lose_nothing() {
+fn writers_on_64_threads_lose_nothing() {
     let ring = std::sync::Mutex::new(Ring::new(10_000));
     std::thread::scope(|scope| {
         for writer in 0..64_i64 {

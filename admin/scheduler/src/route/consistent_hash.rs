@@ -75,8 +75,9 @@ mod tests {
         assert_eq!(hash("SHARD-http://10.0.0.1:9999/-NODE-0"), 3_725_898_238);
     }
 
+    // covers: 004-12
     #[test]
-    fn m004_12_a_node_that_leaves_moves_only_its_keys() {
+    fn a_node_that_leaves_moves_only_its_keys() {
         let all: Vec<String> = (1..=5).map(|n| format!("http://10.0.0.{n}:9999/")).collect();
         let left: Vec<&str> = all.iter().skip(1).map(String::as_str).collect();
         let (before, after) = (HashRing::new(all.iter().map(String::as_str)), HashRing::new(left.iter().copied()));

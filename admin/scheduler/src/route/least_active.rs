@@ -12,8 +12,9 @@ pub(super) fn order(candidates: &[Candidate<'_>], ticket: u64) -> Vec<usize> {
 mod tests {
     use super::*;
 
+    // covers: 004-13
     #[test]
-    fn m004_13_the_load_evens_out() {
+    fn the_load_evens_out() {
         // One executor has a backlog, and one ends its runs at half the pace of the others.
         let (mut active, mut given) = ([40_u32, 0, 0, 0], [0_u32; 4]);
         for ticket in 0..4_000_u64 {

@@ -62,8 +62,9 @@ mod tests {
         given
     }
 
+    // covers: 004-14
     #[test]
-    fn m004_14_one_to_three_within_five_per_cent_over_ten_thousand_fires() {
+    fn one_to_three_within_five_per_cent_over_ten_thousand_fires() {
         let given = shares(&[1, 3], 10_000);
         assert!((2_375..=2_625).contains(&given[0]), "{given:?}");
         assert!((7_125..=7_875).contains(&given[1]), "{given:?}");

@@ -183,8 +183,9 @@ mod tests {
             .flat_map(|&from| RunEvent::ALL.iter().filter_map(move |&event| from.on(event).map(|to| (from, event, to))))
     }
 
+    // covers: 001-26
     #[test]
-    fn m001_26_no_backward_edge_but_not_written() {
+    fn no_backward_edge_but_not_written() {
         for (from, event, to) in edges() {
             let back = (from, event, to) == (RunState::Sending, RunEvent::NotWritten, RunState::Claimed);
             assert!(back || rank(to) > rank(from), "{from} on {event:?} goes to {to}");
@@ -196,8 +197,9 @@ mod tests {
         assert!(edges().all(|(from, _, _)| from.is_open()));
     }
 
+    // covers: 001-32, 004-4
     #[test]
-    fn m001_32_m004_4_every_state_is_reached_and_every_open_one_can_end() {
+    fn every_state_is_reached_and_every_open_one_can_end() {
         for &state in RunState::ALL {
             let reached = state == RunState::Claimed || edges().any(|(_, _, to)| to == state);
             assert!(reached, "{state} is never reached");

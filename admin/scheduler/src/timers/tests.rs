@@ -45,8 +45,9 @@ fn wakes(timers: &mut Timers<u64>, until: Millis) -> Vec<Millis> {
     wakes
 }
 
+// covers: 002-13, 002-17
 #[test]
-fn m002_13_and_m002_17_one_timer_of_500_s_wakes_nobody_before() {
+fn one_timer_of_500_s_wakes_nobody_before() {
     let mut timers = Timers::new();
     timers.insert(7, 500_000);
     let wakes = wakes(&mut timers, 1_000_000);
@@ -56,8 +57,9 @@ fn m002_13_and_m002_17_one_timer_of_500_s_wakes_nobody_before() {
 
 /// A wheel of 8 slots has to count rounds or to have levels: 50 s are 6 rounds and 2 slots, which is index 2 if the
 /// pointer stands at 0, and index 3, the fourth slot, in the example that has it at 1. Here the deadline is absolute.
+// covers: 002-10
 #[test]
-fn m002_10_50_s_need_no_rounds() {
+fn a_delay_of_50_s_needs_no_rounds() {
     let index = |pointer: i64| (pointer + 50) % 8;
     assert_eq!((50 / 8, index(0), index(1)), (6, 2, 3));
     let mut timers = Timers::new();
@@ -70,8 +72,9 @@ fn m002_10_50_s_need_no_rounds() {
 
 /// Three levels of 8 slots cover 512 ticks, and 500 s come down at 436 s (64 left) and at 492 s (8 left). A heap has no
 /// levels to come down from: the same timers come out on the same ticks, without work in between.
+// covers: 002-19, 002-20
 #[test]
-fn m002_19_and_m002_20_512_ticks_without_levels() {
+fn a_delay_of_512_ticks_needs_no_levels() {
     let mut timers = Timers::new();
     for delay in [8, 64, 500, 511, 512, 513] {
         timers.insert(delay, delay as i64 * 1_000);
@@ -80,8 +83,9 @@ fn m002_19_and_m002_20_512_ticks_without_levels() {
     assert_eq!(wakes(&mut timers, 600_000), expected);
 }
 
+// covers: 002-31
 #[test]
-fn m002_31_a_million_renewals_of_a_thousand_keys_are_a_thousand_entries() {
+fn a_million_renewals_of_a_thousand_keys_are_a_thousand_entries() {
     let mut timers = Timers::new();
     for n in 0..1_000_000 {
         timers.insert(n % 1_000, 30_000 + n as i64 / 50);
@@ -90,8 +94,9 @@ fn m002_31_a_million_renewals_of_a_thousand_keys_are_a_thousand_entries() {
     assert_eq!((timers.len(), timers.heap.len()), (1_000, 1_000));
 }
 
+// covers: 002-32
 #[test]
-fn m002_32_a_renewal_leaves_the_heap_alone() {
+fn a_renewal_leaves_the_heap_alone() {
     let mut timers = Timers::new();
     timers.insert(1, 30_000);
     // 100,000 heartbeats within a second.
@@ -104,8 +109,9 @@ fn m002_32_a_renewal_leaves_the_heap_alone() {
     assert_eq!((timers.next_deadline(), timers.heap.len()), (Some(30_999), 1));
 }
 
+// covers: 002-33
 #[test]
-fn m002_33_who_is_renewed_in_time_is_never_taken() {
+fn who_is_renewed_in_time_is_never_taken() {
     let timers = std::sync::Mutex::new(Timers::new());
     let clock = std::sync::atomic::AtomicI64::new(0);
     let now = || clock.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
@@ -147,8 +153,9 @@ fn cancelled_timers_do_not_pile_up() {
 }
 
 /// A wheel's loop takes cancellations, then new timers, then what is due. Here every call is in force at once.
+// covers: 002-9
 #[test]
-fn m002_9_what_was_said_before_the_due_time_counts() {
+fn what_was_said_before_the_due_time_counts() {
     let mut timers = Timers::new();
     timers.insert(1, 100);
     timers.insert(2, 100);
@@ -159,8 +166,9 @@ fn m002_9_what_was_said_before_the_due_time_counts() {
 }
 
 /// The owner takes one after the other and stops when it likes; a wheel must bound what it moves on a tick.
+// covers: 002-11, 002-27
 #[test]
-fn m002_11_and_m002_27_a_burst_can_be_taken_bit_by_bit() {
+fn a_burst_can_be_taken_bit_by_bit() {
     let mut timers = Timers::new();
     for key in 0..200_000_u64 {
         timers.insert(key, 1_000);
@@ -170,8 +178,9 @@ fn m002_11_and_m002_27_a_burst_can_be_taken_bit_by_bit() {
     assert_eq!((timers.len(), timers.next_deadline()), (100_000, Some(1_000)));
 }
 
+// covers: 002-12
 #[test]
-fn m002_12_64_producers_lose_nothing() {
+fn producers_on_64_threads_lose_nothing() {
     let (sender, receiver) = std::sync::mpsc::channel();
     std::thread::scope(|scope| {
         for producer in 0..64_u64 {
@@ -196,8 +205,9 @@ fn m002_12_64_producers_lose_nothing() {
 }
 
 /// Looked at each 100 ms, as the wheel of leases that this stands for.
+// covers: 002-35
 #[test]
-fn m002_35_a_lease_ends_at_most_100_ms_late() {
+fn a_lease_ends_at_most_100_ms_late() {
     let mut timers = Timers::new();
     for key in 0..1_024_u64 {
         timers.insert(key, (key * 97 % 10_000) as i64);

@@ -126,8 +126,9 @@ fn check(means: &Means, change: Change) {
     assert_eq!(seconds(plan.fires), expected, "{means:?} at {change:?} as xxl-job");
 }
 
+// covers: 6.21
 #[test]
-fn m6_21_every_sort_of_change_within_ten_years() {
+fn every_sort_of_change_within_ten_years() {
     let all = (0..24).collect::<Vec<u32>>();
     let every_day = (0..7).collect::<Vec<u32>>();
     let some = [
@@ -162,8 +163,9 @@ fn no_zone_changes_its_clock_twice_within_six_hours() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 150, failure_persistence: None, ..ProptestConfig::default() })]
 
+    // covers: H17, 6.21
     #[test]
-    fn h17_m6_21_the_oracles_agree_around_any_change(means in means(), change in any::<Index>()) {
+    fn the_oracles_agree_around_any_change(means in means(), change in any::<Index>()) {
         check(&means, *change.get(clocks::all()));
     }
 }

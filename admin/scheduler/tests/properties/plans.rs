@@ -85,8 +85,9 @@ proptest! {
     }
 
     /// The clock jumps back and forth by up to 900 ms between two scans, over the edges of seconds too.
+    // covers: 001-21
     #[test]
-    fn m001_21_a_clock_that_jitters_misses_nothing(
+    fn a_clock_that_jitters_misses_nothing(
         case in case(), jitter in prop::collection::vec(-900_i64..900, 1..60),
     ) {
         let schedule = case.schedule();
@@ -104,8 +105,9 @@ proptest! {
         prop_assert_eq!(fires, instants(&schedule, first, last));
     }
 
+    // covers: 003-17
     #[test]
-    fn m003_17_each_misfire_policy_lets_those_run_that_it_names(
+    fn each_misfire_policy_lets_those_run_that_it_names(
         case in case(), policies in policies(), late in 0_i64..200_000,
     ) {
         let schedule = case.schedule();
@@ -128,8 +130,9 @@ proptest! {
         prop_assert_eq!(plan.fires, [runs, others].concat());
     }
 
+    // covers: 6.13
     #[test]
-    fn m6_13_preview_equals_plan(case in case(), count in 1_usize..60) {
+    fn preview_equals_plan(case in case(), count in 1_usize..60) {
         let schedule = case.schedule();
         let preview = schedule.following(case.at, count);
         let Some(&first) = preview.first() else { return Ok(()) };

@@ -46,8 +46,9 @@ proptest! {
     }
 
     /// What somebody wrote into the database behind our back is an error with a message, and costs no time.
+    // covers: 003-20, 003-21
     #[test]
-    fn m003_20_and_m003_21_any_text_is_read_or_refused(
+    fn any_text_is_read_or_refused(
         text in prop_oneof![
             ".{0,40}",
             "([0-9*?LW#,/A-Z-]{1,6} ){5,6}[0-9*?LW#,/-]{1,5}",

@@ -32,8 +32,9 @@ fn three_time_outs_in_a_row_close_an_address_and_one_run_probes_it() {
     assert!(address.enter(second(25), 10).is_ok_and(|place| !place.probe));
 }
 
+// covers: 002-29
 #[test]
-fn m002_29_what_is_over_the_limit_is_told_saturated() {
+fn what_is_over_the_limit_is_told_saturated() {
     let address = Arc::new(Address::new(1));
     let first = address.enter(second(0), 2);
     let second_place = address.enter(second(0), 2);

@@ -113,8 +113,9 @@ mod tests {
         gaps.iter().map(|gap| (gap.from - T) / 1000).collect()
     }
 
+    // covers: 001-41
     #[test]
-    fn m001_41_each_end_is_followed_by_a_next_fire() {
+    fn each_end_is_followed_by_a_next_fire() {
         let whole = [era(-100, true)];
         let links = [(10, Some(13)), (23, Some(30)), (40, None)];
         assert_eq!(gaps(&whole, &links, false), [0i64; 0]);
@@ -126,8 +127,9 @@ mod tests {
         assert_eq!(gaps(&whole, &[], true), [10]);
     }
 
+    // covers: 001-41
     #[test]
-    fn m001_41_what_a_change_does_to_the_chain_is_no_gap() {
+    fn what_a_change_does_to_the_chain_is_no_gap() {
         let paused = [era(-100, true), era(20, false), era(500, true)];
         assert_eq!(gaps(&paused, &[(10, Some(13)), (510, None)], false), [0i64; 0]);
         assert_eq!(gaps(&paused, &[(10, Some(13)), (600, None)], false), [510]);

@@ -113,8 +113,9 @@ mod tests {
         runs.iter().filter(|run| choose.is_to_go(run, keep, NOW)).map(|run| run.id).collect()
     }
 
+    // covers: 001-35
     #[test]
-    fn m001_35_the_last_failures_of_a_job_stay_however_old() {
+    fn the_last_failures_of_a_job_stay_however_old() {
         let keep = Keep { failures: 2, ..DEFAULT };
         let runs = [
             run(1, RunState::Failed, 100),

@@ -39,8 +39,9 @@ impl Batch {
 mod tests {
     use super::*;
 
+    // covers: H7
     #[test]
-    fn h07_a_batch_halves_when_a_claim_takes_a_quarter_of_the_lease() {
+    fn a_batch_halves_when_a_claim_takes_a_quarter_of_the_lease() {
         let (batch, ttl) = (Batch::default(), Duration::from_secs(10));
         batch.took(Duration::from_millis(2_501), ttl);
         assert_eq!(batch.runs(), 250);

@@ -125,8 +125,9 @@ pub fn accept_values(backend: DbBackend, list: &[(i64, Millis)]) -> Vec<Value> {
 mod tests {
     use super::*;
 
+    // covers: 001-33
     #[test]
-    fn m001_33_a_message_over_the_limit_is_cut_and_says_so() {
+    fn a_message_over_the_limit_is_cut_and_says_so() {
         let long = "é".repeat(MESSAGE_LIMIT);
         let kept = printable(&long);
         assert!(kept.len() < MESSAGE_LIMIT + 64 && kept.ends_with("bytes]"), "{}", kept.len());

@@ -13,7 +13,8 @@ use crate::ports::ReservedPort;
 use crate::services::{Kind, TestDatabase, on};
 
 databases! {
-    async fn m001_27_one_key_makes_one_run_however_many_ask_at_once(db: &TestDatabase) {
+    // covers: 001-27
+    async fn one_key_makes_one_run_however_many_ask_at_once(db: &TestDatabase) {
         let api = Api::start(db).await;
         let made = api.job(json!({})).await;
         let path = format!("/jobs/{}/run", made["id"]);

@@ -13,8 +13,9 @@ async fn billing(api: &Api) -> String {
     format!("/apps/{}/executors", app["id"])
 }
 
+// covers: 004-14
 #[test]
-fn m004_14_an_operator_sets_weight_and_labels() {
+fn an_operator_sets_weight_and_labels() {
     api(async |api| {
         let path = billing(api).await;
         let item = async || api.get(&path).await.ok()["items"][0].clone();

@@ -2,8 +2,9 @@ use serde_json::{Value, json};
 
 use super::client::{api, job};
 
+// covers: 000-4
 #[test]
-fn m000_4_a_job_is_answered_with_all_its_members() {
+fn a_job_is_answered_with_all_its_members() {
     api(async |api| {
         let made = api.job(json!({"schedule": {"kind": "cron", "expression": "*/10 * * * * ?"}})).await;
         let expected = json!({
@@ -41,8 +42,9 @@ fn an_answer_can_be_changed_and_sent_back() {
     });
 }
 
+// covers: 000-4
 #[test]
-fn m000_4_an_update_is_in_force_at_once() {
+fn an_update_is_in_force_at_once() {
     api(async |api| {
         let made = api.job(json!({"schedule": {"kind": "cron", "expression": "* * * * * ?"}})).await;
         let path = format!("/jobs/{}", made["id"]);
@@ -112,8 +114,9 @@ fn a_repeated_key_makes_no_second_job() {
     });
 }
 
+// covers: S37
 #[test]
-fn s37_every_change_is_in_the_audit_once() {
+fn every_change_is_in_the_audit_once() {
     api(async |api| {
         let made = api.job(json!({})).await;
         let path = format!("/jobs/{}", made["id"]);
@@ -129,8 +132,9 @@ fn s37_every_change_is_in_the_audit_once() {
     });
 }
 
+// covers: 004-9
 #[test]
-fn m004_9_children_must_exist_and_never_lead_back() {
+fn children_must_exist_and_never_lead_back() {
     api(async |api| {
         let first = api.job(json!({"name": "first"})).await;
         let delay = json!({"kind": "fixed", "seconds": [1, 60]});

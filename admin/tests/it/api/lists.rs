@@ -114,8 +114,9 @@ fn misfires_are_listed_page_by_page() {
     });
 }
 
+// covers: S30
 #[test]
-fn s30_wrong_parameters_are_named() {
+fn wrong_parameters_are_named() {
     api(async |api| {
         for (path, told) in [
             ("/runs?limit=0", "limit: \"0\" is not allowed here; a number from 1 to 1000"),

@@ -43,8 +43,9 @@ fn nothing_is_answered_without_the_token() {
     });
 }
 
+// covers: S14
 #[test]
-fn s14_the_executors_token_is_no_api_token() {
+fn the_executors_token_is_no_api_token() {
     on(Kind::Sqlite, async |db: &TestDatabase| {
         let mut config = db.config();
         config.api_token = Some(carillon_admin::config::random_secret());

@@ -2,8 +2,9 @@ use serde_json::{Value, json};
 
 use super::client::{api, job};
 
+// covers: 001-31
 #[test]
-fn m001_31_a_paused_job_can_be_run_by_hand() {
+fn a_paused_job_can_be_run_by_hand() {
     api(async |api| {
         let made = api.job(json!({"enabled": false})).await;
         let run = api.post(&format!("/jobs/{}/run", made["id"]), json!({"params": "x"})).await.ok();
@@ -22,8 +23,9 @@ fn m001_31_a_paused_job_can_be_run_by_hand() {
     });
 }
 
+// covers: 001-27
 #[test]
-fn m001_27_a_repeated_key_finds_the_run_of_the_first_time() {
+fn a_repeated_key_finds_the_run_of_the_first_time() {
     api(async |api| {
         let made = api.job(json!({})).await;
         let other = api.post("/jobs", job(json!({}))).await.ok();
@@ -38,8 +40,9 @@ fn m001_27_a_repeated_key_finds_the_run_of_the_first_time() {
     });
 }
 
+// covers: 001-27
 #[test]
-fn m001_27_the_same_key_at_the_same_moment_makes_one_run() {
+fn the_same_key_at_the_same_moment_makes_one_run() {
     api(async |api| {
         let made = api.job(json!({})).await;
         let path = format!("/jobs/{}/run", made["id"]);
@@ -70,8 +73,9 @@ fn a_run_may_be_asked_for_without_a_body() {
     });
 }
 
+// covers: S21
 #[test]
-fn s21_a_run_goes_to_registered_addresses_only() {
+fn a_run_goes_to_registered_addresses_only() {
     api(async |api| {
         let made = api.job(json!({})).await;
         let body = json!({"address": "http://169.254.169.254/"});
@@ -123,8 +127,9 @@ fn deleting_a_job_keeps_its_runs() {
     });
 }
 
+// covers: 001-40
 #[test]
-fn m001_40_a_person_resolves_what_nobody_else_can_and_says_how_they_know() {
+fn a_person_resolves_what_nobody_else_can_and_says_how_they_know() {
     api(async |api| {
         let child = api.job(json!({"name": "child"})).await;
         let made = api.job(json!({"children": [child["id"]]})).await;

@@ -8,7 +8,8 @@ use super::hot::ground::{Ground, holder};
 use super::world::{NOW, SHARDS, after};
 
 databases! {
-    async fn i12_rows_in_a_wrong_shard_are_put_right_and_told_of(db: &TestDatabase) {
+    // covers: I12
+    async fn rows_in_a_wrong_shard_are_put_right_and_told_of(db: &TestDatabase) {
         let ground = Ground::new(db).await;
         let job = ground.ticking("tick").await;
         let states = [Claimed, Sending, Running, Unknown, Lost, Succeeded, Claimed];
@@ -37,7 +38,8 @@ databases! {
         assert_eq!(ground.store.mend_shards(&mut Walk::default(), NOW).await.unwrap(), None);
     }
 
-    async fn i5_what_has_changed_its_shard_is_its_new_holders_whatever_their_epochs_are(db: &TestDatabase) {
+    // covers: I5
+    async fn what_has_changed_its_shard_is_its_new_holders_whatever_their_epochs_are(db: &TestDatabase) {
         let ground = Ground::new(db).await;
         let job = ground.ticking("tick").await;
         let wrong = (job.shard + 1) % SHARDS;

@@ -22,7 +22,8 @@ async fn open(ground: &Ground) -> Vec<(i64, i16)> {
 }
 
 databases! {
-    async fn m001_38_what_waits_longer_than_its_job_allows_is_flagged_once(db: &TestDatabase) {
+    // covers: 001-38
+    async fn what_waits_longer_than_its_job_allows_is_flagged_once(db: &TestDatabase) {
         let ground = Ground::new(db).await;
         let job = ground.ticking("tick").await;
         let ids = ground.runs_in(&job, &[Claimed, Claimed, Running, Claimed, Claimed, Claimed]).await;
@@ -70,7 +71,8 @@ databases! {
         assert_eq!(ground.count("alarm", "kind = 'stuck' AND open_at > 0").await, 2);
     }
 
-    async fn m001_40_an_alarm_of_a_job_is_open_while_one_of_its_flagged_runs_waits(db: &TestDatabase) {
+    // covers: 001-40
+    async fn an_alarm_of_a_job_is_open_while_one_of_its_flagged_runs_waits(db: &TestDatabase) {
         let ground = Ground::new(db).await;
         let job = ground.ticking("tick").await;
         let ids = ground.runs_in(&job, &[Claimed; 3]).await;
@@ -85,7 +87,8 @@ databases! {
         assert_eq!(open(&ground).await, []);
     }
 
-    async fn m001_40_alarms_are_open_until_what_they_tell_of_is_over(db: &TestDatabase) {
+    // covers: 001-40
+    async fn alarms_are_open_until_what_they_tell_of_is_over(db: &TestDatabase) {
         let ground = Ground::new(db).await;
         let job = ground.ticking("tick").await;
         let ids = ground.runs_in(&job, &[Unknown, Lost, Claimed, Failed]).await;

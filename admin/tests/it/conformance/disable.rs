@@ -4,7 +4,8 @@ use carillon_scheduler::{Cause, JobDraft, RunState};
 use super::world::{NOW, Row, World, actor, after, draft, each};
 
 databases! {
-    async fn m001_15_disabled_200_ms_before_a_fire_its_row_says_why(db: &TestDatabase) {
+    // covers: 001-15
+    async fn disabled_200_ms_before_a_fire_its_row_says_why(db: &TestDatabase) {
         let world = World::new(db).await;
         let job = world.every_second(&[after(1)], after(2)).await;
         let job = world.store.set_job_enabled(job.id, false, after(1) - 200, &actor()).await.unwrap();
@@ -44,7 +45,8 @@ databases! {
         assert_eq!(world.count("job_clock", &format!("revision = 3 AND shard = {}", job.shard)).await, 1);
     }
 
-    async fn m001_31_what_a_pause_leaves_out_stays_out(db: &TestDatabase) {
+    // covers: 001-31
+    async fn what_a_pause_leaves_out_stays_out(db: &TestDatabase) {
         let world = World::new(db).await;
         let job = world.create(&each("* * * * * ?")).await;
         world.store.set_job_enabled(job.id, false, NOW, &actor()).await.unwrap();

@@ -4,7 +4,8 @@ use carillon_scheduler::{JobDraft, MisfirePolicy, RunState, ScheduleDraft};
 use super::world::{NOW, Row, SECOND, World, actor, after, draft, each};
 
 databases! {
-    async fn m000_4_an_edit_replaces_what_is_ahead(db: &TestDatabase) {
+    // covers: 000-4
+    async fn an_edit_replaces_what_is_ahead(db: &TestDatabase) {
         let world = World::new(db).await;
         let claimed = [after(-1), after(0), after(1), after(2), after(5)];
         let job = world.every_second(&claimed, after(6)).await;

@@ -55,7 +55,8 @@ async fn mark(world: &World, job: &Job, now: Millis) {
 }
 
 databases! {
-    async fn h27_edits_and_claims_at_once_leave_no_gap_and_no_repeat(db: &TestDatabase) {
+    // covers: H27
+    async fn edits_and_claims_at_once_leave_no_gap_and_no_repeat(db: &TestDatabase) {
         let world = World::new(db).await;
         let job = world.create(&each("* * * * * ?")).await;
         let epoch = world.store.take_shard(job.shard, "node", NOW, 3_600_000).await.unwrap().unwrap();

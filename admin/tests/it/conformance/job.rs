@@ -43,7 +43,8 @@ databases! {
         assert_eq!(world.store.job(made.id + 1).await.unwrap(), None);
     }
 
-    async fn m000_4_a_new_job_knows_its_next_instant(db: &TestDatabase) {
+    // covers: 000-4
+    async fn a_new_job_knows_its_next_instant(db: &TestDatabase) {
         let world = World::new(db).await;
         let cron = world.create(&each("*/10 * * * * ?")).await;
         assert_eq!(cron.next_fire_at, Some(after(10)));
@@ -52,7 +53,8 @@ databases! {
         assert_eq!(world.store.job(rate.id).await.unwrap().unwrap().next_fire_at, Some(after(7)));
     }
 
-    async fn m001_31_a_paused_job_is_never_due(db: &TestDatabase) {
+    // covers: 001-31
+    async fn a_paused_job_is_never_due(db: &TestDatabase) {
         let world = World::new(db).await;
         let paused = world.create(&JobDraft { enabled: false, ..each("* * * * * ?") }).await;
         let none = world.create(&draft("by hand")).await;

@@ -46,7 +46,8 @@ databases! {
         assert_eq!(found(JobFilter { kind: Some("cron".into()), ..filter() }).await, "tick");
     }
 
-    async fn s30_signs_of_like_and_sql_are_only_text(db: &TestDatabase) {
+    // covers: S30
+    async fn signs_of_like_and_sql_are_only_text(db: &TestDatabase) {
         let world = World::new(db).await;
         for name in ["50% off", "50 off", "a_b", "axb", "!wow", "Über", "o'Neil\\"] {
             world.create(&draft(name)).await;

@@ -17,7 +17,8 @@ async fn pause(world: &World, id: i64, cursor: i64) {
 }
 
 databases! {
-    async fn h21_a_job_that_the_engine_paused_goes_on_where_it_stopped(db: &TestDatabase) {
+    // covers: H21
+    async fn a_job_that_the_engine_paused_goes_on_where_it_stopped(db: &TestDatabase) {
         let world = World::new(db).await;
         let job = world.every_second(&[after(-31)], after(-30)).await;
         pause(&world, job.id, after(-30)).await;

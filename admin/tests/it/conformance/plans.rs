@@ -35,7 +35,8 @@ async fn plan(world: &World, kind: Kind, text: &str) -> String {
 }
 
 databases! {
-    async fn m003_3_a_scan_reads_only_its_shard_by_the_index(db: &TestDatabase) {
+    // covers: 003-3
+    async fn a_scan_reads_only_its_shard_by_the_index(db: &TestDatabase) {
         let world = World::new(db).await;
         fill(&world).await;
         let analyze = match db.kind() {

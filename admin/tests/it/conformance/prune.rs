@@ -37,7 +37,8 @@ databases! {
         assert_eq!((counts[0].succeeded, counts[0].failed), (2, 3));
     }
 
-    async fn m001_35_outcomes_that_nobody_has_learned_are_given_up_with_the_failures_of_their_time(db: &TestDatabase) {
+    // covers: 001-35
+    async fn outcomes_that_nobody_has_learned_are_given_up_with_the_failures_of_their_time(db: &TestDatabase) {
         let world = World::new(db).await;
         let job = world.create(&each("* * * * * ?")).await;
         let (old, young) = (after(-91 * 86_400), after(-89 * 86_400));

@@ -74,7 +74,8 @@ databases! {
         assert_eq!(ground.store.shard_count().await.unwrap(), SHARDS);
     }
 
-    async fn h28_the_count_changes_while_everybody_writes(db: &TestDatabase) {
+    // covers: H28
+    async fn the_count_changes_while_everybody_writes(db: &TestDatabase) {
         let race = &Race::new(Ground::new(db).await);
         futures_util::join!(
             changes(race), creates(race), fires(race), backfills(race), edits(race), holds(race, 0), holds(race, 1), mends(race),

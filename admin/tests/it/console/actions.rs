@@ -91,8 +91,9 @@ fn a_kill_asks_first_and_cancels_what_was_not_sent() {
     });
 }
 
+// covers: 001-40
 #[test]
-fn m001_40_a_run_whose_outcome_nobody_knows_is_resolved_with_a_note() {
+fn a_run_whose_outcome_nobody_knows_is_resolved_with_a_note() {
     run(async {
         let console = Console::start().await;
         console.job(|_| ()).await;

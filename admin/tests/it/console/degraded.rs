@@ -12,8 +12,9 @@ use super::visitor::{Console, START};
 use crate::conformance::world::actor;
 use crate::services::{Kind, TestDatabase};
 
+// covers: H4
 #[test]
-fn h04_every_page_says_that_the_node_is_degraded() {
+fn every_page_says_that_the_node_is_degraded() {
     run(async {
         let database = TestDatabase::new(Kind::Sqlite).await;
         let mut config = database.config();
@@ -36,8 +37,9 @@ fn h04_every_page_says_that_the_node_is_degraded() {
     });
 }
 
+// covers: H28
 #[test]
-fn h28_nodes_of_different_versions_say_so() {
+fn nodes_of_different_versions_say_so() {
     run(async {
         let database = TestDatabase::new(Kind::Sqlite).await;
         let mut config = database.config();
@@ -67,8 +69,9 @@ fn h28_nodes_of_different_versions_say_so() {
     });
 }
 
+// covers: 001-47
 #[test]
-fn m001_47_more_nodes_than_shards_are_told() {
+fn more_nodes_than_shards_are_told() {
     run(async {
         let database = TestDatabase::new(Kind::Sqlite).await;
         let mut config = database.config();

@@ -4,8 +4,9 @@ use super::pages::register;
 use super::run;
 use super::visitor::{Console, START};
 
+// covers: 004-14
 #[test]
-fn m004_14_weight_and_labels_of_an_executor_are_set_on_its_page() {
+fn weight_and_labels_of_an_executor_are_set_on_its_page() {
     run(async {
         let console = Console::start().await;
         let admin = console.admin().await;

@@ -19,8 +19,9 @@ const IN_FLIGHT: usize = 32;
 const HANGING: Millis = 15_000;
 
 /// The time comparison of this scenario is the benchmark `hanging`; here is what must hold on any machine.
+// covers: 002-26
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn m002_26_a_hanging_executor_holds_its_own_slots_and_costs_no_run() {
+async fn a_hanging_executor_holds_its_own_slots_and_costs_no_run() {
     let folder = tempfile::tempdir().unwrap();
     let mut setup = Setup::new(folder.path());
     let node = setup.start().await;

@@ -26,8 +26,9 @@ fn drafts() -> Vec<Value> {
     kinds.iter().flat_map(|(change, count)| vec![every_second(change); *count]).collect()
 }
 
+// covers: 001-18, 001-30
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn m001_18_and_m001_30_a_killed_node_loses_nothing_and_sends_nothing_twice() {
+async fn a_killed_node_loses_nothing_and_sends_nothing_twice() {
     let folder = tempfile::tempdir().unwrap();
     // A shorter look-ahead than the time it is down for: some instants are not recorded when it comes back.
     let mut setup = Setup::new(folder.path()).with("--look-ahead=2s");
@@ -51,7 +52,7 @@ async fn m001_18_and_m001_30_a_killed_node_loses_nothing_and_sends_nothing_twice
     assert_acknowledged_results_are_there(&runs, &load.executors);
     assert_policies(&load.jobs, &misfires);
     assert_caught_up(&runs, back_at);
-    // m002_34: nobody was held to be dead because the node was.
+    // 002-34: nobody was held to be dead because the node was.
     assert!(runs.iter().all(|run| run.state != "lost"));
     drop(node);
 }

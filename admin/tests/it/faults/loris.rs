@@ -38,8 +38,9 @@ async fn answered(to: SocketAddr, token: &str) -> Duration {
     begun.elapsed()
 }
 
+// covers: H26
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn h26_slow_clients_keep_nobody_elses_callbacks_waiting() {
+async fn slow_clients_keep_nobody_elses_callbacks_waiting() {
     let folder = tempfile::tempdir().unwrap();
     let mut setup = Setup::new(folder.path()).with("--executor-listen=127.0.0.1:0");
     let node = setup.start().await;
@@ -74,8 +75,9 @@ async fn h26_slow_clients_keep_nobody_elses_callbacks_waiting() {
     assert!(answered(executors, &setup.access_token).await < ANSWERED_WITHIN);
 }
 
+// covers: H26
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn h26_each_listener_serves_its_part_and_a_head_is_limited() {
+async fn each_listener_serves_its_part_and_a_head_is_limited() {
     let folder = tempfile::tempdir().unwrap();
     let mut setup = Setup::new(folder.path()).with("--executor-listen=127.0.0.1:0");
     let node = setup.start().await;

@@ -39,8 +39,9 @@ async fn books(load: &Load) {
     );
 }
 
+// covers: 003-24
 #[test]
-fn m003_24_a_rolling_restart_of_three_nodes_loses_and_doubles_nothing() {
+fn a_rolling_restart_of_three_nodes_loses_and_doubles_nothing() {
     on(Kind::Postgres, async |db: &TestDatabase| {
         let setup = Setup::new(db.folder())
             .with(format!("--database-url={}", db.url().unwrap()))
@@ -67,8 +68,9 @@ fn m003_24_a_rolling_restart_of_three_nodes_loses_and_doubles_nothing() {
     });
 }
 
+// covers: H28
 #[test]
-fn h28_the_command_changes_the_number_of_shards_under_load() {
+fn the_command_changes_the_number_of_shards_under_load() {
     on(Kind::Mariadb, async |db: &TestDatabase| {
         let url = format!("--database-url={}", db.url().unwrap());
         let setup = Setup::new(db.folder()).with(&url);

@@ -50,8 +50,9 @@ async fn latest(load: &Load, from: Millis) -> Millis {
     latest
 }
 
+// covers: 000-15
 #[test]
-fn m000_15_a_killed_nodes_shards_are_taken_over_and_nothing_is_lost_or_doubled() {
+fn a_killed_nodes_shards_are_taken_over_and_nothing_is_lost_or_doubled() {
     on(Kind::Mariadb, async |db| {
         let (mut nodes, load) = cluster(db).await;
         let killed_at = now();
@@ -65,8 +66,9 @@ fn m000_15_a_killed_nodes_shards_are_taken_over_and_nothing_is_lost_or_doubled()
     });
 }
 
+// covers: H1
 #[test]
-fn h01_a_node_frozen_for_longer_than_its_lease_writes_nothing_when_it_wakes() {
+fn a_node_frozen_for_longer_than_its_lease_writes_nothing_when_it_wakes() {
     on(Kind::Postgres, async |db| {
         let (nodes, load) = cluster(db).await;
         nodes[2].signal("STOP").await;

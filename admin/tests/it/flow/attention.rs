@@ -34,8 +34,9 @@ async fn second_without_a_look(node: &Node) {
     }
 }
 
+// covers: 001-38
 #[test]
-fn m001_38_a_run_that_still_waits_30_s_after_it_was_due_is_flagged_then() {
+fn a_run_that_still_waits_30_s_after_it_was_due_is_flagged_then() {
     flow(async |node| {
         let quick = |draft: &mut JobDraft| draft.flag_after_seconds = 7;
         let (job, impatient) = (node.job(|_| ()).await, node.job(quick).await);
@@ -67,8 +68,9 @@ fn m001_38_a_run_that_still_waits_30_s_after_it_was_due_is_flagged_then() {
     });
 }
 
+// covers: 001-38
 #[test]
-fn m001_38_the_server_says_when_a_job_says_nothing_and_what_was_sent_is_never_flagged() {
+fn the_server_says_when_a_job_says_nothing_and_what_was_sent_is_never_flagged() {
     on(Kind::Sqlite, async |database| {
         let mut config = database.config();
         (config.shards, config.flag_after) = (Some(2), Duration::from_secs(12));
@@ -144,8 +146,9 @@ async fn escalates_after(node: &Node, time: Duration) -> AlarmRow {
     alarms(node).await.remove(0)
 }
 
+// covers: 001-40
 #[test]
-fn m001_40_an_alarm_that_nobody_resolves_escalates_at_its_age_and_once() {
+fn an_alarm_that_nobody_resolves_escalates_at_its_age_and_once() {
     flow(async |node| {
         let run_id = unknown(node).await;
         let raised_at = alarms(node).await[0].created_at;
@@ -170,8 +173,9 @@ fn m001_40_an_alarm_that_nobody_resolves_escalates_at_its_age_and_once() {
     });
 }
 
+// covers: 001-40
 #[test]
-fn m001_40_what_is_resolved_in_time_never_escalates() {
+fn what_is_resolved_in_time_never_escalates() {
     flow(async |node| {
         let run_id = unknown(node).await;
         node.callback(&[(run_id, 200, "late, but here")]).await;

@@ -45,8 +45,9 @@ async fn end_all(node: &Node, job: &Job) {
     }
 }
 
+// covers: 001-14
 #[test]
-fn m001_14_a_day_of_a_job_each_minute_makes_1440_runs_and_none_twice() {
+fn a_day_of_a_job_each_minute_makes_1440_runs_and_none_twice() {
     flow(async |node, _, job| {
         let range = minutes(job, 1440, 0);
         let made = node.pipeline.backfill(range, 100, &actor()).await.unwrap();
@@ -68,8 +69,9 @@ fn m001_14_a_day_of_a_job_each_minute_makes_1440_runs_and_none_twice() {
     });
 }
 
+// covers: 6.22
 #[test]
-fn m6_22_the_start_is_in_the_end_is_out_and_the_handler_sees_the_logical_instant() {
+fn the_start_is_in_the_end_is_out_and_the_handler_sees_the_logical_instant() {
     flow(async |node, executor, job| {
         let range = minutes(job, 3, 0);
         let (instants, made) = node.pipeline.backfill_instants(range).await.unwrap();

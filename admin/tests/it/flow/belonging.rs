@@ -52,8 +52,9 @@ fn a_sticky_job_stays_where_it_is_also_when_another_node_takes_over() {
     });
 }
 
+// covers: 004-17
 #[test]
-fn m004_17_who_has_missed_two_heartbeats_comes_after_all_others() {
+fn who_has_missed_two_heartbeats_comes_after_all_others() {
     flow(RouteStrategy::First, async |node, executors, job| {
         for second in 0..65 {
             if second == 30 {

@@ -14,8 +14,9 @@ fn seconds(node_runs: &[carillon_admin::store::RunView]) -> Vec<i64> {
     node_runs.iter().map(|run| (run.scheduled_at - START) / 1000).collect()
 }
 
+// covers: 003-18
 #[test]
-fn m003_18_after_a_stall_of_four_seconds_all_instants_run() {
+fn after_a_stall_of_four_seconds_all_instants_run() {
     flow(async |node| {
         let executor = Recorder::start().await;
         node.register(&executor).await;
@@ -28,8 +29,9 @@ fn m003_18_after_a_stall_of_four_seconds_all_instants_run() {
     });
 }
 
+// covers: 003-18
 #[test]
-fn m003_18_latest_runs_one_and_writes_the_others_down() {
+fn latest_runs_one_and_writes_the_others_down() {
     flow(async |node| {
         let executor = Recorder::start().await;
         node.register(&executor).await;
@@ -45,8 +47,9 @@ fn m003_18_latest_runs_one_and_writes_the_others_down() {
     });
 }
 
+// covers: 003-17
 #[test]
-fn m003_17_two_minutes_down_runs_and_misfires_add_up_in_every_policy() {
+fn two_minutes_down_runs_and_misfires_add_up_in_every_policy() {
     for (policy, old_runs) in [
         (MisfirePolicy::Skip, 0),
         (MisfirePolicy::FireOnce, 0),
@@ -73,8 +76,9 @@ fn m003_17_two_minutes_down_runs_and_misfires_add_up_in_every_policy() {
     }
 }
 
+// covers: 003-17
 #[test]
-fn m003_17_an_instant_ninety_seconds_back_runs_by_policy() {
+fn an_instant_ninety_seconds_back_runs_by_policy() {
     for (policy, window, executed) in [
         (MisfirePolicy::Skip, 100, 0),
         (MisfirePolicy::FireOnce, 100, 1),
@@ -147,8 +151,9 @@ fn what_was_recorded_follows_the_policies_that_run_several() {
     }
 }
 
+// covers: 000-14
 #[test]
-fn m000_14_what_a_dead_node_had_recorded_is_sent_by_the_next() {
+fn what_a_dead_node_had_recorded_is_sent_by_the_next() {
     flow(async |node| {
         let executor = Recorder::start().await;
         let job = node.every(10, |_| ()).await;

@@ -20,8 +20,9 @@ fn params(executor: &Recorder) -> String {
     last.body["executorParams"].as_str().unwrap().to_owned()
 }
 
+// covers: 004-9
 #[test]
-fn m004_9_a_child_runs_once_after_its_parent_with_its_result() {
+fn a_child_runs_once_after_its_parent_with_its_result() {
     flow(async |node, executor| {
         let child = node.job(|draft| draft.enabled = false).await;
         let parent = node.job(|draft| draft.children = vec![child.id]).await;
@@ -38,8 +39,9 @@ fn m004_9_a_child_runs_once_after_its_parent_with_its_result() {
     });
 }
 
+// covers: 004-10
 #[test]
-fn m004_10_after_a_failure_no_child_runs_and_the_parents_retry_bears_it() {
+fn after_a_failure_no_child_runs_and_the_parents_retry_bears_it() {
     flow(async |node, executor| {
         let child = node.job(|draft| draft.params = "its own".into()).await;
         let parent = node

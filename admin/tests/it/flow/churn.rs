@@ -135,14 +135,16 @@ fn storm(kind: Kind, seed: u64) {
     });
 }
 
+// covers: 6.11
 #[test]
-fn m6_11_nodes_that_come_and_go_lose_and_double_nothing_on_postgres() {
+fn nodes_that_come_and_go_lose_and_double_nothing_on_postgres() {
     for seed in [1, 2] {
         storm(Kind::Postgres, seed);
     }
 }
 
+// covers: 6.11
 #[test]
-fn m6_11_nodes_that_come_and_go_lose_and_double_nothing_on_mariadb() {
+fn nodes_that_come_and_go_lose_and_double_nothing_on_mariadb() {
     storm(Kind::Mariadb, 3);
 }

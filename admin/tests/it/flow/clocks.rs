@@ -40,8 +40,9 @@ async fn instants(node: &Node, job: &carillon_admin::store::Job) -> Vec<i64> {
     node.runs(job).await.iter().map(|run| run.scheduled_at).collect()
 }
 
+// covers: H14
 #[test]
-fn h14_a_node_with_a_wrong_clock_goes_by_the_databases_and_says_so() {
+fn a_node_with_a_wrong_clock_goes_by_the_databases_and_says_so() {
     on(Kind::Postgres, async |db| {
         let node = node(db).await;
         let database_now = node.store.database_now().await.unwrap().unwrap();
@@ -59,8 +60,9 @@ fn h14_a_node_with_a_wrong_clock_goes_by_the_databases_and_says_so() {
     });
 }
 
+// covers: H15
 #[test]
-fn h15_when_the_databases_clock_goes_back_nothing_repeats() {
+fn when_the_databases_clock_goes_back_nothing_repeats() {
     on(Kind::Postgres, async |db| {
         let node = node(db).await;
         let executor = Recorder::start().await;
@@ -95,8 +97,9 @@ fn h15_when_the_databases_clock_goes_back_nothing_repeats() {
     });
 }
 
+// covers: H16
 #[test]
-fn h16_a_jump_that_no_other_clock_confirms_fires_nothing_and_ends_the_nodes_work() {
+fn a_jump_that_no_other_clock_confirms_fires_nothing_and_ends_the_nodes_work() {
     on(Kind::Postgres, async |db| {
         let node = node(db).await;
         let job = node.every(10, |_| ()).await;
@@ -126,8 +129,9 @@ fn h16_a_jump_that_no_other_clock_confirms_fires_nothing_and_ends_the_nodes_work
     });
 }
 
+// covers: H18
 #[test]
-fn h18_after_a_long_sleep_leases_are_worth_nothing_and_all_that_is_overdue_is_dealt_with() {
+fn after_a_long_sleep_leases_are_worth_nothing_and_all_that_is_overdue_is_dealt_with() {
     on(Kind::Postgres, async |db| {
         let node = node(db).await;
         let executor = Recorder::start().await;

@@ -85,8 +85,9 @@ async fn mark(node: &Node, executor: (&str, Option<&str>)) {
     node.services.tick.step().await;
 }
 
+// covers: H9, 000-14
 #[test]
-fn h09_m000_14_after_the_claim_the_run_is_known_not_sent_and_is_sent_once() {
+fn after_the_claim_the_run_is_known_not_sent_and_is_sent_once() {
     on(Kind::Sqlite, async |db| {
         let executor = Recorder::start().await;
         let left = a_node_that_dies(db.config(), 0, async |node, job| {
@@ -101,8 +102,9 @@ fn h09_m000_14_after_the_claim_the_run_is_known_not_sent_and_is_sent_once() {
     });
 }
 
+// covers: H10
 #[test]
-fn h10_after_the_mark_the_outcome_is_unknown_and_the_run_is_never_sent_to_a_stock_executor() {
+fn after_the_mark_the_outcome_is_unknown_and_the_run_is_never_sent_to_a_stock_executor() {
     on(Kind::Sqlite, async |db| {
         let executor = Recorder::start().await;
         let address = executor.address.clone();
@@ -120,8 +122,9 @@ fn h10_after_the_mark_the_outcome_is_unknown_and_the_run_is_never_sent_to_a_stoc
     });
 }
 
+// covers: H10
 #[test]
-fn h10_after_the_mark_a_job_that_allows_it_is_tried_again_in_a_row_of_its_own() {
+fn after_the_mark_a_job_that_allows_it_is_tried_again_in_a_row_of_its_own() {
     on(Kind::Sqlite, async |db| {
         let executor = Recorder::start().await;
         let address = executor.address.clone();
@@ -140,8 +143,9 @@ fn h10_after_the_mark_a_job_that_allows_it_is_tried_again_in_a_row_of_its_own() 
     });
 }
 
+// covers: H10
 #[test]
-fn h10_after_the_mark_an_executor_with_a_journal_gets_the_very_run() {
+fn after_the_mark_an_executor_with_a_journal_gets_the_very_run() {
     on(Kind::Sqlite, async |db| {
         let executor = Recorder::start().await;
         let address = executor.address.clone();
@@ -159,8 +163,9 @@ fn h10_after_the_mark_an_executor_with_a_journal_gets_the_very_run() {
     });
 }
 
+// covers: H11
 #[test]
-fn h11_after_the_answer_the_log_or_the_callback_tells() {
+fn after_the_answer_the_log_or_the_callback_tells() {
     on(Kind::Sqlite, async |db| {
         let executor = Recorder::start().await;
         let address = executor.address.clone();
@@ -181,8 +186,9 @@ fn h11_after_the_answer_the_log_or_the_callback_tells() {
     });
 }
 
+// covers: H13
 #[test]
-fn h13_after_the_result_a_repeated_callback_changes_nothing() {
+fn after_the_result_a_repeated_callback_changes_nothing() {
     on(Kind::Sqlite, async |db| {
         let executor = Recorder::start().await;
         let address = executor.address.clone();
@@ -226,8 +232,9 @@ async fn live_until(after: After, node: &Node, address: &str) {
 }
 
 /// There: what was done and that it was done were not written together, and after a crash it was done again, without a word.
+// covers: 001-23
 #[test]
-fn m001_23_wherever_a_node_dies_each_delivery_has_a_row_with_attempt_and_reason() {
+fn wherever_a_node_dies_each_delivery_has_a_row_with_attempt_and_reason() {
     // Requests, and the reason why there had to be a second attempt.
     let stories = [
         (After::Claim, 1, None),

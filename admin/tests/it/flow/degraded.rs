@@ -42,8 +42,9 @@ async fn is_degraded(node: &Node, wanted: bool) {
     assert_eq!(ready.contains("degraded: Redis does not answer"), wanted, "{ready}");
 }
 
+// covers: H4
 #[test]
-fn h04_redis_gone_is_said_and_heals_by_itself() {
+fn redis_gone_is_said_and_heals_by_itself() {
     on(Kind::Postgres, async |db| {
         let redis = RedisServer::start(&[]);
         let node = node(db, redis.url()).await;
@@ -74,8 +75,9 @@ fn h04_redis_gone_is_said_and_heals_by_itself() {
     });
 }
 
+// covers: H2
 #[test]
-fn h02_after_a_flush_two_nodes_may_have_the_lock_and_one_has_the_shard() {
+fn after_a_flush_two_nodes_may_have_the_lock_and_one_has_the_shard() {
     on(Kind::Postgres, async |db| {
         let redis = RedisServer::start(&[]);
         let a = node(db, redis.url()).await;
@@ -100,8 +102,9 @@ fn h02_after_a_flush_two_nodes_may_have_the_lock_and_one_has_the_shard() {
     });
 }
 
+// covers: H3
 #[test]
-fn h03_with_two_redis_each_node_has_its_locks_and_each_shard_one_holder() {
+fn with_two_redis_each_node_has_its_locks_and_each_shard_one_holder() {
     on(Kind::Postgres, async |db| {
         let (one, other) = (RedisServer::start(&[]), RedisServer::start(&[]));
         let (a, b) = (node(db, one.url()).await, node(db, other.url()).await);

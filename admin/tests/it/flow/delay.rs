@@ -35,8 +35,9 @@ async fn ends(node: &Node, job: &Job, code: i32) {
     node.callback(&[(last.id, code, "")]).await;
 }
 
+// covers: 001-13, 002-4
 #[test]
-fn m001_13_and_m002_4_the_gap_between_end_and_start_is_the_delay() {
+fn the_gap_between_end_and_start_is_the_delay() {
     flow(delayed(5), async |node, executor, job| {
         assert_eq!(next(node, job).await, Some(5_000), "one delay after it was made");
         for turn in 1..=3 {

@@ -41,8 +41,9 @@ fn log(to_line: i32, content: &str) -> Reply {
     Reply::Body(json!({"code": 200, "content": page, "data": page}).to_string())
 }
 
+// covers: H10
 #[test]
-fn h10_an_executor_with_a_journal_is_sent_the_same_run_again() {
+fn an_executor_with_a_journal_is_sent_the_same_run_again() {
     flow(async |node, executor| {
         node.register_own(executor, "boot-1").await;
         let (job, run_id) = doubtful(node, executor).await;
@@ -62,8 +63,9 @@ fn h10_an_executor_with_a_journal_is_sent_the_same_run_again() {
     });
 }
 
+// covers: H10
 #[test]
-fn h10_what_its_executor_has_refused_meanwhile_is_no_longer_in_doubt() {
+fn what_its_executor_has_refused_meanwhile_is_no_longer_in_doubt() {
     flow(async |node, executor| {
         node.register_own(executor, "boot-1").await;
         let (job, _) = doubtful(node, executor).await;
@@ -74,8 +76,9 @@ fn h10_what_its_executor_has_refused_meanwhile_is_no_longer_in_doubt() {
     });
 }
 
+// covers: H24
 #[test]
-fn h24_an_executor_that_answers_nothing_is_not_asked_for_ever() {
+fn an_executor_that_answers_nothing_is_not_asked_for_ever() {
     flow(async |node, executor| {
         node.register_own(executor, "boot-1").await;
         let (job, _) = doubtful(node, executor).await;
@@ -91,8 +94,9 @@ fn h24_an_executor_that_answers_nothing_is_not_asked_for_ever() {
     });
 }
 
+// covers: H10
 #[test]
-fn h10_an_executor_that_is_away_is_waited_for_while_its_lease_lasts() {
+fn an_executor_that_is_away_is_waited_for_while_its_lease_lasts() {
     flow(async |node, executor| {
         node.register_own(executor, "boot-1").await;
         let (job, _) = doubtful(node, executor).await;
@@ -106,8 +110,9 @@ fn h10_an_executor_that_is_away_is_waited_for_while_its_lease_lasts() {
     });
 }
 
+// covers: H10
 #[test]
-fn h10_the_log_of_any_other_executor_is_a_witness() {
+fn the_log_of_any_other_executor_is_a_witness() {
     flow(async |node, executor| {
         node.register(executor).await;
         executor.when_asked_for_a_log(log(2, "begun\nworking\n"));
@@ -125,8 +130,9 @@ fn h10_the_log_of_any_other_executor_is_a_witness() {
     });
 }
 
+// covers: H10
 #[test]
-fn h10_a_log_that_is_not_there_yet_proves_nothing() {
+fn a_log_that_is_not_there_yet_proves_nothing() {
     flow(async |node, executor| {
         node.register(executor).await;
         executor.when_asked_for_a_log(log(0, "readLog fail, logFile not exists"));

@@ -22,8 +22,9 @@ async fn claimed(test: impl AsyncFnOnce(&Node, &Recorder, carillon_admin::store:
     test(&node, &executor, job).await;
 }
 
+// covers: 001-15
 #[test]
-fn m001_15_disabled_200_ms_before_a_fire_the_executor_is_not_called() {
+fn disabled_200_ms_before_a_fire_the_executor_is_not_called() {
     on(Kind::Sqlite, async |_| {
         claimed(async |node, executor, job| {
             node.clock.advance(Duration::from_millis(800));
@@ -43,8 +44,9 @@ fn m001_15_disabled_200_ms_before_a_fire_the_executor_is_not_called() {
     });
 }
 
+// covers: 000-4
 #[test]
-fn m000_4_after_an_edit_no_fire_of_the_old_schedule_is_sent() {
+fn after_an_edit_no_fire_of_the_old_schedule_is_sent() {
     on(Kind::Sqlite, async |_| {
         claimed(async |node, executor, job| {
             let now = node.clock.now();
@@ -105,8 +107,9 @@ fn enabled_again_inside_the_look_ahead_the_instant_is_sent_once() {
 }
 
 /// There: tasks were made for two hours ahead, and a timer could not be changed.
+// covers: 001-10
 #[test]
-fn m001_10_what_an_edit_takes_away_lies_inside_the_look_ahead() {
+fn what_an_edit_takes_away_lies_inside_the_look_ahead() {
     on(Kind::Sqlite, async |_| {
         let node = Node::start().await;
         let mut job = node.every(1, |_| {}).await;

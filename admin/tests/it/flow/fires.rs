@@ -11,8 +11,9 @@ fn flow(test: impl AsyncFnOnce(&Node)) {
     on(Kind::Sqlite, async |_| test(&Node::start().await).await);
 }
 
+// covers: 000-6
 #[test]
-fn m000_6_an_instant_is_recorded_sent_at_its_second_and_settled() {
+fn an_instant_is_recorded_sent_at_its_second_and_settled() {
     flow(async |node| {
         let executor = Recorder::start().await;
         node.register(&executor).await;
@@ -35,8 +36,9 @@ fn m000_6_an_instant_is_recorded_sent_at_its_second_and_settled() {
     });
 }
 
+// covers: 003-16
 #[test]
-fn m003_16_the_request_has_twelve_members_and_keeps_the_scheduled_instant() {
+fn the_request_has_twelve_members_and_keeps_the_scheduled_instant() {
     flow(async |node| {
         let executor = Recorder::start().await;
         node.register(&executor).await;
@@ -73,12 +75,13 @@ fn m003_16_the_request_has_twelve_members_and_keeps_the_scheduled_instant() {
         assert_eq!(sent.header("Carillon-Scheduled-At"), Some((START + 1_000).to_string().as_str()));
         assert_eq!(sent.header("XXL-JOB-ACCESS-TOKEN"), Some(node.config.access_token.as_str()));
         let run = &node.runs(&job).await[0];
-        assert_eq!((run.scheduled_at, run.sent_at), (START + 1_000, Some(START + 1_300)), "m6_2: both are kept");
+        assert_eq!((run.scheduled_at, run.sent_at), (START + 1_000, Some(START + 1_300)), "6.2: both are kept");
     });
 }
 
+// covers: 004-8
 #[test]
-fn m004_8_a_fire_by_hand_needs_no_schedule_and_goes_at_once() {
+fn a_fire_by_hand_needs_no_schedule_and_goes_at_once() {
     flow(async |node| {
         let executor = Recorder::start().await;
         node.register(&executor).await;
@@ -91,8 +94,9 @@ fn m004_8_a_fire_by_hand_needs_no_schedule_and_goes_at_once() {
     });
 }
 
+// covers: 001-24
 #[test]
-fn m001_24_a_callback_three_times_is_one_result() {
+fn a_callback_three_times_is_one_result() {
     flow(async |node| {
         let executor = Recorder::start().await;
         node.register(&executor).await;
@@ -135,8 +139,9 @@ fn a_callback_may_overtake_the_answer_to_its_request() {
     });
 }
 
+// covers: 000-2
 #[test]
-fn m000_2_a_job_without_a_schedule_never_fires_by_itself() {
+fn a_job_without_a_schedule_never_fires_by_itself() {
     flow(async |node| {
         let job = node.job(|draft| draft.schedule = ScheduleDraft::none()).await;
         node.round().await;
@@ -145,8 +150,9 @@ fn m000_2_a_job_without_a_schedule_never_fires_by_itself() {
     });
 }
 
+// covers: 003-22
 #[test]
-fn m003_22_cron_fires_in_the_zone_of_its_job() {
+fn cron_fires_in_the_zone_of_its_job() {
     flow(async |node| {
         let executor = Recorder::start().await;
         // 2025-10-09 08:53:20 UTC; 11:00 in Cairo (+03:00 then) is 08:00 UTC, the next day.

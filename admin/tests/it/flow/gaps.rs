@@ -59,7 +59,8 @@ fn counted(node: &Node) -> [u64; 2] {
 }
 
 databases! {
-    async fn m001_41_and_m000_16_a_row_that_was_deleted_by_hand_is_found_in_one_cycle(db: &TestDatabase) {
+    // covers: 001-41, 000-16
+    async fn a_row_that_was_deleted_by_hand_is_found_in_one_cycle(db: &TestDatabase) {
         let node = node(db).await;
         let job = node.every(1, |_| {}).await;
         let other = node.every(2, |_| {}).await;
@@ -140,7 +141,8 @@ databases! {
         assert!(found.iter().all(|it| it.2 != Reason::Unexplained), "{found:?}");
     }
 
-    async fn m001_41_a_fixed_delay_that_stops_for_long_is_found(db: &TestDatabase) {
+    // covers: 001-41
+    async fn a_fixed_delay_that_stops_for_long_is_found(db: &TestDatabase) {
         let node = node(db).await;
         let job = node.job(|draft| draft.schedule = ScheduleDraft::fixed_delay(10)).await;
         // Without an executor each fire fails a second after it was due.
@@ -169,7 +171,8 @@ databases! {
         assert_eq!(differences(&node, &job).await.len(), 2);
     }
 
-    async fn m001_41_a_deleted_job_is_looked_at_up_to_its_end(db: &TestDatabase) {
+    // covers: 001-41
+    async fn a_deleted_job_is_looked_at_up_to_its_end(db: &TestDatabase) {
         let node = node(db).await;
         let job = node.every(2, |_| {}).await;
         pass(&node, 9).await;

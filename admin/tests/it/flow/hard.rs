@@ -22,8 +22,9 @@ fn flow(test: impl AsyncFnOnce(&Node, &Recorder)) {
     });
 }
 
+// covers: H1
 #[test]
-fn h01_a_holder_whose_lease_ran_out_claims_and_marks_nothing() {
+fn a_holder_whose_lease_ran_out_claims_and_marks_nothing() {
     on(Kind::Mariadb, async |db| {
         let mut config = db.config();
         config.shards = Some(1);
@@ -60,8 +61,9 @@ fn h01_a_holder_whose_lease_ran_out_claims_and_marks_nothing() {
     });
 }
 
+// covers: H8
 #[test]
-fn h08_a_database_that_takes_no_writes_stops_sends_and_loses_no_instant() {
+fn a_database_that_takes_no_writes_stops_sends_and_loses_no_instant() {
     flow(async |node, executor| {
         let job = node.every(1, |_| ()).await;
         let full = "BEFORE INSERT ON run BEGIN SELECT RAISE(ABORT, 'database or disk is full'); END";
@@ -79,8 +81,9 @@ fn h08_a_database_that_takes_no_writes_stops_sends_and_loses_no_instant() {
     });
 }
 
+// covers: H19
 #[test]
-fn h19_a_full_ring_claims_nothing_more_says_so_and_nothing_is_lost() {
+fn a_full_ring_claims_nothing_more_says_so_and_nothing_is_lost() {
     runtime().block_on(async {
         let database = crate::services::TestDatabase::new(Kind::Sqlite).await;
         let mut config = database.config();
@@ -113,8 +116,9 @@ fn h19_a_full_ring_claims_nothing_more_says_so_and_nothing_is_lost() {
 }
 
 /// What §2.7 says of an edit: the past by the old definition, what is ahead by the new one.
+// covers: H27
 #[test]
-fn h27_an_edit_inside_the_look_ahead_plans_the_past_by_the_old_definition_and_the_rest_anew() {
+fn an_edit_inside_the_look_ahead_plans_the_past_by_the_old_definition_and_the_rest_anew() {
     flow(async |node, executor| {
         let job = node.every(1, |draft| draft.params = "old".into()).await;
         node.round().await;
@@ -142,8 +146,9 @@ fn h27_an_edit_inside_the_look_ahead_plans_the_past_by_the_old_definition_and_th
     });
 }
 
+// covers: H27
 #[test]
-fn h27_disabled_and_deleted_inside_the_look_ahead_no_run_is_marked_any_more() {
+fn disabled_and_deleted_inside_the_look_ahead_no_run_is_marked_any_more() {
     flow(async |node, executor| {
         let (one, other) = (node.every(1, |_| ()).await, node.every(1, |_| ()).await);
         node.round().await;

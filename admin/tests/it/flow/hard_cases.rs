@@ -19,8 +19,9 @@ fn flow(test: impl AsyncFnOnce(&Node, &Recorder)) {
     });
 }
 
+// covers: H20
 #[test]
-fn h20_a_herd_at_one_instant_is_recorded_and_sent_whole() {
+fn a_herd_at_one_instant_is_recorded_and_sent_whole() {
     flow(async |node, executor| {
         const HERD: usize = 1_500;
         let due = node.clock.now() + 3_000;
@@ -54,8 +55,9 @@ fn h20_a_herd_at_one_instant_is_recorded_and_sent_whole() {
     });
 }
 
+// covers: 001-22
 #[test]
-fn m001_22_five_thousand_fires_of_one_second_leave_with_one_tick() {
+fn five_thousand_fires_of_one_second_leave_with_one_tick() {
     const HERD: usize = 5_000;
     flow(async |node, _executor| {
         // An address takes a thousand at a time.
@@ -90,8 +92,9 @@ async fn open(node: &Node) -> Vec<(RunState, i64)> {
     all.into_iter().filter(|(_, count)| *count > 0).collect()
 }
 
+// covers: H22
 #[test]
-fn h22_ten_megabytes_of_parameters_fail_their_own_run_and_no_other() {
+fn ten_megabytes_of_parameters_fail_their_own_run_and_no_other() {
     flow(async |node, executor| {
         let (monster, other) = (node.every(5, |_| ()).await, node.every(5, |_| ()).await);
         // The API refuses more than 64 KiB; this is written behind its back.
@@ -122,8 +125,9 @@ impl BlackHole {
     }
 }
 
+// covers: H25
 #[test]
-fn h25_a_black_hole_costs_a_hop_and_the_same_run_goes_to_the_next() {
+fn a_black_hole_costs_a_hop_and_the_same_run_goes_to_the_next() {
     flow(async |node, executor| {
         let hole = BlackHole::open();
         node.register_address(&format!("http://{}", hole.address), None).await;

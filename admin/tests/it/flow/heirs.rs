@@ -128,8 +128,9 @@ fn known_after(story: &[(Millis, RunState)], state: RunState) -> Millis {
     at - MARKED
 }
 
+// covers: H10, 001-39
 #[test]
-fn h10_m001_39_a_run_is_asked_about_in_time_though_each_node_is_killed_before_its_second_look() {
+fn a_run_is_asked_about_in_time_though_each_node_is_killed_before_its_second_look() {
     on(Kind::Sqlite, async |db| {
         let executor = Recorder::start().await;
         let own = (executor.address.clone(), Some("boot-1"));
@@ -140,8 +141,9 @@ fn h10_m001_39_a_run_is_asked_about_in_time_though_each_node_is_killed_before_it
     });
 }
 
+// covers: H10, 001-39
 #[test]
-fn h10_m001_39_what_nobody_can_know_is_unknown_in_time_too() {
+fn what_nobody_can_know_is_unknown_in_time_too() {
     on(Kind::Sqlite, async |db| {
         let executor = Recorder::start().await;
         executor.when_asked_for_a_log(Reply::Status(404));

@@ -181,13 +181,15 @@ fn every_order(kind: Kind) {
     });
 }
 
+// covers: H1
 #[test]
-fn h01_every_order_of_two_nodes_on_postgres() {
+fn every_order_of_two_nodes_on_postgres() {
     every_order(Kind::Postgres);
 }
 
+// covers: H1
 #[test]
-fn h01_every_order_of_two_nodes_on_mariadb() {
+fn every_order_of_two_nodes_on_mariadb() {
     every_order(Kind::Mariadb);
 }
 

@@ -68,8 +68,9 @@ async fn lateness(db: &TestDatabase, beside_a_flood: bool) -> Vec<Millis> {
     sent.collect()
 }
 
+// covers: 000-19
 #[test]
-fn m000_19_a_flood_of_one_app_holds_up_no_other() {
+fn a_flood_of_one_app_holds_up_no_other() {
     on(Kind::Sqlite, async |db| {
         assert_eq!(lateness(db, true).await, [0; SECONDS]);
     });

@@ -44,8 +44,9 @@ async fn share_out(a: &Node, b: &Node) {
     }
 }
 
+// covers: 001-42
 #[test]
-fn m001_42_two_nodes_share_the_shards_evenly() {
+fn two_nodes_share_the_shards_evenly() {
     on(Kind::Postgres, async |db| {
         let (a, b) = pair(db, true).await;
         a.round().await;
@@ -58,8 +59,9 @@ fn m001_42_two_nodes_share_the_shards_evenly() {
     });
 }
 
+// covers: 001-43
 #[test]
-fn m001_43_a_dead_nodes_shards_are_taken_when_their_leases_are_over() {
+fn a_dead_nodes_shards_are_taken_when_their_leases_are_over() {
     on(Kind::Mariadb, async |db| {
         let (a, b) = pair(db, false).await;
         share_out(&a, &b).await;
@@ -74,8 +76,9 @@ fn m001_43_a_dead_nodes_shards_are_taken_when_their_leases_are_over() {
     });
 }
 
+// covers: 003-11
 #[test]
-fn m003_11_a_paused_holder_is_refused_when_it_comes_back() {
+fn a_paused_holder_is_refused_when_it_comes_back() {
     on(Kind::Postgres, async |db| {
         let (a, b) = pair(db, false).await;
         let executor = Recorder::start().await;
@@ -106,8 +109,9 @@ fn m003_11_a_paused_holder_is_refused_when_it_comes_back() {
 }
 
 /// There: a ping that took longer than a second was enough to usurp a node.
+// covers: 6.9
 #[test]
-fn m6_9_a_node_that_nobody_can_see_keeps_its_shards_until_its_lease_is_over() {
+fn a_node_that_nobody_can_see_keeps_its_shards_until_its_lease_is_over() {
     on(Kind::Postgres, async |db| {
         let (a, b) = pair(db, false).await;
         let raw = sea_orm::Database::connect(db.direct_url()).await.unwrap();
@@ -141,8 +145,9 @@ fn m6_9_a_node_that_nobody_can_see_keeps_its_shards_until_its_lease_is_over() {
     });
 }
 
+// covers: 003-9
 #[test]
-fn m003_9_without_redis_scheduling_goes_on_under_the_database_lease() {
+fn without_redis_scheduling_goes_on_under_the_database_lease() {
     on(Kind::Postgres, async |db| {
         let mut config = db.config();
         // Nobody listens there.
@@ -159,8 +164,9 @@ fn m003_9_without_redis_scheduling_goes_on_under_the_database_lease() {
     });
 }
 
+// covers: 6.6
 #[test]
-fn m6_6_another_shard_count_is_refused_and_says_what_to_do() {
+fn another_shard_count_is_refused_and_says_what_to_do() {
     on(Kind::Postgres, async |db| {
         let mut config = db.config();
         config.shards = Some(4);

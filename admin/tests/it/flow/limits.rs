@@ -13,8 +13,9 @@ fn flow(test: impl AsyncFnOnce(&Node)) {
     on(Kind::Sqlite, async |_| test(&Node::start().await).await);
 }
 
+// covers: 001-37
 #[test]
-fn m001_37_a_hanging_executor_holds_its_own_slots_alone() {
+fn a_hanging_executor_holds_its_own_slots_alone() {
     flow(async |node| {
         let (hanging, well) = (Recorder::start().await, Recorder::start().await);
         hanging.reply(Reply::Never);
@@ -50,8 +51,9 @@ fn m001_37_a_hanging_executor_holds_its_own_slots_alone() {
     });
 }
 
+// covers: 003-20
 #[test]
-fn m003_20_a_job_whose_schedule_was_spoilt_is_paused_with_the_reason_and_stops_nobody() {
+fn a_job_whose_schedule_was_spoilt_is_paused_with_the_reason_and_stops_nobody() {
     flow(async |node| {
         let executor = Recorder::start().await;
         node.register(&executor).await;
@@ -66,14 +68,15 @@ fn m003_20_a_job_whose_schedule_was_spoilt_is_paused_with_the_reason_and_stops_n
         let paused = node.store.job(spoilt.id).await.unwrap().unwrap();
         assert!(!paused.draft.enabled);
         assert!(paused.paused_reason.as_deref().unwrap().contains("second"), "{:?}", paused.paused_reason);
-        assert!(node.runs(&sound).await.len() >= 4, "m003_21: the other one goes on");
+        assert!(node.runs(&sound).await.len() >= 4, "003-21: the other one goes on");
         assert_eq!(paused.next_fire_at, None);
         assert!(node.clock.now() > 0);
     });
 }
 
+// covers: 6.3
 #[test]
-fn m6_3_when_all_executors_are_full_every_instant_has_a_row_and_waits() {
+fn when_all_executors_are_full_every_instant_has_a_row_and_waits() {
     flow(async |node| {
         let hanging = Recorder::start().await;
         hanging.reply(Reply::Never);

@@ -33,8 +33,9 @@ fn commands(redis: &RedisServer) -> i64 {
     ["set", "evalsha", "eval"].iter().filter_map(|name| calls(name)).sum()
 }
 
+// covers: 001-17
 #[test]
-fn m001_17_locks_are_held_for_many_scans_whatever_the_number_of_jobs() {
+fn locks_are_held_for_many_scans_whatever_the_number_of_jobs() {
     on(Kind::Postgres, async |db| {
         let redis = RedisServer::start(&[]);
         let node = node(db, &redis).await;
@@ -50,15 +51,16 @@ fn m001_17_locks_are_held_for_many_scans_whatever_the_number_of_jobs() {
             }
             cost.push(commands(&redis) - before);
         }
-        // Twelve seconds, a renewal each three: m001_6, m003_10.
+        // Twelve seconds, a renewal each three: 001-6, 003-10.
         let a_second = cost[1] as f64 / 12.0;
         assert!(a_second < f64::from(SHARDS), "{cost:?}");
         assert!(cost[0].abs_diff(cost[1]) <= SHARDS as u64, "{cost:?}");
     });
 }
 
+// covers: 001-3, 001-12, 6.15
 #[test]
-fn m001_3_m001_12_m6_15_keys_that_vanish_from_redis_lose_nothing() {
+fn keys_that_vanish_from_redis_lose_nothing() {
     on(Kind::Postgres, async |db| {
         let redis = RedisServer::start(&[]);
         let node = node(db, &redis).await;

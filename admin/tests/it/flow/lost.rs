@@ -47,8 +47,9 @@ pub fn refusal(message: &str) -> Reply {
     Reply::Body(json!({"code": 500, "msg": message}).to_string())
 }
 
+// covers: H12
 #[test]
-fn h12_a_run_is_lost_with_its_executors_lease_and_a_late_result_tells_the_truth() {
+fn a_run_is_lost_with_its_executors_lease_and_a_late_result_tells_the_truth() {
     flow(async |node, executor| {
         node.register_own(executor, "boot-1").await;
         let job = node
@@ -77,8 +78,9 @@ fn h12_a_run_is_lost_with_its_executors_lease_and_a_late_result_tells_the_truth(
     });
 }
 
+// covers: 004-18
 #[test]
-fn m004_18_a_stock_executor_is_dead_after_three_heartbeats_and_its_runs_are_lost_later() {
+fn a_stock_executor_is_dead_after_three_heartbeats_and_its_runs_are_lost_later() {
     flow(async |node, executor| {
         node.register(executor).await;
         let job = node.job(|_| ()).await;
@@ -87,14 +89,15 @@ fn m004_18_a_stock_executor_is_dead_after_three_heartbeats_and_its_runs_are_lost
         let passed = pass_until(node, run_id, RunState::Lost, 200).await;
         assert!((120..=180).contains(&passed), "90 s, and 30 to 90 s more: {passed}");
         assert!(node.metrics().contains("carillon_alarms_total{kind=\"lost\"} 1"));
-        assert_eq!(executor.runs().len(), 1, "m004_19: nobody runs it again");
+        assert_eq!(executor.runs().len(), 1, "004-19: nobody runs it again");
         node.callback(&[(run_id, 500, "it failed there")]).await;
-        assert_eq!(node.states(&job).await, [RunState::Failed], "m004_20");
+        assert_eq!(node.states(&job).await, [RunState::Failed], "004-20");
     });
 }
 
+// covers: I6
 #[test]
-fn i6_a_new_process_at_the_same_address_loses_the_runs_of_the_old_one_at_once() {
+fn a_new_process_at_the_same_address_loses_the_runs_of_the_old_one_at_once() {
     flow(async |node, executor| {
         node.register_own(executor, "boot-1").await;
         let job = node.job(|_| ()).await;
@@ -145,8 +148,9 @@ fn an_executor_that_has_signed_off_may_finish_its_runs_first() {
     });
 }
 
+// covers: 002-34
 #[test]
-fn m002_34_no_run_is_lost_while_the_admin_could_not_hear() {
+fn no_run_is_lost_while_the_admin_could_not_hear() {
     flow(async |node, executor| {
         node.register_own(executor, "boot-1").await;
         let job = node.job(|_| ()).await;
@@ -182,8 +186,9 @@ fn xxl_jobs_rule_is_ten_minutes_and_unregistered() {
     });
 }
 
+// covers: I12
 #[test]
-fn i12_an_open_run_in_a_wrong_shard_is_put_back_and_told() {
+fn an_open_run_in_a_wrong_shard_is_put_back_and_told() {
     flow(async |node, executor| {
         node.register(executor).await;
         let job = node.job(|_| ()).await;
@@ -199,8 +204,9 @@ fn i12_an_open_run_in_a_wrong_shard_is_put_back_and_told() {
     });
 }
 
+// covers: H13
 #[test]
-fn h13_a_result_that_is_reported_again_and_again_changes_nothing() {
+fn a_result_that_is_reported_again_and_again_changes_nothing() {
     flow(async |node, executor| {
         node.register(executor).await;
         let job = node.job(|draft| draft.retries = 3).await;
@@ -215,8 +221,9 @@ fn h13_a_result_that_is_reported_again_and_again_changes_nothing() {
     });
 }
 
+// covers: 004-21
 #[test]
-fn m004_21_what_a_dead_executor_had_runs_again_on_another_one_after_a_while() {
+fn what_a_dead_executor_had_runs_again_on_another_one_after_a_while() {
     flow(async |node, executor| {
         node.register_own(executor, "boot-1").await;
         let job = node
@@ -242,8 +249,9 @@ fn m004_21_what_a_dead_executor_had_runs_again_on_another_one_after_a_while() {
     });
 }
 
+// covers: 002-37
 #[test]
-fn m002_37_a_retry_is_called_off_when_its_job_is_disabled() {
+fn a_retry_is_called_off_when_its_job_is_disabled() {
     flow(async |node, executor| {
         node.register(executor).await;
         let job = node.every(3_600, |draft| draft.retries = 3).await;
@@ -264,8 +272,9 @@ fn m002_37_a_retry_is_called_off_when_its_job_is_disabled() {
     });
 }
 
+// covers: 001-39
 #[test]
-fn m001_39_a_row_that_nobody_has_in_memory_is_driven_on_within_ten_seconds() {
+fn a_row_that_nobody_has_in_memory_is_driven_on_within_ten_seconds() {
     flow(async |node, executor| {
         node.register(executor).await;
         let job = node.job(|_| ()).await;

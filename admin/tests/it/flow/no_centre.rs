@@ -16,8 +16,9 @@ fn flow(test: impl AsyncFnOnce(&Node)) {
 }
 
 /// There: an empty result skipped the sleep.
+// covers: 004-26
 #[test]
-fn m004_26_a_round_that_finds_nothing_is_followed_by_a_pause() {
+fn a_round_that_finds_nothing_is_followed_by_a_pause() {
     flow(async |node| {
         let all = &node.services;
         let mut services: Vec<Arc<dyn Service>> = vec![
@@ -40,8 +41,9 @@ fn m004_26_a_round_that_finds_nothing_is_followed_by_a_pause() {
 }
 
 /// There: the thread that looks for stuck runs returned for good when it found none.
+// covers: 004-26
 #[test]
-fn m004_26_the_search_for_stuck_runs_goes_on_after_it_found_none() {
+fn the_search_for_stuck_runs_goes_on_after_it_found_none() {
     flow(async |node| {
         let executor = Recorder::start().await;
         executor.reply(Reply::Status(502));
@@ -63,8 +65,9 @@ fn m004_26_the_search_for_stuck_runs_goes_on_after_it_found_none() {
 }
 
 /// There: ids were compared as objects, and equal only while they were small.
+// covers: 004-26
 #[test]
-fn m004_26_ids_are_the_same_however_large_they_are() {
+fn ids_are_the_same_however_large_they_are() {
     flow(async |node| {
         let executor = Recorder::start().await;
         node.register(&executor).await;
@@ -87,8 +90,9 @@ fn m004_26_ids_are_the_same_however_large_they_are() {
 }
 
 /// There: the numbers of the nodes kept a gap when one left, and what fell into it belonged to nobody.
+// covers: 004-26
 #[test]
-fn m004_26_when_a_node_leaves_its_share_goes_to_those_that_stay() {
+fn when_a_node_leaves_its_share_goes_to_those_that_stay() {
     on(Kind::Postgres, async |db| {
         let mut nodes = Vec::new();
         for _ in 0..3 {
@@ -121,8 +125,9 @@ async fn share_out(nodes: &[Node], db: &sea_orm::DatabaseConnection) {
 }
 
 /// There: every start registered once more.
+// covers: 004-26
 #[test]
-fn m004_26_a_second_start_registers_nothing_twice() {
+fn a_second_start_registers_nothing_twice() {
     flow(async |node| {
         let executor = Recorder::start().await;
         node.register(&executor).await;

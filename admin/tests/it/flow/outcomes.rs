@@ -15,8 +15,9 @@ fn flow(test: impl AsyncFnOnce(&Node, &Recorder)) {
     });
 }
 
+// covers: 004-24
 #[test]
-fn m004_24_a_refused_run_fails_with_the_executors_words() {
+fn a_refused_run_fails_with_the_executors_words() {
     flow(async |node, executor| {
         executor.reply(Reply::Body(json!({"code": 500, "msg": "job handler [handle] not found."}).to_string()));
         let job = node.job(|_| ()).await;
@@ -28,8 +29,9 @@ fn m004_24_a_refused_run_fails_with_the_executors_words() {
     });
 }
 
+// covers: H29
 #[test]
-fn h29_the_array_of_go_executors_is_a_refusal() {
+fn the_array_of_go_executors_is_a_refusal() {
     flow(async |node, executor| {
         executor.reply(Reply::Body(
             json!([{"logId": 1, "handleCode": 500, "handleMsg": "There are tasks running"}]).to_string(),
@@ -42,8 +44,9 @@ fn h29_the_array_of_go_executors_is_a_refusal() {
     });
 }
 
+// covers: H29
 #[test]
-fn h29_a_page_of_a_proxy_leaves_the_outcome_unknown_until_evidence_comes() {
+fn a_page_of_a_proxy_leaves_the_outcome_unknown_until_evidence_comes() {
     flow(async |node, executor| {
         executor.reply(Reply::Status(502));
         let job = node.job(|_| ()).await;
@@ -61,8 +64,9 @@ fn h29_a_page_of_a_proxy_leaves_the_outcome_unknown_until_evidence_comes() {
     });
 }
 
+// covers: H25
 #[test]
-fn h25_a_connection_that_is_not_made_is_known_not_sent_and_another_executor_gets_the_same_run() {
+fn a_connection_that_is_not_made_is_known_not_sent_and_another_executor_gets_the_same_run() {
     flow(async |node, dead| {
         let living = Recorder::start().await;
         node.register(&living).await;
@@ -92,8 +96,9 @@ fn h25_a_connection_that_is_not_made_is_known_not_sent_and_another_executor_gets
     });
 }
 
+// covers: 002-29
 #[test]
-fn m002_29_without_an_executor_a_run_fails_a_second_after_it_was_due_and_says_why() {
+fn without_an_executor_a_run_fails_a_second_after_it_was_due_and_says_why() {
     flow(async |node, executor| {
         let body = json!({"registryGroup": "EXECUTOR", "registryKey": "orders", "registryValue": executor.address});
         assert_eq!(node.post("api/registryRemove", &body).await["code"], 200);

@@ -46,8 +46,9 @@ async fn ends(node: &Node, job: &Job, place: usize, code: i32) {
     node.advance(500).await;
 }
 
+// covers: 6.5
 #[test]
-fn m6_5_allow_sends_them_side_by_side() {
+fn allow_sends_them_side_by_side() {
     flow(Overlap::Allow, 10, async |node, executors, job| {
         four(node).await;
         assert_eq!(node.states(job).await, [Running; 4]);
@@ -55,8 +56,9 @@ fn m6_5_allow_sends_them_side_by_side() {
     });
 }
 
+// covers: 6.5
 #[test]
-fn m6_5_skip_cancels_all_but_the_first() {
+fn skip_cancels_all_but_the_first() {
     flow(Overlap::Skip, 10, async |node, executors, job| {
         four(node).await;
         assert_eq!(node.states(job).await, [Running, Cancelled, Cancelled, Cancelled]);
@@ -69,8 +71,9 @@ fn m6_5_skip_cancels_all_but_the_first() {
     });
 }
 
+// covers: 6.5
 #[test]
-fn m6_5_wait_sends_them_one_after_the_other_and_skips_what_the_queue_cannot_hold() {
+fn wait_sends_them_one_after_the_other_and_skips_what_the_queue_cannot_hold() {
     flow(Overlap::Wait, 2, async |node, executors, job| {
         four(node).await;
         assert_eq!(node.states(job).await, [Running, Claimed, Claimed, Cancelled]);
@@ -84,8 +87,9 @@ fn m6_5_wait_sends_them_one_after_the_other_and_skips_what_the_queue_cannot_hold
     });
 }
 
+// covers: 6.5
 #[test]
-fn m6_5_cancel_asks_for_the_end_and_sends_the_latest_after_it() {
+fn cancel_asks_for_the_end_and_sends_the_latest_after_it() {
     flow(Overlap::Cancel, 10, async |node, executors, job| {
         node.advance(10_000).await;
         node.advance(10_000).await;

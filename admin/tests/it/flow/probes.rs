@@ -147,8 +147,9 @@ fn three_beats_without_an_answer_close_the_address() {
     });
 }
 
+// covers: 000-13
 #[test]
-fn m000_13_when_all_executors_hang_the_tick_goes_on() {
+fn when_all_executors_hang_the_tick_goes_on() {
     flow(RouteStrategy::RoundRobin, async |node, executors, job| {
         for executor in executors {
             executor.reply(Reply::Never);

@@ -23,7 +23,8 @@ async fn round(node: &Node) {
 }
 
 databases! {
-    async fn m001_35_old_runs_go_last_failures_stay_and_the_job_goes_on(db: &TestDatabase) {
+    // covers: 001-35
+    async fn old_runs_go_last_failures_stay_and_the_job_goes_on(db: &TestDatabase) {
         let mut config = db.config();
         config.shards = Some(2);
         let node = Node::on(config, Arc::new(ManualClock::new(START))).await;

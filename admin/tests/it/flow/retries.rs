@@ -15,8 +15,9 @@ fn flow(test: impl AsyncFnOnce(&Node, &Recorder)) {
     });
 }
 
+// covers: 002-36
 #[test]
-fn m002_36_a_failed_run_is_tried_again_after_its_delay() {
+fn a_failed_run_is_tried_again_after_its_delay() {
     flow(async |node, executor| {
         let job = node.job(|draft| draft.retries = 1).await;
         let run_id = node.fire(&job).await;
@@ -41,8 +42,9 @@ fn m002_36_a_failed_run_is_tried_again_after_its_delay() {
     });
 }
 
+// covers: 002-36
 #[test]
-fn m002_36_a_fixed_list_of_delays_is_kept_to_the_second() {
+fn a_fixed_list_of_delays_is_kept_to_the_second() {
     flow(async |node, executor| {
         let job = node
             .job(|draft| {
@@ -74,8 +76,9 @@ async fn alarms(node: &Node) -> usize {
     node.store.alarms(&filter).await.unwrap().items.len()
 }
 
+// covers: 004-20
 #[test]
-fn m004_20_a_late_result_settles_its_own_run_and_calls_the_retry_off() {
+fn a_late_result_settles_its_own_run_and_calls_the_retry_off() {
     flow(async |node, executor| {
         executor.reply(super::recorder::Reply::Status(502));
         let job = node.job(|draft| draft.retries = 1).await;
@@ -92,7 +95,7 @@ fn m004_20_a_late_result_settles_its_own_run_and_calls_the_retry_off() {
         assert_eq!((runs[0].state, runs[1].state), (RunState::Succeeded, RunState::Cancelled));
         assert_eq!(runs[1].reason.as_deref(), Some("late_result"));
         node.advance(10_000).await;
-        assert_eq!(executor.runs().len(), 1, "m002_37: the superseded retry is never sent");
+        assert_eq!(executor.runs().len(), 1, "002-37: the superseded retry is never sent");
     });
 }
 

@@ -129,7 +129,7 @@ fn an_executor_whose_lease_is_over_gets_nothing() {
         }
         node.fire(job).await;
         node.round().await;
-        assert_eq!(counts(executors), [0, 1, 0], "m004_18: silent for 91 s");
+        assert_eq!(counts(executors), [0, 1, 0], "004-18: silent for 91 s");
     });
 }
 

@@ -45,8 +45,9 @@ fn seconds(node: &[carillon_admin::store::RunView]) -> Vec<Millis> {
     node.iter().map(|run| (run.scheduled_at - START) / 1_000).collect()
 }
 
+// covers: 003-5
 #[test]
-fn m003_5_instants_are_recorded_as_far_ahead_as_is_set() {
+fn instants_are_recorded_as_far_ahead_as_is_set() {
     for ahead in [1, 5, 30] {
         on(Kind::Sqlite, async |db| {
             let node = alone(db, |it| it.look_ahead = Duration::from_secs(ahead)).await;
@@ -63,8 +64,9 @@ fn m003_5_instants_are_recorded_as_far_ahead_as_is_set() {
 }
 
 /// There: a page a second, so that the last of them would be a hundred seconds late.
+// covers: 003-6
 #[test]
-fn m003_6_a_scan_drains_the_shard_whatever_is_due() {
+fn a_scan_drains_the_shard_whatever_is_due() {
     const HERD: usize = 20_000;
     on(Kind::Sqlite, async |db| {
         let node = alone(db, |_| ()).await;
@@ -80,8 +82,9 @@ fn m003_6_a_scan_drains_the_shard_whatever_is_due() {
 }
 
 /// There: pages in the order of ids, so that whoever came after the first page starved.
+// covers: 6.1
 #[test]
-fn m6_1_of_six_thousand_jobs_due_each_second_none_falls_behind() {
+fn of_six_thousand_jobs_due_each_second_none_falls_behind() {
     const JOBS: i64 = 6_000;
     on(Kind::Sqlite, async |db| {
         let node = alone(db, |it| it.look_ahead = Duration::from_secs(1)).await;
@@ -99,8 +102,9 @@ fn m6_1_of_six_thousand_jobs_due_each_second_none_falls_behind() {
 }
 
 /// As above, with memory for so few that most must wait: each waits for all others, and for none twice.
+// covers: 6.1
 #[test]
-fn m6_1_what_found_no_room_comes_first() {
+fn what_found_no_room_comes_first() {
     const JOBS: i64 = 300;
     on(Kind::Sqlite, async |db| {
         let node = alone(db, |it| it.ring_capacity = 100).await;
@@ -123,8 +127,9 @@ fn m6_1_what_found_no_room_comes_first() {
 }
 
 /// There: the first scan waited up to five seconds for a round second.
+// covers: 003-7
 #[test]
-fn m003_7_the_first_fire_needs_no_run_up() {
+fn the_first_fire_needs_no_run_up() {
     on(Kind::Sqlite, async |db| {
         let first = alone(db, |_| ()).await;
         let executor = Recorder::start().await;
@@ -148,8 +153,9 @@ fn m003_7_the_first_fire_needs_no_run_up() {
 }
 
 /// There: an idle shard was looked at every five seconds only.
+// covers: 003-8
 #[test]
-fn m003_8_a_job_on_an_idle_shard_is_planned_at_once() {
+fn a_job_on_an_idle_shard_is_planned_at_once() {
     on(Kind::Sqlite, async |db| {
         let token = random_secret();
         let node = alone(db, |it| it.api_token = Some(token.clone())).await;
@@ -181,8 +187,9 @@ fn chrono_text(at: Millis) -> String {
 }
 
 /// Nobody wakes the holder then: it looks each second, whatever it found.
+// covers: 003-8
 #[test]
-fn m003_8_a_job_made_by_another_node_is_planned_within_a_second() {
+fn a_job_made_by_another_node_is_planned_within_a_second() {
     on(Kind::Postgres, async |db| {
         let at = START + 2_400_000_000_000;
         let node = async || {

@@ -36,8 +36,9 @@ fn held(nodes: &[&Node]) -> Vec<BTreeSet<i32>> {
     nodes.iter().map(held).collect()
 }
 
+// covers: 003-10
 #[test]
-fn m003_10_a_node_that_joins_gets_its_share_one_by_one_and_few_shards_move() {
+fn a_node_that_joins_gets_its_share_one_by_one_and_few_shards_move() {
     on(Kind::Postgres, async |db| {
         let (a, b) = (node(db, 12).await, node(db, 12).await);
         for _ in 0..9 {
@@ -83,8 +84,9 @@ pub async fn nothing_is_lost_or_doubled(node: &Node, jobs: &[Job], executor: &Re
     }
 }
 
+// covers: 003-10
 #[test]
-fn m003_10_what_is_due_between_two_holders_is_sent_by_the_first() {
+fn what_is_due_between_two_holders_is_sent_by_the_first() {
     on(Kind::Postgres, async |db| {
         let a = node(db, 4).await;
         let executor = Recorder::start().await;
@@ -123,8 +125,9 @@ fn m003_10_what_is_due_between_two_holders_is_sent_by_the_first() {
     });
 }
 
+// covers: H28
 #[test]
-fn h28_running_nodes_follow_another_number_of_shards() {
+fn running_nodes_follow_another_number_of_shards() {
     on(Kind::Postgres, async |db| {
         let (a, b) = (node(db, 4).await, node(db, 4).await);
         let executor = Recorder::start().await;

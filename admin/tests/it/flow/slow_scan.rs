@@ -29,8 +29,9 @@ impl Clock for Plodding {
 }
 
 /// There: a pause for each timer, so that 720 of them outlived the lock of their slice and the slice itself.
+// covers: 6.8, 6.17
 #[test]
-fn m6_8_m6_17_two_thousand_timers_that_outlast_two_leases_keep_theirs() {
+fn two_thousand_timers_that_outlast_two_leases_keep_theirs() {
     const TIMERS: usize = 2_000;
     on(Kind::Sqlite, async |db| {
         let mut config = db.config();

@@ -11,8 +11,9 @@ use super::recorder::Reply;
 use super::routes::{announce, counts, fires, flow};
 use crate::conformance::world::actor;
 
+// covers: 004-12
 #[test]
-fn m004_12_a_job_by_hash_stays_with_its_executor_and_moves_when_that_one_is_gone() {
+fn a_job_by_hash_stays_with_its_executor_and_moves_when_that_one_is_gone() {
     flow(RouteStrategy::ConsistentHash, async |node, executors, job| {
         fires(node, job, 5).await;
         let first = counts(executors).iter().position(|count| *count > 0).unwrap();
@@ -52,8 +53,9 @@ fn a_run_that_belongs_to_one_executor_waits_while_that_one_is_only_busy() {
     });
 }
 
+// covers: 004-14
 #[test]
-fn m004_14_weights_decide_the_shares_and_an_operator_overrules_what_is_announced() {
+fn weights_decide_the_shares_and_an_operator_overrules_what_is_announced() {
     flow(RouteStrategy::Weighted, async |node, executors, job| {
         announce(node, &executors[0], &[("Carillon-Weight", "3")]).await;
         fires(node, job, 100).await;
@@ -73,8 +75,9 @@ fn m004_14_weights_decide_the_shares_and_an_operator_overrules_what_is_announced
     });
 }
 
+// covers: 004-13
 #[test]
-fn m004_13_least_active_fills_up_the_one_with_the_fewest_open_runs() {
+fn least_active_fills_up_the_one_with_the_fewest_open_runs() {
     flow(RouteStrategy::LeastActive, async |node, executors, job| {
         let other = node.job(|draft| draft.route = RouteStrategy::First).await;
         fires(node, &other, 12).await;

@@ -48,8 +48,9 @@ async fn seconds(count: usize, nodes: &[&Running]) {
     }
 }
 
+// covers: 003-4
 #[test]
-fn m003_4_a_node_has_as_many_scanning_tasks_as_shards() {
+fn a_node_has_as_many_scanning_tasks_as_shards() {
     on(Kind::Postgres, async |db| {
         let a = Running::start(db).await;
         a.has(0).await;
@@ -81,8 +82,9 @@ fn threads() -> usize {
 }
 
 /// There: a sleeping thread for each of them.
+// covers: 000-7
 #[test]
-fn m000_7_a_hundred_thousand_delays_are_entries_and_no_threads() {
+fn a_hundred_thousand_delays_are_entries_and_no_threads() {
     on(Kind::Sqlite, async |db| {
         let mut config = db.config();
         config.shards = Some(1);

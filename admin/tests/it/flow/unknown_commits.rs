@@ -77,22 +77,26 @@ async fn lost_mark(db: &TestDatabase) {
     assert_eq!((run.state, run.sends), (RunState::Running, 1));
 }
 
+// covers: H5
 #[test]
-fn h05_a_claim_whose_commit_was_not_heard_of_is_found_again_on_postgres() {
+fn a_claim_whose_commit_was_not_heard_of_is_found_again_on_postgres() {
     on(Kind::Postgres, lost_claim);
 }
 
+// covers: H5
 #[test]
-fn h05_a_claim_whose_commit_was_not_heard_of_is_found_again_on_mariadb() {
+fn a_claim_whose_commit_was_not_heard_of_is_found_again_on_mariadb() {
     on(Kind::Mariadb, lost_claim);
 }
 
+// covers: H6
 #[test]
-fn h06_a_mark_that_was_not_heard_of_is_sent_once_on_postgres() {
+fn a_mark_that_was_not_heard_of_is_sent_once_on_postgres() {
     on(Kind::Postgres, lost_mark);
 }
 
+// covers: H6
 #[test]
-fn h06_a_mark_that_was_not_heard_of_is_sent_once_on_mariadb() {
+fn a_mark_that_was_not_heard_of_is_sent_once_on_mariadb() {
     on(Kind::Mariadb, lost_mark);
 }

@@ -147,8 +147,9 @@ async fn a_long_run_in_python_is_killed() {
     assert_eq!(killed["message"], "CancelledError");
 }
 
+// covers: 004-24
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn m004_24_a_handler_that_python_does_not_have_fails_with_its_words() {
+async fn a_handler_that_python_does_not_have_fails_with_its_words() {
     let world = World::start(ten_lines()).await;
     let every_second = json!({"kind": "fixed_rate", "seconds": 1});
     let job = world.create(json!({"handler": "nope", "schedule": every_second})).await;

@@ -74,8 +74,9 @@ fn with_tls(authority: &Authority) -> RedisServer {
     )
 }
 
+// covers: 003-12, 6.14
 #[test]
-fn m003_12_m6_14_one_redis_keeps_nodes_apart_and_comes_back() {
+fn one_redis_keeps_nodes_apart_and_comes_back() {
     runtime().block_on(async {
         let secret = random_secret();
         let server = RedisServer::start(&["--requirepass", &secret]);
@@ -151,8 +152,9 @@ fn a_cluster_keeps_nodes_apart() {
 }
 
 /// Connections are taken and nothing is answered: the worst a network does.
+// covers: H4
 #[test]
-fn h04_a_redis_that_never_answers_costs_a_round_one_limit_and_not_one_for_each_shard() {
+fn a_redis_that_never_answers_costs_a_round_one_limit_and_not_one_for_each_shard() {
     runtime().block_on(async {
         let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         let port = silent.local_addr().unwrap().port();

@@ -38,40 +38,47 @@ fn nothing_breaks_while_nothing_goes_wrong() {
     holds(&Scenario::QUIET);
 }
 
+// covers: H1, H2, H3, H9
 #[test]
-fn h01_h02_h03_h09_nothing_breaks_whoever_takes_the_shard_and_crashes_when() {
+fn nothing_breaks_whoever_takes_the_shard_and_crashes_when() {
     let report = holds(&FAULTS);
     holds(&TAKEOVERS);
     assert!(report.states > 10_000, "the story is too short to prove anything");
 }
 
+// covers: H10
 #[test]
-fn h10_nothing_breaks_with_second_attempts() {
+fn nothing_breaks_with_second_attempts() {
     holds(&RETRIES);
 }
 
+// covers: H10
 #[test]
-fn h10_nothing_breaks_when_executors_are_asked_again() {
+fn nothing_breaks_when_executors_are_asked_again() {
     holds(&JOURNALS);
 }
 
+// covers: H27
 #[test]
-fn h27_nothing_breaks_by_an_edit() {
+fn nothing_breaks_by_an_edit() {
     holds(&EDITS);
 }
 
+// covers: H27
 #[test]
-fn h27_nothing_breaks_by_a_disable() {
+fn nothing_breaks_by_a_disable() {
     holds(&DISABLES);
 }
 
+// covers: 001-8
 #[test]
-fn m001_8_nothing_breaks_by_another_number_of_shards() {
+fn nothing_breaks_by_another_number_of_shards() {
     holds(&RESHARDS);
 }
 
+// covers: 003-24
 #[test]
-fn m003_24_nothing_breaks_by_a_stop_that_hands_over_while_it_marks() {
+fn nothing_breaks_by_a_stop_that_hands_over_while_it_marks() {
     holds(&STOPS);
 }
 

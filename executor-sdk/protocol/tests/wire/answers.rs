@@ -28,8 +28,9 @@ fn every_generation_of_success_is_accepted() {
     }
 }
 
+// covers: 004-24
 #[test]
-fn m004_24_refusals_are_definite_and_keep_their_reason() {
+fn refusals_are_definite_and_keep_their_reason() {
     let unknown = br#"{"code":500,"msg":"job handler [nope] not found."}"#;
     assert_eq!(parse_answer(200, unknown), refused(500, "job handler [nope] not found."));
     let go = parse_answer(200, include_bytes!("../golden/run_refused_go.json"));

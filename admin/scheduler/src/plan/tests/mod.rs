@@ -23,8 +23,9 @@ fn skipped(from_at: Millis, to_at: Millis, count: u32, reason: SkipReason) -> Sk
     Skipped { from_at, to_at, count, reason }
 }
 
+// covers: 003-19
 #[test]
-fn m003_19_what_lies_ahead_fires_up_to_the_horizon() {
+fn what_lies_ahead_fires_up_to_the_horizon() {
     let schedule = every(2);
     let timing = timing(&schedule, CatchUp::All, MisfirePolicy::FireOnce);
     let plan = plan(&timing, NOW, NOW, NOW + 5_000, 100);
@@ -33,8 +34,9 @@ fn m003_19_what_lies_ahead_fires_up_to_the_horizon() {
     assert!(plan.skipped.is_empty());
 }
 
+// covers: 003-17
 #[test]
-fn m003_17_after_120_s_every_instant_runs_or_is_in_a_range() {
+fn after_120_s_every_instant_runs_or_is_in_a_range() {
     let schedule = every(10);
     for &misfire in MisfirePolicy::ALL {
         for &catch_up in CatchUp::ALL {
@@ -47,8 +49,9 @@ fn m003_17_after_120_s_every_instant_runs_or_is_in_a_range() {
     }
 }
 
+// covers: 003-17
 #[test]
-fn m003_17_a_single_instant_90_s_back() {
+fn a_single_instant_90_s_back() {
     let schedule = cron("0 58 23 31 12 ? 2024", "UTC");
     let instant = NOW - 2 * MINUTE;
     let now = instant + 90_000;
@@ -59,8 +62,9 @@ fn m003_17_a_single_instant_90_s_back() {
     assert_eq!((once.fires, once.skipped, once.next_fire_at), (vec![instant], vec![], None));
 }
 
+// covers: 003-18
 #[test]
-fn m003_18_a_stall_of_4_s_is_caught_up() {
+fn a_stall_of_4_s_is_caught_up() {
     let schedule = every(1);
     let (cursor, now) = (NOW - 4_000, NOW - 500);
     let all = plan(&timing(&schedule, CatchUp::All, MisfirePolicy::FireOnce), cursor, now, NOW, 100);
@@ -70,8 +74,9 @@ fn m003_18_a_stall_of_4_s_is_caught_up() {
     assert_eq!(latest.skipped, [skipped(NOW - 4_000, NOW - 2_000, 3, SkipReason::Coalesced)]);
 }
 
+// covers: 001-4
 #[test]
-fn m001_4_a_scan_that_comes_3_s_late_misses_nothing() {
+fn a_scan_that_comes_3_s_late_misses_nothing() {
     let schedule = every(1);
     let timing = timing(&schedule, CatchUp::All, MisfirePolicy::FireOnce);
     let (mut cursor, mut fires) = (NOW, vec![]);
@@ -114,8 +119,9 @@ fn a_limit_stops_and_the_next_plan_goes_on() {
     assert_eq!(plan(&timing, NOW, NOW, NOW, 0), Plan { next_fire_at: Some(NOW), ..Plan::default() });
 }
 
+// covers: 6.21
 #[test]
-fn m6_21_a_year_of_misfires_is_one_range_and_stops_nothing() {
+fn a_year_of_misfires_is_one_range_and_stops_nothing() {
     let year = 365 * 86_400_000;
     for schedule in [every(1), cron("* * * * * ?", "America/New_York")] {
         let fire_once = timing(&schedule, CatchUp::All, MisfirePolicy::FireOnce);

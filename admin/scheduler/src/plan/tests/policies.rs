@@ -10,8 +10,9 @@ fn delay(seconds: i64) -> Schedule {
     Schedule::parse(&ScheduleDraft::fixed_delay(seconds), &Facts::anchored(0)).unwrap()
 }
 
+// covers: 003-17
 #[test]
-fn m003_17_fire_all_runs_the_latest_so_many() {
+fn fire_all_runs_the_latest_so_many() {
     let schedule = every(10);
     let mut timing = with(&schedule, MisfirePolicy::FireAll);
     timing.misfire_limit = 3;
@@ -22,8 +23,9 @@ fn m003_17_fire_all_runs_the_latest_so_many() {
     assert_eq!(plan.next_fire_at, Some(NOW));
 }
 
+// covers: 003-17
 #[test]
-fn m003_17_fire_within_runs_what_is_not_older_than_the_window() {
+fn fire_within_runs_what_is_not_older_than_the_window() {
     let schedule = every(10);
     let mut timing = with(&schedule, MisfirePolicy::FireWithin);
     timing.misfire_window_ms = 80_000;
@@ -39,8 +41,9 @@ fn m003_17_fire_within_runs_what_is_not_older_than_the_window() {
     );
 }
 
+// covers: 003-17
 #[test]
-fn m003_17_one_instant_90_s_back_under_each_policy() {
+fn one_instant_90_s_back_under_each_policy() {
     let schedule = Schedule::parse(&ScheduleDraft::once(NOW), &Facts::anchored(0)).unwrap();
     for (misfire, window_ms, fires) in [
         (MisfirePolicy::Skip, 3_600_000, 0),
@@ -58,8 +61,9 @@ fn m003_17_one_instant_90_s_back_under_each_policy() {
     }
 }
 
+// covers: 6.21
 #[test]
-fn m6_21_a_year_of_misfires_under_fire_all_and_fire_within() {
+fn a_year_of_misfires_under_fire_all_and_fire_within() {
     let year = 365 * 86_400_000;
     for schedule in [every(1), cron("* * * * * ?", "America/New_York")] {
         let mut timing = with(&schedule, MisfirePolicy::FireAll);
@@ -121,8 +125,9 @@ fn after_the_last_fire_nothing_is_left() {
     assert!(plan(&timing, NOW, NOW, NOW + 60_000, 100).next_fire_at.is_some());
 }
 
+// covers: 001-13
 #[test]
-fn m001_13_a_fixed_delay_has_one_instant_and_then_waits_for_its_end() {
+fn a_fixed_delay_has_one_instant_and_then_waits_for_its_end() {
     let schedule = delay(30);
     for &misfire in MisfirePolicy::ALL {
         let on_time = plan(&with(&schedule, misfire), NOW, NOW, NOW + 5_000, 100);

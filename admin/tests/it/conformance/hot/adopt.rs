@@ -49,7 +49,8 @@ databases! {
         assert_eq!(ground.store.adopt(&holder, None, after(6), 1_000).await.unwrap().len(), 1, "in its time");
     }
 
-    async fn m003_23_what_a_killed_holder_has_claimed_is_found_by_the_next(db: &TestDatabase) {
+    // covers: 003-23
+    async fn what_a_killed_holder_has_claimed_is_found_by_the_next(db: &TestDatabase) {
         let ground = Ground::new(db).await;
         let job = ground.ticking("tick").await;
         let before = ground.take(job.shard).await;

@@ -84,7 +84,8 @@ fn chained() -> Option<i64> {
 }
 
 databases! {
-    async fn m001_13_a_success_sets_the_cursor_of_its_chain_even_among_others(db: &TestDatabase) {
+    // covers: 001-13
+    async fn a_success_sets_the_cursor_of_its_chain_even_among_others(db: &TestDatabase) {
         let ground = Ground::new(db).await;
         let job = ground.delayed(0).await;
         let other = ground.ticking("other").await;

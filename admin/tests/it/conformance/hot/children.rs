@@ -44,7 +44,8 @@ databases! {
         }
     }
 
-    async fn i9_each_success_bears_each_child_once(db: &TestDatabase) {
+    // covers: I9
+    async fn each_success_bears_each_child_once(db: &TestDatabase) {
         let ground = Ground::new(db).await;
         let (one, two) = (ground.ticking("one").await, ground.ticking("two").await);
         let parent = ground.ticking_with("parent", |draft| draft.children = vec![two.id, one.id]).await;

@@ -9,7 +9,8 @@ use super::ground::{Ground, claim, due, holder};
 use crate::conformance::world::{NOW, after};
 
 databases! {
-    async fn m6_2_a_claim_records_the_instants_and_moves_the_cursor(db: &TestDatabase) {
+    // covers: 6.2
+    async fn a_claim_records_the_instants_and_moves_the_cursor(db: &TestDatabase) {
         let ground = Ground::new(db).await;
         let jobs = ground.of_one_shard(3).await;
         let epoch = ground.take(jobs[0].shard).await;
@@ -41,7 +42,8 @@ databases! {
         assert_eq!(ground.count("misfire", "1 = 1").await, 1);
     }
 
-    async fn m6_7_a_changed_cursor_is_not_overwritten(db: &TestDatabase) {
+    // covers: 6.7
+    async fn a_changed_cursor_is_not_overwritten(db: &TestDatabase) {
         let ground = Ground::new(db).await;
         let jobs = ground.of_one_shard(4).await;
         let shard = jobs[0].shard;
@@ -65,7 +67,8 @@ databases! {
         assert_eq!(ground.count("run", "1 = 1").await, 1);
     }
 
-    async fn m003_11_a_claim_under_another_epoch_writes_nothing(db: &TestDatabase) {
+    // covers: 003-11
+    async fn a_claim_under_another_epoch_writes_nothing(db: &TestDatabase) {
         let ground = Ground::new(db).await;
         let job = ground.ticking("tick").await;
         let stale = ground.take(job.shard).await;
@@ -79,7 +82,8 @@ databases! {
         assert_eq!(ground.cursors().await, [(job.id, after(1))]);
     }
 
-    async fn m6_4_a_clash_in_mid_batch_leaves_nothing_behind(db: &TestDatabase) {
+    // covers: 6.4
+    async fn a_clash_in_mid_batch_leaves_nothing_behind(db: &TestDatabase) {
         let ground = Ground::new(db).await;
         let jobs = ground.of_one_shard(2).await;
         let shard = jobs[0].shard;
@@ -107,7 +111,8 @@ databases! {
         assert!(ground.store.claim(&holder(shard, epoch), &[good], NOW).await.unwrap().is_empty());
     }
 
-    async fn m004_6_of_fifty_claims_of_one_instant_one_wins(db: &TestDatabase) {
+    // covers: 004-6
+    async fn of_fifty_claims_of_one_instant_one_wins(db: &TestDatabase) {
         let ground = Ground::new(db).await;
         let jobs = ground.of_one_shard(2).await;
         let shard = jobs[0].shard;

@@ -130,7 +130,8 @@ databases! {
         }
     }
 
-    async fn m001_2_a_scan_reads_as_many_rows_as_are_due(db: &TestDatabase) {
+    // covers: 001-2
+    async fn a_scan_reads_as_many_rows_as_are_due(db: &TestDatabase) {
         let ground = Ground::new(db).await;
         if db.kind() == Kind::Sqlite {
             // Its plan says all: both conditions are in the key.

@@ -24,7 +24,8 @@ databases! {
         }
     }
 
-    async fn h10_only_one_may_send_again_what_is_in_doubt(db: &TestDatabase) {
+    // covers: H10
+    async fn only_one_may_send_again_what_is_in_doubt(db: &TestDatabase) {
         let ground = Ground::new(db).await;
         let job = ground.ticking("tick").await;
         let ids = ground.runs_in(&job, &[Claimed, Claimed]).await;
@@ -42,7 +43,8 @@ databases! {
         assert_eq!(ground.row(ids[1]).await.sends, 1);
     }
 
-    async fn h27_a_disabled_jobs_run_is_not_sent_again(db: &TestDatabase) {
+    // covers: H27
+    async fn a_disabled_jobs_run_is_not_sent_again(db: &TestDatabase) {
         let ground = Ground::new(db).await;
         let job = ground.ticking("tick").await;
         let ids = ground.runs_in(&job, &[Claimed, Claimed]).await;

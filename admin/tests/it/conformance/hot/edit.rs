@@ -6,7 +6,8 @@ use super::ground::Ground;
 use crate::conformance::world::{NOW, Row, actor, after, each};
 
 databases! {
-    async fn i1_a_run_before_one_that_is_on_its_way_is_not_taken_away(db: &TestDatabase) {
+    // covers: I1
+    async fn a_run_before_one_that_is_on_its_way_is_not_taken_away(db: &TestDatabase) {
         let ground = Ground::new(db).await;
         // The moment of the edit is old by the time that it has its locks: what is ahead of it was marked since, but for
         // one that waits for room, and the parts of a broadcast.
@@ -22,7 +23,8 @@ databases! {
         assert_eq!(left, [(after(1), 0, RunState::Claimed), (after(2), 0, RunState::Running), (after(2), 1, RunState::Claimed)]);
     }
 
-    async fn i1_a_range_ahead_counts_as_recorded(db: &TestDatabase) {
+    // covers: I1
+    async fn a_range_ahead_counts_as_recorded(db: &TestDatabase) {
         let ground = Ground::new(db).await;
         let job = ground.every_second(&[after(1), after(5)], after(6)).await;
         ground.sql(&format!(
@@ -34,7 +36,8 @@ databases! {
         assert_eq!(job.next_fire_at, Some(after(6)));
     }
 
-    async fn i1_enabling_at_an_old_moment_leaves_no_gap(db: &TestDatabase) {
+    // covers: I1
+    async fn enabling_at_an_old_moment_leaves_no_gap(db: &TestDatabase) {
         let ground = Ground::new(db).await;
         let job = ground.every_second(&[after(1), after(3)], after(4)).await;
         ground.run(&job, Row { fire_no: after(2), state: RunState::Succeeded.code(), ..Row::default() }).await;

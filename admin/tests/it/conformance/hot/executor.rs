@@ -42,7 +42,8 @@ databases! {
         assert_eq!(store.executors().await.unwrap(), [back]);
     }
 
-    async fn h30_one_address_under_two_apps_is_two_executors(db: &TestDatabase) {
+    // covers: H30
+    async fn one_address_under_two_apps_is_two_executors(db: &TestDatabase) {
         let ground = Ground::new(db).await;
         let store = &ground.store;
         let stock = beat("http://x:1/", None, NOW);

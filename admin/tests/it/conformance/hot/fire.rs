@@ -32,7 +32,8 @@ databases! {
         assert_eq!(ground.count("run", "1 = 1").await, 2);
     }
 
-    async fn m001_25_fifty_requests_with_one_key_are_one_fire(db: &TestDatabase) {
+    // covers: 001-25
+    async fn fifty_requests_with_one_key_are_one_fire(db: &TestDatabase) {
         let ground = Ground::new(db).await;
         let job = ground.ticking("tick").await;
         let racing = (0..50).map(|_| {
@@ -46,7 +47,8 @@ databases! {
         assert_eq!(ground.count("idempotency", "1 = 1").await, 1);
     }
 
-    async fn m001_27_a_key_finds_its_run_whatever_became_of_it(db: &TestDatabase) {
+    // covers: 001-27
+    async fn a_key_finds_its_run_whatever_became_of_it(db: &TestDatabase) {
         let ground = Ground::new(db).await;
         let (job, other) = (ground.ticking("one").await, ground.ticking("two").await);
         let longest = "ключ".repeat(50);
@@ -61,7 +63,8 @@ databases! {
         assert_eq!(ground.count("run", "1 = 1").await, 3);
     }
 
-    async fn i10_of_a_fire_and_a_deletion_at_once_no_run_is_left_behind(db: &TestDatabase) {
+    // covers: I10
+    async fn of_a_fire_and_a_deletion_at_once_no_run_is_left_behind(db: &TestDatabase) {
         let ground = Ground::new(db).await;
         for _ in 0..5 {
             let job = ground.ticking("tick").await;

@@ -77,7 +77,8 @@ databases! {
         assert_eq!(ground.alarms().await, [(last.id, "failed".into(), format!("run {} failed: said 500", last.id))]);
     }
 
-    async fn m002_36_attempts_of_runs_that_failed_together_do_not_come_together(db: &TestDatabase) {
+    // covers: 002-36
+    async fn attempts_of_runs_that_failed_together_do_not_come_together(db: &TestDatabase) {
         let ground = Ground::new(db).await;
         let job = ground.with_retries(1).await;
         let ids = ground.runs_in(&job, &[Running; 40]).await;
@@ -121,7 +122,8 @@ databases! {
         assert_eq!(told(&ground.attempts(first).await), [(1, Failed), (2, Claimed)]);
     }
 
-    async fn i10_a_disabled_or_deleted_job_is_not_tried_again(db: &TestDatabase) {
+    // covers: I10
+    async fn a_disabled_or_deleted_job_is_not_tried_again(db: &TestDatabase) {
         let ground = Ground::new(db).await;
         let job = ground.with_retries(3).await;
         let fire = NewFire { job_id: job.id, cause: Cause::Manual, params: Some("{}".into()), address: None, idempotency_key: None };
@@ -151,7 +153,8 @@ databases! {
         assert_eq!(told(&ground.attempts(ids[0]).await), [(1, Failed), (2, Claimed)]);
     }
 
-    async fn m004_19_however_many_find_a_run_lost_it_is_followed_up_once(db: &TestDatabase) {
+    // covers: 004-19
+    async fn however_many_find_a_run_lost_it_is_followed_up_once(db: &TestDatabase) {
         let ground = Ground::new(db).await;
         let (retried, last) = (ground.with_retries(1).await, ground.with_retries(0).await);
         for _ in 0..5 {

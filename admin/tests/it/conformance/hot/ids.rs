@@ -9,7 +9,8 @@ use super::ground::connect;
 use super::schema::nodes;
 
 databases! {
-    async fn m001_28_ids_of_two_nodes_never_meet(db: &TestDatabase) {
+    // covers: 001-28
+    async fn ids_of_two_nodes_never_meet(db: &TestDatabase) {
         let stores = nodes(db, 2).await;
         stores[0].migrate().await.unwrap();
         // Each several times at once, from the very first block on.

@@ -9,7 +9,8 @@ use super::ground::{Ground, TTL, claim, holder};
 use crate::conformance::world::{NOW, SHARDS, after};
 
 databases! {
-    async fn m003_11_a_shard_has_one_holder_and_each_taking_a_new_epoch(db: &TestDatabase) {
+    // covers: 003-11
+    async fn a_shard_has_one_holder_and_each_taking_a_new_epoch(db: &TestDatabase) {
         let ground = Ground::new(db).await;
         let store = &ground.store;
         assert_eq!(store.leases().await.unwrap().len(), SHARDS as usize);
@@ -24,7 +25,8 @@ databases! {
         assert_eq!(store.take_shard(99, "a", NOW, TTL).await.unwrap(), None);
     }
 
-    async fn m6_10_a_foreign_release_is_refused(db: &TestDatabase) {
+    // covers: 6.10
+    async fn a_foreign_release_is_refused(db: &TestDatabase) {
         let ground = Ground::new(db).await;
         let store = &ground.store;
         assert_eq!(ground.take(2).await, 1);
@@ -54,7 +56,8 @@ databases! {
         assert_eq!(store.take_shard(job.shard, "b", NOW, TTL).await.unwrap(), Some(epoch + 1), "at once");
     }
 
-    async fn m001_43_a_lease_that_is_not_renewed_ends(db: &TestDatabase) {
+    // covers: 001-43
+    async fn a_lease_that_is_not_renewed_ends(db: &TestDatabase) {
         let ground = Ground::new(db).await;
         let store = &ground.store;
         let ttl = 300;
@@ -107,7 +110,8 @@ databases! {
         assert!((0..=TTL).contains(&expires_in().await));
     }
 
-    async fn m004_6_of_fifty_nodes_one_takes_the_shard(db: &TestDatabase) {
+    // covers: 004-6
+    async fn of_fifty_nodes_one_takes_the_shard(db: &TestDatabase) {
         let ground = Ground::new(db).await;
         let racing = (0..50).map(|number| {
             let store = ground.store.clone();
@@ -117,7 +121,8 @@ databases! {
         assert_eq!(taken, [1]);
     }
 
-    async fn m6_6_two_nodes_make_the_shards_of_one_database_once(db: &TestDatabase) {
+    // covers: 6.6
+    async fn two_nodes_make_the_shards_of_one_database_once(db: &TestDatabase) {
         let stores = crate::conformance::hot::schema::nodes(db, 2).await;
         stores[0].migrate().await.unwrap();
         let made = join_all(stores.iter().map(|store| store.ensure_shards(None))).await;

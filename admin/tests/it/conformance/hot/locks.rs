@@ -8,7 +8,8 @@ use super::ground::{Ground, claim, holder};
 use crate::conformance::world::{NOW, after};
 
 databases! {
-    async fn m003_2_a_lock_on_one_shard_holds_up_no_other(db: &TestDatabase) {
+    // covers: 003-2
+    async fn a_lock_on_one_shard_holds_up_no_other(db: &TestDatabase) {
         if db.kind() == Kind::Sqlite {
             // One process, one writer: nobody else can hold anything.
             return;

@@ -46,7 +46,8 @@ databases! {
         assert_eq!(ground.store.mark(&[], 5, "a", NOW).await.unwrap(), HashSet::new());
     }
 
-    async fn m001_26_only_what_is_claimed_under_the_own_epoch_is_won(db: &TestDatabase) {
+    // covers: 001-26
+    async fn only_what_is_claimed_under_the_own_epoch_is_won(db: &TestDatabase) {
         let ground = Ground::new(db).await;
         let job = ground.ticking("tick").await;
         let ids = ground.runs_in(&job, &[Claimed, Sending, Running, Cancelled, Succeeded, Claimed, Claimed]).await;
@@ -64,7 +65,8 @@ databases! {
         assert_eq!(ground.rows_where("1 = 1").await, after);
     }
 
-    async fn m004_6_of_fifty_marks_of_one_run_one_wins(db: &TestDatabase) {
+    // covers: 004-6
+    async fn of_fifty_marks_of_one_run_one_wins(db: &TestDatabase) {
         let ground = Ground::new(db).await;
         let job = ground.ticking("tick").await;
         let ids = ground.runs_in(&job, &[Claimed; 4]).await;

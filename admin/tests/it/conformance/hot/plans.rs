@@ -314,7 +314,8 @@ async fn check(ground: &Ground, kind: Kind, which: impl Fn(&str) -> bool) {
 }
 
 databases! {
-    async fn m001_2_each_hot_statement_uses_its_key(db: &TestDatabase) {
+    // covers: 001-2
+    async fn each_hot_statement_uses_its_key(db: &TestDatabase) {
         let ground = Ground::new(db).await;
         fill(&ground, 5_000).await;
         if db.kind() == Kind::Mariadb {

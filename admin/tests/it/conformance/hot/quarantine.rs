@@ -6,7 +6,8 @@ use super::ground::{Ground, due};
 use crate::conformance::world::{NOW, actor, after};
 
 databases! {
-    async fn m003_18_a_job_that_cannot_be_planned_is_paused_and_goes_on_where_it_stopped(db: &TestDatabase) {
+    // covers: 003-18
+    async fn a_job_that_cannot_be_planned_is_paused_and_goes_on_where_it_stopped(db: &TestDatabase) {
         let ground = Ground::new(db).await;
         let jobs = ground.of_one_shard(2).await;
         let (job, shard) = (&jobs[0], jobs[0].shard);
@@ -25,7 +26,8 @@ databases! {
         assert_eq!((back.next_fire_at, back.paused_reason), (Some(after(1)), None));
     }
 
-    async fn m6_7_a_pause_that_was_decided_on_an_old_cursor_does_nothing(db: &TestDatabase) {
+    // covers: 6.7
+    async fn a_pause_that_was_decided_on_an_old_cursor_does_nothing(db: &TestDatabase) {
         let ground = Ground::new(db).await;
         let job = ground.ticking("tick").await;
         let store = &ground.store;

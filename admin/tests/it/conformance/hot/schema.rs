@@ -19,7 +19,8 @@ pub async fn nodes(db: &TestDatabase, wanted: usize) -> Vec<Arc<Store>> {
 }
 
 databases! {
-    async fn m004_24_nodes_that_start_at_once_migrate_an_empty_database_once(db: &TestDatabase) {
+    // covers: 004-24
+    async fn nodes_that_start_at_once_migrate_an_empty_database_once(db: &TestDatabase) {
         let stores = nodes(db, 3).await;
         let lacking = stores[0].check_schema().await.unwrap_err().to_string();
         assert!(lacking.starts_with("the database lacks the migration m0001_first; run `carillon migrate`"), "{lacking}");

@@ -50,7 +50,8 @@ databases! {
         assert_eq!(ground.store.mark(&[mark(ids[0])], 3, "b", NOW).await.unwrap().len(), 1, "and may be marked again");
     }
 
-    async fn i10_what_goes_back_to_a_disabled_or_deleted_job_is_cancelled(db: &TestDatabase) {
+    // covers: I10
+    async fn what_goes_back_to_a_disabled_or_deleted_job_is_cancelled(db: &TestDatabase) {
         let ground = Ground::new(db).await;
         let jobs = ground.of_one_shard(2).await;
         let mut unsent = vec![];

@@ -10,7 +10,8 @@ use super::settle::{failure, report, success};
 const LIMIT: usize = 64 * 1024;
 
 databases! {
-    async fn m001_33_texts_of_all_kinds_are_kept(db: &TestDatabase) {
+    // covers: 001-33
+    async fn texts_of_all_kinds_are_kept(db: &TestDatabase) {
         let ground = Ground::new(db).await;
         let job = ground.ticking("tick").await;
         let long = "é".repeat(LIMIT);

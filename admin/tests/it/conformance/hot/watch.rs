@@ -24,7 +24,8 @@ fn at(address: &str, boot_id: Option<&str>, expires_at: i64) -> Executor {
 }
 
 databases! {
-    async fn i6_runs_are_watched_by_lease_by_boot_and_by_time(db: &TestDatabase) {
+    // covers: I6
+    async fn runs_are_watched_by_lease_by_boot_and_by_time(db: &TestDatabase) {
         let ground = Ground::new(db).await;
         let job = ground.ticking_with("tick", |draft| draft.timeout_seconds = 604_800).await;
         for executor in [at("live", Some("b1"), NOW + 9_000), at("over", Some("b1"), NOW - 40_000), at("new", Some("b2"), NOW + 9_000), at("stock", None, NOW + 9_000)] {
@@ -97,7 +98,8 @@ databases! {
         assert_eq!((found(NOW + 50).await, found(NOW + 51).await), ((0, 0), (0, 1)));
     }
 
-    async fn i12_runs_that_wait_for_nothing_are_found(db: &TestDatabase) {
+    // covers: I12
+    async fn runs_that_wait_for_nothing_are_found(db: &TestDatabase) {
         let ground = Ground::new(db).await;
         let job = ground.ticking("tick").await;
         let ids = ground.runs_in(&job, &[Claimed, Running, Claimed, Claimed]).await;

@@ -115,8 +115,9 @@ fn intervals_and_single_instants_have_calendars_too() {
     assert_eq!(next(&once, 2), ["2025-07-07T15:00:01Z"], "and on a whole second");
 }
 
+// covers: 002-4
 #[test]
-fn m002_4_a_fixed_delay_counts_from_the_end_of_a_run() {
+fn a_fixed_delay_counts_from_the_end_of_a_run() {
     let delay = parse(&ScheduleDraft::fixed_delay(60), &[], 0);
     assert!(delay.is_delay());
     assert_eq!((delay.next_after(NOW), delay.first_after(NOW)), (None, Some(NOW + 60_000)));
@@ -126,8 +127,9 @@ fn m002_4_a_fixed_delay_counts_from_the_end_of_a_run() {
     assert_eq!(runs.take(3).last(), Some(NOW + 60_000 + 2 * 62_000));
 }
 
+// covers: 001-13
 #[test]
-fn m001_13_a_fixed_delay_under_calendars_and_validity() {
+fn a_fixed_delay_under_calendars_and_validity() {
     let mut draft = ScheduleDraft::fixed_delay(DAY / 1_000);
     draft.calendars = vec!["weekend".into()];
     draft.start_at = Some(NOW - 1);

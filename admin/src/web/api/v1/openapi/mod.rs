@@ -86,8 +86,9 @@ mod tests {
         }
     }
 
+    // covers: 001-45
     #[test]
-    fn m001_45_every_reference_resolves() {
+    fn every_reference_resolves() {
         let document = value();
         let mut found = BTreeSet::new();
         references(&document, &mut found);
@@ -103,8 +104,9 @@ mod tests {
         }
     }
 
+    // covers: 001-45
     #[test]
-    fn m001_45_every_route_is_described_and_no_other() {
+    fn every_route_is_described_and_no_other() {
         let document = value();
         let described: BTreeSet<(String, String)> = document["paths"]
             .as_object()

@@ -115,7 +115,8 @@ fn count(counter: &AtomicU64, by: usize) {
 }
 
 databases! {
-    async fn m001_20_under_contention_each_instant_has_one_record(db: &TestDatabase) {
+    // covers: 001-20
+    async fn under_contention_each_instant_has_one_record(db: &TestDatabase) {
         let arena = &Arena::new(Ground::new(db).await).await;
         let claimers = join_all((0..4).map(|_| claimer(arena)));
         let markers = join_all((0..2).map(|number| marker(arena, number)));
