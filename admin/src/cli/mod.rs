@@ -155,14 +155,14 @@ mod tests {
 
     // covers: 003-25
     #[test]
-    fn the_readme_lists_every_setting() {
-        let readme = include_str!("../../../README.md");
+    fn the_settings_document_lists_every_setting() {
+        let document = include_str!("../../docs/settings.md");
         let serve = Cli::command();
         for argument in serve.get_arguments().filter(|argument| argument.get_env().is_some()) {
             let flag = argument.get_long().unwrap();
             let variable = argument.get_env().and_then(|name| name.to_str()).unwrap();
             let row = format!("| `--{flag}` | `{variable}` | ");
-            assert!(readme.contains(&row), "{row}");
+            assert!(document.contains(&row), "{row}");
             assert_eq!(variable, format!("CARILLON_{}", flag.replace('-', "_").to_uppercase()));
         }
     }
