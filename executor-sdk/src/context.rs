@@ -1,4 +1,4 @@
-//! What a handler learns about its run.
+//! What a handler knows about its run.
 
 use std::fmt;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use tokio_util::sync::CancellationToken;
 use crate::job_log::RunLog;
 use crate::run::Run;
 
-/// What a handler learns about its run; cheap to clone.
+/// What a handler knows about its run; cheap to clone.
 #[derive(Clone)]
 pub struct JobContext {
     run: Arc<Run>,
@@ -20,7 +20,7 @@ impl JobContext {
         Self { run, log: Arc::new(log) }
     }
 
-    /// The job's parameter text, or what was given with "run once".
+    /// The job's parameter text, or the one given with "run once".
     pub fn params(&self) -> &str {
         &self.run.request.params
     }
@@ -45,13 +45,13 @@ impl JobContext {
         self.run.request.job_id
     }
 
-    /// Name under which the handler was called.
+    /// The handler's name, as the job uses it.
     pub fn handler(&self) -> &str {
         &self.run.request.handler
     }
 
-    /// The same for all attempts at one thing: the key under which a handler makes sure to do it once. `None` when the
-    /// admin is not Carillon's.
+    /// The same for all attempts of one fire: the key with which a handler ensures that the work is done once. `None`
+    /// when the admin is not Carillon's.
     pub fn fire_key(&self) -> Option<&str> {
         self.run.meta.fire_key.as_deref()
     }
@@ -68,26 +68,26 @@ impl JobContext {
         self.run.meta.scheduled_at.unwrap_or(due_at)
     }
 
-    /// Waits until the run is to end: killed, out of time, replaced by a later run, or the executor stops. The handler
+    /// Waits until the run is cancelled: killed, out of time, replaced by a later run, or the executor stops. The handler
     /// then has 5 s to end by itself.
     pub async fn cancelled(&self) {
         self.run.stop.cancelled().await;
     }
 
-    /// Whether the run is to end.
+    /// Whether the run is cancelled.
     pub fn is_cancelled(&self) -> bool {
         self.run.stop.is_cancelled()
     }
 
-    /// The token behind [`cancelled`](Self::cancelled), to hand on.
+    /// The token behind [`cancelled`](Self::cancelled), to pass to other code.
     pub fn cancellation(&self) -> CancellationToken {
         self.run.stop.clone()
     }
 
     /// Writes to the run's log, which the admin's console shows; see also [`log!`](crate::log!).
     ///
-    /// The file is made by the first call. At 16 MiB the log ends with a line that says so. Control characters are
-    /// made visible. A line that cannot be written is reported by `tracing` and does not fail the run.
+    /// The first call creates the file. At 16 MiB the log ends with a line "truncated". Control characters are escaped.
+    /// A line that cannot be written is reported through `tracing` and does not fail the run.
     pub fn log(&self, text: impl fmt::Display) {
         self.log.write(&text.to_string());
     }

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
-/// Why an executor cannot be built or run. The texts name the setting and what would be right.
+/// Why an executor cannot be built or run. The text of a setting's error names the setting and the valid values.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -15,7 +15,7 @@ pub enum Error {
         /// What is wrong and what would be right.
         problem: String,
     },
-    /// The address to listen on is taken or not ours.
+    /// The address to listen on is taken, or does not belong to this machine.
     #[error("cannot listen on {address}: {source}")]
     Listen {
         /// As it was set.
@@ -23,7 +23,7 @@ pub enum Error {
         /// The system's reason.
         source: io::Error,
     },
-    /// Another executor works with the same data folder.
+    /// Another executor uses the same data folder.
     #[error("{} is in use by another executor: give each its own data_dir", .0.display())]
     DataInUse(PathBuf),
     /// The data folder cannot be read or written.
@@ -34,7 +34,7 @@ pub enum Error {
         /// The system's reason.
         source: io::Error,
     },
-    /// The HTTP server ended by itself.
+    /// The HTTP server ended on its own.
     #[error("the executor's HTTP server failed: {0}")]
     Server(#[source] io::Error),
 }

@@ -1,4 +1,4 @@
-//! The executor: what belongs together from start to stop.
+//! The executor: opens its parts, connects them, and runs until the stop.
 
 use std::fs::{self, File, TryLockError};
 use std::net::{SocketAddr, TcpListener};
@@ -13,36 +13,47 @@ use tokio::task::JoinSet;
 use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 
-use crate::admin_client::{AdminClient, Identity};
-use crate::intake::Intake;
+use crate::admin::{AdminClient, Heartbeats, Identity, Outbox, OutboxMessage};
+use crate::error::Error;
 use crate::job_log::JobLogs;
-use crate::journal::{Journal, Recovered, Written};
+use crate::journal::{Journal, JournaledRun};
 use crate::lane::Lanes;
-use crate::ledger::Ledger;
-use crate::outbox::{Mail, Outbox};
-use crate::registration::Beats;
-use crate::server::{self, Endpoints};
-use crate::working::Working;
-use crate::{Error, ExecutorBuilder, wall_clock};
+use crate::run::{RecoveredRuns, SeenRuns, wall_clock};
+use crate::server::{Admission, Endpoints, TokenCheck, serve};
+use crate::settings::Settings;
+use crate::shutdown::RunningExecutor;
 
 /// A worker's side of Carillon: registers with the admins, runs what they send, reports the results.
 pub struct Executor {
-    settings: ExecutorBuilder,
+    settings: Settings,
     listener: TcpListener,
     handle: ExecutorHandle,
     lock: File,
     admins: Arc<AdminClient>,
-    ledger: Arc<Ledger>,
+    seen_runs: Arc<SeenRuns>,
     journal: Journal,
     logs: JobLogs,
-    recovered: Recovered,
-    outbox: mpsc::UnboundedSender<Mail>,
-    mail: mpsc::UnboundedReceiver<Mail>,
-    accepted: mpsc::UnboundedReceiver<Vec<Written>>,
+    recovered: RecoveredRuns,
+    outbox: mpsc::UnboundedSender<OutboxMessage>,
+    outbox_messages: mpsc::UnboundedReceiver<OutboxMessage>,
+    journaled: mpsc::UnboundedReceiver<Vec<JournaledRun>>,
     registered: watch::Sender<bool>,
 }
 
-/// What others may ask of an executor, also while it runs.
+/// Reads the state of an executor, also while it runs; cheap to clone.
+///
+/// ```
+/// use carillon_executor::{Error, Executor};
+///
+/// async fn run_and_announce(executor: Executor) -> Result<(), Error> {
+///     let handle = executor.handle();
+///     tokio::spawn(async move {
+///         handle.registered().await;
+///         println!("{} takes runs", handle.address());
+///     });
+///     executor.run(std::future::pending()).await
+/// }
+/// ```
 #[derive(Clone, Debug)]
 pub struct ExecutorHandle {
     bound: SocketAddr,
@@ -52,22 +63,22 @@ pub struct ExecutorHandle {
 }
 
 impl ExecutorHandle {
-    /// The address it listens on, with the port that the system chose.
+    /// The address that the executor listens on, with the port that the system chose.
     pub fn local_addr(&self) -> SocketAddr {
         self.bound
     }
 
-    /// The address that the admins are told.
+    /// The address that admins call.
     pub fn address(&self) -> &str {
         &self.address
     }
 
-    /// Random, new for each executor that is built.
+    /// A random id, new for each executor that is built.
     pub fn boot_id(&self) -> &str {
         &self.boot_id
     }
 
-    /// Waits until an admin has taken the registration. Also returns when the executor has ended.
+    /// Waits until an admin has accepted the registration. Also returns when the executor has ended.
     pub async fn registered(&self) {
         let mut registered = self.registered.clone();
         let _ = registered.wait_for(|registered| *registered).await;
@@ -75,44 +86,37 @@ impl ExecutorHandle {
 }
 
 impl Executor {
-    /// An executor's settings.
-    pub fn builder() -> ExecutorBuilder {
-        ExecutorBuilder::new()
-    }
-
-    /// What others may ask of it; to be taken before [`run`](Self::run).
+    /// A handle to the executor; take it before [`run`](Self::run).
     pub fn handle(&self) -> ExecutorHandle {
         self.handle.clone()
     }
 
-    pub(crate) fn open(
-        mut settings: ExecutorBuilder,
-        listener: TcpListener,
-        bound: SocketAddr,
-        address: String,
-    ) -> Result<Self, Error> {
+    pub(crate) fn open(mut settings: Settings) -> Result<Self, Error> {
+        let (listener, bound) = settings.bind()?;
+        let address = settings.advertised(bound)?;
         let default = || Path::new("carillon-executor-data").join(&settings.app);
         let data = settings.data_dir.clone().unwrap_or_else(default);
         let boot_id = format!("{:032x}", rand::random::<u128>());
         let bases = std::mem::take(&mut settings.admins);
-        let said = settings.said.headers()?;
-        settings.handlers()?;
-        make_private(&data)?;
+        let announced = settings.announcement.headers()?;
+        create_private(&data)?;
         let lock = lock(&data)?;
         let logs = data.join("logs");
         let logs = JobLogs::new(&logs).map_err(|source| Error::data(logs, source))?;
-        let (outbox, mail) = mpsc::unbounded_channel();
-        let (starter, accepted) = mpsc::unbounded_channel();
-        let (journal, recovered) = Journal::open(&data.join("journal"), settings.durability, starter, outbox.clone())?;
+        let (outbox, outbox_messages) = mpsc::unbounded_channel();
+        let (accepted, journaled) = mpsc::unbounded_channel();
+        let results = outbox.clone();
+        let deliver = move |items| drop(results.send(OutboxMessage::Results(items)));
+        let (journal, recovered) = Journal::open(&data.join("journal"), settings.durability, accepted, deliver)?;
         let admins = AdminClient::new(
             bases,
             &settings.token,
             &settings.app,
-            Identity { boot_id: &boot_id, journal_id: &recovered.journal_id },
-            &said,
+            Identity { boot_id: &boot_id, journal_id: journal.id() },
+            &announced,
         )?;
-        let ledger = Arc::new(Ledger::default());
-        ledger.restore(&recovered);
+        let seen_runs = Arc::new(SeenRuns::default());
+        seen_runs.restore(&recovered);
         let registered = watch::Sender::new(false);
         Ok(Self {
             handle: ExecutorHandle { bound, address, boot_id, registered: registered.subscribe() },
@@ -120,85 +124,92 @@ impl Executor {
             listener,
             lock,
             admins: Arc::new(admins),
-            ledger,
+            seen_runs,
             journal,
             logs,
             recovered,
             outbox,
-            mail,
-            accepted,
+            outbox_messages,
+            journaled,
             registered,
         })
     }
 
-    /// Registers, and runs what the admins send, until `shutdown` is ready; then stops in order: says good-bye,
-    /// refuses new runs, lets running ones finish within the grace, reports the others "interrupted", and delivers
-    /// results. What cannot be delivered stays in the journal for the next start.
+    /// Registers and executes runs until `shutdown` completes. Then stops in order: deregisters, refuses new runs, lets
+    /// running ones finish within the grace, reports the others as "interrupted", and delivers the results. Results that
+    /// cannot be delivered stay in the journal for the next start. Needs a tokio runtime with time and I/O enabled.
     ///
-    /// A future that is dropped before its end stops nothing in order, like a crash: everything of it ends at once.
+    /// Dropping the future before its end acts like a crash: all runs and tasks of the executor end at once.
     ///
     /// # Errors
-    /// The HTTP server cannot start or ends by itself.
+    /// The HTTP server cannot start, or ends on its own.
     pub async fn run(self, shutdown: impl Future<Output = ()>) -> Result<(), Error> {
         let grace = self.settings.grace;
-        let mut working = self.start()?;
+        let mut running = self.start()?;
         tokio::select! {
             () = shutdown => {}
-            ended = &mut working.server => {
+            ended = &mut running.server => {
                 let ended = ended.map_err(std::io::Error::other).and_then(|ended| ended);
                 return ended.map_err(Error::Server);
             }
         }
-        working.stop(grace).await;
+        running.stop(grace).await;
         Ok(())
     }
 
-    fn start(self) -> Result<Working, Error> {
+    fn start(self) -> Result<RunningExecutor, Error> {
+        if self.settings.token.len() < 16 {
+            tracing::warn!("the access token is shorter than 16 characters");
+        }
         let handlers = self.settings.handlers()?;
-        let lanes =
-            Arc::new(Lanes::new(Arc::clone(&self.ledger), self.journal.clone(), self.logs.clone(), Handle::current()));
+        let lanes = Arc::new(Lanes::new(
+            Arc::clone(&self.seen_runs),
+            self.journal.clone(),
+            self.logs.clone(),
+            Handle::current(),
+        ));
         let endpoints = Endpoints {
-            token: self.settings.token_check(),
+            token: TokenCheck::new(&self.settings.token),
             boot_id: self.handle.boot_id.clone(),
-            journal_id: self.recovered.journal_id.clone(),
-            intake: Intake {
+            journal_id: self.journal.id().to_owned(),
+            admission: Admission {
                 handlers,
                 lanes: Arc::clone(&lanes),
-                ledger: Arc::clone(&self.ledger),
+                seen_runs: Arc::clone(&self.seen_runs),
                 journal: self.journal.clone(),
                 outbox: self.outbox.clone(),
             },
-            ledger: Arc::clone(&self.ledger),
+            seen_runs: Arc::clone(&self.seen_runs),
             logs: self.logs.clone(),
         };
-        let server = server::serve(self.listener, Arc::new(endpoints), self.settings.workers).map_err(Error::Server)?;
+        let server = serve(self.listener, Arc::new(endpoints), self.settings.workers).map_err(Error::Server)?;
         let server_handle = server.handle();
         let reachable = Arc::new(Notify::new());
-        let beats = Arc::new(Beats {
+        let heartbeats = Arc::new(Heartbeats {
             admins: Arc::clone(&self.admins),
             registration: Registration::executor(&self.settings.app, &self.handle.address),
             registered: self.registered,
             reachable: Arc::clone(&reachable),
-            leaving: CancellationToken::new(),
+            stop: CancellationToken::new(),
         });
         let outbox = Outbox {
             admins: self.admins,
-            ledger: self.ledger,
+            seen_runs: self.seen_runs,
             journal: self.journal.clone(),
-            mail: self.mail,
+            messages: self.outbox_messages,
             reachable,
         };
         let server = tokio::spawn(server);
         let mut tasks = JoinSet::new();
-        tasks.spawn(outbox.work(self.recovered.unreported));
-        tasks.spawn(Arc::clone(&lanes).start(self.accepted));
+        tasks.spawn(outbox.run(self.recovered.unreported));
+        tasks.spawn(Arc::clone(&lanes).start_journaled(self.journaled));
         tasks.spawn(prune_hourly(self.logs, self.settings.log_days));
-        let beating = tokio::spawn(Arc::clone(&beats).work());
-        Ok(Working {
+        let heartbeat_task = tokio::spawn(Arc::clone(&heartbeats).run());
+        Ok(RunningExecutor {
             server,
             server_handle,
-            beats,
-            beating,
+            heartbeats,
+            heartbeat_task,
             lanes,
             journal: self.journal,
             outbox: self.outbox,
@@ -208,14 +219,14 @@ impl Executor {
     }
 }
 
-/// Deletes old logs at the start and every hour; never, for 0 days.
+/// Deletes old logs at the start and every hour; 0 days keeps all.
 async fn prune_hourly(logs: JobLogs, days: u64) {
     if days == 0 {
         return;
     }
     loop {
         let folder = logs.clone();
-        let pruned = tokio::task::spawn_blocking(move || folder.prune(wall_clock::now(), days)).await;
+        let pruned = tokio::task::spawn_blocking(move || folder.prune(wall_clock::now_ms(), days)).await;
         if let Ok(Err(error)) = pruned {
             tracing::warn!(%error, "old logs cannot be deleted");
         }
@@ -223,8 +234,8 @@ async fn prune_hourly(logs: JobLogs, days: u64) {
     }
 }
 
-/// The data folder: parameters and results in it are nobody else's business.
-fn make_private(folder: &Path) -> Result<(), Error> {
+/// Creates the data folder, which only its owner may read: it holds parameters and results.
+fn create_private(folder: &Path) -> Result<(), Error> {
     let mut builder = fs::DirBuilder::new();
     builder.recursive(true);
     #[cfg(unix)]
@@ -232,7 +243,7 @@ fn make_private(folder: &Path) -> Result<(), Error> {
     builder.create(folder).map_err(|source| Error::data(folder, source))
 }
 
-/// Takes the folder for this process alone.
+/// Locks the folder for this process.
 fn lock(folder: &Path) -> Result<File, Error> {
     let path = folder.join("lock");
     let file = File::create(&path).map_err(|source| Error::data(&path, source))?;

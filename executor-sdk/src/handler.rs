@@ -1,13 +1,13 @@
-//! What a worker writes: handlers, their results and errors.
+//! What users of the SDK write: handlers, their results and errors.
 
 use std::fmt;
 use std::future::Future;
 
 use futures_util::future::BoxFuture;
 
-use crate::JobContext;
+use crate::context::JobContext;
 
-/// The text that a successful run reports, or none; anything up to 50,000 characters, longer texts are cut.
+/// The text that a successful run reports, or none. Texts longer than 50,000 characters are cut.
 ///
 /// Made from `()`, text, an optional text or a JSON value.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -43,21 +43,22 @@ impl From<serde_json::Value> for Outcome {
     }
 }
 
-/// Why a run failed. Every error type turns into it with `?`; the sources of an error are part of its text.
+/// Why a run failed. Every error type converts into it with `?`; the sources of an error are part of its text.
 ///
-/// As with `anyhow::Error`, it is no `std::error::Error` itself, or `?` could not take all of those.
+/// Like `anyhow::Error`, it does not implement `std::error::Error`: the conversion from all error types would then be
+/// ambiguous.
 #[derive(Debug)]
 pub struct JobError {
     message: String,
 }
 
 impl JobError {
-    /// An error with its text.
+    /// An error with this text.
     pub fn new(message: impl Into<String>) -> Self {
         Self { message: message.into() }
     }
 
-    /// The text that is reported.
+    /// The text that the run reports.
     pub fn message(&self) -> &str {
         &self.message
     }
@@ -81,15 +82,15 @@ impl<E: std::error::Error> From<E> for JobError {
     }
 }
 
-/// Work that runs under a name. Async closures `|ctx: JobContext| async move { … }` are handlers; implement this for
-/// a type that has state of its own.
+/// The code that a job runs. Async closures `|ctx: JobContext| async move { … }` are handlers; implement this trait for a
+/// type that has state of its own.
 ///
-/// A handler is called once for each run, several times at once when several jobs use it. A panic in it fails its run
-/// and nothing else. When a run is killed or its time is up, [`JobContext::cancelled`] is told, and 5 s later the
-/// future is dropped at the `await` where it stands: blocking work belongs into `tokio::task::spawn_blocking`, and
-/// should look at [`JobContext::is_cancelled`].
+/// A handler is called once for each run, concurrently when several jobs use it. A panic fails its run and nothing else.
+/// When a run is killed or its time is up, [`JobContext::cancelled`] completes, and 5 s later the future is dropped at the
+/// `await` where it waits: blocking work belongs into `tokio::task::spawn_blocking`, and should check
+/// [`JobContext::is_cancelled`].
 pub trait JobHandler: Send + Sync + 'static {
-    /// Does one run.
+    /// Executes one run.
     fn run(&self, ctx: JobContext) -> impl Future<Output = Result<Outcome, JobError>> + Send;
 }
 
@@ -104,7 +105,7 @@ where
     }
 }
 
-/// A handler behind a pointer.
+/// [`JobHandler`] as a trait object.
 pub(crate) trait BoxedHandler: Send + Sync {
     fn call(&self, ctx: JobContext) -> BoxFuture<'_, Result<Outcome, JobError>>;
 }

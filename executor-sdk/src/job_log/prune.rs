@@ -6,20 +6,20 @@ use std::path::Path;
 
 use chrono::{DateTime, Days, NaiveDate};
 
-use super::JobLogs;
+use super::job_logs::JobLogs;
 
 impl JobLogs {
-    /// Deletes the folders of days that lie more than `days` before `now` (UTC epoch milliseconds); how many.
-    pub(crate) fn prune(&self, now: i64, days: u64) -> io::Result<usize> {
-        let today = DateTime::from_timestamp_millis(now).unwrap_or_default().date_naive();
+    /// Deletes the folders of days that lie more than `days` before `now_ms` (UTC epoch milliseconds); returns how many.
+    pub(crate) fn prune(&self, now_ms: i64, days: u64) -> io::Result<usize> {
+        let today = DateTime::from_timestamp_millis(now_ms).unwrap_or_default().date_naive();
         let Some(oldest) = today.checked_sub_days(Days::new(days)) else {
             return Ok(0);
         };
         let mut deleted = 0;
         for entry in fs::read_dir(&*self.root)? {
             let entry = entry?;
-            // A link is not followed: what it leads to is not ours to delete.
-            if entry.file_type()?.is_dir() && day(&entry.path()).is_some_and(|day| day < oldest) {
+            // Links are not followed: their targets do not belong to the executor.
+            if entry.file_type()?.is_dir() && day_of(&entry.path()).is_some_and(|day| day < oldest) {
                 fs::remove_dir_all(entry.path())?;
                 deleted += 1;
             }
@@ -28,7 +28,7 @@ impl JobLogs {
     }
 }
 
-fn day(path: &Path) -> Option<NaiveDate> {
+fn day_of(path: &Path) -> Option<NaiveDate> {
     NaiveDate::parse_from_str(path.file_name()?.to_str()?, "%Y-%m-%d").ok()
 }
 

@@ -5,14 +5,14 @@ use std::io::{self, BufRead, BufReader, ErrorKind};
 
 use carillon_protocol::{LogPage, LogRequest};
 
-use super::JobLogs;
+use super::job_logs::JobLogs;
 
-/// Text in one page.
-const MAX_PAGE: usize = 256 << 10;
+/// Bytes of text in one page.
+const MAX_PAGE_BYTES: usize = 256 << 10;
 
 impl JobLogs {
-    /// Whole lines from the wanted one on, at most 256 KiB; `None` if there is no file. A last line without its end is
-    /// left for later. `finished`: nothing will be added any more, so that the last page can be called the end.
+    /// Whole lines from the requested one on, at most 256 KiB; `None` if there is no file. A last line without a line
+    /// end is left for a later page. `finished`: the log is complete, so the last page is marked as the end.
     pub(crate) fn page(&self, request: LogRequest, finished: bool) -> io::Result<Option<LogPage>> {
         let Some(path) = self.path(request.log_date_time, request.log_id) else {
             return Ok(None);
@@ -22,7 +22,7 @@ impl JobLogs {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(error),
         };
-        if !self.holds(&path)? {
+        if !self.contains(&path)? {
             return Ok(None);
         }
         let from_line = request.from_line.max(1);
@@ -31,7 +31,7 @@ impl JobLogs {
     }
 }
 
-/// Number of lines, their text, and whether nothing follows.
+/// Number of lines, their text, and whether the end of the file was reached.
 fn read_lines(mut file: impl BufRead, from_line: i64) -> io::Result<(i64, String, bool)> {
     let mut line = Vec::new();
     for _ in 1..from_line {
@@ -46,7 +46,7 @@ fn read_lines(mut file: impl BufRead, from_line: i64) -> io::Result<(i64, String
         if line.last() != Some(&b'\n') {
             return Ok((lines, content, line.is_empty()));
         }
-        if content.len() + line.len() > MAX_PAGE && lines > 0 {
+        if content.len() + line.len() > MAX_PAGE_BYTES && lines > 0 {
             return Ok((lines, content, false));
         }
         content.push_str(&String::from_utf8_lossy(&line));
@@ -56,7 +56,7 @@ fn read_lines(mut file: impl BufRead, from_line: i64) -> io::Result<(i64, String
 
 #[cfg(test)]
 mod tests {
-    use super::{MAX_PAGE, read_lines};
+    use super::{MAX_PAGE_BYTES, read_lines};
 
     #[test]
     fn whole_lines_from_the_wanted_one_on() {
@@ -72,8 +72,8 @@ mod tests {
         let line = format!("{}\n", "x".repeat(100_000));
         let (lines, content, at_end) = read_lines(line.repeat(4).as_bytes(), 1).unwrap();
         assert_eq!((lines, at_end), (2, false));
-        assert!(content.len() <= MAX_PAGE);
-        let long = format!("{}\n", "x".repeat(MAX_PAGE + 1));
+        assert!(content.len() <= MAX_PAGE_BYTES);
+        let long = format!("{}\n", "x".repeat(MAX_PAGE_BYTES + 1));
         assert_eq!(read_lines(long.as_bytes(), 1).unwrap().0, 1);
     }
 }

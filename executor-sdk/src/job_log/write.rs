@@ -9,13 +9,13 @@ use std::sync::{Mutex, PoisonError};
 use carillon_protocol::RunRequest;
 use chrono::DateTime;
 
-use super::JobLogs;
-use crate::wall_clock;
+use super::job_logs::JobLogs;
+use crate::run::wall_clock;
 
-/// A run's log ends here.
-const MAX_FILE: u64 = 16 << 20;
-/// A longer line becomes several, so that a page of whole lines always has room for one.
-const MAX_LINE: usize = 64 << 10;
+/// Size at which a run's log ends.
+const MAX_FILE_BYTES: u64 = 16 << 20;
+/// A longer line is broken into several, so that a page of whole lines holds at least one.
+const MAX_LINE_BYTES: usize = 64 << 10;
 const TRUNCATED: &str = "truncated: the log of a run ends at 16 MiB\n";
 
 /// The log of one run.
@@ -31,31 +31,34 @@ pub(crate) struct RunLog {
 struct State {
     file: Option<File>,
     length: u64,
-    /// Nothing is written any more: full, or it cannot be.
+    /// No more is written: the log is full, or a write failed.
     ended: bool,
 }
 
-impl RunLog {
-    pub(super) fn new(logs: JobLogs, request: &RunRequest) -> Self {
-        Self {
-            logs,
+impl JobLogs {
+    /// The log of a run; its file is created by the first write.
+    pub(crate) fn open(&self, request: &RunRequest) -> RunLog {
+        RunLog {
+            logs: self.clone(),
             due_at: request.log_date_time,
             log_id: request.log_id,
             handler: request.handler.clone(),
             state: Mutex::default(),
         }
     }
+}
 
+impl RunLog {
     /// Appends a text as one or more lines, in one write.
     pub(crate) fn write(&self, text: &str) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         if state.ended {
             return;
         }
-        let stamp = DateTime::from_timestamp_millis(wall_clock::now()).unwrap_or_default();
+        let stamp = DateTime::from_timestamp_millis(wall_clock::now_ms()).unwrap_or_default();
         let mut lines = format!("{} [{}] ", stamp.format("%Y-%m-%d %H:%M:%S"), self.handler);
         push_visible(&mut lines, text);
-        if state.length + lines.len() as u64 > MAX_FILE {
+        if state.length + lines.len() as u64 > MAX_FILE_BYTES {
             TRUNCATED.clone_into(&mut lines);
             state.ended = true;
         }
@@ -71,7 +74,7 @@ impl RunLog {
             None => {
                 let path = self.logs.path(self.due_at, self.log_id);
                 let file = self.create(&path.ok_or(io::ErrorKind::InvalidInput)?)?;
-                // A retry of the same run id never happens, but a file may be left from a lost journal.
+                // Run ids are never reused, but a file may be left over from a lost journal.
                 state.length = file.metadata()?.len();
                 state.file.insert(file)
             }
@@ -85,16 +88,16 @@ impl RunLog {
         let folder = path.parent().ok_or(io::ErrorKind::InvalidInput)?;
         fs::create_dir_all(folder)?;
         let file = OpenOptions::new().append(true).create(true).open(path)?;
-        if self.logs.holds(path)? { Ok(file) } else { Err(io::Error::other("the path leaves the folder of logs")) }
+        if self.logs.contains(path)? { Ok(file) } else { Err(io::Error::other("the path leaves the folder of logs")) }
     }
 }
 
-/// Appends a text, ended by a line end; control characters but tab become visible, over-long lines are broken.
+/// Appends a text with a line end. Control characters except tab are escaped, over-long lines are broken.
 fn push_visible(out: &mut String, text: &str) {
     let text = text.strip_suffix('\n').unwrap_or(text);
     let mut line = 0;
     for char in text.chars() {
-        if line >= MAX_LINE {
+        if line >= MAX_LINE_BYTES {
             out.push('\n');
             line = 0;
         }
@@ -115,7 +118,7 @@ fn push_visible(out: &mut String, text: &str) {
 
 #[cfg(test)]
 mod tests {
-    use super::{MAX_LINE, push_visible};
+    use super::{MAX_LINE_BYTES, push_visible};
 
     fn visible(text: &str) -> String {
         let mut out = String::new();
@@ -133,8 +136,8 @@ mod tests {
 
     #[test]
     fn over_long_lines_are_broken() {
-        let text = visible(&"x".repeat(MAX_LINE + 1));
+        let text = visible(&"x".repeat(MAX_LINE_BYTES + 1));
         let lengths: Vec<_> = text.lines().map(str::len).collect();
-        assert_eq!(lengths, [MAX_LINE, 1]);
+        assert_eq!(lengths, [MAX_LINE_BYTES, 1]);
     }
 }

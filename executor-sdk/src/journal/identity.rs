@@ -1,7 +1,7 @@
-//! Which journal this is: a random id beside its files.
+//! The journal's id: random, in a file beside the journal's files.
 //!
-//! An admin sends a run again only to the journal that it was sent to. A folder that was lost, or emptied, must therefore
-//! never answer with an id that it had before: an id without journal files is replaced.
+//! An admin repeats a run only to the journal that it sent the run to. A folder that was lost or emptied must therefore
+//! never announce an id that it had before: an id without journal files is replaced.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -10,24 +10,24 @@ use std::path::Path;
 const NAME: &str = "id";
 const DIGITS: usize = 32;
 
-/// Reads the id, or makes one; `has_files`: the folder holds files of the journal.
-pub(super) fn of(folder: &Path, has_files: bool) -> io::Result<String> {
+/// Reads the id, or creates one; `has_files`: the folder holds files of the journal.
+pub(super) fn read_or_create(folder: &Path, has_files: bool) -> io::Result<String> {
     if has_files && let Some(id) = read(folder)? {
         return Ok(id);
     }
     let id = format!("{:032x}", rand::random::<u128>());
-    // Written beside it and renamed, so that a crash leaves no half of an id; synced, so that none is announced that a
-    // loss of power could take back.
-    let beside = folder.join("id.new");
-    let mut file = File::create(&beside)?;
+    // Written to a temporary file and renamed, so that a crash leaves no half of an id; synced before it is announced,
+    // so that a loss of power cannot take it back.
+    let temporary = folder.join("id.new");
+    let mut file = File::create(&temporary)?;
     file.write_all(id.as_bytes())?;
     file.sync_all()?;
-    fs::rename(&beside, folder.join(NAME))?;
+    fs::rename(&temporary, folder.join(NAME))?;
     File::open(folder)?.sync_all()?;
     Ok(id)
 }
 
-/// None: there is none, or something else stands in the file.
+/// `None` if there is no file, or it does not hold an id.
 fn read(folder: &Path) -> io::Result<Option<String>> {
     match fs::read(folder.join(NAME)) {
         Ok(bytes) => {
@@ -44,13 +44,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_id_stays_as_long_as_its_files() {
+    fn an_id_lasts_as_long_as_the_journal_files() {
         let folder = tempfile::tempdir().unwrap();
-        let first = of(folder.path(), false).unwrap();
-        assert_eq!(of(folder.path(), true).unwrap(), first);
-        let emptied = of(folder.path(), false).unwrap();
+        let first = read_or_create(folder.path(), false).unwrap();
+        assert_eq!(read_or_create(folder.path(), true).unwrap(), first);
+        let emptied = read_or_create(folder.path(), false).unwrap();
         assert_ne!(emptied, first, "its files were deleted");
         fs::write(folder.path().join(NAME), "half").unwrap();
-        assert_ne!(of(folder.path(), true).unwrap(), "half");
+        assert_ne!(read_or_create(folder.path(), true).unwrap(), "half");
     }
 }

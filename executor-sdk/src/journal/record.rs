@@ -1,4 +1,4 @@
-//! The journal's lines, made to be read by people too:
+//! The journal's lines, readable by people:
 //!
 //! ```text
 //! A <run> <due_at> <attempt> <fire key or ->        accepted
@@ -19,7 +19,7 @@ pub(crate) enum Record {
 }
 
 impl Record {
-    /// The run that the line is about; none for a list.
+    /// The run of the line; `None` for a list of runs.
     pub(crate) fn log_id(&self) -> Option<i64> {
         match self {
             Self::Accepted { log_id, .. } | Self::Result { log_id, .. } => Some(*log_id),
@@ -27,7 +27,7 @@ impl Record {
         }
     }
 
-    /// Appends the line, with its end.
+    /// Appends the line with its line end.
     pub(crate) fn write(&self, out: &mut String) {
         match self {
             Self::Accepted { log_id, due_at, attempt, fire_key } => {
@@ -38,7 +38,7 @@ impl Record {
         }
     }
 
-    /// Reads a line without its end; `None` for one that was cut off or is not ours.
+    /// Reads a line without its line end; `None` if it is incomplete or unknown.
     pub(crate) fn parse(line: &str) -> Option<Self> {
         let (kind, rest) = line.split_once(' ')?;
         match kind {
@@ -75,7 +75,7 @@ pub(crate) fn write_accepted(out: &mut String, log_id: i64, due_at: i64, attempt
 }
 
 /// Appends the line of a result.
-pub(crate) fn write_item(out: &mut String, item: &CallbackItem) {
+pub(crate) fn write_result_of(out: &mut String, item: &CallbackItem) {
     write_result(out, item.log_id, item.code, item.message.as_deref());
 }
 
@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn cut_and_foreign_lines_are_no_records() {
+    fn incomplete_and_unknown_lines_are_not_records() {
         for line in ["", "A", "A 7", "A 7 1 1", "R 7 200 \"cut", "K 7 x", "X 1", "A x 1 1 -"] {
             assert_eq!(Record::parse(line), None, "{line}");
         }

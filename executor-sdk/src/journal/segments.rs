@@ -1,4 +1,4 @@
-//! The journal's files: `<data>/journal/<number>.log`, written in turn and deleted from the oldest on.
+//! The journal's files: `<data>/journal/<number>.log`, written in turn, the oldest deleted first.
 
 use std::collections::{HashSet, VecDeque};
 use std::fs::{self, File, OpenOptions};
@@ -6,33 +6,34 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use super::durability::Durability;
 use super::identity;
-use super::past::Past;
 use super::record::Record;
-use super::{Durability, Recovered};
-use crate::Error;
-use crate::ledger::MEMORY;
+use super::recovery::Recovery;
+use crate::error::Error;
+use crate::run::{MEMORY, RecoveredRuns};
 
-/// When files are begun and deleted.
+/// When files are created and deleted.
 #[derive(Clone, Copy)]
 pub(super) struct Limits {
-    /// A new file is begun after so many bytes.
+    /// Size in bytes at which the next file is created.
     bytes: u64,
-    /// Files stay so long after their last line.
+    /// How long a file is kept after its last line.
     memory: Duration,
-    /// More files than this are not kept, however young.
+    /// Number of files that are kept at most, whatever their age.
     files: usize,
 }
 
 /// 64 files of 4 MiB hold about a million runs.
 pub(super) const LIMITS: Limits = Limits { bytes: 4 << 20, memory: MEMORY, files: 64 };
-/// A write that takes longer is reported: the admin gives up waiting for an answer after 3 s.
+/// A write that takes longer is logged: the admin waits 3 s for an answer.
 const SLOW_WRITE: Duration = Duration::from_secs(1);
 
 pub(super) struct Segments {
     folder: PathBuf,
     durability: Durability,
     limits: Limits,
+    journal_id: String,
     file: File,
     number: u64,
     length: u64,
@@ -43,32 +44,31 @@ pub(super) struct Segments {
 }
 
 impl Segments {
-    /// Reads the earlier files and begins a new one with what still matters of them, so that any number of restarts
-    /// leaves one file. A crash in between leaves both, which reads the same.
-    pub(super) fn open(folder: &Path, durability: Durability, limits: Limits) -> Result<(Self, Recovered), Error> {
+    /// Reads the earlier files and writes the lines that still matter to a new one, so that one file is left after any
+    /// number of restarts. A crash in between leaves both, with the same meaning.
+    pub(super) fn open(folder: &Path, durability: Durability, limits: Limits) -> Result<(Self, RecoveredRuns), Error> {
         let fail = |source| Error::data(folder, source);
         fs::create_dir_all(folder).map_err(fail)?;
         let numbers = numbers(folder).map_err(fail)?;
-        let journal_id = identity::of(folder, !numbers.is_empty()).map_err(fail)?;
-        let mut past = Past::default();
+        let journal_id = identity::read_or_create(folder, !numbers.is_empty()).map_err(fail)?;
+        let mut recovery = Recovery::default();
         for &number in &numbers {
-            past.read(&path(folder, number)).map_err(fail)?;
+            recovery.read(&path(folder, number)).map_err(fail)?;
         }
         let number = numbers.last().map_or(1, |last| last + 1);
         let mut segments = Self {
             folder: folder.to_owned(),
             durability,
             limits,
+            journal_id,
             file: create(folder, number).map_err(fail)?,
             number,
             length: 0,
             closed: VecDeque::new(),
             open: HashSet::new(),
         };
-        let (mut recovered, lines) = past.close();
-        recovered.journal_id = journal_id;
-        let open = recovered.unreported.iter().map(|item| item.log_id);
-        segments.open.extend(open);
+        let (recovered, lines) = recovery.finish();
+        segments.add_open(recovered.unreported.iter().map(|item| item.log_id));
         segments.append(&lines, true).map_err(fail)?;
         for old in numbers {
             fs::remove_file(path(folder, old)).map_err(fail)?;
@@ -76,19 +76,25 @@ impl Segments {
         Ok((segments, recovered))
     }
 
-    pub(super) fn opened(&mut self, log_id: i64) {
-        self.open.insert(log_id);
+    pub(super) fn journal_id(&self) -> &str {
+        &self.journal_id
     }
 
-    pub(super) fn settled(&mut self, ids: impl Iterator<Item = i64>) {
+    /// Adds runs whose lines must be kept.
+    pub(super) fn add_open(&mut self, ids: impl Iterator<Item = i64>) {
+        self.open.extend(ids);
+    }
+
+    /// Removes runs whose lines may be deleted with their file.
+    pub(super) fn remove_open(&mut self, ids: impl Iterator<Item = i64>) {
         for id in ids {
             self.open.remove(&id);
         }
     }
 
-    /// Writes whole lines; after an error the file ends as before.
+    /// Writes whole lines; after an error the file has its former length.
     pub(super) fn append(&mut self, lines: &str, sync: bool) -> io::Result<()> {
-        let begun = Instant::now();
+        let started = Instant::now();
         let written = self.file.write_all(lines.as_bytes()).and_then(|()| {
             if sync && self.durability == Durability::Machine {
                 self.file.sync_data()?;
@@ -99,23 +105,23 @@ impl Segments {
             Ok(()) => self.length += lines.len() as u64,
             Err(_) => self.file.set_len(self.length)?,
         }
-        if begun.elapsed() > SLOW_WRITE {
-            tracing::warn!(took = ?begun.elapsed(), "the disk is slow: runs wait for the journal");
+        if started.elapsed() > SLOW_WRITE {
+            tracing::warn!(took = ?started.elapsed(), "the disk is slow; runs wait for the journal");
         }
         written
     }
 
-    /// Begins a new file when this one is long, and drops old ones. A failure is tried again after the next write.
+    /// Creates the next file when this one is full, and deletes old ones. A failure is retried after the next write.
     pub(super) fn rotate(&mut self) {
         if self.length < self.limits.bytes {
             return;
         }
-        if let Err(error) = self.begin_next().and_then(|()| self.drop_old()) {
-            tracing::warn!(%error, "the executor's journal keeps an old file");
+        if let Err(error) = self.create_next().and_then(|()| self.delete_old()) {
+            tracing::warn!(%error, "the executor's journal cannot rotate its files");
         }
     }
 
-    fn begin_next(&mut self) -> io::Result<()> {
+    fn create_next(&mut self) -> io::Result<()> {
         self.file = create(&self.folder, self.number + 1)?;
         self.closed.push_back((self.number, Instant::now()));
         self.number += 1;
@@ -123,14 +129,14 @@ impl Segments {
         Ok(())
     }
 
-    /// Deletes files that are older than the executor's memory; lines of runs still open are carried forward.
-    fn drop_old(&mut self) -> io::Result<()> {
+    /// Deletes files older than `limits.memory`; lines of runs that are still open are copied to the current file.
+    fn delete_old(&mut self) -> io::Result<()> {
         while let Some(&(number, at)) = self.closed.front() {
             if at.elapsed() < self.limits.memory && self.closed.len() < self.limits.files {
                 break;
             }
             let old = path(&self.folder, number);
-            let lines = self.still_open(&fs::read_to_string(&old)?);
+            let lines = self.open_lines(&fs::read_to_string(&old)?);
             self.append(&lines, true)?;
             fs::remove_file(&old)?;
             self.closed.pop_front();
@@ -138,7 +144,7 @@ impl Segments {
         Ok(())
     }
 
-    fn still_open(&self, text: &str) -> String {
+    fn open_lines(&self, text: &str) -> String {
         let mut lines = String::new();
         for record in text.lines().filter_map(Record::parse) {
             if record.log_id().is_some_and(|id| self.open.contains(&id)) {
@@ -153,7 +159,7 @@ fn path(folder: &Path, number: u64) -> PathBuf {
     folder.join(format!("{number:010}.log"))
 }
 
-/// The numbers of the files that are there, ascending.
+/// The numbers of the existing files, ascending.
 fn numbers(folder: &Path) -> io::Result<Vec<u64>> {
     let mut numbers = Vec::new();
     for entry in fs::read_dir(folder)? {
@@ -165,7 +171,7 @@ fn numbers(folder: &Path) -> io::Result<Vec<u64>> {
     Ok(numbers)
 }
 
-/// A new file, whose name is safe in the folder before anything is written to it.
+/// Creates a file, and syncs the folder so that the file's name is durable before its first line.
 fn create(folder: &Path, number: u64) -> io::Result<File> {
     let file = OpenOptions::new().append(true).create_new(true).open(path(folder, number))?;
     File::open(folder)?.sync_all()?;
@@ -178,7 +184,7 @@ mod tests {
 
     const TINY: Limits = Limits { bytes: 100, memory: Duration::ZERO, files: 64 };
 
-    fn open(folder: &Path) -> (Segments, Recovered) {
+    fn open(folder: &Path) -> (Segments, RecoveredRuns) {
         Segments::open(folder, Durability::Process, TINY).unwrap()
     }
 
@@ -189,17 +195,17 @@ mod tests {
     }
 
     #[test]
-    fn old_files_go_and_what_is_open_is_carried_on() {
+    fn old_files_are_deleted_and_open_runs_are_kept() {
         let folder = tempfile::tempdir().unwrap();
         let (mut segments, _) = open(folder.path());
-        segments.opened(1);
+        segments.add_open(std::iter::once(1));
         segments.append("A 1 5 1 -\n", true).unwrap();
-        segments.opened(2);
+        segments.add_open(std::iter::once(2));
         segments.append("A 2 5 1 -\nR 2 200 \"kept\"\n", true).unwrap();
         for id in 3..1000 {
-            segments.opened(id);
+            segments.add_open(std::iter::once(id));
             let lines = format!("A {id} 5 1 -\nR {id} 200 null\nK {id}\n");
-            segments.settled(std::iter::once(id));
+            segments.remove_open(std::iter::once(id));
             segments.append(&lines, true).unwrap();
             segments.rotate();
         }
@@ -212,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn a_result_that_overtook_its_run_and_a_second_one_are_understood() {
+    fn a_result_before_its_run_and_a_second_result_are_understood() {
         let folder = tempfile::tempdir().unwrap();
         let (mut segments, _) = open(folder.path());
         let lines = "R 1 500 \"killed\"\nA 1 5 2 9:0:1:0\nR 1 200 null\nA 2 5 1 -\nK 2 3\n";

@@ -1,33 +1,41 @@
-//! The writing thread: takes what is there, writes it, syncs once, tells everybody.
+//! The writing thread: takes a batch, writes it, syncs once, reports the completions.
 
+use carillon_protocol::CallbackItem;
 use tokio::sync::mpsc;
 
-use super::Written;
-use super::queue::{Accepted, Batch, Home, Queue};
+use super::completion_sink::CompletionSink;
 use super::segments::Segments;
-use crate::outbox::Mail;
+use super::write_queue::{Accepted, Batch, WriteQueue};
 
-/// Who is told of what is safe.
-pub(super) struct Readers {
-    /// Gets the accepted runs, to start them.
-    pub(super) starter: mpsc::UnboundedSender<Vec<Written>>,
-    /// Gets the results, to send them.
-    pub(super) outbox: mpsc::UnboundedSender<Mail>,
+/// An accepted run that went through the journal.
+pub(crate) struct JournaledRun {
+    pub(crate) job_id: i32,
+    pub(crate) log_id: i64,
+    /// Whether it could be written; only then it may start.
+    pub(crate) is_written: bool,
 }
 
-/// Works until the queue is closed.
-pub(super) fn write(queue: &Queue, mut segments: Segments, readers: &Readers) {
+/// Where the writer reports.
+pub(super) struct WriterOutput<R> {
+    /// Receives the accepted runs, to start them.
+    pub(super) accepted: mpsc::UnboundedSender<Vec<JournaledRun>>,
+    /// Takes the results, to deliver them.
+    pub(super) deliver: R,
+}
+
+/// Writes batches until the queue is closed.
+pub(super) fn write<R: Fn(Vec<CallbackItem>)>(queue: &WriteQueue, mut segments: Segments, output: &WriterOutput<R>) {
     loop {
         let batch = queue.next();
-        batch.runs.iter().for_each(|run| segments.opened(run.log_id));
-        segments.settled(batch.acknowledged.iter().copied());
+        segments.add_open(batch.runs.iter().map(|run| run.log_id));
+        segments.remove_open(batch.acknowledged.iter().copied());
         let written = segments.append(&batch.lines, batch.needs_sync());
         if let Err(error) = &written {
             tracing::error!(%error, "the executor's journal cannot be written");
-            segments.settled(batch.runs.iter().map(|run| run.log_id));
+            segments.remove_open(batch.runs.iter().map(|run| run.log_id));
         }
         let close = batch.close;
-        readers.tell(batch, written.is_ok());
+        output.report(batch, written.is_ok());
         if close {
             return;
         }
@@ -35,36 +43,31 @@ pub(super) fn write(queue: &Queue, mut segments: Segments, readers: &Readers) {
     }
 }
 
-impl Readers {
-    /// A run that could not be written is not started. A result that could not be is called back all the same: that is
-    /// the best chance that is left.
-    fn tell(&self, batch: Batch, safe: bool) {
+impl<R: Fn(Vec<CallbackItem>)> WriterOutput<R> {
+    /// A run that could not be written is not started. A result that could not be written is delivered nevertheless:
+    /// the next process would report the run as interrupted.
+    fn report(&self, batch: Batch, is_written: bool) {
         if !batch.runs.is_empty() {
             let runs = batch.runs.iter();
-            let _ = self.starter.send(runs.map(|run| Written::new(run, safe)).collect());
+            let runs = runs.map(|run| JournaledRun { job_id: run.job_id, log_id: run.log_id, is_written });
+            let _ = self.accepted.send(runs.collect());
         }
-        let mut homes: Vec<(Home, Vec<_>)> = Vec::new();
-        for Accepted { home, answer, .. } in batch.runs {
-            match homes.iter_mut().find(|(known, _)| known.answers.same_channel(&home.answers)) {
-                Some((_, answers)) => answers.push((answer, safe)),
-                None => homes.push((home, vec![(answer, safe)])),
+        let mut sinks: Vec<(CompletionSink, Vec<_>)> = Vec::new();
+        for Accepted { sink, written, .. } in batch.runs {
+            match sinks.iter_mut().find(|(known, _)| known.completions.same_channel(&sink.completions)) {
+                Some((_, completions)) => completions.push((written, is_written)),
+                None => sinks.push((sink, vec![(written, is_written)])),
             }
         }
-        for (home, answers) in homes {
-            let _ = home.answers.send(answers);
+        for (sink, completions) in sinks {
+            let _ = sink.completions.send(completions);
         }
         if !batch.results.is_empty() {
-            let _ = self.outbox.send(Mail::Results(batch.results));
+            (self.deliver)(batch.results);
         }
-        // After the results: who waits at a barrier wants them to be in the outbox.
+        // After the results: a barrier promises that they are in the outbox.
         for barrier in batch.barriers {
-            let _ = barrier.send(safe);
+            let _ = barrier.send(is_written);
         }
-    }
-}
-
-impl Written {
-    fn new(run: &Accepted, safe: bool) -> Self {
-        Self { job_id: run.job_id, log_id: run.log_id, safe }
     }
 }

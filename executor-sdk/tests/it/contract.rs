@@ -154,7 +154,7 @@ fn wrong_settings_are_named() {
         (good().token(" "), "token: is empty; set the admin's access token (CARILLON_ACCESS_TOKEN)"),
         (good().token("a\nb"), "token: has characters that no HTTP header may have"),
         (good().workers(0), "workers: 0 is not within 1 and 64"),
-        (good().job("ok", handler), r#"job: "ok" is there twice"#),
+        (good().job("ok", handler), r#"job: "ok" is registered twice"#),
         (good().listen("127.0.0.1"), "cannot listen on 127.0.0.1: "),
     ] {
         let error = builder.build().err().unwrap().to_string();

@@ -3,7 +3,7 @@
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 
-/// A token's digest, kept for comparing: the time that takes tells nothing about the token, not even its length.
+/// The digest of the access token: comparing digests takes the same time whatever the token and its length.
 #[derive(Clone)]
 pub(crate) struct TokenCheck([u8; 32]);
 
@@ -12,7 +12,7 @@ impl TokenCheck {
         Self(Sha256::digest(token.as_bytes()).into())
     }
 
-    /// Whether the header's value is the token. No header is no token.
+    /// Whether the header's value is the token; a missing header is not.
     pub(crate) fn accepts(&self, given: Option<&[u8]>) -> bool {
         let digest: [u8; 32] = Sha256::digest(given.unwrap_or_default()).into();
         given.is_some() && bool::from(self.0.ct_eq(&digest))
@@ -31,6 +31,6 @@ mod tests {
         for wrong in [None, Some(&b""[..]), Some(&token.as_bytes()[1..])] {
             assert!(!check.accepts(wrong));
         }
-        assert!(!TokenCheck::new("").accepts(None), "no fail-open branch");
+        assert!(!TokenCheck::new("").accepts(None), "a missing token is refused even if the configured one is empty");
     }
 }

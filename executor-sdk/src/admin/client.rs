@@ -1,4 +1,4 @@
-//! Talking to the admins: the first one that accepts is enough.
+//! HTTP requests to the admins: one admin that accepts is enough.
 
 use std::fmt;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -7,9 +7,9 @@ use std::time::Duration;
 use carillon_protocol::{Verdict, headers, join_url, parse_answer};
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 
-use crate::Error;
+use crate::error::Error;
 
-/// An admin that cannot store a result holds the request for 2.5 s and cuts it; so this must be longer.
+/// An admin that cannot store a result holds the request for 2.5 s before it cuts the connection; this is longer.
 const REQUEST_LIMIT: Duration = Duration::from_secs(5);
 const CONNECT_LIMIT: Duration = Duration::from_secs(1);
 
@@ -27,17 +27,17 @@ pub(crate) struct Identity<'a> {
 }
 
 impl AdminClient {
-    /// `token` and `app` go with every request, so do `identity` and what the executor says of itself.
+    /// Every request carries `token`, `app`, `identity` and the headers of the announcement.
     pub(crate) fn new(
         bases: Vec<String>,
         token: &str,
         app: &str,
         identity: Identity<'_>,
-        said: &[(&'static str, String)],
+        announcement: &[(&'static str, String)],
     ) -> Result<Self, Error> {
-        let mut all = HeaderMap::new();
-        all.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-        let said = said.iter().map(|(name, value)| (*name, *name, value.as_str()));
+        let mut default_headers = HeaderMap::new();
+        default_headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        let announced = announcement.iter().map(|(name, value)| (*name, *name, value.as_str()));
         let own = [
             ("token", headers::TOKEN, token),
             ("app", headers::APP, app),
@@ -45,16 +45,16 @@ impl AdminClient {
             ("journal id", headers::JOURNAL_ID, identity.journal_id),
             ("capabilities", headers::CAPABILITIES, headers::CAPABILITY_IDEM),
         ];
-        for (setting, name, value) in own.into_iter().chain(said) {
+        for (setting, name, value) in own.into_iter().chain(announced) {
             let problem = || Error::setting(setting, "has characters that no HTTP header may have");
             let mut value = HeaderValue::from_str(value).map_err(|_| problem())?;
             value.set_sensitive(name == headers::TOKEN);
             let name = HeaderName::from_bytes(name.as_bytes()).map_err(|_| problem())?;
-            all.insert(name, value);
+            default_headers.insert(name, value);
         }
         install_tls_provider();
         let http = reqwest::Client::builder()
-            .default_headers(all)
+            .default_headers(default_headers)
             .redirect(reqwest::redirect::Policy::none())
             .no_proxy()
             .connect_timeout(CONNECT_LIMIT)
@@ -65,13 +65,13 @@ impl AdminClient {
         Ok(Self { http, bases, preferred: AtomicUsize::new(0) })
     }
 
-    /// Posts to one admin after the other, until one accepts.
+    /// Posts to the admins in turn until one accepts, beginning with the one that accepted last.
     ///
     /// # Errors
-    /// Why none did, admin by admin.
-    pub(crate) async fn post(&self, path: &str, body: Vec<u8>) -> Result<(), NotTaken> {
+    /// The reason of each admin, if none accepts.
+    pub(crate) async fn post(&self, path: &str, body: Vec<u8>) -> Result<(), PostError> {
         let first = self.preferred.load(Ordering::Relaxed);
-        let mut not_taken = NotTaken::default();
+        let mut failure = PostError::default();
         for step in 0..self.bases.len() {
             let index = (first + step) % self.bases.len();
             match self.post_to(&self.bases[index], path, body.clone()).await {
@@ -81,21 +81,21 @@ impl AdminClient {
                 }
                 Err((reason, is_wrong_token)) => {
                     let reason = format!("{}: {reason}", self.bases[index]);
-                    not_taken.reasons.push(reason);
-                    not_taken.wrong_token |= is_wrong_token;
+                    failure.reasons.push(reason);
+                    failure.is_wrong_token |= is_wrong_token;
                 }
             }
         }
-        Err(not_taken)
+        Err(failure)
     }
 
-    /// The error is a reason, and whether it is the access token.
+    /// The error is the reason, and whether the admin refused the access token.
     async fn post_to(&self, base: &str, path: &str, body: Vec<u8>) -> Result<(), (String, bool)> {
-        let broken = |error: reqwest::Error| (chain(&error), false);
+        let unclear = |error: reqwest::Error| (root_cause(&error), false);
         let request = self.http.post(join_url(base, path)).body(body);
-        let answer = request.send().await.map_err(broken)?;
+        let answer = request.send().await.map_err(unclear)?;
         let status = answer.status().as_u16();
-        let body = answer.bytes().await.map_err(broken)?;
+        let body = answer.bytes().await.map_err(unclear)?;
         let verdict = parse_answer(status, &body);
         let is_wrong_token = verdict.is_wrong_token();
         match verdict {
@@ -106,33 +106,33 @@ impl AdminClient {
     }
 }
 
-/// Why no admin has taken a request.
+/// Why no admin accepted a request.
 #[derive(Debug, Default)]
-pub(crate) struct NotTaken {
+pub(crate) struct PostError {
     reasons: Vec<String>,
     /// An admin has refused the access token.
-    pub(crate) wrong_token: bool,
+    pub(crate) is_wrong_token: bool,
 }
 
-impl fmt::Display for NotTaken {
+impl fmt::Display for PostError {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         f.write_str(&self.reasons.join("; "))?;
-        if self.wrong_token {
+        if self.is_wrong_token {
             f.write_str("; check that token() is the admin's access token (CARILLON_ACCESS_TOKEN)")?;
         }
         Ok(())
     }
 }
 
-/// With two TLS providers in one program, rustls panics at the first connection unless one was chosen.
+/// With two TLS providers in one program, rustls panics at the first connection unless one is installed.
 fn install_tls_provider() {
     if rustls::crypto::CryptoProvider::get_default().is_none() {
         let _ = rustls::crypto::ring::default_provider().install_default();
     }
 }
 
-/// The text of an error and its causes, without the URL that reqwest repeats in it.
-fn chain(error: &dyn std::error::Error) -> String {
+/// The innermost cause of an error; reqwest's own text repeats the URL.
+fn root_cause(error: &dyn std::error::Error) -> String {
     let mut cause = error;
     while let Some(source) = cause.source() {
         cause = source;

@@ -1,7 +1,7 @@
-//! The runs that this executor has, or had a short while ago: the memory behind "already have it".
+//! The runs that this executor has, or had a short while ago: the source of the answer "already have it".
 //!
-//! A run stays here until an admin has its result, and 5 minutes more: an admin asks again within seconds of a lost
-//! answer, and never about a run whose result it has committed.
+//! A run stays here until an admin has its result, and 5 minutes longer: an admin repeats a request within seconds of a
+//! lost answer, and never repeats one whose result it has committed.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -9,14 +9,14 @@ use std::time::{Duration, Instant};
 
 use carillon_protocol::CallbackItem;
 
-use crate::journal::Recovered;
+use super::recovered_runs::RecoveredRuns;
 
 /// How long a run is remembered after an admin has its result.
 pub(crate) const MEMORY: Duration = Duration::from_secs(300);
-/// At most so many of those, whatever their age: about 40 MB.
+/// Limit of acknowledged runs, whatever their age: about 40 MB.
 const MEMORY_RUNS: usize = 200_000;
 
-/// Where a run stands.
+/// The phase of a run on this executor.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Phase {
     Queued,
@@ -35,45 +35,46 @@ impl Phase {
     }
 }
 
+/// The phase of each run, by run id, and the highest attempt of each fire.
 #[derive(Default)]
-pub(crate) struct Ledger {
+pub(crate) struct SeenRuns {
     inner: Mutex<Inner>,
 }
 
 #[derive(Default)]
 struct Inner {
     runs: HashMap<i64, Phase>,
-    /// Highest attempt seen of a fire, from the second on, and the run that it was.
+    /// Highest attempt seen of a fire key, with its run id. First attempts are not recorded.
     attempts: HashMap<String, (i32, i64)>,
-    /// Fire keys of those runs, so that they are forgotten together.
-    retries: HashMap<i64, String>,
+    /// Fire keys of the runs in `attempts`, so that both are removed together.
+    fire_keys: HashMap<i64, String>,
     /// Acknowledged runs, oldest first.
-    done: VecDeque<(Instant, i64)>,
+    acknowledged: VecDeque<(Instant, i64)>,
 }
 
-impl Ledger {
-    /// Enters a run that was not seen before.
-    pub(crate) fn begin(&self, log_id: i64, fire_key: Option<&str>, attempt: i32) {
+impl SeenRuns {
+    /// Adds a run that was not seen before.
+    pub(crate) fn insert(&self, log_id: i64, fire_key: Option<&str>, attempt: i32) {
         let mut inner = self.lock();
         inner.runs.insert(log_id, Phase::Queued);
         if let Some(key) = fire_key.filter(|_| attempt > 1) {
             inner.attempts.insert(key.to_owned(), (attempt, log_id));
-            inner.retries.insert(log_id, key.to_owned());
+            inner.fire_keys.insert(log_id, key.to_owned());
         }
     }
 
-    /// Takes a run out again that could not be written down.
-    pub(crate) fn forget(&self, log_id: i64) {
-        self.lock().forget(log_id);
+    /// Removes a run that could not be written to the journal.
+    pub(crate) fn remove(&self, log_id: i64) {
+        self.lock().remove(log_id);
     }
 
-    pub(crate) fn running(&self, log_id: i64) {
+    pub(crate) fn set_running(&self, log_id: i64) {
         if let Some(phase) = self.lock().runs.get_mut(&log_id) {
             *phase = Phase::Running;
         }
     }
 
-    /// Keeps a result; `false` if the run has one already, which counts.
+    /// Stores a result; `false` if the run has one already, which is kept, or is unknown.
     pub(crate) fn finish(&self, item: &CallbackItem) -> bool {
         let mut inner = self.lock();
         match inner.runs.get_mut(&item.log_id) {
@@ -86,10 +87,10 @@ impl Ledger {
         }
     }
 
-    /// Enters what the journal of an earlier process held.
-    pub(crate) fn restore(&self, recovered: &Recovered) {
+    /// Adds the runs of an earlier process.
+    pub(crate) fn restore(&self, recovered: &RecoveredRuns) {
         for (log_id, fire_key, attempt) in &recovered.attempts {
-            self.begin(*log_id, Some(fire_key), *attempt);
+            self.insert(*log_id, Some(fire_key), *attempt);
         }
         let mut inner = self.lock();
         for item in recovered.unreported.iter().chain(&recovered.reported) {
@@ -97,20 +98,20 @@ impl Ledger {
             inner.runs.insert(item.log_id, phase);
         }
         drop(inner);
-        self.acknowledged(recovered.reported.iter().map(|item| item.log_id));
+        self.acknowledge(recovered.reported.iter().map(|item| item.log_id));
     }
 
-    /// An admin has these results.
-    pub(crate) fn acknowledged(&self, ids: impl Iterator<Item = i64>) {
+    /// Notes that an admin has these results, and forgets runs that were acknowledged long ago.
+    pub(crate) fn acknowledge(&self, ids: impl Iterator<Item = i64>) {
         let mut inner = self.lock();
         let now = Instant::now();
-        inner.done.extend(ids.map(|id| (now, id)));
-        while let Some(&(at, id)) = inner.done.front() {
-            if inner.done.len() <= MEMORY_RUNS && now.duration_since(at) < MEMORY {
+        inner.acknowledged.extend(ids.map(|id| (now, id)));
+        while let Some(&(at, id)) = inner.acknowledged.front() {
+            if inner.acknowledged.len() <= MEMORY_RUNS && now.duration_since(at) < MEMORY {
                 break;
             }
-            inner.done.pop_front();
-            inner.forget(id);
+            inner.acknowledged.pop_front();
+            inner.remove(id);
         }
     }
 
@@ -130,9 +131,9 @@ impl Ledger {
 }
 
 impl Inner {
-    fn forget(&mut self, log_id: i64) {
+    fn remove(&mut self, log_id: i64) {
         self.runs.remove(&log_id);
-        let Some(key) = self.retries.remove(&log_id) else {
+        let Some(key) = self.fire_keys.remove(&log_id) else {
             return;
         };
         if self.attempts.get(&key).is_some_and(|&(_, id)| id == log_id) {
@@ -143,7 +144,7 @@ impl Inner {
 
 #[cfg(test)]
 mod tests {
-    use super::{Ledger, MEMORY_RUNS, Phase};
+    use super::{MEMORY_RUNS, Phase, SeenRuns};
     use carillon_protocol::CallbackItem;
 
     fn result(log_id: i64, code: i32) -> CallbackItem {
@@ -152,32 +153,32 @@ mod tests {
 
     #[test]
     fn the_first_result_counts() {
-        let ledger = Ledger::default();
-        ledger.begin(1, None, 1);
-        assert!(ledger.finish(&result(1, 200)));
-        assert!(!ledger.finish(&result(1, 500)));
-        assert_eq!(ledger.phase(1), Some(Phase::Finished(result(1, 200))));
-        assert!(!ledger.finish(&result(2, 200)), "a run that it never had");
+        let seen = SeenRuns::default();
+        seen.insert(1, None, 1);
+        assert!(seen.finish(&result(1, 200)));
+        assert!(!seen.finish(&result(1, 500)));
+        assert_eq!(seen.phase(1), Some(Phase::Finished(result(1, 200))));
+        assert!(!seen.finish(&result(2, 200)), "the run is unknown");
     }
 
     #[test]
-    fn lower_attempts_are_known_until_the_run_is_forgotten() {
-        let ledger = Ledger::default();
-        ledger.begin(5, Some("1:0:2:0"), 3);
-        assert_eq!(ledger.higher_attempt("1:0:2:0", 2), Some(3));
-        assert_eq!(ledger.higher_attempt("1:0:2:0", 3), None);
-        ledger.forget(5);
-        assert_eq!(ledger.higher_attempt("1:0:2:0", 2), None);
+    fn the_highest_attempt_is_known_until_its_run_is_removed() {
+        let seen = SeenRuns::default();
+        seen.insert(5, Some("1:0:2:0"), 3);
+        assert_eq!(seen.higher_attempt("1:0:2:0", 2), Some(3));
+        assert_eq!(seen.higher_attempt("1:0:2:0", 3), None);
+        seen.remove(5);
+        assert_eq!(seen.higher_attempt("1:0:2:0", 2), None);
     }
 
     #[test]
     fn acknowledged_runs_are_bounded() {
-        let ledger = Ledger::default();
+        let seen = SeenRuns::default();
         let limit = i64::try_from(MEMORY_RUNS).unwrap();
-        (1..=limit + 1).for_each(|id| ledger.begin(id, None, 1));
-        ledger.acknowledged(1..=limit);
-        assert!(ledger.phase(1).is_some());
-        ledger.acknowledged(std::iter::once(limit + 1));
-        assert!(ledger.phase(1).is_none() && ledger.phase(2).is_some());
+        (1..=limit + 1).for_each(|id| seen.insert(id, None, 1));
+        seen.acknowledge(1..=limit);
+        assert!(seen.phase(1).is_some());
+        seen.acknowledge(std::iter::once(limit + 1));
+        assert!(seen.phase(1).is_none() && seen.phase(2).is_some());
     }
 }

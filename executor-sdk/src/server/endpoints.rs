@@ -1,4 +1,4 @@
-//! The endpoints that the admin calls.
+//! The endpoints of the xxl-job protocol.
 
 use std::net::TcpListener;
 use std::sync::Arc;
@@ -13,37 +13,36 @@ use futures_util::future::LocalBoxFuture;
 use serde::de::DeserializeOwned;
 use tokio::sync::{Notify, mpsc};
 
-use crate::intake::{Intake, Reply};
+use super::admission::{Admission, Reply};
+use super::token::TokenCheck;
 use crate::job_log::JobLogs;
-use crate::journal::{Answers, Home, Journal};
-use crate::ledger::{Ledger, Phase};
-use crate::run::Meta;
-use crate::token::TokenCheck;
+use crate::journal::{CompletionSink, Completions, Journal};
+use crate::run::{Phase, RunMeta, SeenRuns};
 
-/// Bodies of `/run`, as in Java; all others are small.
+/// Bytes of a body of `/run`, as in Java; all others are small.
 const MAX_RUN_BODY: usize = 5 << 20;
 const MAX_BODY: usize = 16 << 10;
-/// Admins keep connections for some seconds; one that is closed just when it is used again looks like a lost answer.
-const IDLE: Duration = Duration::from_secs(75);
+/// Longer than admins keep idle connections: one that closes just as an admin uses it again looks like a lost answer.
+const KEEP_ALIVE: Duration = Duration::from_secs(75);
 const KILLED: &str = "scheduling center kill job.";
 
-/// What the endpoints work with.
+/// What the endpoints use.
 pub(crate) struct Endpoints {
     pub(crate) token: TokenCheck,
     pub(crate) boot_id: String,
     pub(crate) journal_id: String,
-    pub(crate) intake: Intake,
-    pub(crate) ledger: Arc<Ledger>,
+    pub(crate) admission: Admission,
+    pub(crate) seen_runs: Arc<SeenRuns>,
     pub(crate) logs: JobLogs,
 }
 
-/// Starts to serve; the future must be driven.
+/// The HTTP server; it serves while the returned future is polled.
 pub(crate) fn serve(listener: TcpListener, endpoints: Arc<Endpoints>, workers: usize) -> std::io::Result<Server> {
     let endpoints = Data::from(endpoints);
     let server = HttpServer::new(move || {
         App::new()
             .app_data(endpoints.clone())
-            .app_data(Data::new(home(endpoints.intake.journal.clone())))
+            .app_data(Data::new(completion_sink(endpoints.admission.journal.clone())))
             .app_data(PayloadConfig::new(MAX_BODY))
             .service(run_resource("/run"))
             .service(run_resource("/trigger"))
@@ -53,15 +52,15 @@ pub(crate) fn serve(listener: TcpListener, endpoints: Arc<Endpoints>, workers: u
             .route("/log", web::post().to(read_log))
             .default_service(web::to(unknown))
     });
-    Ok(server.workers(workers).disable_signals().keep_alive(IDLE).shutdown_timeout(1).listen(listener)?.run())
+    Ok(server.workers(workers).disable_signals().keep_alive(KEEP_ALIVE).shutdown_timeout(1).listen(listener)?.run())
 }
 
-/// What stands between the journal and this worker's thread: it wakes the journal once for all requests that were
-/// ready together, and hands out its answers.
-fn home(journal: Journal) -> Home {
-    let (answers, mut answered) = mpsc::unbounded_channel::<Answers>();
-    let added = Arc::new(Notify::new());
-    let notified = Arc::clone(&added);
+/// The sink of this server thread. Its tasks run on the same thread: one wakes the journal once for all requests that
+/// were ready together, the other one distributes the completions.
+fn completion_sink(journal: Journal) -> CompletionSink {
+    let (completions, mut completed) = mpsc::unbounded_channel::<Completions>();
+    let pushed = Arc::new(Notify::new());
+    let notified = Arc::clone(&pushed);
     actix_web::rt::spawn(async move {
         loop {
             notified.notified().await;
@@ -69,13 +68,13 @@ fn home(journal: Journal) -> Home {
         }
     });
     actix_web::rt::spawn(async move {
-        while let Some(list) = answered.recv().await {
-            for (answer, safe) in list {
-                let _ = answer.send(safe);
+        while let Some(list) = completed.recv().await {
+            for (request, is_written) in list {
+                let _ = request.send(is_written);
             }
         }
     });
-    Home { answers, added }
+    CompletionSink { completions, pushed }
 }
 
 fn run_resource(path: &str) -> actix_web::Resource {
@@ -85,10 +84,10 @@ fn run_resource(path: &str) -> actix_web::Resource {
         .default_service(web::to(unknown))
 }
 
-/// The body of a request whose token was right; a wrong one is answered before the body is read.
-struct Trusted(Bytes);
+/// The body of a request with the right token; a wrong token is refused before the body is read.
+struct AuthenticatedBody(Bytes);
 
-impl FromRequest for Trusted {
+impl FromRequest for AuthenticatedBody {
     type Error = actix_web::Error;
     type Future = LocalBoxFuture<'static, Result<Self, Self::Error>>;
 
@@ -110,12 +109,12 @@ impl FromRequest for Trusted {
     }
 }
 
-/// Whether the body would have to be inflated: actix-web does that before it looks at the limit. No admin sends such bodies.
+/// Whether the body is compressed: actix-web inflates it before it applies the limit. No admin sends such bodies.
 fn is_encoded(headers: &HeaderMap) -> bool {
     headers.get_all(CONTENT_ENCODING).any(|encoding| !encoding.as_bytes().eq_ignore_ascii_case(b"identity"))
 }
 
-impl Trusted {
+impl AuthenticatedBody {
     fn parse<T: DeserializeOwned>(&self) -> Result<T, actix_web::Error> {
         serde_json::from_slice(&self.0).map_err(|error| refusal(format!("request error: {error}")))
     }
@@ -123,15 +122,15 @@ impl Trusted {
 
 async fn run(
     request: HttpRequest,
-    body: Trusted,
+    body: AuthenticatedBody,
     endpoints: Data<Endpoints>,
-    home: Data<Home>,
+    sink: Data<CompletionSink>,
 ) -> Result<HttpResponse, actix_web::Error> {
     let meta = meta(request.headers()).map_err(refusal)?;
     let run: RunRequest = body.parse()?;
     let reply = match endpoints.is_for_another_journal(request.headers(), run.log_id) {
         true => Reply::OtherJournal,
-        false => endpoints.intake.run(run, meta, &home).await,
+        false => endpoints.admission.admit(run, meta, &sink).await,
     };
     let mut response = HttpResponse::Ok();
     response
@@ -139,7 +138,7 @@ async fn run(
         .insert_header((headers::BOOT_ID, endpoints.boot_id.as_str()));
     Ok(match reply {
         Reply::Accepted => response.json(Answer::ok()),
-        Reply::Already(state) => response
+        Reply::AlreadyHere(state) => response
             .insert_header((headers::RUN_STATE, state))
             .json(Answer::ok().with_msg(format!("already have it: {state}"))),
         Reply::Refused(reason) => response.json(Answer::fail(reason)),
@@ -151,21 +150,22 @@ async fn run(
 }
 
 impl Endpoints {
-    /// The run was sent to another journal before. Whether it ran there is not known here, so it must not begin; unless
-    /// it came here as well.
+    /// Whether the run was sent to another journal before. It may have run there, so it must not start here, unless it is
+    /// known here as well.
     fn is_for_another_journal(&self, from: &HeaderMap, log_id: i64) -> bool {
-        let meant = from.get(headers::JOURNAL_ID);
-        meant.is_some_and(|meant| meant.as_bytes() != self.journal_id.as_bytes()) && self.ledger.phase(log_id).is_none()
+        let journal_id = from.get(headers::JOURNAL_ID);
+        journal_id.is_some_and(|id| id.as_bytes() != self.journal_id.as_bytes())
+            && self.seen_runs.phase(log_id).is_none()
     }
 }
 
-async fn beat(_: Trusted) -> HttpResponse {
+async fn beat(_: AuthenticatedBody) -> HttpResponse {
     answer(Answer::ok())
 }
 
-async fn idle_beat(body: Trusted, endpoints: Data<Endpoints>) -> Result<HttpResponse, actix_web::Error> {
+async fn idle_beat(body: AuthenticatedBody, endpoints: Data<Endpoints>) -> Result<HttpResponse, actix_web::Error> {
     let job: JobRef = body.parse()?;
-    Ok(answer(if endpoints.intake.lanes.is_idle(job.job_id) {
+    Ok(answer(if endpoints.admission.lanes.is_idle(job.job_id) {
         Answer::ok()
     } else {
         Answer::fail("job thread is running or has trigger queue.")
@@ -174,12 +174,12 @@ async fn idle_beat(body: Trusted, endpoints: Data<Endpoints>) -> Result<HttpResp
 
 async fn kill(
     request: HttpRequest,
-    body: Trusted,
+    body: AuthenticatedBody,
     endpoints: Data<Endpoints>,
 ) -> Result<HttpResponse, actix_web::Error> {
     let job: JobRef = body.parse()?;
     let run_id = number(request.headers(), headers::RUN_ID).map_err(refusal)?;
-    let lanes = &endpoints.intake.lanes;
+    let lanes = &endpoints.admission.lanes;
     let found = match run_id {
         Some(run_id) => lanes.kill_run(job.job_id, run_id, KILLED),
         None => lanes.kill_job(job.job_id, KILLED),
@@ -191,10 +191,10 @@ async fn kill(
     }))
 }
 
-async fn read_log(body: Trusted, endpoints: Data<Endpoints>) -> Result<HttpResponse, actix_web::Error> {
+async fn read_log(body: AuthenticatedBody, endpoints: Data<Endpoints>) -> Result<HttpResponse, actix_web::Error> {
     let request: LogRequest = body.parse()?;
-    // Asked before the file is read, so that nothing can be written between the last page and the word "end".
-    let phase = endpoints.ledger.phase(request.log_id);
+    // Read before the file: otherwise lines written in between would be missing from a page marked as the end.
+    let phase = endpoints.seen_runs.phase(request.log_id);
     let open = matches!(phase, Some(Phase::Queued | Phase::Running));
     let logs = endpoints.logs.clone();
     let page = web::block(move || logs.page(request, !open)).await?;
@@ -215,7 +215,7 @@ async fn read_log(body: Trusted, endpoints: Data<Endpoints>) -> Result<HttpRespo
     }))
 }
 
-/// Everything else, in Java's words.
+/// All other requests, with the texts of the Java executor.
 async fn unknown(request: HttpRequest) -> HttpResponse {
     if request.method() != actix_web::http::Method::POST {
         return answer(Answer::fail("invalid request, HttpMethod not support."));
@@ -224,7 +224,7 @@ async fn unknown(request: HttpRequest) -> HttpResponse {
     answer(Answer::fail(format!("invalid request, uri-mapping({path}) not found.")))
 }
 
-/// Whatever is said, it is said under HTTP 200.
+/// The protocol answers with HTTP 200 in all cases.
 fn answer(answer: Answer) -> HttpResponse {
     HttpResponse::Ok().json(answer)
 }
@@ -234,11 +234,11 @@ fn refusal(reason: String) -> actix_web::Error {
     actix_web::error::InternalError::from_response(reason, response).into()
 }
 
-fn meta(from: &HeaderMap) -> Result<Meta, String> {
+fn meta(from: &HeaderMap) -> Result<RunMeta, String> {
     let fire_key = from.get(headers::FIRE_KEY).map(|key| key.to_str());
     let fire_key = fire_key.transpose().map_err(|_| format!("{} is not text", headers::FIRE_KEY))?;
     let attempt = number(from, headers::ATTEMPT)?.unwrap_or(1);
-    Ok(Meta {
+    Ok(RunMeta {
         fire_key: fire_key.map(str::to_owned),
         scheduled_at: number(from, headers::SCHEDULED_AT)?,
         attempt: i32::try_from(attempt).unwrap_or(i32::MAX),

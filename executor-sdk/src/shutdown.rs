@@ -1,4 +1,4 @@
-//! An executor at work, and how it ends: in order, or at once.
+//! A running executor and its shutdown: in order, or at once.
 
 use std::fs::File;
 use std::sync::Arc;
@@ -9,53 +9,51 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::task::{JoinHandle, JoinSet};
 use tokio::time::{sleep, timeout};
 
+use crate::admin::{Heartbeats, OutboxMessage};
 use crate::journal::Journal;
-use crate::lane::Lanes;
-use crate::outbox::Mail;
-use crate::registration::Beats;
-use crate::run::CANCEL_GRACE;
+use crate::lane::{CANCEL_GRACE, Lanes};
 
-/// Admins may go on sending for a second after the good-bye: they read their list of executors so often.
+/// Admins may send runs for another second after the deregistration: that is how often they read their executors.
 const LINGER: Duration = Duration::from_secs(1);
-const LEAVE_LIMIT: Duration = Duration::from_secs(3);
+const DEREGISTER_LIMIT: Duration = Duration::from_secs(3);
 const FLUSH_LIMIT: Duration = Duration::from_secs(5);
 const STOPPING: &str = "the executor is stopping";
 const INTERRUPTED: &str = "interrupted: the executor is stopping";
 
-/// An executor at work. Dropping it ends everything at once.
-pub(crate) struct Working {
+/// A running executor. Dropping it ends everything at once.
+pub(crate) struct RunningExecutor {
     pub(crate) server: JoinHandle<std::io::Result<()>>,
     pub(crate) server_handle: ServerHandle,
-    pub(crate) beats: Arc<Beats>,
-    pub(crate) beating: JoinHandle<()>,
+    pub(crate) heartbeats: Arc<Heartbeats>,
+    pub(crate) heartbeat_task: JoinHandle<()>,
     pub(crate) lanes: Arc<Lanes>,
     pub(crate) journal: Journal,
-    pub(crate) outbox: mpsc::UnboundedSender<Mail>,
+    pub(crate) outbox: mpsc::UnboundedSender<OutboxMessage>,
     pub(crate) _tasks: JoinSet<()>,
     pub(crate) lock: File,
 }
 
-impl Working {
+impl RunningExecutor {
     /// Stops in order, see [`Executor::run`](crate::Executor::run).
     pub(crate) async fn stop(mut self, grace: Duration) {
-        let asked = Instant::now();
-        // A beat on its way is waited for: it must not arrive after the good-bye.
-        self.beats.leaving.cancel();
-        let _ = timeout(LEAVE_LIMIT, &mut self.beating).await;
-        self.beating.abort();
-        let _ = timeout(LEAVE_LIMIT, self.beats.leave()).await;
+        let signalled = Instant::now();
+        // Waits for a heartbeat that is being sent: it must not arrive after the deregistration.
+        self.heartbeats.stop.cancel();
+        let _ = timeout(DEREGISTER_LIMIT, &mut self.heartbeat_task).await;
+        self.heartbeat_task.abort();
+        let _ = timeout(DEREGISTER_LIMIT, self.heartbeats.deregister()).await;
         sleep(LINGER.min(grace / 10)).await;
         self.lanes.close(STOPPING);
-        let left = grace.saturating_sub(asked.elapsed());
+        let left = grace.saturating_sub(signalled.elapsed());
         if timeout(left, self.lanes.emptied()).await.is_err() {
-            self.lanes.end_everything(INTERRUPTED);
+            self.lanes.cancel_all(INTERRUPTED);
             let limit = CANCEL_GRACE + Duration::from_secs(1);
             if timeout(limit, self.lanes.emptied()).await.is_err() {
-                self.lanes.abandon(INTERRUPTED);
+                self.lanes.report_unfinished(INTERRUPTED);
             }
         }
         if timeout(FLUSH_LIMIT, self.flush()).await.is_err() {
-            tracing::warn!("results stay in the journal, no admin took them");
+            tracing::warn!("results stay in the journal; no admin accepted them");
         }
         self.server_handle.stop(true).await;
         tracing::info!("executor stopped");
@@ -65,18 +63,18 @@ impl Working {
     async fn flush(&self) {
         self.journal.barrier().await;
         let (flush, flushed) = oneshot::channel();
-        let _ = self.outbox.send(Mail::Flush(flush));
-        self.beats.reachable.notify_one();
-        // It is dropped, not answered: that is what is waited for.
+        let _ = self.outbox.send(OutboxMessage::Flush(flush));
+        self.heartbeats.reachable.notify_one();
+        // The outbox drops the sender when all results are delivered, so an error is the expected answer.
         let _ = flushed.await;
     }
 }
 
-impl Drop for Working {
+impl Drop for RunningExecutor {
     fn drop(&mut self) {
         self.lanes.abort();
-        self.beating.abort();
-        // The command is on its way with the call; the answer is of no use here.
+        self.heartbeat_task.abort();
+        // The call sends the command; the future only waits for its completion.
         drop(self.server_handle.stop(false));
         self.lanes.close(STOPPING);
         self.journal.close();

@@ -1,20 +1,21 @@
-//! What an executor says of itself with each heartbeat.
+//! Weight and labels, which every heartbeat carries.
 
 use carillon_protocol::headers;
 
-use crate::Error;
+use crate::error::Error;
 
-const LABELS: usize = 16;
-const TEXT: usize = 255;
+const MAX_LABELS: usize = 16;
+const MAX_LABELS_CHARS: usize = 255;
 
+/// What an executor announces about itself.
 #[derive(Default)]
-pub(crate) struct Said {
+pub(crate) struct Announcement {
     pub(crate) weight: Option<u32>,
     pub(crate) labels: Vec<(String, String)>,
 }
 
-impl Said {
-    /// The headers in which it is said.
+impl Announcement {
+    /// The headers of a heartbeat that carry it.
     pub(crate) fn headers(&self) -> Result<Vec<(&'static str, String)>, Error> {
         let weight = self.weight()?.map(|text| (headers::WEIGHT, text));
         let labels = self.labels()?.map(|text| (headers::LABELS, text));
@@ -33,8 +34,8 @@ impl Said {
 
     fn labels(&self) -> Result<Option<String>, Error> {
         for (index, (key, value)) in self.labels.iter().enumerate() {
-            let is_there = self.labels[..index].iter().any(|(known, _)| known == key);
-            if is_there || !is_label(key) || !is_label(value) {
+            let is_repeated = self.labels[..index].iter().any(|(known, _)| known == key);
+            if is_repeated || !is_label(key) || !is_label(value) {
                 let problem = format!(
                     "\"{key}\"=\"{value}\": a key, each once, and a value have 1 to 63 letters, digits, -, _, . and /"
                 );
@@ -43,7 +44,7 @@ impl Said {
         }
         let pairs = self.labels.iter().map(|(key, value)| format!("{key}={value}"));
         let text = pairs.collect::<Vec<_>>().join(",");
-        if self.labels.len() > LABELS || text.len() > TEXT {
+        if self.labels.len() > MAX_LABELS || text.len() > MAX_LABELS_CHARS {
             let problem = "are too many: at most 16, and 255 characters with = and commas";
             return Err(Error::setting("label", problem));
         }

@@ -1,0 +1,13 @@
+//! What the executor sends to the admins: heartbeats and results.
+
+mod announcement;
+mod client;
+mod heartbeat;
+mod outbox;
+mod outbox_message;
+
+pub(crate) use announcement::Announcement;
+pub(crate) use client::{AdminClient, Identity};
+pub(crate) use heartbeat::Heartbeats;
+pub(crate) use outbox::Outbox;
+pub(crate) use outbox_message::OutboxMessage;

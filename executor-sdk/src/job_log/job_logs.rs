@@ -1,0 +1,38 @@
+//! The folder of logs and the paths in it.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use chrono::{DateTime, Datelike};
+
+/// The folder of logs.
+#[derive(Clone)]
+pub(crate) struct JobLogs {
+    pub(super) root: Arc<PathBuf>,
+}
+
+impl JobLogs {
+    /// Creates the folder if it does not exist.
+    pub(crate) fn new(root: &Path) -> io::Result<Self> {
+        fs::create_dir_all(root)?;
+        let root = Arc::new(root.canonicalize()?);
+        Ok(Self { root })
+    }
+
+    /// The file of a run; `None` for a due time outside the years 1970 to 9999 or an id below 1.
+    pub(super) fn path(&self, due_at: i64, log_id: i64) -> Option<PathBuf> {
+        let day = DateTime::from_timestamp_millis(due_at)?;
+        if !(1970..=9999).contains(&day.year()) || log_id <= 0 {
+            return None;
+        }
+        let day = self.root.join(day.format("%Y-%m-%d").to_string());
+        Some(day.join(format!("{log_id}.log")))
+    }
+
+    /// Whether the canonical path of this file or folder lies below the folder of logs.
+    pub(super) fn contains(&self, path: &Path) -> io::Result<bool> {
+        Ok(path.canonicalize()?.starts_with(&*self.root))
+    }
+}

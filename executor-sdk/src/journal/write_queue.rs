@@ -1,0 +1,132 @@
+//! The entries that wait for the writer.
+//!
+//! At a thousand runs a second, most of the cost is waking threads. So one wake serves many entries: the server's thread
+//! wakes the writer after it has read all requests that are ready, a result waits up to 2 ms for the next accepted run,
+//! and the writer reports completions in lists.
+
+use std::mem::take;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use carillon_protocol::CallbackItem;
+use tokio::sync::oneshot;
+
+use super::completion_sink::CompletionSink;
+
+/// How long results and acknowledgements wait for an urgent entry to be written with.
+const DEFER: Duration = Duration::from_millis(2);
+
+/// An accepted run that waits to be written.
+pub(super) struct Accepted {
+    pub(super) job_id: i32,
+    pub(super) log_id: i64,
+    pub(super) sink: CompletionSink,
+    /// Receives whether the run is written, through the sink.
+    pub(super) written: oneshot::Sender<bool>,
+}
+
+/// The entries that are written together.
+#[derive(Default)]
+pub(super) struct Batch {
+    pub(super) lines: String,
+    pub(super) runs: Vec<Accepted>,
+    pub(super) results: Vec<CallbackItem>,
+    pub(super) acknowledged: Vec<i64>,
+    pub(super) barriers: Vec<oneshot::Sender<bool>>,
+    pub(super) close: bool,
+}
+
+impl Batch {
+    /// Whether a request or a barrier waits for it.
+    fn is_urgent(&self) -> bool {
+        self.close || !(self.runs.is_empty() && self.barriers.is_empty())
+    }
+
+    /// Whether an entry must be on the disk before the executor may go on.
+    pub(super) fn needs_sync(&self) -> bool {
+        !(self.runs.is_empty() && self.barriers.is_empty() && self.results.is_empty())
+    }
+}
+
+#[derive(Default)]
+pub(super) struct WriteQueue {
+    state: Mutex<State>,
+    woken: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    batch: Batch,
+    writer: WriterWait,
+    closed: bool,
+}
+
+/// What the writer waits for.
+#[derive(Default, PartialEq)]
+enum WriterWait {
+    /// It does not wait: it writes, or was woken.
+    #[default]
+    Awake,
+    /// An urgent entry.
+    Urgent,
+    /// Any entry.
+    Any,
+}
+
+impl WriteQueue {
+    /// Adds to the batch, and wakes the writer if necessary.
+    pub(super) fn push_and_wake(&self, change: impl FnOnce(&mut Batch)) {
+        self.push(change);
+        self.wake();
+    }
+
+    /// Adds to the batch; [`wake`](Self::wake) must follow soon. After the close the entry is dropped, which closes the
+    /// channel that its sender waits on.
+    pub(super) fn push(&self, change: impl FnOnce(&mut Batch)) {
+        let mut state = self.lock();
+        if !state.closed {
+            change(&mut state.batch);
+            state.closed = state.batch.close;
+        }
+    }
+
+    /// Wakes the writer, if it waits for an entry that is there.
+    pub(super) fn wake(&self) {
+        let mut state = self.lock();
+        let wake = match state.writer {
+            WriterWait::Awake => false,
+            WriterWait::Urgent => state.batch.is_urgent(),
+            WriterWait::Any => !state.batch.lines.is_empty() || state.batch.is_urgent(),
+        };
+        if wake {
+            state.writer = WriterWait::Awake;
+            drop(state);
+            self.woken.notify_one();
+        }
+    }
+
+    /// Waits for the next batch.
+    pub(super) fn next(&self) -> Batch {
+        let mut state = self.lock();
+        while !state.batch.is_urgent() {
+            if state.batch.lines.is_empty() {
+                state.writer = WriterWait::Any;
+                state = self.woken.wait(state).unwrap_or_else(PoisonError::into_inner);
+                continue;
+            }
+            state.writer = WriterWait::Urgent;
+            let waited = self.woken.wait_timeout(state, DEFER);
+            let (woken, waited) = waited.unwrap_or_else(PoisonError::into_inner);
+            state = woken;
+            if waited.timed_out() {
+                break;
+            }
+        }
+        state.writer = WriterWait::Awake;
+        take(&mut state.batch)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

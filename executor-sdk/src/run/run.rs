@@ -1,0 +1,82 @@
+//! A run that was accepted: its request, the signal to stop, its result.
+
+use std::sync::OnceLock;
+use std::time::Duration;
+
+use carillon_protocol::{CallbackItem, FAILURE, RunRequest};
+use tokio_util::sync::CancellationToken;
+
+use super::meta::RunMeta;
+
+/// Result texts are cut here, as in Java.
+const MAX_MESSAGE_CHARS: usize = 50_000;
+
+/// A run that was accepted.
+pub(crate) struct Run {
+    pub(crate) request: RunRequest,
+    pub(crate) meta: RunMeta,
+    /// Cancelled when the handler must end.
+    pub(crate) stop: CancellationToken,
+    /// Why it was cancelled; unset while it was not, and when its time is up.
+    cancel_reason: OnceLock<String>,
+}
+
+impl Run {
+    pub(crate) fn new(request: RunRequest, meta: RunMeta) -> Self {
+        Self { request, meta, stop: CancellationToken::new(), cancel_reason: OnceLock::new() }
+    }
+
+    /// Cancels the run; the first reason is kept.
+    pub(crate) fn cancel(&self, reason: &str) {
+        let _ = self.cancel_reason.set(reason.to_owned());
+        self.stop.cancel();
+    }
+
+    pub(crate) fn cancel_reason(&self) -> Option<&str> {
+        self.cancel_reason.get().map(String::as_str)
+    }
+
+    pub(crate) fn time_limit(&self) -> Option<Duration> {
+        let seconds = u64::try_from(self.request.timeout_seconds).ok()?;
+        (seconds > 0).then(|| Duration::from_secs(seconds))
+    }
+
+    /// The result of the run with this code and text.
+    pub(crate) fn result(&self, code: i32, message: Option<String>) -> CallbackItem {
+        CallbackItem {
+            log_id: self.request.log_id,
+            log_date_time: self.request.log_date_time,
+            code,
+            message: message.map(cut),
+        }
+    }
+
+    /// The result of a run that was cancelled while it waited in the queue.
+    pub(crate) fn not_executed(&self, reason: &str) -> CallbackItem {
+        let message = format!("{reason} [job not executed, in the job queue, killed.]");
+        self.result(FAILURE, Some(message))
+    }
+}
+
+/// Cuts a result text and marks the cut.
+fn cut(mut text: String) -> String {
+    if let Some((end, _)) = text.char_indices().nth(MAX_MESSAGE_CHARS) {
+        text.truncate(end);
+        text.push_str("...");
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{MAX_MESSAGE_CHARS, cut};
+
+    // covers: 001-33
+    #[test]
+    fn a_long_result_is_cut_with_a_mark() {
+        assert_eq!(cut("ß".repeat(MAX_MESSAGE_CHARS)).chars().count(), 50_000);
+        let long = cut("ß".repeat(MAX_MESSAGE_CHARS + 1));
+        assert_eq!(long.chars().count(), 50_003);
+        assert!(long.ends_with("ß..."));
+    }
+}

@@ -1,0 +1,9 @@
+//! The endpoints that admins call: authentication, admission of runs, kill, idle check, logs.
+
+mod admission;
+mod endpoints;
+mod token;
+
+pub(crate) use admission::Admission;
+pub(crate) use endpoints::{Endpoints, serve};
+pub(crate) use token::TokenCheck;

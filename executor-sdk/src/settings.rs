@@ -1,0 +1,166 @@
+//! The settings of an executor, their checks, and the addresses that follow from them.
+
+use std::collections::HashMap;
+use std::net::{SocketAddr, TcpListener, UdpSocket};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::admin::Announcement;
+use crate::error::Error;
+use crate::handler::BoxedHandler;
+use crate::journal::Durability;
+
+/// What the builder collects.
+pub(crate) struct Settings {
+    pub(crate) admins: Vec<String>,
+    pub(crate) app: String,
+    pub(crate) token: String,
+    pub(crate) listen: String,
+    pub(crate) advertise: Option<String>,
+    pub(crate) data_dir: Option<PathBuf>,
+    pub(crate) grace: Duration,
+    pub(crate) workers: usize,
+    pub(crate) log_days: u64,
+    pub(crate) durability: Durability,
+    pub(crate) announcement: Announcement,
+    pub(crate) jobs: Vec<(String, Arc<dyn BoxedHandler>)>,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            admins: Vec::new(),
+            app: String::new(),
+            token: String::new(),
+            listen: "127.0.0.1:0".to_owned(),
+            advertise: None,
+            data_dir: None,
+            grace: Duration::from_secs(30),
+            workers: 1,
+            log_days: 30,
+            durability: Durability::Machine,
+            announcement: Announcement::default(),
+            jobs: Vec::new(),
+        }
+    }
+}
+
+impl Settings {
+    /// Checks everything that needs no access to the system.
+    pub(crate) fn check(&self) -> Result<(), Error> {
+        if self.admins.is_empty() {
+            return Err(Error::setting("admin", "none is set; give at least one, as http://host:port"));
+        }
+        let addresses = self.admins.iter().map(|address| ("admin", address));
+        for (name, address) in addresses.chain(self.advertise.iter().map(|a| ("advertise", a))) {
+            if !is_http(address) {
+                let problem = format!("\"{address}\" is not an address like http://host:port");
+                return Err(Error::setting(name, problem));
+            }
+        }
+        if self.app.trim().is_empty() || self.app.chars().count() > 64 {
+            return Err(Error::setting("app", "must have 1 to 64 characters, the name of an app of the admin"));
+        }
+        if self.token.trim().is_empty() {
+            let problem = "is empty; set the admin's access token (CARILLON_ACCESS_TOKEN): without one \
+                           anybody who reaches this executor could run jobs";
+            return Err(Error::setting("token", problem));
+        }
+        if !(1..=64).contains(&self.workers) {
+            return Err(Error::setting("workers", format!("{} is not within 1 and 64", self.workers)));
+        }
+        self.announcement.headers()?;
+        self.handlers().map(drop)
+    }
+
+    /// The handlers by name.
+    pub(crate) fn handlers(&self) -> Result<HashMap<String, Arc<dyn BoxedHandler>>, Error> {
+        let mut handlers = HashMap::new();
+        for (name, handler) in &self.jobs {
+            if name.trim().is_empty() || name.len() > 255 {
+                return Err(Error::setting("job", "a name must have 1 to 255 bytes"));
+            }
+            if handlers.insert(name.clone(), Arc::clone(handler)).is_some() {
+                return Err(Error::setting("job", format!("\"{name}\" is registered twice")));
+            }
+        }
+        if handlers.is_empty() {
+            return Err(Error::setting("job", "none is set; give at least one handler"));
+        }
+        Ok(handlers)
+    }
+
+    /// Binds the address to listen on.
+    pub(crate) fn bind(&self) -> Result<(TcpListener, SocketAddr), Error> {
+        let fail = |source| Error::Listen { address: self.listen.clone(), source };
+        let listener = TcpListener::bind(&self.listen).map_err(fail)?;
+        let bound = listener.local_addr().map_err(fail)?;
+        Ok((listener, bound))
+    }
+
+    /// The address that admins call.
+    pub(crate) fn advertised(&self, bound: SocketAddr) -> Result<String, Error> {
+        match &self.advertise {
+            Some(address) => Ok(address.clone()),
+            None => Ok(format!("http://{}/", self.reachable(bound)?)),
+        }
+    }
+
+    /// The bound address; for an unspecified one, with the address of the network interface that leads to the first
+    /// admin.
+    fn reachable(&self, bound: SocketAddr) -> Result<SocketAddr, Error> {
+        if !bound.ip().is_unspecified() {
+            return Ok(bound);
+        }
+        let interface = || -> Option<SocketAddr> {
+            // Connecting a UDP socket sends nothing; it only asks the routing table.
+            let any = SocketAddr::new(bound.ip(), 0);
+            let socket = UdpSocket::bind(any).ok()?;
+            socket.connect(host_and_port(self.admins.first()?)).ok()?;
+            socket.local_addr().ok()
+        };
+        let interface = interface().ok_or_else(|| {
+            Error::setting(
+                "advertise",
+                "is needed: the executor listens on all addresses, and no network interface has a route to the admin",
+            )
+        })?;
+        Ok(SocketAddr::new(interface.ip(), bound.port()))
+    }
+}
+
+fn is_http(address: &str) -> bool {
+    let rest = address.strip_prefix("http://").or_else(|| address.strip_prefix("https://"));
+    rest.is_some_and(|rest| {
+        !rest.is_empty() && !rest.starts_with(['/', ':']) && rest.chars().all(|char| char.is_ascii_graphic())
+    })
+}
+
+/// `host:port` of an address that [`is_http`].
+fn host_and_port(address: &str) -> String {
+    let (scheme, rest) = address.split_once("://").unwrap_or(("http", address));
+    let host = rest.split('/').next().unwrap_or_default();
+    let has_port = host.rsplit_once(':').is_some_and(|(_, port)| port.bytes().all(|b| b.is_ascii_digit()));
+    match (has_port, scheme) {
+        (true, _) => host.to_owned(),
+        (false, "https") => format!("{host}:443"),
+        (false, _) => format!("{host}:80"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{host_and_port, is_http};
+
+    #[test]
+    fn addresses() {
+        assert!(is_http("http://h:1/xxl-job-admin") && is_http("https://[::1]:8/"));
+        for wrong in ["", "h:1", "http://", "http:///x", "http://a b", "ftp://h", "http://:80"] {
+            assert!(!is_http(wrong), "{wrong}");
+        }
+        assert_eq!(host_and_port("http://h:1/x"), "h:1");
+        assert_eq!(host_and_port("https://h/x"), "h:443");
+        assert_eq!(host_and_port("http://[::1]"), "[::1]:80");
+    }
+}
