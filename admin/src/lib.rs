@@ -2,13 +2,13 @@
 
 pub mod config;
 pub mod executor;
-mod failpoint;
 pub mod lease;
 pub mod metrics;
 pub mod pipeline;
 pub mod runtime;
 pub mod server;
-pub mod store;
 pub mod web;
 
+pub use carillon_store as store;
+use carillon_store::failpoint;
 pub use server::{Admin, Error};

@@ -8,10 +8,10 @@ use sea_orm::{DbBackend, Value};
 
 use super::children::Fire;
 use super::{Finding, FollowUp, Then};
-use crate::store::alarm::Alarm;
-use crate::store::dialect::{self, Text};
-use crate::store::run_lock::Row;
-use crate::store::{Result, Store, Transaction};
+use crate::alarm::Alarm;
+use crate::dialect::{self, Text};
+use crate::run_lock::Row;
+use crate::{Result, Store, Transaction};
 
 /// Attempts that a late result has made needless.
 pub const CANCEL_RETRIES: Text = Text {

@@ -4,6 +4,7 @@
 //! conditional statement, and tells its caller exactly which rows it won.
 
 mod app;
+pub mod failpoint;
 pub mod astray;
 mod audit;
 pub mod audit_gap;

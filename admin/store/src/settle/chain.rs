@@ -5,21 +5,21 @@ use std::collections::HashSet;
 
 use carillon_scheduler::Millis;
 
-use crate::store::dialect::{self, Text};
-use crate::store::job::Job;
-use crate::store::job_create::{CLOCK, clock_row};
-use crate::store::{Result, Store, Transaction};
+use crate::dialect::{self, Text};
+use crate::job::Job;
+use crate::job_create::{CLOCK, clock_row};
+use crate::{Result, Store, Transaction};
 
 /// Jobs that a round of the audit looks at in each shard.
 const PAGE: usize = 500;
 
 /// The cursor of a fixed delay by its job: a walk over the shard's cursors would cost each of its runs.
-pub(in crate::store) const DELAYED_CURSOR: &str =
+pub(crate) const DELAYED_CURSOR: &str =
     "SELECT next_fire_at FROM job_clock WHERE delayed_job = ? AND delayed_job IS NOT NULL";
 
 /// A page of the jobs with a fixed delay, by id. PostgreSQL chooses by its statistics: `job_delayed` where they are few among
 /// the jobs, the primary key where they are many.
-pub(in crate::store) const DELAYED_JOBS: Text = Text {
+pub(crate) const DELAYED_JOBS: Text = Text {
     sqlite: "SELECT id, enabled, fires_left FROM job INDEXED BY job_kind \
              WHERE schedule_kind = 'fixed_delay' AND shard = ? AND id > ? ORDER BY id LIMIT ?",
     postgres: "SELECT id, enabled, fires_left FROM job WHERE schedule_kind = 'fixed_delay' AND shard = ? AND id > ? \
@@ -29,7 +29,7 @@ pub(in crate::store) const DELAYED_JOBS: Text = Text {
 };
 
 /// Which of these jobs have a cursor.
-pub(in crate::store) const DELAYED_CURSORS: Text = Text {
+pub(crate) const DELAYED_CURSORS: Text = Text {
     sqlite: "SELECT c.delayed_job FROM json_each(?) AS u CROSS JOIN job_clock AS c ON c.delayed_job = u.value AND c.delayed_job IS NOT NULL",
     postgres: "SELECT c.delayed_job FROM unnest(?::bigint[]) AS u(id) JOIN job_clock AS c ON c.delayed_job = u.id AND c.delayed_job IS NOT NULL",
     mysql: "SELECT c.delayed_job FROM JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$')) AS u \
@@ -37,7 +37,7 @@ pub(in crate::store) const DELAYED_CURSORS: Text = Text {
 };
 
 /// The jobs of a shard with a link on its way: one walk over its open runs.
-pub(in crate::store) const OPEN_LINKS: Text = Text {
+pub(crate) const OPEN_LINKS: Text = Text {
     sqlite: "SELECT job_id FROM run WHERE shard = ? AND state IN (0, 1, 2) AND state < 9 AND chained = TRUE",
     postgres: "SELECT job_id FROM run WHERE shard = ? AND state IN (0, 1, 2) AND state < 9 AND chained = TRUE",
     mysql: "SELECT job_id FROM run FORCE INDEX (run_open) WHERE shard = ? AND state IN (0, 1, 2) AND chained = TRUE",
@@ -93,7 +93,7 @@ impl Store {
     }
 
     /// A link of the job's chain is on its way: its end will set the cursor.
-    pub(in crate::store) async fn has_open_link(&self, tx: &Transaction, shard: i32, job_id: i64) -> Result<bool> {
+    pub(crate) async fn has_open_link(&self, tx: &Transaction, shard: i32, job_id: i64) -> Result<bool> {
         let text = "SELECT COUNT(*) FROM run WHERE shard = ? AND state IN (0, 1, 2) AND state < 9 AND job_id = ? AND chained = TRUE";
         let row = self.one(tx, text, vec![shard.into(), job_id.into()]).await?;
         let count: Option<i64> = row.map(|row| row.try_get_by_index(0)).transpose()?;

@@ -5,7 +5,7 @@ use sea_orm::{DbBackend, Value};
 use serde::Serialize;
 
 use super::Finding;
-use crate::store::dialect::Text;
+use crate::dialect::Text;
 
 /// Kept of a result's text, in bytes.
 const MESSAGE_LIMIT: usize = 64 * 1024;

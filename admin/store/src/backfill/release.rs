@@ -5,9 +5,9 @@ use std::collections::{HashMap, HashSet};
 use carillon_scheduler::Millis;
 use sea_orm::{ConnectionTrait, Value};
 
-use crate::store::dialect::{self, Text};
-use crate::store::row::Columns;
-use crate::store::{Result, Store, Transaction, ids};
+use crate::dialect::{self, Text};
+use crate::row::Columns;
+use crate::{Result, Store, Transaction, ids};
 
 /// Instants that are looked at in one transaction.
 const PAGE: usize = 500;
@@ -33,7 +33,7 @@ pub struct Released {
 }
 
 /// The open runs of backfills, by job; by the index of open runs.
-pub(in crate::store) const OPEN_OF_BACKFILLS: Text = Text {
+pub(crate) const OPEN_OF_BACKFILLS: Text = Text {
     sqlite: "SELECT run.job_id, COUNT(*) FROM json_each(?) AS u CROSS JOIN run ON run.shard = u.value \
              WHERE run.state IN (0, 1, 2) AND run.state < 9 AND run.cause = 4 GROUP BY run.job_id",
     postgres: "SELECT run.job_id, COUNT(*) FROM run WHERE run.shard = ANY(?::bigint[]) \

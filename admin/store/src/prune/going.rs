@@ -1,6 +1,6 @@
 //! The statement that finds and locks what may go.
 
-use crate::store::dialect::Text;
+use crate::dialect::Text;
 
 /// From where, and with which lock.
 macro_rules! lock_going {
@@ -19,7 +19,7 @@ macro_rules! lock_going {
 }
 
 /// By key: MariaDB would walk the whole table for `… WHERE id IN (SELECT …)`, and wait for every lock on its way.
-pub(in crate::store) const LOCK_GOING: Text = Text {
+pub(crate) const LOCK_GOING: Text = Text {
     sqlite: lock_going!("run r WHERE r.id IN (SELECT u.value FROM json_each(?) AS u)", ""),
     postgres: lock_going!("run r WHERE r.id IN (SELECT unnest(?::bigint[]))", " FOR UPDATE"),
     mysql: lock_going!(

@@ -3,17 +3,17 @@
 //! Parts are settled under a lock on their part 0, attempt 1: otherwise two last parts, settled at once, would each see the
 //! other open, and no child would run.
 
-use crate::store::Transaction;
+use crate::Transaction;
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use carillon_scheduler::{Cause, Millis, RunState};
 use sea_orm::{DbBackend, QueryResult, Value};
 
 use super::Then;
-use crate::store::dialect::Text;
-use crate::store::row::Columns;
-use crate::store::run_lock::{Held, Row};
-use crate::store::{Error, Result, Store, dialect};
+use crate::dialect::Text;
+use crate::row::Columns;
+use crate::run_lock::{Held, Row};
+use crate::{Error, Result, Store, dialect};
 
 /// Handed on at most, in bytes: what parameters may have.
 const RESULT_LIMIT: usize = 65_536;

@@ -3,7 +3,7 @@
 use sea_orm::{DbBackend, Value};
 
 use super::{Claim, Holder};
-use crate::store::dialect::Text;
+use crate::dialect::Text;
 
 /// Compare-and-set of the cursors. On SQLite the shard must come from the list, or the plan walks the whole shard.
 pub const ADVANCE: Text = Text {
