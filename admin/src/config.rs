@@ -7,19 +7,18 @@
 mod access_token;
 mod database;
 mod problem;
-mod redis_url;
 mod rules;
 
 use std::fmt;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
-use std::time::Duration;
 
 pub(crate) use access_token::is_secret;
 pub use access_token::{AccessToken, random_secret};
 pub use database::Database;
 pub use problem::{Error, Problem};
-pub use redis_url::{RedisForm, RedisUrl};
+pub use carillon_engine::lease::{RedisForm, RedisUrl};
+pub use carillon_engine::pipeline::{LostRule, Options};
 
 /// How log lines are written to standard error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -29,16 +28,6 @@ pub enum LogFormat {
     Text,
     /// One JSON object an event, for a log collector.
     Json,
-}
-
-/// When a run is given up whose executor is gone.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum LostRule {
-    /// 30 s after its lease was over.
-    #[default]
-    Lease,
-    /// xxl-job's: 10 minutes after the run was sent, if the executor is not registered then.
-    Xxl,
 }
 
 /// The settings of one node.
@@ -72,26 +61,8 @@ pub struct Config {
     pub api_token: Option<String>,
     /// How log lines are written.
     pub log_format: LogFormat,
-    /// How far ahead of its time a fire is claimed; 1 s to 30 s.
-    pub look_ahead: Duration,
-    /// How long a node may work a shard after its last renewal; 3 s to 60 s.
-    pub lease_ttl: Duration,
-    /// Limit for connecting to an executor; 50 ms to 10 s.
-    pub connect_timeout: Duration,
-    /// Limit for a whole request to an executor; longer than `connect_timeout`, at most 30 s.
-    pub request_timeout: Duration,
-    /// Requests at once to one executor address; 1 to 1000.
-    pub in_flight: usize,
-    /// When a run is given up whose executor is gone.
-    pub lost_rule: LostRule,
-    /// A run that was not sent so long after it was due is flagged; 1 s to 1 day. Each job may say otherwise.
-    pub flag_after: Duration,
-    /// An alarm that is open for so long is escalated; 1 min to 30 days.
-    pub escalate_after: Duration,
-    /// A run that is still running so long after it was sent is checked at its executor; 1 s to 1 h.
-    pub check_after: Duration,
-    /// Runs that wait in memory; above it nothing more is claimed. No flag: for tests.
-    pub ring_capacity: usize,
+    /// How the engine works: leases, time limits, bounds.
+    pub engine: Options,
     /// Bytes of request bodies that are held at once; above it requests are refused. No flag: for tests.
     pub body_memory: usize,
 }
@@ -114,16 +85,7 @@ impl Config {
             admin_password: None,
             api_token: None,
             log_format: LogFormat::Text,
-            look_ahead: Duration::from_secs(5),
-            lease_ttl: Duration::from_secs(10),
-            connect_timeout: Duration::from_secs(1),
-            request_timeout: Duration::from_secs(3),
-            in_flight: 32,
-            lost_rule: LostRule::Lease,
-            flag_after: Duration::from_secs(30),
-            escalate_after: Duration::from_secs(30 * 60),
-            check_after: Duration::from_secs(60),
-            ring_capacity: 100_000,
+            engine: Options::default(),
             body_memory: 128 << 20,
         }
     }

@@ -99,7 +99,7 @@ impl Admin {
         if store.is_exclusive() {
             store.forget_the_killed().await?;
         }
-        let settings = Settings::of(&config);
+        let settings = Settings::of(&config.engine);
         let node = config::random_secret();
         let node: String = node.chars().take(16).collect();
         let limits = Limits { connect: settings.connect_limit, request: settings.send_limit };
@@ -281,7 +281,7 @@ async fn until_idle(pipeline: &Pipeline) {
 }
 
 async fn open(config: &Config) -> Result<Arc<Store>, Error> {
-    let store = Store::open_for(&(&config.database).into(), config.lease_ttl).await?;
+    let store = Store::open_for(&(&config.database).into(), config.engine.lease_ttl).await?;
     if config.no_migrate {
         store.check_schema().await?;
     } else {

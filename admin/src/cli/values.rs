@@ -81,15 +81,15 @@ impl ServeSettings {
         if let Some(shards) = &self.shards {
             put(number("shards", shards).map(|shards| config.shards = Some(shards)));
         }
-        put(number("in-flight", &self.in_flight).map(|count| config.in_flight = count));
-        put(lost_rule(&self.lost_rule).map(|rule| config.lost_rule = rule));
-        put(time("look-ahead", &self.look_ahead).map(|time| config.look_ahead = time));
-        put(time("lease-ttl", &self.lease_ttl).map(|time| config.lease_ttl = time));
-        put(time("connect-timeout", &self.connect_timeout).map(|time| config.connect_timeout = time));
-        put(time("request-timeout", &self.request_timeout).map(|time| config.request_timeout = time));
-        put(time("flag-after", &self.flag_after).map(|time| config.flag_after = time));
-        put(time("escalate-after", &self.escalate_after).map(|time| config.escalate_after = time));
-        put(time("check-after", &self.check_after).map(|time| config.check_after = time));
+        put(number("in-flight", &self.in_flight).map(|count| config.engine.in_flight = count));
+        put(lost_rule(&self.lost_rule).map(|rule| config.engine.lost_rule = rule));
+        put(time("look-ahead", &self.look_ahead).map(|time| config.engine.look_ahead = time));
+        put(time("lease-ttl", &self.lease_ttl).map(|time| config.engine.lease_ttl = time));
+        put(time("connect-timeout", &self.connect_timeout).map(|time| config.engine.connect_timeout = time));
+        put(time("request-timeout", &self.request_timeout).map(|time| config.engine.request_timeout = time));
+        put(time("flag-after", &self.flag_after).map(|time| config.engine.flag_after = time));
+        put(time("escalate-after", &self.escalate_after).map(|time| config.engine.escalate_after = time));
+        put(time("check-after", &self.check_after).map(|time| config.engine.check_after = time));
         config.insecure_http = self.insecure_http;
         config.no_migrate = self.no_migrate;
         config.redis_url.clone_from(&self.redis_url);
@@ -195,12 +195,12 @@ mod tests {
         expected.database = Database::Mysql { url: "mysql://u@h/d".into() };
         (expected.redis_url, expected.shards) = (Some("redis://r:1/".into()), Some(3));
         (expected.admin_password, expected.api_token) = (Some(other.clone()), Some(other));
-        (expected.log_format, expected.in_flight) = (LogFormat::Json, 5);
-        (expected.look_ahead, expected.lease_ttl) = (Duration::from_secs(2), Duration::from_secs(3));
-        expected.connect_timeout = Duration::from_millis(300);
-        expected.request_timeout = Duration::from_millis(400);
-        expected.lost_rule = LostRule::Xxl;
-        (expected.flag_after, expected.escalate_after) = (Duration::from_secs(45), Duration::from_secs(600));
+        (expected.log_format, expected.engine.in_flight) = (LogFormat::Json, 5);
+        (expected.engine.look_ahead, expected.engine.lease_ttl) = (Duration::from_secs(2), Duration::from_secs(3));
+        expected.engine.connect_timeout = Duration::from_millis(300);
+        expected.engine.request_timeout = Duration::from_millis(400);
+        expected.engine.lost_rule = LostRule::Xxl;
+        (expected.engine.flag_after, expected.engine.escalate_after) = (Duration::from_secs(45), Duration::from_secs(600));
         assert!(settled.config == expected);
         assert_eq!(settled.token_file, None);
     }

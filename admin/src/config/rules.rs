@@ -23,13 +23,13 @@ pub(super) fn problems(config: &Config) -> Vec<Problem> {
         admin_password(config),
         token("api-token", config.api_token.as_deref()),
         separate_tokens(config),
-        duration("look-ahead", config.look_ahead, Duration::from_secs(1), Duration::from_secs(30)),
-        duration("lease-ttl", config.lease_ttl, Duration::from_secs(3), Duration::from_secs(60)),
-        duration("connect-timeout", config.connect_timeout, Duration::from_millis(50), Duration::from_secs(10)),
+        duration("look-ahead", config.engine.look_ahead, Duration::from_secs(1), Duration::from_secs(30)),
+        duration("lease-ttl", config.engine.lease_ttl, Duration::from_secs(3), Duration::from_secs(60)),
+        duration("connect-timeout", config.engine.connect_timeout, Duration::from_millis(50), Duration::from_secs(10)),
         request_timeout(config),
-        duration("flag-after", config.flag_after, Duration::from_secs(1), Duration::from_secs(86_400)),
-        duration("escalate-after", config.escalate_after, Duration::from_secs(60), Duration::from_secs(30 * 86_400)),
-        duration("check-after", config.check_after, Duration::from_secs(1), Duration::from_secs(3_600)),
+        duration("flag-after", config.engine.flag_after, Duration::from_secs(1), Duration::from_secs(86_400)),
+        duration("escalate-after", config.engine.escalate_after, Duration::from_secs(60), Duration::from_secs(30 * 86_400)),
+        duration("check-after", config.engine.check_after, Duration::from_secs(1), Duration::from_secs(3_600)),
         in_flight(config),
     ]
     .into_iter()
@@ -123,14 +123,14 @@ fn admin_password(config: &Config) -> Option<Problem> {
 
 fn request_timeout(config: &Config) -> Option<Problem> {
     let range =
-        duration("request-timeout", config.request_timeout, Duration::from_millis(100), Duration::from_secs(30));
+        duration("request-timeout", config.engine.request_timeout, Duration::from_millis(100), Duration::from_secs(30));
     range.or_else(|| {
-        (config.request_timeout <= config.connect_timeout).then(|| {
+        (config.engine.request_timeout <= config.engine.connect_timeout).then(|| {
             Problem::new(
                 "request-timeout",
                 format!(
                     "{:?} is not longer than --connect-timeout, {:?}, which it includes; write a longer one",
-                    config.request_timeout, config.connect_timeout
+                    config.engine.request_timeout, config.engine.connect_timeout
                 ),
             )
         })
@@ -138,12 +138,12 @@ fn request_timeout(config: &Config) -> Option<Problem> {
 }
 
 fn in_flight(config: &Config) -> Option<Problem> {
-    (!IN_FLIGHT.contains(&config.in_flight)).then(|| {
+    (!IN_FLIGHT.contains(&config.engine.in_flight)).then(|| {
         Problem::new(
             "in-flight",
             format!(
                 "{} is out of range; write a number from {} to {}",
-                config.in_flight,
+                config.engine.in_flight,
                 IN_FLIGHT.start(),
                 IN_FLIGHT.end()
             ),
@@ -211,18 +211,18 @@ mod tests {
                 "--api-token (CARILLON_API_TOKEN): it equals the access token",
             ),
             (
-                |c| c.look_ahead = Duration::from_secs(31),
+                |c| c.engine.look_ahead = Duration::from_secs(31),
                 "--look-ahead (CARILLON_LOOK_AHEAD): 31s is out of range; write a time from 1s to 30s",
             ),
             (
-                |c| c.lease_ttl = Duration::from_secs(2),
+                |c| c.engine.lease_ttl = Duration::from_secs(2),
                 "--lease-ttl (CARILLON_LEASE_TTL): 2s is out of range; write a time from 3s to 60s",
             ),
             (
-                |c| c.request_timeout = c.connect_timeout,
+                |c| c.engine.request_timeout = c.engine.connect_timeout,
                 "--request-timeout (CARILLON_REQUEST_TIMEOUT): 1s is not longer than --connect-timeout",
             ),
-            (|c| c.in_flight = 0, "--in-flight (CARILLON_IN_FLIGHT): 0 is out of range; write a number from 1 to 1000"),
+            (|c| c.engine.in_flight = 0, "--in-flight (CARILLON_IN_FLIGHT): 0 is out of range; write a number from 1 to 1000"),
         ];
         for (change, expected) in cases {
             let complaints = complaints(change);
@@ -235,7 +235,7 @@ mod tests {
     fn all_problems_are_told_at_once() {
         let error = {
             let mut config = config();
-            config.in_flight = 0;
+            config.engine.in_flight = 0;
             config.shards = Some(9999);
             config.validate().unwrap_err()
         };

@@ -73,7 +73,7 @@ fn a_run_that_still_waits_30_s_after_it_was_due_is_flagged_then() {
 fn the_server_says_when_a_job_says_nothing_and_what_was_sent_is_never_flagged() {
     on(Kind::Sqlite, async |database| {
         let mut config = database.config();
-        (config.shards, config.flag_after) = (Some(2), Duration::from_secs(12));
+        (config.shards, config.engine.flag_after) = (Some(2), Duration::from_secs(12));
         let clock = carillon_scheduler::ManualClock::new(super::node::START);
         let node = Node::on(config, std::sync::Arc::new(clock)).await;
         let executor = Recorder::start().await;

@@ -75,7 +75,7 @@ fn adoption_stops_when_the_ring_is_full_and_goes_on_when_there_is_room() {
     on(Kind::Sqlite, async |db| {
         let mut config = db.config();
         config.shards = Some(1);
-        config.ring_capacity = 10;
+        config.engine.ring_capacity = 10;
         let node = Node::on(config, Arc::new(ManualClock::new(START))).await;
         let executor = Recorder::start().await;
         node.register(&executor).await;

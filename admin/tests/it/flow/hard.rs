@@ -88,7 +88,7 @@ fn a_full_ring_claims_nothing_more_says_so_and_nothing_is_lost() {
         let database = crate::services::TestDatabase::new(Kind::Sqlite).await;
         let mut config = database.config();
         config.shards = Some(1);
-        config.ring_capacity = 6;
+        config.engine.ring_capacity = 6;
         let node = Node::on(config, Arc::new(ManualClock::new(START))).await;
         let executor = Recorder::start().await;
         node.register(&executor).await;

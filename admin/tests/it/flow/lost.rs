@@ -174,7 +174,7 @@ fn xxl_jobs_rule_is_ten_minutes_and_unregistered() {
     on(Kind::Sqlite, async |_| {
         let database = crate::services::TestDatabase::new(Kind::Sqlite).await;
         let mut config = database.config();
-        config.lost_rule = LostRule::Xxl;
+        config.engine.lost_rule = LostRule::Xxl;
         let clock = std::sync::Arc::new(carillon_scheduler::ManualClock::new(super::node::START));
         let (node, executor) = (Node::on(config, clock).await, Recorder::start().await);
         node.register_own(&executor, "boot-1").await;

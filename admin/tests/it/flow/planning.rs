@@ -37,7 +37,7 @@ impl Clock for Slow {
 async fn node(db: &TestDatabase, shards: i32) -> (Node, Arc<Slow>) {
     let mut config = db.config();
     config.shards = Some(shards);
-    config.lease_ttl = Duration::from_secs(3);
+    config.engine.lease_ttl = Duration::from_secs(3);
     let clock = Arc::new(ManualClock::new(START));
     let seen = Arc::new(Slow { clock: clock.clone(), ms: AtomicU64::new(0) });
     let node = Node::under(config, clock, seen.clone()).await;

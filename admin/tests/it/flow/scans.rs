@@ -50,7 +50,7 @@ fn seconds(node: &[carillon_admin::store::RunView]) -> Vec<Millis> {
 fn instants_are_recorded_as_far_ahead_as_is_set() {
     for ahead in [1, 5, 30] {
         on(Kind::Sqlite, async |db| {
-            let node = alone(db, |it| it.look_ahead = Duration::from_secs(ahead)).await;
+            let node = alone(db, |it| it.engine.look_ahead = Duration::from_secs(ahead)).await;
             let job = node.every(1, |_| ()).await;
             node.services.shards.step().await;
             for passed in 0..3 {
@@ -87,7 +87,7 @@ fn a_scan_drains_the_shard_whatever_is_due() {
 fn of_six_thousand_jobs_due_each_second_none_falls_behind() {
     const JOBS: i64 = 6_000;
     on(Kind::Sqlite, async |db| {
-        let node = alone(db, |it| it.look_ahead = Duration::from_secs(1)).await;
+        let node = alone(db, |it| it.engine.look_ahead = Duration::from_secs(1)).await;
         node.herd(JOBS as usize, |draft| draft.schedule = ScheduleDraft::fixed_rate(1)).await;
         node.services.shards.step().await;
         let beside = beside(db).await;
@@ -107,7 +107,7 @@ fn of_six_thousand_jobs_due_each_second_none_falls_behind() {
 fn what_found_no_room_comes_first() {
     const JOBS: i64 = 300;
     on(Kind::Sqlite, async |db| {
-        let node = alone(db, |it| it.ring_capacity = 100).await;
+        let node = alone(db, |it| it.engine.ring_capacity = 100).await;
         let executor = Recorder::start().await;
         node.register(&executor).await;
         let jobs = node.herd(JOBS as usize, |draft| draft.schedule = ScheduleDraft::fixed_rate(1)).await;

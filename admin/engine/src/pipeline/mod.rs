@@ -93,7 +93,7 @@ pub use prune::Prune;
 pub use resolve::Resolve;
 pub use scan::Scan;
 pub use scans::Scans;
-pub use settings::Settings;
+pub use settings::{LostRule, Options, Settings};
 pub use shards::Shards;
 pub use tick::Tick;
 pub use watch::Watch;
@@ -105,9 +105,9 @@ pub struct Pipeline {
     pub(crate) metrics: Arc<Metrics>,
     client: ExecutorClient,
     leases: Box<dyn Leases>,
-    pub(crate) settings: Settings,
+    pub settings: Settings,
     /// Random for each start.
-    pub(crate) node: String,
+    pub node: String,
     address: OnceLock<String>,
     /// As the database had it a moment ago: it can be changed while nodes run.
     shards: AtomicI32,

@@ -2,11 +2,13 @@
 
 mod local;
 mod redis;
+mod redis_url;
 
 use std::time::Duration;
 
 pub use self::redis::Redis;
 pub use local::Local;
+pub use redis_url::{RedisForm, RedisUrl};
 
 /// Where Redis is.
 #[derive(Clone)]

@@ -2,8 +2,57 @@
 
 use std::time::Duration;
 
-use crate::config::Config;
-pub use crate::config::LostRule;
+/// When a run is given up whose executor is gone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum LostRule {
+    /// 30 s after its lease was over.
+    #[default]
+    Lease,
+    /// xxl-job's: 10 minutes after the run was sent, if the executor is not registered then.
+    Xxl,
+}
+
+/// What a node may set: the other parameters follow from these. The default of each is the one of `carillon serve`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// How far ahead of its time a fire is claimed; 1 s to 30 s.
+    pub look_ahead: Duration,
+    /// How long a node may work a shard after its last renewal; 3 s to 60 s.
+    pub lease_ttl: Duration,
+    /// Limit for connecting to an executor; 50 ms to 10 s.
+    pub connect_timeout: Duration,
+    /// Limit for a whole request to an executor; longer than `connect_timeout`, at most 30 s.
+    pub request_timeout: Duration,
+    /// Requests at once to one executor address; 1 to 1000.
+    pub in_flight: usize,
+    /// When a run is given up whose executor is gone.
+    pub lost_rule: LostRule,
+    /// A run that was not sent this long after it was due is flagged; 1 s to 1 day. A job may have a time of its own.
+    pub flag_after: Duration,
+    /// An alarm that is open for this long is escalated; 1 min to 30 days.
+    pub escalate_after: Duration,
+    /// A run that is still running this long after it was sent is checked at its executor; 1 s to 1 h.
+    pub check_after: Duration,
+    /// Runs that wait in memory; above it nothing more is claimed. No flag sets it: for tests.
+    pub ring_capacity: usize,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            look_ahead: Duration::from_secs(5),
+            lease_ttl: Duration::from_secs(10),
+            connect_timeout: Duration::from_secs(1),
+            request_timeout: Duration::from_secs(3),
+            in_flight: 32,
+            lost_rule: LostRule::Lease,
+            flag_after: Duration::from_secs(30),
+            escalate_after: Duration::from_secs(30 * 60),
+            check_after: Duration::from_secs(60),
+            ring_capacity: 100_000,
+        }
+    }
+}
 
 #[derive(Clone, Debug)]
 pub struct Settings {
@@ -54,32 +103,32 @@ pub struct Settings {
 }
 
 impl Settings {
-    pub fn of(config: &Config) -> Self {
+    pub fn of(options: &Options) -> Self {
         let seconds = Duration::from_secs;
         Self {
-            look_ahead: config.look_ahead,
+            look_ahead: options.look_ahead,
             scan_every: seconds(1),
             tick_every: Duration::from_millis(100),
             mark_ahead: Duration::from_millis(200),
-            ttl: config.lease_ttl,
-            renew_every: config.lease_ttl * 3 / 10,
-            margin: config.lease_ttl / 10,
-            send_limit: config.request_timeout,
-            connect_limit: config.connect_timeout,
-            unknown_after: (config.request_timeout * 2 + config.lease_ttl / 10).max(seconds(10)),
+            ttl: options.lease_ttl,
+            renew_every: options.lease_ttl * 3 / 10,
+            margin: options.lease_ttl / 10,
+            send_limit: options.request_timeout,
+            connect_limit: options.connect_timeout,
+            unknown_after: (options.request_timeout * 2 + options.lease_ttl / 10).max(seconds(10)),
             no_executor_after: seconds(1),
-            in_flight: config.in_flight,
+            in_flight: options.in_flight,
             waiting: 1000,
             breaker: seconds(10),
-            ring_capacity: config.ring_capacity,
+            ring_capacity: options.ring_capacity,
             own_lease: seconds(30),
             stock_lease: seconds(90),
             resolve_every: seconds(10),
-            lost_rule: config.lost_rule,
-            flag_after: config.flag_after,
-            escalate_after: config.escalate_after,
+            lost_rule: options.lost_rule,
+            flag_after: options.flag_after,
+            escalate_after: options.escalate_after,
             kill_confirm: seconds(30),
-            check_after: config.check_after,
+            check_after: options.check_after,
         }
     }
 }
@@ -99,9 +148,8 @@ mod tests {
         let second = Duration::from_secs(1);
         // Its range, and some lengths in it.
         for seconds in [3, 4, 5, 10, 30, 60] {
-            let mut config = Config::new(std::path::Path::new("data"), String::new());
-            config.lease_ttl = second * seconds;
-            let of = Settings::of(&config);
+            let options = Options { lease_ttl: second * seconds, ..Options::default() };
+            let of = Settings::of(&options);
             let trusted = of.ttl - of.margin;
             // Renewals are made by rounds: one that is due just after a round waits for the next.
             let longest = of.renew_every + of.scan_every;
