@@ -24,7 +24,7 @@ clippy: ## Lints of all targets, warnings denied
 	cargo clippy --locked --workspace --all-targets -- -D warnings
 
 .PHONY: test
-test: packages python ## All tests, on PostgreSQL, MariaDB and Redis of their own (ARGS='-p carillon-admin walls')
+test: packages python ## All tests, on PostgreSQL, MariaDB and Redis of their own (ARGS='-p carillon-admin sources')
 	@.ci/with-services cargo test --locked $(if $(ARGS),$(ARGS),--workspace --no-fail-fast)
 
 .PHONY: doc

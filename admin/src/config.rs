@@ -15,10 +15,10 @@ use std::path::PathBuf;
 
 pub(crate) use access_token::is_secret;
 pub use access_token::{AccessToken, random_secret};
-pub use database::Database;
-pub use problem::{Error, Problem};
 pub use carillon_engine::lease::{RedisForm, RedisUrl};
 pub use carillon_engine::pipeline::{LostRule, Options};
+pub use database::Database;
+pub use problem::{Error, Problem};
 
 /// How log lines are written to standard error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

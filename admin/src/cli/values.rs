@@ -200,7 +200,8 @@ mod tests {
         expected.engine.connect_timeout = Duration::from_millis(300);
         expected.engine.request_timeout = Duration::from_millis(400);
         expected.engine.lost_rule = LostRule::Xxl;
-        (expected.engine.flag_after, expected.engine.escalate_after) = (Duration::from_secs(45), Duration::from_secs(600));
+        (expected.engine.flag_after, expected.engine.escalate_after) =
+            (Duration::from_secs(45), Duration::from_secs(600));
         assert!(settled.config == expected);
         assert_eq!(settled.token_file, None);
     }

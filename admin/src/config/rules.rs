@@ -28,7 +28,12 @@ pub(super) fn problems(config: &Config) -> Vec<Problem> {
         duration("connect-timeout", config.engine.connect_timeout, Duration::from_millis(50), Duration::from_secs(10)),
         request_timeout(config),
         duration("flag-after", config.engine.flag_after, Duration::from_secs(1), Duration::from_secs(86_400)),
-        duration("escalate-after", config.engine.escalate_after, Duration::from_secs(60), Duration::from_secs(30 * 86_400)),
+        duration(
+            "escalate-after",
+            config.engine.escalate_after,
+            Duration::from_secs(60),
+            Duration::from_secs(30 * 86_400),
+        ),
         duration("check-after", config.engine.check_after, Duration::from_secs(1), Duration::from_secs(3_600)),
         in_flight(config),
     ]
@@ -222,7 +227,10 @@ mod tests {
                 |c| c.engine.request_timeout = c.engine.connect_timeout,
                 "--request-timeout (CARILLON_REQUEST_TIMEOUT): 1s is not longer than --connect-timeout",
             ),
-            (|c| c.engine.in_flight = 0, "--in-flight (CARILLON_IN_FLIGHT): 0 is out of range; write a number from 1 to 1000"),
+            (
+                |c| c.engine.in_flight = 0,
+                "--in-flight (CARILLON_IN_FLIGHT): 0 is out of range; write a number from 1 to 1000",
+            ),
         ];
         for (change, expected) in cases {
             let complaints = complaints(change);

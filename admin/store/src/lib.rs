@@ -4,7 +4,6 @@
 //! conditional statement, and tells its caller exactly which rows it won.
 
 mod app;
-pub mod failpoint;
 pub mod astray;
 mod audit;
 pub mod audit_gap;
@@ -18,6 +17,7 @@ pub mod deleted;
 mod dialect;
 mod error;
 mod escalate;
+pub mod failpoint;
 mod filter;
 mod forecast;
 mod forgotten;

@@ -17,5 +17,5 @@ mod interop;
 mod locks;
 mod ports;
 mod program;
-mod walls;
+mod sources;
 mod wire;
