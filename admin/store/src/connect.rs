@@ -54,7 +54,7 @@ pub struct Pools {
     pub file_lock: Option<File>,
 }
 
-/// Connections of one node to a server; `admin/README.md` has the sum.
+/// Connections of one node to a server; `admin/docs/database.md` has the sum.
 const ENGINE: usize = 8;
 const ENGINE_READS: usize = 3;
 const CHANGES: usize = 4;
