@@ -1,7 +1,7 @@
 //! What an executor costs: a second process plays the executor, this one sends it runs and takes its results.
 //!
 //! `cargo bench -p carillon-executor --bench throughput -- [runs a second] [seconds] [in flight]`, by default
-//! `1000 10 32`: bursts of so many runs at each whole second, as a thousand jobs that fire each second make them. Prints
+//! `1000 10 32`: a burst of that size at each whole second, as a thousand jobs that fire every second produce. Prints
 //! CPU seconds per 1000 runs of the executor's process, how long a burst took to be accepted, and how many callbacks
 //! it needed. Linux only: CPU and memory come from `/proc`.
 

@@ -1,4 +1,4 @@
-//! An admin of a few lines, which records what it is told and answers as the test wants.
+//! A stub admin: records its requests, and replies as the test chooses.
 
 use std::collections::HashMap;
 use std::io;
@@ -11,20 +11,20 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
-/// Nothing that a test waits for may take longer.
+/// Limit of every wait in the tests.
 pub const LIMIT: Duration = Duration::from_secs(20);
 
-/// What the stub does with callbacks.
+/// The stub's reply to callbacks; heartbeats are accepted.
 #[derive(Clone, Copy, PartialEq)]
-pub enum Manner {
+pub enum StubReply {
     Accept,
     /// HTTP 200, code 500.
     Refuse,
-    /// To every request.
+    /// Also to heartbeats.
     WrongToken,
-    /// A proxy's page.
+    /// The error page of a proxy.
     Page502,
-    /// Reads the request and cuts the connection.
+    /// Closes the connection after the request.
     Cut,
 }
 
@@ -38,7 +38,7 @@ pub struct Call {
 pub struct StubAdmin {
     pub address: String,
     pub calls: watch::Sender<Vec<Call>>,
-    manner: Arc<Mutex<Manner>>,
+    reply: Arc<Mutex<StubReply>>,
     serving: JoinHandle<()>,
 }
 
@@ -47,33 +47,33 @@ impl StubAdmin {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = format!("http://{}", listener.local_addr().unwrap());
         let calls = watch::Sender::new(Vec::new());
-        let manner = Arc::new(Mutex::new(Manner::Accept));
-        let (seen, how) = (calls.clone(), Arc::clone(&manner));
+        let reply = Arc::new(Mutex::new(StubReply::Accept));
+        let (seen, chosen) = (calls.clone(), Arc::clone(&reply));
         let serving = tokio::spawn(async move {
             loop {
                 let (stream, _) = listener.accept().await.unwrap();
-                tokio::spawn(serve(stream, seen.clone(), Arc::clone(&how)));
+                tokio::spawn(serve(stream, seen.clone(), Arc::clone(&chosen)));
             }
         });
-        Self { address, calls, manner, serving }
+        Self { address, calls, reply, serving }
     }
 
-    pub fn answer_callbacks(&self, manner: Manner) {
-        *self.manner.lock().unwrap() = manner;
+    pub fn reply_with(&self, reply: StubReply) {
+        *self.reply.lock().unwrap() = reply;
     }
 
-    /// Waits until the recorded calls fulfil a condition.
-    pub async fn until(&self, what: &str, condition: impl Fn(&[Call]) -> bool) -> Vec<Call> {
+    /// Waits until the recorded requests fulfil a condition.
+    pub async fn wait_for(&self, what: &str, condition: impl Fn(&[Call]) -> bool) -> Vec<Call> {
         let mut calls = self.calls.subscribe();
         let seen = tokio::time::timeout(LIMIT, calls.wait_for(|calls| condition(calls))).await;
-        seen.unwrap_or_else(|_| panic!("{what} did not come: {:#?}", *self.calls.borrow())).unwrap().clone()
+        seen.unwrap_or_else(|_| panic!("timed out waiting for {what}: {:#?}", *self.calls.borrow())).unwrap().clone()
     }
 
-    /// Waits for the result of a run: the first that came.
+    /// Waits for the first result of a run.
     pub async fn result(&self, log_id: i64) -> CallbackItem {
         let find = |calls: &[Call]| results(calls).into_iter().find(|item| item.log_id == log_id);
         let what = format!("the result of run {log_id}");
-        let calls = self.until(&what, |calls| find(calls).is_some()).await;
+        let calls = self.wait_for(&what, |calls| find(calls).is_some()).await;
         find(&calls).unwrap()
     }
 
@@ -88,27 +88,27 @@ impl Drop for StubAdmin {
     }
 }
 
-/// All results in the callbacks, in their order.
+/// The results of all callbacks, in order.
 pub fn results(calls: &[Call]) -> Vec<CallbackItem> {
     let callbacks = calls.iter().filter(|call| call.path == "/api/callback");
     callbacks.flat_map(|call| parse_callbacks(call.body.as_bytes()).unwrap()).collect()
 }
 
-async fn serve(stream: TcpStream, calls: watch::Sender<Vec<Call>>, manner: Arc<Mutex<Manner>>) {
+async fn serve(stream: TcpStream, calls: watch::Sender<Vec<Call>>, reply: Arc<Mutex<StubReply>>) {
     let mut stream = BufReader::new(stream);
     while let Ok(Some(call)) = read(&mut stream).await {
-        let manner = match call.path.as_str() {
-            "/api/callback" => *manner.lock().unwrap(),
-            _ if *manner.lock().unwrap() == Manner::WrongToken => Manner::WrongToken,
-            _ => Manner::Accept,
+        let reply = match call.path.as_str() {
+            "/api/callback" => *reply.lock().unwrap(),
+            _ if *reply.lock().unwrap() == StubReply::WrongToken => StubReply::WrongToken,
+            _ => StubReply::Accept,
         };
         calls.send_modify(|calls| calls.push(call));
-        let (status, body) = match manner {
-            Manner::Accept => ("200 OK", r#"{"code":200,"msg":null,"content":null,"data":null}"#),
-            Manner::Refuse => ("200 OK", r#"{"code":500,"msg":"not now"}"#),
-            Manner::WrongToken => ("200 OK", r#"{"code":500,"msg":"The access token is wrong.","content":null}"#),
-            Manner::Page502 => ("502 Bad Gateway", "<html>bad gateway</html>"),
-            Manner::Cut => return,
+        let (status, body) = match reply {
+            StubReply::Accept => ("200 OK", r#"{"code":200,"msg":null,"content":null,"data":null}"#),
+            StubReply::Refuse => ("200 OK", r#"{"code":500,"msg":"not now"}"#),
+            StubReply::WrongToken => ("200 OK", r#"{"code":500,"msg":"The access token is wrong.","content":null}"#),
+            StubReply::Page502 => ("502 Bad Gateway", "<html>bad gateway</html>"),
+            StubReply::Cut => return,
         };
         let head = format!("HTTP/1.1 {status}\r\nContent-Length: {}\r\n\r\n", body.len());
         if stream.write_all((head + body).as_bytes()).await.is_err() {

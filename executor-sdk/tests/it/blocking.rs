@@ -1,4 +1,4 @@
-//! Block strategies: what happens to a run while another of its job is here.
+//! Block strategies: what happens to a run while the executor has another run of its job.
 
 use carillon_protocol::RunRequest;
 use serde_json::json;
@@ -28,8 +28,8 @@ async fn serial_runs_wait_for_each_other() {
     admin.result(4).await;
 
     for log_id in 1..=3 {
-        assert_eq!(worker.bench.started.load(std::sync::atomic::Ordering::SeqCst), log_id as u32);
-        worker.bench.gate.add_permits(1);
+        assert_eq!(worker.handlers.started.load(std::sync::atomic::Ordering::SeqCst), log_id as u32);
+        worker.handlers.gate.add_permits(1);
         admin.result(log_id).await;
         worker.started(u32::try_from(log_id + 1).unwrap().min(3)).await;
     }
@@ -47,10 +47,10 @@ async fn discard_later_refuses_while_one_is_here() {
     assert_eq!(worker.run(&with(1, "DISCARD_LATER")).await.code(), 200);
     let refused = worker.run(&with(2, "DISCARD_LATER")).await;
     assert_eq!((refused.code(), refused.msg()), (500, "block strategy effect：Discard Later"));
-    worker.bench.gate.add_permits(1);
+    worker.handlers.gate.add_permits(1);
     admin.result(1).await;
     idle(&worker).await;
-    worker.bench.gate.add_permits(1);
+    worker.handlers.gate.add_permits(1);
     assert_eq!(worker.run(&with(2, "DISCARD_LATER")).await.code(), 200, "refused is not seen");
     assert_eq!(admin.result(2).await.code, 200);
 }
@@ -70,7 +70,7 @@ async fn cover_early_ends_the_running_and_the_queued() {
     let waiting = "[job not executed, in the job queue, killed.]";
     assert_eq!(second.message, Some(format!("{text} {waiting}")));
     assert_eq!((first.code, second.code), (500, 500));
-    worker.bench.gate.add_permits(1);
+    worker.handlers.gate.add_permits(1);
     assert_eq!(admin.result(3).await.code, 200);
 }
 

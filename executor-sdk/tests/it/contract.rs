@@ -1,4 +1,4 @@
-//! What goes in and out at the executor's door.
+//! The executor's HTTP interface: requests, refusals, headers; and the settings.
 
 use carillon_executor::{Error, Executor, JobContext};
 use carillon_protocol::headers;
@@ -46,7 +46,7 @@ async fn a_run_goes_from_request_to_callback() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn nobody_without_the_token_gets_anything() {
+async fn requests_without_the_token_are_refused() {
     let (admin, data) = (StubAdmin::start().await, TempDir::new().unwrap());
     let mut worker = Worker::start(&admin, &data).await;
     for wrong in [String::new(), new_token(), worker.token[1..].to_owned()] {
@@ -65,7 +65,7 @@ async fn nobody_without_the_token_gets_anything() {
 
 // covers: V1
 #[tokio::test(flavor = "multi_thread")]
-async fn a_compressed_body_is_refused_unread() {
+async fn a_compressed_body_is_refused() {
     let (admin, data) = (StubAdmin::start().await, TempDir::new().unwrap());
     let worker = Worker::start(&admin, &data).await;
     let gzip = [("content-encoding", "gzip".to_owned())];
@@ -80,7 +80,7 @@ async fn a_compressed_body_is_refused_unread() {
 
 // covers: V12.2
 #[tokio::test(flavor = "multi_thread")]
-async fn a_moment_at_the_edge_of_numbers_is_only_too_late() {
+async fn the_smallest_instant_is_too_late() {
     let (admin, data) = (StubAdmin::start().await, TempDir::new().unwrap());
     let worker = Worker::start(&admin, &data).await;
     let body = serde_json::to_value(run(1, "ok")).unwrap();
@@ -130,7 +130,7 @@ async fn a_run_that_comes_too_late_is_refused() {
     let in_time = [(headers::NOT_AFTER, "4000000000000".to_owned())];
     assert_eq!(worker.post("/run", &body, &in_time).await.code(), 200);
     admin.result(1).await;
-    assert_eq!(worker.post("/run", &body, &late).await.code(), 200, "it is here already");
+    assert_eq!(worker.post("/run", &body, &late).await.code(), 200, "the run was accepted before");
 }
 
 #[test]
@@ -180,11 +180,11 @@ async fn a_data_folder_serves_one_executor() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn weight_and_labels_are_said_with_each_heartbeat() {
+async fn heartbeats_announce_weight_and_labels() {
     let (admin, data) = (StubAdmin::start().await, TempDir::new().unwrap());
-    let said =
+    let announced =
         |builder: carillon_executor::ExecutorBuilder| builder.weight(3).label("zone", "eu-1").label("gpu", "yes");
-    let _worker = Worker::with(&admin, data.path(), &new_token(), said).await;
+    let _worker = Worker::with(&admin, data.path(), &new_token(), announced).await;
     let registry = admin.calls.borrow()[0].clone();
     assert_eq!(registry.headers["carillon-weight"], "3");
     assert_eq!(registry.headers["carillon-labels"], "zone=eu-1,gpu=yes");
@@ -202,7 +202,7 @@ fn a_wrong_weight_or_label_is_refused_by_name() {
             .job("ok", |_: JobContext| async { Ok(()) });
         match change(builder).build() {
             Err(error) => error.to_string(),
-            Ok(_) => panic!("it was taken"),
+            Ok(_) => panic!("it was accepted"),
         }
     };
     assert!(refused(|b| b.weight(0)).contains("weight: 0 is not within 1 and 100"));

@@ -8,16 +8,16 @@ use carillon_protocol::{RunRequest, headers, join_url};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::admin::{Call, LIMIT, Manner, StubAdmin, results};
+use crate::admin::{Call, LIMIT, StubAdmin, StubReply, results};
 use crate::worker::{DUE_AT, new_token, run};
 
-const ADMIN: &str = "VICTIM_ADMIN";
-const TOKEN: &str = "VICTIM_TOKEN";
-const FOLDER: &str = "VICTIM_FOLDER";
+const ADMIN: &str = "WORKER_ADMIN";
+const TOKEN: &str = "WORKER_TOKEN";
+const FOLDER: &str = "WORKER_FOLDER";
 
-/// The worker, if this process was started as one; it never ends by itself.
+/// The worker, if this process was started as one; it runs until it is killed.
 #[test]
-fn the_process_that_is_killed() {
+fn worker_process() {
     let Ok(admin) = std::env::var(ADMIN) else {
         return;
     };
@@ -39,18 +39,18 @@ fn the_process_that_is_killed() {
     });
 }
 
-/// The worker's process, and where it is reached.
-struct Victim {
+/// The worker's process and its address.
+struct WorkerProcess {
     child: Child,
     address: String,
     boot_id: String,
     token: String,
 }
 
-impl Victim {
+impl WorkerProcess {
     async fn start(admin: &StubAdmin, folder: &Path, token: &str) -> Self {
         let child = Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", "killed::the_process_that_is_killed"])
+            .args(["--exact", "killed::worker_process"])
             .env(ADMIN, &admin.address)
             .env(TOKEN, token)
             .env(FOLDER, folder)
@@ -62,7 +62,7 @@ impl Victim {
             let found = calls.iter().find(|call| call.path == "/api/registry");
             found.cloned()
         };
-        let calls = admin.until("its first heartbeat", |calls| beat(calls).is_some()).await;
+        let calls = admin.wait_for("its first heartbeat", |calls| beat(calls).is_some()).await;
         let beat = beat(&calls).unwrap();
         let body: Value = serde_json::from_str(&beat.body).unwrap();
         Self {
@@ -73,7 +73,7 @@ impl Victim {
         }
     }
 
-    /// The body's code, and where the run stands.
+    /// The body's code, and the state of the run.
     async fn post(&self, path: &str, body: &Value) -> (i64, Option<String>) {
         let client = reqwest::Client::builder().no_proxy().build().unwrap();
         let call = client.post(join_url(&self.address, path)).header(headers::TOKEN, &self.token).json(body);
@@ -100,7 +100,7 @@ impl Victim {
     }
 }
 
-impl Drop for Victim {
+impl Drop for WorkerProcess {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
@@ -111,26 +111,26 @@ impl Drop for Victim {
 #[tokio::test(flavor = "multi_thread")]
 async fn run_ids_and_results_survive_kill_9() {
     let (admin, data, token) = (StubAdmin::start().await, TempDir::new().unwrap(), new_token());
-    admin.answer_callbacks(Manner::Cut);
-    let victim = Victim::start(&admin, data.path(), &token).await;
-    let boot_id = victim.boot_id.clone();
-    assert_eq!(victim.run(&run(1, "ok")).await, (200, None));
+    admin.reply_with(StubReply::Cut);
+    let worker = WorkerProcess::start(&admin, data.path(), &token).await;
+    let boot_id = worker.boot_id.clone();
+    assert_eq!(worker.run(&run(1, "ok")).await, (200, None));
     admin.result(1).await;
     let second = RunRequest { job_id: 2, ..run(2, "hang") };
-    assert_eq!(victim.run(&second).await, (200, None));
+    assert_eq!(worker.run(&second).await, (200, None));
     let waiting = RunRequest { log_id: 3, ..second.clone() };
-    assert_eq!(victim.run(&waiting).await, (200, None));
-    running(&victim, 2).await;
-    assert_eq!(victim.state_by_log(3).await.as_deref(), Some("queued"));
-    assert_eq!(victim.state_by_log(4).await, None, "a run that it never had");
-    victim.kill();
+    assert_eq!(worker.run(&waiting).await, (200, None));
+    running(&worker, 2).await;
+    assert_eq!(worker.state_by_log(3).await.as_deref(), Some("queued"));
+    assert_eq!(worker.state_by_log(4).await, None, "an unknown run");
+    worker.kill();
 
     let after = StubAdmin::start().await;
-    let victim = Victim::start(&after, data.path(), &token).await;
-    assert_ne!(victim.boot_id, boot_id);
-    let calls = after.until("three results", |calls| results(calls).len() >= 3).await;
+    let worker = WorkerProcess::start(&after, data.path(), &token).await;
+    assert_ne!(worker.boot_id, boot_id);
+    let calls = after.wait_for("three results", |calls| results(calls).len() >= 3).await;
     let callback = calls.iter().find(|call| call.path == "/api/callback");
-    assert_eq!(callback.unwrap().headers["carillon-boot-id"], victim.boot_id);
+    assert_eq!(callback.unwrap().headers["carillon-boot-id"], worker.boot_id);
     for (item, (log_id, code, text)) in results(&calls).iter().zip([
         (1, 200, "done"),
         (2, 500, "interrupted: the executor was restarted before the run ended"),
@@ -139,15 +139,15 @@ async fn run_ids_and_results_survive_kill_9() {
         assert_eq!((item.log_id, item.code, item.message.as_deref()), (log_id, code, Some(text)));
     }
     for request in [&run(1, "ok"), &second, &waiting] {
-        let again = victim.run(request).await;
+        let again = worker.run(request).await;
         assert_eq!(again, (200, Some("finished".to_owned())), "nothing runs twice");
     }
-    assert_eq!(victim.state_by_log(2).await.as_deref(), Some("finished"));
+    assert_eq!(worker.state_by_log(2).await.as_deref(), Some("finished"));
 }
 
-async fn running(victim: &Victim, log_id: i64) {
+async fn running(worker: &WorkerProcess, log_id: i64) {
     let begun = async {
-        while victim.state_by_log(log_id).await.as_deref() != Some("running") {
+        while worker.state_by_log(log_id).await.as_deref() != Some("running") {
             tokio::task::yield_now().await;
         }
     };

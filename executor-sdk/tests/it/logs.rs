@@ -1,4 +1,4 @@
-//! The rolling log.
+//! The logs of runs, read while they grow.
 
 use std::fs;
 
@@ -54,14 +54,14 @@ async fn a_log_is_read_page_by_page_in_whole_lines() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_end_is_told_only_when_the_run_has_ended() {
+async fn a_page_is_the_end_only_after_the_run_has_ended() {
     let (admin, data) = (StubAdmin::start().await, TempDir::new().unwrap());
     let worker = Worker::start(&admin, &data).await;
     worker.run(&run(1, "gate")).await;
     worker.started(1).await;
     let silent = page(&read(&worker, 1, 1).await);
     assert_eq!((silent.to_line, silent.is_end), (0, false));
-    worker.bench.gate.add_permits(1);
+    worker.handlers.gate.add_permits(1);
     admin.result(1).await;
     assert!(page(&read(&worker, 1, 1).await).is_end);
     assert!(!data.path().join("logs/2026-09-21").exists(), "no file without a line");
@@ -71,7 +71,7 @@ async fn the_end_is_told_only_when_the_run_has_ended() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn no_request_leads_out_of_the_folder_of_logs() {
+async fn no_request_reads_or_writes_outside_the_folder_of_logs() {
     let (admin, data) = (StubAdmin::start().await, TempDir::new().unwrap());
     let worker = Worker::start(&admin, &data).await;
     let outside = TempDir::new().unwrap();
@@ -98,12 +98,12 @@ async fn no_request_leads_out_of_the_folder_of_logs() {
     request.params = "1".into();
     worker.run(&request).await;
     admin.result(1).await;
-    assert_eq!(fs::read_to_string(&secret).unwrap(), "secret\n", "nor is anything written there");
+    assert_eq!(fs::read_to_string(&secret).unwrap(), "secret\n", "a run's log does not write there");
 }
 
 // covers: H23
 #[tokio::test(flavor = "multi_thread")]
-async fn a_log_is_capped_and_says_so() {
+async fn a_log_at_its_limit_ends_with_a_mark() {
     let (admin, data) = (StubAdmin::start().await, TempDir::new().unwrap());
     let worker = Worker::start(&admin, &data).await;
     let mut request = run(9, "lines");

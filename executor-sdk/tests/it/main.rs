@@ -1,4 +1,4 @@
-//! A real executor on loopback, called as an admin calls it, calling back a stub that plays the admin.
+//! A real executor on loopback, called as an admin calls it, with a stub in the admin's place.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 

@@ -1,4 +1,4 @@
-//! An executor that no admin takes says so in its log.
+//! An executor that no admin accepts logs the reason.
 
 use std::io;
 use std::sync::{Arc, Mutex};
@@ -7,7 +7,7 @@ use carillon_executor::{Executor, JobContext};
 use tempfile::TempDir;
 use tokio::sync::oneshot;
 
-use crate::admin::{Manner, StubAdmin};
+use crate::admin::{StubAdmin, StubReply};
 use crate::worker::new_token;
 
 #[derive(Clone, Default)]
@@ -33,11 +33,11 @@ impl Log {
 }
 
 // covers: A4
-// One thread, because the log of this test alone is that of its thread.
+// One thread, because the subscriber of this test is set for its thread only.
 #[tokio::test]
-async fn a_wrong_token_is_one_warning_that_says_what_to_check() {
+async fn a_wrong_token_is_one_warning_that_names_the_setting_to_check() {
     let (admin, data) = (StubAdmin::start().await, TempDir::new().unwrap());
-    admin.answer_callbacks(Manner::WrongToken);
+    admin.reply_with(StubReply::WrongToken);
     let log = Log::default();
     let writer = log.clone();
     let subscriber = tracing_subscriber::fmt().with_writer(move || writer.clone());
@@ -53,16 +53,16 @@ async fn a_wrong_token_is_one_warning_that_says_what_to_check() {
     let (stop, stopped) = oneshot::channel::<()>();
     let running = tokio::spawn(executor.run(async { drop(stopped.await) }));
     let tried = |times: usize| move |calls: &[crate::admin::Call]| calls.len() >= times;
-    admin.until("a third registration", tried(3)).await;
-    let said = log.lines("WARN");
-    assert_eq!(said.len(), 1, "once for the first minute: {said:#?}");
+    admin.wait_for("a third registration", tried(3)).await;
+    let warnings = log.lines("WARN");
+    assert_eq!(warnings.len(), 1, "once for the first minute: {warnings:#?}");
     for part in ["billing", "the access token is wrong", "CARILLON_ACCESS_TOKEN", &admin.address] {
-        assert!(said[0].contains(part), "{part}: {}", said[0]);
+        assert!(warnings[0].contains(part), "{part}: {}", warnings[0]);
     }
-    admin.answer_callbacks(Manner::Accept);
-    let is_there = || !log.lines("registered").is_empty();
-    admin.until("a registration that is taken", tried(4)).await;
-    while !is_there() {
+    admin.reply_with(StubReply::Accept);
+    let is_logged = || !log.lines("registered").is_empty();
+    admin.wait_for("an accepted registration", tried(4)).await;
+    while !is_logged() {
         tokio::task::yield_now().await;
     }
     drop(stop);

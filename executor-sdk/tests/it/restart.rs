@@ -9,19 +9,19 @@ use carillon_protocol::headers;
 use serde_json::to_value;
 use tempfile::TempDir;
 
-use crate::admin::{Manner, StubAdmin, results};
+use crate::admin::{StubAdmin, StubReply, results};
 use crate::worker::{Worker, new_token, run};
 
 // covers: 000-14
 #[tokio::test(flavor = "multi_thread")]
-async fn what_was_accepted_is_reported_after_a_crash() {
+async fn accepted_runs_are_reported_after_a_crash() {
     let (admin, data) = (StubAdmin::start().await, TempDir::new().unwrap());
     let worker = Worker::start(&admin, &data).await;
     let boot_id = worker.handle.boot_id().to_owned();
     worker.run(&run(1, "ok")).await;
     admin.result(1).await;
     acknowledged(&data, 1).await;
-    admin.answer_callbacks(Manner::Cut);
+    admin.reply_with(StubReply::Cut);
     worker.run(&run(2, "ok")).await;
     admin.result(2).await;
     worker.run(&run(3, "gate")).await;
@@ -32,7 +32,7 @@ async fn what_was_accepted_is_reported_after_a_crash() {
     let after = StubAdmin::start().await;
     let worker = Worker::start(&after, &data).await;
     assert_ne!(worker.handle.boot_id(), boot_id);
-    after.until("three results", |calls| results(calls).len() >= 3).await;
+    after.wait_for("three results", |calls| results(calls).len() >= 3).await;
     let items = after.results();
     let ids: Vec<_> = items.iter().map(|item| item.log_id).collect();
     assert_eq!(ids, [2, 3, 4], "1 was acknowledged, 2 was not, 3 and 4 were cut off");
@@ -46,14 +46,14 @@ async fn what_was_accepted_is_reported_after_a_crash() {
         let again = worker.run(&run(log_id, "gate")).await;
         assert_eq!((again.code(), again.state.as_deref()), (200, Some("finished")), "{log_id}");
     }
-    assert_eq!(worker.bench.started.load(Ordering::SeqCst), 0, "nothing runs twice");
+    assert_eq!(worker.handlers.started.load(Ordering::SeqCst), 0, "nothing runs twice");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_crash_in_mid_line_loses_that_line_only() {
+async fn a_crash_within_a_line_loses_that_line_only() {
     let (admin, data) = (StubAdmin::start().await, TempDir::new().unwrap());
     let worker = Worker::start(&admin, &data).await;
-    admin.answer_callbacks(Manner::Cut);
+    admin.reply_with(StubReply::Cut);
     let attempt = [(headers::FIRE_KEY, "1:0:5:0".to_owned()), (headers::ATTEMPT, "2".to_owned())];
     worker.post("/run", &to_value(run(1, "ok")).unwrap(), &attempt).await;
     admin.result(1).await;
@@ -74,7 +74,7 @@ async fn a_crash_in_mid_line_loses_that_line_only() {
     assert_eq!(files(&journal).len(), 1, "restarts leave one file");
 }
 
-/// Of the journal's lines; its id lies beside them.
+/// The journal's files without its id.
 fn files(journal: &Path) -> Vec<PathBuf> {
     let all = fs::read_dir(journal).unwrap();
     let paths = all.map(|entry| entry.unwrap().path());
@@ -87,7 +87,7 @@ async fn results_kept_by_a_stop_are_sent_by_the_next_start() {
     let (admin, data) = (StubAdmin::start().await, TempDir::new().unwrap());
     let token = new_token();
     let mut worker = Worker::with(&admin, data.path(), &token, |b| b.grace(std::time::Duration::ZERO)).await;
-    admin.answer_callbacks(Manner::Refuse);
+    admin.reply_with(StubReply::Refuse);
     worker.run(&run(1, "ok")).await;
     admin.result(1).await;
     worker.signal();
@@ -97,7 +97,7 @@ async fn results_kept_by_a_stop_are_sent_by_the_next_start() {
     assert_eq!(after.result(1).await.code, 200);
 }
 
-/// Waits until the journal says that an admin has the result of a run.
+/// Waits until the journal has the acknowledgement of a run.
 async fn acknowledged(data: &TempDir, log_id: i64) {
     let line = format!("K {log_id}\n");
     let written = async {
@@ -115,7 +115,7 @@ async fn acknowledged(data: &TempDir, log_id: i64) {
 
 // covers: F4
 #[tokio::test(flavor = "multi_thread")]
-async fn a_journal_keeps_its_id_and_takes_no_run_that_was_sent_to_another() {
+async fn a_journal_keeps_its_id_and_refuses_runs_that_were_sent_to_another() {
     let (admin, data) = (StubAdmin::start().await, TempDir::new().unwrap());
     let announced = || {
         let calls = admin.calls.borrow();

@@ -1,4 +1,4 @@
-//! Results reach an admin, once it lets them, and repeated requests change nothing.
+//! Results are repeated until an admin accepts them; repeated requests change nothing.
 
 use std::sync::atomic::Ordering;
 
@@ -6,18 +6,18 @@ use carillon_protocol::headers;
 use serde_json::to_value;
 use tempfile::TempDir;
 
-use crate::admin::{Manner, StubAdmin, results};
+use crate::admin::{StubAdmin, StubReply, results};
 use crate::worker::{Worker, new_token, run};
 
-async fn is_repeated_after(manner: Manner) {
+async fn is_repeated_after(manner: StubReply) {
     let (admin, data) = (StubAdmin::start().await, TempDir::new().unwrap());
     let worker = Worker::start(&admin, &data).await;
-    admin.answer_callbacks(manner);
+    admin.reply_with(manner);
     worker.run(&run(1, "ok")).await;
     admin.result(1).await;
-    admin.answer_callbacks(Manner::Accept);
+    admin.reply_with(StubReply::Accept);
     let again = |calls: &[_]| results(calls).len() >= 2;
-    let calls = admin.until("the repeated result", again).await;
+    let calls = admin.wait_for("the repeated result", again).await;
     let items = results(&calls);
     assert!(items.iter().all(|item| item == &items[0]), "repeated unchanged");
     assert_eq!(items[0].code, 200, "a success stays a success");
@@ -25,30 +25,30 @@ async fn is_repeated_after(manner: Manner) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_refused_callback_is_repeated() {
-    is_repeated_after(Manner::Refuse).await;
+    is_repeated_after(StubReply::Refuse).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_callback_answered_by_a_proxy_is_repeated() {
-    is_repeated_after(Manner::Page502).await;
+    is_repeated_after(StubReply::Page502).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_cut_callback_is_repeated() {
-    is_repeated_after(Manner::Cut).await;
+    is_repeated_after(StubReply::Cut).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn another_admin_takes_over() {
-    let (sick, well, data) = (StubAdmin::start().await, StubAdmin::start().await, TempDir::new().unwrap());
-    let second = well.address.clone();
-    let worker = Worker::with(&sick, data.path(), &new_token(), |builder| builder.admin(second)).await;
-    sick.answer_callbacks(Manner::Cut);
+    let (failing, working, data) = (StubAdmin::start().await, StubAdmin::start().await, TempDir::new().unwrap());
+    let second = working.address.clone();
+    let worker = Worker::with(&failing, data.path(), &new_token(), |builder| builder.admin(second)).await;
+    failing.reply_with(StubReply::Cut);
     worker.run(&run(1, "ok")).await;
-    assert_eq!(well.result(1).await.code, 200);
+    assert_eq!(working.result(1).await.code, 200);
     worker.run(&run(2, "ok")).await;
-    well.result(2).await;
-    assert!(sick.results().iter().all(|item| item.log_id != 2), "the one that accepted stays the first");
+    working.result(2).await;
+    assert!(failing.results().iter().all(|item| item.log_id != 2), "the admin that accepted last is tried first");
 }
 
 // covers: 001-24
@@ -64,16 +64,16 @@ async fn callback_replay_one_result_and_one_run() {
         assert_eq!((again.code(), again.state.as_deref()), (200, Some(state)));
         assert_eq!(again.msg(), format!("already have it: {state}"));
     }
-    worker.bench.gate.add_permits(2);
+    worker.handlers.gate.add_permits(2);
     let first = admin.result(1).await;
     for count in 2..=3 {
         let again = worker.run(&run(1, "gate")).await;
         assert_eq!((again.code(), again.state.as_deref()), (200, Some("finished")));
         let of_first = move |calls: &[_]| results(calls).iter().filter(|item| item.log_id == 1).count();
-        let calls = admin.until("the result again", |calls| of_first(calls) >= count).await;
+        let calls = admin.wait_for("the result again", |calls| of_first(calls) >= count).await;
         assert!(results(&calls).iter().filter(|item| item.log_id == 1).all(|item| *item == first));
     }
-    assert_eq!(worker.bench.started.load(Ordering::SeqCst), 2, "each ran once");
+    assert_eq!(worker.handlers.started.load(Ordering::SeqCst), 2, "each ran once");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -101,7 +101,7 @@ async fn many_runs_need_few_callbacks() {
         }
     };
     futures_util::future::join_all((0..20).map(send)).await;
-    let calls = admin.until("500 results", |calls| results(calls).len() >= 500).await;
+    let calls = admin.wait_for("500 results", |calls| results(calls).len() >= 500).await;
     let mut ids: Vec<_> = results(&calls).iter().map(|item| item.log_id).collect();
     ids.sort_unstable();
     assert!(ids.iter().copied().eq(1..=500), "each once");

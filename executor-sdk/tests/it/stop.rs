@@ -8,14 +8,14 @@ use crate::admin::{LIMIT, StubAdmin};
 use crate::worker::{Worker, new_token, run};
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_stop_says_good_bye_refuses_and_waits() {
+async fn a_stop_deregisters_refuses_new_runs_and_waits() {
     let (admin, data) = (StubAdmin::start().await, TempDir::new().unwrap());
     let mut worker = Worker::start(&admin, &data).await;
     worker.run(&run(1, "gate")).await;
     worker.started(1).await;
     worker.signal();
-    admin.until("the good-bye", |calls| calls.iter().any(|call| call.path == "/api/registryRemove")).await;
-    assert_eq!(admin.results(), [], "the good-bye comes first");
+    admin.wait_for("the deregistration", |calls| calls.iter().any(|call| call.path == "/api/registryRemove")).await;
+    assert_eq!(admin.results(), [], "the deregistration comes first");
 
     let mut id = 100;
     let refused = async {
@@ -34,19 +34,19 @@ async fn a_stop_says_good_bye_refuses_and_waits() {
     let known = worker.run(&run(1, "gate")).await;
     assert_eq!((known.code(), known.state.as_deref()), (200, Some("running")));
 
-    worker.bench.gate.add_permits(1);
-    let bench_result = admin.result(1).await;
-    assert_eq!((bench_result.code, bench_result.message.as_deref()), (200, Some("through the gate")));
+    worker.handlers.gate.add_permits(1);
+    let result = admin.result(1).await;
+    assert_eq!((result.code, result.message.as_deref()), (200, Some("through the gate")));
     worker.ended().await;
     let calls = admin.calls.borrow().clone();
-    let good_byes = calls.iter().filter(|call| call.path == "/api/registryRemove").count();
-    assert_eq!(good_byes, 1);
-    let good_bye = calls.iter().position(|call| call.path == "/api/registryRemove").unwrap();
-    assert!(calls[good_bye..].iter().all(|call| call.path != "/api/registry"), "and stays away");
+    let deregistrations = calls.iter().filter(|call| call.path == "/api/registryRemove").count();
+    assert_eq!(deregistrations, 1);
+    let deregistration = calls.iter().position(|call| call.path == "/api/registryRemove").unwrap();
+    assert!(calls[deregistration..].iter().all(|call| call.path != "/api/registry"), "no heartbeat follows");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn after_the_grace_the_rest_is_interrupted_and_reported() {
+async fn after_the_grace_running_runs_are_reported_as_interrupted() {
     let (admin, data) = (StubAdmin::start().await, TempDir::new().unwrap());
     let grace = Duration::from_millis(50);
     let mut worker = Worker::with(&admin, data.path(), &new_token(), |b| b.grace(grace)).await;

@@ -1,4 +1,4 @@
-//! An executor at work, and the calls that an admin makes to it.
+//! A running executor, and the requests of an admin to it.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -15,9 +15,9 @@ use crate::admin::{LIMIT, StubAdmin};
 
 pub const DUE_AT: i64 = 1_790_000_000_000;
 
-/// What the test's handlers share with the test.
-pub struct Bench {
-    /// Runs of `gate` end one by one as permits are added.
+/// Shared by the handlers and the test.
+pub struct HandlerState {
+    /// A run of `gate` ends for each permit that is added.
     pub gate: Arc<Semaphore>,
     /// Handler calls so far.
     pub started: Arc<AtomicU32>,
@@ -26,13 +26,13 @@ pub struct Bench {
 pub struct Worker {
     pub handle: ExecutorHandle,
     pub token: String,
-    pub bench: Bench,
+    pub handlers: HandlerState,
     http: reqwest::Client,
     stop: Option<oneshot::Sender<()>>,
     task: Option<JoinHandle<Result<(), Error>>>,
 }
 
-/// An answer to a request: its body, and the header with a repeated run's state.
+/// The answer to a request: its body, and the headers with the state of a repeated run and the boot id.
 pub struct Answer {
     pub body: Value,
     pub state: Option<String>,
@@ -67,8 +67,8 @@ pub fn run(log_id: i64, handler: &str) -> RunRequest {
 }
 
 /// The handlers of all tests.
-fn with_jobs(builder: ExecutorBuilder, bench: &Bench) -> ExecutorBuilder {
-    let (gate, started) = (Arc::clone(&bench.gate), Arc::clone(&bench.started));
+fn with_jobs(builder: ExecutorBuilder, handlers: &HandlerState) -> ExecutorBuilder {
+    let (gate, started) = (Arc::clone(&handlers.gate), Arc::clone(&handlers.started));
     builder
         .job("ok", |_: JobContext| async { Ok(()) })
         .job("echo", |ctx: JobContext| async move { Ok(ctx.params().to_owned()) })
@@ -115,9 +115,9 @@ impl Worker {
     ) -> Self {
         let log = tracing_subscriber::fmt().with_env_filter("carillon_executor=debug");
         let _ = log.with_test_writer().try_init();
-        let bench = Bench { gate: Arc::new(Semaphore::new(0)), started: Arc::default() };
+        let handlers = HandlerState { gate: Arc::new(Semaphore::new(0)), started: Arc::default() };
         let builder = Executor::builder().admin(&admin.address).app("tests").token(token).data_dir(data);
-        let executor = with_jobs(settings(builder), &bench).build().unwrap();
+        let executor = with_jobs(settings(builder), &handlers).build().unwrap();
         let handle = executor.handle();
         let (stop, stopped) = oneshot::channel();
         let task = tokio::spawn(executor.run(async { drop(stopped.await) }));
@@ -125,7 +125,7 @@ impl Worker {
         Self {
             handle,
             token: token.to_owned(),
-            bench,
+            handlers,
             http: reqwest::Client::builder().no_proxy().build().unwrap(),
             stop: Some(stop),
             task: Some(task),
@@ -150,10 +150,10 @@ impl Worker {
         self.post("/run", &serde_json::to_value(request).unwrap(), &[]).await
     }
 
-    /// Waits until `gate` was called so many times.
+    /// Waits until `gate` was called `count` times.
     pub async fn started(&self, count: u32) {
         let reached = async {
-            while self.bench.started.load(Ordering::SeqCst) < count {
+            while self.handlers.started.load(Ordering::SeqCst) < count {
                 tokio::task::yield_now().await;
             }
         };
@@ -175,7 +175,7 @@ impl Worker {
         tokio::time::timeout(LIMIT, task).await.unwrap().unwrap().unwrap();
     }
 
-    /// Ends everything where it stands.
+    /// Drops the executor without a stop, as a crash would.
     pub async fn crash(mut self) {
         let task = self.task.take().unwrap();
         task.abort();
