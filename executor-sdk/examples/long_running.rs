@@ -1,4 +1,4 @@
-//! Work that takes long, shows its progress, and ends in good order when it is killed or its time is up.
+//! A long job that logs its progress, and ends in order when it is killed or its time is up.
 
 use std::error::Error;
 use std::time::Duration;
@@ -8,7 +8,7 @@ use carillon_executor::{JobContext, JobError, log};
 #[path = "settings/mod.rs"]
 mod settings;
 
-/// Works through `params` steps (by default 60) of one second.
+/// Takes `params` steps (by default 60) of one second.
 async fn walk(ctx: JobContext) -> Result<String, JobError> {
     let steps: u32 = match ctx.params().trim() {
         "" => 60,
@@ -18,7 +18,7 @@ async fn walk(ctx: JobContext) -> Result<String, JobError> {
         tokio::select! {
             () = tokio::time::sleep(Duration::from_secs(1)) => log!(ctx, "step {step} of {steps}"),
             () = ctx.cancelled() => {
-                log!(ctx, "told to stop after step {}", step - 1);
+                log!(ctx, "cancelled after step {}", step - 1);
                 return Err(JobError::new("stopped"));
             }
         }

@@ -10,21 +10,21 @@ use carillon_executor::{Executor, JobContext, JobError, JobHandler, Outcome, log
 #[path = "settings/mod.rs"]
 mod settings;
 
-/// A handler with state of its own: the table whose rows are worked.
+/// A handler with state of its own: the customers to count.
 struct Recount {
     customers: Vec<u64>,
 }
 
 impl JobHandler for Recount {
     async fn run(&self, ctx: JobContext) -> Result<Outcome, JobError> {
-        let (index, total) = (ctx.part_index() as u64, ctx.part_total() as u64);
-        let mine = self.customers.iter().filter(|id| *id % total == index);
+        let (index, total) = (ctx.broadcast_index() as u64, ctx.broadcast_total() as u64);
+        let share = self.customers.iter().filter(|id| *id % total == index);
         let mut count = 0;
-        for customer in mine {
+        for customer in share {
             log!(ctx, "customer {customer} counted");
             count += 1;
         }
-        Ok(Outcome::from(format!("part {index} of {total}: {count} customers")))
+        Ok(Outcome::from(format!("index {index} of {total}: {count} customers")))
     }
 }
 

@@ -2,11 +2,12 @@
 
 use std::fmt;
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use tokio_util::sync::CancellationToken;
 
 use crate::job_log::RunLog;
-use crate::run::Run;
+use crate::run::{Run, wall_clock};
 
 /// What a handler knows about its run; cheap to clone.
 #[derive(Clone)]
@@ -25,13 +26,14 @@ impl JobContext {
         &self.run.request.params
     }
 
-    /// This part of a broadcast, from 0; always 0 for other routes.
-    pub fn part_index(&self) -> i32 {
+    /// Index of this run in its broadcast, from 0; always 0 for other routes.
+    pub fn broadcast_index(&self) -> i32 {
         self.run.request.broadcast_index
     }
 
-    /// Number of parts, at least 1: item `n` belongs to this run if `n % part_total == part_index`.
-    pub fn part_total(&self) -> i32 {
+    /// Number of runs in the broadcast, at least 1: item `n` belongs to this run if
+    /// `n % broadcast_total == broadcast_index`.
+    pub fn broadcast_total(&self) -> i32 {
         self.run.request.broadcast_total.max(1)
     }
 
@@ -56,16 +58,15 @@ impl JobContext {
         self.run.meta.fire_key.as_deref()
     }
 
-    /// 1 for the first try, 2 … for retries.
-    pub fn attempt(&self) -> i32 {
+    /// 1 for the first attempt, 2 and more for retries.
+    pub fn attempt(&self) -> u32 {
         self.run.meta.attempt
     }
 
-    /// The instant that this run stands for, UTC epoch milliseconds: the schedule's, not the moment of the start. The
-    /// due time of the run when the admin is not Carillon's.
-    pub fn scheduled_at(&self) -> i64 {
-        let due_at = self.run.request.log_date_time;
-        self.run.meta.scheduled_at.unwrap_or(due_at)
+    /// The instant that this run is scheduled for, not the time of its start; in whole milliseconds. When the admin is
+    /// not Carillon's, the time at which the admin triggered the run.
+    pub fn scheduled_at(&self) -> SystemTime {
+        wall_clock::from_ms(self.run.meta.scheduled_at.unwrap_or(self.run.request.log_date_time))
     }
 
     /// Waits until the run is cancelled: killed, out of time, replaced by a later run, or the executor stops. The handler

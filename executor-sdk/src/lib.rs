@@ -4,6 +4,7 @@
 mod admin;
 mod builder;
 mod context;
+mod context_builder;
 mod error;
 mod executor;
 mod handler;
@@ -17,6 +18,7 @@ mod shutdown;
 
 pub use builder::ExecutorBuilder;
 pub use context::JobContext;
+pub use context_builder::JobContextBuilder;
 pub use error::Error;
 pub use executor::{Executor, ExecutorHandle};
 pub use handler::{JobError, JobHandler, Outcome};

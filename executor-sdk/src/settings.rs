@@ -64,7 +64,7 @@ impl Settings {
         }
         if self.token.trim().is_empty() {
             let problem = "is empty; set the admin's access token (CARILLON_ACCESS_TOKEN): without one \
-                           anybody who reaches this executor could run jobs";
+                           any client that reaches this executor could run jobs";
             return Err(Error::setting("token", problem));
         }
         if !(1..=64).contains(&self.workers) {

@@ -1,4 +1,4 @@
-//! What the examples share: settings from the environment, and the signal to stop.
+//! Shared by the examples: settings from the environment, and the signal to stop.
 
 use std::env;
 
@@ -15,7 +15,7 @@ pub fn from_environment() -> Result<ExecutorBuilder, String> {
     Ok(Executor::builder().admin(admin).token(token.trim()))
 }
 
-/// Ready at Ctrl-C and at SIGTERM.
+/// Completes at Ctrl-C or SIGTERM.
 pub async fn stop_signal() {
     let interrupt = tokio::signal::ctrl_c();
     #[cfg(unix)]

@@ -13,7 +13,7 @@ use super::outbox_message::OutboxMessage;
 use crate::journal::Journal;
 use crate::run::SeenRuns;
 
-/// Results in one request. The admin stores a list in one transaction, so longer lists cost less.
+/// Results in one request. The admin stores a list in one transaction: the longer the list, the less a result costs.
 const MAX_ITEMS: usize = 500;
 /// Bytes of result texts in one request, well below the admin's limit of 8 MiB.
 const MAX_BYTES: usize = 1 << 20;

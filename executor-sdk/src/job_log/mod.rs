@@ -1,7 +1,7 @@
 //! The logs of runs: `<data>/logs/<yyyy-MM-dd>/<run>.log`, the day in UTC and by the run's due time.
 //!
-//! Paths are made of integers only. A file is opened only if its canonical path lies below the folder, whatever links
-//! are there.
+//! Paths are made of integers only. A file is used only if its canonical path lies below the folder, so a symbolic
+//! link cannot lead out of it.
 
 mod job_logs;
 mod prune;

@@ -20,7 +20,8 @@ const TRUNCATED: &str = "truncated: the log of a run ends at 16 MiB\n";
 
 /// The log of one run.
 pub(crate) struct RunLog {
-    logs: JobLogs,
+    /// Without a folder, lines go to standard output.
+    logs: Option<JobLogs>,
     due_at: i64,
     log_id: i64,
     handler: String,
@@ -38,17 +39,21 @@ struct State {
 impl JobLogs {
     /// The log of a run; its file is created by the first write.
     pub(crate) fn open(&self, request: &RunRequest) -> RunLog {
-        RunLog {
-            logs: self.clone(),
-            due_at: request.log_date_time,
-            log_id: request.log_id,
-            handler: request.handler.clone(),
-            state: Mutex::default(),
-        }
+        RunLog::new(Some(self.clone()), request)
     }
 }
 
 impl RunLog {
+    /// A log on standard output, for tests of handlers.
+    pub(crate) fn to_stdout(request: &RunRequest) -> Self {
+        Self::new(None, request)
+    }
+
+    fn new(logs: Option<JobLogs>, request: &RunRequest) -> Self {
+        let (due_at, log_id, handler) = (request.log_date_time, request.log_id, request.handler.clone());
+        Self { logs, due_at, log_id, handler, state: Mutex::default() }
+    }
+
     /// Appends a text as one or more lines, in one write.
     pub(crate) fn write(&self, text: &str) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
@@ -58,22 +63,26 @@ impl RunLog {
         let stamp = DateTime::from_timestamp_millis(wall_clock::now_ms()).unwrap_or_default();
         let mut lines = format!("{} [{}] ", stamp.format("%Y-%m-%d %H:%M:%S"), self.handler);
         push_visible(&mut lines, text);
+        let Some(logs) = &self.logs else {
+            print!("{lines}");
+            return;
+        };
         if state.length + lines.len() as u64 > MAX_FILE_BYTES {
             TRUNCATED.clone_into(&mut lines);
             state.ended = true;
         }
-        if let Err(error) = self.append(&mut state, &lines) {
+        if let Err(error) = self.append(logs, &mut state, &lines) {
             state.ended = true;
             tracing::warn!(%error, "a run's log cannot be written");
         }
     }
 
-    fn append(&self, state: &mut State, lines: &str) -> io::Result<()> {
+    fn append(&self, logs: &JobLogs, state: &mut State, lines: &str) -> io::Result<()> {
         let file = match &mut state.file {
             Some(file) => file,
             None => {
-                let path = self.logs.path(self.due_at, self.log_id);
-                let file = self.create(&path.ok_or(io::ErrorKind::InvalidInput)?)?;
+                let path = logs.path(self.due_at, self.log_id);
+                let file = create(logs, &path.ok_or(io::ErrorKind::InvalidInput)?)?;
                 // Run ids are never reused, but a file may be left over from a lost journal.
                 state.length = file.metadata()?.len();
                 state.file.insert(file)
@@ -83,13 +92,13 @@ impl RunLog {
         state.length += lines.len() as u64;
         Ok(())
     }
+}
 
-    fn create(&self, path: &Path) -> io::Result<File> {
-        let folder = path.parent().ok_or(io::ErrorKind::InvalidInput)?;
-        fs::create_dir_all(folder)?;
-        let file = OpenOptions::new().append(true).create(true).open(path)?;
-        if self.logs.contains(path)? { Ok(file) } else { Err(io::Error::other("the path leaves the folder of logs")) }
-    }
+fn create(logs: &JobLogs, path: &Path) -> io::Result<File> {
+    let folder = path.parent().ok_or(io::ErrorKind::InvalidInput)?;
+    fs::create_dir_all(folder)?;
+    let file = OpenOptions::new().append(true).create(true).open(path)?;
+    if logs.contains(path)? { Ok(file) } else { Err(io::Error::other("the path leaves the folder of logs")) }
 }
 
 /// Appends a text with a line end. Control characters except tab are escaped, over-long lines are broken.

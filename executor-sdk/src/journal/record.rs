@@ -13,7 +13,7 @@ use carillon_protocol::CallbackItem;
 /// A line of the journal.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Record {
-    Accepted { log_id: i64, due_at: i64, attempt: i32, fire_key: Option<String> },
+    Accepted { log_id: i64, due_at: i64, attempt: u32, fire_key: Option<String> },
     Result { log_id: i64, code: i32, message: Option<String> },
     Acknowledged(Vec<i64>),
 }
@@ -69,7 +69,7 @@ impl Record {
 }
 
 /// Appends the line of an accepted run.
-pub(crate) fn write_accepted(out: &mut String, log_id: i64, due_at: i64, attempt: i32, fire_key: Option<&str>) {
+pub(crate) fn write_accepted(out: &mut String, log_id: i64, due_at: i64, attempt: u32, fire_key: Option<&str>) {
     let key = fire_key.unwrap_or("-");
     let _ = writeln!(out, "A {log_id} {due_at} {attempt} {key}");
 }

@@ -13,7 +13,7 @@ use crate::run::RecoveredRuns;
 /// Result of the runs that a crash or a restart cut off.
 const INTERRUPTED: &str = "interrupted: the executor was restarted before the run ended";
 
-/// What the earlier files say, by run.
+/// The records of the earlier files, by run.
 #[derive(Default)]
 pub(super) struct Recovery {
     runs: HashMap<i64, RecoveredRun>,
@@ -24,7 +24,7 @@ pub(super) struct Recovery {
 #[derive(Default)]
 struct RecoveredRun {
     due_at: i64,
-    attempt: i32,
+    attempt: u32,
     fire_key: Option<String>,
     result: Option<(i32, Option<String>)>,
     acknowledged: bool,

@@ -90,7 +90,7 @@ impl WriteQueue {
         }
     }
 
-    /// Wakes the writer, if it waits for an entry that is there.
+    /// Wakes the writer, if the batch has an entry that it waits for.
     pub(super) fn wake(&self) {
         let mut state = self.lock();
         let wake = match state.writer {

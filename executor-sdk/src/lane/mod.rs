@@ -1,4 +1,4 @@
-//! One job's runs in this process: one runs, the others wait or are refused, as the block strategy says.
+//! The runs of each job in this process: one is executed, the others wait or are refused by the block strategy.
 
 mod cancel;
 mod execute;

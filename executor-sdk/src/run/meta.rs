@@ -6,7 +6,8 @@ pub(crate) struct RunMeta {
     pub(crate) fire_key: Option<String>,
     /// UTC epoch milliseconds.
     pub(crate) scheduled_at: Option<i64>,
-    pub(crate) attempt: i32,
+    /// From 1.
+    pub(crate) attempt: u32,
     /// UTC epoch milliseconds; the run is refused when it arrives later.
     pub(crate) not_after: Option<i64>,
 }

@@ -10,5 +10,5 @@ pub(crate) struct RecoveredRuns {
     /// Results that an admin has.
     pub(crate) reported: Vec<CallbackItem>,
     /// Run id, fire key and attempt of the runs that had a key.
-    pub(crate) attempts: Vec<(i64, String, i32)>,
+    pub(crate) attempts: Vec<(i64, String, u32)>,
 }

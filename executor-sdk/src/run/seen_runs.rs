@@ -45,7 +45,7 @@ pub(crate) struct SeenRuns {
 struct Inner {
     runs: HashMap<i64, Phase>,
     /// Highest attempt seen of a fire key, with its run id. First attempts are not recorded.
-    attempts: HashMap<String, (i32, i64)>,
+    attempts: HashMap<String, (u32, i64)>,
     /// Fire keys of the runs in `attempts`, so that both are removed together.
     fire_keys: HashMap<i64, String>,
     /// Acknowledged runs, oldest first.
@@ -54,7 +54,7 @@ struct Inner {
 
 impl SeenRuns {
     /// Adds a run that was not seen before.
-    pub(crate) fn insert(&self, log_id: i64, fire_key: Option<&str>, attempt: i32) {
+    pub(crate) fn insert(&self, log_id: i64, fire_key: Option<&str>, attempt: u32) {
         let mut inner = self.lock();
         inner.runs.insert(log_id, Phase::Queued);
         if let Some(key) = fire_key.filter(|_| attempt > 1) {
@@ -120,7 +120,7 @@ impl SeenRuns {
     }
 
     /// A higher attempt of this fire than the given one, if one was seen.
-    pub(crate) fn higher_attempt(&self, fire_key: &str, attempt: i32) -> Option<i32> {
+    pub(crate) fn higher_attempt(&self, fire_key: &str, attempt: u32) -> Option<u32> {
         let seen = self.lock().attempts.get(fire_key).map(|seen| seen.0);
         seen.filter(|&seen| seen > attempt)
     }

@@ -241,12 +241,12 @@ fn meta(from: &HeaderMap) -> Result<RunMeta, String> {
     Ok(RunMeta {
         fire_key: fire_key.map(str::to_owned),
         scheduled_at: number(from, headers::SCHEDULED_AT)?,
-        attempt: i32::try_from(attempt).unwrap_or(i32::MAX),
+        attempt: u32::try_from(attempt.max(1)).unwrap_or(u32::MAX),
         not_after: number(from, headers::NOT_AFTER)?,
     })
 }
 
-/// A header's number, if the header is there.
+/// The number in a header; `None` without the header.
 fn number(from: &HeaderMap, name: &str) -> Result<Option<i64>, String> {
     let Some(value) = from.get(name) else {
         return Ok(None);

@@ -70,8 +70,8 @@ async fn report(ctx: JobContext) -> Result<String, JobError> {
 }
 
 async fn recount(ctx: JobContext) -> Result<String, JobError> {
-    let (part, parts) = (ctx.part_index(), ctx.part_total());
-    let mine = (0..100).filter(|customer| customer % parts == part);
+    let (index, total) = (ctx.broadcast_index(), ctx.broadcast_total());
+    let mine = (0..100).filter(|customer| customer % total == index);
     let count = mine.inspect(|customer| log!(ctx, "customer {customer}")).count();
     Ok(format!("{count} customers"))
 }
