@@ -95,7 +95,7 @@ mod tests {
         }
     }
 
-    // covers: 002-3
+    // covers: 002-3, S38
     #[tokio::test]
     async fn a_panicking_step_does_not_stop_its_service() {
         let service = Arc::new(Panics { steps: AtomicUsize::new(0), again: Notify::new() });

@@ -160,6 +160,7 @@ mod tests {
         }
     }
 
+    // covers: S34
     #[test]
     fn what_is_logged_holds_no_password() {
         let database = Database::parse("postgres://user:geheim@db.example:5433/jobs").unwrap();

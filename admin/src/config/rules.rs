@@ -181,6 +181,7 @@ mod tests {
         assert_eq!(complaints(|_| ()), Vec::<String>::new());
     }
 
+    // covers: S6
     #[test]
     fn plain_http_beyond_this_machine_must_be_asked_for() {
         let everywhere = "0.0.0.0:8080".parse().unwrap();
@@ -190,6 +191,7 @@ mod tests {
 
     type Change = fn(&mut Config);
 
+    // covers: S16
     #[test]
     fn each_rule_names_its_flag_its_variable_and_what_would_be_right() {
         let cases: [(Change, &str); 11] = [

@@ -45,6 +45,7 @@ mod tests {
         check(&request.to_http_request(), token)
     }
 
+    // covers: S15, S18
     #[test]
     fn only_the_whole_token_is_good() {
         let token = crate::config::random_secret();

@@ -76,6 +76,7 @@ mod tests {
         assert!(!others.iter().any(is_same_origin));
     }
 
+    // covers: S7, S18
     #[test]
     fn a_token_fits_under_every_mask_and_no_other_does() {
         let token = crate::config::random_secret();

@@ -220,6 +220,7 @@ async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) 
 mod tests {
     use super::*;
 
+    // covers: S3
     #[test]
     fn length_is_all_that_composition_rules_there_are() {
         for fine in ["correct horse", " leading space", "пароль подлиннее", "aaaabbbbccccd", &"x1y2".repeat(32)]
@@ -231,6 +232,7 @@ mod tests {
         }
     }
 
+    // covers: S3
     #[test]
     fn what_everybody_tries_first_is_refused() {
         for common in [
@@ -252,6 +254,7 @@ mod tests {
         }
     }
 
+    // covers: S2
     #[tokio::test]
     async fn equal_passwords_have_different_hashes_and_nobody_fits_no_hash() {
         let password = crate::config::random_secret();

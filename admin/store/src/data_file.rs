@@ -75,7 +75,7 @@ mod tests {
         std::fs::metadata(path).unwrap().permissions().mode() & 0o777
     }
 
-    // covers: V12
+    // covers: V12.4
     #[test]
     fn new_files_and_old_ones_are_for_their_owner_alone() {
         let folder = tempfile::tempdir().unwrap();

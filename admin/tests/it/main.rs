@@ -17,5 +17,6 @@ mod interop;
 mod locks;
 mod ports;
 mod program;
+mod rows;
 mod sources;
 mod wire;

@@ -37,6 +37,7 @@ mod tests {
     use crate::job_log::JobLogs;
     use std::fs;
 
+    // covers: S32
     #[test]
     fn only_folders_of_old_days_are_deleted() {
         let folder = tempfile::tempdir().unwrap();

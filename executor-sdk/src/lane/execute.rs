@@ -100,7 +100,6 @@ mod tests {
         Arc::new(Run::new(request, RunMeta::default()))
     }
 
-    // covers: 002-26
     #[tokio::test(start_paused = true)]
     async fn a_handler_that_ignores_its_time_limit_is_dropped() {
         let ignores = |_: JobContext| pending::<Result<(), JobError>>();

@@ -23,6 +23,7 @@ impl TokenCheck {
 mod tests {
     use super::TokenCheck;
 
+    // covers: S18
     #[test]
     fn only_the_token_itself_is_accepted() {
         let token = format!("{:032x}", rand::random::<u128>());

@@ -89,7 +89,7 @@ async fn the_smallest_instant_is_too_late() {
     assert!(answer.msg().starts_with("expired: "), "{}", answer.msg());
 }
 
-// covers: 004-24
+// covers: 004-24, S26
 #[tokio::test(flavor = "multi_thread")]
 async fn unknown_handlers_and_bad_requests_are_refused_with_the_reason() {
     let (admin, data) = (StubAdmin::start().await, TempDir::new().unwrap());

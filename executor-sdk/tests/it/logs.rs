@@ -19,7 +19,7 @@ fn page(answer: &Answer) -> LogPage {
     serde_json::from_value(answer.body["content"].clone()).unwrap()
 }
 
-// covers: H23
+// covers: H23, S31
 #[tokio::test(flavor = "multi_thread")]
 async fn a_log_is_read_page_by_page_in_whole_lines() {
     let (admin, data) = (StubAdmin::start().await, TempDir::new().unwrap());
@@ -70,6 +70,7 @@ async fn a_page_is_the_end_only_after_the_run_has_ended() {
     assert_eq!((foreign.code(), foreign.msg()), (500, "this executor has no log of run 2"));
 }
 
+// covers: S31
 #[tokio::test(flavor = "multi_thread")]
 async fn no_request_reads_or_writes_outside_the_folder_of_logs() {
     let (admin, data) = (StubAdmin::start().await, TempDir::new().unwrap());
@@ -101,7 +102,7 @@ async fn no_request_reads_or_writes_outside_the_folder_of_logs() {
     assert_eq!(fs::read_to_string(&secret).unwrap(), "secret\n", "a run's log does not write there");
 }
 
-// covers: H23
+// covers: H23, S32
 #[tokio::test(flavor = "multi_thread")]
 async fn a_log_at_its_limit_ends_with_a_mark() {
     let (admin, data) = (StubAdmin::start().await, TempDir::new().unwrap());

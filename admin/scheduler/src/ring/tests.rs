@@ -99,7 +99,7 @@ fn a_run_is_in_once() {
     assert_eq!(ring.drain_due(START + 9_000)[0].payload, "again");
 }
 
-// covers: 003-14
+// covers: 003-14, 002-12
 #[test]
 fn writers_on_64_threads_lose_nothing() {
     let ring = std::sync::Mutex::new(Ring::new(10_000));

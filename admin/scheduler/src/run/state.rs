@@ -183,7 +183,7 @@ mod tests {
             .flat_map(|&from| RunEvent::ALL.iter().filter_map(move |&event| from.on(event).map(|to| (from, event, to))))
     }
 
-    // covers: 001-26
+    // covers: 001-26, I8
     #[test]
     fn no_backward_edge_but_not_written() {
         for (from, event, to) in edges() {

@@ -166,7 +166,6 @@ fn what_was_said_before_the_due_time_counts() {
 }
 
 /// The owner takes one after the other and stops when it likes; a wheel must bound what it moves on a tick.
-// covers: 002-11, 002-27
 #[test]
 fn a_burst_can_be_taken_bit_by_bit() {
     let mut timers = Timers::new();
@@ -178,7 +177,6 @@ fn a_burst_can_be_taken_bit_by_bit() {
     assert_eq!((timers.len(), timers.next_deadline()), (100_000, Some(1_000)));
 }
 
-// covers: 002-12
 #[test]
 fn producers_on_64_threads_lose_nothing() {
     let (sender, receiver) = std::sync::mpsc::channel();
@@ -205,7 +203,6 @@ fn producers_on_64_threads_lose_nothing() {
 }
 
 /// Looked at each 100 ms, as the wheel of leases that this stands for.
-// covers: 002-35
 #[test]
 fn a_lease_ends_at_most_100_ms_late() {
     let mut timers = Timers::new();

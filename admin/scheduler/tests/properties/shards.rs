@@ -6,7 +6,7 @@ use proptest::prelude::*;
 proptest! {
     #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
 
-    // covers: 001-42
+    // covers: 001-42, 004-11
     #[test]
     fn shares_differ_by_at_most_one_and_few_shards_move(
         count in 0_i32..300, nodes in prop::collection::btree_set("[a-z0-9]{4,12}", 2..12),

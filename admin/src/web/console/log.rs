@@ -186,6 +186,7 @@ pub async fn following(
 mod tests {
     use super::*;
 
+    // covers: S28, S32
     #[test]
     fn control_characters_are_seen_not_obeyed() {
         assert_eq!(visible("a\tb\u{1b}[31mred\u{7f}\u{202e}x"), "a\tb␛[31mred␡\u{fffd}x");

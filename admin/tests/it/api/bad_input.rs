@@ -12,6 +12,7 @@ fn cron(expression: &str, timezone: &str) -> Value {
     json!({"schedule": {"kind": "cron", "expression": expression, "timezone": timezone}})
 }
 
+// covers: S33
 #[test]
 fn wrong_members_are_named() {
     api(async |api| {
@@ -48,6 +49,7 @@ fn wrong_members_are_named() {
     });
 }
 
+// covers: S33
 #[test]
 fn wrong_schedules_are_named_by_their_member() {
     api(async |api| {

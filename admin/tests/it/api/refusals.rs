@@ -26,6 +26,7 @@ const PATHS: [(&str, &str); 17] = [
     ("GET", "/misfires"),
 ];
 
+// covers: S7, S10, S15
 #[test]
 fn nothing_is_answered_without_the_token() {
     api(async |api| {

@@ -2,7 +2,7 @@ use serde_json::{Value, json};
 
 use super::client::{api, job};
 
-// covers: 001-31
+// covers: 000-2
 #[test]
 fn a_paused_job_can_be_run_by_hand() {
     api(async |api| {

@@ -13,6 +13,7 @@ async fn job(live: &Live, handler: &str, params: &str) -> i64 {
     live.job(draft).await.id
 }
 
+// covers: S28
 #[test]
 fn a_run_reaches_its_end_and_shows_hostile_text_as_text() {
     run(async {

@@ -76,6 +76,7 @@ fn wrong_settings_are_named_with_what_would_be_right() {
     refused(variable, &["--shards (CARILLON_SHARDS): `none` is no whole number"]);
 }
 
+// covers: S39
 #[test]
 fn a_database_that_does_not_fit_is_refused() {
     let empty = tempdir().unwrap();
@@ -114,6 +115,7 @@ fn a_node_starts_stops_and_keeps_what_it_made() {
     assert_eq!(again.terminate(), Some(0));
 }
 
+// covers: S8
 #[test]
 fn accounts_are_made_and_mended() {
     let folder = migrated();
@@ -131,6 +133,7 @@ fn accounts_are_made_and_mended() {
     assert!(!nowhere.exists());
 }
 
+// covers: 004-1
 #[test]
 fn the_demo_runs_jobs_within_twenty_seconds() {
     let token = random_secret();

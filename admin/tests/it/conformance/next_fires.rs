@@ -6,7 +6,6 @@ use carillon_scheduler::RunState;
 use super::world::{NOW, Row, SECOND, SHARDS, World, actor, after, each};
 
 databases! {
-    // covers: point 11
     async fn a_claimed_run_that_is_not_yet_due_is_the_next_fire(db: &TestDatabase) {
         let world = World::new(db).await;
         let late = world.create(&each("0 0 3 * * ?")).await;
@@ -24,7 +23,6 @@ databases! {
         assert_eq!(one[0].next_fire_at, after(2));
     }
 
-    // covers: point 11
     async fn the_last_fire_of_a_job_is_shown_until_it_is_due(db: &TestDatabase) {
         let world = World::new(db).await;
         let job = world.every_second(&[after(3)], after(4)).await;
@@ -40,7 +38,6 @@ databases! {
         assert_eq!(shown(after(3)).await, None);
     }
 
-    // covers: point 11
     async fn what_will_not_be_sent_is_no_next_fire(db: &TestDatabase) {
         let world = World::new(db).await;
         let job = world.every_second(&[], after(6)).await;

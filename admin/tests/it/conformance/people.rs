@@ -25,6 +25,7 @@ databases! {
         assert!(matches!(again, Err(Error::Taken(_))), "{again:?}");
     }
 
+    // covers: S1
     async fn the_set_up_secret_makes_one_account(db: &TestDatabase) {
         let world = World::new(db).await;
         world.store.put_setup_secret("first", NOW).await.unwrap();
@@ -68,6 +69,7 @@ databases! {
         assert_eq!(world.count("session", "1 = 1").await, 1, "what has ended is cleared away");
     }
 
+    // covers: S2
     async fn a_hash_is_renewed_only_if_nobody_changed_the_password(db: &TestDatabase) {
         let world = World::new(db).await;
         let ada = world.store.create_account("ada", "old", "admin", NOW).await.unwrap();

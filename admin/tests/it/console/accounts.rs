@@ -8,6 +8,7 @@ use super::visitor::{Console, Visitor};
 
 const WRONG: &str = "Name or password is wrong.";
 
+// covers: S4
 #[test]
 fn a_wrong_name_and_a_wrong_password_get_the_same_answer() {
     run(async {
@@ -29,6 +30,7 @@ fn a_wrong_name_and_a_wrong_password_get_the_same_answer() {
     });
 }
 
+// covers: S5, S6
 #[test]
 fn the_cookie_says_nothing_and_only_its_hash_is_stored() {
     run(async {
@@ -61,6 +63,7 @@ fn it_goes_back_to_the_page_asked_for_and_nowhere_else() {
     });
 }
 
+// covers: S4
 #[test]
 fn the_sixth_try_waits_also_with_the_right_password_and_on_every_node() {
     run(async {
@@ -83,6 +86,7 @@ fn the_sixth_try_waits_also_with_the_right_password_and_on_every_node() {
     });
 }
 
+// covers: S4
 #[test]
 fn many_at_once_do_not_slip_through() {
     run(async {
@@ -95,6 +99,7 @@ fn many_at_once_do_not_slip_through() {
     });
 }
 
+// covers: S5
 #[test]
 fn a_session_ends_when_nothing_is_done_and_a_refresh_is_nothing() {
     run(async {

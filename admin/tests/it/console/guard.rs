@@ -32,6 +32,7 @@ async fn unchanged(console: &Console, admin: &Visitor, before: &str, what: &str,
     assert_eq!(admin.get("/jobs").await.status, 200, "{what}: the session lives");
 }
 
+// covers: S7
 #[test]
 fn a_change_needs_its_origin_and_the_token_of_the_session() {
     run(async {
@@ -63,6 +64,7 @@ fn a_change_needs_its_origin_and_the_token_of_the_session() {
     });
 }
 
+// covers: S7
 #[test]
 fn a_get_changes_nothing() {
     run(async {
@@ -80,6 +82,7 @@ fn a_get_changes_nothing() {
     });
 }
 
+// covers: S10
 #[test]
 fn nobody_unknown_gets_in() {
     run(async {
@@ -102,6 +105,7 @@ fn nobody_unknown_gets_in() {
     });
 }
 
+// covers: S29
 #[test]
 fn every_answer_carries_the_policy() {
     run(async {
@@ -129,6 +133,7 @@ fn every_answer_carries_the_policy() {
     });
 }
 
+// covers: S36
 #[test]
 fn errors_are_pages_with_a_request_id_and_no_inner_life() {
     run(async {

@@ -18,6 +18,7 @@ const HOSTILE: &[&str] = &[
     "--><script>alert(1)</script>",
 ];
 
+// covers: S28
 #[test]
 fn every_text_is_shown_as_text() {
     run(async {

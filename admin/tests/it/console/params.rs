@@ -49,7 +49,6 @@ fn a_run_of_yesterday_shows_and_repeats_the_parameters_of_yesterday() {
     });
 }
 
-// covers: point 11
 #[test]
 fn the_next_fire_is_the_next_one_that_happens() {
     run(async {

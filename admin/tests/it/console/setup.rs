@@ -29,6 +29,7 @@ async fn set_up(visitor: &Visitor, url: &str, secret: &str, password: &str, repe
     visitor.post("/setup", Some(url), &fields).await
 }
 
+// covers: S1
 #[test]
 fn nothing_but_setting_up_is_possible_and_that_once() {
     run(async {
@@ -75,6 +76,7 @@ fn what_is_wrong_is_told_beside_its_field() {
     });
 }
 
+// covers: S1
 #[test]
 fn the_secret_ends_after_half_an_hour_or_with_the_next_one() {
     run(async {

@@ -26,7 +26,7 @@ fn drafts() -> Vec<Value> {
     kinds.iter().flat_map(|(change, count)| vec![every_second(change); *count]).collect()
 }
 
-// covers: 001-18, 001-30
+// covers: 001-18, 001-30, I1, I2, I4
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_killed_node_loses_nothing_and_sends_nothing_twice() {
     let folder = tempfile::tempdir().unwrap();

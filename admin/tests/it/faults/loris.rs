@@ -38,7 +38,7 @@ async fn answered(to: SocketAddr, token: &str) -> Duration {
     begun.elapsed()
 }
 
-// covers: H26
+// covers: H26, S23
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn slow_clients_keep_nobody_elses_callbacks_waiting() {
     let folder = tempfile::tempdir().unwrap();

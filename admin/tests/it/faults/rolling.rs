@@ -68,7 +68,7 @@ fn a_rolling_restart_of_three_nodes_loses_and_doubles_nothing() {
     });
 }
 
-// covers: H28
+// covers: H28, 001-8
 #[test]
 fn the_command_changes_the_number_of_shards_under_load() {
     on(Kind::Mariadb, async |db: &TestDatabase| {

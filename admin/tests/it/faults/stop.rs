@@ -18,7 +18,7 @@ use crate::services::{Kind, TestDatabase, on};
 const ENDS_WITHIN: Duration = Duration::from_secs(15);
 const SETTLED_WITHIN: Duration = Duration::from_secs(60);
 
-// covers: 003-24
+// covers: 003-24, I7
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_stop_under_load_leaves_nothing_in_doubt() {
     let folder = tempfile::tempdir().unwrap();
@@ -38,7 +38,7 @@ async fn a_stop_under_load_leaves_nothing_in_doubt() {
     assert!(!states.contains("unknown"), "{states}");
 }
 
-// covers: 003-24
+// covers: 003-24, I7
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_hanging_executor_does_not_hold_up_a_stop() {
     let folder = tempfile::tempdir().unwrap();
@@ -72,7 +72,7 @@ async fn a_second_signal_ends_it_at_once() {
 }
 
 /// Two nodes on one database: what the first has recorded and not sent is adopted by the second.
-// covers: 003-24
+// covers: 003-24, I7
 #[test]
 fn a_peer_goes_on_where_a_node_stopped() {
     on(Kind::Postgres, async |db: &TestDatabase| {

@@ -50,7 +50,7 @@ async fn latest(load: &Load, from: Millis) -> Millis {
     latest
 }
 
-// covers: 000-15
+// covers: 000-15, I3
 #[test]
 fn a_killed_nodes_shards_are_taken_over_and_nothing_is_lost_or_doubled() {
     on(Kind::Mariadb, async |db| {
@@ -66,7 +66,7 @@ fn a_killed_nodes_shards_are_taken_over_and_nothing_is_lost_or_doubled() {
     });
 }
 
-// covers: H1
+// covers: H1, I5
 #[test]
 fn a_node_frozen_for_longer_than_its_lease_writes_nothing_when_it_wakes() {
     on(Kind::Postgres, async |db| {

@@ -85,7 +85,7 @@ async fn mark(node: &Node, executor: (&str, Option<&str>)) {
     node.services.tick.step().await;
 }
 
-// covers: H9, 000-14
+// covers: H9, 000-14, 002-16
 #[test]
 fn after_the_claim_the_run_is_known_not_sent_and_is_sent_once() {
     on(Kind::Sqlite, async |db| {
@@ -102,7 +102,7 @@ fn after_the_claim_the_run_is_known_not_sent_and_is_sent_once() {
     });
 }
 
-// covers: H10
+// covers: H10, I2
 #[test]
 fn after_the_mark_the_outcome_is_unknown_and_the_run_is_never_sent_to_a_stock_executor() {
     on(Kind::Sqlite, async |db| {
@@ -232,7 +232,7 @@ async fn live_until(after: After, node: &Node, address: &str) {
 }
 
 /// There: what was done and that it was done were not written together, and after a crash it was done again, without a word.
-// covers: 001-23
+// covers: 001-23, 004-8, I2
 #[test]
 fn wherever_a_node_dies_each_delivery_has_a_row_with_attempt_and_reason() {
     // Requests, and the reason why there had to be a second attempt.

@@ -42,7 +42,7 @@ async fn is_degraded(node: &Node, wanted: bool) {
     assert_eq!(ready.contains("degraded: Redis does not answer"), wanted, "{ready}");
 }
 
-// covers: H4
+// covers: H4, 003-9
 #[test]
 fn redis_gone_is_said_and_heals_by_itself() {
     on(Kind::Postgres, async |db| {
@@ -60,10 +60,10 @@ fn redis_gone_is_said_and_heals_by_itself() {
         is_degraded(&node, true).await;
         node.register(&executor).await;
         let before = executor.runs().len();
-        for _ in 0..3 {
+        for _ in 0..30 {
             node.advance(1_000).await;
         }
-        assert!(executor.runs().len() >= before + 3, "scheduling goes on");
+        assert!(executor.runs().len() >= before + 30, "scheduling goes on");
         assert_eq!(node.pipeline.shards_held().len(), 4);
         let redis = RedisServer::start_at(port, &[]);
         is_degraded(&node, false).await;

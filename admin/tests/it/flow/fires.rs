@@ -11,7 +11,7 @@ fn flow(test: impl AsyncFnOnce(&Node)) {
     on(Kind::Sqlite, async |_| test(&Node::start().await).await);
 }
 
-// covers: 000-6
+// covers: 000-6, I3
 #[test]
 fn an_instant_is_recorded_sent_at_its_second_and_settled() {
     flow(async |node| {
@@ -36,7 +36,26 @@ fn an_instant_is_recorded_sent_at_its_second_and_settled() {
     });
 }
 
-// covers: 003-16
+// covers: 000-3, 002-4
+#[test]
+fn a_period_of_1_s_fires_600_times_in_600_s() {
+    flow(async |node| {
+        let executor = Recorder::start().await;
+        let job = node.every(1, |_| ()).await;
+        for second in 0..600 {
+            if second % 60 == 0 {
+                node.register(&executor).await;
+            }
+            node.advance(1_000).await;
+        }
+        let instants: Vec<_> = executor.runs().iter().map(|run| run.body["logDateTime"].as_i64().unwrap()).collect();
+        assert_eq!(instants, (1..=600).map(|second| START + second * 1_000).collect::<Vec<_>>());
+        let recorded = node.runs(&job).await.iter().filter(|run| run.sent_at == Some(run.scheduled_at)).count();
+        assert_eq!(recorded, 600, "each in its own second");
+    });
+}
+
+// covers: 003-16, 6.2
 #[test]
 fn the_request_has_twelve_members_and_keeps_the_scheduled_instant() {
     flow(async |node| {
@@ -79,7 +98,7 @@ fn the_request_has_twelve_members_and_keeps_the_scheduled_instant() {
     });
 }
 
-// covers: 004-8
+// covers: 000-2
 #[test]
 fn a_fire_by_hand_needs_no_schedule_and_goes_at_once() {
     flow(async |node| {
@@ -94,7 +113,7 @@ fn a_fire_by_hand_needs_no_schedule_and_goes_at_once() {
     });
 }
 
-// covers: 001-24
+// covers: 001-24, I4, I8
 #[test]
 fn a_callback_three_times_is_one_result() {
     flow(async |node| {

@@ -22,7 +22,7 @@ fn flow(test: impl AsyncFnOnce(&Node, &Recorder)) {
     });
 }
 
-// covers: H1
+// covers: H1, I5
 #[test]
 fn a_holder_whose_lease_ran_out_claims_and_marks_nothing() {
     on(Kind::Mariadb, async |db| {
@@ -116,7 +116,7 @@ fn a_full_ring_claims_nothing_more_says_so_and_nothing_is_lost() {
 }
 
 /// What §2.7 says of an edit: the past by the old definition, what is ahead by the new one.
-// covers: H27
+// covers: H27, I10
 #[test]
 fn an_edit_inside_the_look_ahead_plans_the_past_by_the_old_definition_and_the_rest_anew() {
     flow(async |node, executor| {
@@ -146,7 +146,7 @@ fn an_edit_inside_the_look_ahead_plans_the_past_by_the_old_definition_and_the_re
     });
 }
 
-// covers: H27
+// covers: H27, I10
 #[test]
 fn disabled_and_deleted_inside_the_look_ahead_no_run_is_marked_any_more() {
     flow(async |node, executor| {

@@ -92,7 +92,7 @@ async fn open(node: &Node) -> Vec<(RunState, i64)> {
     all.into_iter().filter(|(_, count)| *count > 0).collect()
 }
 
-// covers: H22
+// covers: H22, I11
 #[test]
 fn ten_megabytes_of_parameters_fail_their_own_run_and_no_other() {
     flow(async |node, executor| {

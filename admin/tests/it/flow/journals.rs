@@ -204,7 +204,7 @@ fn a_run_is_not_sent_to_the_next_executor_long_after_its_mark() {
     on(Kind::Postgres, async |db| frozen_while_redirected(db).await);
 }
 
-// covers: V5
+// covers: V5, S20
 #[test]
 fn an_address_that_is_no_longer_registered_gets_no_request_and_no_token() {
     flow(async |node| {

@@ -44,7 +44,7 @@ async fn share_out(a: &Node, b: &Node) {
     }
 }
 
-// covers: 001-42
+// covers: 001-42, 004-11
 #[test]
 fn two_nodes_share_the_shards_evenly() {
     on(Kind::Postgres, async |db| {
@@ -76,7 +76,7 @@ fn a_dead_nodes_shards_are_taken_when_their_leases_are_over() {
     });
 }
 
-// covers: 003-11
+// covers: 003-11, I5
 #[test]
 fn a_paused_holder_is_refused_when_it_comes_back() {
     on(Kind::Postgres, async |db| {

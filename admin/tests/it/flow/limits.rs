@@ -51,7 +51,7 @@ fn a_hanging_executor_holds_its_own_slots_alone() {
     });
 }
 
-// covers: 003-20
+// covers: 003-20, 003-21, I11
 #[test]
 fn a_job_whose_schedule_was_spoilt_is_paused_with_the_reason_and_stops_nobody() {
     flow(async |node| {

@@ -33,7 +33,7 @@ fn commands(redis: &RedisServer) -> i64 {
     ["set", "evalsha", "eval"].iter().filter_map(|name| calls(name)).sum()
 }
 
-// covers: 001-17
+// covers: 001-17, 001-6, 003-10
 #[test]
 fn locks_are_held_for_many_scans_whatever_the_number_of_jobs() {
     on(Kind::Postgres, async |db| {

@@ -221,7 +221,7 @@ fn a_result_that_is_reported_again_and_again_changes_nothing() {
     });
 }
 
-// covers: 004-21
+// covers: 004-21, 6.13
 #[test]
 fn what_a_dead_executor_had_runs_again_on_another_one_after_a_while() {
     flow(async |node, executor| {

@@ -16,7 +16,7 @@ fn flow(test: impl AsyncFnOnce(&Node)) {
 }
 
 /// There: an empty result skipped the sleep.
-// covers: 004-26
+// covers: 004-26, 6.19
 #[test]
 fn a_round_that_finds_nothing_is_followed_by_a_pause() {
     flow(async |node| {
@@ -41,7 +41,7 @@ fn a_round_that_finds_nothing_is_followed_by_a_pause() {
 }
 
 /// There: the thread that looks for stuck runs returned for good when it found none.
-// covers: 004-26
+// covers: 004-26, 6.19
 #[test]
 fn the_search_for_stuck_runs_goes_on_after_it_found_none() {
     flow(async |node| {
@@ -65,7 +65,7 @@ fn the_search_for_stuck_runs_goes_on_after_it_found_none() {
 }
 
 /// There: ids were compared as objects, and equal only while they were small.
-// covers: 004-26
+// covers: 004-26, 6.19
 #[test]
 fn ids_are_the_same_however_large_they_are() {
     flow(async |node| {
@@ -90,7 +90,7 @@ fn ids_are_the_same_however_large_they_are() {
 }
 
 /// There: the numbers of the nodes kept a gap when one left, and what fell into it belonged to nobody.
-// covers: 004-26
+// covers: 004-26, 6.19
 #[test]
 fn when_a_node_leaves_its_share_goes_to_those_that_stay() {
     on(Kind::Postgres, async |db| {
@@ -125,7 +125,7 @@ async fn share_out(nodes: &[Node], db: &sea_orm::DatabaseConnection) {
 }
 
 /// There: every start registered once more.
-// covers: 004-26
+// covers: 004-26, 6.19
 #[test]
 fn a_second_start_registers_nothing_twice() {
     flow(async |node| {

@@ -112,6 +112,7 @@ fn busy_over_takes_the_first_that_is_idle_and_waits_while_none_is() {
     });
 }
 
+// covers: I11
 #[test]
 fn a_beat_that_hangs_delays_nobody() {
     flow(RouteStrategy::Failover, async |node, executors, job| {
@@ -147,7 +148,7 @@ fn three_beats_without_an_answer_close_the_address() {
     });
 }
 
-// covers: 000-13
+// covers: 000-13, 002-14
 #[test]
 fn when_all_executors_hang_the_tick_goes_on() {
     flow(RouteStrategy::RoundRobin, async |node, executors, job| {

@@ -76,7 +76,7 @@ async fn alarms(node: &Node) -> usize {
     node.store.alarms(&filter).await.unwrap().items.len()
 }
 
-// covers: 004-20
+// covers: 004-20, I8
 #[test]
 fn a_late_result_settles_its_own_run_and_calls_the_retry_off() {
     flow(async |node, executor| {

@@ -95,6 +95,7 @@ fn random_uses_all_of_them() {
     });
 }
 
+// covers: S21
 #[test]
 fn an_address_given_by_hand_gets_the_run_and_a_foreign_one_is_refused() {
     flow(RouteStrategy::RoundRobin, async |node, executors, job| {

@@ -5,12 +5,13 @@ use std::time::Duration;
 
 use carillon_admin::config::{Config, random_secret};
 use carillon_admin::runtime::Service as _;
-use carillon_scheduler::{ManualClock, Millis, RunState, ScheduleDraft};
+use carillon_scheduler::{Clock as _, JobDraft, ManualClock, Millis, RunState, ScheduleDraft};
 use futures_util::FutureExt as _;
 use sea_orm::{ConnectionTrait as _, DatabaseConnection, Statement};
 
 use super::node::{Node, START};
 use super::recorder::Recorder;
+use crate::conformance::world::actor;
 use crate::services::{Kind, TestDatabase, on};
 
 /// A node with one shard.
@@ -149,6 +150,29 @@ fn the_first_fire_needs_no_run_up() {
         next.drain().await;
         let fifth = &next.runs(&job).await[4];
         assert_eq!((fifth.due_at, fifth.sent_at), (START + 5_000, Some(START + 5_000)));
+    });
+}
+
+// covers: 001-11
+#[test]
+fn a_job_that_is_enabled_100_ms_before_a_second_fires_at_it() {
+    on(Kind::Sqlite, async |db| {
+        let node = alone(db, |_| ()).await;
+        let executor = Recorder::start().await;
+        node.register(&executor).await;
+        let every_second = |draft: &mut JobDraft| {
+            draft.schedule = ScheduleDraft::cron("* * * * * ?", "UTC");
+            draft.enabled = false;
+        };
+        let job = node.job(every_second).await;
+        node.advance(9_900).await;
+        assert!(node.runs(&job).await.is_empty());
+        let job = node.store.set_job_enabled(job.id, true, node.clock.now(), &actor()).await.unwrap();
+        node.pipeline.job_changed(job.shard);
+        node.round().await;
+        node.advance(100).await;
+        assert_eq!(executor.runs().len(), 1);
+        assert_eq!(executor.runs()[0].body["logDateTime"], START + 10_000);
     });
 }
 

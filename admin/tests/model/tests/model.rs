@@ -70,13 +70,11 @@ fn nothing_breaks_by_a_disable() {
     holds(&DISABLES);
 }
 
-// covers: 001-8
 #[test]
 fn nothing_breaks_by_another_number_of_shards() {
     holds(&RESHARDS);
 }
 
-// covers: 003-24
 #[test]
 fn nothing_breaks_by_a_stop_that_hands_over_while_it_marks() {
     holds(&STOPS);

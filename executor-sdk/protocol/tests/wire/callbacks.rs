@@ -55,6 +55,7 @@ fn what_cannot_be_a_list_of_results_is_refused_by_name() {
     }
 }
 
+// covers: S22
 #[test]
 fn the_list_and_its_depth_are_limited() {
     let list = |count| format!("[{}]", vec![r#"{"logId":1}"#; count].join(","));

@@ -88,6 +88,7 @@ fn check_ip(ip: IpAddr, loopback: bool) -> Result<(), &'static str> {
 mod tests {
     use super::check;
 
+    // covers: S19
     #[test]
     fn ordinary_addresses_are_taken_as_they_are() {
         for address in [
@@ -104,6 +105,7 @@ mod tests {
         assert_eq!(check("http://localhost:9999/", true), Ok(()));
     }
 
+    // covers: S19
     #[test]
     fn addresses_that_lead_elsewhere_are_refused() {
         for address in [

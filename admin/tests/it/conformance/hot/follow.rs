@@ -153,7 +153,7 @@ databases! {
         assert_eq!(told(&ground.attempts(ids[0]).await), [(1, Failed), (2, Claimed)]);
     }
 
-    // covers: 004-19
+    // covers: 004-19, I9
     async fn however_many_find_a_run_lost_it_is_followed_up_once(db: &TestDatabase) {
         let ground = Ground::new(db).await;
         let (retried, last) = (ground.with_retries(1).await, ground.with_retries(0).await);

@@ -9,7 +9,6 @@ use super::ground::connect;
 use super::schema::nodes;
 
 databases! {
-    // covers: 001-28
     async fn ids_of_two_nodes_never_meet(db: &TestDatabase) {
         let stores = nodes(db, 2).await;
         stores[0].migrate().await.unwrap();

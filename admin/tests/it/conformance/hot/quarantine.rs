@@ -6,7 +6,7 @@ use super::ground::{Ground, due};
 use crate::conformance::world::{NOW, actor, after};
 
 databases! {
-    // covers: 003-18
+    // covers: 003-20, 003-21
     async fn a_job_that_cannot_be_planned_is_paused_and_goes_on_where_it_stopped(db: &TestDatabase) {
         let ground = Ground::new(db).await;
         let jobs = ground.of_one_shard(2).await;

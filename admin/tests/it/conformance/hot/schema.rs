@@ -19,7 +19,6 @@ pub async fn nodes(db: &TestDatabase, wanted: usize) -> Vec<Arc<Store>> {
 }
 
 databases! {
-    // covers: 004-24
     async fn nodes_that_start_at_once_migrate_an_empty_database_once(db: &TestDatabase) {
         let stores = nodes(db, 3).await;
         let lacking = stores[0].check_schema().await.unwrap_err().to_string();

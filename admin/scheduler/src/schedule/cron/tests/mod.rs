@@ -80,7 +80,7 @@ fn every_hour_goes_on_in_real_time() {
     );
 }
 
-// covers: 6.12
+// covers: 6.12, 6.13
 #[test]
 fn each_job_has_its_own_zone() {
     for (zone, fires) in [

@@ -115,7 +115,7 @@ fn count(counter: &AtomicU64, by: usize) {
 }
 
 databases! {
-    // covers: 001-20
+    // covers: 001-20, 001-28, I1, I2
     async fn under_contention_each_instant_has_one_record(db: &TestDatabase) {
         let arena = &Arena::new(Ground::new(db).await).await;
         let claimers = join_all((0..4).map(|_| claimer(arena)));
