@@ -1,34 +1,32 @@
-//! The executor: opens its parts, connects them, and runs until the stop.
+//! The executor: opens its parts, connects them, and executes runs until the shutdown.
 
-use std::fs::{self, File, TryLockError};
 use std::net::{SocketAddr, TcpListener};
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
 
 use carillon_protocol::Registration;
 use tokio::runtime::Handle;
 use tokio::sync::{Notify, mpsc, watch};
 use tokio::task::JoinSet;
-use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 
 use crate::admin::{AdminClient, Heartbeats, Identity, Outbox, OutboxMessage};
+use crate::data_dir::DataDir;
 use crate::error::Error;
 use crate::job_log::JobLogs;
 use crate::journal::{Journal, JournaledRun};
 use crate::lane::Lanes;
-use crate::run::{RecoveredRuns, SeenRuns, wall_clock};
+use crate::run::{RecoveredRuns, SeenRuns};
 use crate::server::{Admission, Endpoints, TokenCheck, serve};
 use crate::settings::Settings;
 use crate::shutdown::RunningExecutor;
 
-/// A worker's side of Carillon: registers with the admins, runs what they send, reports the results.
+/// An executor: registers with the admins, executes the runs that they send, reports the results.
 pub struct Executor {
     settings: Settings,
     listener: TcpListener,
     handle: ExecutorHandle,
-    lock: File,
+    data_dir: DataDir,
     admins: Arc<AdminClient>,
     seen_runs: Arc<SeenRuns>,
     journal: Journal,
@@ -95,19 +93,16 @@ impl Executor {
         let (listener, bound) = settings.bind()?;
         let address = settings.advertised(bound)?;
         let default = || Path::new("carillon-executor-data").join(&settings.app);
-        let data = settings.data_dir.clone().unwrap_or_else(default);
+        let data_dir = DataDir::lock(settings.data_dir.clone().unwrap_or_else(default))?;
         let boot_id = format!("{:032x}", rand::random::<u128>());
         let bases = std::mem::take(&mut settings.admins);
         let announced = settings.announcement.headers()?;
-        create_private(&data)?;
-        let lock = lock(&data)?;
-        let logs = data.join("logs");
-        let logs = JobLogs::new(&logs).map_err(|source| Error::data(logs, source))?;
+        let logs = JobLogs::new(&data_dir.path("logs"))?;
         let (outbox, outbox_messages) = mpsc::unbounded_channel();
         let (accepted, journaled) = mpsc::unbounded_channel();
         let results = outbox.clone();
         let deliver = move |items| drop(results.send(OutboxMessage::Results(items)));
-        let (journal, recovered) = Journal::open(&data.join("journal"), settings.durability, accepted, deliver)?;
+        let (journal, recovered) = Journal::open(&data_dir.path("journal"), settings.durability, accepted, deliver)?;
         let admins = AdminClient::new(
             bases,
             &settings.token,
@@ -122,7 +117,7 @@ impl Executor {
             handle: ExecutorHandle { bound, address, boot_id, registered: registered.subscribe() },
             settings,
             listener,
-            lock,
+            data_dir,
             admins: Arc::new(admins),
             seen_runs,
             journal,
@@ -161,27 +156,13 @@ impl Executor {
         if self.settings.token.len() < 16 {
             tracing::warn!("the access token is shorter than 16 characters");
         }
-        let handlers = self.settings.handlers()?;
         let lanes = Arc::new(Lanes::new(
             Arc::clone(&self.seen_runs),
             self.journal.clone(),
             self.logs.clone(),
             Handle::current(),
         ));
-        let endpoints = Endpoints {
-            token: TokenCheck::new(&self.settings.token),
-            boot_id: self.handle.boot_id.clone(),
-            journal_id: self.journal.id().to_owned(),
-            admission: Admission {
-                handlers,
-                lanes: Arc::clone(&lanes),
-                seen_runs: Arc::clone(&self.seen_runs),
-                journal: self.journal.clone(),
-                outbox: self.outbox.clone(),
-            },
-            seen_runs: Arc::clone(&self.seen_runs),
-            logs: self.logs.clone(),
-        };
+        let endpoints = self.endpoints(Arc::clone(&lanes))?;
         let server = serve(self.listener, Arc::new(endpoints), self.settings.workers).map_err(Error::Server)?;
         let server_handle = server.handle();
         let reachable = Arc::new(Notify::new());
@@ -203,7 +184,7 @@ impl Executor {
         let mut tasks = JoinSet::new();
         tasks.spawn(outbox.run(self.recovered.unreported));
         tasks.spawn(Arc::clone(&lanes).start_journaled(self.journaled));
-        tasks.spawn(prune_hourly(self.logs, self.settings.log_days));
+        tasks.spawn(self.logs.prune_hourly(self.settings.log_days));
         let heartbeat_task = tokio::spawn(Arc::clone(&heartbeats).run());
         Ok(RunningExecutor {
             server,
@@ -214,42 +195,23 @@ impl Executor {
             journal: self.journal,
             outbox: self.outbox,
             _tasks: tasks,
-            lock: self.lock,
+            _data_dir: self.data_dir,
         })
     }
-}
 
-/// Deletes old logs at the start and every hour; 0 days keeps all.
-async fn prune_hourly(logs: JobLogs, days: u64) {
-    if days == 0 {
-        return;
-    }
-    loop {
-        let folder = logs.clone();
-        let pruned = tokio::task::spawn_blocking(move || folder.prune(wall_clock::now_ms(), days)).await;
-        if let Ok(Err(error)) = pruned {
-            tracing::warn!(%error, "old logs cannot be deleted");
-        }
-        sleep(Duration::from_secs(3600)).await;
-    }
-}
-
-/// Creates the data folder, which only its owner may read: it holds parameters and results.
-fn create_private(folder: &Path) -> Result<(), Error> {
-    let mut builder = fs::DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(folder).map_err(|source| Error::data(folder, source))
-}
-
-/// Locks the folder for this process.
-fn lock(folder: &Path) -> Result<File, Error> {
-    let path = folder.join("lock");
-    let file = File::create(&path).map_err(|source| Error::data(&path, source))?;
-    match file.try_lock() {
-        Ok(()) => Ok(file),
-        Err(TryLockError::WouldBlock) => Err(Error::DataInUse(folder.to_owned())),
-        Err(TryLockError::Error(source)) => Err(Error::data(path, source)),
+    fn endpoints(&self, lanes: Arc<Lanes>) -> Result<Endpoints, Error> {
+        Ok(Endpoints {
+            token: TokenCheck::new(&self.settings.token),
+            boot_id: self.handle.boot_id.clone(),
+            journal_id: self.journal.id().to_owned(),
+            admission: Admission {
+                handlers: self.settings.handlers()?,
+                lanes,
+                seen_runs: Arc::clone(&self.seen_runs),
+                journal: self.journal.clone(),
+                outbox: self.outbox.clone(),
+            },
+            logs: self.logs.clone(),
+        })
     }
 }

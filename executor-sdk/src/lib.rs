@@ -5,6 +5,7 @@ mod admin;
 mod builder;
 mod context;
 mod context_builder;
+mod data_dir;
 mod error;
 mod executor;
 mod handler;

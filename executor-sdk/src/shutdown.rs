@@ -1,6 +1,5 @@
 //! A running executor and its shutdown: in order, or at once.
 
-use std::fs::File;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -10,6 +9,7 @@ use tokio::task::{JoinHandle, JoinSet};
 use tokio::time::{sleep, timeout};
 
 use crate::admin::{Heartbeats, OutboxMessage};
+use crate::data_dir::DataDir;
 use crate::journal::Journal;
 use crate::lane::{CANCEL_GRACE, Lanes};
 
@@ -30,7 +30,8 @@ pub(crate) struct RunningExecutor {
     pub(crate) journal: Journal,
     pub(crate) outbox: mpsc::UnboundedSender<OutboxMessage>,
     pub(crate) _tasks: JoinSet<()>,
-    pub(crate) lock: File,
+    /// Unlocked last, after the journal is closed.
+    pub(crate) _data_dir: DataDir,
 }
 
 impl RunningExecutor {
@@ -78,6 +79,5 @@ impl Drop for RunningExecutor {
         drop(self.server_handle.stop(false));
         self.lanes.close(STOPPING);
         self.journal.close();
-        let _ = self.lock.unlock();
     }
 }

@@ -7,6 +7,8 @@ use std::sync::Arc;
 
 use chrono::{DateTime, Datelike};
 
+use crate::error::Error;
+
 /// The folder of logs.
 #[derive(Clone)]
 pub(crate) struct JobLogs {
@@ -15,9 +17,9 @@ pub(crate) struct JobLogs {
 
 impl JobLogs {
     /// Creates the folder if it does not exist.
-    pub(crate) fn new(root: &Path) -> io::Result<Self> {
-        fs::create_dir_all(root)?;
-        let root = Arc::new(root.canonicalize()?);
+    pub(crate) fn new(root: &Path) -> Result<Self, Error> {
+        let canonical = fs::create_dir_all(root).and_then(|()| root.canonicalize());
+        let root = Arc::new(canonical.map_err(|source| Error::data(root, source))?);
         Ok(Self { root })
     }
 

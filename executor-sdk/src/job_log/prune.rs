@@ -3,14 +3,31 @@
 use std::fs;
 use std::io;
 use std::path::Path;
+use std::time::Duration;
 
 use chrono::{DateTime, Days, NaiveDate};
 
 use super::job_logs::JobLogs;
+use crate::run::wall_clock;
 
 impl JobLogs {
+    /// Deletes old logs now and every hour; 0 days keeps all.
+    pub(crate) async fn prune_hourly(self, days: u64) {
+        if days == 0 {
+            return;
+        }
+        loop {
+            let logs = self.clone();
+            let pruned = tokio::task::spawn_blocking(move || logs.prune(wall_clock::now_ms(), days)).await;
+            if let Ok(Err(error)) = pruned {
+                tracing::warn!(%error, "old logs cannot be deleted");
+            }
+            tokio::time::sleep(Duration::from_secs(3600)).await;
+        }
+    }
+
     /// Deletes the folders of days that lie more than `days` before `now_ms` (UTC epoch milliseconds); returns how many.
-    pub(crate) fn prune(&self, now_ms: i64, days: u64) -> io::Result<usize> {
+    fn prune(&self, now_ms: i64, days: u64) -> io::Result<usize> {
         let today = DateTime::from_timestamp_millis(now_ms).unwrap_or_default().date_naive();
         let Some(oldest) = today.checked_sub_days(Days::new(days)) else {
             return Ok(0);

@@ -17,7 +17,7 @@ use super::admission::{Admission, Reply};
 use super::token::TokenCheck;
 use crate::job_log::JobLogs;
 use crate::journal::{CompletionSink, Completions, Journal};
-use crate::run::{Phase, RunMeta, SeenRuns};
+use crate::run::{Phase, RunMeta};
 
 /// Bytes of a body of `/run`, as in Java; all others are small.
 const MAX_RUN_BODY: usize = 5 << 20;
@@ -32,7 +32,6 @@ pub(crate) struct Endpoints {
     pub(crate) boot_id: String,
     pub(crate) journal_id: String,
     pub(crate) admission: Admission,
-    pub(crate) seen_runs: Arc<SeenRuns>,
     pub(crate) logs: JobLogs,
 }
 
@@ -155,7 +154,7 @@ impl Endpoints {
     fn is_for_another_journal(&self, from: &HeaderMap, log_id: i64) -> bool {
         let journal_id = from.get(headers::JOURNAL_ID);
         journal_id.is_some_and(|id| id.as_bytes() != self.journal_id.as_bytes())
-            && self.seen_runs.phase(log_id).is_none()
+            && self.admission.seen_runs.phase(log_id).is_none()
     }
 }
 
@@ -194,7 +193,7 @@ async fn kill(
 async fn read_log(body: AuthenticatedBody, endpoints: Data<Endpoints>) -> Result<HttpResponse, actix_web::Error> {
     let request: LogRequest = body.parse()?;
     // Read before the file: otherwise lines written in between would be missing from a page marked as the end.
-    let phase = endpoints.seen_runs.phase(request.log_id);
+    let phase = endpoints.admission.seen_runs.phase(request.log_id);
     let open = matches!(phase, Some(Phase::Queued | Phase::Running));
     let logs = endpoints.logs.clone();
     let page = web::block(move || logs.page(request, !open)).await?;

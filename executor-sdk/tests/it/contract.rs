@@ -145,6 +145,7 @@ fn wrong_settings_are_named() {
             .data_dir(data.path())
             .job("ok", handler)
     };
+    assert!(good().build().is_ok(), "also without a runtime");
     let handler = |_: JobContext| async { Ok(()) };
     for (builder, text) in [
         (Executor::builder(), "admin: none is set; give at least one, as http://host:port"),
