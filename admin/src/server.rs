@@ -21,7 +21,7 @@ use crate::pipeline::{
 };
 use crate::runtime::{self, Service};
 use crate::store::{self, Database, Store};
-use crate::web::api::executor::WrongTokens;
+use crate::web::executor_api::WrongTokens;
 use crate::web::held::BodyMemory;
 use crate::web::setup::{self, FirstAdmin};
 use crate::web::{self, Part, Server, ServerHandle};

@@ -33,7 +33,7 @@ pub use route::{Labels, RouteStrategy};
 pub use run::{Cause, FireKey, Outcome, RunEvent, RunState};
 pub use schedule::{
     Calendar, ClockChanges, CronDraft, CronSchedule, DailyDraft, Excluded, Facts, FixedRate, KindDraft, Schedule,
-    ScheduleDraft, Weekday,
+    ScheduleDraft, ScheduleInput, Weekday,
 };
 pub use shard::{fair_share, shard_of};
 pub use timers::Timers;

@@ -1,12 +1,14 @@
 //! Every URL of the program. Names actix-web and askama; changes a run only through `pipeline`.
 
-pub mod api;
+mod api;
 mod around;
 mod assets;
 mod bearer;
 mod connections;
 pub mod console;
 mod csrf;
+pub mod executor_api;
+mod health;
 pub mod held;
 mod html;
 mod kept;
@@ -27,8 +29,8 @@ pub use actix_web::dev::{Server, ServerHandle};
 use actix_web::{App, HttpServer, middleware, web};
 use carillon_scheduler::Clock;
 
-use self::api::executor::WrongTokens;
 use self::connections::Connections;
+use self::executor_api::WrongTokens;
 use self::held::BodyMemory;
 use crate::config::Config;
 use crate::metrics::Metrics;
@@ -67,15 +69,15 @@ pub enum Part {
 fn routes(config: &mut web::ServiceConfig, part: Part) {
     if part != Part::People {
         // The executors' token.
-        api::executor::configure(config);
+        executor_api::configure(config);
     }
     if part == Part::Executors {
         return;
     }
     // Nobody in particular; `/metrics` wants the API token.
-    api::health::configure(config);
+    health::configure(config);
     // The API token.
-    api::v1::configure(config);
+    api::configure(config);
     // People with a session. Takes what is left, so it comes last.
     console::configure(config);
 }
@@ -97,7 +99,7 @@ pub fn serve(listener: TcpListener, state: Shared, part: Part) -> std::io::Resul
     .workers(2)
     .on_connect(move |connection, extensions| {
         connections.admit(connection, extensions);
-        api::executor::remember_connection(connection, extensions);
+        executor_api::remember_connection(connection, extensions);
     })
     .client_request_timeout(Duration::from_secs(10))
     .keep_alive(Duration::from_secs(75))

@@ -15,7 +15,7 @@ use futures_util::{Stream, StreamExt as _, stream};
 use tokio::time::{Instant, timeout_at};
 
 use super::Shared;
-use super::api::executor::{self, Connection};
+use super::executor_api::{self, Connection};
 use super::held::Share;
 
 /// Of the request line and all headers. Looked at when they are there: actix-http reads up to 128 KiB and 96 headers before it
@@ -60,7 +60,7 @@ fn refusal(request: &ServiceRequest) -> Option<HttpResponse> {
         return Some(response.force_close().body(text));
     }
     // Executors are answered in the words of their protocol, and only after their token was looked at.
-    if is_encoded(request.headers()) && !executor::is_path(request.path()) {
+    if is_encoded(request.headers()) && !executor_api::is_path(request.path()) {
         let mut response = HttpResponse::UnsupportedMediaType();
         return Some(response.force_close().body(format!("{ENCODED}\n")));
     }

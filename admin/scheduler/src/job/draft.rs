@@ -1,6 +1,5 @@
 use serde::{Deserialize, Serialize};
 
-use super::named;
 use crate::block::BlockStrategy;
 use crate::misfire::{CatchUp, DEFAULT_LIMIT, DEFAULT_THRESHOLD_SECONDS, DEFAULT_WINDOW_SECONDS, MisfirePolicy};
 use crate::overlap::{DEFAULT_QUEUE, Overlap};
@@ -9,72 +8,69 @@ use crate::route::RouteStrategy;
 use crate::schedule::ScheduleDraft;
 
 /// A job as the API, a form or a file gives it. Only `app`, `name` and `handler` are required; members that do not
-/// exist are refused by name, and an error in a value begins with the member and a colon.
+/// exist are refused by name.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, expecting = "a job as an object")]
 pub struct JobDraft {
     /// The app whose executors run it.
-    #[serde(deserialize_with = "members::app")]
     pub app: String,
     /// What people call it.
-    #[serde(deserialize_with = "members::name")]
     pub name: String,
     /// What the executor calls it.
-    #[serde(deserialize_with = "members::handler")]
     pub handler: String,
     /// Given to the handler as it is.
-    #[serde(default, deserialize_with = "members::params")]
+    #[serde(default)]
     pub params: String,
     /// When it fires.
     #[serde(default)]
     pub schedule: ScheduleDraft,
     /// What is done with instants that are a little late.
-    #[serde(default, deserialize_with = "members::catch_up")]
+    #[serde(default)]
     pub catch_up: CatchUp,
     /// What is done with instants that are too late.
-    #[serde(default, deserialize_with = "members::misfire")]
+    #[serde(default)]
     pub misfire: MisfirePolicy,
     /// From when on an instant is too late.
-    #[serde(default = "default_threshold", deserialize_with = "members::misfire_threshold_seconds")]
+    #[serde(default = "default_threshold")]
     pub misfire_threshold_seconds: i64,
     /// How many missed instants `fire_all` runs.
-    #[serde(default = "default_limit", deserialize_with = "members::misfire_limit")]
+    #[serde(default = "default_limit")]
     pub misfire_limit: i32,
     /// How old a missed instant may be that `fire_within` runs.
-    #[serde(default = "default_window", deserialize_with = "members::misfire_window_seconds")]
+    #[serde(default = "default_window")]
     pub misfire_window_seconds: i64,
     /// Who gets its runs.
-    #[serde(default, deserialize_with = "members::route")]
+    #[serde(default)]
     pub route: RouteStrategy,
     /// Only executors with all of these labels get them: `key=value,key2=value2`; empty: any.
-    #[serde(default, deserialize_with = "members::route_labels")]
+    #[serde(default)]
     pub route_labels: String,
     /// What the admin does with a run while another fire of the job is open.
-    #[serde(default, deserialize_with = "members::overlap")]
+    #[serde(default)]
     pub overlap: Overlap,
     /// So many runs may wait under `overlap` `wait`.
-    #[serde(default = "default_queue", deserialize_with = "members::overlap_queue")]
+    #[serde(default = "default_queue")]
     pub overlap_queue: i32,
     /// What the executor does with overlapping runs.
-    #[serde(default, deserialize_with = "members::block")]
+    #[serde(default)]
     pub block: BlockStrategy,
     /// The executor stops a run after so many seconds; 0 = never.
-    #[serde(default, deserialize_with = "members::timeout_seconds")]
+    #[serde(default)]
     pub timeout_seconds: i32,
     /// How often a failed run is tried again.
-    #[serde(default, deserialize_with = "members::retries")]
+    #[serde(default)]
     pub retries: i32,
     /// How long it waits before that.
-    #[serde(default, deserialize_with = "members::retry_delay")]
+    #[serde(default)]
     pub retry_delay: RetryDelay,
     /// The jobs that run once after each fire of it that succeeded, in this order.
-    #[serde(default, deserialize_with = "members::children")]
+    #[serde(default)]
     pub children: Vec<i64>,
     /// A run that has not been sent so many seconds after it was due is flagged; 0 = as the server says.
-    #[serde(default, deserialize_with = "members::flag_after_seconds")]
+    #[serde(default)]
     pub flag_after_seconds: i32,
     /// Whether its schedule is in force.
-    #[serde(default = "enabled", deserialize_with = "members::enabled")]
+    #[serde(default = "enabled")]
     pub enabled: bool,
 }
 
@@ -127,40 +123,13 @@ const fn enabled() -> bool {
     true
 }
 
-mod members {
-    use super::{BlockStrategy, CatchUp, MisfirePolicy, Overlap, RetryDelay, RouteStrategy};
-
-    super::named! {
-        app: String = "app",
-        name: String = "name",
-        handler: String = "handler",
-        params: String = "params",
-        catch_up: CatchUp = "catch_up",
-        misfire: MisfirePolicy = "misfire",
-        misfire_threshold_seconds: i64 = "misfire_threshold_seconds",
-        misfire_limit: i32 = "misfire_limit",
-        misfire_window_seconds: i64 = "misfire_window_seconds",
-        route: RouteStrategy = "route",
-        route_labels: String = "route_labels",
-        overlap: Overlap = "overlap",
-        overlap_queue: i32 = "overlap_queue",
-        block: BlockStrategy = "block",
-        timeout_seconds: i32 = "timeout_seconds",
-        retries: i32 = "retries",
-        retry_delay: RetryDelay = "retry_delay",
-        children: Vec<i64> = "children",
-        flag_after_seconds: i32 = "flag_after_seconds",
-        enabled: bool = "enabled",
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use serde_json::{Value, json};
 
     fn read(json: Value) -> Result<JobDraft, String> {
-        serde_json::from_value(json).map_err(|error| error.to_string())
+        serde_path_to_error::deserialize(json).map_err(|error| error.to_string())
     }
 
     #[test]
@@ -199,8 +168,10 @@ mod tests {
             "{}",
             with("retry_delay", json!("5"))
         );
-        assert!(with("children", json!([1, "x"])).starts_with("children: invalid type"));
-        assert!(with("shedule", json!({})).starts_with("unknown field `shedule`, expected one of `app`, `name`"));
+        assert!(with("children", json!([1, "x"])).starts_with("children[1]: invalid type"));
+        assert!(
+            with("shedule", json!({})).starts_with("shedule: unknown field `shedule`, expected one of `app`, `name`")
+        );
         assert_eq!(read(json!({"app": "billing", "name": "n"})).unwrap_err(), "missing field `handler`");
     }
 }

@@ -76,15 +76,3 @@ pub struct JobSpec {
     /// Whether its schedule is in force.
     pub enabled: bool,
 }
-
-/// Declares readers of members whose errors begin with the member's name, which serde leaves out of errors in values.
-macro_rules! named {
-    ($( $reader:ident: $type:ty = $name:literal, )+) => { $(
-        pub(super) fn $reader<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<$type, D::Error> {
-            <$type as serde::Deserialize>::deserialize(deserializer)
-                .map_err(|error| serde::de::Error::custom(format_args!("{}: {error}", $name)))
-        }
-    )+ };
-}
-
-pub(crate) use named;

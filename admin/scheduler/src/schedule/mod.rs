@@ -20,7 +20,7 @@ use std::sync::Arc;
 
 pub use calendar::{Calendar, Excluded};
 pub use cron::{CronSchedule, Dialect};
-pub use draft::{CronDraft, DailyDraft, KindDraft, ScheduleDraft};
+pub use draft::{CronDraft, DailyDraft, KindDraft, ScheduleDraft, ScheduleInput};
 pub use interval::FixedRate;
 pub use wall_clock::ClockChanges;
 pub use weekday::Weekday;

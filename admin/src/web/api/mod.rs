@@ -1,5 +1,26 @@
-//! What programs call: executors, the management API, health and metrics.
+//! The management API: JSON under `/api/v1`, bearer tokens, no cookies. The executor protocol, which shares the prefix `/api`, is
+//! `web::executor_api`.
+//!
+//! Every path is in `routes`, with its handlers and what the OpenAPI document says about them. An answer that is no success is
+//! `{"error":{"code","message","field"?}}`.
 
-pub mod executor;
-pub mod health;
-pub mod v1;
+mod alarms;
+mod apps;
+mod backfills;
+mod calendars;
+mod endpoint;
+mod error;
+mod executors;
+mod extract;
+mod finish;
+mod forecast;
+mod jobs;
+mod misfires;
+mod mount;
+mod openapi;
+mod retention;
+mod routes;
+mod runs;
+mod view;
+
+pub use mount::configure;

@@ -16,7 +16,7 @@ use super::view::{Badge, OFFLINE, ONLINE, UNREACHABLE};
 use crate::store::executor::Executor;
 use crate::store::{App, Error};
 use crate::web::State;
-use crate::web::api::executor::WrongToken;
+use crate::web::executor_api::WrongToken;
 use crate::web::html::{self, Frame, see_other_with};
 use crate::web::session::Viewer;
 

@@ -24,7 +24,7 @@ fn what_is_wrong_with_an_app_is_said() {
         api.post("/apps", json!({"name": "billing"})).await.ok();
         assert_eq!(wrong(json!({"name": "billing"})).await, "409 taken the app name \"billing\" is taken already");
         assert_eq!(wrong(json!({"title": "x"})).await, "400 invalid name: is missing; it is required");
-        assert_eq!(wrong(json!({"name": 5})).await, "400 invalid name: 5 is no text");
+        assert_eq!(wrong(json!({"name": 5})).await, "400 invalid name: invalid type: integer `5`, expected a string");
         assert_eq!(
             wrong(json!({"name": "abc"})).await,
             "400 invalid name: an app name has 4 to 64 characters, this has 3"

@@ -63,7 +63,7 @@ fn a_run_may_be_asked_for_without_a_body() {
         api.post(&path, json!({"params": null, "address": null})).await.ok();
         for (body, told) in [
             (json!({"param": "x"}), "param: there is no member `param`; expected `params` or `address`"),
-            (json!({"params": 5}), "params: 5 is no text"),
+            (json!({"params": 5}), "params: invalid type: integer `5`, expected a string"),
             (json!({"params": "x".repeat(65_537)}), "params: has 65537 bytes; at most 65536 (64 KiB) are allowed"),
             (json!([]), "the body must be {\"params\"?,\"address\"?} as an object"),
         ] {

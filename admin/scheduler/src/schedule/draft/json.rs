@@ -1,87 +1,50 @@
-//! Reading and writing of schedules as JSON. It is by hand and not by serde's tag: each error names its member, and a
-//! member that belongs to another kind is refused.
+//! Reading and writing of schedules as JSON. One flat object and not serde's tagged enum: inside of a tagged enum the path of an
+//! error is lost, and a member of another kind would be reported as unknown.
 
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::{CronDraft, DailyDraft, KindDraft, ScheduleDraft};
+use crate::job::FieldError;
 use crate::schedule::time::Moment;
 use crate::schedule::{ClockChanges, Excluded, Weekday};
 
-/// All members of all kinds; what is `None` is left out.
-#[derive(Default, Serialize, Deserialize)]
+/// The members of all kinds of schedules, as they are in JSON. Converted to a [`ScheduleDraft`], which has only the members of
+/// its kind.
+#[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, expecting = "schedule as an object such as {\"kind\":\"none\"}")]
-struct Members {
-    #[serde(deserialize_with = "members::kind")]
+pub struct ScheduleInput {
     kind: String,
-    #[serde(default, deserialize_with = "members::expression")]
     #[serde(skip_serializing_if = "Option::is_none")]
     expression: Option<String>,
-    #[serde(default, deserialize_with = "members::seconds")]
     #[serde(skip_serializing_if = "Option::is_none")]
     seconds: Option<i64>,
-    #[serde(default, deserialize_with = "members::at")]
     #[serde(skip_serializing_if = "Option::is_none")]
     at: Option<Moment>,
-    #[serde(default, deserialize_with = "members::every_seconds")]
     #[serde(skip_serializing_if = "Option::is_none")]
     every_seconds: Option<i64>,
-    #[serde(default, deserialize_with = "members::from")]
     #[serde(skip_serializing_if = "Option::is_none")]
     from: Option<String>,
-    #[serde(default, deserialize_with = "members::to")]
     #[serde(skip_serializing_if = "Option::is_none")]
     to: Option<String>,
-    #[serde(default, deserialize_with = "members::weekdays")]
     #[serde(skip_serializing_if = "Option::is_none")]
     weekdays: Option<Vec<Weekday>>,
-    #[serde(default, deserialize_with = "members::timezone")]
     #[serde(skip_serializing_if = "Option::is_none")]
     timezone: Option<String>,
-    #[serde(default, deserialize_with = "members::clock_changes")]
     #[serde(skip_serializing_if = "Option::is_none")]
     clock_changes: Option<ClockChanges>,
-    #[serde(default, deserialize_with = "members::start_at")]
     #[serde(skip_serializing_if = "Option::is_none")]
     start_at: Option<Moment>,
-    #[serde(default, deserialize_with = "members::end_at")]
     #[serde(skip_serializing_if = "Option::is_none")]
     end_at: Option<Moment>,
-    #[serde(default, deserialize_with = "members::max_fires")]
     #[serde(skip_serializing_if = "Option::is_none")]
     max_fires: Option<u32>,
-    #[serde(default, deserialize_with = "members::spread_seconds")]
     #[serde(skip_serializing_if = "Option::is_none")]
     spread_seconds: Option<u32>,
-    #[serde(default, deserialize_with = "members::calendars")]
     #[serde(skip_serializing_if = "Option::is_none")]
     calendars: Option<Vec<String>>,
-    #[serde(default, deserialize_with = "members::on_excluded")]
     #[serde(skip_serializing_if = "Option::is_none")]
     on_excluded: Option<Excluded>,
-}
-
-mod members {
-    use super::{ClockChanges, Excluded, Moment, Weekday};
-
-    crate::job::named! {
-        kind: String = "schedule.kind",
-        expression: Option<String> = "schedule.expression",
-        seconds: Option<i64> = "schedule.seconds",
-        at: Option<Moment> = "schedule.at",
-        every_seconds: Option<i64> = "schedule.every_seconds",
-        from: Option<String> = "schedule.from",
-        to: Option<String> = "schedule.to",
-        weekdays: Option<Vec<Weekday>> = "schedule.weekdays",
-        timezone: Option<String> = "schedule.timezone",
-        clock_changes: Option<ClockChanges> = "schedule.clock_changes",
-        start_at: Option<Moment> = "schedule.start_at",
-        end_at: Option<Moment> = "schedule.end_at",
-        max_fires: Option<u32> = "schedule.max_fires",
-        spread_seconds: Option<u32> = "schedule.spread_seconds",
-        calendars: Option<Vec<String>> = "schedule.calendars",
-        on_excluded: Option<Excluded> = "schedule.on_excluded",
-    }
 }
 
 /// What every kind but `none` may have.
@@ -89,19 +52,22 @@ const COMMON: [&str; 6] = ["start_at", "end_at", "max_fires", "spread_seconds", 
 
 impl<'de> Deserialize<'de> for ScheduleDraft {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Members::deserialize(deserializer)?.draft().map_err(D::Error::custom)
+        ScheduleInput::deserialize(deserializer)?.try_into().map_err(D::Error::custom)
     }
 }
 
 impl Serialize for ScheduleDraft {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        Members::of(self).serialize(serializer)
+        ScheduleInput::of(self).serialize(serializer)
     }
 }
 
-impl Members {
-    fn draft(self) -> Result<ScheduleDraft, String> {
-        let own: &[&str] = match self.kind.as_str() {
+impl TryFrom<ScheduleInput> for ScheduleDraft {
+    type Error = FieldError;
+
+    /// The error names the member as it is inside of the schedule.
+    fn try_from(input: ScheduleInput) -> Result<Self, FieldError> {
+        let own: &[&str] = match input.kind.as_str() {
             "none" => &[],
             "cron" | "unix_cron" => &["expression", "timezone", "clock_changes"],
             "fixed_rate" | "fixed_delay" => &["seconds"],
@@ -109,22 +75,24 @@ impl Members {
             "daily" => &["every_seconds", "from", "to", "weekdays", "timezone", "clock_changes"],
             other => {
                 let allowed = KindDraft::WORDS.join(", ");
-                return Err(format!("schedule.kind: `{other}` is not a kind; allowed: {allowed}"));
+                return Err(FieldError::new("kind", format!("`{other}` is not a kind; allowed: {allowed}")));
             }
         };
-        self.refuse_others(own)?;
-        Ok(ScheduleDraft {
-            kind: self.kind_draft()?,
-            start_at: self.start_at.map(Moment::into),
-            end_at: self.end_at.map(Moment::into),
-            max_fires: self.max_fires,
-            spread_seconds: self.spread_seconds.unwrap_or_default(),
-            calendars: self.calendars.unwrap_or_default(),
-            excluded: self.on_excluded.unwrap_or_default(),
+        input.refuse_others(own)?;
+        Ok(Self {
+            kind: input.kind_draft()?,
+            start_at: input.start_at.map(Moment::into),
+            end_at: input.end_at.map(Moment::into),
+            max_fires: input.max_fires,
+            spread_seconds: input.spread_seconds.unwrap_or_default(),
+            calendars: input.calendars.unwrap_or_default(),
+            excluded: input.on_excluded.unwrap_or_default(),
         })
     }
+}
 
-    fn kind_draft(&self) -> Result<KindDraft, String> {
+impl ScheduleInput {
+    fn kind_draft(&self) -> Result<KindDraft, FieldError> {
         Ok(match self.kind.as_str() {
             "cron" => KindDraft::Cron(self.cron()?),
             "unix_cron" => KindDraft::UnixCron(self.cron()?),
@@ -143,7 +111,7 @@ impl Members {
         })
     }
 
-    fn cron(&self) -> Result<CronDraft, String> {
+    fn cron(&self) -> Result<CronDraft, FieldError> {
         Ok(CronDraft {
             expression: self.needed("expression", self.expression.clone())?,
             timezone: self.timezone(),
@@ -155,12 +123,12 @@ impl Members {
         self.timezone.clone().unwrap_or_else(|| "UTC".to_owned())
     }
 
-    fn needed<T>(&self, member: &str, value: Option<T>) -> Result<T, String> {
-        value.ok_or_else(|| format!("schedule.{member}: missing; kind {} needs it", self.kind))
+    fn needed<T>(&self, member: &str, value: Option<T>) -> Result<T, FieldError> {
+        value.ok_or_else(|| FieldError::new(member, format!("missing; kind {} needs it", self.kind)))
     }
 
     /// Refuses members that this kind does not have.
-    fn refuse_others(&self, own: &[&str]) -> Result<(), String> {
+    fn refuse_others(&self, own: &[&str]) -> Result<(), FieldError> {
         let given = [
             ("expression", self.expression.is_some()),
             ("seconds", self.seconds.is_some()),
@@ -180,7 +148,9 @@ impl Members {
         ];
         let has = |name: &str| own.contains(&name) || self.kind != "none" && COMMON.contains(&name);
         match given.iter().find(|(name, given)| *given && !has(name)) {
-            Some((name, _)) => Err(format!("schedule.{name}: a schedule of kind {} does not have it", self.kind)),
+            Some((name, _)) => {
+                Err(FieldError::new(*name, format!("a schedule of kind {} does not have it", self.kind)))
+            }
             None => Ok(()),
         }
     }

@@ -2,6 +2,8 @@
 
 mod json;
 
+pub use json::ScheduleInput;
+
 use super::{ClockChanges, Excluded, Weekday};
 use crate::Millis;
 

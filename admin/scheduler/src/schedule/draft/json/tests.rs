@@ -2,7 +2,8 @@ use super::*;
 use serde_json::{Value, json};
 
 fn read(json: Value) -> Result<ScheduleDraft, String> {
-    serde_json::from_value(json).map_err(|error| error.to_string())
+    let input: ScheduleInput = serde_path_to_error::deserialize(json).map_err(|error| error.to_string())?;
+    input.try_into().map_err(|error: FieldError| error.to_string())
 }
 
 #[test]
@@ -22,15 +23,15 @@ fn errors_name_their_member() {
     for (json, message) in [
         (
             json!({"kind": "weekly"}),
-            "schedule.kind: `weekly` is not a kind; allowed: none, cron, unix_cron, fixed_rate, fixed_delay, once, daily",
+            "kind: `weekly` is not a kind; allowed: none, cron, unix_cron, fixed_rate, fixed_delay, once, daily",
         ),
-        (json!({"kind": "cron"}), "schedule.expression: missing; kind cron needs it"),
-        (json!({"kind": "fixed_rate"}), "schedule.seconds: missing; kind fixed_rate needs it"),
-        (json!({"kind": "none", "seconds": 5}), "schedule.seconds: a schedule of kind none does not have it"),
-        (json!({"kind": "fixed_rate", "seconds": "5"}), "schedule.seconds: invalid type: string \"5\", expected i64"),
+        (json!({"kind": "cron"}), "expression: missing; kind cron needs it"),
+        (json!({"kind": "fixed_rate"}), "seconds: missing; kind fixed_rate needs it"),
+        (json!({"kind": "none", "seconds": 5}), "seconds: a schedule of kind none does not have it"),
+        (json!({"kind": "fixed_rate", "seconds": "5"}), "seconds: invalid type: string \"5\", expected i64"),
         (
             json!({"kind": "cron", "expression": "* * * * * ?", "clock_changes": "java"}),
-            "schedule.clock_changes: `java` is not a clock change policy; allowed: carillon, xxl",
+            "clock_changes: `java` is not a clock change policy; allowed: carillon, xxl",
         ),
         (
             json!("0 0 12 * * ?"),
@@ -40,7 +41,7 @@ fn errors_name_their_member() {
         assert_eq!(read(json).unwrap_err(), message);
     }
     let unknown = read(json!({"kind": "none", "zone": "UTC"})).unwrap_err();
-    assert!(unknown.starts_with("unknown field `zone`, expected one of `kind`, `expression`"), "{unknown}");
+    assert!(unknown.starts_with("zone: unknown field `zone`, expected one of `kind`, `expression`"), "{unknown}");
 }
 
 #[test]
@@ -62,19 +63,19 @@ fn every_kind_goes_both_ways() {
 #[test]
 fn members_of_all_kinds_are_read() {
     for (json, message) in [
-        (json!({"kind": "none", "max_fires": 3}), "schedule.max_fires: a schedule of kind none does not have it"),
-        (json!({"kind": "once"}), "schedule.at: missing; kind once needs it"),
+        (json!({"kind": "none", "max_fires": 3}), "max_fires: a schedule of kind none does not have it"),
+        (json!({"kind": "once"}), "at: missing; kind once needs it"),
         (
             json!({"kind": "once", "at": "tomorrow"}),
-            "schedule.at: `tomorrow` is not a time; write RFC 3339 such as 2026-01-31T18:30:00Z or 2026-01-31T18:30:00+08:00",
+            "at: `tomorrow` is not a time; write RFC 3339 such as 2026-01-31T18:30:00Z or 2026-01-31T18:30:00+08:00",
         ),
         (
             json!({"kind": "daily", "every_seconds": 60, "from": "09:00", "to": "10:00", "weekdays": ["MO"]}),
-            "schedule.weekdays: `MO` is not a weekday; allowed: MON, TUE, WED, THU, FRI, SAT, SUN",
+            "weekdays[0]: `MO` is not a weekday; allowed: MON, TUE, WED, THU, FRI, SAT, SUN",
         ),
         (
             json!({"kind": "fixed_rate", "seconds": 5, "max_fires": -1}),
-            "schedule.max_fires: invalid value: integer `-1`, expected u32",
+            "max_fires: invalid value: integer `-1`, expected u32",
         ),
     ] {
         assert_eq!(read(json).unwrap_err(), message);

@@ -1,0 +1,34 @@
+//! `/alarms`
+
+use actix_web::HttpResponse;
+use actix_web::web::Data;
+
+use super::error::Error;
+use super::extract::Query;
+use super::view::{AlarmView, List};
+use crate::store::alarm::{AlarmFilter, AlarmKey};
+use crate::web::State;
+
+pub async fn list(state: Data<State>, mut query: Query) -> Result<HttpResponse, Error> {
+    let filter = AlarmFilter {
+        ids: vec![],
+        kinds: query.words("kind")?,
+        job_id: query.id("job_id")?,
+        run_id: query.id("run_id")?,
+        open: query.flag("open")?,
+        escalated: query.flag("escalated")?,
+        from: query.time("from")?,
+        to: query.time("to")?,
+        after: query.other("after", "give back `next` of the page before", key)?,
+        limit: query.limit()?,
+    };
+    query.finish()?;
+    let page = state.store.alarms(&filter).await?;
+    let place = |key: AlarmKey| format!("{}-{}", key.created_at, key.id);
+    Ok(HttpResponse::Ok().json(List::from_page(page, AlarmView::from, place)))
+}
+
+fn key(text: &str) -> Option<AlarmKey> {
+    let (created_at, id) = text.split_once('-')?;
+    Some(AlarmKey { created_at: created_at.parse().ok()?, id: id.parse().ok()? })
+}

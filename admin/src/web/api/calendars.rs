@@ -1,0 +1,158 @@
+//! `/calendars`: named lists of days on which jobs do not run.
+
+use actix_web::HttpResponse;
+use actix_web::web::{Data, Payload};
+use carillon_scheduler::Calendar;
+use serde_json::Value;
+use utoipa::ToSchema;
+
+use super::error::Error;
+use super::extract::{Caller, Name, OBJECT, Query, from_json, required};
+use super::view::{CalendarMembers, CalendarVersionView, CalendarView, List};
+use crate::store::NamedCalendar;
+use crate::web::State;
+
+/// The members of an answer that a request may send back unchanged.
+const READ_ONLY: [&str; 5] = ["id", "version", "jobs", "created_at", "updated_at"];
+
+/// A new calendar
+#[derive(ToSchema)]
+#[expect(dead_code, reason = "describes another type")]
+pub struct CalendarRequest {
+    #[serde(flatten)]
+    members: CalendarMembers,
+    /// Jobs name the calendar by this; it does not change
+    #[schema(min_length = 1, max_length = 64)]
+    name: String,
+}
+
+/// The whole calendar; an answer may be changed and sent back
+#[derive(ToSchema)]
+#[expect(dead_code, reason = "describes another type")]
+pub struct CalendarUpdate {
+    #[serde(flatten)]
+    members: CalendarMembers,
+    /// The version that you have seen: the update is refused (409 `changed`) if the calendar has another one by now
+    #[schema(required = false)]
+    version: i64,
+    /// Number; taken from an answer, ignored here
+    #[schema(required = false)]
+    id: Value,
+    /// Number of jobs; taken from an answer, ignored here
+    #[schema(required = false)]
+    jobs: Value,
+    /// Creation; taken from an answer, ignored here
+    #[schema(required = false)]
+    created_at: Value,
+    /// Last change; taken from an answer, ignored here
+    #[schema(required = false)]
+    updated_at: Value,
+}
+
+pub async fn list(state: Data<State>, mut query: Query) -> Result<HttpResponse, Error> {
+    let (after, limit) = (query.text("after")?, query.limit()?);
+    query.finish()?;
+    let page = state.store.calendars(after.as_deref(), limit).await?;
+    Ok(HttpResponse::Ok().json(List::from_page(page, CalendarView::from, |name| name)))
+}
+
+pub async fn get(state: Data<State>, name: Name, query: Query) -> Result<HttpResponse, Error> {
+    query.finish()?;
+    let calendar = find(&state, &name.0).await?;
+    Ok(HttpResponse::Ok().json(CalendarView::from(calendar)))
+}
+
+pub async fn versions(state: Data<State>, name: Name, mut query: Query) -> Result<HttpResponse, Error> {
+    let (after, limit) = (query.id("after")?, query.limit()?);
+    query.finish()?;
+    let calendar = find(&state, &name.0).await?;
+    let page = state.store.calendar_versions(calendar.id, after, limit).await?;
+    Ok(HttpResponse::Ok().json(List::from_page(page, CalendarVersionView::from, |version| version)))
+}
+
+pub async fn create(state: Data<State>, query: Query, caller: Caller, payload: Payload) -> Result<HttpResponse, Error> {
+    query.finish()?;
+    let what = "a calendar, such as {\"name\":\"bank\",\"weekdays\":[\"SAT\",\"SUN\"],\"days\":[\"2026-12-25\"]}";
+    let value = required(payload, OBJECT, what).await?;
+    let calendar = checked(&value)?;
+    let made = state.store.create_calendar(&calendar, state.clock.now(), &caller.0).await?;
+    Ok(HttpResponse::Created().json(CalendarView::from(made)))
+}
+
+/// Every job that uses it is planned anew before this is answered.
+pub async fn update(
+    state: Data<State>,
+    name: Name,
+    query: Query,
+    caller: Caller,
+    payload: Payload,
+) -> Result<HttpResponse, Error> {
+    query.finish()?;
+    let mut value = required(payload, OBJECT, "the whole calendar").await?;
+    let version = seen_version(&value)?;
+    if let Some(members) = value.as_object_mut() {
+        let given = members.entry("name").or_insert_with(|| Value::from(name.0.as_str()));
+        if given.as_str().is_some_and(|given| given.trim() != name.0) {
+            let message = format!("differs from the {:?} of the path; a calendar keeps its name", name.0);
+            return Err(Error::field("name", message));
+        }
+        members.retain(|member, _| !READ_ONLY.contains(&member.as_str()));
+    }
+    // One that does not exist is the first thing to say.
+    find(&state, &name.0).await?;
+    let calendar = checked(&value)?;
+    let now = state.clock.now();
+    state.store.update_calendar(&calendar, version, now, &caller.0).await?;
+    // The calendar is changed already: what cannot be done now is done by the next round of the service.
+    if let Err(error) = state.pipeline.follow_calendars(&caller.0).await {
+        tracing::warn!(%error, calendar = name.0, "the jobs of a changed calendar could not be looked for");
+    }
+    let calendar = find(&state, &name.0).await?;
+    Ok(HttpResponse::Ok().json(CalendarView::from(calendar)))
+}
+
+pub async fn delete(state: Data<State>, name: Name, query: Query, caller: Caller) -> Result<HttpResponse, Error> {
+    query.finish()?;
+    state.store.delete_calendar(&name.0, state.clock.now(), &caller.0).await?;
+    Ok(HttpResponse::NoContent().finish())
+}
+
+/// The version that the client has seen.
+fn seen_version(value: &Value) -> Result<Option<i64>, Error> {
+    let wrong = || Error::field("version", "must be a whole number");
+    match value.get("version") {
+        None => Ok(None),
+        Some(given) => given.as_i64().map(Some).ok_or_else(wrong),
+    }
+}
+
+fn checked(value: &Value) -> Result<Calendar, Error> {
+    let calendar: Calendar = match value {
+        Value::Object(_) => from_json(value).map_err(|error| with_example(error, value))?,
+        _ => return Err(Error::invalid("must be a calendar as an object")),
+    };
+    if calendar.name.contains('/') {
+        return Err(Error::field("name", "must not contain a `/`: it stands in addresses"));
+    }
+    calendar.validate().map_err(Error::from_first)
+}
+
+/// An element of a list that cannot be read: says what it is and how to write it.
+fn with_example(error: Error, value: &Value) -> Error {
+    let element = error.of_field().and_then(|field| field.strip_suffix(']')?.split_once('['));
+    let Some((list, index)) = element else {
+        return error;
+    };
+    let wanted = match list {
+        "weekdays" => "a weekday; write MON, TUE, WED, THU, FRI, SAT or SUN",
+        _ => "a day; write YEAR-MONTH-DAY, such as 2026-12-25",
+    };
+    let given = index.parse().ok().and_then(|index: usize| value[list].get(index));
+    let shown: String = given.map(Value::to_string).unwrap_or_default().chars().take(64).collect();
+    Error::field(format!("{list}[{index}]"), format!("{shown} is not {wanted}"))
+}
+
+async fn find(state: &State, name: &str) -> Result<NamedCalendar, Error> {
+    let missing = || Error::not_found(format!("there is no calendar {name:?}"));
+    state.store.calendar(name).await?.ok_or_else(missing)
+}

@@ -1,0 +1,267 @@
+//! What a call that failed is answered: one shape, a code for programs, a text for people, and the member it is about.
+
+use std::fmt;
+
+use actix_web::http::{StatusCode, header};
+use actix_web::{HttpResponse, ResponseError};
+use carillon_scheduler::FieldError;
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use super::view::words;
+use crate::web::bearer::Refusal;
+use crate::{pipeline, store};
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Error {
+    status: StatusCode,
+    code: &'static str,
+    message: Box<str>,
+    field: Option<Box<str>>,
+    header: Option<Box<(header::HeaderName, String)>>,
+    /// Every fault, when there is more than one; this error is the first of them.
+    faults: Vec<Fault>,
+}
+
+/// The answer to a call that failed
+#[derive(Serialize, ToSchema)]
+#[schema(as = Error)]
+pub struct ErrorBody<'a> {
+    #[schema(inline)]
+    error: ErrorDetails<'a>,
+}
+
+/// What went wrong: the first fault that was found
+#[derive(Serialize, ToSchema)]
+struct ErrorDetails<'a> {
+    #[schema(inline, value_type = words::ErrorCode)]
+    code: &'static str,
+    /// For people: what is wrong, and what would be right
+    message: &'a str,
+    /// The member, parameter or header that it is about
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false, examples("schedule.expression", "[3].schedule.expression"))]
+    field: Option<&'a str>,
+    /// Every fault, if there is more than one
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    #[schema(value_type = Vec<Fault>, inline, required = false, max_items = 100)]
+    errors: &'a [Fault],
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+pub struct Fault {
+    #[schema(value_type = Option<String>)]
+    field: Option<Box<str>>,
+    #[schema(value_type = String)]
+    message: Box<str>,
+}
+
+/// Faults in one answer; a batch of a thousand jobs may have many more.
+const MAX_FAULTS: usize = 100;
+
+/// Every code with its status, for the OpenAPI document.
+pub const CODES: &[(&str, u16, &str)] = &[
+    ("invalid_json", 400, "the body is no JSON; the text names line and column"),
+    ("invalid", 400, "a member or parameter is missing, unknown or wrong; `field` names it"),
+    ("unauthorized", 401, "no API token, or a wrong one"),
+    ("not_found", 404, "there is no such object, path or log"),
+    ("method_not_allowed", 405, "the path has other methods; see the header Allow"),
+    ("taken", 409, "a name that must be unique is in use"),
+    ("changed", 409, "it was changed meanwhile: `revision` or `version` is not the present one"),
+    ("in_use", 409, "others need it; the text names them"),
+    ("unusable", 409, "what is stored cannot be used like that; change it first"),
+    ("too_large", 413, "the body is larger than the path takes"),
+    ("internal", 500, "a fault of ours; the server's log says more"),
+    ("executor_unavailable", 502, "the executor could not be asked"),
+    ("too_slow", 503, "the database needed too long for this and stopped; ask for less: by job, app, state or time"),
+    ("unavailable", 503, "the database is away or too busy, or the node has no memory for the body; try again"),
+];
+
+impl Error {
+    fn new(code: &'static str, message: impl Into<Box<str>>) -> Self {
+        let status = CODES.iter().find(|(known, ..)| *known == code).map_or(500, |(_, status, _)| *status);
+        Self {
+            status: StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR),
+            code,
+            message: message.into(),
+            field: None,
+            header: None,
+            faults: vec![],
+        }
+    }
+
+    /// All of these as one: what the first is, with the list of all.
+    pub fn all(errors: Vec<Self>) -> Self {
+        let mut faults = Vec::new();
+        for error in &errors {
+            if error.faults.is_empty() {
+                let (field, message) = (error.field.clone(), error.message.clone());
+                faults.push(Fault { field, message });
+            }
+            faults.extend(error.faults.iter().cloned());
+        }
+        faults.truncate(MAX_FAULTS);
+        let first = errors.into_iter().next().unwrap_or_else(Self::internal);
+        let faults = if faults.len() > 1 { faults } else { vec![] };
+        Self { faults, ..first }
+    }
+
+    /// The member that it is about.
+    pub fn of_field(&self) -> Option<&str> {
+        self.field.as_deref()
+    }
+
+    pub fn invalid_json(message: impl Into<Box<str>>) -> Self {
+        Self::new("invalid_json", message)
+    }
+
+    /// Something that has no name of its own, such as the whole body.
+    pub fn invalid(message: impl Into<Box<str>>) -> Self {
+        Self::new("invalid", message)
+    }
+
+    pub fn field(field: impl Into<Box<str>>, message: impl Into<Box<str>>) -> Self {
+        Self { field: Some(field.into()), ..Self::invalid(message) }
+    }
+
+    pub fn not_found(message: impl Into<Box<str>>) -> Self {
+        Self::new("not_found", message)
+    }
+
+    pub fn changed(message: impl Into<Box<str>>) -> Self {
+        Self::new("changed", message)
+    }
+
+    pub fn wrong_method(given: &str, allowed: &[String]) -> Self {
+        let allowed = allowed.join(", ");
+        let message = format!("{given} is not for this path; allowed: {allowed}");
+        Self { header: Some(Box::new((header::ALLOW, allowed))), ..Self::new("method_not_allowed", message) }
+    }
+
+    pub fn too_large(limit: usize) -> Self {
+        Self::new("too_large", format!("the body has more than {limit} bytes, which is the limit of this path"))
+    }
+
+    pub fn internal() -> Self {
+        Self::new("internal", "something went wrong here; the server's log says what")
+    }
+
+    pub fn unavailable(message: impl Into<Box<str>>) -> Self {
+        let retry = Box::new((header::RETRY_AFTER, "1".to_owned()));
+        Self { header: Some(retry), ..Self::new("unavailable", message) }
+    }
+
+    /// The same error, of a member inside `outer` (such as `[3]`).
+    pub fn inside(mut self, outer: &str) -> Self {
+        let within = |field: Option<Box<str>>| match field {
+            Some(field) => Some(format!("{outer}.{field}").into()),
+            None => Some(outer.into()),
+        };
+        self.field = within(self.field);
+        for fault in &mut self.faults {
+            fault.field = within(fault.field.take());
+        }
+        self
+    }
+}
+
+impl Error {
+    /// All errors of a check in one answer.
+    pub fn from_fields(errors: Vec<FieldError>) -> Self {
+        Self::all(errors.into_iter().map(Self::from).collect())
+    }
+
+    /// The first error of a check.
+    pub fn from_first(errors: Vec<FieldError>) -> Self {
+        errors.into_iter().next().map_or_else(Self::internal, Self::from)
+    }
+}
+
+impl From<FieldError> for Error {
+    fn from(error: FieldError) -> Self {
+        Self::field(error.field, error.message)
+    }
+}
+
+impl From<Refusal> for Error {
+    fn from(refusal: Refusal) -> Self {
+        let how = Box::new((header::WWW_AUTHENTICATE, "Bearer".to_owned()));
+        Self { header: Some(how), ..Self::new("unauthorized", refusal.to_string()) }
+    }
+}
+
+impl From<store::Error> for Error {
+    fn from(error: store::Error) -> Self {
+        use store::Error as E;
+        match error {
+            E::Taken(_) => Self::new("taken", error.to_string()),
+            E::InUse(_) => Self::new("in_use", error.to_string()),
+            E::Missing(_) => Self::not_found(error.to_string()),
+            E::Changed(_) => Self::changed(error.to_string()),
+            E::Invalid(FieldError { field, message }) => {
+                Self { field: Some(field.into()), ..Self::new("unusable", message) }
+            }
+            E::Refused(error) => error.into(),
+            E::Busy => Self::unavailable(error.to_string()),
+            _ if error.is_too_slow() => {
+                tracing::warn!(%error, "a call of the management API asked for too much at once");
+                Self::new(
+                    "too_slow",
+                    "the database needed more than 5 s for this and stopped; narrow it by job, app, state or time",
+                )
+            }
+            _ if error.is_transient() => {
+                tracing::warn!(%error, "a call of the management API found the database away");
+                Self::unavailable("the database cannot be reached or is too busy; try again")
+            }
+            _ => {
+                tracing::error!(%error, "a call of the management API failed");
+                Self::internal()
+            }
+        }
+    }
+}
+
+impl From<pipeline::Error> for Error {
+    fn from(error: pipeline::Error) -> Self {
+        use pipeline::Error as E;
+        match error {
+            E::Store(error) => error.into(),
+            E::MissingJob | E::MissingRun => Self::not_found(error.to_string()),
+            E::NotOpen(_) => Self::new("unusable", error.to_string()),
+            E::NoLog(why) => Self::not_found(why),
+            E::Field(error) => error.into(),
+            E::Address(_) => Self::field("address", error.to_string()),
+            E::Executor(why) => Self::new("executor_unavailable", why),
+        }
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.field {
+            Some(field) => write!(f, "{field}: {}", self.message),
+            None => f.write_str(&self.message),
+        }
+    }
+}
+
+impl ResponseError for Error {
+    fn status_code(&self) -> StatusCode {
+        self.status
+    }
+
+    fn error_response(&self) -> HttpResponse {
+        let error = ErrorDetails {
+            code: self.code,
+            message: &self.message,
+            field: self.field.as_deref(),
+            errors: &self.faults,
+        };
+        let mut response = HttpResponse::build(self.status);
+        if let Some((name, value)) = self.header.as_deref() {
+            response.insert_header((name, value.as_str()));
+        }
+        response.json(ErrorBody { error })
+    }
+}

@@ -1,0 +1,123 @@
+//! Bodies: read up to a limit, parsed as JSON whatever the content type says. Errors name the member.
+
+use actix_web::web::Payload;
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use serde_path_to_error::{Path, Segment};
+
+use crate::web::api::error::Error;
+use crate::web::pace;
+
+/// One object: a job whose parameters are as long as allowed, escaped as badly as possible.
+pub const OBJECT: usize = 1024 * 1024;
+/// A batch.
+pub const BATCH: usize = 16 * 1024 * 1024;
+
+/// The body as JSON; None if it is empty.
+pub async fn optional(payload: Payload, limit: usize) -> Result<Option<Value>, Error> {
+    let bytes = match payload.to_bytes_limited(limit).await {
+        Err(_too_large) => return Err(Error::too_large(limit)),
+        Ok(Err(error)) if pace::is_out_of_memory(&error) => {
+            return Err(Error::unavailable(pace::FULL));
+        }
+        Ok(Err(error)) => return Err(Error::invalid_json(format!("the body broke off: {error}"))),
+        Ok(Ok(bytes)) => bytes,
+    };
+    if bytes.iter().all(u8::is_ascii_whitespace) {
+        return Ok(None);
+    }
+    let wrong = |error| Error::invalid_json(format!("the body is no JSON: {error}"));
+    serde_json::from_slice(&bytes).map(Some).map_err(wrong)
+}
+
+/// The same where a body is needed.
+pub async fn required(payload: Payload, limit: usize, what: &str) -> Result<Value, Error> {
+    optional(payload, limit)
+        .await?
+        .ok_or_else(|| Error::invalid_json(format!("the body is empty; send {what} as JSON")))
+}
+
+/// A body that is an object.
+pub fn object<T: DeserializeOwned>(value: &Value, what: &str) -> Result<T, Error> {
+    if !value.is_object() {
+        return Err(Error::invalid(format!("the body must be {what} as an object")));
+    }
+    from_json(value)
+}
+
+/// A value of a body; an error names the member where reading stopped.
+pub fn from_json<'de, T: Deserialize<'de>>(value: &'de Value) -> Result<T, Error> {
+    serde_path_to_error::deserialize(value).map_err(|error| member_error(error.path(), &error.inner().to_string()))
+}
+
+/// serde reports a missing member at the object that lacks it, so that the name is only in the text; the path of an unknown member
+/// ends with the member.
+fn member_error(path: &Path, text: &str) -> Error {
+    let missing = text.strip_prefix("missing field `").and_then(|rest| rest.strip_suffix('`'));
+    let mut field: Option<String> = (path.iter().len() > 0).then(|| path.to_string());
+    if let Some(name) = missing {
+        field = Some(field.map_or_else(|| name.to_owned(), |outer| format!("{outer}.{name}")));
+    }
+    let message = match (missing, path.iter().last()) {
+        (Some(_), _) => "is missing; it is required".to_owned(),
+        (None, Some(Segment::Map { key })) if text.starts_with(&format!("unknown field `{key}`, ")) => {
+            let allowed = text.split_once(", ").map_or("", |(_, rest)| rest);
+            format!("there is no member `{key}`; {allowed}")
+        }
+        _ => in_words_of_json(text),
+    };
+    match field {
+        Some(field) => Error::field(field, message),
+        None => Error::invalid(message),
+    }
+}
+
+/// serde names the types of Rust.
+fn in_words_of_json(text: &str) -> String {
+    let names =
+        [("i32", "a whole number"), ("i64", "a whole number"), ("u32", "a whole number"), ("a sequence", "a list")];
+    let replace = |text: String, (rust, json)| text.replace(&format!("expected {rust}"), &format!("expected {json}"));
+    names.into_iter().fold(text.to_owned(), replace)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[derive(Debug, Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Outer {
+        #[serde(rename = "retries")]
+        _retries: Option<i32>,
+        #[serde(rename = "inner")]
+        _inner: Inner,
+    }
+
+    #[derive(Debug, Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Inner {
+        #[serde(rename = "list")]
+        _list: Vec<i64>,
+    }
+
+    #[test]
+    fn errors_name_the_member() {
+        for (value, text) in [
+            (json!({"x": 1}), "x: there is no member `x`; expected `retries` or `inner`"),
+            (json!({"inner": {"x": 1}}), "inner.x: there is no member `x`; expected `list`"),
+            (json!({}), "inner: is missing; it is required"),
+            (json!({"inner": {}}), "inner.list: is missing; it is required"),
+            (json!({"retries": "3"}), "retries: invalid type: string \"3\", expected a whole number"),
+            (
+                json!({"inner": {"list": [1, "x"]}}),
+                "inner.list[1]: invalid type: string \"x\", expected a whole number",
+            ),
+        ] {
+            assert_eq!(from_json::<Outer>(&value).unwrap_err().to_string(), text);
+        }
+        assert!(from_json::<String>(&json!({})).unwrap_err().to_string().starts_with("invalid type: map"));
+    }
+}

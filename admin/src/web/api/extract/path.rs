@@ -1,0 +1,37 @@
+//! The parameters of the path.
+
+use std::future::{Ready, ready};
+
+use actix_web::dev::Payload;
+use actix_web::web::Path;
+use actix_web::{FromRequest, HttpRequest};
+
+use crate::web::api::error::Error;
+
+/// The `{id}` of a path.
+pub struct Id(pub i64);
+
+impl FromRequest for Id {
+    type Error = Error;
+    type Future = Ready<Result<Self, Error>>;
+
+    fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
+        let text = request.match_info().query("id");
+        let wrong = || Error::field("id", format!("{text:?} is no id; an id is a whole number above 0"));
+        ready(text.parse().ok().filter(|id| *id > 0).map(Self).ok_or_else(wrong))
+    }
+}
+
+/// The `{name}` of a path.
+pub struct Name(pub String);
+
+impl FromRequest for Name {
+    type Error = Error;
+    type Future = Ready<Result<Self, Error>>;
+
+    fn from_request(request: &HttpRequest, payload: &mut Payload) -> Self::Future {
+        let wrong = |_| Error::field("name", "is not UTF-8");
+        let decoded = Path::<String>::from_request(request, payload).into_inner();
+        ready(decoded.map(|name| Self(name.into_inner())).map_err(wrong))
+    }
+}

@@ -1,0 +1,16 @@
+//! `/jobs` and what belongs to one job.
+
+mod definition;
+mod explain;
+mod list;
+mod preview;
+mod request;
+mod run;
+mod write;
+
+pub use explain::explain;
+pub use list::{find, get, list};
+pub use preview::{MAX_INSTANTS, NEXT_INSTANTS, next, preview};
+pub use request::{JobBatch, JobRequest, JobUpdate, PreviewRequest};
+pub use run::{RunRequest, disable, enable, run};
+pub use write::{create, create_batch, delete, update};

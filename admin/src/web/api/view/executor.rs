@@ -1,0 +1,70 @@
+//! Executors.
+
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use super::Time;
+use crate::store::executor::{Executor, Traits};
+
+/// An executor that has registered for the app
+#[derive(Serialize, ToSchema)]
+#[schema(as = Executor)]
+pub struct ExecutorView {
+    /// Exactly as registered: it identifies the executor
+    #[schema(min_length = 1, max_length = 255)]
+    address: String,
+    /// It uses Carillon's SDK
+    own: bool,
+    /// Its last heartbeat still counts
+    live: bool,
+    /// Its share of jobs with the route `weighted`: what is set, else what it announces, else 1
+    #[schema(minimum = 1, maximum = 100)]
+    weight: u32,
+    /// `key=value,key2=value2`: what is set, else what it announces, else none
+    #[schema(min_length = 0, max_length = 255)]
+    labels: String,
+    /// What it announces of itself
+    announced: ExecutorSettings,
+    /// What an operator has set. It takes precedence, and outlives the registration
+    set: ExecutorSettings,
+    /// Since when it has been registered without a break
+    registered_at: Time,
+    /// Its last heartbeat
+    seen_at: Time,
+    /// When that heartbeat ceases to count
+    expires_at: Time,
+}
+
+/// Weight and labels of an executor
+#[derive(Serialize, ToSchema)]
+struct ExecutorSettings {
+    /// Null: not given
+    #[schema(minimum = 1, maximum = 100)]
+    weight: Option<i32>,
+    /// Null: not given
+    #[schema(min_length = 0, max_length = 255)]
+    labels: Option<String>,
+}
+
+impl From<Traits> for ExecutorSettings {
+    fn from(Traits { weight, labels }: Traits) -> Self {
+        Self { weight, labels }
+    }
+}
+
+impl ExecutorView {
+    pub fn new(executor: Executor, now: carillon_scheduler::Millis) -> Self {
+        Self {
+            own: executor.boot_id.is_some(),
+            live: executor.is_live(now),
+            weight: executor.weight(),
+            labels: executor.labels().to_string(),
+            address: executor.address,
+            announced: executor.announced.into(),
+            set: executor.set.into(),
+            registered_at: Time(executor.registered_at),
+            seen_at: Time(executor.seen_at),
+            expires_at: Time(executor.expires_at),
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! Jobs.
+
+use std::collections::HashSet;
+
+use carillon_scheduler::JobDraft;
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use super::schedule::{RetryDelay, Schedule};
+use super::{Time, words};
+use crate::store::Job;
+
+/// A job
+#[derive(Serialize, ToSchema)]
+#[schema(as = Job)]
+pub struct JobView {
+    /// Below 2^31
+    #[schema(minimum = 1)]
+    id: i64,
+    #[serde(flatten)]
+    #[schema(value_type = JobDefinition)]
+    draft: JobDraft,
+    /// The next instant at which it fires: that of a run that is planned and not due yet, or else the first one that is not
+    /// planned. Null: it is paused or never fires again
+    next_fire_at: Option<Time>,
+    /// Why the engine has paused it
+    paused_reason: Option<String>,
+    /// By how much every instant is moved within `spread_seconds`
+    #[schema(minimum = 0)]
+    spread_offset_seconds: i32,
+    /// Runs that are left of `max_fires`; null: no limit
+    #[schema(minimum = 0)]
+    fires_left: Option<i32>,
+    /// Grows with each change
+    revision: i64,
+    /// When it was created
+    created_at: Time,
+    /// When it was changed last
+    updated_at: Time,
+}
+
+impl From<Job> for JobView {
+    fn from(job: Job) -> Self {
+        Self {
+            id: job.id,
+            draft: job.draft,
+            next_fire_at: job.next_fire_at.map(Time),
+            paused_reason: job.paused_reason,
+            spread_offset_seconds: job.spread_offset,
+            fires_left: job.fires_left,
+            revision: job.revision,
+            created_at: Time(job.created_at),
+            updated_at: Time(job.updated_at),
+        }
+    }
+}
+
+/// The members of [`JobDraft`], which is read and written as it is.
+#[derive(ToSchema)]
+#[expect(dead_code, reason = "describes another type")]
+pub struct JobDefinition {
+    #[serde(flatten)]
+    identity: JobIdentity,
+    #[serde(flatten)]
+    settings: JobSettings,
+}
+
+/// The members that every job needs.
+#[derive(ToSchema)]
+#[expect(dead_code, reason = "describes another type")]
+pub struct JobIdentity {
+    /// Name of the app whose executors run it
+    #[schema(min_length = 4, max_length = 64)]
+    app: String,
+    /// For people; need not be unique
+    #[schema(min_length = 1, max_length = 64)]
+    name: String,
+    /// The name under which the executor knows what to run
+    #[schema(min_length = 1, max_length = 255)]
+    handler: String,
+}
+
+/// The members that have a default.
+#[derive(ToSchema)]
+#[expect(dead_code, reason = "describes another type")]
+pub struct JobSettings {
+    /// Given to the handler unchanged; at most 65,536 bytes
+    #[schema(min_length = 0, max_length = 65_536, default = "", required = false)]
+    params: String,
+    #[schema(default = json!({"kind": "none"}), required = false)]
+    schedule: Schedule,
+    /// Instants late by at most the misfire threshold: all of them run, or only the latest
+    #[schema(default = "all", required = false)]
+    catch_up: words::CatchUp,
+    /// What is done with instants that are later than the misfire threshold: one fire makes up for them (`fire_once`),
+    /// none (`skip`), the latest of them run (`fire_all`), or the recent ones (`fire_within`)
+    #[schema(default = "fire_once", required = false)]
+    misfire: words::MisfirePolicy,
+    /// From which delay on an instant is missed
+    #[schema(minimum = 1, maximum = 86_400, default = 60, required = false)]
+    misfire_threshold_seconds: i64,
+    /// `fire_all`: at most this number of missed instants run, the latest
+    #[schema(minimum = 1, maximum = 1_000, default = 100, required = false)]
+    misfire_limit: i64,
+    /// `fire_within`: missed instants run that are at most this old
+    #[schema(minimum = 1, maximum = 86_400, default = 3_600, required = false)]
+    misfire_window_seconds: i64,
+    /// Which executor gets a run
+    #[schema(default = "round_robin", required = false)]
+    route: words::RouteStrategy,
+    /// Only executors with all of these labels get its runs
+    #[schema(default = "", examples("zone=eu,gpu=yes"), required = false)]
+    route_labels: String,
+    /// What the executor does while an earlier run of the job is running
+    #[schema(default = "serial", required = false)]
+    block: words::BlockStrategy,
+    /// What the server does with a run while another fire of the job is sending or running, in the whole cluster
+    #[schema(default = "allow", required = false)]
+    overlap: words::Overlap,
+    /// `overlap` `wait`: at most this number of runs wait, the others are skipped
+    #[schema(minimum = 1, maximum = 1_000, default = 10, required = false)]
+    overlap_queue: i64,
+    /// The executor stops a run after this number of seconds; 0: never
+    #[schema(minimum = 0, maximum = 604_800, default = 0, required = false)]
+    timeout_seconds: i64,
+    /// How often a failed run is tried again
+    #[schema(minimum = 0, maximum = 100, default = 0, required = false)]
+    retries: i64,
+    #[schema(default = json!({"kind": "exponential", "base_seconds": 5, "cap_seconds": 300}), required = false)]
+    retry_delay: RetryDelay,
+    /// A run that has not been sent this number of seconds after it was due is flagged, with an alarm; 0: as the server is
+    /// configured (30 s)
+    #[schema(minimum = 0, maximum = 86_400, default = 0, required = false)]
+    flag_after_seconds: i64,
+    /// The jobs that run once after each fire of this one that succeeded (a broadcast: when all its parts have), enabled or
+    /// not. They get its result as parameters, unless they have their own; a broadcast's as an array in the order of the
+    /// parts. A job never runs after itself
+    #[schema(minimum = 1, max_items = 100, default = json!([]), required = false)]
+    children: HashSet<i64>,
+    /// Whether its schedule is in force
+    #[schema(default = true, required = false)]
+    enabled: bool,
+}

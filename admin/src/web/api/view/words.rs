@@ -1,0 +1,48 @@
+//! Schemas of the closed sets of words. The sets themselves belong to crates that know nothing of the API.
+
+use utoipa::openapi::{ObjectBuilder, RefOr, Schema, Type};
+use utoipa::{PartialSchema, ToSchema};
+
+use crate::pipeline::explain::VERDICTS;
+use crate::web::api::error::CODES;
+
+macro_rules! words {
+    ($($name:ident = $words:expr, $description:literal;)+) => { $(
+        pub struct $name;
+
+        impl PartialSchema for $name {
+            fn schema() -> RefOr<Schema> {
+                let words: Vec<&'static str> = $words;
+                let schema = ObjectBuilder::new().schema_type(Type::String).description(Some($description));
+                schema.enum_values(Some(words)).into()
+            }
+        }
+
+        impl ToSchema for $name {}
+    )+ };
+}
+
+/// All words of a set of the scheduler.
+macro_rules! all {
+    ($set:ident) => {
+        carillon_scheduler::$set::ALL.iter().map(|word| word.as_str()).collect()
+    };
+}
+
+words! {
+    AlarmKind = all!(AlarmKind), "What an alarm is about";
+    BlockStrategy = all!(BlockStrategy), "What the executor does while an earlier run of the job is running";
+    CatchUp = all!(CatchUp), "Which instants run that are late by at most the misfire threshold";
+    Cause = all!(Cause), "Why a fire exists";
+    ClockChanges = all!(ClockChanges), "What happens when the clocks change";
+    ErrorCode = CODES.iter().map(|(code, ..)| *code).collect(), "What went wrong, for programs";
+    Excluded = all!(Excluded), "What becomes of an instant on an excluded day";
+    MisfirePolicy = all!(MisfirePolicy), "What is done with instants that are later than the misfire threshold";
+    Overlap = all!(Overlap), "What the server does with a run while another fire of the job is open";
+    RouteStrategy = all!(RouteStrategy), "Which executor gets a run";
+    RunState = all!(RunState), "`unknown` and `lost`: the run was sent, but its outcome is not known";
+    ScheduleKind = carillon_scheduler::KindDraft::WORDS.to_vec(), "The kinds of schedules";
+    SkipReason = all!(SkipReason), "Why instants were skipped: too late, or late and only the latest was wanted";
+    Verdict = VERDICTS.to_vec(), "`recorded`: the instant has a run. `skipped`: it lies in a range of skipped instants. `no_instant`, `excluded` (by a calendar), `invalid` (outside the validity), `before_job`, `fixed_delay`: the job has no such instant. All others: the instant exists, and the word is the reason why it has no record";
+    Weekday = all!(Weekday), "A day of the week";
+}

@@ -1,0 +1,49 @@
+//! The body of a request whose token is right. The token is looked at before the body is read: memory is not spent on
+//! clients that have none.
+
+use actix_web::dev::Payload;
+use actix_web::error::PayloadError;
+use actix_web::web::Bytes;
+use actix_web::{FromRequest, HttpRequest, HttpResponse, web};
+use futures_util::future::LocalBoxFuture;
+
+use super::answer::refused;
+use super::{connection, token};
+use crate::web::{State, pace};
+
+pub struct AuthenticatedBody(pub Bytes);
+
+impl FromRequest for AuthenticatedBody {
+    type Error = actix_web::Error;
+    type Future = LocalBoxFuture<'static, Result<Self, Self::Error>>;
+
+    fn from_request(request: &HttpRequest, payload: &mut Payload) -> Self::Future {
+        let state = request.app_data::<web::Data<State>>();
+        let checked = state.map_or(Err(String::new()), |state| token::check(request, state));
+        if let Err(message) = checked {
+            return Box::pin(async { Err(refusal(message)) });
+        }
+        if pace::is_encoded(request.headers()) {
+            return Box::pin(async { Err(refusal(pace::ENCODED.to_owned())) });
+        }
+        let body = Bytes::from_request(request, payload);
+        let request = request.clone();
+        Box::pin(async move { body.await.map(Self).map_err(|error| unread(&request, error)) })
+    }
+}
+
+/// A body that is too long never becomes shorter, so its client gets a refusal. Anything else may be better the next time:
+/// as with results that cannot be stored, the connection is cut, and the client repeats.
+fn unread(request: &HttpRequest, error: actix_web::Error) -> actix_web::Error {
+    if matches!(error.as_error(), Some(PayloadError::Overflow)) {
+        return refusal("the body is longer than this path takes".to_owned());
+    }
+    connection::cut(request);
+    let response = HttpResponse::ServiceUnavailable().finish();
+    actix_web::error::InternalError::from_response(error, response).into()
+}
+
+fn refusal(message: String) -> actix_web::Error {
+    let response = refused(message.clone());
+    actix_web::error::InternalError::from_response(message, response).into()
+}

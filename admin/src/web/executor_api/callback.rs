@@ -1,0 +1,56 @@
+//! `callback`: the results of runs. It is answered when they are committed.
+
+use std::time::Duration;
+
+use actix_web::{HttpRequest, HttpResponse, web};
+use carillon_protocol::{self as wire, Answer, CallbackItem, headers};
+use carillon_scheduler::{Outcome, RunEvent};
+
+use super::answer::{answered, header, refused};
+use super::authenticated_body::AuthenticatedBody;
+use super::connection;
+use crate::store::settle::{Finding, printable};
+use crate::web::State;
+
+/// Java gives up after 3 s: by then the connection must be cut.
+const STORE_WITHIN: Duration = Duration::from_millis(2500);
+
+pub async fn callback(request: HttpRequest, body: AuthenticatedBody, state: web::Data<State>) -> HttpResponse {
+    let findings: Vec<Finding> = match wire::parse_callbacks(&body.0) {
+        Ok(items) => {
+            let is_own = header(&request, headers::BOOT_ID).is_some();
+            items.into_iter().map(|item| finding(item, is_own)).collect()
+        }
+        Err(message) => return refused(message),
+    };
+    if findings.is_empty() {
+        return answered(&Answer::ok());
+    }
+    match actix_web::rt::time::timeout(STORE_WITHIN, state.pipeline.report(findings)).await {
+        Ok(Ok(())) => answered(&Answer::ok()),
+        _ => {
+            connection::cut(&request);
+            HttpResponse::ServiceUnavailable().finish()
+        }
+    }
+}
+
+/// Identified by the run's id alone: several clients put their own clock into the time.
+fn finding(item: CallbackItem, is_own: bool) -> Finding {
+    let text = item.message.as_deref().unwrap_or_default();
+    let (outcome, reason) = match item.code {
+        wire::SUCCESS => (Outcome::Succeeded, None),
+        wire::TIMEOUT => (Outcome::Failed, Some("timeout")),
+        _ if is_own && text.starts_with("interrupted:") => (Outcome::Failed, Some("interrupted")),
+        _ => (Outcome::Failed, Some("result")),
+    };
+    Finding {
+        run_id: item.log_id,
+        event: RunEvent::Reported(outcome),
+        code: Some(item.code),
+        // Cut before it waits to be written.
+        message: item.message.as_deref().map(printable),
+        reason,
+        sent_at: None,
+    }
+}

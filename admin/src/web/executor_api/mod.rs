@@ -1,0 +1,19 @@
+//! The executor protocol: registration and callbacks, as xxl-job's executors speak it.
+//!
+//! Each answer has HTTP status 200, and success or failure in the body. The token is checked before the body is read. A callback is
+//! answered when its results are committed; if they cannot be, the connection is cut, because an error answer makes some clients
+//! report a success as a failure, and others drop the result.
+
+mod address;
+mod answer;
+mod authenticated_body;
+mod callback;
+mod connection;
+mod registration;
+mod routes;
+mod token;
+mod wrong_tokens;
+
+pub use connection::{Connection, remember as remember_connection};
+pub use routes::{configure, is_path};
+pub use wrong_tokens::{WrongToken, WrongTokens};

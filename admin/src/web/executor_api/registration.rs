@@ -1,0 +1,119 @@
+//! `registry` and `registryRemove`: an executor registers with each heartbeat, and deregisters when it stops.
+
+use actix_web::{HttpRequest, HttpResponse, web};
+use carillon_protocol::{self as wire, Answer, headers};
+use carillon_scheduler::Labels;
+use carillon_scheduler::route::check_weight;
+
+use super::address;
+use super::answer::{answered, header, refused};
+use super::authenticated_body::AuthenticatedBody;
+use crate::store::executor::{Executor, Traits};
+use crate::web::State;
+
+/// The longest app name: its column has no more room.
+const APP_CHARS: usize = 64;
+
+pub async fn register(request: HttpRequest, body: AuthenticatedBody, state: web::Data<State>) -> HttpResponse {
+    match registration(&request, &body.0, &state) {
+        Err(message) => refused(message),
+        Ok(executor) => match state.store.register_executor(&executor).await {
+            Ok(changed) => {
+                if changed {
+                    tracing::info!(app = executor.app, executor.address = executor.address, "an executor registered");
+                    state.pipeline.executors_changed();
+                    if let Some(boot_id) = executor.boot_id {
+                        state.pipeline.executor_restarted(executor.address, boot_id);
+                    }
+                }
+                if let Some(peer) = request.peer_addr() {
+                    state.wrong_tokens.forget(peer.ip(), &executor.app);
+                }
+                answered(&Answer::ok())
+            }
+            // The database is well, and the next heartbeat would fare no better.
+            Err(error) if error.is_bad_value() => {
+                tracing::warn!(%error, executor.address = executor.address, "a registration was refused by the database");
+                refused("the registration holds a value that the database does not take")
+            }
+            Err(error) => {
+                state.pipeline.heartbeat_not_stored();
+                tracing::warn!(%error, executor.address = executor.address, "a registration could not be stored");
+                refused("the registration could not be stored; it is taken again with the next heartbeat")
+            }
+        },
+    }
+}
+
+fn registration(request: &HttpRequest, body: &[u8], state: &State) -> Result<Executor, String> {
+    let registration = named(body)?;
+    address::check(&registration.value, state.config.executors_at().ip().is_loopback())?;
+    let boot_id = header(request, headers::BOOT_ID).map(|id| id.chars().take(64).collect::<String>());
+    let settings = &state.pipeline.settings;
+    let lease = if boot_id.is_some() { settings.own_lease } else { settings.stock_lease };
+    let now = state.clock.now();
+    Ok(Executor {
+        app: registration.key,
+        address: registration.value,
+        capabilities: header(request, headers::CAPABILITIES).map(|list| list.chars().take(255).collect()),
+        journal_id: header(request, headers::JOURNAL_ID).map(|id| id.chars().take(64).collect()),
+        boot_id,
+        registered_at: now,
+        seen_at: now,
+        expires_at: now + lease.as_millis() as i64,
+        announced: traits(request)?,
+        set: Traits::default(),
+    })
+}
+
+/// A registration whose app name can be stored and shown. Which characters the name of an app may have is a stricter rule:
+/// an executor under another name is shown as one whose app does not exist.
+fn named(body: &[u8]) -> Result<wire::Registration, String> {
+    let registration = wire::parse_registration(body)?;
+    let name = &registration.key;
+    if name.chars().count() > APP_CHARS {
+        return Err(format!("registryKey (the app name) is longer than {APP_CHARS} characters"));
+    }
+    if name.chars().any(char::is_control) {
+        return Err("registryKey (the app name) has control characters".into());
+    }
+    Ok(registration)
+}
+
+/// What an own executor says of itself beside its address.
+fn traits(request: &HttpRequest) -> Result<Traits, String> {
+    let wrong = |name: &str, message: &dyn std::fmt::Display| format!("{name}: {message}");
+    let weight = header(request, headers::WEIGHT)
+        .map(|text| match text.parse() {
+            Ok(weight) => check_weight(weight),
+            Err(_) => Err(format!("{text:?} is not a whole number")),
+        })
+        .transpose()
+        .map_err(|message| wrong(headers::WEIGHT, &message))?;
+    let labels = header(request, headers::LABELS)
+        .map(str::parse::<Labels>)
+        .transpose()
+        .map_err(|message| wrong(headers::LABELS, &message))?;
+    Ok(Traits { weight: weight.map(u32::cast_signed), labels: labels.map(|labels| labels.to_string()) })
+}
+
+pub async fn deregister(body: AuthenticatedBody, state: web::Data<State>) -> HttpResponse {
+    let registration = match named(&body.0) {
+        Ok(registration) => registration,
+        Err(message) => return refused(message),
+    };
+    if !registration.value.bytes().all(|byte| byte.is_ascii_graphic()) {
+        return refused("registryValue has blanks or control characters, so it never was registered");
+    }
+    match state.store.deregister_executor(&registration.key, &registration.value).await {
+        Ok(_) => {
+            tracing::info!(app = registration.key, executor.address = registration.value, "an executor deregistered");
+            state.pipeline.executors_changed();
+            answered(&Answer::ok())
+        }
+        Err(error) => {
+            tracing::warn!(%error, "a deregistration could not be stored");
+            refused("the deregistration could not be stored")
+        }
+    }
+}
