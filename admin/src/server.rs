@@ -24,7 +24,7 @@ use crate::store::{self, Database, Store};
 use crate::web::executor_api::WrongTokens;
 use crate::web::held::BodyMemory;
 use crate::web::setup::{self, FirstAdmin};
-use crate::web::{self, Part, Server, ServerHandle};
+use crate::web::{self, ListenerRole, Server, ServerHandle};
 
 /// Why a node cannot start or go on.
 #[derive(Debug, thiserror::Error)]
@@ -243,9 +243,12 @@ fn servers(
     state: web::Shared,
 ) -> std::io::Result<Vec<Server>> {
     let Some((apart, _)) = executors else {
-        return Ok(vec![web::serve(listener, state, Part::All)?]);
+        return Ok(vec![web::serve(listener, state, ListenerRole::All)?]);
     };
-    Ok(vec![web::serve(listener, state.clone(), Part::People)?, web::serve(apart, state, Part::Executors)?])
+    Ok(vec![
+        web::serve(listener, state.clone(), ListenerRole::People)?,
+        web::serve(apart, state, ListenerRole::Executors)?,
+    ])
 }
 
 /// After the end of new shards and claims: leases back; due runs are marked until a peer refuses them; requests end.

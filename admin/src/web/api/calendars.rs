@@ -98,7 +98,7 @@ pub async fn update(
         }
         members.retain(|member, _| !READ_ONLY.contains(&member.as_str()));
     }
-    // One that does not exist is the first thing to say.
+    // A calendar that does not exist is reported before anything else.
     find(&state, &name.0).await?;
     let calendar = checked(&value)?;
     let now = state.clock.now();
@@ -137,7 +137,7 @@ fn checked(value: &Value) -> Result<Calendar, Error> {
     calendar.validate().map_err(Error::from_first)
 }
 
-/// An element of a list that cannot be read: says what it is and how to write it.
+/// Adds to the error of a list element what was given and how to write it.
 fn with_example(error: Error, value: &Value) -> Error {
     let element = error.of_field().and_then(|field| field.strip_suffix(']')?.split_once('['));
     let Some((list, index)) = element else {

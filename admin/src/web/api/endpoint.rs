@@ -5,7 +5,9 @@ use actix_web::{FromRequest, Handler, Responder, Route, web};
 use utoipa::ToSchema;
 use utoipa::openapi::path::{OperationBuilder, ParameterBuilder, ParameterIn};
 use utoipa::openapi::request_body::RequestBodyBuilder;
-use utoipa::openapi::{Content, ObjectBuilder, Ref, RefOr, Required, ResponseBuilder, Schema, Type};
+use utoipa::openapi::{
+    Content, KnownFormat, ObjectBuilder, Ref, RefOr, Required, ResponseBuilder, Schema, SchemaFormat, Type,
+};
 
 use super::extract::KEY_HEADER;
 use crate::store::MAX_KEY_CHARS;
@@ -32,7 +34,7 @@ impl Endpoint {
     {
         let endpoint = Self::bare(method, path, handler).fails([400, 401, 500, 503]);
         if path.contains("{id}") {
-            return endpoint.parameter(ParameterIn::Path, "id", "", integer(1, None)).fails([404]);
+            return endpoint.parameter(ParameterIn::Path, "id", "", id()).fails([404]);
         }
         if path.contains("{name}") {
             return endpoint.parameter(ParameterIn::Path, "name", "", text(64)).fails([404]);
@@ -152,6 +154,11 @@ pub fn number(default: u32, max: u32) -> ObjectBuilder {
 
 pub fn integer(min: u32, max: Option<u32>) -> ObjectBuilder {
     ObjectBuilder::new().schema_type(Type::Integer).minimum(Some(min)).maximum(max)
+}
+
+/// An id that must be given.
+fn id() -> ObjectBuilder {
+    integer(1, None).format(Some(SchemaFormat::KnownFormat(KnownFormat::Int64)))
 }
 
 /// A text of 1 to `max` characters.

@@ -1,4 +1,4 @@
-//! What a call that failed is answered: one shape, a code for programs, a text for people, and the member it is about.
+//! The answer to a call that failed: a code for programs, a text for people, and the member that it is about.
 
 use std::fmt;
 
@@ -19,7 +19,7 @@ pub struct Error {
     message: Box<str>,
     field: Option<Box<str>>,
     header: Option<Box<(header::HeaderName, String)>>,
-    /// Every fault, when there is more than one; this error is the first of them.
+    /// Every fault if there is more than one; this error is the first of them.
     faults: Vec<Fault>,
 }
 
@@ -68,13 +68,17 @@ pub const CODES: &[(&str, u16, &str)] = &[
     ("method_not_allowed", 405, "the path has other methods; see the header Allow"),
     ("taken", 409, "a name that must be unique is in use"),
     ("changed", 409, "it was changed meanwhile: `revision` or `version` is not the present one"),
-    ("in_use", 409, "others need it; the text names them"),
-    ("unusable", 409, "what is stored cannot be used like that; change it first"),
+    ("in_use", 409, "other objects need it; the text names them"),
+    ("unusable", 409, "the stored object cannot be used for this; change it first"),
     ("too_large", 413, "the body is larger than the path takes"),
-    ("internal", 500, "a fault of ours; the server's log says more"),
+    ("internal", 500, "an error of the server; its log has more"),
     ("executor_unavailable", 502, "the executor could not be asked"),
-    ("too_slow", 503, "the database needed too long for this and stopped; ask for less: by job, app, state or time"),
-    ("unavailable", 503, "the database is away or too busy, or the node has no memory for the body; try again"),
+    ("too_slow", 503, "the database needed too long and stopped; ask for less: by job, app, state or time"),
+    (
+        "unavailable",
+        503,
+        "the database cannot be reached or is too busy, or the node has no memory for the body; try again",
+    ),
 ];
 
 impl Error {
@@ -90,7 +94,7 @@ impl Error {
         }
     }
 
-    /// All of these as one: what the first is, with the list of all.
+    /// Code and message of the first error, with the list of all.
     pub fn all(errors: Vec<Self>) -> Self {
         let mut faults = Vec::new();
         for error in &errors {
@@ -115,7 +119,7 @@ impl Error {
         Self::new("invalid_json", message)
     }
 
-    /// Something that has no name of its own, such as the whole body.
+    /// An error of the whole body, which has no member to name.
     pub fn invalid(message: impl Into<Box<str>>) -> Self {
         Self::new("invalid", message)
     }

@@ -11,7 +11,7 @@ use super::apps;
 use super::error::Error;
 use super::extract::{Caller, Id, OBJECT, Query, object, required};
 use super::jobs::find;
-use super::view::{DayCounts, List, RetentionView};
+use super::view::{DayCounts, RetentionView};
 use crate::store::retention::{Retention, Scope};
 use crate::web::State;
 
@@ -94,7 +94,7 @@ pub async fn days(state: Data<State>, id: Id, mut query: Query) -> Result<HttpRe
     let day = |at: Millis| i32::try_from(at.div_euclid(DAY)).unwrap_or(i32::MAX);
     let (from, to) = (from.unwrap_or(now - 365 * DAY), to.unwrap_or(now));
     let counts = state.store.day_counts(id.0, day(from), day(to)).await?;
-    Ok(HttpResponse::Ok().json(List::whole(counts.into_iter().map(DayCounts::from))))
+    Ok(HttpResponse::Ok().json(DayCounts::new(counts)))
 }
 
 async fn put(

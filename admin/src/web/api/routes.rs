@@ -120,7 +120,7 @@ fn of_jobs() -> Vec<Endpoint> {
             .describe("jobs", "createJobs", "Create up to 1000 jobs, all or none; the answer has their order")
             .takes_key()
             .body::<jobs::JobBatch>()
-            .answers::<List<JobView>>(201)
+            .answers::<List<JobView, i64>>(201)
             .fails([409]),
         Endpoint::new(GET, "/jobs/{id}", jobs::get).describe("jobs", "getJob", "A job").answers::<JobView>(200),
         Endpoint::new(PUT, "/jobs/{id}", jobs::update)
@@ -174,7 +174,7 @@ fn of_one_job() -> Vec<Endpoint> {
             .describe("jobs", "countDays", "Counts of deleted runs, by day and outcome")
             .query("from", "From the day of this time; a year ago if left out", time())
             .query("to", "Up to the day of this time; today if left out", time())
-            .answers::<List<DayCounts>>(200),
+            .answers::<DayCounts>(200),
     ]
 }
 

@@ -11,7 +11,7 @@ use super::authenticated_body::AuthenticatedBody;
 use crate::store::executor::{Executor, Traits};
 use crate::web::State;
 
-/// The longest app name: its column has no more room.
+/// The longest app name that its column takes.
 const APP_CHARS: usize = 64;
 
 pub async fn register(request: HttpRequest, body: AuthenticatedBody, state: web::Data<State>) -> HttpResponse {
@@ -80,7 +80,7 @@ fn named(body: &[u8]) -> Result<wire::Registration, String> {
     Ok(registration)
 }
 
-/// What an own executor says of itself beside its address.
+/// The settings that an executor with Carillon's SDK announces beside its address.
 fn traits(request: &HttpRequest) -> Result<Traits, String> {
     let wrong = |name: &str, message: &dyn std::fmt::Display| format!("{name}: {message}");
     let weight = header(request, headers::WEIGHT)

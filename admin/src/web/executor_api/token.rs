@@ -36,6 +36,6 @@ mod tests {
         for wrong in ["", &token[1..], &format!("{token} ")] {
             assert!(!is_right(wrong.as_bytes(), &token));
         }
-        assert!(!is_right(b"", ""), "an empty token lets nobody in");
+        assert!(!is_right(b"", ""), "an empty token is never accepted");
     }
 }

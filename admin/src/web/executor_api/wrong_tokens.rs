@@ -13,7 +13,7 @@ const KEPT: usize = 50;
 const LOG_INTERVAL: Millis = 60_000;
 /// At most this number of log lines for all sources together within `LOG_INTERVAL`: addresses can be made up.
 const LOG_LIMIT: usize = 10;
-/// A source that was silent for so long is not shown any more.
+/// A source without a request for this long is not shown any more.
 const SHOWN_FOR: Millis = 24 * 3_600_000;
 
 /// One source, and the app that it named in a header; stock executors name none there.

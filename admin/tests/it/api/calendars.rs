@@ -85,7 +85,10 @@ fn what_is_wrong_with_a_calendar_is_said() {
                 json!({"name": "x", "days": ["2025-12-25", "2025-02-30"]}),
                 "days[1]: \"2025-02-30\" is not a day; write YEAR-MONTH-DAY, such as 2026-12-25",
             ),
-            (json!({"name": "x", "extra": "2025-12-25"}), "extra: invalid type: string \"2025-12-25\", expected a list"),
+            (
+                json!({"name": "x", "extra": "2025-12-25"}),
+                "extra: invalid type: string \"2025-12-25\", expected a list",
+            ),
             (
                 json!({"name": "x", "weekdays": ["SAT", "Sonntag"]}),
                 "weekdays[1]: \"Sonntag\" is not a weekday; write MON, TUE, WED, THU, FRI, SAT or SUN",

@@ -13,7 +13,7 @@ use crate::web::api::view::time;
 pub const LIMIT: u32 = 100;
 pub const MAX_LIMIT: u32 = 1000;
 
-/// The parameters that nobody has asked for yet.
+/// The parameters of a request that the handler has not read yet.
 pub struct Query {
     left: Vec<(String, String)>,
     asked: Vec<&'static str>,
@@ -86,7 +86,7 @@ impl Query {
         self.number("limit", LIMIT, MAX_LIMIT)
     }
 
-    /// One of our words.
+    /// One word of a closed set.
     pub fn word<T: std::str::FromStr<Err: std::fmt::Display>>(
         &mut self,
         name: &'static str,
@@ -95,14 +95,14 @@ impl Query {
         word.map(|word| word.parse().map_err(|e: T::Err| Error::field(name, e.to_string()))).transpose()
     }
 
-    /// Any number of our words, repeated or separated by commas.
+    /// Any number of words of a closed set, repeated or separated by commas.
     pub fn words<T: std::str::FromStr<Err: std::fmt::Display>>(&mut self, name: &'static str) -> Result<Vec<T>, Error> {
         let values = self.all(name).join(",");
         let words = values.split(',').map(str::trim).filter(|word| !word.is_empty());
         words.map(|word| word.parse().map_err(|e: T::Err| Error::field(name, e.to_string()))).collect()
     }
 
-    /// Another shape of value, with a text that says which.
+    /// A value of another type; `wanted` describes it in the error.
     pub fn other<T>(
         &mut self,
         name: &'static str,
@@ -112,7 +112,7 @@ impl Query {
         self.parsed(name, wanted, parse)
     }
 
-    /// To be called last: what is left is unknown.
+    /// To be called last: refuses parameters that the handler has not read.
     pub fn finish(self) -> Result<(), Error> {
         let Some((name, _)) = self.left.into_iter().next() else {
             return Ok(());

@@ -2,8 +2,10 @@
 #![expect(dead_code, reason = "describes JSON that other types read")]
 
 use serde_json::Value;
-use utoipa::ToSchema;
+use utoipa::openapi::{ArrayBuilder, Ref, RefOr, Schema};
+use utoipa::{PartialSchema, ToSchema};
 
+use super::write::MAX_JOBS;
 use crate::web::api::view::{JobIdentity, JobSettings, Time};
 
 /// A new job
@@ -16,8 +18,21 @@ pub struct JobRequest {
 }
 
 /// New jobs, 1 to 1000
-#[derive(ToSchema)]
-pub struct JobBatch(Vec<JobRequest>);
+pub struct JobBatch;
+
+impl PartialSchema for JobBatch {
+    fn schema() -> RefOr<Schema> {
+        let jobs = ArrayBuilder::new().items(Ref::from_schema_name(JobRequest::name()));
+        jobs.min_items(Some(1)).max_items(Some(MAX_JOBS)).into()
+    }
+}
+
+impl ToSchema for JobBatch {
+    fn schemas(schemas: &mut Vec<(String, RefOr<Schema>)>) {
+        schemas.push((JobRequest::name().into(), JobRequest::schema()));
+        JobRequest::schemas(schemas);
+    }
+}
 
 /// The whole job; an answer may be changed and sent back
 #[derive(ToSchema)]

@@ -7,14 +7,14 @@ use serde_json::Value;
 
 use super::definition;
 use super::list::{find, shown};
-use crate::store::{Actor, Definition, Job};
+use crate::store::{Actor, Definition, Job, Page};
 use crate::web::State;
 use crate::web::api::error::Error;
 use crate::web::api::extract::{BATCH, Caller, Id, Key, OBJECT, Query, required};
 use crate::web::api::view::{JobView, List};
 
 /// Jobs in one batch.
-const MAX_JOBS: usize = 1000;
+pub const MAX_JOBS: usize = 1000;
 
 pub async fn create(
     state: Data<State>,
@@ -53,7 +53,7 @@ pub async fn create_batch(
     });
     let definitions = definitions.await.map_err(|_| Error::internal())??;
     let jobs = store(&state, definitions, &caller.0, key).await?;
-    Ok(HttpResponse::Created().json(List::whole(jobs.into_iter().map(JobView::from))))
+    Ok(HttpResponse::Created().json(List::from_page(Page { items: jobs, next: None }, JobView::from, |id: i64| id)))
 }
 
 pub async fn update(

@@ -24,10 +24,10 @@ pub struct CalendarMembers {
     #[schema(value_type = HashSet<words::Weekday>, default = json!([]), required = false)]
     weekdays: (),
     /// Excluded days
-    #[schema(max_items = 5_000, default = json!([]), required = false)]
+    #[schema(max_items = 5_000, default = json!([]), examples("2026-12-25"), required = false)]
     days: HashSet<NaiveDate>,
     /// Working days, although they or their weekdays are excluded
-    #[schema(max_items = 5_000, default = json!([]), required = false)]
+    #[schema(max_items = 5_000, default = json!([]), examples("2026-12-25"), required = false)]
     extra: HashSet<NaiveDate>,
 }
 

@@ -37,6 +37,8 @@ impl PartialSchema for Whole {
     }
 }
 
+impl ToSchema for Whole {}
+
 impl<T: ToSchema, K: PartialSchema> PartialSchema for List<T, K> {
     fn schema() -> RefOr<Schema> {
         let null = ObjectBuilder::new().schema_type(Type::Null);

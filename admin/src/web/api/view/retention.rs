@@ -4,6 +4,7 @@ use chrono::{Days, NaiveDate};
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use super::list::Whole;
 use crate::store::prune;
 use crate::store::retention::{Keep, Retention};
 
@@ -55,9 +56,24 @@ impl RetentionView {
     }
 }
 
-/// Counts of the deleted runs of one day
+/// Counts of deleted runs
 #[derive(Serialize, ToSchema)]
 pub struct DayCounts {
+    /// Earliest first
+    items: Vec<DayCount>,
+    /// There is no second page
+    next: Option<Whole>,
+}
+
+impl DayCounts {
+    pub fn new(counts: Vec<prune::DayCounts>) -> Self {
+        Self { items: counts.into_iter().map(DayCount::from).collect(), next: None }
+    }
+}
+
+/// Counts of the deleted runs of one day
+#[derive(Serialize, ToSchema)]
+struct DayCount {
     /// Of their instants, in UTC
     day: NaiveDate,
     /// How many had succeeded
@@ -74,7 +90,7 @@ pub struct DayCounts {
     cancelled: i64,
 }
 
-impl From<prune::DayCounts> for DayCounts {
+impl From<prune::DayCounts> for DayCount {
     fn from(counts: prune::DayCounts) -> Self {
         let days = Days::new(u64::from(counts.day.unsigned_abs()));
         Self {

@@ -28,7 +28,7 @@ pub struct NoSchedule {}
 /// At times of a time zone
 #[derive(ToSchema)]
 pub struct CronSchedule {
-    /// second minute hour day-of-month month day-of-week \[year\]
+    /// `second minute hour day-of-month month day-of-week [year]`
     #[schema(examples("0 */5 * * * ?"))]
     expression: String,
     #[serde(flatten)]
@@ -40,7 +40,7 @@ pub struct CronSchedule {
 /// The same in five fields. 0 and 7 are Sunday; when both day fields are restricted, a day has to match only one of them
 #[derive(ToSchema)]
 pub struct UnixCronSchedule {
-    /// minute hour day-of-month month day-of-week
+    /// `minute hour day-of-month month day-of-week`
     #[schema(examples("*/5 * * * *"))]
     expression: String,
     #[serde(flatten)]
@@ -127,7 +127,7 @@ struct Limits {
     on_excluded: words::Excluded,
 }
 
-/// 0, or 2 and more: no attribute says that.
+/// 0, or 2 and more: there is no attribute for two ranges.
 fn spread_seconds() -> Schema {
     let integer = || ObjectBuilder::new().schema_type(Type::Integer);
     OneOfBuilder::new()

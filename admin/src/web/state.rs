@@ -1,0 +1,32 @@
+//! What every handler is given.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use actix_web::web;
+use carillon_scheduler::Clock;
+
+use super::executor_api::WrongTokens;
+use super::held::BodyMemory;
+use crate::config::Config;
+use crate::metrics::Metrics;
+use crate::pipeline::Pipeline;
+use crate::store::Store;
+
+/// What every handler is given.
+pub struct State {
+    pub store: Arc<Store>,
+    pub pipeline: Arc<Pipeline>,
+    pub clock: Arc<dyn Clock>,
+    pub config: Config,
+    pub metrics: Arc<Metrics>,
+    /// What all requests together hold of their bodies.
+    pub body_memory: Arc<BodyMemory>,
+    /// Executors that were refused because of their token.
+    pub wrong_tokens: WrongTokens,
+    /// False while starting and as soon as a stop begins.
+    pub ready: Arc<AtomicBool>,
+}
+
+/// The state as the server's threads share it.
+pub type Shared = web::Data<State>;
