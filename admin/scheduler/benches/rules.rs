@@ -1,10 +1,11 @@
-//! The pieces of the rules that a busy scan spends its time in: the next fire, and plans for many due jobs.
+//! The rules that take most of the time of a busy scan: the next fire, and plans for many due jobs.
 
 use std::sync::Arc;
 
+use carillon_scheduler::schedule::spread;
 use carillon_scheduler::{
-    Calendar, CatchUp, DailyDraft, Excluded, Facts, KindDraft, Millis, MisfirePolicy, Schedule, ScheduleDraft, Timing,
-    Weekday, plan, spread,
+    Calendar, CatchUp, DailyDraft, Excluded, KindDraft, Millis, MisfirePolicy, PlanInput, Schedule, ScheduleContext,
+    ScheduleDraft, Weekday, plan,
 };
 use chrono::NaiveDate;
 use divan::{Bencher, black_box, counter::ItemsCount};
@@ -38,7 +39,7 @@ fn under(mut draft: ScheduleDraft, excluded: Excluded, calendars: Vec<Calendar>)
     draft.excluded = excluded;
     draft.calendars = calendars.iter().map(|c| c.name.clone()).collect();
     let calendars: Vec<Arc<Calendar>> = calendars.into_iter().map(Arc::new).collect();
-    let facts = Facts { anchor_at: NOW, spread_offset_seconds: 417, calendars: &calendars };
+    let facts = ScheduleContext { anchor_at: NOW, spread_offset_seconds: 417, calendars: &calendars };
     Schedule::parse(&draft, &facts).expect("a valid draft")
 }
 
@@ -166,23 +167,24 @@ fn plan_10_000_due_jobs(bencher: Bencher, name: &str) {
     let due = schedules[0].next_after(NOW).expect("it fires");
     bencher.counter(ItemsCount::new(DUE)).bench(|| {
         let fires = schedules.iter().map(|schedule| {
-            let timing = Timing::of(schedule);
+            let timing = PlanInput::new(schedule);
             plan(&timing, due, black_box(due - 2_000), due, 100).fires.len()
         });
         fires.sum::<usize>()
     });
 }
 
-/// One job that fires each second, asked again after a year: the longest plans there are.
+/// One job that fires each second, planned after a year: the longest possible plans.
 #[divan::bench(args = MisfirePolicy::ALL)]
 fn plan_after_a_year(bencher: Bencher, misfire: &MisfirePolicy) {
     let schedule = cron("* * * * * ?", "America/New_York");
-    let timing = Timing { catch_up: CatchUp::Latest, misfire: *misfire, misfire_limit: 1_000, ..Timing::of(&schedule) };
+    let timing =
+        PlanInput { catch_up: CatchUp::Latest, misfire: *misfire, misfire_limit: 1_000, ..PlanInput::new(&schedule) };
     let year_ago = NOW - 31_536_000_000;
     bencher.bench(|| plan(&timing, year_ago, black_box(NOW), NOW + 3_000, 100));
 }
 
-/// A place within an hour for a job that fires each hour.
+/// An offset within an hour for a job that fires each hour.
 #[divan::bench]
 fn least_loaded(bencher: Bencher) {
     let instants = cron("0 0 * * * ?", "UTC").following(NOW, 24);

@@ -1,4 +1,4 @@
-//! When a failed run is tried again.
+//! The delay between a failed attempt and the next one.
 
 use std::fmt;
 use std::ops::RangeInclusive;
@@ -6,13 +6,15 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
+use crate::checks::check_number;
+
 /// Seconds from a failure to the first retry under [`RetryDelay::Exponential`].
 const BASE_SECONDS: RangeInclusive<i64> = 0..=86_400;
 /// The longest delay, in seconds: a week.
 const CAP_SECONDS: RangeInclusive<i64> = 1..=604_800;
 /// Delays of [`RetryDelay::Fixed`], in seconds.
 const FIXED_SECONDS: RangeInclusive<i64> = 0..=604_800;
-/// So many of them, at most.
+/// Maximum number of delays of [`RetryDelay::Fixed`].
 const FIXED_COUNT: usize = 100;
 
 /// How long a job waits between a failed attempt and the next one.
@@ -34,17 +36,17 @@ const FIXED_COUNT: usize = 100;
     expecting = "a delay as an object, such as {\"kind\":\"exponential\"}"
 )]
 pub enum RetryDelay {
-    /// Doubled with each attempt, and moved by up to ± 20 %: retries of many jobs that failed together (an executor was
-    /// away) spread out.
+    /// Doubled with each attempt, with a jitter of up to ± 20 %, so that the retries of many jobs that failed together (an
+    /// executor was down) spread out.
     Exponential {
         /// After the first failure, in seconds, 0 to 86,400. 0 retries at once, as xxl-job does.
         #[serde(default = "base")]
         base_seconds: i64,
-        /// The longest delay before it is moved, in seconds, 1 to 604,800.
+        /// The longest delay, without jitter, in seconds, 1 to 604,800.
         #[serde(default = "cap")]
         cap_seconds: i64,
     },
-    /// Exactly these delays; the last one stands for all further retries.
+    /// Exactly these delays; the last one is used for all further retries.
     Fixed {
         /// In seconds, 0 to 604,800 each, 1 to 100 of them.
         seconds: Vec<i64>,
@@ -68,31 +70,31 @@ impl Default for RetryDelay {
 
 impl RetryDelay {
     /// Milliseconds from the failure of attempt `failed_attempt` (1, 2 …) to the next one. Exponential:
-    /// `min(cap, base · 2^(n−1))`, moved by up to ± 20 % by `random01`, a number in `0.0..=1.0`.
+    /// `min(cap, base · 2^(n−1))`, with a jitter of up to ± 20 % by `random01`, a number in `0.0..=1.0`.
     pub fn delay_ms(&self, failed_attempt: i32, random01: f64) -> i64 {
-        let before = failed_attempt.max(1) as usize - 1;
+        let earlier = failed_attempt.max(1) as usize - 1;
         match self {
             Self::Exponential { base_seconds, cap_seconds } => {
-                let delay = ms(*base_seconds).saturating_mul(1 << before.min(40));
+                let delay = ms(*base_seconds).saturating_mul(1 << earlier.min(40));
                 let jitter = 0.8 + 0.4 * random01.clamp(0.0, 1.0);
                 (delay.min(ms(*cap_seconds)) as f64 * jitter).round() as i64
             }
             Self::Fixed { seconds } => {
-                let delay = seconds.get(before).or(seconds.last());
+                let delay = seconds.get(earlier).or(seconds.last());
                 delay.map_or(0, |seconds| ms(*seconds))
             }
         }
     }
 
-    /// Are all numbers within their ranges?
+    /// Checks that all numbers are within their ranges.
     ///
     /// # Errors
-    /// Says which is not, and what would be right.
+    /// Names the number and its range.
     pub fn validate(&self) -> Result<(), String> {
         match self {
             Self::Exponential { base_seconds, cap_seconds } => {
-                within("base_seconds", *base_seconds, &BASE_SECONDS)?;
-                within("cap_seconds", *cap_seconds, &CAP_SECONDS)?;
+                check("base_seconds", *base_seconds, &BASE_SECONDS)?;
+                check("cap_seconds", *cap_seconds, &CAP_SECONDS)?;
                 if base_seconds > cap_seconds {
                     return Err(format!("base_seconds {base_seconds} is above cap_seconds {cap_seconds}"));
                 }
@@ -101,7 +103,7 @@ impl RetryDelay {
             Self::Fixed { seconds } if !(1..=FIXED_COUNT).contains(&seconds.len()) => {
                 Err(format!("seconds has {} numbers; 1 to {FIXED_COUNT}", seconds.len()))
             }
-            Self::Fixed { seconds } => seconds.iter().try_for_each(|number| within("seconds", *number, &FIXED_SECONDS)),
+            Self::Fixed { seconds } => seconds.iter().try_for_each(|number| check("seconds", *number, &FIXED_SECONDS)),
         }
     }
 }
@@ -110,11 +112,8 @@ fn ms(seconds: i64) -> i64 {
     seconds.max(0).saturating_mul(1_000)
 }
 
-fn within(name: &str, value: i64, range: &RangeInclusive<i64>) -> Result<(), String> {
-    if range.contains(&value) {
-        return Ok(());
-    }
-    Err(format!("{name} {value} is not allowed; {} to {} seconds", range.start(), range.end()))
+fn check(name: &str, value: i64, range: &RangeInclusive<i64>) -> Result<(), String> {
+    check_number(value, range, " seconds").map_err(|message| format!("{name} {message}"))
 }
 
 impl fmt::Display for RetryDelay {
@@ -129,7 +128,7 @@ impl fmt::Display for RetryDelay {
     }
 }
 
-/// A text that is no delay.
+/// A text that is not a delay.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "`{0}` is not a retry delay; it reads `exponential 5 300` (first and longest delay in seconds) or `fixed 10 60 600`"
@@ -186,14 +185,14 @@ mod tests {
     }
 
     #[test]
-    fn fixed_delays_are_exact_and_the_last_one_stays() {
+    fn fixed_delays_are_exact_and_the_last_one_repeats() {
         let delay = RetryDelay::Fixed { seconds: vec![0, 10, 60] };
         let delays: Vec<i64> = (1..=5).map(|n| delay.delay_ms(n, 0.1)).collect();
         assert_eq!(delays, [0, 10_000, 60_000, 60_000, 60_000]);
     }
 
     #[test]
-    fn the_text_is_read_back() {
+    fn the_text_round_trips() {
         for delay in [RetryDelay::default(), exponential(0, 1), RetryDelay::Fixed { seconds: vec![1, 604_800] }] {
             assert_eq!(delay.to_string().parse(), Ok(delay));
         }
@@ -204,13 +203,13 @@ mod tests {
     }
 
     #[test]
-    fn what_is_out_of_range_is_told() {
-        let told = |delay: RetryDelay| delay.validate().unwrap_err();
-        assert_eq!(told(exponential(-1, 300)), "base_seconds -1 is not allowed; 0 to 86400 seconds");
-        assert_eq!(told(exponential(500, 300)), "base_seconds 500 is above cap_seconds 300");
-        assert_eq!(told(RetryDelay::Fixed { seconds: vec![] }), "seconds has 0 numbers; 1 to 100");
+    fn a_number_out_of_range_is_named() {
+        let error = |delay: RetryDelay| delay.validate().unwrap_err();
+        assert_eq!(error(exponential(-1, 300)), "base_seconds -1 is not allowed; 0 to 86400 seconds");
+        assert_eq!(error(exponential(500, 300)), "base_seconds 500 is above cap_seconds 300");
+        assert_eq!(error(RetryDelay::Fixed { seconds: vec![] }), "seconds has 0 numbers; 1 to 100");
         assert_eq!(
-            told(RetryDelay::Fixed { seconds: vec![5, 700_000] }),
+            error(RetryDelay::Fixed { seconds: vec![5, 700_000] }),
             "seconds 700000 is not allowed; 0 to 604800 seconds"
         );
     }

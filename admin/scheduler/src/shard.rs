@@ -1,4 +1,4 @@
-//! Which shard a job is in, and which node works which shard.
+//! The shard of a job, and the shards of each node.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,9 +12,9 @@ pub const fn shard_of(id: i64, count: i32) -> i32 {
 
 /// Every node's fair share of `count` shards: floor or ceiling of shards ÷ nodes for each.
 ///
-/// The answer depends on the set of names alone, so all nodes that see the same nodes agree without talking. The
-/// choice is by rendezvous hashing: the pairs of node and shard are taken by falling weight as long as both are free,
-/// so that few shards move when a node comes or goes.
+/// The result depends only on the set of names, so all nodes that see the same nodes agree without communication. The
+/// assignment is rendezvous hashing: the pairs of node and shard are taken by descending weight while both are free, so
+/// that few shards move when a node joins or leaves.
 pub fn fair_share<'a>(count: i32, nodes: &[&'a str]) -> BTreeMap<&'a str, Vec<i32>> {
     let names: BTreeSet<&str> = nodes.iter().copied().collect();
     let mut shares: BTreeMap<&str, Vec<i32>> = names.iter().map(|&name| (name, Vec::new())).collect();
@@ -25,8 +25,8 @@ pub fn fair_share<'a>(count: i32, nodes: &[&'a str]) -> BTreeMap<&'a str, Vec<i3
     let mut taken = vec![false; count.max(0) as usize];
     for (_, shard, name) in by_weight(count, &names) {
         let share = shares.entry(name).or_default();
-        let room = share.len() < floor || (share.len() == floor && extra > 0);
-        if taken[shard as usize] || !room {
+        let has_capacity = share.len() < floor || (share.len() == floor && extra > 0);
+        if taken[shard as usize] || !has_capacity {
             continue;
         }
         extra -= usize::from(share.len() == floor);
@@ -75,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn without_nodes_nobody_works() {
+    fn without_nodes_there_are_no_shares() {
         assert!(fair_share(8, &[]).is_empty());
         assert_eq!(fair_share(0, &["a"]), BTreeMap::from([("a", vec![])]));
     }
@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn when_a_node_goes_hardly_more_than_its_shards_move() {
+    fn when_a_node_leaves_few_other_shards_move() {
         let (mut gone, mut moved) = (0, 0);
         for round in 0..200 {
             let names: Vec<String> = (0..5).map(|node| format!("node-{round}-{node}")).collect();

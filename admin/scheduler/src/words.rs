@@ -1,20 +1,20 @@
-//! Closed sets of words: each value has one spelling (API, command line, forms) and one small number (database).
+//! Closed sets: each value has one word (API, command line, forms) and one small number (database).
 //!
-//! The macro writes both directions of both, so a new variant cannot be half known.
+//! The macro generates both directions of both, so that no new variant lacks one of them.
 
-/// A word that is not in its set. The text names the set and all that would be right.
+/// A word that is not in its set. The text names the set and its words.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{word}` is not a {set}; allowed: {allowed}")]
 pub struct UnknownWord {
-    /// What was asked for, such as `route`.
+    /// The name of the set, such as `route`.
     pub set: &'static str,
-    /// What was given.
+    /// The unknown word.
     pub word: String,
     /// The words that are allowed, separated by commas.
     pub allowed: String,
 }
 
-/// Declares an enum whose variants have a code and a word; the first variant is the default.
+/// Declares an enum whose variants have a code and a word.
 macro_rules! words {
     (
         $(#[$outer:meta])*
@@ -87,7 +87,7 @@ macro_rules! words {
     };
 }
 
-/// The first word of a set is its default, as "One spelling" has it.
+/// Makes the first value of a set its default.
 macro_rules! first_is_default {
     ($($name:ty),+) => { $(
         impl Default for $name {
@@ -99,42 +99,3 @@ macro_rules! first_is_default {
 }
 
 pub(crate) use {first_is_default, words};
-
-#[cfg(test)]
-mod tests {
-    use crate::{BlockStrategy, Cause, MisfirePolicy, RouteStrategy, RunState};
-
-    #[test]
-    fn codes_and_words_go_both_ways() {
-        for &state in RunState::ALL {
-            assert_eq!(RunState::from_code(state.code()), Some(state));
-            assert_eq!(state.as_str().parse(), Ok(state));
-        }
-        for &cause in Cause::ALL {
-            assert_eq!(Cause::from_code(cause.code()), Some(cause));
-            assert_eq!(serde_json::to_value(cause).unwrap(), cause.as_str());
-        }
-        assert_eq!(RunState::from_code(5), None);
-    }
-
-    #[test]
-    fn an_unknown_word_is_told_what_would_be_right() {
-        let error = "fifo".parse::<RouteStrategy>().unwrap_err();
-        assert_eq!(
-            error.to_string(),
-            "`fifo` is not a route; allowed: round_robin, first, random, broadcast, last, consistent_hash, least_frequently_used, least_recently_used, failover, busy_over, weighted, least_active, sticky, label"
-        );
-        let error = serde_json::from_str::<MisfirePolicy>("\"later\"").unwrap_err();
-        assert_eq!(
-            error.to_string(),
-            "`later` is not a misfire policy; allowed: fire_once, skip, fire_all, fire_within"
-        );
-    }
-
-    #[test]
-    fn the_first_word_is_the_default() {
-        assert_eq!(RouteStrategy::default(), RouteStrategy::RoundRobin);
-        assert_eq!(BlockStrategy::default(), BlockStrategy::Serial);
-        assert_eq!(MisfirePolicy::default(), MisfirePolicy::FireOnce);
-    }
-}

@@ -3,15 +3,14 @@
 use carillon_scheduler::{ClockChanges, CronSchedule, Millis};
 
 const VECTORS: &str = include_str!("cron_vectors.tsv");
-/// Where xxl-job's versions differ from each other or from their own rules; the last column says what a strict reading
-/// is.
+/// Where xxl-job's versions differ from each other or from their own rules; the last column has the strict reading.
 const QUIRKS: &str = include_str!("cron_vectors_quirks.tsv");
 
 fn millis(text: &str) -> Millis {
     chrono::DateTime::parse_from_rfc3339(text).expect("the vectors hold RFC 3339 times").timestamp_millis()
 }
 
-/// What we say to a row, in the form of its last three columns.
+/// Our result for a row, in the form of its last three columns.
 fn answer(expression: &str, zone: &str, from: &str) -> Vec<Option<Millis>> {
     let Ok(schedule) = CronSchedule::parse(expression, zone, ClockChanges::Xxl) else {
         return vec![];
@@ -81,7 +80,7 @@ fn quirks_are_read_strictly_or_refused() {
     assert!(wrong.is_empty(), "{} rows differ:\n{}", wrong.len(), wrong.join("\n"));
 }
 
-/// How the README says that we read a row.
+/// The README's entry for a row.
 fn reading(columns: &[&str]) -> String {
     let (expression, zone, from) = (columns[1], columns[2], columns[3]);
     if let Err(error) = CronSchedule::parse(expression, zone, ClockChanges::Xxl) {

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use carillon_scheduler::{Calendar, Facts, Millis, Schedule, ScheduleDraft, Timing, plan};
+use carillon_scheduler::{Calendar, Millis, PlanInput, Schedule, ScheduleContext, ScheduleDraft, plan};
 use chrono::{DateTime, SecondsFormat};
 
 const GOLDEN: &str = include_str!("golden_instants.tsv");
@@ -23,13 +23,13 @@ fn text(at: Millis) -> String {
 #[test]
 fn a_hundred_instants_of_each_kind() {
     let calendars = [work()];
-    let facts = Facts { anchor_at: START - 29_500, spread_offset_seconds: 90, calendars: &calendars };
+    let facts = ScheduleContext { anchor_at: START - 29_500, spread_offset_seconds: 90, calendars: &calendars };
     for line in GOLDEN.lines().skip(1) {
         let (draft, instants) = line.split_once('\t').expect("two columns");
         let draft: ScheduleDraft = serde_json::from_str(draft).expect("a draft");
         let schedule = Schedule::parse(&draft, &facts).expect("valid");
         let expected: Vec<&str> = instants.split(' ').collect();
-        let timing = Timing::of(&schedule);
+        let timing = PlanInput::new(&schedule);
         let mut at = schedule.first_after(START);
         let planned = std::iter::from_fn(|| {
             let plan = plan(&timing, at?, at?, at?, 1);
@@ -41,7 +41,7 @@ fn a_hundred_instants_of_each_kind() {
     }
 }
 
-/// Nothing asks the machine which zone it is in.
+/// No code depends on the zone of the machine.
 // covers: 6.12
 #[test]
 fn the_zone_of_the_machine_does_not_matter() {
@@ -52,7 +52,7 @@ fn the_zone_of_the_machine_does_not_matter() {
             .env("TZ", zone)
             .output()
             .expect("it runs");
-        let said = String::from_utf8_lossy(&output.stdout);
-        assert!(output.status.success() && said.contains("1 passed"), "{zone}: {said}");
+        let stdout = String::from_utf8_lossy(&output.stdout);
+        assert!(output.status.success() && stdout.contains("1 passed"), "{zone}: {stdout}");
     }
 }

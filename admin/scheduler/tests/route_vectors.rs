@@ -1,7 +1,7 @@
-//! The 91 choices that xxl-job's own Java class made, to the letter.
+//! The 91 choices of xxl-job's own Java class.
 
 use carillon_scheduler::RouteStrategy;
-use carillon_scheduler::route::{Candidate, Facts, HashRing, order};
+use carillon_scheduler::route::{Candidate, HashRing, RouteInput, order};
 
 // covers: 004-12
 #[test]
@@ -13,10 +13,10 @@ fn the_consistent_hash_is_that_of_java() {
             panic!("{line}");
         };
         let job_id = job.parse().unwrap();
-        let candidates: Vec<Candidate<'_>> = addresses.split(',').map(Candidate::at).collect();
+        let candidates: Vec<Candidate<'_>> = addresses.split(',').map(Candidate::new).collect();
         let ring = HashRing::new(addresses.split(','));
         for ring in [None, Some(&ring)] {
-            let facts = Facts { job_id, ring, ..Facts::default() };
+            let facts = RouteInput { job_id, ring, ..RouteInput::default() };
             let first = order(RouteStrategy::ConsistentHash, &candidates, &facts)[0];
             assert_eq!(candidates[first].address, expected, "job {job} of {addresses}");
         }

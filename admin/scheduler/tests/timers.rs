@@ -1,13 +1,11 @@
-//! The heap and the wheel that it was measured against say the same, and the wheel is a fair one.
+//! Timers against a simple model, and the cost of an insert.
 
-#[path = "../benches/timers/wheel.rs"]
-mod wheel;
+use std::collections::BTreeMap;
 
 use carillon_scheduler::Timers;
 use proptest::prelude::*;
-use wheel::Wheel;
 
-/// What happens to a pair of them: a key is set so far ahead, or cancelled; or time goes on.
+/// One step: sets a key's timer, cancels it, or lets time pass.
 #[derive(Debug, Clone)]
 enum Act {
     Insert(u8, i64),
@@ -16,10 +14,10 @@ enum Act {
 }
 
 fn act() -> impl Strategy<Value = Act> {
-    let ahead = prop_oneof![0_i64..70, 0_i64..4_000, 0_i64..400_000];
+    let delay = prop_oneof![0_i64..70, 0_i64..4_000, 0_i64..400_000];
     let pass = prop_oneof![0_i64..3, 0_i64..200, 0_i64..9_000, 0_i64..300_000];
     prop_oneof![
-        4 => (any::<u8>(), ahead).prop_map(|(key, ahead)| Act::Insert(key, ahead)),
+        4 => (any::<u8>(), delay).prop_map(|(key, delay)| Act::Insert(key, delay)),
         1 => any::<u8>().prop_map(Act::Cancel),
         3 => pass.prop_map(Act::Pass),
     ]
@@ -30,64 +28,30 @@ proptest! {
 
     // covers: 000-9, 002-21
     #[test]
-    fn nothing_is_lost_on_the_way_down(
+    fn timers_expire_like_those_of_a_sorted_map(
         start in 0_i64..2_000_000_000, acts in prop::collection::vec(act(), 1..80),
     ) {
-        let (mut heap, mut wheel, mut now) = (Timers::new(), Wheel::new(start), start);
+        let (mut timers, mut model, mut now) = (Timers::new(), BTreeMap::new(), start);
         for act in acts.into_iter().chain([Act::Pass(1_000_000)]) {
             match act {
-                Act::Insert(key, ahead) => {
-                    heap.insert(key, now + ahead);
-                    wheel.insert(key, now + ahead);
+                Act::Insert(key, delay) => {
+                    prop_assert_eq!(timers.insert(key, now + delay), model.insert(key, now + delay));
                 }
-                Act::Cancel(key) => {
-                    heap.cancel(&key);
-                    wheel.cancel(&key);
-                }
-                Act::Pass(seconds) => {
-                    now += seconds;
-                    let mut from_heap: Vec<u8> =
-                        std::iter::from_fn(|| heap.pop_due(now).map(|(key, _)| key)).collect();
-                    let mut from_wheel = vec![];
-                    wheel.expire(now, |key| from_wheel.push(key));
-                    from_heap.sort_unstable();
-                    from_wheel.sort_unstable();
-                    prop_assert_eq!(from_heap, from_wheel);
+                Act::Cancel(key) => prop_assert_eq!(timers.cancel(&key), model.remove(&key)),
+                Act::Pass(time) => {
+                    now += time;
+                    let due: Vec<(u8, i64)> = std::iter::from_fn(|| timers.pop_due(now)).collect();
+                    let mut expected: Vec<(u8, i64)> = model.extract_if(.., |_, deadline| *deadline <= now).collect();
+                    expected.sort_unstable_by_key(|&(key, deadline)| (deadline, key));
+                    prop_assert_eq!(due, expected);
                 }
             }
         }
-        prop_assert!(heap.is_empty());
+        prop_assert!(timers.is_empty());
     }
 }
 
-/// The wheel's own: 500 s begin on the level of minutes and come down to that of seconds, without empty ticks.
-// covers: 002-13, 002-20
-#[test]
-fn the_wheel_has_no_empty_ticks() {
-    let mut wheel = Wheel::new(0);
-    wheel.insert(1, 500);
-    assert_eq!((wheel.level(500), wheel.next_slot()), (2, Some(480)));
-    let mut due = vec![];
-    for second in 1..=500 {
-        wheel.expire(second, |key| due.push((second, key)));
-    }
-    assert_eq!((due, wheel.turns), (vec![(500, 1)], 2), "at 480 s and at 500 s");
-    let levels = [59, 60, 512, 3_600, 86_400].map(|delay| Wheel::<u8>::new(0).level(delay));
-    assert_eq!(levels, [1, 2, 2, 3, 4]);
-}
-
-/// The clock that the idea comes from: 60 seconds, 60 minutes, 24 hours. (A description of it has a first wheel of 60
-/// times 1 ms that makes a minute; it has to be 1 s.)
-// covers: 6.24
-#[test]
-fn each_level_covers_one_slot_of_the_next() {
-    for pair in wheel::LEVELS.windows(2) {
-        assert_eq!(pair[0].0 * pair[0].1, pair[1].0);
-    }
-    assert_eq!(wheel::LEVELS[0], (1, 60));
-}
-
-/// ns for one insert among so many, the fastest of some tries.
+/// ns for one insert among `size` timers, the fastest of several tries.
 fn insert_ns(size: u64) -> u128 {
     let deadline = |key: u64| (key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 30) as i64;
     let mut timers = Timers::new();
@@ -111,7 +75,7 @@ fn an_insert_costs_the_same_among_many() {
     assert!(many < few * 10, "{few} ns and {many} ns");
 }
 
-/// Few timers: a heap is fine; very many: a wheel. The bench's figures say from where on.
+/// A heap is good for few timers, a wheel for very many; the figures show the boundary.
 // covers: 002-22
 #[test]
 fn the_readme_has_the_figures_of_the_choice() {

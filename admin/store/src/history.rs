@@ -5,7 +5,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use carillon_scheduler::{Facts, Millis, Schedule, ScheduleDraft};
+use carillon_scheduler::{Millis, Schedule, ScheduleContext, ScheduleDraft};
 use serde_json::{Map, Value, json};
 
 use super::calendar_use::Calendars;
@@ -200,7 +200,7 @@ impl Store {
         let Some(calendars) = self.calendars_then(&draft, &member("calendar_versions")).await? else {
             return Ok(Rules::Unknown);
         };
-        let facts = Facts {
+        let facts = ScheduleContext {
             anchor_at: member("anchor_at").as_i64().unwrap_or_default(),
             spread_offset_seconds: member("spread_offset").as_u64().and_then(|it| it.try_into().ok()).unwrap_or(0),
             calendars: calendars.list(),

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use carillon_scheduler::{Facts, FieldError, JobDraft, JobSpec, Millis, Schedule, ScheduleDraft};
+use carillon_scheduler::{FieldError, JobDraft, JobSpec, Millis, Schedule, ScheduleContext, ScheduleDraft};
 use sea_orm::{ConnectionTrait, QueryResult, Value};
 
 use super::app::App;
@@ -49,8 +49,8 @@ impl Job {
     }
 
     /// What its schedule takes from its surroundings.
-    pub fn facts(&self) -> Facts<'_> {
-        Facts {
+    pub fn facts(&self) -> ScheduleContext<'_> {
+        ScheduleContext {
             anchor_at: self.anchor_at,
             spread_offset_seconds: self.spread_offset.unsigned_abs(),
             calendars: self.calendars.list(),
@@ -115,8 +115,11 @@ impl Definition {
         let Surroundings { app, before, spread_offset, calendars } = surroundings;
         let calendars = calendars.only(&draft.schedule.calendars);
         let anchor_at = whole_second(now);
-        let facts =
-            Facts { anchor_at, spread_offset_seconds: spread_offset.unsigned_abs(), calendars: calendars.list() };
+        let facts = ScheduleContext {
+            anchor_at,
+            spread_offset_seconds: spread_offset.unsigned_abs(),
+            calendars: calendars.list(),
+        };
         let before = before.map(|job| &job.draft.schedule);
         let spec = draft.validate(&facts, before, now)?;
         let draft = JobDraft {
@@ -144,7 +147,7 @@ impl Definition {
     /// # Errors
     /// None that [`Definition::check_in`] has not found.
     pub fn schedule(&self) -> std::result::Result<Schedule, FieldError> {
-        let facts = Facts {
+        let facts = ScheduleContext {
             anchor_at: self.anchor_at,
             spread_offset_seconds: self.spread_offset.unsigned_abs(),
             calendars: self.calendars.list(),

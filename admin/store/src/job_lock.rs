@@ -3,7 +3,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use carillon_scheduler::{Cause, Millis, RunState, Skipped, Timing, plan};
+use carillon_scheduler::{Cause, Millis, PlanInput, RunState, Skipped, plan};
 use sea_orm::Value;
 
 use super::job::Job;
@@ -26,7 +26,7 @@ impl Past {
         let Ok(schedule) = job.schedule() else {
             return Self::Unplannable;
         };
-        let timing = Timing {
+        let timing = PlanInput {
             schedule: &schedule,
             catch_up: job.draft.catch_up,
             misfire: job.draft.misfire,

@@ -3,12 +3,12 @@
 use serde::ser::{Serialize, SerializeStruct, Serializer};
 use serde_json::Value;
 
-use crate::{FAILURE, SUCCESS};
+use crate::codes::{FAILURE, SUCCESS};
 
-/// What is answered, always under HTTP 200: the verdict is `code`.
+/// An answer, always with HTTP status 200: `code` says whether the request succeeded.
 ///
-/// The payload is written twice, as `content` (xxl-job up to 3.2) and as `data` (since 3.3), and nulls are written out:
-/// every known client takes that. In answers to `/api/…` it must be null or a text: one client parses nothing else.
+/// The payload is written twice, as `content` (xxl-job up to 3.2) and as `data` (since 3.3), and nulls are included: every
+/// known client accepts that. In answers to `/api/…` it must be null or a text: one client parses nothing else.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Answer {
     /// 200, or a failure.
@@ -35,7 +35,7 @@ impl Answer {
         Self { code: FAILURE, msg: Some(msg.into()), content: Value::Null }
     }
 
-    /// The same answer with a text beside it.
+    /// The same answer with a text.
     #[must_use]
     pub fn with_msg(mut self, msg: impl Into<String>) -> Self {
         self.msg = Some(msg.into());

@@ -1,6 +1,6 @@
-//! What an executor does with a run while another of the same job is there.
+//! What an executor does with a run while it has another run of the same job.
 
-/// `executorBlockStrategy`: applied by the executor, alone, per process.
+/// `executorBlockStrategy`: each executor process applies it itself.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum BlockStrategy {
     /// Wait in the job's queue.
@@ -16,7 +16,7 @@ impl BlockStrategy {
     /// All of them; the first is the default.
     pub const ALL: [Self; 3] = [Self::Serial, Self::DiscardLater, Self::CoverEarly];
 
-    /// The word on the wire.
+    /// The word of the protocol.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Serial => "SERIAL_EXECUTION",
@@ -25,7 +25,7 @@ impl BlockStrategy {
         }
     }
 
-    /// Reads the word; anything else means serial, as in Java.
+    /// Parses the word; any other text means serial, as in Java.
     pub fn from_wire(word: &str) -> Self {
         Self::ALL.into_iter().find(|strategy| strategy.as_str() == word).unwrap_or_default()
     }

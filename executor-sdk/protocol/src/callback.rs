@@ -1,4 +1,4 @@
-//! Results on their way from an executor to the admin.
+//! The results that an executor sends to the admin.
 
 use std::fmt;
 
@@ -13,25 +13,25 @@ pub const MAX_CALLBACK_ITEMS: usize = 5_000;
 /// The result of one run. Written in the spelling of xxl-job up to 3.4 (`logDateTim`), which every admin reads.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct CallbackItem {
-    /// The run; it alone says which run is meant.
+    /// The run; the only member that identifies it.
     #[serde(rename = "logId")]
     pub log_id: i64,
-    /// UTC epoch milliseconds; several clients put their own clock here, so it must not be used.
+    /// UTC epoch milliseconds. Not reliable: several clients send the time of their own clock.
     #[serde(rename = "logDateTim")]
     pub log_date_time: i64,
     /// 200 success, 502 time-out, anything else failure; 0 when the client named none.
     #[serde(rename = "handleCode")]
     pub code: i32,
-    /// Result text; JSON that was no text is given as its JSON.
+    /// Result text; a value that is not a string is kept as its JSON.
     #[serde(rename = "handleMsg")]
     pub message: Option<String>,
 }
 
-/// Reads the body of `POST /api/callback`: a list of results, one result, or `{"callbackList":[…]}`. Repeats of a run
+/// Parses the body of `POST /api/callback`: a list of results, one result, or `{"callbackList":[…]}`. Repeats of a run
 /// are kept, in their order.
 ///
 /// # Errors
-/// A message for the client: no JSON, more than [`MAX_CALLBACK_ITEMS`], or a result without a run id.
+/// A message for the client: invalid JSON, more than [`MAX_CALLBACK_ITEMS`], or a result without a run id.
 pub fn parse_callbacks(body: &[u8]) -> Result<Vec<CallbackItem>, String> {
     let items = members::parse::<Body>(body)?.0;
     match items.iter().position(|item| item.log_id <= 0) {
@@ -89,7 +89,7 @@ impl Members for Wrapped {
     }
 }
 
-/// A list and nothing else: the body's own forms must not nest.
+/// Only a list, because the forms of the body must not nest.
 struct List(Vec<CallbackItem>);
 
 impl<'de> Deserialize<'de> for List {
@@ -112,7 +112,7 @@ impl<'de> Visitor<'de> for ListVisitor {
     }
 }
 
-/// A result as it comes: xxl-job 2.2 nests code and text in `executeResult`, some clients send both.
+/// A result as clients send it: xxl-job 2.2 nests code and text in `executeResult`, some clients send both forms.
 #[derive(Default)]
 struct Item {
     result: CallbackItem,

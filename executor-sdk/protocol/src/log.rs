@@ -1,4 +1,4 @@
-//! Reading the log of a run from the executor that keeps it.
+//! Reading the log of a run from its executor.
 
 use serde::de::MapAccess;
 use serde::ser::{SerializeStruct, Serializer};
@@ -8,14 +8,14 @@ use serde_json::Value;
 use crate::members::{self, Members};
 use crate::verdict::{Verdict, parse_answer};
 
-/// Body of `POST /log`. The instant is written under both of its names, which every known executor takes.
+/// Body of `POST /log`. The instant is written under both of its names, which every known executor accepts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LogRequest {
     /// `logDateTime` of the run's `/run` request, UTC epoch milliseconds, exactly: Java finds the file by its day.
     pub log_date_time: i64,
     /// The run.
     pub log_id: i64,
-    /// First line wanted, from 1; 0 is taken as 1.
+    /// First requested line, from 1; 0 counts as 1.
     pub from_line: i64,
 }
 
@@ -53,17 +53,16 @@ impl<'de> Deserialize<'de> for LogRequest {
 /// A page of a run's log.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct LogPage {
-    /// Number of the first line, as asked for.
+    /// Number of the first line, as requested.
     #[serde(rename = "fromLineNum")]
     pub from_line: i64,
-    /// Number of the last line; below `from_line` when nothing new is there (some executors: 0, or always 1).
+    /// Number of the last line; below `from_line` if there is no new line (some executors send 0, or always 1).
     #[serde(rename = "toLineNum")]
     pub to_line: i64,
     /// The lines, each ended by `\n`.
     #[serde(rename = "logContent")]
     pub content: String,
-    /// Whether the executor holds this to be the end. Not to be trusted: Java never says true, others always, or while
-    /// the run goes on.
+    /// Whether the log ends here. Not reliable: Java never sends true, others always, or while the run is still running.
     #[serde(rename = "isEnd")]
     pub is_end: bool,
 }
@@ -100,19 +99,19 @@ impl<'de> Deserialize<'de> for LogPage {
     }
 }
 
-/// What `/log` gave.
+/// The answer to `/log`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LogAnswer {
     /// Lines, perhaps none.
     Page(LogPage),
-    /// The executor accepted the question and has nothing to say: it keeps no log.
+    /// The executor accepted the request without a page: it keeps no log.
     NoLog,
 }
 
-/// Reads the body of an answer to `/log` (HTTP 200): the page is in `content` or in `data`.
+/// Parses the body of an answer to `/log` (HTTP 200): the page is in `content` or in `data`.
 ///
 /// # Errors
-/// The executor's refusal, or what came instead of an answer.
+/// The executor's refusal, or the unexpected answer.
 pub fn parse_log_page(body: &[u8]) -> Result<LogAnswer, String> {
     match parse_answer(200, body) {
         Verdict::Accepted { content: None, .. } => Ok(LogAnswer::NoLog),

@@ -1,7 +1,7 @@
 //! Reading JSON objects as tolerantly as Java's executors and admins do (Gson): a number may come as a string, null
-//! and absence are the same, unknown members are passed over, and of a member that comes twice the last one counts.
+//! and absence are the same, unknown members are ignored, and of a repeated member the last one counts.
 //!
-//! serde's derive cannot do that: it refuses a doubled member, and counts an alias as one.
+//! serde's derive cannot do that: it refuses a repeated member, also under an alias.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -14,14 +14,14 @@ const MAX_DEPTH: usize = 16;
 
 /// An object that is read member by member.
 pub(crate) trait Members: Default {
-    /// What the object is, for the message when something else comes.
+    /// The name of the object in error messages.
     const WHAT: &'static str;
 
-    /// Takes the value of the member `name`; passes over what it does not know.
+    /// Reads the value of the member `name`; ignores unknown members.
     fn member<'de, A: MapAccess<'de>>(&mut self, name: &str, map: &mut A) -> Result<(), A::Error>;
 }
 
-/// Reads an object; anything else is an error that says what was expected.
+/// Reads an object; any other value is an error that names the expected object.
 pub(crate) fn read_object<'de, T: Members, D: Deserializer<'de>>(from: D) -> Result<T, D::Error> {
     from.deserialize_map(ObjectVisitor(PhantomData))
 }
@@ -49,7 +49,7 @@ impl<'de, T: Members> Visitor<'de> for ObjectVisitor<T> {
     }
 }
 
-/// Passes over the value of a member.
+/// Ignores the value of a member.
 pub(crate) fn skip<'de, A: MapAccess<'de>>(map: &mut A) -> Result<(), A::Error> {
     map.next_value::<IgnoredAny>().map(drop)
 }
@@ -67,13 +67,13 @@ pub(crate) fn int32<'de, A: MapAccess<'de>>(map: &mut A, name: &str) -> Result<i
     i32::try_from(number).map_err(|_| message())
 }
 
-/// A text; a number or anything else is taken as its JSON, as it was written; null is no text. No tree of values is built of
-/// it: that needs some 30 times the memory of the JSON.
+/// A text; any other value becomes its JSON text; null is `None`. No tree of values is built, because that needs about 30
+/// times the memory of the JSON.
 pub(crate) fn text<'de, A: MapAccess<'de>>(map: &mut A) -> Result<Option<String>, A::Error> {
     map.next_value::<Text>().map(|text| text.0)
 }
 
-/// True or false, also as a string; everything else is false.
+/// True or false, also as a string; any other value is false.
 pub(crate) fn boolean<'de, A: MapAccess<'de>>(map: &mut A) -> Result<bool, A::Error> {
     let json: Box<RawValue> = map.next_value()?;
     Ok(matches!(json.get(), "true" | "\"true\""))
@@ -110,7 +110,7 @@ impl<'de> Visitor<'de> for NumberVisitor {
     }
 
     fn visit_f64<E: Error>(self, value: f64) -> Result<Number, E> {
-        // 2^53: beyond it a float cannot tell whole numbers apart, so the id in it would be a guess.
+        // 2^53: beyond it a float cannot represent every whole number, so an id would be inexact.
         if value.fract() == 0.0 && value.abs() <= 9_007_199_254_740_992.0 {
             return Ok(Number(value as i64));
         }
@@ -149,7 +149,7 @@ fn read_text(json: &RawValue) -> Result<Option<String>, serde_json::Error> {
     }
 }
 
-/// The JSON of a member, unread; null is none.
+/// The JSON of a member, not parsed; null is `None`.
 pub(crate) fn json<'de, A: MapAccess<'de>>(map: &mut A) -> Result<Option<Box<RawValue>>, A::Error> {
     let json: Box<RawValue> = map.next_value()?;
     Ok(Some(json).filter(|json| json.get() != "null"))
@@ -167,7 +167,7 @@ pub(crate) fn list<'de, T: Deserialize<'de>, A: SeqAccess<'de>>(seq: &mut A, lim
     Ok(items)
 }
 
-/// Parses a body, refusing one that is nested too deeply.
+/// Parses a body; refuses deep nesting.
 pub(crate) fn parse<'a, T: Deserialize<'a>>(body: &'a [u8]) -> Result<T, String> {
     if depth(body) > MAX_DEPTH {
         return Err(format!("JSON is nested deeper than {MAX_DEPTH} levels"));

@@ -1,4 +1,4 @@
-//! Heartbeat and good-bye of an executor.
+//! Heartbeat and deregistration of an executor.
 
 use serde::de::MapAccess;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -17,8 +17,8 @@ pub struct Registration {
     /// Name of the app.
     #[serde(rename = "registryKey")]
     pub key: String,
-    /// The address that the admin shall call, `http://host:port`, with or without a final slash. It is the executor's
-    /// identity: keep it byte for byte.
+    /// The address that the admin calls, `http://host:port`, with or without a final slash. It identifies the executor, so it
+    /// is kept unchanged.
     #[serde(rename = "registryValue")]
     pub value: String,
 }
@@ -50,10 +50,10 @@ impl<'de> Deserialize<'de> for Registration {
     }
 }
 
-/// Reads a registration.
+/// Parses a registration.
 ///
 /// # Errors
-/// A message for the client: no JSON object, or which member is missing or blank (Java's admin says only
+/// A message for the client: no JSON object, or the name of the member that is missing or blank (Java's admin answers only
 /// `Illegal Argument.`).
 pub fn parse_registration(body: &[u8]) -> Result<Registration, String> {
     let registration: Registration = members::parse(body)?;

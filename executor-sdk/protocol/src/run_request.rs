@@ -1,4 +1,4 @@
-//! What the admin sends to start a run, and the small bodies that name a job.
+//! The request that starts a run, and the small bodies that name a job.
 
 use serde::de::MapAccess;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -10,8 +10,8 @@ pub const GLUE_BEAN: &str = "BEAN";
 
 /// Body of `POST /run` (`/trigger` for the Java snapshot after 3.4): exactly these twelve members, always all of them.
 ///
-/// One member more makes a published Python executor answer HTTP 500, one less makes another refuse the run; what is
-/// Carillon's own travels in [`headers`](crate::headers).
+/// An additional member makes a published Python executor answer HTTP 500, a missing one makes another refuse the run.
+/// Carillon's own values are sent in [`headers`](crate::headers).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct RunRequest {
     /// The job, 1 … 2^31 - 1. Executors keep one queue for each.
@@ -32,7 +32,7 @@ pub struct RunRequest {
     /// The run, 1 … 2^53 - 1. The result is called back under this id.
     #[serde(rename = "logId")]
     pub log_id: i64,
-    /// The run's due instant, UTC epoch milliseconds; it decides the day folder of the executor's log file, so it is
+    /// The run's due instant, UTC epoch milliseconds. The executor derives the day folder of its log file from it, so it is
     /// the same in every request about the run.
     #[serde(rename = "logDateTime")]
     pub log_date_time: i64,
@@ -45,10 +45,10 @@ pub struct RunRequest {
     /// Last change of the source, UTC epoch milliseconds.
     #[serde(rename = "glueUpdatetime")]
     pub glue_updatetime: i64,
-    /// This part of a broadcast, from 0.
+    /// The index within a broadcast, from 0.
     #[serde(rename = "broadcastIndex")]
     pub broadcast_index: i32,
-    /// Number of parts; 1 without broadcast, as `index % total` is common in handlers.
+    /// Number of runs of the broadcast; 1 without broadcast, because handlers compute `index % total`.
     #[serde(rename = "broadcastTotal")]
     pub broadcast_total: i32,
 }
@@ -84,7 +84,7 @@ impl<'de> Deserialize<'de> for RunRequest {
     }
 }
 
-/// Body of `/kill` and `/idleBeat`: the job that is meant.
+/// Body of `/kill` and `/idleBeat`: the job.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct JobRef {
     /// The job, 1 … 2^31 - 1.

@@ -6,38 +6,38 @@ use serde::de::{MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
+use crate::codes::{SUCCESS, WRONG_TOKEN};
 use crate::members::{self, Members};
-use crate::{SUCCESS, WRONG_TOKEN};
 
-/// The reading of an answer. It decides who may be asked again: a refused request was certainly not carried out, an
+/// The meaning of an answer. It decides whether a request may be repeated: a refused request was certainly not executed, an
 /// unclear one may have been.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Verdict {
     /// HTTP 200 and code 200.
     Accepted {
-        /// Text beside it, often null.
+        /// The text of the answer, often null.
         message: Option<String>,
-        /// Payload as its JSON: `content`, or `data` where that is null. None: both are null or missing.
+        /// Payload as its JSON: `content`, or `data` if that is null. `None`: both are null or missing.
         content: Option<String>,
     },
-    /// HTTP 200 and another code, or an HTTP status 4xx but 408: not carried out.
+    /// HTTP 200 and another code, or an HTTP status 4xx but 408: not executed.
     Refused {
         /// The code in the body, or the HTTP status.
         code: i32,
         /// The reason given, never empty.
         message: String,
     },
-    /// Anything else, such as a proxy's 502 or a page: nobody knows whether it was carried out.
+    /// Any other answer, such as a proxy's 502 or an HTML page: it is unknown whether the request was executed.
     Unclear {
-        /// What came instead.
+        /// What was received instead.
         why: String,
     },
 }
 
 impl Verdict {
-    /// Whether this refusal says that the executor has the run already ("repeat trigger job, logId:7", in Java's two
-    /// spellings): then it was accepted earlier.
-    pub fn already_has(&self, log_id: i64) -> bool {
+    /// Whether this refusal says that the executor already has the run ("repeat trigger job, logId:7", in Java's two
+    /// spellings), so it accepted an earlier request.
+    pub fn is_duplicate_of(&self, log_id: i64) -> bool {
         let Self::Refused { message, .. } = self else {
             return false;
         };
@@ -47,19 +47,13 @@ impl Verdict {
             .any(|id| id.trim() == log_id.to_string())
     }
 
-    /// Whether this refusal is about the access token.
+    /// Whether this refusal is because of the access token.
     pub fn is_wrong_token(&self) -> bool {
         matches!(self, Self::Refused { message, .. } if message == WRONG_TOKEN)
     }
-
-    /// Whether this refusal says that the path is unknown: the Java snapshot after 3.4 serves `/trigger`, not `/run`.
-    pub fn says_unknown_path(&self) -> bool {
-        matches!(self, Self::Refused { message, .. }
-            if message.contains("uri-mapping(") && message.contains("not found"))
-    }
 }
 
-/// Reads the answer to a request of the protocol, whatever its content type says.
+/// Parses the answer to a request of the protocol; the content type is ignored.
 pub fn parse_answer(http_status: u16, body: &[u8]) -> Verdict {
     match http_status {
         200 => {}

@@ -31,7 +31,7 @@ pub async fn of_run(call: RequestBuilder, run_id: i64) -> Outcome {
     match parse_answer(status, &body) {
         Verdict::Accepted { .. } => Outcome::Accepted,
         // It has this very run already: an earlier request of ours did arrive.
-        verdict if verdict.already_has(run_id) => Outcome::Accepted,
+        verdict if verdict.is_duplicate_of(run_id) => Outcome::Accepted,
         Verdict::Refused { code, message } => Outcome::Refused { code, message },
         Verdict::Unclear { why } => Outcome::Unknown { why, timed_out: false },
     }

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use carillon_scheduler::{FieldError, KindDraft, Millis, MisfirePolicy, Schedule, Timing, plan};
+use carillon_scheduler::{FieldError, KindDraft, Millis, MisfirePolicy, PlanInput, Schedule, plan};
 use chrono::{DateTime, SecondsFormat};
 use tokio::sync::Notify;
 
@@ -144,8 +144,11 @@ fn nothing(schedule: &Schedule, range: Range) -> Error {
 
 /// By the planner, as if the range had just become due: nothing of it is late, so nothing is left out.
 fn instants(schedule: &Schedule, range: Range) -> Vec<Millis> {
-    let timing =
-        Timing { misfire: MisfirePolicy::Skip, misfire_threshold_ms: i64::from(i32::MAX), ..Timing::of(schedule) };
+    let timing = PlanInput {
+        misfire: MisfirePolicy::Skip,
+        misfire_threshold_ms: i64::from(i32::MAX),
+        ..PlanInput::new(schedule)
+    };
     match schedule.next_after(range.from_at - 1) {
         Some(first) => {
             let limit = MAX_INSTANTS + 1;

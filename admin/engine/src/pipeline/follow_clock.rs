@@ -60,8 +60,8 @@ impl FollowClock {
         pipeline.metrics.clock_difference.set(by as f64 / 1000.0);
         let sample = Sample {
             db_now: said,
-            asked,
-            answered: pipeline.clock.monotonic(),
+            before: asked,
+            after: pipeline.clock.monotonic(),
             confirmed: self.is_confirmed(said, by).await,
         };
         let observed = pipeline.clock.observe(sample);

@@ -8,7 +8,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use carillon_scheduler::RouteStrategy;
-use carillon_scheduler::route::{Candidate, Facts, Frequency, HashRing, Recency, order};
+use carillon_scheduler::route::{Candidate, Frequency, HashRing, Recency, RouteInput, order};
 
 use super::Pipeline;
 use super::jobs::ById;
@@ -53,10 +53,10 @@ impl History {
     fn meet(&mut self, strategy: RouteStrategy, candidates: &[Candidate<'_>]) {
         match strategy {
             RouteStrategy::LeastFrequentlyUsed => {
-                self.frequency.get_or_insert_default().meet(candidates, rand::random())
+                self.frequency.get_or_insert_default().observe(candidates, rand::random())
             }
             RouteStrategy::LeastRecentlyUsed => {
-                self.recency.get_or_insert_default().meet(candidates);
+                self.recency.get_or_insert_default().observe(candidates);
             }
             _ => {}
         }
@@ -103,7 +103,7 @@ impl Histories {
         history.used_at = now;
         history.turn = history.turn.wrapping_add(1);
         history.meet(strategy, candidates);
-        let facts = Facts {
+        let facts = RouteInput {
             job_id,
             ticket: history.turn,
             random: rand::random(),
@@ -124,12 +124,12 @@ impl Histories {
         match strategy {
             RouteStrategy::LeastFrequentlyUsed => {
                 if let Some(known) = &mut history.frequency {
-                    known.used(address);
+                    known.record_use(address);
                 }
             }
             RouteStrategy::LeastRecentlyUsed => {
                 if let Some(known) = &mut history.recency {
-                    known.used(address);
+                    known.record_use(address);
                 }
             }
             RouteStrategy::Sticky => {

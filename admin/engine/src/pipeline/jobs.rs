@@ -4,7 +4,8 @@ use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use carillon_scheduler::{
-    BlockStrategy, CatchUp, Facts, Labels, MisfirePolicy, Overlap, RouteStrategy, Schedule, ScheduleDraft, Timing,
+    BlockStrategy, CatchUp, Labels, MisfirePolicy, Overlap, PlanInput, RouteStrategy, Schedule, ScheduleContext,
+    ScheduleDraft,
 };
 
 use super::recent::Recent;
@@ -76,8 +77,8 @@ impl Job {
         self.rules.as_ref().is_ok_and(counted)
     }
 
-    pub fn timing<'a>(&self, rules: &'a Rules, fires_left: Option<u32>) -> Timing<'a> {
-        Timing {
+    pub fn timing<'a>(&self, rules: &'a Rules, fires_left: Option<u32>) -> PlanInput<'a> {
+        PlanInput {
             schedule: &rules.schedule,
             catch_up: rules.catch_up,
             misfire: rules.misfire,
@@ -95,7 +96,7 @@ fn parse(stored: &Definition) -> Result<Rules, String> {
     }
     let draft: ScheduleDraft =
         serde_json::from_str(&stored.schedule_text).map_err(|error| format!("schedule: {error}"))?;
-    let facts = Facts {
+    let facts = ScheduleContext {
         anchor_at: stored.anchor_at,
         spread_offset_seconds: stored.spread_offset.unsigned_abs(),
         calendars: stored.calendars.list(),

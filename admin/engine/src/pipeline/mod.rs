@@ -251,9 +251,9 @@ impl Pipeline {
     /// Executors that were live when a node was last alive keep their lease from now on.
     pub async fn begin(&self) -> crate::store::Result<()> {
         // Before anything is decided by it: this host's own clock may be hours away.
-        let asked = self.clock.monotonic();
+        let before = self.clock.monotonic();
         if let Some(said) = self.counting_clock().await? {
-            self.clock.observe(Sample { db_now: said, asked, answered: self.clock.monotonic(), confirmed: false });
+            self.clock.observe(Sample { db_now: said, before, after: self.clock.monotonic(), confirmed: false });
         }
         let now = self.clock.now();
         if let Some(last_alive_at) = self.store.last_alive_at().await? {

@@ -1,13 +1,14 @@
-//! The clock of tests.
+//! The clock for tests.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use super::followed::Followed;
-use super::{Clock, Observed, Sample, millis};
-use crate::Millis;
+use super::sample::{Observed, Sample, millis};
+use super::step_guard::StepGuard;
+use super::time_source::Clock;
+use crate::time::Millis;
 
-/// A clock that stands still until it is moved. For tests, also of other crates.
+/// A clock that advances only by its methods. For tests, also of other crates.
 #[derive(Debug)]
 pub struct ManualClock {
     state: Mutex<Manual>,
@@ -17,7 +18,7 @@ pub struct ManualClock {
 #[derive(Debug)]
 struct Manual {
     monotonic: Duration,
-    followed: Followed,
+    guard: StepGuard,
     /// "epoch ms − monotonic ms", as of `now`.
     wall: i64,
     suspended: Duration,
@@ -29,7 +30,7 @@ impl ManualClock {
         Self {
             state: Mutex::new(Manual {
                 monotonic: Duration::ZERO,
-                followed: Followed::from(start),
+                guard: StepGuard::new(start),
                 wall: start,
                 suspended: Duration::ZERO,
             }),
@@ -38,20 +39,20 @@ impl ManualClock {
     }
 
     /// As [`ManualClock::new`], but it takes observations of another clock, as
-    /// [`SystemClock`](crate::SystemClock) does.
+    /// [`SystemClock`](super::SystemClock) does.
     pub const fn following(start: Millis) -> Self {
         Self { follows: true, ..Self::new(start) }
     }
 
-    /// Lets time pass: all its clocks move.
+    /// Advances all clocks.
     pub fn advance(&self, by: Duration) {
         self.state().monotonic += by;
     }
 
-    /// Sets [`Clock::now`], forward or back; the monotonic clock stays.
+    /// Sets [`Clock::now`], forward or back; the monotonic clock does not move.
     pub fn set(&self, now: Millis) {
         let mut state = self.state();
-        state.followed.offset = now - millis(state.monotonic);
+        state.guard.offset = now - millis(state.monotonic);
     }
 
     /// Sets [`Clock::wall`] alone.
@@ -60,7 +61,7 @@ impl ManualClock {
         state.wall = now - millis(state.monotonic);
     }
 
-    /// The machine is suspended for so long: its wall clock goes on, the monotonic clock does not.
+    /// Suspends the machine for a time: its wall clock advances, the monotonic clock does not.
     pub fn suspend(&self, by: Duration) {
         let mut state = self.state();
         state.wall += millis(by);
@@ -75,7 +76,7 @@ impl ManualClock {
 impl Clock for ManualClock {
     fn now(&self) -> Millis {
         let state = self.state();
-        state.followed.offset + millis(state.monotonic)
+        state.guard.offset + millis(state.monotonic)
     }
 
     fn monotonic(&self) -> Duration {
@@ -84,7 +85,7 @@ impl Clock for ManualClock {
 
     fn observe(&self, sample: Sample) -> Observed {
         match self.follows {
-            true => self.state().followed.observe(sample),
+            true => self.state().guard.observe(sample),
             false => Observed::Slewed { by: 0 },
         }
     }
@@ -104,7 +105,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_manual_clock_moves_when_told() {
+    fn the_manual_clock_moves_only_by_its_methods() {
         let clock = ManualClock::new(1_000);
         clock.advance(Duration::from_millis(1_500));
         assert_eq!((clock.now(), clock.monotonic()), (2_500, Duration::from_millis(1_500)));

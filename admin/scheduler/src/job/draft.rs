@@ -1,75 +1,75 @@
 use serde::{Deserialize, Serialize};
 
-use crate::block::BlockStrategy;
-use crate::misfire::{CatchUp, DEFAULT_LIMIT, DEFAULT_THRESHOLD_SECONDS, DEFAULT_WINDOW_SECONDS, MisfirePolicy};
-use crate::overlap::{DEFAULT_QUEUE, Overlap};
+use super::block::BlockStrategy;
+use crate::plan::misfire::{CatchUp, DEFAULT_LIMIT, DEFAULT_THRESHOLD_SECONDS, DEFAULT_WINDOW_SECONDS, MisfirePolicy};
 use crate::retry::RetryDelay;
 use crate::route::RouteStrategy;
+use crate::run::overlap::{DEFAULT_QUEUE, Overlap};
 use crate::schedule::ScheduleDraft;
 
-/// A job as the API, a form or a file gives it. Only `app`, `name` and `handler` are required; members that do not
-/// exist are refused by name.
+/// A job as the API, a form or a file gives it. Only `app`, `name` and `handler` are required. Unknown members are
+/// refused by name.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, expecting = "a job as an object")]
 pub struct JobDraft {
     /// The app whose executors run it.
     pub app: String,
-    /// What people call it.
+    /// The name for users.
     pub name: String,
-    /// What the executor calls it.
+    /// The name of the handler in the executor.
     pub handler: String,
-    /// Given to the handler as it is.
+    /// Passed to the handler unchanged.
     #[serde(default)]
     pub params: String,
     /// When it fires.
     #[serde(default)]
     pub schedule: ScheduleDraft,
-    /// What is done with instants that are a little late.
+    /// The rule for instants that are late by at most the threshold.
     #[serde(default)]
     pub catch_up: CatchUp,
-    /// What is done with instants that are too late.
+    /// The rule for instants that are late by more than the threshold.
     #[serde(default)]
     pub misfire: MisfirePolicy,
-    /// From when on an instant is too late.
+    /// The lateness above which an instant is a misfire.
     #[serde(default = "default_threshold")]
     pub misfire_threshold_seconds: i64,
     /// How many missed instants `fire_all` runs.
     #[serde(default = "default_limit")]
     pub misfire_limit: i32,
-    /// How old a missed instant may be that `fire_within` runs.
+    /// The greatest age of a missed instant that `fire_within` runs.
     #[serde(default = "default_window")]
     pub misfire_window_seconds: i64,
-    /// Who gets its runs.
+    /// How an executor is chosen.
     #[serde(default)]
     pub route: RouteStrategy,
-    /// Only executors with all of these labels get them: `key=value,key2=value2`; empty: any.
+    /// Only executors with all of these labels get runs: `key=value,key2=value2`; empty: any.
     #[serde(default)]
     pub route_labels: String,
-    /// What the admin does with a run while another fire of the job is open.
+    /// The admin's rule for a run while another fire of the job is open.
     #[serde(default)]
     pub overlap: Overlap,
-    /// So many runs may wait under `overlap` `wait`.
+    /// How many runs may wait under `overlap` `wait`.
     #[serde(default = "default_queue")]
     pub overlap_queue: i32,
-    /// What the executor does with overlapping runs.
+    /// The executor's rule for overlapping runs.
     #[serde(default)]
     pub block: BlockStrategy,
-    /// The executor stops a run after so many seconds; 0 = never.
+    /// The executor stops a run after this time, in seconds; 0 = never.
     #[serde(default)]
     pub timeout_seconds: i32,
-    /// How often a failed run is tried again.
+    /// The maximum number of retries of a failed run.
     #[serde(default)]
     pub retries: i32,
-    /// How long it waits before that.
+    /// The delay before a retry.
     #[serde(default)]
     pub retry_delay: RetryDelay,
-    /// The jobs that run once after each fire of it that succeeded, in this order.
+    /// The jobs that run once after each successful fire, in this order.
     #[serde(default)]
     pub children: Vec<i64>,
-    /// A run that has not been sent so many seconds after it was due is flagged; 0 = as the server says.
+    /// A run that has not been sent this time after it was due is flagged, in seconds; 0 = the server's default.
     #[serde(default)]
     pub flag_after_seconds: i32,
-    /// Whether its schedule is in force.
+    /// Whether its schedule fires.
     #[serde(default = "enabled")]
     pub enabled: bool,
 }

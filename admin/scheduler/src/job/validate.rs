@@ -1,33 +1,23 @@
-use std::ops::RangeInclusive;
+//! From a [`JobDraft`] to a [`JobSpec`], or an error for each wrong member.
 
-use super::{FieldError, JobDraft, JobSpec};
-use crate::Millis;
+use super::draft::JobDraft;
+use super::limits::{self, check_params};
+use super::spec::JobSpec;
+use crate::checks::{check_line, check_number};
+use crate::field_error::FieldError;
 use crate::route::{LabelError, Labels, RouteStrategy};
-use crate::schedule::{Facts, Schedule, ScheduleDraft};
-
-const NAME_CHARS: usize = 64;
-const HANDLER_CHARS: usize = 255;
-const PARAMS_BYTES: usize = 65_536;
-const THRESHOLD_SECONDS: RangeInclusive<i64> = 1..=86_400;
-const MISFIRE_LIMIT: RangeInclusive<i64> = 1..=1_000;
-const WINDOW_SECONDS: RangeInclusive<i64> = 1..=86_400;
-const OVERLAP_QUEUE: RangeInclusive<i64> = 1..=1_000;
-const TIMEOUT_SECONDS: RangeInclusive<i64> = 0..=604_800;
-const RETRIES: RangeInclusive<i64> = 0..=100;
-const CHILDREN: usize = 100;
-const FLAG_AFTER_SECONDS: RangeInclusive<i64> = 0..=86_400;
-/// The wire's `jobId` is a 32-bit integer in Java.
-const JOB_IDS: RangeInclusive<i64> = 1..=i32::MAX as i64;
+use crate::schedule::{Schedule, ScheduleContext, ScheduleDraft};
+use crate::time::Millis;
 
 impl JobDraft {
-    /// Checks every member. `now` is the present: a schedule that never fires after it is refused, unless it is the one
-    /// that the job had `before`, which may be over.
+    /// Checks every member. A schedule that never fires after `now` is refused, unless it is the one that the job had
+    /// `before`, so that the other members of an exhausted job can still be edited.
     ///
     /// # Errors
     /// One for each member that is wrong, in the order of the members.
     pub fn validate(
         &self,
-        facts: &Facts<'_>,
+        context: &ScheduleContext<'_>,
         before: Option<&ScheduleDraft>,
         now: Millis,
     ) -> Result<JobSpec, Vec<FieldError>> {
@@ -36,26 +26,29 @@ impl JobDraft {
             errors.extend(result.err().map(|message| FieldError::new(field, message)));
         };
         check("app", validate_app_name(&self.app));
-        check("name", line(&self.name, NAME_CHARS));
-        check("handler", line(&self.handler, HANDLER_CHARS));
-        check("params", params(&self.params));
-        let schedule = self.schedule(facts, before, now).map_err(|error| errors.push(error));
+        check("name", check_line(&self.name, 1..=limits::NAME_CHARS));
+        check("handler", check_line(&self.handler, 1..=limits::HANDLER_CHARS));
+        check("params", check_params(&self.params));
+        let schedule = self.schedule(context, before, now).map_err(|error| errors.push(error));
         let mut check = |field: &str, result: Result<(), String>| {
             errors.extend(result.err().map(|message| FieldError::new(field, message)));
         };
         let (threshold, window) = (self.misfire_threshold_seconds, self.misfire_window_seconds);
-        check("misfire_threshold_seconds", number(threshold, THRESHOLD_SECONDS, " seconds"));
-        check("misfire_limit", number(self.misfire_limit.into(), MISFIRE_LIMIT, ""));
-        check("misfire_window_seconds", number(window, WINDOW_SECONDS, " seconds"));
+        check("misfire_threshold_seconds", check_number(threshold, &limits::MISFIRE_THRESHOLD_SECONDS, " seconds"));
+        check("misfire_limit", check_number(self.misfire_limit.into(), &limits::MISFIRE_LIMIT, ""));
+        check("misfire_window_seconds", check_number(window, &limits::MISFIRE_WINDOW_SECONDS, " seconds"));
         check("route_labels", self.labels().map(drop));
-        check("overlap_queue", number(self.overlap_queue.into(), OVERLAP_QUEUE, " runs"));
+        check("overlap_queue", check_number(self.overlap_queue.into(), &limits::OVERLAP_QUEUE, " runs"));
         let timeout = i64::from(self.timeout_seconds);
-        check("timeout_seconds", number(timeout, TIMEOUT_SECONDS, " seconds (0: no limit)"));
-        check("retries", number(self.retries.into(), RETRIES, ""));
+        check("timeout_seconds", check_number(timeout, &limits::TIMEOUT_SECONDS, " seconds (0: no limit)"));
+        check("retries", check_number(self.retries.into(), &limits::RETRIES, ""));
         check("retry_delay", self.retry_delay.validate());
         check("children", children(&self.children));
         let flag = i64::from(self.flag_after_seconds);
-        check("flag_after_seconds", number(flag, FLAG_AFTER_SECONDS, " seconds (0: as the server says)"));
+        check(
+            "flag_after_seconds",
+            check_number(flag, &limits::FLAG_AFTER_SECONDS, " seconds (0: as the server says)"),
+        );
         match schedule {
             Ok(schedule) if errors.is_empty() => Ok(self.spec(schedule)),
             _ => Err(errors),
@@ -70,9 +63,13 @@ impl JobDraft {
         Ok(labels)
     }
 
-    fn schedule(&self, facts: &Facts<'_>, before: Option<&ScheduleDraft>, now: Millis) -> Result<Schedule, FieldError> {
-        let schedule = Schedule::parse(&self.schedule, facts)?;
-        // What has run its course stays as it is, so that the rest of its job can still be edited.
+    fn schedule(
+        &self,
+        context: &ScheduleContext<'_>,
+        before: Option<&ScheduleDraft>,
+        now: Millis,
+    ) -> Result<Schedule, FieldError> {
+        let schedule = Schedule::parse(&self.schedule, context)?;
         if before != Some(&schedule.draft())
             && let Some(error) = schedule.never_fires(now)
         {
@@ -107,11 +104,11 @@ impl JobDraft {
     }
 }
 
-/// Checks the name of an app: 4 to 64 letters, digits, `-`, `_` and `.`, the first a letter or a digit (xxl-job takes
-/// 4 to 64 of anything but angle brackets; these travel in URLs and logs).
+/// Checks the name of an app: 4 to 64 letters, digits, `-`, `_` and `.`, the first a letter or a digit. (xxl-job allows
+/// everything but angle brackets, but the name is used in URLs and logs.)
 ///
 /// # Errors
-/// Says what would be right.
+/// Says which rule is broken.
 pub fn validate_app_name(name: &str) -> Result<(), String> {
     let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
     if !(4..=64).contains(&name.chars().count()) {
@@ -126,33 +123,13 @@ pub fn validate_app_name(name: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// One line of text; blanks around it do not count.
-fn line(text: &str, max: usize) -> Result<(), String> {
-    match text.trim().chars().count() {
-        0 => Err(format!("must not be empty; 1 to {max} characters")),
-        count if count > max => Err(format!("has {count} characters; at most {max} are allowed")),
-        _ if text.trim().chars().any(char::is_control) => Err("must be one line without control characters".to_owned()),
-        _ => Ok(()),
-    }
-}
-
-fn params(text: &str) -> Result<(), String> {
-    if text.len() > PARAMS_BYTES {
-        return Err(format!("has {} bytes; at most {PARAMS_BYTES} (64 KiB) are allowed", text.len()));
-    }
-    if text.contains('\0') {
-        return Err("must not contain the character NUL".to_owned());
-    }
-    Ok(())
-}
-
-/// Whether there are such jobs, and whether they lead back here, is a matter of the store.
+/// The store checks that the jobs exist and that they form no circle.
 fn children(ids: &[i64]) -> Result<(), String> {
-    if ids.len() > CHILDREN {
-        return Err(format!("has {} jobs; at most {CHILDREN} are allowed", ids.len()));
+    if ids.len() > limits::CHILDREN {
+        return Err(format!("has {} jobs; at most {} are allowed", ids.len(), limits::CHILDREN));
     }
     for (index, id) in ids.iter().enumerate() {
-        if !JOB_IDS.contains(id) {
+        if !limits::JOB_IDS.contains(id) {
             return Err(format!("{id} is not the id of a job"));
         }
         if ids[..index].contains(id) {
@@ -161,13 +138,3 @@ fn children(ids: &[i64]) -> Result<(), String> {
     }
     Ok(())
 }
-
-fn number(value: i64, range: RangeInclusive<i64>, unit: &str) -> Result<(), String> {
-    if range.contains(&value) {
-        return Ok(());
-    }
-    Err(format!("{value} is not allowed; {} to {}{unit}", range.start(), range.end()))
-}
-
-#[cfg(test)]
-mod tests;

@@ -1,40 +1,41 @@
-//! Passing over instants without visiting each.
+//! Moves past a range of instants without visiting each.
 
-use super::{COUNT_LIMIT, SkipReason, Skipped};
-use crate::Millis;
+use super::skipped::{COUNT_LIMIT, SkipReason, Skipped};
 use crate::schedule::Schedule;
+use crate::time::Millis;
 
-/// The instants of a range that ends before some moment.
+/// The instants of a range.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Swept {
+pub(super) struct Sweep {
     first: Millis,
     /// The one before the last, if there is more than one.
     last_but_one: Option<Millis>,
     pub last: Millis,
-    /// Exact up to the limit; one above it means more.
+    /// Exact up to [`COUNT_LIMIT`]; one above it means more.
     count: u32,
     /// The first instant after the range.
     pub next: Option<Millis>,
 }
 
-impl Swept {
-    /// Counts from `first`, an instant, while instants lie before `before`; past the limit it jumps.
+impl Sweep {
+    /// The instants from `first`, which is one, up to `before`, exclusive. Beyond [`COUNT_LIMIT`] it searches the end
+    /// instead of counting.
     pub fn new(schedule: &Schedule, first: Millis, before: Millis) -> Self {
-        let mut swept = Self { first, last_but_one: None, last: first, count: 1, next: schedule.instant_after(first) };
-        while let Some(next) = swept.next.filter(|&next| next < before) {
-            if swept.count > COUNT_LIMIT {
-                swept.jump(schedule, before);
+        let mut sweep = Self { first, last_but_one: None, last: first, count: 1, next: schedule.instant_after(first) };
+        while let Some(next) = sweep.next.filter(|&next| next < before) {
+            if sweep.count > COUNT_LIMIT {
+                sweep.jump(schedule, before);
                 break;
             }
-            swept.last_but_one = Some(swept.last);
-            swept.last = next;
-            swept.count += 1;
-            swept.next = schedule.instant_after(next);
+            sweep.last_but_one = Some(sweep.last);
+            sweep.last = next;
+            sweep.count += 1;
+            sweep.next = schedule.instant_after(next);
         }
-        swept
+        sweep
     }
 
-    /// Finds the end of the range without visiting what lies between.
+    /// Finds the end of the range without visiting the instants between.
     fn jump(&mut self, schedule: &Schedule, before: Millis) {
         let from = self.last;
         self.last = latest_before(schedule, from, before);
@@ -52,10 +53,10 @@ impl Swept {
     }
 }
 
-/// The first of the latest `count` instants before `before`; `first` is the earliest instant that may be meant.
-pub(super) fn latest(schedule: &Schedule, count: u32, first: Millis, before: Millis) -> Millis {
+/// The first of the latest `count` instants before `before`, not earlier than `first`, which is an instant.
+pub(super) fn first_of_latest(schedule: &Schedule, count: u32, first: Millis, before: Millis) -> Millis {
     let mut at = latest_before(schedule, first, before);
-    // Where the instant before may lie: as far off as the one before was.
+    // The guess for the next distance is the previous distance.
     let mut distance = 1_000;
     for _ in 1..count {
         if at == first {
@@ -68,7 +69,7 @@ pub(super) fn latest(schedule: &Schedule, count: u32, first: Millis, before: Mil
     at
 }
 
-/// The latest instant before another one, `first` at the earliest; `distance` is a guess.
+/// The latest instant before `at`, not earlier than `first`; `distance` is a guess.
 fn previous(schedule: &Schedule, first: Millis, at: Millis, mut distance: i64) -> Millis {
     loop {
         let from = at.saturating_sub(distance);
@@ -82,8 +83,8 @@ fn previous(schedule: &Schedule, first: Millis, at: Millis, mut distance: i64) -
     }
 }
 
-/// The latest instant before `before`, by bisection; `from` is an instant before it. Sound because the instant after
-/// a moment never lies before the instant after an earlier moment.
+/// The latest instant before `before`, by bisection; `from` is an instant before it. This is correct because "the instant
+/// after t" never decreases when t increases.
 fn latest_before(schedule: &Schedule, from: Millis, before: Millis) -> Millis {
     let after = |t| schedule.instant_after(t).filter(|&next| next < before);
     let (mut instant, mut none_after) = (from, before);

@@ -1,29 +1,29 @@
-//! xxl-job's consistent hash, to the letter: 100 virtual nodes for each address on a ring of 32-bit numbers, each the
-//! first four bytes of an MD5, little endian. A job goes to the first node at or after the hash of its id. An executor
-//! that comes or goes moves its own jobs and no other.
+//! xxl-job's consistent hash, with the same results: 100 virtual nodes for each address on a ring of 32-bit numbers, each
+//! the first four bytes of an MD5, little endian. A job goes to the first node at or after the hash of its id. An executor
+//! that joins or leaves moves only its own jobs.
 
 use std::collections::BTreeMap;
 
 use md5::{Digest, Md5};
 
-use super::{Candidate, Facts};
+use super::candidate::Candidate;
 
-const NODES: u32 = 100;
+const VIRTUAL_NODES: u32 = 100;
 
 /// The ring of a set of addresses. Building it costs 100 digests an address, so keep it as long as the set.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HashRing {
-    /// Place on the ring and index of the address, by place.
+    /// Position on the ring and index of the address, by position.
     nodes: Vec<(u32, u32)>,
     addresses: usize,
 }
 
 impl HashRing {
-    /// `addresses` in the order of the candidates: where two nodes meet, the later address has the place.
+    /// `addresses` in the order of the candidates: where two nodes collide, the later address wins.
     pub fn new<'a>(addresses: impl IntoIterator<Item = &'a str>) -> Self {
         let (mut nodes, mut count) = (BTreeMap::new(), 0);
         for (index, address) in (0_u32..).zip(addresses) {
-            for node in 0..NODES {
+            for node in 0..VIRTUAL_NODES {
                 nodes.insert(hash(&format!("SHARD-{address}-NODE-{node}")), index);
             }
             count += 1;
@@ -31,23 +31,23 @@ impl HashRing {
         Self { nodes: nodes.into_iter().collect(), addresses: count }
     }
 
-    /// The indexes of the addresses as a walk round the ring from the job's place meets them: each is who gets the job
-    /// when all before it are gone.
+    /// The indexes of the addresses in the order of a walk round the ring from the job's position: each gets the job when
+    /// all before it are gone.
     pub fn order(&self, job_id: i64) -> Vec<usize> {
-        let place = hash(&job_id.to_string());
-        let start = self.nodes.partition_point(|(node, _)| *node < place);
-        let mut met = vec![false; self.addresses];
+        let position = hash(&job_id.to_string());
+        let start = self.nodes.partition_point(|(node, _)| *node < position);
+        let mut seen = vec![false; self.addresses];
         let mut order = Vec::with_capacity(self.addresses);
         for (_, index) in self.nodes[start..].iter().chain(&self.nodes[..start]) {
-            if !std::mem::replace(&mut met[*index as usize], true) {
+            if !std::mem::replace(&mut seen[*index as usize], true) {
                 order.push(*index as usize);
                 if order.len() == self.addresses {
                     break;
                 }
             }
         }
-        // An address all of whose nodes were taken by others.
-        order.extend((0..self.addresses).filter(|index| !met[*index]));
+        // Addresses whose nodes all collided with later ones.
+        order.extend((0..self.addresses).filter(|index| !seen[*index]));
         order
     }
 }
@@ -57,10 +57,10 @@ fn hash(text: &str) -> u32 {
     u32::from_le_bytes([digest[0], digest[1], digest[2], digest[3]])
 }
 
-pub(super) fn order(candidates: &[Candidate<'_>], facts: &Facts<'_>) -> Vec<usize> {
-    match facts.ring.filter(|ring| ring.addresses == candidates.len()) {
-        Some(ring) => ring.order(facts.job_id),
-        None => HashRing::new(candidates.iter().map(|candidate| candidate.address)).order(facts.job_id),
+pub(super) fn order(candidates: &[Candidate<'_>], ring: Option<&HashRing>, job_id: i64) -> Vec<usize> {
+    match ring.filter(|ring| ring.addresses == candidates.len()) {
+        Some(ring) => ring.order(job_id),
+        None => HashRing::new(candidates.iter().map(|candidate| candidate.address)).order(job_id),
     }
 }
 

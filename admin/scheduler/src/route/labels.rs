@@ -1,32 +1,32 @@
-//! What executors say of themselves, and what jobs ask for: `key=value` pairs.
+//! Labels: `key=value` pairs that executors announce and jobs require.
 
 use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
 
-/// What is wrong with a list of labels, and what would be right.
+/// What is wrong with a list of labels, and what is allowed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct LabelError(String);
 
-/// Labels, each key once. Written `key=value,key2=value2`, in the order of the keys; `""` is none.
+/// Labels, each key once. Written as `key=value,key2=value2`, in the order of the keys; `""` is no label.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Labels(BTreeMap<String, String>);
 
 impl Labels {
-    /// Most labels of one executor or job.
-    pub const MAX: usize = 16;
-    /// Most characters of a key, and of a value.
-    pub const MAX_CHARS: usize = 63;
-    /// Most characters of all of them as they are written.
-    pub const MAX_TEXT: usize = 255;
+    /// Maximum number of labels of one executor or job.
+    const MAX: usize = 16;
+    /// Maximum number of characters of a key, and of a value.
+    const MAX_CHARS: usize = 63;
+    /// Maximum number of characters of the whole text.
+    const MAX_TEXT: usize = 255;
 
-    /// None at all.
+    /// Whether there is no label.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Has it each of `wanted`, with the same value?
+    /// Whether it contains each label of `wanted`, with the same value.
     pub fn has_all(&self, wanted: &Self) -> bool {
         wanted.0.iter().all(|(key, value)| self.0.get(key) == Some(value))
     }
@@ -35,7 +35,7 @@ impl Labels {
 impl FromStr for Labels {
     type Err = LabelError;
 
-    /// Blanks around keys, values and commas do not count.
+    /// Blanks around keys, values and commas are ignored.
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let mut labels = BTreeMap::new();
         if text.trim().is_empty() {
@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn an_executor_fits_that_has_all_of_them() {
+    fn an_executor_matches_if_it_has_all_labels() {
         let executor = labels(" zone = eu-1 ,gpu=yes");
         assert_eq!(executor.to_string(), "gpu=yes,zone=eu-1");
         for (wanted, fits) in
@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_named() {
+    fn the_error_names_the_problem() {
         let error = |text: &str| text.parse::<Labels>().unwrap_err().to_string();
         assert_eq!(error("gpu"), "`gpu` is no label; write key=value, several with commas between");
         assert_eq!(error("a=b,"), "`` is no label; write key=value, several with commas between");

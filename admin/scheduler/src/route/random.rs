@@ -1,10 +1,10 @@
-//! A shuffle (Fisher and Yates) by the random number that it is given.
+//! A shuffle (Fisher and Yates) seeded with the given random number.
 
 use crate::shard::mix;
 
-pub(super) fn order(candidates: usize, ticket: u64) -> Vec<usize> {
+pub(super) fn order(candidates: usize, seed: u64) -> Vec<usize> {
     let mut order: Vec<usize> = (0..candidates).collect();
-    let mut random = ticket;
+    let mut random = seed;
     for last in (1..candidates).rev() {
         random = mix(random);
         order.swap(last, (random % (last as u64 + 1)) as usize);

@@ -1,4 +1,4 @@
-//! Each in turn: the ticket says who is first, the others follow as substitutes.
+//! Each executor in turn: the ticket selects the first, the others follow as substitutes.
 
 pub(super) fn order(candidates: usize, ticket: u64) -> Vec<usize> {
     let first = ticket.checked_rem(candidates as u64).unwrap_or(0) as usize;

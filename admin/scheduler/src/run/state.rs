@@ -1,107 +1,51 @@
+use super::event::{Outcome, RunEvent};
 use crate::words::words;
 
 words! {
-    /// Where a run stands. Codes below 9 are open, the others final.
+    /// The state of a run. Codes below 9 are open, the others final.
     pub enum RunState: "run state" {
-        /// Recorded, waits for its due time; known not to be sent.
+        /// Recorded, waits for its due time; certainly not sent.
         Claimed = 0 "claimed",
-        /// Marked: a request may have left, its outcome is not known yet.
+        /// Marked: a request may have been sent, its outcome is not known yet.
         Sending = 1 "sending",
         /// The executor has accepted it: started or queued.
         Running = 2 "running",
-        /// Sent, but no outcome could be learned. Counts as failed; open to evidence.
+        /// Sent, but no outcome is known. Counts as failed until there is evidence.
         Unknown = 3 "unknown",
-        /// Accepted, but its executor is gone. Counts as failed; open to evidence.
+        /// Accepted, but its executor is gone. Counts as failed until there is evidence.
         Lost = 4 "lost",
-        /// Ended well.
+        /// Ended with success.
         Succeeded = 9 "succeeded",
-        /// Ended badly, with a reason.
+        /// Ended with a failure, which has a reason.
         Failed = 10 "failed",
-        /// A kill was asked for, and the end was reported as a failure or never confirmed.
+        /// A kill was requested, and the end was reported as a failure or not confirmed in time.
         Killed = 11 "killed",
-        /// Never sent, with a reason.
+        /// Never sent, for a reason.
         Cancelled = 12 "cancelled",
     }
 }
 
-words! {
-    /// How an executor says that a run has ended.
-    pub enum Outcome: "outcome" {
-        /// Result code 200.
-        Succeeded = 0 "succeeded",
-        /// Any other result, a time-out and an interruption too.
-        Failed = 1 "failed",
-        /// A failure after a kill was asked for.
-        Killed = 2 "killed",
-    }
-}
-
-/// What can happen to a run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum RunEvent {
-    /// The mark was committed: from here on a request may leave.
-    Marked,
-    /// The request was certainly not written, and it is given back.
-    NotWritten,
-    /// The executor took it (its answer, or its log shows that it has begun).
-    Accepted,
-    /// The executor refused it: not run.
-    Refused,
-    /// No executor could be reached, or there was none in time.
-    NoExecutor,
-    /// Disabled, deleted, misfired, overlapped, called off by an operator, or made needless by a late result.
-    Cancelled,
-    /// No outcome could be learned within the time that it is given.
-    Unresolved,
-    /// The executor is there and does not work on the run any more, or has replaced it, and no result was reported.
-    Dropped,
-    /// The executor's lease is over, it came back as another process, or it does not know the run any more.
-    ExecutorGone,
-    /// It is over its time-out by our own watch and was killed for it.
-    TimedOut,
-    /// A kill was accepted, and its end has not been reported in time.
-    KillUnconfirmed,
-    /// The end was reported: by a callback, by the executor's answer, or by an operator.
-    Reported(Outcome),
-    /// The end was reported, and the database was restored from a state in which the run had not been sent yet.
-    ReportedAfterRestore(Outcome),
-}
-
-impl RunEvent {
-    /// Every event, for tables and tests.
-    pub const ALL: &'static [Self] = &[
-        Self::Marked,
-        Self::NotWritten,
-        Self::Accepted,
-        Self::Refused,
-        Self::NoExecutor,
-        Self::Cancelled,
-        Self::Unresolved,
-        Self::Dropped,
-        Self::ExecutorGone,
-        Self::TimedOut,
-        Self::KillUnconfirmed,
-        Self::Reported(Outcome::Succeeded),
-        Self::Reported(Outcome::Failed),
-        Self::Reported(Outcome::Killed),
-        Self::ReportedAfterRestore(Outcome::Succeeded),
-        Self::ReportedAfterRestore(Outcome::Failed),
-        Self::ReportedAfterRestore(Outcome::Killed),
-    ];
-}
-
 impl RunState {
+    /// The final state after a reported outcome (but from `unknown` and `lost` a kill counts as failed).
+    pub const fn from_outcome(outcome: Outcome) -> Self {
+        match outcome {
+            Outcome::Succeeded => Self::Succeeded,
+            Outcome::Failed => Self::Failed,
+            Outcome::Killed => Self::Killed,
+        }
+    }
+
     /// Not ended: `claimed`, `sending`, `running`, `unknown`, `lost`.
     pub const fn is_open(self) -> bool {
         self.code() < 9
     }
 
-    /// Nobody has given it up yet: `claimed`, `sending`, `running`.
-    pub const fn on_its_way(self) -> bool {
+    /// An outcome is still expected: `claimed`, `sending`, `running`.
+    pub const fn is_pending(self) -> bool {
         matches!(self, Self::Claimed | Self::Sending | Self::Running)
     }
 
-    /// Ended; left by nothing.
+    /// Ended; no event changes it.
     pub const fn is_final(self) -> bool {
         !self.is_open()
     }
@@ -114,7 +58,7 @@ impl RunState {
     ///  │  ▲ │             │ │ │ │                │
     ///  │  │ │             │ │ │ └ callback first ┼─────────────────▶ succeeded, failed, killed
     ///  │  │ │             │ │ └ refused, no executor left ─────────▶ failed
-    ///  │  │ │             │ └ no outcome after G_unk ──────────────▶ unknown
+    ///  │  │ │             │ └ no outcome within the time limit ────▶ unknown
     ///  │  │ │             │                      ├ lease over, new boot id, or
     ///  │  │ │             │                      │ over its time and not known there ▶ lost
     ///  │  │ │             │                      └ executor there, without the run ──▶ unknown
@@ -125,10 +69,10 @@ impl RunState {
     /// unknown, lost ── evidence: callback, executor's answer, operator's "resolve" ──▶ succeeded, failed
     /// ```
     ///
-    /// A report about a `claimed` run changes nothing: it was never sent, so nobody can know how it ended. Only after an
-    /// older state of the database was restored is it evidence that the run was sent in the time that is lost. A run
-    /// that is `running` over its time and *is* known there ends as `failed`. The way from `sending` back to
-    /// `claimed` is the only backward edge.
+    /// A report about a `claimed` run changes nothing: the run was never sent, so it has no outcome. Only after an older
+    /// state of the database was restored is a report evidence that the run was sent in the lost time. A `running` run
+    /// that exceeds its time-out and *is* known to its executor ends as `failed`. The edge from `sending` to `claimed` is
+    /// the only backward edge.
     pub const fn on(self, event: RunEvent) -> Option<Self> {
         use RunEvent as E;
         match (self, event) {
@@ -144,21 +88,10 @@ impl RunState {
             (Self::Running, E::TimedOut) => Some(Self::Failed),
             (Self::Running, E::KillUnconfirmed) => Some(Self::Killed),
             (Self::Sending | Self::Running, E::Reported(outcome))
-            | (Self::Claimed, E::ReportedAfterRestore(outcome)) => Some(outcome.state()),
+            | (Self::Claimed, E::ReportedAfterRestore(outcome)) => Some(Self::from_outcome(outcome)),
             (Self::Unknown | Self::Lost, E::Reported(Outcome::Succeeded)) => Some(Self::Succeeded),
             (Self::Unknown | Self::Lost, E::Reported(_)) => Some(Self::Failed),
             _ => None,
-        }
-    }
-}
-
-impl Outcome {
-    /// The final state that a reported outcome leads to (from `unknown` and `lost`, a kill counts as failed).
-    pub const fn state(self) -> RunState {
-        match self {
-            Self::Succeeded => RunState::Succeeded,
-            Self::Failed => RunState::Failed,
-            Self::Killed => RunState::Killed,
         }
     }
 }

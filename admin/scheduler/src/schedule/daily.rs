@@ -1,10 +1,10 @@
-//! Every so many seconds between two times of day, on chosen weekdays.
+//! At a fixed period between two times of day, on selected weekdays.
 
 use chrono::{Datelike, NaiveDateTime, NaiveTime, TimeDelta, Timelike};
 
-use super::wall_clock::{WallClock, WallTimes};
-use super::{DailyDraft, Weekday};
-use crate::job::FieldError;
+use super::draft::DailyDraft;
+use crate::calendar::{WallClock, WallTimes, Weekday};
+use crate::field_error::FieldError;
 
 const DAY: i64 = 86_400;
 
@@ -15,8 +15,8 @@ pub(super) struct Daily {
     pub window: Window,
 }
 
-/// The wall-clock times `from`, `from + every` … up to `to`, on chosen weekdays. A window over midnight belongs to the
-/// day on which it begins.
+/// The wall-clock times `from`, `from + every` … up to `to`, on selected weekdays. A window over midnight belongs to the day
+/// on which it begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Window {
     /// 1 to 86,400 s.
@@ -27,7 +27,7 @@ pub(super) struct Window {
     length: i64,
     /// Bit 1 = Monday to bit 7 = Sunday.
     weekdays: u8,
-    every_hour: bool,
+    has_every_hour: bool,
 }
 
 impl Daily {
@@ -49,19 +49,19 @@ impl Daily {
             return Err(FieldError::new("schedule.weekdays", message));
         }
         let clock = WallClock::parse(&draft.timezone, draft.clock_changes)?;
-        let mut window = Window { every, from, length: (to - from).rem_euclid(DAY), weekdays, every_hour: false };
-        window.every_hour = (0..24).all(|hour| window.has_time_in(hour));
+        let mut window = Window { every, from, length: (to - from).rem_euclid(DAY), weekdays, has_every_hour: false };
+        window.has_every_hour = (0..24).all(|hour| window.has_time_in(hour));
         Ok(Self { clock, window })
     }
 
-    /// The same draft as it is kept: times with their seconds, each weekday once and in order.
-    pub fn tidy(&self, draft: &DailyDraft) -> DailyDraft {
+    /// The normalised draft: times with seconds, each weekday once and in order.
+    pub fn normalise(&self, draft: &DailyDraft) -> DailyDraft {
         let Window { from, length, .. } = self.window;
         let days = Weekday::ALL.iter().copied();
         DailyDraft {
             every_seconds: draft.every_seconds,
-            from: text(from),
-            to: text((from + length) % DAY),
+            from: format_time(from),
+            to: format_time((from + length) % DAY),
             weekdays: days.filter(|day| draft.weekdays.contains(day)).collect(),
             timezone: self.clock.timezone.name().to_owned(),
             clock_changes: draft.clock_changes,
@@ -77,17 +77,17 @@ impl Window {
             return None;
         }
         let begin = midnight.checked_add_signed(TimeDelta::seconds(self.from))?;
-        // Rounded up, should somebody ask for parts of a second.
-        let gone = (from - begin + TimeDelta::milliseconds(999)).num_seconds().max(0);
-        let after = gone.checked_add(self.every - 1)? / self.every * self.every;
+        // Rounded up, because `from` may have fractions of a second.
+        let elapsed = (from - begin + TimeDelta::milliseconds(999)).num_seconds().max(0);
+        let after = elapsed.checked_add(self.every - 1)? / self.every * self.every;
         (after <= self.length).then(|| begin.checked_add_signed(TimeDelta::seconds(after))).flatten()
     }
 
     /// Whether a window has a time in this hour of the day, or of the next day.
     fn has_time_in(&self, hour: i64) -> bool {
         [hour * 3_600, hour * 3_600 + DAY].into_iter().any(|start| {
-            let gone = (start - self.from).max(0);
-            let after = (gone + self.every - 1) / self.every * self.every;
+            let elapsed = (start - self.from).max(0);
+            let after = (elapsed + self.every - 1) / self.every * self.every;
             after <= self.length && self.from + after >= start && self.from + after < start + 3_600
         })
     }
@@ -95,13 +95,13 @@ impl Window {
 
 impl WallTimes for Window {
     fn at_or_after(&self, from: NaiveDateTime) -> Option<NaiveDateTime> {
-        // Windows are shorter than a day, so those of two days never overlap and the first hit is the earliest.
+        // Windows are shorter than a day, so those of two days never overlap, and the first match is the earliest.
         let yesterday = from.date().pred_opt()?;
         yesterday.iter_days().take(9).find_map(|day| self.on(day.and_time(NaiveTime::MIN), from))
     }
 
-    fn every_hour(&self) -> bool {
-        self.every_hour
+    fn has_every_hour(&self) -> bool {
+        self.has_every_hour
     }
 }
 
@@ -110,7 +110,7 @@ fn time_of_day(field: &str, text: &str) -> Result<i64, FieldError> {
     let time = ["%H:%M", "%H:%M:%S"]
         .iter()
         .find_map(|format| NaiveTime::parse_from_str(text.trim(), format).ok())
-        // A leap second, which no clock of ours shows.
+        // Refuses a leap second, which chrono parses as extra nanoseconds and no clock shows.
         .filter(|time| time.nanosecond() == 0);
     time.map(|time| i64::from(time.num_seconds_from_midnight())).ok_or_else(|| {
         let message = format!("`{text:.64}` is not a time of day; write HH:MM or HH:MM:SS, 00:00 to 23:59:59");
@@ -118,9 +118,6 @@ fn time_of_day(field: &str, text: &str) -> Result<i64, FieldError> {
     })
 }
 
-fn text(seconds: i64) -> String {
+fn format_time(seconds: i64) -> String {
     format!("{:02}:{:02}:{:02}", seconds / 3_600, seconds / 60 % 60, seconds % 60)
 }
-
-#[cfg(test)]
-mod tests;

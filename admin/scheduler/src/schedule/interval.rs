@@ -1,14 +1,15 @@
+//! Fixed rate and fixed delay.
+
 use chrono::{DateTime, NaiveDateTime};
 
-use super::wall_clock::WallTimes;
-use super::whole_second;
-use crate::Millis;
-use crate::job::FieldError;
+use crate::calendar::WallTimes;
+use crate::field_error::FieldError;
+use crate::time::{Millis, round_up_to_second};
 
 /// The longest period or delay: a year of 365 days.
 const MAX_SECONDS: i64 = 31_536_000;
 
-fn in_range(seconds: i64, kind: &str) -> Result<i64, FieldError> {
+fn check_seconds(seconds: i64, kind: &str) -> Result<i64, FieldError> {
     if (1..=MAX_SECONDS).contains(&seconds) {
         return Ok(seconds);
     }
@@ -16,54 +17,43 @@ fn in_range(seconds: i64, kind: &str) -> Result<i64, FieldError> {
     Err(FieldError::new("schedule.seconds", message))
 }
 
-/// Every so many seconds, counted from the anchor: `anchor + k · period`, k ≥ 1. It does not drift, and a restart
-/// does not move it.
+/// A fixed period from the anchor on: `anchor + k · period`, k ≥ 1. It does not drift, and a restart does not move it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct FixedRate {
+pub(super) struct FixedRate {
     seconds: i64,
     anchor_at: Millis,
 }
 
 impl FixedRate {
-    /// A period of 1 to 31,536,000 s from `anchor_at` on, which is cut to its second.
+    /// A period of 1 to 31,536,000 s from `anchor_at` on, which is rounded down to its second.
     ///
     /// # Errors
     /// Names `schedule.seconds` and the range.
     pub fn new(seconds: i64, anchor_at: Millis) -> Result<Self, FieldError> {
-        Ok(Self { seconds: in_range(seconds, "fixed rate")?, anchor_at: anchor_at.div_euclid(1_000) * 1_000 })
-    }
-
-    /// The period in seconds.
-    pub const fn seconds(&self) -> i64 {
-        self.seconds
-    }
-
-    /// The second from which it counts, UTC ms.
-    pub const fn anchor_at(&self) -> Millis {
-        self.anchor_at
+        Ok(Self { seconds: check_seconds(seconds, "fixed rate")?, anchor_at: anchor_at.div_euclid(1_000) * 1_000 })
     }
 
     /// The first instant after `t`.
     pub fn next_after(&self, t: Millis) -> Option<Millis> {
         let period = self.seconds * 1_000;
-        let turns = t.checked_sub(self.anchor_at)?.div_euclid(period).checked_add(1)?.max(1);
-        turns.checked_mul(period)?.checked_add(self.anchor_at)
+        let periods = t.checked_sub(self.anchor_at)?.div_euclid(period).checked_add(1)?.max(1);
+        periods.checked_mul(period)?.checked_add(self.anchor_at)
     }
 }
 
-/// In UTC, where a day has 24 hours.
+/// In UTC, where every day has 24 hours.
 impl WallTimes for FixedRate {
     fn at_or_after(&self, from: NaiveDateTime) -> Option<NaiveDateTime> {
         let next = self.next_after(from.and_utc().timestamp_millis() - 1)?;
         Some(DateTime::from_timestamp_millis(next)?.naive_utc())
     }
 
-    fn every_hour(&self) -> bool {
+    fn has_every_hour(&self) -> bool {
         true
     }
 }
 
-/// So many seconds after the end of the last run, whatever became of it.
+/// A fixed delay after the end of the last run, whatever its outcome.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct FixedDelay {
     seconds: i64,
@@ -75,13 +65,13 @@ impl FixedDelay {
     /// # Errors
     /// Names `schedule.seconds` and the range.
     pub fn new(seconds: i64) -> Result<Self, FieldError> {
-        let seconds = in_range(seconds, "fixed delay")?;
+        let seconds = check_seconds(seconds, "fixed delay")?;
         Ok(Self { seconds })
     }
 
     /// The first whole second that is at least the delay after `ended_at`.
     pub fn after_end(self, ended_at: Millis) -> Option<Millis> {
-        whole_second(ended_at.checked_add(self.seconds * 1_000)?)
+        round_up_to_second(ended_at.checked_add(self.seconds * 1_000)?)
     }
 }
 

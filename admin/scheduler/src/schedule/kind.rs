@@ -1,26 +1,25 @@
-//! The kinds of schedules without what they have in common: validity, calendars, spread.
+//! The kinds of schedules, without what they have in common: validity, calendars, spread.
 
-use super::cron::{CronSchedule, Dialect};
 use super::daily::Daily;
+use super::draft::{CronDraft, KindDraft};
 use super::interval::{FixedDelay, FixedRate};
 use super::once::Once;
-use super::wall_clock::{Ask, utc_after};
-use super::working_days::WorkingDays;
-use super::{CronDraft, KindDraft};
-use crate::Millis;
-use crate::job::FieldError;
+use crate::calendar::{NextRule, WorkingDays, utc_after};
+use crate::cron::{CronSchedule, Dialect};
+use crate::field_error::FieldError;
+use crate::time::Millis;
 
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Kind {
-    /// Never by itself: only run by hand, by the API or as a child.
+    /// Never fires: runs are started manually, by the API, or as a child.
     None,
     /// By the wall clock of a time zone.
     Cron(CronSchedule),
-    /// Every so many seconds from the anchor on.
+    /// At a fixed period from the anchor on.
     FixedRate(FixedRate),
-    /// So many seconds after the end of a run.
+    /// A fixed delay after the end of a run.
     FixedDelay(FixedDelay),
-    /// At one moment.
+    /// At one instant.
     Once(Once),
     /// Between two times of day.
     Daily(Daily),
@@ -29,7 +28,7 @@ pub(super) enum Kind {
 impl Kind {
     pub fn parse(draft: &KindDraft, anchor_at: Millis) -> Result<Self, FieldError> {
         let cron = |dialect, cron: &CronDraft| {
-            CronSchedule::read(dialect, &cron.expression, &cron.timezone, cron.clock_changes)
+            CronSchedule::parse_dialect(dialect, &cron.expression, &cron.timezone, cron.clock_changes)
         };
         match draft {
             KindDraft::None => Ok(Self::None),
@@ -42,29 +41,29 @@ impl Kind {
         }
     }
 
-    /// The draft that it was parsed from as it is kept: without blanks, times in full.
-    pub fn tidy(&self, draft: &mut KindDraft) {
+    /// Normalises the draft that it was parsed from: trims blanks and completes times.
+    pub fn normalise(&self, draft: &mut KindDraft) {
         match (self, draft) {
             (Self::Cron(cron), KindDraft::Cron(draft) | KindDraft::UnixCron(draft)) => {
                 cron.expression().clone_into(&mut draft.expression);
                 cron.timezone().name().clone_into(&mut draft.timezone);
             }
             (Self::Once(once), KindDraft::Once { at }) => *at = once.at(),
-            (Self::Daily(daily), KindDraft::Daily(draft)) => *draft = daily.tidy(draft),
+            (Self::Daily(daily), KindDraft::Daily(draft)) => *draft = daily.normalise(draft),
             _ => {}
         }
     }
 
-    /// The first instant after `t` on days that calendars leave; of a fixed delay there is none.
-    pub fn after(&self, ask: Ask, days: Option<&WorkingDays>, t: Millis) -> Option<Millis> {
+    /// The first instant after `t` on days that no calendar excludes; always `None` for a fixed delay.
+    pub fn after(&self, rule: NextRule, days: Option<&WorkingDays>, t: Millis) -> Option<Millis> {
         match (self, days) {
             (Self::None | Self::FixedDelay(_), _) => None,
-            (Self::Cron(cron), _) => cron.after(ask, days, t),
-            (Self::Daily(daily), _) => daily.clock.after(ask, &daily.window, days, t),
+            (Self::Cron(cron), _) => cron.after(rule, days, t),
+            (Self::Daily(daily), _) => daily.clock.after(rule, &daily.window, days, t),
             (Self::FixedRate(rate), None) => rate.next_after(t),
-            (Self::FixedRate(rate), Some(days)) => utc_after(&days.of(rate), t),
+            (Self::FixedRate(rate), Some(days)) => utc_after(&days.filter(rate), t),
             (Self::Once(once), None) => (once.at() > t).then(|| once.at()),
-            (Self::Once(once), Some(days)) => utc_after(&days.of(once), t),
+            (Self::Once(once), Some(days)) => utc_after(&days.filter(once), t),
         }
     }
 }

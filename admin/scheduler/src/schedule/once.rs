@@ -1,17 +1,16 @@
 use chrono::{DateTime, NaiveDateTime};
 
-use super::wall_clock::WallTimes;
-use super::whole_second;
-use crate::Millis;
+use crate::calendar::WallTimes;
+use crate::time::{Millis, round_up_to_second};
 
-/// One instant: the first whole second at or after a moment.
+/// One instant: the first whole second at or after the given time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Once(Millis);
 
 impl Once {
     pub fn new(at: Millis) -> Self {
-        // What has no next second lies beyond the calendar anyway.
-        Self(whole_second(at).unwrap_or(at))
+        // A time without a next second is outside the supported years anyway.
+        Self(round_up_to_second(at).unwrap_or(at))
     }
 
     pub const fn at(self) -> Millis {
@@ -25,7 +24,7 @@ impl WallTimes for Once {
         (at >= from).then_some(at)
     }
 
-    fn every_hour(&self) -> bool {
+    fn has_every_hour(&self) -> bool {
         false
     }
 }

@@ -1,64 +1,64 @@
-//! From a draft to a schedule, and what is to be said if it never fires.
+//! From a draft to a schedule, and the error of a schedule that never fires.
 
 use std::sync::Arc;
 
+use super::draft::{KindDraft, ScheduleDraft};
+use super::instants::{Schedule, ScheduleContext};
 use super::kind::Kind;
-use super::wall_clock::Ask;
-use super::working_days::WorkingDays;
-use super::{Calendar, Facts, KindDraft, Schedule, ScheduleDraft, time};
-use crate::Millis;
-use crate::job::FieldError;
+use crate::calendar::{Calendar, NextRule, WorkingDays};
+use crate::field_error::FieldError;
+use crate::time::{Millis, format_rfc3339};
 
 const MAX_FIRES: u32 = 1_000_000_000;
 const MAX_SPREAD_SECONDS: u32 = 86_400;
-/// The most calendars of one schedule.
+/// Maximum number of calendars of one schedule.
 const MAX_CALENDARS: usize = 5;
 
 impl Schedule {
-    /// Checks a draft. What an offset exceeds of the draft's spread turns round, so that a schedule whose spread was
-    /// made smaller still has one.
+    /// Checks a draft. The offset is taken modulo the draft's spread, so that a schedule whose spread was made smaller
+    /// keeps a valid offset.
     ///
     /// # Errors
-    /// Names the member (`schedule.expression`, `schedule.timezone`, `schedule.seconds` …) and says what would be right.
-    pub fn parse(draft: &ScheduleDraft, facts: &Facts<'_>) -> Result<Self, FieldError> {
-        let kind = Kind::parse(&draft.kind, facts.anchor_at)?;
+    /// Names the member (`schedule.expression`, `schedule.timezone`, `schedule.seconds` …) and says what is allowed.
+    pub fn parse(draft: &ScheduleDraft, context: &ScheduleContext<'_>) -> Result<Self, FieldError> {
+        let kind = Kind::parse(&draft.kind, context.anchor_at)?;
         let mut draft = draft.clone();
-        kind.tidy(&mut draft.kind);
+        kind.normalise(&mut draft.kind);
         check_limits(&draft)?;
-        let offset = facts.spread_offset_seconds.checked_rem(draft.spread_seconds);
+        let offset = context.spread_offset_seconds.checked_rem(draft.spread_seconds);
         Ok(Self {
             kind,
-            days: working_days(&mut draft, facts.calendars)?,
+            days: working_days(&mut draft, context.calendars)?,
             offset_ms: i64::from(offset.unwrap_or_default()) * 1_000,
             draft,
-            anchor_at: facts.anchor_at,
+            anchor_at: context.anchor_at,
         })
     }
 
-    /// Why a schedule has no instant after `now` although it is none of those that wait for somebody; `None`: it has
-    /// one. The error names the member that is to blame.
+    /// Why a schedule that should fire has no instant after `now`; `None`: it has one, or is of kind `none`. The
+    /// error names the member that is the cause.
     pub fn never_fires(&self, now: Millis) -> Option<FieldError> {
         if matches!(self.kind, Kind::None) || self.first_after(now).is_some() {
             return None;
         }
         let (field, message) = match (&self.draft.kind, self.draft.end_at) {
             (_, Some(end_at)) if end_at <= now => {
-                let end = time::text(end_at);
+                let end = format_rfc3339(end_at);
                 ("end_at", format!("{end} is over; the job would never run"))
             }
             (KindDraft::Once { at }, _) if *at <= now => {
-                let at = time::text(*at);
+                let at = format_rfc3339(*at);
                 ("at", format!("{at} is over; the job would never run"))
             }
             (KindDraft::Cron(cron) | KindDraft::UnixCron(cron), _)
-                if self.kind.after(Ask::Next, None, now).is_none() =>
+                if self.kind.after(NextRule::LikeXxlJob, None, now).is_none() =>
             {
                 let problem = "never fires in the next 100 years; see its day, month and year";
                 ("expression", format!("`{}` {problem}", cron.expression))
             }
             (_, None) => ("calendars", "they leave no day on which it fires in the next 100 years".to_owned()),
             (_, Some(end_at)) => {
-                let end = time::text(end_at);
+                let end = format_rfc3339(end_at);
                 ("end_at", format!("nothing fires before {end}"))
             }
         };
@@ -71,7 +71,7 @@ fn check_limits(draft: &ScheduleDraft) -> Result<(), FieldError> {
     if let (Some(start_at), Some(end_at)) = (draft.start_at, draft.end_at)
         && end_at < start_at
     {
-        let message = format!("lies before schedule.start_at, {}", time::text(start_at));
+        let message = format!("is before schedule.start_at, {}", format_rfc3339(start_at));
         return wrong("schedule.end_at", message);
     }
     if let Some(fires) = draft.max_fires
@@ -88,7 +88,7 @@ fn check_limits(draft: &ScheduleDraft) -> Result<(), FieldError> {
     Ok(())
 }
 
-/// The calendars that a draft names, each once.
+/// The calendars that a draft names. Removes duplicates from the draft.
 fn working_days(draft: &mut ScheduleDraft, calendars: &[Arc<Calendar>]) -> Result<Option<WorkingDays>, FieldError> {
     let wrong = |message| Err(FieldError::new("schedule.calendars", message));
     let mut found: Vec<Arc<Calendar>> = Vec::new();
@@ -108,6 +108,3 @@ fn working_days(draft: &mut ScheduleDraft, calendars: &[Arc<Calendar>]) -> Resul
     draft.calendars = found.iter().map(|calendar| calendar.name.clone()).collect();
     Ok((!found.is_empty()).then(|| WorkingDays::new(found, draft.excluded)))
 }
-
-#[cfg(test)]
-mod tests;

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use carillon_scheduler::schedule::calendar::is_excluded;
-use carillon_scheduler::{Calendar, Excluded, Facts, KindDraft, Millis, Schedule, ScheduleDraft};
+use carillon_scheduler::calendar::is_excluded;
+use carillon_scheduler::{Calendar, Excluded, KindDraft, Millis, Schedule, ScheduleContext, ScheduleDraft};
 use chrono::{DateTime, Days, NaiveDate};
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -12,14 +12,14 @@ use proptest::sample::select;
 use super::{case, generate};
 
 const DAY: Millis = 86_400_000;
-/// As documented: an instant is moved by at most so many days.
+/// As documented: the most days that an instant is moved by.
 const MOST_DAYS: u64 = 100;
 
 fn day_of(at: Millis) -> NaiveDate {
     DateTime::from_timestamp_millis(at).expect("in range").date_naive()
 }
 
-/// Where an instant of the bare schedule lies under the calendars, if it is not left out.
+/// The instant that an instant without calendars becomes with them, if it is not left out.
 fn placed(at: Millis, calendars: &[Arc<Calendar>], excluded: Excluded) -> Option<Millis> {
     let day = day_of(at);
     if !is_excluded(calendars, day) {
@@ -32,7 +32,7 @@ fn placed(at: Millis, calendars: &[Arc<Calendar>], excluded: Excluded) -> Option
     Some(at + later as i64 * DAY)
 }
 
-/// In UTC; not too many instants a day, for the oracle's sake.
+/// In UTC; with few instants a day, to keep the oracle fast.
 fn draft(at: Millis) -> impl Strategy<Value = ScheduleDraft> {
     let minutes = (0..60_u32, generate::days());
     let cron = (minutes, select(vec!["9", "0,12", "*/5", "*"]))
@@ -65,14 +65,14 @@ proptest! {
     fn calendars_leave_out_or_move_each_instant(
         (at, mut draft, mut calendars) in sample(), excluded in select(Excluded::ALL),
     ) {
-        let bare = Schedule::parse(&draft, &Facts::anchored(at)).expect("valid");
+        let bare = Schedule::parse(&draft, &ScheduleContext::from_anchor(at)).expect("valid");
         for (n, calendar) in calendars.iter_mut().enumerate() {
             calendar.name = format!("calendar {n}");
             draft.calendars.push(calendar.name.clone());
         }
         draft.excluded = excluded;
         let calendars: Vec<Arc<Calendar>> = calendars.into_iter().map(Arc::new).collect();
-        let facts = Facts { calendars: &calendars, ..Facts::anchored(at) };
+        let facts = ScheduleContext { calendars: &calendars, ..ScheduleContext::from_anchor(at) };
         let schedule = Schedule::parse(&draft, &facts).expect("valid");
 
         let until = at + 45 * DAY;

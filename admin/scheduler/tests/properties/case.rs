@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use carillon_scheduler::{
-    Calendar, CatchUp, Excluded, Facts, KindDraft, Millis, MisfirePolicy, Schedule, ScheduleDraft, Timing, Weekday,
+    Calendar, CatchUp, Excluded, KindDraft, Millis, MisfirePolicy, PlanInput, Schedule, ScheduleContext, ScheduleDraft,
+    Weekday,
 };
 use chrono::{DateTime, Days, NaiveDate};
 use proptest::prelude::*;
@@ -13,7 +14,7 @@ use super::generate;
 
 const DAY: i64 = 86_400_000;
 
-/// A schedule, what it was made from, and a moment at which something may happen to it.
+/// A schedule, its draft and context, and an instant for tests.
 #[derive(Debug, Clone)]
 pub struct Case {
     pub draft: ScheduleDraft,
@@ -24,8 +25,8 @@ pub struct Case {
 }
 
 impl Case {
-    pub fn facts(&self) -> Facts<'_> {
-        Facts { anchor_at: self.anchor_at, spread_offset_seconds: self.offset, calendars: &self.calendars }
+    pub fn facts(&self) -> ScheduleContext<'_> {
+        ScheduleContext { anchor_at: self.anchor_at, spread_offset_seconds: self.offset, calendars: &self.calendars }
     }
 
     pub fn schedule(&self) -> Schedule {
@@ -37,7 +38,7 @@ fn plain(at: Millis, kind: KindDraft) -> Case {
     Case { draft: kind.into(), anchor_at: at - 100_500, offset: 0, calendars: vec![], at }
 }
 
-/// A calendar that says something about the weeks around a day.
+/// A calendar with days in the weeks around a day.
 pub fn calendar(around: NaiveDate) -> impl Strategy<Value = Calendar> {
     let day = move || (0_u64..60).prop_map(move |days| around + Days::new(days) - Days::new(20));
     let stretch = (day(), prop_oneof![9 => 1_usize..10, 1 => 80_usize..130])
@@ -93,7 +94,7 @@ pub fn case() -> BoxedStrategy<Case> {
         .boxed()
 }
 
-/// How late instants are dealt with.
+/// The policies for late instants.
 #[derive(Debug, Clone)]
 pub struct Policies {
     pub catch_up: CatchUp,
@@ -105,8 +106,8 @@ pub struct Policies {
 }
 
 impl Policies {
-    pub fn timing<'a>(&self, schedule: &'a Schedule) -> Timing<'a> {
-        Timing {
+    pub fn timing<'a>(&self, schedule: &'a Schedule) -> PlanInput<'a> {
+        PlanInput {
             schedule,
             catch_up: self.catch_up,
             misfire: self.misfire,

@@ -1,7 +1,7 @@
-//! Schedules that live on a wall clock, against the oracles of `clocks`.
+//! Schedules with a wall clock, against the oracles of `clocks`.
 
 use carillon_scheduler::{
-    ClockChanges, CronDraft, DailyDraft, Facts, KindDraft, Millis, Schedule, Timing, Weekday, plan,
+    ClockChanges, CronDraft, DailyDraft, KindDraft, Millis, PlanInput, Schedule, ScheduleContext, Weekday, plan,
 };
 use chrono::{Datelike, NaiveDateTime, TimeDelta, Timelike};
 use proptest::prelude::*;
@@ -16,7 +16,7 @@ enum Means {
     Cron(Vec<u32>, Vec<u32>, Vec<u32>),
     /// Sets of minutes and hours.
     Unix(Vec<u32>, Vec<u32>),
-    /// Every so many seconds from a second of the day on, for so many seconds; days by number from Monday.
+    /// A period from a second of the day on, for a length, all in seconds; days by number from Monday.
     Daily(i64, i64, i64, Vec<u32>),
 }
 
@@ -40,7 +40,7 @@ impl Means {
         }
     }
 
-    /// Whether each hour of a day has a time, were all weekdays chosen.
+    /// Whether each hour of a day has a time, if all weekdays were selected.
     fn every_hour(&self) -> bool {
         match self {
             Self::Cron(_, _, hours) | Self::Unix(_, hours) => hours.len() == 24,
@@ -70,7 +70,7 @@ impl Means {
                 clock_changes,
             }),
         };
-        Schedule::parse(&kind.into(), &Facts::anchored(0)).expect("valid")
+        Schedule::parse(&kind.into(), &ScheduleContext::from_anchor(0)).expect("valid")
     }
 }
 
@@ -90,7 +90,7 @@ fn means() -> impl Strategy<Value = Means> {
     ]
 }
 
-/// The hours around a change in which all that is special happens.
+/// The hours around a change in which schedules behave specially.
 fn around(change: Change) -> (i64, i64) {
     let by = i64::from(clocks::offset(change.zone, change.at) - clocks::offset(change.zone, change.at - 1));
     (change.at - by.abs().min(10_800) - 1_800, change.at + by.abs().min(10_800) + 1_800)
@@ -100,7 +100,7 @@ fn seconds(instants: impl IntoIterator<Item = Millis>) -> Vec<i64> {
     instants.into_iter().map(|at| at.div_euclid(1_000)).collect()
 }
 
-/// Asks for one after the other, and from seconds in between; then a plan of the same hours under the policy `xxl`.
+/// Computes one instant after the other, also from seconds in between; then a plan of the same hours under `xxl`.
 fn check(means: &Means, change: Change) {
     let (from, to) = around(change);
     let includes = |at| means.includes(at);
@@ -119,9 +119,9 @@ fn check(means: &Means, change: Change) {
         }
     }
     let schedule = means.schedule(change.zone, ClockChanges::Xxl);
-    // From before the repeated hour, so that nobody asks inside it.
+    // From before the repeated hour, so that no call is made inside it.
     let first = schedule.next_after((from - 1) * 1_000).expect("it fires");
-    let plan = plan(&Timing::of(&schedule), first, first, to * 1_000, usize::MAX);
+    let plan = plan(&PlanInput::new(&schedule), first, first, to * 1_000, usize::MAX);
     let expected = clocks::xxl(includes, change.zone, (from, to));
     assert_eq!(seconds(plan.fires), expected, "{means:?} at {change:?} as xxl-job");
 }
@@ -149,7 +149,7 @@ fn every_sort_of_change_within_ten_years() {
     }
 }
 
-/// The search for changes looks each six hours; of two within that time one would escape it.
+/// The search for changes compares offsets every six hours; it would miss one of two changes within that time.
 #[test]
 fn no_zone_changes_its_clock_twice_within_six_hours() {
     for &Change { zone, at } in clocks::all() {

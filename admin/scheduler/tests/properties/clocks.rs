@@ -8,7 +8,7 @@ use chrono_tz::Tz;
 
 /// 2020-01-01 and 2030-01-01.
 const YEARS: (i64, i64) = (1_577_836_800, 1_893_456_000);
-/// Also some famous ones from before.
+/// Also some known special ones from before.
 const FAMOUS: &[(Tz, i64)] = &[
     (Tz::Pacific__Apia, 1_325_239_200),   // 2011-12-30T10:00:00Z, a day that was left out
     (Tz::Asia__Kathmandu, 504_901_800),   // 1985-12-31T18:30:00Z, by a quarter of an hour
@@ -111,7 +111,7 @@ pub fn carillon(
     (from..=to).filter(fires).collect()
 }
 
-/// The same under the policy `xxl`: what is shown twice means the second time.
+/// The same under the policy `xxl`: a repeated local time means its second occurrence.
 pub fn xxl(includes: impl Fn(NaiveDateTime) -> bool, zone: Tz, (from, to): (i64, i64)) -> Vec<i64> {
     let fires = |second: &i64| {
         let now = shown(zone, *second);

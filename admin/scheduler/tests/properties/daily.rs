@@ -1,6 +1,6 @@
 //! Daily windows in UTC, against a walk over days.
 
-use carillon_scheduler::{DailyDraft, Facts, KindDraft, Schedule, Weekday};
+use carillon_scheduler::{DailyDraft, KindDraft, Schedule, ScheduleContext, Weekday};
 use chrono::{DateTime, Datelike, Days, NaiveTime, TimeDelta};
 use proptest::prelude::*;
 
@@ -12,7 +12,7 @@ proptest! {
     #[test]
     fn each_window_has_the_times_that_it_says(draft in generate::daily(), at in generate::moment()) {
         let draft = DailyDraft { timezone: "UTC".to_owned(), ..draft };
-        let schedule = Schedule::parse(&KindDraft::Daily(draft.clone()).into(), &Facts::anchored(0)).expect("valid");
+        let schedule = Schedule::parse(&KindDraft::Daily(draft.clone()).into(), &ScheduleContext::from_anchor(0)).expect("valid");
         let tidy = match schedule.draft().kind {
             KindDraft::Daily(tidy) => tidy,
             other => panic!("{other:?}"),

@@ -112,7 +112,7 @@ pub fn daily() -> impl Strategy<Value = DailyDraft> {
     )
 }
 
-/// Cron of both dialects and daily windows: what lives on a wall clock.
+/// Cron of both dialects and daily windows: the kinds with a wall clock.
 pub fn on_a_clock() -> impl Strategy<Value = KindDraft> {
     prop_oneof![
         3 => cron_draft(expression()).prop_map(KindDraft::Cron).boxed(),
@@ -121,7 +121,7 @@ pub fn on_a_clock() -> impl Strategy<Value = KindDraft> {
     ]
 }
 
-/// Every kind that has instants of its own; `near` is a moment that `once` may lie around.
+/// Every kind that has instants of its own; `once` is near `near`.
 pub fn kind(near: Millis) -> impl Strategy<Value = KindDraft> {
     prop_oneof![
         6 => on_a_clock().boxed(),

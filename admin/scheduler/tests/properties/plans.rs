@@ -1,6 +1,6 @@
 //! Plans: every instant in exactly one place, however the time is cut.
 
-use carillon_scheduler::{CatchUp, Millis, MisfirePolicy, Plan, Schedule, Timing, plan};
+use carillon_scheduler::{CatchUp, Millis, MisfirePolicy, Plan, PlanInput, Schedule, plan};
 use proptest::prelude::*;
 
 use super::case::{Policies, case, policies};
@@ -24,7 +24,7 @@ fn recorded(plans: &[Plan], instants: &[Millis]) -> Vec<usize> {
 /// A step of a scheduler's life: ms that pass, ms that it looks ahead, fires that it takes at once.
 type Step = (i64, i64, usize);
 
-/// Plans step by step, as an engine does that counts the fires which are left.
+/// Plans step by step and counts the remaining fires, as the engine does.
 fn live(schedule: &Schedule, policies: &Policies, first: Millis, steps: &[Step]) -> Vec<Plan> {
     let mut timing = policies.timing(schedule);
     let (mut now, mut at, mut plans) = (first - 1_000, Some(first), vec![]);
@@ -40,7 +40,7 @@ fn live(schedule: &Schedule, policies: &Policies, first: Millis, steps: &[Step])
 }
 
 /// Plans one window piece by piece.
-fn pieces(timing: &Timing<'_>, cursor: Millis, now: Millis, horizon: Millis, limit: usize) -> Plan {
+fn pieces(timing: &PlanInput<'_>, cursor: Millis, now: Millis, horizon: Millis, limit: usize) -> Plan {
     let mut timing = *timing;
     let mut all = Plan { next_fire_at: Some(cursor), ..Plan::default() };
     while let Some(cursor) = all.next_fire_at.filter(|&at| at <= horizon) {
@@ -70,7 +70,7 @@ proptest! {
         for (plan, step) in plans.iter().zip(&steps) {
             prop_assert!(plan.fires.len() <= step.2);
         }
-        // What is left when the fires are used up does not exist.
+        // After the last fire no instants exist.
         let used_up = policies.fires_left.is_some_and(|left| left as usize == fires.len());
         let last = match plans.last().and_then(|plan| plan.next_fire_at) {
             Some(next) => next - 1,
@@ -92,7 +92,7 @@ proptest! {
     ) {
         let schedule = case.schedule();
         let Some(first) = schedule.next_after(case.at) else { return Ok(()) };
-        let timing = Timing::of(&schedule);
+        let timing = PlanInput::new(&schedule);
         let (mut at, mut fires) = (Some(first), vec![]);
         for (second, jitter) in (0..).zip(jitter) {
             let now = first + second * 1_000 + jitter;
@@ -136,7 +136,7 @@ proptest! {
         let schedule = case.schedule();
         let preview = schedule.following(case.at, count);
         let Some(&first) = preview.first() else { return Ok(()) };
-        let plan = plan(&Timing::of(&schedule), first, case.at, Millis::MAX, count);
+        let plan = plan(&PlanInput::new(&schedule), first, case.at, Millis::MAX, count);
         prop_assert_eq!(plan.fires, preview);
     }
 

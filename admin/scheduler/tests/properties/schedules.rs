@@ -1,6 +1,6 @@
 //! The next instant, and what is stored.
 
-use carillon_scheduler::schedule::Dialect;
+use carillon_scheduler::cron::Dialect;
 use carillon_scheduler::{ClockChanges, CronSchedule, KindDraft, Schedule, ScheduleDraft};
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -8,7 +8,7 @@ use proptest::sample::select;
 use super::case::{Case, case};
 use super::generate;
 
-/// Under the policy `xxl` the answer from inside a repeated hour depends on who asks.
+/// Under the policy `xxl` the result inside a repeated hour depends on the moment of the call.
 fn answers_alike(case: &Case) -> bool {
     match &case.draft.kind {
         KindDraft::Cron(cron) | KindDraft::UnixCron(cron) => cron.clock_changes == ClockChanges::Carillon,
@@ -45,7 +45,7 @@ proptest! {
         }
     }
 
-    /// What somebody wrote into the database behind our back is an error with a message, and costs no time.
+    /// A schedule that was changed in the database directly is an error with a message, and costs no time.
     // covers: 003-20, 003-21
     #[test]
     fn any_text_is_read_or_refused(
@@ -60,11 +60,11 @@ proptest! {
         dialect in select(vec![Dialect::Quartz, Dialect::Unix]),
         t in generate::moment(),
     ) {
-        // The fastest of some, for the machine may be busy with something else.
+        // The fastest of several, because the machine may be busy.
         let mut fastest = std::time::Duration::MAX;
         for _ in 0..3 {
             let started = std::time::Instant::now();
-            match CronSchedule::read(dialect, &text, &zone, clock_changes) {
+            match CronSchedule::parse_dialect(dialect, &text, &zone, clock_changes) {
                 Ok(schedule) => prop_assert!(schedule.next_after(t).is_none_or(|next| next > t)),
                 Err(error) => prop_assert!(error.field.starts_with("schedule.") && !error.message.is_empty()),
             }

@@ -1,7 +1,7 @@
 //! The crate croner, another implementation, where the dialects agree: plain fields, `L`, `LW`, `nW`, `nL`, `n#k`, and
 //! the policy `carillon` for clock changes.
 
-use carillon_scheduler::schedule::Dialect;
+use carillon_scheduler::cron::Dialect;
 use carillon_scheduler::{ClockChanges, CronSchedule};
 use chrono::{DateTime, Utc};
 use chrono_tz::Tz;
@@ -100,7 +100,7 @@ proptest! {
         let single = |field: &String| field.bytes().all(|byte| byte.is_ascii_digit());
         let clocks_agree = hour == "*" || [&minute, &hour].into_iter().all(single);
         let zone = if clocks_agree { zone } else { "UTC" };
-        let ours = CronSchedule::read(Dialect::Unix, &expression, zone, ClockChanges::Carillon).expect("valid");
+        let ours = CronSchedule::parse_dialect(Dialect::Unix, &expression, zone, ClockChanges::Carillon).expect("valid");
         prop_assert!(agree(&ours, &theirs, from), "{} in {} after {}", expression, zone, from);
     }
 }

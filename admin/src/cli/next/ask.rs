@@ -1,6 +1,6 @@
 //! One question to the planner, and its answer in the zone's own time.
 
-use carillon_scheduler::{ClockChanges, CronDraft, Facts, KindDraft, Millis, Schedule};
+use carillon_scheduler::{ClockChanges, CronDraft, KindDraft, Millis, Schedule, ScheduleContext};
 use chrono::DateTime;
 use chrono_tz::Tz;
 
@@ -21,7 +21,8 @@ impl Ask<'_> {
     /// # Errors
     /// What is wrong with the expression or the zone, for people. An expression that never fires is not refused.
     pub fn instants(&self, from: Millis) -> Result<Vec<String>, String> {
-        let schedule = Schedule::parse(&self.draft().into(), &Facts::anchored(from)).map_err(|error| error.message)?;
+        let schedule = Schedule::parse(&self.draft().into(), &ScheduleContext::from_anchor(from))
+            .map_err(|error| error.message)?;
         let zone: Tz = self.zone.trim().parse().unwrap_or(Tz::UTC);
         let mut texts: Vec<String> =
             schedule.following(from, self.count).into_iter().map(|at| written(at, zone)).collect();

@@ -1,6 +1,6 @@
 //! The fields of a job's form: what they are called, how a job fills them, and the definition that they make.
 
-use carillon_scheduler::{BlockStrategy, CatchUp, Facts, JobDraft, MisfirePolicy, Overlap, RouteStrategy};
+use carillon_scheduler::{BlockStrategy, CatchUp, JobDraft, MisfirePolicy, Overlap, RouteStrategy, ScheduleContext};
 use chrono_tz::Tz;
 
 use super::form::Form;
@@ -136,7 +136,7 @@ pub async fn definition(
         None => {
             form.refuse("app", "Choose the app whose executors run it.");
             let calendars = around.calendars(&draft);
-            let facts = Facts { calendars: calendars.list(), ..Facts::anchored(now) };
+            let facts = ScheduleContext { calendars: calendars.list(), ..ScheduleContext::from_anchor(now) };
             draft.validate(&facts, None, now).and(Err(vec![]))
         }
     };

@@ -173,7 +173,7 @@ pub async fn fragment(state: web::Data<State>, request: HttpRequest, frame: Fram
 
 #[cfg(test)]
 mod tests {
-    use carillon_scheduler::{Facts, Schedule, ScheduleDraft};
+    use carillon_scheduler::{Schedule, ScheduleContext, ScheduleDraft};
 
     use super::*;
     use crate::store::Calendars;
@@ -183,7 +183,7 @@ mod tests {
 
     fn cron(expression: &str, zone: &str) -> Preview {
         let draft = ScheduleDraft::cron(expression, zone);
-        let schedule = Schedule::parse(&draft, &Facts::anchored(NOW)).unwrap();
+        let schedule = Schedule::parse(&draft, &ScheduleContext::from_anchor(NOW)).unwrap();
         let span = preview::from_now(COUNT, NOW);
         preview::preview(&schedule, &Calendars::default(), None, span).into()
     }

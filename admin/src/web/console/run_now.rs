@@ -4,6 +4,7 @@ use actix_web::http::StatusCode;
 use actix_web::{HttpResponse, web};
 use askama::Template;
 use carillon_scheduler::Cause;
+use carillon_scheduler::job::limits::check_params;
 use serde::Deserialize;
 
 use super::form::Form;
@@ -17,7 +18,6 @@ use crate::store::executor::Executor;
 use crate::web::State;
 use crate::web::html::{self, Frame, see_other};
 
-const PARAMS_BYTES: usize = 65_536;
 /// Longer than the keys that the page makes; with its prefix it must fit its column.
 const KEY_BYTES: usize = 100;
 
@@ -95,11 +95,8 @@ pub async fn run(
         return Err(Problem::Bad(text.into()));
     }
     let params = form.value("params").replace("\r\n", "\n");
-    if params.len() > PARAMS_BYTES {
-        let text = format!("has {} bytes; at most {PARAMS_BYTES} are allowed", params.len());
-        form.refuse("params", text);
-    } else if params.contains('\0') {
-        form.refuse("params", "must not contain the character NUL");
+    if let Err(message) = check_params(&params) {
+        form.refuse("params", message);
     }
     if !form.is_fine() {
         return page(&state, frame, job, form).await;

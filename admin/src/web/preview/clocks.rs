@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use carillon_scheduler::schedule::calendar::is_excluded;
+use carillon_scheduler::calendar::is_excluded;
 use carillon_scheduler::{Calendar, KindDraft, Millis, Schedule};
 use chrono::{DateTime, NaiveDateTime, Offset as _, TimeZone as _, Timelike as _};
 use chrono_tz::Tz;

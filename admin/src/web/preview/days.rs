@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use carillon_scheduler::schedule::calendar::is_excluded;
+use carillon_scheduler::calendar::is_excluded;
 use carillon_scheduler::{Calendar, Excluded, Millis, Schedule};
 use chrono::{Days, NaiveDate, NaiveTime};
 

@@ -5,7 +5,7 @@ mod clocks;
 mod days;
 mod unsaved;
 
-use carillon_scheduler::{Facts, KindDraft, Millis, Schedule, ScheduleDraft};
+use carillon_scheduler::{KindDraft, Millis, Schedule, ScheduleContext, ScheduleDraft};
 use chrono::{DateTime, FixedOffset, Offset as _};
 use chrono_tz::Tz;
 
@@ -143,7 +143,7 @@ fn bare(schedule: &Schedule, zone: Option<&str>) -> Option<Schedule> {
         (KindDraft::Daily(daily), Some(zone)) => zone.clone_into(&mut daily.timezone),
         _ => {}
     }
-    Schedule::parse(&kind.into(), &Facts::anchored(schedule.anchor_at())).ok()
+    Schedule::parse(&kind.into(), &ScheduleContext::from_anchor(schedule.anchor_at())).ok()
 }
 
 #[cfg(test)]

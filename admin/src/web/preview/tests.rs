@@ -15,7 +15,7 @@ fn span(count: usize) -> Span {
 
 fn parsed(json: serde_json::Value) -> Schedule {
     let draft: ScheduleDraft = serde_json::from_value(json).unwrap();
-    Schedule::parse(&draft, &Facts::anchored(NOW)).unwrap()
+    Schedule::parse(&draft, &ScheduleContext::from_anchor(NOW)).unwrap()
 }
 
 fn notes(json: serde_json::Value) -> Vec<String> {
@@ -70,7 +70,8 @@ fn closed(days: &[&str], policy: &str) -> (Schedule, Vec<ExcludedDay>) {
     draft.calendars = vec!["bank".into()];
     draft.excluded = policy.parse().unwrap();
     draft.spread_seconds = 600;
-    let facts = Facts { anchor_at: NOW, spread_offset_seconds: 90, calendars: std::slice::from_ref(&calendar) };
+    let facts =
+        ScheduleContext { anchor_at: NOW, spread_offset_seconds: 90, calendars: std::slice::from_ref(&calendar) };
     let schedule = Schedule::parse(&draft, &facts).unwrap();
     let last = schedule.following(NOW, 30).last().copied();
     let found = days::excluded(&schedule, &[calendar], NOW, last);

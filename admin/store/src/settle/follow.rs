@@ -73,7 +73,7 @@ const SAID: usize = 1_000;
 impl Then {
     pub(super) fn follow(&mut self, row: &Row, finding: &Finding, state: RunState, follow_up: &FollowUp) {
         let was_given_up = matches!(row.state, RunState::Unknown | RunState::Lost);
-        if row.chained && row.state.on_its_way() && !state.on_its_way() {
+        if row.chained && row.state.is_pending() && !state.is_pending() {
             self.ended.insert((row.job_id, row.fire_no));
         }
         if row.parent && state == RunState::Succeeded {

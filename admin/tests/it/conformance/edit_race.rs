@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use carillon_admin::store::claim::{Claim, Due, Holder};
 use carillon_admin::store::{Definition, Job, ids};
-use carillon_scheduler::{Clock as _, JobDraft, ManualClock, Millis, Timing, plan};
+use carillon_scheduler::{Clock as _, JobDraft, ManualClock, Millis, PlanInput, plan};
 
 use super::world::{NOW, SECOND, SHARDS, World, actor, after, each};
 
@@ -19,12 +19,12 @@ async fn planned(world: &World, due: Due, now: Millis) -> Option<Claim> {
         return None;
     }
     let schedule = job.schedule().unwrap();
-    let timing = Timing {
+    let timing = PlanInput {
         schedule: &schedule,
         catch_up: job.draft.catch_up,
         misfire: job.draft.misfire,
         misfire_threshold_ms: 60_000,
-        ..Timing::of(&schedule)
+        ..PlanInput::new(&schedule)
     };
     let plan = plan(&timing, due.next_fire_at, now, now + LOOK_AHEAD_MS, 100);
     let ids = world.store.take_ids(&ids::RUN, plan.fires.len()).await.unwrap();

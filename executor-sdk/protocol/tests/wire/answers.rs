@@ -61,15 +61,14 @@ fn what_may_have_run_is_unclear() {
 }
 
 #[test]
-fn a_repeated_run_and_an_unknown_path_are_told_apart() {
+fn a_repeated_run_and_a_wrong_token_are_recognised() {
     for text in ["repeate trigger job, logId:7", "repeat trigger job, logId:7"] {
-        assert!(refused(500, text).already_has(7));
-        assert!(!refused(500, text).already_has(70));
+        assert!(refused(500, text).is_duplicate_of(7));
+        assert!(!refused(500, text).is_duplicate_of(70));
     }
-    assert!(!accepted().already_has(7));
+    assert!(!accepted().is_duplicate_of(7));
     assert!(refused(500, "The access token is wrong.").is_wrong_token());
     assert!(!refused(500, "not now").is_wrong_token() && !accepted().is_wrong_token());
-    assert!(refused(500, "invalid request, uri-mapping(/run) not found.").says_unknown_path());
 }
 
 #[test]

@@ -38,5 +38,5 @@ fn goes_anywhere(job: &Job, run: &Waiting) -> bool {
     let Ok(rules) = &job.rules else { return false };
     let asks = rules.route.probe().is_some();
     let is_narrow = run.bound_to.is_some() || !rules.route_labels.is_empty();
-    !asks && !is_narrow && !rules.route.keeps_to_one() && rules.route != RouteStrategy::Broadcast
+    !asks && !is_narrow && !rules.route.has_affinity() && rules.route != RouteStrategy::Broadcast
 }

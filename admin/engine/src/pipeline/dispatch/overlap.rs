@@ -5,7 +5,8 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
-use carillon_scheduler::{Overlap, RunState, overlap};
+use carillon_scheduler::run::overlap;
+use carillon_scheduler::{Overlap, RunState};
 
 use crate::pipeline::Pipeline;
 use crate::pipeline::jobs::{ById, Job};
@@ -127,7 +128,7 @@ fn of_job(pipeline: &Pipeline, job: &Job, due: Vec<Waiting>, others: &[Other], d
     let pick = |places: &[usize]| -> Vec<Waiting> { places.iter().flat_map(|&place| fires[place].clone()).collect() };
     decided.go.extend(go);
     decided.cancel.extend(pick(&decision.cancel));
-    if decision.stop_open {
+    if decision.kill_open {
         let running = others.iter().filter(|other| other.state == RunState::Running && !other.kill_asked);
         decided.stop.extend(running.map(|other| other.run_id));
     }
@@ -135,7 +136,7 @@ fn of_job(pipeline: &Pipeline, job: &Job, due: Vec<Waiting>, others: &[Other], d
     let new = wait.iter().filter(|run| !is_noted(others, run));
     decided.verdicts.wait.extend(new.map(|run| run.run_id));
     keep(pipeline, job.stored.job_id, wait, others);
-    let chosen = pick(&decision.go);
+    let chosen = pick(&decision.send);
     pipeline.overlaps.goes(&chosen, pipeline.clock.monotonic());
     let waited = chosen.iter().filter(|run| is_noted(others, run));
     decided.verdicts.resume.extend(waited.map(|run| run.run_id));

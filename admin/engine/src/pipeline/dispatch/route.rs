@@ -53,13 +53,13 @@ impl Routed {
     }
 
     /// It waits for its first candidate while that one is only busy.
-    pub fn keeps_to_one(&self) -> bool {
-        keeps_to_one(&self.choice)
+    pub fn has_affinity(&self) -> bool {
+        has_affinity(&self.choice)
     }
 }
 
-fn keeps_to_one(choice: &Choice) -> bool {
-    RouteStrategy::from_code(choice.route_code).is_some_and(RouteStrategy::keeps_to_one)
+fn has_affinity(choice: &Choice) -> bool {
+    RouteStrategy::from_code(choice.route_code).is_some_and(RouteStrategy::has_affinity)
 }
 
 pub fn route(pipeline: &Pipeline, jobs: &ById, run: &Waiting) -> Verdict {
@@ -143,7 +143,7 @@ fn in_order(
     let active = strategy == RouteStrategy::LeastActive;
     // Who has missed two heartbeats comes after all others, but a run that belongs to one executor stays with it.
     let (first, suspects): (Vec<_>, Vec<_>) =
-        list.into_iter().partition(|candidate| strategy.keeps_to_one() || !candidate.suspect);
+        list.into_iter().partition(|candidate| strategy.has_affinity() || !candidate.suspect);
     let known: Vec<rules::Candidate<'_>> = first
         .iter()
         .map(|candidate| rules::Candidate {
@@ -152,7 +152,7 @@ fn in_order(
             active: if active { pipeline.active.of(&candidate.address) } else { 0 },
         })
         .collect();
-    let ring = strategy.keeps_to_one().then(|| choice.set.ring());
+    let ring = strategy.has_affinity().then(|| choice.set.ring());
     let order = pipeline.histories.order(strategy, run.job_id, &known, ring, now);
     let first = order.into_iter().map(|index| first[index].clone());
     first.chain(suspects).collect()
@@ -161,10 +161,10 @@ fn in_order(
 /// The first of the list that has room gets the run.
 pub fn with_room(pipeline: &Pipeline, run: &Waiting, mut list: Vec<Candidate>, mut choice: Choice) -> Verdict {
     let monotonic = pipeline.clock.monotonic();
-    let keeps_to_one = keeps_to_one(&choice);
+    let has_affinity = has_affinity(&choice);
     let mut passed = Vec::new();
     // First where something moves, then behind whatever waits.
-    for behind_others in [keeps_to_one, true] {
+    for behind_others in [has_affinity, true] {
         passed.clear();
         for index in 0..list.len() {
             let address = pipeline.addresses.get(&list[index].address);
@@ -182,7 +182,7 @@ pub fn with_room(pipeline: &Pipeline, run: &Waiting, mut list: Vec<Candidate>, m
                     note(pipeline, run, &list[0].address, &mut choice);
                     return Verdict::Send(list, place, choice);
                 }
-                Err(NoRoom::Saturated) if keeps_to_one => {
+                Err(NoRoom::Saturated) if has_affinity => {
                     return no_room(pipeline, run, &list, choice, &[(index, SATURATED)]);
                 }
                 Err(NoRoom::Saturated) => passed.push((index, SATURATED)),

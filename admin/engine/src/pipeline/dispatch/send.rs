@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::time::Duration;
 
-use carillon_scheduler::{FireKey, Millis, RunEvent};
+use carillon_scheduler::{BlockStrategy, FireKey, Millis, RunEvent};
 
 use super::route::Routed;
 use crate::executor::{Outcome, RunHeaders, RunRequest};
@@ -64,13 +64,13 @@ async fn start_at(pipeline: Arc<Pipeline>, due_at: Millis, deliveries: Vec<Deliv
 
 /// The body of a run's request. `params`: those that were given with its fire.
 pub fn request(run: &Waiting, job: &Job, params: Option<String>) -> RunRequest {
-    let block = job.rules.as_ref().map_or("SERIAL_EXECUTION", |rules| rules.block.wire());
+    let block = job.rules.as_ref().map_or(BlockStrategy::default(), |rules| rules.block);
     let job = &job.stored;
     RunRequest {
         job_id: i32::try_from(run.job_id).unwrap_or(i32::MAX),
         handler: job.handler.clone(),
         params: params.unwrap_or_else(|| own_params(job)),
-        block_strategy: block.to_owned(),
+        block_strategy: block_word(block).to_owned(),
         timeout_seconds: job.timeout_seconds,
         log_id: run.run_id,
         log_date_time: run.due_at,
@@ -80,6 +80,16 @@ pub fn request(run: &Waiting, job: &Job, params: Option<String>) -> RunRequest {
         broadcast_index: run.part,
         broadcast_total: run.parts,
     }
+}
+
+/// The word of the protocol for a block strategy.
+const fn block_word(strategy: BlockStrategy) -> &'static str {
+    match strategy {
+        BlockStrategy::Serial => carillon_protocol::BlockStrategy::Serial,
+        BlockStrategy::DiscardLater => carillon_protocol::BlockStrategy::DiscardLater,
+        BlockStrategy::CoverEarly => carillon_protocol::BlockStrategy::CoverEarly,
+    }
+    .as_str()
 }
 
 /// What is too long is refused before a request is made of it.
@@ -143,7 +153,7 @@ impl Delivery {
                     self.routed.choice.hop(address, &reason);
                     why.push(format!("{address}: {reason}"));
                 }
-                Step::Busy if self.routed.keeps_to_one() => return self.give_back(),
+                Step::Busy if self.routed.has_affinity() => return self.give_back(),
                 Step::Busy => busy = true,
             }
         }
@@ -173,7 +183,7 @@ impl Delivery {
             return Step::Busy;
         };
         let probe = later_place.as_ref().unwrap_or(&self.routed.place).probe;
-        let may_leave = index + 1 < self.routed.candidates.len() && !self.routed.keeps_to_one();
+        let may_leave = index + 1 < self.routed.candidates.len() && !self.routed.has_affinity();
         let _slot = match address.slot(probe, may_leave, &*self.pipeline.clock).await {
             Ok(slot) => slot,
             Err(Left::Stalled) => return Step::Busy,

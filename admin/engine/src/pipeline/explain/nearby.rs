@@ -3,7 +3,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use carillon_scheduler::{Calendar, Facts, KindDraft, Millis, Schedule, ScheduleDraft};
+use carillon_scheduler::{Calendar, KindDraft, Millis, Schedule, ScheduleContext, ScheduleDraft};
 use chrono::DateTime;
 use chrono_tz::Tz;
 
@@ -44,7 +44,7 @@ fn look(schedule: &Schedule, calendars: &[Arc<Calendar>], at: Millis) -> Nearby 
     }
     let offset = schedule.spread_offset_seconds();
     let would_be = |draft: ScheduleDraft, calendars: &[Arc<Calendar>]| {
-        let facts = Facts {
+        let facts = ScheduleContext {
             anchor_at: schedule.anchor_at(),
             spread_offset_seconds: u32::try_from(offset).unwrap_or(0),
             calendars,

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use carillon_scheduler::{Facts, Millis, Schedule, ScheduleDraft};
+use carillon_scheduler::{Millis, Schedule, ScheduleContext, ScheduleDraft};
 
 use crate::store::InForce;
 
@@ -89,7 +89,7 @@ impl Flows {
 
 fn parsed(job: &InForce) -> Option<Schedule> {
     let draft: ScheduleDraft = serde_json::from_str(&job.schedule_text).ok()?;
-    let facts = Facts {
+    let facts = ScheduleContext {
         anchor_at: job.anchor_at,
         spread_offset_seconds: job.spread_offset.unsigned_abs(),
         calendars: job.calendars.list(),

@@ -2,7 +2,8 @@
 
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
-use carillon_scheduler::{Facts, JobDraft, Millis, Schedule, spread};
+use carillon_scheduler::schedule::spread;
+use carillon_scheduler::{JobDraft, Millis, Schedule, ScheduleContext};
 
 use super::MOST_INSTANTS;
 use super::flows::Flows;
@@ -60,8 +61,11 @@ impl Loads {
     /// the others stay as they are. Nothing is chosen for a job that has no spread, or no usable one.
     pub fn choose(&mut self, draft: &JobDraft, calendars: &Calendars, now: Millis) -> Chosen {
         let window = draft.schedule.spread_seconds;
-        let facts =
-            Facts { anchor_at: now - now.rem_euclid(1000), spread_offset_seconds: 0, calendars: calendars.list() };
+        let facts = ScheduleContext {
+            anchor_at: now - now.rem_euclid(1000),
+            spread_offset_seconds: 0,
+            calendars: calendars.list(),
+        };
         let Ok(schedule) = Schedule::parse(&draft.schedule, &facts) else {
             return Chosen::default();
         };

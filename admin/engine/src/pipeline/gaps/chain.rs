@@ -80,7 +80,7 @@ fn delay(era: &Era) -> Option<&Schedule> {
 mod tests {
     use std::sync::Arc;
 
-    use carillon_scheduler::{Facts, KindDraft, ScheduleDraft};
+    use carillon_scheduler::{KindDraft, ScheduleContext, ScheduleDraft};
 
     use super::*;
     use crate::store::history::Rules;
@@ -91,7 +91,7 @@ mod tests {
     fn era(from: i64, enabled: bool) -> (Era, Option<Millis>) {
         let draft = ScheduleDraft { kind: KindDraft::FixedDelay { seconds: 10 }, ..ScheduleDraft::none() };
         let none: &[Arc<carillon_scheduler::Calendar>] = &[];
-        let facts = Facts { calendars: none, ..Facts::anchored(T) };
+        let facts = ScheduleContext { calendars: none, ..ScheduleContext::from_anchor(T) };
         let rules = Rules::Known {
             schedule: Box::new(Schedule::parse(&draft, &facts).unwrap()),
             calendars: Default::default(),

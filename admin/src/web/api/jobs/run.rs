@@ -3,6 +3,7 @@
 use actix_web::HttpResponse;
 use actix_web::web::{Data, Payload};
 use carillon_scheduler::Cause;
+use carillon_scheduler::job::limits::check_params;
 use serde::Deserialize;
 use utoipa::ToSchema;
 
@@ -58,13 +59,6 @@ pub async fn run(state: Data<State>, id: Id, query: Query, key: Key, payload: Pa
 }
 
 fn checked_params(params: String) -> Result<String, Error> {
-    const MAX_BYTES: usize = 65_536;
-    if params.len() > MAX_BYTES {
-        let message = format!("has {} bytes; at most {MAX_BYTES} (64 KiB) are allowed", params.len());
-        return Err(Error::field("params", message));
-    }
-    if params.contains('\0') {
-        return Err(Error::field("params", "must not contain the character NUL"));
-    }
+    check_params(&params).map_err(|message| Error::field("params", message))?;
     Ok(params)
 }

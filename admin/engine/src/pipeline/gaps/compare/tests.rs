@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use carillon_scheduler::{Facts, ScheduleDraft};
+use carillon_scheduler::{ScheduleContext, ScheduleDraft};
 
 use super::*;
 use crate::store::history::Change;
@@ -10,7 +10,7 @@ const T: Millis = 1_760_000_040_000;
 
 fn schedule(seconds: i64) -> Schedule {
     let none: &[Arc<carillon_scheduler::Calendar>] = &[];
-    let facts = Facts { calendars: none, ..Facts::anchored(T) };
+    let facts = ScheduleContext { calendars: none, ..ScheduleContext::from_anchor(T) };
     Schedule::parse(&ScheduleDraft::fixed_rate(seconds), &facts).unwrap()
 }
 

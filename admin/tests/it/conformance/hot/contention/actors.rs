@@ -5,7 +5,7 @@ use carillon_admin::store::give_back::Unsent;
 use carillon_admin::store::mark::Mark;
 use carillon_admin::store::settle::FollowUp;
 use carillon_admin::store::{Definition, Job, ids};
-use carillon_scheduler::{JobDraft, Millis, Timing, plan};
+use carillon_scheduler::{JobDraft, Millis, PlanInput, plan};
 
 use super::{Arena, count};
 use crate::conformance::hot::ground::holder;
@@ -65,13 +65,13 @@ async fn planned(arena: &Arena, due: Due, now: Millis) -> Option<Claim> {
     })
 }
 
-pub fn timing<'a>(job: &Job, schedule: &'a carillon_scheduler::Schedule) -> Timing<'a> {
-    Timing {
+pub fn timing<'a>(job: &Job, schedule: &'a carillon_scheduler::Schedule) -> PlanInput<'a> {
+    PlanInput {
         schedule,
         catch_up: job.draft.catch_up,
         misfire: job.draft.misfire,
         misfire_threshold_ms: job.draft.misfire_threshold_seconds * 1000,
-        ..Timing::of(schedule)
+        ..PlanInput::new(schedule)
     }
 }
 

@@ -1,0 +1,43 @@
+//! The limits of a job's members and of a run's parameters.
+
+use std::ops::RangeInclusive;
+
+/// Maximum number of characters of a job's name.
+pub const NAME_CHARS: usize = 64;
+/// Maximum number of characters of a handler's name.
+pub const HANDLER_CHARS: usize = 255;
+/// Maximum size of the parameters, in bytes: 64 KiB.
+pub const PARAMS_BYTES: usize = 65_536;
+/// Maximum number of children of a job.
+pub const CHILDREN: usize = 100;
+/// Range of `misfire_threshold_seconds`.
+pub const MISFIRE_THRESHOLD_SECONDS: RangeInclusive<i64> = 1..=86_400;
+/// Range of `misfire_limit`.
+pub const MISFIRE_LIMIT: RangeInclusive<i64> = 1..=1_000;
+/// Range of `misfire_window_seconds`.
+pub const MISFIRE_WINDOW_SECONDS: RangeInclusive<i64> = 1..=86_400;
+/// Range of `overlap_queue`.
+pub const OVERLAP_QUEUE: RangeInclusive<i64> = 1..=1_000;
+/// Range of `timeout_seconds`; 0 is no time-out.
+pub const TIMEOUT_SECONDS: RangeInclusive<i64> = 0..=604_800;
+/// Range of `retries`.
+pub const RETRIES: RangeInclusive<i64> = 0..=100;
+/// Range of `flag_after_seconds`; 0 is the server's default.
+pub const FLAG_AFTER_SECONDS: RangeInclusive<i64> = 0..=86_400;
+/// Range of a job's id: `jobId` is a 32-bit integer in Java.
+pub const JOB_IDS: RangeInclusive<i64> = 1..=i32::MAX as i64;
+
+/// Checks the parameters of a job or a run.
+///
+/// # Errors
+/// Says which limit is exceeded.
+pub fn check_params(text: &str) -> Result<(), String> {
+    if text.len() > PARAMS_BYTES {
+        return Err(format!("has {} bytes; at most {PARAMS_BYTES} (64 KiB) are allowed", text.len()));
+    }
+    // PostgreSQL cannot store NUL in a text.
+    if text.contains('\0') {
+        return Err("must not contain the character NUL".to_owned());
+    }
+    Ok(())
+}
