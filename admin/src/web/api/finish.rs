@@ -84,6 +84,9 @@ fn merge(schema: &mut Value, all: &Map<String, Value>) {
         members.extend([("type".to_owned(), json!("object")), ("properties".to_owned(), json!(properties))]);
         members.insert("required".to_owned(), json!(required));
     }
+    if let Some(Value::Array(items)) = members.get_mut("oneOf") {
+        items.dedup();
+    }
     if members.get("oneOf").and_then(Value::as_array).is_some_and(|items| items.len() == 1)
         && let Some(Value::Array(mut only)) = members.remove("oneOf")
         && let Some(Value::Object(only)) = only.pop()

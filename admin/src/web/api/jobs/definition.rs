@@ -66,14 +66,14 @@ fn schedule(value: &Value) -> Result<ScheduleDraft, Error> {
     from_json::<ScheduleInput>(value)?.try_into().map_err(|error: FieldError| error.into())
 }
 
-/// An update: an answer of this API may be changed and sent back.
-pub struct JobUpdate {
+/// An update; an answer of this API may be changed and sent back.
+pub struct ParsedUpdate {
     pub draft: JobDraft,
     /// The revision that the client has seen.
     pub revision: Option<i64>,
 }
 
-pub fn parse_update(mut value: Value, id: i64) -> Result<JobUpdate, Error> {
+pub fn parse_update(mut value: Value, id: i64) -> Result<ParsedUpdate, Error> {
     let mut revision = None;
     if let Some(members) = value.as_object_mut() {
         if let Some(given) = members.get("revision") {
@@ -84,7 +84,7 @@ pub fn parse_update(mut value: Value, id: i64) -> Result<JobUpdate, Error> {
         }
         members.retain(|name, _| !READ_ONLY.contains(&name.as_str()));
     }
-    Ok(JobUpdate { draft: draft(value)?, revision })
+    Ok(ParsedUpdate { draft: draft(value)?, revision })
 }
 
 /// What the drafts of a request refer to, each looked up once.

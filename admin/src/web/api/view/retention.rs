@@ -62,6 +62,7 @@ pub struct DayCounts {
     /// Earliest first
     items: Vec<DayCount>,
     /// There is no second page
+    #[schema(inline)]
     next: Option<Whole>,
 }
 
