@@ -9,6 +9,10 @@ use super::{Result, Store, dialect};
 pub struct JobFilter {
     /// Part of the name or the handler, whatever the case; or the whole id.
     pub text: Option<String>,
+    /// The whole name.
+    pub name: Option<String>,
+    /// One of these; empty: any.
+    pub ids: Vec<i64>,
     /// The app's name.
     pub app: Option<String>,
     pub enabled: Option<bool>,
@@ -51,6 +55,8 @@ fn conditions(filter: &JobFilter) -> Conditions {
     if let Some(text) = filter.text.as_deref().map(str::trim).filter(|text| !text.is_empty()) {
         add_text(&mut conditions, text);
     }
+    conditions.add_if("j.name = ?", filter.name.as_deref());
+    conditions.among("j.id", filter.ids.iter().copied());
     conditions.add_if("j.app_id = (SELECT id FROM app WHERE name = ?)", filter.app.as_deref());
     conditions.add_if("j.enabled = ?", filter.enabled);
     conditions.add_if("j.schedule_kind = ?", filter.kind.as_deref());

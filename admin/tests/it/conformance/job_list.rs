@@ -33,7 +33,7 @@ databases! {
         world.create(&JobDraft { enabled: false, ..draft("paused") }).await;
         let rate = JobDraft { app: "shipping".into(), schedule: ScheduleDraft::fixed_rate(9), ..draft("rate") };
         let rate = carillon_admin::store::Definition::check(&shipping, &rate, NOW).unwrap();
-        world.store.create_jobs(vec![rate], NOW, &actor(), None).await.unwrap();
+        let rate = world.store.create_jobs(vec![rate], NOW, &actor(), None).await.unwrap().remove(0).id;
         let found = async |filter: JobFilter| {
             let page = world.store.jobs(&filter).await.unwrap();
             assert_eq!(world.store.count_jobs(&filter, 99).await.unwrap() as usize, page.items.len());
@@ -44,6 +44,9 @@ databases! {
         assert_eq!(found(JobFilter { enabled: Some(false), ..filter() }).await, "paused");
         assert_eq!(found(JobFilter { enabled: Some(true), ..filter() }).await, "rate tick");
         assert_eq!(found(JobFilter { kind: Some("cron".into()), ..filter() }).await, "tick");
+        assert_eq!(found(JobFilter { name: Some("rate".into()), ..filter() }).await, "rate");
+        assert_eq!(found(JobFilter { ids: vec![rate, 987_654], ..filter() }).await, "rate");
+        assert_eq!(found(JobFilter { name: Some("rat".into()), ..filter() }).await, "");
     }
 
     // covers: S30

@@ -20,6 +20,7 @@ pub async fn list(state: Data<State>, mut query: Query) -> Result<HttpResponse, 
         kind: query.other("kind", &kinds, kind)?,
         after: query.id("after")?,
         limit: query.limit()?,
+        ..JobFilter::default()
     };
     query.finish()?;
     let mut page = state.store.jobs(&filter).await?;
