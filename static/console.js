@@ -11,7 +11,8 @@ function relative(at) {
   const seconds = Math.floor(Math.abs(at - now()) / 1000);
   if (seconds >= 86400) return null;
   if (seconds === 0) return "now";
-  const amount = seconds < 60 ? `${seconds} s` : seconds < 3600 ? `${Math.floor(seconds / 60)} min` : `${Math.floor(seconds / 3600)} h`;
+  const soon = at > now() && seconds < 600 && seconds % 60 > 0;
+  const amount = seconds < 60 ? `${seconds} s` : soon ? `${Math.floor(seconds / 60)} min ${seconds % 60} s` : seconds < 3600 ? `${Math.floor(seconds / 60)} min` : `${Math.floor(seconds / 3600)} h`;
   return at > now() ? `in ${amount}` : `${amount} ago`;
 }
 
@@ -56,7 +57,7 @@ function showLive(state, text) {
   live.title = state === "paused" ? "Updates are paused. Press to go on." : "This page is kept up to date. Press to pause.";
 }
 
-// Not while somebody types in a part, has text selected in it, or is asked something.
+// Not while a part is typed in, has selected text, or a dialog is open.
 function isInUse(part) {
   const active = document.activeElement;
   const typing = part.contains(active) && active.matches("input, select, textarea");
@@ -133,7 +134,7 @@ if (preview) {
   const names = ["expression", "timezone", "seconds", "at", "every_seconds", "from", "to", "start_at", "end_at", "max_fires", "spread_seconds"];
   const wanted = () => {
     const fields = new FormData(form);
-    for (const name of ["csrf", "params", "revision", "seen"]) fields.delete(name);
+    for (const name of ["csrf", "params", "revision", "seen", "child_name"]) fields.delete(name);
     return new URLSearchParams(fields).toString();
   };
   let shown = wanted();
@@ -153,15 +154,31 @@ if (preview) {
       const field = form.elements[name];
       const error = preview.querySelector(`[data-field="${name}"]`);
       if (!field?.setAttribute) continue;
-      const told = document.getElementById(`${name}-error`);
-      if (told) told.remove();
+      document.getElementById(`${name}-error`)?.remove();
       if (error) field.setAttribute("aria-invalid", "true"); else field.removeAttribute("aria-invalid");
     }
   };
   form.addEventListener("input", () => { clearTimeout(timer); timer = setTimeout(show, 250); });
 }
 
-// ---- a run's log: follows while the run goes on and nobody reads further up ------------------------------------------
+// Names of jobs that fit what is typed.
+const names = document.querySelector("datalist[data-names]");
+if (names) {
+  const field = document.querySelector(`input[list="${names.id}"]`);
+  let timer = 0;
+  const offer = async () => {
+    const typed = field.value;
+    const query = new URLSearchParams({ text: typed, app: field.form.elements.app.value });
+    const answer = await fetch(`${names.dataset.names}?${query}`, { headers: { "X-Carillon-Live": "1" } }).catch(() => null);
+    if (!answer?.ok || answer.redirected || typed !== field.value) return;
+    const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
+    names.replaceChildren(...fresh.querySelectorAll("option"));
+  };
+  field.addEventListener("input", () => { clearTimeout(timer); timer = setTimeout(offer, 250); });
+  field.form.elements.app.addEventListener("change", offer);
+}
+
+// ---- a run's log: follows while the run goes on, until the reader scrolls up ------------------------------------------
 const log = document.getElementById("log");
 if (log) {
   const more = document.getElementById("log-more");

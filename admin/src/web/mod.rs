@@ -8,6 +8,7 @@ mod connections;
 pub mod console;
 mod csrf;
 pub mod executor_api;
+mod forms;
 mod health;
 pub mod held;
 mod html;
@@ -21,6 +22,7 @@ mod server;
 mod session;
 pub mod setup;
 mod state;
+mod text;
 mod words;
 
 pub use actix_web::dev::{Server, ServerHandle};

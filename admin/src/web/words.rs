@@ -13,6 +13,8 @@ pub fn relative(at: Millis, now: Millis) -> Option<String> {
     let amount = match seconds {
         0 => return Some("now".to_owned()),
         1..60 => format!("{seconds} s"),
+        // What comes soon is shown to the second: five fires a minute apart must not all read "in 1 min".
+        60..600 if at > now && seconds % 60 > 0 => format!("{} min {} s", seconds / 60, seconds % 60),
         60..3600 => format!("{} min", seconds / 60),
         3600..86_400 => format!("{} h", seconds / 3600),
         _ => return None,
@@ -46,6 +48,18 @@ pub fn duration(ms: Millis) -> String {
     }
 }
 
+/// The unit that a period of whole seconds is a multiple of, in full: `5 seconds`, `1 hour`; else as [`duration`].
+pub fn period(seconds: i64) -> String {
+    let whole = [(86_400, "day"), (3_600, "hour"), (60, "minute"), (1, "second")];
+    let fits = whole.iter().find(|(unit, _)| seconds >= *unit && seconds % unit == 0);
+    match fits {
+        Some((1, _)) if seconds > 60 => duration(seconds.saturating_mul(1000)),
+        Some((unit, name)) if seconds == *unit => format!("1 {name}"),
+        Some((unit, name)) => format!("{} {name}s", seconds / unit),
+        None => format!("{seconds} seconds"),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -70,6 +84,14 @@ mod tests {
     }
 
     #[test]
+    fn periods_have_one_unit_where_they_can() {
+        let cases = [(1, "1 second"), (5, "5 seconds"), (90, "1 min 30 s"), (300, "5 minutes"), (3_600, "1 hour")];
+        for (seconds, text) in cases.into_iter().chain([(172_800, "2 days"), (0, "0 seconds")]) {
+            assert_eq!(period(seconds), text);
+        }
+    }
+
+    #[test]
     fn moments_are_relative_within_a_day() {
         let now = 1_800_000_000_000;
         let cases = [
@@ -77,6 +99,9 @@ mod tests {
             (1000, Some("in 1 s")),
             (-59_000, Some("59 s ago")),
             (180_000, Some("in 3 min")),
+            (185_000, Some("in 3 min 5 s")),
+            (-185_000, Some("3 min ago")),
+            (605_000, Some("in 10 min")),
             (-7_200_000, Some("2 h ago")),
             (86_400_000, None),
         ];

@@ -159,7 +159,7 @@ pub async fn create(
         match state.store.create_app(&name, &title, frame.now, &actor).await {
             Ok(app) => {
                 state.pipeline.executors_changed();
-                return Ok(see_other_with("/apps", "ok", &format!("The app {} is made.", app.name)));
+                return Ok(see_other_with("/apps", "ok", &format!("The app {} is created.", app.name)));
             }
             Err(Error::Taken(_)) => form.refuse("name", "There is an app of this name already."),
             Err(error) => return Err(error.into()),

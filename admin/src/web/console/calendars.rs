@@ -28,7 +28,7 @@ struct Card {
 
 impl Card {
     fn lists(&self) -> [(&'static str, &Days); 2] {
-        [("And the days", &self.days), ("But not on", &self.extra)]
+        [("Excluded days", &self.days), ("Working days", &self.extra)]
     }
 }
 

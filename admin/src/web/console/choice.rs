@@ -1,6 +1,7 @@
 //! How a run's executor was chosen: one line, and a row for each executor of which there is something to say.
 
 use crate::store::choice::{self, Told};
+use crate::web::text::strategies;
 
 /// More candidates than this, and only those with a note are shown.
 const ALL_SHOWN: usize = 20;
@@ -36,7 +37,7 @@ impl Choice {
             rows.clear();
         }
         Self {
-            route: choice.route.map_or_else(String::new, |route| route.as_str().replace('_', " ")),
+            route: choice.route.map_or_else(String::new, |route| strategies::route_name(route).to_owned()),
             why: choice.why,
             candidates: choice.candidates.len(),
             rows,
@@ -80,7 +81,7 @@ mod tests {
     #[test]
     fn only_what_says_something_is_a_row() {
         let three = Choice::of(choice(3));
-        assert_eq!((three.rows.len(), three.route.as_str()), (3, "least active"));
+        assert_eq!((three.rows.len(), three.route.as_str()), (3, "Least active"));
         assert!(three.rows[1].is_chosen && !three.rows[0].is_chosen);
         assert!(Choice::of(choice(1)).rows.is_empty());
         let mut many = choice(100);

@@ -86,10 +86,14 @@ impl Form {
         if text.is_empty() {
             return default;
         }
-        match text.parse::<i64>().ok().and_then(|number| T::try_from(number).ok()) {
-            Some(number) => number,
-            None => {
-                self.refuse(name, format!("`{text}` is not a whole number that fits here"));
+        match text.parse::<i64>().map(T::try_from) {
+            Ok(Ok(number)) => number,
+            Ok(Err(_)) => {
+                self.refuse(name, format!("{text} is out of range"));
+                default
+            }
+            Err(_) => {
+                self.refuse(name, format!("`{text}` is not a whole number; write digits, such as 300"));
                 default
             }
         }
@@ -140,7 +144,7 @@ mod tests {
         assert_eq!(form.number("timeout", 7_i64), 7, "empty means the default");
         assert_eq!(form.word::<RouteStrategy>("route"), RouteStrategy::RoundRobin);
         assert_eq!(form.value("retries"), "many");
-        assert_eq!(form.error("retries"), Some("`many` is not a whole number that fits here"));
+        assert_eq!(form.error("retries"), Some("`many` is not a whole number; write digits, such as 300"));
         assert!(form.error("route").is_some_and(|text| text.contains("allowed: round_robin")));
         form.refuse_all(vec![FieldError::new("schedule.expression", "six fields")]);
         assert_eq!(form.error("expression"), Some("six fields"));

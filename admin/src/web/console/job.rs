@@ -13,8 +13,10 @@ use super::view::{self, Badge, ScheduleText};
 use crate::store::overview::LATELY;
 use crate::store::{Actor, Error, Job, Misfire, MisfireFilter, RunFilter};
 use crate::web::State;
+use crate::web::forms::child_jobs::{self, ChildJob};
 use crate::web::html::{self, Frame, local_address, see_other_with};
 use crate::web::session::Viewer;
+use crate::web::text::strategies;
 
 const RUNS: u32 = 10;
 const MISFIRES: u32 = 5;
@@ -38,6 +40,9 @@ struct Page {
     state: &'static str,
     schedule: ScheduleText,
     rules: Vec<Rule>,
+    route: String,
+    retry_delay: String,
+    child_jobs: Vec<ChildJob>,
     preview: Preview,
     runs: Vec<Row>,
     misfires: Vec<Misfire>,
@@ -55,6 +60,9 @@ pub async fn page(state: web::Data<State>, frame: Frame, id: web::Path<i64>) -> 
         state: view::job_state(&job),
         schedule: view::schedule(&job.draft.schedule),
         rules: rules::of(&job, frame.zone),
+        route: strategies::route(job.draft.route),
+        retry_delay: strategies::retry_delay(&job.draft.retry_delay),
+        child_jobs: child_jobs::by_id(&state.store, &job.draft.children).await?,
         preview: preview::of_job(&job, frame.now),
         runs: runs.items.into_iter().map(|run| Row::of(run, frame.now)).collect(),
         misfires: state.store.misfires(&misfires).await?.items,

@@ -9,30 +9,29 @@ use super::schedule_fields::{self, schedule_of};
 use crate::store::{Definition, Job};
 use crate::web::State;
 use crate::web::around::Around;
+use crate::web::forms::{child_jobs, retry_form};
 
 const WHAT: &[(&str, &str)] = &[("name", "Name"), ("app", "App"), ("handler", "Handler"), ("params", "Parameters")];
 const HOW: &[(&str, &str)] = &[
-    ("catch_up", "Late fires"),
-    ("misfire", "Missed fires"),
-    ("misfire_threshold_seconds", "Missed after"),
-    ("misfire_limit", "Missed fires that run"),
-    ("misfire_window_seconds", "Missed fires run if at most so old"),
+    ("catch_up", "Catch-up"),
+    ("misfire_threshold_seconds", "Misfire threshold"),
+    ("misfire", "Misfire"),
+    ("misfire_limit", "Misfire limit"),
+    ("misfire_window_seconds", "Misfire window"),
     ("route", "Route"),
     ("route_labels", "Labels"),
-    ("overlap", "While another fire is open"),
-    ("overlap_queue", "Waiting fires"),
-    ("block", "While one is running"),
+    ("overlap", "Overlap"),
+    ("overlap_queue", "Overlap queue"),
+    ("block", "Block strategy"),
     ("timeout_seconds", "Time-out"),
+    ("flag_after_seconds", "Flag if not sent within"),
     ("retries", "Retries"),
-    ("retry_delay", "Retry after"),
-    ("children", "Then run"),
-    ("flag_after_seconds", "Tell when not sent"),
-    ("enabled", "Enabled"),
 ];
+const LAST: &[(&str, &str)] = &[("enabled", "Enabled")];
 
-/// The form's fields and what people call them, as a reader meets them.
+/// The form's fields and their labels, in the order of the page.
 pub fn labels() -> Vec<(&'static str, &'static str)> {
-    [WHAT, schedule_fields::LABELS, HOW].concat()
+    [WHAT, schedule_fields::LABELS, HOW, retry_form::LABELS, child_jobs::LABELS, LAST].concat()
 }
 
 /// A job as the form shows it to a viewer in this zone.
@@ -54,11 +53,10 @@ pub fn filled(draft: &JobDraft, zone: Tz) -> Form {
         .with("block", draft.block.as_str())
         .with("timeout_seconds", draft.timeout_seconds.to_string())
         .with("retries", draft.retries.to_string())
-        .with("retry_delay", draft.retry_delay.to_string())
-        .with("children", ids(&draft.children))
         .with("flag_after_seconds", draft.flag_after_seconds.to_string())
         .with("enabled", if draft.enabled { "yes" } else { "" });
-    schedule_fields::fill(form, &draft.schedule, zone)
+    let form = retry_form::fill(form, &draft.retry_delay);
+    schedule_fields::fill(child_jobs::fill(form, draft), &draft.schedule, zone)
 }
 
 /// The same form as it would be filled from the job that it makes: what is absent has its default, and what does not belong
@@ -89,28 +87,10 @@ fn draft(form: &mut Form, zone: Tz) -> JobDraft {
         block: form.word::<BlockStrategy>("block"),
         timeout_seconds: form.number("timeout_seconds", 0),
         retries: form.number("retries", 0),
-        retry_delay: form.word("retry_delay"),
-        children: children(form),
+        retry_delay: retry_form::retry_delay(form),
+        children: child_jobs::children(form),
         flag_after_seconds: form.number("flag_after_seconds", 0),
         enabled: form.is("enabled", "yes"),
-    }
-}
-
-fn ids(jobs: &[i64]) -> String {
-    let ids: Vec<String> = jobs.iter().map(i64::to_string).collect();
-    ids.join(", ")
-}
-
-/// Ids of jobs, separated by commas or blanks.
-fn children(form: &mut Form) -> Vec<i64> {
-    let text = form.value("children").to_owned();
-    let words = text.split(|c: char| c == ',' || c.is_whitespace()).filter(|word| !word.is_empty());
-    match words.map(str::parse).collect() {
-        Ok(ids) => ids,
-        Err(_) => {
-            form.refuse("children", "Write the ids of jobs, such as 12, 15.");
-            vec![]
-        }
     }
 }
 

@@ -2,6 +2,7 @@
 
 use actix_web::http::StatusCode;
 use actix_web::{HttpRequest, HttpResponse, web};
+use askama::Template;
 use carillon_scheduler::{JobDraft, ScheduleDraft};
 use serde::Deserialize;
 
@@ -12,21 +13,27 @@ use super::job_fields::{definition, filled, normal};
 use super::job_form_page::{Purpose, page};
 use super::merge::{self, SEEN};
 use super::problem::Problem;
-use crate::store::{Error, Job};
+use crate::store::{Error, Job, JobFilter};
 use crate::web::State;
-use crate::web::html::{Frame, see_other_with};
+use crate::web::forms::child_jobs::{self, ChildJob};
+use crate::web::html::{self, Frame, see_other_with};
 use crate::web::session::Viewer;
 
+/// What the address of a new job's form may fill in.
 #[derive(Default, Deserialize)]
 #[serde(default)]
-pub struct Start {
+pub struct FormDefaults {
     app: String,
     handler: String,
 }
 
 /// `GET /jobs/new`
-pub async fn new(state: web::Data<State>, frame: Frame, start: web::Query<Start>) -> Result<HttpResponse, Problem> {
-    let mut draft = JobDraft::new(&start.app, "", &start.handler);
+pub async fn new(
+    state: web::Data<State>,
+    frame: Frame,
+    defaults: web::Query<FormDefaults>,
+) -> Result<HttpResponse, Problem> {
+    let mut draft = JobDraft::new(&defaults.app, "", &defaults.handler);
     draft.schedule = ScheduleDraft::cron("", frame.zone_name());
     let form = filled(&draft, frame.zone);
     Ok(page(&state, frame, Purpose::New, form).await?.answer(StatusCode::OK))
@@ -63,6 +70,10 @@ pub async fn create(
     fields: Fields,
 ) -> Result<HttpResponse, Problem> {
     let mut form = Form::from(fields);
+    child_jobs::add_named(&state.store, &mut form).await?;
+    if form.is("step", "add_child") {
+        return refused(&state, frame, Purpose::New, form).await;
+    }
     let definition = definition(&state, &mut form, None, frame.zone).await?;
     let (Some(definition), false) = (definition, form.is("step", "preview")) else {
         return refused(&state, frame, Purpose::New, form).await;
@@ -77,7 +88,7 @@ pub async fn create(
     };
     let job = made.first().ok_or_else(|| Problem::Internal("no job was made".into()))?;
     state.pipeline.job_changed(job.shard);
-    Ok(saved(job, &form, "made"))
+    saved(&state, job, &form, "created").await
 }
 
 /// `POST /jobs/{id}/edit`
@@ -91,6 +102,10 @@ pub async fn update(
 ) -> Result<HttpResponse, Problem> {
     let old = find(&state, *id).await?;
     let mut form = Form::from(fields);
+    child_jobs::add_named(&state.store, &mut form).await?;
+    if form.is("step", "add_child") {
+        return refused(&state, frame, Purpose::Edit(&old), form).await;
+    }
     let definition = definition(&state, &mut form, Some(&old), frame.zone).await?;
     let (Some(definition), false) = (definition, form.is("step", "preview")) else {
         return refused(&state, frame, Purpose::Edit(&old), form).await;
@@ -100,7 +115,7 @@ pub async fn update(
     match state.store.update_job(*id, &definition, revision.or(Some(-1)), frame.now, &actor).await {
         Ok(job) => {
             state.pipeline.job_changed(job.shard);
-            Ok(saved(&job, &form, "saved"))
+            saved(&state, &job, &form, "saved").await
         }
         Err(Error::Refused(error)) => {
             form.refuse_all(vec![error]);
@@ -111,12 +126,39 @@ pub async fn update(
     }
 }
 
-fn saved(job: &Job, form: &Form, verb: &str) -> HttpResponse {
+async fn saved(state: &State, job: &Job, form: &Form, verb: &str) -> Result<HttpResponse, Problem> {
     let to = match form.value("step") {
         "run" => format!("/jobs/{}/run", job.id),
         _ => format!("/jobs/{}", job.id),
     };
-    see_other_with(&to, "ok", &format!("{} is {verb}.", job.draft.name))
+    let mut text = format!("{} is {verb}.", job.draft.name);
+    let (name, app) = (Some(job.draft.name.clone()), Some(job.draft.app.clone()));
+    let same_name = JobFilter { name, app, limit: 2, ..JobFilter::default() };
+    let same_name = state.store.jobs(&same_name).await?.items;
+    if let Some(other) = same_name.iter().find(|other| other.id != job.id) {
+        text.push_str(&format!(" Another job of {} has the same name: #{}.", job.draft.app, other.id));
+    }
+    Ok(see_other_with(&to, "ok", &text))
+}
+
+/// What the list of names is asked for.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub struct NameQuery {
+    app: String,
+    text: String,
+}
+
+#[derive(Template)]
+#[template(path = "jobs/names.html")]
+struct Names {
+    offered: Vec<ChildJob>,
+}
+
+/// `GET /jobs/names`: the choices of a field for the name of a job, while it is typed.
+pub async fn names(state: web::Data<State>, query: web::Query<NameQuery>) -> Result<HttpResponse, Problem> {
+    let offered = child_jobs::offered(&state.store, &query.app, &query.text).await?;
+    Ok(html::page(&Names { offered }, StatusCode::OK))
 }
 
 async fn refused(state: &State, frame: Frame, purpose: Purpose<'_>, form: Form) -> Result<HttpResponse, Problem> {

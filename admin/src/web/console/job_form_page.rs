@@ -13,12 +13,14 @@ use super::problem::Problem;
 use super::view;
 use crate::store::{App, Job};
 use crate::web::State;
+use crate::web::forms::child_jobs::{self, ChildJob};
 use crate::web::html::{self, Frame};
+use crate::web::text::strategies;
 
-/// A choice of a select, with what it does.
+/// A choice of a select: the word that is sent, and its text.
 pub struct Choice {
     pub word: &'static str,
-    pub summary: String,
+    pub text: String,
 }
 
 #[derive(Template)]
@@ -35,10 +37,14 @@ pub struct Page {
     form: Form,
     preview: Preview,
     pub conflict: Option<Conflict>,
-    routes: Vec<Choice>,
+    /// Strategies by their origin.
+    routes: [(&'static str, Vec<Choice>); 2],
     blocks: Vec<Choice>,
     overlaps: Vec<Choice>,
     calendars: Vec<String>,
+    child_jobs: Vec<ChildJob>,
+    /// Jobs to choose further children from.
+    offered: Vec<ChildJob>,
     is_new: bool,
 }
 
@@ -53,6 +59,7 @@ impl Page {
         match name {
             "kind" => "kind-cron".to_owned(),
             "weekdays" => "weekday-MON".to_owned(),
+            "children" => "child_name".to_owned(),
             name => name.to_owned(),
         }
     }
@@ -118,6 +125,8 @@ pub async fn page(state: &State, frame: Frame, purpose: Purpose<'_>, mut form: F
     calendars.extend(form.items("calendars"));
     calendars.sort_unstable();
     calendars.dedup();
+    let offered = child_jobs::offered(&state.store, form.value("app"), "").await?;
+    let children: Vec<i64> = form.items("children").iter().filter_map(|id| id.parse().ok()).collect();
     Ok(Page {
         title: title.to_owned(),
         origin: origin.map(|job| (job.id, job.draft.name.clone())),
@@ -127,15 +136,21 @@ pub async fn page(state: &State, frame: Frame, purpose: Purpose<'_>, mut form: F
         form,
         preview,
         conflict: None,
-        routes: RouteStrategy::ALL.iter().map(|it| choice(it.as_str(), it.summary())).collect(),
-        blocks: BlockStrategy::ALL.iter().map(|it| choice(it.as_str(), it.summary())).collect(),
-        overlaps: Overlap::ALL.iter().map(|it| choice(it.as_str(), it.summary())).collect(),
+        routes: [("As in xxl-job", routes(true)), ("Carillon", routes(false))],
+        blocks: BlockStrategy::ALL
+            .iter()
+            .map(|it| Choice { word: it.as_str(), text: strategies::block(*it) })
+            .collect(),
+        overlaps: Overlap::ALL.iter().map(|it| Choice { word: it.as_str(), text: strategies::overlap(*it) }).collect(),
+        child_jobs: child_jobs::by_id(&state.store, &children).await?,
+        offered,
         calendars,
         is_new: before.is_none(),
         frame,
     })
 }
 
-fn choice(word: &'static str, summary: &str) -> Choice {
-    Choice { word, summary: summary.to_owned() }
+fn routes(of_xxl_job: bool) -> Vec<Choice> {
+    let routes = RouteStrategy::ALL.iter().filter(|route| strategies::is_of_xxl_job(**route) == of_xxl_job);
+    routes.map(|route| Choice { word: route.as_str(), text: strategies::route(*route) }).collect()
 }

@@ -42,6 +42,7 @@ impl Asked {
             kind: given(&self.kind),
             after: self.after,
             limit: PAGE,
+            ..JobFilter::default()
         }
     }
 

@@ -63,6 +63,10 @@ fn shown(form: &Form, name: &str) -> String {
     match (name, form.value(name)) {
         ("enabled", "yes") => "yes".to_owned(),
         ("enabled", _) => "no".to_owned(),
+        ("children", _) => {
+            let ids: Vec<String> = form.items(name).iter().map(|id| format!("#{id}")).collect();
+            ids.join(", ")
+        }
         _ => form.items(name).join(", "),
     }
 }

@@ -10,7 +10,7 @@ mod choice;
 mod dashboard;
 mod executor;
 mod forecast;
-mod form;
+pub(in crate::web) mod form;
 pub mod guard;
 mod job;
 mod job_fields;
@@ -55,6 +55,7 @@ fn pages(cfg: &mut ServiceConfig) {
         .service(resource("/jobs").get(jobs::list).post(job_form::create))
         .service(resource("/jobs/new").get(job_form::new))
         .service(resource("/jobs/preview").get(preview::fragment))
+        .service(resource("/jobs/names").get(job_form::names))
         .service(resource("/jobs/{id}").get(job::page))
         .service(resource("/jobs/{id}/edit").get(job_form::edit).post(job_form::update))
         .service(resource("/jobs/{id}/copy").get(job_form::copy))

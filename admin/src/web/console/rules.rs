@@ -1,12 +1,14 @@
-//! A job's rules in words, for its page: each line says what is in force, and what is not is left out.
+//! The settings of a job as lines of its page. A setting without effect is left out.
 
-use carillon_scheduler::{Excluded, JobDraft, MisfirePolicy, Overlap};
+use carillon_scheduler::{CatchUp, Excluded, JobDraft, MisfirePolicy, Overlap};
 use chrono::DateTime;
 use chrono_tz::Tz;
 
 use crate::store::Job;
+use crate::web::text::strategies;
+use crate::web::words::period;
 
-/// What the rule is called, and what it says. Moments stand in the viewer's zone.
+/// A label and a text. Times are in the viewer's zone.
 pub type Rule = (&'static str, String);
 
 pub fn of(job: &Job, zone: Tz) -> Vec<Rule> {
@@ -34,19 +36,20 @@ fn limits(job: &Job, zone: Tz) -> Vec<Rule> {
     }
     if let Some(most) = schedule.max_fires {
         let left = job.fires_left.unwrap_or_default();
-        rules.push(("At most", format!("{most} runs by its schedule, {left} of them left")));
+        rules.push(("Most fires", format!("{most} by its schedule, {left} of them left")));
     }
     if !schedule.calendars.is_empty() {
         let then = match schedule.excluded {
-            Excluded::Skip => "it does not fire on days that they exclude",
-            Excluded::NextWorkingDay => "from days that they exclude it moves to the next one that they do not",
+            Excluded::Skip => "no fire on excluded days",
+            Excluded::NextWorkingDay => "a fire on an excluded day moves to the next day that is not excluded",
         };
         rules.push(("Calendars", format!("{}: {then}", schedule.calendars.join(", "))));
     }
     if schedule.spread_seconds > 0 {
         let text = format!(
-            "any second within {} s will do; its own is {} s after what the schedule says",
-            schedule.spread_seconds, job.spread_offset
+            "over {}; this job fires {} s after the time of its schedule",
+            period(schedule.spread_seconds.into()),
+            job.spread_offset
         );
         rules.push(("Spread", text));
     }
@@ -54,31 +57,31 @@ fn limits(job: &Job, zone: Tz) -> Vec<Rule> {
 }
 
 fn late(draft: &JobDraft) -> Vec<Rule> {
-    let catch_up = match draft.catch_up.as_str() {
-        "latest" => "only the latest is run",
-        _ => "all are run",
+    let catch_up = match draft.catch_up {
+        CatchUp::All => "run all late fires",
+        CatchUp::Latest => "run only the latest of several late fires",
     };
     let misfire = match draft.misfire {
-        MisfirePolicy::FireOnce => "run once".to_owned(),
-        MisfirePolicy::Skip => "skipped".to_owned(),
-        MisfirePolicy::FireAll => format!("run, the latest {} of them", draft.misfire_limit),
-        MisfirePolicy::FireWithin => format!("run if they are at most {} s old", draft.misfire_window_seconds),
+        MisfirePolicy::FireOnce => "fire once".to_owned(),
+        MisfirePolicy::Skip => "skip".to_owned(),
+        MisfirePolicy::FireAll => format!("fire all, the latest {} at most", draft.misfire_limit),
+        MisfirePolicy::FireWithin => {
+            format!("fire all that are at most {} old", period(draft.misfire_window_seconds))
+        }
     };
-    let threshold = draft.misfire_threshold_seconds;
-    vec![
-        ("Late fires", catch_up.to_owned()),
-        ("Missed fires", format!("{misfire}; missed is what is later than {threshold} s")),
-    ]
+    let threshold = period(draft.misfire_threshold_seconds);
+    vec![("Catch-up", catch_up.to_owned()), ("Misfire", format!("{misfire}; for fires more than {threshold} late"))]
 }
 
 fn overlap(draft: &JobDraft) -> Vec<Rule> {
     let overlap = match draft.overlap {
         Overlap::Wait => {
-            format!("{}; at most {} wait, the rest is skipped", draft.overlap.summary(), draft.overlap_queue)
+            let text = strategies::overlap(draft.overlap);
+            format!("{text}; at most {} wait, further fires are skipped", draft.overlap_queue)
         }
-        other => other.summary().to_owned(),
+        other => strategies::overlap(other),
     };
-    vec![("While one runs", overlap), ("… in one executor", draft.block.summary().to_owned())]
+    vec![("Overlap", overlap), ("Block strategy", strategies::block(draft.block))]
 }
 
 #[cfg(test)]
@@ -91,8 +94,8 @@ mod tests {
         let mut draft = JobDraft::new("billing", "n", "h");
         assert_eq!(labels(&draft), 4);
         (draft.misfire, draft.misfire_limit) = (MisfirePolicy::FireAll, 7);
-        assert_eq!(late(&draft)[1].1, "run, the latest 7 of them; missed is what is later than 60 s");
+        assert_eq!(late(&draft)[1].1, "fire all, the latest 7 at most; for fires more than 1 minute late");
         (draft.overlap, draft.overlap_queue) = (Overlap::Wait, 3);
-        assert!(overlap(&draft)[0].1.ends_with("at most 3 wait, the rest is skipped"));
+        assert!(overlap(&draft)[0].1.ends_with("at most 3 wait, further fires are skipped"));
     }
 }

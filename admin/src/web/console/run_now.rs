@@ -17,6 +17,7 @@ use crate::store::Job;
 use crate::store::executor::Executor;
 use crate::web::State;
 use crate::web::html::{self, Frame, see_other};
+use crate::web::text::strategies;
 
 /// Longer than the keys that the page makes; with its prefix it must fit its column.
 const KEY_BYTES: usize = 100;
@@ -28,8 +29,9 @@ struct Page {
     job: Job,
     form: Form,
     executors: Vec<Executor>,
-    /// Where the parameters come from, if they are not the job's own.
+    /// Where the parameters come from, if not from the job.
     note: Option<String>,
+    route: String,
 }
 
 async fn page(state: &State, frame: Frame, job: Job, form: Form) -> Result<HttpResponse, Problem> {
@@ -40,7 +42,8 @@ async fn page(state: &State, frame: Frame, job: Job, form: Form) -> Result<HttpR
         false => StatusCode::UNPROCESSABLE_ENTITY,
     };
     let note = Some(form.value("note").to_owned()).filter(|note| !note.is_empty());
-    let page = Page { frame, job, form, executors, note };
+    let route = strategies::route(job.draft.route);
+    let page = Page { frame, job, form, executors, note, route };
     Ok(html::page(&page, status))
 }
 
@@ -68,12 +71,12 @@ pub async fn ask(
         match given.text() {
             Some(text) if text != job.draft.params => {
                 form.set("params", text);
-                let note = format!("As run {} was given; the job's own are different now.", run.id);
+                let note = format!("The parameters of run {}; those of the job are different now.", run.id);
                 form.set("note", note);
             }
             Some(_) => {}
             None => {
-                let note = format!("The job's own: what run {} was given is not on record.", run.id);
+                let note = format!("The parameters of the job: those of run {} are not on record.", run.id);
                 form.set("note", note);
             }
         }

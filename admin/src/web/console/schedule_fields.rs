@@ -5,14 +5,15 @@ use chrono::{DateTime, NaiveDateTime};
 use chrono_tz::Tz;
 
 use super::form::Form;
+use crate::web::forms::time_zone;
 
-/// The form's fields and what people call them.
+/// The form's fields and their labels.
 pub const LABELS: &[(&str, &str)] = &[
     ("kind", "Schedule"),
     ("expression", "Cron expression"),
-    ("seconds", "Every … seconds"),
+    ("seconds", "Interval"),
     ("at", "At"),
-    ("every_seconds", "Every … seconds of the window"),
+    ("every_seconds", "Interval"),
     ("from", "From"),
     ("to", "To"),
     ("weekdays", "Days"),
@@ -20,7 +21,7 @@ pub const LABELS: &[(&str, &str)] = &[
     ("clock_changes", "Clock changes"),
     ("start_at", "Not before"),
     ("end_at", "Not after"),
-    ("max_fires", "At most"),
+    ("max_fires", "Most fires"),
     ("spread_seconds", "Spread"),
     ("calendars", "Calendars"),
     ("on_excluded", "On an excluded day"),
@@ -105,7 +106,10 @@ pub fn schedule_of(form: &mut Form, zone: Tz) -> Option<ScheduleDraft> {
 fn kind_of(form: &mut Form, zone: Tz) -> Option<KindDraft> {
     Some(match form.value("kind") {
         "none" | "" => KindDraft::None,
-        "cron" => KindDraft::Cron(cron(form)),
+        "cron" => {
+            refuse_unix_expression(form);
+            KindDraft::Cron(cron(form))
+        }
         "unix_cron" => KindDraft::UnixCron(cron(form)),
         "fixed_rate" => KindDraft::FixedRate { seconds: form.number("seconds", 0) },
         "fixed_delay" => KindDraft::FixedDelay { seconds: form.number("seconds", 0) },
@@ -118,17 +122,38 @@ fn kind_of(form: &mut Form, zone: Tz) -> Option<KindDraft> {
         },
         "daily" => KindDraft::Daily(daily(form)),
         other => {
-            let text = format!("`{other}` is no kind of schedule");
+            let text = format!("`{other:.64}` is no kind of schedule");
             form.refuse("kind", text);
             return None;
         }
     })
 }
 
+/// Five fields are the most common slip: a Unix expression under the kind that begins with seconds.
+fn refuse_unix_expression(form: &mut Form) {
+    let fields: Vec<&str> = form.value("expression").split_whitespace().collect();
+    if fields.len() == 5 {
+        let text =
+            format!("has 5 fields: choose Unix cron above, or put the seconds in front: `0 {:.255}`", fields.join(" "));
+        form.refuse("expression", text);
+    }
+}
+
+/// The name as it was typed; a near miss is named here, anything else by the rules.
+fn timezone(form: &mut Form) -> String {
+    let name = form.value("timezone").trim().to_owned();
+    if name.parse::<Tz>().is_err()
+        && let Some(meant) = time_zone::suggestion(&name)
+    {
+        form.refuse("timezone", format!("`{name:.64}` is not a time zone; did you mean {meant}?"));
+    }
+    name
+}
+
 fn cron(form: &mut Form) -> CronDraft {
     CronDraft {
         expression: form.value("expression").to_owned(),
-        timezone: form.value("timezone").trim().to_owned(),
+        timezone: timezone(form),
         clock_changes: form.word::<ClockChanges>("clock_changes"),
     }
 }
@@ -146,7 +171,7 @@ fn daily(form: &mut Form) -> DailyDraft {
         from: form.value("from").to_owned(),
         to: form.value("to").to_owned(),
         weekdays,
-        timezone: form.value("timezone").trim().to_owned(),
+        timezone: timezone(form),
         clock_changes: form.word::<ClockChanges>("clock_changes"),
     }
 }

@@ -6,7 +6,7 @@ use carillon_scheduler::{Cause, KindDraft, RunState, ScheduleDraft};
 
 use crate::store::Job;
 use crate::store::overview::RunMark;
-use crate::web::html::duration;
+use crate::web::words::{period, utc};
 
 /// A state: never shown by its colour alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,13 +18,39 @@ pub struct Badge {
     pub icon: &'static str,
     /// Will it change by itself?
     pub moving: bool,
+    /// What the word means, in one sentence; empty where the word is enough.
+    pub hint: &'static str,
 }
 
 const fn badge(word: &'static str, tone: &'static str, icon: &'static str, moving: bool) -> Badge {
-    Badge { word, tone, icon, moving }
+    Badge { word, tone, icon, moving, hint: "" }
+}
+
+const fn explained(badge: Badge, hint: &'static str) -> Badge {
+    Badge { hint, ..badge }
 }
 
 pub const fn run_badge(state: RunState) -> Badge {
+    explained(plain_badge(state), run_hint(state))
+}
+
+const fn run_hint(state: RunState) -> &'static str {
+    match state {
+        RunState::Claimed => "Recorded in the database; not sent yet.",
+        RunState::Sending => "Marked for one executor; the request is under way.",
+        RunState::Running => "The executor has accepted the run: it is running or queued there.",
+        RunState::Unknown => "Sent, but no outcome could be learned. Counts as failed until a report arrives.",
+        RunState::Lost => {
+            "The executor went away before it reported a result. Counts as failed until a report arrives."
+        }
+        RunState::Succeeded => "The handler reported success.",
+        RunState::Failed => "The handler reported a failure, or the run could not be delivered.",
+        RunState::Killed => "Ended by a kill.",
+        RunState::Cancelled => "Called off before it was sent.",
+    }
+}
+
+const fn plain_badge(state: RunState) -> Badge {
     match state {
         RunState::Claimed => badge("claimed", "waiting", "clock", true),
         RunState::Sending => badge("sending", "running", "sending", true),
@@ -38,18 +64,27 @@ pub const fn run_badge(state: RunState) -> Badge {
     }
 }
 
-pub const KILL_ASKED: Badge = badge("kill asked", "waiting", "stop", true);
+pub const KILL_ASKED: Badge = explained(
+    badge("kill asked", "waiting", "stop", true),
+    "The executor was asked to end the run; the run ends when its handler does.",
+);
 
 pub fn job_badge(job: &Job) -> Badge {
     match (job.draft.enabled, &job.paused_reason) {
         (true, _) => badge("enabled", "ok", "play", false),
-        (false, Some(_)) => badge("paused by the engine", "failed", "warning", false),
+        (false, Some(_)) => explained(
+            badge("paused by the engine", "failed", "warning", false),
+            "Its definition cannot be planned. Edit the job, then resume it.",
+        ),
         (false, None) => badge("paused", "none", "pause", false),
     }
 }
 
 pub const ONLINE: Badge = badge("online", "ok", "online", false);
-pub const UNREACHABLE: Badge = badge("not reached", "failed", "warning", false);
+pub const UNREACHABLE: Badge = explained(
+    badge("unreachable", "failed", "warning", false),
+    "The executor registers, but requests of this node to it fail.",
+);
 pub const OFFLINE: Badge = badge("offline", "none", "offline", false);
 
 /// The word of `data-state` on a job's row.
@@ -57,48 +92,62 @@ pub fn job_state(job: &Job) -> &'static str {
     if job.draft.enabled { "enabled" } else { "paused" }
 }
 
-/// Every kind of schedule, and what people call it.
+/// Every kind of schedule and its name.
 pub const KINDS: [(&str, &str); 7] = [
-    ("cron", "Cron expression"),
+    ("cron", "Cron"),
     ("unix_cron", "Unix cron"),
-    ("fixed_rate", "Every so often"),
-    ("fixed_delay", "After each run"),
+    ("fixed_rate", "Fixed rate"),
+    ("fixed_delay", "Fixed delay"),
     ("daily", "Daily window"),
     ("once", "Once"),
-    ("none", "By hand or API"),
+    ("none", "No schedule"),
 ];
 
-/// A schedule in two parts: what is repeated, and a remark such as the zone.
+/// A schedule in words.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ScheduleText {
+    /// `Fixed rate`
+    pub kind: &'static str,
+    /// `every 5 seconds`, or an expression.
     pub main: String,
     /// An expression is shown in the fixed-width face.
     pub is_code: bool,
-    pub remark: String,
+    /// The time zone, where the kind has one.
+    pub zone: String,
+}
+
+impl ScheduleText {
+    /// The second line in a list. A cron expression needs no name beside it.
+    pub fn note(&self) -> String {
+        match (self.kind, self.zone.as_str()) {
+            ("Cron", zone) => zone.to_owned(),
+            (kind, "") => kind.to_owned(),
+            (kind, zone) => format!("{kind}, {zone}"),
+        }
+    }
+
+    /// A longer expression may be broken into lines.
+    pub fn is_short(&self) -> bool {
+        self.main.chars().count() <= 24
+    }
 }
 
 pub fn schedule(draft: &ScheduleDraft) -> ScheduleText {
-    let seconds = |seconds: i64| duration(seconds.saturating_mul(1000));
-    let (main, is_code, remark) = match &draft.kind {
-        KindDraft::None => ("by hand or API".to_owned(), false, String::new()),
-        KindDraft::Cron(cron) | KindDraft::UnixCron(cron) => (cron.expression.clone(), true, cron.timezone.clone()),
-        KindDraft::FixedRate { seconds: every } => (format!("every {}", seconds(*every)), false, String::new()),
-        KindDraft::FixedDelay { seconds: pause } => {
-            (format!("{} after each run", seconds(*pause)), false, String::new())
+    let word = draft.kind();
+    let kind = KINDS.iter().find(|(kind, _)| *kind == word).map_or("", |(_, name)| name);
+    let (main, zone) = match &draft.kind {
+        KindDraft::None => ("by hand or API".to_owned(), ""),
+        KindDraft::Cron(cron) | KindDraft::UnixCron(cron) => (cron.expression.clone(), cron.timezone.as_str()),
+        KindDraft::FixedRate { seconds } => (format!("every {}", period(*seconds)), ""),
+        KindDraft::FixedDelay { seconds } => (format!("{} after each run", period(*seconds)), ""),
+        KindDraft::Once { at } => (utc(*at).format("%Y-%m-%d %H:%M:%S UTC").to_string(), ""),
+        KindDraft::Daily(daily) => {
+            let every = period(daily.every_seconds);
+            (format!("every {every} from {} to {}", daily.from, daily.to), daily.timezone.as_str())
         }
-        KindDraft::Once { at } => (
-            chrono::DateTime::from_timestamp_millis(*at)
-                .map_or_else(String::new, |at| at.format("%Y-%m-%d %H:%M:%S UTC").to_string()),
-            false,
-            "once".to_owned(),
-        ),
-        KindDraft::Daily(daily) => (
-            format!("every {} from {} to {}", seconds(daily.every_seconds), daily.from, daily.to),
-            false,
-            daily.timezone.clone(),
-        ),
     };
-    ScheduleText { main, is_code, remark }
+    let is_code = matches!(draft.kind, KindDraft::Cron(_) | KindDraft::UnixCron(_));
+    ScheduleText { kind, main, is_code, zone: zone.to_owned() }
 }
 
 pub const fn cause(cause: Cause) -> &'static str {
@@ -188,9 +237,11 @@ mod tests {
     #[test]
     fn schedules_in_words() {
         let text = |draft| schedule(&draft).main;
-        assert_eq!(text(ScheduleDraft::fixed_rate(300)), "every 5 min");
+        assert_eq!(text(ScheduleDraft::fixed_rate(300)), "every 5 minutes");
+        assert_eq!(schedule(&ScheduleDraft::fixed_rate(300)).note(), "Fixed rate");
+        assert_eq!(schedule(&ScheduleDraft::unix_cron("0 3 * * *", "UTC")).note(), "Unix cron, UTC");
         assert_eq!(text(ScheduleDraft::none()), "by hand or API");
         let cron = schedule(&ScheduleDraft::cron("0 0 3 * * ?", "Asia/Shanghai"));
-        assert_eq!((cron.main.as_str(), cron.remark.as_str(), cron.is_code), ("0 0 3 * * ?", "Asia/Shanghai", true));
+        assert_eq!((cron.main.as_str(), cron.zone.as_str(), cron.is_code), ("0 0 3 * * ?", "Asia/Shanghai", true));
     }
 }

@@ -39,7 +39,7 @@ fn the_first_steps_go_on_without_a_reload() {
         assert_eq!(browser.script("return window.same").await, true, "it is the same page");
         browser.press("[data-testid=first-steps] button").await;
         browser.until_at("/apps").await;
-        assert_eq!(browser.text("[data-testid=flash]").await, "The app fresh-app is made.");
+        assert_eq!(browser.text("[data-testid=flash]").await, "The app fresh-app is created.");
         browser.close().await;
     });
 }

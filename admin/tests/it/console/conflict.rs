@@ -119,7 +119,7 @@ fn a_field_that_nobody_touched_here_keeps_what_the_other_person_saved() {
         let other = with(with(seen.clone(), "retries", "7"), "seconds", "30");
         assert_eq!(save(&theirs, &other).await.status, 303);
         let conflict = save(&mine, &with(seen, "handler", "mine")).await;
-        assert_eq!(rows(&conflict, "kept"), ["Every … seconds|60|30", "Retries|0|7"]);
+        assert_eq!(rows(&conflict, "kept"), ["Interval|60|30", "Retries|0|7"]);
         // A third change, between the conflict and the second press.
         let again = filled(&conflict);
         theirs.submit("/jobs/1/disable", &[]).await;

@@ -17,7 +17,7 @@ fn weight_and_labels_of_an_executor_are_set_on_its_page() {
         let path = &format!("{settings}?address=http%3A%2F%2F10.0.0.2%3A9999%2Fa");
         assert!(admin.get("/apps").await.body.contains(&format!("href=\"{path}\"")));
         let page = admin.get(path).await.body;
-        assert!(page.contains("The executor says nothing, which counts as 1."));
+        assert!(page.contains("The executor registers without a weight, which counts as 1."));
         let set = async |weight: &str, labels: &str| {
             let fields = [("address", address), ("weight", weight), ("labels", labels)];
             admin.submit(&settings, &fields).await
@@ -66,7 +66,7 @@ fn a_run_shows_how_its_executor_was_chosen() {
         store.add_stories(&[(id, story.into())]).await.unwrap();
         let page = admin.get(&run).await.body;
         assert!(page.contains("next in order: one before it was passed over"));
-        assert!(page.contains("round robin, of 2"));
+        assert!(page.contains("Round robin, of 2"));
         assert!(page.contains("saturated &#60;b&#62;") && page.contains("<strong>chosen</strong>"), "{page}");
     });
 }

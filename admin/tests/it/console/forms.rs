@@ -56,8 +56,8 @@ fn a_new_job_is_what_was_filled_in() {
         assert_eq!((job.draft.timeout_seconds, job.draft.retries, job.draft.misfire_threshold_seconds), (30, 2, 90));
         assert_eq!(json["schedule"]["clock_changes"], "xxl");
         let page = admin.get("/jobs/1").await.body;
-        assert!(page.contains("Settle is made.") && page.contains("Europe/Berlin"));
-        assert!(!admin.get("/jobs/1").await.body.contains("Settle is made."), "a message is shown once");
+        assert!(page.contains("Settle is created.") && page.contains("Europe/Berlin"));
+        assert!(!admin.get("/jobs/1").await.body.contains("Settle is created."), "a message is shown once");
         let audit = console.store.audit_entries(Some(("job", 1)), None, 10).await.unwrap();
         assert_eq!((audit.items[0].actor.as_str(), audit.items[0].source.as_str()), ("admin", "127.0.0.1"));
     });
@@ -89,7 +89,7 @@ fn each_error_stands_beside_its_field_and_nothing_is_lost() {
         has("retries", "`many` is not a whole number");
         has("timeout_seconds", "0 to 604800");
         has("route", "allowed: round_robin");
-        assert!(answer.body.contains("6 things are wrong."));
+        assert!(answer.body.contains("6 fields are wrong."));
         assert!(answer.body.contains("Cron expression: hour field"));
         for typed in ["value=\"0 0 25 * * ?\"", "value=\"many\"", "first\r\nsecond", "value=\"Europe/Berlin\""] {
             assert!(answer.body.contains(typed), "{typed}");
@@ -154,7 +154,7 @@ fn an_edit_in_between_is_told_with_both_versions() {
         late.push(("revision", &revision));
         let conflict = mine.submit("/jobs/1/edit", &late).await;
         assert_eq!(conflict.status, 409);
-        assert!(conflict.body.contains("Somebody else saved this job"));
+        assert!(conflict.body.contains("Another user saved this job"));
         assert!(conflict.body.contains("<td>theirs</td><td>mine</td>"));
         assert_eq!(console.store.job(1).await.unwrap().unwrap().draft.name, "theirs");
 

@@ -2,6 +2,7 @@
 
 mod accounts;
 mod actions;
+mod children;
 mod conflict;
 mod degraded;
 mod executors;

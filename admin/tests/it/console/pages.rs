@@ -123,7 +123,7 @@ fn the_list_is_what_its_address_says() {
         let next = page.split("href=\"/jobs?").nth(1).unwrap().split('"').next().unwrap().replace("&#38;", "&");
         assert!(next.starts_with("text=job&after="), "{next}");
         assert_eq!(rows(&format!("/jobs?{next}")).await, 10);
-        assert!(admin.get("/jobs?text=nothing").await.body.contains("No job fits the filter"));
+        assert!(admin.get("/jobs?text=nothing").await.body.contains("No job matches the filter"));
     });
 }
 
@@ -160,7 +160,7 @@ fn an_empty_console_leads_the_first_steps() {
         assert!(!page.contains(&console.config.access_token), "the token itself is not shown");
         for (path, text) in [
             ("/jobs", "There are no jobs yet"),
-            ("/runs", "Nothing has run yet"),
+            ("/runs", "There are no runs yet"),
             ("/apps", "No executor has registered yet"),
         ] {
             assert!(admin.get(path).await.body.contains(text), "{path}");

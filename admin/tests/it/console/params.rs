@@ -37,7 +37,7 @@ fn a_run_of_yesterday_shows_and_repeats_the_parameters_of_yesterday() {
         assert!(!page.contains("EDITED"));
         let again = admin.get(&format!("/jobs/1/run?like={id}")).await.body;
         assert!(again.contains(">\n2000</textarea>"), "{again}");
-        assert!(again.contains(&format!("As run {id} was given")));
+        assert!(again.contains(&format!("The parameters of run {id};")));
 
         // Before revisions were noted.
         sql(&console, &format!("UPDATE run SET revision = NULL WHERE id = {id}")).await;
@@ -45,7 +45,7 @@ fn a_run_of_yesterday_shows_and_repeats_the_parameters_of_yesterday() {
         assert!(page.contains("not on record for this run") && !page.contains("EDITED"));
         let again = admin.get(&format!("/jobs/1/run?like={id}")).await.body;
         assert!(again.contains(">\nEDITED</textarea>"));
-        assert!(again.contains(&format!("what run {id} was given is not on record")));
+        assert!(again.contains(&format!("those of run {id} are not on record")));
     });
 }
 

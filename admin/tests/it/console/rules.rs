@@ -69,7 +69,8 @@ fn every_kind_of_schedule_is_made_edited_and_kept() {
             assert_eq!((again.draft, again.revision, again.spread_offset), (job.draft, 2, job.spread_offset));
             let shown = admin.get(&format!("/jobs/{id}")).await.body;
             assert!(
-                shown.contains("7 runs by its schedule, 7 of them left") && shown.contains("any second within 600 s"),
+                shown.contains("7 by its schedule, 7 of them left")
+                    && shown.contains("over 10 minutes; this job fires "),
                 "{shown}"
             );
         }
@@ -116,7 +117,7 @@ fn a_preview_is_given_for_what_stands_in_the_form() {
         let wrong = look("kind=cron&expression=0+0+*+*+*+?&timezone=UTC&max_fires=many").await;
         assert!(wrong.contains("data-field=\"max_fires\""), "{wrong}");
         let once = look("kind=once&at=2035-06-01T12:00").await;
-        assert!(once.contains("After that it does not fire any more."), "{once}");
+        assert!(once.contains("After that the job does not fire any more."), "{once}");
         assert!(look("kind=once&at=").await.contains("appear here"));
         let clocks = look("kind=cron&expression=0+30+2+*+*+?&timezone=America/New_York").await;
         assert!(clocks.contains("02:30 does not exist on"), "{clocks}");
@@ -128,7 +129,7 @@ fn forecast_and_calendars_are_shown() {
     run(async {
         let console = Console::start().await;
         let admin = console.admin().await;
-        assert!(admin.get("/forecast").await.body.contains("Nothing fires in that time"));
+        assert!(admin.get("/forecast").await.body.contains("No fires in this time span"));
         assert!(admin.get("/calendars").await.body.contains("There are no calendars"));
         let calendar = r#"{"name": "bank & more", "weekdays": ["SUN"], "days": ["2099-12-25", "1999-12-25"]}"#;
         let by = carillon_admin::store::Actor::engine();

@@ -1,0 +1,156 @@
+//! The retry delay as fields of a form: a kind, and the numbers of that kind.
+
+use carillon_scheduler::RetryDelay;
+
+use crate::web::console::form::Form;
+
+/// The form's fields and their labels.
+pub const LABELS: &[(&str, &str)] = &[
+    ("retry_kind", "Retry delay"),
+    ("retry_base", "First delay"),
+    ("retry_cap", "Longest delay"),
+    ("retry_seconds", "Delay"),
+    ("retry_list", "Delays"),
+];
+
+/// Fills the fields; those of the other kinds get what a new job would have.
+pub fn fill(form: Form, delay: &RetryDelay) -> Form {
+    match delay {
+        RetryDelay::Exponential { base_seconds, cap_seconds } => form
+            .with("retry_kind", "exponential")
+            .with("retry_base", base_seconds.to_string())
+            .with("retry_cap", cap_seconds.to_string()),
+        RetryDelay::Fixed { seconds } => {
+            let form = fill(form, &RetryDelay::default());
+            match seconds.as_slice() {
+                [seconds] => form.with("retry_kind", "fixed").with("retry_seconds", seconds.to_string()),
+                list => form.with("retry_kind", "list").with("retry_list", joined(list)),
+            }
+        }
+    }
+}
+
+fn joined(seconds: &[i64]) -> String {
+    let texts: Vec<String> = seconds.iter().map(i64::to_string).collect();
+    texts.join(", ")
+}
+
+/// The delay that was chosen; the default one if a field cannot be used, which the form then says.
+pub fn retry_delay(form: &mut Form) -> RetryDelay {
+    let delay = match form.value("retry_kind") {
+        "" | "exponential" => exponential(form),
+        "fixed" => fixed(form),
+        "list" => list(form),
+        other => {
+            let text = format!("`{other:.64}` is not a kind of retry delay; allowed: exponential, fixed, list");
+            form.refuse("retry_kind", text);
+            None
+        }
+    };
+    delay.unwrap_or_default()
+}
+
+fn exponential(form: &mut Form) -> Option<RetryDelay> {
+    let RetryDelay::Exponential { base_seconds, cap_seconds } = RetryDelay::default() else {
+        return None;
+    };
+    let (base_seconds, cap_seconds) = (form.number("retry_base", base_seconds), form.number("retry_cap", cap_seconds));
+    // Each bound on its own, so that its error stands beside its field.
+    let base_alone = RetryDelay::Exponential { base_seconds, cap_seconds: base_seconds.max(1) };
+    let cap_alone = RetryDelay::Exponential { base_seconds: 0, cap_seconds };
+    let are_allowed = check(form, "retry_base", &base_alone) & check(form, "retry_cap", &cap_alone);
+    if are_allowed && base_seconds > cap_seconds {
+        form.refuse("retry_cap", format!("must not be shorter than the first delay, {base_seconds} seconds"));
+    }
+    is_valid(form).then_some(RetryDelay::Exponential { base_seconds, cap_seconds })
+}
+
+fn fixed(form: &mut Form) -> Option<RetryDelay> {
+    if form.value("retry_seconds").trim().is_empty() {
+        form.refuse("retry_seconds", "Write the seconds to wait before each retry.");
+    }
+    let delay = RetryDelay::Fixed { seconds: vec![form.number("retry_seconds", 0)] };
+    check(form, "retry_seconds", &delay);
+    is_valid(form).then_some(delay)
+}
+
+fn list(form: &mut Form) -> Option<RetryDelay> {
+    let text = form.value("retry_list").to_owned();
+    let words = text.split(|c: char| c == ',' || c.is_whitespace()).filter(|word| !word.is_empty());
+    let seconds: Vec<i64> = match words.map(|word| word.parse().map_err(|_| word)).collect() {
+        Ok(seconds) => seconds,
+        Err(word) => {
+            form.refuse(
+                "retry_list",
+                format!("`{word:.64}` is not a whole number; write seconds, such as 10, 60, 600"),
+            );
+            return None;
+        }
+    };
+    if seconds.is_empty() {
+        form.refuse("retry_list", "Write one delay for each retry in seconds, such as 10, 60, 600.");
+    }
+    let delay = RetryDelay::Fixed { seconds };
+    check(form, "retry_list", &delay);
+    is_valid(form).then_some(delay)
+}
+
+/// Notes what the rule says of a delay; its first word names a member of the API, not a field.
+fn check(form: &mut Form, name: &str, delay: &RetryDelay) -> bool {
+    let Err(message) = delay.validate() else {
+        return true;
+    };
+    form.refuse(name, message.split_once(' ').map_or(message.as_str(), |(_, rest)| rest));
+    false
+}
+
+fn is_valid(form: &Form) -> bool {
+    LABELS.iter().all(|(name, _)| form.error(name).is_none())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(fields: &[(&str, &str)]) -> Result<RetryDelay, String> {
+        let mut form = Form::default();
+        for (name, value) in fields {
+            form.set(name, *value);
+        }
+        let delay = retry_delay(&mut form);
+        match form.errors() {
+            [] => Ok(delay),
+            errors => Err(errors.iter().map(|(name, text)| format!("{name}: {text}")).collect::<Vec<_>>().join("\n")),
+        }
+    }
+
+    #[test]
+    fn every_delay_comes_back_from_its_form_as_it_was() {
+        let delays = ["exponential 5 300", "exponential 0 1", "exponential 9 600", "fixed 60", "fixed 10 60 600"];
+        for text in delays {
+            let delay: RetryDelay = text.parse().unwrap();
+            let mut form = fill(Form::default(), &delay);
+            assert_eq!(retry_delay(&mut form), delay);
+            assert_eq!(form.errors(), []);
+        }
+        assert_eq!(read(&[]), Ok(RetryDelay::default()), "a form without these fields");
+        let blanks = [("retry_kind", "list"), ("retry_list", " 10 60,600 ")];
+        assert_eq!(read(&blanks), Ok("fixed 10 60 600".parse().unwrap()));
+    }
+
+    #[test]
+    fn an_error_stands_beside_its_field() {
+        let exponential = |base, cap| read(&[("retry_base", base), ("retry_cap", cap)]).unwrap_err();
+        assert_eq!(exponential("90000", "300"), "retry_base: 90000 is not allowed; 0 to 86400 seconds");
+        assert_eq!(exponential("5", "0"), "retry_cap: 0 is not allowed; 1 to 604800 seconds");
+        assert_eq!(exponential("600", "60"), "retry_cap: must not be shorter than the first delay, 600 seconds");
+        assert!(exponential("5m", "300").starts_with("retry_base: `5m` is not a whole number"));
+        let other = |kind, name, value| read(&[("retry_kind", kind), (name, value)]).unwrap_err();
+        assert!(other("fixed", "retry_seconds", "").contains("Write the seconds"));
+        assert!(other("fixed", "retry_seconds", "-1").contains("-1 is not allowed; 0 to 604800 seconds"));
+        assert!(other("list", "retry_list", "10, soon").contains("`soon` is not a whole number"));
+        assert!(other("list", "retry_list", " ,").contains("one delay for each retry"));
+        assert!(other("list", "retry_list", &"1 ".repeat(101)).contains("has 101 numbers; 1 to 100"));
+        assert!(other("sometimes", "retry_list", "1").contains("retry_kind: `sometimes` is not a kind"));
+    }
+}

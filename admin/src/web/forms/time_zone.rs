@@ -1,0 +1,49 @@
+//! Names of time zones that are not quite right.
+
+use chrono_tz::{TZ_VARIANTS, Tz};
+
+/// The zone that was probably meant by a text that is no zone: another case, a city alone, an offset such as `GMT+8`.
+pub fn suggestion(text: &str) -> Option<&'static str> {
+    let text = text.trim().replace(' ', "_");
+    // First: `Etc/GMT+8` ends with `GMT+8` and means the opposite.
+    if let Some(zone) = offset(&text) {
+        return Some(zone);
+    }
+    let ends_with = |zone: &&Tz| zone.name().rsplit('/').next().is_some_and(|city| city.eq_ignore_ascii_case(&text));
+    let same = TZ_VARIANTS.iter().find(|zone| zone.name().eq_ignore_ascii_case(&text));
+    same.or_else(|| TZ_VARIANTS.iter().find(ends_with)).map(|zone| zone.name())
+}
+
+/// The names of `Etc` count the other way round: `Etc/GMT-8` is eight hours ahead of UTC.
+fn offset(text: &str) -> Option<&'static str> {
+    let upper = text.to_ascii_uppercase();
+    let hours = upper.strip_prefix("UTC").or_else(|| upper.strip_prefix("GMT"))?;
+    let hours: i32 = hours.parse().ok()?;
+    let name = match -hours {
+        0 => "UTC".to_owned(),
+        hours => format!("Etc/GMT{hours:+}"),
+    };
+    name.parse::<Tz>().ok().map(|zone| zone.name())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_zone_is_suggested_for_what_people_write() {
+        let cases = [
+            ("asia/shanghai", Some("Asia/Shanghai")),
+            ("Shanghai", Some("Asia/Shanghai")),
+            ("new york", Some("America/New_York")),
+            ("GMT+8", Some("Etc/GMT-8")),
+            ("utc-03", Some("Etc/GMT+3")),
+            ("GMT+99", None),
+            ("Mars/Phobos", None),
+            ("", None),
+        ];
+        for (text, zone) in cases {
+            assert_eq!(suggestion(text), zone, "{text}");
+        }
+    }
+}
