@@ -21,9 +21,9 @@ use crate::pipeline::{
 };
 use crate::runtime::{self, Service};
 use crate::store::{self, Database, Store};
+use crate::web::BodyMemory;
+use crate::web::accounts::setup::{self, FirstAdmin};
 use crate::web::executor_api::WrongTokens;
-use crate::web::held::BodyMemory;
-use crate::web::setup::{self, FirstAdmin};
 use crate::web::{self, ListenerRole, Server, ServerHandle};
 
 /// Why a node cannot start or go on.
@@ -334,7 +334,7 @@ async fn first_admin(store: &Store, config: &Config, now: Millis) -> Result<Firs
     let password = config.admin_password.as_deref();
     let found = setup::ensure_first_admin(store, password, now).await;
     found.map_err(|error| match error {
-        web::password::Error::Store(error) => Error::Store(error),
+        web::accounts::password::Error::Store(error) => Error::Store(error),
         refused => Error::Settings(Problem::new("admin-password", refused.to_string()).to_string()),
     })
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use carillon_admin::config::{Database, Error, LogFormat, random_secret};
 use carillon_admin::store::{self, Store};
-use carillon_admin::web::{password, setup};
+use carillon_admin::web::accounts::{password, setup};
 use carillon_scheduler::{Clock as _, SystemClock};
 use clap::{Args, Subcommand};
 

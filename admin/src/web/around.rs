@@ -2,9 +2,9 @@
 
 use carillon_scheduler::{JobDraft, Millis};
 
-use super::State;
 use crate::pipeline::{Chosen, Loads};
 use crate::store::{self, App, Calendars, Job, Surroundings};
+use crate::web::state::State;
 
 /// Of one draft, or of all drafts of a request.
 pub struct Around {

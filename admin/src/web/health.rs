@@ -5,7 +5,8 @@ use std::sync::atomic::Ordering;
 use actix_web::http::header;
 use actix_web::{HttpRequest, HttpResponse, web};
 
-use crate::web::{State, bearer};
+use crate::web::guard::bearer;
+use crate::web::state::State;
 
 pub fn configure(config: &mut web::ServiceConfig) {
     config

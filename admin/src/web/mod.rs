@@ -1,32 +1,25 @@
-//! Every URL of the program. Names actix-web and askama; changes a run only through `pipeline`.
+//! HTTP: the console, the management API and the protocol of the executors. Only this module names actix-web and askama; it
+//! changes a run only through `pipeline`.
 
+pub mod accounts;
 mod api;
 mod around;
-mod assets;
-mod bearer;
-mod connections;
-pub mod console;
-mod csrf;
+mod console;
 pub mod executor_api;
 mod forms;
+mod guard;
 mod health;
-pub mod held;
-mod html;
-mod kept;
-mod login;
-mod pace;
-pub mod password;
+mod limits;
+mod page;
 mod preview;
 mod routes;
 mod server;
-mod session;
-pub mod setup;
 mod state;
 mod text;
-mod words;
 
 pub use actix_web::dev::{Server, ServerHandle};
 
+pub use limits::body_memory::BodyMemory;
 pub use routes::ListenerRole;
 pub use server::serve;
 pub use state::{Shared, State};

@@ -2,7 +2,8 @@
 
 use actix_web::web;
 
-use super::{api, console, executor_api, health};
+use crate::web::console::routes as console;
+use crate::web::{api, executor_api, health};
 
 /// What a listener serves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

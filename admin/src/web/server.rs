@@ -7,10 +7,11 @@ use std::time::Duration;
 use actix_web::dev::Server;
 use actix_web::{App, HttpServer, middleware};
 
-use super::connections::Connections;
-use super::routes::{ListenerRole, routes};
-use super::state::Shared;
-use super::{executor_api, pace};
+use crate::web::executor_api;
+use crate::web::limits::connections::Connections;
+use crate::web::limits::slow_body_guard;
+use crate::web::routes::{ListenerRole, routes};
+use crate::web::state::Shared;
 
 /// The server on this listener; it runs when the future is awaited, and stops by its handle.
 ///
@@ -23,7 +24,7 @@ pub fn serve(listener: TcpListener, state: Shared, role: ListenerRole) -> std::i
         App::new()
             .app_data(state.clone())
             .wrap(middleware::Compress::default())
-            .wrap(middleware::from_fn(pace::guard))
+            .wrap(middleware::from_fn(slow_body_guard::guard))
             .configure(|config| routes(config, role))
     })
     .workers(2)

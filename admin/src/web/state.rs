@@ -1,4 +1,4 @@
-//! What every handler is given.
+//! The state that all handlers share.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -6,21 +6,21 @@ use std::sync::atomic::AtomicBool;
 use actix_web::web;
 use carillon_scheduler::Clock;
 
-use super::executor_api::WrongTokens;
-use super::held::BodyMemory;
 use crate::config::Config;
 use crate::metrics::Metrics;
 use crate::pipeline::Pipeline;
 use crate::store::Store;
+use crate::web::executor_api::WrongTokens;
+use crate::web::limits::body_memory::BodyMemory;
 
-/// What every handler is given.
+/// Shared by all handlers.
 pub struct State {
     pub store: Arc<Store>,
     pub pipeline: Arc<Pipeline>,
     pub clock: Arc<dyn Clock>,
     pub config: Config,
     pub metrics: Arc<Metrics>,
-    /// What all requests together hold of their bodies.
+    /// The memory of all request bodies.
     pub body_memory: Arc<BodyMemory>,
     /// Executors that were refused because of their token.
     pub wrong_tokens: WrongTokens,

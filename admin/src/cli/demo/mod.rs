@@ -14,7 +14,7 @@ use std::sync::Arc;
 use anyhow::Context as _;
 use carillon_admin::Admin;
 use carillon_admin::config::{Config, random_secret};
-use carillon_admin::web::setup::{FIRST_ADMIN, FirstAdmin};
+use carillon_admin::web::accounts::setup::{FIRST_ADMIN, FirstAdmin};
 use carillon_scheduler::SystemClock;
 use tokio_util::sync::CancellationToken;
 

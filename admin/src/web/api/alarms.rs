@@ -7,7 +7,7 @@ use super::error::Error;
 use super::extract::Query;
 use super::view::{AlarmView, List};
 use crate::store::alarm::{AlarmFilter, AlarmKey};
-use crate::web::State;
+use crate::web::state::State;
 
 pub async fn list(state: Data<State>, mut query: Query) -> Result<HttpResponse, Error> {
     let filter = AlarmFilter {

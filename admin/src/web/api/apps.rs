@@ -10,7 +10,7 @@ use super::error::Error;
 use super::extract::{Caller, OBJECT, Query, object, required};
 use super::view::{AppView, List};
 use crate::store::App;
-use crate::web::State;
+use crate::web::state::State;
 
 pub async fn list(state: Data<State>, query: Query) -> Result<HttpResponse, Error> {
     query.finish()?;

@@ -9,7 +9,7 @@ use super::error::Error;
 use super::extract::{Caller, Id, OBJECT, Query, object, required};
 use super::view::{BackfillInstants, BackfillView, List, Time};
 use crate::pipeline::{MAX_CONCURRENT, Range};
-use crate::web::State;
+use crate::web::state::State;
 
 /// A range of the past
 #[derive(Deserialize, ToSchema)]

@@ -10,7 +10,7 @@ use super::error::Error;
 use super::extract::{Caller, Name, OBJECT, Query, from_json, required};
 use super::view::{CalendarMembers, CalendarVersionView, CalendarView, List};
 use crate::store::NamedCalendar;
-use crate::web::State;
+use crate::web::state::State;
 
 /// The members of an answer that a request may send back unchanged.
 const READ_ONLY: [&str; 5] = ["id", "version", "jobs", "created_at", "updated_at"];

@@ -9,7 +9,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::view::words;
-use crate::web::bearer::Refusal;
+use crate::web::guard::bearer::Refusal;
 use crate::{pipeline, store};
 
 #[derive(Clone, Debug, PartialEq, Eq)]

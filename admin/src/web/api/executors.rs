@@ -12,7 +12,7 @@ use super::error::Error;
 use super::extract::{Caller, Id, OBJECT, Query, object, required};
 use super::view::{ExecutorView, List};
 use crate::store::executor::Traits;
-use crate::web::State;
+use crate::web::state::State;
 
 pub async fn list(state: Data<State>, id: Id, query: Query) -> Result<HttpResponse, Error> {
     query.finish()?;

@@ -6,7 +6,7 @@ use actix_web::web::Data;
 use super::error::Error;
 use super::extract::Query;
 use super::view::ForecastView;
-use crate::web::State;
+use crate::web::state::State;
 
 pub const MAX_HOURS: u32 = 168;
 const HOUR: i64 = 3_600_000;

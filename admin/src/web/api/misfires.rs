@@ -7,7 +7,7 @@ use super::error::Error;
 use super::extract::Query;
 use super::view::{List, MisfireView};
 use crate::store::{MisfireFilter, MisfireKey};
-use crate::web::State;
+use crate::web::state::State;
 
 pub async fn list(state: Data<State>, mut query: Query) -> Result<HttpResponse, Error> {
     let filter = MisfireFilter {

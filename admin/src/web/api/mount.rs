@@ -8,7 +8,8 @@ use actix_web::{HttpRequest, HttpResponse, web};
 use super::endpoint::Endpoint;
 use super::error::Error;
 use super::routes;
-use crate::web::{State, bearer};
+use crate::web::guard::bearer;
+use crate::web::state::State;
 
 pub const ROOT: &str = "/api/v1";
 

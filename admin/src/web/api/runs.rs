@@ -12,7 +12,7 @@ use super::extract::{Caller, Id, OBJECT, Query, object, required};
 use super::view::{KillView, List, LogView, RunView};
 use crate::pipeline::NOTE_CHARS;
 use crate::store::RunFilter;
-use crate::web::State;
+use crate::web::state::State;
 
 pub async fn list(state: Data<State>, mut query: Query) -> Result<HttpResponse, Error> {
     let filter = RunFilter {

@@ -1,4 +1,4 @@
-//! Calendars, to be looked at. They are changed through the API.
+//! The list of calendars. They are changed through the API.
 
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
@@ -8,11 +8,12 @@ use carillon_scheduler::Weekday;
 use chrono::NaiveDate;
 use serde::Deserialize;
 
-use super::problem::Problem;
 use crate::store::NamedCalendar;
-use crate::web::State;
-use crate::web::html::{self, Frame};
+use crate::web::console::error_page::PageError;
+use crate::web::page::answer::render;
+use crate::web::page::context::PageContext;
 use crate::web::preview;
+use crate::web::state::State;
 
 const PAGE: u32 = 50;
 /// Days that are named of each calendar.
@@ -42,29 +43,33 @@ struct Days {
 #[derive(Template)]
 #[template(path = "calendars.html")]
 struct Page {
-    frame: Frame,
+    context: PageContext,
     cards: Vec<Card>,
     next: Option<String>,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-pub struct Asked {
+pub struct ListQuery {
     after: Option<String>,
 }
 
 /// `GET /calendars`
-pub async fn list(state: web::Data<State>, frame: Frame, asked: web::Query<Asked>) -> Result<HttpResponse, Problem> {
-    let page = state.store.calendars(asked.after.as_deref(), PAGE).await?;
-    let today = preview::local(frame.now, frame.zone).date_naive();
+pub async fn list(
+    state: web::Data<State>,
+    context: PageContext,
+    query: web::Query<ListQuery>,
+) -> Result<HttpResponse, PageError> {
+    let page = state.store.calendars(query.after.as_deref(), PAGE).await?;
+    let today = preview::local(context.now, context.zone).date_naive();
     let card = |calendar: NamedCalendar| Card {
         weekdays: weekdays(&calendar),
         days: days(&calendar.calendar.days, today),
         extra: days(&calendar.calendar.extra, today),
         calendar,
     };
-    let page = Page { cards: page.items.into_iter().map(card).collect(), next: page.next, frame };
-    Ok(html::page(&page, StatusCode::OK))
+    let page = Page { cards: page.items.into_iter().map(card).collect(), next: page.next, context };
+    Ok(render(&page, StatusCode::OK))
 }
 
 fn weekdays(calendar: &NamedCalendar) -> String {

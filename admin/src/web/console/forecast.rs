@@ -1,4 +1,4 @@
-//! What all enabled jobs together will do, as a chart that is drawn here.
+//! The fires of all enabled jobs ahead, as a chart drawn by the server.
 
 use std::fmt::Write as _;
 
@@ -9,10 +9,11 @@ use askama::Template;
 use carillon_scheduler::Millis;
 use serde::Deserialize;
 
-use super::problem::Problem;
 use crate::pipeline::Forecast;
-use crate::web::State;
-use crate::web::html::{self, Frame};
+use crate::web::console::error_page::PageError;
+use crate::web::page::answer::render;
+use crate::web::page::context::PageContext;
+use crate::web::state::State;
 
 /// Spans that can be chosen, in h.
 const SPANS: [(u32, &str); 4] = [(1, "1 hour"), (24, "24 hours"), (72, "3 days"), (168, "7 days")];
@@ -24,11 +25,11 @@ const MINUTE: Millis = 60_000;
 
 #[derive(Deserialize)]
 #[serde(default)]
-pub struct Asked {
+pub struct ForecastQuery {
     hours: u32,
 }
 
-impl Default for Asked {
+impl Default for ForecastQuery {
     fn default() -> Self {
         Self { hours: 24 }
     }
@@ -53,7 +54,7 @@ struct Share {
 #[derive(Template)]
 #[template(path = "forecast.html")]
 struct Page {
-    frame: Frame,
+    context: PageContext,
     hours: u32,
     spans: [(u32, &'static str); 4],
     forecast: Forecast,
@@ -62,13 +63,17 @@ struct Page {
 }
 
 /// `GET /forecast`
-pub async fn page(state: web::Data<State>, frame: Frame, asked: web::Query<Asked>) -> Result<HttpResponse, Problem> {
-    let known = SPANS.iter().find(|(hours, _)| *hours == asked.hours);
-    let hours = known.map_or(Asked::default().hours, |(hours, _)| *hours);
-    let to = frame.now + i64::from(hours) * 60 * MINUTE;
-    let forecast = state.pipeline.forecast(frame.now, to).await?;
-    let page = Page { hours, spans: SPANS, chart: draw(&forecast), shares: shares(&forecast), forecast, frame };
-    Ok(html::page(&page, StatusCode::OK))
+pub async fn page(
+    state: web::Data<State>,
+    context: PageContext,
+    query: web::Query<ForecastQuery>,
+) -> Result<HttpResponse, PageError> {
+    let known = SPANS.iter().find(|(hours, _)| *hours == query.hours);
+    let hours = known.map_or(ForecastQuery::default().hours, |(hours, _)| *hours);
+    let to = context.now + i64::from(hours) * 60 * MINUTE;
+    let forecast = state.pipeline.forecast(context.now, to).await?;
+    let page = Page { hours, spans: SPANS, chart: draw(&forecast), shares: shares(&forecast), forecast, context };
+    Ok(render(&page, StatusCode::OK))
 }
 
 fn draw(forecast: &Forecast) -> Option<Chart> {
@@ -84,7 +89,7 @@ fn draw(forecast: &Forecast) -> Option<Chart> {
     let mut path = format!("M0 {HEIGHT}");
     let mut last = None;
     for (x, fires) in columns.iter().enumerate() {
-        // A single fire among thousands must still be seen.
+        // A single fire among thousands must be visible.
         let height = (fires * HEIGHT / highest).max(2 * fires.min(&1));
         if last != Some(height) {
             // Writing to a text cannot fail.

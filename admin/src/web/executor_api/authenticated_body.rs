@@ -9,7 +9,8 @@ use futures_util::future::LocalBoxFuture;
 
 use super::answer::refused;
 use super::{connection, token};
-use crate::web::{State, pace};
+use crate::web::limits::slow_body_guard;
+use crate::web::state::State;
 
 pub struct AuthenticatedBody(pub Bytes);
 
@@ -23,8 +24,8 @@ impl FromRequest for AuthenticatedBody {
         if let Err(message) = checked {
             return Box::pin(async { Err(refusal(message)) });
         }
-        if pace::is_encoded(request.headers()) {
-            return Box::pin(async { Err(refusal(pace::ENCODED.to_owned())) });
+        if slow_body_guard::is_encoded(request.headers()) {
+            return Box::pin(async { Err(refusal(slow_body_guard::ENCODED.to_owned())) });
         }
         let body = Bytes::from_request(request, payload);
         let request = request.clone();

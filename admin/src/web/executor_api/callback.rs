@@ -10,7 +10,7 @@ use super::answer::{answered, header, refused};
 use super::authenticated_body::AuthenticatedBody;
 use super::connection;
 use crate::store::settle::{Finding, printable};
-use crate::web::State;
+use crate::web::state::State;
 
 /// Java gives up after 3 s: by then the connection must be cut.
 const STORE_WITHIN: Duration = Duration::from_millis(2500);

@@ -9,7 +9,7 @@ use super::address;
 use super::answer::{answered, header, refused};
 use super::authenticated_body::AuthenticatedBody;
 use crate::store::executor::{Executor, Traits};
-use crate::web::State;
+use crate::web::state::State;
 
 /// The longest app name that its column takes.
 const APP_CHARS: usize = 64;

@@ -5,7 +5,7 @@ use carillon_protocol::{WRONG_TOKEN, headers};
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 
-use crate::web::State;
+use crate::web::state::State;
 
 pub fn check(request: &HttpRequest, state: &State) -> Result<(), String> {
     let given = request.headers().get(headers::TOKEN).map_or(&b""[..], |value| value.as_bytes());

@@ -3,7 +3,7 @@
 use carillon_scheduler::JobDraft;
 
 use crate::store::{Job, JobFilter, Store};
-use crate::web::console::form::Form;
+use crate::web::forms::form::Form;
 
 /// The form's fields and their labels: the chosen ids, and a name that is to be added to them.
 pub const LABELS: &[(&str, &str)] = &[("children", "Child jobs"), (NAME, "Child jobs")];
@@ -48,7 +48,7 @@ pub fn children(form: &mut Form) -> Vec<i64> {
     match form.items("children").iter().map(|id| id.parse()).collect() {
         Ok(ids) => ids,
         Err(_) => {
-            form.refuse("children", "holds something that is not the id of a job");
+            form.add_error("children", "holds something that is not the id of a job");
             vec![]
         }
     }
@@ -99,7 +99,7 @@ pub async fn add_named(store: &Store, form: &mut Form) -> crate::store::Result<(
             form.set("children", ids.join("\n"));
             form.set(NAME, "");
         }
-        Err(message) => form.refuse(NAME, message),
+        Err(message) => form.add_error(NAME, message),
     }
     Ok(())
 }

@@ -1,5 +1,12 @@
-//! Forms of the console: each module fills the fields of one subject and reads them back.
+//! Forms of the console: each module fills the fields of one subject and reads them back. The rules themselves are those of
+//! the scheduler crate; here their errors find their fields.
 
 pub mod child_jobs;
+pub mod executor_form;
+pub mod fields;
+pub mod form;
+pub mod job_form;
+pub mod merge;
 pub mod retry_form;
+pub mod schedule_form;
 pub mod time_zone;

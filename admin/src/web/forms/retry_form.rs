@@ -2,7 +2,7 @@
 
 use carillon_scheduler::RetryDelay;
 
-use crate::web::console::form::Form;
+use crate::web::forms::form::Form;
 
 /// The form's fields and their labels.
 pub const LABELS: &[(&str, &str)] = &[
@@ -35,7 +35,7 @@ fn joined(seconds: &[i64]) -> String {
     texts.join(", ")
 }
 
-/// The delay that was chosen; the default one if a field cannot be used, which the form then says.
+/// The delay that was chosen; the default one if a field has an error.
 pub fn retry_delay(form: &mut Form) -> RetryDelay {
     let delay = match form.value("retry_kind") {
         "" | "exponential" => exponential(form),
@@ -43,7 +43,7 @@ pub fn retry_delay(form: &mut Form) -> RetryDelay {
         "list" => list(form),
         other => {
             let text = format!("`{other:.64}` is not a kind of retry delay; allowed: exponential, fixed, list");
-            form.refuse("retry_kind", text);
+            form.add_error("retry_kind", text);
             None
         }
     };
@@ -60,14 +60,14 @@ fn exponential(form: &mut Form) -> Option<RetryDelay> {
     let cap_alone = RetryDelay::Exponential { base_seconds: 0, cap_seconds };
     let are_allowed = check(form, "retry_base", &base_alone) & check(form, "retry_cap", &cap_alone);
     if are_allowed && base_seconds > cap_seconds {
-        form.refuse("retry_cap", format!("must not be shorter than the first delay, {base_seconds} seconds"));
+        form.add_error("retry_cap", format!("must not be shorter than the first delay, {base_seconds} seconds"));
     }
     is_valid(form).then_some(RetryDelay::Exponential { base_seconds, cap_seconds })
 }
 
 fn fixed(form: &mut Form) -> Option<RetryDelay> {
     if form.value("retry_seconds").trim().is_empty() {
-        form.refuse("retry_seconds", "Write the seconds to wait before each retry.");
+        form.add_error("retry_seconds", "Write the seconds to wait before each retry.");
     }
     let delay = RetryDelay::Fixed { seconds: vec![form.number("retry_seconds", 0)] };
     check(form, "retry_seconds", &delay);
@@ -80,7 +80,7 @@ fn list(form: &mut Form) -> Option<RetryDelay> {
     let seconds: Vec<i64> = match words.map(|word| word.parse().map_err(|_| word)).collect() {
         Ok(seconds) => seconds,
         Err(word) => {
-            form.refuse(
+            form.add_error(
                 "retry_list",
                 format!("`{word:.64}` is not a whole number; write seconds, such as 10, 60, 600"),
             );
@@ -88,7 +88,7 @@ fn list(form: &mut Form) -> Option<RetryDelay> {
         }
     };
     if seconds.is_empty() {
-        form.refuse("retry_list", "Write one delay for each retry in seconds, such as 10, 60, 600.");
+        form.add_error("retry_list", "Write one delay for each retry in seconds, such as 10, 60, 600.");
     }
     let delay = RetryDelay::Fixed { seconds };
     check(form, "retry_list", &delay);
@@ -100,7 +100,7 @@ fn check(form: &mut Form, name: &str, delay: &RetryDelay) -> bool {
     let Err(message) = delay.validate() else {
         return true;
     };
-    form.refuse(name, message.split_once(' ').map_or(message.as_str(), |(_, rest)| rest));
+    form.add_error(name, message.split_once(' ').map_or(message.as_str(), |(_, rest)| rest));
     false
 }
 
@@ -140,17 +140,18 @@ mod tests {
 
     #[test]
     fn an_error_stands_beside_its_field() {
-        let exponential = |base, cap| read(&[("retry_base", base), ("retry_cap", cap)]).unwrap_err();
+        let exponential = |base: &str, cap: &str| read(&[("retry_base", base), ("retry_cap", cap)]).unwrap_err();
         assert_eq!(exponential("90000", "300"), "retry_base: 90000 is not allowed; 0 to 86400 seconds");
         assert_eq!(exponential("5", "0"), "retry_cap: 0 is not allowed; 1 to 604800 seconds");
         assert_eq!(exponential("600", "60"), "retry_cap: must not be shorter than the first delay, 600 seconds");
         assert!(exponential("5m", "300").starts_with("retry_base: `5m` is not a whole number"));
-        let other = |kind, name, value| read(&[("retry_kind", kind), (name, value)]).unwrap_err();
+        let other = |kind: &str, name: &str, value: &str| read(&[("retry_kind", kind), (name, value)]).unwrap_err();
         assert!(other("fixed", "retry_seconds", "").contains("Write the seconds"));
         assert!(other("fixed", "retry_seconds", "-1").contains("-1 is not allowed; 0 to 604800 seconds"));
         assert!(other("list", "retry_list", "10, soon").contains("`soon` is not a whole number"));
         assert!(other("list", "retry_list", " ,").contains("one delay for each retry"));
-        assert!(other("list", "retry_list", &"1 ".repeat(101)).contains("has 101 numbers; 1 to 100"));
+        let long = "1 ".repeat(101);
+        assert!(other("list", "retry_list", &long).contains("has 101 numbers; 1 to 100"));
         assert!(other("sometimes", "retry_list", "1").contains("retry_kind: `sometimes` is not a kind"));
     }
 }

@@ -2,9 +2,9 @@
 
 use carillon_scheduler::{FieldError, JobDraft, Millis};
 
-use super::{Preview, Span, preview};
 use crate::store::{self, App, Definition, Job};
 use crate::web::around::Around;
+use crate::web::preview::next_fires::{Preview, Span, preview};
 
 /// Why there is nothing to look at.
 #[derive(Debug, thiserror::Error)]
@@ -16,7 +16,7 @@ pub enum Error {
 }
 
 /// Of a schedule that is looked at by itself.
-pub fn nobody() -> App {
+pub fn placeholder_app() -> App {
     App { id: 0, name: "preview".to_owned(), title: String::new(), created_at: 0 }
 }
 
@@ -54,7 +54,7 @@ fn fires_left(before: Option<&Job>, definition: &Definition) -> Option<u32> {
     }
 }
 
-/// The next so many instants.
+/// The next `count` instants.
 pub fn from_now(count: usize, now: Millis) -> Span {
     Span { from: now, count, fires_left: None, now }
 }

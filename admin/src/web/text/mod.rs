@@ -1,3 +1,6 @@
 //! What pages call things, in the words of the field.
 
+pub mod cause;
+pub mod format;
+pub mod schedule;
 pub mod strategies;

@@ -2,7 +2,7 @@
 
 use carillon_scheduler::{BlockStrategy, Overlap, RetryDelay, RouteStrategy};
 
-use crate::web::words::{duration, period};
+use crate::web::text::format::{duration, period};
 
 pub const fn route_name(route: RouteStrategy) -> &'static str {
     match route {

@@ -117,7 +117,7 @@ impl Browser {
     pub async fn until(&self, what: &str, condition: impl AsyncFn() -> bool) {
         let end = Instant::now() + LIMIT;
         while !condition().await {
-            assert!(Instant::now() < end, "waited in vain for: {what}");
+            assert!(Instant::now() < end, "timed out waiting for {what}");
             tokio::time::sleep(Duration::from_millis(50)).await;
         }
     }

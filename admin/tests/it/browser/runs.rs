@@ -43,7 +43,7 @@ fn a_run_reaches_its_end_and_shows_hostile_text_as_text() {
 }
 
 #[test]
-fn the_log_follows_until_somebody_scrolls_up() {
+fn the_log_follows_until_the_reader_scrolls_up() {
     run(async {
         let live = Live::start().await;
         let id = job(&live, "lines", "1000 3").await;

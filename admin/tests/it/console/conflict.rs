@@ -113,7 +113,7 @@ fn saving_again_leaves_a_job_paused_that_was_paused_meanwhile() {
 
 // covers: A7
 #[test]
-fn a_field_that_nobody_touched_here_keeps_what_the_other_person_saved() {
+fn a_field_that_was_not_changed_here_keeps_what_the_other_person_saved() {
     run(async {
         let (console, [mine, theirs], seen) = two_editors().await;
         let other = with(with(seen.clone(), "retries", "7"), "seconds", "30");

@@ -19,7 +19,7 @@ fn every_page_says_that_the_node_is_degraded() {
         let database = TestDatabase::new(Kind::Sqlite).await;
         let mut config = database.config();
         config.admin_password = Some(random_secret());
-        // Nobody listens there.
+        // No server listens there.
         config.redis_url = Some("redis://127.0.0.1:1/".into());
         let console = Console::on(config, Arc::new(ManualClock::new(START))).await;
         let admin = console.admin().await;
@@ -83,13 +83,13 @@ fn more_nodes_than_shards_are_told() {
         let made = console.store.create_app("orders", "Orders", START, &actor);
         made.await.unwrap();
         console.job(|_| ()).await;
-        let mut told = vec![];
+        let mut shown = vec![];
         for node in ["a", "b", "c"] {
             let store = &console.store;
             store.report_node(node, "http://10.0.0.2:8080/", START).await.unwrap();
             let page = admin.get("/").await.body;
-            told.push(page.contains("data-testid=\"idle-nodes\""));
+            shown.push(page.contains("data-testid=\"idle-nodes\""));
         }
-        assert_eq!(told, [false, false, true]);
+        assert_eq!(shown, [false, false, true]);
     });
 }

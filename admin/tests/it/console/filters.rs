@@ -13,7 +13,7 @@ fn a_filter_of_runs_that_cannot_be_read_is_named() {
         console.job(|_| ()).await;
         let admin = console.admin().await;
         admin.submit("/jobs/1/run", &[("key", "k")]).await;
-        for (query, told) in [
+        for (query, text) in [
             ("job=abc", "Job: “abc” is no id of a job"),
             ("from=zzz", "From: “zzz” is no time"),
             ("to=2026-02-31T10:00", "To: “2026-02-31T10:00” is no time"),
@@ -22,7 +22,7 @@ fn a_filter_of_runs_that_cannot_be_read_is_named() {
         ] {
             let answer = admin.get(&format!("/runs?{query}")).await;
             assert_eq!(answer.status, 400, "{query}");
-            assert!(answer.body.contains(told), "{query}: {told}");
+            assert!(answer.body.contains(text), "{query}: {text}");
             assert!(!answer.body.contains("data-run-id"), "{query}: no run");
         }
         let both = admin.get("/runs?job=abc&from=zzz").await.body;
@@ -45,13 +45,13 @@ fn every_kind_of_schedule_can_be_asked_for() {
         }
         let found = admin.get("/jobs?kind=fixed_delay").await.body;
         assert!(found.contains("data-job-id=\"1\""));
-        for (query, told) in [
+        for (query, text) in [
             ("kind=weekly", "Schedule: “weekly” is no kind of schedule"),
             ("state=on", "State: “on” is no state of a job"),
         ] {
             let answer = admin.get(&format!("/jobs?{query}")).await;
             assert_eq!(answer.status, 400, "{query}");
-            assert!(answer.body.contains(told), "{query}: {told}");
+            assert!(answer.body.contains(text), "{query}: {text}");
             assert!(!answer.body.contains("data-job-id"), "{query}: no job");
         }
     });

@@ -5,7 +5,7 @@ use carillon_scheduler::ScheduleDraft;
 use super::run;
 use super::visitor::Console;
 
-/// A job as somebody fills it in.
+/// The fields of a new job.
 const FILLED: &[(&str, &str)] = &[
     ("app", "orders"),
     ("name", "Settle"),
@@ -139,7 +139,7 @@ fn the_next_fires_are_shown_before_saving() {
 }
 
 #[test]
-fn an_edit_in_between_is_told_with_both_versions() {
+fn an_edit_in_between_is_shown_with_both_versions() {
     run(async {
         let console = Console::start().await;
         console.job(|job| job.schedule = ScheduleDraft::fixed_rate(60)).await;

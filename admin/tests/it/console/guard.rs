@@ -84,7 +84,7 @@ fn a_get_changes_nothing() {
 
 // covers: S10
 #[test]
-fn nobody_unknown_gets_in() {
+fn a_visitor_without_a_session_gets_no_page() {
     run(async {
         let console = Console::start().await;
         console.job(|_| ()).await;
@@ -143,7 +143,7 @@ fn errors_are_pages_with_a_request_id_and_no_inner_life() {
             ("/jobs/77", 404, "There is no such job"),
             ("/runs/77", 404, "There is no such run"),
             ("/no/such/page", 404, "There is no such page"),
-            ("/jobs/1/enable", 405, "does not take that kind of request"),
+            ("/jobs/1/enable", 405, "does not accept this method"),
             ("/jobs?after=x", 400, "cannot be understood"),
         ] {
             let answer = admin.get(path).await;

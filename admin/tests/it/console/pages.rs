@@ -6,7 +6,7 @@ use carillon_scheduler::ScheduleDraft;
 use super::run;
 use super::visitor::{Console, START};
 
-/// Texts that were a hole in somebody's console.
+/// Texts that were run as script by other consoles.
 const HOSTILE: &[&str] = &[
     "<script>alert(1)</script>",
     "\"><img src=x onerror=alert(1)>",

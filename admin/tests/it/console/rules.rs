@@ -78,7 +78,7 @@ fn every_kind_of_schedule_is_made_edited_and_kept() {
 }
 
 #[test]
-fn what_is_wrong_with_a_limit_is_told_where_it_stands() {
+fn the_error_of_a_limit_stands_beside_its_field() {
     run(async {
         let console = Console::start().await;
         let admin = console.admin().await;

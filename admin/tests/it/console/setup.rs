@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use carillon_admin::config::random_secret;
-use carillon_admin::web::setup::{FirstAdmin, ensure_first_admin};
+use carillon_admin::web::accounts::setup::{FirstAdmin, ensure_first_admin};
 use carillon_scheduler::ManualClock;
 
 use super::run;
@@ -56,7 +56,7 @@ fn nothing_but_setting_up_is_possible_and_that_once() {
 }
 
 #[test]
-fn what_is_wrong_is_told_beside_its_field() {
+fn an_error_stands_beside_its_field() {
     run(async {
         let database = TestDatabase::new(Kind::Sqlite).await;
         let (console, secret) = empty(&database).await;

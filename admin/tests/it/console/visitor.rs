@@ -8,7 +8,7 @@ use carillon_admin::Admin;
 use carillon_admin::config::{Config, random_secret};
 use carillon_admin::server::Services;
 use carillon_admin::store::{Definition, Job, Store};
-use carillon_admin::web::setup::FIRST_ADMIN;
+use carillon_admin::web::accounts::setup::FIRST_ADMIN;
 use carillon_scheduler::{JobDraft, ManualClock, Millis};
 use reqwest::header::{COOKIE, HeaderMap, LOCATION, ORIGIN, SET_COOKIE};
 use reqwest::redirect::Policy;

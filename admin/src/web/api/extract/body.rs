@@ -7,7 +7,7 @@ use serde_json::Value;
 use serde_path_to_error::{Path, Segment};
 
 use crate::web::api::error::Error;
-use crate::web::pace;
+use crate::web::limits::slow_body_guard;
 
 /// One object: a job whose parameters are as long as allowed, escaped as badly as possible.
 pub const OBJECT: usize = 1024 * 1024;
@@ -18,8 +18,8 @@ pub const BATCH: usize = 16 * 1024 * 1024;
 pub async fn optional(payload: Payload, limit: usize) -> Result<Option<Value>, Error> {
     let bytes = match payload.to_bytes_limited(limit).await {
         Err(_too_large) => return Err(Error::too_large(limit)),
-        Ok(Err(error)) if pace::is_out_of_memory(&error) => {
-            return Err(Error::unavailable(pace::FULL));
+        Ok(Err(error)) if slow_body_guard::is_out_of_memory(&error) => {
+            return Err(Error::unavailable(slow_body_guard::FULL));
         }
         Ok(Err(error)) => return Err(Error::invalid_json(format!("the body broke off: {error}"))),
         Ok(Ok(bytes)) => bytes,

@@ -6,10 +6,10 @@ use carillon_scheduler::{FieldError, JobDraft, Millis, ScheduleDraft, ScheduleIn
 use serde_json::{Value, json};
 
 use crate::store::{App, Definition, Job, Store};
-use crate::web::State;
 use crate::web::api::error::Error;
 use crate::web::api::extract::from_json;
 use crate::web::around::Around;
+use crate::web::state::State;
 
 /// The members of an answer that a request may send back unchanged and cannot set.
 const READ_ONLY: [&str; 8] = [

@@ -4,10 +4,10 @@ use actix_web::HttpResponse;
 use actix_web::web::Data;
 
 use crate::pipeline::explain;
-use crate::web::State;
 use crate::web::api::error::Error;
 use crate::web::api::extract::{Id, Query};
 use crate::web::api::view::ExplanationView;
+use crate::web::state::State;
 
 /// What became of one instant.
 pub async fn explain(state: Data<State>, id: Id, mut query: Query) -> Result<HttpResponse, Error> {

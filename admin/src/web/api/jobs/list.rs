@@ -5,10 +5,10 @@ use actix_web::web::Data;
 use carillon_scheduler::KindDraft;
 
 use crate::store::{Job, JobFilter};
-use crate::web::State;
 use crate::web::api::error::Error;
 use crate::web::api::extract::{Id, Query};
 use crate::web::api::view::{JobView, List};
+use crate::web::state::State;
 
 pub async fn list(state: Data<State>, mut query: Query) -> Result<HttpResponse, Error> {
     let kinds = format!("one of {}", KindDraft::WORDS.join(", "));

@@ -8,12 +8,12 @@ use serde_json::{Map, Value, json};
 use super::definition;
 use super::list::find;
 use crate::store::{self, Job};
-use crate::web::State;
 use crate::web::api::error::Error;
 use crate::web::api::extract::{Id, OBJECT, Query, from_json, required};
 use crate::web::api::view::{PreviewView, Time};
 use crate::web::around::Around;
 use crate::web::preview::{self, Preview, Span};
+use crate::web::state::State;
 
 /// The number of instants of a job if the request has none.
 pub const NEXT_INSTANTS: u32 = 5;
@@ -86,7 +86,7 @@ async fn preview_of(
     let draft = definition::draft(Value::Object(members))?;
     let app = match is_whole {
         true => definition::app_of(&state.store, &draft).await?,
-        false => preview::nobody(),
+        false => preview::placeholder_app(),
     };
     let around = Around::of(state, std::slice::from_ref(&draft), before).await?;
     preview::of_draft(around, &app, &draft, before, span).await.map_err(|error| match error {

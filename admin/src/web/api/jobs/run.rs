@@ -8,10 +8,10 @@ use serde::Deserialize;
 use utoipa::ToSchema;
 
 use crate::pipeline::Fire;
-use crate::web::State;
 use crate::web::api::error::Error;
 use crate::web::api::extract::{Caller, Id, Key, OBJECT, Query, object, optional};
 use crate::web::api::view::{JobView, RunView};
+use crate::web::state::State;
 
 pub async fn enable(state: Data<State>, id: Id, query: Query, caller: Caller) -> Result<HttpResponse, Error> {
     query.finish()?;

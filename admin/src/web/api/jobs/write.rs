@@ -8,10 +8,10 @@ use serde_json::Value;
 use super::definition;
 use super::list::{find, shown};
 use crate::store::{Actor, Definition, Job, Page};
-use crate::web::State;
 use crate::web::api::error::Error;
 use crate::web::api::extract::{BATCH, Caller, Id, Key, OBJECT, Query, required};
 use crate::web::api::view::{JobView, List};
+use crate::web::state::State;
 
 /// Jobs in one batch.
 pub const MAX_JOBS: usize = 1000;

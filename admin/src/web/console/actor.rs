@@ -1,0 +1,12 @@
+//! The actor of a change.
+
+use actix_web::HttpRequest;
+
+use crate::store::Actor;
+use crate::web::accounts::session::Viewer;
+
+/// The signed-in user and the source address, for the audit.
+pub fn actor(viewer: &Viewer, request: &HttpRequest) -> Actor {
+    let source = request.peer_addr().map(|address| address.ip().to_string());
+    Actor::new(viewer.name.clone(), source.unwrap_or_default())
+}

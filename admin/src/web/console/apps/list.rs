@@ -1,0 +1,108 @@
+//! Executors by app, and the apps themselves.
+
+use std::collections::BTreeMap;
+
+use actix_web::http::StatusCode;
+use actix_web::{HttpResponse, web};
+use askama::Template;
+
+use crate::store::App;
+use crate::store::executor::Executor;
+use crate::web::console::badge::{Badge, OFFLINE, ONLINE, UNREACHABLE};
+use crate::web::console::error_page::PageError;
+use crate::web::executor_api::WrongToken;
+use crate::web::page::answer::render;
+use crate::web::page::context::PageContext;
+use crate::web::state::State;
+
+/// An address that has registered.
+struct RegisteredExecutor {
+    executor: Executor,
+    app_id: Option<i64>,
+    badge: Badge,
+    is_live: bool,
+    /// It registers, but this node's requests to it fail.
+    is_unreachable: bool,
+}
+
+impl RegisteredExecutor {
+    fn new(executor: Executor, state: &State, now: i64) -> Self {
+        let is_live = executor.is_live(now);
+        let is_unreachable = is_live && state.pipeline.is_unreachable(&executor.address, executor.seen_at);
+        Self {
+            badge: match (is_live, is_unreachable) {
+                (true, true) => UNREACHABLE,
+                (true, false) => ONLINE,
+                (false, _) => OFFLINE,
+            },
+            is_live,
+            is_unreachable,
+            app_id: None,
+            executor,
+        }
+    }
+
+    fn labels(&self) -> String {
+        self.executor.labels().to_string()
+    }
+
+    /// Where its weight and labels are set, once there is such an app.
+    fn settings(&self) -> Option<String> {
+        let app_id = self.app_id?;
+        let address = url::form_urlencoded::byte_serialize(self.executor.address.as_bytes());
+        let address: String = address.collect();
+        Some(format!("/apps/{app_id}/executor?address={address}"))
+    }
+
+    /// Only the SDK sends a boot id.
+    fn kind(&self) -> &'static str {
+        match self.executor.boot_id {
+            Some(_) => "Carillon SDK",
+            None => "xxl-job",
+        }
+    }
+}
+
+struct AppExecutors {
+    app: App,
+    executors: Vec<RegisteredExecutor>,
+    online: usize,
+}
+
+struct UnknownApp {
+    name: String,
+    executors: Vec<RegisteredExecutor>,
+}
+
+#[derive(Template)]
+#[template(path = "apps/list.html")]
+struct Page {
+    context: PageContext,
+    groups: Vec<AppExecutors>,
+    unknown: Vec<UnknownApp>,
+    /// Refused by this node because of their access token.
+    refused: Vec<WrongToken>,
+}
+
+/// `GET /apps`
+pub async fn list(state: web::Data<State>, context: PageContext) -> Result<HttpResponse, PageError> {
+    let mut executors: BTreeMap<String, Vec<RegisteredExecutor>> = BTreeMap::new();
+    for executor in state.store.executors().await? {
+        let of_app = executors.entry(executor.app.clone()).or_default();
+        of_app.push(RegisteredExecutor::new(executor, &state, context.now));
+    }
+    let apps = state.store.apps().await?.into_iter();
+    let groups = apps
+        .map(|app| {
+            let mut executors = executors.remove(&app.name).unwrap_or_default();
+            for registered in &mut executors {
+                registered.app_id = Some(app.id);
+            }
+            let online = executors.iter().filter(|registered| registered.is_live && !registered.is_unreachable).count();
+            AppExecutors { app, executors, online }
+        })
+        .collect();
+    let unknown = executors.into_iter().map(|(name, executors)| UnknownApp { name, executors });
+    let page = Page { groups, unknown: unknown.collect(), refused: state.wrong_tokens.recent(context.now), context };
+    Ok(render(&page, StatusCode::OK))
+}

@@ -1,0 +1,5 @@
+//! Apps and their executors.
+
+pub mod executor;
+pub mod list;
+pub mod new;

@@ -1,0 +1,4 @@
+//! The start page.
+
+pub mod chart;
+pub mod page;

@@ -1,0 +1,197 @@
+//! `GET /`: failures, the next fires, and the first steps of an empty installation.
+
+use std::collections::HashMap;
+
+use actix_web::http::StatusCode;
+use actix_web::http::header::HOST;
+use actix_web::{HttpRequest, HttpResponse, web};
+use askama::Template;
+use carillon_scheduler::RunState;
+
+use crate::store::node::Node;
+use crate::store::overview::{Failing, PausedByEngine};
+use crate::store::{App, JobFilter, NextFire, RunFilter};
+use crate::web::console::dashboard::chart::{Chart, chart};
+use crate::web::console::error_page::PageError;
+use crate::web::console::runs::row::RunRow;
+use crate::web::page::answer::render;
+use crate::web::page::context::PageContext;
+use crate::web::state::State;
+
+const DAY_MS: i64 = 86_400_000;
+/// A node without a heartbeat for this long is not shown.
+const NODE_MS: i64 = 15_000;
+const COUNTED: u32 = 10_000;
+const LIST: usize = 8;
+
+/// The first steps of a new installation, done or not.
+struct SetupSteps {
+    /// The address of this node for executors: that of the reader's browser.
+    address: String,
+    /// The file that holds the access token; None: it was given as a setting.
+    token_file: Option<String>,
+    executor: bool,
+    /// Executors wait for an app of this name.
+    unknown_app: Option<String>,
+    app: Option<String>,
+    job: Option<i64>,
+    run: bool,
+}
+
+struct FailingRow {
+    failing: Failing,
+    row: RunRow,
+}
+
+struct NodeRow {
+    node: Node,
+    shards: Vec<String>,
+}
+
+#[derive(Template)]
+#[template(path = "dashboard.html")]
+struct Page {
+    context: PageContext,
+    steps: Option<SetupSteps>,
+    enabled: String,
+    paused: String,
+    runs: String,
+    failed: i64,
+    running: i64,
+    online: usize,
+    known: usize,
+    chart: Option<Chart>,
+    failing_jobs: Vec<FailingRow>,
+    next: Vec<NextFire>,
+    nodes: Vec<NodeRow>,
+    all_shards: i32,
+    /// Apps in use without an executor.
+    apps_without_executor: Vec<String>,
+    /// Names of executors that no app has.
+    unknown_apps: Vec<String>,
+    stuck: Vec<PausedByEngine>,
+}
+
+impl Page {
+    /// Whether there is no job and no run to show yet.
+    fn is_new(&self) -> bool {
+        let steps = self.steps.as_ref();
+        steps.is_some_and(|steps| steps.job.is_none() && !steps.run)
+    }
+
+    /// More nodes than shards.
+    fn has_idle_nodes(&self) -> bool {
+        self.nodes.len() as i64 > i64::from(self.all_shards)
+    }
+
+    /// Whether they differ in their version or time zone data.
+    fn nodes_differ(&self) -> bool {
+        self.nodes.windows(2).any(|pair| pair[0].node.version != pair[1].node.version)
+    }
+}
+
+/// `GET /`
+pub async fn page(
+    state: web::Data<State>,
+    request: HttpRequest,
+    context: PageContext,
+) -> Result<HttpResponse, PageError> {
+    let store = &state.store;
+    let now = context.now;
+    let (states, is_cut) = store.recent_states(now - DAY_MS).await?;
+    let executors = store.executors().await?;
+    let live: Vec<&str> = executors.iter().filter(|it| it.is_live(now)).map(|it| it.app.as_str()).collect();
+    let mut apps_without_executor = store.apps_in_use().await?;
+    apps_without_executor.retain(|app| !live.contains(&app.as_str()));
+    let apps = store.apps().await?;
+    let mut unknown_apps: Vec<String> = live.iter().map(ToString::to_string).collect();
+    unknown_apps.retain(|name| !apps.iter().any(|app| app.name == *name));
+    unknown_apps.dedup();
+    let page = Page {
+        steps: steps(&state, &request, &apps, !live.is_empty(), unknown_apps.first()).await?,
+        enabled: count(&state, true).await?,
+        paused: count(&state, false).await?,
+        runs: format!("{}{}", states.values().sum::<i64>(), if is_cut { "+" } else { "" }),
+        failed: sum(&states, &[RunState::Failed, RunState::Lost]),
+        running: open_runs(&state).await?,
+        online: live.len(),
+        known: executors.len(),
+        chart: chart(&state, now).await?,
+        failing_jobs: failing_jobs(&state, now).await?,
+        next: store.next_fires(state.pipeline.shards(), LIST, now).await?,
+        nodes: nodes(&state, now).await?,
+        all_shards: state.pipeline.shards(),
+        apps_without_executor,
+        unknown_apps,
+        stuck: store.paused_by_engine(LIST as i64).await?,
+        context,
+    };
+    Ok(render(&page, StatusCode::OK))
+}
+
+fn sum(states: &HashMap<RunState, i64>, of: &[RunState]) -> i64 {
+    of.iter().filter_map(|state| states.get(state)).sum()
+}
+
+async fn count(state: &State, enabled: bool) -> Result<String, PageError> {
+    let filter = JobFilter { enabled: Some(enabled), ..JobFilter::default() };
+    let count = state.store.count_jobs(&filter, COUNTED).await?;
+    Ok(match count {
+        COUNTED.. => "10,000+".to_owned(),
+        _ => count.to_string(),
+    })
+}
+
+async fn open_runs(state: &State) -> Result<i64, PageError> {
+    let filter = RunFilter { states: vec![RunState::Sending, RunState::Running], ..RunFilter::default() };
+    let (counts, _) = state.store.count_runs_by_state(&filter).await?;
+    Ok(counts.iter().map(|(_, count)| count).sum())
+}
+
+async fn failing_jobs(state: &State, now: i64) -> Result<Vec<FailingRow>, PageError> {
+    let mut failing_jobs = vec![];
+    for failing in state.store.failing_jobs(LIST).await? {
+        if let Some(run) = state.store.run(failing.last_run).await? {
+            let row = RunRow::new(run, now);
+            failing_jobs.push(FailingRow { failing, row });
+        }
+    }
+    Ok(failing_jobs)
+}
+
+async fn nodes(state: &State, now: i64) -> Result<Vec<NodeRow>, PageError> {
+    let leases = state.store.leases().await?;
+    let live = state.store.live_nodes(now - NODE_MS).await?;
+    let rows = live.into_iter().map(|node| {
+        let held = leases.iter().filter(|it| it.owner == node.id && it.expires_at > now);
+        NodeRow { shards: held.map(|lease| lease.shard.to_string()).collect(), node }
+    });
+    Ok(rows.collect())
+}
+
+/// None: all steps are done.
+async fn steps(
+    state: &State,
+    request: &HttpRequest,
+    apps: &[App],
+    executor: bool,
+    unknown_app: Option<&String>,
+) -> Result<Option<SetupSteps>, PageError> {
+    let jobs = JobFilter { limit: 1, ..JobFilter::default() };
+    let job = state.store.jobs(&jobs).await?.items.first().map(|job| job.id);
+    let run = state.store.newest_run().await? > 0;
+    if job.is_some() && run {
+        return Ok(None);
+    }
+    let file = state.config.data_dir.join("access-token");
+    let host = request.headers().get(HOST).and_then(|host| host.to_str().ok());
+    Ok(Some(SetupSteps {
+        address: format!("http://{}", host.unwrap_or("localhost:8080")),
+        token_file: file.exists().then(|| file.display().to_string()),
+        executor,
+        unknown_app: unknown_app.cloned(),
+        app: apps.first().map(|app| app.name.clone()),
+        job,
+        run,
+    }))
+}

@@ -1,0 +1,136 @@
+//! Error pages: what happened, what to do, and a request id with which to find it in the log.
+
+use actix_web::body::BoxBody;
+use actix_web::http::StatusCode;
+use actix_web::{HttpResponse, ResponseError};
+use askama::Template;
+
+use crate::web::page::answer::render;
+use crate::web::page::context::PageContext;
+use crate::{pipeline, store};
+
+#[derive(Debug, thiserror::Error)]
+pub enum PageError {
+    #[error("{0}")]
+    Bad(String),
+    #[error("{0}")]
+    Forbidden(String),
+    /// The argument is what was looked for: "job", "run", "page".
+    #[error("There is no such {0}")]
+    Missing(&'static str),
+    #[error("{0}")]
+    Gone(String),
+    /// The argument is the limit in bytes.
+    #[error("The request is larger than {0} bytes")]
+    TooLarge(usize),
+    /// The node cannot take the request now.
+    #[error("{0}")]
+    Busy(&'static str),
+    #[error("The database needed more than 5 s for this page and stopped")]
+    TooSlow,
+    /// The text goes to the log alone, as it may name tables or addresses; the page shows a request id.
+    #[error("{0}")]
+    Internal(String),
+}
+
+impl PageError {
+    /// A cookie of this program that cannot be written.
+    pub fn from_cookie(error: impl std::fmt::Display) -> Self {
+        Self::Internal(format!("cookie: {error}"))
+    }
+
+    fn advice(&self) -> &'static str {
+        match self {
+            Self::Bad(_) => "Go back, correct it and try again.",
+            Self::Forbidden(_) => "Nothing was changed. Reload the page that you came from and try again.",
+            Self::Missing(_) => "It may have been deleted, or the address is mistyped.",
+            Self::TooLarge(_) => "Nothing was changed. Go back and shorten it.",
+            Self::Busy(_) => "Nothing was changed.",
+            Self::Gone(_) => "",
+            Self::TooSlow => "Narrow the list by job, app, state or time.",
+            Self::Internal(_) => {
+                "It is not known whether your change was made. Try again; if the error stays, look for the request id in the log."
+            }
+        }
+    }
+}
+
+impl ResponseError for PageError {
+    fn status_code(&self) -> StatusCode {
+        match self {
+            Self::Bad(_) => StatusCode::BAD_REQUEST,
+            Self::Forbidden(_) => StatusCode::FORBIDDEN,
+            Self::Missing(_) => StatusCode::NOT_FOUND,
+            Self::Gone(_) => StatusCode::GONE,
+            Self::TooLarge(_) => StatusCode::PAYLOAD_TOO_LARGE,
+            Self::Busy(_) => StatusCode::SERVICE_UNAVAILABLE,
+            Self::TooSlow => StatusCode::SERVICE_UNAVAILABLE,
+            Self::Internal(_) => StatusCode::INTERNAL_SERVER_ERROR,
+        }
+    }
+
+    /// Empty; the guard renders the page, which needs the request.
+    fn error_response(&self) -> HttpResponse<BoxBody> {
+        HttpResponse::new(self.status_code())
+    }
+}
+
+impl From<store::Error> for PageError {
+    fn from(error: store::Error) -> Self {
+        if error.is_too_slow() {
+            return Self::TooSlow;
+        }
+        Self::Internal(error.to_string())
+    }
+}
+
+impl From<crate::web::accounts::password::Error> for PageError {
+    fn from(error: crate::web::accounts::password::Error) -> Self {
+        Self::Internal(error.to_string())
+    }
+}
+
+impl From<pipeline::Error> for PageError {
+    fn from(error: pipeline::Error) -> Self {
+        match error {
+            pipeline::Error::MissingJob => Self::Missing("job"),
+            pipeline::Error::MissingRun => Self::Missing("run"),
+            pipeline::Error::Store(inner) => inner.into(),
+            other => Self::Bad(other.to_string()),
+        }
+    }
+}
+
+#[derive(Template)]
+#[template(path = "error/page.html")]
+struct Page {
+    context: PageContext,
+    status: u16,
+    title: String,
+    advice: &'static str,
+}
+
+/// The page for an answer that has only a status.
+pub fn page(context: PageContext, status: StatusCode, error: Option<&PageError>) -> HttpResponse {
+    if let Some(PageError::Internal(text)) = error {
+        tracing::error!(request.id = %context.request_id, address = %context.here, "console request failed: {text}");
+    }
+    let title = match error {
+        Some(PageError::Internal(_)) => "Something went wrong here".to_owned(),
+        Some(error) => error.to_string(),
+        None => bare_title(status).to_owned(),
+    };
+    let advice = error.map_or("", PageError::advice);
+    let page = Page { context, status: status.as_u16(), title, advice };
+    render(&page, status)
+}
+
+fn bare_title(status: StatusCode) -> &'static str {
+    match status {
+        StatusCode::NOT_FOUND => "There is no such page",
+        StatusCode::METHOD_NOT_ALLOWED => "This address does not accept this method",
+        StatusCode::PAYLOAD_TOO_LARGE => "The request is too large",
+        StatusCode::BAD_REQUEST => "The request cannot be understood",
+        _ => "Something went wrong here",
+    }
+}

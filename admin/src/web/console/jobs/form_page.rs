@@ -1,0 +1,162 @@
+//! The page of a job's form: the fields, their choices, and a conflict with another user.
+
+use actix_web::HttpResponse;
+use actix_web::http::StatusCode;
+use askama::Template;
+use carillon_scheduler::{BlockStrategy, Overlap, RouteStrategy};
+
+use crate::store::{App, Job};
+use crate::web::console::error_page::PageError;
+use crate::web::console::jobs::preview::{self, Preview};
+use crate::web::forms::child_jobs::{self, ChildJob};
+use crate::web::forms::form::Form;
+use crate::web::forms::job_form::labels;
+use crate::web::forms::merge::Conflict;
+use crate::web::page::answer::render;
+use crate::web::page::context::PageContext;
+use crate::web::state::State;
+use crate::web::text::schedule::KINDS;
+use crate::web::text::strategies;
+
+/// A choice of a select: the word that is sent, and its text.
+pub struct Choice {
+    pub word: &'static str,
+    pub text: String,
+}
+
+#[derive(Template)]
+#[template(path = "jobs/form.html")]
+pub struct Page {
+    context: PageContext,
+    title: String,
+    /// The job that is edited or copied.
+    origin: Option<(i64, String)>,
+    /// The targets of the form and of Cancel.
+    action: String,
+    back: String,
+    apps: Vec<App>,
+    form: Form,
+    preview: Preview,
+    pub conflict: Option<Conflict>,
+    /// Strategies by their origin.
+    routes: [(&'static str, Vec<Choice>); 2],
+    blocks: Vec<Choice>,
+    overlaps: Vec<Choice>,
+    calendars: Vec<String>,
+    child_jobs: Vec<ChildJob>,
+    /// Jobs to choose further children from.
+    offered: Vec<ChildJob>,
+    is_new: bool,
+}
+
+impl Page {
+    fn label(&self, name: &str) -> &'static str {
+        let found = labels().into_iter().find(|(field, _)| *field == name);
+        found.map_or("", |(_, label)| label)
+    }
+
+    /// Where the link of an error leads.
+    fn target(&self, name: &str) -> String {
+        match name {
+            "kind" => "kind-cron".to_owned(),
+            "weekdays" => "weekday-MON".to_owned(),
+            "children" => "child_name".to_owned(),
+            name => name.to_owned(),
+        }
+    }
+
+    fn kinds(&self) -> [(&'static str, &'static str); 7] {
+        KINDS
+    }
+
+    fn weekdays(&self) -> [(&'static str, &'static str); 7] {
+        [("MON", "Mon"), ("TUE", "Tue"), ("WED", "Wed"), ("THU", "Thu"), ("FRI", "Fri"), ("SAT", "Sat"), ("SUN", "Sun")]
+    }
+
+    /// Whether a field of the group is set or has an error.
+    fn has_limits(&self) -> bool {
+        let names = ["start_at", "end_at", "max_fires", "spread_seconds", "calendars", "on_excluded"];
+        names[..5].iter().any(|name| !self.form.value(name).trim().is_empty()) || self.is_wrong(&names)
+    }
+
+    fn has_late_rules(&self) -> bool {
+        let plain = [
+            ("catch_up", "all"),
+            ("misfire", "fire_once"),
+            ("misfire_threshold_seconds", "60"),
+            ("misfire_limit", "100"),
+            ("misfire_window_seconds", "3600"),
+            ("clock_changes", "carillon"),
+        ];
+        let differs = |(name, value): &(&str, &str)| !["", value].contains(&self.form.value(name));
+        plain.iter().any(differs) || self.is_wrong(&plain.map(|(name, _)| name))
+    }
+
+    fn is_wrong(&self, names: &[&str]) -> bool {
+        names.iter().any(|name| self.form.error(name).is_some())
+    }
+
+    pub fn answer(self, status: StatusCode) -> HttpResponse {
+        render(&self, status)
+    }
+}
+
+/// What the form is for.
+pub enum Purpose<'a> {
+    New,
+    Copy(&'a Job),
+    Edit(&'a Job),
+}
+
+pub async fn page(
+    state: &State,
+    context: PageContext,
+    purpose: Purpose<'_>,
+    mut form: Form,
+) -> Result<Page, PageError> {
+    let (title, action, origin) = match purpose {
+        Purpose::New => ("New job", "/jobs".to_owned(), None),
+        Purpose::Copy(job) => ("Copy job", "/jobs".to_owned(), Some(job)),
+        Purpose::Edit(job) => ("Edit job", format!("/jobs/{}/edit", job.id), Some(job)),
+    };
+    let before = match purpose {
+        Purpose::Edit(job) => Some(job),
+        _ => None,
+    };
+    let back = origin.map_or_else(|| "/jobs".to_owned(), |job| format!("/jobs/{}", job.id));
+    form.sort_errors(&labels());
+    let preview = preview::of_form(state, &form, before, context.zone).await?;
+    let mut calendars = state.store.calendar_names().await?;
+    // One that was deleted meanwhile stays chosen, with its error.
+    calendars.extend(form.items("calendars"));
+    calendars.sort_unstable();
+    calendars.dedup();
+    let offered = child_jobs::offered(&state.store, form.value("app"), "").await?;
+    let children: Vec<i64> = form.items("children").iter().filter_map(|id| id.parse().ok()).collect();
+    Ok(Page {
+        title: title.to_owned(),
+        origin: origin.map(|job| (job.id, job.draft.name.clone())),
+        action,
+        back,
+        apps: state.store.apps().await?,
+        form,
+        preview,
+        conflict: None,
+        routes: [("As in xxl-job", routes(true)), ("Carillon", routes(false))],
+        blocks: BlockStrategy::ALL
+            .iter()
+            .map(|it| Choice { word: it.as_str(), text: strategies::block(*it) })
+            .collect(),
+        overlaps: Overlap::ALL.iter().map(|it| Choice { word: it.as_str(), text: strategies::overlap(*it) }).collect(),
+        child_jobs: child_jobs::by_id(&state.store, &children).await?,
+        offered,
+        calendars,
+        is_new: before.is_none(),
+        context,
+    })
+}
+
+fn routes(of_xxl_job: bool) -> Vec<Choice> {
+    let routes = RouteStrategy::ALL.iter().filter(|route| strategies::is_of_xxl_job(**route) == of_xxl_job);
+    routes.map(|route| Choice { word: route.as_str(), text: strategies::route(*route) }).collect()
+}

@@ -1,0 +1,156 @@
+//! `GET /jobs`: the list, its filters in the address.
+
+use actix_web::http::StatusCode;
+use actix_web::{HttpResponse, web};
+use askama::Template;
+use carillon_scheduler::KindDraft;
+use serde::Deserialize;
+
+use crate::store::{App, Job, JobFilter};
+use crate::web::console::badge::{Badge, job_badge, job_state};
+use crate::web::console::error_page::PageError;
+use crate::web::console::jobs::recent_runs::{RUNS_SHOWN, RecentRunStrip};
+use crate::web::page::answer::render;
+use crate::web::page::context::PageContext;
+use crate::web::state::State;
+use crate::web::text::schedule::{KINDS, ScheduleText, schedule_text};
+
+const PAGE: u32 = 50;
+/// A count stops here: "10,000+".
+const COUNTED: u32 = 10_000;
+
+/// The filters as they stand in the address.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct ListQuery {
+    text: String,
+    app: String,
+    /// `enabled` or `paused`.
+    state: String,
+    kind: String,
+    after: Option<i64>,
+}
+
+impl ListQuery {
+    fn filter(&self) -> JobFilter {
+        let given = |text: &str| (!text.is_empty()).then(|| text.to_owned());
+        JobFilter {
+            text: given(self.text.trim()),
+            app: given(&self.app),
+            enabled: match self.state.as_str() {
+                "enabled" => Some(true),
+                "paused" => Some(false),
+                _ => None,
+            },
+            kind: given(&self.kind),
+            after: self.after,
+            limit: PAGE,
+            ..JobFilter::default()
+        }
+    }
+
+    /// Errors: the field's label and the reason.
+    fn wrong(&self) -> Vec<(&'static str, String)> {
+        let mut wrong = vec![];
+        if !["", "enabled", "paused"].contains(&self.state.as_str()) {
+            let text = format!("“{}” is no state of a job", self.state);
+            wrong.push(("State", text));
+        }
+        if !self.kind.is_empty() && !KindDraft::WORDS.contains(&self.kind.as_str()) {
+            let text = format!("“{}” is no kind of schedule", self.kind);
+            wrong.push(("Schedule", text));
+        }
+        wrong
+    }
+
+    fn is_filtered(&self) -> bool {
+        let filters = [&self.text, &self.app, &self.state, &self.kind];
+        filters.iter().any(|text| !text.is_empty())
+    }
+
+    /// The address of the same list from another job on.
+    fn address(&self, after: Option<i64>) -> String {
+        let mut pairs = url::form_urlencoded::Serializer::new(String::new());
+        for (name, value) in [("text", &self.text), ("app", &self.app), ("state", &self.state), ("kind", &self.kind)] {
+            if !value.is_empty() {
+                pairs.append_pair(name, value);
+            }
+        }
+        if let Some(after) = after {
+            pairs.append_pair("after", &after.to_string());
+        }
+        format!("/jobs?{}", pairs.finish())
+    }
+}
+
+struct JobRow {
+    job: Job,
+    badge: Badge,
+    state: &'static str,
+    schedule: ScheduleText,
+    strip: RecentRunStrip,
+}
+
+#[derive(Template)]
+#[template(path = "jobs/list.html")]
+struct Page {
+    context: PageContext,
+    query: ListQuery,
+    wrong: Vec<(&'static str, String)>,
+    kinds: [(&'static str, &'static str); 7],
+    apps: Vec<App>,
+    rows: Vec<JobRow>,
+    count: String,
+    first: Option<String>,
+    next: Option<String>,
+}
+
+pub async fn list(
+    state: web::Data<State>,
+    context: PageContext,
+    query: web::Query<ListQuery>,
+) -> Result<HttpResponse, PageError> {
+    let query = query.into_inner();
+    let wrong = query.wrong();
+    let filter = query.filter();
+    let found = match wrong.is_empty() {
+        true => Some(state.store.jobs(&filter).await?),
+        false => None,
+    };
+    let (mut jobs, next) = found.map_or((vec![], None), |page| (page.items, page.next));
+    state.store.show_next_fires(&mut jobs, context.now).await?;
+    let count = state.store.count_jobs(&filter, COUNTED).await?;
+    let ids: Vec<i64> = jobs.iter().map(|job| job.id).collect();
+    let marks = state.store.latest_runs(&ids, RUNS_SHOWN as i64).await?;
+    let rows = jobs.into_iter().map(|job| JobRow {
+        badge: job_badge(&job),
+        state: job_state(&job),
+        schedule: schedule_text(&job.draft.schedule),
+        strip: RecentRunStrip::new(marks.get(&job.id)),
+        job,
+    });
+    let status = match wrong.is_empty() {
+        true => StatusCode::OK,
+        false => StatusCode::BAD_REQUEST,
+    };
+    let page = Page {
+        context,
+        wrong,
+        kinds: KINDS,
+        apps: state.store.apps().await?,
+        rows: rows.collect(),
+        count: counted(count),
+        first: query.after.map(|_| query.address(None)),
+        next: next.map(|after| query.address(Some(after))),
+        query,
+    };
+    Ok(render(&page, status))
+}
+
+fn counted(count: u32) -> String {
+    match count {
+        1 => "1 job".to_owned(),
+        COUNTED.. => "10,000+ jobs".to_owned(),
+        _ => format!("{count} jobs"),
+    }
+}

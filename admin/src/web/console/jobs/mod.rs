@@ -1,0 +1,14 @@
+//! Pages of jobs, and what can be done to a job.
+
+pub mod delete;
+pub mod edit;
+pub mod enable;
+pub mod form_page;
+pub mod list;
+pub mod lookup;
+pub mod names;
+pub mod page;
+pub mod preview;
+pub mod recent_runs;
+pub mod run_now;
+pub mod settings;

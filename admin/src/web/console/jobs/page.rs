@@ -1,0 +1,68 @@
+//! The page of a job.
+
+use actix_web::http::StatusCode;
+use actix_web::{HttpResponse, web};
+use askama::Template;
+
+use crate::store::overview::LATELY;
+use crate::store::{Job, Misfire, MisfireFilter, RunFilter};
+use crate::web::console::badge::{Badge, job_badge, job_state};
+use crate::web::console::error_page::PageError;
+use crate::web::console::jobs::lookup::find_job;
+use crate::web::console::jobs::preview::{self, Preview};
+use crate::web::console::jobs::settings::{SettingLine, settings_lines};
+use crate::web::console::runs::row::RunRow;
+use crate::web::forms::child_jobs::{self, ChildJob};
+use crate::web::page::answer::render;
+use crate::web::page::context::PageContext;
+use crate::web::state::State;
+use crate::web::text::schedule::{ScheduleText, schedule_text};
+use crate::web::text::strategies;
+
+const RUNS: u32 = 10;
+const MISFIRES: u32 = 5;
+
+#[derive(Template)]
+#[template(path = "jobs/page.html")]
+struct Page {
+    context: PageContext,
+    job: Job,
+    badge: Badge,
+    state: &'static str,
+    schedule: ScheduleText,
+    settings: Vec<SettingLine>,
+    route: String,
+    retry_delay: String,
+    child_jobs: Vec<ChildJob>,
+    preview: Preview,
+    runs: Vec<RunRow>,
+    misfires: Vec<Misfire>,
+}
+
+/// `GET /jobs/{id}`
+pub async fn page(
+    state: web::Data<State>,
+    context: PageContext,
+    id: web::Path<i64>,
+) -> Result<HttpResponse, PageError> {
+    let job = find_job(&state, *id).await?;
+    let above = state.store.newest_run().await? - 10 * LATELY;
+    let runs = RunFilter { job_id: Some(job.id), above: Some(above), limit: RUNS, ..RunFilter::default() };
+    let runs = state.store.runs(&runs).await?;
+    let misfires = MisfireFilter { job_id: Some(job.id), limit: MISFIRES, ..MisfireFilter::default() };
+    let page = Page {
+        badge: job_badge(&job),
+        state: job_state(&job),
+        schedule: schedule_text(&job.draft.schedule),
+        settings: settings_lines(&job, context.zone),
+        route: strategies::route(job.draft.route),
+        retry_delay: strategies::retry_delay(&job.draft.retry_delay),
+        child_jobs: child_jobs::by_id(&state.store, &job.draft.children).await?,
+        preview: preview::of_job(&job, context.now),
+        runs: runs.items.into_iter().map(|run| RunRow::new(run, context.now)).collect(),
+        misfires: state.store.misfires(&misfires).await?.items,
+        context,
+        job,
+    };
+    Ok(render(&page, StatusCode::OK))
+}

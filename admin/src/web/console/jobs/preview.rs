@@ -1,0 +1,229 @@
+//! The next fires of a schedule, saved or not, or the first error in it.
+
+use actix_web::http::StatusCode;
+use actix_web::{HttpRequest, HttpResponse, web};
+use askama::Template;
+use carillon_scheduler::{FieldError, JobDraft, Millis};
+use chrono_tz::Tz;
+
+use crate::store::Job;
+use crate::web::around::Around;
+use crate::web::console::error_page::PageError;
+use crate::web::forms::fields::Fields;
+use crate::web::forms::form::Form;
+use crate::web::forms::schedule_form::{LABELS, is_blank, schedule_of};
+use crate::web::page::answer::render;
+use crate::web::page::context::PageContext;
+use crate::web::preview;
+use crate::web::state::State;
+
+const COUNT: usize = 5;
+/// Days that are named; the API lists all of them.
+const DAYS: usize = 6;
+
+/// The next fires of a schedule.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Preview {
+    /// There is no schedule.
+    Never,
+    /// The form's field, and the message for it.
+    Wrong { field: String, message: String },
+    Fires {
+        zone: &'static str,
+        fires: Vec<Instant>,
+        /// The zone's clocks change between these fires.
+        clock_change: bool,
+        /// There are no more than these.
+        ends: bool,
+        /// Sentences: the spread, excluded days, clock changes.
+        notes: Vec<String>,
+    },
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Instant {
+    pub at: Millis,
+    /// `Sat 2026-11-21 03:00:00`, in the job's zone.
+    pub local: String,
+    /// `02:00:00`, or with its date where that is another one.
+    pub utc: String,
+    /// `+01:00`
+    pub offset: String,
+}
+
+impl From<preview::Preview> for Preview {
+    fn from(looked: preview::Preview) -> Self {
+        let zone = looked.zone;
+        let fires: Vec<Instant> = looked.fires.iter().map(|at| instant(*at, zone)).collect();
+        let mut notes: Vec<String> = looked.spread.iter().map(|it| it.why.clone()).collect();
+        notes.extend(excluded(&looked.excluded));
+        notes.extend(looked.notes);
+        Self::Fires {
+            zone: zone.name(),
+            clock_change: fires.iter().any(|fire| fire.offset != fires[0].offset),
+            fires,
+            ends: looked.ends,
+            notes,
+        }
+    }
+}
+
+/// Of a stored job.
+pub fn of_job(job: &Job, now: Millis) -> Preview {
+    if job.draft.schedule.kind() == "none" {
+        return Preview::Never;
+    }
+    match preview::of_job(job, now, COUNT, now) {
+        Ok(looked) => looked.into(),
+        Err(error) => wrong(&error),
+    }
+}
+
+fn wrong(error: &FieldError) -> Preview {
+    let field = error.field.rsplit('.').next().unwrap_or(&error.field);
+    Preview::Wrong { field: field.to_owned(), message: error.message.clone() }
+}
+
+fn instant(at: Millis, zone: Tz) -> Instant {
+    let (utc, local) = (preview::local(at, Tz::UTC), preview::local(at, zone));
+    let same_day = local.date_naive() == utc.date_naive();
+    let format = if same_day { "%H:%M:%S" } else { "%m-%d %H:%M:%S" };
+    Instant {
+        at,
+        local: local.format("%a %Y-%m-%d %H:%M:%S").to_string(),
+        utc: utc.format(format).to_string(),
+        offset: local.offset().to_string(),
+    }
+}
+
+/// `Left out: Thu 2026-12-24, Fri 2026-12-25 (bank).`
+fn excluded(days: &[preview::ExcludedDay]) -> Option<String> {
+    let first = days.first()?;
+    let mut named: Vec<String> = days
+        .iter()
+        .take(DAYS)
+        .map(|excluded| {
+            let day = excluded.day.format("%a %Y-%m-%d");
+            match excluded.moved_to {
+                Some(to) => format!("{day} to {}", to.format("%a %Y-%m-%d")),
+                None => day.to_string(),
+            }
+        })
+        .collect();
+    if days.len() > DAYS {
+        named.push(format!("and {} more", days.len() - DAYS));
+    }
+    let mut calendars: Vec<&str> = days.iter().flat_map(|day| day.calendars.iter().map(String::as_str)).collect();
+    calendars.sort_unstable();
+    calendars.dedup();
+    let verb = match first.moved_to {
+        Some(_) => "Moved",
+        None => "Left out",
+    };
+    Some(format!("{verb} by {}: {}.", calendars.join(" and "), named.join(", ")))
+}
+
+/// Of a form; `before` is the job that it changes.
+pub async fn of_form(state: &State, form: &Form, before: Option<&Job>, zone: Tz) -> Result<Preview, PageError> {
+    if is_blank(form) {
+        return Ok(Preview::Never);
+    }
+    let mut form = form.clone();
+    form.forget_errors();
+    let Some(schedule) = schedule_of(&mut form, zone) else {
+        form.sort_errors(LABELS);
+        let first = form.errors().first();
+        return Ok(first.map_or(Preview::Never, |(name, message)| wrong(&FieldError::new(name, message))));
+    };
+    let named = |name: &str| match form.value(name).trim() {
+        "" => "preview".to_owned(),
+        text => text.chars().take(64).collect(),
+    };
+    let draft = JobDraft { schedule, ..JobDraft::new(named("app"), named("name"), named("handler")) };
+    let around = Around::roughly(state, &draft, before).await?;
+    let span = preview::from_now(COUNT, state.clock.now());
+    match preview::of_draft(around, &preview::placeholder_app(), &draft, before, span).await {
+        Ok(looked) => Ok(looked.into()),
+        Err(preview::Error::Store(error)) => Err(error.into()),
+        Err(preview::Error::Fields(errors)) => {
+            let of_schedule = |error: &&FieldError| error.field.starts_with("schedule");
+            Ok(errors.iter().find(of_schedule).map_or(Preview::Never, wrong))
+        }
+    }
+}
+
+#[derive(Template)]
+#[template(path = "jobs/preview.html")]
+struct PreviewFragment {
+    context: PageContext,
+    preview: Preview,
+}
+
+/// `GET /jobs/preview`: a part of the form's page. The query has the form's fields and the id of the job that it changes.
+pub async fn fragment(
+    state: web::Data<State>,
+    request: HttpRequest,
+    context: PageContext,
+) -> Result<HttpResponse, PageError> {
+    let fields = url::form_urlencoded::parse(request.query_string().as_bytes());
+    let form = Form::from(Fields(fields.into_owned().collect()));
+    let before = match form.value("job").parse() {
+        Ok(id) => state.store.job(id).await?,
+        Err(_) => None,
+    };
+    let preview = of_form(&state, &form, before.as_ref(), context.zone).await?;
+    Ok(render(&PreviewFragment { context, preview }, StatusCode::OK))
+}
+
+#[cfg(test)]
+mod tests {
+    use carillon_scheduler::{Schedule, ScheduleContext, ScheduleDraft};
+
+    use super::*;
+    use crate::store::Calendars;
+
+    /// 2026-03-28T00:00:00Z
+    const NOW: Millis = 1_774_656_000_000;
+
+    fn cron(expression: &str, zone: &str) -> Preview {
+        let draft = ScheduleDraft::cron(expression, zone);
+        let schedule = Schedule::parse(&draft, &ScheduleContext::from_anchor(NOW)).unwrap();
+        let span = preview::from_now(COUNT, NOW);
+        preview::preview(&schedule, &Calendars::default(), None, span).into()
+    }
+
+    #[test]
+    fn five_fires_in_the_zone_of_the_job_and_in_utc() {
+        let Preview::Fires { zone, fires, clock_change, ends, notes } = cron("0 0 3 * * ?", "Europe/Berlin") else {
+            panic!("no fires");
+        };
+        assert_eq!((zone, fires.len(), clock_change, ends), ("Europe/Berlin", 5, true, false));
+        assert_eq!((fires[0].local.as_str(), fires[0].utc.as_str()), ("Sat 2026-03-28 03:00:00", "02:00:00"));
+        assert_eq!((fires[2].utc.as_str(), fires[2].offset.as_str()), ("01:00:00", "+02:00"));
+        assert_eq!(notes, Vec::<String>::new());
+    }
+
+    #[test]
+    fn utc_says_its_date_where_it_is_another_one() {
+        let Preview::Fires { fires, .. } = cron("0 0 3 * * ?", "Asia/Shanghai") else {
+            panic!("no fires");
+        };
+        assert_eq!((fires[0].local.as_str(), fires[0].utc.as_str()), ("Sun 2026-03-29 03:00:00", "03-28 19:00:00"));
+    }
+
+    #[test]
+    fn excluded_days_make_one_sentence() {
+        let day = |day: &str, to: Option<&str>| preview::ExcludedDay {
+            day: day.parse().unwrap(),
+            moved_to: to.map(|to| to.parse().unwrap()),
+            calendars: vec!["bank".into()],
+        };
+        let text = excluded(&[day("2026-12-24", None), day("2026-12-25", None)]);
+        assert_eq!(text.unwrap(), "Left out by bank: Thu 2026-12-24, Fri 2026-12-25.");
+        let moved = excluded(&[day("2026-12-25", Some("2026-12-28"))]);
+        assert_eq!(moved.unwrap(), "Moved by bank: Fri 2026-12-25 to Mon 2026-12-28.");
+        let many: Vec<_> = (1..=9).map(|number| day(&format!("2026-12-0{number}"), None)).collect();
+        assert!(excluded(&many).unwrap().ends_with("Sun 2026-12-06, and 3 more."));
+        assert_eq!(excluded(&[]), None);
+    }
+}

@@ -1,0 +1,128 @@
+//! Run once: parameters, executor, and a request key, so that a form that is sent twice makes one run.
+
+use actix_web::http::StatusCode;
+use actix_web::{HttpResponse, web};
+use askama::Template;
+use carillon_scheduler::Cause;
+use carillon_scheduler::job::limits::check_params;
+use serde::Deserialize;
+
+use crate::config::random_secret;
+use crate::pipeline::{self, Fire};
+use crate::store::Job;
+use crate::store::executor::Executor;
+use crate::web::console::error_page::PageError;
+use crate::web::console::jobs::lookup::find_job;
+use crate::web::forms::fields::Fields;
+use crate::web::forms::form::Form;
+use crate::web::page::answer::{redirect, render};
+use crate::web::page::context::PageContext;
+use crate::web::state::State;
+use crate::web::text::strategies;
+
+/// More than the keys of the page have; with its prefix a key must fit its column.
+const KEY_BYTES: usize = 100;
+
+#[derive(Template)]
+#[template(path = "jobs/run_now.html")]
+struct Page {
+    context: PageContext,
+    job: Job,
+    form: Form,
+    executors: Vec<Executor>,
+    /// Where the parameters come from, if not from the job.
+    note: Option<String>,
+    route: String,
+}
+
+async fn page(state: &State, context: PageContext, job: Job, form: Form) -> Result<HttpResponse, PageError> {
+    let mut executors = state.store.executors().await?;
+    executors.retain(|it| it.app == job.draft.app && it.is_live(context.now));
+    let status = match form.is_valid() {
+        true => StatusCode::OK,
+        false => StatusCode::UNPROCESSABLE_ENTITY,
+    };
+    let note = Some(form.value("note").to_owned()).filter(|note| !note.is_empty());
+    let route = strategies::route(job.draft.route);
+    let page = Page { context, job, form, executors, note, route };
+    Ok(render(&page, status))
+}
+
+#[derive(Default, Deserialize)]
+pub struct RunDefaults {
+    /// A run whose parameters are taken once more.
+    like: Option<i64>,
+}
+
+/// `GET /jobs/{id}/run`
+pub async fn ask(
+    state: web::Data<State>,
+    context: PageContext,
+    id: web::Path<i64>,
+    defaults: web::Query<RunDefaults>,
+) -> Result<HttpResponse, PageError> {
+    let job = find_job(&state, *id).await?;
+    let like = match defaults.like {
+        Some(run) => state.store.run(run).await?,
+        None => None,
+    };
+    let mut form = Form::default().with("params", &job.draft.params).with("key", random_secret());
+    if let Some(run) = like.filter(|run| run.job_id == job.id) {
+        let given = state.store.params_of(&run).await?;
+        match given.text() {
+            Some(text) if text != job.draft.params => {
+                form.set("params", text);
+                let note = format!("The parameters of run {}; those of the job are different now.", run.id);
+                form.set("note", note);
+            }
+            Some(_) => {}
+            None => {
+                let note = format!("The parameters of the job: those of run {} are not on record.", run.id);
+                form.set("note", note);
+            }
+        }
+    }
+    page(&state, context, job, form).await
+}
+
+/// `POST /jobs/{id}/run`
+pub async fn run(
+    state: web::Data<State>,
+    context: PageContext,
+    id: web::Path<i64>,
+    fields: Fields,
+) -> Result<HttpResponse, PageError> {
+    let job = find_job(&state, *id).await?;
+    let mut form = Form::from(fields);
+    if form.value("key").len() > KEY_BYTES {
+        let text = "The key of this form is longer than the page makes it";
+        return Err(PageError::Bad(text.into()));
+    }
+    let params = form.value("params").replace("\r\n", "\n");
+    if let Err(message) = check_params(&params) {
+        form.add_error("params", message);
+    }
+    if !form.is_valid() {
+        return page(&state, context, job, form).await;
+    }
+    if form.is("step", "preview") {
+        return page(&state, context, job, form).await;
+    }
+    let given = |name: &str| Some(form.value(name).to_owned()).filter(|text| !text.is_empty());
+    let fire = Fire {
+        job_id: job.id,
+        cause: Cause::Manual,
+        params: (params != job.draft.params).then_some(params),
+        address: given("address"),
+        idempotency_key: given("key").map(|key| format!("console-{key}")),
+    };
+    match state.pipeline.fire(fire).await {
+        Ok(run) => Ok(redirect(&format!("/runs/{run}"))),
+        Err(pipeline::Error::Address(address)) => {
+            let text = format!("{address} is not online any more; choose another executor.");
+            form.add_error("address", text);
+            page(&state, context, job, form).await
+        }
+        Err(error) => Err(error.into()),
+    }
+}

@@ -1,0 +1,213 @@
+//! The log of a run, read from its executor.
+
+use std::time::Duration;
+
+use actix_web::{HttpResponse, web};
+use serde::{Deserialize, Serialize};
+
+use crate::pipeline::{Error, LogPage};
+use crate::store::RunView;
+use crate::web::console::error_page::PageError;
+use crate::web::state::State;
+
+/// How long a page waits for an executor; the script asks again, and so does a reload.
+const PATIENCE: Duration = Duration::from_millis(900);
+/// Lines on a page. The script fetches the rest; without it there are links to further pages.
+const SHOWN: i32 = 1_000;
+
+/// Some lines of a log.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Lines {
+    /// Number of the first line, from 1.
+    pub from: i32,
+    pub lines: Vec<String>,
+    /// Nothing more will come.
+    pub end: bool,
+    /// Why there are no lines; empty if there is nothing to say.
+    pub note: String,
+}
+
+impl Lines {
+    pub fn next(&self) -> i32 {
+        let lines = i32::try_from(self.lines.len()).unwrap_or(i32::MAX);
+        self.from.saturating_add(lines)
+    }
+
+    /// The lines with their numbers.
+    pub fn numbered(&self) -> impl Iterator<Item = (i32, &String)> {
+        (self.from..).zip(&self.lines)
+    }
+}
+
+/// The lines on the page of a run, and where the others are.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LogView {
+    pub lines: Lines,
+    /// How many lines there are by now; None: not known.
+    pub total: Option<i32>,
+    /// Whether there are lines after these.
+    pub is_cut: bool,
+}
+
+impl LogView {
+    /// Whether these are all lines.
+    pub fn is_whole(&self) -> bool {
+        self.lines.from <= 1 && !self.is_cut
+    }
+
+    pub fn previous(&self) -> Option<i32> {
+        (self.lines.from > 1).then(|| (self.lines.from - SHOWN).max(1))
+    }
+
+    pub fn next(&self) -> Option<i32> {
+        self.is_cut.then(|| self.lines.next())
+    }
+
+    /// Where the last page begins.
+    pub fn last(&self) -> Option<i32> {
+        let total = self.total.filter(|_| self.is_cut)?;
+        Some((total - 1) / SHOWN * SHOWN + 1)
+    }
+
+    /// `Lines 1–1000 of 2000`
+    pub fn place(&self) -> String {
+        let total = self.total.map_or_else(String::new, |total| format!(" of {total}"));
+        match self.lines.lines.is_empty() {
+            true => format!("No lines from {} on", self.lines.from),
+            false => format!("Lines {}–{}{total}", self.lines.from, self.lines.next() - 1),
+        }
+    }
+}
+
+/// The lines that a page shows.
+#[derive(Debug, Default, Deserialize)]
+pub struct LogQuery {
+    /// The first of them.
+    #[serde(default)]
+    pub line: i32,
+}
+
+/// What the page of a run shows of its log.
+pub async fn view(state: &State, run: &RunView, from: i32) -> LogView {
+    let from = from.max(1);
+    let looked = tokio::time::timeout(PATIENCE, read_on(state, run, from)).await;
+    let Ok(Ok(lines)) = looked else {
+        return LogView {
+            lines: Lines { from, note: "The executor has not answered yet.".to_owned(), ..Lines::default() },
+            ..LogView::default()
+        };
+    };
+    cut(lines)
+}
+
+/// Reads the log of an ended run until its end or until there is more than a page.
+async fn read_on(state: &State, run: &RunView, from: i32) -> Result<Lines, Error> {
+    let mut lines = read(state, run, from).await?;
+    while !run.state.is_open() && !lines.end && lines.lines.len() <= SHOWN as usize {
+        let more = read(state, run, lines.next()).await?;
+        lines.end = more.lines.is_empty();
+        lines.lines.extend(more.lines);
+    }
+    Ok(lines)
+}
+
+/// The first page of what was read. An executor answers with all lines that it has, so the number of lines read is the number
+/// of all lines by now.
+fn cut(mut lines: Lines) -> LogView {
+    let read = lines.lines.len();
+    let total = lines.next() - 1;
+    lines.lines.truncate(SHOWN as usize);
+    let is_cut = read > lines.lines.len();
+    lines.end &= !is_cut;
+    LogView { total: (total >= lines.from).then_some(total), is_cut: is_cut && !lines.lines.is_empty(), lines }
+}
+
+async fn read(state: &State, run: &RunView, from: i32) -> Result<Lines, Error> {
+    match state.pipeline.read_log(run.id, from).await {
+        Ok(page) => Ok(lines(page, run)),
+        Err(Error::NoLog(why) | Error::Executor(why)) => Ok(Lines {
+            from,
+            end: !run.state.is_open(),
+            note: if from > 1 {
+                format!("The rest cannot be read: {why}.")
+            } else {
+                format!("There is no log: {why}.")
+            },
+            lines: vec![],
+        }),
+        Err(error) => Err(error),
+    }
+}
+
+fn lines(page: LogPage, run: &RunView) -> Lines {
+    let lines: Vec<String> = page.content.lines().map(visible).collect();
+    let note = match (lines.is_empty() && page.from <= 1, run.state.is_open()) {
+        (true, true) if run.sent_at.is_none() => "The log begins when the run is sent.",
+        (true, true) => "Nothing has been written yet.",
+        (true, false) if page.end => "The run wrote nothing.",
+        _ => "",
+    };
+    Lines { from: page.from, end: page.end, note: note.to_owned(), lines }
+}
+
+/// Shows control characters as symbols: a log must not be able to move the cursor or hide text.
+fn visible(line: &str) -> String {
+    line.chars()
+        .map(|c| match c {
+            '\t' => c,
+            '\u{0}'..='\u{1f}' => char::from_u32(0x2400 + u32::from(c)).unwrap_or('\u{fffd}'),
+            '\u{7f}' => '\u{2421}',
+            c if c.is_control() => '\u{fffd}',
+            // They change the direction of the text that follows.
+            '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => '\u{fffd}',
+            c => c,
+        })
+        .collect()
+}
+
+#[derive(Deserialize)]
+pub struct FollowQuery {
+    #[serde(default)]
+    from: i32,
+}
+
+/// `GET /runs/{id}/log?from=`: for the script.
+pub async fn following(
+    state: web::Data<State>,
+    id: web::Path<i64>,
+    query: web::Query<FollowQuery>,
+) -> Result<HttpResponse, PageError> {
+    let run = state.store.run(*id).await?.ok_or(PageError::Missing("run"))?;
+    let lines = read(&state, &run, query.from.max(1)).await?;
+    Ok(HttpResponse::Ok().json(lines))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // covers: S28, S32
+    #[test]
+    fn control_characters_are_seen_not_obeyed() {
+        assert_eq!(visible("a\tb\u{1b}[31mred\u{7f}\u{202e}x"), "a\tb␛[31mred␡\u{fffd}x");
+        assert_eq!(visible("<script>你好"), "<script>你好");
+    }
+
+    // covers: A8
+    #[test]
+    fn a_long_log_is_divided_into_pages() {
+        let lines =
+            |from: i32, count: usize| Lines { from, lines: vec![String::new(); count], end: true, note: String::new() };
+        let first = cut(lines(1, 2500));
+        assert_eq!(first.place(), "Lines 1–1000 of 2500");
+        let places = (first.previous(), first.next(), first.last());
+        assert_eq!(places, (None, Some(1001), Some(2001)));
+        assert!(!first.lines.end, "the script goes on behind the page");
+        let last = cut(lines(2001, 500));
+        assert_eq!(last.place(), "Lines 2001–2500 of 2500");
+        let places = (last.previous(), last.next(), last.last());
+        assert_eq!(places, (Some(1001), None, None));
+        assert!(cut(lines(1, 1000)).is_whole() && !last.is_whole());
+        assert_eq!(cut(lines(3001, 0)).place(), "No lines from 3001 on");
+    }
+}

@@ -1,0 +1,11 @@
+//! Pages of runs, and what can be done to a run.
+
+pub mod kill;
+pub mod list;
+pub mod log;
+pub mod lookup;
+pub mod page;
+pub mod resolve;
+pub mod route;
+pub mod row;
+pub mod timeline;

@@ -1,0 +1,38 @@
+//! A run as a row of a list.
+
+use carillon_scheduler::{Millis, RunState};
+
+use crate::store::RunView;
+use crate::web::console::badge::{Badge, KILL_ASKED, run_badge};
+use crate::web::text::cause::cause_text;
+use crate::web::text::format::duration;
+
+pub struct RunRow {
+    pub run: RunView,
+    pub badge: Badge,
+    pub cause: &'static str,
+    /// Its duration, so far if it has not ended.
+    pub duration: Option<String>,
+    pub message: String,
+    /// How late it was sent, if more than a second.
+    pub late: Option<String>,
+}
+
+impl RunRow {
+    pub fn new(run: RunView, now: Millis) -> Self {
+        let end = run.finished_at.or((run.state == RunState::Running).then_some(now));
+        let badge = match run.kill_asked_at {
+            Some(_) if run.state.is_open() => KILL_ASKED,
+            _ => run_badge(run.state),
+        };
+        let late = run.sent_at.map(|sent| sent - run.due_at).filter(|late| *late > 1000);
+        Self {
+            badge,
+            cause: cause_text(run.cause),
+            duration: run.sent_at.zip(end).map(|(sent, end)| duration(end - sent)),
+            message: run.message(),
+            late: late.map(duration),
+            run,
+        }
+    }
+}

@@ -1,0 +1,153 @@
+//! A form as it was filled in, with the errors of its fields: nothing that was typed is lost.
+
+use std::collections::HashMap;
+
+use carillon_scheduler::FieldError;
+
+use crate::web::forms::fields::Fields;
+
+#[derive(Clone, Debug, Default)]
+pub struct Form {
+    values: HashMap<String, String>,
+    errors: Vec<(String, String)>,
+}
+
+impl Form {
+    pub fn set(&mut self, name: &str, value: impl Into<String>) {
+        self.values.insert(name.to_owned(), value.into());
+    }
+
+    pub fn with(mut self, name: &str, value: impl Into<String>) -> Self {
+        self.set(name, value);
+        self
+    }
+
+    pub fn value(&self, name: &str) -> &str {
+        self.values.get(name).map_or("", String::as_str)
+    }
+
+    /// The values of a field that may be sent several times.
+    pub fn items(&self, name: &str) -> Vec<String> {
+        let items = self.value(name).lines().map(str::to_owned);
+        items.filter(|item| !item.is_empty()).collect()
+    }
+
+    /// Whether this is one of them.
+    pub fn has(&self, name: &str, item: &str) -> bool {
+        self.value(name).lines().any(|chosen| chosen == item)
+    }
+
+    /// Whether the field has this value.
+    pub fn is(&self, name: &str, value: &str) -> bool {
+        self.value(name) == value
+    }
+
+    pub fn error(&self, name: &str) -> Option<&str> {
+        let found = self.errors.iter().find(|(field, _)| field == name);
+        found.map(|(_, message)| message.as_str())
+    }
+
+    /// All errors in the order in which they were added: field and message.
+    pub fn errors(&self) -> &[(String, String)] {
+        &self.errors
+    }
+
+    /// Puts the errors in the order of the fields.
+    pub fn sort_errors(&mut self, fields: &[(&str, &str)]) {
+        self.errors.sort_by_key(|(name, _)| fields.iter().position(|(field, _)| field == name));
+    }
+
+    /// Before the values are checked again.
+    pub fn forget_errors(&mut self) {
+        self.errors.clear();
+    }
+
+    pub fn is_valid(&self) -> bool {
+        self.errors.is_empty()
+    }
+
+    pub fn add_error(&mut self, name: &str, message: impl Into<String>) {
+        if self.error(name).is_none() {
+            self.errors.push((name.to_owned(), message.into()));
+        }
+    }
+
+    /// Adds the errors of the rules: that of `schedule.seconds` belongs to the field `seconds`.
+    pub fn add_errors(&mut self, errors: Vec<FieldError>) {
+        for error in errors {
+            let name = error.field.rsplit('.').next().unwrap_or(&error.field);
+            self.add_error(name, error.message);
+        }
+    }
+
+    /// A whole number; empty means the default.
+    pub fn number<T: TryFrom<i64>>(&mut self, name: &str, default: T) -> T {
+        let text = self.value(name).trim().to_owned();
+        if text.is_empty() {
+            return default;
+        }
+        match text.parse::<i64>().map(T::try_from) {
+            Ok(Ok(number)) => number,
+            Ok(Err(_)) => {
+                self.add_error(name, format!("{text} is out of range"));
+                default
+            }
+            Err(_) => {
+                self.add_error(name, format!("`{text}` is not a whole number; write digits, such as 300"));
+                default
+            }
+        }
+    }
+
+    /// One of our words; empty means the default.
+    pub fn word<T: Default + std::str::FromStr<Err: std::fmt::Display>>(&mut self, name: &str) -> T {
+        let text = self.value(name).to_owned();
+        if text.is_empty() {
+            return T::default();
+        }
+        match text.parse() {
+            Ok(word) => word,
+            Err(error) => {
+                self.add_error(name, format!("{error}"));
+                T::default()
+            }
+        }
+    }
+}
+
+impl From<Fields> for Form {
+    /// The values of a repeated field are joined by line ends.
+    fn from(fields: Fields) -> Self {
+        let mut values: HashMap<String, String> = HashMap::new();
+        for (name, value) in fields.0 {
+            match values.get_mut(&name) {
+                Some(before) => {
+                    before.push('\n');
+                    before.push_str(&value);
+                }
+                None => drop(values.insert(name, value)),
+            }
+        }
+        Self { values, errors: vec![] }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use carillon_scheduler::RouteStrategy;
+
+    #[test]
+    fn wrong_values_stay_and_are_named() {
+        let mut form = Form::default().with("retries", "many").with("route", "nearest");
+        assert_eq!(form.number("retries", 0_i32), 0);
+        assert_eq!(form.number("timeout", 7_i64), 7, "empty means the default");
+        assert_eq!(form.word::<RouteStrategy>("route"), RouteStrategy::RoundRobin);
+        assert_eq!(form.value("retries"), "many");
+        assert_eq!(form.error("retries"), Some("`many` is not a whole number; write digits, such as 300"));
+        assert!(form.error("route").is_some_and(|text| text.contains("allowed: round_robin")));
+        form.add_errors(vec![FieldError::new("schedule.expression", "six fields")]);
+        assert_eq!(form.error("expression"), Some("six fields"));
+        assert_eq!(form.errors().len(), 3);
+    }
+}

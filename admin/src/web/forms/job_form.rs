@@ -1,0 +1,131 @@
+//! The fields of a job's form: their labels, how a job fills them, and the definition that they describe.
+
+use carillon_scheduler::{BlockStrategy, CatchUp, JobDraft, MisfirePolicy, Overlap, RouteStrategy, ScheduleContext};
+use chrono_tz::Tz;
+
+use crate::store::{self, Definition, Job};
+use crate::web::around::Around;
+use crate::web::forms::child_jobs;
+use crate::web::forms::form::Form;
+use crate::web::forms::retry_form;
+use crate::web::forms::schedule_form::{self, schedule_of};
+use crate::web::state::State;
+
+const WHAT: &[(&str, &str)] = &[("name", "Name"), ("app", "App"), ("handler", "Handler"), ("params", "Parameters")];
+const HOW: &[(&str, &str)] = &[
+    ("catch_up", "Catch-up"),
+    ("misfire_threshold_seconds", "Misfire threshold"),
+    ("misfire", "Misfire"),
+    ("misfire_limit", "Misfire limit"),
+    ("misfire_window_seconds", "Misfire window"),
+    ("route", "Route"),
+    ("route_labels", "Labels"),
+    ("overlap", "Overlap"),
+    ("overlap_queue", "Overlap queue"),
+    ("block", "Block strategy"),
+    ("timeout_seconds", "Time-out"),
+    ("flag_after_seconds", "Flag if not sent within"),
+    ("retries", "Retries"),
+];
+const LAST: &[(&str, &str)] = &[("enabled", "Enabled")];
+
+/// The form's fields and their labels, in the order of the page.
+pub fn labels() -> Vec<(&'static str, &'static str)> {
+    [WHAT, schedule_form::LABELS, HOW, retry_form::LABELS, child_jobs::LABELS, LAST].concat()
+}
+
+/// A job as the form shows it to a viewer in this zone.
+pub fn filled(draft: &JobDraft, zone: Tz) -> Form {
+    let form = Form::default()
+        .with("app", &draft.app)
+        .with("name", &draft.name)
+        .with("handler", &draft.handler)
+        .with("params", &draft.params)
+        .with("catch_up", draft.catch_up.as_str())
+        .with("misfire", draft.misfire.as_str())
+        .with("misfire_threshold_seconds", draft.misfire_threshold_seconds.to_string())
+        .with("misfire_limit", draft.misfire_limit.to_string())
+        .with("misfire_window_seconds", draft.misfire_window_seconds.to_string())
+        .with("route", draft.route.as_str())
+        .with("route_labels", &draft.route_labels)
+        .with("overlap", draft.overlap.as_str())
+        .with("overlap_queue", draft.overlap_queue.to_string())
+        .with("block", draft.block.as_str())
+        .with("timeout_seconds", draft.timeout_seconds.to_string())
+        .with("retries", draft.retries.to_string())
+        .with("flag_after_seconds", draft.flag_after_seconds.to_string())
+        .with("enabled", if draft.enabled { "yes" } else { "" });
+    let form = retry_form::fill(form, &draft.retry_delay);
+    schedule_form::fill(child_jobs::fill(form, draft), &draft.schedule, zone)
+}
+
+/// The form as the job that it describes would fill it: absent fields get their defaults, and fields that do not belong to the
+/// chosen kinds are reset.
+pub fn normal(form: &Form, zone: Tz) -> Form {
+    filled(&draft(&mut form.clone(), zone), zone)
+}
+
+/// The draft that was filled in. A value that cannot be read gets its default and an error in the form.
+fn draft(form: &mut Form, zone: Tz) -> JobDraft {
+    let schedule = schedule_of(form, zone);
+    JobDraft {
+        app: form.value("app").to_owned(),
+        name: form.value("name").to_owned(),
+        handler: form.value("handler").to_owned(),
+        // Browsers send line ends as CR LF, whatever was typed.
+        params: form.value("params").replace("\r\n", "\n"),
+        schedule: schedule.unwrap_or_default(),
+        catch_up: form.word::<CatchUp>("catch_up"),
+        misfire: form.word::<MisfirePolicy>("misfire"),
+        misfire_threshold_seconds: form.number("misfire_threshold_seconds", 60),
+        misfire_limit: form.number("misfire_limit", 100),
+        misfire_window_seconds: form.number("misfire_window_seconds", 3_600),
+        route: form.word::<RouteStrategy>("route"),
+        route_labels: form.value("route_labels").to_owned(),
+        overlap: form.word::<Overlap>("overlap"),
+        overlap_queue: form.number("overlap_queue", 10),
+        block: form.word::<BlockStrategy>("block"),
+        timeout_seconds: form.number("timeout_seconds", 0),
+        retries: form.number("retries", 0),
+        retry_delay: retry_form::retry_delay(form),
+        children: child_jobs::children(form),
+        flag_after_seconds: form.number("flag_after_seconds", 0),
+        enabled: form.is("enabled", "yes"),
+    }
+}
+
+/// The checked definition; None: the form has errors.
+pub async fn definition(
+    state: &State,
+    form: &mut Form,
+    before: Option<&Job>,
+    zone: Tz,
+) -> store::Result<Option<Definition>> {
+    let now = state.clock.now();
+    let draft = draft(form, zone);
+    let app = match draft.app.is_empty() {
+        true => None,
+        false => state.store.app_by_name(&draft.app).await?,
+    };
+    let mut around = Around::of(state, std::slice::from_ref(&draft), before).await?;
+    let checked = match &app {
+        Some(app) => {
+            let (surroundings, _) = around.surroundings(app, &draft, before, now);
+            Definition::check_in(surroundings, &draft, now)
+        }
+        None => {
+            form.add_error("app", "Choose the app whose executors run it.");
+            let calendars = around.calendars(&draft);
+            let facts = ScheduleContext { calendars: calendars.list(), ..ScheduleContext::from_anchor(now) };
+            draft.validate(&facts, None, now).and(Err(vec![]))
+        }
+    };
+    match checked {
+        Ok(definition) if form.is_valid() => Ok(Some(definition)),
+        Ok(_) => Ok(None),
+        Err(errors) => {
+            form.add_errors(errors);
+            Ok(None)
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! Two people edit one job. The form carries a mark of each value that it was filled with, so that a late save can distinguish
+//! the fields that its author changed: a field that they did not change keeps what the other person saved, also a pause.
+
+use std::collections::HashMap;
+
+use crate::web::accounts::session::hash;
+use crate::web::forms::form::Form;
+use crate::web::forms::job_form::labels;
+
+/// The form's field with those marks.
+pub const SEEN: &str = "seen";
+
+/// The marks of a form as it is filled from a job: `name:mark` for each field.
+pub fn seen(filled: &Form) -> String {
+    let marks = labels().into_iter().map(|(name, _)| format!("{name}:{}", mark(filled.value(name))));
+    marks.collect::<Vec<_>>().join(" ")
+}
+
+/// Long enough to distinguish two values; a whole value may have 64 KiB.
+fn mark(value: &str) -> String {
+    hash(value).chars().take(12).collect()
+}
+
+/// What others have saved since the form was opened.
+pub struct Conflict {
+    pub revision: i64,
+    /// Fields that both have changed: label, theirs, ours. Saving again takes ours.
+    pub both: Vec<(&'static str, String, String)>,
+    /// Fields that only they have changed: label, as it was in our form, theirs. They stay.
+    pub kept: Vec<(&'static str, String, String)>,
+}
+
+/// Brings what was saved meanwhile into the form. `ours` and `theirs` are filled from drafts, so that a field which is
+/// absent and one that has its default are the same.
+pub fn merge(form: &mut Form, ours: &Form, theirs: &Form, revision: i64) -> Conflict {
+    let seen = form.value(SEEN).to_owned();
+    let seen: HashMap<&str, &str> = seen.split(' ').filter_map(|pair| pair.split_once(':')).collect();
+    let mut conflict = Conflict { revision, both: vec![], kept: vec![] };
+    for (name, label) in labels() {
+        let (own, other) = (ours.value(name), theirs.value(name));
+        if own == other {
+            continue;
+        }
+        let is_as_seen = |value: &str| seen.get(name).map(|seen| *seen == mark(value));
+        // A form without marks: every difference counts as its author's, except the switch that enables a job.
+        let touched_here = !is_as_seen(own).unwrap_or(name == "enabled");
+        let touched_there = !is_as_seen(other).unwrap_or(false);
+        match (touched_here, touched_there) {
+            (true, true) => conflict.both.push((label, shown(theirs, name), shown(ours, name))),
+            (true, false) => {}
+            (false, _) => {
+                conflict.kept.push((label, shown(ours, name), shown(theirs, name)));
+                form.set(name, other);
+            }
+        }
+    }
+    form.set(SEEN, self::seen(theirs));
+    conflict
+}
+
+fn shown(form: &Form, name: &str) -> String {
+    match (name, form.value(name)) {
+        ("enabled", "yes") => "yes".to_owned(),
+        ("enabled", _) => "no".to_owned(),
+        ("children", _) => {
+            let ids: Vec<String> = form.items(name).iter().map(|id| format!("#{id}")).collect();
+            ids.join(", ")
+        }
+        _ => form.items(name).join(", "),
+    }
+}

@@ -1,0 +1,263 @@
+//! The fields of a schedule: how a stored one fills them, and the draft that they describe.
+
+use carillon_scheduler::{ClockChanges, CronDraft, DailyDraft, Excluded, KindDraft, Millis, ScheduleDraft, Weekday};
+use chrono::{DateTime, NaiveDateTime};
+use chrono_tz::Tz;
+
+use crate::web::forms::form::Form;
+use crate::web::forms::time_zone;
+
+/// The form's fields and their labels.
+pub const LABELS: &[(&str, &str)] = &[
+    ("kind", "Schedule"),
+    ("expression", "Cron expression"),
+    ("seconds", "Interval"),
+    ("at", "At"),
+    ("every_seconds", "Interval"),
+    ("from", "From"),
+    ("to", "To"),
+    ("weekdays", "Days"),
+    ("timezone", "Time zone"),
+    ("clock_changes", "Clock changes"),
+    ("start_at", "Not before"),
+    ("end_at", "Not after"),
+    ("max_fires", "Most fires"),
+    ("spread_seconds", "Spread"),
+    ("calendars", "Calendars"),
+    ("on_excluded", "On an excluded day"),
+];
+
+/// Fills the fields; those of the other kinds get what a new job would have. Times are in the viewer's zone.
+pub fn fill(form: Form, draft: &ScheduleDraft, zone: Tz) -> Form {
+    let moment = |at: Option<Millis>| at.map_or_else(String::new, |at| written(at, zone));
+    let days: Vec<&str> = Weekday::ALL.iter().map(|day| day.as_str()).collect();
+    let count = |count: u32| match count {
+        0 => String::new(),
+        count => count.to_string(),
+    };
+    let form = form
+        .with("kind", draft.kind())
+        .with("timezone", "UTC")
+        .with("from", "08:00")
+        .with("to", "18:00")
+        .with("weekdays", days.join("\n"))
+        .with("start_at", moment(draft.start_at))
+        .with("end_at", moment(draft.end_at))
+        .with("max_fires", count(draft.max_fires.unwrap_or(0)))
+        .with("spread_seconds", count(draft.spread_seconds))
+        .with("calendars", draft.calendars.join("\n"))
+        .with("on_excluded", draft.excluded.as_str());
+    match &draft.kind {
+        KindDraft::None => form,
+        KindDraft::Cron(cron) | KindDraft::UnixCron(cron) => form
+            .with("expression", &cron.expression)
+            .with("timezone", &cron.timezone)
+            .with("clock_changes", cron.clock_changes.as_str()),
+        KindDraft::FixedRate { seconds } | KindDraft::FixedDelay { seconds } => {
+            form.with("seconds", seconds.to_string())
+        }
+        KindDraft::Once { at } => form.with("at", written(*at, zone)),
+        KindDraft::Daily(daily) => form
+            .with("every_seconds", daily.every_seconds.to_string())
+            .with("from", &daily.from)
+            .with("to", &daily.to)
+            .with("weekdays", words(&daily.weekdays))
+            .with("timezone", &daily.timezone)
+            .with("clock_changes", daily.clock_changes.as_str()),
+    }
+}
+
+fn words(days: &[Weekday]) -> String {
+    let words: Vec<&str> = days.iter().map(|day| day.as_str()).collect();
+    words.join("\n")
+}
+
+/// Whether nothing has been typed yet: an empty field is not an error until the form is saved.
+pub fn is_blank(form: &Form) -> bool {
+    let needed = match form.value("kind") {
+        "cron" | "unix_cron" => "expression",
+        "fixed_rate" | "fixed_delay" => "seconds",
+        "once" => "at",
+        "daily" => "every_seconds",
+        _ => return true,
+    };
+    form.value(needed).trim().is_empty()
+}
+
+/// The chosen schedule; None: a field cannot be read, and the form has the error.
+pub fn schedule_of(form: &mut Form, zone: Tz) -> Option<ScheduleDraft> {
+    let wrong = form.errors().len();
+    let kind = kind_of(form, zone)?;
+    let mut draft = ScheduleDraft::from(kind);
+    if draft.kind != KindDraft::None {
+        draft.start_at = moment(form, "start_at", zone);
+        draft.end_at = moment(form, "end_at", zone);
+        draft.max_fires = match form.value("max_fires").trim() {
+            "" => None,
+            _ => Some(form.number("max_fires", 0)),
+        };
+        draft.spread_seconds = form.number("spread_seconds", 0);
+        draft.calendars = form.items("calendars");
+        draft.excluded = form.word::<Excluded>("on_excluded");
+    }
+    (form.errors().len() == wrong).then_some(draft)
+}
+
+fn kind_of(form: &mut Form, zone: Tz) -> Option<KindDraft> {
+    Some(match form.value("kind") {
+        "none" | "" => KindDraft::None,
+        "cron" => {
+            refuse_unix_expression(form);
+            KindDraft::Cron(cron(form))
+        }
+        "unix_cron" => KindDraft::UnixCron(cron(form)),
+        "fixed_rate" => KindDraft::FixedRate { seconds: form.number("seconds", 0) },
+        "fixed_delay" => KindDraft::FixedDelay { seconds: form.number("seconds", 0) },
+        "once" => match moment(form, "at", zone) {
+            Some(at) => KindDraft::Once { at },
+            None => {
+                form.add_error("at", "Choose the day and the time.");
+                return None;
+            }
+        },
+        "daily" => KindDraft::Daily(daily(form)),
+        other => {
+            let text = format!("`{other:.64}` is no kind of schedule");
+            form.add_error("kind", text);
+            return None;
+        }
+    })
+}
+
+/// Five fields are the most common slip: a Unix expression under the kind that begins with seconds.
+fn refuse_unix_expression(form: &mut Form) {
+    let fields: Vec<&str> = form.value("expression").split_whitespace().collect();
+    if fields.len() == 5 {
+        let text =
+            format!("has 5 fields: choose Unix cron above, or put the seconds in front: `0 {:.255}`", fields.join(" "));
+        form.add_error("expression", text);
+    }
+}
+
+/// The name as it was typed; a near miss is named here, anything else by the rules.
+fn timezone(form: &mut Form) -> String {
+    let name = form.value("timezone").trim().to_owned();
+    if name.parse::<Tz>().is_err()
+        && let Some(meant) = time_zone::suggestion(&name)
+    {
+        form.add_error("timezone", format!("`{name:.64}` is not a time zone; did you mean {meant}?"));
+    }
+    name
+}
+
+fn cron(form: &mut Form) -> CronDraft {
+    CronDraft {
+        expression: form.value("expression").to_owned(),
+        timezone: timezone(form),
+        clock_changes: form.word::<ClockChanges>("clock_changes"),
+    }
+}
+
+fn daily(form: &mut Form) -> DailyDraft {
+    let mut weekdays = vec![];
+    for word in form.items("weekdays") {
+        match word.parse::<Weekday>() {
+            Ok(day) => weekdays.push(day),
+            Err(error) => form.add_error("weekdays", error.to_string()),
+        }
+    }
+    DailyDraft {
+        every_seconds: form.number("every_seconds", 0),
+        from: form.value("from").to_owned(),
+        to: form.value("to").to_owned(),
+        weekdays,
+        timezone: timezone(form),
+        clock_changes: form.word::<ClockChanges>("clock_changes"),
+    }
+}
+
+/// A time in the viewer's zone, in the format of a browser's field; empty: None. A time with an offset is taken as it is.
+fn moment(form: &mut Form, name: &str, zone: Tz) -> Option<Millis> {
+    let text = form.value(name).trim().to_owned();
+    if text.is_empty() {
+        return None;
+    }
+    if let Ok(time) = DateTime::parse_from_rfc3339(&text) {
+        return Some(time.timestamp_millis());
+    }
+    let formats = ["%Y-%m-%dT%H:%M:%S", "%Y-%m-%dT%H:%M", "%Y-%m-%d %H:%M:%S", "%Y-%m-%d %H:%M"];
+    let read = |format: &&str| NaiveDateTime::parse_from_str(&text, format).ok();
+    let Some(local) = formats.iter().find_map(read) else {
+        form.add_error(name, format!("`{text:.64}` is no time; write it as 2026-01-31 18:30"));
+        return None;
+    };
+    let found = local.and_local_timezone(zone).earliest();
+    if found.is_none() {
+        form.add_error(name, format!("{local} does not exist in {}: the clocks skip it", zone.name()));
+    }
+    found.map(|time| time.timestamp_millis())
+}
+
+/// In the format of a browser's field.
+fn written(at: Millis, zone: Tz) -> String {
+    let utc = DateTime::from_timestamp_millis(at).unwrap_or_default();
+    utc.with_timezone(&zone).format("%Y-%m-%dT%H:%M:%S").to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn back(draft: &ScheduleDraft, zone: Tz) -> ScheduleDraft {
+        let mut form = fill(Form::default(), draft, zone);
+        schedule_of(&mut form, zone).unwrap()
+    }
+
+    #[test]
+    fn every_kind_comes_back_from_its_form_as_it_was() {
+        let daily = DailyDraft {
+            every_seconds: 90,
+            from: "22:00:00".into(),
+            to: "02:00:00".into(),
+            weekdays: vec![Weekday::Fri, Weekday::Sat],
+            timezone: "Asia/Tokyo".into(),
+            clock_changes: ClockChanges::Xxl,
+        };
+        let kinds = [
+            ScheduleDraft::none(),
+            ScheduleDraft::cron("0 0 3 * * ?", "Europe/Berlin"),
+            ScheduleDraft::unix_cron("0 3 * * 1-5", "UTC"),
+            ScheduleDraft::fixed_rate(7),
+            ScheduleDraft::fixed_delay(7),
+            ScheduleDraft::once(1_768_435_200_000),
+            KindDraft::Daily(daily).into(),
+        ];
+        for mut draft in kinds {
+            assert_eq!(back(&draft, Tz::Europe__Berlin), draft);
+            if draft.kind != KindDraft::None {
+                draft.start_at = Some(1_768_435_200_000);
+                draft.end_at = Some(1_768_435_201_000);
+                draft.max_fires = Some(9);
+                draft.spread_seconds = 600;
+                draft.calendars = vec!["bank".into(), "Öffentlich & mehr".into()];
+                draft.excluded = Excluded::NextWorkingDay;
+                assert_eq!(back(&draft, Tz::Asia__Kathmandu), draft);
+            }
+        }
+    }
+
+    #[test]
+    fn a_moment_is_read_in_the_viewers_zone() {
+        let read = |text: &str| {
+            let mut form = Form::default().with("at", text);
+            let at = moment(&mut form, "at", Tz::Europe__Berlin);
+            at.map_or_else(|| form.error("at").unwrap_or("").to_owned(), |at| at.to_string())
+        };
+        assert_eq!(read("2026-01-15T01:00"), "1768435200000");
+        assert_eq!(read("2026-01-15 01:00:00"), "1768435200000");
+        assert_eq!(read("2026-01-15T00:00:00Z"), "1768435200000");
+        assert_eq!(read(""), "");
+        assert!(read("tomorrow").contains("`tomorrow` is no time"));
+        assert!(read("2026-03-29T02:30").contains("does not exist in Europe/Berlin"));
+    }
+}

@@ -1,0 +1,61 @@
+//! The bearer token of the management API: one token with all rights, the setting `--api-token`.
+
+use actix_web::HttpRequest;
+use actix_web::http::header;
+use sha2::{Digest, Sha256};
+use subtle::ConstantTimeEq;
+
+/// Why a request is refused. The text says how to correct it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Refusal {
+    #[error(
+        "this node has no API token: start it with --api-token or CARILLON_API_TOKEN (at least 16 characters), and send it as \
+         `Authorization: Bearer TOKEN`"
+    )]
+    NotConfigured,
+    #[error("send the API token as `Authorization: Bearer TOKEN`; sessions of the console do not count here")]
+    Missing,
+    #[error("this is not the API token of this node")]
+    Wrong,
+}
+
+/// Compares digests, so that neither the length nor the beginning of the token can be measured.
+pub fn check(request: &HttpRequest, api_token: Option<&str>) -> Result<(), Refusal> {
+    let token = api_token.ok_or(Refusal::NotConfigured)?;
+    let given = presented(request).ok_or(Refusal::Missing)?;
+    match Sha256::digest(given).ct_eq(&Sha256::digest(token)).into() {
+        true => Ok(()),
+        false => Err(Refusal::Wrong),
+    }
+}
+
+fn presented(request: &HttpRequest) -> Option<&str> {
+    let value = request.headers().get(header::AUTHORIZATION)?.to_str().ok()?;
+    let (scheme, token) = value.trim().split_once(' ')?;
+    scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use actix_web::test::TestRequest;
+
+    fn ask(header: &str, token: Option<&str>) -> Result<(), Refusal> {
+        let request = TestRequest::default().insert_header((header::AUTHORIZATION, header));
+        check(&request.to_http_request(), token)
+    }
+
+    // covers: S15, S18
+    #[test]
+    fn only_the_whole_token_is_good() {
+        let token = crate::config::random_secret();
+        assert_eq!(ask(&format!("Bearer {token}"), Some(&token)), Ok(()));
+        assert_eq!(ask(&format!("bearer  {token} "), Some(&token)), Ok(()));
+        let shorter = format!("Bearer {}", &token[1..]);
+        assert_eq!(ask(&shorter, Some(&token)), Err(Refusal::Wrong));
+        assert_eq!(ask("Bearer ", Some(&token)), Err(Refusal::Missing));
+        assert_eq!(ask(&format!("Basic {token}"), Some(&token)), Err(Refusal::Missing));
+        assert_eq!(ask(&format!("Bearer {token}"), None), Err(Refusal::NotConfigured));
+        assert_eq!(check(&TestRequest::default().to_http_request(), Some(&token)), Err(Refusal::Missing));
+    }
+}

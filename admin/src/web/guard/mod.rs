@@ -1,0 +1,7 @@
+//! Who may send a request: session and form token of the console, API token of the API.
+
+pub mod bearer;
+pub mod csrf;
+pub mod headers;
+pub mod request_id;
+pub mod session_guard;

@@ -1,0 +1,184 @@
+//! Middleware of the console. Every request passes it, so no handler can forget a check: without a session only signing in and
+//! setting up are possible, a change needs a form of the same session, and every answer carries the security headers.
+
+use actix_web::body::{BoxBody, MessageBody};
+use actix_web::dev::{ServiceRequest, ServiceResponse};
+use actix_web::http::header::{self, CONTENT_TYPE, HeaderName, HeaderValue};
+use actix_web::middleware::Next;
+use actix_web::{HttpMessage, HttpResponse, web};
+
+use crate::web::accounts::session;
+use crate::web::console::account::login;
+use crate::web::console::error_page::{self, PageError};
+use crate::web::forms::fields::Fields;
+use crate::web::guard::csrf;
+use crate::web::guard::headers::POLICY;
+use crate::web::guard::request_id::RequestId;
+use crate::web::limits::slow_body_guard;
+use crate::web::page::answer::redirect;
+use crate::web::page::context::PageContext;
+use crate::web::page::flash::FLASH;
+use crate::web::state::State;
+
+/// Sent by the script when it refreshes a page, so that the session does not count as active.
+pub const LIVE: &str = "x-carillon-live";
+
+pub async fn guard(
+    state: web::Data<State>,
+    mut request: ServiceRequest,
+    next: Next<impl MessageBody + 'static>,
+) -> Result<ServiceResponse<BoxBody>, actix_web::Error> {
+    let id = RequestId(format!("{:016x}", rand::random::<u64>()));
+    request.extensions_mut().insert(id);
+    let response = match admit(&state, &mut request).await {
+        Ok(None) => next.call(request).await?.map_into_boxed_body(),
+        Ok(Some(answer)) => answered(request, answer),
+        Err(error) => answered(request, HttpResponse::from_error(error)),
+    };
+    Ok(finish(response))
+}
+
+/// Unlike `into_response`, keeps the error, from which the page is rendered.
+fn answered(request: ServiceRequest, answer: HttpResponse) -> ServiceResponse<BoxBody> {
+    let (request, _) = request.into_parts();
+    ServiceResponse::new(request, answer)
+}
+
+/// None: the request goes on. Otherwise this is its answer.
+async fn admit(state: &State, request: &mut ServiceRequest) -> Result<Option<HttpResponse>, PageError> {
+    let safe = csrf::is_safe(request.method());
+    if !safe && !csrf::is_same_origin(request.headers()) {
+        return Err(PageError::Forbidden("This request does not come from a page of this console".into()));
+    }
+    let asked = request.query_string();
+    if url::form_urlencoded::parse(asked.as_bytes()).any(|(_, value)| value.contains('\0')) {
+        return Err(PageError::Bad(NUL.into()));
+    }
+    let path = request.path().to_owned();
+    if path.starts_with("/assets/") {
+        return Ok(None);
+    }
+    let active = !request.headers().contains_key(LIVE);
+    let viewer = session::viewer(&state.store, request.request(), state.clock.now(), active).await?;
+    let Some(viewer) = viewer else {
+        return admit_unknown(state, request, safe, &path).await;
+    };
+    if !safe {
+        let fields = read_fields(request).await?;
+        // Signing in replaces the session, so its form may come from a window that was open before.
+        let is_new_session = path == "/login";
+        if !is_new_session && !csrf::fits(&viewer.csrf, fields.get(csrf::FIELD)) {
+            return Err(PageError::Forbidden("This form belongs to an earlier session".into()));
+        }
+        request.extensions_mut().insert(fields);
+    }
+    request.extensions_mut().insert(viewer);
+    Ok(None)
+}
+
+async fn admit_unknown(
+    state: &State,
+    request: &mut ServiceRequest,
+    safe: bool,
+    path: &str,
+) -> Result<Option<HttpResponse>, PageError> {
+    if matches!(path, "/login" | "/setup" | "/preferences") {
+        if path != "/setup" && !state.store.has_accounts().await? {
+            return Ok(Some(redirect("/setup")));
+        }
+        if !safe {
+            let fields = read_fields(request).await?;
+            request.extensions_mut().insert(fields);
+        }
+        return Ok(None);
+    }
+    if !state.store.has_accounts().await? {
+        return Ok(Some(redirect("/setup")));
+    }
+    if !safe && path != "/logout" {
+        let fields = read_fields(request).await?;
+        let context = PageContext::new(request.request());
+        return Ok(Some(login::ask_again(context, path, &fields)));
+    }
+    let asked = request.uri().path_and_query().map_or("/", |it| it.as_str());
+    let next: String = url::form_urlencoded::byte_serialize(asked.as_bytes()).collect();
+    let to = match asked {
+        "/" | "/logout" => "/login".to_owned(),
+        _ => format!("/login?next={next}"),
+    };
+    Ok(Some(redirect(&to)))
+}
+
+/// PostgreSQL stores no text with this character.
+const NUL: &str = "What was sent holds the character NUL";
+
+/// Bytes of a form that may be sent without a session.
+const SMALL_FORM: usize = 16 << 10;
+/// Bytes of a form with a session: a job's parameters (64 KiB, up to three characters a byte), and enough for a text that is
+/// too long to come back with its error.
+const FORM: usize = 1 << 20;
+
+async fn read_fields(request: &mut ServiceRequest) -> Result<Fields, PageError> {
+    let limit = match request.path() {
+        // Carries a form that was filled in when the session ended. The memory of all bodies is limited too.
+        "/login" if request.query_string() == "kept" => FORM,
+        "/login" | "/setup" | "/preferences" => SMALL_FORM,
+        _ => FORM,
+    };
+    let unreadable = |error: actix_web::Error| PageError::Bad(format!("What was sent cannot be read: {error}"));
+    let payload = request.extract::<web::Payload>().await.map_err(unreadable)?;
+    let body = match payload.to_bytes_limited(limit).await {
+        Err(_too_large) => return Err(PageError::TooLarge(limit)),
+        Ok(Err(error)) if slow_body_guard::is_out_of_memory(&error) => {
+            return Err(PageError::Busy(slow_body_guard::FULL));
+        }
+        Ok(body) => body.map_err(unreadable)?,
+    };
+    let fields: Vec<(String, String)> = url::form_urlencoded::parse(&body).into_owned().collect();
+    // The handlers check the parameters themselves, so that the error stands beside the field.
+    let is_bad = |(name, value): &(String, String)| name != "params" && value.contains('\0');
+    match fields.iter().any(is_bad) {
+        true => Err(PageError::Bad(NUL.into())),
+        false => Ok(Fields(fields)),
+    }
+}
+
+fn finish(response: ServiceResponse<BoxBody>) -> ServiceResponse<BoxBody> {
+    let mut response = with_page(response);
+    let html = is_html(response.response());
+    let shown = html && response.status().is_success() && !response.request().headers().contains_key(LIVE);
+    if shown && let Some(mut cookie) = response.request().cookie(FLASH) {
+        cookie.set_path("/");
+        cookie.make_removal();
+        // A removal is plain ASCII, so this cannot fail.
+        let _ = response.response_mut().add_cookie(&cookie);
+    }
+    let headers = response.headers_mut();
+    for (name, value) in POLICY {
+        headers.insert(name, HeaderValue::from_static(value));
+    }
+    if !headers.contains_key(header::CACHE_CONTROL) {
+        headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    }
+    response
+}
+
+/// An error without a page becomes an error page.
+fn with_page(response: ServiceResponse<BoxBody>) -> ServiceResponse<BoxBody> {
+    let status = response.status();
+    if !(status.is_client_error() || status.is_server_error()) || is_html(response.response()) {
+        return response;
+    }
+    let context = PageContext::new(response.request());
+    let id = context.request_id.clone();
+    let error = response.response().error().and_then(|error| error.as_error::<PageError>());
+    let mut page = error_page::page(context, status, error);
+    if let (Ok(name), Ok(value)) = (HeaderName::try_from("x-request-id"), HeaderValue::try_from(id)) {
+        page.headers_mut().insert(name, value);
+    }
+    response.into_response(page)
+}
+
+fn is_html(response: &HttpResponse) -> bool {
+    response.headers().get(CONTENT_TYPE).is_some_and(|value| value.as_bytes().starts_with(b"text/html"))
+}

@@ -1,0 +1,57 @@
+//! Pages and redirects as answers.
+
+use actix_web::HttpResponse;
+use actix_web::cookie::{Cookie, SameSite, time};
+use actix_web::http::StatusCode;
+use actix_web::http::header::LOCATION;
+use askama::Template;
+
+/// A cookie with a preference, kept for a year.
+pub fn preference(name: &'static str, value: String) -> Cookie<'static> {
+    Cookie::build(name, value)
+        .path("/")
+        .http_only(true)
+        .same_site(SameSite::Lax)
+        .max_age(time::Duration::days(365))
+        .finish()
+}
+
+/// A page as an answer.
+pub fn render(template: &impl Template, status: StatusCode) -> HttpResponse {
+    match template.render() {
+        Ok(text) => HttpResponse::build(status).content_type("text/html; charset=utf-8").body(text),
+        Err(error) => {
+            tracing::error!("a page cannot be written: {error}");
+            HttpResponse::new(StatusCode::INTERNAL_SERVER_ERROR)
+        }
+    }
+}
+
+/// After a POST: the page to look at next.
+pub fn redirect(to: &str) -> HttpResponse {
+    HttpResponse::SeeOther().insert_header((LOCATION, to)).finish()
+}
+
+/// An address within the console, or its start page: what a request names must not lead anywhere else.
+pub fn local_address(text: &str) -> &str {
+    let clean = text.starts_with('/')
+        && !text.starts_with("//")
+        && !text.contains('\\')
+        && text.chars().all(|c| !c.is_control());
+    if clean { text } else { "/" }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn redirects_stay_in_the_console() {
+        for fine in ["/", "/jobs?text=a%20b", "/runs/7#log"] {
+            assert_eq!(local_address(fine), fine);
+        }
+        for wrong in ["", "//evil.example", "https://evil.example", "/\\evil.example", "jobs", "/a\r\nb"] {
+            assert_eq!(local_address(wrong), "/");
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! The context of a page: its viewer, colours and time zone, and how it writes times and durations.
+
+use actix_web::dev::Payload;
+use actix_web::{FromRequest, HttpMessage, HttpRequest, web};
+use carillon_scheduler::Millis;
+use chrono_tz::Tz;
+
+use crate::web::accounts::session::Viewer;
+use crate::web::guard::csrf;
+use crate::web::guard::request_id::RequestId;
+use crate::web::page::assets;
+use crate::web::page::flash::{self, Flash};
+use crate::web::state::State;
+use crate::web::text::format::{from_now, relative, utc};
+
+pub const THEME: &str = "carillon_theme";
+pub const ZONE: &str = "carillon_zone";
+
+/// What the layout of a page needs.
+#[derive(Clone, Debug)]
+pub struct PageContext {
+    pub viewer: Option<Viewer>,
+    /// The form token for this answer.
+    pub csrf: String,
+    /// `system`, `light` or `dark`.
+    pub theme: &'static str,
+    pub zone: Tz,
+    pub now: Millis,
+    pub flash: Option<Flash>,
+    /// Redis is set and cannot be reached from this node.
+    pub degraded: bool,
+    /// The requested address with its query; preferences lead back to it.
+    pub here: String,
+    pub request_id: String,
+}
+
+impl PageContext {
+    pub fn new(request: &HttpRequest) -> Self {
+        let viewer = request.extensions().get::<Viewer>().cloned();
+        let now = request.app_data::<web::Data<State>>().map_or(0, |state| state.clock.now());
+        let here = request.uri().path_and_query();
+        let degraded = request.app_data::<web::Data<State>>().is_some_and(|state| state.pipeline.is_degraded());
+        Self {
+            degraded: degraded && viewer.is_some(),
+            csrf: viewer.as_ref().map_or_else(String::new, |v| csrf::masked(&v.csrf)),
+            viewer,
+            theme: theme(request.cookie(THEME).as_ref().map_or("", |c| c.value())),
+            zone: zone(request),
+            now,
+            flash: flash::read(request),
+            here: here.map_or_else(|| "/".to_owned(), ToString::to_string),
+            request_id: request.extensions().get::<RequestId>().map_or_else(String::new, |id| id.0.clone()),
+        }
+    }
+
+    pub fn asset(&self, name: &str) -> String {
+        assets::url(name)
+    }
+
+    /// Whether the page is below this address, for the mark in the side bar.
+    pub fn is_in(&self, section: &str) -> bool {
+        let path = self.here.split('?').next().unwrap_or("");
+        path == section || (section != "/" && path.strip_prefix(section).is_some_and(|rest| rest.starts_with('/')))
+    }
+
+    /// For `datetime` attributes.
+    pub fn iso(&self, at: &Millis) -> String {
+        utc(*at).format("%Y-%m-%dT%H:%M:%S%.3fZ").to_string()
+    }
+
+    /// In full, in the viewer's zone: `2026-11-21 09:56:12 CET`.
+    pub fn full(&self, at: &Millis) -> String {
+        let time = utc(*at).with_timezone(&self.zone);
+        time.format("%Y-%m-%d %H:%M:%S %Z").to_string()
+    }
+
+    /// The time of day alone, for a chart.
+    pub fn clock(&self, at: &Millis) -> String {
+        let time = utc(*at).with_timezone(&self.zone);
+        time.format("%H:%M:%S").to_string()
+    }
+
+    /// With milliseconds, for the timeline of a run.
+    pub fn exact(&self, at: &Millis) -> String {
+        let time = utc(*at).with_timezone(&self.zone);
+        time.format("%Y-%m-%d %H:%M:%S%.3f").to_string()
+    }
+
+    /// `in 3 min`, `2 h ago`; a date when it is more than a day away.
+    pub fn relative(&self, at: &Millis) -> String {
+        relative(*at, self.now).unwrap_or_else(|| {
+            let time = utc(*at).with_timezone(&self.zone);
+            time.format("%Y-%m-%d %H:%M").to_string()
+        })
+    }
+
+    /// The distance from now, in days where it is more than one.
+    pub fn away(&self, at: &Millis) -> String {
+        from_now(*at, self.now)
+    }
+
+    pub fn zone_name(&self) -> &'static str {
+        self.zone.name()
+    }
+}
+
+impl FromRequest for PageContext {
+    type Error = actix_web::Error;
+    type Future = std::future::Ready<Result<Self, Self::Error>>;
+
+    fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
+        std::future::ready(Ok(Self::new(request)))
+    }
+}
+
+/// One of the three themes; any other text means the system's.
+pub fn theme(text: &str) -> &'static str {
+    match text {
+        "light" => "light",
+        "dark" => "dark",
+        _ => "system",
+    }
+}
+
+fn zone(request: &HttpRequest) -> Tz {
+    request.cookie(ZONE).and_then(|cookie| cookie.value().parse().ok()).unwrap_or(Tz::UTC)
+}

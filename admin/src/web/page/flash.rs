@@ -1,0 +1,42 @@
+//! A message that a redirect carries to the next page, in a cookie of one minute.
+
+use actix_web::cookie::{Cookie, SameSite, time};
+use actix_web::{HttpRequest, HttpResponse};
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+
+use crate::web::page::answer::redirect;
+
+pub const FLASH: &str = "carillon_flash";
+
+/// A short message on the page that follows an action.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Flash {
+    /// `ok` or `failed`.
+    pub kind: &'static str,
+    pub text: String,
+}
+
+/// What the redirect to this page left.
+pub fn read(request: &HttpRequest) -> Option<Flash> {
+    let cookie = request.cookie(FLASH)?;
+    let (kind, text) = cookie.value().split_once('.')?;
+    let text = String::from_utf8(URL_SAFE_NO_PAD.decode(text).ok()?).ok()?;
+    Some(Flash { kind: if kind == "ok" { "ok" } else { "failed" }, text })
+}
+
+/// The same with a message.
+pub fn redirect_with_flash(to: &str, kind: &'static str, text: &str) -> HttpResponse {
+    let text: String = text.chars().take(500).collect();
+    let value = format!("{kind}.{}", URL_SAFE_NO_PAD.encode(text));
+    let cookie = Cookie::build(FLASH, value)
+        .path("/")
+        .http_only(true)
+        .same_site(SameSite::Lax)
+        .max_age(time::Duration::minutes(1))
+        .finish();
+    let mut response = redirect(to);
+    // The value is plain ASCII, so this cannot fail.
+    let _ = response.add_cookie(&cookie);
+    response
+}
