@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use carillon_admin::config::{Error, LogFormat};
-use carillon_admin::store::reshard::MAX_SHARDS;
-use carillon_admin::store::shard::Lease;
+use carillon_admin::store::lease::leases::Lease;
+use carillon_admin::store::lease::reshard::MAX_SHARDS;
 use carillon_admin::store::{Actor, Store};
 use carillon_scheduler::{Clock as _, Millis, SystemClock};
 use clap::{Args, Subcommand};

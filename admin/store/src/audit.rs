@@ -4,9 +4,10 @@ use carillon_scheduler::Millis;
 use sea_orm::{ConnectionTrait, QueryResult, Value};
 use serde_json::json;
 
-use super::filter::{Page, page_and_one};
-use super::row::Columns;
-use super::{Result, Store, ids};
+use crate::db::filter::{Page, page_and_one};
+use crate::db::ids;
+use crate::db::row::Columns;
+use crate::{Result, Store};
 
 /// Who asks for a change, and from where.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,7 +46,7 @@ pub struct AuditEntry {
 }
 
 impl AuditEntry {
-    pub(super) fn new(
+    pub(crate) fn new(
         actor: &Actor,
         at: Millis,
         action: &str,
@@ -67,7 +68,7 @@ impl AuditEntry {
 }
 
 /// The members that differ between two JSON objects, with both values.
-pub(super) fn difference(before: &serde_json::Value, after: &serde_json::Value) -> serde_json::Value {
+pub(crate) fn difference(before: &serde_json::Value, after: &serde_json::Value) -> serde_json::Value {
     let (Some(old), Some(new)) = (before.as_object(), after.as_object()) else {
         return json!({"before": before, "after": after});
     };
@@ -80,7 +81,7 @@ pub(super) fn difference(before: &serde_json::Value, after: &serde_json::Value) 
 
 impl Store {
     /// Writes entries in the transaction of their change. `ids` were taken before it began (`ids::ROW`).
-    pub(super) async fn audit(&self, db: &impl ConnectionTrait, entries: &[AuditEntry], ids: &[i64]) -> Result<()> {
+    pub(crate) async fn audit(&self, db: &impl ConnectionTrait, entries: &[AuditEntry], ids: &[i64]) -> Result<()> {
         debug_assert_eq!(entries.len(), ids.len());
         for (entries, ids) in entries.chunks(200).zip(ids.chunks(200)) {
             let marks = vec!["(?,?,?,?,?,?,?,?)"; entries.len()].join(",");
@@ -113,7 +114,7 @@ impl Store {
         after: Option<i64>,
         limit: u32,
     ) -> Result<Page<AuditEntry>> {
-        let mut conditions = super::filter::Conditions::default();
+        let mut conditions = crate::db::filter::Conditions::default();
         if let Some((object, id)) = object {
             conditions.add("object = ? AND object_id = ?", [object.into(), id.into()]);
         }

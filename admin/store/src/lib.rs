@@ -1,80 +1,21 @@
-//! The database: domain verbs, one transaction a method. Names sea-orm; knows `scheduler` and `migrations` only.
+//! The database: the verbs of the domain, one transaction a method. The only crate that names sea-orm.
 //!
 //! The invariant kept here is that of the three committed writes (claim, mark, settle): each is one transaction or one
 //! conditional statement, and tells its caller exactly which rows it won.
 
-mod app;
-pub mod astray;
-mod audit;
-pub mod audit_gap;
-mod calendar;
-mod calendar_use;
-pub mod check;
-mod children;
-mod connect;
-mod data_file;
-pub mod deleted;
-mod dialect;
-mod error;
-mod escalate;
-pub mod failpoint;
-mod filter;
-mod forecast;
-mod forgotten;
-#[cfg(feature = "failpoints")]
-mod full_disk;
-pub mod history;
-mod idempotency;
-pub mod ids;
-mod job;
-mod job_create;
-mod job_edit;
-mod job_list;
-mod job_lock;
-mod job_rows;
-mod misfire_list;
-mod next_fires;
-mod pool;
-mod reach;
-mod row;
-mod run_list;
-mod run_lock;
-mod run_params;
-mod run_view;
-mod schema;
-mod set_aside;
-
-pub mod account;
-pub mod adopt;
 pub mod alarm;
-pub mod attend;
+pub mod app;
+mod audit;
 pub mod backfill;
-pub mod choice;
-pub mod claim;
-pub mod definition;
-pub mod executor;
-mod executor_setting;
-mod expand;
-pub mod fire;
-pub mod give_back;
-pub mod in_doubt;
-pub mod mark;
-pub mod node;
-pub mod overlap;
-pub mod overview;
-pub mod pending;
-#[doc(hidden)]
-pub mod plans;
-pub mod prune;
-mod prune_rest;
-mod quarantine;
-pub mod reshard;
+pub mod calendar;
+pub mod db;
+mod error;
+pub mod failpoint;
+pub mod job;
+pub mod lease;
+pub mod people;
 pub mod retention;
-pub mod session;
-pub mod settle;
-pub mod shard;
-pub mod throttle;
-pub mod watch;
+pub mod run;
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -82,25 +23,29 @@ use std::time::Duration;
 
 use sea_orm::{ConnectionTrait, DbBackend, ExecResult, QueryResult, Value};
 
-pub use app::App;
+pub use app::apps::App;
 pub use audit::{Actor, AuditEntry};
-pub use calendar::{CalendarVersion, NamedCalendar};
-pub use calendar_use::{Calendars, VersionKey};
-pub use connect::Database;
+pub use calendar::calendars::{CalendarVersion, NamedCalendar};
+pub use calendar::pinned::{Calendars, VersionKey};
+pub use db::connect::Database;
+pub use db::filter::Page;
+pub use db::request_key::MAX_KEY_CHARS;
+pub use db::set_aside::Unreadable;
 pub use error::Error;
-pub use filter::Page;
-pub use forecast::InForce;
-pub use idempotency::MAX_KEY_CHARS;
-pub use job::{Definition, Job, Surroundings};
-pub use job_list::JobFilter;
-pub use misfire_list::{Misfire, MisfireFilter, MisfireKey};
-pub use next_fires::NextFire;
-pub use run_list::RunFilter;
-pub use run_params::RunParams;
-pub use run_view::{RunView, sentence};
-pub use set_aside::Unreadable;
+pub use job::in_force::InForce;
+pub use job::list::JobFilter;
+pub use job::next_fires::NextFire;
+pub use job::stored_job::{Definition, Job, Surroundings};
+pub use run::params::RunParams;
+pub use run::view::list::RunFilter;
+pub use run::view::misfires::{Misfire, MisfireFilter, MisfireKey};
+pub use run::view::run_view::{RunView, sentence};
 
-use pool::{Pool, Transaction};
+use calendar::pinned;
+#[cfg(feature = "failpoints")]
+use db::full_disk;
+use db::pool::connection_pool::{Pool, Transaction};
+use db::{connect, dialect, ids, set_aside};
 
 pub type Result<T> = std::result::Result<T, Error>;
 
@@ -117,7 +62,7 @@ pub struct Store {
     /// For the migrations, which open connections of their own.
     database: Database,
     ids: ids::Blocks,
-    calendars: calendar_use::Parsed,
+    calendars: pinned::Parsed,
     /// Once true it stays: every request without a session asks.
     has_accounts: AtomicBool,
     set_aside: set_aside::SetAside,
@@ -147,7 +92,7 @@ impl Store {
             backend,
             database: database.clone(),
             ids: ids::Blocks::default(),
-            calendars: calendar_use::Parsed::default(),
+            calendars: pinned::Parsed::default(),
             has_accounts: AtomicBool::new(false),
             _file_lock: pools.file_lock,
             set_aside: set_aside::SetAside::default(),
@@ -165,7 +110,7 @@ impl Store {
             read: pool,
             database: database.clone(),
             ids: ids::Blocks::default(),
-            calendars: calendar_use::Parsed::default(),
+            calendars: pinned::Parsed::default(),
             has_accounts: AtomicBool::new(false),
             set_aside: set_aside::SetAside::default(),
             _file_lock: None,

@@ -1,11 +1,11 @@
-//! Alarms: the row is written by `store::alarm`, in the transaction that causes it; the log and the metrics hear of it here.
+//! Alarms: the row is written by `store::alarm::alarms`, in the transaction that causes it; the log and the metrics hear of it here.
 
 use carillon_scheduler::AlarmKind;
 
 use super::Pipeline;
 use crate::store;
-use crate::store::alarm::Alarm;
-use crate::store::settle::cut;
+use crate::store::alarm::alarms::alarms::Alarm;
+use crate::store::run::settle::outcomes::cut;
 
 /// Of a text that an executor has a part in, in bytes.
 pub(super) const IN_THE_LOG: usize = 300;

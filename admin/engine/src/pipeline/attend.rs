@@ -7,8 +7,8 @@ use carillon_scheduler::{Outcome, RunEvent, RunState};
 use super::{Complete, Error, Pipeline};
 use crate::executor::{self, LogAnswer};
 use crate::store::Actor;
-use crate::store::attend::Whereabouts;
-use crate::store::settle::{Finding, FollowUp};
+use crate::store::run::cancel::Whereabouts;
+use crate::store::run::settle::outcomes::{Finding, FollowUp};
 
 /// Of the note that says how somebody knows what became of a run.
 pub const NOTE_CHARS: usize = 500;

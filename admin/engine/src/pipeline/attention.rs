@@ -12,8 +12,8 @@ use super::Pipeline;
 use super::settings::ms;
 use crate::runtime::Service;
 use crate::store;
-use crate::store::alarm::AlarmRow;
-use crate::store::pending::{Late, PAGE};
+use crate::store::alarm::alarms::alarms::AlarmRow;
+use crate::store::run::open::overdue::{Late, PAGE};
 
 /// A run is flagged within a second of its time.
 const EVERY: Duration = Duration::from_secs(1);

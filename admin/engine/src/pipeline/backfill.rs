@@ -11,7 +11,7 @@ use tokio::sync::Notify;
 
 use super::{Error, Pipeline};
 use crate::runtime::Service;
-use crate::store::backfill::{Backfill, NewBackfill, Open};
+use crate::store::backfill::backfills::backfills::{Backfill, NewBackfill, Open};
 use crate::store::{self, Actor};
 
 /// Instants of one backfill.

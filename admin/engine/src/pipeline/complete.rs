@@ -18,7 +18,7 @@ use tokio::sync::Notify;
 use super::Pipeline;
 use super::alarm::IN_THE_LOG;
 use crate::runtime::Service;
-use crate::store::settle::{Finding, Settled, cut};
+use crate::store::run::settle::outcomes::{Finding, Settled, cut};
 
 use queue::Lane;
 pub use queue::{NotStored, Queue};

@@ -20,10 +20,10 @@ use self::route::{Routed, Verdict};
 use super::settings::ms;
 use super::{Pipeline, active, histories, jobs};
 use crate::failpoint;
-use crate::store::adopt::Waiting;
-use crate::store::choice::Story;
-use crate::store::mark::Mark;
-use crate::store::settle::Finding;
+use crate::store::run::adopt::Waiting;
+use crate::store::run::mark::Mark;
+use crate::store::run::route::Story;
+use crate::store::run::settle::outcomes::Finding;
 
 pub use choice::Stories;
 pub use expand::Expansions;

@@ -3,7 +3,7 @@
 use carillon_scheduler::Cause;
 
 use super::{Error, Pipeline};
-use crate::store::fire::NewFire;
+use crate::store::run::trigger::NewFire;
 
 /// A fire without a schedule: run now, API, child.
 #[derive(Clone, Debug)]

@@ -3,7 +3,7 @@
 use carillon_scheduler::{Millis, Ring};
 
 use super::Pipeline;
-use crate::store::adopt::Waiting;
+use crate::store::run::adopt::Waiting;
 
 impl Pipeline {
     /// Wakes the tick if this is due before all others.

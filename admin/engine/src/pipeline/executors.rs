@@ -13,7 +13,7 @@ use super::Pipeline;
 use super::settings::ms;
 use crate::executor::KEEPS_A_JOURNAL;
 use crate::runtime::Service;
-use crate::store::executor::Executor;
+use crate::store::app::apps::executors::Executor;
 use crate::store::{self, Store};
 
 /// An executor that may be chosen.
@@ -231,7 +231,7 @@ impl Service for Registry {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::store::executor::Traits;
+    use crate::store::app::apps::executors::Traits;
 
     fn executor(boot_id: Option<&str>, expires_at: Millis) -> Executor {
         Executor {

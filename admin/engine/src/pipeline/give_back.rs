@@ -11,8 +11,8 @@ use tokio::sync::Notify;
 use super::Pipeline;
 use super::settings::ms;
 use crate::runtime::Service;
-use crate::store::adopt::Waiting;
-use crate::store::give_back::Unsent;
+use crate::store::run::adopt::Waiting;
+use crate::store::run::unmark::Unsent;
 
 /// Runs, each with the token of its mark.
 #[derive(Default)]

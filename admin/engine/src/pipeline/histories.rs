@@ -13,7 +13,7 @@ use carillon_scheduler::route::{Candidate, Frequency, HashRing, Recency, RouteIn
 use super::Pipeline;
 use super::jobs::ById;
 use super::recent::Recent;
-use crate::store::adopt::Waiting;
+use crate::store::run::adopt::Waiting;
 
 /// Histories of this size in all are kept.
 const MOST_BYTES: usize = 16 * 1024 * 1024;

@@ -9,7 +9,7 @@ use carillon_scheduler::{
 };
 
 use super::recent::Recent;
-use crate::store::definition::{Definition, Params};
+use crate::store::job::stored_job::job_row::{Definition, Params};
 use crate::store::{self, Store};
 
 /// A job as the engine works with it.

@@ -73,9 +73,9 @@ use crate::executor::ExecutorClient;
 use crate::lease::Leases;
 use crate::metrics::Metrics;
 use crate::store::Store;
-use crate::store::adopt::Waiting;
-use crate::store::reshard::MAX_SHARDS;
-use crate::store::settle::Finding;
+use crate::store::lease::reshard::MAX_SHARDS;
+use crate::store::run::adopt::Waiting;
+use crate::store::run::settle::outcomes::Finding;
 
 pub use attend::{Kill, LogPage, NOTE_CHARS};
 pub use attention::{Escalate, Pending};

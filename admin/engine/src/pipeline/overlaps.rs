@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use carillon_scheduler::{Cause, Millis};
 
-use crate::store::adopt::Waiting;
+use crate::store::run::adopt::Waiting;
 
 /// Which fire of its job.
 pub type FireNo = (Cause, i64);

@@ -21,8 +21,8 @@ use self::choose::{Choose, is_aged};
 use super::Pipeline;
 use super::periodic::Periodic;
 use crate::runtime::Service;
-use crate::store::prune::Old;
-use crate::store::retention::Retentions;
+use crate::store::retention::rules::prune_runs::Old;
+use crate::store::retention::rules::rules::Retentions;
 use crate::store::{self, MisfireFilter, MisfireKey};
 
 const DAY: Millis = 86_400_000;

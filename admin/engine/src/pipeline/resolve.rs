@@ -21,8 +21,8 @@ use super::periodic::Periodic;
 use super::settings::ms;
 use crate::runtime::Service;
 use crate::store;
-use crate::store::in_doubt::PAGE;
-use crate::store::settle::Finding;
+use crate::store::run::open::unanswered::PAGE;
+use crate::store::run::settle::outcomes::Finding;
 
 /// Runs of one address that are asked about at once. Of those of an executor that answers nothing the next ones wait for
 /// the limit of a request; they must not keep others waiting.

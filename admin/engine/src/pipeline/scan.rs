@@ -21,7 +21,7 @@ use super::backoff::Backoff;
 use super::periodic::Periodic;
 use super::settings::ms;
 use crate::runtime::Service;
-use crate::store::claim::Holder;
+use crate::store::run::claim::Holder;
 use crate::store::{self, Error};
 
 /// Jobs planned at a time.

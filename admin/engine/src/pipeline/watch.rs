@@ -27,9 +27,9 @@ use super::resolve::TAKEN_TOGETHER;
 use super::settings::{LostRule, ms};
 use crate::runtime::Service;
 use crate::store;
-use crate::store::astray::Walk;
-use crate::store::settle::Finding;
-use crate::store::watch::{Look, Watched};
+use crate::store::run::open::misplaced::Walk;
+use crate::store::run::open::running::{Look, Watched};
+use crate::store::run::settle::outcomes::Finding;
 
 /// Runs that are asked about at once, and those of one address; the others wait for the next round.
 const AT_ONCE: usize = 256;

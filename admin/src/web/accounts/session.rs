@@ -7,7 +7,7 @@ use actix_web::{FromRequest, HttpMessage, HttpRequest};
 use sha2::{Digest, Sha256};
 
 use crate::config::{is_secret, random_secret};
-use crate::store::session::NewSession;
+use crate::store::people::sessions::NewSession;
 use crate::store::{Result, Store};
 
 /// A session ends after this time without a request.

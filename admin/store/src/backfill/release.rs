@@ -5,9 +5,11 @@ use std::collections::{HashMap, HashSet};
 use carillon_scheduler::Millis;
 use sea_orm::{ConnectionTrait, Value};
 
-use crate::dialect::{self, Text};
-use crate::row::Columns;
-use crate::{Result, Store, Transaction, ids};
+use crate::db::dialect;
+use crate::db::dialect::Text;
+use crate::db::ids;
+use crate::db::row::Columns;
+use crate::{Result, Store, Transaction};
 
 /// Instants that are looked at in one transaction.
 const PAGE: usize = 500;
@@ -149,7 +151,7 @@ impl Store {
         self.forget_instants(tx, id).await
     }
 
-    pub(super) async fn forget_instants(&self, tx: &Transaction, id: i64) -> Result<()> {
+    pub(crate) async fn forget_instants(&self, tx: &Transaction, id: i64) -> Result<()> {
         let text = "DELETE FROM backfill_instant WHERE backfill_id = ?";
         self.execute(tx, text, vec![id.into()]).await?;
         Ok(())
@@ -202,7 +204,7 @@ struct Place {
 
 #[cfg(test)]
 mod tests {
-    use super::choose;
+    use crate::backfill::release::choose;
 
     #[test]
     fn what_has_its_run_takes_no_room() {

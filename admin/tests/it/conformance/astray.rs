@@ -1,7 +1,7 @@
 //! Rows in a shard that is not their job's.
 
-use carillon_admin::store::astray::Walk;
-use carillon_admin::store::give_back::Unsent;
+use carillon_admin::store::run::open::misplaced::Walk;
+use carillon_admin::store::run::unmark::Unsent;
 use carillon_scheduler::RunState::{Claimed, Lost, Running, Sending, Succeeded, Unknown};
 
 use super::hot::ground::{Ground, holder};

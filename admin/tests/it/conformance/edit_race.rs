@@ -3,8 +3,9 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use carillon_admin::store::claim::{Claim, Due, Holder};
-use carillon_admin::store::{Definition, Job, ids};
+use carillon_admin::store::db::ids;
+use carillon_admin::store::run::claim::{Claim, Due, Holder};
+use carillon_admin::store::{Definition, Job};
 use carillon_scheduler::{Clock as _, JobDraft, ManualClock, Millis, PlanInput, plan};
 
 use super::world::{NOW, SECOND, SHARDS, World, actor, after, each};

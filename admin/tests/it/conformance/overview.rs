@@ -1,6 +1,6 @@
 //! What the console shows at a glance, on every database.
 
-use carillon_admin::store::overview::LATELY;
+use carillon_admin::store::run::view::dashboard::LATELY;
 use carillon_scheduler::RunState;
 
 use super::world::{NOW, Row, SECOND, SHARDS, World, each};

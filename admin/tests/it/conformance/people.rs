@@ -1,8 +1,8 @@
 //! Accounts, sessions and the throttle, on every database.
 
 use carillon_admin::store::Error;
-use carillon_admin::store::session::NewSession;
-use carillon_admin::store::throttle::Attempt;
+use carillon_admin::store::people::sessions::NewSession;
+use carillon_admin::store::people::throttle::Attempt;
 
 use super::world::{NOW, World};
 

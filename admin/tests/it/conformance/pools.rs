@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use carillon_admin::store::fire::NewFire;
-use carillon_admin::store::ids;
+use carillon_admin::store::db::ids;
+use carillon_admin::store::run::trigger::NewFire;
 use carillon_scheduler::Cause;
 use sea_orm::{ConnectionTrait as _, TransactionTrait as _};
 

@@ -4,12 +4,13 @@ use std::collections::HashSet;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use carillon_admin::store::astray::Walk;
-use carillon_admin::store::backfill::NewBackfill;
-use carillon_admin::store::claim::{Claim, Holder};
-use carillon_admin::store::fire::NewFire;
-use carillon_admin::store::mark::Mark;
-use carillon_admin::store::{Error, Store, ids};
+use carillon_admin::store::backfill::backfills::backfills::NewBackfill;
+use carillon_admin::store::db::ids;
+use carillon_admin::store::run::claim::{Claim, Holder};
+use carillon_admin::store::run::mark::Mark;
+use carillon_admin::store::run::open::misplaced::Walk;
+use carillon_admin::store::run::trigger::NewFire;
+use carillon_admin::store::{Error, Store};
 use carillon_scheduler::{Cause, RunState};
 use sea_orm::ConnectionTrait as _;
 

@@ -1,9 +1,9 @@
 //! Work that must not grow with all jobs and all runs: what it reads and writes, counted.
 
-use carillon_admin::store::astray::Walk;
-use carillon_admin::store::backfill::NewBackfill;
-use carillon_admin::store::definition::{Definition, Params};
-use carillon_admin::store::ids;
+use carillon_admin::store::backfill::backfills::backfills::NewBackfill;
+use carillon_admin::store::db::ids;
+use carillon_admin::store::job::stored_job::job_row::{Definition, Params};
+use carillon_admin::store::run::open::misplaced::Walk;
 use carillon_scheduler::JobDraft;
 
 use super::world::{NOW, World, actor, after, each};

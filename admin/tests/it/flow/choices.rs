@@ -2,7 +2,7 @@
 
 use carillon_admin::pipeline::Fire;
 use carillon_admin::store::Job;
-use carillon_admin::store::choice::Choice;
+use carillon_admin::store::run::route::Choice;
 use carillon_scheduler::{Cause, RouteStrategy, RunState};
 
 use super::node::Node;

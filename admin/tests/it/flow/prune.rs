@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use carillon_admin::pipeline::gaps::{Reason, look};
 use carillon_admin::runtime::Service as _;
-use carillon_admin::store::retention::{Retention, Scope};
+use carillon_admin::store::retention::rules::rules::{Retention, Scope};
 use carillon_scheduler::ManualClock;
 use sea_orm::ConnectionTrait as _;
 

@@ -75,7 +75,7 @@ fn a_broadcast_to_many_executors_costs_no_more_round_trips_than_one_to_few() {
         node.services.shards.step().await;
         fire_all(&node, std::slice::from_ref(&job)).await;
         // Ids come from a block, which is filled now and then.
-        node.store.take_ids(&carillon_admin::store::ids::RUN, 1_000).await.unwrap();
+        node.store.take_ids(&carillon_admin::store::db::ids::RUN, 1_000).await.unwrap();
         let before = wire.round_trips();
         node.services.tick.step().await;
         until("it is expanded", async || !node.pipeline.is_expanding()).await;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use carillon_admin::config::Database;
 use carillon_admin::runtime::Service as _;
-use carillon_admin::store::ids;
+use carillon_admin::store::db::ids;
 use carillon_scheduler::{ManualClock, RunState};
 
 use super::cutting::Wire;

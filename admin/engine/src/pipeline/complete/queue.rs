@@ -10,7 +10,7 @@ use tokio::sync::{Notify, oneshot};
 
 use super::BATCH;
 use super::held::{Held, Hold};
-use crate::store::settle::{Finding, may_fail};
+use crate::store::run::settle::outcomes::{Finding, may_fail};
 
 /// Findings that may wait, and the bytes of their texts.
 const FINDINGS_WAITING: usize = 20_000;

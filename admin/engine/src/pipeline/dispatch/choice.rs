@@ -13,7 +13,7 @@ use crate::pipeline::Pipeline;
 use crate::pipeline::candidates::{self, CandidateSet};
 use crate::pipeline::jobs::Job;
 use crate::store::Store;
-use crate::store::choice::{Story, Told};
+use crate::store::run::route::{Story, Told};
 
 pub struct Choice {
     /// The definition by which it was made, and which its request carries.

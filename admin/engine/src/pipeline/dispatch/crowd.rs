@@ -8,7 +8,7 @@ use carillon_scheduler::RouteStrategy;
 use super::route::{Verdict, has_patience, route};
 use crate::pipeline::Pipeline;
 use crate::pipeline::jobs::{ById, Job};
-use crate::store::adopt::Waiting;
+use crate::store::run::adopt::Waiting;
 
 /// Apps of which no executor has had room in this tick.
 #[derive(Default)]

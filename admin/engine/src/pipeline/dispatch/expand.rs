@@ -8,7 +8,7 @@ use tokio::sync::Semaphore;
 
 use super::wait;
 use crate::pipeline::Pipeline;
-use crate::store::adopt::Waiting;
+use crate::store::run::adopt::Waiting;
 
 /// Each takes a connection of the engine, perhaps for as long as a statement may last; the marks need the others.
 const AT_ONCE: usize = 4;

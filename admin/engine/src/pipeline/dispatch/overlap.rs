@@ -13,8 +13,8 @@ use crate::pipeline::jobs::{ById, Job};
 use crate::pipeline::overlaps::{FireNo, POLL};
 use crate::pipeline::settings::ms;
 use crate::store;
-use crate::store::adopt::Waiting;
-use crate::store::overlap::{Other, Verdicts};
+use crate::store::run::adopt::Waiting;
+use crate::store::run::open::overlapping::{Other, Verdicts};
 
 /// Runs that need not look at others of their job, and those that do.
 pub fn split(pipeline: &Pipeline, jobs: &ById, due: Vec<Waiting>) -> (Vec<Waiting>, Vec<Waiting>) {

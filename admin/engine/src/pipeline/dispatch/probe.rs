@@ -16,7 +16,7 @@ use crate::executor::Outcome;
 use crate::pipeline::Pipeline;
 use crate::pipeline::executors::Candidate;
 use crate::pipeline::jobs::Job;
-use crate::store::adopt::Waiting;
+use crate::store::run::adopt::Waiting;
 
 /// Runs that may be asked about at once; more wait in the ring.
 const LIMIT: usize = 1_000;

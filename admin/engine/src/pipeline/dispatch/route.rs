@@ -10,9 +10,9 @@ use crate::pipeline::addresses::{NoRoom, Place};
 use crate::pipeline::executors::Candidate;
 use crate::pipeline::jobs::{ById, Job};
 use crate::pipeline::settings::ms;
-use crate::store::adopt::Waiting;
-use crate::store::choice::Story;
-use crate::store::mark::{GIVEN, Mark};
+use crate::store::run::adopt::Waiting;
+use crate::store::run::mark::{GIVEN, Mark};
+use crate::store::run::route::Story;
 
 pub enum Verdict {
     /// The first candidate has room and counts this run already; the others follow if nothing could be written to it.

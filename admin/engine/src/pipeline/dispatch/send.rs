@@ -14,9 +14,9 @@ use crate::pipeline::addresses::{Address, Left, Place};
 use crate::pipeline::in_flight::Flight;
 use crate::pipeline::jobs::Job;
 use crate::pipeline::settings::ms;
-use crate::store::adopt::Waiting;
-use crate::store::definition::{Definition, MOST_PARAMS, Params};
-use crate::store::settle::Finding;
+use crate::store::job::stored_job::job_row::{Definition, MOST_PARAMS, Params};
+use crate::store::run::adopt::Waiting;
+use crate::store::run::settle::outcomes::Finding;
 
 /// What a mark has in common for its whole batch.
 #[derive(Clone, Copy, Debug)]

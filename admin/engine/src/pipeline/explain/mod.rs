@@ -6,8 +6,8 @@ mod story;
 use carillon_scheduler::{Cause, Millis};
 
 use super::gaps::{Found, Gathered, Reason};
-use crate::store::choice::Choice;
-use crate::store::history::{Change, Era, Rules};
+use crate::store::job::stored_job::history::{Change, Era, Rules};
+use crate::store::run::route::Choice;
 use crate::store::{self, Job, Misfire, RunFilter, RunParams, RunView, Store};
 
 pub use nearby::Nearby;

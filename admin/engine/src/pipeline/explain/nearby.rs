@@ -7,7 +7,7 @@ use carillon_scheduler::{Calendar, KindDraft, Millis, Schedule, ScheduleContext,
 use chrono::DateTime;
 use chrono_tz::Tz;
 
-use crate::store::history::{Era, Rules};
+use crate::store::job::stored_job::history::{Era, Rules};
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Nearby {

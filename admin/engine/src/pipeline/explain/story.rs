@@ -5,7 +5,7 @@ use chrono::{DateTime, SecondsFormat};
 
 use super::{Explanation, Told, Verdict};
 use crate::pipeline::gaps::Reason;
-use crate::store::history::Change;
+use crate::store::job::stored_job::history::Change;
 use crate::store::{Misfire, RunParams, RunView};
 
 impl Explanation {

@@ -6,8 +6,8 @@
 use carillon_scheduler::{Millis, Schedule};
 
 use super::{Difference, Found, Reason};
-use crate::store::audit_gap::{Link, Records};
-use crate::store::history::Era;
+use crate::store::job::stored_job::history::Era;
+use crate::store::run::view::records::{Link, Records};
 
 /// A node may have died between the end of a fire and its next: whoever comes after it mends the chain.
 const MENDED_WITHIN: i64 = 60_000;
@@ -83,7 +83,7 @@ mod tests {
     use carillon_scheduler::{KindDraft, ScheduleContext, ScheduleDraft};
 
     use super::*;
-    use crate::store::history::Rules;
+    use crate::store::job::stored_job::history::Rules;
 
     /// A whole minute.
     const T: Millis = 1_760_000_040_000;

@@ -7,8 +7,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use carillon_scheduler::{Millis, Schedule};
 
 use super::{Difference, Found, Reason};
-use crate::store::audit_gap::Records;
-use crate::store::history::{Era, Rules};
+use crate::store::job::stored_job::history::{Era, Rules};
+use crate::store::run::view::records::Records;
 
 /// A job and the span that is looked at: after `from`, up to and including `to`.
 pub struct Asked<'a> {

@@ -5,9 +5,9 @@ use carillon_scheduler::Millis;
 use super::Difference;
 use super::chain::Chain;
 use super::compare::{Asked, compare};
-use crate::store::audit_gap::Records;
-use crate::store::deleted::Deleted;
-use crate::store::history::Era;
+use crate::store::job::stored_job::deleted::Deleted;
+use crate::store::job::stored_job::history::Era;
+use crate::store::run::view::records::Records;
 use crate::store::{self, Job, Store};
 
 /// What was found of a job.

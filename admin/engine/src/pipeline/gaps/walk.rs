@@ -10,8 +10,8 @@ use carillon_scheduler::Millis;
 use crate::pipeline::Pipeline;
 use crate::pipeline::jobs::Job;
 use crate::store;
-use crate::store::audit_gap::{FIRST, Place};
-use crate::store::claim::Due;
+use crate::store::run::claim::Due;
+use crate::store::run::view::records::{FIRST, Place};
 
 /// Jobs that a step looks at.
 const JOBS: usize = 2_000;

@@ -5,8 +5,8 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use carillon_scheduler::{Millis, RunState};
 
 use super::DAY;
-use crate::store::prune::Old;
-use crate::store::retention::Keep;
+use crate::store::retention::rules::prune_runs::Old;
+use crate::store::retention::rules::rules::Keep;
 
 /// What this round sees, and what the one before has seen.
 #[derive(Default)]
@@ -101,7 +101,7 @@ fn is_old(run: &Old, days: i32, now: Millis) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::store::retention::DEFAULT;
+    use crate::store::retention::rules::rules::DEFAULT;
 
     const NOW: Millis = 1_760_000_000_000;
 

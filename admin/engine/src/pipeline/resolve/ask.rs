@@ -18,8 +18,8 @@ use crate::pipeline::executors::Candidate;
 use crate::pipeline::jobs;
 use crate::pipeline::settings::ms;
 use crate::store;
-use crate::store::in_doubt::{Again, InDoubt};
-use crate::store::settle::Finding;
+use crate::store::run::open::unanswered::{Again, InDoubt};
+use crate::store::run::settle::outcomes::Finding;
 
 /// An executor that takes requests and answers none is not asked for ever.
 const MOST_SENDS: i32 = 4;

@@ -8,8 +8,8 @@ use carillon_scheduler::{AlarmKind, Cause, Millis, MisfirePolicy};
 use super::Scan;
 use crate::pipeline::jobs::Job;
 use crate::store;
-use crate::store::adopt::Waiting;
-use crate::store::claim::Holder;
+use crate::store::run::adopt::Waiting;
+use crate::store::run::claim::Holder;
 
 /// How late a run may be that is found in the table.
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -9,9 +9,10 @@ use carillon_scheduler::{Millis, Plan, plan};
 
 use super::Scan;
 use crate::pipeline::jobs::Job;
-use crate::store::adopt::Waiting;
-use crate::store::claim::{Claim, Due, Holder, SkippedRange};
-use crate::store::{self, ids};
+use crate::store;
+use crate::store::db::ids;
+use crate::store::run::adopt::Waiting;
+use crate::store::run::claim::{Claim, Due, Holder, SkippedRange};
 
 /// Instants of one job in one claim; its cursor stands at the next one then.
 const INSTANTS: usize = 100;

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use super::Scan;
 use crate::store;
-use crate::store::adopt::Waiting;
-use crate::store::claim::{Claim, Holder};
+use crate::store::run::adopt::Waiting;
+use crate::store::run::claim::{Claim, Holder};
 
 impl Scan {
     pub(super) async fn claim_unrecorded(&self, holder: &Holder<'_>, claims: &[Claim]) -> store::Result<usize> {

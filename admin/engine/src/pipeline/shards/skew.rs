@@ -4,7 +4,7 @@
 use std::sync::{Mutex, PoisonError};
 
 use crate::pipeline::Pipeline;
-use crate::store::node::{Node, version};
+use crate::store::lease::nodes::{Node, version};
 
 /// What the others were when it was last said; empty: the same as this one.
 #[derive(Default)]

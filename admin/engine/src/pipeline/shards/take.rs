@@ -10,7 +10,7 @@ use crate::lease::Answer;
 use crate::pipeline::holdings::Held;
 use crate::pipeline::settings::ms;
 use crate::store;
-use crate::store::shard::Lease;
+use crate::store::lease::leases::Lease;
 
 impl Shards {
     pub(super) async fn take(&self, wanted: &BTreeSet<i32>, leases: &[Lease], now: Millis) {

@@ -8,7 +8,7 @@ use carillon_scheduler::AlarmKind;
 
 use super::Shards;
 use crate::failpoint;
-use crate::store::shard::Lease;
+use crate::store::lease::leases::Lease;
 
 #[derive(Default)]
 pub struct Watch(Mutex<Seen>);

@@ -7,8 +7,8 @@ use crate::pipeline::Pipeline;
 use crate::pipeline::resolve::has_begun;
 use crate::pipeline::settings::ms;
 use crate::store;
-use crate::store::settle::Finding;
-use crate::store::watch::Watched;
+use crate::store::run::open::running::Watched;
+use crate::store::run::settle::outcomes::Finding;
 
 /// An executor that does not answer, or does not stop the run, has so much longer.
 const PATIENCE: i64 = 60_000;

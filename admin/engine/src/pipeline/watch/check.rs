@@ -10,8 +10,8 @@ use super::end_of_log::End;
 use crate::executor::{LogAnswer, Outcome, SUCCESS, TIMEOUT};
 use crate::pipeline::Pipeline;
 use crate::pipeline::resolve::has_begun;
-use crate::store::check::ToCheck;
-use crate::store::settle::Finding;
+use crate::store::run::open::checked::ToCheck;
+use crate::store::run::settle::outcomes::Finding;
 
 /// Pages of one log that are read: pyxxl sends 1,000 lines a page, Java all at once.
 const PAGES: usize = 64;

@@ -13,7 +13,7 @@ use crate::pipeline::Pipeline;
 use crate::pipeline::asking::Asking;
 use crate::pipeline::settings::ms;
 use crate::store;
-use crate::store::check::{LongRunning, Place, ToCheck};
+use crate::store::run::open::checked::{LongRunning, Place, ToCheck};
 
 /// Executors that are asked at once, each for one run at a time.
 const AT_ONCE: usize = 64;

@@ -6,7 +6,7 @@ use super::Watch;
 use crate::pipeline::Error;
 use crate::pipeline::settings::ms;
 use crate::store;
-use crate::store::settle::Finding;
+use crate::store::run::settle::outcomes::Finding;
 
 impl Watch {
     pub(super) async fn follow_kills(&self, shard: i32) -> store::Result<()> {

@@ -1,7 +1,7 @@
 //! What a holder finds: orphans of others, new fires, and what waits under its own epoch.
 
 use carillon_admin::store::Job;
-use carillon_admin::store::fire::NewFire;
+use carillon_admin::store::run::trigger::NewFire;
 use carillon_scheduler::{Cause, RunState};
 
 use super::ground::{Ground, claim, holder};

@@ -1,7 +1,7 @@
 //! Fixed delays, whose cursor hangs on the end of a run, and fires that are counted.
 
 use carillon_admin::store::Job;
-use carillon_admin::store::overlap::Verdicts;
+use carillon_admin::store::run::open::overlapping::Verdicts;
 use carillon_scheduler::RunState::{Cancelled, Claimed, Failed, Running, Succeeded};
 use carillon_scheduler::ScheduleDraft;
 use sea_orm::{ConnectionTrait as _, TransactionTrait as _};

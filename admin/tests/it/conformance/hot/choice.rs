@@ -1,8 +1,8 @@
 //! Recorded choices, sticky jobs, open runs of executors, and what operators set of them.
 
-use carillon_admin::store::choice::{Story, Told};
-use carillon_admin::store::executor::Traits;
-use carillon_admin::store::mark::Mark;
+use carillon_admin::store::app::apps::executors::Traits;
+use carillon_admin::store::run::mark::Mark;
+use carillon_admin::store::run::route::{Story, Told};
 use carillon_scheduler::RouteStrategy;
 use carillon_scheduler::RunState::{Claimed, Running, Sending, Succeeded};
 use futures_util::future::join_all;

@@ -1,7 +1,7 @@
 //! The first committed write.
 
 use carillon_admin::store::Error;
-use carillon_admin::store::claim::{Claim, Due, SkippedRange};
+use carillon_admin::store::run::claim::{Claim, Due, SkippedRange};
 use carillon_scheduler::RunState;
 use futures_util::future::join_all;
 

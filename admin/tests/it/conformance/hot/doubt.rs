@@ -1,6 +1,6 @@
 //! Runs that were sent and of which nothing was heard.
 
-use carillon_admin::store::in_doubt::Again;
+use carillon_admin::store::run::open::unanswered::Again;
 use carillon_scheduler::RunState::{Claimed, Running, Sending, Succeeded};
 
 use super::ground::Ground;

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use carillon_admin::store::fire::NewFire;
+use carillon_admin::store::run::trigger::NewFire;
 use carillon_scheduler::{Cause, RunState};
 use futures_util::future::join_all;
 

@@ -1,8 +1,8 @@
 //! What follows from a settled run: the next attempt, an alarm, the end of an attempt that is no longer needed.
 
 use carillon_admin::store::Job;
-use carillon_admin::store::fire::NewFire;
-use carillon_admin::store::settle::{Finding, Settled};
+use carillon_admin::store::run::settle::outcomes::{Finding, Settled};
+use carillon_admin::store::run::trigger::NewFire;
 use carillon_scheduler::RunState::{Claimed, Failed, Lost, Running, Sending, Unknown};
 use carillon_scheduler::{Cause, RunEvent, RunState};
 

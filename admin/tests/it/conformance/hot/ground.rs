@@ -3,7 +3,7 @@
 use std::ops::Deref;
 
 use carillon_admin::store::Job;
-use carillon_admin::store::claim::{Claim, Due, Holder};
+use carillon_admin::store::run::claim::{Claim, Due, Holder};
 use carillon_scheduler::{JobDraft, Millis, RunState, ScheduleDraft};
 use sea_orm::{DatabaseConnection, FromQueryResult, Statement};
 

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use carillon_admin::store::mark::Mark;
+use carillon_admin::store::run::mark::Mark;
 use carillon_scheduler::RunState::{Cancelled, Claimed, Running, Sending, Succeeded};
 use futures_util::future::join_all;
 

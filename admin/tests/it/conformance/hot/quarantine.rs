@@ -1,6 +1,6 @@
 //! A job that cannot be planned.
 
-use carillon_admin::store::claim::Due;
+use carillon_admin::store::run::claim::Due;
 
 use super::ground::{Ground, due};
 use crate::conformance::world::{NOW, actor, after};

@@ -1,9 +1,9 @@
 //! The ways on from a mark: back, to another address, and into parts.
 
 use carillon_admin::store::Job;
-use carillon_admin::store::adopt::Waiting;
-use carillon_admin::store::fire::NewFire;
-use carillon_admin::store::give_back::Unsent;
+use carillon_admin::store::run::adopt::Waiting;
+use carillon_admin::store::run::trigger::NewFire;
+use carillon_admin::store::run::unmark::Unsent;
 use carillon_scheduler::Cause;
 use carillon_scheduler::RunState::{Cancelled, Claimed, Running, Sending, Succeeded};
 

@@ -1,7 +1,7 @@
 //! The third committed write: what becomes of the runs themselves.
 
-use carillon_admin::store::ids;
-use carillon_admin::store::settle::{Finding, FollowUp, Settled};
+use carillon_admin::store::db::ids;
+use carillon_admin::store::run::settle::outcomes::{Finding, FollowUp, Settled};
 use carillon_scheduler::Outcome;
 use carillon_scheduler::RunEvent;
 use carillon_scheduler::RunState::{Cancelled, Claimed, Failed, Killed, Lost, Running, Sending, Succeeded, Unknown};

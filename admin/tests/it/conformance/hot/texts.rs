@@ -1,6 +1,6 @@
 //! What executors write comes from anywhere, and arrives as it was written, or cut and marked as cut.
 
-use carillon_admin::store::settle::Finding;
+use carillon_admin::store::run::settle::outcomes::Finding;
 use carillon_scheduler::Outcome;
 use carillon_scheduler::RunState::{Failed, Running, Succeeded};
 

@@ -3,7 +3,7 @@ use std::sync::Arc;
 use carillon_scheduler::{ScheduleContext, ScheduleDraft};
 
 use super::*;
-use crate::store::history::Change;
+use crate::store::job::stored_job::history::Change;
 
 /// A whole minute.
 const T: Millis = 1_760_000_040_000;

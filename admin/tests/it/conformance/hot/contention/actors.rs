@@ -1,10 +1,11 @@
 //! Who works on the tables at the same time.
 
-use carillon_admin::store::claim::{Claim, Due, SkippedRange};
-use carillon_admin::store::give_back::Unsent;
-use carillon_admin::store::mark::Mark;
-use carillon_admin::store::settle::FollowUp;
-use carillon_admin::store::{Definition, Job, ids};
+use carillon_admin::store::db::ids;
+use carillon_admin::store::run::claim::{Claim, Due, SkippedRange};
+use carillon_admin::store::run::mark::Mark;
+use carillon_admin::store::run::settle::outcomes::FollowUp;
+use carillon_admin::store::run::unmark::Unsent;
+use carillon_admin::store::{Definition, Job};
 use carillon_scheduler::{JobDraft, Millis, PlanInput, plan};
 
 use super::{Arena, count};

@@ -1,0 +1,174 @@
+//! What somebody should hear of. Until there are channels an alarm is its row, written in the transaction that causes it,
+//! a warning in the log, and a count: `pipeline` does the last two with what it is handed from here.
+
+use carillon_scheduler::{AlarmKind, Millis};
+use sea_orm::{ConnectionTrait, QueryResult, Value};
+
+use crate::db::filter::{Conditions, Page, page_and_one};
+use crate::db::ids;
+use crate::db::row::Columns;
+use crate::run::settle::statements::printable;
+use crate::{Result, Store, Transaction};
+
+/// An alarm whose row is written. Whoever is handed one tells it to the log and the metrics.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[must_use = "an alarm belongs into the log and the metrics too"]
+pub struct Alarm {
+    pub kind: AlarmKind,
+    /// None: it is about the cluster.
+    pub job_id: Option<i64>,
+    pub run_id: Option<i64>,
+    pub text: String,
+}
+
+impl Alarm {
+    /// Does it wait for somebody until something can be seen to have changed? The others tell of a moment, or of a run that
+    /// has ended for good.
+    fn can_be_open(&self) -> bool {
+        match self.kind {
+            AlarmKind::Unknown | AlarmKind::Lost | AlarmKind::Stuck => self.run_id.is_some(),
+            AlarmKind::Paused => self.job_id.is_some(),
+            _ => false,
+        }
+    }
+}
+
+/// An alarm as it lies in the table.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AlarmRow {
+    pub id: i64,
+    pub alarm: Alarm,
+    pub created_at: Millis,
+    /// It waits for somebody.
+    pub is_open: bool,
+    /// 0; 1 when it was escalated.
+    pub level: i16,
+    pub escalated_at: Option<Millis>,
+    pub closed_at: Option<Millis>,
+}
+
+/// The place of an alarm in the list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AlarmKey {
+    pub created_at: Millis,
+    pub id: i64,
+}
+
+/// Which alarms; the default is all of them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct AlarmFilter {
+    /// Only these; empty: any.
+    pub ids: Vec<i64>,
+    pub kinds: Vec<AlarmKind>,
+    pub job_id: Option<i64>,
+    pub run_id: Option<i64>,
+    /// Whether they wait for somebody.
+    pub open: Option<bool>,
+    /// Whether they were escalated.
+    pub escalated: Option<bool>,
+    /// `from` ≤ `created_at` < `to`.
+    pub from: Option<Millis>,
+    pub to: Option<Millis>,
+    /// Alarms behind this one in the list.
+    pub after: Option<AlarmKey>,
+    /// 1 to 1000.
+    pub limit: u32,
+}
+
+const COLUMNS: &str = "id, job_id, run_id, kind, message, created_at, open_at";
+
+impl Store {
+    /// Writes an alarm. `id` is of [`ids::ROW`] and was taken before the transaction began: on SQLite there is no second
+    /// writer.
+    pub(crate) async fn raise(&self, tx: &impl ConnectionTrait, id: i64, alarm: Alarm, now: Millis) -> Result<Alarm> {
+        let (alarm, values) = row(id, alarm, now);
+        let text = format!("INSERT INTO alarm ({COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)");
+        self.execute(tx, &text, values).await?;
+        Ok(alarm)
+    }
+
+    /// Writes alarms with one statement; their ids as for [`Self::raise`].
+    pub(crate) async fn raise_all(
+        &self,
+        tx: &Transaction,
+        alarms: Vec<(i64, Alarm)>,
+        now: Millis,
+    ) -> Result<Vec<Alarm>> {
+        let rows = alarms.into_iter().map(|(id, alarm)| row(id, alarm, now));
+        let (alarms, values) = rows.unzip();
+        self.insert_rows(tx, "alarm", COLUMNS, values).await?;
+        Ok(alarms)
+    }
+
+    /// An alarm that no other write causes.
+    pub async fn raise_alone(&self, alarm: Alarm, now: Millis) -> Result<Alarm> {
+        let id = self.take_id(&ids::ROW).await?;
+        self.raise(&self.write, id, alarm, now).await
+    }
+
+    /// Newest first, page by page.
+    pub async fn alarms(&self, filter: &AlarmFilter) -> Result<Page<AlarmRow, AlarmKey>> {
+        let mut conditions = Conditions::default();
+        conditions.among("id", filter.ids.iter().copied());
+        conditions.among("kind", filter.kinds.iter().map(|kind| kind.as_str()));
+        conditions.add_if("job_id = ?", filter.job_id);
+        conditions.add_if("run_id = ?", filter.run_id);
+        match filter.open {
+            Some(true) => conditions.add("open_at > 0", []),
+            Some(false) => conditions.add("open_at IS NULL", []),
+            None => {}
+        }
+        conditions.add_if("level = ?", filter.escalated.map(i16::from));
+        conditions.add_if("created_at >= ?", filter.from);
+        conditions.add_if("created_at < ?", filter.to);
+        if let Some(AlarmKey { created_at, id }) = filter.after {
+            let text = "created_at <= ? AND (created_at < ? OR id < ?)";
+            conditions.add(text, [created_at.into(), created_at.into(), id.into()]);
+        }
+        let (filter_text, mut values) = conditions.finish();
+        let (limit, one_more) = page_and_one(filter.limit);
+        values.push(one_more);
+        let text = format!(
+            "SELECT id, kind, job_id, run_id, message, created_at, open_at, level, escalated_at, closed_at FROM alarm{filter_text} \
+             ORDER BY created_at DESC, id DESC LIMIT ?"
+        );
+        let rows = self.all(&self.read, &text, values).await?;
+        let alarms = rows.iter().map(read).collect::<Result<_>>()?;
+        let key = |row: &AlarmRow| AlarmKey { created_at: row.created_at, id: row.id };
+        Ok(Page::cut(alarms, limit, key))
+    }
+}
+
+/// An alarm as it is written, and its row.
+fn row(id: i64, alarm: Alarm, now: Millis) -> (Alarm, Vec<Value>) {
+    let alarm = Alarm { text: printable(&alarm.text), ..alarm };
+    let values = vec![
+        id.into(),
+        // The column takes no NULL, and no job has this id.
+        alarm.job_id.unwrap_or(0).into(),
+        alarm.run_id.into(),
+        alarm.kind.as_str().into(),
+        alarm.text.as_str().into(),
+        now.into(),
+        alarm.can_be_open().then_some(now).into(),
+    ];
+    (alarm, values)
+}
+
+fn read(row: &QueryResult) -> Result<AlarmRow> {
+    let mut columns = Columns::of(row);
+    Ok(AlarmRow {
+        id: columns.next()?,
+        alarm: Alarm {
+            kind: columns.word()?,
+            job_id: Some(columns.next()?).filter(|id| *id != 0),
+            run_id: columns.next()?,
+            text: columns.next()?,
+        },
+        created_at: columns.next()?,
+        is_open: columns.next::<Option<Millis>>()?.is_some(),
+        level: columns.next()?,
+        escalated_at: columns.next()?,
+        closed_at: columns.next()?,
+    })
+}

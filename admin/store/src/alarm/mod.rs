@@ -1,0 +1,4 @@
+//! Alarms and their escalation.
+
+pub mod alarms;
+pub(crate) mod escalation;

@@ -1,0 +1,5 @@
+//! Apps and their executors.
+
+pub(crate) mod apps;
+pub(crate) mod executor_settings;
+pub mod executors;

@@ -1,0 +1,172 @@
+//! Backfills: runs for instants of the past, released so many at a time.
+//!
+//! The instants are written down when it is asked for. Each step inserts runs and moves `passed_at` in one transaction, so
+//! a crash loses and repeats nothing; an instant that has a run of this cause already never gets a second one.
+
+use carillon_scheduler::Millis;
+use sea_orm::{QueryResult, Value};
+use serde_json::json;
+
+use crate::audit::{Actor, AuditEntry};
+use crate::db::row::Columns;
+use crate::db::{dialect, ids};
+use crate::{Error, Page, Result, Store, Transaction};
+
+pub(crate) use crate::backfill::release::OPEN_OF_BACKFILLS;
+pub use crate::backfill::release::{Open, Released};
+
+/// What is asked for.
+#[derive(Clone, Debug)]
+pub struct NewBackfill {
+    pub job_id: i64,
+    pub from_at: Millis,
+    pub to_at: Millis,
+    /// So many of its job's backfill runs may be open at once.
+    pub max_concurrent: i32,
+    /// Ascending.
+    pub instants: Vec<Millis>,
+}
+
+/// A backfill and how far it has come.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Backfill {
+    pub id: i64,
+    pub job_id: i64,
+    pub from_at: Millis,
+    pub to_at: Millis,
+    pub max_concurrent: i32,
+    /// Instants in the range.
+    pub instants: i32,
+    /// Runs that it has made.
+    pub released: i32,
+    /// Instants that had their run already, from an earlier backfill.
+    pub skipped: i32,
+    pub created_at: Millis,
+    /// All are released, or it was cancelled.
+    pub finished_at: Option<Millis>,
+    pub cancelled: bool,
+}
+
+const COLUMNS: &str =
+    "id, job_id, from_at, to_at, max_concurrent, instants, released, skipped, created_at, finished_at, cancelled";
+
+impl Store {
+    /// Writes down what is to be done.
+    ///
+    /// # Errors
+    /// `Missing`: there is no such job.
+    pub async fn create_backfill(&self, new: &NewBackfill, now: Millis, actor: &Actor) -> Result<Backfill> {
+        let rows = self.take_ids(&ids::ROW, 2).await?;
+        let id = rows[0];
+        let tx = self.begin_change().await?;
+        self.must_exist(&tx, new.job_id).await?;
+        let text = "INSERT INTO backfill (id, job_id, from_at, to_at, max_concurrent, instants, released, skipped, passed_at, created_at, cancelled) \
+                    VALUES (?, ?, ?, ?, ?, ?, 0, 0, ?, ?, FALSE)";
+        let values = vec![
+            id.into(),
+            new.job_id.into(),
+            new.from_at.into(),
+            new.to_at.into(),
+            new.max_concurrent.into(),
+            (new.instants.len() as i32).into(),
+            (new.from_at - 1).into(),
+            now.into(),
+        ];
+        self.execute(&tx, text, values).await?;
+        for chunk in new.instants.chunks(500) {
+            let rows = chunk.iter().map(|at| vec![id.into(), (*at).into()]);
+            self.insert_rows(&tx, "backfill_instant", "backfill_id, at", rows.collect()).await?;
+        }
+        let detail = json!({"backfill": id, "from": new.from_at, "to": new.to_at, "instants": new.instants.len()});
+        let entry = AuditEntry::new(actor, now, "backfill", ("job", new.job_id), detail);
+        self.audit(&tx, &[entry], &rows[1..]).await?;
+        tx.commit().await?;
+        self.backfill(id).await?.ok_or_else(|| Error::Missing(format!("backfill {id}")))
+    }
+
+    async fn must_exist(&self, tx: &Transaction, job_id: i64) -> Result<()> {
+        let text = format!("SELECT id FROM job WHERE id = ?{}", self.for_update());
+        let found = self.one(tx, &text, vec![job_id.into()]).await?;
+        found.map(drop).ok_or_else(|| Error::Missing(format!("job {job_id}")))
+    }
+
+    pub async fn backfill(&self, id: i64) -> Result<Option<Backfill>> {
+        let text = format!("SELECT {COLUMNS} FROM backfill WHERE id = ?");
+        let row = self.one(&self.changes, &text, vec![id.into()]).await?;
+        row.as_ref().map(read).transpose()
+    }
+
+    /// The backfills of a job, newest first.
+    pub async fn backfills(&self, job_id: i64, after: Option<i64>, limit: u32) -> Result<Page<Backfill>> {
+        let text = format!("SELECT {COLUMNS} FROM backfill WHERE job_id = ? AND id < ? ORDER BY id DESC LIMIT ?");
+        let values: Vec<Value> = vec![job_id.into(), after.unwrap_or(i64::MAX).into(), (i64::from(limit) + 1).into()];
+        let rows = self.all(&self.read, &text, values).await?;
+        let items = rows.iter().map(read).collect::<Result<Vec<_>>>()?;
+        Ok(Page::cut(items, limit, |backfill| backfill.id))
+    }
+
+    /// No further runs are made; those that are there stay. A finished one stays as it is.
+    ///
+    /// # Errors
+    /// `Missing`.
+    pub async fn cancel_backfill(&self, id: i64, now: Millis, actor: &Actor) -> Result<Backfill> {
+        let audit_id = self.take_id(&ids::ROW).await?;
+        let missing = || Error::Missing(format!("backfill {id}"));
+        let before = self.backfill(id).await?.ok_or_else(missing)?;
+        let tx = self.begin_change().await?;
+        let text = "UPDATE backfill SET finished_at = ?, cancelled = TRUE WHERE id = ? AND finished_at IS NULL";
+        let done = self.execute(&tx, text, vec![now.into(), id.into()]).await?;
+        if done.rows_affected() == 1 {
+            self.forget_instants(&tx, id).await?;
+            let detail = json!({"backfill": id});
+            let entry = AuditEntry::new(actor, now, "cancel_backfill", ("job", before.job_id), detail);
+            self.audit(&tx, &[entry], &[audit_id]).await?;
+        }
+        tx.commit().await?;
+        self.backfill(id).await?.ok_or_else(missing)
+    }
+
+    /// Which of these instants of a job have a run of this cause, or had one.
+    pub async fn backfilled(&self, job_id: i64, instants: &[Millis]) -> Result<Vec<Millis>> {
+        let mut found = Vec::new();
+        for chunk in instants.chunks(1000) {
+            found.extend(self.backfilled_in(&self.read, job_id, chunk).await?);
+        }
+        Ok(found)
+    }
+
+    pub(crate) async fn backfilled_in(
+        &self,
+        db: &impl sea_orm::ConnectionTrait,
+        job_id: i64,
+        instants: &[Millis],
+    ) -> Result<Vec<Millis>> {
+        let (list, value) = dialect::id_list(self.backend, instants);
+        let text = format!(
+            "SELECT fire_no FROM run WHERE fire_no IN ({list}) AND job_id = ? AND cause = 4 AND part = 0 AND attempt = 1"
+        );
+        let mut rows = self.all(db, &text, vec![value, job_id.into()]).await?;
+        // What is left of runs that were kept long enough.
+        let (list, value) = dialect::id_list(self.backend, instants);
+        let text = format!("SELECT at FROM backfill_done WHERE job_id = ? AND at IN ({list})");
+        rows.extend(self.all(db, &text, vec![job_id.into(), value]).await?);
+        rows.iter().map(|row| Ok(row.try_get_by_index(0)?)).collect()
+    }
+}
+
+fn read(row: &QueryResult) -> Result<Backfill> {
+    let mut columns = Columns::of(row);
+    Ok(Backfill {
+        id: columns.next()?,
+        job_id: columns.next()?,
+        from_at: columns.next()?,
+        to_at: columns.next()?,
+        max_concurrent: columns.next()?,
+        instants: columns.next()?,
+        released: columns.next()?,
+        skipped: columns.next()?,
+        created_at: columns.next()?,
+        finished_at: columns.next()?,
+        cancelled: columns.next()?,
+    })
+}

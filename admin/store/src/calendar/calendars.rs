@@ -1,0 +1,252 @@
+//! Calendars: named, in versions that are never changed. Which version a job uses is in `calendar_use`.
+
+use std::sync::Arc;
+
+use carillon_scheduler::{Calendar, Millis};
+use sea_orm::QueryResult;
+use serde_json::json;
+
+use crate::audit::{Actor, AuditEntry, difference};
+use crate::db::filter::{Conditions, Page, page_and_one};
+use crate::db::ids;
+use crate::db::row::Columns;
+use crate::{Error, Result, Store, Transaction};
+
+/// A calendar as it is now.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NamedCalendar {
+    pub id: i64,
+    /// 1, 2 …: grows with each change.
+    pub version: i64,
+    pub calendar: Arc<Calendar>,
+    /// How many jobs use it.
+    pub jobs: i64,
+    pub created_at: Millis,
+    pub updated_at: Millis,
+}
+
+/// One version of a calendar.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CalendarVersion {
+    pub version: i64,
+    pub calendar: Arc<Calendar>,
+    pub created_at: Millis,
+    pub actor: String,
+}
+
+const COLUMNS: &str = "c.id, c.version, c.created_at, c.updated_at, v.definition, \
+     (SELECT COUNT(*) FROM job_calendar u WHERE u.calendar_id = c.id) AS jobs \
+     FROM calendar c JOIN calendar_version v ON v.calendar_id = c.id AND v.version = c.version";
+
+impl Store {
+    /// Calendars by name, from the one after `after` on.
+    pub async fn calendars(&self, after: Option<&str>, limit: u32) -> Result<Page<NamedCalendar, String>> {
+        let mut conditions = Conditions::default();
+        conditions.add_if("c.name > ?", after);
+        let (filter, mut values) = conditions.finish();
+        let (limit, one_more) = page_and_one(limit);
+        values.push(one_more);
+        let text = format!("SELECT {COLUMNS}{filter} ORDER BY c.name LIMIT ?");
+        let rows = self.all(&self.read, &text, values).await?;
+        let found = rows.iter().map(read).collect::<Result<_>>()?;
+        Ok(Page::cut(found, limit, |it: &NamedCalendar| it.calendar.name.clone()))
+    }
+
+    /// The names of all calendars, in order.
+    pub async fn calendar_names(&self) -> Result<Vec<String>> {
+        let text = "SELECT name FROM calendar ORDER BY name";
+        let rows = self.all(&self.read, text, vec![]).await?;
+        rows.iter().map(|row| Ok(row.try_get_by_index(0)?)).collect()
+    }
+
+    pub async fn calendar(&self, name: &str) -> Result<Option<NamedCalendar>> {
+        let text = format!("SELECT {COLUMNS} WHERE c.name = ?");
+        let row = self.one(&self.read, &text, vec![name.into()]).await?;
+        row.map(|row| read(&row)).transpose()
+    }
+
+    /// The versions of a calendar, newest first.
+    pub async fn calendar_versions(
+        &self,
+        calendar_id: i64,
+        before: Option<i64>,
+        limit: u32,
+    ) -> Result<Page<CalendarVersion>> {
+        let mut conditions = Conditions::default();
+        conditions.add("calendar_id = ?", [calendar_id.into()]);
+        conditions.add_if("version < ?", before);
+        let (filter, mut values) = conditions.finish();
+        let (limit, one_more) = page_and_one(limit);
+        values.push(one_more);
+        let text = format!(
+            "SELECT version, definition, created_at, actor FROM calendar_version{filter} ORDER BY version DESC LIMIT ?"
+        );
+        let rows = self.all(&self.read, &text, values).await?;
+        let found = rows.iter().map(read_version).collect::<Result<_>>()?;
+        Ok(Page::cut(found, limit, |it: &CalendarVersion| it.version))
+    }
+
+    /// A new calendar, which the caller has checked.
+    ///
+    /// # Errors
+    /// `Taken`, if there is one of this name.
+    pub async fn create_calendar(&self, calendar: &Calendar, now: Millis, actor: &Actor) -> Result<NamedCalendar> {
+        let ids = self.take_ids(&ids::ROW, 2).await?;
+        let tx = self.begin_change().await?;
+        let text = "INSERT INTO calendar (id, name, version, created_at, updated_at) VALUES (?, ?, 1, ?, ?)";
+        let name = calendar.name.as_str();
+        let values = vec![ids[0].into(), name.into(), now.into(), now.into()];
+        match self.execute(&tx, text, values).await {
+            Err(error) if error.is_unique_violation() => {
+                return Err(Error::Taken(format!("the calendar name {name:?}")));
+            }
+            other => other?,
+        };
+        let made = NamedCalendar {
+            id: ids[0],
+            version: 1,
+            calendar: Arc::new(calendar.clone()),
+            jobs: 0,
+            created_at: now,
+            updated_at: now,
+        };
+        self.add_version(&tx, &made, actor).await?;
+        let detail = json!({"after": calendar});
+        let entry = AuditEntry::new(actor, now, "create", ("calendar", made.id), detail);
+        self.audit(&tx, &[entry], &ids[1..]).await?;
+        tx.commit().await?;
+        Ok(made)
+    }
+
+    /// Gives a calendar another version; nothing happens if it says the same already. The jobs that use it are behind
+    /// from then on, until [`Store::follow_calendars`] is called for each of them.
+    ///
+    /// # Errors
+    /// `Missing`; `Changed`, if it is not at `expected_version` any more.
+    pub async fn update_calendar(
+        &self,
+        calendar: &Calendar,
+        expected_version: Option<i64>,
+        now: Millis,
+        actor: &Actor,
+    ) -> Result<NamedCalendar> {
+        let audit_id = self.take_id(&ids::ROW).await?;
+        let tx = self.begin_change().await?;
+        let old = self.lock_calendar(&tx, &calendar.name).await?;
+        if expected_version.is_some_and(|expected| expected != old.version) {
+            let name = &calendar.name;
+            let message = format!("the calendar {name:?} has version {} by now", old.version);
+            return Err(Error::Changed(message));
+        }
+        if *old.calendar == *calendar {
+            return Ok(old);
+        }
+        let new = NamedCalendar {
+            version: old.version + 1,
+            calendar: Arc::new(calendar.clone()),
+            updated_at: now,
+            ..old.clone()
+        };
+        let text = "UPDATE calendar SET version = ?, updated_at = ? WHERE id = ?";
+        let values = vec![new.version.into(), now.into(), new.id.into()];
+        self.execute(&tx, text, values).await?;
+        self.add_version(&tx, &new, actor).await?;
+        let detail = difference(&json!(*old.calendar), &json!(calendar));
+        let entry = AuditEntry::new(actor, now, "update", ("calendar", new.id), detail);
+        self.audit(&tx, &[entry], &[audit_id]).await?;
+        tx.commit().await?;
+        Ok(new)
+    }
+
+    /// Deletes a calendar with its versions.
+    ///
+    /// # Errors
+    /// `Missing`; `InUse`, with the first of the jobs that use it.
+    pub async fn delete_calendar(&self, name: &str, now: Millis, actor: &Actor) -> Result<()> {
+        let audit_id = self.take_id(&ids::ROW).await?;
+        let tx = self.begin_change().await?;
+        let old = self.lock_calendar(&tx, name).await?;
+        if old.jobs > 0 {
+            let users = self.calendar_users(&tx, old.id).await?;
+            return Err(Error::InUse(in_use(&old, &users)));
+        }
+        for text in ["DELETE FROM calendar_version WHERE calendar_id = ?", "DELETE FROM calendar WHERE id = ?"] {
+            self.execute(&tx, text, vec![old.id.into()]).await?;
+        }
+        let detail = json!({"before": *old.calendar});
+        let entry = AuditEntry::new(actor, now, "delete", ("calendar", old.id), detail);
+        self.audit(&tx, &[entry], &[audit_id]).await?;
+        Ok(tx.commit().await?)
+    }
+
+    /// The calendar, its row locked: whoever wants to use it waits.
+    async fn lock_calendar(&self, tx: &Transaction, name: &str) -> Result<NamedCalendar> {
+        let missing = || Error::Missing(format!("the calendar {name:?}"));
+        let lock = format!("SELECT id FROM calendar WHERE name = ?{}", self.for_update());
+        self.one(tx, &lock, vec![name.into()]).await?.ok_or_else(missing)?;
+        let text = format!("SELECT {COLUMNS} WHERE c.name = ?");
+        let row = self.one(tx, &text, vec![name.into()]).await?;
+        read(&row.ok_or_else(missing)?)
+    }
+
+    async fn add_version(&self, tx: &Transaction, new: &NamedCalendar, actor: &Actor) -> Result<()> {
+        let columns = "calendar_id, version, definition, created_at, actor";
+        let actor: String = actor.name.chars().take(64).collect();
+        let row = vec![
+            new.id.into(),
+            new.version.into(),
+            json!(*new.calendar).to_string().into(),
+            new.updated_at.into(),
+            actor.into(),
+        ];
+        self.insert_rows(tx, "calendar_version", columns, vec![row]).await
+    }
+
+    /// Ids and names of the first jobs that use a calendar.
+    async fn calendar_users(&self, tx: &Transaction, calendar_id: i64) -> Result<Vec<(i64, String)>> {
+        let text = "SELECT j.id, j.name FROM job_calendar u JOIN job j ON j.id = u.job_id \
+                    WHERE u.calendar_id = ? ORDER BY j.id LIMIT 5";
+        let rows = self.all(tx, text, vec![calendar_id.into()]).await?;
+        rows.iter().map(|row| Ok((row.try_get_by_index(0)?, row.try_get_by_index(1)?))).collect()
+    }
+}
+
+fn in_use(calendar: &NamedCalendar, users: &[(i64, String)]) -> String {
+    let named: Vec<String> = users.iter().map(|(id, name)| format!("{id} ({name})")).collect();
+    let more = if calendar.jobs > users.len() as i64 { " …" } else { "" };
+    let plural = if calendar.jobs == 1 { "" } else { "s" };
+    format!(
+        "the calendar {:?} is used by {} job{plural}: {}{more}",
+        calendar.calendar.name,
+        calendar.jobs,
+        named.join(", ")
+    )
+}
+
+/// A calendar from its text.
+pub(crate) fn parsed(text: &str) -> Result<Arc<Calendar>> {
+    let parsed = serde_json::from_str(text).map(Arc::new);
+    parsed.map_err(|error| Error::Corrupt(format!("a calendar: {error}")))
+}
+
+fn read(row: &QueryResult) -> Result<NamedCalendar> {
+    let mut columns = Columns::of(row);
+    Ok(NamedCalendar {
+        id: columns.next()?,
+        version: columns.next()?,
+        created_at: columns.next()?,
+        updated_at: columns.next()?,
+        calendar: parsed(&columns.next::<String>()?)?,
+        jobs: columns.next()?,
+    })
+}
+
+fn read_version(row: &QueryResult) -> Result<CalendarVersion> {
+    let mut columns = Columns::of(row);
+    Ok(CalendarVersion {
+        version: columns.next()?,
+        calendar: parsed(&columns.next::<String>()?)?,
+        created_at: columns.next()?,
+        actor: columns.next()?,
+    })
+}

@@ -1,0 +1,4 @@
+//! Named calendars, and the versions that jobs are planned with.
+
+pub(crate) mod calendars;
+pub(crate) mod pinned;

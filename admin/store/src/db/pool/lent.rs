@@ -1,0 +1,118 @@
+//! A connection while it is out of its pool, and when it may go back.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use sea_orm::{DbBackend, DbErr, RuntimeErr, sqlx};
+use tokio::sync::OwnedSemaphorePermit;
+
+use crate::db::pool::broken;
+use crate::db::pool::connection_pool::{Idle, Shared};
+use crate::db::pool::link::Link;
+
+const MAX_AGE: Duration = Duration::from_secs(1800);
+const SIGN_OFF: Duration = Duration::from_secs(1);
+
+pub(crate) struct Lent {
+    /// `None` only while it is dropped.
+    link: Option<Link>,
+    born: Instant,
+    generation: u64,
+    /// How long one statement may take.
+    limit: Duration,
+    /// A statement is under way, or has ended so that nobody knows what the server will send next. Such a connection is
+    /// closed: to ask it whether it is still there (as the pool of sqlx does on each return) can take for ever.
+    unclear: bool,
+    shared: Arc<Shared>,
+    /// Given back after the connection: see the order in `drop`.
+    _permits: [Option<OwnedSemaphorePermit>; 2],
+}
+
+impl Lent {
+    pub fn new(
+        link: Link,
+        born: Instant,
+        generation: u64,
+        shared: Arc<Shared>,
+        permits: [Option<OwnedSemaphorePermit>; 2],
+    ) -> Self {
+        Self {
+            link: Some(link),
+            born,
+            generation,
+            limit: shared.limits.statement,
+            unclear: false,
+            shared,
+            _permits: permits,
+        }
+    }
+
+    pub fn backend(&self) -> DbBackend {
+        self.shared.target.backend()
+    }
+
+    pub fn set_limit(&mut self, limit: Duration) {
+        self.limit = limit;
+    }
+
+    pub fn is_unclear(&self) -> bool {
+        self.unclear
+    }
+
+    /// It will be closed instead of being lent again.
+    pub fn discard(&mut self) {
+        self.unclear = true;
+    }
+
+    /// One exchange with the server. Nothing is known of its outcome when no answer came in time.
+    pub async fn run<T>(&mut self, work: impl AsyncFnOnce(&mut Link) -> sqlx::Result<T>) -> Result<T, DbErr> {
+        let limit = self.limit;
+        let Some(link) = self.link.as_mut() else {
+            return Err(DbErr::Custom("the connection has been closed".into()));
+        };
+        self.unclear = true;
+        link.interrupt_after(self.shared.limits.interrupt);
+        match tokio::time::timeout(limit, work(link)).await {
+            Ok(Ok(answer)) => {
+                link.interrupt_after(None);
+                self.unclear = false;
+                Ok(answer)
+            }
+            Ok(Err(error)) => {
+                link.interrupt_after(None);
+                self.unclear = broken::is_broken(&error);
+                if broken::is_lost(&error) {
+                    self.shared.health.suspect(self.generation);
+                }
+                Err(DbErr::Query(RuntimeErr::SqlxError(Arc::new(error))))
+            }
+            Err(_) => {
+                self.shared.health.suspect(self.generation);
+                tracing::warn!(
+                    pool = self.shared.name,
+                    "the database has not answered a statement within {limit:?}; the connection is closed"
+                );
+                Err(broken::timed_out(format!("no answer to a statement within {limit:?}")))
+            }
+        }
+    }
+}
+
+impl Drop for Lent {
+    fn drop(&mut self) {
+        let Some(link) = self.link.take() else {
+            return;
+        };
+        if self.unclear || !self.shared.health.is_current(self.generation) {
+            // What a SQLite thread is still at ends now; elsewhere the socket is closed without a word.
+            link.interrupt_after(Some(Duration::ZERO));
+            return;
+        }
+        let too_old = self.shared.is_remote() && self.born.elapsed() > MAX_AGE;
+        if too_old && let Ok(runtime) = tokio::runtime::Handle::try_current() {
+            runtime.spawn(async move { tokio::time::timeout(SIGN_OFF, link.close()).await });
+            return;
+        }
+        self.shared.put_back(Idle { link, born: self.born, since: Instant::now(), generation: self.generation });
+    }
+}

@@ -1,0 +1,8 @@
+//! Connections and transactions, each exchange with a limit.
+
+pub(crate) mod broken;
+pub(crate) mod connection_pool;
+pub(crate) mod lent;
+pub(crate) mod link;
+pub(crate) mod target;
+pub(crate) mod transaction;

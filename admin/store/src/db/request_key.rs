@@ -1,0 +1,46 @@
+//! What a repeated request made the first time. A key is written in the transaction that makes its object: either both
+//! are there or neither is.
+
+use carillon_scheduler::Millis;
+use sea_orm::ConnectionTrait;
+
+use crate::{Error, Result, Store};
+
+/// The longest key that a client may send, in characters; our prefix still fits into the column.
+pub const MAX_KEY_CHARS: usize = 200;
+
+impl Store {
+    /// The object that the first request of this kind with this key made.
+    pub async fn made_before(&self, kind: &str, key: &str) -> Result<Option<i64>> {
+        self.made_before_in(&self.read, kind, key).await
+    }
+
+    /// The same inside a transaction.
+    pub(crate) async fn made_before_in(&self, db: &impl ConnectionTrait, kind: &str, key: &str) -> Result<Option<i64>> {
+        let text = "SELECT object_id FROM idempotency WHERE request_key = ?";
+        let row = self.one(db, text, vec![request_key(kind, key).into()]).await?;
+        Ok(row.map(|row| row.try_get_by_index(0)).transpose()?)
+    }
+
+    /// Remembers what this request makes. `Error::Taken`: another request with the same key was quicker; roll back
+    /// and look again.
+    pub(crate) async fn remember(
+        &self,
+        db: &impl ConnectionTrait,
+        kind: &str,
+        key: &str,
+        object_id: i64,
+        now: Millis,
+    ) -> Result<()> {
+        let text = "INSERT INTO idempotency (request_key, object_id, created_at) VALUES (?, ?, ?)";
+        let values = vec![request_key(kind, key).into(), object_id.into(), now.into()];
+        match self.execute(db, text, values).await {
+            Err(error) if error.is_unique_violation() => Err(Error::Taken(format!("the idempotency key {key:?}"))),
+            other => other.map(|_| ()),
+        }
+    }
+}
+
+fn request_key(kind: &str, key: &str) -> String {
+    format!("{kind}:{key}")
+}

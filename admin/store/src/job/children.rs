@@ -1,0 +1,162 @@
+//! Which jobs run after which: a list in order for each parent, without circles.
+
+use std::collections::hash_map::Entry;
+use std::collections::{HashMap, HashSet};
+
+use carillon_scheduler::FieldError;
+use sea_orm::{ConnectionTrait, Value};
+
+use crate::db::dialect;
+use crate::job::stored_job::Job;
+use crate::{Error, Result, Store, Transaction};
+
+const ROW: &str = "job_id, position, child_id";
+
+impl Store {
+    /// The children of these jobs, in their order.
+    pub(crate) async fn children_of(
+        &self,
+        db: &impl ConnectionTrait,
+        job_ids: &[i64],
+    ) -> Result<HashMap<i64, Vec<i64>>> {
+        let mut found: HashMap<i64, Vec<i64>> = HashMap::new();
+        if job_ids.is_empty() {
+            return Ok(found);
+        }
+        let (list, value) = dialect::id_list(self.backend, job_ids);
+        let text = format!("SELECT job_id, child_id FROM job_child WHERE job_id IN ({list}) ORDER BY job_id, position");
+        for row in self.all(db, &text, vec![value]).await? {
+            let children = found.entry(row.try_get_by_index(0)?).or_default();
+            children.push(row.try_get_by_index(1)?);
+        }
+        Ok(found)
+    }
+
+    /// Fills in the children of those jobs that have some.
+    pub(crate) async fn add_children(&self, db: &impl ConnectionTrait, jobs: &mut [Job]) -> Result<()> {
+        let parents = jobs.iter().filter(|job| !job.draft.children.is_empty());
+        let parents: Vec<i64> = parents.map(|job| job.id).collect();
+        let mut children = self.children_of(db, &parents).await?;
+        for job in jobs {
+            job.draft.children = children.remove(&job.id).unwrap_or_default();
+        }
+        Ok(())
+    }
+
+    /// Those of new jobs, which nobody can name yet: they close no circle.
+    ///
+    /// # Errors
+    /// `Refused`, if a child does not exist.
+    pub(crate) async fn insert_children(&self, tx: &Transaction, jobs: &[Job]) -> Result<()> {
+        if jobs.iter().all(|job| job.draft.children.is_empty()) {
+            return Ok(());
+        }
+        self.hold_children(tx).await?;
+        for (index, job) in jobs.iter().enumerate() {
+            let field = match jobs.len() {
+                1 => "children".to_owned(),
+                _ => format!("[{index}].children"),
+            };
+            self.children_exist(tx, field, &job.draft.children).await?;
+            self.insert_rows(tx, "job_child", ROW, rows(job)).await?;
+        }
+        Ok(())
+    }
+
+    /// Those of a job that had others, or none. Its open runs learn that they have to look for children.
+    ///
+    /// # Errors
+    /// `Refused`, if a child does not exist or the job would run after itself.
+    pub(crate) async fn write_children(&self, tx: &Transaction, old: &Job, new: &Job) -> Result<()> {
+        let children = &new.draft.children;
+        if old.draft.children == *children {
+            return Ok(());
+        }
+        self.hold_children(tx).await?;
+        self.children_exist(tx, "children".into(), children).await?;
+        self.must_not_come_back(tx, new.id, children).await?;
+        let text = "DELETE FROM job_child WHERE job_id = ?";
+        self.execute(tx, text, vec![new.id.into()]).await?;
+        self.insert_rows(tx, "job_child", ROW, rows(new)).await?;
+        if !children.is_empty() {
+            let text = "UPDATE run SET parent = TRUE WHERE shard = ? AND state IN (0, 1, 2, 3, 4) AND state < 9 AND job_id = ?";
+            self.execute(tx, text, vec![new.shard.into(), new.id.into()]).await?;
+        }
+        Ok(())
+    }
+
+    /// A deleted job has no children, and is nobody's child.
+    pub(crate) async fn drop_family(&self, tx: &Transaction, id: i64) -> Result<()> {
+        self.hold_children(tx).await?;
+        for text in ["DELETE FROM job_child WHERE job_id = ?", "DELETE FROM job_child WHERE child_id = ?"] {
+            self.execute(tx, text, vec![id.into()]).await?;
+        }
+        Ok(())
+    }
+
+    /// One change at a time: two at once could close a circle, or name a job that is being deleted.
+    async fn hold_children(&self, tx: &Transaction) -> Result<()> {
+        let text = "UPDATE setting SET value = value WHERE name = 'children'";
+        self.execute(tx, text, vec![]).await?;
+        Ok(())
+    }
+
+    async fn children_exist(&self, tx: &Transaction, field: String, children: &[i64]) -> Result<()> {
+        if children.is_empty() {
+            return Ok(());
+        }
+        let (list, value) = dialect::id_list(self.backend, children);
+        let text = format!("SELECT id FROM job WHERE id IN ({list})");
+        let mut found = HashSet::new();
+        for row in self.all(tx, &text, vec![value]).await? {
+            found.insert(row.try_get_by_index::<i64>(0)?);
+        }
+        match children.iter().find(|id| !found.contains(id)) {
+            Some(id) => Err(Error::Refused(FieldError::new(field, format!("there is no job {id}")))),
+            None => Ok(()),
+        }
+    }
+
+    /// Breadth first over the children of the children.
+    async fn must_not_come_back(&self, tx: &Transaction, job_id: i64, children: &[i64]) -> Result<()> {
+        let mut came_from: HashMap<i64, i64> = children.iter().map(|id| (*id, job_id)).collect();
+        let mut next = children.to_vec();
+        while !next.is_empty() {
+            if came_from.contains_key(&job_id) {
+                let path = path_back(&came_from, job_id);
+                let message = format!("job {job_id} would run after itself: {path}");
+                return Err(Error::Refused(FieldError::new("children", message)));
+            }
+            let found = self.children_of(tx, &next).await?;
+            next.clear();
+            for (parent, children) in found {
+                for child in children {
+                    if let Entry::Vacant(new) = came_from.entry(child) {
+                        new.insert(parent);
+                        next.push(child);
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+fn path_back(came_from: &HashMap<i64, i64>, job_id: i64) -> String {
+    let mut path = vec![job_id];
+    while let Some(parent) = path.last().and_then(|last| came_from.get(last)) {
+        path.push(*parent);
+        if *parent == job_id {
+            break;
+        }
+    }
+    let ids: Vec<String> = path.iter().rev().map(i64::to_string).collect();
+    ids.join(" → ")
+}
+
+fn rows(job: &Job) -> Vec<Vec<Value>> {
+    (0i32..)
+        .zip(&job.draft.children)
+        .map(|(position, child)| vec![job.id.into(), position.into(), (*child).into()])
+        .collect()
+}

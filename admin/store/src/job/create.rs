@@ -1,0 +1,192 @@
+//! New jobs: one or a thousand, all or none.
+
+use carillon_scheduler::{Millis, shard_of};
+use sea_orm::Value;
+use serde_json::json;
+
+use crate::audit::{Actor, AuditEntry};
+use crate::db::ids;
+use crate::job::stored_job::{Definition, Job};
+use crate::{Error, Result, Store, Transaction};
+
+/// Rows in one statement: a good part of what a bigger number would gain, far below every limit on parameters.
+const CHUNK: usize = 100;
+
+const COLUMNS: &str = "id, app_id, shard, name, handler, schedule_kind, schedule_text, anchor_at, catch_up, misfire, \
+     misfire_threshold_ms, misfire_limit, misfire_window_ms, route, route_labels, overlap, overlap_queue, block, \
+     timeout_seconds, retries, retry_delay, parent, flag_after_seconds, enabled, spread_offset, fires_left, revision, created_at, updated_at";
+
+impl Store {
+    /// Stores jobs in one transaction and answers them in the order of their definitions.
+    ///
+    /// With an idempotency key a repeated call stores nothing and answers the jobs of the first one (those that are
+    /// still there).
+    pub async fn create_jobs(
+        &self,
+        definitions: Vec<Definition>,
+        now: Millis,
+        actor: &Actor,
+        idempotency_key: Option<&str>,
+    ) -> Result<Vec<Job>> {
+        if definitions.is_empty() {
+            return Ok(vec![]);
+        }
+        let ids = self.take_ids(&ids::JOB, definitions.len()).await?;
+        let audit_ids = self.take_ids(&ids::ROW, definitions.len()).await?;
+        let new = |(definition, id)| new_job(definition, id, now);
+        let mut jobs: Vec<Job> = definitions.into_iter().zip(ids).map(new).collect();
+        for _ in 0..4 {
+            if let Some(key) = idempotency_key
+                && let Some(first) = self.created_with(key).await?
+            {
+                return Ok(first);
+            }
+            match self.insert_jobs(&mut jobs, &audit_ids, actor, idempotency_key).await {
+                Err(error) if error.is_lock_conflict() => {}
+                // Another request with the same key was quicker: its jobs are the answer.
+                Err(Error::Taken(_)) if idempotency_key.is_some() => {}
+                other => return other.map(|()| jobs),
+            }
+        }
+        Err(Error::Busy)
+    }
+
+    async fn insert_jobs(
+        &self,
+        jobs: &mut [Job],
+        audit_ids: &[i64],
+        actor: &Actor,
+        idempotency_key: Option<&str>,
+    ) -> Result<()> {
+        let tx = self.begin_change().await?;
+        // Read here and kept from changing: a job must not come to lie in a shard that has just gone.
+        let shards = self.shard_count_in(&tx).await?;
+        for job in jobs.iter_mut() {
+            job.shard = shard_of(job.id, shards.unwrap_or(1));
+        }
+        let jobs = &*jobs;
+        for chunk in jobs.chunks(CHUNK) {
+            self.insert_rows(&tx, "job", COLUMNS, chunk.iter().map(job_row).collect()).await?;
+            let params = chunk.iter().map(|job| vec![job.id.into(), job.draft.params.as_str().into()]);
+            self.insert_rows(&tx, "job_params", "job_id, params", params.collect()).await?;
+            let clock = chunk.iter().filter_map(clock_row).collect();
+            self.insert_rows(&tx, "job_clock", CLOCK, clock).await?;
+        }
+        self.insert_calendars(&tx, jobs).await?;
+        self.insert_children(&tx, jobs).await?;
+        if let Some(key) = idempotency_key {
+            for (index, job) in jobs.iter().enumerate() {
+                let kind = if index == 0 { "jobs".to_owned() } else { format!("jobs-{index}") };
+                self.remember(&tx, &kind, key, job.id, job.created_at).await?;
+            }
+        }
+        let entry = |job: &Job| {
+            let detail = json!({"after": crate::job::change::audited(job), "revision": 1});
+            AuditEntry::new(actor, job.created_at, "create", ("job", job.id), detail)
+        };
+        let entries: Vec<_> = jobs.iter().map(entry).collect();
+        self.audit(&tx, &entries, audit_ids).await?;
+        Ok(tx.commit().await?)
+    }
+
+    /// Several rows by one statement.
+    pub(crate) async fn insert_rows(
+        &self,
+        tx: &Transaction,
+        table: &str,
+        columns: &str,
+        rows: Vec<Vec<Value>>,
+    ) -> Result<()> {
+        let Some(width) = rows.first().map(Vec::len) else {
+            return Ok(());
+        };
+        let row = format!("({})", vec!["?"; width].join(","));
+        let text = format!("INSERT INTO {table} ({columns}) VALUES {}", vec![row; rows.len()].join(","));
+        self.execute(tx, &text, rows.into_iter().flatten().collect()).await?;
+        Ok(())
+    }
+
+    async fn created_with(&self, key: &str) -> Result<Option<Vec<Job>>> {
+        let Some(first) = self.made_before("jobs", key).await? else {
+            return Ok(None);
+        };
+        let mut jobs: Vec<Job> = self.job(first).await?.into_iter().collect();
+        let mut index = 1;
+        while let Some(id) = self.made_before(&format!("jobs-{index}"), key).await? {
+            jobs.extend(self.job(id).await?);
+            index += 1;
+        }
+        Ok(Some(jobs))
+    }
+}
+
+pub(crate) const CLOCK: &str = "shard, next_fire_at, job_id, revision, delayed_job";
+
+/// The job's row in the due table, if it has one: only enabled jobs that fire again do.
+pub(crate) fn clock_row(job: &Job) -> Option<Vec<Value>> {
+    let next = job.next_fire_at?;
+    let is_delayed = job.draft.schedule.kind() == "fixed_delay";
+    Some(vec![job.shard.into(), next.into(), job.id.into(), job.revision.into(), is_delayed.then_some(job.id).into()])
+}
+
+fn new_job(definition: Definition, id: i64, now: Millis) -> Job {
+    let Definition { app_id, draft, spec, anchor_at, spread_offset, calendars } = definition;
+    Job {
+        id,
+        app_id,
+        shard: 0,
+        next_fire_at: if draft.enabled { spec.schedule.first_after(now) } else { None },
+        fires_left: spec.schedule.max_fires().map(u32::cast_signed),
+        draft,
+        anchor_at,
+        spread_offset,
+        calendars,
+        paused_reason: None,
+        resume_from_at: None,
+        revision: 1,
+        created_at: now,
+        updated_at: now,
+    }
+}
+
+fn job_row(job: &Job) -> Vec<Value> {
+    let mut row = vec![job.id.into(), job.app_id.into(), job.shard.into()];
+    row.extend(definition_columns(job));
+    row.extend([job.revision.into(), job.created_at.into(), job.updated_at.into()]);
+    row
+}
+
+/// From `name` to `fires_left`, in the order in which both the insert and the update name them.
+pub(crate) fn definition_columns(job: &Job) -> [Value; 23] {
+    let draft = &job.draft;
+    [
+        draft.name.as_str().into(),
+        draft.handler.as_str().into(),
+        draft.schedule.kind().into(),
+        schedule_text(job).into(),
+        job.anchor_at.into(),
+        draft.catch_up.as_str().into(),
+        draft.misfire.as_str().into(),
+        (draft.misfire_threshold_seconds * 1000).into(),
+        draft.misfire_limit.into(),
+        (draft.misfire_window_seconds * 1000).into(),
+        draft.route.as_str().into(),
+        draft.route_labels.as_str().into(),
+        draft.overlap.as_str().into(),
+        draft.overlap_queue.into(),
+        draft.block.as_str().into(),
+        draft.timeout_seconds.into(),
+        draft.retries.into(),
+        draft.retry_delay.to_string().into(),
+        (!draft.children.is_empty()).into(),
+        draft.flag_after_seconds.into(),
+        draft.enabled.into(),
+        job.spread_offset.into(),
+        job.fires_left.into(),
+    ]
+}
+
+/// The schedule as the API spells it.
+fn schedule_text(job: &Job) -> String {
+    json!(job.draft.schedule).to_string()
+}

@@ -1,0 +1,268 @@
+//! Which definition of a job was in force when, as the audit tells it backwards from the job's row.
+//!
+//! Each change writes the members that it changed, before and after, under the revision that it made. So every earlier
+//! definition is known as far back as the chain of revisions is whole.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use carillon_scheduler::{Millis, Schedule, ScheduleContext, ScheduleDraft};
+use serde_json::{Map, Value, json};
+
+use crate::calendar::pinned::Calendars;
+use crate::db::row::Columns;
+use crate::job::change::audited;
+use crate::job::stored_job::Job;
+use crate::{Result, Store};
+
+/// A span of time in which one definition was in force.
+#[derive(Debug)]
+pub struct Era {
+    /// For instants after this …
+    pub from: Millis,
+    /// … up to and including this; None: still.
+    pub to: Option<Millis>,
+    /// None: it began before what was asked for.
+    pub begun_by: Option<Change>,
+    /// Of the definition; None: not known.
+    pub revision: Option<i64>,
+    pub rules: Rules,
+}
+
+/// What ended one definition and began another.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Change {
+    pub at: Millis,
+    pub actor: String,
+    /// `create`, `update`, `calendars`, `enable`, `disable`, `pause`.
+    pub action: String,
+}
+
+/// What is known of a definition.
+#[derive(Debug)]
+pub enum Rules {
+    Known {
+        schedule: Box<Schedule>,
+        enabled: bool,
+        calendars: Calendars,
+    },
+    /// It is on record, and cannot be planned.
+    Broken {
+        enabled: bool,
+    },
+    /// The records do not reach so far back, or a calendar of its is gone.
+    Unknown,
+}
+
+impl Era {
+    pub fn is_enabled(&self) -> bool {
+        match self.rules {
+            Rules::Known { enabled, .. } | Rules::Broken { enabled } => enabled,
+            Rules::Unknown => false,
+        }
+    }
+
+    /// Has it the same instants as another one, for certain?
+    pub fn is_like(&self, other: &Self) -> bool {
+        match (&self.rules, &other.rules) {
+            (
+                Rules::Known { schedule: one, calendars: these, .. },
+                Rules::Known { schedule: two, calendars: those, .. },
+            ) => {
+                let facts = |it: &Schedule| (it.draft(), it.anchor_at(), it.spread_offset_seconds());
+                facts(one) == facts(two) && these == those
+            }
+            _ => false,
+        }
+    }
+
+    /// May this be one of its instants?
+    pub fn may_say(&self, at: Millis) -> bool {
+        match self.schedule().filter(|schedule| !schedule.is_delay()) {
+            Some(schedule) => {
+                let says = || schedule.next_after(at - 1) == Some(at);
+                catch_unwind(AssertUnwindSafe(says)).unwrap_or(true)
+            }
+            None => true,
+        }
+    }
+
+    pub fn schedule(&self) -> Option<&Schedule> {
+        match &self.rules {
+            Rules::Known { schedule, .. } => Some(schedule),
+            _ => None,
+        }
+    }
+}
+
+/// The definition of a job from which all earlier ones follow.
+pub(crate) struct Newest {
+    pub id: i64,
+    /// None: as its last change says.
+    pub revision: Option<i64>,
+    pub members: Map<String, Value>,
+    pub created_at: Millis,
+    pub updated_at: Millis,
+}
+
+impl Newest {
+    fn of(job: &Job) -> Self {
+        Self {
+            id: job.id,
+            revision: Some(job.revision),
+            members: members(job),
+            created_at: job.created_at,
+            updated_at: job.updated_at,
+        }
+    }
+}
+
+/// More changes than this within the time that is looked at are not followed.
+const MOST_CHANGES: u32 = 1000;
+
+/// A line of the audit that changed a job.
+struct Line {
+    change: Change,
+    detail: Value,
+}
+
+impl Line {
+    /// That it made.
+    fn revision(&self) -> Option<i64> {
+        self.detail["revision"].as_i64()
+    }
+}
+
+impl Store {
+    /// The definitions of a job since then, the oldest first. There is always one.
+    pub async fn eras(&self, job: &Job, since: Millis) -> Result<Vec<Era>> {
+        self.eras_before(&Newest::of(job), since).await
+    }
+
+    /// Backwards from the newest definition.
+    pub(crate) async fn eras_before(&self, job: &Newest, since: Millis) -> Result<Vec<Era>> {
+        let lines = self.changes_since(job.id, since).await?;
+        let mut members = job.members.clone();
+        let newest = lines.first().and_then(Line::revision);
+        let mut revision = job.revision.or(newest);
+        let (mut eras, mut to) = (vec![], None);
+        if lines.first().map(Line::revision) != Some(revision) && job.updated_at > since {
+            // Its last change has left no line; the row itself says when it was.
+            let rules = self.rules(Some(&members)).await?;
+            eras.push(Era { from: job.updated_at, to, begun_by: None, revision, rules });
+            (to, revision) = (Some(job.updated_at), None);
+        }
+        for line in lines {
+            // Another change has left no line: from here on nothing is known.
+            revision = revision.filter(|_| line.revision() == revision);
+            let rules = self.rules(revision.map(|_| &members)).await?;
+            let begun_by = Some(line.change.clone());
+            eras.push(Era { from: line.change.at, to, begun_by, revision, rules });
+            to = Some(line.change.at);
+            if line.change.action == "create" {
+                eras.reverse();
+                return Ok(eras);
+            }
+            undo(&mut members, &line.detail);
+            revision = revision.map(|revision| revision - 1);
+        }
+        let rules = self.rules(revision.map(|_| &members)).await?;
+        eras.push(Era { from: since.max(job.created_at), to, begun_by: None, revision, rules });
+        eras.reverse();
+        Ok(eras)
+    }
+
+    /// The newest first.
+    async fn changes_since(&self, job_id: i64, since: Millis) -> Result<Vec<Line>> {
+        let text = "SELECT at, actor, action, detail FROM audit WHERE object = 'job' AND object_id = ? AND at > ? \
+                    AND action IN ('create', 'update', 'calendars', 'enable', 'disable', 'pause') LIMIT ?";
+        let values = vec![job_id.into(), since.into(), i64::from(MOST_CHANGES).into()];
+        let mut lines = vec![];
+        for row in self.all(&self.read, text, values).await? {
+            let mut columns = Columns::of(&row);
+            let change = Change { at: columns.next()?, actor: columns.next()?, action: columns.next()? };
+            let detail: String = columns.next()?;
+            lines.push(Line { change, detail: serde_json::from_str(&detail).unwrap_or_default() });
+        }
+        // Two changes may lie in one millisecond; their revisions tell which was the later.
+        lines.sort_by_key(|line| std::cmp::Reverse((line.change.at, line.detail["revision"].as_i64())));
+        Ok(lines)
+    }
+
+    async fn rules(&self, members: Option<&Map<String, Value>>) -> Result<Rules> {
+        let Some(members) = members else {
+            return Ok(Rules::Unknown);
+        };
+        let member = |name: &str| members.get(name).cloned().unwrap_or_default();
+        let Ok(draft) = serde_json::from_value::<ScheduleDraft>(member("schedule")) else {
+            return Ok(Rules::Unknown);
+        };
+        let enabled = member("enabled").as_bool().unwrap_or(false);
+        let Some(calendars) = self.calendars_then(&draft, &member("calendar_versions")).await? else {
+            return Ok(Rules::Unknown);
+        };
+        let facts = ScheduleContext {
+            anchor_at: member("anchor_at").as_i64().unwrap_or_default(),
+            spread_offset_seconds: member("spread_offset").as_u64().and_then(|it| it.try_into().ok()).unwrap_or(0),
+            calendars: calendars.list(),
+        };
+        // What was refused or panicked when it was planned does so here.
+        let parsed = catch_unwind(AssertUnwindSafe(|| Schedule::parse(&draft, &facts)));
+        Ok(match parsed {
+            Ok(Ok(schedule)) => Rules::Known { schedule: Box::new(schedule), calendars: calendars.clone(), enabled },
+            _ => Rules::Broken { enabled },
+        })
+    }
+
+    /// The calendars that a definition used, in its versions; None: one of them is gone.
+    async fn calendars_then(&self, draft: &ScheduleDraft, versions: &Value) -> Result<Option<Calendars>> {
+        let mut found = Calendars::default();
+        for name in &draft.calendars {
+            let text = "SELECT id FROM calendar WHERE name = ?";
+            let row = self.one(&self.read, text, vec![name.as_str().into()]).await?;
+            let (Some(row), Some(version)) = (row, versions[name].as_i64()) else {
+                return Ok(None);
+            };
+            let key = (row.try_get_by_index(0)?, version);
+            found.push(key, self.calendar_version(&self.read, key).await?);
+        }
+        Ok(Some(found))
+    }
+}
+
+/// What the audit would say of the job as it is.
+fn members(job: &Job) -> Map<String, Value> {
+    match audited(job) {
+        Value::Object(members) => members,
+        _ => Map::new(),
+    }
+}
+
+/// Back to what it was before a change.
+fn undo(members: &mut Map<String, Value>, detail: &Value) {
+    let part = |name: &str| detail[name].as_object().cloned().unwrap_or_default();
+    for (name, _) in part("after") {
+        members.remove(&name);
+    }
+    members.extend(part("before"));
+}
+
+/// A change of a job as the audit keeps it, under the revision that it made.
+pub(crate) fn numbered(mut detail: Value, revision: i64) -> Value {
+    detail["revision"] = json!(revision);
+    detail
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_change_is_undone() {
+        let mut members = json!({"name": "two", "enabled": true, "new": 1}).as_object().cloned().unwrap();
+        undo(
+            &mut members,
+            &json!({"before": {"name": "one", "old": 2}, "after": {"name": "two", "new": 1}, "revision": 3}),
+        );
+        assert_eq!(Value::from(members), json!({"name": "one", "enabled": true, "old": 2}));
+    }
+}

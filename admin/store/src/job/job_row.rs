@@ -1,0 +1,172 @@
+//! What the engine needs of a job's definition, by id; cached by its revision in `pipeline`.
+
+use std::collections::{HashMap, HashSet};
+
+use carillon_scheduler::Millis;
+use sea_orm::{DbBackend, QueryResult};
+
+use crate::calendar::pinned::Calendars;
+use crate::db::dialect;
+use crate::db::dialect::Text;
+use crate::db::row::Columns;
+use crate::{Result, Store};
+
+/// Parameters of up to so many bytes are read with their definition.
+const SHORT: usize = 1024;
+/// Nobody can save more; a row that was written past the API is not read, however large it is.
+pub const MOST_PARAMS: usize = 65_536;
+
+/// A job's own parameters. A scan must not load them all: they are read when a run is marked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Params {
+    Here(String),
+    /// Not read yet.
+    Apart,
+    /// More than can be sent.
+    TooLong,
+}
+
+/// A job as it is stored; words and schedule are parsed by the pipeline, so that one bad row spoils only itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Definition {
+    pub job_id: i64,
+    pub revision: i64,
+    pub app_id: i64,
+    pub app: String,
+    pub name: String,
+    pub handler: String,
+    pub params: Params,
+    pub schedule_text: String,
+    pub anchor_at: Millis,
+    pub spread_offset: i32,
+    /// In the versions that this revision is planned with.
+    pub calendars: Calendars,
+    pub catch_up: String,
+    pub misfire: String,
+    pub misfire_threshold_ms: i64,
+    pub misfire_limit: i32,
+    pub misfire_window_ms: i64,
+    pub route: String,
+    pub route_labels: String,
+    pub overlap: String,
+    pub overlap_queue: i32,
+    pub block: String,
+    pub timeout_seconds: i32,
+    pub retries: i32,
+    pub updated_at: Millis,
+}
+
+/// Asked before and after each mark: the answer is empty unless somebody has edited, so nothing is sent back but that.
+pub(crate) const OUTDATED: Text = Text {
+    sqlite: "SELECT u.value->>0, u.value->>1 FROM json_each(?) AS u LEFT JOIN job ON job.id = u.value->>0 \
+             WHERE job.revision IS NULL OR job.revision <> u.value->>1",
+    postgres: "SELECT u.id, u.revision FROM unnest(?::bigint[], ?::bigint[]) AS u(id, revision) LEFT JOIN job ON job.id = u.id \
+               WHERE job.revision IS DISTINCT FROM u.revision",
+    mysql: "SELECT u.id, u.revision FROM JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$[0]', revision BIGINT PATH '$[1]')) AS u \
+            LEFT JOIN job ON job.id = u.id WHERE job.revision IS NULL OR job.revision <> u.revision",
+};
+
+impl Store {
+    /// The definitions of these jobs; those that do not exist are left out. Longer parameters are left where they are.
+    pub async fn definitions(&self, job_ids: &[i64]) -> Result<Vec<Definition>> {
+        self.definitions_with(job_ids, SHORT, &Params::Apart).await
+    }
+
+    /// The same with all parameters.
+    pub async fn whole_definitions(&self, job_ids: &[i64]) -> Result<Vec<Definition>> {
+        self.definitions_with(job_ids, MOST_PARAMS, &Params::TooLong).await
+    }
+
+    /// Parameters of up to `most` bytes are read; `longer` stands for others.
+    async fn definitions_with(&self, job_ids: &[i64], most: usize, longer: &Params) -> Result<Vec<Definition>> {
+        let (list, value) = dialect::id_list(self.backend, job_ids);
+        let text = format!(
+            "SELECT job.id, job.revision, job.app_id, app.name, job.name, job.handler, \
+             CASE WHEN job_params.params IS NULL THEN '' WHEN OCTET_LENGTH(job_params.params) <= {most} THEN job_params.params END, \
+             job.schedule_text, job.anchor_at, \
+             job.spread_offset, job.catch_up, job.misfire, job.misfire_threshold_ms, job.misfire_limit, job.misfire_window_ms, \
+             job.route, job.route_labels, job.overlap, job.overlap_queue, job.block, job.timeout_seconds, job.retries, job.updated_at \
+             FROM job JOIN app ON app.id = job.app_id LEFT JOIN job_params ON job_params.job_id = job.id WHERE job.id IN ({list})"
+        );
+        let rows = self.all(self.hot_reads(), &text, vec![value]).await?;
+        let mut found: Vec<Definition> = self.readable("job", &rows, |row| read(row, longer));
+        // A definition that is newer than its calendars here fails at the claim, by its revision.
+        let named = |it: &&Definition| it.schedule_text.contains("\"calendars\"");
+        let ids: Vec<i64> = found.iter().filter(named).map(|it| it.job_id).collect();
+        let mut calendars = self.calendars_of(self.hot_reads(), &ids).await?;
+        for definition in &mut found {
+            definition.calendars = calendars.remove(&definition.job_id).unwrap_or_default();
+        }
+        Ok(found)
+    }
+
+    /// How many fires are left of those of these jobs that are counted.
+    pub async fn fires_left(&self, job_ids: &[i64]) -> Result<HashMap<i64, u32>> {
+        if job_ids.is_empty() {
+            return Ok(HashMap::new());
+        }
+        let (list, value) = dialect::id_list(self.backend, job_ids);
+        let text = format!("SELECT id, fires_left FROM job WHERE fires_left IS NOT NULL AND id IN ({list})");
+        let rows = self.all(self.hot_reads(), &text, vec![value]).await?;
+        let read = |row: &QueryResult| {
+            let left: i32 = row.try_get_by_index(1)?;
+            Ok((row.try_get_by_index(0)?, left.max(0).unsigned_abs()))
+        };
+        rows.iter().map(read).collect()
+    }
+
+    /// Of these jobs, each with a revision: those that have another one by now, or do not exist any more.
+    pub async fn outdated(&self, known: &[(i64, i64)]) -> Result<HashSet<(i64, i64)>> {
+        if known.is_empty() {
+            return Ok(HashSet::new());
+        }
+        let values = match self.backend {
+            DbBackend::Postgres => {
+                let (ids, revisions): (Vec<i64>, Vec<i64>) = known.iter().copied().unzip();
+                vec![ids.into(), revisions.into()]
+            }
+            _ => vec![serde_json::to_string(known).unwrap_or_default().into()],
+        };
+        let text = OUTDATED.of(self.backend);
+        let rows = self.all(self.hot_reads(), text, values).await?;
+        rows.iter().map(|row| Ok((row.try_get_by_index(0)?, row.try_get_by_index(1)?))).collect()
+    }
+
+    /// The parameters that were given by hand with these runs.
+    pub async fn given_params(&self, run_ids: &[i64]) -> Result<Vec<(i64, String)>> {
+        let (list, value) = dialect::id_list(self.backend, run_ids);
+        let text = format!("SELECT run_id, params FROM run_input WHERE params IS NOT NULL AND run_id IN ({list})");
+        let rows = self.all(self.hot_reads(), &text, vec![value]).await?;
+        rows.iter().map(|row| Ok((row.try_get_by_index(0)?, row.try_get_by_index(1)?))).collect()
+    }
+}
+
+fn read(row: &QueryResult, longer: &Params) -> Result<Definition> {
+    let mut columns = Columns::of(row);
+    Ok(Definition {
+        job_id: columns.next()?,
+        revision: columns.next()?,
+        app_id: columns.next()?,
+        app: columns.next()?,
+        name: columns.next()?,
+        handler: columns.next()?,
+        params: columns.next::<Option<String>>()?.map_or_else(|| longer.clone(), Params::Here),
+        schedule_text: columns.next()?,
+        anchor_at: columns.next()?,
+        spread_offset: columns.next()?,
+        calendars: Calendars::default(),
+        catch_up: columns.next()?,
+        misfire: columns.next()?,
+        misfire_threshold_ms: columns.next()?,
+        misfire_limit: columns.next()?,
+        misfire_window_ms: columns.next()?,
+        route: columns.next()?,
+        route_labels: columns.next()?,
+        overlap: columns.next()?,
+        overlap_queue: columns.next()?,
+        block: columns.next()?,
+        timeout_seconds: columns.next()?,
+        retries: columns.next()?,
+        updated_at: columns.next()?,
+    })
+}

@@ -1,0 +1,15 @@
+//! Jobs: their definitions, their changes, their calendars' pins and what the lists show.
+
+pub(crate) mod change;
+pub(crate) mod change_runs;
+pub(crate) mod children;
+pub(crate) mod create;
+pub mod deleted;
+pub mod history;
+pub(crate) mod in_force;
+pub mod job_row;
+pub(crate) mod list;
+pub(crate) mod lock;
+pub(crate) mod next_fires;
+pub(crate) mod pause;
+pub(crate) mod stored_job;

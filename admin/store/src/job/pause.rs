@@ -1,0 +1,48 @@
+//! A job that cannot be planned is paused with its reason; it stops nobody else.
+
+use carillon_scheduler::{AlarmKind, Millis};
+use sea_orm::Value;
+use serde_json::json;
+
+use crate::alarm::alarms::Alarm;
+use crate::db::ids;
+use crate::run::claim::Due;
+use crate::{Result, Store};
+
+impl Store {
+    /// Pauses the job if it is still the one that failed; its cursor is kept, so that enabling it goes on from there.
+    /// Writes an alarm and an audit entry with it; None: it is not any more.
+    pub async fn pause_poisoned(&self, shard: i32, due: &Due, reason: &str, now: Millis) -> Result<Option<Alarm>> {
+        let rows = self.take_ids(&ids::ROW, 2).await?;
+        let reason: String = reason.chars().take(500).collect();
+        let clock_row: Vec<Value> = vec![shard.into(), due.next_fire_at.into(), due.job_id.into(), due.revision.into()];
+        let tx = self.begin().await?;
+        let text = "UPDATE job SET enabled = FALSE, paused_reason = ?, resume_from_at = ?, revision = revision + 1, updated_at = ? \
+                    WHERE id = ? AND revision = ? AND enabled = TRUE";
+        let values =
+            vec![reason.as_str().into(), due.next_fire_at.into(), now.into(), due.job_id.into(), due.revision.into()];
+        if self.execute(&tx, text, values).await?.rows_affected() == 0 {
+            // A clock row that belongs to no enabled job of its revision would be found again for ever.
+            let text = "DELETE FROM job_clock WHERE shard = ? AND next_fire_at = ? AND job_id = ? AND revision = ? \
+                        AND NOT EXISTS (SELECT 1 FROM job WHERE job.id = job_clock.job_id AND job.revision = job_clock.revision AND job.enabled = TRUE)";
+            self.execute(&tx, text, clock_row).await?;
+            tx.commit().await?;
+            return Ok(None);
+        }
+        let text = "DELETE FROM job_clock WHERE shard = ? AND next_fire_at = ? AND job_id = ? AND revision = ?";
+        if self.execute(&tx, text, clock_row).await?.rows_affected() == 0 {
+            // Another holder has moved the cursor meanwhile, so it could plan the job.
+            tx.rollback().await?;
+            return Ok(None);
+        }
+        let alarm = Alarm { kind: AlarmKind::Paused, job_id: Some(due.job_id), run_id: None, text: reason.clone() };
+        let alarm = self.raise(&tx, rows[0], alarm, now).await?;
+        let text = "INSERT INTO audit (id, at, actor, source, action, object, object_id, detail) VALUES (?, ?, 'engine', 'engine', 'pause', 'job', ?, ?)";
+        let detail = json!({"before": {"enabled": true}, "after": {"enabled": false}, "reason": reason, "revision": due.revision + 1});
+        let detail = detail.to_string();
+        let values = vec![rows[1].into(), now.into(), due.job_id.into(), detail.into()];
+        self.execute(&tx, text, values).await?;
+        tx.commit().await?;
+        Ok(Some(alarm))
+    }
+}

@@ -1,0 +1,285 @@
+//! Jobs as they are stored, and how they are read back.
+
+use std::collections::HashMap;
+
+use carillon_scheduler::{FieldError, JobDraft, JobSpec, Millis, Schedule, ScheduleContext, ScheduleDraft};
+use sea_orm::{ConnectionTrait, QueryResult, Value};
+
+use crate::app::apps::App;
+use crate::calendar::pinned::Calendars;
+use crate::db::filter::Conditions;
+use crate::db::row::Columns;
+use crate::{Result, Store};
+
+/// A stored job.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Job {
+    pub id: i64,
+    pub app_id: i64,
+    pub shard: i32,
+    /// The definition, the app's name and `enabled` among it.
+    pub draft: JobDraft,
+    /// From when a fixed rate counts: the second of the job's creation, or of the edit that gave it another rate.
+    pub anchor_at: Millis,
+    /// The second within the schedule's spread that was chosen for it.
+    pub spread_offset: i32,
+    /// The calendars of its schedule, in the versions that this revision is planned with.
+    pub calendars: Calendars,
+    /// After so many runs its schedule is exhausted; None: it has no limit.
+    pub fires_left: Option<i32>,
+    /// Why the engine has paused it; None if a person did.
+    pub paused_reason: Option<String>,
+    /// The first unrecorded instant of a job that the engine has paused.
+    pub resume_from_at: Option<Millis>,
+    /// Its first instant that is not recorded yet; None if it is paused or never fires again.
+    pub next_fire_at: Option<Millis>,
+    /// Grows with each change of the definition or of `enabled`.
+    pub revision: i64,
+    pub created_at: Millis,
+    pub updated_at: Millis,
+}
+
+impl Job {
+    /// The schedule, ready for use.
+    ///
+    /// # Errors
+    /// What was stored is no schedule (any more): written behind our back, or a zone that has left the zone data.
+    pub fn schedule(&self) -> std::result::Result<Schedule, FieldError> {
+        Schedule::parse(&self.draft.schedule, &self.facts())
+    }
+
+    /// What its schedule takes from its surroundings.
+    pub fn facts(&self) -> ScheduleContext<'_> {
+        ScheduleContext {
+            anchor_at: self.anchor_at,
+            spread_offset_seconds: self.spread_offset.unsigned_abs(),
+            calendars: self.calendars.list(),
+        }
+    }
+}
+
+/// A checked definition, ready to be stored.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Definition {
+    pub(crate) app_id: i64,
+    pub(crate) draft: JobDraft,
+    pub(crate) spec: JobSpec,
+    pub(crate) anchor_at: Millis,
+    pub(crate) spread_offset: i32,
+    pub(crate) calendars: Calendars,
+}
+
+/// What a definition is checked against.
+#[derive(Clone, Copy, Debug)]
+pub struct Surroundings<'a> {
+    /// The app that the draft names.
+    pub app: &'a App,
+    /// The job that it is to change.
+    pub before: Option<&'a Job>,
+    /// The second within the schedule's spread.
+    pub spread_offset: i32,
+    /// At least the calendars that the draft names and that exist.
+    pub calendars: &'a Calendars,
+}
+
+impl<'a> Surroundings<'a> {
+    /// Of a new job.
+    pub fn new(app: &'a App, calendars: &'a Calendars) -> Self {
+        Self { app, before: None, spread_offset: 0, calendars }
+    }
+
+    /// Of a job that is there.
+    pub fn of(app: &'a App, job: &'a Job, calendars: &'a Calendars) -> Self {
+        Self { app, before: Some(job), spread_offset: job.spread_offset, calendars }
+    }
+}
+
+impl Definition {
+    /// Checks every member of a new job that uses no calendars. `app` is the one that the draft names.
+    ///
+    /// # Errors
+    /// One for each member that is wrong.
+    pub fn check(app: &App, draft: &JobDraft, now: Millis) -> std::result::Result<Self, Vec<FieldError>> {
+        Self::check_in(Surroundings::new(app, &Calendars::default()), draft, now)
+    }
+
+    /// Checks every member.
+    ///
+    /// # Errors
+    /// One for each member that is wrong.
+    pub fn check_in(
+        surroundings: Surroundings<'_>,
+        draft: &JobDraft,
+        now: Millis,
+    ) -> std::result::Result<Self, Vec<FieldError>> {
+        let Surroundings { app, before, spread_offset, calendars } = surroundings;
+        let calendars = calendars.only(&draft.schedule.calendars);
+        let anchor_at = whole_second(now);
+        let facts = ScheduleContext {
+            anchor_at,
+            spread_offset_seconds: spread_offset.unsigned_abs(),
+            calendars: calendars.list(),
+        };
+        let before = before.map(|job| &job.draft.schedule);
+        let spec = draft.validate(&facts, before, now)?;
+        let draft = JobDraft {
+            app: app.name.clone(),
+            name: spec.name.clone(),
+            handler: spec.handler.clone(),
+            schedule: spec.schedule.draft(),
+            route_labels: spec.route_labels.to_string(),
+            ..draft.clone()
+        };
+        Ok(Self { app_id: app.id, draft, spec, anchor_at, spread_offset, calendars })
+    }
+
+    pub fn spec(&self) -> &JobSpec {
+        &self.spec
+    }
+
+    /// A fixed rate that stays goes on counting from where it does.
+    pub fn keep_anchor(&mut self, job: &Job) {
+        self.anchor_at = crate::job::change::anchor_after(job, self);
+    }
+
+    /// The schedule as it would be after saving.
+    ///
+    /// # Errors
+    /// None that [`Definition::check_in`] has not found.
+    pub fn schedule(&self) -> std::result::Result<Schedule, FieldError> {
+        let facts = ScheduleContext {
+            anchor_at: self.anchor_at,
+            spread_offset_seconds: self.spread_offset.unsigned_abs(),
+            calendars: self.calendars.list(),
+        };
+        Schedule::parse(&self.draft.schedule, &facts)
+    }
+}
+
+/// The start of the second of `at`.
+pub(crate) fn whole_second(at: Millis) -> Millis {
+    at - at.rem_euclid(1000)
+}
+
+const COLUMNS: &str = "j.id, j.app_id, j.shard, a.name, j.name, j.handler, p.params, j.schedule_text, j.anchor_at, j.catch_up, \
+     j.misfire, j.misfire_threshold_ms, j.misfire_limit, j.misfire_window_ms, j.route, j.route_labels, j.overlap, j.overlap_queue, \
+     j.block, j.timeout_seconds, j.retries, j.retry_delay, j.parent, j.flag_after_seconds, j.enabled, j.spread_offset, j.fires_left, j.paused_reason, \
+     j.resume_from_at, j.revision, j.created_at, j.updated_at";
+const OTHERS: &str = "JOIN app a ON a.id = j.app_id LEFT JOIN job_params p ON p.job_id = j.id";
+
+impl Store {
+    pub async fn job(&self, id: i64) -> Result<Option<Job>> {
+        self.job_by(&self.read, id).await
+    }
+
+    /// One job with its due time, which on the write side may be inside a transaction.
+    pub(crate) async fn job_by(&self, db: &impl ConnectionTrait, id: i64) -> Result<Option<Job>> {
+        let Some(mut job) = self.job_without_due_time(db, id).await? else {
+            return Ok(None);
+        };
+        let text = "SELECT next_fire_at FROM job_clock WHERE shard = ? AND job_id = ?";
+        let row = self.one(db, text, vec![job.shard.into(), id.into()]).await?;
+        job.next_fire_at = row.map(|row| row.try_get_by_index(0)).transpose()?;
+        Ok(Some(job))
+    }
+
+    pub(crate) async fn job_without_due_time(&self, db: &impl ConnectionTrait, id: i64) -> Result<Option<Job>> {
+        let from = "(SELECT * FROM job WHERE id = ?) AS j";
+        let found = self.select_jobs(db, from, vec![id.into()]).await?;
+        Ok(found.into_iter().next())
+    }
+
+    /// Jobs without their due times, from a table `j` of their rows, newest first.
+    pub(crate) async fn select_jobs(
+        &self,
+        db: &impl ConnectionTrait,
+        from: &str,
+        values: Vec<Value>,
+    ) -> Result<Vec<Job>> {
+        let text = format!("SELECT {COLUMNS} FROM {from} {OTHERS} ORDER BY j.id DESC");
+        let rows = self.all(db, &text, values).await?;
+        let mut jobs: Vec<Job> = rows.iter().map(read).collect::<Result<_>>()?;
+        self.add_children(db, &mut jobs).await?;
+        let named = |job: &&Job| !job.draft.schedule.calendars.is_empty();
+        let ids: Vec<i64> = jobs.iter().filter(named).map(|job| job.id).collect();
+        let mut calendars = self.calendars_of(db, &ids).await?;
+        for job in &mut jobs {
+            job.calendars = calendars.remove(&job.id).unwrap_or_default();
+        }
+        Ok(jobs)
+    }
+
+    /// Adds the due times. One walk over the narrow table: it has no index by job (the claim would pay for it).
+    pub(crate) async fn add_due_times(&self, jobs: &mut [Job]) -> Result<()> {
+        if jobs.is_empty() {
+            return Ok(());
+        }
+        let mut conditions = Conditions::default();
+        conditions.among("job_id", jobs.iter().map(|job| job.id));
+        let (filter, values) = conditions.finish();
+        let text = format!("SELECT job_id, next_fire_at FROM job_clock{filter}");
+        let mut due = HashMap::with_capacity(jobs.len());
+        for row in self.all(&self.read, &text, values).await? {
+            due.insert(row.try_get_by_index::<i64>(0)?, row.try_get_by_index::<Millis>(1)?);
+        }
+        for job in jobs {
+            job.next_fire_at = due.get(&job.id).copied();
+        }
+        Ok(())
+    }
+}
+
+fn read(row: &QueryResult) -> Result<Job> {
+    let mut columns = Columns::of(row);
+    let (id, app_id, shard) = (columns.next()?, columns.next()?, columns.next()?);
+    let (app, name, handler) = (columns.next()?, columns.next()?, columns.next()?);
+    let params: Option<String> = columns.next()?;
+    let schedule: String = columns.next()?;
+    let anchor_at = columns.next()?;
+    let draft = JobDraft {
+        app,
+        name,
+        handler,
+        params: params.unwrap_or_default(),
+        schedule: schedule_of(schedule),
+        catch_up: columns.word()?,
+        misfire: columns.word()?,
+        misfire_threshold_seconds: columns.next::<i64>()? / 1000,
+        misfire_limit: columns.next()?,
+        misfire_window_seconds: columns.next::<i64>()? / 1000,
+        route: columns.word()?,
+        route_labels: columns.next()?,
+        overlap: columns.word()?,
+        overlap_queue: columns.next()?,
+        block: columns.word()?,
+        timeout_seconds: columns.next()?,
+        retries: columns.next()?,
+        retry_delay: columns.next::<String>()?.parse().unwrap_or_default(),
+        // Whose they are is read with the others of a list.
+        children: if columns.next()? { vec![0] } else { vec![] },
+        flag_after_seconds: columns.next()?,
+        enabled: columns.next()?,
+    };
+    Ok(Job {
+        id,
+        app_id,
+        shard,
+        draft,
+        anchor_at,
+        spread_offset: columns.next()?,
+        fires_left: columns.next()?,
+        calendars: Calendars::default(),
+        paused_reason: columns.next()?,
+        resume_from_at: columns.next()?,
+        next_fire_at: None,
+        revision: columns.next()?,
+        created_at: columns.next()?,
+        updated_at: columns.next()?,
+    })
+}
+
+/// A text that was spoilt behind our back is shown as it is, in a schedule that cannot be used: one bad row must not
+/// hide the others of a list, and its job must stay editable.
+fn schedule_of(text: String) -> ScheduleDraft {
+    serde_json::from_str(&text).unwrap_or_else(|_| ScheduleDraft::cron(text, ""))
+}

@@ -1,0 +1,235 @@
+//! Shards: their count, and the lease of each with its epoch. The database is what decides who holds a shard.
+
+use sea_orm::{ConnectionTrait, QueryResult, Value};
+
+use crate::audit::{Actor, AuditEntry};
+use crate::db::{dialect, ids};
+use crate::run::settle::outcomes::RESTORED_BELOW;
+use crate::{Error, Result, Store, Transaction};
+use carillon_scheduler::Millis;
+use serde_json::json;
+
+use crate::failpoint;
+
+/// The database's own clock: whether a lease is over is asked of one clock alone, whatever the nodes' clocks say. On SQLite
+/// the process is the only one there, and its clock is the database's.
+const DATABASE_NOW: dialect::Text = dialect::Text {
+    sqlite: "?",
+    postgres: "(extract(epoch FROM clock_timestamp())*1000)::bigint",
+    mysql: "CAST(UNIX_TIMESTAMP(SYSDATE(3))*1000 AS SIGNED)",
+};
+
+/// A lease as every node sees it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Lease {
+    pub shard: i32,
+    pub epoch: i64,
+    pub owner: String,
+    pub expires_at: Millis,
+}
+
+impl Lease {
+    pub(crate) fn read(row: &QueryResult) -> Result<Self> {
+        Ok(Self {
+            shard: row.try_get_by_index(0)?,
+            epoch: row.try_get_by_index(1)?,
+            owner: row.try_get_by_index(2)?,
+            expires_at: row.try_get_by_index(3)?,
+        })
+    }
+}
+
+impl Store {
+    /// The shard count of this database: stored once, by the first node. A different wish is refused.
+    pub async fn ensure_shards(&self, wanted: Option<i32>) -> Result<i32> {
+        let count = match self.stored_shards(wanted).await {
+            // Two nodes start on an empty database: the other one was faster, its count stands.
+            Err(error) if error.is_unique_violation() || error.is_lock_conflict() => self.stored_shards(wanted).await?,
+            other => other?,
+        };
+        match wanted {
+            Some(wanted) if wanted != count => Err(Error::Settings(format!(
+                "--shards {wanted} (CARILLON_SHARDS) differs from the {count} shards of this database; drop the flag"
+            ))),
+            _ => Ok(count),
+        }
+    }
+
+    async fn stored_shards(&self, wanted: Option<i32>) -> Result<i32> {
+        let tx = self.begin().await?;
+        let row = self.one(&tx, "SELECT value FROM setting WHERE name = 'shards'", vec![]).await?;
+        let count = match row {
+            Some(row) => {
+                let stored: String = row.try_get_by_index(0)?;
+                stored.parse().map_err(|_| Error::Corrupt(format!("setting shards = {stored:?}")))?
+            }
+            None => self.create_shards(&tx, wanted.unwrap_or(8)).await?,
+        };
+        tx.commit().await?;
+        Ok(count)
+    }
+
+    async fn create_shards(&self, tx: &Transaction, count: i32) -> Result<i32> {
+        let values = vec!["shards".into(), count.to_string().into()];
+        self.execute(tx, "INSERT INTO setting (name, value) VALUES (?, ?)", values).await?;
+        for shard in 0..count {
+            let text = "INSERT INTO shard_lease (shard, epoch, owner, expires_at) VALUES (?, 0, '', 0)";
+            self.execute(tx, text, vec![shard.into()]).await?;
+        }
+        Ok(count)
+    }
+
+    /// The name of this cluster, random, made with its database: it keeps the locks of two clusters in one Redis apart.
+    pub async fn cluster(&self) -> Result<String> {
+        let read = "SELECT value FROM setting WHERE name = 'cluster'";
+        if self.one(&self.write, read, vec![]).await?.is_none() {
+            let name = format!("{:016x}", rand::random::<u64>());
+            let insert = "INSERT INTO setting (name, value) VALUES ('cluster', ?)";
+            match self.execute(&self.write, insert, vec![name.into()]).await {
+                // Another node was faster: its name counts.
+                Err(error) if error.is_unique_violation() => {}
+                other => {
+                    other?;
+                }
+            }
+        }
+        let row = self.one(&self.write, read, vec![]).await?;
+        Ok(row.ok_or_else(|| Error::Missing("setting cluster".into()))?.try_get_by_index(0)?)
+    }
+
+    /// Where no other process can be alive (SQLite), the leases and the node that a killed one left are worth nothing.
+    pub async fn forget_the_killed(&self) -> Result<()> {
+        debug_assert!(self.is_exclusive());
+        self.execute(&self.write, "UPDATE shard_lease SET expires_at = 0", vec![]).await?;
+        self.execute(&self.write, "UPDATE node SET address = ''", vec![]).await?;
+        Ok(())
+    }
+
+    pub async fn leases(&self) -> Result<Vec<Lease>> {
+        let text = "SELECT shard, epoch, owner, expires_at FROM shard_lease ORDER BY shard";
+        let rows = self.all(&self.write, text, vec![]).await?;
+        rows.iter().map(Lease::read).collect()
+    }
+
+    /// The gate: a new epoch for `owner`, if the lease is over or already its own. None: somebody else holds it.
+    pub async fn take_shard(&self, shard: i32, owner: &str, now: Millis, ttl_ms: i64) -> Result<Option<i64>> {
+        let (clock, at) = self.clock(now);
+        let gate = if failpoint::flag("redis_lock_only") { " OR TRUE" } else { "" };
+        let text = format!(
+            "UPDATE shard_lease SET epoch = epoch + 1, owner = ?, expires_at = {clock} + ? \
+             WHERE shard = ? AND (expires_at < {clock} OR owner = ?{gate})"
+        );
+        let mut values: Vec<Value> = vec![owner.into()];
+        values.extend(at.clone());
+        values.extend([ttl_ms.into(), shard.into()]);
+        values.extend(at);
+        values.push(owner.into());
+        let tx = self.begin().await?;
+        if self.execute(&tx, &text, values).await?.rows_affected() == 0 {
+            return Ok(None);
+        }
+        let row = self.one(&tx, "SELECT epoch FROM shard_lease WHERE shard = ?", vec![shard.into()]).await?;
+        let epoch = row.ok_or_else(|| Error::Missing(format!("shard {shard}")))?.try_get_by_index(0)?;
+        tx.commit().await?;
+        Ok(Some(epoch))
+    }
+
+    /// Extends the lease while its epoch is still `epoch`. False: fenced, somebody took it.
+    pub async fn renew_shard(&self, shard: i32, epoch: i64, now: Millis, ttl_ms: i64) -> Result<bool> {
+        self.extend_lease(&self.write, shard, epoch, now, ttl_ms).await
+    }
+
+    /// A lease that was given back stays so: a claim that was on its way meanwhile may still be recorded, but must not
+    /// close the door to the next holder for a whole TTL.
+    async fn extend_lease(
+        &self,
+        db: &impl ConnectionTrait,
+        shard: i32,
+        epoch: i64,
+        now: Millis,
+        ttl_ms: i64,
+    ) -> Result<bool> {
+        let (clock, at) = self.clock(now);
+        let text = format!(
+            "UPDATE shard_lease SET expires_at = CASE WHEN expires_at = 0 THEN 0 ELSE {clock} + ? END \
+             WHERE shard = ? AND epoch = ?"
+        );
+        let mut values: Vec<Value> = at.into_iter().collect();
+        values.extend([ttl_ms.into(), shard.into(), epoch.into()]);
+        let renewed = self.execute(db, &text, values).await?.rows_affected() == 1;
+        Ok(renewed || failpoint::flag("redis_lock_only"))
+    }
+
+    /// The present moment as a statement says it, and the value that goes with it.
+    fn clock(&self, now: Millis) -> (&'static str, Option<Value>) {
+        let value = self.is_exclusive().then(|| now.into());
+        (DATABASE_NOW.of(self.backend), value)
+    }
+
+    /// Gives the shard back at once, for the next node.
+    pub async fn release_shard(&self, shard: i32, epoch: i64) -> Result<()> {
+        let text = "UPDATE shard_lease SET expires_at = 0 WHERE shard = ? AND epoch = ?";
+        self.execute(&self.write, text, vec![shard.into(), epoch.into()]).await?;
+        Ok(())
+    }
+
+    /// The fence of a claim: the first statement of its transaction, and the heartbeat of the lease at the same time.
+    pub(crate) async fn fence(&self, tx: &Transaction, shard: i32, epoch: i64, now: Millis, ttl_ms: i64) -> Result<()> {
+        match self.extend_lease(tx, shard, epoch, now, ttl_ms).await? {
+            true => Ok(()),
+            false => Err(Error::Fenced(shard)),
+        }
+    }
+
+    /// What the database's clock says; None on SQLite, where it is this process's own.
+    pub async fn database_now(&self) -> Result<Option<Millis>> {
+        if self.is_exclusive() {
+            return Ok(None);
+        }
+        let text = format!("SELECT {}", DATABASE_NOW.of(self.backend));
+        let row = self.one(&self.write, &text, vec![]).await?;
+        Ok(row.map(|row| row.try_get_by_index(0)).transpose()?)
+    }
+
+    /// After an older state of the database was restored: epochs above all that nodes may remember, and ids above all that
+    /// may have been given out since. Answers how many shards there are.
+    ///
+    /// Nodes that stand still because the database went backwards go on by themselves.
+    pub async fn resync(&self, now: Millis, actor: &Actor) -> Result<usize> {
+        let audit_id = self.take_id(&ids::ROW).await?;
+        let tx = self.begin().await?;
+        let leases = self.lock_leases(&tx).await?;
+        let highest = leases.iter().map(|lease| lease.epoch).max().unwrap_or(0);
+        let text = "UPDATE shard_lease SET epoch = ?, expires_at = 0";
+        self.execute(&tx, text, vec![(highest + FAR).into()]).await?;
+        self.remember_restored(&tx).await?;
+        for (name, by) in [("run", FAR), ("row", FAR), ("job", 10_000)] {
+            let text = "UPDATE id_block SET next = next + ? WHERE name = ?";
+            self.execute(&tx, text, vec![by.into(), name.into()]).await?;
+        }
+        let detail = json!({"after": {"epoch": highest + FAR}});
+        let entry = AuditEntry::new(actor, now, "resync", ("shards", 0), detail);
+        self.audit(&tx, &[entry], &[audit_id + FAR]).await?;
+        tx.commit().await?;
+        Ok(leases.len())
+    }
+
+    /// The runs that are there may have been sent in the time that is lost: a report about one is evidence, although it
+    /// looks as if it was never sent.
+    async fn remember_restored(&self, tx: &Transaction) -> Result<()> {
+        let text = "SELECT next FROM id_block WHERE name = 'run'";
+        let row = self.one(tx, text, vec![]).await?;
+        let below: Option<i64> = row.map(|row| row.try_get_by_index(0)).transpose()?;
+        let below = below.unwrap_or(0).to_string();
+        let text = "UPDATE setting SET value = ? WHERE name = ?";
+        let values = vec![below.as_str().into(), RESTORED_BELOW.into()];
+        if self.execute(tx, text, values).await?.rows_affected() == 0 {
+            let row = vec![RESTORED_BELOW.into(), below.into()];
+            self.insert_rows(tx, "setting", "name, value", vec![row]).await?;
+        }
+        Ok(())
+    }
+}
+
+/// Further than a cluster comes between two backups.
+const FAR: i64 = 1_000_000;

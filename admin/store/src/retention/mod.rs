@@ -1,0 +1,6 @@
+//! How long runs are kept, and the deletion of older ones.
+
+pub(crate) mod prune_rest;
+pub mod prune_runs;
+pub(crate) mod prune_statements;
+pub mod rules;

@@ -1,0 +1,93 @@
+//! What else grows: audit lines, alarms, remembered keys, sessions, and what belonged to jobs that are gone.
+
+use carillon_scheduler::Millis;
+
+use crate::db::dialect;
+use crate::db::row::Columns;
+use crate::{Result, Store};
+
+const DAY: Millis = 86_400_000;
+/// Audit lines are kept so long, and request keys, in days.
+const AUDIT_DAYS: i64 = 365;
+const KEY_DAYS: i64 = 7;
+/// Rows that one statement deletes.
+const AT_ONCE: i64 = 200;
+
+/// In the order of the index: PostgreSQL would read the whole table, in the hope of so many old rows at its beginning.
+pub(crate) const OLD_ALARMS: &str = "SELECT id FROM alarm WHERE created_at < ? ORDER BY created_at LIMIT ?";
+pub(crate) const OLD_AUDIT: &str = "SELECT id FROM audit WHERE at < ? ORDER BY at LIMIT ?";
+pub(crate) const OLD_KEYS: &str =
+    "SELECT request_key FROM idempotency WHERE created_at < ? ORDER BY created_at LIMIT ?";
+pub(crate) const OLD_SESSIONS: &str = "SELECT id_hash FROM session WHERE expires_at < ? ORDER BY expires_at LIMIT ?";
+pub(crate) const OLD_THROTTLES: &str =
+    "SELECT subject FROM login_throttle WHERE until_at < ? ORDER BY until_at LIMIT ?";
+
+impl Store {
+    /// Deletes what is old, a few rows a statement, until nothing old is left; answers how many. Alarms are kept for
+    /// `alarm_days`, 0: for ever.
+    pub async fn prune_rest(&self, alarm_days: i32, now: Millis) -> Result<u64> {
+        let mut done = 0;
+        if alarm_days > 0 {
+            let before = now - i64::from(alarm_days) * DAY;
+            done += self.prune_by_id("alarm", OLD_ALARMS, before).await?;
+        }
+        let before = now - AUDIT_DAYS * DAY;
+        done += self.prune_by_id("audit", OLD_AUDIT, before).await?;
+        for (table, key, old, before) in [
+            ("idempotency", "request_key", OLD_KEYS, now - KEY_DAYS * DAY),
+            ("session", "id_hash", OLD_SESSIONS, now - DAY),
+            ("login_throttle", "subject", OLD_THROTTLES, now - DAY),
+        ] {
+            done += self.prune_by_key(table, key, old, before).await?;
+        }
+        Ok(done)
+    }
+
+    /// Deletes what belonged to jobs that are gone; answers how many. It reads a row for each job: once a day is enough.
+    pub async fn prune_orphans(&self) -> Result<u64> {
+        let mut done = 0;
+        // The gap audit looks at a deleted job as long as its deletion is on record.
+        let on_record = " AND NOT EXISTS (SELECT 1 FROM audit WHERE audit.object = 'job' AND audit.object_id = pruned.job_id AND audit.action = 'delete')";
+        for (table, unless) in [("pruned", on_record), ("backfill_done", "")] {
+            let text = format!(
+                "DELETE FROM {table} WHERE NOT EXISTS (SELECT 1 FROM job WHERE job.id = {table}.job_id){unless}"
+            );
+            done += self.execute(&self.write, &text, vec![]).await?.rows_affected();
+        }
+        done += self.prune_params().await?;
+        let text = "DELETE FROM retention WHERE scope = 'job' AND NOT EXISTS (SELECT 1 FROM job WHERE job.id = retention.scope_id)";
+        done += self.execute(&self.write, text, vec![]).await?.rows_affected();
+        Ok(done)
+    }
+
+    async fn prune_by_id(&self, table: &str, old: &str, before: Millis) -> Result<u64> {
+        let mut done = 0;
+        loop {
+            let values = vec![before.into(), AT_ONCE.into()];
+            let ids = self.ids_of(self.hot_reads(), old, values).await?;
+            if ids.is_empty() {
+                return Ok(done);
+            }
+            let (_, value) = dialect::id_list(self.backend, &ids);
+            let text = dialect::delete_by_id(self.backend, table, "id");
+            done += self.execute(&self.write, &text, vec![value]).await?.rows_affected();
+            tokio::task::yield_now().await;
+        }
+    }
+
+    async fn prune_by_key(&self, table: &str, key: &str, old: &str, before: Millis) -> Result<u64> {
+        let mut done = 0;
+        loop {
+            let rows = self.all(self.hot_reads(), old, vec![before.into(), AT_ONCE.into()]).await?;
+            let keys = rows.iter().map(|row| Columns::of(row).next()).collect::<Result<Vec<String>>>()?;
+            if keys.is_empty() {
+                return Ok(done);
+            }
+            let marks = vec!["?"; keys.len()].join(",");
+            let text = format!("DELETE FROM {table} WHERE {key} IN ({marks})");
+            let values = keys.into_iter().map(Into::into).collect();
+            done += self.execute(&self.write, &text, values).await?.rows_affected();
+            tokio::task::yield_now().await;
+        }
+    }
+}

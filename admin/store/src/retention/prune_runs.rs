@@ -1,0 +1,255 @@
+//! Deleting what has been kept long enough: few rows at a time, by their keys, in short transactions that lock nothing that a
+//! claim needs. What is left of a run is a number in the counts of its day.
+//!
+//! Only runs go that have ended, of fires of which every run has ended: an open part, a retry, or an outcome that may still
+//! be learned (`unknown`, `lost`) keeps the whole fire. After the time for which failures are kept nobody waits for such an
+//! outcome any more: somebody has had that long to resolve it, a retry of it would have ended, and a report that comes all
+//! the same finds no run and changes nothing. Then they count as ended. A child stays until its parent's fire cannot change
+//! any more, or a late result of the parent would make it a second time.
+
+use std::collections::HashMap;
+
+use carillon_scheduler::{Cause, Millis, RunState};
+use sea_orm::{QueryResult, Value};
+
+use crate::db::dialect;
+use crate::db::row::Columns;
+pub(crate) use crate::retention::prune_statements::LOCK_GOING;
+use crate::{Result, Store, Transaction};
+
+/// A run as the pruner sees it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Old {
+    pub id: i64,
+    pub job_id: i64,
+    pub app_id: i64,
+    pub state: RunState,
+    /// When it ended; of one that has not, when it was due.
+    pub at: Millis,
+}
+
+/// A run that is about to go.
+struct Going {
+    id: i64,
+    job_id: i64,
+    app_id: i64,
+    cause: Cause,
+    fire_no: i64,
+    is_first: bool,
+    state: RunState,
+    scheduled_at: Millis,
+}
+
+/// Runs of one job and day that are gone, by how they ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct DayCounts {
+    /// Days since 1970-01-01, UTC, of their instants.
+    pub day: i32,
+    pub job_id: i64,
+    pub app_id: i64,
+    pub succeeded: i64,
+    pub failed: i64,
+    pub killed: i64,
+    pub cancelled: i64,
+}
+
+const DAY: Millis = 86_400_000;
+
+impl Store {
+    /// Runs with a greater id than this, in the order of their ids.
+    pub async fn runs_above(&self, id: i64, limit: u32) -> Result<Vec<Old>> {
+        let text =
+            "SELECT id, job_id, app_id, state, COALESCE(finished_at, due_at) FROM run WHERE id > ? ORDER BY id LIMIT ?";
+        let rows = self.all(self.hot_reads(), text, vec![id.into(), i64::from(limit).into()]).await?;
+        let old = |row: &QueryResult| {
+            let mut columns = Columns::of(row);
+            Ok(Old {
+                id: columns.next()?,
+                job_id: columns.next()?,
+                app_id: columns.next()?,
+                state: columns.code(RunState::from_code)?,
+                at: columns.next()?,
+            })
+        };
+        Ok(self.readable("run", &rows, old))
+    }
+
+    /// The last run that was due before then, by the order of the ids: found by halving, for no index has the time. Across
+    /// nodes that order is not exactly the order in time, so a few runs around the border are on its other side.
+    pub async fn last_run_due_before(&self, at: Millis) -> Result<i64> {
+        let row = self.one(self.hot_reads(), "SELECT MAX(id) FROM run", vec![]).await?;
+        let last: Option<i64> = row.map(|row| row.try_get_by_index(0)).transpose()?.flatten();
+        // Runs up to `low` are due before, runs from `high` on are not.
+        let (mut low, mut high) = (0, last.unwrap_or(0) + 1);
+        while high - low > 1 {
+            let middle = low + (high - low) / 2;
+            match self.run_from(middle).await? {
+                Some((id, due_at)) if due_at < at => low = id.min(high - 1),
+                _ => high = middle,
+            }
+        }
+        Ok(low)
+    }
+
+    /// The first run with this id or a greater one, and when it was due.
+    async fn run_from(&self, id: i64) -> Result<Option<(i64, Millis)>> {
+        let text = "SELECT id, due_at FROM run WHERE id >= ? ORDER BY id LIMIT 1";
+        let row = self.one(self.hot_reads(), text, vec![id.into()]).await?;
+        row.map(|row| Ok((row.try_get_by_index(0)?, row.try_get_by_index(1)?))).transpose()
+    }
+
+    /// Deletes those of these runs that nothing needs any more, in one transaction, and answers how many. A hundred at a
+    /// time are few enough. Outcomes that were not learned before `given_up_before` are not waited for.
+    pub async fn prune_runs(&self, ids: &[i64], given_up_before: Millis) -> Result<u64> {
+        let mut tries = 0;
+        loop {
+            match self.try_prune_runs(ids, given_up_before).await {
+                Err(error) if tries < 3 && (error.is_lock_conflict() || error.is_unique_violation()) => tries += 1,
+                other => return other,
+            }
+        }
+    }
+
+    async fn try_prune_runs(&self, ids: &[i64], given_up_before: Millis) -> Result<u64> {
+        let tx = self.begin().await?;
+        let going = self.lock_going(&tx, ids, given_up_before).await?;
+        if going.is_empty() {
+            return Ok(0);
+        }
+        self.count_days(&tx, &going).await?;
+        for run in going.iter().filter(|run| run.is_first) {
+            match run.cause {
+                Cause::Schedule => self.note_pruned(&tx, run.job_id, "runs_to", run.fire_no).await?,
+                Cause::Backfill => self.note_backfilled(&tx, run).await?,
+                _ => {}
+            }
+        }
+        let ids: Vec<i64> = going.iter().map(|run| run.id).collect();
+        let mut done = 0;
+        for (table, key) in [("run_input", "run_id"), ("run_choice", "run_id"), ("run", "id")] {
+            let (_, value) = dialect::id_list(self.backend, &ids);
+            let text = dialect::delete_by_id(self.backend, table, key);
+            done = self.execute(&tx, &text, vec![value]).await?.rows_affected();
+        }
+        tx.commit().await?;
+        Ok(done)
+    }
+
+    /// Those that have ended or are given up, with their whole fire, and whose parent's fire has ended; locked in the order
+    /// of their ids. A parent that is given up goes by the rules of its own job, and its children after it.
+    async fn lock_going(&self, tx: &Transaction, ids: &[i64], given_up_before: Millis) -> Result<Vec<Going>> {
+        // Locked in the order that everybody keeps.
+        let mut ids = ids.to_vec();
+        ids.sort_unstable();
+        let (_, value) = dialect::id_list(self.backend, &ids);
+        let values = vec![value, given_up_before.into(), given_up_before.into()];
+        let text = LOCK_GOING.of(self.backend);
+        let rows = self.all(tx, text, values).await?;
+        let going = |row: &QueryResult| {
+            let mut columns = Columns::of(row);
+            let (id, job_id, app_id) = (columns.next()?, columns.next()?, columns.next()?);
+            let (cause, fire_no) = (columns.code(Cause::from_code)?, columns.next()?);
+            let (part, attempt): (i32, i32) = (columns.next()?, columns.next()?);
+            Ok(Going {
+                id,
+                job_id,
+                app_id,
+                cause,
+                fire_no,
+                is_first: (part, attempt) == (0, 1),
+                state: columns.code(RunState::from_code)?,
+                scheduled_at: columns.next()?,
+            })
+        };
+        Ok(self.readable("run", &rows, going))
+    }
+
+    async fn count_days(&self, tx: &Transaction, going: &[Going]) -> Result<()> {
+        let mut days: HashMap<(i64, i64), DayCounts> = HashMap::new();
+        for run in going {
+            let day = run.scheduled_at.div_euclid(DAY);
+            let counts = days.entry((day, run.job_id)).or_insert(DayCounts {
+                day: i32::try_from(day).unwrap_or(i32::MAX),
+                job_id: run.job_id,
+                app_id: run.app_id,
+                ..DayCounts::default()
+            });
+            *counts.of(run.state) += 1;
+        }
+        let mut days: Vec<DayCounts> = days.into_values().collect();
+        days.sort_unstable_by_key(|counts| (counts.day, counts.job_id));
+        for counts in days {
+            let numbers = [counts.succeeded, counts.failed, counts.killed, counts.cancelled].map(Value::from);
+            let text = "UPDATE run_day SET succeeded = succeeded + ?, failed = failed + ?, killed = killed + ?, cancelled = cancelled + ? \
+                        WHERE day = ? AND job_id = ?";
+            let mut values = numbers.to_vec();
+            values.extend([counts.day.into(), counts.job_id.into()]);
+            if self.execute(tx, text, values).await?.rows_affected() == 0 {
+                let columns = "day, job_id, app_id, succeeded, failed, killed, cancelled";
+                let mut row = vec![counts.day.into(), counts.job_id.into(), counts.app_id.into()];
+                row.extend(numbers);
+                self.insert_rows(tx, "run_day", columns, vec![row]).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Instants up to this one may have no record any more.
+    async fn note_pruned(&self, tx: &Transaction, job_id: i64, column: &str, to: Millis) -> Result<()> {
+        let text =
+            format!("UPDATE pruned SET {column} = CASE WHEN {column} < ? THEN ? ELSE {column} END WHERE job_id = ?");
+        let values = vec![to.into(), to.into(), job_id.into()];
+        if self.execute(tx, &text, values).await?.rows_affected() == 0 {
+            let (runs, misfires) = if column == "runs_to" { (to, 0) } else { (0, to) };
+            let row = vec![job_id.into(), runs.into(), misfires.into()];
+            self.insert_rows(tx, "pruned", "job_id, runs_to, misfires_to", vec![row]).await?;
+        }
+        Ok(())
+    }
+
+    /// A further backfill leaves the instant out all the same.
+    async fn note_backfilled(&self, tx: &Transaction, run: &Going) -> Result<()> {
+        let row = vec![run.job_id.into(), run.fire_no.into()];
+        self.insert_rows(tx, "backfill_done", "job_id, at", vec![row]).await
+    }
+
+    /// Deletes a range of skipped instants.
+    pub async fn prune_misfire(&self, job_id: i64, from_at: Millis, to_at: Millis) -> Result<()> {
+        let tx = self.begin().await?;
+        self.note_pruned(&tx, job_id, "misfires_to", to_at).await?;
+        let text = "DELETE FROM misfire WHERE job_id = ? AND from_at = ?";
+        self.execute(&tx, text, vec![job_id.into(), from_at.into()]).await?;
+        Ok(tx.commit().await?)
+    }
+
+    /// What is left of a job's runs that are gone, day by day, the earliest first.
+    pub async fn day_counts(&self, job_id: i64, from_day: i32, to_day: i32) -> Result<Vec<DayCounts>> {
+        let text = "SELECT day, job_id, app_id, succeeded, failed, killed, cancelled FROM run_day \
+                    WHERE job_id = ? AND day >= ? AND day <= ? ORDER BY day";
+        let rows = self.all(self.hot_reads(), text, vec![job_id.into(), from_day.into(), to_day.into()]).await?;
+        let counts = |row| {
+            let mut columns = Columns::of(row);
+            Ok(DayCounts {
+                day: columns.next()?,
+                job_id: columns.next()?,
+                app_id: columns.next()?,
+                succeeded: columns.next()?,
+                failed: columns.next()?,
+                killed: columns.next()?,
+                cancelled: columns.next()?,
+            })
+        };
+        rows.iter().map(counts).collect()
+    }
+}
+
+impl DayCounts {
+    fn of(&mut self, state: RunState) -> &mut i64 {
+        match state {
+            RunState::Succeeded => &mut self.succeeded,
+            RunState::Killed => &mut self.killed,
+            RunState::Cancelled => &mut self.cancelled,
+            _ => &mut self.failed,
+        }
+    }
+}

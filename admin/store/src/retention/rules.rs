@@ -1,0 +1,208 @@
+//! How long runs are kept: for all, for an app, for a job. Each value that is not set is that of the next wider one.
+
+use std::collections::HashMap;
+
+use carillon_scheduler::{FieldError, Millis};
+use sea_orm::Value;
+use serde_json::json;
+
+use crate::audit::{Actor, AuditEntry};
+use crate::db::ids;
+use crate::db::row::Columns;
+use crate::{Error, Result, Store};
+
+/// What a rule is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Scope {
+    All,
+    App(i64),
+    Job(i64),
+}
+
+impl Scope {
+    fn key(self) -> (&'static str, i64) {
+        match self {
+            Self::All => ("all", 0),
+            Self::App(id) => ("app", id),
+            Self::Job(id) => ("job", id),
+        }
+    }
+}
+
+/// A rule; `None`: as the next wider one says.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Retention {
+    /// Days for which a run is kept that did not fail; 0: for ever.
+    pub days: Option<i32>,
+    /// Days for which a failed run is kept; 0: for ever.
+    pub failure_days: Option<i32>,
+    /// So many of a job's last failures stay, however old.
+    pub failures: Option<i32>,
+    /// So many runs of a job are kept that did not fail, the latest; 0: without limit.
+    pub runs: Option<i32>,
+}
+
+/// A rule in which everything is set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Keep {
+    pub days: i32,
+    pub failure_days: i32,
+    pub failures: i32,
+    pub runs: i32,
+}
+
+/// Where nobody has said anything.
+pub const DEFAULT: Keep = Keep { days: 30, failure_days: 90, failures: 10, runs: 0 };
+
+pub const MAX_DAYS: i32 = 3650;
+pub const MAX_FAILURES: i32 = 1000;
+pub const MAX_RUNS: i32 = 1_000_000_000;
+
+impl Retention {
+    /// # Errors
+    /// One for each number that is out of its range.
+    pub fn validate(&self) -> std::result::Result<(), Vec<FieldError>> {
+        let ranges = [
+            ("days", self.days, MAX_DAYS),
+            ("failure_days", self.failure_days, MAX_DAYS),
+            ("failures", self.failures, MAX_FAILURES),
+            ("runs", self.runs, MAX_RUNS),
+        ];
+        let wrong: Vec<_> = ranges
+            .iter()
+            .filter(|(_, value, most)| value.is_some_and(|value| !(0..=*most).contains(&value)))
+            .map(|(name, _, most)| {
+                FieldError::new(*name, format!("is out of range; write a number from 0 to {most}, or null"))
+            })
+            .collect();
+        if wrong.is_empty() { Ok(()) } else { Err(wrong) }
+    }
+
+    fn over(&self, wider: Keep) -> Keep {
+        Keep {
+            days: self.days.unwrap_or(wider.days),
+            failure_days: self.failure_days.unwrap_or(wider.failure_days),
+            failures: self.failures.unwrap_or(wider.failures),
+            runs: self.runs.unwrap_or(wider.runs),
+        }
+    }
+}
+
+/// All rules.
+#[derive(Clone, Debug, Default)]
+pub struct Retentions(HashMap<Scope, Retention>);
+
+impl Retentions {
+    fn of(&self, scope: Scope) -> Retention {
+        self.0.get(&scope).copied().unwrap_or_default()
+    }
+
+    /// The fewest days for which any rule keeps something; None: all is kept for ever.
+    pub fn shortest(&self) -> Option<i32> {
+        let all = self.of(Scope::All).over(DEFAULT);
+        let said = self.0.values().flat_map(|rule| [rule.days, rule.failure_days]);
+        said.flatten().chain([all.days, all.failure_days]).filter(|days| *days > 0).min()
+    }
+
+    /// What holds for a job of an app.
+    pub fn keep(&self, app_id: i64, job_id: i64) -> Keep {
+        let all = self.of(Scope::All).over(DEFAULT);
+        self.of(Scope::Job(job_id)).over(self.of(Scope::App(app_id)).over(all))
+    }
+}
+
+impl Store {
+    pub async fn retentions(&self) -> Result<Retentions> {
+        let text = "SELECT scope, scope_id, days, failure_days, failures, runs FROM retention";
+        let mut found = HashMap::new();
+        for row in self.all(&self.read, text, vec![]).await? {
+            let mut columns = Columns::of(&row);
+            let (scope, id): (String, i64) = (columns.next()?, columns.next()?);
+            let scope = match scope.as_str() {
+                "app" => Scope::App(id),
+                "job" => Scope::Job(id),
+                _ => Scope::All,
+            };
+            let rule = Retention {
+                days: columns.next()?,
+                failure_days: columns.next()?,
+                failures: columns.next()?,
+                runs: columns.next()?,
+            };
+            found.insert(scope, rule);
+        }
+        Ok(Retentions(found))
+    }
+
+    /// The apps of these jobs; those that do not exist any more are left out.
+    pub async fn apps_of(&self, job_ids: &[i64]) -> Result<HashMap<i64, i64>> {
+        let (list, value) = crate::db::dialect::id_list(self.backend, job_ids);
+        let text = format!("SELECT id, app_id FROM job WHERE id IN ({list})");
+        let rows = self.all(&self.read, &text, vec![value]).await?;
+        rows.iter().map(|row| Ok((row.try_get_by_index(0)?, row.try_get_by_index(1)?))).collect()
+    }
+
+    pub async fn retention(&self, scope: Scope) -> Result<Retention> {
+        Ok(self.retentions().await?.of(scope))
+    }
+
+    /// Sets a rule, with everything that it says and does not say.
+    ///
+    /// # Errors
+    /// `Invalid`: a number is out of its range.
+    pub async fn set_retention(&self, scope: Scope, rule: Retention, now: Millis, actor: &Actor) -> Result<()> {
+        if let Some(wrong) = rule.validate().err().and_then(|wrong| wrong.into_iter().next()) {
+            return Err(Error::Invalid(wrong));
+        }
+        let audit_id = self.take_id(&ids::ROW).await?;
+        let before = self.retention(scope).await?;
+        let (word, id) = scope.key();
+        let tx = self.begin_change().await?;
+        let text = "DELETE FROM retention WHERE scope = ? AND scope_id = ?";
+        self.execute(&tx, text, vec![word.into(), id.into()]).await?;
+        if rule != Retention::default() {
+            let text = "INSERT INTO retention (scope, scope_id, days, failure_days, failures, runs, updated_at) VALUES (?, ?, ?, ?, ?, ?, ?)";
+            let values: Vec<Value> = vec![
+                word.into(),
+                id.into(),
+                rule.days.into(),
+                rule.failure_days.into(),
+                rule.failures.into(),
+                rule.runs.into(),
+                now.into(),
+            ];
+            self.execute(&tx, text, values).await?;
+        }
+        let shown = |rule: Retention| json!({"days": rule.days, "failure_days": rule.failure_days, "failures": rule.failures, "runs": rule.runs});
+        let detail = json!({"before": shown(before), "after": shown(rule)});
+        let object = match scope {
+            Scope::All => ("cluster", 0),
+            Scope::App(id) => ("app", id),
+            Scope::Job(id) => ("job", id),
+        };
+        let entry = AuditEntry::new(actor, now, "retention", object, detail);
+        self.audit(&tx, &[entry], &[audit_id]).await?;
+        Ok(tx.commit().await?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_narrower_rule_wins_where_it_says_something() {
+        let rule = |days, runs| Retention { days, runs, ..Retention::default() };
+        let rules = Retentions(HashMap::from([
+            (Scope::All, rule(Some(60), None)),
+            (Scope::App(1), rule(None, Some(5))),
+            (Scope::Job(7), rule(Some(0), None)),
+        ]));
+        assert_eq!(rules.keep(1, 7), Keep { days: 0, runs: 5, ..DEFAULT });
+        assert_eq!(rules.keep(2, 8), Keep { days: 60, ..DEFAULT });
+        assert_eq!(Retentions::default().keep(1, 7), DEFAULT);
+        assert_eq!(rules.shortest(), Some(60));
+        assert_eq!(Retentions::default().shortest(), Some(30));
+        assert!(rule(Some(-1), None).validate().is_err() && rule(Some(3650), Some(0)).validate().is_ok());
+    }
+}

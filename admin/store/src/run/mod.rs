@@ -1,0 +1,16 @@
+//! The life of a run: recorded by a claim or a trigger, marked, settled; what the engine polls and what people read.
+
+pub mod adopt;
+pub(crate) mod broadcast;
+pub mod cancel;
+pub mod claim;
+pub(crate) mod claim_statements;
+pub(crate) mod lock;
+pub mod mark;
+pub mod open;
+pub(crate) mod params;
+pub mod route;
+pub mod settle;
+pub mod trigger;
+pub mod unmark;
+pub mod view;

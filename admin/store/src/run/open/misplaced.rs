@@ -1,0 +1,153 @@
+//! Rows in a shard that is not their job's. Nothing writes such rows (`reshard` says why), but nobody would ever look for one:
+//! a claim, an adoption and every audit of a holder begin with the shard. So one node looks at all shards for them.
+
+use carillon_scheduler::{AlarmKind, Millis};
+
+use crate::alarm::alarms::Alarm;
+use crate::db::dialect;
+use crate::db::dialect::Text;
+use crate::db::ids;
+use crate::lease::reshard::MAX_SHARDS;
+use crate::run::claim::Due;
+use crate::run::view::records::{FIRST, Place};
+use crate::{Result, Store, Transaction};
+
+/// Open runs in a wrong shard, also in one that does not exist any more. By the index of open runs, shard by shard.
+pub(crate) const ASTRAY: Text = Text {
+    sqlite: "SELECT run.id FROM json_each(?) AS u CROSS JOIN run ON run.shard = u.value \
+             AND run.state < 9 WHERE run.shard <> run.job_id % ? ORDER BY run.id LIMIT 1000",
+    postgres: "SELECT run.id FROM run WHERE run.shard = ANY(?::bigint[]) AND run.state < 9 AND run.shard <> run.job_id % ? \
+               ORDER BY run.id LIMIT 1000",
+    mysql: "SELECT run.id FROM JSON_TABLE(?, '$[*]' COLUMNS (shard INT PATH '$')) AS u \
+            STRAIGHT_JOIN JSON_TABLE('[0,1,2,3,4]', '$[*]' COLUMNS (state SMALLINT PATH '$')) AS s \
+            STRAIGHT_JOIN run FORCE INDEX (run_open) ON run.shard = u.shard AND run.state = s.state WHERE run.shard <> run.job_id % ? ORDER BY run.id LIMIT 1000",
+};
+
+/// The epoch of a run that changes its shard: epochs of two shards cannot be compared, so that of the wrong one must not be
+/// taken for one of the right one.
+///
+/// - `claimed`: 0, an orphan. The right holder adopts it whatever its own epoch is; kept, an epoch above the holder's would
+///   never be adopted. The mark of the wrong shard's holder compares the epoch, and is refused.
+/// - `sending`: 0 as well, for it may yet become `claimed` again, when its request was certainly not written. The sender
+///   itself goes by its mark's token, and the resolver by the state: to neither the epoch matters.
+/// - `running`, `unknown`, `lost`: as it was. No way leads back from there to `claimed`, nobody compares it any more, and it
+///   is the record of the epoch under which the run was sent.
+///
+/// A change of the count (`reshard`) needs none of this: there every lease gets an epoch above all that any row can have.
+const ORPHANED: &str = ", epoch = CASE WHEN state IN (0, 1) THEN 0 ELSE epoch END";
+
+/// Rows of jobs that one look reads, and as many of their cursors; the next one goes on behind them.
+const SLICE: usize = 2000;
+
+/// How far the looks have come. A job's row in a wrong shard is still found and fired, so these need not be quick; open runs,
+/// which wait there for nobody, are all looked at each time.
+#[derive(Clone, Copy, Debug)]
+pub struct Walk {
+    job: i64,
+    cursor: (i32, Place),
+}
+
+impl Default for Walk {
+    fn default() -> Self {
+        Self { job: 0, cursor: (0, FIRST) }
+    }
+}
+
+impl Store {
+    /// Puts right what is in a shard that its job is not in, whatever has put it there, and answers the alarm for it: it is a
+    /// defect, here or of whoever wrote into the database. None: all that was looked at was right.
+    pub async fn mend_shards(&self, walk: &mut Walk, now: Millis) -> Result<Option<Alarm>> {
+        let count = self.shard_count().await?;
+        let all: Vec<i64> = (0..i64::from(MAX_SHARDS)).collect();
+        let (_, list) = dialect::id_list(self.backend, &all);
+        let (values, reads) = (vec![list, count.into()], self.hot_reads());
+        let runs = self.ids_of(reads, ASTRAY.of(self.backend), values).await?;
+        let mut jobs = self.astray_jobs(walk, count).await?;
+        jobs.extend(self.astray_cursors(walk, count).await?);
+        if runs.is_empty() && jobs.is_empty() {
+            return Ok(None);
+        }
+        jobs.sort_unstable();
+        jobs.dedup();
+        self.put_right(&jobs, &runs, now).await
+    }
+
+    async fn astray_jobs(&self, walk: &mut Walk, count: i32) -> Result<Vec<i64>> {
+        let text = "SELECT id, shard FROM job WHERE id > ? ORDER BY id LIMIT ?";
+        let values = vec![walk.job.into(), (SLICE as i64).into()];
+        let rows = self.all(self.hot_reads(), text, values).await?;
+        let mut astray = vec![];
+        for row in &rows {
+            let (id, shard): (i64, i32) = (row.try_get_by_index(0)?, row.try_get_by_index(1)?);
+            walk.job = id;
+            if i64::from(shard) != id % i64::from(count) {
+                astray.push(id);
+            }
+        }
+        if rows.len() < SLICE {
+            walk.job = 0;
+        }
+        Ok(astray)
+    }
+
+    async fn astray_cursors(&self, walk: &mut Walk, count: i32) -> Result<Vec<i64>> {
+        // No scan reads a shard that does not exist: those first, and all of them.
+        let text = "SELECT job_id FROM job_clock WHERE shard >= ? LIMIT ?";
+        let values = vec![count.into(), (SLICE as i64).into()];
+        let mut astray = self.ids_of(self.hot_reads(), text, values).await?;
+        let mut budget = SLICE;
+        let (mut shard, mut place) = walk.cursor;
+        while budget > 0 && shard < count {
+            let page = self.cursors_behind(shard, place, budget).await?;
+            let is_wrong = |due: &&Due| due.job_id % i64::from(count) != i64::from(shard);
+            astray.extend(page.iter().filter(is_wrong).map(|due| due.job_id));
+            match page.last() {
+                Some(last) if page.len() == budget => place = (last.next_fire_at, last.job_id),
+                _ => (shard, place) = (shard + 1, FIRST),
+            }
+            budget -= page.len();
+        }
+        walk.cursor = if shard < count { (shard, place) } else { (0, FIRST) };
+        Ok(astray)
+    }
+
+    /// The count is read anew, and stays until this is committed: a change of it meanwhile has moved what was found.
+    async fn put_right(&self, jobs: &[i64], runs: &[i64], now: Millis) -> Result<Option<Alarm>> {
+        let alarm_id = self.take_id(&ids::ROW).await?;
+        let tx = self.begin().await?;
+        let Some(count) = self.shard_count_in(&tx).await? else {
+            return Ok(None);
+        };
+        let right = |key: &str| format!("SET shard = {key} % {count}");
+        let astray = |key: &str| format!("AND shard <> {key} % {count}");
+        let job = format!("UPDATE job {} WHERE id = ? {}", right("id"), astray("id"));
+        let (set, only) = (right("job_id"), astray("job_id"));
+        let clock = format!("UPDATE job_clock {set} WHERE job_id = ? {only}");
+        let run = format!("UPDATE run {set}{ORPHANED} WHERE id = ? AND state < 9 {only}");
+        let jobs = self.each(&tx, &job, jobs).await? + self.each(&tx, &clock, jobs).await?;
+        let runs = self.each(&tx, &run, runs).await?;
+        if jobs + runs == 0 {
+            return Ok(None);
+        }
+        let alarm = Alarm {
+            kind: AlarmKind::Stuck,
+            job_id: None,
+            run_id: None,
+            text: format!(
+                "{runs} open runs and {jobs} rows of jobs were in a shard that is not their job's, and are put right"
+            ),
+        };
+        let alarm = self.raise(&tx, alarm_id, alarm, now).await?;
+        tx.commit().await?;
+        Ok(Some(alarm))
+    }
+
+    async fn each(&self, tx: &Transaction, text: &str, ids: &[i64]) -> Result<u64> {
+        let mut changed = 0;
+        for id in ids {
+            let done = self.execute(tx, text, vec![(*id).into()]).await?;
+            changed += done.rows_affected();
+        }
+        Ok(changed)
+    }
+}

@@ -1,0 +1,9 @@
+//! Runs that have not ended: what the engine polls.
+
+pub mod checked;
+pub mod misplaced;
+pub mod overdue;
+pub mod overlapping;
+pub mod running;
+pub(crate) mod stuck;
+pub mod unanswered;

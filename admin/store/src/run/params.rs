@@ -1,0 +1,107 @@
+//! What a run was given. A run has parameters of its own, or those that its job had under the revision it was sent with.
+//! The change that gives a job other parameters keeps the old ones under their last revision; they go when no run is left
+//! that was sent with them.
+
+use carillon_scheduler::Millis;
+
+use crate::db::row::Columns;
+use crate::job::stored_job::Job;
+use crate::run::view::run_view::RunView;
+use crate::{Result, Store, Transaction};
+
+/// What a run was given, or why that cannot be said.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RunParams {
+    /// Given with this fire in place of the job's own.
+    Own(String),
+    /// The job's own, under the revision that the run was sent with.
+    Sent(String),
+    /// Not sent yet: the job's own of now, which it is going to get.
+    Waiting(String),
+    /// It was never sent.
+    NeverSent,
+    /// It was sent by a version that did not keep them, or its job was deleted and its parameters with it.
+    NotOnRecord,
+}
+
+impl RunParams {
+    /// None: not known, or there are none because the run was never sent.
+    pub fn text(&self) -> Option<&str> {
+        match self {
+            Self::Own(text) | Self::Sent(text) | Self::Waiting(text) => Some(text),
+            Self::NeverSent | Self::NotOnRecord => None,
+        }
+    }
+}
+
+const HISTORY: &str = "job_id, revision, params, runs_to";
+/// The oldest runs, among which a job's are looked for before its earlier parameters go. Retention leaves few old ones, so
+/// these reach far; where they do not, the parameters stay.
+const LOOKED_AT: i64 = 20_000;
+
+impl Store {
+    /// `run` was read by its id.
+    pub async fn params_of(&self, run: &RunView) -> Result<RunParams> {
+        if let Some(own) = &run.params {
+            return Ok(RunParams::Own(own.clone()));
+        }
+        let Some(revision) = run.revision else {
+            return match (run.marked_at, run.state.is_open()) {
+                (None, true) => {
+                    let params = self.params_at(run.job_id, Millis::MAX).await?;
+                    Ok(params.map_or(RunParams::NotOnRecord, RunParams::Waiting))
+                }
+                (None, false) => Ok(RunParams::NeverSent),
+                (Some(_), _) => Ok(RunParams::NotOnRecord),
+            };
+        };
+        let params = self.params_at(run.job_id, revision).await?;
+        Ok(params.map_or(RunParams::NotOnRecord, RunParams::Sent))
+    }
+
+    /// The parameters of a job under a revision: those that were replaced next after it, or else the present ones.
+    async fn params_at(&self, job_id: i64, revision: i64) -> Result<Option<String>> {
+        let text = "SELECT COALESCE((SELECT params FROM job_params_history WHERE job_id = ? AND revision >= ? ORDER BY revision LIMIT 1), \
+                    (SELECT params FROM job_params WHERE job_id = ?))";
+        let values = vec![job_id.into(), revision.into(), job_id.into()];
+        let row = self.one(&self.read, text, values).await?;
+        Ok(row.map(|row| row.try_get_by_index(0)).transpose()?.flatten())
+    }
+
+    /// Keeps the parameters of a job that is about to get others, or to go.
+    pub(crate) async fn keep_params(&self, tx: &Transaction, old: &Job) -> Result<()> {
+        let row = self.one(tx, "SELECT MAX(id) FROM run", vec![]).await?;
+        let newest: Option<i64> = row.map(|row| row.try_get_by_index(0)).transpose()?.flatten();
+        let row =
+            vec![old.id.into(), old.revision.into(), old.draft.params.as_str().into(), newest.unwrap_or(0).into()];
+        self.insert_rows(tx, "job_params_history", HISTORY, vec![row]).await
+    }
+
+    /// Deletes earlier parameters with which no run is left; answers how many.
+    pub(crate) async fn prune_params(&self) -> Result<u64> {
+        // The end of what is looked at is found first: runs that go meanwhile only make the rest of this smaller.
+        let text = "SELECT COUNT(*), MAX(id) FROM (SELECT id FROM run ORDER BY id LIMIT ?) AS oldest";
+        let row = self.one(self.hot_reads(), text, vec![LOOKED_AT.into()]).await?;
+        let Some(row) = row else {
+            return Ok(0);
+        };
+        let mut columns = Columns::of(&row);
+        let (count, last): (i64, Option<i64>) = (columns.next()?, columns.next()?);
+        let last = match (count < LOOKED_AT, last) {
+            (true, _) | (_, None) => i64::MAX,
+            (false, Some(last)) => last,
+        };
+        let text = "SELECT job_id, revision FROM job_params_history h WHERE h.runs_to <= ? AND NOT EXISTS \
+                    (SELECT 1 FROM (SELECT job_id, MIN(id) AS first FROM run WHERE id <= ? GROUP BY job_id) AS kept \
+                    WHERE kept.job_id = h.job_id AND kept.first <= h.runs_to) LIMIT 1000";
+        let mut done = 0;
+        for row in self.all(self.hot_reads(), text, vec![last.into(), last.into()]).await? {
+            let mut columns = Columns::of(&row);
+            let (job_id, revision): (i64, i64) = (columns.next()?, columns.next()?);
+            let text = "DELETE FROM job_params_history WHERE job_id = ? AND revision = ?";
+            let values = vec![job_id.into(), revision.into()];
+            done += self.execute(&self.write, text, values).await?.rows_affected();
+        }
+        Ok(done)
+    }
+}

@@ -1,0 +1,7 @@
+//! The third committed write: the outcome of a run, with all that follows from it, in one transaction.
+
+pub(crate) mod children;
+pub(crate) mod fixed_delay;
+pub(crate) mod follow_up;
+pub mod outcomes;
+pub(crate) mod statements;

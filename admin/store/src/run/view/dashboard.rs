@@ -1,0 +1,174 @@
+//! What the console shows at a glance. Each of these looks at a bounded number of rows, however long the history is: the
+//! run table has no index by job (the claim would pay for it), so "lately" means the newest runs.
+
+use std::collections::HashMap;
+
+use carillon_scheduler::{Millis, RunState};
+
+use crate::db::dialect;
+use crate::db::row::Columns;
+use crate::{Result, Store};
+
+/// How far back "lately" reaches, in run ids.
+pub const LATELY: i64 = 20_000;
+
+/// A run as one mark in a row of them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RunMark {
+    pub id: i64,
+    pub state: RunState,
+    pub scheduled_at: Millis,
+}
+
+/// A job whose last finished run failed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failing {
+    pub job_id: i64,
+    pub last_run: i64,
+    /// Failures in a row, lately.
+    pub failures: i64,
+}
+
+/// A job that the engine has paused.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PausedByEngine {
+    pub job_id: i64,
+    pub name: String,
+    pub reason: String,
+}
+
+impl Store {
+    /// 0 if there never was a run.
+    pub async fn newest_run(&self) -> Result<i64> {
+        let row = self.one(&self.read, "SELECT MAX(id) FROM run", vec![]).await?;
+        let id: Option<i64> = row.map(|row| row.try_get_by_index(0)).transpose()?.flatten();
+        Ok(id.unwrap_or(0))
+    }
+
+    /// The last few runs of each of these jobs that have begun, newest first, as far as they are among the newest of all.
+    pub async fn latest_runs(&self, jobs: &[i64], each: i64) -> Result<HashMap<i64, Vec<RunMark>>> {
+        let above = self.newest_run().await? - LATELY;
+        let (list, value) = dialect::id_list(self.backend, jobs);
+        let text = format!(
+            "SELECT job_id, id, state, scheduled_at FROM (SELECT job_id, id, state, scheduled_at, \
+             ROW_NUMBER() OVER (PARTITION BY job_id ORDER BY id DESC) AS place FROM run \
+             WHERE id > ? AND state > 0 AND job_id IN ({list})) AS placed WHERE place <= ? ORDER BY id DESC"
+        );
+        let mut found: HashMap<i64, Vec<RunMark>> = HashMap::new();
+        let values = vec![above.into(), value, each.into()];
+        for row in self.all(&self.read, &text, values).await? {
+            let mut columns = Columns::of(&row);
+            let job_id = columns.next()?;
+            let mark = RunMark {
+                id: columns.next()?,
+                state: columns.code(RunState::from_code)?,
+                scheduled_at: columns.next()?,
+            };
+            found.entry(job_id).or_default().push(mark);
+        }
+        Ok(found)
+    }
+
+    /// How many runs since then are in each state, lately. The second value: there may have been more before those.
+    pub async fn recent_states(&self, since: Millis) -> Result<(HashMap<RunState, i64>, bool)> {
+        let above = self.newest_run().await? - LATELY;
+        let text = "SELECT state, COUNT(*), COUNT(CASE WHEN scheduled_at >= ? THEN 1 END) FROM run WHERE id > ? GROUP BY state";
+        let mut counts = HashMap::new();
+        let (mut all, mut counted) = (0, 0);
+        for row in self.all(&self.read, text, vec![since.into(), above.into()]).await? {
+            let mut columns = Columns::of(&row);
+            let state = columns.code(RunState::from_code)?;
+            all += columns.next::<i64>()?;
+            let since: i64 = columns.next()?;
+            counted += since;
+            counts.insert(state, since);
+        }
+        Ok((counts, above > 0 && all == counted))
+    }
+
+    /// When the oldest of the runs that count as "lately" was planned, and whether there may be older ones. None: there
+    /// are no runs.
+    pub async fn recent_since(&self) -> Result<Option<(Millis, bool)>> {
+        let above = self.newest_run().await? - LATELY;
+        let text = "SELECT scheduled_at FROM run WHERE id > ? ORDER BY id LIMIT 1";
+        let row = self.one(&self.read, text, vec![above.into()]).await?;
+        row.map(|row| Ok((row.try_get_by_index(0)?, above > 0))).transpose()
+    }
+
+    /// Runs in each state for each step of time, of those planned in `from..=to`: start of the step, state, count.
+    pub async fn run_history(&self, from: Millis, to: Millis, step: Millis) -> Result<Vec<(Millis, RunState, i64)>> {
+        let above = self.newest_run().await? - LATELY;
+        // `/` divides differently on each database, `%` does not.
+        let text = "SELECT begun, state, COUNT(*) FROM (SELECT scheduled_at - scheduled_at % ? AS begun, state FROM run \
+                    WHERE id > ? AND scheduled_at >= ? AND scheduled_at <= ?) AS steps GROUP BY begun, state ORDER BY begun";
+        let values = vec![step.into(), above.into(), from.into(), to.into()];
+        self.all(&self.read, text, values)
+            .await?
+            .iter()
+            .map(|row| {
+                let mut columns = Columns::of(row);
+                Ok((columns.next()?, columns.code(RunState::from_code)?, columns.next()?))
+            })
+            .collect()
+    }
+
+    /// Jobs whose last finished run failed or was lost, the longest row of failures first.
+    pub async fn failing_jobs(&self, count: usize) -> Result<Vec<Failing>> {
+        let above = self.newest_run().await? - LATELY;
+        let text = "SELECT job_id, failed, good FROM (SELECT job_id, MAX(CASE WHEN state IN (4, 10) THEN id END) AS failed, \
+                    MAX(CASE WHEN state = 9 THEN id ELSE 0 END) AS good FROM run WHERE id > ? GROUP BY job_id) AS tally \
+                    WHERE failed > good ORDER BY failed DESC LIMIT 200";
+        let mut failing = vec![];
+        let mut good = HashMap::new();
+        for row in self.all(&self.read, text, vec![above.into()]).await? {
+            let mut columns = Columns::of(&row);
+            let (job_id, last_run) = (columns.next()?, columns.next()?);
+            good.insert(job_id, columns.next::<i64>()?);
+            failing.push(Failing { job_id, last_run, failures: 0 });
+        }
+        if !failing.is_empty() {
+            self.count_failures(&mut failing, &good, above).await?;
+        }
+        failing.sort_by_key(|job| (-job.failures, -job.last_run));
+        failing.truncate(count);
+        Ok(failing)
+    }
+
+    async fn count_failures(&self, failing: &mut [Failing], good: &HashMap<i64, i64>, above: i64) -> Result<()> {
+        let ids: Vec<i64> = failing.iter().map(|job| job.job_id).collect();
+        let (list, value) = dialect::id_list(self.backend, &ids);
+        let text = format!("SELECT job_id, id FROM run WHERE id > ? AND state IN (4, 10) AND job_id IN ({list})");
+        let mut counts: HashMap<i64, i64> = HashMap::new();
+        for row in self.all(&self.read, &text, vec![above.into(), value]).await? {
+            let mut columns = Columns::of(&row);
+            let (job_id, id): (i64, i64) = (columns.next()?, columns.next()?);
+            if id > good.get(&job_id).copied().unwrap_or(0) {
+                *counts.entry(job_id).or_default() += 1;
+            }
+        }
+        for job in failing {
+            job.failures = counts.get(&job.job_id).copied().unwrap_or(0);
+        }
+        Ok(())
+    }
+
+    /// Jobs that could not be planned and wait for somebody.
+    pub async fn paused_by_engine(&self, count: i64) -> Result<Vec<PausedByEngine>> {
+        let text =
+            "SELECT id, name, paused_reason FROM job WHERE paused_reason IS NOT NULL ORDER BY updated_at DESC LIMIT ?";
+        self.all(&self.read, text, vec![count.into()])
+            .await?
+            .iter()
+            .map(|row| {
+                let mut columns = Columns::of(row);
+                Ok(PausedByEngine { job_id: columns.next()?, name: columns.next()?, reason: columns.next()? })
+            })
+            .collect()
+    }
+
+    /// The apps that have an enabled job, by name.
+    pub async fn apps_in_use(&self) -> Result<Vec<String>> {
+        let text = "SELECT a.name FROM app a WHERE EXISTS (SELECT 1 FROM job j WHERE j.app_id = a.id AND j.enabled = TRUE) ORDER BY a.name";
+        self.all(&self.read, text, vec![]).await?.iter().map(|row| Ok(row.try_get_by_index(0)?)).collect()
+    }
+}

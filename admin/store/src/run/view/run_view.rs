@@ -1,0 +1,156 @@
+//! Runs as people and API clients see them. A run outlives its job.
+
+use carillon_scheduler::{Cause, Millis, RunState};
+use sea_orm::QueryResult;
+
+use crate::db::row::Columns;
+use crate::{Result, Store};
+
+/// A run with the names of what it belongs to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RunView {
+    pub id: i64,
+    pub job_id: i64,
+    pub app: String,
+    /// The job's name; None once it is deleted.
+    pub job: Option<String>,
+    pub shard: i32,
+    pub cause: Cause,
+    pub state: RunState,
+    pub fire_no: i64,
+    /// Of a broadcast: which share, from 0, of how many.
+    pub part: i32,
+    pub parts: i32,
+    /// 1, and more for retries.
+    pub attempt: i32,
+    pub scheduled_at: Millis,
+    pub due_at: Millis,
+    pub marked_at: Option<Millis>,
+    pub sent_at: Option<Millis>,
+    pub finished_at: Option<Millis>,
+    pub kill_asked_at: Option<Millis>,
+    /// It had not been sent for so long that somebody should look.
+    pub flagged_at: Option<Millis>,
+    pub address: Option<String>,
+    pub epoch: i64,
+    pub owner: Option<String>,
+    pub sends: i32,
+    /// The revision of its job whose definition its request carried. None: it was not sent, or by an older version.
+    pub revision: Option<i64>,
+    pub reason: Option<String>,
+    pub result_code: Option<i32>,
+    pub result_msg: Option<String>,
+    /// Given with this fire in place of the job's own; read with a single run only.
+    pub params: Option<String>,
+    /// The address that this fire was bound to; read with a single run only.
+    pub bound_address: Option<String>,
+    /// How its executor was chosen; read with a single run only.
+    pub candidates_id: Option<i64>,
+    pub route_code: Option<i16>,
+}
+
+impl RunView {
+    /// What the executor said, or else what the reason means; empty if there is nothing to say.
+    pub fn message(&self) -> String {
+        match (self.result_msg.as_deref(), self.reason.as_deref()) {
+            (Some(text), _) if !text.is_empty() => text.to_owned(),
+            (_, Some(reason)) => sentence(reason).map_or_else(|| reason.replace('_', " "), str::to_owned),
+            _ => String::new(),
+        }
+    }
+}
+
+/// The reasons on a run's row, for people.
+pub fn sentence(reason: &str) -> Option<&'static str> {
+    Some(match reason {
+        "result" => "The executor reported a failure.",
+        "timeout" => "It ran longer than its time-out.",
+        "refused" => "The executor refused it.",
+        "no_executor" => "No executor of the app could take it in time.",
+        "interrupted" => "The executor stopped while it ran.",
+        "expired" => "It reached the executor too late.",
+        "disabled" => "The job was paused before it was sent.",
+        "deleted" => "The job was deleted before it was sent.",
+        "misfire" => "It was missed, and the job's misfire policy skips it.",
+        "overlap" => "An earlier run of the job had not ended.",
+        "operator" => "Called off before it was sent.",
+        "late_result" => "An earlier attempt turned out to have succeeded.",
+        "unconfirmed" => "A kill was asked for; the executor never confirmed the end.",
+        "not_reported" => "Its executor has no run of this job any more, and no result was reported.",
+        "replaced" => "A later run took its place at the executor, and no result was reported.",
+        "executor_gone" => "Its executor went away while it ran.",
+        "unresolved" => "It was sent, but no outcome could be learned.",
+        _ => return None,
+    })
+}
+
+pub(crate) const COLUMNS: &str = "r.id, r.job_id, a.name, j.name, r.shard, r.cause, r.state, r.fire_no, r.part, r.parts, \
+     r.attempt, r.scheduled_at, r.due_at, r.marked_at, r.sent_at, r.finished_at, r.kill_asked_at, r.flagged_at, r.address, r.epoch, \
+     r.owner, r.sends, r.revision, r.reason, r.result_code, r.result_msg";
+/// The names that go with a run `r`.
+pub(crate) const NAMES: &str = "JOIN app a ON a.id = r.app_id LEFT JOIN job j ON j.id = r.job_id";
+
+impl Store {
+    pub async fn run(&self, id: i64) -> Result<Option<RunView>> {
+        let text = format!(
+            "SELECT {COLUMNS}, i.params, i.address, r.candidates_id, r.route_code FROM run r {NAMES} LEFT JOIN run_input i ON i.run_id = r.id WHERE r.id = ?"
+        );
+        let row = self.one(&self.read, &text, vec![id.into()]).await?;
+        row.map(|row| read(&row, true)).transpose()
+    }
+
+    /// All runs of a job for one instant, by its schedule or by a backfill.
+    pub async fn runs_of_instant(&self, job_id: i64, at: Millis) -> Result<Vec<RunView>> {
+        let text = format!(
+            "SELECT {COLUMNS} FROM run r {NAMES} WHERE r.fire_no = ? AND r.job_id = ? AND r.cause IN (0, 4) \
+             ORDER BY r.cause, r.part, r.attempt"
+        );
+        let rows = self.all(&self.read, &text, vec![at.into(), job_id.into()]).await?;
+        rows.iter().map(|row| read(row, false)).collect()
+    }
+
+    /// All runs of a run's fire: its parts, and the attempts of each.
+    pub async fn fire_runs(&self, run: &RunView) -> Result<Vec<RunView>> {
+        let text = format!(
+            "SELECT {COLUMNS} FROM run r {NAMES} WHERE r.fire_no = ? AND r.job_id = ? AND r.cause = ? ORDER BY r.part, r.attempt"
+        );
+        let key = vec![run.fire_no.into(), run.job_id.into(), run.cause.code().into()];
+        self.all(&self.read, &text, key).await?.iter().map(|row| read(row, false)).collect()
+    }
+}
+
+pub(crate) fn read(row: &QueryResult, with_input: bool) -> Result<RunView> {
+    let mut columns = Columns::of(row);
+    Ok(RunView {
+        id: columns.next()?,
+        job_id: columns.next()?,
+        app: columns.next()?,
+        job: columns.next()?,
+        shard: columns.next()?,
+        cause: columns.code(Cause::from_code)?,
+        state: columns.code(RunState::from_code)?,
+        fire_no: columns.next()?,
+        part: columns.next()?,
+        parts: columns.next()?,
+        attempt: columns.next()?,
+        scheduled_at: columns.next()?,
+        due_at: columns.next()?,
+        marked_at: columns.next()?,
+        sent_at: columns.next()?,
+        finished_at: columns.next()?,
+        kill_asked_at: columns.next()?,
+        flagged_at: columns.next()?,
+        address: columns.next()?,
+        epoch: columns.next()?,
+        owner: columns.next()?,
+        sends: columns.next()?,
+        revision: columns.next()?,
+        reason: columns.next()?,
+        result_code: columns.next()?,
+        result_msg: columns.next()?,
+        params: if with_input { columns.next()? } else { None },
+        bound_address: if with_input { columns.next()? } else { None },
+        candidates_id: if with_input { columns.next()? } else { None },
+        route_code: if with_input { columns.next()? } else { None },
+    })
+}
