@@ -5,7 +5,8 @@ use std::io::{self, Write};
 use std::sync::Arc;
 
 use carillon_admin::config::{Error, LogFormat};
-use carillon_admin::pipeline::gaps::{Difference, Look, look, look_at_deleted};
+use carillon_admin::pipeline::inspect::audit::difference::look;
+use carillon_admin::pipeline::inspect::audit::difference::{Difference, Look, look_at_deleted};
 use carillon_admin::store::Store;
 use carillon_scheduler::{Clock as _, Millis, SystemClock};
 use chrono::{DateTime, SecondsFormat};
@@ -215,7 +216,7 @@ fn span(text: &str) -> Result<Millis, String> {
 
 #[cfg(test)]
 mod tests {
-    use carillon_admin::pipeline::gaps::{Found, Reason};
+    use carillon_admin::pipeline::inspect::audit::difference::{Found, Reason};
 
     use super::*;
 

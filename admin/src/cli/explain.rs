@@ -1,7 +1,7 @@
 //! `carillon explain`: the story of one instant of one job.
 
 use carillon_admin::config::{Error, LogFormat};
-use carillon_admin::pipeline::explain::explain;
+use carillon_admin::pipeline::inspect::explain::explanation::explain;
 use carillon_scheduler::{Clock as _, Millis, SystemClock};
 use chrono::DateTime;
 use clap::Args;

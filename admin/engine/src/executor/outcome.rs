@@ -3,7 +3,7 @@
 use carillon_protocol::{Verdict, parse_answer};
 use reqwest::{RequestBuilder, Response};
 
-use super::ANSWER_LIMIT;
+use crate::executor::client::ANSWER_LIMIT;
 
 /// Only [`Outcome::NotSent`] permits another address for the same run.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{Answer, Leases};
+use crate::lease::lock::{Answer, Leases};
 
 pub struct Local;
 

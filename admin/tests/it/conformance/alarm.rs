@@ -1,4 +1,4 @@
-use carillon_admin::store::alarm::alarms::alarms::{Alarm, AlarmFilter};
+use carillon_admin::store::alarm::alarms::{Alarm, AlarmFilter};
 use carillon_scheduler::AlarmKind;
 
 use super::world::{World, after};

@@ -1,6 +1,6 @@
 //! Runs that wait for too long, and alarms that wait for somebody.
 
-use carillon_admin::store::alarm::alarms::alarms::{Alarm, AlarmFilter};
+use carillon_admin::store::alarm::alarms::{Alarm, AlarmFilter};
 use carillon_scheduler::AlarmKind;
 use carillon_scheduler::RunState::{Claimed, Failed, Lost, Running, Unknown};
 

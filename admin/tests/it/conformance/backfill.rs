@@ -1,4 +1,4 @@
-use carillon_admin::store::backfill::backfills::backfills::{NewBackfill, Open};
+use carillon_admin::store::backfill::backfills::{NewBackfill, Open};
 
 use super::world::{NOW, World, actor, after, each};
 

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use carillon_admin::store::backfill::backfills::backfills::NewBackfill;
+use carillon_admin::store::backfill::backfills::NewBackfill;
 use carillon_admin::store::db::ids;
 use carillon_admin::store::run::claim::{Claim, Holder};
 use carillon_admin::store::run::mark::Mark;

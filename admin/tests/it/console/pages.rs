@@ -1,6 +1,6 @@
 //! What pages show, and that they show it as text.
 
-use carillon_admin::store::app::apps::executors::{Executor, Traits};
+use carillon_admin::store::app::executors::{Executor, Traits};
 use carillon_scheduler::ScheduleDraft;
 
 use super::run;

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use carillon_admin::runtime::Service as _;
-use carillon_admin::store::alarm::alarms::alarms::{AlarmFilter, AlarmRow};
+use carillon_admin::store::alarm::alarms::{AlarmFilter, AlarmRow};
 use carillon_scheduler::{AlarmKind, Clock as _, JobDraft, Outcome, RunState};
 
 use super::node::Node;

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use carillon_admin::pipeline::explain::{Explanation, VERDICTS, Verdict, explain};
-use carillon_admin::pipeline::gaps::Reason;
+use carillon_admin::pipeline::inspect::audit::difference::Reason;
+use carillon_admin::pipeline::inspect::explain::explanation::{Explanation, VERDICTS, Verdict, explain};
 use carillon_admin::store::Job;
 use carillon_scheduler::{Clock as _, JobDraft, ManualClock, MisfirePolicy, ScheduleDraft};
 

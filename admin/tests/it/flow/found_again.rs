@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use carillon_admin::runtime::Service as _;
-use carillon_admin::store::alarm::alarms::alarms::AlarmFilter;
+use carillon_admin::store::alarm::alarms::AlarmFilter;
 use carillon_scheduler::{AlarmKind, JobDraft, ManualClock, MisfirePolicy, RouteStrategy, RunState};
 
 use super::node::{Node, START, until};

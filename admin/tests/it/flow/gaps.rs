@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use carillon_admin::pipeline::gaps::{Found, Reason, look, look_at_deleted};
+use carillon_admin::pipeline::inspect::audit::difference::look;
+use carillon_admin::pipeline::inspect::audit::difference::{Found, Reason, look_at_deleted};
 use carillon_admin::runtime::Service as _;
 use carillon_admin::store::Job;
 use carillon_scheduler::{Clock as _, JobDraft, ManualClock, Millis, MisfirePolicy, ScheduleDraft};

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use carillon_admin::runtime::Service as _;
-use carillon_admin::store::alarm::alarms::alarms::AlarmFilter;
+use carillon_admin::store::alarm::alarms::AlarmFilter;
 use carillon_scheduler::{AlarmKind, Clock as _, JobDraft, ManualClock, RunState, ScheduleDraft};
 
 use super::leases::database_goes_on;

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use carillon_admin::pipeline::gaps::look;
+use carillon_admin::pipeline::inspect::audit::difference::look;
 use carillon_admin::runtime::Service as _;
 use carillon_admin::store::Job;
-use carillon_admin::store::alarm::alarms::alarms::AlarmFilter;
+use carillon_admin::store::alarm::alarms::AlarmFilter;
 use carillon_scheduler::{AlarmKind, Clock as _, ManualClock, Millis};
 
 use super::node::{Node, START};

@@ -1,6 +1,6 @@
 //! A further attempt is a run of its own.
 
-use carillon_admin::store::alarm::alarms::alarms::AlarmFilter;
+use carillon_admin::store::alarm::alarms::AlarmFilter;
 use carillon_scheduler::{Clock as _, RetryDelay, RouteStrategy, RunState};
 
 use super::node::Node;

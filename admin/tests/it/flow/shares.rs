@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use carillon_admin::runtime::Service as _;
 use carillon_admin::store::Job;
-use carillon_admin::store::alarm::alarms::alarms::AlarmFilter;
+use carillon_admin::store::alarm::alarms::AlarmFilter;
 use carillon_scheduler::{AlarmKind, Clock as _, ManualClock, RunState};
 use sea_orm::ConnectionTrait as _;
 

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use carillon_admin::runtime::Service as _;
-use carillon_admin::store::app::apps::executors::Traits;
+use carillon_admin::store::app::executors::Traits;
 use carillon_scheduler::{Clock as _, RouteStrategy};
 
 use super::node::until;

@@ -1,6 +1,6 @@
 //! Recorded choices, sticky jobs, open runs of executors, and what operators set of them.
 
-use carillon_admin::store::app::apps::executors::Traits;
+use carillon_admin::store::app::executors::Traits;
 use carillon_admin::store::run::mark::Mark;
 use carillon_admin::store::run::route::{Story, Told};
 use carillon_scheduler::RouteStrategy;

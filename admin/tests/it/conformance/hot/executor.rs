@@ -1,6 +1,6 @@
 //! Registrations.
 
-use carillon_admin::store::app::apps::executors::{Executor, Traits};
+use carillon_admin::store::app::executors::{Executor, Traits};
 use futures_util::future::join_all;
 
 use super::ground::Ground;

@@ -1,6 +1,6 @@
 //! Running runs that need a look, and runs in a wrong shard.
 
-use carillon_admin::store::app::apps::executors::{Executor, Traits};
+use carillon_admin::store::app::executors::{Executor, Traits};
 use carillon_admin::store::run::open::checked::Place;
 use carillon_admin::store::run::open::running::Look;
 use carillon_scheduler::RunState::{Claimed, Running};

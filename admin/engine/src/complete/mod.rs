@@ -1,0 +1,7 @@
+//! Outcomes become results in the database, and reports are answered after the commit.
+
+pub(crate) mod completer;
+pub(crate) mod outcome_queue;
+pub(crate) mod reports;
+pub(crate) mod unmarker;
+pub(crate) mod unwritten;

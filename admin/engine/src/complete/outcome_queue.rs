@@ -1,0 +1,484 @@
+//! What waits to be written. Bounded by number and by bytes: beyond it executors keep their reports and repeat them. A report
+//! stays when its request ends, as some clients send one only once; its repetition joins it instead of waiting a second time.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use carillon_scheduler::Millis;
+use tokio::sync::{Notify, oneshot};
+
+use crate::complete::completer::BATCH;
+use crate::complete::unwritten::{Held, Hold};
+use crate::store::run::settle::outcomes::{Finding, may_fail};
+
+/// Findings that may wait, and the bytes of their texts.
+const FINDINGS_WAITING: usize = 20_000;
+const BYTES_WAITING: usize = 64 << 20;
+/// How long a finding waits that could not be written although others could: doubled each time.
+const FIRST_PAUSE: Duration = Duration::from_millis(40);
+const LONGEST_PAUSE: Duration = Duration::from_secs(60);
+/// Runs of which the results failed alone.
+const FAILURES_REMEMBERED: usize = 10_000;
+
+/// The result could not be stored: do not answer.
+#[derive(Debug, thiserror::Error)]
+#[error("the result could not be stored")]
+pub struct NotStored;
+
+type Reply = oneshot::Sender<Result<(), NotStored>>;
+type Answer = oneshot::Receiver<Result<(), NotStored>>;
+
+/// Reports are written in two lanes, so that a success does not wait for the longer transaction of the failures before it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lane {
+    /// Every finding is a success.
+    Successes,
+    Others,
+}
+
+/// Findings that were made together, and the requests that wait for them.
+pub struct Report {
+    pub findings: Vec<Finding>,
+    pub replies: Vec<Reply>,
+    /// This node found it out: it comes once, and another finding about the same run does not replace it.
+    is_own: bool,
+    /// The last pause, if it had to wait.
+    pause: Duration,
+    not_before: Duration,
+    _hold: Hold,
+}
+
+impl Report {
+    fn of(findings: Vec<Finding>, is_own: bool, held: &Held) -> Self {
+        Self {
+            _hold: held.hold(findings.iter().map(|it| it.run_id).collect()),
+            findings,
+            replies: vec![],
+            is_own,
+            pause: Duration::ZERO,
+            not_before: Duration::ZERO,
+        }
+    }
+
+    fn bytes(&self) -> usize {
+        bytes(&self.findings)
+    }
+
+    fn lane(&self) -> Lane {
+        match self.findings.iter().any(may_fail) {
+            true => Lane::Others,
+            false => Lane::Successes,
+        }
+    }
+
+    /// Another request waits for the same; those that have ended are forgotten.
+    fn add(&mut self, reply: Reply) {
+        self.replies.retain(|reply| !reply.is_closed());
+        self.replies.push(reply);
+    }
+
+    pub fn forget_pause(&mut self) {
+        self.pause = Duration::ZERO;
+    }
+
+    pub fn reply(&mut self, is_stored: bool) {
+        for reply in self.replies.drain(..) {
+            // A request that has ended hears nothing.
+            let _ = reply.send(is_stored.then_some(()).ok_or(NotStored));
+        }
+    }
+}
+
+/// A request that an executor has taken.
+struct Accepted {
+    sent_at: Millis,
+    since: Duration,
+    hold: Hold,
+}
+
+/// Accepted runs that are written now, and when their requests left.
+pub struct Ripe {
+    pub runs: Vec<(i64, Millis)>,
+    _holds: Vec<Hold>,
+}
+
+fn bytes(findings: &[Finding]) -> usize {
+    let texts = findings.iter().filter_map(|it| it.message.as_deref());
+    texts.map(str::len).sum()
+}
+
+#[derive(Default)]
+struct Work {
+    /// The node ends: no report is taken any more.
+    closed: bool,
+    /// By their place: the oldest first.
+    successes: BTreeMap<u64, Report>,
+    others: BTreeMap<u64, Report>,
+    /// Those that could not be written while others could.
+    parked: BTreeMap<u64, Report>,
+    last_place: u64,
+    /// The place of the report that has a run's result: one for each run.
+    reported: HashMap<i64, u64>,
+    /// Findings in `successes`, `others` and `parked`, and the bytes of their texts.
+    count: usize,
+    bytes: usize,
+    /// Runs of which a finding has failed alone: when it may be tried again, and the pause after that.
+    failed: HashMap<i64, (Duration, Duration)>,
+    accepted: HashMap<i64, Accepted>,
+}
+
+impl Work {
+    fn add(&mut self, report: Report, is_parked: bool) {
+        self.last_place += 1;
+        let place = self.last_place;
+        self.count += report.findings.len();
+        self.bytes += report.bytes();
+        if !report.is_own {
+            let runs = report.findings.iter().map(|it| (it.run_id, place));
+            self.reported.extend(runs);
+        }
+        let to = match is_parked {
+            true => &mut self.parked,
+            false => self.lane(report.lane()),
+        };
+        to.insert(place, report);
+    }
+
+    fn lane(&mut self, lane: Lane) -> &mut BTreeMap<u64, Report> {
+        match lane {
+            Lane::Successes => &mut self.successes,
+            Lane::Others => &mut self.others,
+        }
+    }
+
+    /// Those that have waited long enough come back into their lanes.
+    fn unpark(&mut self, now: Duration) {
+        let is_ripe = |_: &u64, report: &mut Report| report.not_before <= now;
+        let ripe: Vec<(u64, Report)> = self.parked.extract_if(.., is_ripe).collect();
+        for (place, report) in ripe {
+            self.lane(report.lane()).insert(place, report);
+        }
+    }
+
+    fn take_first(&mut self, lane: Lane) -> Option<Report> {
+        let (_, report) = self.lane(lane).pop_first()?;
+        self.count -= report.findings.len();
+        self.bytes -= report.bytes();
+        if !report.is_own {
+            for finding in &report.findings {
+                self.reported.remove(&finding.run_id);
+            }
+        }
+        Some(report)
+    }
+
+    fn at(&mut self, place: u64) -> Option<&mut Report> {
+        let lanes = [&mut self.parked, &mut self.successes, &mut self.others];
+        lanes.into_iter().find_map(|lane| lane.get_mut(&place))
+    }
+}
+
+/// What waits to be written.
+#[derive(Default)]
+pub struct Queue {
+    work: Mutex<Work>,
+    held: Held,
+    /// Something waits that is no success.
+    pub wake: Arc<Notify>,
+    /// A report of successes waits.
+    pub wake_successes: Arc<Notify>,
+}
+
+impl Queue {
+    fn work(&self) -> MutexGuard<'_, Work> {
+        self.work.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Results reported by an executor; answers after the commit.
+    pub async fn report(&self, findings: Vec<Finding>) -> Result<(), NotStored> {
+        let has_failures = findings.iter().any(may_fail);
+        let answers = self.take_in(findings)?;
+        match has_failures {
+            true => self.wake.notify_one(),
+            false => self.wake_successes.notify_one(),
+        }
+        for answer in answers {
+            answer.await.unwrap_or(Err(NotStored))?;
+        }
+        Ok(())
+    }
+
+    /// Results that wait already are not taken twice: their repetition waits with them.
+    fn take_in(&self, findings: Vec<Finding>) -> Result<Vec<Answer>, NotStored> {
+        let mut work = self.work();
+        let waits = |finding: &Finding| work.reported.contains_key(&finding.run_id);
+        let (again, fresh): (Vec<_>, Vec<_>) = findings.into_iter().partition(waits);
+        let is_full = work.count + fresh.len() > FINDINGS_WAITING || work.bytes + bytes(&fresh) > BYTES_WAITING;
+        // One report alone is always taken, however large it is.
+        if work.closed || (is_full && !fresh.is_empty() && work.count > 0) {
+            return Err(NotStored);
+        }
+        let mut answers = Vec::new();
+        let places = again.iter().filter_map(|it| work.reported.get(&it.run_id));
+        for place in places.copied().collect::<BTreeSet<u64>>() {
+            if let Some(report) = work.at(place) {
+                let (reply, answer) = oneshot::channel();
+                report.add(reply);
+                answers.push(answer);
+            }
+        }
+        if !fresh.is_empty() {
+            let (reply, answer) = oneshot::channel();
+            let mut report = Report::of(fresh, false, &self.held);
+            report.add(reply);
+            work.add(report, false);
+            answers.push(answer);
+        }
+        Ok(answers)
+    }
+
+    /// From now on reports are refused at once: nobody would write them.
+    pub fn close(&self) {
+        self.work().closed = true;
+    }
+
+    /// What this node found out itself; kept until it is written.
+    pub fn found(&self, finding: Finding) {
+        let report = Report::of(vec![finding], true, &self.held);
+        self.work().add(report, false);
+        self.wake.notify_one();
+    }
+
+    pub fn accepted(&self, run_id: i64, sent_at: Millis, now: Duration) {
+        let accepted = Accepted { sent_at, since: now, hold: self.held.hold(vec![run_id]) };
+        self.work().accepted.insert(run_id, accepted);
+    }
+
+    /// An outcome of this run waits here, or is being written.
+    pub fn holds(&self, run_id: i64) -> bool {
+        self.held.contains(run_id)
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.is_empty_but_accepted() && self.work().accepted.is_empty()
+    }
+
+    /// What fails again and again is not waited for.
+    pub fn is_empty_but_accepted(&self) -> bool {
+        let work = self.work();
+        let waits = |report: &Report| {
+            let mut findings = report.findings.iter();
+            findings.any(|finding| !work.failed.contains_key(&finding.run_id))
+        };
+        work.successes.is_empty() && work.others.is_empty() && !work.parked.values().any(waits)
+    }
+
+    pub fn has_reports(&self, lane: Lane) -> bool {
+        !self.work().lane(lane).is_empty()
+    }
+
+    /// The oldest of a lane, and those of it that have waited long enough.
+    pub fn take_reports(&self, lane: Lane, now: Duration) -> Vec<Report> {
+        let mut work = self.work();
+        work.unpark(now);
+        let (mut taken, mut count) = (Vec::new(), 0);
+        while count < BATCH
+            && let Some(report) = work.take_first(lane)
+        {
+            count += report.findings.len();
+            taken.push(report);
+        }
+        taken
+    }
+
+    /// A report of which these findings could not be written. It waits behind the others. Results that have been repeated
+    /// while they were written wait as their repetition.
+    pub fn park(&self, mut report: Report, findings: Vec<Finding>, now: Duration) {
+        let mut work = self.work();
+        let is_repeated = |it: &Finding| !report.is_own && work.reported.contains_key(&it.run_id);
+        let (again, left): (Vec<_>, Vec<_>) = findings.into_iter().partition(is_repeated);
+        match &again[..] {
+            [] => {}
+            [one] if left.is_empty() => {
+                let place = work.reported[&one.run_id];
+                if let Some(other) = work.at(place) {
+                    other.replies.append(&mut report.replies);
+                }
+            }
+            _ => report.reply(false),
+        }
+        if left.is_empty() {
+            return report.reply(false);
+        }
+        report.findings = left;
+        report.pause = (report.pause * 2).clamp(FIRST_PAUSE, LONGEST_PAUSE);
+        report.not_before = now + report.pause;
+        work.add(report, true);
+    }
+
+    /// A finding of this run has failed alone. Answers whether that is news.
+    pub fn has_failed(&self, run_id: i64, now: Duration) -> bool {
+        let mut work = self.work();
+        if work.failed.len() >= FAILURES_REMEMBERED {
+            work.failed.clear();
+        }
+        let before = work.failed.get(&run_id).map(|(_, pause)| *pause);
+        let pause = (before.unwrap_or_default() * 2).clamp(FIRST_PAUSE, LONGEST_PAUSE);
+        work.failed.insert(run_id, (now + pause, pause));
+        before.is_none()
+    }
+
+    pub fn has_not_failed(&self, run_id: i64) {
+        self.work().failed.remove(&run_id);
+    }
+
+    /// A finding of this run has failed alone; true: it may be tried again now.
+    pub fn failed(&self, run_id: i64, now: Duration) -> Option<bool> {
+        let work = self.work();
+        work.failed.get(&run_id).map(|(again, _)| *again <= now)
+    }
+
+    /// When the request of an accepted run left; it need not be written any more.
+    pub fn take_accepted_of(&self, run_id: i64) -> Option<Millis> {
+        self.work().accepted.remove(&run_id).map(|accepted| accepted.sent_at)
+    }
+
+    pub fn take_accepted(&self, before: Duration) -> Ripe {
+        let mut work = self.work();
+        let ripe = work.accepted.extract_if(|_, it| it.since <= before);
+        let (runs, holds) = ripe.map(|(run_id, it)| ((run_id, it.sent_at), it.hold)).unzip();
+        Ripe { runs, _holds: holds }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use carillon_scheduler::{Outcome, RunEvent};
+
+    use super::*;
+
+    fn finding(run_id: i64, bytes: usize) -> Finding {
+        Finding {
+            run_id,
+            event: RunEvent::Reported(Outcome::Failed),
+            code: None,
+            message: Some("x".repeat(bytes)),
+            reason: None,
+            sent_at: None,
+        }
+    }
+
+    fn success(run_id: i64) -> Finding {
+        Finding { event: RunEvent::Reported(Outcome::Succeeded), ..finding(run_id, 0) }
+    }
+
+    #[test]
+    fn a_success_does_not_wait_behind_failures() {
+        let queue = Queue::default();
+        ended(&queue, 1);
+        drop(queue.take_in(vec![success(2), finding(3, 1)]).unwrap());
+        drop(queue.take_in(vec![success(4)]).unwrap());
+        let runs = |lane| {
+            let taken = queue.take_reports(lane, Duration::ZERO);
+            let findings = taken.iter().flat_map(|report| &report.findings);
+            findings.map(|finding| finding.run_id).collect::<Vec<_>>()
+        };
+        assert_eq!(runs(Lane::Successes), [4]);
+        assert_eq!(runs(Lane::Others), [1, 2, 3]);
+        assert!(queue.is_empty());
+    }
+
+    // covers: F17
+    #[tokio::test]
+    async fn what_waits_is_bounded_by_its_bytes() {
+        let queue = Queue::default();
+        for run_id in 0..1024 {
+            queue.found(finding(run_id, 64 << 10));
+        }
+        assert!(queue.report(vec![finding(1, 1)]).await.is_err());
+        assert!(!queue.take_reports(Lane::Others, Duration::ZERO).is_empty());
+        let waiting = queue.report(vec![finding(1, 1)]);
+        tokio::select! {
+            biased;
+            refused = waiting => panic!("there is room: {refused:?}"),
+            () = std::future::ready(()) => {}
+        }
+    }
+
+    /// A request that has sent this report, and ended before the answer.
+    fn ended(queue: &Queue, run_id: i64) {
+        drop(queue.take_in(vec![finding(run_id, 1)]).unwrap());
+    }
+
+    #[test]
+    fn a_report_whose_request_has_ended_is_kept() {
+        let queue = Queue::default();
+        ended(&queue, 1);
+        let taken = queue.take_reports(Lane::Others, Duration::ZERO);
+        assert_eq!(taken[0].findings[0].run_id, 1);
+        assert!(queue.is_empty());
+    }
+
+    // covers: F19
+    #[test]
+    fn a_run_is_held_until_its_outcome_is_written() {
+        let queue = Queue::default();
+        queue.accepted(1, 0, Duration::ZERO);
+        queue.found(finding(2, 1));
+        let (ripe, reports) = (queue.take_accepted(Duration::ZERO), queue.take_reports(Lane::Others, Duration::ZERO));
+        assert!(queue.holds(1) && queue.holds(2), "while they are written");
+        // The write failed: it waits again.
+        queue.accepted(1, 0, Duration::ZERO);
+        drop((ripe, reports));
+        assert!(queue.holds(1) && !queue.holds(2));
+        queue.take_accepted_of(1);
+        assert!(!queue.holds(1));
+    }
+
+    // covers: F17
+    #[test]
+    fn a_repeated_report_waits_with_the_first_and_takes_no_room() {
+        let queue = Queue::default();
+        ended(&queue, 1);
+        ended(&queue, 1);
+        let mut second = queue.take_in(vec![finding(1, 1), finding(2, 1)]).unwrap();
+        assert_eq!(queue.work().count, 2, "one finding of each run");
+        let mut taken = queue.take_reports(Lane::Others, Duration::ZERO);
+        assert_eq!(taken[0].replies.len(), 1, "of requests that wait");
+        taken[0].reply(true);
+        assert!(matches!(second[0].try_recv(), Ok(Ok(()))));
+        assert!(second[1].try_recv().is_err(), "its other finding waits");
+    }
+
+    // covers: F17
+    #[test]
+    fn a_report_that_is_repeated_while_it_is_written_waits_as_its_repetition() {
+        let queue = Queue::default();
+        let mut first = queue.take_in(vec![finding(1, 1)]).unwrap();
+        let report = queue.take_reports(Lane::Others, Duration::ZERO).pop().unwrap();
+        ended(&queue, 1);
+        let findings = report.findings.clone();
+        queue.park(report, findings, Duration::ZERO);
+        assert_eq!(queue.work().count, 1);
+        let mut taken = queue.take_reports(Lane::Others, Duration::ZERO);
+        taken[0].reply(true);
+        assert!(matches!(first[0].try_recv(), Ok(Ok(()))));
+    }
+
+    #[test]
+    fn what_was_parked_waits_longer_each_time() {
+        let queue = Queue::default();
+        queue.found(finding(1, 1));
+        let mut now = Duration::ZERO;
+        for pause in [40, 80, 160] {
+            let report = queue.take_reports(Lane::Others, now).pop().unwrap();
+            let findings = report.findings.clone();
+            queue.park(report, findings, now);
+            now += Duration::from_millis(pause - 1);
+            assert!(queue.take_reports(Lane::Others, now).is_empty());
+            now += Duration::from_millis(1);
+        }
+        assert_eq!(queue.take_reports(Lane::Others, now).len(), 1);
+    }
+}

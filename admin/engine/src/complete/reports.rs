@@ -1,0 +1,170 @@
+//! Reports and findings, written so that none holds up another: successes first, by one statement; then the others, by one
+//! transaction. When that fails it is halved until the finding that cannot be written is alone.
+
+use std::collections::HashSet;
+use std::time::Duration;
+
+use carillon_scheduler::AlarmKind;
+
+use crate::complete::completer::Complete;
+use crate::complete::outcome_queue::{Lane, Report};
+use crate::store;
+use crate::store::run::settle::outcomes::{Finding, FollowUp, Held, Settled, one_each, successes};
+
+/// Findings of one transaction if they are no successes: it is short, so that successes, marks and claims get between two.
+const OTHERS: usize = 250;
+
+/// What became of a batch.
+#[derive(Default)]
+struct Written {
+    settled: Settled,
+    /// Runs of which the finding failed alone, with the reason if it is not a row that cannot be read.
+    failed: Vec<(i64, Option<store::Error>)>,
+    /// The database takes nothing: these wait as they are.
+    refused: HashSet<i64>,
+    error: Option<store::Error>,
+}
+
+impl Complete {
+    /// False: the database takes nothing now.
+    pub(crate) async fn write_reports(&self, lane: Lane) -> bool {
+        let queue = &self.0.outcomes;
+        let now = self.0.clock.monotonic();
+        let mut taken = queue.take_reports(lane, now);
+        if taken.is_empty() {
+            return true;
+        }
+        for report in &mut taken {
+            self.add_sent_at(&mut report.findings);
+        }
+        let findings: Vec<Finding> = taken.iter().flat_map(|it| it.findings.clone()).collect();
+        let mut written = self.write(&findings, now).await;
+        if let Some(error) = &written.error {
+            let findings = written.refused.len();
+            tracing::warn!(%error, findings, "results could not be stored; they are repeated");
+        }
+        self.tell(&findings, &written.settled);
+        for run_id in written.settled.unreadable.clone() {
+            written.failed.push((run_id, None));
+        }
+        let mut failed: HashSet<i64> = HashSet::new();
+        for (run_id, error) in std::mem::take(&mut written.failed) {
+            failed.insert(run_id);
+            self.note_failure(run_id, error, now).await;
+        }
+        self.answer(taken, &written, &failed, now);
+        written.error.is_none()
+    }
+
+    async fn write(&self, findings: &[Finding], now: Duration) -> Written {
+        let queue = &self.0.outcomes;
+        let follow_up = FollowUp {
+            now: self.0.clock.now(),
+            jitter: rand::random(),
+            restored: self.0.metrics.shards_stopped.get() > 0,
+        };
+        let mut written = Written::default();
+        // What has failed alone is tried alone, and not before its time.
+        let (mut fresh, mut alone) = (vec![], vec![]);
+        for finding in one_each(findings) {
+            match queue.failed(finding.run_id, now) {
+                None => fresh.push(finding),
+                Some(true) => alone.push(finding),
+                Some(false) => {
+                    written.settled.held_up.push(finding.run_id);
+                }
+            }
+        }
+        match self.0.store.settle_successes(&fresh, follow_up.now).await {
+            Ok(done) => {
+                fresh.retain(|finding| !done.contains(&finding.run_id));
+                written.settled.changed.extend(successes(done));
+            }
+            Err(error) if error.is_outage() => {
+                written.refused.extend(fresh.iter().map(|it| it.run_id));
+                written.refused.extend(alone.iter().map(|it| it.run_id));
+                written.error = Some(error);
+                return written;
+            }
+            // One of them is held up, or cannot be written: the others are found one step further on.
+            Err(error) => tracing::debug!(%error, "successes are written with the other results"),
+        }
+        let mut parts: Vec<Vec<&Finding>> = alone.chunks(1).map(<[_]>::to_vec).collect();
+        parts.extend(fresh.chunks(OTHERS).map(<[_]>::to_vec));
+        while let Some(part) = parts.pop() {
+            match self.0.store.settle_others(&part, &follow_up, Held::Pass).await {
+                Ok(settled) => {
+                    for finding in part.iter().filter(|_| part.len() == 1) {
+                        if settled.unreadable.is_empty() {
+                            queue.has_not_failed(finding.run_id);
+                        }
+                    }
+                    written.settled.add(settled);
+                }
+                Err(error) if error.is_outage() => {
+                    let rest = parts.drain(..).flatten().chain(part);
+                    written.refused.extend(rest.map(|it| it.run_id));
+                    written.error = Some(error);
+                }
+                Err(error) if part.len() == 1 => {
+                    written.failed.push((part[0].run_id, Some(error)));
+                }
+                Err(error) => {
+                    tracing::debug!(%error, findings = part.len(), "results are written in two halves");
+                    let (first, second) = part.split_at(part.len() / 2);
+                    parts.extend([second.to_vec(), first.to_vec()]);
+                }
+            }
+        }
+        written
+    }
+
+    /// When the request left, if it was ours; and its `accepted` need not be written any more.
+    fn add_sent_at(&self, findings: &mut [Finding]) {
+        for finding in findings {
+            let accepted = self.0.outcomes.take_accepted_of(finding.run_id);
+            finding.sent_at = finding.sent_at.or(accepted).or_else(|| self.0.in_flight.settled(finding.run_id));
+        }
+    }
+
+    async fn note_failure(&self, run_id: i64, error: Option<store::Error>, now: Duration) {
+        let is_news = self.0.outcomes.has_failed(run_id, now);
+        let Some(error) = error.filter(|_| is_news) else {
+            return;
+        };
+        let text = format!("what became of run {run_id} cannot be stored: {error}");
+        let raised = self.0.raise_alarm(AlarmKind::Stuck, None, Some(run_id), &*text);
+        if let Err(error) = raised.await {
+            tracing::error!(%error, alarm.text = text, "an alarm could not be stored");
+        }
+    }
+
+    /// A report is answered when all of it is committed. What is left of one waits behind the others. Its request is not
+    /// answered if a part has failed: its executor repeats it.
+    fn answer(&self, taken: Vec<Report>, written: &Written, failed: &HashSet<i64>, now: Duration) {
+        let held_up: HashSet<i64> = written.settled.held_up.iter().copied().collect();
+        for mut report in taken {
+            let mut left = std::mem::take(&mut report.findings);
+            left.retain(|finding| {
+                let run_id = &finding.run_id;
+                held_up.contains(run_id) || failed.contains(run_id) || written.refused.contains(run_id)
+            });
+            if left.is_empty() {
+                report.reply(true);
+                continue;
+            }
+            let can_wait = left.iter().all(|finding| {
+                let is_held_up = held_up.contains(&finding.run_id);
+                is_held_up && self.0.outcomes.failed(finding.run_id, now).is_none()
+            });
+            if !can_wait {
+                report.reply(false);
+            }
+            // The database takes nothing: that is no fault of this report, and it is written as soon as the database is back.
+            if written.error.is_some() {
+                report.forget_pause();
+            }
+            self.0.outcomes.park(report, left, now);
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! Sets of executors that runs could have gone to. There are few of them, and each is kept in the database once; a run
+//! notes its set's id.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use carillon_scheduler::route::HashRing;
+use sha2::{Digest, Sha256};
+
+use crate::store;
+use crate::store::Store;
+
+/// More sets than this, and they are looked up anew.
+const CAPACITY: usize = 10_000;
+
+pub struct CandidateSet {
+    /// A digest of the addresses: every node has the same one without asking, and a mark need not wait for it. Two sets
+    /// of 2^63 possible ids meet once in 10^9 years; what is shown of a run would be wrong then, and nothing else.
+    pub id: i64,
+    addresses: Vec<String>,
+    ring: OnceLock<HashRing>,
+    /// It is in the database.
+    kept: AtomicBool,
+}
+
+impl CandidateSet {
+    /// For the routes that want it; built once.
+    pub fn ring(&self) -> &HashRing {
+        self.ring.get_or_init(|| HashRing::new(self.addresses.iter().map(String::as_str)))
+    }
+
+    pub fn addresses(&self) -> &[String] {
+        &self.addresses
+    }
+
+    pub fn is_kept(&self) -> bool {
+        self.kept.load(Ordering::Relaxed)
+    }
+}
+
+/// Writes these down. A failure spoils only what is shown; the next mark tries again.
+pub async fn keep(sets: impl Iterator<Item = &Arc<CandidateSet>> + Clone, store: &Store) -> store::Result<()> {
+    let row = |set: &Arc<CandidateSet>| {
+        let addresses = serde_json::to_string(&set.addresses).unwrap_or_default();
+        (set.id, addresses)
+    };
+    let rows: Vec<(i64, String)> = sets.clone().map(row).collect();
+    store.keep_candidates(&rows).await?;
+    for set in sets {
+        set.kept.store(true, Ordering::Relaxed);
+    }
+    Ok(())
+}
+
+#[derive(Default)]
+pub struct CandidateSets(Mutex<HashMap<i64, Arc<CandidateSet>>>);
+
+impl CandidateSets {
+    /// The set of these addresses, which are in ascending order.
+    pub fn of<'a>(&self, addresses: impl Iterator<Item = &'a str> + Clone) -> Arc<CandidateSet> {
+        let mut digest = Sha256::new();
+        for address in addresses.clone() {
+            digest.update(address);
+            digest.update("\n");
+        }
+        let digest = digest.finalize();
+        let first = digest.iter().take(8);
+        let id = first.fold(0_i64, |id, byte| id << 8 | i64::from(*byte)) & i64::MAX;
+        let mut sets = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if sets.len() >= CAPACITY && !sets.contains_key(&id) {
+            sets.clear();
+        }
+        let set = sets.entry(id).or_insert_with(|| {
+            Arc::new(CandidateSet {
+                id,
+                addresses: addresses.map(str::to_owned).collect(),
+                ring: OnceLock::new(),
+                kept: AtomicBool::new(false),
+            })
+        });
+        set.clone()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_same_addresses_are_one_set() {
+        let sets = CandidateSets::default();
+        let one = sets.of(["http://a/", "http://b/"].into_iter());
+        assert!(Arc::ptr_eq(&one, &sets.of(["http://a/", "http://b/"].into_iter())));
+        assert_ne!(one.id, sets.of(["http://a/http://b/"].into_iter()).id);
+        assert_eq!(one.id, CandidateSets::default().of(["http://a/", "http://b/"].into_iter()).id);
+        assert!(one.id >= 0);
+    }
+}

@@ -1,0 +1,72 @@
+//! Open runs of each executor, for the route `least_active`: as the database had them a moment ago (runs of all nodes and
+//! all jobs), and those that this node has routed since.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use carillon_scheduler::RouteStrategy;
+
+use crate::Pipeline;
+use crate::plan::job_cache::{ById, Job};
+use crate::store;
+use crate::store::Store;
+
+/// The runs are counted only while somebody asks for the numbers.
+const WANTED_FOR: Duration = Duration::from_secs(60);
+
+#[derive(Default)]
+struct Counts {
+    by_address: HashMap<String, u32>,
+    wanted_until: Option<Duration>,
+}
+
+#[derive(Default)]
+pub struct Active(Mutex<Counts>);
+
+impl Active {
+    fn counts(&self) -> MutexGuard<'_, Counts> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// True: nobody has counted lately.
+    fn want(&self, now: Duration) -> bool {
+        let until = self.counts().wanted_until.replace(now + WANTED_FOR);
+        until.is_none_or(|until| until < now)
+    }
+
+    pub fn of(&self, address: &str) -> u32 {
+        self.counts().by_address.get(address).copied().unwrap_or(0)
+    }
+
+    /// A run was routed there.
+    pub fn given(&self, address: &str) {
+        let mut counts = self.counts();
+        match counts.by_address.get_mut(address) {
+            Some(count) => *count += 1,
+            None => drop(counts.by_address.insert(address.to_owned(), 1)),
+        }
+    }
+
+    pub async fn refresh(&self, store: &Store, shards: i32, now: Duration) -> store::Result<()> {
+        let wanted = self.counts().wanted_until;
+        if wanted.is_none_or(|until| until < now) {
+            return Ok(());
+        }
+        let counted = store.active(shards).await?;
+        self.counts().by_address =
+            counted.into_iter().map(|(address, count)| (address, u32::try_from(count).unwrap_or(u32::MAX))).collect();
+        Ok(())
+    }
+}
+
+/// Before runs of these jobs are routed: if one of them wants the numbers and nobody has counted lately. From then on
+/// they are refreshed with the registrations.
+pub async fn count(pipeline: &Pipeline, jobs: &ById) -> store::Result<()> {
+    let wants = |job: &Job| matches!(&job.rules, Ok(rules) if rules.route == RouteStrategy::LeastActive);
+    let now = pipeline.clock.monotonic();
+    if jobs.values().any(|job| wants(job)) && pipeline.active.want(now) {
+        pipeline.active.refresh(&pipeline.store, pipeline.shards(), now).await?;
+    }
+    Ok(())
+}

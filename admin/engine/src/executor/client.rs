@@ -1,0 +1,175 @@
+//! The calls to executors. Names reqwest; translates between the wire and the rules' words.
+//!
+//! There is no pool that one sick executor could fill: each address has its own connections, and the caller limits how
+//! many requests an address has at once. A request whose outcome is not certain is never repeated here.
+
+use crate::executor::outcome;
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use carillon_protocol::{self as wire, headers};
+use reqwest::{Client, RequestBuilder, Url};
+use serde::Serialize;
+
+pub use crate::executor::outcome::Outcome;
+pub use wire::{LogAnswer, LogPage, OTHER_JOURNAL, RunRequest, SUCCESS, TIMEOUT};
+
+/// The capability of an executor that may be sent a run again.
+pub const KEEPS_A_JOURNAL: &str = headers::CAPABILITY_IDEM;
+
+/// Nothing that an executor answers to `/run`, `/kill` or `/beat` is longer.
+pub(crate) const ANSWER_LIMIT: usize = 1 << 20;
+/// Stock executors send the whole rest of a log; more than this is cut, and said so.
+const LOG_LIMIT: usize = 4 << 20;
+
+/// Limits of each request.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    pub connect: Duration,
+    pub request: Duration,
+}
+
+/// What belongs to one `/run` beside its body.
+#[derive(Clone, Debug)]
+pub struct RunHeaders<'a> {
+    pub app: &'a str,
+    pub fire_key: String,
+    pub scheduled_at: i64,
+    pub attempt: i32,
+    pub epoch: i64,
+    pub not_after: i64,
+    /// When it is sent again: the only journal that may take it.
+    pub journal_id: Option<&'a str>,
+}
+
+/// What an executor has of a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Look {
+    /// `queued`, `running` or `finished`, from executors of our SDK.
+    pub run_state: Option<String>,
+    /// None: it has no log of it.
+    pub page: Option<LogPage>,
+}
+
+pub struct ExecutorClient {
+    http: Client,
+    token: String,
+    urls: Urls,
+}
+
+impl ExecutorClient {
+    pub fn new(token: &str, limits: Limits) -> Result<Self, reqwest::Error> {
+        let http = Client::builder()
+            .connect_timeout(limits.connect)
+            .timeout(limits.request)
+            // uvicorn closes an idle connection after 5 s; a request that meets the closing reads as "unknown".
+            .pool_idle_timeout(Duration::from_secs(4))
+            .redirect(reqwest::redirect::Policy::none())
+            .retry(reqwest::retry::never())
+            .no_proxy()
+            .http1_only()
+            .tcp_nodelay(true)
+            .build()?;
+        Ok(Self { http, token: token.to_owned(), urls: Urls::default() })
+    }
+
+    pub async fn run(&self, address: &str, request: &RunRequest, about: &RunHeaders<'_>) -> Outcome {
+        let mut call = self
+            .post(address, "run", about.app, request)
+            .header(headers::FIRE_KEY, &about.fire_key)
+            .header(headers::SCHEDULED_AT, about.scheduled_at)
+            .header(headers::ATTEMPT, about.attempt)
+            .header(headers::EPOCH, about.epoch)
+            .header(headers::NOT_AFTER, about.not_after);
+        if let Some(journal_id) = about.journal_id {
+            call = call.header(headers::JOURNAL_ID, journal_id);
+        }
+        outcome::of_run(call, request.log_id).await
+    }
+
+    /// Asks for the end of one run. A stock executor knows the job only: it ends all that it has of that job.
+    pub async fn kill(&self, address: &str, app: &str, job_id: i32, run_id: i64) -> Outcome {
+        let call = self.post(address, "kill", app, &wire::JobRef { job_id }).header(headers::RUN_ID, run_id);
+        outcome::of_run(call, run_id).await
+    }
+
+    /// Is it alive? Waits at most `limit`.
+    pub async fn beat(&self, address: &str, app: &str, limit: Duration) -> Outcome {
+        let call = self.post(address, "beat", app, &serde_json::json!({}));
+        outcome::of_run(call.timeout(limit), 0).await
+    }
+
+    /// Has it no run of this job, running or queued? Waits at most `limit`; a no is [`Outcome::Refused`].
+    pub async fn idle_beat(&self, address: &str, app: &str, job_id: i32, limit: Duration) -> Outcome {
+        let call = self.post(address, "idleBeat", app, &wire::JobRef { job_id });
+        outcome::of_run(call.timeout(limit), 0).await
+    }
+
+    /// The log from line `from`. `due_at` must be the `logDateTime` of the run's request: executors find the file by it.
+    pub async fn read_log(
+        &self,
+        address: &str,
+        app: &str,
+        run_id: i64,
+        due_at: i64,
+        from: i64,
+    ) -> Result<LogAnswer, String> {
+        let request = wire::LogRequest { log_date_time: due_at, log_id: run_id, from_line: from };
+        let response =
+            self.post(address, "log", app, &request).send().await.map_err(|error| outcome::describe(&error))?;
+        let body = outcome::read_body(response, LOG_LIMIT).await.map_err(|error| outcome::describe(&error))?;
+        wire::parse_log_page(&body)
+    }
+
+    /// What an executor has of a run: the first page of its log, and where the run stands, if it says so.
+    ///
+    /// # Errors
+    /// It does not answer.
+    pub async fn look(&self, address: &str, app: &str, run_id: i64, due_at: i64) -> Result<Look, String> {
+        let request = wire::LogRequest { log_date_time: due_at, log_id: run_id, from_line: 1 };
+        let call = self.post(address, "log", app, &request).send().await;
+        let response = call.map_err(|error| outcome::describe(&error))?;
+        if !response.status().is_success() {
+            return Err(format!("HTTP {}", response.status().as_u16()));
+        }
+        let run_state = response.headers().get(headers::RUN_STATE);
+        let run_state = run_state.and_then(|state| state.to_str().ok()).map(str::to_owned);
+        let body = outcome::read_body(response, LOG_LIMIT).await;
+        let body = body.map_err(|error| outcome::describe(&error))?;
+        let page = match wire::parse_log_page(&body) {
+            Ok(wire::LogAnswer::Page(page)) => Some(page),
+            _ => None,
+        };
+        Ok(Look { run_state, page })
+    }
+
+    fn post(&self, address: &str, path: &str, app: &str, body: &impl Serialize) -> RequestBuilder {
+        let url = wire::join_url(address, path);
+        let call = match self.urls.parsed(&url) {
+            Some(parsed) => self.http.post(parsed),
+            // Not an URL: the request fails with that reason.
+            None => self.http.post(url),
+        };
+        call.header(headers::TOKEN, &self.token).header(headers::APP, app).json(body)
+    }
+}
+
+/// Parsing an address costs as much as all else that is done before a request; there are few of them.
+#[derive(Default)]
+struct Urls(Mutex<HashMap<String, Url>>);
+
+impl Urls {
+    fn parsed(&self, url: &str) -> Option<Url> {
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(parsed) = known.get(url) {
+            return Some(parsed.clone());
+        }
+        if known.len() >= 10_000 {
+            known.clear();
+        }
+        let parsed = Url::parse(url).ok()?;
+        known.insert(url.to_owned(), parsed.clone());
+        Some(parsed)
+    }
+}

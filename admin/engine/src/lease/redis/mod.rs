@@ -1,0 +1,5 @@
+//! The lock in Redis: one server, Sentinels or a Cluster. The only files that name redis.
+
+pub(crate) mod connection;
+pub(crate) mod lock;
+pub(crate) mod url;

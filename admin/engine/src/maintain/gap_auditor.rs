@@ -1,0 +1,192 @@
+//! The audit as a service. Each minute the holder of a shard compares the last minute of the jobs that fire soon, and so
+//! often: first all at once, by one walk over the key of the runs; then, one by one, the jobs that seem to lack something.
+//! All other jobs are walked over in slices (`walk`), so that a minute costs the same with a thousand idle jobs and with a million.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use carillon_scheduler::Millis;
+use tokio::sync::Mutex;
+
+use crate::Pipeline;
+use crate::inspect::audit::difference::look;
+use crate::inspect::audit::difference::{Difference, Found};
+use crate::maintain::audit_walk;
+use crate::maintain::audit_walk::Walk;
+use crate::runtime::Service;
+use crate::store;
+
+/// How often, and the span that one step looks at, at most.
+const EVERY: Duration = Duration::from_secs(60);
+const WIDEST: i64 = 120_000;
+/// A node that starts looks so far back.
+const AT_START: i64 = 600_000;
+/// Instants so young are left to the next step: their claims may be under way.
+const YOUNG: i64 = 15_000;
+/// A job that fires at least this often is looked at each minute.
+const SOON: i64 = 120_000;
+/// Jobs of a shard, those that fire soonest; runs; instants of one job; and jobs that are looked at one by one, a step.
+const JOBS: usize = 25_000;
+const RUNS: u32 = 200_000;
+const INSTANTS: usize = 2_000;
+const SUSPECTS: usize = 50;
+
+/// The service.
+pub struct Gaps {
+    pipeline: Arc<Pipeline>,
+    /// Instants up to this one were looked at.
+    passed: AtomicI64,
+    walk: Mutex<Walk>,
+    /// What was told, by job: the quick part and the walk may find the same.
+    told: Mutex<HashMap<i64, Vec<Difference>>>,
+}
+
+impl Gaps {
+    pub fn new(pipeline: Arc<Pipeline>) -> Self {
+        Self { pipeline, passed: AtomicI64::new(0), walk: Mutex::default(), told: Mutex::default() }
+    }
+
+    /// Looks at the next span; answers whether there is more to look at already.
+    async fn round(&self) -> store::Result<bool> {
+        let now = self.pipeline.clock.now();
+        let end = now - YOUNG;
+        let from = self.passed.load(Ordering::Relaxed).max(now - AT_START);
+        let mut to = end.min(from + WIDEST);
+        if from >= to {
+            return Ok(false);
+        }
+        // The cursors first: what lies before them was committed with them.
+        let cursors = self.cursors().await?;
+        let fires = self.pipeline.store.recorded_fires(from, to, RUNS).await?;
+        if let Some((last, _)) = fires.last().filter(|_| fires.len() == RUNS as usize) {
+            to = last - 1;
+        }
+        let recorded = fires.into_iter().collect();
+        for job_id in self.suspects(&cursors, &recorded, from, to).await? {
+            self.tell(job_id, from, to).await?;
+        }
+        self.passed.store(to, Ordering::Relaxed);
+        if to < end {
+            return Ok(true);
+        }
+        self.walk(end).await?;
+        Ok(false)
+    }
+
+    /// The next slice of all jobs.
+    async fn walk(&self, end: Millis) -> store::Result<()> {
+        let mut walk = self.walk.lock().await;
+        let held = self.held();
+        for suspect in walk.step(&self.pipeline, &held, end).await? {
+            self.tell(suspect.job_id, suspect.from, suspect.to).await?;
+        }
+        // No pass looks further back, not even one that begins anew.
+        let mut told = self.told.lock().await;
+        told.retain(|_, gaps| gaps.iter().any(|gap| gap.to >= end - audit_walk::AT_START));
+        Ok(())
+    }
+
+    /// The shards that this node may work now, with their epochs.
+    fn held(&self) -> Vec<(i32, i64)> {
+        let (holdings, now) = (&self.pipeline.holdings, self.pipeline.clock.monotonic());
+        let shards = holdings.all().into_keys();
+        shards.filter_map(|shard| Some((shard, holdings.epoch(shard, now)?))).collect()
+    }
+
+    /// The jobs of our shards that fire soon, with their revisions and cursors.
+    async fn cursors(&self) -> store::Result<Vec<(i64, i64, Millis)>> {
+        let pipeline = &self.pipeline;
+        let until = pipeline.clock.now() + SOON;
+        let mut cursors = vec![];
+        for (shard, _) in self.held() {
+            let due = pipeline.store.due_jobs(shard, until, JOBS).await?;
+            cursors.extend(due.iter().map(|due| (due.job_id, due.revision, due.next_fire_at)));
+        }
+        Ok(cursors)
+    }
+
+    /// Jobs with an instant in the span that has no run: a range of skipped ones or an edit may explain it.
+    async fn suspects(
+        &self,
+        cursors: &[(i64, i64, Millis)],
+        recorded: &HashSet<(Millis, i64)>,
+        from: Millis,
+        to: Millis,
+    ) -> store::Result<Vec<i64>> {
+        let mut suspects = vec![];
+        for chunk in cursors.chunks(500) {
+            let wanted: Vec<(i64, i64)> = chunk.iter().map(|(id, revision, _)| (*id, *revision)).collect();
+            let jobs = self.pipeline.jobs.glance(&self.pipeline.store, &wanted).await?;
+            for (id, _, cursor) in chunk {
+                let Some(Ok(rules)) = jobs.get(id).map(|job| job.rules.as_ref()) else {
+                    continue;
+                };
+                let mut at = from;
+                let next = |at| rules.schedule.next_after(at).filter(|next| *next <= to && next < cursor);
+                let instants = std::iter::from_fn(|| {
+                    at = next(at)?;
+                    Some(at)
+                });
+                if !rules.schedule.is_delay() && instants.take(INSTANTS).any(|at| !recorded.contains(&(at, *id))) {
+                    suspects.push(*id);
+                }
+                if suspects.len() == SUSPECTS {
+                    return Ok(suspects);
+                }
+            }
+            tokio::task::yield_now().await;
+        }
+        Ok(suspects)
+    }
+
+    async fn tell(&self, job_id: i64, from: Millis, to: Millis) -> store::Result<()> {
+        let Some(looked) = look(&self.pipeline.store, job_id, from, to, INSTANTS).await? else {
+            return Ok(());
+        };
+        let mut told = self.told.lock().await;
+        for gap in looked.differences.iter().filter(|gap| !gap.is_explained()) {
+            let known = told.entry(job_id).or_default();
+            let is_same = |it: &Difference| it.found == gap.found && it.from <= gap.to && gap.from <= it.to;
+            if known.iter().any(is_same) {
+                continue;
+            }
+            known.push(*gap);
+            self.pipeline.metrics.gaps.inc_by(u64::from(gap.count));
+            if gap.found == Found::Missing {
+                self.pipeline.metrics.missed.inc_by(u64::from(gap.count));
+            }
+            tracing::warn!(
+                job.id = job_id,
+                job.name = looked.name,
+                from = gap.from,
+                to = gap.to,
+                count = gap.count,
+                found = gap.found.as_str(),
+                "the records of a job differ from its schedule, and nothing explains it"
+            );
+        }
+        told.retain(|_, gaps| !gaps.is_empty());
+        Ok(())
+    }
+}
+
+#[async_trait]
+impl Service for Gaps {
+    fn name(&self) -> &'static str {
+        "gaps"
+    }
+
+    async fn step(&self) -> Duration {
+        match self.round().await {
+            Ok(true) => Duration::from_secs(1),
+            Ok(false) => EVERY,
+            Err(error) => {
+                tracing::debug!(%error, "the records could not be compared; they are later");
+                EVERY
+            }
+        }
+    }
+}

@@ -1,0 +1,227 @@
+//! What has been kept long enough is deleted, by the holder of the first shard, a hundred runs at a time, so that other writers
+//! wait for no more than that.
+//!
+//! Two walks in the order of the ids. One looks at each run when it has come to the shortest age for which any rule keeps runs:
+//! it reads what is old enough and nothing else, so most runs go by it. The other goes over all runs at a fixed pace, and so
+//! costs the same whatever their number is: it finds what a longer rule kept, a job's runs above its number, and failures that
+//! are not its last any more. What it cannot know in advance it learns for the next time: which failures are a job's last, and
+//! how many runs a job has. The first walk after a start therefore deletes no failures where some are to stay.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use carillon_scheduler::Millis;
+use tokio::sync::Mutex;
+
+use crate::Pipeline;
+use crate::maintain::periodic::Periodic;
+use crate::maintain::retention_filter::{Choose, is_aged};
+use crate::runtime::Service;
+use crate::store;
+use crate::store::retention::prune_runs::Old;
+use crate::store::retention::rules::Retentions;
+use crate::store::{MisfireFilter, MisfireKey};
+
+pub(crate) const DAY: Millis = 86_400_000;
+/// Between two rounds; between two steps that find what is old; and between two pages of the walk over all runs.
+const REST: Duration = Duration::from_secs(600);
+const BREATH: Duration = Duration::from_millis(200);
+const PACE: Duration = Duration::from_secs(1);
+/// What belonged to jobs that are gone is looked for.
+const ORPHANS: Duration = Duration::from_secs(24 * 3600);
+/// Runs of a page, pages of a step that finds what is old, runs that a transaction deletes.
+const PAGE: u32 = 1000;
+const PAGES: usize = 10;
+const BATCH: usize = 100;
+
+/// The service.
+pub struct Prune {
+    pipeline: Arc<Pipeline>,
+    round: Mutex<Round>,
+    /// The walk to what is old.
+    aged: Periodic,
+    orphans: Periodic,
+}
+
+/// How far the walks have come.
+#[derive(Default)]
+struct Round {
+    rules: Retentions,
+    /// The walk over all: runs up to this id were looked at.
+    passed: i64,
+    choose: Choose,
+    /// The walk to what is old: the same, and up to which id it goes now.
+    aged: i64,
+    aged_to: Option<i64>,
+    deleted: u64,
+}
+
+impl Prune {
+    pub fn new(pipeline: Arc<Pipeline>) -> Self {
+        Self { pipeline, round: Mutex::default(), aged: Periodic::at_once(), orphans: Periodic::after_one() }
+    }
+
+    /// One holder does it for all; and not while nobody knows what time it is.
+    fn is_ours(&self) -> bool {
+        let pipeline = &self.pipeline;
+        !pipeline.clock_is_in_doubt() && pipeline.holdings.epoch(0, pipeline.clock.monotonic()).is_some()
+    }
+
+    /// Begins the walk to what has become old.
+    async fn begin(&self, round: &mut Round) -> store::Result<()> {
+        let store = &self.pipeline.store;
+        round.rules = store.retentions().await?;
+        let to = match round.rules.shortest() {
+            Some(days) => {
+                let before = self.pipeline.clock.now() - i64::from(days) * DAY;
+                store.last_run_due_before(before).await?
+            }
+            None => 0,
+        };
+        round.aged_to = Some(to);
+        Ok(())
+    }
+
+    /// Some pages of it; answers whether it has come to its end.
+    async fn aged_pages(&self, round: &mut Round, to: i64) -> store::Result<bool> {
+        let now = self.pipeline.clock.now();
+        for _ in 0..PAGES {
+            if round.aged >= to {
+                return Ok(true);
+            }
+            let mut page = self.pipeline.store.runs_above(round.aged, PAGE).await?;
+            page.retain(|run| run.id <= to);
+            let passed = page.last().map_or(to, |last| last.id);
+            page.retain(|run| is_aged(run, &round.rules.keep(run.app_id, run.job_id), now));
+            round.deleted += self.delete(&page, &round.rules, now).await?;
+            round.aged = passed;
+        }
+        Ok(false)
+    }
+
+    /// A page of the walk over all; answers whether it was the last one.
+    async fn page(&self, round: &mut Round) -> store::Result<bool> {
+        let now = self.pipeline.clock.now();
+        let mut page = self.pipeline.store.runs_above(round.passed, PAGE).await?;
+        let last = page.last().map(|run| run.id);
+        let is_last = page.len() < PAGE as usize;
+        let (rules, choose) = (&round.rules, &mut round.choose);
+        page.retain(|run| choose.is_to_go(run, &rules.keep(run.app_id, run.job_id), now));
+        round.deleted += self.delete(&page, &round.rules, now).await?;
+        round.passed = last.unwrap_or(round.passed);
+        Ok(is_last)
+    }
+
+    async fn delete(&self, runs: &[Old], rules: &Retentions, now: Millis) -> store::Result<u64> {
+        // By when outcomes are given up: few different ones.
+        let mut going: BTreeMap<Millis, Vec<i64>> = BTreeMap::new();
+        for run in runs {
+            let given_up_before = match rules.keep(run.app_id, run.job_id).failure_days {
+                0 => 0,
+                days => now - i64::from(days) * DAY,
+            };
+            going.entry(given_up_before).or_default().push(run.id);
+        }
+        let mut all = 0;
+        for (given_up_before, ids) in going {
+            for batch in ids.chunks(BATCH) {
+                let deleted = self.pipeline.store.prune_runs(batch, given_up_before);
+                let deleted = deleted.await?;
+                all += deleted;
+                self.pipeline.metrics.pruned.inc_by(deleted);
+                tokio::task::yield_now().await;
+            }
+        }
+        Ok(all)
+    }
+
+    /// Ranges of skipped instants are kept as long as failures.
+    async fn misfires(&self, rules: &Retentions, now: Millis) -> store::Result<u64> {
+        let store = &self.pipeline.store;
+        let Some(days) = rules.shortest() else {
+            return Ok(0);
+        };
+        let mut filter =
+            MisfireFilter { to: Some(now - i64::from(days) * DAY), limit: 1000, ..MisfireFilter::default() };
+        let mut deleted = 0;
+        loop {
+            let page = store.misfires(&filter).await?;
+            let jobs: Vec<i64> = page.items.iter().map(|range| range.job_id).collect();
+            let apps = store.apps_of(&jobs).await?;
+            for range in &page.items {
+                let app = apps.get(&range.job_id).copied().unwrap_or(0);
+                let days = rules.keep(app, range.job_id).failure_days;
+                if days > 0 && range.to_at < now - i64::from(days) * DAY {
+                    store.prune_misfire(range.job_id, range.from_at, range.to_at).await?;
+                    deleted += 1;
+                }
+            }
+            let Some(MisfireKey { from_at, job_id }) = page.next else {
+                return Ok(deleted);
+            };
+            filter.after = Some(MisfireKey { from_at, job_id });
+            tokio::task::yield_now().await;
+        }
+    }
+
+    /// What else is old.
+    async fn rest(&self, round: &mut Round) -> store::Result<()> {
+        let (store, now) = (&self.pipeline.store, self.pipeline.clock.now());
+        let misfires = self.misfires(&round.rules, now).await?;
+        let alarm_days = round.rules.keep(0, 0).failure_days;
+        let mut rest = store.prune_rest(alarm_days, now).await?;
+        let monotonic = self.pipeline.clock.monotonic();
+        if self.orphans.is_due(monotonic, ORPHANS) {
+            rest += store.prune_orphans().await?;
+        }
+        let runs = std::mem::take(&mut round.deleted);
+        if runs + misfires + rest > 0 {
+            tracing::info!(runs, misfires, rest, "what was kept long enough is deleted");
+        }
+        Ok(())
+    }
+
+    /// The next piece of work; answers when the one after it is due.
+    async fn work(&self, round: &mut Round) -> store::Result<Duration> {
+        if self.aged.is_due(self.pipeline.clock.monotonic(), REST) {
+            self.begin(round).await?;
+        }
+        if let Some(to) = round.aged_to {
+            if !self.aged_pages(round, to).await? {
+                return Ok(BREATH);
+            }
+            round.aged_to = None;
+            self.rest(round).await?;
+        }
+        if round.passed == 0 {
+            round.rules = self.pipeline.store.retentions().await?;
+        }
+        if !self.page(round).await? {
+            return Ok(PACE);
+        }
+        round.passed = 0;
+        round.choose = std::mem::take(&mut round.choose).next_round();
+        Ok(REST)
+    }
+}
+
+#[async_trait]
+impl Service for Prune {
+    fn name(&self) -> &'static str {
+        "prune"
+    }
+
+    async fn step(&self) -> Duration {
+        let mut round = self.round.lock().await;
+        if !self.is_ours() {
+            *round = Round::default();
+            return Duration::from_secs(60);
+        }
+        self.work(&mut round).await.unwrap_or_else(|error| {
+            tracing::debug!(%error, "old runs could not be deleted; they are later");
+            Duration::from_secs(30)
+        })
+    }
+}

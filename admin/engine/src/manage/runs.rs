@@ -1,0 +1,200 @@
+//! What people ask of a single run: its end, and its log.
+
+use std::sync::Arc;
+
+use carillon_scheduler::{Outcome, RunEvent, RunState};
+
+use crate::executor::client;
+use crate::executor::client::LogAnswer;
+use crate::store::Actor;
+use crate::store::run::cancel::Whereabouts;
+use crate::store::run::settle::outcomes::{Finding, FollowUp};
+use crate::{Complete, Error, Pipeline};
+
+/// Of the note that says how somebody knows what became of a run.
+pub const NOTE_CHARS: usize = 500;
+
+/// What became of the wish to end a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kill {
+    /// It had not been sent: it never will be.
+    Cancelled,
+    /// The executor was asked; the end comes as a callback.
+    Asked,
+    /// There was nothing to end any more.
+    AlreadyEnded,
+}
+
+/// A piece of a run's log.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LogPage {
+    /// Number of the first line asked for, from 1.
+    pub from: i32,
+    /// Number of the last line in `content`; below `from` if there is nothing new.
+    pub to: i32,
+    pub content: String,
+    /// The run has ended and everything was read.
+    pub end: bool,
+}
+
+impl Pipeline {
+    /// Asks for the end of a run. A stock executor ends all that it has of the same job.
+    ///
+    /// # Errors
+    /// No such run; an executor that cannot be asked or refuses; the database.
+    pub async fn kill(&self, run_id: i64) -> Result<Kill, Error> {
+        let now = self.clock.now();
+        if self.store.cancel(&[run_id], "operator", now).await? == 1 {
+            self.ring().remove(run_id);
+            return Ok(Kill::Cancelled);
+        }
+        let run = self.store.whereabouts(run_id).await?.ok_or(Error::MissingRun)?;
+        if run.state.is_final() || !self.store.note_kill(run_id, now).await? {
+            return Ok(Kill::AlreadyEnded);
+        }
+        let asked = self.ask_for_the_end(&run).await;
+        match asked {
+            Ok(()) => self.store.note_kill_agreed(run_id, self.clock.now()).await?,
+            Err(error) => {
+                self.store.forget_kill(run_id).await?;
+                return Err(error);
+            }
+        }
+        Ok(Kill::Asked)
+    }
+
+    /// For a wish that is on the row already.
+    pub(crate) async fn ask_again_for_the_end(&self, run_id: i64) -> Result<(), Error> {
+        if let Some(run) = self.store.whereabouts(run_id).await? {
+            self.ask_for_the_end(&run).await?;
+            self.store.note_kill_agreed(run_id, self.clock.now()).await?;
+        }
+        Ok(())
+    }
+
+    /// A person knows what became of a run that is `unknown` or `lost`: their word counts as evidence. The audit keeps who
+    /// said it, and how they know.
+    ///
+    /// # Errors
+    /// No such run; it is not open to evidence, or not any more; the database.
+    pub async fn resolve_by_hand(
+        self: &Arc<Self>,
+        run_id: i64,
+        outcome: Outcome,
+        note: &str,
+        actor: &Actor,
+    ) -> Result<(), Error> {
+        let run = self.store.whereabouts(run_id).await?;
+        let state = run.ok_or(Error::MissingRun)?.state;
+        if !matches!(state, RunState::Unknown | RunState::Lost) {
+            return Err(Error::NotOpen(state));
+        }
+        // Before the outcome: an entry of a word that came too late does less harm than an outcome that nobody answers for.
+        let word = if outcome == Outcome::Succeeded { "succeeded" } else { "failed" };
+        let detail = serde_json::json!({"outcome": word, "note": note});
+        let now = self.clock.now();
+        self.store.record_audit(actor, "resolve", ("run", run_id), detail, now).await?;
+
+        let finding = Finding {
+            run_id,
+            event: RunEvent::Reported(outcome),
+            code: None,
+            message: Some(format!("resolved by hand: {note}")),
+            reason: Some("operator"),
+            sent_at: None,
+        };
+        let findings = [finding];
+        let follow_up = FollowUp { now: self.clock.now(), jitter: rand::random(), restored: false };
+        let settled = self.store.settle(&findings, &follow_up).await?;
+        Complete(self.clone()).tell(&findings, &settled);
+        if settled.changed.is_empty() {
+            // Somebody else was quicker, with a report or another word.
+            let run = self.store.whereabouts(run_id).await?;
+            return Err(run.map_or(Error::MissingRun, |run| Error::NotOpen(run.state)));
+        }
+        Ok(())
+    }
+
+    async fn ask_for_the_end(&self, run: &Whereabouts) -> Result<(), Error> {
+        let (Some(address), Some(app)) = (&run.address, &run.app) else {
+            return Err(Error::Executor("it is not known where the run is".into()));
+        };
+        let job_id = i32::try_from(run.job_id).map_err(|_| Error::MissingJob)?;
+        self.registered(app, address).map_err(|error| Error::Executor(error.to_string()))?;
+        match self.client.kill(address, app, job_id, run.run_id).await {
+            client::Outcome::Accepted => Ok(()),
+            client::Outcome::Refused { message, .. } => Err(Error::Executor(format!("{address} refuses: {message}"))),
+            client::Outcome::NotSent { why } | client::Outcome::Unknown { why, .. } => {
+                Err(Error::Executor(format!("{address} could not be asked: {why}")))
+            }
+        }
+    }
+
+    /// The lines of a run's log from line `from` (1 is the first).
+    ///
+    /// # Errors
+    /// No such run; there is no log, with the reason; an executor that cannot be asked.
+    pub async fn read_log(&self, run_id: i64, from: i32) -> Result<LogPage, Error> {
+        let run = self.store.whereabouts(run_id).await?.ok_or(Error::MissingRun)?;
+        let from = from.max(1);
+        let (Some(address), Some(app)) = (&run.address, &run.app) else {
+            return match run.state {
+                RunState::Claimed | RunState::Sending => {
+                    Ok(LogPage { from, to: from - 1, content: String::new(), end: false })
+                }
+                _ => Err(Error::NoLog("the run was never sent, so there is no log".into())),
+            };
+        };
+        self.registered(app, address).map_err(|error| Error::NoLog(error.to_string()))?;
+        let answer = self.client.read_log(address, app, run_id, run.due_at, i64::from(from)).await;
+        match answer {
+            Ok(LogAnswer::Page(page)) => Ok(as_page(from, page, run.state)),
+            Ok(LogAnswer::NoLog) => Err(Error::NoLog("this executor keeps no log".into())),
+            // It has not begun to write; a run that goes on may still.
+            Err(_) if run.state.is_open() => Ok(LogPage { from, to: from - 1, content: String::new(), end: false }),
+            Err(why) => Err(Error::NoLog(format!("{address}: {why}"))),
+        }
+    }
+}
+
+/// The executor's own word on the end is not to be trusted while the run goes on: some never say it, others always. It counts
+/// once the run has ended; where it is missing, the end is a page without anything new. Its line numbers may lag behind, so the lines are counted.
+fn as_page(from: i32, page: crate::executor::client::LogPage, state: RunState) -> LogPage {
+    let content = if page.to_line < page.from_line && page.to_line != 0 { String::new() } else { page.content };
+    let lines = i32::try_from(content.lines().count()).unwrap_or(i32::MAX);
+    LogPage {
+        from,
+        to: (from - 1).saturating_add(lines),
+        end: !state.is_open() && (lines == 0 || page.is_end),
+        content,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn page(to_line: i64, content: &str, is_end: bool) -> crate::executor::client::LogPage {
+        crate::executor::client::LogPage { from_line: 5, to_line, content: content.into(), is_end }
+    }
+
+    // covers: V12.2
+    #[test]
+    fn a_page_at_the_last_number_a_line_can_have_is_no_overflow() {
+        let at_the_end = as_page(i32::MAX, page(9, "a\nb\n", true), RunState::Running);
+        assert_eq!((at_the_end.from, at_the_end.to), (i32::MAX, i32::MAX));
+    }
+
+    #[test]
+    fn the_end_of_a_log_is_decided_by_the_run() {
+        let going_on = as_page(5, page(5, "five\n", true), RunState::Running);
+        assert_eq!((going_on.to, going_on.end), (5, false), "pyxxl says `end` while the run goes on");
+        let ended = |is_end| as_page(5, page(5, "five\n", is_end), RunState::Failed).end;
+        assert!(ended(true), "everything was read");
+        assert!(!ended(false), "there may be more");
+        let nothing_new = as_page(5, page(4, "", true), RunState::Running);
+        assert_eq!((nothing_new.to, nothing_new.end), (4, false));
+        assert!(as_page(5, page(4, "", false), RunState::Succeeded).end, "Java never says it");
+        assert!(as_page(5, page(0, "", false), RunState::Succeeded).end, "Java 3.x says line 0 for nothing new");
+    }
+}

@@ -1,0 +1,237 @@
+//! Definitions in memory, by their revision: parsed once, replaced when the revision differs.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use carillon_scheduler::{
+    BlockStrategy, CatchUp, Labels, MisfirePolicy, Overlap, PlanInput, RouteStrategy, Schedule, ScheduleContext,
+    ScheduleDraft,
+};
+
+use crate::plan::recent::Recent;
+use crate::store;
+use crate::store::Store;
+use crate::store::job::job_row::{Definition, Params};
+
+/// A job as the engine works with it.
+#[derive(Debug)]
+pub struct Job {
+    pub stored: Definition,
+    /// Or why it cannot be planned: somebody wrote the row behind our back, or zone data has changed.
+    pub rules: Result<Rules, String>,
+}
+
+#[derive(Debug)]
+pub struct Rules {
+    pub schedule: Schedule,
+    pub catch_up: CatchUp,
+    pub misfire: MisfirePolicy,
+    pub route: RouteStrategy,
+    pub route_labels: Labels,
+    pub block: BlockStrategy,
+    pub overlap: Overlap,
+}
+
+impl Job {
+    fn of(stored: Definition) -> Self {
+        let rules = parse(&stored);
+        Self { stored, rules }
+    }
+
+    /// Its id and revision.
+    pub fn version(&self) -> (i64, i64) {
+        (self.stored.job_id, self.stored.revision)
+    }
+
+    /// They are to be read when a run of it is marked.
+    pub fn params_are_apart(&self) -> bool {
+        self.stored.params == Params::Apart
+    }
+
+    /// Its memory, about: a parsed schedule takes a multiple of its text.
+    fn bytes(&self) -> usize {
+        let stored = &self.stored;
+        let params = match &stored.params {
+            Params::Here(text) => text.len(),
+            Params::Apart | Params::TooLong => 0,
+        };
+        let texts = [
+            &stored.app,
+            &stored.name,
+            &stored.handler,
+            &stored.route_labels,
+            &stored.catch_up,
+            &stored.misfire,
+            &stored.route,
+            &stored.overlap,
+            &stored.block,
+        ];
+        // Each text is an allocation of its own, with what the allocator adds.
+        let texts: usize = texts.iter().map(|text| text.len() + 16).sum();
+        let slot = 80;
+        size_of::<Self>() + slot + params + texts + 512 + 5 * stored.schedule_text.len()
+    }
+
+    /// Its fires are numbered: how many are left stands in its row.
+    pub fn is_counted(&self) -> bool {
+        let counted = |rules: &Rules| rules.schedule.max_fires().is_some();
+        self.rules.as_ref().is_ok_and(counted)
+    }
+
+    pub fn timing<'a>(&self, rules: &'a Rules, fires_left: Option<u32>) -> PlanInput<'a> {
+        PlanInput {
+            schedule: &rules.schedule,
+            catch_up: rules.catch_up,
+            misfire: rules.misfire,
+            misfire_threshold_ms: self.stored.misfire_threshold_ms,
+            misfire_limit: self.stored.misfire_limit.unsigned_abs(),
+            misfire_window_ms: self.stored.misfire_window_ms,
+            fires_left,
+        }
+    }
+}
+
+fn parse(stored: &Definition) -> Result<Rules, String> {
+    fn word<T: std::str::FromStr<Err = impl std::fmt::Display>>(text: &str) -> Result<T, String> {
+        text.parse().map_err(|error: T::Err| error.to_string())
+    }
+    let draft: ScheduleDraft =
+        serde_json::from_str(&stored.schedule_text).map_err(|error| format!("schedule: {error}"))?;
+    let facts = ScheduleContext {
+        anchor_at: stored.anchor_at,
+        spread_offset_seconds: stored.spread_offset.unsigned_abs(),
+        calendars: stored.calendars.list(),
+    };
+    let schedule = Schedule::parse(&draft, &facts).map_err(|error| format!("{}: {}", error.field, error.message))?;
+    Ok(Rules {
+        schedule,
+        catch_up: word(&stored.catch_up)?,
+        misfire: word(&stored.misfire)?,
+        route: word(&stored.route)?,
+        route_labels: word(&stored.route_labels)?,
+        block: word(&stored.block)?,
+        overlap: word(&stored.overlap)?,
+    })
+}
+
+/// Definitions of this size in all are kept; the others are read when they are needed.
+const MOST_BYTES: usize = 48 * 1024 * 1024;
+
+pub type ById = HashMap<i64, Arc<Job>>;
+
+/// Id and revision of those that have been edited or deleted since they were read.
+pub async fn outdated(store: &Store, jobs: impl Iterator<Item = &Arc<Job>>) -> store::Result<HashSet<(i64, i64)>> {
+    let known: HashSet<(i64, i64)> = jobs.map(|job| job.version()).collect();
+    let known: Vec<(i64, i64)> = known.into_iter().collect();
+    store.outdated(&known).await
+}
+
+/// Those of these jobs whose parameters are apart, each with them. Long ones are read for each mark and never kept.
+pub async fn whole(store: &Store, jobs: impl Iterator<Item = &Arc<Job>>) -> store::Result<ById> {
+    let apart = jobs.filter(|job| job.params_are_apart());
+    let apart: HashSet<i64> = apart.map(|job| job.stored.job_id).collect();
+    if apart.is_empty() {
+        return Ok(ById::new());
+    }
+    let apart: Vec<i64> = apart.into_iter().collect();
+    let found = store.whole_definitions(&apart).await?;
+    let whole = found.into_iter().map(|stored| (stored.job_id, Arc::new(Job::of(stored))));
+    Ok(whole.collect())
+}
+
+pub struct Jobs(Mutex<Recent<Arc<Job>>>);
+
+impl Default for Jobs {
+    fn default() -> Self {
+        Self(Mutex::new(Recent::new(MOST_BYTES)))
+    }
+}
+
+impl Jobs {
+    fn map(&self) -> MutexGuard<'_, Recent<Arc<Job>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The memory of what is kept, about.
+    pub fn bytes(&self) -> usize {
+        self.map().weight()
+    }
+
+    /// These jobs at least at the revisions given (a scan has just read them). Missing ones do not exist any more.
+    pub async fn at(&self, store: &Store, wanted: &[(i64, i64)]) -> store::Result<ById> {
+        let (mut found, stale) = self.known(wanted);
+        if !stale.is_empty() {
+            found.extend(self.load(store, &stale).await?);
+        }
+        Ok(found)
+    }
+
+    /// The same for who looks at many jobs once: what has to be read is not kept.
+    pub async fn glance(&self, store: &Store, wanted: &[(i64, i64)]) -> store::Result<ById> {
+        let (mut found, stale) = self.known(wanted);
+        if !stale.is_empty() {
+            found.extend(read(store, &stale).await?);
+        }
+        Ok(found)
+    }
+
+    /// Those that are here at these revisions, and the others.
+    fn known(&self, wanted: &[(i64, i64)]) -> (ById, Vec<i64>) {
+        let mut found = ById::with_capacity(wanted.len());
+        let mut stale = Vec::new();
+        let mut map = self.map();
+        for (id, revision) in wanted {
+            match map.get(*id).filter(|job| job.stored.revision == *revision) {
+                Some(job) => drop(found.insert(*id, job.clone())),
+                None => stale.push(*id),
+            }
+        }
+        (found, stale)
+    }
+
+    /// These jobs as they are committed now. Missing ones do not exist any more.
+    pub async fn current(&self, store: &Store, ids: &[i64]) -> store::Result<ById> {
+        let mut found: ById = {
+            let mut map = self.map();
+            let known = ids.iter().filter_map(|id| Some((*id, map.get(*id)?.clone())));
+            known.collect()
+        };
+        for outdated in outdated(store, found.values()).await? {
+            found.remove(&outdated.0);
+        }
+        let missing = |id: &&i64| !found.contains_key(id);
+        let missing: Vec<i64> = ids.iter().filter(missing).copied().collect();
+        if !missing.is_empty() {
+            let loaded = self.load(store, &missing).await?;
+            let mut map = self.map();
+            for gone in missing.iter().filter(|id| !loaded.contains_key(id)) {
+                map.remove(*gone);
+            }
+            drop(map);
+            found.extend(loaded);
+        }
+        Ok(found)
+    }
+
+    async fn load(&self, store: &Store, ids: &[i64]) -> store::Result<ById> {
+        let loaded = read(store, ids).await?;
+        let mut map = self.map();
+        for (id, job) in &loaded {
+            // Two loads at once: the higher revision stays.
+            if map.get(*id).is_none_or(|old| old.stored.revision <= job.stored.revision) {
+                map.insert(*id, job.clone(), job.bytes());
+            }
+        }
+        Ok(loaded)
+    }
+}
+
+async fn read(store: &Store, ids: &[i64]) -> store::Result<ById> {
+    let mut loaded = ById::with_capacity(ids.len());
+    for chunk in ids.chunks(500) {
+        for stored in store.definitions(chunk).await? {
+            loaded.insert(stored.job_id, Arc::new(Job::of(stored)));
+        }
+    }
+    Ok(loaded)
+}

@@ -1,0 +1,141 @@
+//! What an executor that keeps no journal still has of a run: `/idleBeat` says whether it works on the run's job, the log
+//! of the run says more where that is not enough.
+
+use std::hash::{DefaultHasher, Hasher as _};
+
+use carillon_scheduler::{Millis, Outcome as Reported, RunEvent};
+
+use crate::Pipeline;
+use crate::executor::client::{LogAnswer, Outcome, SUCCESS, TIMEOUT};
+use crate::recover::check_schedule::Seen;
+use crate::recover::end_of_log::End;
+use crate::recover::resolver::has_begun;
+use crate::store::run::open::checked::ToCheck;
+use crate::store::run::settle::outcomes::Finding;
+
+/// Pages of one log that are read: pyxxl sends 1,000 lines a page, Java all at once.
+const PAGES: usize = 64;
+/// Kept of a log's end, in bytes: a result's text has at most 50,000 characters in Java.
+const TAIL: usize = 256 * 1024;
+
+/// Between the moment at which a definition is read and the one at which its request leaves.
+const SENT_WITHIN: Millis = 5_000;
+
+/// The refusals of `/idleBeat` that say nothing about the job.
+const NOT_ABOUT_THE_JOB: [&str; 4] = ["not configured", "access token", "accessToken", "uri-mapping"];
+
+#[derive(Clone, Debug)]
+pub enum Sight {
+    /// It works on the run, or on another run of the job before this one.
+    AtWork,
+    /// Something that ends the run if it is seen again.
+    Doubt(Seen, Finding),
+    Unclear(String),
+}
+
+/// `beside`: other long-running runs of the job at the same address, and when they were sent. `again`: it was idle before,
+/// and its log is read for an outcome.
+pub async fn look(pipeline: &Pipeline, it: &ToCheck, beside: &[(i64, Millis)], again: bool) -> Sight {
+    let run = &it.run;
+    let (Some(app), Some(address)) = (&run.app, &run.address) else {
+        return Sight::Unclear("its app is gone".into());
+    };
+    let job_id = i32::try_from(run.job_id).unwrap_or(i32::MAX);
+    let limit = pipeline.settings.send_limit;
+    let idle = match pipeline.client.idle_beat(address, app, job_id, limit).await {
+        Outcome::Accepted => true,
+        Outcome::Refused { code, message } if is_busy(code, &message) => false,
+        Outcome::Refused { message: why, .. } | Outcome::NotSent { why } | Outcome::Unknown { why, .. } => {
+            return Sight::Unclear(why);
+        }
+    };
+    // A log may be large. Without a second run of the job there the executor is busy with this one.
+    let wants_log = if idle { again } else { !beside.is_empty() };
+    let log = match wants_log {
+        true => Log::read(pipeline, it, app, address).await,
+        false => None,
+    };
+    if let Some(end) = log.as_ref().and_then(|log| End::of(&log.tail, run.job_id, run.run_id)) {
+        // An idle executor was seen before: the log only adds the outcome to what is known.
+        let seen = if idle { Seen::Idle } else { Seen::Ended(end.code) };
+        return Sight::Doubt(seen, ended(run.run_id, end));
+    }
+    if idle {
+        let why = format!("{address}: the executor has no run of this job any more, and no result was reported");
+        return Sight::Doubt(Seen::Idle, dropped(run.run_id, "not_reported", why));
+    }
+    match (log, replaced_by(it, beside)) {
+        (Some(log), Some(by)) => {
+            let why = format!("{address}: replaced by run {by} (cover_early), and no result was reported");
+            let seen = Seen::Replaced { log: log.digest };
+            Sight::Doubt(seen, dropped(run.run_id, "replaced", why))
+        }
+        _ => Sight::AtWork,
+    }
+}
+
+fn is_busy(code: i32, message: &str) -> bool {
+    code == 500 && !NOT_ABOUT_THE_JOB.iter().any(|other| message.contains(other))
+}
+
+/// The first run that was sent to the same executor after this one, under `cover_early`: an executor ends this one for it.
+/// Under the other strategies this one may wait or go on.
+fn replaced_by(it: &ToCheck, beside: &[(i64, Millis)]) -> Option<i64> {
+    let since = it.run.sent_at.max(it.covers_since? + SENT_WITHIN);
+    let later = beside.iter().filter(|(_, sent_at)| *sent_at > since);
+    later.min_by_key(|(_, sent_at)| *sent_at).map(|(id, _)| *id)
+}
+
+fn ended(run_id: i64, end: End) -> Finding {
+    let (outcome, reason) = match end.code {
+        SUCCESS => (Reported::Succeeded, None),
+        TIMEOUT => (Reported::Failed, Some("timeout")),
+        _ => (Reported::Failed, Some("result")),
+    };
+    let said = end.message.unwrap_or_default();
+    Finding {
+        run_id,
+        event: RunEvent::Reported(outcome),
+        code: Some(end.code),
+        message: Some(format!("{said} [read from its log: no result was reported]").trim_start().to_owned()),
+        reason,
+        sent_at: None,
+    }
+}
+
+fn dropped(run_id: i64, reason: &'static str, why: String) -> Finding {
+    Finding { run_id, event: RunEvent::Dropped, code: None, message: Some(why), reason: Some(reason), sent_at: None }
+}
+
+/// A log that could be read to its end.
+struct Log {
+    tail: String,
+    digest: u64,
+}
+
+impl Log {
+    /// None: there is no log, or it is not whole.
+    async fn read(pipeline: &Pipeline, it: &ToCheck, app: &str, address: &str) -> Option<Self> {
+        let run = &it.run;
+        let (mut from, mut tail, mut digest) = (1, String::new(), DefaultHasher::new());
+        for _ in 0..PAGES {
+            let log = pipeline.client.read_log(address, app, run.run_id, run.due_at, from);
+            let Ok(LogAnswer::Page(page)) = log.await else {
+                return None;
+            };
+            if from == 1 && !has_begun(&page) {
+                return None;
+            }
+            if page.content.is_empty() || page.to_line < from {
+                return Some(Self { tail, digest: digest.finish() });
+            }
+            digest.write(page.content.as_bytes());
+            tail += &page.content;
+            if tail.len() > TAIL {
+                tail.drain(..tail.ceil_char_boundary(tail.len() - TAIL));
+            }
+            from = page.to_line + 1;
+        }
+        None
+    }
+}

@@ -1,0 +1,13 @@
+//! Runs without an answer, and runs whose executor may have lost them.
+
+pub(crate) mod check;
+pub(crate) mod check_schedule;
+pub(crate) mod end_of_log;
+pub(crate) mod evidence;
+pub(crate) mod executor_state;
+pub(crate) mod inquiry;
+pub(crate) mod kills;
+pub(crate) mod monitor;
+pub(crate) mod orphans;
+pub(crate) mod resolver;
+pub(crate) mod run_checks;
