@@ -135,7 +135,7 @@ mod tests {
     #[test]
     fn the_ranges_are_those_of_the_rules() {
         use crate::pipeline::{MAX_CONCURRENT, NOTE_CHARS};
-        use crate::store::retention::{DEFAULT, MAX_DAYS, MAX_FAILURES, MAX_RUNS};
+        use crate::store::retention::rules::{DEFAULT, MAX_DAYS, MAX_FAILURES, MAX_RUNS};
         let document = value();
         let schema = |place: &str| {
             &document["components"]["schemas"][place.split_once('.').unwrap().0]["properties"]

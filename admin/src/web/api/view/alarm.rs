@@ -4,7 +4,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::{Time, words};
-use crate::store::alarm::AlarmRow;
+use crate::store::alarm::alarms::AlarmRow;
 
 /// Something that an operator should know
 #[derive(Serialize, ToSchema)]

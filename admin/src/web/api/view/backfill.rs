@@ -5,7 +5,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::Time;
-use crate::store::backfill::Backfill;
+use crate::store::backfill::backfills::Backfill;
 
 /// A backfill; its runs have the cause `backfill`
 #[derive(Serialize, ToSchema)]

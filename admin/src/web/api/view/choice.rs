@@ -5,7 +5,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::words;
-use crate::store::choice::{Choice, Told};
+use crate::store::run::route::{Choice, Told};
 
 /// How its executor was chosen
 #[derive(Serialize, ToSchema)]

@@ -4,7 +4,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::Time;
-use crate::store::executor::{Executor, Traits};
+use crate::store::app::executors::{Executor, Traits};
 
 /// An executor that has registered for the app
 #[derive(Serialize, ToSchema)]

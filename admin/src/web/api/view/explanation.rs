@@ -4,7 +4,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::{MisfireView, RunView, Time, words};
-use crate::pipeline::explain::{Explanation, Told};
+use crate::pipeline::inspect::explain::explanation::{Explanation, Told};
 
 /// What became of an instant of a job, or why nothing did
 #[derive(Serialize, ToSchema)]

@@ -5,8 +5,8 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::list::Whole;
-use crate::store::prune;
-use crate::store::retention::{Keep, Retention};
+use crate::store::retention::prune_runs;
+use crate::store::retention::rules::{Keep, Retention};
 
 /// What is set for how long runs are kept, and what is in force. Null: the next wider rule decides
 #[derive(Serialize, ToSchema)]
@@ -67,7 +67,7 @@ pub struct DayCounts {
 }
 
 impl DayCounts {
-    pub fn new(counts: Vec<prune::DayCounts>) -> Self {
+    pub fn new(counts: Vec<prune_runs::DayCounts>) -> Self {
         Self { items: counts.into_iter().map(DayCount::from).collect(), next: None }
     }
 }
@@ -91,8 +91,8 @@ struct DayCount {
     cancelled: i64,
 }
 
-impl From<prune::DayCounts> for DayCount {
-    fn from(counts: prune::DayCounts) -> Self {
+impl From<prune_runs::DayCounts> for DayCount {
+    fn from(counts: prune_runs::DayCounts) -> Self {
         let days = Days::new(u64::from(counts.day.unsigned_abs()));
         Self {
             day: NaiveDate::default().checked_add_days(days).unwrap_or_default(),

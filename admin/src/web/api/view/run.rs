@@ -9,7 +9,7 @@ use super::{Time, words};
 use crate::pipeline::{Kill, LogPage};
 use crate::store;
 use crate::store::RunParams;
-use crate::store::choice::Choice;
+use crate::store::run::route::Choice;
 
 /// A run
 #[derive(Serialize, ToSchema)]

@@ -3,7 +3,7 @@
 use utoipa::openapi::{ObjectBuilder, RefOr, Schema, Type};
 use utoipa::{PartialSchema, ToSchema};
 
-use crate::pipeline::explain::VERDICTS;
+use crate::pipeline::inspect::explain::explanation::VERDICTS;
 use crate::web::api::error::CODES;
 
 macro_rules! words {
