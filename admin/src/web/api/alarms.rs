@@ -6,7 +6,7 @@ use actix_web::web::Data;
 use super::error::Error;
 use super::extract::Query;
 use super::view::{AlarmView, List};
-use crate::store::alarm::{AlarmFilter, AlarmKey};
+use crate::store::alarm::alarms::{AlarmFilter, AlarmKey};
 use crate::web::state::State;
 
 pub async fn list(state: Data<State>, mut query: Query) -> Result<HttpResponse, Error> {

@@ -11,7 +11,7 @@ use super::apps;
 use super::error::Error;
 use super::extract::{Caller, Id, OBJECT, Query, object, required};
 use super::view::{ExecutorView, List};
-use crate::store::executor::Traits;
+use crate::store::app::executors::Traits;
 use crate::web::state::State;
 
 pub async fn list(state: Data<State>, id: Id, query: Query) -> Result<HttpResponse, Error> {

@@ -12,7 +12,7 @@ use super::error::Error;
 use super::extract::{Caller, Id, OBJECT, Query, object, required};
 use super::jobs::find;
 use super::view::{DayCounts, RetentionView};
-use crate::store::retention::{Retention, Scope};
+use crate::store::retention::rules::{Retention, Scope};
 use crate::web::state::State;
 
 const DAY: Millis = 86_400_000;

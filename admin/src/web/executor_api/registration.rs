@@ -8,7 +8,7 @@ use carillon_scheduler::route::check_weight;
 use super::address;
 use super::answer::{answered, header, refused};
 use super::authenticated_body::AuthenticatedBody;
-use crate::store::executor::{Executor, Traits};
+use crate::store::app::executors::{Executor, Traits};
 use crate::web::state::State;
 
 /// The longest app name that its column takes.

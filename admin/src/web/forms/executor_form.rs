@@ -3,7 +3,7 @@
 use carillon_scheduler::Labels;
 use carillon_scheduler::route::check_weight;
 
-use crate::store::executor::Traits;
+use crate::store::app::executors::Traits;
 use crate::web::forms::form::Form;
 
 /// What an operator sets; an empty field means the value that the executor registers with.

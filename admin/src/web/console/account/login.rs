@@ -8,8 +8,8 @@ use chrono_tz::Tz;
 use serde::Deserialize;
 
 use crate::store::Actor;
-use crate::store::account::Account;
-use crate::store::throttle::Attempt;
+use crate::store::people::accounts::Account;
+use crate::store::people::throttle::Attempt;
 use crate::web::accounts::password;
 use crate::web::accounts::session::{self, Viewer};
 use crate::web::console::account::kept_form::{self, KeptForm, KeptFormPage};

@@ -6,7 +6,7 @@ use askama::Template;
 use serde::Deserialize;
 
 use crate::store::App;
-use crate::store::executor::Executor;
+use crate::store::app::executors::Executor;
 use crate::web::accounts::session::Viewer;
 use crate::web::console::actor::actor;
 use crate::web::console::error_page::PageError;

@@ -7,7 +7,7 @@ use actix_web::{HttpResponse, web};
 use askama::Template;
 
 use crate::store::App;
-use crate::store::executor::Executor;
+use crate::store::app::executors::Executor;
 use crate::web::console::badge::{Badge, OFFLINE, ONLINE, UNREACHABLE};
 use crate::web::console::error_page::PageError;
 use crate::web::executor_api::WrongToken;

@@ -8,8 +8,8 @@ use actix_web::{HttpRequest, HttpResponse, web};
 use askama::Template;
 use carillon_scheduler::RunState;
 
-use crate::store::node::Node;
-use crate::store::overview::{Failing, PausedByEngine};
+use crate::store::lease::nodes::Node;
+use crate::store::run::view::dashboard::{Failing, PausedByEngine};
 use crate::store::{App, JobFilter, NextFire, RunFilter};
 use crate::web::console::dashboard::chart::{Chart, chart};
 use crate::web::console::error_page::PageError;

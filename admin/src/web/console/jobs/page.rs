@@ -4,7 +4,7 @@ use actix_web::http::StatusCode;
 use actix_web::{HttpResponse, web};
 use askama::Template;
 
-use crate::store::overview::LATELY;
+use crate::store::run::view::dashboard::LATELY;
 use crate::store::{Job, Misfire, MisfireFilter, RunFilter};
 use crate::web::console::badge::{Badge, job_badge, job_state};
 use crate::web::console::error_page::PageError;

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use carillon_scheduler::RunState;
 
-use crate::store::overview::RunMark;
+use crate::store::run::view::dashboard::RunMark;
 use crate::web::console::badge::{Badge, run_badge};
 
 /// The last runs of a job as small bars, the newest at the right.

@@ -10,7 +10,7 @@ use serde::Deserialize;
 use crate::config::random_secret;
 use crate::pipeline::{self, Fire};
 use crate::store::Job;
-use crate::store::executor::Executor;
+use crate::store::app::executors::Executor;
 use crate::web::console::error_page::PageError;
 use crate::web::console::jobs::lookup::find_job;
 use crate::web::forms::fields::Fields;

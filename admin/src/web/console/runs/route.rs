@@ -1,6 +1,7 @@
 //! How a run's executor was chosen: one line, and a row for each executor that was checked.
 
-use crate::store::choice::{self, Told};
+use crate::store::run::route;
+use crate::store::run::route::Told;
 use crate::web::text::strategies;
 
 /// Of more candidates than this only those with a note are shown.
@@ -20,7 +21,7 @@ pub struct RouteView {
 }
 
 impl RouteView {
-    pub fn new(choice: choice::Choice) -> Self {
+    pub fn new(choice: route::Choice) -> Self {
         let mut rows: Vec<CandidateRow> = choice.candidates.iter().map(|address| row(address)).collect();
         let story = &choice.story;
         for finding in story.skipped.iter().chain(&story.answers).chain(&story.hops) {
@@ -66,10 +67,10 @@ mod tests {
     use carillon_scheduler::RouteStrategy;
 
     use super::*;
-    use crate::store::choice::Story;
+    use crate::store::run::route::Story;
 
-    fn choice(candidates: usize) -> choice::Choice {
-        choice::Choice {
+    fn choice(candidates: usize) -> route::Choice {
+        route::Choice {
             route: Some(RouteStrategy::LeastActive),
             candidates: (0..candidates).map(|n| format!("http://{n}")).collect(),
             story: Story::default(),
