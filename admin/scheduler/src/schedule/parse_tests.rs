@@ -147,7 +147,7 @@ fn a_fixed_delay_under_calendars_and_validity() {
 }
 
 #[test]
-fn a_calendar_that_excludes_everything_costs_little() {
+fn the_search_ends_when_a_calendar_excludes_everything() {
     let mut never = calendar("never");
     never.weekdays = Weekday::ALL.iter().copied().collect();
     let sundays = Calendar { weekdays: [Weekday::Sun].into(), ..calendar("sundays") };
@@ -158,15 +158,9 @@ fn a_calendar_that_excludes_everything_costs_little() {
             draft.calendars = vec![name.into()];
             draft.excluded = excluded;
             let schedule = parse(&draft, &calendars, 0);
-            // The fastest of several, because the machine may be busy.
-            let took = (0..5).map(|_| {
-                let started = std::time::Instant::now();
-                let found = schedule.next_after(NOW).is_some();
-                assert_eq!(found, name == "sundays" && excluded == Excluded::NextWorkingDay);
-                started.elapsed()
-            });
-            let took = took.min().unwrap();
-            assert!(took.as_millis() < 20, "{expression} {excluded}: {took:?}");
+            // A search by seconds or days would go on for minutes.
+            let found = schedule.next_after(NOW).is_some();
+            assert_eq!(found, name == "sundays" && excluded == Excluded::NextWorkingDay, "{expression} {excluded}");
         }
     }
 }

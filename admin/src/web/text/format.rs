@@ -14,7 +14,7 @@ pub fn relative(at: Millis, now: Millis) -> Option<String> {
         0 => return Some("now".to_owned()),
         1..60 => format!("{seconds} s"),
         // What comes soon is shown to the second: five fires a minute apart must not all read "in 1 min".
-        60..600 if at > now && seconds % 60 > 0 => format!("{} min {} s", seconds / 60, seconds % 60),
+        60..600 if at > now && !seconds.is_multiple_of(60) => format!("{} min {} s", seconds / 60, seconds % 60),
         60..3600 => format!("{} min", seconds / 60),
         3600..86_400 => format!("{} h", seconds / 3600),
         _ => return None,

@@ -59,7 +59,7 @@ fn member_error(path: &Path, text: &str) -> Error {
     if let Some(name) = missing {
         field = Some(field.map_or_else(|| name.to_owned(), |outer| format!("{outer}.{name}")));
     }
-    let message = match (missing, path.iter().last()) {
+    let message = match (missing, path.iter().next_back()) {
         (Some(_), _) => "is missing; it is required".to_owned(),
         (None, Some(Segment::Map { key })) if text.starts_with(&format!("unknown field `{key}`, ")) => {
             let allowed = text.split_once(", ").map_or("", |(_, rest)| rest);
