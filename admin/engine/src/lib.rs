@@ -1,27 +1,4 @@
-//! The life of a run, in reading order.
-//!
-//! ```text
-//! shards   which shards are ours: lock, then epoch           (every second)
-//! scan     due jobs -> claimed runs -> ring                  (every second a shard, or woken)
-//! tick     what is due goes to dispatch                      (each second of the ring, at most 100 ms apart)
-//! dispatch route -> mark `sending`, commit -> request
-//! complete accepted, refused, reported -> the store -> answer
-//! give back certainly not written -> `claimed` again
-//! resolve  sent and never answered                           (when their time is over, or a shard was taken)
-//! watch    lost with their executor, over time, killed       (every 10 s, or an executor has started anew)
-//!          still at work there?                              (1, 3, 7 … minutes after they were sent, then every hour)
-//! calendars jobs planned with an old version of a calendar   (every 30 s)
-//! gaps     what is on record against what the schedules say    (every minute)
-//! pending  what was not sent in time is flagged               (every second)
-//! escalate alarms that nobody has resolved                   (every 10 s)
-//! prune    what was kept long enough is deleted               (every 10 min)
-//! backfill instants of the past, released so many at a time  (every second, or woken)
-//! enqueue  the one door for fires without a schedule
-//! ```
-//!
-//! It may import `runtime`, `store`, `lease`, `executor`, `alarm` and the rules; nothing here knows `web`. Its invariant:
-//! nothing is kept in memory alone. The ring, the copies of definitions and registrations, and the wake-ups only make
-//! things quick; lose them all and the rows tell what is to be done.
+#![doc = include_str!("../README.md")]
 
 mod alarm;
 pub mod complete;

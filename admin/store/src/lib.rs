@@ -1,7 +1,4 @@
-//! The database: the verbs of the domain, one transaction a method. The only crate that names sea-orm.
-//!
-//! The invariant kept here is that of the three committed writes (claim, mark, settle): each is one transaction or one
-//! conditional statement, and tells its caller exactly which rows it won.
+#![doc = include_str!("../README.md")]
 
 pub mod alarm;
 pub mod app;

@@ -11,6 +11,11 @@ const NAMED_ONLY_IN: &[(&str, &[&str])] = &[("redis::", &["lease/redis"]), ("req
 const WITHOUT_CYCLES: &[&str] =
     &["admin/scheduler/src", "executor-sdk/protocol/src", "executor-sdk/src", "migrations/src"];
 
+/// Folders of product code, and how many entries one of their folders may have: more is no longer read at a glance.
+const PRODUCT: &[&str] =
+    &["admin/src", "admin/engine/src", "admin/scheduler/src", "admin/store/src", "executor-sdk/src", "templates"];
+const MOST_ENTRIES: usize = 20;
+
 /// Names that do not say what is inside.
 const EMPTY_NAMES: &[&str] = &["util", "common", "helper", "manager", "core", "misc", "base"];
 
@@ -68,6 +73,22 @@ fn no_file_imports_a_file_that_imports_it() {
     for folder in WITHOUT_CYCLES {
         let cycles = cycles(&graph(&files(folder)));
         assert!(cycles.is_empty(), "{folder}: import cycles between {cycles:?}");
+    }
+}
+
+#[test]
+fn no_folder_of_product_code_is_crowded() {
+    for folder in PRODUCT {
+        let mut entries: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+        for path in files(folder).into_keys() {
+            let parts: Vec<&str> = path.split('/').collect();
+            for depth in 0..parts.len() {
+                entries.entry(parts[..depth].join("/")).or_default().insert(parts[depth].to_owned());
+            }
+        }
+        for (below, names) in entries {
+            assert!(names.len() <= MOST_ENTRIES, "{folder}/{below} has {} entries", names.len());
+        }
     }
 }
 

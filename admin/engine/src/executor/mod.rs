@@ -1,4 +1,4 @@
-//! Calls to executors, the limits of each address, and the directory of the registered ones. `client` alone names reqwest.
+//! Calls to executors, the limits of each address, and the directory of the registered ones. The only files that name reqwest.
 
 pub(crate) mod address_gate;
 pub mod client;
