@@ -14,7 +14,7 @@ pub(crate) mod step_down;
 pub(crate) mod take;
 pub(crate) mod version_skew;
 
+pub use self::redis::lock::Redis;
+pub use self::redis::url::{RedisForm, RedisUrl};
 pub use local::Local;
 pub use lock::{Answer, Leases, Place, Servers};
-pub use redis::lock::Redis;
-pub use redis::url::{RedisForm, RedisUrl};
