@@ -15,7 +15,7 @@ use std::path::PathBuf;
 
 pub(crate) use access_token::is_secret;
 pub use access_token::{AccessToken, random_secret};
-pub use carillon_engine::lease::lock::{RedisForm, RedisUrl};
+pub use carillon_engine::lease::redis::url::{RedisForm, RedisUrl};
 pub use carillon_engine::{LostRule, Options};
 pub use database::Database;
 pub use problem::{Error, Problem};

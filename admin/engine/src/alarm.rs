@@ -5,7 +5,7 @@ use carillon_scheduler::AlarmKind;
 use crate::Pipeline;
 use crate::store;
 use crate::store::alarm::alarms::Alarm;
-use crate::store::run::settle::outcomes::cut;
+use crate::store::run::settle::follow_up::cut;
 
 /// Of a text that an executor has a part in, in bytes.
 pub(crate) const IN_THE_LOG: usize = 300;

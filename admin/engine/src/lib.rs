@@ -25,9 +25,9 @@ use tokio_util::task::TaskTracker;
 use carillon_store as store;
 use carillon_store::failpoint;
 
-use complete::{completer, unmarker};
+use complete::{outcome_queue, unmarker};
 use dispatch::route::{candidate_set, memory, open_counts};
-use dispatch::{dispatcher, in_flight, overlap_tracker};
+use dispatch::{broadcast, in_flight, overlap_tracker, probe, trace};
 use executor::client::ExecutorClient;
 use executor::{address_gate, directory};
 use inspect::forecast::all_jobs;
@@ -41,16 +41,18 @@ use store::lease::reshard::MAX_SHARDS;
 use store::run::adopt::Waiting;
 use store::run::settle::outcomes::Finding;
 
-pub use complete::completer::{Complete, NotStored, Successes};
+pub use complete::completer::{Complete, Successes};
+pub use complete::outcome_queue::NotStored;
 pub use complete::unmarker::GiveBack;
 pub use dispatch::tick::Tick;
 pub use error::Error;
 pub use executor::directory::Registry;
-pub use inspect::audit::difference::Gaps;
-pub use inspect::forecast::all_jobs::{Chosen, Forecast, Loads, Minute};
+pub use inspect::forecast::all_jobs::{Forecast, Minute};
+pub use inspect::forecast::load::{Chosen, Loads};
 pub use lease::clock_guard::FollowClock;
 pub use lease::coordinator::Shards;
 pub use maintain::calendar_follower::FollowCalendars;
+pub use maintain::gap_auditor::Gaps;
 pub use maintain::overdue_flagger::{Escalate, Pending};
 pub use maintain::pruner::Prune;
 pub use manage::backfills::{Backfilling, MAX_CONCURRENT, MAX_INSTANTS, Range};
@@ -81,7 +83,7 @@ pub struct Pipeline {
     recent_loads: all_jobs::Recent,
     executors: directory::Executors,
     addresses: address_gate::Addresses,
-    outcomes: completer::Queue,
+    outcomes: outcome_queue::Queue,
     given_back: unmarker::GivenBack,
     in_flight: in_flight::InFlight,
     overlaps: overlap_tracker::Overlaps,
@@ -89,12 +91,12 @@ pub struct Pipeline {
     backfills: backfills::Backfills,
     /// Requests under way or waiting for their second.
     sends: TaskTracker,
-    expansions: dispatcher::Expansions,
+    expansions: broadcast::Expansions,
     histories: memory::Histories,
     sets: candidate_set::CandidateSets,
     active: open_counts::Active,
-    probes: dispatcher::Probes,
-    stories: dispatcher::Stories,
+    probes: probe::Probes,
+    stories: trace::Stories,
     tick_wake: Arc<Notify>,
     scan_wakes: Vec<Arc<Notify>>,
     /// The shards are to be looked after now.
@@ -142,19 +144,19 @@ impl Pipeline {
             jobs: job_cache::Jobs::default(),
             recent_loads: all_jobs::Recent::default(),
             executors: directory::Executors::default(),
-            outcomes: completer::Queue::default(),
+            outcomes: outcome_queue::Queue::default(),
             given_back: unmarker::GivenBack::default(),
             in_flight: in_flight::InFlight::default(),
             overlaps: overlap_tracker::Overlaps::default(),
             reread: reread::Reread::default(),
             backfills: backfills::Backfills::default(),
             sends: TaskTracker::new(),
-            expansions: dispatcher::Expansions::default(),
+            expansions: broadcast::Expansions::default(),
             histories: memory::Histories::default(),
             sets: candidate_set::CandidateSets::default(),
             active: open_counts::Active::default(),
-            probes: dispatcher::Probes::default(),
-            stories: dispatcher::Stories::default(),
+            probes: probe::Probes::default(),
+            stories: trace::Stories::default(),
             tick_wake: Arc::default(),
             scan_wakes: (0..MAX_SHARDS).map(|_| Arc::default()).collect(),
             shards_wake: Arc::default(),

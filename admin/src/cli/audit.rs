@@ -5,8 +5,9 @@ use std::io::{self, Write};
 use std::sync::Arc;
 
 use carillon_admin::config::{Error, LogFormat};
-use carillon_admin::pipeline::inspect::audit::difference::look;
-use carillon_admin::pipeline::inspect::audit::difference::{Difference, Look, look_at_deleted};
+use carillon_admin::pipeline::inspect::audit::difference::Difference;
+use carillon_admin::pipeline::inspect::audit::job_audit::look;
+use carillon_admin::pipeline::inspect::audit::job_audit::{Look, look_at_deleted};
 use carillon_admin::store::Store;
 use carillon_scheduler::{Clock as _, Millis, SystemClock};
 use chrono::{DateTime, SecondsFormat};

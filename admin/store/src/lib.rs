@@ -41,7 +41,8 @@ pub use run::view::run_view::{RunView, sentence};
 use calendar::pinned;
 #[cfg(feature = "failpoints")]
 use db::full_disk;
-use db::pool::connection_pool::{Pool, Transaction};
+use db::pool::connection_pool::Pool;
+use db::pool::transaction::Transaction;
 use db::{connect, dialect, ids, set_aside};
 
 pub type Result<T> = std::result::Result<T, Error>;

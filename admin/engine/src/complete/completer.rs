@@ -14,10 +14,10 @@ use tokio::sync::Notify;
 use crate::Pipeline;
 use crate::alarm::IN_THE_LOG;
 use crate::runtime::Service;
-use crate::store::run::settle::outcomes::{Finding, Settled, cut};
+use crate::store::run::settle::follow_up::cut;
+use crate::store::run::settle::outcomes::{Finding, Settled};
 
 use crate::complete::outcome_queue::Lane;
-pub use crate::complete::outcome_queue::{NotStored, Queue};
 
 /// Findings of one write.
 pub(crate) const BATCH: usize = 500;

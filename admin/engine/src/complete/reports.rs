@@ -9,7 +9,8 @@ use carillon_scheduler::AlarmKind;
 use crate::complete::completer::Complete;
 use crate::complete::outcome_queue::{Lane, Report};
 use crate::store;
-use crate::store::run::settle::outcomes::{Finding, FollowUp, Held, Settled, one_each, successes};
+use crate::store::run::lock::Held;
+use crate::store::run::settle::outcomes::{Finding, FollowUp, Settled, one_each, successes};
 
 /// Findings of one transaction if they are no successes: it is short, so that successes, marks and claims get between two.
 const OTHERS: usize = 250;

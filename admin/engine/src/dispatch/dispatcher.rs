@@ -24,10 +24,6 @@ use crate::store::run::mark::Mark;
 use crate::store::run::route::Story;
 use crate::store::run::settle::outcomes::Finding;
 
-pub use crate::dispatch::broadcast::Expansions;
-pub use crate::dispatch::probe::{Answer, Probes};
-pub use crate::dispatch::trace::Stories;
-
 /// Runs of one mark.
 const BATCH: usize = 500;
 

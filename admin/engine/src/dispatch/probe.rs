@@ -14,8 +14,8 @@ use crate::Pipeline;
 use crate::dispatch::route::router;
 use crate::dispatch::route::router::{Verdict, has_patience};
 use crate::dispatch::trace::{Choice, told};
-use crate::executor::client::Outcome;
 use crate::executor::directory::Candidate;
+use crate::executor::outcome::Outcome;
 use crate::plan::job_cache::Job;
 use crate::store::run::adopt::Waiting;
 

@@ -9,8 +9,8 @@ use carillon_scheduler::{Clock, Millis};
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 
 use crate::Pipeline;
-use crate::dispatch::dispatcher::Answer;
-use crate::executor::client::Outcome;
+use crate::dispatch::probe::Answer;
+use crate::executor::outcome::Outcome;
 use crate::settings::{Settings, ms};
 
 /// After so many time-outs in a row the address is left alone for a while.

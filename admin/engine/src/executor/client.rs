@@ -12,7 +12,7 @@ use carillon_protocol::{self as wire, headers};
 use reqwest::{Client, RequestBuilder, Url};
 use serde::Serialize;
 
-pub use crate::executor::outcome::Outcome;
+use crate::executor::outcome::Outcome;
 pub use wire::{LogAnswer, LogPage, OTHER_JOURNAL, RunRequest, SUCCESS, TIMEOUT};
 
 /// The capability of an executor that may be sent a run again.

@@ -2,10 +2,6 @@
 
 use std::time::Duration;
 
-pub use crate::lease::local::Local;
-pub use crate::lease::redis::lock::Redis;
-pub use crate::lease::redis::url::{RedisForm, RedisUrl};
-
 /// Where Redis is.
 #[derive(Clone)]
 pub struct Place {

@@ -12,8 +12,8 @@ use carillon_scheduler::Millis;
 use tokio::sync::Mutex;
 
 use crate::Pipeline;
-use crate::inspect::audit::difference::look;
 use crate::inspect::audit::difference::{Difference, Found};
+use crate::inspect::audit::job_audit::look;
 use crate::maintain::audit_walk;
 use crate::maintain::audit_walk::Walk;
 use crate::runtime::Service;

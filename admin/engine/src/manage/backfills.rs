@@ -12,7 +12,8 @@ use tokio::sync::Notify;
 use crate::runtime::Service;
 use crate::store;
 use crate::store::Actor;
-use crate::store::backfill::backfills::{Backfill, NewBackfill, Open};
+use crate::store::backfill::backfills::{Backfill, NewBackfill};
+use crate::store::backfill::release::Open;
 use crate::{Error, Pipeline};
 
 /// Instants of one backfill.

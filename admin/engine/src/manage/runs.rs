@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use carillon_scheduler::{Outcome, RunEvent, RunState};
 
-use crate::executor::client;
 use crate::executor::client::LogAnswer;
+use crate::executor::outcome;
 use crate::store::Actor;
 use crate::store::run::cancel::Whereabouts;
 use crate::store::run::settle::outcomes::{Finding, FollowUp};
@@ -122,9 +122,9 @@ impl Pipeline {
         let job_id = i32::try_from(run.job_id).map_err(|_| Error::MissingJob)?;
         self.registered(app, address).map_err(|error| Error::Executor(error.to_string()))?;
         match self.client.kill(address, app, job_id, run.run_id).await {
-            client::Outcome::Accepted => Ok(()),
-            client::Outcome::Refused { message, .. } => Err(Error::Executor(format!("{address} refuses: {message}"))),
-            client::Outcome::NotSent { why } | client::Outcome::Unknown { why, .. } => {
+            outcome::Outcome::Accepted => Ok(()),
+            outcome::Outcome::Refused { message, .. } => Err(Error::Executor(format!("{address} refuses: {message}"))),
+            outcome::Outcome::NotSent { why } | outcome::Outcome::Unknown { why, .. } => {
                 Err(Error::Executor(format!("{address} could not be asked: {why}")))
             }
         }

@@ -6,10 +6,11 @@ use std::hash::{DefaultHasher, Hasher as _};
 use carillon_scheduler::{Millis, Outcome as Reported, RunEvent};
 
 use crate::Pipeline;
-use crate::executor::client::{LogAnswer, Outcome, SUCCESS, TIMEOUT};
+use crate::executor::client::{LogAnswer, SUCCESS, TIMEOUT};
+use crate::executor::outcome::Outcome;
 use crate::recover::check_schedule::Seen;
 use crate::recover::end_of_log::End;
-use crate::recover::resolver::has_begun;
+use crate::recover::evidence::has_begun;
 use crate::store::run::open::checked::ToCheck;
 use crate::store::run::settle::outcomes::Finding;
 

@@ -12,8 +12,9 @@ use carillon_scheduler::{Millis, RunEvent};
 
 use crate::Pipeline;
 use crate::dispatch::send::{headers, is_unsendable, request};
-use crate::executor::client::{LogAnswer, LogPage, OTHER_JOURNAL, Outcome, RunHeaders};
+use crate::executor::client::{LogAnswer, LogPage, OTHER_JOURNAL, RunHeaders};
 use crate::executor::directory::Candidate;
+use crate::executor::outcome::Outcome;
 use crate::plan::job_cache;
 use crate::recover::resolver::finding;
 use crate::settings::ms;

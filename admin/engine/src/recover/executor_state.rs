@@ -3,8 +3,9 @@
 use carillon_scheduler::{Millis, RunEvent};
 
 use crate::Pipeline;
-use crate::executor::client::{Look, Outcome};
-use crate::recover::resolver::has_begun;
+use crate::executor::client::Look;
+use crate::executor::outcome::Outcome;
+use crate::recover::evidence::has_begun;
 use crate::settings::ms;
 use crate::store;
 use crate::store::run::open::running::Watched;

@@ -5,7 +5,6 @@
 //! would never come to its second look, and nobody would ever be asked.
 
 use crate::recover::evidence;
-pub use crate::recover::evidence::has_begun;
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};

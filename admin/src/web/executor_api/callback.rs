@@ -9,7 +9,8 @@ use carillon_scheduler::{Outcome, RunEvent};
 use super::answer::{answered, header, refused};
 use super::authenticated_body::AuthenticatedBody;
 use super::connection;
-use crate::store::run::settle::outcomes::{Finding, printable};
+use crate::store::run::settle::outcomes::Finding;
+use crate::store::run::settle::statements::printable;
 use crate::web::state::State;
 
 /// Java gives up after 3 s: by then the connection must be cut.

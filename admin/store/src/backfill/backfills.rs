@@ -12,9 +12,6 @@ use crate::db::row::Columns;
 use crate::db::{dialect, ids};
 use crate::{Error, Page, Result, Store, Transaction};
 
-pub(crate) use crate::backfill::release::OPEN_OF_BACKFILLS;
-pub use crate::backfill::release::{Open, Released};
-
 /// What is asked for.
 #[derive(Clone, Debug)]
 pub struct NewBackfill {

@@ -1,4 +1,4 @@
 //! Runs for instants of the past.
 
 pub mod backfills;
-pub(crate) mod release;
+pub mod release;

@@ -12,7 +12,8 @@ use sea_orm::sqlx::postgres::PgConnectOptions;
 use sea_orm::sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqliteSynchronous};
 use sea_orm::{ConnectOptions, ConnectionTrait as _, DatabaseConnection, DbBackend, Statement};
 
-use crate::db::pool::connection_pool::{Health, Limits, Pool, Session, Target};
+use crate::db::pool::connection_pool::{Health, Limits, Pool};
+use crate::db::pool::target::{Session, Target};
 use crate::db::{data_file, reach};
 use crate::{Error, Result};
 

@@ -2,9 +2,8 @@
 
 use sea_orm::DbBackend;
 
-use crate::backfill::backfills;
 use crate::job::job_row;
-use crate::retention::{prune_rest, prune_runs};
+use crate::retention::prune_rest;
 use crate::run::open::{checked, misplaced, overdue, running, unanswered};
 use crate::run::view::records;
 use crate::run::{adopt, broadcast, cancel, claim, lock, mark, route, unmark};
@@ -38,7 +37,7 @@ pub fn texts(backend: DbBackend) -> Vec<(&'static str, &'static str)> {
         ("next_unanswered", cancel::NEXT_UNANSWERED),
         // Made for a table; the test that asks runs once.
         ("prune", String::leak(crate::db::dialect::delete_by_id(backend, "run", "id"))),
-        ("lock_going", of(prune_runs::LOCK_GOING)),
+        ("lock_going", of(crate::retention::prune_statements::LOCK_GOING)),
         ("pending", overdue::PENDING),
         ("oldest_waiting", overdue::OLDEST),
         ("lock_pending", of(overdue::LOCK_PENDING)),
@@ -54,7 +53,7 @@ pub fn texts(backend: DbBackend) -> Vec<(&'static str, &'static str)> {
         ("open_links", of(crate::run::settle::fixed_delay::OPEN_LINKS)),
         ("cursors", of(records::CURSORS)),
         ("recorded", of(records::RECORDED)),
-        ("open_of_backfills", of(backfills::OPEN_OF_BACKFILLS)),
+        ("open_of_backfills", of(crate::backfill::release::OPEN_OF_BACKFILLS)),
         ("open_runs", of(cancel::OPEN_RUNS)),
         ("old_alarms", prune_rest::OLD_ALARMS),
         ("old_audit", prune_rest::OLD_AUDIT),

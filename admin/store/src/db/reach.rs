@@ -4,7 +4,9 @@ use std::io;
 
 use sea_orm::sqlx::{self, Error as Sqlx};
 
-use crate::db::pool::connection_pool::{Pool, Target, refusal};
+use crate::db::pool::broken::refusal;
+use crate::db::pool::connection_pool::Pool;
+use crate::db::pool::target::Target;
 use crate::{Error, Result};
 
 /// Opens the first connection of the pool.

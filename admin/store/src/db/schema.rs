@@ -5,7 +5,7 @@ use sea_orm::{ConnectionTrait, DatabaseConnection, DbBackend, TransactionTrait};
 use sea_orm_migration::MigratorTrait;
 
 use crate::db::connect;
-use crate::db::pool::connection_pool::KEEPALIVES;
+use crate::db::pool::target::KEEPALIVES;
 use crate::{Error, Result, Store};
 
 /// Any number, the same for all nodes: the name of the lock under which one of them migrates.

@@ -14,7 +14,7 @@ use sea_orm::{QueryResult, Value};
 
 use crate::db::dialect;
 use crate::db::row::Columns;
-pub(crate) use crate::retention::prune_statements::LOCK_GOING;
+use crate::retention::prune_statements::LOCK_GOING;
 use crate::{Result, Store, Transaction};
 
 /// A run as the pruner sees it.

@@ -5,7 +5,7 @@ pub(crate) mod broadcast;
 pub mod cancel;
 pub mod claim;
 pub(crate) mod claim_statements;
-pub(crate) mod lock;
+pub mod lock;
 pub mod mark;
 pub mod open;
 pub(crate) mod params;

@@ -1,4 +1,5 @@
-use carillon_admin::store::backfill::backfills::{NewBackfill, Open};
+use carillon_admin::store::backfill::backfills::NewBackfill;
+use carillon_admin::store::backfill::release::Open;
 
 use super::world::{NOW, World, actor, after, each};
 

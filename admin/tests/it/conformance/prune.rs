@@ -1,6 +1,7 @@
 //! Deleting what was kept long enough: what goes, what must stay, and what is left of it.
 
-use carillon_admin::store::backfill::backfills::{NewBackfill, Open};
+use carillon_admin::store::backfill::backfills::NewBackfill;
+use carillon_admin::store::backfill::release::Open;
 use carillon_admin::store::retention::rules::{Retention, Scope};
 
 use super::world::{NOW, Row, World, actor, after, each};

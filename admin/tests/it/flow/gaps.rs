@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
-use carillon_admin::pipeline::inspect::audit::difference::look;
-use carillon_admin::pipeline::inspect::audit::difference::{Found, Reason, look_at_deleted};
+use carillon_admin::pipeline::inspect::audit::difference::{Found, Reason};
+use carillon_admin::pipeline::inspect::audit::job_audit::look;
+use carillon_admin::pipeline::inspect::audit::job_audit::look_at_deleted;
 use carillon_admin::runtime::Service as _;
 use carillon_admin::store::Job;
 use carillon_scheduler::{Clock as _, JobDraft, ManualClock, Millis, MisfirePolicy, ScheduleDraft};

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use carillon_admin::pipeline::inspect::audit::difference::look;
+use carillon_admin::pipeline::inspect::audit::job_audit::look;
 use carillon_admin::runtime::Service as _;
 use carillon_admin::store::Job;
 use carillon_admin::store::alarm::alarms::AlarmFilter;

@@ -1,10 +1,7 @@
 //! The gap audit: what every job's schedule says is compared with what is on record, by a second look at the history of
-//! its definitions. Whatever the claims did wrong is found here, and nothing is mended: it is told.
+//! its definitions. The audit finds what claims did wrong, and reports it without mending anything.
 
 use carillon_scheduler::Millis;
-
-pub use crate::inspect::audit::job_audit::{Gathered, Look, look, look_at_deleted};
-pub use crate::maintain::gap_auditor::Gaps;
 
 /// Instants of one job that differ in one way for one reason.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,4 +3,4 @@
 pub(crate) mod compare;
 pub mod difference;
 pub(crate) mod fixed_delay;
-pub(crate) mod job_audit;
+pub mod job_audit;

@@ -2,13 +2,14 @@
 
 use carillon_scheduler::{Cause, Millis};
 
-use crate::inspect::audit::difference::{Found, Gathered, Reason};
+use crate::inspect::audit::difference::{Found, Reason};
+use crate::inspect::audit::job_audit::Gathered;
 use crate::store;
 use crate::store::job::history::{Change, Era, Rules};
 use crate::store::run::route::Choice;
 use crate::store::{Job, Misfire, RunFilter, RunParams, RunView, Store};
 
-pub use crate::inspect::explain::neighbours::Nearby;
+use crate::inspect::explain::neighbours::Nearby;
 
 /// What is known of an instant.
 #[derive(Clone, Debug)]

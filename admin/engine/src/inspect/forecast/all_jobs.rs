@@ -16,7 +16,7 @@ use crate::inspect::forecast::fire_walk::Flows;
 use crate::store;
 use crate::store::Store;
 
-pub use crate::inspect::forecast::load::{Chosen, Loads};
+use crate::inspect::forecast::load::Loads;
 
 /// Jobs that are looked at; above it the answer says that there are more.
 const MOST_JOBS: u32 = 200_000;

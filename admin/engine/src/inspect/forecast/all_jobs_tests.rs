@@ -94,7 +94,7 @@ fn a_spread_avoids_the_busy_seconds_and_is_counted_in() {
     assert_eq!(loads.choose(&draft("two"), &none, MIDNIGHT), next, "it is stable");
     let mut plain = draft("three");
     plain.schedule.spread_seconds = 0;
-    assert_eq!(loads.choose(&plain, &none, MIDNIGHT), Chosen::default());
+    assert_eq!(loads.choose(&plain, &none, MIDNIGHT), crate::inspect::forecast::load::Chosen::default());
 }
 
 #[test]

@@ -2,4 +2,4 @@
 
 pub(crate) mod connection;
 pub(crate) mod lock;
-pub(crate) mod url;
+pub mod url;

@@ -15,11 +15,10 @@ use async_trait::async_trait;
 use sea_orm::{ConnectionTrait, DbBackend, DbErr, ExecResult, QueryResult, Statement, sqlx};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-pub use crate::db::pool::broken::refusal;
 use crate::db::pool::lent::Lent;
-pub use crate::db::pool::link::Link;
-pub use crate::db::pool::target::{KEEPALIVES, Session, Target};
-pub use crate::db::pool::transaction::Transaction;
+use crate::db::pool::link::Link;
+use crate::db::pool::target::Target;
+use crate::db::pool::transaction::Transaction;
 
 /// Idle longer than this, and a server's connection is asked before it is lent.
 const ASK_AFTER: Duration = Duration::from_millis(500);

@@ -2,6 +2,6 @@
 
 pub(crate) mod children;
 pub(crate) mod fixed_delay;
-pub(crate) mod follow_up;
+pub mod follow_up;
 pub mod outcomes;
-pub(crate) mod statements;
+pub mod statements;

@@ -2,9 +2,7 @@
 
 use crate::run::settle::children;
 use crate::run::settle::follow_up;
-pub use crate::run::settle::follow_up::cut;
 use crate::run::settle::statements;
-pub use crate::run::settle::statements::printable;
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -13,7 +11,7 @@ use carillon_scheduler::{Millis, Outcome, RunEvent, RunState};
 use crate::alarm::alarms::Alarm;
 use crate::db::{dialect, ids};
 use crate::failpoint;
-pub use crate::run::lock::Held;
+use crate::run::lock::Held;
 use crate::run::lock::{Owner, Row};
 use crate::{Error, Result, Store, Transaction};
 
