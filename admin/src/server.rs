@@ -194,7 +194,7 @@ impl Admin {
             runtime::run(service, &tasks, sending.clone(), fatal.clone());
         }
         self.ready.store(true, Ordering::Relaxed);
-        tracing::info!(address = %self.address, executors = %executor_address, node = self.pipeline.node, shards = self.pipeline.shards(), "serving");
+        tracing::info!(listen.address = %self.address, listen.executors = %executor_address, node.id = self.pipeline.node, shard.count = self.pipeline.shards(), "serving");
         tokio::select! {
             () = stop.cancelled() => {}
             () = fatal.cancelled() => return Err(Error::Services),

@@ -16,7 +16,7 @@ impl Pipeline {
         self.metrics.alarms.with_label_values(&[alarm.kind.as_str()]).inc();
         // Executors write a part of the text: as a quoted field it cannot pass for a line of the log.
         tracing::warn!(
-            kind = %alarm.kind,
+            alarm.kind = %alarm.kind,
             job.id = alarm.job_id,
             run.id = alarm.run_id,
             alarm.text = ?cut(&alarm.text, IN_THE_LOG),

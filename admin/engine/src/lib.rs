@@ -178,7 +178,7 @@ impl Pipeline {
     fn follow_shards(&self, count: i32) {
         let before = self.shards.swap(count, Ordering::Relaxed);
         if before != count {
-            tracing::info!(before, shards = count, "the number of shards has changed");
+            tracing::info!(shard.count_before = before, shard.count = count, "the number of shards has changed");
         }
     }
 

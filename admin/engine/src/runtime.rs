@@ -47,11 +47,11 @@ pub async fn steps(service: Arc<dyn Service>, stop: CancellationToken, fatal: Ca
             Ok(pause) => pause,
             Err(_) => {
                 if too_many(&mut panics, Instant::now()) {
-                    tracing::error!(service = service.name(), "too many panics within a minute: the process ends");
+                    tracing::error!(service.name = service.name(), "too many panics within a minute: the process ends");
                     fatal.cancel();
                     return;
                 }
-                tracing::error!(service = service.name(), "a step panicked; the service goes on");
+                tracing::error!(service.name = service.name(), "a step panicked; the service goes on");
                 Duration::from_secs(1)
             }
         };

@@ -18,7 +18,7 @@ pub async fn run(settings: ServeSettings) -> anyhow::Result<()> {
     let settled = settings.settle()?;
     logging::start(settled.config.log_format, "info");
     if let Some(file) = &settled.token_file {
-        tracing::info!(file = %file.display(), "executors present the access token that is in this file");
+        tracing::info!(file.path = %file.display(), "executors present the access token that is in this file");
     }
     let database = settled.config.database.to_string();
     let admin = Admin::build(settled.config, Arc::new(SystemClock::new()));

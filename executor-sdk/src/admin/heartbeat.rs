@@ -59,15 +59,15 @@ impl Heartbeats {
 
     fn log_registered(&self) {
         let (app, address) = (&self.registration.key, &self.registration.value);
-        tracing::info!(app, address, "registered");
+        tracing::info!(app.name = app, executor.address = address, "registered");
     }
 
     fn log_failure(&self, reason: &PostError) {
         let app = &self.registration.key;
         if reason.is_wrong_token {
-            tracing::warn!(app, %reason, "the admin refuses this executor: the access token is wrong; no runs arrive until it is right");
+            tracing::warn!(app.name = app, %reason, "the admin refuses this executor: the access token is wrong; no runs arrive until it is right");
         } else {
-            tracing::warn!(app, %reason, "no admin accepts the registration; retrying every 2 s");
+            tracing::warn!(app.name = app, %reason, "no admin accepts the registration; retrying every 2 s");
         }
     }
 

@@ -63,7 +63,7 @@ impl Outbox {
                 Ok(()) => pause = FIRST_PAUSE,
                 Err(reason) => {
                     let count = list.len() + queue.len();
-                    tracing::warn!(%reason, count, ?pause, "results not delivered; retrying later");
+                    tracing::warn!(%reason, result.count = count, retry_ms = pause.as_millis() as u64, "results not delivered; retrying later");
                     list.into_iter().rev().for_each(|item| queue.push_front(item));
                     self.pause(pause).await;
                     pause = (pause * 2).min(LONGEST_PAUSE);

@@ -39,7 +39,7 @@ impl Recovery {
         for line in text.split_inclusive('\n').filter_map(|line| line.strip_suffix('\n')) {
             match Record::parse(line) {
                 Some(record) => self.apply(record),
-                None => tracing::warn!(path = %path.display(), "the journal has an incomplete line"),
+                None => tracing::warn!(file.path = %path.display(), "the journal has an incomplete line"),
             }
         }
         Ok(())

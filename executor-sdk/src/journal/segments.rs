@@ -106,7 +106,10 @@ impl Segments {
             Err(_) => self.file.set_len(self.length)?,
         }
         if started.elapsed() > SLOW_WRITE {
-            tracing::warn!(took = ?started.elapsed(), "the disk is slow; runs wait for the journal");
+            tracing::warn!(
+                duration_ms = started.elapsed().as_millis() as u64,
+                "the disk is slow; runs wait for the journal"
+            );
         }
         written
     }

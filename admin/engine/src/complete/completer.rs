@@ -93,14 +93,14 @@ impl Complete {
                 let finding = by_run.get(run_id);
                 let said = finding.and_then(|f| f.message.as_deref().or(f.reason)).unwrap_or("");
                 // Executors write this: as a quoted field it cannot pass for a line of the log.
-                tracing::info!(run.id = run_id, state = %state, result.text = ?cut(said, IN_THE_LOG), "a run failed");
+                tracing::info!(run.id = run_id, run.state = %state, result.text = ?cut(said, IN_THE_LOG), "a run failed");
             }
         }
         if let Some(first) = settled.unsent.first() {
             let runs = settled.unsent.len();
             self.0.metrics.results_unsent.inc_by(runs as u64);
             tracing::warn!(
-                runs,
+                run.count = runs,
                 run.id = first,
                 "results were reported for runs that were never sent; they change nothing"
             );

@@ -42,7 +42,7 @@ impl Complete {
         let mut written = self.write(&findings, now).await;
         if let Some(error) = &written.error {
             let findings = written.refused.len();
-            tracing::warn!(%error, findings, "results could not be stored; they are repeated");
+            tracing::warn!(%error, report.count = findings, "results could not be stored; they are repeated");
         }
         self.tell(&findings, &written.settled);
         for run_id in written.settled.unreadable.clone() {
@@ -111,7 +111,7 @@ impl Complete {
                     written.failed.push((part[0].run_id, Some(error)));
                 }
                 Err(error) => {
-                    tracing::debug!(%error, findings = part.len(), "results are written in two halves");
+                    tracing::debug!(%error, report.count = part.len(), "results are written in two halves");
                     let (first, second) = part.split_at(part.len() / 2);
                     parts.extend([second.to_vec(), first.to_vec()]);
                 }

@@ -69,7 +69,7 @@ impl Service for GiveBack {
                 Ok(done) => all &= done,
                 Err(error) if part.len() == 1 || error.is_outage() => {
                     all = false;
-                    tracing::warn!(%error, runs = part.len(), "runs that were not sent could not be given back yet");
+                    tracing::warn!(%error, run.count = part.len(), "runs that were not sent could not be given back yet");
                     if error.is_outage() {
                         break;
                     }

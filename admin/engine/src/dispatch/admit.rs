@@ -73,7 +73,7 @@ impl Decided {
                 self.cancel.retain(|run| written.held_up.contains(&run.run_id));
             }
             Err(error) => {
-                tracing::warn!(%error, runs = self.cancel.len(), "runs that overlap could not be cancelled, nor noted as waiting, yet");
+                tracing::warn!(%error, run.count = self.cancel.len(), "runs that overlap could not be cancelled, nor noted as waiting, yet");
             }
         }
         for run in self.cancel {

@@ -41,7 +41,7 @@ pub async fn dispatch(pipeline: &Arc<Pipeline>, due: Vec<Waiting>) {
     let jobs = match known.await {
         Ok(jobs) => jobs,
         Err(error) => {
-            tracing::warn!(%error, runs = due.len(), "definitions could not be read; the runs wait");
+            tracing::warn!(%error, run.count = due.len(), "definitions could not be read; the runs wait");
             return due.into_iter().for_each(|run| wait(pipeline, run));
         }
     };
@@ -99,7 +99,7 @@ pub(crate) async fn answered(pipeline: &Arc<Pipeline>, mut answered: Vec<Answere
         Ok(outdated) if !pipeline.clock_is_in_doubt() => outdated,
         Ok(_) => return answered.into_iter().for_each(|it| wait(pipeline, it.run)),
         Err(error) => {
-            tracing::warn!(%error, runs = answered.len(), "definitions could not be read; the runs wait");
+            tracing::warn!(%error, run.count = answered.len(), "definitions could not be read; the runs wait");
             return answered.into_iter().for_each(|it| wait(pipeline, it.run));
         }
     };
@@ -184,7 +184,7 @@ async fn mark(pipeline: &Arc<Pipeline>, batch: Vec<Routed>) {
         Ok(won) => won,
         Err(error) => {
             // The answer may have been lost: what did get marked must be given back before it can be marked again.
-            tracing::warn!(%error, runs = batch.len(), "runs could not be marked; they wait");
+            tracing::warn!(%error, run.count = batch.len(), "runs could not be marked; they wait");
             return batch.into_iter().for_each(|routed| pipeline.given_back.add(routed.run, token));
         }
     };
@@ -229,7 +229,7 @@ async fn send_won(pipeline: &Arc<Pipeline>, batch: Vec<Routed>, marked: send::Ma
             send::spawn(pipeline, batch, marked, params);
         }
         Err(error) => {
-            tracing::warn!(%error, runs = batch.len(), "definitions could not be read; the runs go back");
+            tracing::warn!(%error, run.count = batch.len(), "definitions could not be read; the runs go back");
             batch.into_iter().for_each(give_back);
         }
     }

@@ -202,7 +202,7 @@ impl Delivery {
         }
         let (outcome, flight) = self.post(&candidate.address).await;
         if address.note(&outcome, self.pipeline.clock.monotonic(), self.pipeline.settings.breaker) {
-            tracing::warn!(executor.address = candidate.address, outcome = ?outcome, "the executor is left alone for a while");
+            tracing::warn!(executor.address = candidate.address, send.outcome = ?outcome, "the executor is left alone for a while");
         }
         self.conclude(outcome, flight)
     }
@@ -272,7 +272,7 @@ impl Delivery {
             Outcome::NotSent { why } => Step::Next(why),
             Outcome::Unknown { why, .. } => {
                 // The row stays `sending`: a callback or the resolver settles it. It is never sent elsewhere blindly.
-                tracing::info!(run.id = run_id, why, "the outcome of a request is unknown");
+                tracing::info!(run.id = run_id, reason = why, "the outcome of a request is unknown");
                 Step::Done
             }
         }

@@ -90,7 +90,7 @@ impl Stories {
         match store.add_stories(&batch).await {
             Ok(()) => true,
             Err(error) => {
-                tracing::warn!(%error, runs = batch.len(), "how executors were chosen could not be written yet");
+                tracing::warn!(%error, run.count = batch.len(), "how executors were chosen could not be written yet");
                 let mut waiting = self.waiting();
                 batch.append(&mut waiting);
                 batch.truncate(WAITING);
@@ -127,12 +127,12 @@ impl Notes {
 
     pub async fn write(self, pipeline: &Pipeline) {
         if let Err(error) = candidate_set::keep(self.sets.values(), &pipeline.store).await {
-            tracing::warn!(%error, sets = self.sets.len(), "sets of candidates could not be kept yet");
+            tracing::warn!(%error, set.count = self.sets.len(), "sets of candidates could not be kept yet");
         }
         let moved: Vec<(i64, String)> = self.sticky.into_iter().collect();
         let now = pipeline.clock.now();
         if let Err(error) = pipeline.store.set_sticky(&moved, now).await {
-            tracing::warn!(%error, jobs = moved.len(), "where sticky jobs go could not be kept");
+            tracing::warn!(%error, job.count = moved.len(), "where sticky jobs go could not be kept");
             for (job_id, _) in moved {
                 pipeline.histories.forget(job_id);
             }

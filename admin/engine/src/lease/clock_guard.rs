@@ -104,7 +104,7 @@ impl FollowClock {
         {
             tracing::warn!(%error, "leases of executors lie ahead of the clock until their next heartbeat");
         }
-        tracing::warn!(before, now, by_ms = by, "the clock has jumped");
+        tracing::warn!(clock.before = before, clock.now = now, step_ms = by, "the clock has jumped");
         self.alarm(self.step_text(by)).await;
     }
 
@@ -140,8 +140,8 @@ impl FollowClock {
     async fn is_in_doubt(&self, samples: u32, by: i64, asked: Duration) {
         let pipeline = &self.pipeline;
         tracing::warn!(
-            samples,
-            by_ms = by,
+            clock.samples = samples,
+            step_ms = by,
             suspended_ms = ms(self.slept()),
             "{} has jumped; nothing is claimed or sent until that is confirmed",
             self.whose()

@@ -15,7 +15,11 @@ impl Shards {
         let (mut locks, mut leases) = (vec![], vec![]);
         for (shard, held) in pipeline.holdings.all() {
             if asked >= held.trusted_until && !failpoint::flag("trust_off") {
-                tracing::warn!(shard, epoch = held.epoch, "the lease could not be renewed in time: stepping down");
+                tracing::warn!(
+                    shard,
+                    lease.epoch = held.epoch,
+                    "the lease could not be renewed in time: stepping down"
+                );
                 pipeline.step_down(shard, held.epoch);
                 continue;
             }

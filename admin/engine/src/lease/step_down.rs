@@ -8,7 +8,7 @@ impl Pipeline {
         if self.holdings.drop(shard, epoch) {
             let dropped = self.ring().remove_shard(shard);
             self.overlaps.remove_shard(shard);
-            tracing::debug!(shard, epoch, dropped, "stepped down from a shard");
+            tracing::debug!(shard, lease.epoch = epoch, run.count = dropped, "stepped down from a shard");
         }
     }
 
@@ -24,7 +24,11 @@ impl Pipeline {
     /// The shard's lease has another epoch than ours: somebody else holds it, or the shards were divided anew.
     pub(crate) fn fenced(&self, shard: i32, epoch: i64) {
         self.metrics.fenced.inc();
-        tracing::warn!(shard, epoch, "fenced: the shard has another epoch now, by another node or a new division");
+        tracing::warn!(
+            shard,
+            lease.epoch = epoch,
+            "fenced: the shard has another epoch now, by another node or a new division"
+        );
         self.step_down(shard, epoch);
         self.shards_wake.notify_one();
     }

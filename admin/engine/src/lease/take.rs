@@ -46,7 +46,7 @@ impl Shards {
         let now = pipeline.clock.now();
         match pipeline.store.take_shard(shard, &pipeline.node, now, ttl).await? {
             Some(epoch) => {
-                tracing::debug!(shard, epoch, "took a shard");
+                tracing::debug!(shard, lease.epoch = epoch, "took a shard");
                 self.watch.remember(shard, epoch);
                 let held = Held { epoch, trusted_until: asked + self.trust(), renewed: asked, lock_asked: asked };
                 pipeline.holdings.put(shard, held);

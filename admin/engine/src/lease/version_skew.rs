@@ -20,8 +20,8 @@ impl Skew {
         let mut said = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if !others.is_empty() && *said != others {
             tracing::warn!(
-                ours,
-                others = others.join("; "),
+                node.version = ours,
+                peer.versions = others.join("; "),
                 "nodes of this cluster differ in their version or their time zones"
             );
         }

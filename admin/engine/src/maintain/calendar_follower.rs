@@ -97,7 +97,7 @@ impl Service for FollowCalendars {
     async fn step(&self) -> Duration {
         match self.round().await {
             Ok(0) => {}
-            Ok(jobs) => tracing::info!(jobs, "jobs follow a calendar that was changed before"),
+            Ok(jobs) => tracing::info!(job.count = jobs, "jobs follow a calendar that was changed before"),
             Err(error) => {
                 tracing::debug!(%error, "jobs of changed calendars could not be looked for")
             }

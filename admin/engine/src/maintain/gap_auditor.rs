@@ -161,10 +161,10 @@ impl Gaps {
             tracing::warn!(
                 job.id = job_id,
                 job.name = looked.name,
-                from = gap.from,
-                to = gap.to,
-                count = gap.count,
-                found = gap.found.as_str(),
+                gap.from = gap.from,
+                gap.to = gap.to,
+                gap.count = gap.count,
+                gap.kind = gap.found.as_str(),
                 "the records of a job differ from its schedule, and nothing explains it"
             );
         }

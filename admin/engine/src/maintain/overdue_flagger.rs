@@ -159,7 +159,7 @@ impl Escalate {
         let minutes = ms(self.0.settings.escalate_after) / 60_000;
         tracing::warn!(
             alarm.id = row.id,
-            kind = %alarm.kind,
+            alarm.kind = %alarm.kind,
             job.id = alarm.job_id,
             run.id = alarm.run_id,
             "alarm, unresolved for {minutes} minutes: {}",

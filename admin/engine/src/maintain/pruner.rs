@@ -178,7 +178,12 @@ impl Prune {
         }
         let runs = std::mem::take(&mut round.deleted);
         if runs + misfires + rest > 0 {
-            tracing::info!(runs, misfires, rest, "what was kept long enough is deleted");
+            tracing::info!(
+                run.count = runs,
+                misfire.count = misfires,
+                row.count = rest,
+                "what was kept long enough is deleted"
+            );
         }
         Ok(())
     }

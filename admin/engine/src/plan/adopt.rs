@@ -36,7 +36,11 @@ impl Scan {
         };
         if !late.is_empty() {
             store.cancel(&late, "misfire", pipeline.clock.now()).await?;
-            tracing::info!(shard = self.shard, runs = late.len(), "recorded instants were reached too late to run");
+            tracing::info!(
+                shard = self.shard,
+                run.count = late.len(),
+                "recorded instants were reached too late to run"
+            );
         }
         let is_late = |run: &Waiting| late.binary_search(&run.run_id).is_ok();
         for run in found.into_iter().filter(|run| !is_late(run)) {

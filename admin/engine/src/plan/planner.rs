@@ -130,7 +130,11 @@ impl Scan {
             self.slow.clear(job_id);
             return false;
         }
-        tracing::warn!(job.id = job_id, ms = took.as_millis() as u64, "planning the schedule of a job takes long");
+        tracing::warn!(
+            job.id = job_id,
+            duration_ms = took.as_millis() as u64,
+            "planning the schedule of a job takes long"
+        );
         let is_too_slow = self.slow.hit(job_id) >= STRIKES;
         if is_too_slow {
             self.slow.clear(job_id);

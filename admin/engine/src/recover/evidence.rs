@@ -231,7 +231,7 @@ async fn what_it_knows(pipeline: &Pipeline, doubt: &InDoubt, app: &str, address:
         Ok(look) if look.page.as_ref().is_some_and(has_begun) => Knows::Yes,
         Ok(_) => Knows::No,
         Err(why) => {
-            tracing::debug!(run.id = run.run_id, why, "an executor does not answer");
+            tracing::debug!(run.id = run.run_id, reason = why, "an executor does not answer");
             Knows::Silent
         }
     }

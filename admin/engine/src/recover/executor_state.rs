@@ -134,7 +134,7 @@ async fn word(pipeline: &Pipeline, run: &Watched) -> Word {
     let look = pipeline.client.look(address, app, run.run_id, run.due_at).await;
     match look {
         Err(why) => {
-            tracing::debug!(run.id = run.run_id, why, "an executor does not answer");
+            tracing::debug!(run.id = run.run_id, reason = why, "an executor does not answer");
             Word::Silent
         }
         Ok(look) if is_own => own_word(&look),

@@ -33,7 +33,7 @@ impl Watch {
                     match pipeline.ask_again_for_the_end(run_id).await {
                         Ok(()) => {}
                         Err(Error::Executor(why)) => {
-                            tracing::warn!(run.id = run_id, why, "a kill is not agreed to yet");
+                            tracing::warn!(run.id = run_id, reason = why, "a kill is not agreed to yet");
                         }
                         Err(error) => {
                             tracing::warn!(run.id = run_id, %error, "a kill could not be asked for again");

@@ -174,7 +174,7 @@ impl Watch {
             self.pipeline.sends.spawn(async move {
                 let _asked = asked;
                 if let Err(error) = checks.check_all(&pipeline, &runs).await {
-                    tracing::warn!(%error, address = &*address, "runs could not be checked; a later round goes on");
+                    tracing::warn!(%error, executor.address = &*address, "runs could not be checked; a later round goes on");
                 }
             });
         }

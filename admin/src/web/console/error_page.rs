@@ -113,7 +113,7 @@ struct Page {
 /// The page for an answer that has only a status.
 pub fn page(context: PageContext, status: StatusCode, error: Option<&PageError>) -> HttpResponse {
     if let Some(PageError::Internal(text)) = error {
-        tracing::error!(request.id = %context.request_id, address = %context.here, "console request failed: {text}");
+        tracing::error!(request.id = %context.request_id, request.url = %context.here, "console request failed: {text}");
     }
     let title = match error {
         Some(PageError::Internal(_)) => "Something went wrong here".to_owned(),

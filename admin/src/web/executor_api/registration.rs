@@ -20,7 +20,11 @@ pub async fn register(request: HttpRequest, body: AuthenticatedBody, state: web:
         Ok(executor) => match state.store.register_executor(&executor).await {
             Ok(changed) => {
                 if changed {
-                    tracing::info!(app = executor.app, executor.address = executor.address, "an executor registered");
+                    tracing::info!(
+                        app.name = executor.app,
+                        executor.address = executor.address,
+                        "an executor registered"
+                    );
                     state.pipeline.executors_changed();
                     if let Some(boot_id) = executor.boot_id {
                         state.pipeline.executor_restarted(executor.address, boot_id);
@@ -107,7 +111,11 @@ pub async fn deregister(body: AuthenticatedBody, state: web::Data<State>) -> Htt
     }
     match state.store.deregister_executor(&registration.key, &registration.value).await {
         Ok(_) => {
-            tracing::info!(app = registration.key, executor.address = registration.value, "an executor deregistered");
+            tracing::info!(
+                app.name = registration.key,
+                executor.address = registration.value,
+                "an executor deregistered"
+            );
             state.pipeline.executors_changed();
             answered(&Answer::ok())
         }

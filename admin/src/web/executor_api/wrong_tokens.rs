@@ -78,7 +78,7 @@ impl WrongTokens {
         let requests = it.count;
         if state.may_log(place, now) {
             let app = app.unwrap_or("unknown");
-            tracing::warn!(%source, app, requests, "an executor was refused: wrong access token");
+            tracing::warn!(client.address = %source, app.name = app, request.count = requests, "an executor was refused: wrong access token");
         }
     }
 

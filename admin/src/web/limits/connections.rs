@@ -54,7 +54,7 @@ impl Connections {
             let connections = self.clone();
             extensions.insert(Taken { connections, source });
         } else {
-            tracing::debug!(%source, "a connection too many is shut");
+            tracing::debug!(client.address = %source, "a connection too many is shut");
             // An error means that it has ended already.
             SockRef::from(stream).shutdown(Shutdown::Both).unwrap_or(());
         }

@@ -56,7 +56,7 @@ fn private_file(path: &Path) -> Result<File> {
         && let Err(error) = file.set_permissions(Permissions::from_mode(OWNER_ONLY))
     {
         tracing::warn!(
-            file = %path.display(), %error,
+            file.path = %path.display(), %error,
             "others can read this file of the database, and its mode could not be changed; run chmod 600"
         );
     }

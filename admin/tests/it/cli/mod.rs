@@ -110,7 +110,7 @@ fn a_node_starts_stops_and_keeps_what_it_made() {
     let (code, out, err) = ended(on(folder.path(), &["user", "add", "anna"]));
     assert_eq!((code, out.trim().len() >= 32), (Some(0), true), "{err}");
     let again = Program::start(serve(folder.path(), &["serve", "--log-format", "json"]));
-    assert!(again.after("\"message\":\"serving\"").contains("address"));
+    assert!(again.after("\"message\":\"serving\"").contains("listen.address"));
     assert_eq!(fs::read_to_string(folder.path().join("access-token")).unwrap(), token);
     assert_eq!(again.terminate(), Some(0));
 }

@@ -18,7 +18,7 @@ async fn executors_at(node: &Carillon) -> SocketAddr {
     until("it says where", || !node.said("\"serving\"").is_empty()).await;
     let said = node.said("\"serving\"");
     let event: serde_json::Value = serde_json::from_str(&said[0]).unwrap();
-    event["executors"].as_str().unwrap().parse().unwrap()
+    event["listen.executors"].as_str().unwrap().parse().unwrap()
 }
 
 /// From another address of this machine.

@@ -159,7 +159,7 @@ async fn listen(stderr: ChildStderr, lines: Lines, tell: watch::Sender<Option<So
     while let Ok(Some(line)) = reader.next_line().await {
         let event: Value = serde_json::from_str(&line).unwrap_or_default();
         if event["message"] == "serving" {
-            let address = event["address"].as_str().and_then(|text| text.parse().ok());
+            let address = event["listen.address"].as_str().and_then(|text| text.parse().ok());
             tell.send_replace(address);
         }
         lines.lock().unwrap().push(line);

@@ -108,7 +108,7 @@ pub async fn sign_in(
     let account = state.store.account_by_name(name).await?;
     let known = account.as_ref().map(|account| account.password_hash.as_str());
     if !password::verify(secret, known).await? {
-        tracing::info!(source = %source_key, "a sign-in was refused");
+        tracing::info!(client.address = %source_key, "a sign-in was refused");
         let text = "Name or password is wrong.".to_owned();
         return Ok(again(text, StatusCode::UNAUTHORIZED));
     }

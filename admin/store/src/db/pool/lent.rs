@@ -89,7 +89,7 @@ impl Lent {
             Err(_) => {
                 self.shared.health.suspect(self.generation);
                 tracing::warn!(
-                    pool = self.shared.name,
+                    pool.name = self.shared.name,
                     "the database has not answered a statement within {limit:?}; the connection is closed"
                 );
                 Err(broken::timed_out(format!("no answer to a statement within {limit:?}")))
