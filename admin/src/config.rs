@@ -13,8 +13,7 @@ use std::fmt;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 
-pub(crate) use access_token::is_secret;
-pub use access_token::{AccessToken, random_secret};
+pub use access_token::AccessToken;
 pub use carillon_engine::lease::redis::url::{RedisForm, RedisUrl};
 pub use carillon_engine::{LostRule, Options};
 pub use database::Database;

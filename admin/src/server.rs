@@ -22,9 +22,9 @@ use crate::pipeline::{
 use crate::runtime::{self, Service};
 use crate::store::{self, Database, Store};
 use crate::web::BodyMemory;
-use crate::web::accounts::setup::{self, FirstAdmin};
 use crate::web::executor_api::WrongTokens;
 use crate::web::{self, ListenerRole, Server, ServerHandle};
+use carillon_accounts::setup::{self, FirstAdmin};
 
 /// Why a node cannot start or go on.
 #[derive(Debug, thiserror::Error)]
@@ -100,7 +100,7 @@ impl Admin {
             store.forget_the_killed().await?;
         }
         let settings = Settings::of(&config.engine);
-        let node = config::random_secret();
+        let node = carillon_accounts::secret::random_secret();
         let node: String = node.chars().take(16).collect();
         let limits = Limits { connect: settings.connect_limit, request: settings.send_limit };
         let client =
@@ -334,7 +334,7 @@ async fn first_admin(store: &Store, config: &Config, now: Millis) -> Result<Firs
     let password = config.admin_password.as_deref();
     let found = setup::ensure_first_admin(store, password, now).await;
     found.map_err(|error| match error {
-        web::accounts::password::Error::Store(error) => Error::Store(error),
+        carillon_accounts::password::Error::Store(error) => Error::Store(error),
         refused => Error::Settings(Problem::new("admin-password", refused.to_string()).to_string()),
     })
 }

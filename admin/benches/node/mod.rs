@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-use carillon_admin::config::random_secret;
+use carillon_accounts::secret::random_secret;
 use serde_json::{Value, json};
 use tokio::process::{Child, Command};
 

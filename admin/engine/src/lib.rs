@@ -5,7 +5,6 @@ pub mod complete;
 pub mod dispatch;
 mod error;
 pub mod executor;
-pub mod inspect;
 pub mod lease;
 pub mod maintain;
 pub mod manage;
@@ -18,6 +17,7 @@ mod settings;
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
+use carillon_inspect::forecast::Forecaster;
 use carillon_scheduler::{Clock, Ring, Sample};
 use tokio::sync::Notify;
 use tokio_util::task::TaskTracker;
@@ -30,7 +30,6 @@ use dispatch::route::{candidate_set, memory, open_counts};
 use dispatch::{broadcast, in_flight, overlap_tracker, probe, trace};
 use executor::client::ExecutorClient;
 use executor::{address_gate, directory};
-use inspect::forecast::all_jobs;
 use lease::held_shards;
 use lease::lock::Leases;
 use manage::backfills;
@@ -47,8 +46,6 @@ pub use complete::unmarker::GiveBack;
 pub use dispatch::tick::Tick;
 pub use error::Error;
 pub use executor::directory::Registry;
-pub use inspect::forecast::all_jobs::{Forecast, Minute};
-pub use inspect::forecast::load::{Chosen, Loads};
 pub use lease::clock_guard::FollowClock;
 pub use lease::coordinator::Shards;
 pub use maintain::calendar_follower::FollowCalendars;
@@ -80,7 +77,7 @@ pub struct Pipeline {
     holdings: held_shards::Holdings,
     ring: Mutex<Ring<Waiting>>,
     jobs: job_cache::Jobs,
-    recent_loads: all_jobs::Recent,
+    pub forecaster: Forecaster,
     executors: directory::Executors,
     addresses: address_gate::Addresses,
     outcomes: outcome_queue::Queue,
@@ -129,6 +126,7 @@ pub struct Parts {
 impl Pipeline {
     pub fn new(parts: Parts) -> Arc<Self> {
         Arc::new(Self {
+            forecaster: Forecaster::new(parts.store.clone(), parts.clock.clone()),
             addresses: address_gate::Addresses::new(&parts.settings),
             ring: Mutex::new(Ring::new(parts.settings.ring_capacity)),
             store: parts.store,
@@ -142,7 +140,6 @@ impl Pipeline {
             shards: AtomicI32::new(parts.shards),
             holdings: held_shards::Holdings::default(),
             jobs: job_cache::Jobs::default(),
-            recent_loads: all_jobs::Recent::default(),
             executors: directory::Executors::default(),
             outcomes: outcome_queue::Queue::default(),
             given_back: unmarker::GivenBack::default(),

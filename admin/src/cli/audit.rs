@@ -5,10 +5,10 @@ use std::io::{self, Write};
 use std::sync::Arc;
 
 use carillon_admin::config::{Error, LogFormat};
-use carillon_admin::pipeline::inspect::audit::difference::Difference;
-use carillon_admin::pipeline::inspect::audit::job_audit::look;
-use carillon_admin::pipeline::inspect::audit::job_audit::{Look, look_at_deleted};
 use carillon_admin::store::Store;
+use carillon_inspect::audit::Difference;
+use carillon_inspect::audit::audit_job;
+use carillon_inspect::audit::{JobAudit, audit_deleted_job};
 use carillon_scheduler::{Clock as _, Millis, SystemClock};
 use chrono::{DateTime, SecondsFormat};
 use clap::Args;
@@ -93,13 +93,13 @@ pub async fn run(wish: Wish) -> anyhow::Result<()> {
 async fn audit(store: &Arc<Store>, wish: &Wish, now: Millis, out: &mut impl Write) -> anyhow::Result<Sum> {
     let mut sum = Sum::default();
     if let Some(id) = wish.job {
-        let found = match look(store, id, now - wish.since, now, INSTANTS).await? {
+        let found = match audit_job(store, id, now - wish.since, now, INSTANTS).await? {
             Some(found) => found,
             None => {
                 let deleted = store.deleted_jobs(0, id - 1, 1).await?;
                 let job = deleted.iter().find(|job| job.job_id == id);
                 let job = job.ok_or(Refused(id))?;
-                look_at_deleted(store, job, now - wish.since, now, INSTANTS).await?
+                audit_deleted_job(store, job, now - wish.since, now, INSTANTS).await?
             }
         };
         sum.add(id, &found, wish, now, out)?;
@@ -114,7 +114,7 @@ async fn audit(store: &Arc<Store>, wish: &Wish, now: Millis, out: &mut impl Writ
         after = *last;
         for id in ids {
             // None: it has been deleted meanwhile.
-            if let Some(found) = look(store, id, now - wish.since, now, INSTANTS).await? {
+            if let Some(found) = audit_job(store, id, now - wish.since, now, INSTANTS).await? {
                 sum.add(id, &found, wish, now, out)?;
             }
         }
@@ -127,14 +127,14 @@ async fn audit(store: &Arc<Store>, wish: &Wish, now: Millis, out: &mut impl Writ
         };
         after = last.job_id;
         for job in deleted {
-            let found = look_at_deleted(store, &job, since, now, INSTANTS).await?;
+            let found = audit_deleted_job(store, &job, since, now, INSTANTS).await?;
             sum.add(job.job_id, &found, wish, now, out)?;
         }
     }
 }
 
 impl Sum {
-    fn add(&mut self, id: i64, look: &Look, wish: &Wish, now: Millis, out: &mut impl Write) -> io::Result<()> {
+    fn add(&mut self, id: i64, look: &JobAudit, wish: &Wish, now: Millis, out: &mut impl Write) -> io::Result<()> {
         self.jobs += 1;
         self.deleted += usize::from(look.deleted_at.is_some());
         for difference in &look.differences {
@@ -159,23 +159,23 @@ impl Sum {
     }
 }
 
-fn line(difference: &Difference, look: &Look) -> String {
+fn line(difference: &Difference, look: &JobAudit) -> String {
     let times = match difference.from == difference.to {
         true => written(difference.from),
         false => format!("{} to {}", written(difference.from), written(difference.to)),
     };
     let what = match difference.count {
-        0 => difference.found.as_str().to_owned(),
-        count => format!("{count} {}", difference.found.as_str()),
+        0 => difference.kind.as_str().to_owned(),
+        count => format!("{count} {}", difference.kind.as_str()),
     };
     format!("job {} `{}`: {what}, {times}: {}", difference.job_id, look.name, difference.reason.sentence())
 }
 
-fn as_json(difference: &Difference, look: &Look) -> serde_json::Value {
+fn as_json(difference: &Difference, look: &JobAudit) -> serde_json::Value {
     json!({
         "job_id": difference.job_id,
         "job": look.name,
-        "found": difference.found.as_str(),
+        "found": difference.kind.as_str(),
         "count": difference.count,
         "from": written(difference.from),
         "to": written(difference.to),
@@ -217,7 +217,7 @@ fn span(text: &str) -> Result<Millis, String> {
 
 #[cfg(test)]
 mod tests {
-    use carillon_admin::pipeline::inspect::audit::difference::{Found, Reason};
+    use carillon_inspect::audit::{GapKind, GapReason};
 
     use super::*;
 
@@ -232,21 +232,21 @@ mod tests {
 
     #[test]
     fn a_difference_is_one_line() {
-        let look = Look { name: "Settle".into(), differences: vec![], reached: 0, deleted_at: None };
+        let look = JobAudit { name: "Settle".into(), differences: vec![], reached: 0, deleted_at: None };
         let mut difference = Difference {
             job_id: 7,
             from: 1_760_000_000_000,
             to: 1_760_000_002_000,
             count: 3,
-            found: Found::Missing,
-            reason: Reason::Unexplained,
+            kind: GapKind::Missing,
+            reason: GapReason::Unexplained,
         };
         assert_eq!(
             line(&difference, &look),
             "job 7 `Settle`: 3 missing, 2025-10-09T08:53:20Z to 2025-10-09T08:53:22Z: unexplained"
         );
         assert_eq!(as_json(&difference, &look)["explained"], false);
-        (difference.count, difference.found, difference.reason) = (0, Found::Unlooked, Reason::Unknown);
+        (difference.count, difference.kind, difference.reason) = (0, GapKind::Unlooked, GapReason::Unknown);
         assert!(line(&difference, &look).ends_with(
             "unlooked, 2025-10-09T08:53:20Z to 2025-10-09T08:53:22Z: the definition before an edit is not on record"
         ));

@@ -1,7 +1,7 @@
 //! `carillon explain`: the story of one instant of one job.
 
 use carillon_admin::config::{Error, LogFormat};
-use carillon_admin::pipeline::inspect::explain::explanation::explain;
+use carillon_inspect::explain::explain;
 use carillon_scheduler::{Clock as _, Millis, SystemClock};
 use chrono::DateTime;
 use clap::Args;
@@ -35,7 +35,7 @@ pub async fn run(wish: Wish) -> anyhow::Result<()> {
         None => SystemClock::new().now(),
     };
     let found = explain(&store, wish.job, wish.instant, now).await?;
-    for line in found.ok_or(Refused(wish.job))?.story() {
+    for line in found.ok_or(Refused(wish.job))?.sentences() {
         println!("{line}");
     }
     Ok(())

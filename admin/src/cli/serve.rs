@@ -4,9 +4,9 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
 
 use anyhow::Context as _;
+use carillon_accounts::setup::FirstAdmin;
 use carillon_admin::Admin;
 use carillon_admin::server;
-use carillon_admin::web::accounts::setup::FirstAdmin;
 use carillon_scheduler::SystemClock;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio_util::sync::CancellationToken;

@@ -3,9 +3,10 @@
 use std::io::{self, BufRead as _};
 use std::sync::Arc;
 
-use carillon_admin::config::{Database, Error, LogFormat, random_secret};
+use carillon_accounts::secret::random_secret;
+use carillon_accounts::{password, setup};
+use carillon_admin::config::{Database, Error, LogFormat};
 use carillon_admin::store::{self, Store};
-use carillon_admin::web::accounts::{password, setup};
 use carillon_scheduler::{Clock as _, SystemClock};
 use clap::{Args, Subcommand};
 

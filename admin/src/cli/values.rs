@@ -4,7 +4,8 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use carillon_admin::config::{AccessToken, Config, Database, Error, LogFormat, LostRule, Problem, random_secret};
+use carillon_accounts::secret::random_secret;
+use carillon_admin::config::{AccessToken, Config, Database, Error, LogFormat, LostRule, Problem};
 
 use super::settings::{DatabaseSettings, ServeSettings};
 

@@ -5,30 +5,12 @@ use std::io::{self, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
-use base64::Engine as _;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use carillon_accounts::secret::random_secret;
 
 use super::{Database, Problem};
 
 const SETTING: &str = "access-token";
 const FILE: &str = "access-token";
-
-/// A secret with 256 random bits in 43 characters that every HTTP header, URL and shell carries unchanged.
-///
-/// Not one that begins with `-`: on a command line (`--access-token -w…`) that would be read as an option.
-pub fn random_secret() -> String {
-    loop {
-        let secret = URL_SAFE_NO_PAD.encode(rand::random::<[u8; 32]>());
-        if !secret.starts_with('-') {
-            return secret;
-        }
-    }
-}
-
-/// Whether [`random_secret`] can have made this text.
-pub fn is_secret(text: &str) -> bool {
-    URL_SAFE_NO_PAD.decode(text).is_ok_and(|bytes| bytes.len() == 32)
-}
 
 /// The access token in use, and where it is kept when it was not given.
 #[derive(Clone, PartialEq, Eq)]

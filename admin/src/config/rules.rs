@@ -164,7 +164,7 @@ fn duration(setting: &'static str, value: Duration, min: Duration, max: Duration
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::random_secret;
+    use carillon_accounts::secret::random_secret;
 
     fn config() -> Config {
         Config::new("data", random_secret())

@@ -2,15 +2,15 @@
 
 use carillon_scheduler::{JobDraft, Millis};
 
-use crate::pipeline::{Chosen, Loads};
 use crate::store::{self, App, Calendars, Job, Surroundings};
 use crate::web::state::State;
+use carillon_inspect::forecast::{LoadBySecond, SpreadChoice};
 
 /// Of one draft, or of all drafts of a request.
 pub struct Around {
     calendars: Calendars,
     /// Only where an offset has to be chosen.
-    loads: Option<Loads>,
+    loads: Option<LoadBySecond>,
 }
 
 impl Around {
@@ -25,7 +25,7 @@ impl Around {
         names.dedup();
         let calendars = state.store.calendars_named(&names).await?;
         let loads = match drafts.iter().any(|draft| is_open(draft, before)) {
-            true => Some(state.pipeline.loads(before.map(|job| job.id)).await?),
+            true => Some(state.pipeline.forecaster.loads(before.map(|job| job.id)).await?),
             false => None,
         };
         Ok(Self { calendars, loads })
@@ -38,7 +38,7 @@ impl Around {
     pub async fn roughly(state: &State, draft: &JobDraft, before: Option<&Job>) -> store::Result<Self> {
         let calendars = state.store.calendars_named(&draft.schedule.calendars).await?;
         let loads = match is_open(draft, before) {
-            true => Some(state.pipeline.recent_loads().await?),
+            true => Some(state.pipeline.forecaster.recent_loads().await?),
             false => None,
         };
         Ok(Self { calendars, loads })
@@ -57,7 +57,7 @@ impl Around {
         draft: &JobDraft,
         before: Option<&'a Job>,
         now: Millis,
-    ) -> (Surroundings<'a>, Option<Chosen>) {
+    ) -> (Surroundings<'a>, Option<SpreadChoice>) {
         let calendars = self.calendars(draft);
         let chosen = match &mut self.loads {
             Some(loads) if is_open(draft, before) => Some(loads.choose(draft, &calendars, now)),

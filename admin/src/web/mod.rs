@@ -1,7 +1,6 @@
 //! HTTP: the console, the management API and the protocol of the executors. Only this module names actix-web and askama; it
 //! changes a run only through `pipeline`.
 
-pub mod accounts;
 mod api;
 mod around;
 mod console;
@@ -11,11 +10,11 @@ mod guard;
 mod health;
 mod limits;
 mod page;
-mod preview;
 mod routes;
 mod server;
 mod state;
 mod text;
+mod unsaved;
 
 pub use actix_web::dev::{Server, ServerHandle};
 

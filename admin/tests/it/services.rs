@@ -6,7 +6,8 @@
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::Path;
 
-use carillon_admin::config::{Config, Database, random_secret};
+use carillon_accounts::secret::random_secret;
+use carillon_admin::config::{Config, Database};
 use sea_orm::{ConnectOptions, ConnectionTrait as _};
 use tempfile::TempDir;
 

@@ -12,12 +12,11 @@ use carillon_scheduler::Millis;
 use tokio::sync::Mutex;
 
 use crate::Pipeline;
-use crate::inspect::audit::difference::{Difference, Found};
-use crate::inspect::audit::job_audit::look;
 use crate::maintain::audit_walk;
 use crate::maintain::audit_walk::Walk;
 use crate::runtime::Service;
 use crate::store;
+use carillon_inspect::audit::{Difference, GapKind, audit_job};
 
 /// How often, and the span that one step looks at, at most.
 const EVERY: Duration = Duration::from_secs(60);
@@ -143,19 +142,19 @@ impl Gaps {
     }
 
     async fn tell(&self, job_id: i64, from: Millis, to: Millis) -> store::Result<()> {
-        let Some(looked) = look(&self.pipeline.store, job_id, from, to, INSTANTS).await? else {
+        let Some(looked) = audit_job(&self.pipeline.store, job_id, from, to, INSTANTS).await? else {
             return Ok(());
         };
         let mut told = self.told.lock().await;
         for gap in looked.differences.iter().filter(|gap| !gap.is_explained()) {
             let known = told.entry(job_id).or_default();
-            let is_same = |it: &Difference| it.found == gap.found && it.from <= gap.to && gap.from <= it.to;
+            let is_same = |it: &Difference| it.kind == gap.kind && it.from <= gap.to && gap.from <= it.to;
             if known.iter().any(is_same) {
                 continue;
             }
             known.push(*gap);
             self.pipeline.metrics.gaps.inc_by(u64::from(gap.count));
-            if gap.found == Found::Missing {
+            if gap.kind == GapKind::Missing {
                 self.pipeline.metrics.missed.inc_by(u64::from(gap.count));
             }
             tracing::warn!(
@@ -164,7 +163,7 @@ impl Gaps {
                 gap.from = gap.from,
                 gap.to = gap.to,
                 gap.count = gap.count,
-                gap.kind = gap.found.as_str(),
+                gap.kind = gap.kind.as_str(),
                 "the records of a job differ from its schedule, and nothing explains it"
             );
         }

@@ -12,9 +12,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::Context as _;
+use carillon_accounts::secret::random_secret;
+use carillon_accounts::setup::{FIRST_ADMIN, FirstAdmin};
 use carillon_admin::Admin;
-use carillon_admin::config::{Config, random_secret};
-use carillon_admin::web::accounts::setup::{FIRST_ADMIN, FirstAdmin};
+use carillon_admin::config::Config;
 use carillon_scheduler::SystemClock;
 use tokio_util::sync::CancellationToken;
 

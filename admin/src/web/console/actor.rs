@@ -3,7 +3,7 @@
 use actix_web::HttpRequest;
 
 use crate::store::Actor;
-use crate::web::accounts::session::Viewer;
+use crate::web::guard::session_cookie::Viewer;
 
 /// The signed-in user and the source address, for the audit.
 pub fn actor(viewer: &Viewer, request: &HttpRequest) -> Actor {

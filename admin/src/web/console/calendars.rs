@@ -12,8 +12,8 @@ use crate::store::NamedCalendar;
 use crate::web::console::error_page::PageError;
 use crate::web::page::answer::render;
 use crate::web::page::context::PageContext;
-use crate::web::preview;
 use crate::web::state::State;
+use carillon_inspect::preview;
 
 const PAGE: u32 = 50;
 /// Days that are named of each calendar.

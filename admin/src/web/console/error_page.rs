@@ -84,8 +84,8 @@ impl From<store::Error> for PageError {
     }
 }
 
-impl From<crate::web::accounts::password::Error> for PageError {
-    fn from(error: crate::web::accounts::password::Error) -> Self {
+impl From<carillon_accounts::password::Error> for PageError {
+    fn from(error: carillon_accounts::password::Error) -> Self {
         Self::Internal(error.to_string())
     }
 }

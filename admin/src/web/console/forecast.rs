@@ -9,11 +9,11 @@ use askama::Template;
 use carillon_scheduler::Millis;
 use serde::Deserialize;
 
-use crate::pipeline::Forecast;
 use crate::web::console::error_page::PageError;
 use crate::web::page::answer::render;
 use crate::web::page::context::PageContext;
 use crate::web::state::State;
+use carillon_inspect::forecast::Forecast;
 
 /// Spans that can be chosen, in h.
 const SPANS: [(u32, &str); 4] = [(1, "1 hour"), (24, "24 hours"), (72, "3 days"), (168, "7 days")];
@@ -71,7 +71,7 @@ pub async fn page(
     let known = SPANS.iter().find(|(hours, _)| *hours == query.hours);
     let hours = known.map_or(ForecastQuery::default().hours, |(hours, _)| *hours);
     let to = context.now + i64::from(hours) * 60 * MINUTE;
-    let forecast = state.pipeline.forecast(context.now, to).await?;
+    let forecast = state.pipeline.forecaster.forecast(context.now, to).await?;
     let page = Page { hours, spans: SPANS, chart: draw(&forecast), shares: shares(&forecast), forecast, context };
     Ok(render(&page, StatusCode::OK))
 }
@@ -113,7 +113,7 @@ fn shares(forecast: &Forecast) -> Vec<Share> {
 
 #[cfg(test)]
 mod tests {
-    use crate::pipeline::Minute;
+    use carillon_inspect::forecast::Minute;
 
     use super::*;
 

@@ -31,7 +31,7 @@ mod tests {
 
     #[test]
     fn only_the_token_itself_is_right() {
-        let token = crate::config::random_secret();
+        let token = carillon_accounts::secret::random_secret();
         assert!(is_right(token.as_bytes(), &token));
         for wrong in ["", &token[1..], &format!("{token} ")] {
             assert!(!is_right(wrong.as_bytes(), &token));

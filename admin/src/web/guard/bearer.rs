@@ -48,7 +48,7 @@ mod tests {
     // covers: S15, S18
     #[test]
     fn only_the_whole_token_is_good() {
-        let token = crate::config::random_secret();
+        let token = carillon_accounts::secret::random_secret();
         assert_eq!(ask(&format!("Bearer {token}"), Some(&token)), Ok(()));
         assert_eq!(ask(&format!("bearer  {token} "), Some(&token)), Ok(()));
         let shorter = format!("Bearer {}", &token[1..]);

@@ -81,11 +81,11 @@ mod tests {
     // covers: S7, S18
     #[test]
     fn a_token_fits_under_every_mask_and_no_other_does() {
-        let token = crate::config::random_secret();
+        let token = carillon_accounts::secret::random_secret();
         let (one, two) = (masked(&token), masked(&token));
         assert_ne!(one, two);
         assert!(fits(&token, &one) && fits(&token, &two));
-        let other = masked(&crate::config::random_secret());
+        let other = masked(&carillon_accounts::secret::random_secret());
         for wrong in ["", "A", "AA", "!", token.as_str(), other.as_str(), &one[2..]] {
             assert!(!fits(&token, wrong), "{wrong}");
         }

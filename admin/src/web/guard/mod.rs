@@ -4,4 +4,5 @@ pub mod bearer;
 pub mod csrf;
 pub mod headers;
 pub mod request_id;
+pub mod session_cookie;
 pub mod session_guard;

@@ -7,18 +7,19 @@ use actix_web::http::header::{self, CONTENT_TYPE, HeaderName, HeaderValue};
 use actix_web::middleware::Next;
 use actix_web::{HttpMessage, HttpResponse, web};
 
-use crate::web::accounts::session;
 use crate::web::console::account::login;
 use crate::web::console::error_page::{self, PageError};
 use crate::web::forms::fields::Fields;
 use crate::web::guard::csrf;
 use crate::web::guard::headers::POLICY;
 use crate::web::guard::request_id::RequestId;
+use crate::web::guard::session_cookie::{self, Viewer};
 use crate::web::limits::slow_body_guard;
 use crate::web::page::answer::redirect;
 use crate::web::page::context::PageContext;
 use crate::web::page::flash::FLASH;
 use crate::web::state::State;
+use carillon_accounts::session;
 
 /// Sent by the script when it refreshes a page, so that the session does not count as active.
 pub const LIVE: &str = "x-carillon-live";
@@ -59,7 +60,10 @@ async fn admit(state: &State, request: &mut ServiceRequest) -> Result<Option<Htt
         return Ok(None);
     }
     let active = !request.headers().contains_key(LIVE);
-    let viewer = session::viewer(&state.store, request.request(), state.clock.now(), active).await?;
+    let viewer = match session_cookie::session_id(request.request()) {
+        Some(id) => session::viewer(&state.store, &id, state.clock.now(), active).await?,
+        None => None,
+    };
     let Some(viewer) = viewer else {
         return admit_unknown(state, request, safe, &path).await;
     };
@@ -72,7 +76,7 @@ async fn admit(state: &State, request: &mut ServiceRequest) -> Result<Option<Htt
         }
         request.extensions_mut().insert(fields);
     }
-    request.extensions_mut().insert(viewer);
+    request.extensions_mut().insert(Viewer(viewer));
     Ok(None)
 }
 

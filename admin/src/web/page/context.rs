@@ -5,9 +5,9 @@ use actix_web::{FromRequest, HttpMessage, HttpRequest, web};
 use carillon_scheduler::Millis;
 use chrono_tz::Tz;
 
-use crate::web::accounts::session::Viewer;
 use crate::web::guard::csrf;
 use crate::web::guard::request_id::RequestId;
+use crate::web::guard::session_cookie::Viewer;
 use crate::web::page::assets;
 use crate::web::page::flash::{self, Flash};
 use crate::web::state::State;

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use carillon_accounts::secret::random_secret;
 use carillon_admin::Admin;
-use carillon_admin::config::random_secret;
 use carillon_admin::pipeline::Pipeline;
 use carillon_admin::store::Store;
 use carillon_scheduler::{ManualClock, Millis};

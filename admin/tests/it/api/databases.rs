@@ -3,7 +3,8 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use carillon_admin::config::{Database, random_secret};
+use carillon_accounts::secret::random_secret;
+use carillon_admin::config::Database;
 use serde_json::{Value, json};
 use tokio::net::TcpStream;
 use tokio::task::JoinHandle;

@@ -1,6 +1,6 @@
 //! The executor API over HTTP: who is answered, and what may be sent.
 
-use carillon_admin::config::random_secret;
+use carillon_accounts::secret::random_secret;
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};

@@ -49,7 +49,7 @@ fn nothing_is_answered_without_the_token() {
 fn the_executors_token_is_no_api_token() {
     on(Kind::Sqlite, async |db: &TestDatabase| {
         let mut config = db.config();
-        config.api_token = Some(carillon_admin::config::random_secret());
+        config.api_token = Some(carillon_accounts::secret::random_secret());
         let executors = config.access_token.clone();
         let api = Api::with(db, config, executors).await;
         assert_eq!(api.get("/jobs").await.status, StatusCode::UNAUTHORIZED);

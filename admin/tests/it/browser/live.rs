@@ -3,11 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use carillon_accounts::secret::random_secret;
+use carillon_accounts::setup::{FIRST_ADMIN, ensure_first_admin};
 use carillon_admin::Admin;
-use carillon_admin::config::random_secret;
 use carillon_admin::pipeline::Pipeline;
 use carillon_admin::store::{Definition, Job, Store, Surroundings};
-use carillon_admin::web::accounts::setup::{FIRST_ADMIN, ensure_first_admin};
 use carillon_executor::{Executor, JobContext, JobError, log};
 use carillon_scheduler::{Clock, JobDraft, SystemClock};
 use tokio_util::sync::CancellationToken;

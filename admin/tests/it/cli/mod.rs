@@ -7,7 +7,7 @@ use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use carillon_admin::config::random_secret;
+use carillon_accounts::secret::random_secret;
 use sea_orm::ConnectionTrait as _;
 use tempfile::{TempDir, tempdir};
 

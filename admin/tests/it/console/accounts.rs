@@ -1,7 +1,7 @@
 //! Signing in, sessions, and how guessing is slowed down.
 
-use carillon_admin::config::random_secret;
-use carillon_admin::web::accounts::setup::{FIRST_ADMIN, add_user, set_password};
+use carillon_accounts::secret::random_secret;
+use carillon_accounts::setup::{FIRST_ADMIN, add_user, set_password};
 
 use super::run;
 use super::visitor::{Console, Visitor};

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use carillon_admin::config::random_secret;
-use carillon_admin::web::accounts::setup::{FirstAdmin, ensure_first_admin};
+use carillon_accounts::secret::random_secret;
+use carillon_accounts::setup::{FirstAdmin, ensure_first_admin};
 use carillon_scheduler::ManualClock;
 
 use super::run;

@@ -1,6 +1,6 @@
 //! The session ended while a form was filled in: after signing in the form is there again, with its text.
 
-use carillon_admin::web::accounts::setup::FIRST_ADMIN;
+use carillon_accounts::setup::FIRST_ADMIN;
 
 use super::forms::but;
 use super::run;

@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use carillon_accounts::secret::random_secret;
+use carillon_accounts::setup::FIRST_ADMIN;
 use carillon_admin::Admin;
-use carillon_admin::config::{Config, random_secret};
+use carillon_admin::config::Config;
 use carillon_admin::server::Services;
 use carillon_admin::store::{Definition, Job, Store};
-use carillon_admin::web::accounts::setup::FIRST_ADMIN;
 use carillon_scheduler::{JobDraft, ManualClock, Millis};
 use reqwest::header::{COOKIE, HeaderMap, LOCATION, ORIGIN, SET_COOKIE};
 use reqwest::redirect::Policy;

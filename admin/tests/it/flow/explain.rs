@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use carillon_admin::pipeline::inspect::audit::difference::Reason;
-use carillon_admin::pipeline::inspect::explain::explanation::{Explanation, VERDICTS, Verdict, explain};
 use carillon_admin::store::Job;
+use carillon_inspect::audit::GapReason;
+use carillon_inspect::explain::{Explanation, VERDICTS, Verdict, explain};
 use carillon_scheduler::{Clock as _, JobDraft, ManualClock, MisfirePolicy, ScheduleDraft};
 
 use super::node::{Node, START};
@@ -19,7 +19,7 @@ async fn told(node: &Node, job: &Job, second: i64) -> Explanation {
 }
 
 fn says(found: &Explanation, words: &[&str]) {
-    let story = found.story().join("\n");
+    let story = found.sentences().join("\n");
     for word in words {
         assert!(story.contains(word), "{word:?} is not in:\n{story}");
     }
@@ -59,7 +59,7 @@ databases! {
         assert_eq!(none.verdict, Verdict::NoInstant);
         says(&none, &["is no instant of", "the instant before it is 2025-10-09T08:53:30Z, the one after it 2025-10-09T08:53:40Z."]);
         let later = told(&node, &job, 300).await;
-        assert_eq!(later.verdict, Verdict::Missing(Reason::NotPlanned));
+        assert_eq!(later.verdict, Verdict::Missing(GapReason::NotPlanned));
         says(&later, &["will be an instant of", "not planned yet"]);
         assert_eq!(told(&node, &job, -10).await.verdict, Verdict::BeforeJob);
         // Its runs outlive it.
@@ -83,7 +83,7 @@ databases! {
         node.store.set_job_enabled(job.id, false, now, &actor()).await.unwrap();
         node.clock.advance(std::time::Duration::from_secs(60));
         let disabled = told(&node, &job, 210).await;
-        assert_eq!(disabled.verdict, Verdict::Missing(Reason::Disabled));
+        assert_eq!(disabled.verdict, Verdict::Missing(GapReason::Disabled));
         says(&disabled, &["revision 2", "(disable by ", "disabled then"]);
     }
 
@@ -99,7 +99,7 @@ databases! {
         let definition = carillon_admin::store::Definition::check_in(around, &draft, START).unwrap();
         let job = node.store.create_jobs(vec![definition], START, &actor(), None).await.unwrap().remove(0);
         let noon = |day: i64| (1_760_011_200_000 - START) / 1000 + day * 86_400;
-        assert_eq!(told(&node, &job, noon(0)).await.verdict, Verdict::Missing(Reason::NotPlanned));
+        assert_eq!(told(&node, &job, noon(0)).await.verdict, Verdict::Missing(GapReason::NotPlanned));
         let excluded = told(&node, &job, noon(1)).await;
         assert_eq!((excluded.verdict, &excluded.nearby.excluded_by[..]), (Verdict::Excluded, &["bank".to_owned()][..]));
         says(&excluded, &["Its day is excluded by bank."]);

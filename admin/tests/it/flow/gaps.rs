@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use carillon_admin::pipeline::inspect::audit::difference::{Found, Reason};
-use carillon_admin::pipeline::inspect::audit::job_audit::look;
-use carillon_admin::pipeline::inspect::audit::job_audit::look_at_deleted;
 use carillon_admin::runtime::Service as _;
 use carillon_admin::store::Job;
+use carillon_inspect::audit::audit_deleted_job;
+use carillon_inspect::audit::audit_job;
+use carillon_inspect::audit::{GapKind, GapReason};
 use carillon_scheduler::{Clock as _, JobDraft, ManualClock, Millis, MisfirePolicy, ScheduleDraft};
 use sea_orm::ConnectionTrait as _;
 
@@ -33,12 +33,12 @@ async fn pass(node: &Node, seconds: u64) {
 }
 
 /// What is found since the start: how many, what, why, from which second.
-async fn differences(node: &Node, job: &Job) -> Vec<(u32, Found, Reason, i64)> {
+async fn differences(node: &Node, job: &Job) -> Vec<(u32, GapKind, GapReason, i64)> {
     let now = node.clock.now();
-    let look = look(&node.store, job.id, START - 1000, now, 100_000).await.unwrap().unwrap();
+    let look = audit_job(&node.store, job.id, START - 1000, now, 100_000).await.unwrap().unwrap();
     assert_eq!(look.reached, now);
     let second = |at: Millis| (at - START) / 1000;
-    look.differences.iter().map(|it| (it.count, it.found, it.reason, second(it.from))).collect()
+    look.differences.iter().map(|it| (it.count, it.kind, it.reason, second(it.from))).collect()
 }
 
 /// Until there is nothing more to look at.
@@ -77,7 +77,7 @@ databases! {
         pass(&node, 3).await;
         watch(&node).await;
         assert_eq!(counted(&node), [2, 2]);
-        assert_eq!(differences(&node, &job).await, [(2, Found::Missing, Reason::Unexplained, 8)]);
+        assert_eq!(differences(&node, &job).await, [(2, GapKind::Missing, GapReason::Unexplained, 8)]);
         assert_eq!(differences(&node, &other).await, []);
         watch(&node).await;
         assert_eq!(counted(&node), [2, 2], "each is told once");
@@ -94,9 +94,9 @@ databases! {
         assert_eq!(
             differences(&node, &job).await,
             [
-                (1, Found::Missing, Reason::Unexplained, 4),
-                (1, Found::Extra, Reason::Unexplained, 5),
-                (1, Found::Twice, Reason::Unexplained, 8),
+                (1, GapKind::Missing, GapReason::Unexplained, 4),
+                (1, GapKind::Extra, GapReason::Unexplained, 5),
+                (1, GapKind::Twice, GapReason::Unexplained, 8),
             ]
         );
         pass(&node, 15).await;
@@ -117,7 +117,7 @@ databases! {
         assert_eq!(differences(&node, &job).await, []);
         // Nobody works for three minutes; then it goes on.
         node.clock.advance(std::time::Duration::from_secs(180));
-        assert_eq!(differences(&node, &job).await[0].2, Reason::NotPlanned);
+        assert_eq!(differences(&node, &job).await[0].2, GapReason::NotPlanned);
         pass(&node, 3).await;
         assert_eq!(differences(&node, &job).await, []);
         assert!(!node.misfires(&job).await.is_empty());
@@ -132,15 +132,15 @@ databases! {
         pass(&node, 6).await;
         let found = differences(&node, &job).await;
         assert_eq!(found.len(), 1, "{found:?}");
-        assert_eq!((found[0].0, found[0].1, found[0].2), (1, Found::Missing, Reason::Disabled), "the others were recorded ahead, and cancelled");
+        assert_eq!((found[0].0, found[0].1, found[0].2), (1, GapKind::Missing, GapReason::Disabled), "the others were recorded ahead, and cancelled");
         // One that is lost in an earlier era is found by the definition of that time.
         sql(db, &format!("DELETE FROM run WHERE job_id = {} AND fire_no = {}", job.id, START + 6_000)).await;
-        assert_eq!(differences(&node, &job).await[0], (1, Found::Missing, Reason::Unexplained, 6));
+        assert_eq!(differences(&node, &job).await[0], (1, GapKind::Missing, GapReason::Unexplained, 6));
         // Without the line of an edit nothing is claimed to be known of the time before it.
         sql(db, &format!("DELETE FROM audit WHERE object_id = {} AND action = 'update'", job.id)).await;
         let found = differences(&node, &job).await;
-        assert_eq!((found[0].1, found[0].2), (Found::Unlooked, Reason::Unknown), "{found:?}");
-        assert!(found.iter().all(|it| it.2 != Reason::Unexplained), "{found:?}");
+        assert_eq!((found[0].1, found[0].2), (GapKind::Unlooked, GapReason::Unknown), "{found:?}");
+        assert!(found.iter().all(|it| it.2 != GapReason::Unexplained), "{found:?}");
     }
 
     // covers: 001-41
@@ -156,7 +156,7 @@ databases! {
         let gone = &runs[5..12];
         let (from, to) = (gone[0].fire_no, gone[6].fire_no);
         sql(db, &format!("DELETE FROM run WHERE job_id = {} AND fire_no >= {from} AND fire_no <= {to}", job.id)).await;
-        assert_eq!(differences(&node, &job).await, [(1, Found::Missing, Reason::Unexplained, second(from))]);
+        assert_eq!(differences(&node, &job).await, [(1, GapKind::Missing, GapReason::Unexplained, second(from))]);
         // Whoever disables it, and enables it later, begins it anew.
         for enabled in [false, true] {
             let now = node.clock.now();
@@ -187,15 +187,15 @@ databases! {
         let found = async || {
             let deleted = node.store.deleted_jobs(START - 1000, 0, 10).await.unwrap();
             assert_eq!((deleted.len(), deleted[0].job_id, deleted[0].name.as_str()), (1, job.id, "job"));
-            let look = look_at_deleted(&node.store, &deleted[0], START - 1000, node.clock.now(), 1000).await.unwrap();
+            let look = audit_deleted_job(&node.store, &deleted[0], START - 1000, node.clock.now(), 1000).await.unwrap();
             assert_eq!((look.reached, look.deleted_at), (deleted_at, Some(deleted_at)));
-            look.differences.iter().map(|it| (it.count, it.found, it.reason, (it.from - START) / 1000)).collect::<Vec<_>>()
+            look.differences.iter().map(|it| (it.count, it.kind, it.reason, (it.from - START) / 1000)).collect::<Vec<_>>()
         };
         assert_eq!(found().await, []);
         for lost in [4, 33] {
             sql(db, &format!("DELETE FROM run WHERE job_id = {} AND fire_no = {}", job.id, START + lost * 1000)).await;
         }
-        let lost = |second| (1, Found::Missing, Reason::Unexplained, second);
+        let lost = |second| (1, GapKind::Missing, GapReason::Unexplained, second);
         assert_eq!(found().await, [lost(4), lost(33)], "each by the definition of its time");
     }
 
@@ -207,7 +207,7 @@ databases! {
         let delay = node.job(|draft| draft.schedule = ScheduleDraft::fixed_delay(2)).await;
         pass(&node, 12).await;
         let found = differences(&node, &limited).await;
-        assert_eq!(found, [(3, Found::Missing, Reason::UsedUp, 8)]);
+        assert_eq!(found, [(3, GapKind::Missing, GapReason::UsedUp, 8)]);
         assert_eq!(differences(&node, &delay).await, []);
         watch(&node).await;
         assert_eq!(counted(&node), [0, 0]);

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use carillon_admin::pipeline::inspect::audit::job_audit::look;
 use carillon_admin::runtime::Service as _;
 use carillon_admin::store::Job;
 use carillon_admin::store::alarm::alarms::AlarmFilter;
+use carillon_inspect::audit::audit_job;
 use carillon_scheduler::{AlarmKind, Clock as _, ManualClock, Millis};
 
 use super::node::{Node, START};
@@ -49,7 +49,7 @@ async fn instants(node: &Node, job: &Job) -> Vec<Millis> {
 /// Instants of the last two hours that nothing on record explains.
 async fn unexplained(node: &Node, job: &Job) -> u32 {
     let now = wall(node);
-    let found = look(&node.store, job.id, now - 2 * HOUR, now, 100_000).await;
+    let found = audit_job(&node.store, job.id, now - 2 * HOUR, now, 100_000).await;
     let differences = found.unwrap().unwrap().differences;
     let unexplained = differences.iter().filter(|it| !it.is_explained());
     unexplained.map(|it| it.count).sum()

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use carillon_admin::pipeline::inspect::audit::difference::Reason;
-use carillon_admin::pipeline::inspect::audit::job_audit::look;
 use carillon_admin::runtime::Service as _;
 use carillon_admin::store::retention::rules::{Retention, Scope};
+use carillon_inspect::audit::GapReason;
+use carillon_inspect::audit::audit_job;
 use carillon_scheduler::ManualClock;
 use sea_orm::ConnectionTrait as _;
 
@@ -58,8 +58,8 @@ databases! {
         let counts = node.store.day_counts(job.id, day, day).await.unwrap();
         assert_eq!((counts[0].succeeded, counts[0].failed), (4, 3));
         // The audit says that they were pruned, not that they were lost.
-        let looked = look(&node.store, job.id, START, at(8), 1000).await.unwrap().unwrap();
-        assert!(looked.differences.iter().all(|it| it.reason == Reason::Pruned), "{looked:?}");
+        let looked = audit_job(&node.store, job.id, START, at(8), 1000).await.unwrap().unwrap();
+        assert!(looked.differences.iter().all(|it| it.reason == GapReason::Pruned), "{looked:?}");
         // Of a number of runs the oldest go.
         let rule = Retention { runs: Some(1), ..Retention::default() };
         node.store.set_retention(Scope::Job(job.id), rule, START, &actor()).await.unwrap();

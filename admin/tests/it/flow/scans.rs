@@ -3,7 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use carillon_admin::config::{Config, random_secret};
+use carillon_accounts::secret::random_secret;
+use carillon_admin::config::Config;
 use carillon_admin::runtime::Service as _;
 use carillon_scheduler::{Clock as _, JobDraft, ManualClock, Millis, RunState, ScheduleDraft};
 use futures_util::FutureExt as _;

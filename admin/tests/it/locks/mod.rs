@@ -4,7 +4,8 @@ pub mod servers;
 
 use std::time::{Duration, Instant};
 
-use carillon_admin::config::{Config, random_secret};
+use carillon_accounts::secret::random_secret;
+use carillon_admin::config::Config;
 use carillon_admin::lease::{Answer, Leases};
 use carillon_admin::server::locks;
 

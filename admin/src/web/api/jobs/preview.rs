@@ -12,8 +12,9 @@ use crate::web::api::error::Error;
 use crate::web::api::extract::{Id, OBJECT, Query, from_json, required};
 use crate::web::api::view::{PreviewView, Time};
 use crate::web::around::Around;
-use crate::web::preview::{self, Preview, Span};
 use crate::web::state::State;
+use crate::web::unsaved;
+use carillon_inspect::preview::{self, Preview, Span};
 
 /// The number of instants of a job if the request has none.
 pub const NEXT_INSTANTS: u32 = 5;
@@ -59,7 +60,7 @@ pub async fn preview(state: Data<State>, query: Query, payload: Payload) -> Resu
         let message = format!("{} is not allowed; a number from 1 to {MAX_INSTANTS}", options.count);
         return Err(Error::field("count", message));
     }
-    let from_now = preview::from_now(options.count as usize, now);
+    let from_now = unsaved::from_now(options.count as usize, now);
     let span = Span { from: options.from.map_or(now, |from| from.0), ..from_now };
     let before = match options.job_id {
         Some(id) => Some(find(&state, id).await?),
@@ -86,11 +87,11 @@ async fn preview_of(
     let draft = definition::draft(Value::Object(members))?;
     let app = match is_whole {
         true => definition::app_of(&state.store, &draft).await?,
-        false => preview::placeholder_app(),
+        false => unsaved::placeholder_app(),
     };
     let around = Around::of(state, std::slice::from_ref(&draft), before).await?;
-    preview::of_draft(around, &app, &draft, before, span).await.map_err(|error| match error {
-        preview::Error::Fields(errors) => Error::from_fields(errors),
-        preview::Error::Store(error) => error.into(),
+    unsaved::of_draft(around, &app, &draft, before, span).await.map_err(|error| match error {
+        unsaved::Error::Fields(errors) => Error::from_fields(errors),
+        unsaved::Error::Store(error) => error.into(),
     })
 }

@@ -4,7 +4,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::{MisfireView, RunView, Time, words};
-use crate::pipeline::inspect::explain::explanation::{Explanation, Told};
+use carillon_inspect::explain::{self, Explanation};
 
 /// What became of an instant of a job, or why nothing did
 #[derive(Serialize, ToSchema)]
@@ -60,7 +60,7 @@ struct ExplainedRun {
 impl From<Explanation> for ExplanationView {
     fn from(found: Explanation) -> Self {
         Self {
-            story: found.story(),
+            story: found.sentences(),
             job_id: found.job_id,
             job: found.job,
             at: Time(found.at),
@@ -75,8 +75,8 @@ impl From<Explanation> for ExplanationView {
     }
 }
 
-impl From<Told> for ExplainedRun {
-    fn from(told: Told) -> Self {
+impl From<explain::ExplainedRun> for ExplainedRun {
+    fn from(told: explain::ExplainedRun) -> Self {
         let run = told.run;
         Self {
             node: run.owner.clone(),

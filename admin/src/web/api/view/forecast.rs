@@ -6,7 +6,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::Time;
-use crate::pipeline::Forecast;
+use carillon_inspect::forecast::Forecast;
 
 /// What all enabled jobs together will do
 #[derive(Serialize, ToSchema)]

@@ -6,7 +6,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::Time;
-use crate::web::preview::{self, Preview};
+use carillon_inspect::preview::{self, Preview};
 
 /// What a schedule will do
 #[derive(Serialize, ToSchema)]

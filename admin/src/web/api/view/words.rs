@@ -3,8 +3,8 @@
 use utoipa::openapi::{ObjectBuilder, RefOr, Schema, Type};
 use utoipa::{PartialSchema, ToSchema};
 
-use crate::pipeline::inspect::explain::explanation::VERDICTS;
 use crate::web::api::error::CODES;
+use carillon_inspect::explain::VERDICTS;
 
 macro_rules! words {
     ($($name:ident = $words:expr, $description:literal;)+) => { $(

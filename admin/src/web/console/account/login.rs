@@ -10,15 +10,16 @@ use serde::Deserialize;
 use crate::store::Actor;
 use crate::store::people::accounts::Account;
 use crate::store::people::throttle::Attempt;
-use crate::web::accounts::password;
-use crate::web::accounts::session::{self, Viewer};
 use crate::web::console::account::kept_form::{self, KeptForm, KeptFormPage};
 use crate::web::console::error_page::PageError;
 use crate::web::forms::fields::Fields;
+use crate::web::guard::session_cookie::{self, Viewer};
 use crate::web::page::answer::{local_address, preference, redirect, render};
 use crate::web::page::context::{PageContext, ZONE};
 use crate::web::state::State;
 use crate::web::text::format::duration;
+use carillon_accounts::password;
+use carillon_accounts::{secret, session};
 
 #[derive(Template)]
 #[template(path = "account/login.html")]
@@ -140,15 +141,16 @@ pub(super) async fn start(
     let actor = Actor::new(name, source(request));
     let object = ("account", account_id);
     state.store.record_audit(&actor, "sign_in", object, serde_json::json!({}), now).await?;
-    let (cookie, csrf) = session::open(&state.store, request, account_id, now).await?;
-    answer.add_cookie(&cookie).map_err(PageError::from_cookie)?;
+    let old = session_cookie::session_id(request);
+    let opened = session::open(&state.store, old.as_deref(), account_id, now).await?;
+    answer.add_cookie(&session_cookie::cookie(opened.id)).map_err(PageError::from_cookie)?;
     if request.cookie(ZONE).is_none()
         && let Ok(zone) = zone.parse::<Tz>()
     {
         let cookie = preference(ZONE, zone.name().to_owned());
         answer.add_cookie(&cookie).map_err(PageError::from_cookie)?;
     }
-    Ok(csrf)
+    Ok(opened.csrf)
 }
 
 /// Hashes the password again if its hash was made with other parameters than those of today.
@@ -163,7 +165,7 @@ async fn renew_hash(state: &State, account: &Account, secret: &str) -> Result<()
 /// The keys under which failed attempts are counted: the account name (hashed: it may be long, or a password in the wrong
 /// field) and the source address.
 fn subjects(request: &HttpRequest, name: &str) -> (String, String) {
-    (format!("account:{}", session::hash(name)), format!("source:{}", source(request)))
+    (format!("account:{}", secret::hash(name)), format!("source:{}", source(request)))
 }
 
 /// The address of the client.
@@ -181,8 +183,8 @@ pub async fn sign_out(
     let actor = Actor::new(&viewer.name, source(&request));
     let object = ("account", viewer.account_id);
     state.store.record_audit(&actor, "sign_out", object, serde_json::json!({}), state.clock.now()).await?;
-    let cookie = session::close(&state.store, &viewer).await?;
+    session::close(&state.store, &viewer).await?;
     let mut answer = redirect("/login");
-    answer.add_cookie(&cookie).map_err(PageError::from_cookie)?;
+    answer.add_cookie(&session_cookie::removal()).map_err(PageError::from_cookie)?;
     Ok(answer)
 }

@@ -7,9 +7,6 @@ use askama::Template;
 use carillon_scheduler::Millis;
 use subtle::ConstantTimeEq;
 
-use crate::web::accounts::password;
-use crate::web::accounts::session;
-use crate::web::accounts::setup::{ADMIN, FIRST_ADMIN, name_complaint};
 use crate::web::console::account::login;
 use crate::web::console::error_page::PageError;
 use crate::web::forms::fields::Fields;
@@ -17,6 +14,9 @@ use crate::web::page::answer::render;
 use crate::web::page::context::PageContext;
 use crate::web::page::flash::redirect_with_flash;
 use crate::web::state::State;
+use carillon_accounts::password;
+use carillon_accounts::secret;
+use carillon_accounts::setup::{ADMIN, FIRST_ADMIN, name_complaint};
 
 #[derive(Template)]
 #[template(path = "account/setup.html")]
@@ -107,7 +107,7 @@ async fn check_secret(state: &State, sent: &str) -> Result<Result<Secret, String
     let Some(secret) = stored.filter(|it| it.1 > now) else {
         return Ok(Err("The set-up secret has expired. Restart Carillon: it prints a new one.".to_owned()));
     };
-    let fits = bool::from(session::hash(sent).as_bytes().ct_eq(secret.0.as_bytes()));
+    let fits = bool::from(secret::hash(sent).as_bytes().ct_eq(secret.0.as_bytes()));
     Ok(if fits {
         Ok(secret)
     } else {

@@ -7,12 +7,12 @@ use serde::Deserialize;
 
 use crate::store::App;
 use crate::store::app::executors::Executor;
-use crate::web::accounts::session::Viewer;
 use crate::web::console::actor::actor;
 use crate::web::console::error_page::PageError;
 use crate::web::forms::executor_form;
 use crate::web::forms::fields::Fields;
 use crate::web::forms::form::Form;
+use crate::web::guard::session_cookie::Viewer;
 use crate::web::page::answer::render;
 use crate::web::page::context::PageContext;
 use crate::web::page::flash::redirect_with_flash;

@@ -8,11 +8,11 @@ use carillon_scheduler::validate_app_name;
 use serde::Deserialize;
 
 use crate::store::Error;
-use crate::web::accounts::session::Viewer;
 use crate::web::console::actor::actor;
 use crate::web::console::error_page::PageError;
 use crate::web::forms::fields::Fields;
 use crate::web::forms::form::Form;
+use crate::web::guard::session_cookie::Viewer;
 use crate::web::page::answer::render;
 use crate::web::page::context::PageContext;
 use crate::web::page::flash::redirect_with_flash;

@@ -6,10 +6,10 @@ use actix_web::{HttpRequest, HttpResponse};
 use askama::Template;
 
 use crate::store::Job;
-use crate::web::accounts::session::Viewer;
 use crate::web::console::actor::actor;
 use crate::web::console::error_page::PageError;
 use crate::web::console::jobs::lookup::{find_job, gone};
+use crate::web::guard::session_cookie::Viewer;
 use crate::web::page::answer::render;
 use crate::web::page::context::PageContext;
 use crate::web::page::flash::redirect_with_flash;

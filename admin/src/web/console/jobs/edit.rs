@@ -6,7 +6,6 @@ use carillon_scheduler::{JobDraft, ScheduleDraft};
 use serde::Deserialize;
 
 use crate::store::{Error, Job, JobFilter};
-use crate::web::accounts::session::Viewer;
 use crate::web::console::actor::actor;
 use crate::web::console::error_page::PageError;
 use crate::web::console::jobs::form_page::{Purpose, page};
@@ -16,6 +15,7 @@ use crate::web::forms::fields::Fields;
 use crate::web::forms::form::Form;
 use crate::web::forms::job_form::{definition, filled, normal};
 use crate::web::forms::merge::{self, SEEN};
+use crate::web::guard::session_cookie::Viewer;
 use crate::web::page::context::PageContext;
 use crate::web::page::flash::redirect_with_flash;
 use crate::web::state::State;

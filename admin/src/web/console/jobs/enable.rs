@@ -4,11 +4,11 @@ use actix_web::web;
 use actix_web::{HttpRequest, HttpResponse};
 
 use crate::store::{Actor, Error};
-use crate::web::accounts::session::Viewer;
 use crate::web::console::actor::actor;
 use crate::web::console::error_page::PageError;
 use crate::web::console::jobs::lookup::gone;
 use crate::web::forms::fields::Fields;
+use crate::web::guard::session_cookie::Viewer;
 use crate::web::page::answer::local_address;
 use crate::web::page::flash::redirect_with_flash;
 use crate::web::state::State;

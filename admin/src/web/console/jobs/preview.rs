@@ -14,8 +14,9 @@ use crate::web::forms::form::Form;
 use crate::web::forms::schedule_form::{LABELS, is_blank, schedule_of};
 use crate::web::page::answer::render;
 use crate::web::page::context::PageContext;
-use crate::web::preview;
 use crate::web::state::State;
+use crate::web::unsaved;
+use carillon_inspect::preview;
 
 const COUNT: usize = 5;
 /// Days that are named; the API lists all of them.
@@ -141,11 +142,11 @@ pub async fn of_form(state: &State, form: &Form, before: Option<&Job>, zone: Tz)
     };
     let draft = JobDraft { schedule, ..JobDraft::new(named("app"), named("name"), named("handler")) };
     let around = Around::roughly(state, &draft, before).await?;
-    let span = preview::from_now(COUNT, state.clock.now());
-    match preview::of_draft(around, &preview::placeholder_app(), &draft, before, span).await {
+    let span = unsaved::from_now(COUNT, state.clock.now());
+    match unsaved::of_draft(around, &unsaved::placeholder_app(), &draft, before, span).await {
         Ok(looked) => Ok(looked.into()),
-        Err(preview::Error::Store(error)) => Err(error.into()),
-        Err(preview::Error::Fields(errors)) => {
+        Err(unsaved::Error::Store(error)) => Err(error.into()),
+        Err(unsaved::Error::Fields(errors)) => {
             let of_schedule = |error: &&FieldError| error.field.starts_with("schedule");
             Ok(errors.iter().find(of_schedule).map_or(Preview::Never, wrong))
         }
@@ -188,7 +189,7 @@ mod tests {
     fn cron(expression: &str, zone: &str) -> Preview {
         let draft = ScheduleDraft::cron(expression, zone);
         let schedule = Schedule::parse(&draft, &ScheduleContext::from_anchor(NOW)).unwrap();
-        let span = preview::from_now(COUNT, NOW);
+        let span = unsaved::from_now(COUNT, NOW);
         preview::preview(&schedule, &Calendars::default(), None, span).into()
     }
 

@@ -7,7 +7,6 @@ use carillon_scheduler::Cause;
 use carillon_scheduler::job::limits::check_params;
 use serde::Deserialize;
 
-use crate::config::random_secret;
 use crate::pipeline::{self, Fire};
 use crate::store::Job;
 use crate::store::app::executors::Executor;
@@ -19,6 +18,7 @@ use crate::web::page::answer::{redirect, render};
 use crate::web::page::context::PageContext;
 use crate::web::state::State;
 use crate::web::text::strategies;
+use carillon_accounts::secret::random_secret;
 
 /// More than the keys of the page have; with its prefix a key must fit its column.
 const KEY_BYTES: usize = 100;

@@ -6,13 +6,13 @@ use askama::Template;
 use carillon_scheduler::{Outcome, RunState};
 
 use crate::pipeline::{self, NOTE_CHARS};
-use crate::web::accounts::session::Viewer;
 use crate::web::console::actor::actor;
 use crate::web::console::error_page::PageError;
 use crate::web::console::runs::lookup::find_run;
 use crate::web::console::runs::row::RunRow;
 use crate::web::forms::fields::Fields;
 use crate::web::forms::form::Form;
+use crate::web::guard::session_cookie::Viewer;
 use crate::web::page::answer::render;
 use crate::web::page::context::PageContext;
 use crate::web::page::flash::redirect_with_flash;

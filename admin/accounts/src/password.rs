@@ -1,0 +1,269 @@
+//! Passwords: what is refused, and Argon2id. Hashing is slow and takes 19 MiB by design, so few run at a time, and never on
+//! a thread that serves requests.
+
+use std::sync::LazyLock;
+
+use argon2::Argon2;
+use argon2::password_hash::phc::PasswordHash;
+use argon2::password_hash::{PasswordHasher, PasswordVerifier};
+use tokio::sync::Semaphore;
+
+/// Hashes computed at once: many sign-ins wait for each other instead of exhausting the memory.
+static TURNS: Semaphore = Semaphore::const_new(2);
+
+/// Compared with when there is no such account, so that the answer takes as long as for one that exists.
+static NO_ACCOUNT: LazyLock<String> = LazyLock::new(|| compute(&crate::secret::random_secret()).unwrap_or_default());
+
+const LENGTH: std::ops::RangeInclusive<usize> = 10..=128;
+
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    #[error("{0}")]
+    Refused(String),
+    #[error("the password could not be hashed: {0}")]
+    Hash(String),
+    #[error(transparent)]
+    Store(#[from] carillon_store::Error),
+}
+
+/// A new PHC string of the password.
+pub async fn hash(password: &str) -> Result<String, Error> {
+    let password = password.to_owned();
+    blocking(move || compute(&password)).await?
+}
+
+/// Whether it is the password of that hash. Without a hash: false, after the same time.
+pub async fn verify(password: &str, hash: Option<&str>) -> Result<bool, Error> {
+    let password = password.to_owned();
+    let known = hash.map(str::to_owned);
+    blocking(move || {
+        let text = known.as_deref().unwrap_or(&NO_ACCOUNT);
+        let parsed = PasswordHash::new(text).map_err(|e| Error::Hash(e.to_string()))?;
+        let fits = Argon2::default().verify_password(password.as_bytes(), &parsed).is_ok();
+        Ok(fits && known.is_some())
+    })
+    .await?
+}
+
+/// Was the hash made with other parameters than today's?
+pub fn is_outdated(hash: &str) -> bool {
+    let params = argon2::Params::default();
+    let today = format!("$argon2id$v=19$m={},t={},p={}$", params.m_cost(), params.t_cost(), params.p_cost());
+    !hash.starts_with(&today)
+}
+
+/// Why the password is refused, as a sentence for its owner.
+pub fn complaint(password: &str, account: &str) -> Option<String> {
+    let length = password.chars().count();
+    if !LENGTH.contains(&length) {
+        return Some(format!("The password has {length} characters; choose {} to {}.", LENGTH.start(), LENGTH.end()));
+    }
+    is_common(password, account).then(|| "This password is easy to guess; choose another one.".to_owned())
+}
+
+/// Whether it is among the first guesses of password crackers: common words with a prefix or suffix, rows of the keyboard,
+/// repetitions.
+fn is_common(password: &str, account: &str) -> bool {
+    let lower = password.to_lowercase();
+    let word = lower.trim_matches(|c: char| !c.is_alphabetic());
+    let account = account.to_lowercase();
+    let is_word = |part: &str| COMMON.contains(&part) || (!account.is_empty() && part == account);
+    let doubled = || {
+        let (first, second) = word.split_at(word.len() / 2);
+        first == second && is_word(first)
+    };
+    is_word(word) || (word.is_ascii() && doubled()) || is_monotonous(&lower)
+}
+
+fn is_monotonous(lower: &str) -> bool {
+    let mut distinct: Vec<char> = lower.chars().collect();
+    distinct.sort_unstable();
+    distinct.dedup();
+    if distinct.len() < 4 {
+        return true;
+    }
+    let backwards: String = lower.chars().rev().collect();
+    ROWS.iter().any(|row| row.contains(lower) || row.contains(&backwards))
+}
+
+const ROWS: &[&str] = &[
+    "01234567890123456789",
+    "abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyz",
+    "qwertyuiopasdfghjklzxcvbnmqwertyuiopasdfghjklzxcvbnm",
+    "qwertzuiopasdfghjklyxcvbnmqwertzuiopasdfghjklyxcvbnm",
+    "azertyuiopqsdfghjklmwxcvbnazertyuiopqsdfghjklmwxcvbn",
+    "1qaz2wsx3edc4rfv5tgb6yhn7ujm",
+    "1q2w3e4r5t6y7u8i9o0p",
+    "qazwsxedcrfvtgbyhnujmikolp",
+];
+
+const COMMON: &[&str] = &[
+    "abc",
+    "access",
+    "admin",
+    "administrateur",
+    "administrator",
+    "amsterdam",
+    "asdf",
+    "asdfgh",
+    "asdfghjkl",
+    "babygirl",
+    "baseball",
+    "basketball",
+    "batman",
+    "butterfly",
+    "carillon",
+    "changeit",
+    concat!("change", "me"),
+    "charlie",
+    "chocolate",
+    "computer",
+    "cookie",
+    "corvette",
+    "dragon",
+    "elephant",
+    "football",
+    "freedom",
+    "fuckyou",
+    "greatest",
+    "hello",
+    "helloworld",
+    "hunter",
+    "iloveyou",
+    "internet",
+    "jennifer",
+    "jessica",
+    "jordan",
+    "killer",
+    "letmein",
+    "letmeinnow",
+    "liverpool",
+    "login",
+    "lovely",
+    "loveyou",
+    "manchester",
+    "manager",
+    "master",
+    "michael",
+    "mickeymouse",
+    "monkey",
+    "mypassword",
+    "newpassword",
+    "ninja",
+    "nothing",
+    "p@ssw0rd",
+    "p@ssword",
+    "pa$$word",
+    "pass",
+    "passphrase",
+    "passw0rd",
+    "passwort",
+    "password",
+    "passwords",
+    "pikachu",
+    "pokemon",
+    "princess",
+    "qwer",
+    "qwert",
+    "qwerty",
+    "qwertyuiop",
+    "qwertz",
+    "root",
+    "samsung",
+    "scheduler",
+    "secret",
+    "secretpassword",
+    "security",
+    "server",
+    "shadow",
+    "starwars",
+    "startrek",
+    "summer",
+    "sunshine",
+    "superman",
+    "superuser",
+    "support",
+    "sysadmin",
+    "test",
+    "testing",
+    "testpassword",
+    "thepassword",
+    "thomas",
+    "tigger",
+    "trustno",
+    "trustnoone",
+    "unknown",
+    "user",
+    "username",
+    "welcome",
+    "whatever",
+    "winter",
+    "wordpass",
+    "xxljob",
+    "xxl-job",
+    "zxcvbn",
+    "zxcvbnm",
+];
+
+fn compute(password: &str) -> Result<String, Error> {
+    Argon2::default()
+        .hash_password(password.as_bytes())
+        .map(|hash| hash.to_string())
+        .map_err(|e| Error::Hash(e.to_string()))
+}
+
+async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, Error> {
+    let _turn = TURNS.acquire().await.map_err(|e| Error::Hash(e.to_string()))?;
+    tokio::task::spawn_blocking(work).await.map_err(|e| Error::Hash(e.to_string()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // covers: S3
+    #[test]
+    fn length_is_all_that_composition_rules_there_are() {
+        for fine in ["correct horse", " leading space", "пароль подлиннее", "aaaabbbbccccd", &"x1y2".repeat(32)]
+        {
+            assert_eq!(complaint(fine, "ada"), None, "{fine}");
+        }
+        for wrong in ["", "nine char", &"x1y2z".repeat(26)] {
+            assert!(complaint(wrong, "ada").is_some_and(|text| text.contains("choose 10 to 128")), "{wrong}");
+        }
+    }
+
+    // covers: S3
+    #[test]
+    fn what_everybody_tries_first_is_refused() {
+        for common in [
+            "Password1!",
+            "Password12",
+            "PASSWORD2026",
+            "1234567890",
+            "0987654321",
+            "qwertyuiop",
+            "abcdefghij",
+            "aaaaaaaaaa",
+            "ababababab",
+            "Administrator",
+            "welcome2026",
+            "ada-lovelace1",
+            "passwordpassword",
+        ] {
+            assert!(complaint(common, "ada-lovelace").is_some(), "{common}");
+        }
+    }
+
+    // covers: S2
+    #[tokio::test]
+    async fn equal_passwords_have_different_hashes_and_no_password_fits_no_hash() {
+        let password = crate::secret::random_secret();
+        let (one, two) = (hash(&password).await.unwrap(), hash(&password).await.unwrap());
+        assert!(one.starts_with("$argon2id$") && one != two && !is_outdated(&one));
+        assert!(verify(&password, Some(&one)).await.unwrap());
+        assert!(!verify("something else", Some(&one)).await.unwrap());
+        assert!(!verify(&password, None).await.unwrap());
+        assert!(is_outdated("$argon2id$v=19$m=4096,t=3,p=1$c2FsdA$aGFzaA"));
+    }
+}

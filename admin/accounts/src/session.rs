@@ -1,0 +1,78 @@
+//! Sessions of the console: the browser holds a random id, the database its hash.
+
+use carillon_scheduler::Millis;
+use carillon_store::people::sessions::NewSession;
+use carillon_store::{Result, Store};
+
+use crate::secret::{hash, is_secret, random_secret};
+
+/// A session ends after this time without a request.
+const IDLE_MS: i64 = 30 * 60_000;
+/// A session ends this long after signing in, in any case.
+const LONGEST_MS: i64 = 12 * 3_600_000;
+/// The resolution of `seen_at`, which saves a write for most page views.
+const SEEN_STEP_MS: i64 = 60_000;
+
+/// A signed-in person.
+#[derive(Clone, Debug)]
+pub struct Viewer {
+    pub account_id: i64,
+    pub name: String,
+    pub role: String,
+    /// The form token of this session.
+    pub csrf: String,
+    id_hash: String,
+}
+
+/// The person whose session has this id. `active`: the person did something, the request is no mere refresh.
+///
+/// # Errors
+/// The database could not be asked.
+pub async fn viewer(store: &Store, id: &str, now: Millis, active: bool) -> Result<Option<Viewer>> {
+    // No query for a value that no session can have.
+    if !is_secret(id) {
+        return Ok(None);
+    }
+    let id_hash = hash(id);
+    let Some(session) = store.session(&id_hash, now, IDLE_MS).await? else {
+        return Ok(None);
+    };
+    if active && now - session.seen_at >= SEEN_STEP_MS {
+        store.touch_session(&id_hash, now).await?;
+    }
+    Ok(Some(Viewer {
+        account_id: session.account_id,
+        name: session.account,
+        role: session.role,
+        csrf: session.csrf,
+        id_hash,
+    }))
+}
+
+/// A session that was just opened: its id for the cookie, and its form token.
+pub struct Opened {
+    pub id: String,
+    pub csrf: String,
+}
+
+/// Opens a session under a new id and ends the one that the browser had.
+///
+/// # Errors
+/// The database could not be written.
+pub async fn open(store: &Store, old_id: Option<&str>, account_id: i64, now: Millis) -> Result<Opened> {
+    if let Some(old) = old_id {
+        store.close_session(&hash(old)).await?;
+    }
+    let (id, csrf) = (random_secret(), random_secret());
+    let new = NewSession { id_hash: &hash(&id), account_id, csrf: &csrf, now, expires_at: now + LONGEST_MS };
+    store.open_session(&new, IDLE_MS).await?;
+    Ok(Opened { id, csrf })
+}
+
+/// Ends the viewer's session.
+///
+/// # Errors
+/// The database could not be written.
+pub async fn close(store: &Store, viewer: &Viewer) -> Result<()> {
+    store.close_session(&viewer.id_hash).await
+}

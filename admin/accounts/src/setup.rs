@@ -1,0 +1,93 @@
+//! The first administrator, created from a setting or with the one-time set-up secret; and the account commands of the
+//! command line.
+
+use carillon_scheduler::Millis;
+
+use crate::password::{self, Error};
+use crate::secret::{hash, random_secret};
+use carillon_store::{self as store, Store};
+
+/// Name of the administrator that `--admin-password` makes.
+pub const FIRST_ADMIN: &str = "admin";
+/// The only role so far.
+pub const ADMIN: &str = "admin";
+const SECRET_MS: i64 = 30 * 60_000;
+const NAME_MAX: usize = 64;
+
+/// What the first visitor of the console must know, for half an hour.
+#[derive(Clone)]
+pub struct SetupSecret {
+    pub secret: String,
+    pub expires_at: Millis,
+}
+
+/// How a node found the accounts when it started.
+pub enum FirstAdmin {
+    /// There are accounts already.
+    Exists,
+    /// `admin` was made just now, with the given password.
+    Made,
+    /// There is no account: the person who has this secret can create the first one.
+    Awaited(SetupSecret),
+}
+
+/// On a database without accounts: makes `admin` with the password, or without one a set-up secret to be printed.
+///
+/// # Errors
+///
+/// The password is refused (length, too common), or the database fails.
+pub async fn ensure_first_admin(store: &Store, password: Option<&str>, now: Millis) -> Result<FirstAdmin, Error> {
+    if store.has_accounts().await? {
+        return Ok(FirstAdmin::Exists);
+    }
+    if let Some(password) = password {
+        return match add_user(store, FIRST_ADMIN, password, now).await {
+            Ok(_) => Ok(FirstAdmin::Made),
+            // Another node started at the same time.
+            Err(Error::Store(store::Error::Taken(_))) => Ok(FirstAdmin::Exists),
+            Err(error) => Err(error),
+        };
+    }
+    let secret = random_secret();
+    let expires_at = now + SECRET_MS;
+    store.put_setup_secret(&hash(&secret), expires_at).await?;
+    Ok(FirstAdmin::Awaited(SetupSecret { secret, expires_at }))
+}
+
+/// Makes an administrator.
+///
+/// # Errors
+///
+/// [`Error::Refused`] with the reason for a bad name or password, [`store::Error::Taken`] for a name that exists.
+pub async fn add_user(store: &Store, name: &str, password: &str, now: Millis) -> Result<i64, Error> {
+    let complaint = name_complaint(name).or_else(|| password::complaint(password, name));
+    if let Some(complaint) = complaint {
+        return Err(Error::Refused(complaint));
+    }
+    let hash = password::hash(password).await?;
+    Ok(store.create_account(name, &hash, ADMIN, now).await?)
+}
+
+/// Sets a password and ends the sessions of its owner.
+///
+/// # Errors
+///
+/// [`Error::Refused`] with the reason for a bad password, [`store::Error::Missing`] for a name that does not exist.
+pub async fn set_password(store: &Store, name: &str, password: &str, now: Millis) -> Result<(), Error> {
+    if let Some(complaint) = password::complaint(password, name) {
+        return Err(Error::Refused(complaint));
+    }
+    let account =
+        store.account_by_name(name).await?.ok_or_else(|| store::Error::Missing(format!("the user {name:?}")))?;
+    let hash = password::hash(password).await?;
+    Ok(store.set_password(account.id, &hash, now).await?)
+}
+
+pub fn name_complaint(name: &str) -> Option<String> {
+    let length = name.chars().count();
+    if !(1..=NAME_MAX).contains(&length) {
+        return Some(format!("The name has {length} characters; choose 1 to {NAME_MAX}."));
+    }
+    (name.trim() != name || name.chars().any(char::is_control))
+        .then(|| "The name begins or ends with a space, or holds a control character.".to_owned())
+}

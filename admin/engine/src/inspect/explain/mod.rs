@@ -1,5 +1,0 @@
-//! What became of one instant of one job.
-
-pub mod explanation;
-pub(crate) mod neighbours;
-pub(crate) mod sentences;

@@ -1,0 +1,209 @@
+//! What should be on record of a job's instants, and what is: the pure half of the audit.
+
+use std::collections::BTreeSet;
+use std::ops::Bound::{Excluded, Included};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use carillon_scheduler::{Millis, Schedule};
+
+use crate::audit::difference::{Difference, GapKind, GapReason};
+use carillon_store::job::history::{Era, Rules};
+use carillon_store::run::view::records::Records;
+
+/// A job and the span that is looked at: after `from`, up to and including `to`.
+pub struct CompareInput<'a> {
+    pub job_id: i64,
+    pub from: Millis,
+    pub to: Millis,
+    /// Its first instant that nobody has planned yet, read before the records were.
+    pub cursor: Option<Millis>,
+    /// Of a job that the engine has paused: where it will go on.
+    pub resume_from: Option<Millis>,
+    /// Its schedule has had all its fires.
+    pub is_used_up: bool,
+    /// It is gone: where it stood then is not known any more.
+    pub is_deleted: bool,
+    /// The eras of the span, the oldest first, and before which instant each finds records of the one before.
+    pub eras: &'a [(Era, Option<Millis>)],
+    pub records: &'a Records,
+    /// So many instants are worked out; then it ends early.
+    pub budget: usize,
+}
+
+/// All differences, the earliest first, and up to where it was looked.
+pub fn compare(input: &CompareInput<'_>) -> (Vec<Difference>, Millis) {
+    let mut found = Differences::default();
+    let mut budget = input.budget;
+    for (index, (era, kept)) in input.eras.iter().enumerate() {
+        let span = Span {
+            after: input.from.max(era.from),
+            to: input.to.min(era.to.unwrap_or(input.to)),
+            kept: *kept,
+            is_last: index + 1 == input.eras.len() && !input.is_deleted,
+        };
+        if span.after >= span.to {
+            continue;
+        }
+        let later = input.eras.get(index + 1).map(|(era, _)| era);
+        if let Some(reached) = one_era(input, era, later, &span, &mut budget, &mut found) {
+            return (found.finish(input.job_id), reached);
+        }
+    }
+    (found.finish(input.job_id), input.to)
+}
+
+/// The part of an era that is looked at.
+struct Span {
+    after: Millis,
+    to: Millis,
+    kept: Option<Millis>,
+    is_last: bool,
+}
+
+/// Some: there are too many instants, and it was looked up to this one.
+fn one_era(
+    input: &CompareInput<'_>,
+    era: &Era,
+    later: Option<&Era>,
+    span: &Span,
+    budget: &mut usize,
+    found: &mut Differences,
+) -> Option<Millis> {
+    let records = input.records;
+    let Some(schedule) = era.schedule() else {
+        let reason = match era.rules {
+            Rules::Broken { .. } => GapReason::Unplannable,
+            _ => GapReason::Unknown,
+        };
+        found.unlooked(span.after + 1, span.to, reason);
+        return None;
+    };
+    if schedule.is_delay() {
+        return None;
+    }
+    let (expected, reached) = expected(schedule, span, budget)?;
+    for at in &expected {
+        let in_range = records.ranges.iter().any(|range| (range.from_at..=range.to_at).contains(at));
+        match (records.fires.contains(at), in_range) {
+            (true, true) => found.add(*at, GapKind::Twice, GapReason::Unexplained),
+            (false, false) => found.add(*at, GapKind::Missing, missing(input, era, later, span, *at)),
+            _ => found.whole(*at),
+        }
+    }
+    for at in between(&records.fires, span.after, reached.unwrap_or(span.to)) {
+        if expected.binary_search(at).is_err() && !is_resumed(later, era, *at) {
+            let reason = match span.kept.is_some_and(|kept| *at <= kept) {
+                true => GapReason::Edited,
+                false => GapReason::Unexplained,
+            };
+            found.add(*at, GapKind::Extra, reason);
+        }
+    }
+    reached
+}
+
+/// Instants after one, up to and including another.
+fn between(fires: &BTreeSet<Millis>, after: Millis, to: Millis) -> impl Iterator<Item = &Millis> {
+    fires.range((Excluded(after), Included(to.max(after))))
+}
+
+type Expected = (Vec<Millis>, Option<Millis>);
+
+/// The instants of a span; None: they cannot be worked out at all.
+fn expected(schedule: &Schedule, span: &Span, budget: &mut usize) -> Option<Expected> {
+    catch_unwind(AssertUnwindSafe(|| {
+        let mut instants = vec![];
+        let mut at = span.after;
+        while let Some(next) = schedule.next_after(at).filter(|next| *next <= span.to) {
+            if *budget == 0 {
+                return (instants, Some(at));
+            }
+            *budget -= 1;
+            instants.push(next);
+            at = next;
+        }
+        (instants, None)
+    }))
+    .ok()
+}
+
+fn missing(input: &CompareInput<'_>, era: &Era, later: Option<&Era>, span: &Span, at: Millis) -> GapReason {
+    let has_limit = era.schedule().is_some_and(|schedule| schedule.max_fires().is_some());
+    let has_later_record = between(&input.records.fires, at, span.to).next().is_some();
+    if !era.is_enabled() {
+        return GapReason::Disabled;
+    }
+    if input.records.pruned_to.is_some_and(|pruned| at <= pruned) {
+        return GapReason::Pruned;
+    }
+    if span.kept.is_some_and(|kept| at <= kept) {
+        return GapReason::Edited;
+    }
+    if span.is_last {
+        return match input.cursor {
+            Some(cursor) if at >= cursor => GapReason::NotPlanned,
+            None if input.is_used_up && !has_later_record => GapReason::UsedUp,
+            _ => GapReason::Unexplained,
+        };
+    }
+    let is_paused = later.and_then(|later| later.begun_by.as_ref()).is_some_and(|change| change.action == "pause");
+    let resumes = input.resume_from.map_or(input.is_deleted, |from| at >= from);
+    if is_paused && !has_later_record && resumes {
+        return GapReason::Paused;
+    }
+    match has_limit && !has_later_record {
+        true => GapReason::UsedUp,
+        false => GapReason::Unexplained,
+    }
+}
+
+/// What a job went through while the engine had paused it is recorded when it goes on, by its later definition.
+fn is_resumed(later: Option<&Era>, era: &Era, at: Millis) -> bool {
+    let goes_on = |later: &Era| {
+        let fits = |schedule: &Schedule| schedule.next_after(at - 1) == Some(at);
+        later.is_enabled() && later.schedule().is_some_and(fits)
+    };
+    !era.is_enabled() && later.is_some_and(goes_on)
+}
+
+/// Neighbours of one kind become one.
+#[derive(Default)]
+struct Differences {
+    list: Vec<Difference>,
+    /// An instant without a difference lies behind the last one.
+    is_closed: bool,
+}
+
+impl Differences {
+    fn add(&mut self, at: Millis, kind: GapKind, reason: GapReason) {
+        match self.list.last_mut() {
+            Some(last) if !self.is_closed && (last.kind, last.reason) == (kind, reason) && last.to <= at => {
+                last.to = at;
+                last.count += 1;
+            }
+            _ => self.list.push(Difference { job_id: 0, from: at, to: at, count: 1, kind, reason }),
+        }
+        self.is_closed = false;
+    }
+
+    fn whole(&mut self, _at: Millis) {
+        self.is_closed = true;
+    }
+
+    fn unlooked(&mut self, from: Millis, to: Millis, reason: GapReason) {
+        self.list.push(Difference { job_id: 0, from, to, count: 0, kind: GapKind::Unlooked, reason });
+        self.is_closed = true;
+    }
+
+    fn finish(mut self, job_id: i64) -> Vec<Difference> {
+        for difference in &mut self.list {
+            difference.job_id = job_id;
+        }
+        self.list.sort_by_key(|difference| difference.from);
+        self.list
+    }
+}
+
+#[cfg(test)]
+#[path = "compare_tests.rs"]
+mod tests;

@@ -1,0 +1,210 @@
+//! The story of one instant of one job: what became of it, or why it is none or nothing came of it.
+
+use carillon_scheduler::{Cause, Millis};
+
+use crate::audit::difference::{GapKind, GapReason};
+use crate::audit::job_audit::AuditInput;
+use carillon_store as store;
+use carillon_store::job::history::{Change, Era, Rules};
+use carillon_store::run::route::Choice;
+use carillon_store::{Job, Misfire, RunFilter, RunParams, RunView, Store};
+
+use crate::explain::neighbours::Neighbours;
+
+/// What is known of an instant.
+#[derive(Clone, Debug)]
+pub struct Explanation {
+    pub job_id: i64,
+    /// Its name; None: the job is deleted.
+    pub job: Option<String>,
+    pub at: Millis,
+    /// When it was input.
+    pub now: Millis,
+    pub verdict: Verdict,
+    /// Of the definition in force then; None: not known.
+    pub revision: Option<i64>,
+    /// What put it in force, if that is not long ago.
+    pub begun_by: Option<Change>,
+    /// The instants around it by that definition, and why it is none.
+    pub nearby: Neighbours,
+    /// The range of skipped instants that it lies in.
+    pub misfire: Option<Misfire>,
+    /// Its runs, by schedule first and then by backfill; parts and attempts in their order. Without any: the runs that were
+    /// started at exactly that time by hand, over the API or by a parent job, among the newest `NEWEST_RUNS`.
+    pub runs: Vec<ExplainedRun>,
+}
+
+/// A run, what it was given, and how its executor was chosen.
+#[derive(Clone, Debug)]
+pub struct ExplainedRun {
+    pub run: RunView,
+    pub params: RunParams,
+    pub choice: Option<Choice>,
+}
+
+/// What became of it, or why nothing did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// It has a run.
+    Recorded,
+    /// It lies in a range of skipped instants.
+    Skipped,
+    /// The schedule says nothing of it.
+    NoInstant,
+    /// A calendar excludes its day.
+    Excluded,
+    /// It lies outside the job's validity.
+    Invalid,
+    /// The job did not exist yet.
+    BeforeJob,
+    /// Fires are counted from the ends of runs.
+    FixedDelay,
+    /// It is an instant without a record, for this reason.
+    Missing(GapReason),
+}
+
+impl Verdict {
+    /// In one word, for programs.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Recorded => "recorded",
+            Self::Skipped => "skipped",
+            Self::NoInstant => "no_instant",
+            Self::Excluded => "excluded",
+            Self::Invalid => "invalid",
+            Self::BeforeJob => "before_job",
+            Self::FixedDelay => "fixed_delay",
+            Self::Missing(reason) => reason.as_str(),
+        }
+    }
+}
+
+/// Every word of a verdict.
+pub const VERDICTS: [&str; 16] = [
+    "recorded",
+    "skipped",
+    "no_instant",
+    "excluded",
+    "invalid",
+    "before_job",
+    "fixed_delay",
+    "unexplained",
+    "edited",
+    "disabled",
+    "paused",
+    "not_planned",
+    "used_up",
+    "pruned",
+    "unplannable",
+    "unknown",
+];
+
+/// Runs by hand and the like have no index by time: they are looked for among this number of the newest runs of all jobs.
+const NEWEST_RUNS: i64 = 200_000;
+/// Runs by hand and the like that are listed at most.
+const LISTED_RUNS: u32 = 100;
+
+/// Tells what there is to tell. None: there is no such job, and nothing of it at this instant.
+///
+/// # Errors
+/// The database could not be input.
+pub async fn explain(store: &Store, job_id: i64, at: Millis, now: Millis) -> store::Result<Option<Explanation>> {
+    let runs = explained_runs(store, job_id, at).await?;
+    let by_schedule = runs.iter().any(|told| told.run.cause == Cause::Schedule);
+    let Some(input) = AuditInput::read(store, job_id, at - 1, at).await? else {
+        let misfire = store.records_of(job_id, at - 1, at).await?.ranges.pop();
+        let verdict = if by_schedule { Verdict::Recorded } else { Verdict::Skipped };
+        return Ok((!runs.is_empty() || misfire.is_some()).then(|| Explanation {
+            job_id,
+            job: None,
+            at,
+            now,
+            verdict,
+            revision: None,
+            begun_by: None,
+            nearby: Neighbours::default(),
+            misfire,
+            runs,
+        }));
+    };
+    let era = input.eras.iter().map(|(era, _)| era).find(|era| contains(era, at));
+    let nearby = era.map_or_else(Neighbours::default, |era| Neighbours::around(era, at));
+    let misfire = input.records.ranges.first().cloned();
+    let verdict = match (by_schedule, &misfire) {
+        (true, _) => Verdict::Recorded,
+        (_, Some(_)) if nearby.is_instant => Verdict::Skipped,
+        _ => verdict(&input, era, &nearby, at),
+    };
+    Ok(Some(Explanation {
+        job_id,
+        job: Some(name(&input.job)),
+        at,
+        now,
+        verdict,
+        revision: era.and_then(|era| era.revision),
+        begun_by: era.and_then(|era| era.begun_by.clone()),
+        nearby,
+        misfire: misfire.filter(|_| verdict == Verdict::Skipped),
+        runs,
+    }))
+}
+
+fn name(job: &Job) -> String {
+    job.draft.name.clone()
+}
+
+fn contains(era: &Era, at: Millis) -> bool {
+    era.from < at && era.to.is_none_or(|to| at <= to)
+}
+
+async fn explained_runs(store: &Store, job_id: i64, at: Millis) -> store::Result<Vec<ExplainedRun>> {
+    let mut runs = vec![];
+    let mut of_instant = store.runs_of_instant(job_id, at).await?;
+    if of_instant.is_empty() {
+        of_instant = started_at(store, job_id, at).await?;
+    }
+    for found in of_instant {
+        let Some(run) = store.run(found.id).await? else {
+            continue;
+        };
+        let choice = store.choice(&run).await?;
+        let params = store.params_of(&run).await?;
+        runs.push(ExplainedRun { run, params, choice });
+    }
+    Ok(runs)
+}
+
+/// Runs by hand, over the API and by a parent job, oldest first.
+async fn started_at(store: &Store, job_id: i64, at: Millis) -> store::Result<Vec<RunView>> {
+    let filter = RunFilter {
+        job_id: Some(job_id),
+        from: Some(at),
+        to: Some(at + 1),
+        above: Some(store.newest_run().await? - NEWEST_RUNS),
+        limit: LISTED_RUNS,
+        ..RunFilter::default()
+    };
+    let mut runs = store.runs(&filter).await?.items;
+    runs.reverse();
+    Ok(runs)
+}
+
+/// Of what has no record.
+fn verdict(input: &AuditInput, era: Option<&Era>, nearby: &Neighbours, at: Millis) -> Verdict {
+    let Some(era) = era else {
+        return Verdict::BeforeJob;
+    };
+    match &era.rules {
+        Rules::Unknown => Verdict::Missing(GapReason::Unknown),
+        Rules::Broken { .. } => Verdict::Missing(GapReason::Unplannable),
+        Rules::Known { schedule, .. } if schedule.is_delay() => Verdict::FixedDelay,
+        Rules::Known { .. } if nearby.is_instant => {
+            let (found, _) = input.compare(at - 1, at, 10);
+            let missing = found.iter().find(|it| it.kind == GapKind::Missing);
+            Verdict::Missing(missing.map_or(GapReason::Unexplained, |it| it.reason))
+        }
+        Rules::Known { .. } if !nearby.excluded_by.is_empty() => Verdict::Excluded,
+        Rules::Known { .. } if nearby.is_outside => Verdict::Invalid,
+        Rules::Known { .. } => Verdict::NoInstant,
+    }
+}

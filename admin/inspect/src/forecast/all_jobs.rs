@@ -1,0 +1,162 @@
+//! What will fire: all enabled jobs together, through the schedules that the planner uses.
+//!
+//! The instants of all jobs are merged in the order of time, so that an answer which had to stop early is complete up to
+//! a moment that it names. Memory is bounded by the jobs and by the instants looked at, whatever the span.
+
+use crate::forecast::load;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use carillon_scheduler::{Clock, Millis};
+
+use crate::forecast::busiest::Busiest;
+use crate::forecast::fire_walk::FireWalk;
+use carillon_store::{self as store, Store};
+
+use crate::forecast::load::LoadBySecond;
+
+/// Jobs that are looked at; above it the answer says that there are more.
+const MOST_JOBS: u32 = 200_000;
+/// Instants that are looked at for one answer: under a second of one core.
+pub(crate) const MOST_INSTANTS: usize = 1_000_000;
+/// Busiest seconds that are named.
+const TOP: usize = 20;
+
+const MINUTE: Millis = 60_000;
+const RECENT: Duration = Duration::from_secs(10);
+
+/// The fires of a span.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Forecast {
+    /// Nothing before it is counted.
+    pub from: Millis,
+    /// What was asked for.
+    pub to: Millis,
+    /// Everything before it is counted; `to`, unless there are too many fires.
+    pub complete_to: Millis,
+    /// Enabled jobs that fire in the span.
+    pub jobs: usize,
+    /// Not all jobs could be looked at.
+    pub more_jobs: bool,
+    pub fires: u64,
+    /// The apps, by name; `minutes` counts by their place here.
+    pub apps: Vec<String>,
+    /// The minutes that have fires, each with those of each app.
+    pub minutes: Vec<Minute>,
+    /// The busiest seconds first, among equals the earliest.
+    pub busiest: Vec<(Millis, u32)>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Minute {
+    pub at: Millis,
+    pub fires: u32,
+    /// Place of the app, and its fires.
+    pub apps: Vec<(usize, u32)>,
+}
+
+/// Counts the fires of all enabled jobs.
+pub struct Forecaster {
+    store: Arc<Store>,
+    clock: Arc<dyn Clock>,
+    /// The last answer to [`Forecaster::recent_loads`], and when it was counted.
+    recent: Mutex<Option<(Duration, LoadBySecond)>>,
+}
+
+impl Forecaster {
+    pub fn new(store: Arc<Store>, clock: Arc<dyn Clock>) -> Self {
+        Self { store, clock, recent: Mutex::default() }
+    }
+
+    /// Counts what fires from `from` to before `to`.
+    ///
+    /// # Errors
+    /// The database could not be asked.
+    pub async fn forecast(&self, from: Millis, to: Millis) -> store::Result<Forecast> {
+        let (walk, more_jobs) = fire_walk(&self.store, from, to, None).await?;
+        let counted = tokio::task::spawn_blocking(move || count(walk, from, to)).await;
+        let mut forecast = counted.map_err(|error| store::Error::Corrupt(error.to_string()))?;
+        forecast.more_jobs = more_jobs;
+        Ok(forecast)
+    }
+
+    /// What fires in each second of the coming day, without one job.
+    ///
+    /// # Errors
+    /// The database could not be asked.
+    pub async fn loads(&self, without: Option<i64>) -> store::Result<LoadBySecond> {
+        let from = self.clock.now();
+        let (walk, _) = fire_walk(&self.store, from, from + load::SPAN, without).await?;
+        let counted = tokio::task::spawn_blocking(move || LoadBySecond::count(walk, from)).await;
+        counted.map_err(|error| store::Error::Corrupt(error.to_string()))
+    }
+
+    /// The same, up to ten seconds old: for the preview that a form asks for after each key.
+    ///
+    /// # Errors
+    /// The database could not be asked.
+    pub async fn recent_loads(&self) -> store::Result<LoadBySecond> {
+        let now = self.clock.monotonic();
+        let recent = self.recent().clone();
+        if let Some((_, loads)) = recent.filter(|(at, _)| now.saturating_sub(*at) < RECENT) {
+            return Ok(loads);
+        }
+        let loads = self.loads(None).await?;
+        *self.recent() = Some((now, loads.clone()));
+        Ok(loads)
+    }
+
+    fn recent(&self) -> MutexGuard<'_, Option<(Duration, LoadBySecond)>> {
+        self.recent.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The schedules that fire in a span, and whether there are more of them than are looked at.
+async fn fire_walk(store: &Store, from: Millis, to: Millis, without: Option<i64>) -> store::Result<(FireWalk, bool)> {
+    let mut firing = store.firing_before(to, MOST_JOBS + 1).await?;
+    let more = firing.len() > MOST_JOBS as usize;
+    firing.truncate(MOST_JOBS as usize);
+    firing.retain(|(id, _)| Some(*id) != without);
+    let mut walk = FireWalk::between(from, to);
+    for chunk in firing.chunks(1000) {
+        for job in store.in_force(chunk).await? {
+            walk.add(&job);
+        }
+        tokio::task::yield_now().await;
+    }
+    Ok((walk, more))
+}
+
+fn count(mut walk: FireWalk, from: Millis, to: Millis) -> Forecast {
+    let mut minutes: BTreeMap<Millis, BTreeMap<usize, u32>> = BTreeMap::new();
+    let mut busiest = Busiest::of(TOP);
+    let mut fires = 0;
+    let jobs = walk.len();
+    let complete_to = walk.walk(MOST_INSTANTS, |at, app| {
+        fires += 1;
+        busiest.add(at.div_euclid(1000));
+        let minute = minutes.entry(at - at.rem_euclid(MINUTE)).or_default();
+        *minute.entry(app).or_default() += 1;
+    });
+    let minute = |(at, apps): (Millis, BTreeMap<usize, u32>)| Minute {
+        at,
+        fires: apps.values().sum(),
+        apps: apps.into_iter().collect(),
+    };
+    Forecast {
+        from,
+        to,
+        complete_to: complete_to.min(to),
+        jobs,
+        more_jobs: false,
+        fires,
+        apps: walk.apps(),
+        minutes: minutes.into_iter().map(minute).collect(),
+        busiest: busiest.into_seconds(),
+    }
+}
+
+#[cfg(test)]
+#[path = "all_jobs_tests.rs"]
+mod tests;

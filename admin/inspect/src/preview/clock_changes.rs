@@ -1,0 +1,170 @@
+//! What a schedule does when the clocks of its zone change, within the coming year, in sentences.
+//!
+//! They are found by looking: which times of the wall clock the schedule means is asked of the same schedule in UTC, and
+//! which of them fire is asked of the schedule itself.
+
+use std::sync::Arc;
+
+use carillon_scheduler::calendar::is_excluded;
+use carillon_scheduler::{Calendar, KindDraft, Millis, Schedule};
+use chrono::{DateTime, NaiveDateTime, Offset as _, TimeZone as _, Timelike as _};
+use chrono_tz::Tz;
+
+use crate::preview::wall_clock::{bare, local, zone};
+
+const YEAR: i64 = 366 * 86_400;
+/// No zone changes its clocks twice within it, in s.
+const LOOK: i64 = 6 * 3600;
+/// At most this many sentences.
+const MOST: usize = 4;
+/// Times that are named in one.
+const NAMED: usize = 3;
+
+/// The zone's clocks are moved at this second of UTC; both offsets in s.
+#[derive(Clone, Copy)]
+struct Change {
+    at: i64,
+    before: i64,
+    after: i64,
+}
+
+pub fn notes(schedule: &Schedule, calendars: &[Arc<Calendar>], from: Millis) -> Vec<String> {
+    let draft = schedule.draft();
+    let by_clock = matches!(draft.kind, KindDraft::Cron(_) | KindDraft::UnixCron(_) | KindDraft::Daily(_));
+    let (Some(real), Some(wall)) = (bare(schedule, None), bare(schedule, Some("UTC"))) else {
+        return vec![];
+    };
+    let looked_at =
+        Looked { real: &real, wall: &wall, zone: zone(&draft), offset_ms: schedule.spread_offset_seconds() * 1000 };
+    let valid = |at: i64| {
+        draft.start_at.is_none_or(|start| at * 1000 >= start) && draft.end_at.is_none_or(|end| at * 1000 <= end)
+    };
+    let open = |at: i64| !is_excluded(calendars, local(at * 1000, looked_at.zone).date_naive());
+    let from = from.div_euclid(1000);
+    changes(looked_at.zone, from, from + YEAR)
+        .filter(|change| by_clock && valid(change.at) && open(change.at))
+        .filter_map(|change| looked_at.note(change))
+        .take(MOST)
+        .collect()
+}
+
+/// The seconds in `(from, to]` at which a zone's clocks are moved.
+fn changes(zone: Tz, from: i64, to: i64) -> impl Iterator<Item = Change> {
+    let looks = std::iter::successors(Some(from), |at| Some(at + LOOK));
+    looks.take_while(move |at| *at < to).filter_map(move |start| {
+        let (mut low, mut high) = (start, start + LOOK);
+        let (before, after) = (offset(zone, low), offset(zone, high));
+        if before == after {
+            return None;
+        }
+        while high - low > 1 {
+            let middle = low + (high - low) / 2;
+            match offset(zone, middle) == before {
+                true => low = middle,
+                false => high = middle,
+            }
+        }
+        let at = high;
+        Some(Change { at, before, after })
+    })
+}
+
+fn offset(zone: Tz, second: i64) -> i64 {
+    let utc = DateTime::from_timestamp(second, 0).unwrap_or_default();
+    let offset = zone.offset_from_utc_datetime(&utc.naive_utc()).fix();
+    i64::from(offset.local_minus_utc())
+}
+
+struct Looked<'a> {
+    real: &'a Schedule,
+    /// The same on a clock that never changes: its instants are wall-clock times.
+    wall: &'a Schedule,
+    zone: Tz,
+    offset_ms: i64,
+}
+
+impl Looked<'_> {
+    fn note(&self, change: Change) -> Option<String> {
+        let (first, end) = (change.at + change.before.min(change.after), change.at + change.before.max(change.after));
+        let times = self.times(first, end);
+        let earliest = *times.first()?;
+        let every_hour = self.is_every_hour(earliest);
+        match change.after > change.before {
+            true if every_hour => None,
+            true => Some(self.skipped(change, &times)),
+            false => self.repeated(change, &times, every_hour),
+        }
+    }
+
+    /// The wall-clock times in `[first, end)` at which it means to fire, at most 100.
+    fn times(&self, first: i64, end: i64) -> Vec<i64> {
+        let next = |at: i64| self.wall.next_after(at * 1000 - 1).map(|at| at / 1000);
+        std::iter::successors(next(first), |at| next(at + 1)).take_while(|at| *at < end).take(100).collect()
+    }
+
+    /// Whether every hour of that day has an instant.
+    fn is_every_hour(&self, wall: i64) -> bool {
+        let midnight = wall - wall.rem_euclid(86_400);
+        (0..24).all(|hour| {
+            let start = midnight + hour * 3600;
+            !self.times(start, start + 3600).is_empty()
+        })
+    }
+
+    fn fires_at(&self, second: i64) -> bool {
+        self.real.next_after(second * 1000 - 1) == Some(second * 1000)
+    }
+
+    fn skipped(&self, change: Change, times: &[i64]) -> String {
+        let end = change.at + change.after;
+        let means_the_end = self.times(end, end + 1) == [end];
+        let exist = if times.len() == 1 { "does" } else { "do" };
+        let day = wall(times[0]).date();
+        let becomes = match self.fires_at(change.at) {
+            true if !means_the_end => {
+                let at = local(change.at * 1000 + self.offset_ms, self.zone);
+                format!("it fires at {} instead", clock(at.naive_local()))
+            }
+            true => format!("the fire at {} stands for it", clock(wall(end))),
+            false => "nothing fires for it".to_owned(),
+        };
+        let becomes = match times.len() {
+            1 => becomes,
+            _ => becomes.replace("for it", "for them").replace("it fires", "it fires once,"),
+        };
+        format!("{} {exist} not exist on {day}: {becomes}.", named(times))
+    }
+
+    fn repeated(&self, change: Change, times: &[i64], every_hour: bool) -> Option<String> {
+        let first = self.fires_at(times[0] - change.before);
+        let second = self.fires_at(times[0] - change.after);
+        let which = match (first, second) {
+            (true, true) if every_hour => return None,
+            (true, true) => "both times",
+            (true, false) => "the first time only",
+            (false, true) => "the second time only",
+            (false, false) => return None,
+        };
+        let come = if times.len() == 1 { "comes" } else { "come" };
+        let day = wall(times[0]).date();
+        Some(format!("{} {come} twice on {day}: it fires {which}.", named(times)))
+    }
+}
+
+/// `02:00, 02:20, 02:40`, or the first of them and how many more.
+fn named(times: &[i64]) -> String {
+    let names: Vec<String> = times.iter().take(NAMED).map(|at| clock(wall(*at))).collect();
+    match times.len() - names.len() {
+        0 => names.join(", "),
+        more => format!("{} and {more} more times", names.join(", ")),
+    }
+}
+
+fn wall(second: i64) -> NaiveDateTime {
+    DateTime::from_timestamp(second, 0).unwrap_or_default().naive_utc()
+}
+
+fn clock(time: NaiveDateTime) -> String {
+    let format = if time.second() == 0 { "%H:%M" } else { "%H:%M:%S" };
+    time.format(format).to_string()
+}

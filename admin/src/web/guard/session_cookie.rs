@@ -1,0 +1,50 @@
+//! The console's session: a cookie with the session's id, and the person who is signed in.
+
+use actix_web::cookie::{Cookie, SameSite};
+use actix_web::dev::Payload;
+use actix_web::error::ErrorUnauthorized;
+use actix_web::{FromRequest, HttpMessage, HttpRequest};
+use carillon_accounts::session;
+
+const COOKIE: &str = "carillon_session";
+
+/// The signed-in person of a request.
+#[derive(Clone, Debug)]
+pub struct Viewer(pub session::Viewer);
+
+impl std::ops::Deref for Viewer {
+    type Target = session::Viewer;
+
+    fn deref(&self) -> &session::Viewer {
+        &self.0
+    }
+}
+
+impl FromRequest for Viewer {
+    type Error = actix_web::Error;
+    type Future = std::future::Ready<Result<Self, Self::Error>>;
+
+    /// The session guard puts it there for every page that needs a session.
+    fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
+        let viewer = request.extensions().get::<Self>().cloned();
+        std::future::ready(viewer.ok_or_else(|| ErrorUnauthorized("signed out")))
+    }
+}
+
+/// The session id that the browser sent.
+pub fn session_id(request: &HttpRequest) -> Option<String> {
+    request.cookie(COOKIE).map(|cookie| cookie.value().to_owned())
+}
+
+/// Ends with the browser; contains nothing about its owner. The node speaks plain HTTP: under TLS of its own the
+/// name gets the prefix `__Host-` and the cookie the attribute Secure.
+pub fn cookie(id: String) -> Cookie<'static> {
+    Cookie::build(COOKIE, id).path("/").http_only(true).same_site(SameSite::Lax).finish()
+}
+
+/// Removes the session's cookie from the browser.
+pub fn removal() -> Cookie<'static> {
+    let mut cookie = cookie(String::new());
+    cookie.make_removal();
+    cookie
+}
