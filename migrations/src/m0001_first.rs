@@ -63,7 +63,7 @@ const RUNS: &[&str] = &[
     "CREATE INDEX run_open ON run (shard, state, epoch, due_at){open}",
     // What was given by hand with a fire: rarely, and it may be large.
     "CREATE TABLE run_input (run_id {id}, params {long}, address VARCHAR(255)){table}",
-    // Keyed by the name: an app that nobody has made yet may have executors already.
+    // Keyed by the name: executors may register before their app exists.
     "CREATE TABLE executor (app VARCHAR(64) NOT NULL, address VARCHAR(255) NOT NULL, boot_id VARCHAR(64), \
      capabilities VARCHAR(255), registered_at BIGINT NOT NULL, seen_at BIGINT NOT NULL, expires_at BIGINT NOT NULL, \
      PRIMARY KEY (app, address)){table}",

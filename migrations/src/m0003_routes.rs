@@ -27,11 +27,11 @@ const STEPS: &[&str] = &[
      labels VARCHAR(255), updated_at BIGINT NOT NULL, PRIMARY KEY (app, address)){table}",
     // Where the runs of a job with the route `sticky` go; written when that changes.
     "CREATE TABLE sticky (job_id {id}, address VARCHAR(255) NOT NULL, chosen_at BIGINT NOT NULL){table}",
-    // The executors that a run could have gone to. The id is a digest of the list, so that nobody has to ask for it.
+    // The executors that a run could have gone to. The id is a digest of the list, so that no query is needed to find it.
     "CREATE TABLE candidate_set (id {id}, addresses {long} NOT NULL){table}",
     // NULL: not marked yet, or marked before this step.
     "ALTER TABLE run ADD COLUMN candidates_id BIGINT",
     "ALTER TABLE run ADD COLUMN route_code SMALLINT",
-    // Where there is more to tell: answers to probes, executors that were passed over, requests that were not written.
+    // Details of the routing: answers to probes, executors that were passed over, requests that were not written.
     "CREATE TABLE run_choice (run_id {id}, detail {long} NOT NULL){table}",
 ];

@@ -1,4 +1,4 @@
-//! Runs for instants of the past that somebody asked for, released at a bounded pace.
+//! Backfills: runs for past instants, released at a bounded pace.
 
 use sea_orm_migration::prelude::*;
 
@@ -19,7 +19,7 @@ impl MigrationTrait for Migration {
 }
 
 const STEPS: &[&str] = &[
-    // passed_at: every instant up to it has its run. skipped: so many had one already, from an earlier backfill.
+    // passed_at: every instant up to it has its run. skipped: the number that had one already, from an earlier backfill.
     "CREATE TABLE backfill (id {id}, job_id BIGINT NOT NULL, from_at BIGINT NOT NULL, to_at BIGINT NOT NULL, \
      max_concurrent INTEGER NOT NULL, instants INTEGER NOT NULL, released INTEGER NOT NULL, skipped INTEGER NOT NULL, \
      passed_at BIGINT NOT NULL, created_at BIGINT NOT NULL, finished_at BIGINT, cancelled BOOLEAN NOT NULL){table}",

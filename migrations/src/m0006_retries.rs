@@ -26,10 +26,10 @@ const STEPS: &[&str] = &[
     "ALTER TABLE run ADD COLUMN parent BOOLEAN NOT NULL DEFAULT FALSE",
     "CREATE TABLE job_child (job_id BIGINT NOT NULL, position INTEGER NOT NULL, child_id BIGINT NOT NULL, \
      PRIMARY KEY (job_id, position)){table}",
-    // Whoever changes children holds this row meanwhile, or two changes at once could close a circle.
+    // A change of children locks this row: two changes at once could close a cycle.
     "INSERT INTO setting (name, value) VALUES ('children', '')",
     "CREATE INDEX job_child_child ON job_child (child_id)",
-    // The executor has said yes to the kill.
+    // The executor has accepted the kill.
     "ALTER TABLE run ADD COLUMN kill_agreed_at BIGINT",
     "CREATE INDEX alarm_created ON alarm (created_at, id)",
 ];

@@ -1,4 +1,4 @@
-//! What somebody should look at: runs that were not sent in time, and alarms that nobody has resolved.
+//! What needs attention: runs that were not sent in time, and alarms that are not resolved.
 
 use sea_orm_migration::prelude::*;
 
@@ -15,7 +15,7 @@ const COLUMNS: &[(&str, &str, &str)] = &[
     ("job", "flag_after_seconds", "INTEGER NOT NULL DEFAULT 0"),
     // 0, and 1 from escalated_at on.
     ("alarm", "level", "SMALLINT NOT NULL DEFAULT 0"),
-    // Since when it waits for somebody; NULL: it does not, or not any more.
+    // Since when the alarm is open; NULL: it is resolved, or was never open.
     ("alarm", "open_at", "BIGINT"),
     ("alarm", "escalated_at", "BIGINT"),
     ("alarm", "closed_at", "BIGINT"),

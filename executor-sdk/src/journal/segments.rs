@@ -20,7 +20,7 @@ pub(super) struct Limits {
     bytes: u64,
     /// How long a file is kept after its last line.
     memory: Duration,
-    /// Number of files that are kept at most, whatever their age.
+    /// Number of files that are kept at most, of any age.
     files: usize,
 }
 

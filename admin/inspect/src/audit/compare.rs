@@ -15,18 +15,18 @@ pub struct CompareInput<'a> {
     pub job_id: i64,
     pub from: Millis,
     pub to: Millis,
-    /// Its first instant that nobody has planned yet, read before the records were.
+    /// Its first instant that is not planned yet, read before the records were.
     pub cursor: Option<Millis>,
-    /// Of a job that the engine has paused: where it will go on.
+    /// For a job that the engine has paused: where planning goes on.
     pub resume_from: Option<Millis>,
     /// Its schedule has had all its fires.
     pub is_used_up: bool,
-    /// It is gone: where it stood then is not known any more.
+    /// The job is deleted: its cursor is no longer known.
     pub is_deleted: bool,
     /// The eras of the span, the oldest first, and before which instant each finds records of the one before.
     pub eras: &'a [(Era, Option<Millis>)],
     pub records: &'a Records,
-    /// So many instants are worked out; then it ends early.
+    /// How many instants are computed before the comparison ends early.
     pub budget: usize,
 }
 

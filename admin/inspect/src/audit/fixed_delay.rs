@@ -1,7 +1,7 @@
-//! A fixed delay has no instants of its own: each is counted from the end of the fire before. So it is looked at as a chain:
-//! every end must be followed by a next fire in time, unless something explains that.
+//! A fixed delay has no instants of its own: each fire is counted from the end of the one before. The audit follows the
+//! fires as a chain: a next fire must follow every end in time, unless something explains the stop.
 //!
-//! That a fire begins too early is not looked at: a result that comes late moves the end of a run that was given up.
+//! The audit does not check for fires that begin too early: a late result moves the end of a run that was given up.
 
 use carillon_scheduler::{Millis, Schedule};
 
@@ -9,7 +9,7 @@ use crate::audit::difference::{Difference, GapKind, GapReason};
 use carillon_store::job::history::Era;
 use carillon_store::run::view::records::{Link, Records};
 
-/// A node may have died between the end of a fire and its next: whoever comes after it mends the chain.
+/// A node may die between the end of a fire and the insert of the next one; the node that takes its shard inserts it.
 const MENDED_WITHIN: i64 = 60_000;
 
 /// A job and the span that is looked at: after `from`, up to and including `to`.
@@ -25,7 +25,7 @@ pub struct FixedDelayAudit<'a> {
 }
 
 impl FixedDelayAudit<'_> {
-    /// Where the chain has stopped for longer than it may; the earliest first.
+    /// The stops that are longer than allowed, the earliest first.
     pub fn gaps(&self) -> Vec<Difference> {
         let mut gaps = vec![];
         for (index, link) in self.links.iter().enumerate() {
@@ -129,7 +129,7 @@ mod tests {
         assert_eq!(gaps(&whole, &[(10, Some(13)), (84, None)], false), [23]);
         assert_eq!(gaps(&whole, &[(10, Some(13)), (83, None)], false), [0i64; 0], "it was mended");
         assert_eq!(gaps(&whole, &[(10, Some(13))], false), [0i64; 0], "its next instant is set");
-        assert_eq!(gaps(&whole, &[(10, Some(13))], true), [23], "nobody has set it");
+        assert_eq!(gaps(&whole, &[(10, Some(13))], true), [23], "no next instant is set");
         assert_eq!(gaps(&whole, &[(10, Some(990))], true), [0i64; 0], "in time it will be");
         assert_eq!(gaps(&whole, &[], true), [10]);
     }

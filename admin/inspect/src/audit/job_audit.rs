@@ -114,7 +114,7 @@ async fn try_audit(
     Ok(Some((look, job.revision)))
 }
 
-/// Compares the records of a job that is gone, up to its deletion, with what its definitions said.
+/// Compares the records of a deleted job, up to its deletion, with its definitions.
 ///
 /// # Errors
 /// The database could not be input.
@@ -167,7 +167,7 @@ async fn with_kept(store: &Store, job_id: i64, eras: Vec<Era>) -> store::Result<
     let mut found: Vec<(Era, Option<Millis>)> = vec![];
     for era in eras {
         let before = found.last().map(|(era, _)| era);
-        // With the same instants as before, whatever the change has kept is one of them; and a new job has no before.
+        // A definition with the same instants keeps only instants of its own; a new job has no definition before.
         let kept = match before {
             Some(before) if !before.is_like(&era) => store.kept_ahead(job_id, era.from).await?,
             _ => vec![],

@@ -104,13 +104,13 @@ const NEWEST_RUNS: i64 = 200_000;
 /// Runs by hand and the like that are listed at most.
 const LISTED_RUNS: u32 = 100;
 
-/// Tells what there is to tell. None: there is no such job, and nothing of it at this instant.
+/// Explains one instant of a job. None: there is no such job, and no record of it at this instant.
 ///
 /// # Errors
 /// The database could not be input.
 pub async fn explain(store: &Store, job_id: i64, at: Millis, now: Millis) -> store::Result<Option<Explanation>> {
     let runs = explained_runs(store, job_id, at).await?;
-    let by_schedule = runs.iter().any(|told| told.run.cause == Cause::Schedule);
+    let by_schedule = runs.iter().any(|it| it.run.cause == Cause::Schedule);
     let Some(input) = AuditInput::read(store, job_id, at - 1, at).await? else {
         let misfire = store.records_of(job_id, at - 1, at).await?.ranges.pop();
         let verdict = if by_schedule { Verdict::Recorded } else { Verdict::Skipped };

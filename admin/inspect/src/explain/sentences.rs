@@ -70,13 +70,13 @@ impl Explanation {
     }
 
     fn neighbours(&self) -> Option<String> {
-        let told = |at: Option<Millis>| at.map_or_else(|| "none".to_owned(), time);
+        let time_or_none = |at: Option<Millis>| at.map_or_else(|| "none".to_owned(), time);
         let nearby = &self.nearby;
         (nearby.before.is_some() || nearby.after.is_some()).then(|| {
             format!(
                 "By that definition the instant before it is {}, the one after it {}.",
-                told(nearby.before),
-                told(nearby.after)
+                time_or_none(nearby.before),
+                time_or_none(nearby.after)
             )
         })
     }
@@ -99,16 +99,16 @@ fn misfire(range: &Misfire) -> String {
     )
 }
 
-fn run(told: &ExplainedRun) -> Vec<String> {
-    let run = &told.run;
+fn run(explained: &ExplainedRun) -> Vec<String> {
+    let run = &explained.run;
     let mut lines = vec![recorded(run)];
-    lines.extend(told.choice.as_ref().map(|choice| {
+    lines.extend(explained.choice.as_ref().map(|choice| {
         let among = match choice.candidates.len() {
             0 => String::new(),
             1 => ", the only candidate".to_owned(),
             count => format!(", one of {count} candidates"),
         };
-        let chosen = choice.chosen.as_deref().unwrap_or("nobody");
+        let chosen = choice.chosen.as_deref().unwrap_or("no executor");
         let why = choice.why.trim_end_matches('.');
         let mut line = format!("  Chosen: {chosen}{among} ({why}).");
         let story = &choice.story;
@@ -122,7 +122,7 @@ fn run(told: &ExplainedRun) -> Vec<String> {
         line
     }));
     lines.extend(sent(run));
-    lines.push(given(told));
+    lines.push(params(explained));
     lines.push(ended(run));
     lines
 }
@@ -160,7 +160,7 @@ fn recorded(run: &RunView) -> String {
 
 fn sent(run: &RunView) -> Option<String> {
     let marked = run.marked_at?;
-    let to = run.address.as_deref().unwrap_or("nobody");
+    let to = run.address.as_deref().unwrap_or("no executor");
     let times = match run.sends {
         1 => "once".to_owned(),
         sends => format!("{sends} times"),
@@ -173,14 +173,14 @@ fn sent(run: &RunView) -> Option<String> {
     })
 }
 
-fn given(told: &ExplainedRun) -> String {
+fn params(explained: &ExplainedRun) -> String {
     let shown = |text: &str| match text.is_empty() {
         true => "none".to_owned(),
         false => format!("`{:.300}`", text.replace(['\n', '\r'], " ")),
     };
-    match &told.params {
+    match &explained.params {
         RunParams::Own(text) => format!("  Parameters, of this run alone: {}.", shown(text)),
-        RunParams::Sent(text) => match told.run.revision {
+        RunParams::Sent(text) => match explained.run.revision {
             Some(revision) => {
                 format!("  Parameters, of the job's revision {revision}: {}.", shown(text))
             }

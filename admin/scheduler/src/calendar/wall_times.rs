@@ -1,6 +1,6 @@
 use chrono::NaiveDateTime;
 
-/// Wall-clock times on whole seconds, in whatever zone the clock is.
+/// Wall-clock times on whole seconds, in any time zone.
 pub(crate) trait WallTimes {
     /// The first one at or after `from`, within 100 years.
     fn at_or_after(&self, from: NaiveDateTime) -> Option<NaiveDateTime>;

@@ -1,7 +1,7 @@
 //! What is recorded of a job's instants, and where the cursor of the job moves.
 //!
 //! A plan is the pure half of a claim: it splits the instants from the cursor up to the horizon into those that fire
-//! and ranges of skipped ones. Every instant is in exactly one of them, whatever the policies are.
+//! and ranges of skipped ones. Every instant is in exactly one of them under every policy.
 
 pub mod misfire;
 mod plan_input;
