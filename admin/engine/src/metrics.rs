@@ -1,175 +1,104 @@
 //! What `/metrics` shows: one registry for each server, so that several can live in one process.
+//!
+//! `admin/docs/observability.md` has the same table; a test compares them.
 
+use prometheus::core::Collector;
 use prometheus::{
-    Encoder, Gauge, Histogram, HistogramOpts, IntCounter, IntCounterVec, IntGauge, Opts, Registry, TextEncoder,
+    Encoder, Gauge, Histogram, HistogramOpts, IntCounter, IntCounterVec, IntGauge, IntGaugeVec, Opts, Registry,
+    TextEncoder,
 };
 
-pub struct Metrics {
-    registry: Registry,
-    pub claimed: IntCounter,
-    pub misfired: IntCounter,
-    pub sends: IntCounterVec,
-    pub settled: IntCounterVec,
-    pub alarms: IntCounterVec,
-    pub escalated: IntCounterVec,
-    pub flagged: IntCounter,
-    pub checks: IntCounterVec,
-    pub resends: IntCounter,
-    pub fenced: IntCounter,
-    pub results_unsent: IntCounter,
-    pub gaps: IntCounter,
-    pub missed: IntCounter,
-    pub pruned: IntCounter,
-    pub saturated: IntCounter,
-    pub lateness: Histogram,
-    pub scan: Histogram,
-    pub ring: IntGauge,
-    pub in_flight: IntGauge,
-    pub shards_held: IntGauge,
-    pub shards_stopped: IntGauge,
-    pub degraded: IntGauge,
-    pub skew: IntGauge,
-    pub request_bytes: IntGauge,
-    pub wrong_tokens: IntCounter,
-    pub open_runs: prometheus::IntGaugeVec,
-    pub clock_difference: Gauge,
-    pub job_cache_bytes: IntGauge,
+/// Upper bounds of the histograms' buckets, in seconds.
+const BUCKETS: [f64; 14] = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 15.0, 60.0];
+
+/// `field: type, name, [labels], help`.
+macro_rules! metrics {
+    ($($field:ident: $kind:ident, $name:literal, [$($label:literal),*], $help:literal;)*) => {
+        pub struct Metrics {
+            registry: Registry,
+            $(pub $field: $kind,)*
+        }
+
+        impl Metrics {
+            pub fn new() -> Self {
+                let registry = Registry::new();
+                Self { $($field: register::<$kind>(&registry, $name, $help, &[$($label),*]),)* registry }
+            }
+        }
+
+        #[cfg(test)]
+        const TABLE: &[(&str, &str, &[&str], &str)] = &[$(($name, <$kind as Metric>::KIND, &[$($label),*], $help),)*];
+    };
 }
 
-fn counter(registry: &Registry, name: &str, help: &str) -> IntCounter {
-    registered(registry, IntCounter::new(name, help))
+metrics! {
+    claimed: IntCounter, "carillon_runs_claimed_total", [], "Instants that this node recorded as runs.";
+    misfired: IntCounter, "carillon_instants_skipped_total", [], "Instants that this node recorded as skipped: misfired or coalesced.";
+    sends: IntCounterVec, "carillon_sends_total", ["outcome"], "Requests to executors, by outcome.";
+    settled: IntCounterVec, "carillon_runs_settled_total", ["state"], "Runs that this node brought to a state, by state.";
+    alarms: IntCounterVec, "carillon_alarms_total", ["kind"], "Alarms raised by this node, by kind.";
+    escalated: IntCounterVec, "carillon_alarms_escalated_total", ["kind"], "Alarms that this node escalated because they stayed open, by kind.";
+    flagged: IntCounter, "carillon_runs_flagged_total", [], "Runs that this node flagged because they were not sent in time.";
+    checks: IntCounterVec, "carillon_run_checks_total", ["seen"], "Checks of runs that stay running at an executor without a journal, by what was seen.";
+    resends: IntCounter, "carillon_resends_total", [], "Runs that were sent again to the same executor because no answer came.";
+    fenced: IntCounter, "carillon_fence_hits_total", [], "Writes refused because another node holds the shard.";
+    results_unsent: IntCounter, "carillon_results_unsent_total", [], "Results reported for runs that were never sent. They change nothing.";
+    gaps: IntCounter, "carillon_gaps_total", [], "Instants whose records differ from their schedule without an explanation.";
+    missed: IntCounter, "carillon_fires_missed_total", [], "Instants with neither a run nor a record of a skip, without an explanation.";
+    pruned: IntCounter, "carillon_runs_pruned_total", [], "Runs that this node deleted when their retention was over.";
+    saturated: IntCounter, "carillon_saturated_total", [], "Times that a due run found no executor with a free slot.";
+    lateness: Histogram, "carillon_lateness_seconds", [], "From a run's due time to its request.";
+    scan: Histogram, "carillon_scan_duration_seconds", [], "One round of a shard's scan.";
+    ring: IntGauge, "carillon_ring_entries", [], "Runs that wait in memory for their due time.";
+    in_flight: IntGauge, "carillon_in_flight", [], "Requests to executors that have no answer yet.";
+    shards_held: IntGauge, "carillon_shards_held", [], "Shards whose lease this node holds.";
+    shards_stopped: IntGauge, "carillon_shards_stopped", [], "Shards that are stopped because the database went backwards.";
+    degraded: IntGauge, "carillon_degraded", [], "1 while Redis is configured and cannot be reached.";
+    skew: IntGauge, "carillon_version_skew", [], "Live nodes whose version or time zone edition differs from this one's.";
+    request_bytes: IntGauge, "carillon_request_body_bytes", [], "Bytes of request bodies that this node holds in memory.";
+    wrong_tokens: IntCounter, "carillon_wrong_access_tokens_total", [], "Requests of executors that this node refused because their access token was wrong.";
+    open_runs: IntGaugeVec, "carillon_open_runs", ["state"], "Open runs of the whole cluster, by state; only the node that holds shard 0 reports them.";
+    clock_difference: Gauge, "carillon_clock_difference_seconds", [], "The database's clock minus this node's, at the last comparison.";
+    job_cache_bytes: IntGauge, "carillon_job_cache_bytes", [], "Approximate memory of the job definitions that this node caches.";
 }
 
-fn gauge(registry: &Registry, name: &str, help: &str) -> IntGauge {
-    registered(registry, IntGauge::new(name, help))
+trait Metric: Collector + Clone + Sized + 'static {
+    #[cfg(test)]
+    const KIND: &'static str;
+
+    fn create(options: Opts, labels: &[&str]) -> prometheus::Result<Self>;
 }
 
-fn counters(registry: &Registry, name: &str, help: &str, label: &str) -> IntCounterVec {
-    registered(registry, IntCounterVec::new(Opts::new(name, help), &[label]))
+macro_rules! kinds {
+    ($($kind:ident $word:literal |$options:ident, $labels:ident| $create:expr;)*) => {$(
+        impl Metric for $kind {
+            #[cfg(test)]
+            const KIND: &'static str = $word;
+
+            fn create($options: Opts, $labels: &[&str]) -> prometheus::Result<Self> {
+                $create
+            }
+        }
+    )*};
 }
 
-fn histogram(registry: &Registry, name: &str, help: &str, buckets: &[f64]) -> Histogram {
-    registered(registry, Histogram::with_opts(HistogramOpts::new(name, help).buckets(buckets.to_vec())))
+kinds! {
+    IntCounter "counter" |options, _labels| Self::with_opts(options);
+    IntCounterVec "counter" |options, labels| Self::new(options, labels);
+    Gauge "gauge" |options, _labels| Self::with_opts(options);
+    IntGauge "gauge" |options, _labels| Self::with_opts(options);
+    IntGaugeVec "gauge" |options, labels| Self::new(options, labels);
+    Histogram "histogram" |options, _labels| Self::with_opts(HistogramOpts::from(options).buckets(BUCKETS.to_vec()));
 }
 
-fn registered<C: prometheus::core::Collector + Clone + 'static>(registry: &Registry, made: prometheus::Result<C>) -> C {
-    #[expect(clippy::expect_used, reason = "names are constants; a wrong one fails in the first test")]
-    let collector = made.expect("a metric's name");
-    #[expect(clippy::expect_used, reason = "names are constants; a second one fails in the first test")]
-    registry.register(Box::new(collector.clone())).expect("a metric's name, once");
-    collector
+#[expect(clippy::expect_used, reason = "names are constants; a wrong or repeated one fails in the first test")]
+fn register<M: Metric>(registry: &Registry, name: &str, help: &str, labels: &[&str]) -> M {
+    let metric = M::create(Opts::new(name, help), labels).expect("a valid name");
+    registry.register(Box::new(metric.clone())).expect("a name of its own");
+    metric
 }
 
 impl Metrics {
-    pub fn new() -> Self {
-        let r = Registry::new();
-        let seconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 15.0, 60.0];
-        Self {
-            claimed: counter(&r, "carillon_runs_claimed_total", "Instants recorded as runs by this node."),
-            misfired: counter(
-                &r,
-                "carillon_instants_skipped_total",
-                "Instants recorded as skipped by this node (misfired or coalesced).",
-            ),
-            sends: counters(&r, "carillon_sends_total", "Requests to executors, by outcome.", "outcome"),
-            settled: counters(&r, "carillon_runs_settled_total", "Runs that reached a state by this node.", "state"),
-            alarms: counters(&r, "carillon_alarms_total", "Alarms raised by this node, by kind.", "kind"),
-            escalated: counters(
-                &r,
-                "carillon_alarms_escalated_total",
-                "Alarms that nobody had resolved for long, escalated by this node, by kind.",
-                "kind",
-            ),
-            flagged: counter(
-                &r,
-                "carillon_runs_flagged_total",
-                "Runs flagged by this node because they were not sent for long after they were due.",
-            ),
-            checks: counters(
-                &r,
-                "carillon_run_checks_total",
-                "Looks at runs that stay running at an executor without a journal, by what was seen.",
-                "seen",
-            ),
-            resends: counter(
-                &r,
-                "carillon_resends_total",
-                "Runs sent again to the same executor because no answer had come.",
-            ),
-            fenced: counter(&r, "carillon_fence_hits_total", "Writes refused because another node holds the shard."),
-            results_unsent: counter(
-                &r,
-                "carillon_results_unsent_total",
-                "Results that were reported for runs that had never been sent. They change nothing.",
-            ),
-            pruned: counter(
-                &r,
-                "carillon_runs_pruned_total",
-                "Runs deleted by this node because they had been kept long enough.",
-            ),
-            gaps: counter(
-                &r,
-                "carillon_gaps_total",
-                "Instants whose records differ from their schedule, and nothing explains it.",
-            ),
-            missed: counter(
-                &r,
-                "carillon_fires_missed_total",
-                "Instants that have neither a run nor a record of having been skipped, and nothing explains it.",
-            ),
-            saturated: counter(&r, "carillon_saturated_total", "Times a due run found no executor with room."),
-            lateness: histogram(&r, "carillon_lateness_seconds", "From a run's due time to its request.", &seconds),
-            scan: histogram(&r, "carillon_scan_duration_seconds", "One round of a shard's scan.", &seconds),
-            ring: gauge(&r, "carillon_ring_entries", "Runs that wait in memory for their second."),
-            in_flight: gauge(&r, "carillon_in_flight", "Requests to executors under way."),
-            shards_held: gauge(&r, "carillon_shards_held", "Shards that this node works."),
-            shards_stopped: gauge(
-                &r,
-                "carillon_shards_stopped",
-                "Shards that nobody works because the database went backwards.",
-            ),
-            degraded: gauge(&r, "carillon_degraded", "1 while Redis is set and cannot be reached."),
-            skew: gauge(
-                &r,
-                "carillon_version_skew",
-                "Live nodes whose version or time zone edition differs from this one's.",
-            ),
-            open_runs: registered(
-                &r,
-                prometheus::IntGaugeVec::new(
-                    Opts::new(
-                        "carillon_open_runs",
-                        "Runs that have not ended, by state, in the whole cluster; from the node that holds shard 0.",
-                    ),
-                    &["state"],
-                ),
-            ),
-            request_bytes: gauge(
-                &r,
-                "carillon_request_body_bytes",
-                "Bytes of request bodies that this node holds in memory.",
-            ),
-            wrong_tokens: counter(
-                &r,
-                "carillon_wrong_access_tokens_total",
-                "Requests of executors that this node refused because their access token was wrong.",
-            ),
-            job_cache_bytes: gauge(
-                &r,
-                "carillon_job_cache_bytes",
-                "Memory of the definitions that this node keeps, about.",
-            ),
-            clock_difference: registered(
-                &r,
-                Gauge::new(
-                    "carillon_clock_difference_seconds",
-                    "The database's clock against this node's, when it was last asked.",
-                ),
-            ),
-            registry: r,
-        }
-    }
-
     /// The text form of Prometheus.
     pub fn render(&self) -> String {
         let mut out = Vec::new();
@@ -183,5 +112,21 @@ impl Metrics {
 impl Default for Metrics {
     fn default() -> Self {
         Self::new()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::metrics::TABLE;
+
+    #[test]
+    fn the_document_lists_each_metric_as_it_is_registered() {
+        let document = include_str!("../../docs/observability.md");
+        let rows: Vec<&str> = document.lines().filter(|line| line.starts_with("| `carillon_")).collect();
+        let row = |(name, kind, labels, help): &(&str, &str, &[&str], &str)| {
+            let labels: Vec<String> = labels.iter().map(|label| format!("`{label}`")).collect();
+            format!("| `{name}` | {kind} | {} | {help} |", labels.join(", "))
+        };
+        assert_eq!(rows, TABLE.iter().map(row).collect::<Vec<_>>());
     }
 }

@@ -15,6 +15,7 @@ mod faults;
 mod flow;
 mod interop;
 mod locks;
+mod log_fields;
 mod ports;
 mod program;
 mod rows;
