@@ -12,7 +12,7 @@ use carillon_executor::{Executor, JobContext, JobError, log};
 use carillon_scheduler::{Clock, JobDraft, SystemClock};
 use tokio_util::sync::CancellationToken;
 
-use crate::conformance::world::actor;
+use crate::conformance::fixture::actor;
 use crate::services::{Kind, TestDatabase};
 
 pub struct Live {

@@ -6,7 +6,7 @@ use sea_orm::ConnectionTrait as _;
 use tempfile::tempdir;
 
 use super::on;
-use crate::conformance::world::actor;
+use crate::conformance::fixture::actor;
 use crate::program::ended;
 use crate::services::runtime;
 

@@ -1,28 +1,28 @@
 use carillon_admin::store::alarm::alarms::{Alarm, AlarmFilter};
 use carillon_scheduler::AlarmKind;
 
-use super::world::{World, after};
+use super::fixture::{Fixture, after};
 
 fn filter() -> AlarmFilter {
     AlarmFilter { limit: 100, ..AlarmFilter::default() }
 }
 
-async fn raise(world: &World, kind: AlarmKind, job_id: Option<i64>, second: i64) {
+async fn raise(fixture: &Fixture, kind: AlarmKind, job_id: Option<i64>, second: i64) {
     let alarm = Alarm { kind, job_id, run_id: None, text: format!("at {second}\0") };
-    let raised = world.store.raise_alone(alarm, after(second)).await.unwrap();
+    let raised = fixture.store.raise_alone(alarm, after(second)).await.unwrap();
     assert_eq!(raised.text, format!("at {second}\u{2400}"));
 }
 
 databases! {
     async fn alarms_come_newest_first_page_by_page(db: &TestDatabase) {
-        let world = World::new(db).await;
+        let fixture = Fixture::new(db).await;
         for (kind, job_id, second) in [
             (AlarmKind::Lost, Some(1), 5), (AlarmKind::Clock, None, 9), (AlarmKind::Failed, Some(2), 7), (AlarmKind::Gap, Some(1), 7),
         ] {
-            raise(&world, kind, job_id, second).await;
+            raise(&fixture, kind, job_id, second).await;
         }
         let found = async |filter: AlarmFilter| {
-            let page = world.store.alarms(&filter).await.unwrap();
+            let page = fixture.store.alarms(&filter).await.unwrap();
             let told: Vec<_> = page.items.iter().map(|row| (row.alarm.kind, row.alarm.job_id)).collect();
             (told, page.next)
         };

@@ -4,139 +4,138 @@ use carillon_admin::store::alarm::alarms::{Alarm, AlarmFilter};
 use carillon_scheduler::AlarmKind;
 use carillon_scheduler::RunState::{Claimed, Failed, Lost, Running, Unknown};
 
-use super::hot::ground::Ground;
+use super::fixture::{Fixture, NOW, after};
 use super::hot::settle::{FOLLOW_UP, success};
-use super::world::{NOW, after};
 
-async fn raise(ground: &Ground, kind: AlarmKind, job_id: i64, run_id: Option<i64>, second: i64) {
+async fn raise(fixture: &Fixture, kind: AlarmKind, job_id: i64, run_id: Option<i64>, second: i64) {
     let alarm = Alarm { kind, job_id: Some(job_id), run_id, text: String::new() };
-    let raised = ground.store.raise_alone(alarm, after(second)).await.unwrap();
+    let raised = fixture.store.raise_alone(alarm, after(second)).await.unwrap();
     assert_eq!(raised.kind, kind);
 }
 
 /// Second and level of the open ones, oldest first.
-async fn open(ground: &Ground) -> Vec<(i64, i16)> {
+async fn open(fixture: &Fixture) -> Vec<(i64, i16)> {
     let filter = AlarmFilter { open: Some(true), limit: 100, ..AlarmFilter::default() };
-    let page = ground.store.alarms(&filter).await.unwrap();
+    let page = fixture.store.alarms(&filter).await.unwrap();
     page.items.iter().rev().map(|row| ((row.created_at - after(0)) / 1000, row.level)).collect()
 }
 
 databases! {
     // covers: 001-38
     async fn what_waits_longer_than_its_job_allows_is_flagged_once(db: &TestDatabase) {
-        let ground = Ground::new(db).await;
-        let job = ground.ticking("tick").await;
-        let ids = ground.runs_in(&job, &[Claimed, Claimed, Running, Claimed, Claimed, Claimed]).await;
-        ground.sql(&format!("UPDATE run SET reason = 'overlap' WHERE id = {}", ids[3])).await;
-        ground.sql(&format!("UPDATE run SET epoch = 0 WHERE id = {}", ids[4])).await;
+        let fixture = Fixture::new(db).await;
+        let job = fixture.ticking("tick").await;
+        let ids = fixture.runs_in(&job, &[Claimed, Claimed, Running, Claimed, Claimed, Claimed]).await;
+        fixture.sql(&format!("UPDATE run SET reason = 'overlap' WHERE id = {}", ids[3])).await;
+        fixture.sql(&format!("UPDATE run SET epoch = 0 WHERE id = {}", ids[4])).await;
         let flag = async |now: i64| {
-            let late = ground.store.late(job.shard, 1, 30_000, i64::MIN, now).await.unwrap();
+            let late = fixture.store.late(job.shard, 1, 30_000, i64::MIN, now).await.unwrap();
             let ids: Vec<i64> = late.iter().map(|run| run.run_id).collect();
-            ground.store.flag(&ids, now).await.unwrap()
+            fixture.store.flag(&ids, now).await.unwrap()
         };
         assert_eq!(flag(NOW + 29_999).await.runs, 0);
         let flagged = flag(NOW + 31_000).await;
         assert_eq!((flagged.runs, flagged.alarms.len()), (2, 1));
         assert_eq!(flagged.alarms[0].run_id, Some(ids[0]));
         assert_eq!(flagged.alarms[0].text, format!("run {} was due 31 s ago and has not been sent, and 1 more of its job", ids[0]));
-        assert_eq!(ground.count("run", &format!("flagged_at = {}", NOW + 31_000)).await, 2);
+        assert_eq!(fixture.count("run", &format!("flagged_at = {}", NOW + 31_000)).await, 2);
         // What waits for an earlier run, or for its adoption, is not meant; and the job's alarm is still open.
         let flagged = flag(NOW + 60_000).await;
         assert_eq!((flagged.runs, flagged.alarms.len()), (1, 0));
         assert_eq!(flag(NOW + 90_000).await.runs, 0);
-        ground.sql(&format!("UPDATE run SET epoch = 1 WHERE id = {}", ids[4])).await;
-        ground.sql("UPDATE job SET flag_after_seconds = 86400").await;
+        fixture.sql(&format!("UPDATE run SET epoch = 1 WHERE id = {}", ids[4])).await;
+        fixture.sql("UPDATE job SET flag_after_seconds = 86400").await;
         assert_eq!(flag(NOW + 90_000).await.runs, 0, "as the job says");
-        ground.sql("DELETE FROM job").await;
+        fixture.sql("DELETE FROM job").await;
         assert_eq!(flag(NOW + 90_000).await.runs, 1, "also without a job");
     }
 
     async fn runs_are_flagged_a_page_at_a_time_and_each_job_is_told_of_once(db: &TestDatabase) {
-        let ground = Ground::new(db).await;
-        let jobs = ground.of_one_shard(2).await;
-        let mut ids = ground.runs_in(&jobs[0], &[Claimed; 70]).await;
-        ids.extend(ground.runs_in(&jobs[1], &[Claimed; 70]).await);
+        let fixture = Fixture::new(db).await;
+        let jobs = fixture.of_one_shard(2).await;
+        let mut ids = fixture.runs_in(&jobs[0], &[Claimed; 70]).await;
+        ids.extend(fixture.runs_in(&jobs[1], &[Claimed; 70]).await);
         ids.reverse();
-        let late = ground.store.late(jobs[0].shard, 1, 30_000, i64::MIN, NOW + 40_000).await.unwrap();
+        let late = fixture.store.late(jobs[0].shard, 1, 30_000, i64::MIN, NOW + 40_000).await.unwrap();
         assert_eq!(late.len(), 2 * 11, "due in the first ten seconds");
         assert_eq!((late[0].run_id, late[0].late_at), (ids[139], NOW + 30_000));
         let (page, rest) = ids.split_at(100);
-        let flagged = ground.store.flag(page, after(40)).await.unwrap();
+        let flagged = fixture.store.flag(page, after(40)).await.unwrap();
         let told: Vec<_> = flagged.alarms.iter().map(|alarm| (alarm.job_id, alarm.run_id)).collect();
         assert_eq!(flagged.runs, 100);
         assert_eq!(told, [(Some(jobs[0].id), Some(page[99])), (Some(jobs[1].id), Some(ids[69]))]);
-        let flagged = ground.store.flag(rest, after(41)).await.unwrap();
+        let flagged = fixture.store.flag(rest, after(41)).await.unwrap();
         assert_eq!((flagged.runs, flagged.alarms), (40, vec![]));
-        assert_eq!(ground.store.flag(&ids, after(42)).await.unwrap().runs, 0);
-        assert_eq!(ground.count("alarm", "kind = 'stuck' AND open_at > 0").await, 2);
+        assert_eq!(fixture.store.flag(&ids, after(42)).await.unwrap().runs, 0);
+        assert_eq!(fixture.count("alarm", "kind = 'stuck' AND open_at > 0").await, 2);
     }
 
     // covers: 001-40
     async fn an_alarm_of_a_job_is_open_while_one_of_its_flagged_runs_waits(db: &TestDatabase) {
-        let ground = Ground::new(db).await;
-        let job = ground.ticking("tick").await;
-        let ids = ground.runs_in(&job, &[Claimed; 3]).await;
-        let flagged = ground.store.flag(&ids[..2], after(40)).await.unwrap();
+        let fixture = Fixture::new(db).await;
+        let job = fixture.ticking("tick").await;
+        let ids = fixture.runs_in(&job, &[Claimed; 3]).await;
+        let flagged = fixture.store.flag(&ids[..2], after(40)).await.unwrap();
         assert_eq!(flagged.alarms[0].run_id, Some(ids[0]));
-        let close = async |second| ground.store.close_what_is_over(after(second)).await.unwrap();
-        ground.sql(&format!("UPDATE run SET state = 1 WHERE id = {}", ids[0])).await;
+        let close = async |second| fixture.store.close_what_is_over(after(second)).await.unwrap();
+        fixture.sql(&format!("UPDATE run SET state = 1 WHERE id = {}", ids[0])).await;
         assert_eq!(close(41).await, 0, "the other one still waits");
-        assert_eq!(open(&ground).await, [(40, 0)]);
-        ground.sql(&format!("UPDATE run SET state = 1 WHERE id = {}", ids[1])).await;
+        assert_eq!(open(&fixture).await, [(40, 0)]);
+        fixture.sql(&format!("UPDATE run SET state = 1 WHERE id = {}", ids[1])).await;
         assert_eq!(close(42).await, 1, "the third is not late");
-        assert_eq!(open(&ground).await, []);
+        assert_eq!(open(&fixture).await, []);
     }
 
     // covers: 001-40
     async fn alarms_are_open_until_what_they_tell_of_is_over(db: &TestDatabase) {
-        let ground = Ground::new(db).await;
-        let job = ground.ticking("tick").await;
-        let ids = ground.runs_in(&job, &[Unknown, Lost, Claimed, Failed]).await;
-        raise(&ground, AlarmKind::Unknown, job.id, Some(ids[0]), 0).await;
-        raise(&ground, AlarmKind::Lost, job.id, Some(ids[1]), 1).await;
-        raise(&ground, AlarmKind::Stuck, job.id, Some(ids[2]), 2).await;
-        raise(&ground, AlarmKind::Paused, job.id, None, 3).await;
+        let fixture = Fixture::new(db).await;
+        let job = fixture.ticking("tick").await;
+        let ids = fixture.runs_in(&job, &[Unknown, Lost, Claimed, Failed]).await;
+        raise(&fixture, AlarmKind::Unknown, job.id, Some(ids[0]), 0).await;
+        raise(&fixture, AlarmKind::Lost, job.id, Some(ids[1]), 1).await;
+        raise(&fixture, AlarmKind::Stuck, job.id, Some(ids[2]), 2).await;
+        raise(&fixture, AlarmKind::Paused, job.id, None, 3).await;
         // These wait for nobody.
-        raise(&ground, AlarmKind::Failed, job.id, Some(ids[3]), 4).await;
-        raise(&ground, AlarmKind::Stuck, job.id, None, 5).await;
-        ground.sql("UPDATE job SET paused_reason = 'x'").await;
-        let close = async |second| ground.store.close_what_is_over(after(second)).await.unwrap();
+        raise(&fixture, AlarmKind::Failed, job.id, Some(ids[3]), 4).await;
+        raise(&fixture, AlarmKind::Stuck, job.id, None, 5).await;
+        fixture.sql("UPDATE job SET paused_reason = 'x'").await;
+        let close = async |second| fixture.store.close_what_is_over(after(second)).await.unwrap();
         assert_eq!(close(6).await, 0);
-        assert_eq!(open(&ground).await, [(0, 0), (1, 0), (2, 0), (3, 0)]);
-        let escalate = async |since, now| ground.store.escalate(after(since), after(now)).await.unwrap();
+        assert_eq!(open(&fixture).await, [(0, 0), (1, 0), (2, 0), (3, 0)]);
+        let escalate = async |since, now| fixture.store.escalate(after(since), after(now)).await.unwrap();
         assert_eq!(escalate(-1, 10).await, []);
         let told = escalate(2, 10).await;
         assert_eq!((told.len(), told[0].escalated_at), (3, Some(after(10))));
         assert_eq!(escalate(2, 11).await, [], "once");
-        assert_eq!(open(&ground).await, [(0, 1), (1, 1), (2, 1), (3, 0)]);
+        assert_eq!(open(&fixture).await, [(0, 1), (1, 1), (2, 1), (3, 0)]);
         let found = async |escalated| {
             let filter = AlarmFilter { escalated: Some(escalated), limit: 100, ..AlarmFilter::default() };
-            ground.store.alarms(&filter).await.unwrap().items.len()
+            fixture.store.alarms(&filter).await.unwrap().items.len()
         };
         assert_eq!((found(true).await, found(false).await), (3, 3));
         // A result closes its run's alarm with the same commit.
-        let settled = ground.store.settle(&[success(ids[1])], &FOLLOW_UP).await.unwrap();
+        let settled = fixture.store.settle(&[success(ids[1])], &FOLLOW_UP).await.unwrap();
         assert_eq!(settled.changed.len(), 1);
-        assert_eq!(open(&ground).await, [(0, 1), (2, 1), (3, 0)]);
-        ground.sql(&format!("DELETE FROM run WHERE id = {}", ids[0])).await;
-        ground.sql(&format!("UPDATE run SET state = 1 WHERE id = {}", ids[2])).await;
-        ground.sql("UPDATE job SET paused_reason = NULL").await;
+        assert_eq!(open(&fixture).await, [(0, 1), (2, 1), (3, 0)]);
+        fixture.sql(&format!("DELETE FROM run WHERE id = {}", ids[0])).await;
+        fixture.sql(&format!("UPDATE run SET state = 1 WHERE id = {}", ids[2])).await;
+        fixture.sql("UPDATE job SET paused_reason = NULL").await;
         assert_eq!(close(12).await, 3);
-        assert_eq!(open(&ground).await, []);
-        assert_eq!(ground.count("alarm", &format!("closed_at = {}", after(12))).await, 3);
+        assert_eq!(open(&fixture).await, []);
+        assert_eq!(fixture.count("alarm", &format!("closed_at = {}", after(12))).await, 3);
     }
 
     async fn the_step_of_the_schema_goes_on_where_it_was_cut_off(db: &TestDatabase) {
-        let ground = Ground::new(db).await;
+        let fixture = Fixture::new(db).await;
         for done in [
             "DELETE FROM seaql_migrations WHERE version = 'm0009_attention'",
             "ALTER TABLE alarm DROP COLUMN closed_at",
         ] {
-            ground.sql(done).await;
+            fixture.sql(done).await;
         }
-        ground.store.migrate().await.unwrap();
-        let job = ground.ticking("tick").await;
-        raise(&ground, AlarmKind::Paused, job.id, None, 0).await;
-        assert_eq!(ground.store.close_what_is_over(NOW).await.unwrap(), 1);
+        fixture.store.migrate().await.unwrap();
+        let job = fixture.ticking("tick").await;
+        raise(&fixture, AlarmKind::Paused, job.id, None, 0).await;
+        assert_eq!(fixture.store.close_what_is_over(NOW).await.unwrap(), 1);
     }
 }

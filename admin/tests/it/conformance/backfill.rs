@@ -1,36 +1,36 @@
 use carillon_admin::store::backfill::backfills::NewBackfill;
 use carillon_admin::store::backfill::release::Open;
 
-use super::world::{NOW, World, actor, after, each};
+use super::fixture::{Fixture, NOW, actor, after, each};
 
 databases! {
     async fn two_backfills_of_one_job_at_once_make_each_run_once(db: &TestDatabase) {
-        let world = World::new(db).await;
-        let job = world.create(&each("* * * * * ?")).await;
+        let fixture = Fixture::new(db).await;
+        let job = fixture.create(&each("* * * * * ?")).await;
         let mut open = vec![];
         for (from, to) in [(-60, -20), (-40, 0)] {
             let new = NewBackfill {
                 job_id: job.id, from_at: after(from), to_at: after(to), max_concurrent: 7,
                 instants: (from..to).map(after).collect(),
             };
-            let made = world.store.create_backfill(&new, NOW, &actor()).await.unwrap();
+            let made = fixture.store.create_backfill(&new, NOW, &actor()).await.unwrap();
             open.push(Open { id: made.id, job_id: job.id, shard: job.shard, max_concurrent: 7 });
         }
-        assert_eq!(world.store.open_backfills().await.unwrap(), open);
+        assert_eq!(fixture.store.open_backfills().await.unwrap(), open);
         for _ in 0..20 {
-            let (one, other) = tokio::join!(world.store.release_backfill(&open[0], NOW), world.store.release_backfill(&open[1], NOW));
+            let (one, other) = tokio::join!(fixture.store.release_backfill(&open[0], NOW), fixture.store.release_backfill(&open[1], NOW));
             let released = one.unwrap().runs.len() + other.unwrap().runs.len();
             assert!(released <= 7, "{released} at once");
-            world.sql("UPDATE run SET state = 9 WHERE cause = 4").await;
+            fixture.sql("UPDATE run SET state = 9 WHERE cause = 4").await;
         }
         let mut done = vec![];
         for open in &open {
-            done.push(world.store.backfill(open.id).await.unwrap().unwrap());
+            done.push(fixture.store.backfill(open.id).await.unwrap().unwrap());
         }
         assert!(done.iter().all(|it| it.finished_at == Some(NOW) && it.released + it.skipped == 40), "{done:?}");
         assert_eq!(done[0].released + done[1].released, 60);
-        assert_eq!(world.count("run", "cause = 4").await, 60);
-        assert_eq!(world.count("backfill_instant", "1 = 1").await, 0);
-        assert_eq!(world.store.open_backfills().await.unwrap(), []);
+        assert_eq!(fixture.count("run", "cause = 4").await, 60);
+        assert_eq!(fixture.count("backfill_instant", "1 = 1").await, 0);
+        assert_eq!(fixture.store.open_backfills().await.unwrap(), []);
     }
 }

@@ -1,7 +1,7 @@
 use carillon_admin::store::{Definition, Error, Job, Surroundings};
 use carillon_scheduler::{Calendar, JobDraft, Millis};
 
-use super::world::{NOW, Row, World, actor, after, each};
+use super::fixture::{Fixture, NOW, Row, actor, after, each};
 
 /// 2025-10-09, the day of [`NOW`], is a Thursday.
 fn calendar(days: &[&str]) -> Calendar {
@@ -20,124 +20,124 @@ fn using(cron: &str) -> JobDraft {
     draft
 }
 
-async fn create(world: &World, draft: &JobDraft) -> Job {
-    let calendars = world.store.calendars_named(&draft.schedule.calendars).await.unwrap();
-    let surroundings = Surroundings::new(&world.app, &calendars);
+async fn create(fixture: &Fixture, draft: &JobDraft) -> Job {
+    let calendars = fixture.store.calendars_named(&draft.schedule.calendars).await.unwrap();
+    let surroundings = Surroundings::new(&fixture.app, &calendars);
     let definition = Definition::check_in(surroundings, draft, NOW).unwrap();
-    let jobs = world.store.create_jobs(vec![definition], NOW, &actor(), None).await;
+    let jobs = fixture.store.create_jobs(vec![definition], NOW, &actor(), None).await;
     jobs.unwrap().remove(0)
 }
 
 /// When the engine would plan it next.
-async fn planned(world: &World, job: &Job) -> Option<Millis> {
-    let stored = world.store.definitions(&[job.id]).await.unwrap().remove(0);
-    let shown = world.store.job(job.id).await.unwrap().unwrap();
+async fn planned(fixture: &Fixture, job: &Job) -> Option<Millis> {
+    let stored = fixture.store.definitions(&[job.id]).await.unwrap().remove(0);
+    let shown = fixture.store.job(job.id).await.unwrap().unwrap();
     assert_eq!(stored.calendars, shown.calendars);
     shown.schedule().unwrap().next_after(NOW)
 }
 
 databases! {
     async fn a_calendar_is_kept_in_versions(db: &TestDatabase) {
-        let world = World::new(db).await;
-        let made = world.store.create_calendar(&calendar(&["2025-12-25"]), NOW, &actor()).await.unwrap();
-        let again = world.store.create_calendar(&calendar(&[]), NOW, &actor()).await;
+        let fixture = Fixture::new(db).await;
+        let made = fixture.store.create_calendar(&calendar(&["2025-12-25"]), NOW, &actor()).await.unwrap();
+        let again = fixture.store.create_calendar(&calendar(&[]), NOW, &actor()).await;
         assert!(matches!(&again, Err(Error::Taken(text)) if text.contains("bank")), "{again:?}");
-        let same = world.store.update_calendar(&calendar(&["2025-12-25"]), Some(1), NOW, &actor()).await.unwrap();
+        let same = fixture.store.update_calendar(&calendar(&["2025-12-25"]), Some(1), NOW, &actor()).await.unwrap();
         assert_eq!((same.version, same == made), (1, true));
         let newer = calendar(&["2025-12-25", "2025-12-26"]);
-        let changed = world.store.update_calendar(&newer, Some(1), NOW + 5, &actor()).await.unwrap();
+        let changed = fixture.store.update_calendar(&newer, Some(1), NOW + 5, &actor()).await.unwrap();
         assert_eq!((changed.version, changed.updated_at), (2, NOW + 5));
-        assert_eq!(world.store.calendar("bank").await.unwrap(), Some(changed));
-        let stale = world.store.update_calendar(&calendar(&[]), Some(1), NOW, &actor()).await;
+        assert_eq!(fixture.store.calendar("bank").await.unwrap(), Some(changed));
+        let stale = fixture.store.update_calendar(&calendar(&[]), Some(1), NOW, &actor()).await;
         assert!(matches!(&stale, Err(Error::Changed(text)) if text.contains("version 2")), "{stale:?}");
-        let versions = world.store.calendar_versions(made.id, None, 10).await.unwrap().items;
+        let versions = fixture.store.calendar_versions(made.id, None, 10).await.unwrap().items;
         let found: Vec<_> = versions.iter().map(|it| (it.version, it.calendar.days.len(), it.actor.as_str())).collect();
         assert_eq!(found, [(2, 2, "ada"), (1, 1, "ada")]);
-        let audit = world.store.audit_entries(Some(("calendar", made.id)), None, 10).await.unwrap().items;
+        let audit = fixture.store.audit_entries(Some(("calendar", made.id)), None, 10).await.unwrap().items;
         assert!(audit.len() == 2 && audit[0].detail.contains("2025-12-26"), "{audit:?}");
-        world.store.delete_calendar("bank", NOW, &actor()).await.unwrap();
-        assert_eq!(world.store.calendars(None, 10).await.unwrap().items, []);
-        let missing = world.store.delete_calendar("bank", NOW, &actor()).await;
+        fixture.store.delete_calendar("bank", NOW, &actor()).await.unwrap();
+        assert_eq!(fixture.store.calendars(None, 10).await.unwrap().items, []);
+        let missing = fixture.store.delete_calendar("bank", NOW, &actor()).await;
         assert!(matches!(missing, Err(Error::Missing(_))), "{missing:?}");
     }
 
     async fn jobs_follow_a_calendar_that_changes(db: &TestDatabase) {
-        let world = World::new(db).await;
-        world.store.create_calendar(&calendar(&[]), NOW, &actor()).await.unwrap();
-        let job = create(&world, &using("0 0 12 * * ?")).await;
-        let other = world.create(&each("0 0 12 * * ?")).await;
+        let fixture = Fixture::new(db).await;
+        fixture.store.create_calendar(&calendar(&[]), NOW, &actor()).await.unwrap();
+        let job = create(&fixture, &using("0 0 12 * * ?")).await;
+        let other = fixture.create(&each("0 0 12 * * ?")).await;
         let today = after(3 * 3600 + 6 * 60);
-        assert_eq!((job.next_fire_at, planned(&world, &job).await), (Some(today), Some(today)));
+        assert_eq!((job.next_fire_at, planned(&fixture, &job).await), (Some(today), Some(today)));
         // An instant was claimed ahead by the old version.
-        world.run(&job, Row { fire_no: today, ..Default::default() }).await;
-        world.set_cursor(&job, today + 86_400_000).await;
-        world.store.update_calendar(&calendar(&["2025-10-09", "2025-10-10"]), None, NOW, &actor()).await.unwrap();
+        fixture.run(&job, Row { fire_no: today, ..Default::default() }).await;
+        fixture.set_cursor(&job, today + 86_400_000).await;
+        fixture.store.update_calendar(&calendar(&["2025-10-09", "2025-10-10"]), None, NOW, &actor()).await.unwrap();
         // Until it is written anew, the job's revision means the old version.
-        assert_eq!(planned(&world, &job).await, Some(today));
-        assert_eq!(world.store.jobs_behind_calendars(0, 10).await.unwrap(), [job.id]);
-        assert_eq!(world.store.jobs_behind_calendars(job.id, 10).await.unwrap(), [0i64; 0]);
-        let followed = world.store.follow_calendars(job.id, NOW, &actor()).await.unwrap();
+        assert_eq!(planned(&fixture, &job).await, Some(today));
+        assert_eq!(fixture.store.jobs_behind_calendars(0, 10).await.unwrap(), [job.id]);
+        assert_eq!(fixture.store.jobs_behind_calendars(job.id, 10).await.unwrap(), [0i64; 0]);
+        let followed = fixture.store.follow_calendars(job.id, NOW, &actor()).await.unwrap();
         assert_eq!((followed.revision, followed.next_fire_at), (2, Some(today + 2 * 86_400_000)));
         assert_eq!(followed.draft, job.draft);
-        assert_eq!(world.story(&job).await, "");
-        assert_eq!(planned(&world, &job).await, followed.next_fire_at);
-        assert_eq!(world.store.jobs_behind_calendars(0, 10).await.unwrap(), [0i64; 0]);
+        assert_eq!(fixture.story(&job).await, "");
+        assert_eq!(planned(&fixture, &job).await, followed.next_fire_at);
+        assert_eq!(fixture.store.jobs_behind_calendars(0, 10).await.unwrap(), [0i64; 0]);
         // Once is enough, and who uses none is left alone.
-        assert_eq!(world.store.follow_calendars(job.id, NOW, &actor()).await.unwrap(), followed);
-        assert_eq!(world.store.follow_calendars(other.id, NOW, &actor()).await.unwrap().revision, 1);
-        let audit = world.store.audit_entries(Some(("job", job.id)), None, 10).await.unwrap().items;
+        assert_eq!(fixture.store.follow_calendars(job.id, NOW, &actor()).await.unwrap(), followed);
+        assert_eq!(fixture.store.follow_calendars(other.id, NOW, &actor()).await.unwrap().revision, 1);
+        let audit = fixture.store.audit_entries(Some(("job", job.id)), None, 10).await.unwrap().items;
         let versions = r#"{"before":{"calendar_versions":{"bank":1}},"after":{"calendar_versions":{"bank":2}},"revision":2}"#;
         let detail: serde_json::Value = serde_json::from_str(&audit[0].detail).unwrap();
         assert_eq!(detail, serde_json::from_str::<serde_json::Value>(versions).unwrap());
     }
 
     async fn a_paused_job_follows_too_and_stays_paused(db: &TestDatabase) {
-        let world = World::new(db).await;
-        world.store.create_calendar(&calendar(&[]), NOW, &actor()).await.unwrap();
-        let job = create(&world, &using("0 0 12 * * ?")).await;
-        world.store.set_job_enabled(job.id, false, NOW, &actor()).await.unwrap();
-        world.store.update_calendar(&calendar(&["2025-10-09"]), None, NOW, &actor()).await.unwrap();
-        let followed = world.store.follow_calendars(job.id, NOW, &actor()).await.unwrap();
+        let fixture = Fixture::new(db).await;
+        fixture.store.create_calendar(&calendar(&[]), NOW, &actor()).await.unwrap();
+        let job = create(&fixture, &using("0 0 12 * * ?")).await;
+        fixture.store.set_job_enabled(job.id, false, NOW, &actor()).await.unwrap();
+        fixture.store.update_calendar(&calendar(&["2025-10-09"]), None, NOW, &actor()).await.unwrap();
+        let followed = fixture.store.follow_calendars(job.id, NOW, &actor()).await.unwrap();
         assert_eq!((followed.draft.enabled, followed.next_fire_at), (false, None));
-        let resumed = world.store.set_job_enabled(job.id, true, NOW, &actor()).await.unwrap();
+        let resumed = fixture.store.set_job_enabled(job.id, true, NOW, &actor()).await.unwrap();
         assert_eq!(resumed.next_fire_at, Some(after(27 * 3600 + 6 * 60)));
     }
 
     async fn a_calendar_in_use_is_not_deleted(db: &TestDatabase) {
-        let world = World::new(db).await;
-        world.store.create_calendar(&calendar(&[]), NOW, &actor()).await.unwrap();
-        let jobs = [create(&world, &using("0 0 12 * * ?")).await, create(&world, &using("0 0 13 * * ?")).await];
-        let refused = world.store.delete_calendar("bank", NOW, &actor()).await.unwrap_err();
+        let fixture = Fixture::new(db).await;
+        fixture.store.create_calendar(&calendar(&[]), NOW, &actor()).await.unwrap();
+        let jobs = [create(&fixture, &using("0 0 12 * * ?")).await, create(&fixture, &using("0 0 13 * * ?")).await];
+        let refused = fixture.store.delete_calendar("bank", NOW, &actor()).await.unwrap_err();
         let text = format!("the calendar \"bank\" is used by 2 jobs: {} (tick), {} (tick)", jobs[0].id, jobs[1].id);
         assert_eq!(refused.to_string(), text);
         // One names it no more, the other is deleted.
-        let none = world.definition(&each("0 0 12 * * ?"));
-        world.store.update_job(jobs[0].id, &none, None, NOW, &actor()).await.unwrap();
-        world.store.delete_job(jobs[1].id, NOW, &actor()).await.unwrap();
-        assert_eq!(world.count("job_calendar", "1 = 1").await, 0);
-        world.store.delete_calendar("bank", NOW, &actor()).await.unwrap();
+        let none = fixture.definition(&each("0 0 12 * * ?"));
+        fixture.store.update_job(jobs[0].id, &none, None, NOW, &actor()).await.unwrap();
+        fixture.store.delete_job(jobs[1].id, NOW, &actor()).await.unwrap();
+        assert_eq!(fixture.count("job_calendar", "1 = 1").await, 0);
+        fixture.store.delete_calendar("bank", NOW, &actor()).await.unwrap();
     }
 
     async fn a_job_does_not_get_a_calendar_that_has_just_gone(db: &TestDatabase) {
-        let world = World::new(db).await;
-        world.store.create_calendar(&calendar(&[]), NOW, &actor()).await.unwrap();
+        let fixture = Fixture::new(db).await;
+        fixture.store.create_calendar(&calendar(&[]), NOW, &actor()).await.unwrap();
         let draft = using("0 0 12 * * ?");
-        let calendars = world.store.calendars_named(&draft.schedule.calendars).await.unwrap();
-        let definition = Definition::check_in(Surroundings::new(&world.app, &calendars), &draft, NOW).unwrap();
-        world.store.delete_calendar("bank", NOW, &actor()).await.unwrap();
-        let refused = world.store.create_jobs(vec![definition], NOW, &actor(), None).await;
+        let calendars = fixture.store.calendars_named(&draft.schedule.calendars).await.unwrap();
+        let definition = Definition::check_in(Surroundings::new(&fixture.app, &calendars), &draft, NOW).unwrap();
+        fixture.store.delete_calendar("bank", NOW, &actor()).await.unwrap();
+        let refused = fixture.store.create_jobs(vec![definition], NOW, &actor(), None).await;
         assert!(matches!(&refused, Err(Error::Invalid(error)) if error.field == "schedule.calendars"), "{refused:?}");
-        assert_eq!(world.count("job", "1 = 1").await, 0);
+        assert_eq!(fixture.count("job", "1 = 1").await, 0);
     }
 
     async fn a_spoilt_calendar_stops_only_those_who_use_it(db: &TestDatabase) {
-        let world = World::new(db).await;
-        world.store.create_calendar(&calendar(&[]), NOW, &actor()).await.unwrap();
-        let job = create(&world, &using("0 0 12 * * ?")).await;
-        let other = world.create(&each("0 0 12 * * ?")).await;
-        world.sql("UPDATE calendar_version SET definition = 'spoilt'").await;
+        let fixture = Fixture::new(db).await;
+        fixture.store.create_calendar(&calendar(&[]), NOW, &actor()).await.unwrap();
+        let job = create(&fixture, &using("0 0 12 * * ?")).await;
+        let other = fixture.create(&each("0 0 12 * * ?")).await;
+        fixture.sql("UPDATE calendar_version SET definition = 'spoilt'").await;
         drop(job);
-        let all = world.store.jobs(&carillon_admin::store::JobFilter { limit: 10, ..Default::default() }).await.unwrap().items;
+        let all = fixture.store.jobs(&carillon_admin::store::JobFilter { limit: 10, ..Default::default() }).await.unwrap().items;
         let usable: Vec<_> = all.iter().map(|job| (job.id == other.id, job.schedule().is_ok())).collect();
         assert_eq!(usable, [(true, true), (false, false)]);
     }

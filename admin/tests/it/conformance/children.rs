@@ -1,8 +1,8 @@
 use carillon_admin::store::{Definition, Error, Job};
 
-use super::world::{NOW, World, actor, draft};
+use super::fixture::{Fixture, NOW, actor, draft};
 
-impl World {
+impl Fixture {
     async fn with_children(&self, name: &str, children: &[i64]) -> Result<Job, Error> {
         let mut draft = draft(name);
         draft.children = children.to_vec();
@@ -21,26 +21,26 @@ impl World {
 
 databases! {
     async fn children_are_kept_in_their_order_and_never_lead_back(db: &TestDatabase) {
-        let world = World::new(db).await;
+        let fixture = Fixture::new(db).await;
         let (a, b, c) = (
-            world.with_children("a", &[]).await.unwrap(),
-            world.with_children("b", &[]).await.unwrap(),
-            world.with_children("c", &[]).await.unwrap(),
+            fixture.with_children("a", &[]).await.unwrap(),
+            fixture.with_children("b", &[]).await.unwrap(),
+            fixture.with_children("c", &[]).await.unwrap(),
         );
-        let d = world.with_children("d", &[c.id, a.id]).await.unwrap();
-        assert_eq!(world.store.job(d.id).await.unwrap().unwrap().draft.children, [c.id, a.id]);
-        let error = world.with_children("e", &[b.id, 77_777]).await.unwrap_err();
+        let d = fixture.with_children("d", &[c.id, a.id]).await.unwrap();
+        assert_eq!(fixture.store.job(d.id).await.unwrap().unwrap().draft.children, [c.id, a.id]);
+        let error = fixture.with_children("e", &[b.id, 77_777]).await.unwrap_err();
         assert_eq!(error.to_string(), "children: there is no job 77777");
-        world.give_children(&c, &[b.id]).await.unwrap();
-        let error = world.give_children(&b, &[d.id]).await.unwrap_err();
+        fixture.give_children(&c, &[b.id]).await.unwrap();
+        let error = fixture.give_children(&b, &[d.id]).await.unwrap_err();
         let circle = format!("children: job {b} would run after itself: {b} → {d} → {c} → {b}", b = b.id, c = c.id, d = d.id);
         assert_eq!(error.to_string(), circle);
-        let error = world.give_children(&a, &[a.id]).await.unwrap_err();
+        let error = fixture.give_children(&a, &[a.id]).await.unwrap_err();
         assert_eq!(error.to_string(), format!("children: job {0} would run after itself: {0} → {0}", a.id));
         // A deleted job is nobody's child.
-        world.store.delete_job(c.id, NOW, &actor()).await.unwrap();
-        assert_eq!(world.store.job(d.id).await.unwrap().unwrap().draft.children, [a.id]);
-        let d = world.give_children(&d, &[]).await.unwrap();
-        assert_eq!(world.store.job(d.id).await.unwrap().unwrap().draft.children, [0i64; 0]);
+        fixture.store.delete_job(c.id, NOW, &actor()).await.unwrap();
+        assert_eq!(fixture.store.job(d.id).await.unwrap().unwrap().draft.children, [a.id]);
+        let d = fixture.give_children(&d, &[]).await.unwrap();
+        assert_eq!(fixture.store.job(d.id).await.unwrap().unwrap().draft.children, [0i64; 0]);
     }
 }

@@ -8,14 +8,14 @@ use carillon_admin::store::run::claim::{Claim, Due, Holder};
 use carillon_admin::store::{Definition, Job};
 use carillon_scheduler::{Clock as _, JobDraft, ManualClock, Millis, PlanInput, plan};
 
-use super::world::{NOW, SECOND, SHARDS, World, actor, after, each};
+use super::fixture::{Fixture, NOW, SECOND, SHARDS, actor, after, each};
 
 const LOOK_AHEAD_MS: i64 = 5_000;
 const ROUNDS: usize = 60;
 
 /// What a holder's scan does with one job; None where the job has changed since the scan saw it.
-async fn planned(world: &World, due: Due, now: Millis) -> Option<Claim> {
-    let job = world.store.job(due.job_id).await.unwrap()?;
+async fn planned(fixture: &Fixture, due: Due, now: Millis) -> Option<Claim> {
+    let job = fixture.store.job(due.job_id).await.unwrap()?;
     if job.revision != due.revision {
         return None;
     }
@@ -28,21 +28,21 @@ async fn planned(world: &World, due: Due, now: Millis) -> Option<Claim> {
         ..PlanInput::new(&schedule)
     };
     let plan = plan(&timing, due.next_fire_at, now, now + LOOK_AHEAD_MS, 100);
-    let ids = world.store.take_ids(&ids::RUN, plan.fires.len()).await.unwrap();
+    let ids = fixture.store.take_ids(&ids::RUN, plan.fires.len()).await.unwrap();
     let fires = ids.into_iter().zip(plan.fires).collect();
     Some(Claim { counted: false, due, fires, skipped: vec![], next_fire_at: plan.next_fire_at })
 }
 
-async fn scan(world: &World, holder: &Holder<'_>, now: Millis) {
-    let due = world.store.due_jobs(holder.shard, now + LOOK_AHEAD_MS, 100).await.unwrap();
+async fn scan(fixture: &Fixture, holder: &Holder<'_>, now: Millis) {
+    let due = fixture.store.due_jobs(holder.shard, now + LOOK_AHEAD_MS, 100).await.unwrap();
     let mut claims = vec![];
     for due in due {
-        claims.extend(planned(world, due, now).await);
+        claims.extend(planned(fixture, due, now).await);
     }
     if claims.is_empty() {
         return;
     }
-    match world.store.claim(holder, &claims, now).await {
+    match fixture.store.claim(holder, &claims, now).await {
         Ok(_) => {}
         // The engine repeats the batch at its next scan.
         Err(error) => assert!(error.is_lock_conflict(), "{error}"),
@@ -50,23 +50,23 @@ async fn scan(world: &World, holder: &Holder<'_>, now: Millis) {
 }
 
 /// What is due within 200 ms is on its way: no edit may take it back.
-async fn mark(world: &World, job: &Job, now: Millis) {
+async fn mark(fixture: &Fixture, job: &Job, now: Millis) {
     let text = "UPDATE run SET state = 1, sends = sends + 1 WHERE state = 0";
-    world.sql(&format!("{text} AND job_id = {} AND due_at <= {}", job.id, now + 200)).await;
+    fixture.sql(&format!("{text} AND job_id = {} AND due_at <= {}", job.id, now + 200)).await;
 }
 
 databases! {
     // covers: H27
     async fn edits_and_claims_at_once_leave_no_gap_and_no_repeat(db: &TestDatabase) {
-        let world = World::new(db).await;
-        let job = world.create(&each("* * * * * ?")).await;
-        let epoch = world.store.take_shard(job.shard, "node", NOW, 3_600_000).await.unwrap().unwrap();
+        let fixture = Fixture::new(db).await;
+        let job = fixture.create(&each("* * * * * ?")).await;
+        let epoch = fixture.store.take_shard(job.shard, "node", NOW, 3_600_000).await.unwrap().unwrap();
         let holder = Holder { shard: job.shard, epoch, node: "node", ttl_ms: 3_600_000 };
         let (clock, over) = (ManualClock::new(NOW), AtomicBool::new(false));
         let engine = async {
             for _ in 0..ROUNDS {
-                scan(&world, &holder, clock.now()).await;
-                mark(&world, &job, clock.now()).await;
+                scan(&fixture, &holder, clock.now()).await;
+                mark(&fixture, &job, clock.now()).await;
                 clock.advance(Duration::from_millis(170));
             }
             over.store(true, Ordering::Relaxed);
@@ -76,8 +76,8 @@ databases! {
             while !over.load(Ordering::Relaxed) {
                 let draft = JobDraft { name: format!("edit {edits}"), ..each("* * * * * ?") };
                 let now = clock.now();
-                let definition = Definition::check(&world.app, &draft, now).unwrap();
-                world.store.update_job(job.id, &definition, None, now, &actor()).await.unwrap();
+                let definition = Definition::check(&fixture.app, &draft, now).unwrap();
+                fixture.store.update_job(job.id, &definition, None, now, &actor()).await.unwrap();
                 edits += 1;
                 tokio::task::yield_now().await;
             }
@@ -85,9 +85,9 @@ databases! {
         };
         let ((), edits) = futures_util::join!(engine, editor);
         assert!(edits > 10, "{edits} edits");
-        scan(&world, &holder, clock.now()).await;
-        let job = world.store.job(job.id).await.unwrap().unwrap();
-        let recorded: Vec<i64> = world.runs(&job).await.iter().map(|run| (run.fire_no - SECOND) / 1000).collect();
+        scan(&fixture, &holder, clock.now()).await;
+        let job = fixture.store.job(job.id).await.unwrap().unwrap();
+        let recorded: Vec<i64> = fixture.runs(&job).await.iter().map(|run| (run.fire_no - SECOND) / 1000).collect();
         let cursor = (job.next_fire_at.unwrap() - SECOND) / 1000;
         assert_eq!(recorded, (1..cursor).collect::<Vec<_>>(), "{edits} edits");
         assert!(job.next_fire_at.unwrap() > after(10) && i64::from(job.shard) < i64::from(SHARDS));

@@ -1,7 +1,7 @@
 use carillon_admin::store::{Job, JobFilter, Page};
 use carillon_scheduler::{JobDraft, ScheduleDraft};
 
-use super::world::{NOW, World, actor, after, draft, each};
+use super::fixture::{Fixture, NOW, actor, after, draft, each};
 
 fn names(page: &Page<Job>) -> Vec<&str> {
     page.items.iter().map(|job| job.draft.name.as_str()).collect()
@@ -13,30 +13,30 @@ fn filter() -> JobFilter {
 
 databases! {
     async fn jobs_come_newest_first_page_by_page(db: &TestDatabase) {
-        let world = World::new(db).await;
+        let fixture = Fixture::new(db).await;
         for name in ["a", "b", "c"] {
-            world.create(&JobDraft { name: name.into(), ..each("* * * * * ?") }).await;
+            fixture.create(&JobDraft { name: name.into(), ..each("* * * * * ?") }).await;
         }
-        let first = world.store.jobs(&JobFilter { limit: 2, ..filter() }).await.unwrap();
+        let first = fixture.store.jobs(&JobFilter { limit: 2, ..filter() }).await.unwrap();
         assert_eq!(names(&first), ["c", "b"]);
         assert_eq!(first.items[0].next_fire_at, Some(after(1)));
-        let second = world.store.jobs(&JobFilter { limit: 2, after: first.next, ..filter() }).await.unwrap();
+        let second = fixture.store.jobs(&JobFilter { limit: 2, after: first.next, ..filter() }).await.unwrap();
         assert_eq!((names(&second), second.next), (vec!["a"], None));
-        assert_eq!(world.store.count_jobs(&filter(), 1000).await.unwrap(), 3);
-        assert_eq!(world.store.count_jobs(&filter(), 2).await.unwrap(), 2, "the cap");
+        assert_eq!(fixture.store.count_jobs(&filter(), 1000).await.unwrap(), 3);
+        assert_eq!(fixture.store.count_jobs(&filter(), 2).await.unwrap(), 2, "the cap");
     }
 
     async fn jobs_are_filtered_by_every_member_of_the_filter(db: &TestDatabase) {
-        let world = World::new(db).await;
-        let shipping = world.store.create_app("shipping", "", NOW, &actor()).await.unwrap();
-        world.create(&each("* * * * * ?")).await;
-        world.create(&JobDraft { enabled: false, ..draft("paused") }).await;
+        let fixture = Fixture::new(db).await;
+        let shipping = fixture.store.create_app("shipping", "", NOW, &actor()).await.unwrap();
+        fixture.create(&each("* * * * * ?")).await;
+        fixture.create(&JobDraft { enabled: false, ..draft("paused") }).await;
         let rate = JobDraft { app: "shipping".into(), schedule: ScheduleDraft::fixed_rate(9), ..draft("rate") };
         let rate = carillon_admin::store::Definition::check(&shipping, &rate, NOW).unwrap();
-        let rate = world.store.create_jobs(vec![rate], NOW, &actor(), None).await.unwrap().remove(0).id;
+        let rate = fixture.store.create_jobs(vec![rate], NOW, &actor(), None).await.unwrap().remove(0).id;
         let found = async |filter: JobFilter| {
-            let page = world.store.jobs(&filter).await.unwrap();
-            assert_eq!(world.store.count_jobs(&filter, 99).await.unwrap() as usize, page.items.len());
+            let page = fixture.store.jobs(&filter).await.unwrap();
+            assert_eq!(fixture.store.count_jobs(&filter, 99).await.unwrap() as usize, page.items.len());
             names(&page).join(" ")
         };
         assert_eq!(found(JobFilter { app: Some("shipping".into()), ..filter() }).await, "rate");
@@ -51,13 +51,13 @@ databases! {
 
     // covers: S30
     async fn signs_of_like_and_sql_are_only_text(db: &TestDatabase) {
-        let world = World::new(db).await;
+        let fixture = Fixture::new(db).await;
         for name in ["50% off", "50 off", "a_b", "axb", "!wow", "Über", "o'Neil\\"] {
-            world.create(&draft(name)).await;
+            fixture.create(&draft(name)).await;
         }
         let found = async |text: &str| {
             let filter = JobFilter { text: Some(text.into()), ..filter() };
-            names(&world.store.jobs(&filter).await.unwrap()).join(" | ")
+            names(&fixture.store.jobs(&filter).await.unwrap()).join(" | ")
         };
         assert_eq!(found("50%").await, "50% off");
         assert_eq!(found("A_B").await, "a_b");
@@ -71,10 +71,10 @@ databases! {
     }
 
     async fn a_number_finds_the_job_of_this_id(db: &TestDatabase) {
-        let world = World::new(db).await;
-        let job = world.create(&draft("x")).await;
-        world.create(&draft("y")).await;
+        let fixture = Fixture::new(db).await;
+        let job = fixture.create(&draft("x")).await;
+        fixture.create(&draft("y")).await;
         let filter = JobFilter { text: Some(job.id.to_string()), ..filter() };
-        assert_eq!(names(&world.store.jobs(&filter).await.unwrap()), ["x"]);
+        assert_eq!(names(&fixture.store.jobs(&filter).await.unwrap()), ["x"]);
     }
 }

@@ -9,8 +9,8 @@ use carillon_admin::store::run::trigger::NewFire;
 use carillon_scheduler::Cause;
 use sea_orm::{ConnectionTrait as _, TransactionTrait as _};
 
-use super::hot::ground::{Ground, TTL, connect};
-use super::world::{NOW, actor};
+use super::fixture::{Fixture, NOW, actor};
+use super::hot::rows::{TTL, connect};
 use crate::services::{Kind, TestDatabase, on};
 use crate::wire::eventually;
 
@@ -37,32 +37,32 @@ fn fire(job_id: i64) -> NewFire {
 databases! {
     // covers: F3
     async fn a_page_that_scans_too_much_is_ended_with_a_reason_of_its_own(db: &TestDatabase) {
-        let ground = Ground::new(db).await;
+        let fixture = Fixture::new(db).await;
         make_endless(db, "app").await;
-        let error = ground.store.apps().await.unwrap_err();
+        let error = fixture.store.apps().await.unwrap_err();
         assert!(error.is_too_slow(), "{error}");
     }
 }
 
 // covers: F15
 async fn calls_that_wait_for_a_lock_delay_no_renewal(db: &TestDatabase) {
-    let ground = Ground::new(db).await;
-    let job = ground.ticking("tick").await;
-    let epoch = ground.take(job.shard).await;
+    let fixture = Fixture::new(db).await;
+    let job = fixture.ticking("tick").await;
+    let epoch = fixture.take(job.shard).await;
     let raw = connect(db).await;
     let holder = raw.begin().await.unwrap();
     let text = format!("SELECT id FROM job WHERE id = {} FOR UPDATE", job.id);
     holder.execute_unprepared(&text).await.unwrap();
     let calls: Vec<_> = (0..300)
         .map(|_| {
-            let (store, job_id) = (ground.store.clone(), job.id);
+            let (store, job_id) = (fixture.store.clone(), job.id);
             tokio::spawn(async move { store.insert_fire(&fire(job_id), NOW).await.is_ok() })
         })
         .collect();
     for _ in 0..20 {
-        let renewed = ground.store.renew_shard(job.shard, epoch, NOW, TTL).await;
+        let renewed = fixture.store.renew_shard(job.shard, epoch, NOW, TTL).await;
         assert!(renewed.unwrap(), "the lease is still ours");
-        ground.store.due_jobs(job.shard, NOW, 10).await.unwrap();
+        fixture.store.due_jobs(job.shard, NOW, 10).await.unwrap();
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
     for call in &calls {
@@ -85,14 +85,14 @@ fn calls_that_wait_for_a_lock_delay_no_renewal_on_mariadb() {
 #[test]
 fn at_most_one_call_is_before_the_engine_at_the_one_writer_of_a_file() {
     on(Kind::Sqlite, async |db: &TestDatabase| {
-        let ground = Ground::new(db).await;
-        let job = ground.ticking("tick").await;
-        let epoch = ground.take(job.shard).await;
+        let fixture = Fixture::new(db).await;
+        let job = fixture.ticking("tick").await;
+        let epoch = fixture.take(job.shard).await;
         const CALLS: usize = 2_000;
         let done = Arc::new(AtomicUsize::new(0));
         let calls: Vec<_> = (0..CALLS)
             .map(|_| {
-                let (store, job_id, done) = (ground.store.clone(), job.id, done.clone());
+                let (store, job_id, done) = (fixture.store.clone(), job.id, done.clone());
                 tokio::spawn(async move {
                     let _ = store.insert_fire(&fire(job_id), NOW).await;
                     done.fetch_add(1, Ordering::SeqCst);
@@ -103,7 +103,7 @@ fn at_most_one_call_is_before_the_engine_at_the_one_writer_of_a_file() {
         // In one queue with the calls, each renewal would come after all that wait.
         let before = done.load(Ordering::SeqCst);
         for _ in 0..5 {
-            let renewed = ground.store.renew_shard(job.shard, epoch, NOW, TTL).await;
+            let renewed = fixture.store.renew_shard(job.shard, epoch, NOW, TTL).await;
             assert!(renewed.unwrap(), "the lease is still ours");
         }
         let passed = done.load(Ordering::SeqCst) - before;
@@ -116,19 +116,19 @@ fn at_most_one_call_is_before_the_engine_at_the_one_writer_of_a_file() {
 
 // covers: F2
 async fn ids_of_one_kind_do_not_wait_for_those_of_another(db: &TestDatabase) {
-    let ground = Ground::new(db).await;
-    ground.store.take_id(&ids::JOB).await.unwrap();
+    let fixture = Fixture::new(db).await;
+    fixture.store.take_id(&ids::JOB).await.unwrap();
     let raw = connect(db).await;
     let holder = raw.begin().await.unwrap();
     let text = "SELECT next FROM id_block WHERE name = 'job' FOR UPDATE";
     holder.execute_unprepared(text).await.unwrap();
-    let store = ground.store.clone();
+    let store = fixture.store.clone();
     let stuck = tokio::spawn(async move { store.take_ids(&ids::JOB, 1_000).await.is_ok() });
-    ground.store.take_ids(&ids::RUN, 2_000).await.unwrap();
+    fixture.store.take_ids(&ids::RUN, 2_000).await.unwrap();
     assert!(!stuck.is_finished(), "the block of the other kind is still locked");
     holder.rollback().await.unwrap();
     stuck.await.unwrap();
-    ground.store.create_app("after", "After", NOW, &actor()).await.unwrap();
+    fixture.store.create_app("after", "After", NOW, &actor()).await.unwrap();
 }
 
 #[test]

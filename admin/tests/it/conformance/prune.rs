@@ -4,7 +4,7 @@ use carillon_admin::store::backfill::backfills::NewBackfill;
 use carillon_admin::store::backfill::release::Open;
 use carillon_admin::store::retention::rules::{Retention, Scope};
 
-use super::world::{NOW, Row, World, actor, after, each};
+use super::fixture::{Fixture, NOW, Row, actor, after, each};
 
 /// Succeeded, failed, unknown, lost.
 const DONE: i16 = 9;
@@ -14,34 +14,34 @@ const LOST: i16 = 4;
 
 databases! {
     async fn only_whole_fires_that_have_ended_go_and_are_counted_by_day(db: &TestDatabase) {
-        let world = World::new(db).await;
-        let job = world.create(&each("* * * * * ?")).await;
+        let fixture = Fixture::new(db).await;
+        let job = fixture.create(&each("* * * * * ?")).await;
         let old = after(-40 * 86_400);
         let mut ids = vec![];
         for (second, attempt, state) in [(0, 1, DONE), (1, 1, FAILED), (1, 2, DONE), (2, 1, FAILED), (2, 2, UNKNOWN), (3, 1, FAILED), (3, 2, 0)] {
             let row = Row { fire_no: old + second * 1000, attempt, state, ..Row::default() };
-            ids.push(world.run(&job, row).await);
+            ids.push(fixture.run(&job, row).await);
         }
-        world.sql(&format!("INSERT INTO run_input (run_id, params) VALUES ({}, 'x')", ids[0])).await;
-        assert_eq!(world.store.prune_runs(&ids, 0).await.unwrap(), 3, "an open attempt keeps its whole fire");
-        assert_eq!(world.count("run", "1 = 1").await, 4);
-        assert_eq!(world.count("run_input", "1 = 1").await, 0);
-        assert_eq!(world.store.prune_runs(&ids, 0).await.unwrap(), 0);
+        fixture.sql(&format!("INSERT INTO run_input (run_id, params) VALUES ({}, 'x')", ids[0])).await;
+        assert_eq!(fixture.store.prune_runs(&ids, 0).await.unwrap(), 3, "an open attempt keeps its whole fire");
+        assert_eq!(fixture.count("run", "1 = 1").await, 4);
+        assert_eq!(fixture.count("run_input", "1 = 1").await, 0);
+        assert_eq!(fixture.store.prune_runs(&ids, 0).await.unwrap(), 0);
         let day = i32::try_from(old / 86_400_000).unwrap();
-        let counts = world.store.day_counts(job.id, day - 1, day + 1).await.unwrap();
+        let counts = fixture.store.day_counts(job.id, day - 1, day + 1).await.unwrap();
         assert_eq!((counts.len(), counts[0].day, counts[0].succeeded, counts[0].failed), (1, day, 2, 1));
-        assert_eq!(world.store.pruned_to(job.id).await.unwrap(), Some(old + 1000));
+        assert_eq!(fixture.store.pruned_to(job.id).await.unwrap(), Some(old + 1000));
         // What is learned of an outcome lets the fire go.
-        world.sql("UPDATE run SET state = 10 WHERE state = 3").await;
-        assert_eq!(world.store.prune_runs(&ids, 0).await.unwrap(), 2);
-        let counts = world.store.day_counts(job.id, day, day).await.unwrap();
+        fixture.sql("UPDATE run SET state = 10 WHERE state = 3").await;
+        assert_eq!(fixture.store.prune_runs(&ids, 0).await.unwrap(), 2);
+        let counts = fixture.store.day_counts(job.id, day, day).await.unwrap();
         assert_eq!((counts[0].succeeded, counts[0].failed), (2, 3));
     }
 
     // covers: 001-35
     async fn outcomes_that_nobody_has_learned_are_given_up_with_the_failures_of_their_time(db: &TestDatabase) {
-        let world = World::new(db).await;
-        let job = world.create(&each("* * * * * ?")).await;
+        let fixture = Fixture::new(db).await;
+        let job = fixture.create(&each("* * * * * ?")).await;
         let (old, young) = (after(-91 * 86_400), after(-89 * 86_400));
         let mut ids = vec![];
         for (from, second, attempt, state) in [
@@ -53,120 +53,120 @@ databases! {
             (old, 3, 1, UNKNOWN), (old, 3, 2, DONE),
             (young, 0, 1, UNKNOWN),
         ] {
-            ids.push(world.run(&job, Row { fire_no: from + second * 1000, attempt, state, ..Row::default() }).await);
+            ids.push(fixture.run(&job, Row { fire_no: from + second * 1000, attempt, state, ..Row::default() }).await);
         }
         // Of an old fire an outcome may still be young: it was given up late.
         let late = [(1, DONE), (2, UNKNOWN)].map(|(attempt, state)| Row { fire_no: old + 4000, attempt, state, ..Row::default() });
         for row in late {
-            ids.push(world.run(&job, row).await);
+            ids.push(fixture.run(&job, row).await);
         }
-        world.sql(&format!("UPDATE run SET finished_at = {young} WHERE id = {}", ids[10])).await;
-        assert_eq!(world.store.prune_runs(&ids, 0).await.unwrap(), 0, "kept for ever");
-        assert_eq!(world.store.prune_runs(&ids, after(-90 * 86_400)).await.unwrap(), 4);
-        let left = world.rows("SELECT id FROM run ORDER BY id").await;
+        fixture.sql(&format!("UPDATE run SET finished_at = {young} WHERE id = {}", ids[10])).await;
+        assert_eq!(fixture.store.prune_runs(&ids, 0).await.unwrap(), 0, "kept for ever");
+        assert_eq!(fixture.store.prune_runs(&ids, after(-90 * 86_400)).await.unwrap(), 4);
+        let left = fixture.rows("SELECT id FROM run ORDER BY id").await;
         let left: Vec<i64> = left.iter().map(|row| row.try_get_by_index(0).unwrap()).collect();
         assert_eq!(left, [ids[2], ids[3], ids[4], ids[5], ids[8], ids[9], ids[10]]);
         let day = i32::try_from(old / 86_400_000).unwrap();
-        let counts = world.store.day_counts(job.id, day, day).await.unwrap();
+        let counts = fixture.store.day_counts(job.id, day, day).await.unwrap();
         assert_eq!((counts[0].succeeded, counts[0].failed), (1, 3), "they count as failed, as they did");
     }
 
     async fn the_child_of_a_parent_that_is_given_up_goes_after_it(db: &TestDatabase) {
-        let world = World::new(db).await;
-        let job = world.create(&each("* * * * * ?")).await;
-        let parent = world.run(&job, Row { fire_no: after(-100), state: DONE, ..Row::default() }).await;
-        let other_part = world.run(&job, Row { fire_no: after(-100), attempt: 2, state: LOST, ..Row::default() }).await;
-        let child = world.run(&job, Row { cause: 3, fire_no: parent, state: DONE, ..Row::default() }).await;
+        let fixture = Fixture::new(db).await;
+        let job = fixture.create(&each("* * * * * ?")).await;
+        let parent = fixture.run(&job, Row { fire_no: after(-100), state: DONE, ..Row::default() }).await;
+        let other_part = fixture.run(&job, Row { fire_no: after(-100), attempt: 2, state: LOST, ..Row::default() }).await;
+        let child = fixture.run(&job, Row { cause: 3, fire_no: parent, state: DONE, ..Row::default() }).await;
         let before = after(-50);
-        assert_eq!(world.store.prune_runs(&[child], before).await.unwrap(), 0, "its parent's rules may be others");
-        assert_eq!(world.store.prune_runs(&[parent, other_part], before).await.unwrap(), 2);
-        assert_eq!(world.store.prune_runs(&[child], before).await.unwrap(), 1);
+        assert_eq!(fixture.store.prune_runs(&[child], before).await.unwrap(), 0, "its parent's rules may be others");
+        assert_eq!(fixture.store.prune_runs(&[parent, other_part], before).await.unwrap(), 2);
+        assert_eq!(fixture.store.prune_runs(&[child], before).await.unwrap(), 1);
     }
 
     async fn a_child_stays_until_its_parents_fire_cannot_change(db: &TestDatabase) {
-        let world = World::new(db).await;
-        let job = world.create(&each("* * * * * ?")).await;
-        let parent = world.run(&job, Row { fire_no: after(-100), state: DONE, ..Row::default() }).await;
-        let other_part = world.run(&job, Row { fire_no: after(-100), attempt: 2, state: UNKNOWN, ..Row::default() }).await;
-        let child = world.run(&job, Row { cause: 3, fire_no: parent, state: DONE, ..Row::default() }).await;
-        assert_eq!(world.store.prune_runs(&[child], 0).await.unwrap(), 0);
-        world.sql(&format!("UPDATE run SET state = 9 WHERE id = {other_part}")).await;
-        assert_eq!(world.store.prune_runs(&[child], 0).await.unwrap(), 1);
+        let fixture = Fixture::new(db).await;
+        let job = fixture.create(&each("* * * * * ?")).await;
+        let parent = fixture.run(&job, Row { fire_no: after(-100), state: DONE, ..Row::default() }).await;
+        let other_part = fixture.run(&job, Row { fire_no: after(-100), attempt: 2, state: UNKNOWN, ..Row::default() }).await;
+        let child = fixture.run(&job, Row { cause: 3, fire_no: parent, state: DONE, ..Row::default() }).await;
+        assert_eq!(fixture.store.prune_runs(&[child], 0).await.unwrap(), 0);
+        fixture.sql(&format!("UPDATE run SET state = 9 WHERE id = {other_part}")).await;
+        assert_eq!(fixture.store.prune_runs(&[child], 0).await.unwrap(), 1);
     }
 
     async fn a_backfill_never_runs_an_instant_again_whose_run_is_gone(db: &TestDatabase) {
-        let world = World::new(db).await;
-        let job = world.create(&each("* * * * * ?")).await;
+        let fixture = Fixture::new(db).await;
+        let job = fixture.create(&each("* * * * * ?")).await;
         let backfill = async |from: i64, to: i64| {
             let instants = (from..to).map(after).collect();
             let new = NewBackfill { job_id: job.id, from_at: after(from), to_at: after(to), max_concurrent: 100, instants };
-            let made = world.store.create_backfill(&new, NOW, &actor()).await.unwrap();
+            let made = fixture.store.create_backfill(&new, NOW, &actor()).await.unwrap();
             let open = Open { id: made.id, job_id: job.id, shard: job.shard, max_concurrent: 100 };
-            world.store.release_backfill(&open, NOW).await.unwrap().runs
+            fixture.store.release_backfill(&open, NOW).await.unwrap().runs
         };
         let runs = backfill(-20, -10).await;
         assert_eq!(runs.len(), 10);
-        world.sql("UPDATE run SET state = 9").await;
-        assert_eq!(world.store.prune_runs(&runs, 0).await.unwrap(), 10);
+        fixture.sql("UPDATE run SET state = 9").await;
+        assert_eq!(fixture.store.prune_runs(&runs, 0).await.unwrap(), 10);
         assert_eq!(backfill(-20, -5).await.len(), 5);
-        assert_eq!(world.store.backfilled(job.id, &[after(-20), after(-3)]).await.unwrap(), [after(-20)]);
+        assert_eq!(fixture.store.backfilled(job.id, &[after(-20), after(-3)]).await.unwrap(), [after(-20)]);
     }
 
     async fn what_else_grows_is_deleted_by_its_age(db: &TestDatabase) {
-        let world = World::new(db).await;
-        let job = world.create(&each("* * * * * ?")).await;
+        let fixture = Fixture::new(db).await;
+        let job = fixture.create(&each("* * * * * ?")).await;
         let (old, young) = (after(-400 * 86_400), after(-5));
         for (id, at) in [(900_001, old), (900_002, young)] {
-            world.sql(&format!("INSERT INTO audit (id, at, actor, source, action, object, object_id, detail) VALUES ({id}, {at}, 'a', '', 'x', 'y', 1, '')")).await;
-            world.sql(&format!("INSERT INTO alarm (id, job_id, kind, message, created_at) VALUES ({id}, 0, 'lost', '', {at})")).await;
-            world.sql(&format!("INSERT INTO idempotency (request_key, object_id, created_at) VALUES ('k{id}', 1, {at})")).await;
-            world.sql(&format!("INSERT INTO session (id_hash, account_id, csrf, created_at, seen_at, expires_at) VALUES ('s{id}', 1, '', 0, 0, {at})")).await;
+            fixture.sql(&format!("INSERT INTO audit (id, at, actor, source, action, object, object_id, detail) VALUES ({id}, {at}, 'a', '', 'x', 'y', 1, '')")).await;
+            fixture.sql(&format!("INSERT INTO alarm (id, job_id, kind, message, created_at) VALUES ({id}, 0, 'lost', '', {at})")).await;
+            fixture.sql(&format!("INSERT INTO idempotency (request_key, object_id, created_at) VALUES ('k{id}', 1, {at})")).await;
+            fixture.sql(&format!("INSERT INTO session (id_hash, account_id, csrf, created_at, seen_at, expires_at) VALUES ('s{id}', 1, '', 0, 0, {at})")).await;
         }
-        world.sql("INSERT INTO backfill_done (job_id, at) VALUES (777, 1)").await;
-        world.sql(&format!("INSERT INTO backfill_done (job_id, at) VALUES ({}, 1)", job.id)).await;
-        assert_eq!(world.store.prune_rest(90, NOW).await.unwrap(), 4);
-        assert_eq!(world.store.prune_orphans().await.unwrap(), 1);
+        fixture.sql("INSERT INTO backfill_done (job_id, at) VALUES (777, 1)").await;
+        fixture.sql(&format!("INSERT INTO backfill_done (job_id, at) VALUES ({}, 1)", job.id)).await;
+        assert_eq!(fixture.store.prune_rest(90, NOW).await.unwrap(), 4);
+        assert_eq!(fixture.store.prune_orphans().await.unwrap(), 1);
         for (table, column) in [("audit", "id"), ("alarm", "id")] {
-            assert_eq!(world.count(table, &format!("{column} = 900001")).await, 0, "{table}");
-            assert_eq!(world.count(table, &format!("{column} = 900002")).await, 1, "{table}");
+            assert_eq!(fixture.count(table, &format!("{column} = 900001")).await, 0, "{table}");
+            assert_eq!(fixture.count(table, &format!("{column} = 900002")).await, 1, "{table}");
         }
-        assert_eq!(world.count("session", "1 = 1").await, 1);
-        assert_eq!(world.store.prune_rest(90, NOW).await.unwrap(), 0);
-        world.store.prune_misfire(job.id, 5, 9).await.unwrap();
-        assert_eq!(world.store.pruned_to(job.id).await.unwrap(), Some(9));
+        assert_eq!(fixture.count("session", "1 = 1").await, 1);
+        assert_eq!(fixture.store.prune_rest(90, NOW).await.unwrap(), 0);
+        fixture.store.prune_misfire(job.id, 5, 9).await.unwrap();
+        assert_eq!(fixture.store.pruned_to(job.id).await.unwrap(), Some(9));
     }
 
     async fn rules_of_retention_are_stored_and_audited(db: &TestDatabase) {
-        let world = World::new(db).await;
-        let job = world.create(&each("* * * * * ?")).await;
+        let fixture = Fixture::new(db).await;
+        let job = fixture.create(&each("* * * * * ?")).await;
         let rule = Retention { days: Some(7), runs: Some(0), ..Retention::default() };
-        world.store.set_retention(Scope::Job(job.id), rule, NOW, &actor()).await.unwrap();
-        assert_eq!(world.store.retention(Scope::Job(job.id)).await.unwrap(), rule);
-        let keep = world.store.retentions().await.unwrap().keep(job.app_id, job.id);
+        fixture.store.set_retention(Scope::Job(job.id), rule, NOW, &actor()).await.unwrap();
+        assert_eq!(fixture.store.retention(Scope::Job(job.id)).await.unwrap(), rule);
+        let keep = fixture.store.retentions().await.unwrap().keep(job.app_id, job.id);
         assert_eq!((keep.days, keep.failure_days, keep.failures, keep.runs), (7, 90, 10, 0));
         let wrong = Retention { days: Some(9999), ..Retention::default() };
-        let error = world.store.set_retention(Scope::All, wrong, NOW, &actor()).await.unwrap_err();
+        let error = fixture.store.set_retention(Scope::All, wrong, NOW, &actor()).await.unwrap_err();
         assert!(error.to_string().contains("0 to 3650"), "{error}");
-        world.store.set_retention(Scope::Job(job.id), Retention::default(), NOW, &actor()).await.unwrap();
-        assert_eq!(world.count("retention", "1 = 1").await, 0);
-        let audit = world.store.audit_entries(Some(("job", job.id)), None, 10).await.unwrap();
+        fixture.store.set_retention(Scope::Job(job.id), Retention::default(), NOW, &actor()).await.unwrap();
+        assert_eq!(fixture.count("retention", "1 = 1").await, 0);
+        let audit = fixture.store.audit_entries(Some(("job", job.id)), None, 10).await.unwrap();
         assert_eq!(audit.items[0].action, "retention");
     }
 
     async fn a_row_that_cannot_be_read_is_left_out_and_stops_no_other(db: &TestDatabase) {
         // covers: F18
-        let world = World::new(db).await;
-        let job = world.create(&each("* * * * * ?")).await;
+        let fixture = Fixture::new(db).await;
+        let job = fixture.create(&each("* * * * * ?")).await;
         let mut ids = vec![];
         for second in 0..3 {
             let row = Row { fire_no: after(-40 * 86_400 + second), state: DONE, ..Row::default() };
-            ids.push(world.run(&job, row).await);
+            ids.push(fixture.run(&job, row).await);
         }
-        world.sql(&format!("UPDATE run SET state = 77 WHERE id = {}", ids[0])).await;
-        world.sql(&format!("UPDATE run SET cause = 77 WHERE id = {}", ids[1])).await;
-        let old = world.store.runs_above(0, 10).await.unwrap();
+        fixture.sql(&format!("UPDATE run SET state = 77 WHERE id = {}", ids[0])).await;
+        fixture.sql(&format!("UPDATE run SET cause = 77 WHERE id = {}", ids[1])).await;
+        let old = fixture.store.runs_above(0, 10).await.unwrap();
         assert_eq!(old.iter().map(|run| run.id).collect::<Vec<_>>(), ids[1..]);
-        assert_eq!(world.store.prune_runs(&ids, 0).await.unwrap(), 1);
-        assert_eq!(world.count("run", "1 = 1").await, 2);
+        assert_eq!(fixture.store.prune_runs(&ids, 0).await.unwrap(), 1);
+        assert_eq!(fixture.count("run", "1 = 1").await, 2);
     }
 }

@@ -14,42 +14,41 @@ use carillon_admin::store::{Error, Store};
 use carillon_scheduler::{Cause, RunState};
 use sea_orm::ConnectionTrait as _;
 
-use super::hot::ground::Ground;
+use super::fixture::{Fixture, NOW, SHARDS, actor, after, draft, each};
 use super::hot::settle::{FOLLOW_UP, failure};
-use super::world::{NOW, SHARDS, actor, after, draft, each};
 
 const SPAN: Duration = Duration::from_secs(4);
 const TTL: i64 = 10_000;
 
 /// Rows whose shard is not their job's.
-async fn astray(ground: &Ground, shards: i32) -> [i64; 3] {
+async fn astray(fixture: &Fixture, shards: i32) -> [i64; 3] {
     [
-        ground.count("job", &format!("shard <> id % {shards}")).await,
-        ground.count("job_clock", &format!("shard <> job_id % {shards}")).await,
-        ground.count("run", &format!("state < 9 AND shard <> job_id % {shards}")).await,
+        fixture.count("job", &format!("shard <> id % {shards}")).await,
+        fixture.count("job_clock", &format!("shard <> job_id % {shards}")).await,
+        fixture.count("run", &format!("state < 9 AND shard <> job_id % {shards}")).await,
     ]
 }
 
 databases! {
     async fn all_that_is_open_moves_and_every_lease_begins_above_all_epochs(db: &TestDatabase) {
-        let ground = Ground::new(db).await;
-        let store = &ground.store;
+        let fixture = Fixture::new(db).await;
+        let store = &fixture.store;
         let mut jobs = vec![];
         for _ in 0..9 {
-            jobs.push(ground.ticking("tick").await);
+            jobs.push(fixture.ticking("tick").await);
         }
         let states = [RunState::Claimed, RunState::Sending, RunState::Running, RunState::Lost, RunState::Succeeded];
         for job in &jobs {
-            ground.runs_in(job, &states).await;
+            fixture.runs_in(job, &states).await;
         }
         for _ in 0..3 {
-            ground.take(2).await;
+            fixture.take(2).await;
         }
         assert_eq!(store.shard_count().await.unwrap(), SHARDS);
         let done = store.set_shards(7, NOW, &actor()).await.unwrap();
         let moved = jobs.iter().filter(|job| job.id % 7 != i64::from(job.shard)).count() as u64;
         assert_eq!((done.before, done.after, done.jobs, done.runs), (SHARDS, 7, moved, 4 * moved));
-        assert_eq!(astray(&ground, 7).await, [0, 0, 0]);
+        assert_eq!(astray(&fixture, 7).await, [0, 0, 0]);
         let leases = store.leases().await.unwrap();
         assert_eq!(leases.len(), 7);
         assert!(leases.iter().all(|it| it.epoch == 4 && it.expires_at == 0), "{leases:?}");
@@ -60,54 +59,54 @@ databases! {
         let done = store.set_shards(7, NOW, &actor()).await.unwrap();
         assert_eq!((done.before, done.after), (1, 7));
         assert!(store.leases().await.unwrap().iter().all(|it| it.epoch == 7));
-        assert_eq!(astray(&ground, 7).await, [0, 0, 0]);
+        assert_eq!(astray(&fixture, 7).await, [0, 0, 0]);
         assert_eq!(store.set_shards(7, NOW, &actor()).await.unwrap().jobs, 0);
         assert_eq!(store.leases().await.unwrap()[0].epoch, 7, "nothing was to be done");
-        assert_eq!(ground.count("audit", "object = 'shards'").await, 3);
+        assert_eq!(fixture.count("audit", "object = 'shards'").await, 3);
     }
 
     async fn a_count_out_of_range_is_refused(db: &TestDatabase) {
-        let ground = Ground::new(db).await;
+        let fixture = Fixture::new(db).await;
         for count in [0, -1, 1025] {
-            let refused = ground.store.set_shards(count, NOW, &actor()).await.unwrap_err();
+            let refused = fixture.store.set_shards(count, NOW, &actor()).await.unwrap_err();
             assert_eq!(refused.to_string(), format!("{count} shards are out of range; write a number from 1 to 1024"));
         }
-        assert_eq!(ground.store.shard_count().await.unwrap(), SHARDS);
+        assert_eq!(fixture.store.shard_count().await.unwrap(), SHARDS);
     }
 
     // covers: H28
     async fn the_count_changes_while_everybody_writes(db: &TestDatabase) {
-        let race = &Race::new(Ground::new(db).await);
+        let race = &Race::new(Fixture::new(db).await);
         futures_util::join!(
             changes(race), creates(race), fires(race), backfills(race), edits(race), holds(race, 0), holds(race, 1), mends(race),
         );
         race.store().set_shards(5, NOW, &actor()).await.unwrap();
-        let ground = &race.ground;
-        assert_eq!(astray(ground, 5).await, [0, 0, 0]);
-        everything_that_waits_is_found(ground).await;
-        each_instant_is_recorded_once(ground).await;
+        let fixture = &race.fixture;
+        assert_eq!(astray(fixture, 5).await, [0, 0, 0]);
+        everything_that_waits_is_found(fixture).await;
+        each_instant_is_recorded_once(fixture).await;
         let [changes, made, fired, claims, retried] = race.tally.each_ref().map(|it| it.load(Ordering::Relaxed));
         eprintln!("{changes} changes, {made} jobs, {fired} fires, {claims} claims, {retried} failures");
         assert!(changes > 3 && made > 3 && fired > 3 && claims > 3 && retried > 0);
-        assert_eq!(ground.count("run", "cause = 1 AND attempt = 1").await, fired as i64);
-        assert_eq!(ground.count("run", "cause = 4").await, 40);
+        assert_eq!(fixture.count("run", "cause = 1 AND attempt = 1").await, fired as i64);
+        assert_eq!(fixture.count("run", "cause = 4").await, 40);
     }
 }
 
 struct Race {
-    ground: Ground,
+    fixture: Fixture,
     begun: Instant,
     /// Changes, jobs, fires, claims, failures.
     tally: [AtomicU64; 5],
 }
 
 impl Race {
-    fn new(ground: Ground) -> Self {
-        Self { ground, begun: Instant::now(), tally: Default::default() }
+    fn new(fixture: Fixture) -> Self {
+        Self { fixture, begun: Instant::now(), tally: Default::default() }
     }
 
     fn store(&self) -> &Store {
-        &self.ground.store
+        &self.fixture.store
     }
 
     fn goes_on(&self) -> bool {
@@ -132,7 +131,7 @@ async fn changes(race: &Race) {
 
 async fn creates(race: &Race) {
     while race.goes_on() {
-        let job = race.ground.ticking_with("tick", |draft| draft.retries = 3).await;
+        let job = race.fixture.ticking_with("tick", |draft| draft.retries = 3).await;
         assert!(job.id > 0);
         race.count(1);
         tokio::time::sleep(Duration::from_millis(25)).await;
@@ -140,7 +139,7 @@ async fn creates(race: &Race) {
 }
 
 async fn fires(race: &Race) {
-    let job = race.ground.create(&draft("by hand")).await;
+    let job = race.fixture.create(&draft("by hand")).await;
     while race.goes_on() {
         let fire = NewFire { job_id: job.id, cause: Cause::Manual, params: None, address: None, idempotency_key: None };
         race.store().insert_fire(&fire, NOW).await.unwrap().unwrap();
@@ -150,7 +149,7 @@ async fn fires(race: &Race) {
 }
 
 async fn backfills(race: &Race) {
-    let job = race.ground.create(&each("* * * * * ?")).await;
+    let job = race.fixture.create(&each("* * * * * ?")).await;
     let new = NewBackfill {
         job_id: job.id,
         from_at: after(-40),
@@ -166,18 +165,18 @@ async fn backfills(race: &Race) {
         }
         let text = format!("UPDATE run SET state = 9 WHERE cause = 4 AND job_id = {} AND state < 9", job.id);
         // A deadlock is this test's own.
-        let _ = race.ground.raw.execute_unprepared(&text).await;
+        let _ = race.fixture.raw.execute_unprepared(&text).await;
         goes_on = !race.store().open_backfills().await.unwrap().is_empty();
     }
 }
 
 async fn edits(race: &Race) {
-    let job = race.ground.create(&each("0 0 0 1 1 ?")).await;
+    let job = race.fixture.create(&each("0 0 0 1 1 ?")).await;
     while race.goes_on() {
         for enabled in [false, true] {
             race.store().set_job_enabled(job.id, enabled, NOW, &actor()).await.unwrap();
         }
-        let definition = race.ground.definition(&each("0 0 0 2 1 ?"));
+        let definition = race.fixture.definition(&each("0 0 0 2 1 ?"));
         race.store().update_job(job.id, &definition, None, NOW, &actor()).await.unwrap();
     }
 }
@@ -251,22 +250,22 @@ async fn work(race: &Race, shard: i32, node: &str) -> Result<(), Error> {
 }
 
 /// Each row that waits is in a shard that somebody holds, under an epoch that its holder can adopt.
-async fn everything_that_waits_is_found(ground: &Ground) {
+async fn everything_that_waits_is_found(fixture: &Fixture) {
     let mut found = HashSet::new();
-    for lease in ground.store.leases().await.unwrap() {
-        let epoch = ground.store.take_shard(lease.shard, "c", NOW, TTL).await.unwrap().unwrap();
+    for lease in fixture.store.leases().await.unwrap() {
+        let epoch = fixture.store.take_shard(lease.shard, "c", NOW, TTL).await.unwrap().unwrap();
         let holder = Holder { shard: lease.shard, epoch, node: "c", ttl_ms: TTL };
-        ground.store.adopt(&holder, None, i64::MAX, 1_000).await.unwrap();
-        let waiting = ground.store.waiting(lease.shard, epoch, i64::MAX, 1_000_000).await.unwrap();
+        fixture.store.adopt(&holder, None, i64::MAX, 1_000).await.unwrap();
+        let waiting = fixture.store.waiting(lease.shard, epoch, i64::MAX, 1_000_000).await.unwrap();
         found.extend(waiting.into_iter().map(|run| run.run_id));
     }
-    assert_eq!(found.len() as i64, ground.count("run", "state = 0").await);
+    assert_eq!(found.len() as i64, fixture.count("run", "state = 0").await);
 }
 
-async fn each_instant_is_recorded_once(ground: &Ground) {
-    for (job, cursor) in ground.cursors().await {
+async fn each_instant_is_recorded_once(fixture: &Fixture) {
+    for (job, cursor) in fixture.cursors().await {
         let condition = format!("job_id = {job} AND cause = 0 AND attempt = 1");
-        let recorded = ground.count("run", &condition).await;
+        let recorded = fixture.count("run", &condition).await;
         if recorded > 0 {
             assert_eq!(recorded, (cursor - after(1)) / 1_000, "job {job}");
         }

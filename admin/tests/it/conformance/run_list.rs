@@ -1,32 +1,32 @@
 use carillon_admin::store::{RunFilter, sentence};
 use carillon_scheduler::{Cause, JobDraft, RunState};
 
-use super::world::{Row, World, after, draft};
+use super::fixture::{Fixture, Row, after, draft};
 
 fn filter() -> RunFilter {
     RunFilter { limit: 100, ..RunFilter::default() }
 }
 
 /// Ids 1 to 12: each state twice over, and more; odd ones of job a, even ones of job b.
-async fn fill(world: &World) -> (i64, i64) {
-    let a = world.create(&draft("a")).await;
-    let b = world.create(&JobDraft { name: "b".into(), ..draft("b") }).await;
+async fn fill(fixture: &Fixture) -> (i64, i64) {
+    let a = fixture.create(&draft("a")).await;
+    let b = fixture.create(&JobDraft { name: "b".into(), ..draft("b") }).await;
     for id in 1..=12 {
         let state = RunState::ALL[(id as usize - 1) % RunState::ALL.len()].code();
         let cause = if id <= 6 { Cause::Schedule } else { Cause::Api }.code();
         let job = if id % 2 == 1 { &a } else { &b };
-        world.run(job, Row { id, state, cause, fire_no: after(id), ..Row::default() }).await;
+        fixture.run(job, Row { id, state, cause, fire_no: after(id), ..Row::default() }).await;
     }
     (a.id, b.id)
 }
 
 databases! {
     async fn runs_come_newest_first_page_by_page(db: &TestDatabase) {
-        let world = World::new(db).await;
-        fill(&world).await;
+        let fixture = Fixture::new(db).await;
+        fill(&fixture).await;
         let (mut after, mut seen, mut pages) = (None, vec![], 0);
         loop {
-            let page = world.store.runs(&RunFilter { limit: 5, after, ..filter() }).await.unwrap();
+            let page = fixture.store.runs(&RunFilter { limit: 5, after, ..filter() }).await.unwrap();
             seen.extend(page.items.iter().map(|run| run.id));
             pages += 1;
             after = page.next;
@@ -35,16 +35,16 @@ databases! {
             }
         }
         assert_eq!((seen, pages), ((1..=12).rev().collect::<Vec<_>>(), 3));
-        let exact = world.store.runs(&RunFilter { limit: 12, ..filter() }).await.unwrap();
+        let exact = fixture.store.runs(&RunFilter { limit: 12, ..filter() }).await.unwrap();
         assert_eq!(exact.next, None, "a full last page has no next one");
     }
 
     async fn runs_are_filtered_by_every_member_of_the_filter(db: &TestDatabase) {
-        let world = World::new(db).await;
-        let (a, _) = fill(&world).await;
+        let fixture = Fixture::new(db).await;
+        let (a, _) = fill(&fixture).await;
         let found = async |filter: RunFilter| {
-            let page = world.store.runs(&filter).await.unwrap();
-            let (counts, _) = world.store.count_runs_by_state(&filter).await.unwrap();
+            let page = fixture.store.runs(&filter).await.unwrap();
+            let (counts, _) = fixture.store.count_runs_by_state(&filter).await.unwrap();
             assert_eq!(counts.iter().map(|(_, count)| *count as usize).sum::<usize>(), page.items.len());
             page.items.iter().map(|run| run.id).collect::<Vec<_>>()
         };
@@ -61,36 +61,36 @@ databases! {
     }
 
     async fn states_are_counted(db: &TestDatabase) {
-        let world = World::new(db).await;
-        fill(&world).await;
-        let (counts, more) = world.store.count_runs_by_state(&filter()).await.unwrap();
+        let fixture = Fixture::new(db).await;
+        fill(&fixture).await;
+        let (counts, more) = fixture.store.count_runs_by_state(&filter()).await.unwrap();
         assert_eq!(counts.len(), RunState::ALL.len());
         assert_eq!((counts[0], counts[5], more), ((RunState::Claimed, 2), (RunState::Succeeded, 1), false));
     }
 
     async fn a_fire_shows_its_parts_and_attempts(db: &TestDatabase) {
-        let world = World::new(db).await;
-        let job = world.create(&draft("a")).await;
-        let first = world.run(&job, Row { state: RunState::Failed.code(), reason: Some("refused"), ..Row::default() }).await;
-        let second = world.run(&job, Row { attempt: 2, due_at: after(5), ..Row::default() }).await;
-        world.run(&job, Row { fire_no: after(1), ..Row::default() }).await;
-        let run = world.store.run(second).await.unwrap().unwrap();
-        let ids: Vec<_> = world.store.fire_runs(&run).await.unwrap().iter().map(|run| run.id).collect();
+        let fixture = Fixture::new(db).await;
+        let job = fixture.create(&draft("a")).await;
+        let first = fixture.run(&job, Row { state: RunState::Failed.code(), reason: Some("refused"), ..Row::default() }).await;
+        let second = fixture.run(&job, Row { attempt: 2, due_at: after(5), ..Row::default() }).await;
+        fixture.run(&job, Row { fire_no: after(1), ..Row::default() }).await;
+        let run = fixture.store.run(second).await.unwrap().unwrap();
+        let ids: Vec<_> = fixture.store.fire_runs(&run).await.unwrap().iter().map(|run| run.id).collect();
         assert_eq!(ids, [first, second]);
-        let failed = world.store.run(first).await.unwrap().unwrap();
+        let failed = fixture.store.run(first).await.unwrap().unwrap();
         assert_eq!(Some(failed.message().as_str()), sentence("refused"));
         assert_eq!(run.message(), "");
     }
 
     async fn what_was_given_by_hand_comes_with_the_single_run(db: &TestDatabase) {
-        let world = World::new(db).await;
-        let job = world.create(&draft("a")).await;
-        let id = world.run(&job, Row { cause: Cause::Manual.code(), ..Row::default() }).await;
-        world.sql(&format!("INSERT INTO run_input (run_id, params, address) VALUES ({id}, '', 'http://h:1')")).await;
-        world.sql(&format!("UPDATE run SET result_msg = 'done', reason = 'result', result_code = 200 WHERE id = {id}")).await;
-        let run = world.store.run(id).await.unwrap().unwrap();
+        let fixture = Fixture::new(db).await;
+        let job = fixture.create(&draft("a")).await;
+        let id = fixture.run(&job, Row { cause: Cause::Manual.code(), ..Row::default() }).await;
+        fixture.sql(&format!("INSERT INTO run_input (run_id, params, address) VALUES ({id}, '', 'http://h:1')")).await;
+        fixture.sql(&format!("UPDATE run SET result_msg = 'done', reason = 'result', result_code = 200 WHERE id = {id}")).await;
+        let run = fixture.store.run(id).await.unwrap().unwrap();
         assert_eq!((run.params.as_deref(), run.bound_address.as_deref()), (Some(""), Some("http://h:1")));
         assert_eq!((run.message(), run.result_code), ("done".to_owned(), Some(200)));
-        assert_eq!(world.store.run(id + 1).await.unwrap(), None);
+        assert_eq!(fixture.store.run(id + 1).await.unwrap(), None);
     }
 }

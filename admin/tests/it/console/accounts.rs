@@ -3,8 +3,8 @@
 use carillon_accounts::secret::random_secret;
 use carillon_accounts::setup::{FIRST_ADMIN, add_user, set_password};
 
+use super::client::{Console, ConsoleClient};
 use super::run;
-use super::visitor::{Console, Visitor};
 
 const WRONG: &str = "Name or password is wrong.";
 
@@ -91,7 +91,7 @@ fn the_sixth_try_waits_also_with_the_right_password_and_on_every_node() {
 fn many_at_once_do_not_slip_through() {
     run(async {
         let console = Console::start().await;
-        let visitors: Vec<Visitor> = (0..12).map(|_| console.visitor()).collect();
+        let visitors: Vec<ConsoleClient> = (0..12).map(|_| console.visitor()).collect();
         let tries = visitors.iter().map(|visitor| visitor.sign_in(FIRST_ADMIN, "wrong wrong"));
         let answers = futures_util::future::join_all(tries).await;
         let tried = answers.iter().filter(|answer| answer.status == 401).count();
@@ -106,12 +106,12 @@ fn a_session_ends_when_nothing_is_done_and_a_refresh_is_nothing() {
         let console = Console::start().await;
         let admin = console.admin().await;
         for _ in 0..3 {
-            console.pass(20);
+            console.advance_minutes(20);
             assert_eq!(admin.get("/jobs").await.status, 200);
         }
-        console.pass(20);
+        console.advance_minutes(20);
         assert_eq!(admin.refresh("/jobs").await.status, 200);
-        console.pass(11);
+        console.advance_minutes(11);
         let answer = admin.get("/jobs").await;
         assert_eq!((answer.status, answer.location()), (303, "/login?next=%2Fjobs"));
     });
@@ -123,10 +123,10 @@ fn a_session_ends_after_twelve_hours_whatever_is_done() {
         let console = Console::start().await;
         let admin = console.admin().await;
         for _ in 0..35 {
-            console.pass(20);
+            console.advance_minutes(20);
             assert_eq!(admin.get("/jobs").await.status, 200);
         }
-        console.pass(20);
+        console.advance_minutes(20);
         assert_eq!(admin.get("/jobs").await.status, 303);
     });
 }

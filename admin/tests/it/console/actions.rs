@@ -3,8 +3,8 @@
 use carillon_scheduler::{RunState, ScheduleDraft};
 use sea_orm::ConnectionTrait as _;
 
+use super::client::Console;
 use super::run;
-use super::visitor::Console;
 
 #[test]
 fn pause_resume_and_delete_lead_back_with_a_message() {

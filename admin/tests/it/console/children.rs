@@ -1,11 +1,11 @@
 //! Child jobs and the retry delay in the form of a job: controls of their own, with errors beside them.
 
+use super::client::{Answer, Console, ConsoleClient};
 use super::forms::but;
 use super::run;
-use super::visitor::{Answer, Console, Visitor};
 
 /// Two jobs of one name, one of another name, and one of another app.
-async fn four_jobs() -> (Console, Visitor) {
+async fn four_jobs() -> (Console, ConsoleClient) {
     let console = Console::start().await;
     for name in ["Settle", "Report", "Report"] {
         console.job(|job| job.name = name.into()).await;

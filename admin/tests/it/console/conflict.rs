@@ -2,8 +2,8 @@
 
 use carillon_scheduler::ScheduleDraft;
 
+use super::client::{Answer, Console, ConsoleClient};
 use super::run;
-use super::visitor::{Answer, Console, Visitor};
 
 /// The fields of the edit form as a browser would send them, hidden ones included.
 fn filled(page: &Answer) -> Vec<(String, String)> {
@@ -45,13 +45,13 @@ fn with(mut fields: Vec<(String, String)>, name: &str, value: &str) -> Vec<(Stri
     fields
 }
 
-async fn save(visitor: &Visitor, fields: &[(String, String)]) -> Answer {
+async fn save(visitor: &ConsoleClient, fields: &[(String, String)]) -> Answer {
     let fields: Vec<_> = fields.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
     visitor.submit("/jobs/1/edit", &fields).await
 }
 
 /// Job 1, two people who are signed in, and the form as the first of them sees it.
-async fn two_editors() -> (Console, [Visitor; 2], Vec<(String, String)>) {
+async fn two_editors() -> (Console, [ConsoleClient; 2], Vec<(String, String)>) {
     let console = Console::start().await;
     console.job(|job| job.schedule = ScheduleDraft::fixed_rate(60)).await;
     let both = [console.admin().await, console.admin().await];

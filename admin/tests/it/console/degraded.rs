@@ -7,9 +7,9 @@ use carillon_admin::runtime::Service as _;
 use carillon_scheduler::{ManualClock, TZDATA};
 use sea_orm::ConnectionTrait as _;
 
+use super::client::{Console, START};
 use super::run;
-use super::visitor::{Console, START};
-use crate::conformance::world::actor;
+use crate::conformance::fixture::actor;
 use crate::services::{Kind, TestDatabase};
 
 // covers: H4

@@ -1,8 +1,8 @@
 //! Executors: what is set of them, and how runs come to them.
 
+use super::client::{Console, START};
 use super::pages::register;
 use super::run;
-use super::visitor::{Console, START};
 
 // covers: 004-14
 #[test]

@@ -2,8 +2,8 @@
 
 use carillon_scheduler::{KindDraft, ScheduleDraft};
 
+use super::client::Console;
 use super::run;
-use super::visitor::Console;
 
 // covers: A9
 #[test]

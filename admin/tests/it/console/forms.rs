@@ -2,8 +2,8 @@
 
 use carillon_scheduler::ScheduleDraft;
 
+use super::client::Console;
 use super::run;
-use super::visitor::Console;
 
 /// The fields of a new job.
 const FILLED: &[(&str, &str)] = &[

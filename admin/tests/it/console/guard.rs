@@ -1,7 +1,7 @@
 //! Nothing changes but by a form of the session's own; every answer carries the policy.
 
+use super::client::{Answer, Console, ConsoleClient};
 use super::run;
-use super::visitor::{Answer, Console, Visitor};
 
 /// Every address that changes something, with fields that it would accept.
 const CHANGES: &[(&str, &[(&str, &str)])] = &[
@@ -26,7 +26,7 @@ async fn rows(console: &Console) -> String {
     format!("{jobs:?} {apps:?} {} {runs}", audit.items.len())
 }
 
-async fn unchanged(console: &Console, admin: &Visitor, before: &str, what: &str, answer: Answer, status: u16) {
+async fn unchanged(console: &Console, admin: &ConsoleClient, before: &str, what: &str, answer: Answer, status: u16) {
     assert_eq!(answer.status, status, "{what}");
     assert_eq!(rows(console).await, before, "{what}");
     assert_eq!(admin.get("/jobs").await.status, 200, "{what}: the session lives");

@@ -3,6 +3,7 @@
 mod accounts;
 mod actions;
 mod children;
+mod client;
 mod conflict;
 mod degraded;
 mod executors;
@@ -14,7 +15,6 @@ mod params;
 mod rules;
 mod setup;
 mod signed_out;
-mod visitor;
 
 /// The body of a test in a runtime of its own.
 fn run(test: impl Future<Output = ()>) {

@@ -3,8 +3,8 @@
 use carillon_admin::store::app::executors::{Executor, Traits};
 use carillon_scheduler::ScheduleDraft;
 
+use super::client::{Console, START};
 use super::run;
-use super::visitor::{Console, START};
 
 /// Texts that were run as script by other consoles.
 const HOSTILE: &[&str] = &[
@@ -89,7 +89,7 @@ fn executors_that_no_app_has_wait_for_one() {
         let page = admin.get("/apps").await.body;
         assert!(!page.contains("no such app"));
         assert_eq!(page.matches("data-state=\"online\"").count(), 2);
-        console.pass(2);
+        console.advance_minutes(2);
         let page = admin.get("/apps").await.body;
         assert_eq!(page.matches("data-state=\"offline\"").count(), 2);
     });

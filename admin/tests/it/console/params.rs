@@ -3,9 +3,9 @@
 use carillon_scheduler::Millis;
 use sea_orm::ConnectionTrait as _;
 
+use super::client::{Console, START};
 use super::forms::but;
 use super::run;
-use super::visitor::{Console, START};
 
 async fn sql(console: &Console, text: &str) {
     let path = console.config.data_dir.join("carillon.db");

@@ -1,8 +1,8 @@
 //! Every kind of schedule and every rule: in the form, on the job's page, in the forecast, and the calendars.
 
+use super::client::Console;
 use super::forms::but;
 use super::run;
-use super::visitor::Console;
 
 #[test]
 fn every_kind_of_schedule_is_made_edited_and_kept() {

@@ -6,8 +6,8 @@ use carillon_accounts::secret::random_secret;
 use carillon_accounts::setup::{FirstAdmin, ensure_first_admin};
 use carillon_scheduler::ManualClock;
 
+use super::client::{Console, ConsoleClient, START};
 use super::run;
-use super::visitor::{Console, START, Visitor};
 use crate::services::{Kind, TestDatabase};
 
 async fn empty(database: &TestDatabase) -> (Console, String) {
@@ -24,7 +24,13 @@ async fn secret(console: &Console, now: i64) -> String {
     }
 }
 
-async fn set_up(visitor: &Visitor, url: &str, secret: &str, password: &str, repeated: &str) -> super::visitor::Answer {
+async fn set_up(
+    visitor: &ConsoleClient,
+    url: &str,
+    secret: &str,
+    password: &str,
+    repeated: &str,
+) -> super::client::Answer {
     let fields = [("secret", secret), ("name", "ada"), ("password", password), ("repeated", repeated)];
     visitor.post("/setup", Some(url), &fields).await
 }
@@ -84,7 +90,7 @@ fn the_secret_ends_after_half_an_hour_or_with_the_next_one() {
         let (console, old) = empty(&database).await;
         let visitor = console.visitor();
         let password = random_secret();
-        console.pass(30);
+        console.advance_minutes(30);
         let late = set_up(&visitor, &console.url, &old, &password, &password).await;
         assert!(late.error("secret").unwrap().contains("expired"));
         let new = secret(&console, START + 30 * 60_000).await;

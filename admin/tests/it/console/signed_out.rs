@@ -2,12 +2,12 @@
 
 use carillon_accounts::setup::FIRST_ADMIN;
 
+use super::client::{Answer, Console, ConsoleClient};
 use super::forms::but;
 use super::run;
-use super::visitor::{Answer, Console, Visitor};
 
 /// Signs in from the page that an answer shows, as its form would.
-async fn sign_in_again(console: &Console, visitor: &Visitor, page: &Answer) -> Answer {
+async fn sign_in_again(console: &Console, visitor: &ConsoleClient, page: &Answer) -> Answer {
     let unescape = |text: String| text.replace("&#38;", "&").replace("&#34;", "\"");
     let hidden = |name: &str| match page.body.contains(&format!("name=\"{name}\"")) {
         true => unescape(page.hidden(name)),
@@ -26,7 +26,7 @@ async fn sign_in_again(console: &Console, visitor: &Visitor, page: &Answer) -> A
 }
 
 /// Presses the button of the page that hands the form back.
-async fn go_on(console: &Console, visitor: &Visitor, page: &Answer) -> Answer {
+async fn go_on(console: &Console, visitor: &ConsoleClient, page: &Answer) -> Answer {
     let form = page.body.split("data-testid=\"kept-form\"").nth(1).unwrap();
     let fields: Vec<(String, String)> = form
         .split("<input type=\"hidden\" name=\"")

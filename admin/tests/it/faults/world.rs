@@ -62,5 +62,5 @@ pub async fn until(what: &str, condition: impl Fn() -> bool) {
         }
     };
     let waited = tokio::time::timeout(Duration::from_secs(60), waiting).await;
-    assert!(waited.is_ok(), "in vain: {what}");
+    assert!(waited.is_ok(), "timed out waiting for {what}");
 }

@@ -8,7 +8,7 @@ use carillon_scheduler::{AlarmKind, Clock as _, JobDraft, Outcome, RunState};
 
 use super::node::Node;
 use super::recorder::{Recorder, Reply};
-use crate::conformance::world::actor;
+use crate::conformance::fixture::actor;
 use crate::services::{Kind, on};
 
 fn flow(test: impl AsyncFnOnce(&Node)) {

@@ -7,7 +7,7 @@ use carillon_scheduler::{Cause, Clock as _, RunState, ScheduleDraft};
 
 use super::node::{Node, START};
 use super::recorder::Recorder;
-use crate::conformance::world::actor;
+use crate::conformance::fixture::actor;
 use crate::services::{Kind, on};
 
 /// A job each minute, by the wall clock; its schedule is paused, which a backfill does not mind.

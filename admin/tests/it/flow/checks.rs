@@ -5,7 +5,7 @@ use carillon_admin::store::Job;
 use carillon_scheduler::{BlockStrategy, Clock as _, RetryDelay, RunState};
 use serde_json::json;
 
-use super::lost::{log, pass, refusal};
+use super::lost::{advance_seconds, log, refusal};
 use super::node::Node;
 use super::recorder::{Recorder, Reply};
 use crate::services::{Kind, on};
@@ -27,7 +27,7 @@ async fn live_for(node: &Node, executors: &[&Recorder], seconds: u64) {
         for executor in executors {
             node.register(executor).await;
         }
-        pass(node, 15).await;
+        advance_seconds(node, 15).await;
     }
 }
 
@@ -287,7 +287,7 @@ fn an_address_that_is_not_registered_any_more_is_never_asked() {
         // Another tenant may listen there from now on.
         let body = json!({"registryGroup": "EXECUTOR", "registryKey": "orders", "registryValue": executor.address});
         node.post("api/registryRemove", &body).await;
-        pass(node, 150).await;
+        advance_seconds(node, 150).await;
         let asked: Vec<_> = ["/idleBeat", "/log", "/kill"].map(|path| executor.received(path).len()).to_vec();
         assert_eq!(asked, [0, 0, 0]);
         assert_eq!(node.states(&job).await, [RunState::Lost]);
@@ -335,13 +335,13 @@ fn an_executor_that_hangs_does_not_delay_the_checks_of_another_one() {
 fn many_runs_of_one_address_are_checked_a_few_at_a_time() {
     flow(async |node, executor| {
         node.register(executor).await;
-        let jobs = node.herd(70, |_| ()).await;
+        let jobs = node.create_jobs(70, |_| ()).await;
         for job in &jobs {
             node.fire(job).await;
         }
         node.round().await;
         node.register(executor).await;
-        pass(node, 60).await;
+        advance_seconds(node, 60).await;
         node.register(executor).await;
         node.services.watch.step().await;
         node.drain().await;

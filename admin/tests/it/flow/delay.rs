@@ -6,7 +6,7 @@ use carillon_scheduler::{Clock as _, JobDraft, RunState, ScheduleDraft};
 
 use super::node::{Node, START};
 use super::recorder::{Recorder, Reply};
-use crate::conformance::world::actor;
+use crate::conformance::fixture::actor;
 use crate::services::{Kind, on};
 
 use RunState::{Cancelled, Claimed, Failed, Running, Succeeded, Unknown};

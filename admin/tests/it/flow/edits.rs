@@ -7,7 +7,7 @@ use carillon_scheduler::{Clock as _, JobDraft, RunState, ScheduleDraft};
 
 use super::node::{Node, START};
 use super::recorder::Recorder;
-use crate::conformance::world::actor;
+use crate::conformance::fixture::actor;
 use crate::services::{Kind, on};
 
 /// A job that fires each 10 s, and whose next instant (10 s after the start) is claimed and in the ring.

@@ -9,7 +9,7 @@ use carillon_scheduler::{Clock as _, JobDraft, ManualClock, MisfirePolicy, Sched
 
 use super::node::{Node, START};
 use super::recorder::Recorder;
-use crate::conformance::world::actor;
+use crate::conformance::fixture::actor;
 
 async fn told(node: &Node, job: &Job, second: i64) -> Explanation {
     let found = explain(&node.store, job.id, START + second * 1000, node.clock.now()).await.unwrap();

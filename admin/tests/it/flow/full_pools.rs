@@ -24,7 +24,7 @@ async fn pages_that_hang_harm_no_run(db: &TestDatabase) {
     let node = Node::on(config, Arc::new(ManualClock::new(START))).await;
     let executor = Recorder::start().await;
     node.register_own(&executor, "boot").await;
-    let jobs = node.herd(JOBS, |draft| {
+    let jobs = node.create_jobs(JOBS, |draft| {
         draft.schedule = carillon_scheduler::ScheduleDraft::fixed_rate(1);
     });
     let jobs = jobs.await;

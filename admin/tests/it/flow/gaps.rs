@@ -11,7 +11,7 @@ use carillon_scheduler::{Clock as _, JobDraft, ManualClock, Millis, MisfirePolic
 use sea_orm::ConnectionTrait as _;
 
 use super::node::{Node, START};
-use crate::conformance::world::actor;
+use crate::conformance::fixture::actor;
 use crate::services::TestDatabase;
 
 async fn node(db: &TestDatabase) -> Node {
@@ -26,7 +26,7 @@ async fn sql(db: &TestDatabase, text: &str) {
     database.close().await.unwrap();
 }
 
-async fn pass(node: &Node, seconds: u64) {
+async fn advance_seconds(node: &Node, seconds: u64) {
     for _ in 0..seconds {
         node.advance(1000).await;
     }
@@ -66,15 +66,15 @@ databases! {
         let node = node(db).await;
         let job = node.every(1, |_| {}).await;
         let other = node.every(2, |_| {}).await;
-        pass(&node, 20).await;
+        advance_seconds(&node, 20).await;
         watch(&node).await;
         assert_eq!(counted(&node), [0, 0]);
-        pass(&node, 10).await;
+        advance_seconds(&node, 10).await;
         assert_eq!(differences(&node, &job).await, []);
         for lost in [8, 9] {
             sql(db, &format!("DELETE FROM run WHERE job_id = {} AND fire_no = {}", job.id, START + lost * 1000)).await;
         }
-        pass(&node, 3).await;
+        advance_seconds(&node, 3).await;
         watch(&node).await;
         assert_eq!(counted(&node), [2, 2]);
         assert_eq!(differences(&node, &job).await, [(2, GapKind::Missing, GapReason::Unexplained, 8)]);
@@ -86,7 +86,7 @@ databases! {
     async fn what_is_no_instant_and_what_is_recorded_twice_is_found(db: &TestDatabase) {
         let node = node(db).await;
         let job = node.every(2, |_| {}).await;
-        pass(&node, 12).await;
+        advance_seconds(&node, 12).await;
         let at = |second: i64| START + second * 1000;
         sql(db, &format!("UPDATE run SET fire_no = {} WHERE job_id = {} AND fire_no = {}", at(5), job.id, at(4))).await;
         let (id, from) = (job.id, at(8));
@@ -99,7 +99,7 @@ databases! {
                 (1, GapKind::Twice, GapReason::Unexplained, 8),
             ]
         );
-        pass(&node, 15).await;
+        advance_seconds(&node, 15).await;
         watch(&node).await;
         assert_eq!(counted(&node), [3, 1], "one of the three is missing");
     }
@@ -107,18 +107,18 @@ databases! {
     async fn edits_pauses_and_stalls_are_explained(db: &TestDatabase) {
         let node = node(db).await;
         let job = node.every(3, |draft| draft.misfire = MisfirePolicy::Skip).await;
-        pass(&node, 10).await;
+        advance_seconds(&node, 10).await;
         // Another rate, which counts from now, and another handler.
         let draft = JobDraft { schedule: ScheduleDraft::fixed_rate(2), ..job.draft.clone() };
         let job = node.edit(&job, draft).await;
-        pass(&node, 5).await;
+        advance_seconds(&node, 5).await;
         let job = node.edit(&job, JobDraft { handler: "other".into(), ..job.draft.clone() }).await;
-        pass(&node, 4).await;
+        advance_seconds(&node, 4).await;
         assert_eq!(differences(&node, &job).await, []);
         // Nobody works for three minutes; then it goes on.
         node.clock.advance(std::time::Duration::from_secs(180));
         assert_eq!(differences(&node, &job).await[0].2, GapReason::NotPlanned);
-        pass(&node, 3).await;
+        advance_seconds(&node, 3).await;
         assert_eq!(differences(&node, &job).await, []);
         assert!(!node.misfires(&job).await.is_empty());
         let disable = async |enabled| {
@@ -127,9 +127,9 @@ databases! {
             node.pipeline.job_changed(job.shard);
         };
         disable(false).await;
-        pass(&node, 6).await;
+        advance_seconds(&node, 6).await;
         disable(true).await;
-        pass(&node, 6).await;
+        advance_seconds(&node, 6).await;
         let found = differences(&node, &job).await;
         assert_eq!(found.len(), 1, "{found:?}");
         assert_eq!((found[0].0, found[0].1, found[0].2), (1, GapKind::Missing, GapReason::Disabled), "the others were recorded ahead, and cancelled");
@@ -148,7 +148,7 @@ databases! {
         let node = node(db).await;
         let job = node.job(|draft| draft.schedule = ScheduleDraft::fixed_delay(10)).await;
         // Without an executor each fire fails a second after it was due.
-        pass(&node, 200).await;
+        advance_seconds(&node, 200).await;
         assert_eq!(differences(&node, &job).await, []);
         let runs = node.runs(&job).await;
         assert!(runs.len() > 15, "{runs:?}");
@@ -161,12 +161,12 @@ databases! {
         for enabled in [false, true] {
             let now = node.clock.now();
             node.store.set_job_enabled(job.id, enabled, now, &actor()).await.unwrap();
-            pass(&node, 150).await;
+            advance_seconds(&node, 150).await;
         }
         assert_eq!(differences(&node, &job).await.len(), 1);
         // Its last run has ended, and nobody has set its next instant.
         while node.store.job(job.id).await.unwrap().unwrap().next_fire_at.is_none() {
-            pass(&node, 1).await;
+            advance_seconds(&node, 1).await;
         }
         sql(db, &format!("DELETE FROM job_clock WHERE job_id = {}", job.id)).await;
         node.clock.advance(std::time::Duration::from_secs(100));
@@ -177,13 +177,13 @@ databases! {
     async fn a_deleted_job_is_looked_at_up_to_its_end(db: &TestDatabase) {
         let node = node(db).await;
         let job = node.every(2, |_| {}).await;
-        pass(&node, 9).await;
+        advance_seconds(&node, 9).await;
         let draft = JobDraft { schedule: ScheduleDraft::fixed_rate(3), ..job.draft.clone() };
         let job = node.edit(&job, draft).await;
-        pass(&node, 28).await;
+        advance_seconds(&node, 28).await;
         let deleted_at = node.clock.now();
         node.store.delete_job(job.id, deleted_at, &actor()).await.unwrap();
-        pass(&node, 10).await;
+        advance_seconds(&node, 10).await;
         let found = async || {
             let deleted = node.store.deleted_jobs(START - 1000, 0, 10).await.unwrap();
             assert_eq!((deleted.len(), deleted[0].job_id, deleted[0].name.as_str()), (1, job.id, "job"));
@@ -205,7 +205,7 @@ databases! {
         schedule.max_fires = Some(3);
         let limited = node.job(|draft| draft.schedule = schedule).await;
         let delay = node.job(|draft| draft.schedule = ScheduleDraft::fixed_delay(2)).await;
-        pass(&node, 12).await;
+        advance_seconds(&node, 12).await;
         let found = differences(&node, &limited).await;
         assert_eq!(found, [(3, GapKind::Missing, GapReason::UsedUp, 8)]);
         assert_eq!(differences(&node, &delay).await, []);
@@ -216,8 +216,8 @@ databases! {
     // covers: F11
     async fn the_audit_keeps_no_definition_of_an_idle_job(db: &TestDatabase) {
         let node = node(db).await;
-        node.herd(300, |draft| draft.schedule = ScheduleDraft::cron("0 0 0 1 1 ?", "UTC")).await;
-        pass(&node, 3).await;
+        node.create_jobs(300, |draft| draft.schedule = ScheduleDraft::cron("0 0 0 1 1 ?", "UTC")).await;
+        advance_seconds(&node, 3).await;
         watch(&node).await;
         assert!(node.metrics().contains("carillon_job_cache_bytes 0"), "{}", node.metrics());
     }

@@ -1,147 +1,182 @@
-//! Cases that would be easy to get wrong: a herd, a monster, a black hole.
+//! Hard cases of the engine that need no second process: a lock lost, a database that takes no writes, a full ring, edits.
 
-use std::net::{SocketAddr, TcpStream};
+use std::sync::Arc;
 use std::time::Duration;
 
 use carillon_admin::runtime::Service as _;
-use carillon_scheduler::{Clock as _, RunState, ScheduleDraft};
-use socket2::{Domain, Socket, Type};
+use carillon_admin::store::alarm::alarms::AlarmFilter;
+use carillon_scheduler::{AlarmKind, Clock as _, JobDraft, ManualClock, RunState, ScheduleDraft};
 
-use super::node::Node;
+use super::leases::database_goes_on;
+use super::node::{Node, START};
 use super::recorder::Recorder;
-use crate::services::{Kind, on};
+use crate::conformance::fixture::actor;
+use crate::services::{Kind, on, runtime};
 
 fn flow(test: impl AsyncFnOnce(&Node, &Recorder)) {
-    on(Kind::Sqlite, async |_| {
-        let (node, executor) = (Node::start().await, Recorder::start().await);
+    runtime().block_on(async {
+        let node = Node::start().await;
+        let executor = Recorder::start().await;
         node.register(&executor).await;
         test(&node, &executor).await;
     });
 }
 
-// covers: H20
+// covers: H1, I5
 #[test]
-fn a_herd_at_one_instant_is_recorded_and_sent_whole() {
-    flow(async |node, executor| {
-        const HERD: usize = 1_500;
-        let due = node.clock.now() + 3_000;
-        let mut jobs = vec![];
-        for _ in 0..HERD {
-            let once = |draft: &mut carillon_scheduler::JobDraft| {
-                draft.schedule = ScheduleDraft::once(due);
-            };
-            jobs.push(node.job(once).await);
-        }
-        node.round().await;
-        for job in [&jobs[0], &jobs[HERD - 1]] {
-            assert_eq!(node.states(job).await, [RunState::Claimed], "ahead of time");
-        }
-        node.clock.advance(Duration::from_secs(3));
-        // An address takes 32 at once and a thousand more in its queue; the rest waits in the ring.
-        for _ in 0..20 {
-            node.round().await;
-            if executor.runs().len() >= HERD {
-                break;
-            }
-            node.clock.advance(Duration::from_millis(300));
-        }
-        let mut received: Vec<i64> = executor.runs().iter().map(|run| run.run_id()).collect();
-        received.sort_unstable();
-        received.dedup();
-        assert_eq!((received.len(), executor.runs().len()), (HERD, HERD));
-        for job in &jobs {
-            assert_eq!(node.states(job).await, [RunState::Running]);
-        }
-    });
-}
-
-// covers: 001-22
-#[test]
-fn five_thousand_fires_of_one_second_leave_with_one_tick() {
-    const HERD: usize = 5_000;
-    flow(async |node, _executor| {
-        // An address takes a thousand at a time.
-        let mut more = vec![];
-        for _ in 0..5 {
-            let executor = Recorder::start().await;
-            node.register(&executor).await;
-            more.push(executor);
-        }
-        let due = node.clock.now() + 3_000;
-        let once = |draft: &mut carillon_scheduler::JobDraft| {
-            draft.schedule = ScheduleDraft::once(due);
-        };
-        node.herd(HERD, once).await;
-        node.services.shards.step().await;
-        for scan in node.services.scans.all() {
+fn a_holder_whose_lease_ran_out_claims_and_marks_nothing() {
+    on(Kind::Mariadb, async |db| {
+        let mut config = db.config();
+        config.shards = Some(1);
+        config.access_token = "0123456789-of-this-test".into();
+        let clock = || Arc::new(ManualClock::new(START + 2_400_000_000_000));
+        let a = Node::on(config.clone(), clock()).await;
+        let executor = Recorder::start().await;
+        a.register(&executor).await;
+        let job = a.every(1, |_| ()).await;
+        a.round().await;
+        let before = a.runs(&job).await.len();
+        // It hears nothing of its database for as long as a lease is trusted: whatever is in its ring stays there.
+        a.clock.advance(Duration::from_millis(9_000));
+        a.services.tick.step().await;
+        for scan in a.services.scans.all() {
             scan.step().await;
         }
-        assert_eq!(open(node).await, [(RunState::Claimed, HERD as i64)]);
-        node.clock.set(due - 200);
-        node.services.tick.step().await;
-        assert_eq!(open(node).await, [(RunState::Sending, HERD as i64)]);
-        let metrics = node.metrics();
-        assert!(metrics.contains("carillon_ring_entries 0"), "{metrics}");
-        assert!(metrics.contains("carillon_saturated_total 0"), "{metrics}");
+        a.drain().await;
+        assert_eq!((a.runs(&job).await.len(), executor.runs().len()), (before, 0));
+        let raw = sea_orm::Database::connect(db.direct_url()).await.unwrap();
+        database_goes_on(&raw, 11_000).await;
+        let b = Node::on(config, clock()).await;
+        b.clock.advance(Duration::from_secs(11));
+        b.register(&executor).await;
+        b.round().await;
+        assert_eq!(b.pipeline.shards_held(), [0]);
+        b.advance(200).await;
+        assert_eq!(executor.runs().len(), 11, "the peer sends them, each once");
+        a.services.shards.step().await;
+        a.services.tick.step().await;
+        a.drain().await;
+        assert_eq!(executor.runs().len(), 11);
+        assert!(a.pipeline.shards_held().is_empty());
     });
 }
 
-/// Runs that have not ended, by state.
-async fn open(node: &Node) -> Vec<(RunState, i64)> {
-    let all = node.store.open_runs(64).await.unwrap();
-    all.into_iter().filter(|(_, count)| *count > 0).collect()
-}
-
-// covers: H22, I11
+// covers: H8
 #[test]
-fn ten_megabytes_of_parameters_fail_their_own_run_and_no_other() {
+fn a_database_that_takes_no_writes_stops_sends_and_loses_no_instant() {
     flow(async |node, executor| {
-        let (monster, other) = (node.every(5, |_| ()).await, node.every(5, |_| ()).await);
-        // The API refuses more than 64 KiB; this is written behind its back.
-        node.sql(&format!("UPDATE job_params SET params = hex(zeroblob(5000000)) WHERE job_id = {}", monster.id)).await;
-        node.advance(5_000).await;
-        assert_eq!(node.states(&other).await[0], RunState::Running);
-        assert!(executor.runs().iter().any(|run| run.body["jobId"] == other.id));
-        assert_eq!(node.states(&monster).await[0], RunState::Failed);
+        let job = node.every(1, |_| ()).await;
+        let full = "BEFORE INSERT ON run BEGIN SELECT RAISE(ABORT, 'database or disk is full'); END";
+        node.sql(&format!("CREATE TRIGGER full {full}")).await;
+        for _ in 0..5 {
+            node.advance(1_000).await;
+        }
+        assert!(node.runs(&job).await.is_empty() && executor.runs().is_empty(), "no record, no send");
+        node.sql("DROP TRIGGER full").await;
+        node.advance(1_000).await;
+        node.advance(0).await;
+        let sent = executor.runs().len();
+        assert_eq!(sent, 6, "all of them, each once");
+        assert!(node.misfires(&job).await.is_empty());
     });
 }
 
-/// An address that answers no connection at all: the queue of its socket is full, and the kernel drops what comes.
-struct BlackHole {
-    address: SocketAddr,
-    _socket: Socket,
-    _full: Vec<TcpStream>,
-}
-
-impl BlackHole {
-    fn open() -> Self {
-        let socket = Socket::new(Domain::IPV4, Type::STREAM, None).unwrap();
-        socket.bind(&SocketAddr::from(([127, 0, 0, 1], 0)).into()).unwrap();
-        socket.listen(0).unwrap();
-        let address = socket.local_addr().unwrap().as_socket().unwrap();
-        let limit = Duration::from_millis(300);
-        let full = std::iter::from_fn(|| TcpStream::connect_timeout(&address, limit).ok());
-        Self { address, _full: full.take(8).collect(), _socket: socket }
-    }
-}
-
-// covers: H25
+// covers: H19
 #[test]
-fn a_black_hole_costs_a_hop_and_the_same_run_goes_to_the_next() {
-    flow(async |node, executor| {
-        let hole = BlackHole::open();
-        node.register_address(&format!("http://{}", hole.address), None).await;
-        let job = node.job(|_| ()).await;
+fn a_full_ring_claims_nothing_more_says_so_and_nothing_is_lost() {
+    runtime().block_on(async {
+        let database = crate::services::TestDatabase::new(Kind::Sqlite).await;
+        let mut config = database.config();
+        config.shards = Some(1);
+        config.engine.ring_capacity = 6;
+        let node = Node::on(config, Arc::new(ManualClock::new(START))).await;
+        let executor = Recorder::start().await;
+        node.register(&executor).await;
+        let mut jobs = vec![];
         for _ in 0..4 {
-            node.fire(&job).await;
+            jobs.push(node.every(1, |_| ()).await);
         }
         node.round().await;
-        let runs = node.runs(&job).await;
-        assert_eq!(runs.len(), 4, "no retries");
-        for run in &runs {
-            assert_eq!((run.state, run.attempt), (RunState::Running, 1));
-            assert_eq!(run.address.as_deref(), Some(executor.address.as_str()));
+        let filter = AlarmFilter { kinds: vec![AlarmKind::Ring], limit: 10, ..AlarmFilter::default() };
+        assert_eq!(node.store.alarms(&filter).await.unwrap().items.len(), 1);
+        for _ in 0..10 {
+            node.advance(500).await;
         }
-        assert_eq!(executor.runs().len(), 4);
+        for _ in 0..40 {
+            node.advance(0).await;
+        }
+        for job in &jobs {
+            let runs = node.runs(job).await;
+            let due = runs.iter().filter(|run| run.scheduled_at <= START + 5_000);
+            assert_eq!(due.clone().count(), 5, "{runs:?}");
+            assert!(due.clone().all(|run| run.state != RunState::Claimed), "{runs:?}");
+            assert!(node.misfires(job).await.is_empty());
+        }
+    });
+}
+
+/// What §2.7 says of an edit: the past by the old definition, what is ahead by the new one.
+// covers: H27, I10
+#[test]
+fn an_edit_inside_the_look_ahead_plans_the_past_by_the_old_definition_and_the_rest_anew() {
+    flow(async |node, executor| {
+        let job = node.every(1, |draft| draft.params = "old".into()).await;
+        node.round().await;
+        // A stall: two instants are overdue and two recorded runs too; nothing has been marked.
+        node.clock.advance(Duration::from_millis(7_300));
+        let draft = JobDraft {
+            schedule: ScheduleDraft::cron("0/10 * * * * ?", "UTC"),
+            params: "new".into(),
+            ..job.draft.clone()
+        };
+        let job = node.edit(&job, draft).await;
+        for _ in 0..10 {
+            node.advance(1_000).await;
+        }
+        let runs = node.runs(&job).await;
+        let seconds: Vec<i64> = runs.iter().map(|run| (run.scheduled_at - START) / 1_000).collect();
+        assert_eq!(seconds[..7], [1, 2, 3, 4, 5, 6, 7], "the past is whole");
+        assert!(seconds[7..].iter().all(|second| (START / 1_000 + second) % 10 == 0), "{seconds:?}");
+        let params: Vec<String> =
+            executor.runs().iter().map(|run| run.body["executorParams"].as_str().unwrap().into()).collect();
+        assert!(
+            params.len() >= 8 && params.iter().all(|params| params == "new"),
+            "the definition as it was when it was marked"
+        );
+    });
+}
+
+// covers: H27, I10
+#[test]
+fn disabled_and_deleted_inside_the_look_ahead_no_run_is_marked_any_more() {
+    flow(async |node, executor| {
+        let (one, other) = (node.every(1, |_| ()).await, node.every(1, |_| ()).await);
+        node.round().await;
+        node.clock.advance(Duration::from_millis(700));
+        let now = node.clock.now();
+        node.store.set_job_enabled(one.id, false, now, &actor()).await.unwrap();
+        node.store.delete_job(other.id, now, &actor()).await.unwrap();
+        for _ in 0..6 {
+            node.advance(1_000).await;
+        }
+        assert!(executor.runs().is_empty());
+        for (job, reason) in [(&one, "disabled"), (&other, "deleted")] {
+            let runs = node.runs(job).await;
+            assert!(!runs.is_empty());
+            assert!(
+                runs.iter().all(|run| run.state == RunState::Cancelled && run.reason.as_deref() == Some(reason)),
+                "{runs:?}"
+            );
+        }
+        // Manual fires need no enabled schedule.
+        node.fire(&one).await;
+        node.advance(0).await;
+        assert_eq!(executor.runs().len(), 1);
+        // Enabled again: what was cancelled and is still ahead is replaced, nothing is there twice.
+        node.store.set_job_enabled(one.id, true, node.clock.now(), &actor()).await.unwrap();
+        for _ in 0..4 {
+            node.advance(1_000).await;
+        }
+        assert_eq!(executor.runs().len(), 5);
     });
 }

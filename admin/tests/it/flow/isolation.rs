@@ -9,10 +9,10 @@ use carillon_admin::store::Definition;
 use carillon_scheduler::{Clock as _, JobDraft, ManualClock, Millis, RouteStrategy, RunState, ScheduleDraft};
 use serde_json::json;
 
-use super::gate::Gate;
 use super::node::{Node, START, until};
 use super::recorder::{Recorder, Reply};
-use crate::conformance::world::actor;
+use super::write_gate::Gate;
+use crate::conformance::fixture::actor;
 use crate::services::{Kind, TestDatabase, on};
 
 const SECONDS: usize = 5;

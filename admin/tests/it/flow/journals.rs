@@ -8,10 +8,10 @@ use carillon_admin::store::Job;
 use carillon_scheduler::{ManualClock, RouteStrategy, RunState};
 use serde_json::json;
 
-use super::gate::Gate;
 use super::node::{Node, START, until};
 use super::recorder::{Recorder, Reply};
 use super::routes::announce;
+use super::write_gate::Gate;
 use crate::services::{Kind, TestDatabase, on};
 
 async fn beat(node: &Node, executor: &Recorder, boot_id: &str, journal_id: Option<&str>) {

@@ -19,7 +19,7 @@ fn flow(test: impl AsyncFnOnce(&Node, &Recorder)) {
 }
 
 /// Time goes on in small steps: a long one would look like a pause of this node. Every service has its turns.
-pub async fn pass(node: &Node, seconds: u64) {
+pub async fn advance_seconds(node: &Node, seconds: u64) {
     for _ in 0..seconds / 3 {
         node.advance(3_000).await;
         node.services.watch.step().await;
@@ -33,7 +33,7 @@ async fn pass_until(node: &Node, run_id: i64, state: RunState, seconds: u64) -> 
         if run.state == state {
             return passed;
         }
-        pass(node, 3).await;
+        advance_seconds(node, 3).await;
     }
     panic!("run {run_id} is not {state} within {seconds} s");
 }
@@ -141,7 +141,7 @@ fn an_executor_that_has_signed_off_may_finish_its_runs_first() {
         node.round().await;
         let body = json!({"registryGroup": "EXECUTOR", "registryKey": "orders", "registryValue": executor.address});
         node.post("api/registryRemove", &body).await;
-        pass(node, 45).await;
+        advance_seconds(node, 45).await;
         assert_eq!(node.states(&job).await, [RunState::Running]);
         let passed = pass_until(node, run_id, RunState::Lost, 60).await;
         assert!(passed <= 45, "{passed}");
@@ -161,7 +161,7 @@ fn no_run_is_lost_while_the_admin_could_not_hear() {
         node.services.shards.step().await;
         node.services.watch.step().await;
         node.drain().await;
-        pass(node, 27).await;
+        advance_seconds(node, 27).await;
         assert_eq!(node.states(&job).await, [RunState::Running]);
         // A full lease has passed without a heartbeat, and 30 s more.
         let passed = pass_until(node, run_id, RunState::Lost, 90).await;
@@ -238,7 +238,7 @@ fn what_a_dead_executor_had_runs_again_on_another_one_after_a_while() {
         let other = Recorder::start().await;
         for _ in 0..6 {
             node.register_own(&other, "other").await;
-            pass(node, 15).await;
+            advance_seconds(node, 15).await;
         }
         let runs = node.runs(&job).await;
         assert_eq!((runs[0].state, runs[1].state), (RunState::Lost, RunState::Running));
@@ -261,13 +261,13 @@ fn a_retry_is_called_off_when_its_job_is_disabled() {
         let run_id = executor.runs()[0].run_id();
         node.callback(&[(run_id, 500, "no")]).await;
         assert_eq!(node.states(&job).await, [RunState::Failed, RunState::Claimed]);
-        let by = crate::conformance::world::actor();
+        let by = crate::conformance::fixture::actor();
         let now = carillon_scheduler::Clock::now(&*node.clock);
         node.store.set_job_enabled(job.id, false, now, &by).await.unwrap();
         let runs = node.runs(&job).await;
         assert_eq!((runs[1].state, runs[1].reason.as_deref()), (RunState::Cancelled, Some("disabled")));
         node.register(executor).await;
-        pass(node, 15).await;
+        advance_seconds(node, 15).await;
         assert_eq!(executor.runs().len(), 1, "it is never sent");
     });
 }
@@ -289,7 +289,7 @@ fn a_row_that_nobody_has_in_memory_is_driven_on_within_ten_seconds() {
         .await;
         node.round().await;
         node.register(executor).await;
-        pass(node, 12).await;
+        advance_seconds(node, 12).await;
         let sent: Vec<i64> = executor.runs().iter().map(super::recorder::Received::run_id).collect();
         assert_eq!(sent, [first, 777_777]);
     });

@@ -13,7 +13,7 @@ use sea_orm::ConnectionTrait as _;
 use serde_json::{Value, json};
 
 use super::recorder::Recorder;
-use crate::conformance::world::actor;
+use crate::conformance::fixture::actor;
 use crate::services::{Kind, TestDatabase};
 
 /// A whole second.
@@ -76,7 +76,7 @@ impl Node {
     }
 
     /// So many jobs alike.
-    pub async fn herd(&self, count: usize, change: impl FnOnce(&mut JobDraft)) -> Vec<Job> {
+    pub async fn create_jobs(&self, count: usize, change: impl FnOnce(&mut JobDraft)) -> Vec<Job> {
         let mut draft = JobDraft::new("orders", "job", "handle");
         change(&mut draft);
         let now = self.clock.now();
@@ -229,7 +229,7 @@ pub async fn until<F: Future<Output = bool>>(what: &str, condition: impl Fn() ->
             tokio::time::sleep(Duration::from_millis(2)).await;
         }
     };
-    assert!(tokio::time::timeout(Duration::from_secs(40), waiting).await.is_ok(), "in vain: {what}");
+    assert!(tokio::time::timeout(Duration::from_secs(40), waiting).await.is_ok(), "timed out waiting for {what}");
 }
 
 impl Node {

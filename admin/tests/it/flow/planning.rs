@@ -57,7 +57,7 @@ fn planning_a_backlog_of_three_hours_lets_no_lease_lapse() {
             draft.catch_up = CatchUp::Latest;
             draft.misfire_threshold_seconds = 1;
         };
-        node.herd(JOBS, every_second).await;
+        node.create_jobs(JOBS, every_second).await;
         node.clock.advance(Duration::from_secs(3 * 3600));
         node.services.shards.step().await;
         seen.ms.store(3, Ordering::Relaxed);

@@ -11,7 +11,7 @@ use carillon_scheduler::ManualClock;
 use sea_orm::ConnectionTrait as _;
 
 use super::node::{Node, START};
-use crate::conformance::world::actor;
+use crate::conformance::fixture::actor;
 
 /// Until a round has come to its end.
 async fn round(node: &Node) {

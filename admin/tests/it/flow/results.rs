@@ -25,7 +25,7 @@ async fn running(db: &TestDatabase, jobs: usize) -> (Node, Recorder, Vec<Job>, V
     let executor = Recorder::start().await;
     node.register(&executor).await;
     node.services.shards.step().await;
-    let jobs = node.herd(jobs, |_| ()).await;
+    let jobs = node.create_jobs(jobs, |_| ()).await;
     let mut runs = vec![];
     for job in &jobs {
         runs.push(node.fire(job).await);
@@ -181,7 +181,7 @@ async fn trips(db: &TestDatabase, count: usize) -> usize {
     node.services.shards.step().await;
     let mut runs = vec![];
     for retries in [0, 1] {
-        for job in node.herd(count / 2, |draft| draft.retries = retries).await {
+        for job in node.create_jobs(count / 2, |draft| draft.retries = retries).await {
             runs.push(node.fire(&job).await);
         }
     }

@@ -11,7 +11,7 @@ use serde_json::json;
 use super::node::{Node, START, until};
 use super::recorder::Recorder;
 use super::routes::announce;
-use crate::conformance::world::actor;
+use crate::conformance::fixture::actor;
 use crate::services::{Kind, TestDatabase, on};
 
 /// Two executors of one app, and a job without a schedule that has been sent to the first one once.

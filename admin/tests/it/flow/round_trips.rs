@@ -6,11 +6,11 @@ use carillon_admin::store::{Definition, Job};
 use carillon_scheduler::{Clock as _, JobDraft, Overlap, RouteStrategy, RunState};
 use serde_json::json;
 
-use super::cutting::Wire;
+use super::cut_wire::Wire;
 use super::node::{Node, until};
 use super::recorder::Recorder;
 use super::unknown_commits::on_a_wire;
-use crate::conformance::world::actor;
+use crate::conformance::fixture::actor;
 use crate::services::{Kind, TestDatabase, on};
 
 use RunState::{Cancelled, Claimed, Running, Sending, Succeeded};
@@ -91,7 +91,7 @@ async fn running(db: &TestDatabase, rule: Overlap, jobs: usize) -> (Node, Wire, 
     let executor = Recorder::start().await;
     node.register(&executor).await;
     node.services.shards.step().await;
-    let jobs = node.herd(jobs, |draft| draft.overlap = rule).await;
+    let jobs = node.create_jobs(jobs, |draft| draft.overlap = rule).await;
     fire_all(&node, &jobs).await;
     node.round().await;
     assert_eq!(states(&node, &jobs).await, vec![[Running]; jobs.len()]);

@@ -12,7 +12,7 @@ use sea_orm::{ConnectionTrait as _, DatabaseConnection, Statement};
 
 use super::node::{Node, START};
 use super::recorder::Recorder;
-use crate::conformance::world::actor;
+use crate::conformance::fixture::actor;
 use crate::services::{Kind, TestDatabase, on};
 
 /// A node with one shard.
@@ -69,16 +69,16 @@ fn instants_are_recorded_as_far_ahead_as_is_set() {
 // covers: 003-6
 #[test]
 fn a_scan_drains_the_shard_whatever_is_due() {
-    const HERD: usize = 20_000;
+    const COUNT: usize = 20_000;
     on(Kind::Sqlite, async |db| {
         let node = alone(db, |_| ()).await;
         let at = START + 1_000;
-        node.herd(HERD, |draft| draft.schedule = ScheduleDraft::once(at)).await;
+        node.create_jobs(COUNT, |draft| draft.schedule = ScheduleDraft::once(at)).await;
         node.services.shards.step().await;
         scan(&node).await;
         let recorded = format!("SELECT COUNT(*), COUNT(DISTINCT job_id) FROM run WHERE due_at = {at}");
         let recorded = numbers(&beside(db).await, &recorded).await;
-        assert_eq!(recorded, [HERD as i64; 2], "in one round, without a pause");
+        assert_eq!(recorded, [COUNT as i64; 2], "in one round, without a pause");
         assert!(node.metrics().contains("carillon_scan_duration_seconds_count 1"));
     });
 }
@@ -90,7 +90,7 @@ fn of_six_thousand_jobs_due_each_second_none_falls_behind() {
     const JOBS: i64 = 6_000;
     on(Kind::Sqlite, async |db| {
         let node = alone(db, |it| it.engine.look_ahead = Duration::from_secs(1)).await;
-        node.herd(JOBS as usize, |draft| draft.schedule = ScheduleDraft::fixed_rate(1)).await;
+        node.create_jobs(JOBS as usize, |draft| draft.schedule = ScheduleDraft::fixed_rate(1)).await;
         node.services.shards.step().await;
         let beside = beside(db).await;
         for passed in 1..=3 {
@@ -112,7 +112,7 @@ fn what_found_no_room_comes_first() {
         let node = alone(db, |it| it.engine.ring_capacity = 100).await;
         let executor = Recorder::start().await;
         node.register(&executor).await;
-        let jobs = node.herd(JOBS as usize, |draft| draft.schedule = ScheduleDraft::fixed_rate(1)).await;
+        let jobs = node.create_jobs(JOBS as usize, |draft| draft.schedule = ScheduleDraft::fixed_rate(1)).await;
         node.services.shards.step().await;
         node.clock.advance(Duration::from_secs(1));
         let beside = beside(db).await;

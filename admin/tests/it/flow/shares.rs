@@ -12,7 +12,7 @@ use sea_orm::ConnectionTrait as _;
 
 use super::node::{Node, START};
 use super::recorder::Recorder;
-use crate::conformance::world::actor;
+use crate::conformance::fixture::actor;
 use crate::services::{Kind, TestDatabase, on, redis_url};
 
 async fn node(db: &TestDatabase, shards: i32) -> Node {

@@ -43,7 +43,7 @@ fn two_thousand_timers_that_outlast_two_leases_keep_theirs() {
         let once = |draft: &mut carillon_scheduler::JobDraft| {
             draft.schedule = ScheduleDraft::once(at);
         };
-        node.herd(TIMERS, once).await;
+        node.create_jobs(TIMERS, once).await;
         node.services.shards.step().await;
         seen.ms.store(10, Ordering::Relaxed);
         // Nobody renews the lease meanwhile but the claims themselves.

@@ -9,7 +9,7 @@ use carillon_scheduler::{Clock as _, RouteStrategy};
 use super::node::until;
 use super::recorder::Reply;
 use super::routes::{announce, counts, fires, flow};
-use crate::conformance::world::actor;
+use crate::conformance::fixture::actor;
 
 // covers: 004-12
 #[test]

@@ -13,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::node::until;
 use super::recorder::Recorder;
-use crate::conformance::world::actor;
+use crate::conformance::fixture::actor;
 use crate::services::{Kind, TestDatabase, on};
 
 /// The run's row is locked while the callback waits, so the node cannot finish. It must refuse new connections by then: if it

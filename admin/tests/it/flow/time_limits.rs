@@ -3,7 +3,7 @@
 use carillon_admin::runtime::Service as _;
 use carillon_scheduler::RunState;
 
-use super::lost::{log, pass, refusal};
+use super::lost::{advance_seconds, log, refusal};
 use super::node::Node;
 use super::recorder::{Recorder, Reply};
 use crate::services::{Kind, on};
@@ -28,7 +28,7 @@ async fn run_for(node: &Node, executor: &Recorder, seconds: u64) -> (carillon_ad
 async fn go_on(node: &Node, executor: &Recorder, seconds: u64) {
     for _ in 0..seconds / 15 {
         node.register(executor).await;
-        pass(node, 15).await;
+        advance_seconds(node, 15).await;
     }
 }
 
@@ -112,15 +112,15 @@ fn a_kill_that_nobody_asked_for_any_more_is_asked_for_by_the_holder() {
         let now = carillon_scheduler::Clock::now(&*node.clock);
         assert!(node.store.note_kill(run_id, now).await.unwrap());
         executor.reply(Reply::Status(502));
-        pass(node, 45).await;
+        advance_seconds(node, 45).await;
         let asked = executor.received("/kill").len();
         assert!(asked >= 3, "again and again: {asked}");
         let run = node.store.run(run_id).await.unwrap().unwrap();
         assert_eq!((run.state, run.kill_asked_at), (RunState::Running, Some(now)), "asked is not agreed");
         executor.reply(Reply::Accept);
-        pass(node, 27).await;
+        advance_seconds(node, 27).await;
         assert_eq!(node.states(&job).await, [RunState::Running], "agreed is not ended");
-        pass(node, 15).await;
+        advance_seconds(node, 15).await;
         let run = &node.runs(&job).await[0];
         assert_eq!((run.state, run.reason.as_deref()), (RunState::Killed, Some("unconfirmed")));
         node.services.watch.step().await;

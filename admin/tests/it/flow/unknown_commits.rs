@@ -7,7 +7,7 @@ use carillon_admin::runtime::Service as _;
 use carillon_admin::store::db::ids;
 use carillon_scheduler::{ManualClock, RunState};
 
-use super::cutting::Wire;
+use super::cut_wire::Wire;
 use super::node::{Node, START};
 use super::recorder::Recorder;
 use crate::services::{Kind, TestDatabase, on};

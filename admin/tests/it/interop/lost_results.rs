@@ -18,7 +18,7 @@ const FLASK: &str = include_str!("executors/flask.py");
 const FASTAPI: &str = include_str!("executors/fastapi.py");
 
 /// A node that checks running runs after a second, and an executor.
-struct World {
+struct Fixture {
     setup: Setup,
     api: Api,
     node: Carillon,
@@ -27,7 +27,7 @@ struct World {
     folder: TempDir,
 }
 
-impl World {
+impl Fixture {
     async fn start(executor: impl FnOnce(&Path) -> Command, job: Value) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let mut setup = Setup::new(&folder.path().join("data")).with("--check-after=1s");
@@ -50,15 +50,15 @@ impl World {
             .kill_on_drop(true)
             .spawn()
             .unwrap();
-        let world = Self { setup, api, node, job, _executor: executor, folder };
-        world
+        let fixture = Self { setup, api, node, job, _executor: executor, folder };
+        fixture
             .until("the executor is registered", async || {
-                let app = &world.api.get("apps").await["items"][0]["id"];
-                let executors = world.api.get(&format!("apps/{app}/executors")).await;
+                let app = &fixture.api.get("apps").await["items"][0]["id"];
+                let executors = fixture.api.get(&format!("apps/{app}/executors")).await;
                 !executors["items"].as_array().unwrap().is_empty()
             })
             .await;
-        world
+        fixture
     }
 
     async fn until(&self, what: &str, condition: impl AsyncFn() -> bool) {
@@ -69,7 +69,7 @@ impl World {
             tokio::time::sleep(Duration::from_millis(50)).await;
         }
         let output = std::fs::read_to_string(self.folder.path().join("output")).unwrap();
-        panic!("in vain: {what}\n{output}");
+        panic!("timed out waiting for {what}\n{output}");
     }
 
     /// A run that has begun.
@@ -136,20 +136,20 @@ fn job(handler: &str, block: &str) -> Value {
 
 /// Its run is `running` at first, as the executor is busy, and ends as `unknown` when the result was lost.
 async fn loses_a_result(executor: impl FnOnce(&Path) -> Command) {
-    let world = World::start(executor, job("wait", "serial")).await;
-    let run_id = world.fire().await;
-    world
+    let fixture = Fixture::start(executor, job("wait", "serial")).await;
+    let run_id = fixture.fire().await;
+    fixture
         .until("it was checked, and goes on", async || {
             let checks = "carillon_run_checks_total{seen=\"at_work\"}";
-            world.metrics().await.contains(checks)
+            fixture.metrics().await.contains(checks)
         })
         .await;
-    assert_eq!(world.run(run_id).await["state"], "running");
-    let world = world.away_while_it_is_reported().await;
-    world.ends(run_id, "unknown", "has no run of this job").await;
+    assert_eq!(fixture.run(run_id).await["state"], "running");
+    let fixture = fixture.away_while_it_is_reported().await;
+    fixture.ends(run_id, "unknown", "has no run of this job").await;
 }
 
-impl World {
+impl Fixture {
     async fn metrics(&self) -> String {
         let client = crate::faults::api::client(Duration::from_secs(10));
         let request = client.get(format!("{}/metrics", self.node.url())).bearer_auth(&self.setup.api_token);
@@ -178,8 +178,8 @@ async fn a_result_that_the_go_executor_reports_once_is_missed_and_its_run_ends()
 // covers: I12
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_run_that_the_go_executor_replaces_without_a_report_ends() {
-    let world = World::start(|_| go(), job("for-ever", "cover_early")).await;
-    let (first, second) = (world.fire().await, world.fire().await);
-    world.ends(first, "unknown", &format!("replaced by run {second}")).await;
-    assert_eq!(world.run(second).await["state"], "running");
+    let fixture = Fixture::start(|_| go(), job("for-ever", "cover_early")).await;
+    let (first, second) = (fixture.fire().await, fixture.fire().await);
+    fixture.ends(first, "unknown", &format!("replaced by run {second}")).await;
+    assert_eq!(fixture.run(second).await["state"], "running");
 }

@@ -34,7 +34,7 @@ fn ten_lines() -> &'static str {
 }
 
 /// A node and a Python executor that is registered there.
-struct World {
+struct Fixture {
     api: Api,
     // In the order in which they end.
     _python: Child,
@@ -42,7 +42,7 @@ struct World {
     _folder: TempDir,
 }
 
-impl World {
+impl Fixture {
     async fn start(program: &str) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let mut setup = Setup::new(&folder.path().join("data"));
@@ -72,7 +72,7 @@ impl World {
             }
             tokio::time::sleep(Duration::from_millis(50)).await;
         }
-        panic!("in vain: {:#}", self.api.get(&path).await);
+        panic!("timed out waiting for the run: {:#}", self.api.get(&path).await);
     }
 
     /// Waits until the log of a run holds a text.
@@ -114,46 +114,46 @@ fn is(state: &str) -> impl Fn(&Value) -> bool {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn ten_lines_of_python_run_a_cron_job_and_their_log_can_be_read() {
-    let world = World::start(ten_lines()).await;
+    let fixture = Fixture::start(ten_lines()).await;
     let schedule = json!({"kind": "cron", "expression": "* * * * * *", "timezone": "Asia/Shanghai"});
     // The first seconds may find no executor: it takes Python a while to register.
-    let job = world.create(json!({"schedule": schedule, "params": "world"})).await;
-    let run = world.run_of(job, is("succeeded")).await;
+    let job = fixture.create(json!({"schedule": schedule, "params": "fixture"})).await;
+    let run = fixture.run_of(job, is("succeeded")).await;
     assert_eq!((&run["cause"], &run["message"]), (&json!("schedule"), &json!("said hello")));
-    let page = world.log_with(&run, "hello, world").await;
+    let page = fixture.log_with(&run, "hello, fixture").await;
     assert_eq!(page["from"], 1);
     let next = page["to"].as_i64().unwrap() + 1;
-    let end = world.api.get(&format!("runs/{}/log?from={next}", run["id"])).await;
+    let end = fixture.api.get(&format!("runs/{}/log?from={next}", run["id"])).await;
     assert_eq!((&end["content"], &end["end"]), (&json!(""), &json!(true)));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_long_run_in_python_is_killed() {
     let (lines, last) = ten_lines().split_once("runner.run_executor").unwrap();
-    let world = World::start(&format!("{lines}{LONG}runner.run_executor{last}")).await;
+    let fixture = Fixture::start(&format!("{lines}{LONG}runner.run_executor{last}")).await;
     // Its first success says that Python is there.
     let every_second = json!({"kind": "fixed_rate", "seconds": 1});
-    let first = world.create(json!({"schedule": every_second})).await;
-    world.run_of(first, is("succeeded")).await;
-    world.api.post(&format!("jobs/{first}/disable"), &json!({})).await;
+    let first = fixture.create(json!({"schedule": every_second})).await;
+    fixture.run_of(first, is("succeeded")).await;
+    fixture.api.post(&format!("jobs/{first}/disable"), &json!({})).await;
 
-    let job = world.create(json!({"handler": "long"})).await;
-    world.api.post(&format!("jobs/{job}/run"), &json!({})).await;
-    let run = world.run_of(job, is("running")).await;
-    world.log_with(&run, "a long one").await;
-    let asked = world.api.post(&format!("runs/{}/kill", run["id"]), &json!({})).await;
+    let job = fixture.create(json!({"handler": "long"})).await;
+    fixture.api.post(&format!("jobs/{job}/run"), &json!({})).await;
+    let run = fixture.run_of(job, is("running")).await;
+    fixture.log_with(&run, "a long one").await;
+    let asked = fixture.api.post(&format!("runs/{}/kill", run["id"]), &json!({})).await;
     assert_eq!(asked["outcome"], "asked");
-    let killed = world.run_of(job, is("killed")).await;
+    let killed = fixture.run_of(job, is("killed")).await;
     assert_eq!(killed["message"], "CancelledError");
 }
 
 // covers: 004-24
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_handler_that_python_does_not_have_fails_with_its_words() {
-    let world = World::start(ten_lines()).await;
+    let fixture = Fixture::start(ten_lines()).await;
     let every_second = json!({"kind": "fixed_rate", "seconds": 1});
-    let job = world.create(json!({"handler": "nope", "schedule": every_second})).await;
+    let job = fixture.create(json!({"handler": "nope", "schedule": every_second})).await;
     let said = |run: &Value| run["message"].as_str().unwrap().contains("handler nope not found");
-    let run = world.run_of(job, said).await;
+    let run = fixture.run_of(job, said).await;
     assert_eq!(run["state"], "failed");
 }

@@ -45,7 +45,7 @@ impl Recorder {
             ("--advertise", wire.url()),
             ("--apps", apps),
             ("--admins", admins.join(",")),
-            ("--book", folder.join(format!("events-{name}.jsonl")).display().to_string()),
+            ("--events", folder.join(format!("events-{name}.jsonl")).display().to_string()),
             ("--data", folder.join(name).display().to_string()),
         ];
         Ok(Self {

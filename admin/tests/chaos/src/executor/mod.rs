@@ -10,7 +10,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use crate::record::event::Book;
+use crate::record::event::EventLog;
 
 /// Which kind of executor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -39,7 +39,7 @@ pub struct Arguments {
     #[arg(long, value_delimiter = ',')]
     pub admins: Vec<String>,
     #[arg(long)]
-    pub book: PathBuf,
+    pub events: PathBuf,
     #[arg(long)]
     pub data: PathBuf,
     /// The admins' access token.
@@ -49,13 +49,13 @@ pub struct Arguments {
 
 /// Works until SIGTERM.
 pub async fn run(arguments: Arguments) -> anyhow::Result<()> {
-    let book = Arc::new(Book::open(&arguments.book, &arguments.name)?);
+    let events = Arc::new(EventLog::open(&arguments.events, &arguments.name)?);
     // The way to the admins, as the executor behind sees it: `<outbound>/0`, `<outbound>/1` …
-    let outbound = tap::outbound(book.clone(), arguments.admins.clone())?;
+    let outbound = tap::outbound(events.clone(), arguments.admins.clone())?;
     let admins: Vec<String> = (0..arguments.admins.len()).map(|index| format!("http://{outbound}/{index}")).collect();
     match arguments.kind {
-        Kind::Sdk => sdk::run(&arguments, admins, book).await,
-        Kind::Stock => stock::run(&arguments, admins, book).await,
+        Kind::Sdk => sdk::run(&arguments, admins, events).await,
+        Kind::Stock => stock::run(&arguments, admins, events).await,
     }
 }
 

@@ -6,13 +6,13 @@ use std::time::Duration;
 use carillon_executor::{Executor, JobContext, JobError};
 
 use super::{Arguments, tap, work};
-use crate::record::event::Book;
+use crate::record::event::EventLog;
 use crate::record::{Event, What};
 
 /// Short, so that a stopped executor still has runs to report as interrupted.
 const GRACE: Duration = Duration::from_secs(3);
 
-pub async fn run(arguments: &Arguments, admins: Vec<String>, book: Arc<Book>) -> anyhow::Result<()> {
+pub async fn run(arguments: &Arguments, admins: Vec<String>, events: Arc<EventLog>) -> anyhow::Result<()> {
     let app = arguments.apps.first().cloned().unwrap_or_default();
     let mut builder = Executor::builder()
         .app(app)
@@ -23,15 +23,15 @@ pub async fn run(arguments: &Arguments, admins: Vec<String>, book: Arc<Book>) ->
     for admin in admins {
         builder = builder.admin(admin);
     }
-    let handled = book.clone();
+    let handled = events.clone();
     let executor = builder.job("work", move |ctx: JobContext| work_on(ctx, handled.clone())).build()?;
     let inner = format!("http://{}", executor.handle().local_addr());
-    tap::inbound(book, arguments.listen, inner)?;
+    tap::inbound(events, arguments.listen, inner)?;
     executor.run(super::stop_signal()).await?;
     Ok(())
 }
 
-async fn work_on(ctx: JobContext, book: Arc<Book>) -> Result<String, JobError> {
+async fn work_on(ctx: JobContext, events: Arc<EventLog>) -> Result<String, JobError> {
     let event = |what, code| Event {
         what,
         code,
@@ -41,15 +41,15 @@ async fn work_on(ctx: JobContext, book: Arc<Book>) -> Result<String, JobError> {
         attempt: i64::from(ctx.attempt()),
         ..Event::default()
     };
-    book.write(event(What::Start, 0));
+    events.write(event(What::Start, 0));
     let work = work::of(ctx.run_id(), ctx.params());
     tokio::select! {
         () = tokio::time::sleep(work.takes) => {}
         () = ctx.cancelled() => {
-            book.write(event(What::End, 500));
+            events.write(event(What::End, 500));
             return Err(JobError::new("stopped"));
         }
     }
-    book.write(event(What::End, if work.succeeds { 200 } else { 500 }));
+    events.write(event(What::End, if work.succeeds { 200 } else { 500 }));
     if work.succeeds { Ok(format!("done {}", ctx.run_id())) } else { Err(JobError::new("the lot said so")) }
 }

@@ -11,14 +11,14 @@ use serde_json::{Value, json};
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 
 use super::{Arguments, tap, work};
-use crate::record::event::Book;
+use crate::record::event::EventLog;
 use crate::record::{Event, What};
 
 const HEARTBEAT: Duration = Duration::from_secs(5);
 const TOKEN: &str = "XXL-JOB-ACCESS-TOKEN";
 
 struct Stock {
-    book: Arc<Book>,
+    events: Arc<EventLog>,
     token: String,
     logs: PathBuf,
     queues: Mutex<HashMap<i64, UnboundedSender<Value>>>,
@@ -31,12 +31,12 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-pub async fn run(arguments: &Arguments, admins: Vec<String>, book: Arc<Book>) -> anyhow::Result<()> {
+pub async fn run(arguments: &Arguments, admins: Vec<String>, events: Arc<EventLog>) -> anyhow::Result<()> {
     let (outbox, results) = unbounded_channel();
     let logs = arguments.data.join("logs");
     std::fs::create_dir_all(&logs)?;
     let stock = Arc::new(Stock {
-        book: book.clone(),
+        events: events.clone(),
         token: arguments.token.clone(),
         logs,
         queues: Mutex::default(),
@@ -53,7 +53,7 @@ pub async fn run(arguments: &Arguments, admins: Vec<String>, book: Arc<Book>) ->
     .bind(("127.0.0.1", 0))?;
     let inner = format!("http://{}", server.addrs()[0]);
     tokio::spawn(server.run());
-    tap::inbound(book, arguments.listen, inner)?;
+    tap::inbound(events, arguments.listen, inner)?;
 
     let line = Line::new(admins, &arguments.token)?;
     tokio::spawn(call_back(line.clone(), results));
@@ -116,12 +116,12 @@ impl Stock {
             job: asked["jobId"].as_i64().unwrap_or_default(),
             ..Event::default()
         };
-        self.book.write(event(What::Start, 0));
+        self.events.write(event(What::Start, 0));
         let _ = std::fs::write(self.logs.join(format!("{run}.log")), "started\n");
         let work = work::of(run, asked["executorParams"].as_str().unwrap_or_default());
         tokio::time::sleep(work.takes).await;
         let code = if work.succeeds { 200 } else { 500 };
-        self.book.write(event(What::End, code));
+        self.events.write(event(What::End, code));
         let _ = self.outbox.send((run, code));
     }
 

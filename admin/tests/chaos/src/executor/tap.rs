@@ -9,7 +9,7 @@ use actix_web::http::StatusCode;
 use actix_web::{App, HttpRequest, HttpResponse, HttpServer, web};
 use serde_json::Value;
 
-use crate::record::event::Book;
+use crate::record::event::EventLog;
 use crate::record::{Event, What};
 
 /// Bodies of callbacks are the largest.
@@ -18,7 +18,7 @@ const MAX_BODY: usize = 16 << 20;
 const PATIENCE: Duration = Duration::from_secs(60);
 
 struct Tap {
-    book: Arc<Book>,
+    events: Arc<EventLog>,
     http: reqwest::Client,
     /// Inwards: the executor alone. Outwards: the admins, chosen by the first part of the path.
     targets: Vec<String>,
@@ -26,16 +26,21 @@ struct Tap {
 }
 
 /// Takes what admins send to `listen`, and passes it on to `target`.
-pub fn inbound(book: Arc<Book>, listen: SocketAddr, target: String) -> std::io::Result<SocketAddr> {
-    serve(book, listen, vec![target], true)
+pub fn inbound(events: Arc<EventLog>, listen: SocketAddr, target: String) -> std::io::Result<SocketAddr> {
+    serve(events, listen, vec![target], true)
 }
 
 /// Takes what the executor sends, and passes it on to the admin that the path begins with.
-pub fn outbound(book: Arc<Book>, admins: Vec<String>) -> std::io::Result<SocketAddr> {
-    serve(book, ([127, 0, 0, 1], 0).into(), admins, false)
+pub fn outbound(events: Arc<EventLog>, admins: Vec<String>) -> std::io::Result<SocketAddr> {
+    serve(events, ([127, 0, 0, 1], 0).into(), admins, false)
 }
 
-fn serve(book: Arc<Book>, listen: SocketAddr, targets: Vec<String>, inwards: bool) -> std::io::Result<SocketAddr> {
+fn serve(
+    events: Arc<EventLog>,
+    listen: SocketAddr,
+    targets: Vec<String>,
+    inwards: bool,
+) -> std::io::Result<SocketAddr> {
     let _ = rustls::crypto::ring::default_provider().install_default();
     let http = reqwest::Client::builder()
         .no_proxy()
@@ -43,7 +48,7 @@ fn serve(book: Arc<Book>, listen: SocketAddr, targets: Vec<String>, inwards: boo
         .pool_idle_timeout(Duration::from_secs(2))
         .build()
         .map_err(std::io::Error::other)?;
-    let tap = web::Data::new(Tap { book, http, targets, inwards });
+    let tap = web::Data::new(Tap { events, http, targets, inwards });
     let server = HttpServer::new(move || {
         App::new().app_data(tap.clone()).app_data(web::PayloadConfig::new(MAX_BODY)).default_service(web::to(pass))
     })
@@ -127,7 +132,7 @@ impl Tap {
             scheduled_at: header("carillon-scheduled-at").parse().unwrap_or_default(),
             ..Event::default()
         };
-        self.book.write(event.clone());
+        self.events.write(event.clone());
         Some(event)
     }
 
@@ -135,18 +140,18 @@ impl Tap {
         let answer: Value = serde_json::from_slice(answer).unwrap_or_default();
         let code = answer["code"].as_i64().unwrap_or_default();
         if let Some(run) = run {
-            self.book.write(Event { what: What::Answer, code, state: state.to_owned(), ..run });
+            self.events.write(Event { what: What::Answer, code, state: state.to_owned(), ..run });
         }
         if self.inwards || code != 200 {
             return;
         }
         if path.ends_with("/registryRemove") {
-            self.book.write(Event { what: What::Left, ..Event::default() });
+            self.events.write(Event { what: What::Left, ..Event::default() });
         }
         if path.ends_with("/callback") {
             let results: Vec<Value> = serde_json::from_slice(asked).unwrap_or_default();
             for result in results {
-                self.book.write(Event {
+                self.events.write(Event {
                     what: What::Acked,
                     run: result["logId"].as_i64().unwrap_or_default(),
                     code: result["handleCode"].as_i64().unwrap_or_default(),

@@ -61,22 +61,22 @@ fn is_zero(number: &i64) -> bool {
 }
 
 /// The file of one executor. A line is one `write`: what was written survives the process's `kill -9`.
-pub struct Book {
+pub struct EventLog {
     executor: String,
     pub boot: String,
     file: Mutex<File>,
 }
 
-impl Book {
+impl EventLog {
     pub fn open(path: &Path, executor: &str) -> io::Result<Self> {
         let file = OpenOptions::new().create(true).append(true).open(path)?;
-        let book = Self {
+        let events = Self {
             executor: executor.to_owned(),
             boot: format!("{}-{}", now(), std::process::id()),
             file: Mutex::new(file),
         };
-        book.write(Event::default());
-        Ok(book)
+        events.write(Event::default());
+        Ok(events)
     }
 
     pub fn write(&self, event: Event) {
@@ -86,7 +86,7 @@ impl Book {
         let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
         if let Err(error) = file.write_all(&line) {
             // An executor without books would make the checker see losses that are none.
-            eprintln!("the book cannot be written: {error}");
+            eprintln!("an event cannot be written: {error}");
             std::process::exit(3);
         }
     }

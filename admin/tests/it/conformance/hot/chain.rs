@@ -6,11 +6,11 @@ use carillon_scheduler::RunState::{Cancelled, Claimed, Failed, Running, Succeede
 use carillon_scheduler::ScheduleDraft;
 use sea_orm::{ConnectionTrait as _, TransactionTrait as _};
 
-use super::ground::{Ground, claim, holder};
+use super::rows::{claim, holder};
 use super::settle::{FOLLOW_UP, failure, success};
-use crate::conformance::world::{NOW, actor, after};
+use crate::conformance::fixture::{Fixture, NOW, actor, after};
 
-impl Ground {
+impl Fixture {
     async fn delayed(&self, retries: i32) -> Job {
         let change = |draft: &mut carillon_scheduler::JobDraft| {
             draft.schedule = ScheduleDraft::fixed_delay(7);
@@ -86,120 +86,120 @@ fn chained() -> Option<i64> {
 databases! {
     // covers: 001-13
     async fn a_success_sets_the_cursor_of_its_chain_even_among_others(db: &TestDatabase) {
-        let ground = Ground::new(db).await;
-        let job = ground.delayed(0).await;
-        let other = ground.ticking("other").await;
-        let others = ground.runs_in(&other, &[Running; 3]).await;
-        let link = ground.claimed_link(&job).await;
-        ground.run_it(link).await;
+        let fixture = Fixture::new(db).await;
+        let job = fixture.delayed(0).await;
+        let other = fixture.ticking("other").await;
+        let others = fixture.runs_in(&other, &[Running; 3]).await;
+        let link = fixture.claimed_link(&job).await;
+        fixture.run_it(link).await;
         let mut findings: Vec<_> = others.iter().map(|id| success(*id)).collect();
         findings.push(success(link));
-        let settled = ground.settle(&findings).await;
+        let settled = fixture.settle(&findings).await;
         assert_eq!((settled.changed.len(), settled.to_scan), (4, vec![job.shard]));
-        assert_eq!(ground.cursor(&job).await, chained());
-        assert_eq!(ground.row(link).await.state(), Succeeded);
-        assert_eq!(ground.settle(&[success(link)]).await.to_scan, Vec::<i32>::new(), "a repeated result does nothing");
+        assert_eq!(fixture.cursor(&job).await, chained());
+        assert_eq!(fixture.row(link).await.state(), Succeeded);
+        assert_eq!(fixture.settle(&[success(link)]).await.to_scan, Vec::<i32>::new(), "a repeated result does nothing");
     }
 
     async fn a_failure_with_a_further_attempt_is_not_the_end(db: &TestDatabase) {
-        let ground = Ground::new(db).await;
-        let job = ground.delayed(1).await;
-        let link = ground.claimed_link(&job).await;
-        ground.run_it(link).await;
-        ground.settle(&[failure(link)]).await;
-        assert_eq!((ground.row(link).await.state(), ground.cursor(&job).await), (Failed, None));
-        let retry = ground.rows_where(&format!("job_id = {} AND attempt = 2 AND chained = TRUE", job.id)).await.remove(0);
+        let fixture = Fixture::new(db).await;
+        let job = fixture.delayed(1).await;
+        let link = fixture.claimed_link(&job).await;
+        fixture.run_it(link).await;
+        fixture.settle(&[failure(link)]).await;
+        assert_eq!((fixture.row(link).await.state(), fixture.cursor(&job).await), (Failed, None));
+        let retry = fixture.rows_where(&format!("job_id = {} AND attempt = 2 AND chained = TRUE", job.id)).await.remove(0);
         assert_eq!(retry.state(), Claimed);
-        ground.run_it(retry.id).await;
-        ground.settle(&[failure(retry.id)]).await;
-        assert_eq!(ground.cursor(&job).await, chained());
+        fixture.run_it(retry.id).await;
+        fixture.settle(&[failure(retry.id)]).await;
+        assert_eq!(fixture.cursor(&job).await, chained());
     }
 
     async fn a_cancelled_link_and_a_broken_chain_are_mended(db: &TestDatabase) {
-        let ground = Ground::new(db).await;
-        let job = ground.delayed(0).await;
-        let link = ground.claimed_link(&job).await;
-        assert_eq!(ground.broken_chains(&job).await, Vec::<i64>::new());
-        assert!(!ground.store.mend_chain(job.id, NOW).await.unwrap(), "its link is on its way");
-        ground.store.cancel(&[link], "operator", FOLLOW_UP.now).await.unwrap();
-        assert_eq!((ground.row(link).await.state(), ground.cursor(&job).await), (Cancelled, chained()));
-        ground.sql("DELETE FROM job_clock").await;
-        assert_eq!(ground.broken_chains(&job).await, [job.id]);
-        assert!(ground.store.mend_chain(job.id, FOLLOW_UP.now).await.unwrap());
-        assert_eq!(ground.cursor(&job).await, chained());
-        assert!(!ground.store.mend_chain(job.id, NOW).await.unwrap());
-        ground.store.set_job_enabled(job.id, false, NOW, &actor()).await.unwrap();
-        assert_eq!(ground.broken_chains(&job).await, Vec::<i64>::new());
+        let fixture = Fixture::new(db).await;
+        let job = fixture.delayed(0).await;
+        let link = fixture.claimed_link(&job).await;
+        assert_eq!(fixture.broken_chains(&job).await, Vec::<i64>::new());
+        assert!(!fixture.store.mend_chain(job.id, NOW).await.unwrap(), "its link is on its way");
+        fixture.store.cancel(&[link], "operator", FOLLOW_UP.now).await.unwrap();
+        assert_eq!((fixture.row(link).await.state(), fixture.cursor(&job).await), (Cancelled, chained()));
+        fixture.sql("DELETE FROM job_clock").await;
+        assert_eq!(fixture.broken_chains(&job).await, [job.id]);
+        assert!(fixture.store.mend_chain(job.id, FOLLOW_UP.now).await.unwrap());
+        assert_eq!(fixture.cursor(&job).await, chained());
+        assert!(!fixture.store.mend_chain(job.id, NOW).await.unwrap());
+        fixture.store.set_job_enabled(job.id, false, NOW, &actor()).await.unwrap();
+        assert_eq!(fixture.broken_chains(&job).await, Vec::<i64>::new());
     }
 
     // covers: F9
     async fn broken_chains_are_looked_for_page_by_page(db: &TestDatabase) {
-        let ground = Ground::new(db).await;
-        let job = ground.delayed(0).await;
+        let fixture = Fixture::new(db).await;
+        let job = fixture.delayed(0).await;
         let first = 1 << 30;
-        ground.delayed_like(&job, first..first + 1_200).await;
-        ground.sql(&format!("DELETE FROM job_clock WHERE job_id IN ({}, {})", job.id, first + 1_199)).await;
+        fixture.delayed_like(&job, first..first + 1_200).await;
+        fixture.sql(&format!("DELETE FROM job_clock WHERE job_id IN ({}, {})", job.id, first + 1_199)).await;
         // As a program that does not know the column writes it.
-        ground.sql(&format!("UPDATE job_clock SET delayed_job = NULL WHERE job_id = {}", first + 7)).await;
+        fixture.sql(&format!("UPDATE job_clock SET delayed_job = NULL WHERE job_id = {}", first + 7)).await;
         let (mut found, mut place) = (vec![], 0);
         for is_last in [false, false, true] {
-            let (broken, next) = ground.store.broken_chains(job.shard, place).await.unwrap();
+            let (broken, next) = fixture.store.broken_chains(job.shard, place).await.unwrap();
             assert!(next == 0 || next > place);
             assert_eq!(next == 0, is_last);
             found.push(broken);
             place = next;
         }
         assert_eq!(found, [vec![job.id], vec![], vec![first + 1_199]]);
-        assert!(!ground.store.mend_chain(first + 7, NOW).await.unwrap(), "it has a cursor");
+        assert!(!fixture.store.mend_chain(first + 7, NOW).await.unwrap(), "it has a cursor");
     }
 
     async fn counted_fires_are_taken_off_with_the_claim_or_not_at_all(db: &TestDatabase) {
-        let ground = Ground::new(db).await;
-        let job = ground.ticking_with("counted", |draft| draft.schedule.max_fires = Some(3)).await;
+        let fixture = Fixture::new(db).await;
+        let job = fixture.ticking_with("counted", |draft| draft.schedule.max_fires = Some(3)).await;
         assert_eq!((job.fires_left, job.next_fire_at), (Some(3), Some(after(1))));
-        let epoch = ground.take(job.shard).await;
+        let epoch = fixture.take(job.shard).await;
         let holder = holder(job.shard, epoch);
         let mut first = claim(&job, &[(1 << 40, after(1)), ((1 << 40) + 1, after(2))]);
         first.counted = true;
-        ground.store.claim(&holder, &[first.clone()], NOW).await.unwrap();
-        assert_eq!(ground.store.fires_left(&[job.id]).await.unwrap()[&job.id], 1);
+        fixture.store.claim(&holder, &[first.clone()], NOW).await.unwrap();
+        assert_eq!(fixture.store.fires_left(&[job.id]).await.unwrap()[&job.id], 1);
         // The same plan once more: its cursor has gone on, so nothing is taken off and nothing recorded.
-        let changed = ground.store.claim(&holder, &[first], NOW).await.unwrap();
+        let changed = fixture.store.claim(&holder, &[first], NOW).await.unwrap();
         assert!(changed.contains(&job.id));
-        assert_eq!(ground.store.fires_left(&[job.id]).await.unwrap()[&job.id], 1);
-        assert_eq!(ground.count("run", "1 = 1").await, 2);
-        let disabled = ground.store.set_job_enabled(job.id, false, NOW, &actor()).await.unwrap();
+        assert_eq!(fixture.store.fires_left(&[job.id]).await.unwrap()[&job.id], 1);
+        assert_eq!(fixture.count("run", "1 = 1").await, 2);
+        let disabled = fixture.store.set_job_enabled(job.id, false, NOW, &actor()).await.unwrap();
         assert_eq!(disabled.fires_left, Some(1), "a pause gives nothing back");
     }
 
     async fn open_and_waiting_runs_of_a_job_are_seen_with_their_reasons(db: &TestDatabase) {
-        let ground = Ground::new(db).await;
-        let (job, other) = (ground.ticking("one").await, ground.ticking("other").await);
-        let ids = ground.runs_in(&job, &[Claimed, Running, Succeeded, Claimed]).await;
-        ground.runs_in(&other, &[Running]).await;
+        let fixture = Fixture::new(db).await;
+        let (job, other) = (fixture.ticking("one").await, fixture.ticking("other").await);
+        let ids = fixture.runs_in(&job, &[Claimed, Running, Succeeded, Claimed]).await;
+        fixture.runs_in(&other, &[Running]).await;
         let wait = Verdicts { wait: vec![ids[3], ids[1]], ..Verdicts::default() };
-        ground.store.write_overlaps(&wait, NOW).await.unwrap();
-        let mut seen = ground.store.open_runs_of(job.shard, &[job.id]).await.unwrap();
+        fixture.store.write_overlaps(&wait, NOW).await.unwrap();
+        let mut seen = fixture.store.open_runs_of(job.shard, &[job.id]).await.unwrap();
         seen.sort_by_key(|run| run.run_id);
         let told: Vec<_> = seen.iter().map(|run| (run.run_id, run.state, run.waits)).collect();
         assert_eq!(told, [(ids[0], Claimed, false), (ids[1], Running, false), (ids[3], Claimed, true)], "what runs waits for nothing");
         let resume = Verdicts { resume: vec![ids[3]], ..Verdicts::default() };
-        ground.store.write_overlaps(&resume, NOW).await.unwrap();
-        assert_eq!(ground.row(ids[3]).await.reason, None);
+        fixture.store.write_overlaps(&resume, NOW).await.unwrap();
+        assert_eq!(fixture.row(ids[3]).await.reason, None);
     }
 
     // covers: F7
     async fn fires_of_many_jobs_that_overlap_end_at_once_and_fixed_delays_go_on(db: &TestDatabase) {
-        let ground = Ground::new(db).await;
-        let (job, delayed) = (ground.ticking("one").await, ground.delayed(0).await);
-        let ids = ground.runs_in(&job, &[Claimed, Running, Claimed, Claimed]).await;
-        let link = ground.claimed_link(&delayed).await;
+        let fixture = Fixture::new(db).await;
+        let (job, delayed) = (fixture.ticking("one").await, fixture.delayed(0).await);
+        let ids = fixture.runs_in(&job, &[Claimed, Running, Claimed, Claimed]).await;
+        let link = fixture.claimed_link(&delayed).await;
         let verdicts = Verdicts { cancel: vec![link, ids[1], ids[0]], wait: vec![ids[2]], resume: vec![ids[3]] };
-        let written = ground.store.write_overlaps(&verdicts, FOLLOW_UP.now).await.unwrap();
+        let written = fixture.store.write_overlaps(&verdicts, FOLLOW_UP.now).await.unwrap();
         assert_eq!((written.cancelled, written.held_up.len()), (2, 0));
         let mut told = vec![];
         for id in [ids[0], ids[1], ids[2], ids[3], link] {
-            let row = ground.row(id).await;
+            let row = fixture.row(id).await;
             told.push((row.state(), row.reason.unwrap_or_default(), row.finished_at.is_some()));
         }
         let cancelled = (Cancelled, "overlap".to_owned(), true);
@@ -207,8 +207,8 @@ databases! {
         assert_eq!(told[0], cancelled);
         assert_eq!((told[1].0, told[1].2), (Running, false), "what runs is left alone");
         assert_eq!((&told[2], &told[3]), (&waits, &(Claimed, String::new(), false)));
-        assert_eq!((&told[4], ground.cursor(&delayed).await), (&cancelled, chained()));
-        assert_eq!(ground.store.write_overlaps(&verdicts, NOW).await.unwrap().cancelled, 0, "once");
+        assert_eq!((&told[4], fixture.cursor(&delayed).await), (&cancelled, chained()));
+        assert_eq!(fixture.store.write_overlaps(&verdicts, NOW).await.unwrap().cancelled, 0, "once");
     }
 
     // covers: F7
@@ -217,16 +217,16 @@ databases! {
         if db.kind() == Kind::Sqlite {
             return;
         }
-        let ground = Ground::new(db).await;
-        let job = ground.ticking("one").await;
-        let ids = ground.runs_in(&job, &[Claimed, Claimed]).await;
-        let other = ground.raw.begin().await.unwrap();
+        let fixture = Fixture::new(db).await;
+        let job = fixture.ticking("one").await;
+        let ids = fixture.runs_in(&job, &[Claimed, Claimed]).await;
+        let other = fixture.raw.begin().await.unwrap();
         let text = format!("SELECT id FROM run WHERE id = {} FOR UPDATE", ids[0]);
         other.execute_unprepared(&text).await.unwrap();
         let verdicts = Verdicts { cancel: ids.clone(), ..Verdicts::default() };
-        let written = ground.store.write_overlaps(&verdicts, NOW).await.unwrap();
+        let written = fixture.store.write_overlaps(&verdicts, NOW).await.unwrap();
         assert_eq!((written.cancelled, written.held_up), (1, [ids[0]].into()));
         other.rollback().await.unwrap();
-        assert_eq!((ground.row(ids[0]).await.state(), ground.row(ids[1]).await.state()), (Claimed, Cancelled));
+        assert_eq!((fixture.row(ids[0]).await.state(), fixture.row(ids[1]).await.state()), (Claimed, Cancelled));
     }
 }

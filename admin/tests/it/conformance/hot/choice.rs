@@ -8,9 +8,8 @@ use carillon_scheduler::RunState::{Claimed, Running, Sending, Succeeded};
 use futures_util::future::join_all;
 
 use super::executor::beat;
-use super::ground::Ground;
 use super::mark::mark;
-use crate::conformance::world::{NOW, SHARDS, actor};
+use crate::conformance::fixture::{Fixture, NOW, SHARDS, actor};
 
 fn told(address: &str, what: &str) -> Told {
     Told { address: address.into(), what: what.into() }
@@ -18,17 +17,17 @@ fn told(address: &str, what: &str) -> Told {
 
 databases! {
     async fn a_choice_is_read_as_it_was_made(db: &TestDatabase) {
-        let ground = Ground::new(db).await;
-        let store = &ground.store;
-        let job = ground.ticking("tick").await;
-        let ids = ground.runs_in(&job, &[Claimed; 3]).await;
+        let fixture = Fixture::new(db).await;
+        let store = &fixture.store;
+        let job = fixture.ticking("tick").await;
+        let ids = fixture.runs_in(&job, &[Claimed; 3]).await;
         let set = |id: i64| (id, r#"["http://x:1/","http://y:1/"]"#.to_owned());
         let sets = [set(i64::MAX), set(3), set(4)];
         let kept = join_all((0..4).map(|node| store.keep_candidates(&sets[..=node % 3]))).await;
         assert!(kept.into_iter().all(|kept| kept.is_ok()), "many nodes at once keep one row each");
-        assert_eq!(ground.count("candidate_set", "1 = 1").await, 3);
+        assert_eq!(fixture.count("candidate_set", "1 = 1").await, 3);
         store.keep_candidates(&[(4, "[]".into()), (5, "[]".into())]).await.unwrap();
-        assert_eq!(ground.count("candidate_set", "addresses = '[]'").await, 1, "what is there stays as it is");
+        assert_eq!(fixture.count("candidate_set", "addresses = '[]'").await, 1, "what is there stays as it is");
         let marks = [0, 1].map(|index| Mark {
             candidates_id: i64::MAX,
             route_code: RouteStrategy::Failover.code(),
@@ -55,9 +54,9 @@ databases! {
     }
 
     async fn where_a_sticky_job_goes_is_kept_once_and_dropped_with_the_job(db: &TestDatabase) {
-        let ground = Ground::new(db).await;
-        let store = &ground.store;
-        let jobs = [ground.ticking("a").await, ground.ticking("b").await];
+        let fixture = Fixture::new(db).await;
+        let store = &fixture.store;
+        let jobs = [fixture.ticking("a").await, fixture.ticking("b").await];
         let ids = [jobs[0].id, jobs[1].id];
         assert_eq!(store.sticky(&ids).await.unwrap(), []);
         for address in ["http://x:1/", "http://y:1/", "http://y:1/"] {
@@ -65,24 +64,24 @@ databases! {
         }
         assert_eq!(store.sticky(&ids).await.unwrap(), [(ids[0], "http://y:1/".to_owned())]);
         store.delete_job(ids[0], NOW, &actor()).await.unwrap();
-        assert_eq!(ground.count("sticky", "1 = 1").await, 0);
+        assert_eq!(fixture.count("sticky", "1 = 1").await, 0);
     }
 
     async fn open_runs_are_counted_by_address(db: &TestDatabase) {
-        let ground = Ground::new(db).await;
-        let job = ground.ticking("tick").await;
-        let ids = ground.runs_in(&job, &[Claimed, Sending, Running, Running, Succeeded]).await;
-        ground.sql("UPDATE run SET address = 'http://x:1/'").await;
-        ground.sql(&format!("UPDATE run SET address = 'http://y:1/' WHERE id = {}", ids[3])).await;
-        let mut active = ground.store.active(SHARDS).await.unwrap();
+        let fixture = Fixture::new(db).await;
+        let job = fixture.ticking("tick").await;
+        let ids = fixture.runs_in(&job, &[Claimed, Sending, Running, Running, Succeeded]).await;
+        fixture.sql("UPDATE run SET address = 'http://x:1/'").await;
+        fixture.sql(&format!("UPDATE run SET address = 'http://y:1/' WHERE id = {}", ids[3])).await;
+        let mut active = fixture.store.active(SHARDS).await.unwrap();
         active.sort_unstable();
         assert_eq!(active, [("http://x:1/".to_owned(), 2), ("http://y:1/".to_owned(), 1)]);
     }
 
     async fn what_an_operator_sets_wins_and_outlives_the_registration(db: &TestDatabase) {
-        let ground = Ground::new(db).await;
-        let store = &ground.store;
-        let app = ground.app.clone();
+        let fixture = Fixture::new(db).await;
+        let store = &fixture.store;
+        let app = fixture.app.clone();
         let mut executor = beat("http://x:1/", Some("boot"), NOW);
         executor.app.clone_from(&app.name);
         executor.announced = Traits { weight: Some(5), labels: Some("zone=eu".into()) };
@@ -94,11 +93,11 @@ databases! {
         let change = async |traits: &Traits| {
             store.set_executor_traits(&app, "http://x:1/", traits, NOW + 1, &actor()).await.unwrap();
         };
-        let before = ground.count("audit", "1 = 1").await;
+        let before = fixture.count("audit", "1 = 1").await;
         for _ in 0..2 {
             change(&set).await;
         }
-        assert_eq!(ground.count("audit", "1 = 1").await, before + 1, "the second one changed nothing");
+        assert_eq!(fixture.count("audit", "1 = 1").await, before + 1, "the second one changed nothing");
         assert_eq!((read().await.weight(), read().await.labels().to_string().as_str()), (7, "zone=eu"));
         let entry = store.audit_entries(Some(("app", app.id)), None, 1).await.unwrap().items.remove(0);
         assert_eq!(entry.action, "update_executor");
@@ -110,7 +109,7 @@ databases! {
         assert_eq!((read().await.weight(), read().await.labels().is_empty()), (7, true));
         change(&Traits::default()).await;
         assert_eq!(read().await.weight(), 1);
-        assert_eq!(ground.count("executor_setting", "1 = 1").await, 0);
+        assert_eq!(fixture.count("executor_setting", "1 = 1").await, 0);
         executor.announced.labels = Some("gpu=yes".into());
         assert!(store.register_executor(&executor).await.unwrap(), "routes must see it at once");
     }

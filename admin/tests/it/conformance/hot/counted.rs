@@ -6,12 +6,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use carillon_admin::store::db::plans::texts;
 use sea_orm::{ConnectionTrait as _, Statement, TransactionTrait as _};
 
-use super::ground::Ground;
 use super::plans::{fill, values};
-use crate::conformance::world::{SHARDS, after};
+use crate::conformance::fixture::{Fixture, SHARDS, after};
 use crate::services::Kind;
 
-impl Ground {
+impl Fixture {
     /// Jobs of these ids with their cursors; the first 2,100 have a fixed delay, and half of the others.
     async fn grow(&self, kind: Kind, ids: std::ops::RangeInclusive<i64>) {
         let is_delayed = |id: i64| id <= 2_100 || id % 8 < 4;
@@ -111,46 +110,46 @@ impl Ground {
 databases! {
     // covers: F9
     async fn a_fixed_delay_costs_the_same_at_10_and_at_10_000_jobs(db: &TestDatabase) {
-        let ground = Ground::new(db).await;
+        let fixture = Fixture::new(db).await;
         // A larger index of PostgreSQL has one more level of pages.
         let level = if db.kind() == Kind::Postgres { 4 } else { 0 };
-        ground.grow(db.kind(), 1..=10).await;
+        fixture.grow(db.kind(), 1..=10).await;
         let found = ["delayed_cursor", "delayed_cursors"];
         let mut few = vec![];
         for name in found {
-            few.push((name, ground.cost(db.kind(), name).await));
+            few.push((name, fixture.cost(db.kind(), name).await));
         }
-        ground.grow(db.kind(), 11..=2_100).await;
+        fixture.grow(db.kind(), 11..=2_100).await;
         let page = "delayed_jobs";
-        few.push((page, ground.cost(db.kind(), page).await));
-        ground.grow(db.kind(), 2_101..=10_000).await;
+        few.push((page, fixture.cost(db.kind(), page).await));
+        fixture.grow(db.kind(), 2_101..=10_000).await;
         for (name, few) in few {
-            let many = ground.cost(db.kind(), name).await;
+            let many = fixture.cost(db.kind(), name).await;
             assert!(few.abs_diff(many) <= level, "{name} costs {few} with few jobs and {many} with many");
         }
     }
 
     // covers: 001-2
     async fn a_scan_reads_as_many_rows_as_are_due(db: &TestDatabase) {
-        let ground = Ground::new(db).await;
+        let fixture = Fixture::new(db).await;
         if db.kind() == Kind::Sqlite {
             // Its plan says all: both conditions are in the key.
             return;
         }
-        fill(&ground, 5_000).await;
+        fill(&fixture, 5_000).await;
         let analyze = match db.kind() {
             Kind::Mariadb => "ANALYZE TABLE job_clock",
             _ => "ANALYZE",
         };
-        ground.sql(analyze).await;
-        let text = texts(ground.raw.get_database_backend())[0].1;
+        fixture.sql(analyze).await;
+        let text = texts(fixture.raw.get_database_backend())[0].1;
         let filled = values("due", db.kind()).iter().fold(text.to_owned(), |text, value| text.replacen('?', value, 1));
         // Five of the first twenty seconds are this shard's.
         if db.kind() == Kind::Mariadb {
-            let read: String = ground.rows(&format!("ANALYZE {filled}")).await[0].try_get("", "r_rows").unwrap();
+            let read: String = fixture.rows(&format!("ANALYZE {filled}")).await[0].try_get("", "r_rows").unwrap();
             assert_eq!(read, "5.00");
         } else {
-            let rows = ground.rows(&format!("EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) {filled}")).await;
+            let rows = fixture.rows(&format!("EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) {filled}")).await;
             let plan: Vec<String> = rows.iter().map(|row| row.try_get_by_index(0).unwrap()).collect();
             let plan = plan.join("\n");
             assert!(plan.contains("(actual rows=5 loops=1)") && !plan.contains("Rows Removed"), "{plan}");
@@ -163,11 +162,11 @@ databases! {
             // The index of the others has only open runs.
             return;
         }
-        let ground = Ground::new(db).await;
-        fill(&ground, 5_000).await;
-        ground.sql("ANALYZE TABLE job, job_clock, run").await;
+        let fixture = Fixture::new(db).await;
+        fill(&fixture, 5_000).await;
+        fixture.sql("ANALYZE TABLE job, job_clock, run").await;
         for name in ["open_runs", "active", "astray", "open_of_backfills", "open_links"] {
-            let read = ground.rows_read(&ground.filled(db.kind(), name)).await;
+            let read = fixture.rows_read(&fixture.filled(db.kind(), name)).await;
             assert!(read < 500, "{name} reads {read} rows, of which 60 are open runs");
         }
     }

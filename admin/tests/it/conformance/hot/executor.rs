@@ -3,8 +3,7 @@
 use carillon_admin::store::app::executors::{Executor, Traits};
 use futures_util::future::join_all;
 
-use super::ground::Ground;
-use crate::conformance::world::NOW;
+use crate::conformance::fixture::{Fixture, NOW};
 
 pub fn beat(address: &str, boot_id: Option<&str>, at: i64) -> Executor {
     Executor {
@@ -23,8 +22,8 @@ pub fn beat(address: &str, boot_id: Option<&str>, at: i64) -> Executor {
 
 databases! {
     async fn an_executor_is_new_once_and_then_beats(db: &TestDatabase) {
-        let ground = Ground::new(db).await;
-        let store = &ground.store;
+        let fixture = Fixture::new(db).await;
+        let store = &fixture.store;
         let first = beat("http://x:1/", Some("boot-1"), NOW);
         assert!(store.register_executor(&first).await.unwrap());
         let later = beat("http://x:1/", Some("boot-1"), NOW + 10_000);
@@ -44,8 +43,8 @@ databases! {
 
     // covers: H30
     async fn one_address_under_two_apps_is_two_executors(db: &TestDatabase) {
-        let ground = Ground::new(db).await;
-        let store = &ground.store;
+        let fixture = Fixture::new(db).await;
+        let store = &fixture.store;
         let stock = beat("http://x:1/", None, NOW);
         let shipping = Executor { app: "shipping".into(), ..stock.clone() };
         // An address is the executor's identity, to the letter.
@@ -64,13 +63,13 @@ databases! {
     }
 
     async fn first_beats_at_once_are_one_registration(db: &TestDatabase) {
-        let ground = Ground::new(db).await;
+        let fixture = Fixture::new(db).await;
         let beats = (0..20).map(|_| {
-            let store = ground.store.clone();
+            let store = fixture.store.clone();
             tokio::spawn(async move { store.register_executor(&beat("http://x:1/", None, NOW)).await.unwrap() })
         });
         let new: Vec<bool> = join_all(beats).await.into_iter().map(Result::unwrap).collect();
         assert_eq!(new.iter().filter(|new| **new).count(), 1);
-        assert_eq!(ground.store.executors().await.unwrap().len(), 1);
+        assert_eq!(fixture.store.executors().await.unwrap().len(), 1);
     }
 }

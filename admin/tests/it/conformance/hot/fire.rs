@@ -6,8 +6,7 @@ use carillon_admin::store::run::trigger::NewFire;
 use carillon_scheduler::{Cause, RunState};
 use futures_util::future::join_all;
 
-use super::ground::Ground;
-use crate::conformance::world::{NOW, actor};
+use crate::conformance::fixture::{Fixture, NOW, actor};
 
 fn fire(job_id: i64, key: Option<&str>) -> NewFire {
     NewFire { job_id, cause: Cause::Api, params: None, address: None, idempotency_key: key.map(Into::into) }
@@ -15,71 +14,71 @@ fn fire(job_id: i64, key: Option<&str>) -> NewFire {
 
 databases! {
     async fn a_fire_is_recorded_for_whoever_holds_its_shard(db: &TestDatabase) {
-        let ground = Ground::new(db).await;
-        let job = ground.ticking("tick").await;
+        let fixture = Fixture::new(db).await;
+        let job = fixture.ticking("tick").await;
         let given = NewFire { params: Some("x".repeat(60_000)), address: Some("http://x:1/".into()), ..fire(job.id, None) };
-        let fired = ground.store.insert_fire(&given, NOW).await.unwrap().unwrap();
+        let fired = fixture.store.insert_fire(&given, NOW).await.unwrap().unwrap();
         assert!(fired.is_new && fired.shard == job.shard);
-        let row = ground.row(fired.run_id).await;
+        let row = fixture.row(fired.run_id).await;
         assert_eq!((row.state(), row.epoch, row.sends, row.owner), (RunState::Claimed, 0, 0, None));
         assert_eq!((row.cause, row.fire_no, row.part, row.parts, row.attempt), (2, row.id, 0, 1, 1));
         assert_eq!((row.scheduled_at, row.due_at, row.app_id, row.job_id), (NOW, NOW, job.app_id, job.id));
-        assert_eq!(ground.count("run_input", &format!("run_id = {} AND LENGTH(params) = 60000", row.id)).await, 1);
+        assert_eq!(fixture.count("run_input", &format!("run_id = {} AND LENGTH(params) = 60000", row.id)).await, 1);
         // Without a key each call is a fire of its own.
-        let again = ground.store.insert_fire(&given, NOW).await.unwrap().unwrap();
+        let again = fixture.store.insert_fire(&given, NOW).await.unwrap().unwrap();
         assert!(again.is_new && again.run_id != fired.run_id);
-        assert_eq!(ground.store.insert_fire(&fire(job.id + 99, None), NOW).await.unwrap(), None);
-        assert_eq!(ground.count("run", "1 = 1").await, 2);
+        assert_eq!(fixture.store.insert_fire(&fire(job.id + 99, None), NOW).await.unwrap(), None);
+        assert_eq!(fixture.count("run", "1 = 1").await, 2);
     }
 
     // covers: 001-25
     async fn fifty_requests_with_one_key_are_one_fire(db: &TestDatabase) {
-        let ground = Ground::new(db).await;
-        let job = ground.ticking("tick").await;
+        let fixture = Fixture::new(db).await;
+        let job = fixture.ticking("tick").await;
         let racing = (0..50).map(|_| {
-            let (store, fire) = (ground.store.clone(), fire(job.id, Some("order-4711")));
+            let (store, fire) = (fixture.store.clone(), fire(job.id, Some("order-4711")));
             tokio::spawn(async move { store.insert_fire(&fire, NOW).await.unwrap().unwrap() })
         });
         let fired: Vec<_> = join_all(racing).await.into_iter().map(Result::unwrap).collect();
         assert_eq!(fired.iter().filter(|fired| fired.is_new).count(), 1);
         assert_eq!(fired.iter().map(|fired| fired.run_id).collect::<HashSet<_>>().len(), 1);
-        assert_eq!(ground.count("run", "1 = 1").await, 1);
-        assert_eq!(ground.count("idempotency", "1 = 1").await, 1);
+        assert_eq!(fixture.count("run", "1 = 1").await, 1);
+        assert_eq!(fixture.count("idempotency", "1 = 1").await, 1);
     }
 
     // covers: 001-27
     async fn a_key_finds_its_run_whatever_became_of_it(db: &TestDatabase) {
-        let ground = Ground::new(db).await;
-        let (job, other) = (ground.ticking("one").await, ground.ticking("two").await);
+        let fixture = Fixture::new(db).await;
+        let (job, other) = (fixture.ticking("one").await, fixture.ticking("two").await);
         let longest = "ключ".repeat(50);
-        let first = ground.store.insert_fire(&fire(job.id, Some(&longest)), NOW).await.unwrap().unwrap();
-        ground.sql(&format!("UPDATE run SET state = 9 WHERE id = {}", first.run_id)).await;
-        let again = ground.store.insert_fire(&fire(job.id, Some(&longest)), NOW + 86_400_000).await.unwrap().unwrap();
+        let first = fixture.store.insert_fire(&fire(job.id, Some(&longest)), NOW).await.unwrap().unwrap();
+        fixture.sql(&format!("UPDATE run SET state = 9 WHERE id = {}", first.run_id)).await;
+        let again = fixture.store.insert_fire(&fire(job.id, Some(&longest)), NOW + 86_400_000).await.unwrap().unwrap();
         assert_eq!((again.run_id, again.is_new), (first.run_id, false));
         // Keys are the job's own, and told apart to the letter.
-        let elsewhere = ground.store.insert_fire(&fire(other.id, Some(&longest)), NOW).await.unwrap().unwrap();
-        let upper = ground.store.insert_fire(&fire(job.id, Some(&longest.to_uppercase())), NOW).await.unwrap().unwrap();
+        let elsewhere = fixture.store.insert_fire(&fire(other.id, Some(&longest)), NOW).await.unwrap().unwrap();
+        let upper = fixture.store.insert_fire(&fire(job.id, Some(&longest.to_uppercase())), NOW).await.unwrap().unwrap();
         assert!(elsewhere.is_new && upper.is_new);
-        assert_eq!(ground.count("run", "1 = 1").await, 3);
+        assert_eq!(fixture.count("run", "1 = 1").await, 3);
     }
 
     // covers: I10
     async fn of_a_fire_and_a_deletion_at_once_no_run_is_left_behind(db: &TestDatabase) {
-        let ground = Ground::new(db).await;
+        let fixture = Fixture::new(db).await;
         for _ in 0..5 {
-            let job = ground.ticking("tick").await;
+            let job = fixture.ticking("tick").await;
             let fires = (0..6).map(|_| {
-                let (store, fire) = (ground.store.clone(), fire(job.id, None));
+                let (store, fire) = (fixture.store.clone(), fire(job.id, None));
                 tokio::spawn(async move { store.insert_fire(&fire, NOW).await.unwrap().map(|fired| fired.run_id) })
             });
-            let store = ground.store.clone();
+            let store = fixture.store.clone();
             let deletion = tokio::spawn(async move { store.delete_job(job.id, NOW, &actor()).await.unwrap() });
             let fired: Vec<i64> = join_all(fires).await.into_iter().filter_map(Result::unwrap).collect();
             deletion.await.unwrap();
             for id in fired {
-                assert_eq!(ground.row(id).await.state(), RunState::Cancelled, "what was answered is recorded");
+                assert_eq!(fixture.row(id).await.state(), RunState::Cancelled, "what was answered is recorded");
             }
         }
-        assert_eq!(ground.count("run", "state = 0").await, 0);
+        assert_eq!(fixture.count("run", "state = 0").await, 0);
     }
 }

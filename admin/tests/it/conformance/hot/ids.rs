@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use carillon_admin::store::db::ids;
 use futures_util::future::join_all;
 
-use super::ground::connect;
+use super::rows::connect;
 use super::schema::nodes;
 
 databases! {

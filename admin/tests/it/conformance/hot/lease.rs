@@ -5,14 +5,14 @@ use std::time::Duration;
 use carillon_admin::store::Store;
 use futures_util::future::join_all;
 
-use super::ground::{Ground, TTL, claim, holder};
-use crate::conformance::world::{NOW, SHARDS, after};
+use super::rows::{TTL, claim, holder};
+use crate::conformance::fixture::{Fixture, NOW, SHARDS, after};
 
 databases! {
     // covers: 003-11
     async fn a_shard_has_one_holder_and_each_taking_a_new_epoch(db: &TestDatabase) {
-        let ground = Ground::new(db).await;
-        let store = &ground.store;
+        let fixture = Fixture::new(db).await;
+        let store = &fixture.store;
         assert_eq!(store.leases().await.unwrap().len(), SHARDS as usize);
         assert_eq!(store.take_shard(2, "a", NOW, TTL).await.unwrap(), Some(1));
         assert_eq!(store.take_shard(2, "b", NOW, TTL).await.unwrap(), None);
@@ -27,10 +27,10 @@ databases! {
 
     // covers: 6.10
     async fn a_foreign_release_is_refused(db: &TestDatabase) {
-        let ground = Ground::new(db).await;
-        let store = &ground.store;
-        assert_eq!(ground.take(2).await, 1);
-        assert_eq!(ground.take(2).await, 2);
+        let fixture = Fixture::new(db).await;
+        let store = &fixture.store;
+        assert_eq!(fixture.take(2).await, 1);
+        assert_eq!(fixture.take(2).await, 2);
         // By an earlier epoch, by one that does not exist yet, and of another shard.
         store.release_shard(2, 1).await.unwrap();
         store.release_shard(2, 3).await.unwrap();
@@ -43,10 +43,10 @@ databases! {
     }
 
     async fn what_was_on_its_way_does_not_take_a_returned_lease_back(db: &TestDatabase) {
-        let ground = Ground::new(db).await;
-        let store = &ground.store;
-        let job = ground.ticking("tick").await;
-        let epoch = ground.take(job.shard).await;
+        let fixture = Fixture::new(db).await;
+        let store = &fixture.store;
+        let job = fixture.ticking("tick").await;
+        let epoch = fixture.take(job.shard).await;
         store.release_shard(job.shard, epoch).await.unwrap();
         // Begun before the lease went back: recorded, for nobody else has the shard yet.
         let changed = store.claim(&holder(job.shard, epoch), &[claim(&job, &[(1, after(1))])], NOW).await.unwrap();
@@ -58,8 +58,8 @@ databases! {
 
     // covers: 001-43
     async fn a_lease_that_is_not_renewed_ends(db: &TestDatabase) {
-        let ground = Ground::new(db).await;
-        let store = &ground.store;
+        let fixture = Fixture::new(db).await;
+        let store = &fixture.store;
         let ttl = 300;
         let first = store.take_shard(0, "a", NOW, ttl).await.unwrap();
         if db.kind() == Kind::Sqlite {
@@ -81,8 +81,8 @@ databases! {
     }
 
     async fn the_databases_clock_counts_whatever_a_nodes_clock_says(db: &TestDatabase) {
-        let ground = Ground::new(db).await;
-        let store = &ground.store;
+        let fixture = Fixture::new(db).await;
+        let store = &fixture.store;
         if db.kind() == Kind::Sqlite {
             assert_eq!(store.database_now().await.unwrap(), None, "the process is the only one there");
             store.take_shard(0, "a", NOW, TTL).await.unwrap();
@@ -91,7 +91,7 @@ databases! {
         let year = 365 * 86_400_000;
         let now = store.database_now().await.unwrap().unwrap();
         assert!(now > NOW, "of this time, in ms: {now}");
-        let job = ground.ticking("tick").await;
+        let job = fixture.ticking("tick").await;
         let shard = job.shard;
         let expires_in = async || {
             let lease = store.leases().await.unwrap().remove(shard as usize);
@@ -112,9 +112,9 @@ databases! {
 
     // covers: 004-6
     async fn of_fifty_nodes_one_takes_the_shard(db: &TestDatabase) {
-        let ground = Ground::new(db).await;
+        let fixture = Fixture::new(db).await;
         let racing = (0..50).map(|number| {
-            let store = ground.store.clone();
+            let store = fixture.store.clone();
             tokio::spawn(async move { store.take_shard(1, &format!("node-{number}"), NOW, TTL).await.unwrap() })
         });
         let taken: Vec<i64> = join_all(racing).await.into_iter().filter_map(Result::unwrap).collect();

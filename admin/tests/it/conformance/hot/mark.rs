@@ -6,8 +6,7 @@ use carillon_admin::store::run::mark::Mark;
 use carillon_scheduler::RunState::{Cancelled, Claimed, Running, Sending, Succeeded};
 use futures_util::future::join_all;
 
-use super::ground::Ground;
-use crate::conformance::world::{NOW, after};
+use crate::conformance::fixture::{Fixture, NOW, after};
 
 pub fn mark(run_id: i64) -> Mark<'static> {
     Mark {
@@ -25,53 +24,53 @@ pub fn mark(run_id: i64) -> Mark<'static> {
 
 databases! {
     async fn a_mark_notes_who_sends_what_to_whom(db: &TestDatabase) {
-        let ground = Ground::new(db).await;
-        let job = ground.ticking("tick").await;
-        let ids = ground.runs_in(&job, &[Claimed; 3]).await;
+        let fixture = Fixture::new(db).await;
+        let job = fixture.ticking("tick").await;
+        let ids = fixture.runs_in(&job, &[Claimed; 3]).await;
         let long = format!("http://{}/", "x".repeat(247));
         let marks = [
             Mark { address: &long, ..mark(ids[1]) },
             Mark { boot_id: Some("boot-7"), ..mark(ids[0]) },
         ];
-        let won = ground.store.mark(&marks, i64::MIN, "a", NOW).await.unwrap();
+        let won = fixture.store.mark(&marks, i64::MIN, "a", NOW).await.unwrap();
         assert_eq!(won, HashSet::from([ids[0], ids[1]]));
-        let row = ground.row(ids[0]).await;
+        let row = fixture.row(ids[0]).await;
         assert_eq!((row.state(), row.mark_token, row.marked_at), (Sending, Some(i64::MIN), Some(NOW)));
         assert_eq!((row.sends, row.owner.as_deref()), (1, Some("a")));
         assert_eq!((row.candidates_id, row.route_code), (Some(0x1234_5678_9abc_def0), Some(4)));
         assert_eq!((row.address.as_deref(), row.boot_id.as_deref()), (Some("http://x:1/"), Some("boot-7")));
-        let row = ground.row(ids[1]).await;
+        let row = fixture.row(ids[1]).await;
         assert_eq!((row.state(), row.address, row.boot_id), (Sending, Some(long), None));
-        assert_eq!(ground.row(ids[2]).await.state(), Claimed);
-        assert_eq!(ground.store.mark(&[], 5, "a", NOW).await.unwrap(), HashSet::new());
+        assert_eq!(fixture.row(ids[2]).await.state(), Claimed);
+        assert_eq!(fixture.store.mark(&[], 5, "a", NOW).await.unwrap(), HashSet::new());
     }
 
     // covers: 001-26
     async fn only_what_is_claimed_under_the_own_epoch_is_won(db: &TestDatabase) {
-        let ground = Ground::new(db).await;
-        let job = ground.ticking("tick").await;
-        let ids = ground.runs_in(&job, &[Claimed, Sending, Running, Cancelled, Succeeded, Claimed, Claimed]).await;
-        ground.sql(&format!("UPDATE run SET epoch = 2 WHERE id = {}", ids[5])).await;
-        let before = ground.rows_where("1 = 1").await;
+        let fixture = Fixture::new(db).await;
+        let job = fixture.ticking("tick").await;
+        let ids = fixture.runs_in(&job, &[Claimed, Sending, Running, Cancelled, Succeeded, Claimed, Claimed]).await;
+        fixture.sql(&format!("UPDATE run SET epoch = 2 WHERE id = {}", ids[5])).await;
+        let before = fixture.rows_where("1 = 1").await;
         let all = || ids.iter().chain([&9_999_999]).map(|id| mark(*id)).collect::<Vec<_>>();
-        let won = ground.store.mark(&all(), 5, "a", NOW).await.unwrap();
+        let won = fixture.store.mark(&all(), 5, "a", NOW).await.unwrap();
         assert_eq!(won, HashSet::from([ids[0], ids[6]]));
-        let after = ground.rows_where("1 = 1").await;
+        let after = fixture.rows_where("1 = 1").await;
         for (before, after) in before.iter().zip(&after).filter(|(row, _)| !won.contains(&row.id)) {
             assert_eq!(before, after);
         }
         // Another node's mark of the same runs wins nothing.
-        assert_eq!(ground.store.mark(&all(), 6, "b", NOW).await.unwrap(), HashSet::new());
-        assert_eq!(ground.rows_where("1 = 1").await, after);
+        assert_eq!(fixture.store.mark(&all(), 6, "b", NOW).await.unwrap(), HashSet::new());
+        assert_eq!(fixture.rows_where("1 = 1").await, after);
     }
 
     // covers: 004-6
     async fn of_fifty_marks_of_one_run_one_wins(db: &TestDatabase) {
-        let ground = Ground::new(db).await;
-        let job = ground.ticking("tick").await;
-        let ids = ground.runs_in(&job, &[Claimed; 4]).await;
+        let fixture = Fixture::new(db).await;
+        let job = fixture.ticking("tick").await;
+        let ids = fixture.runs_in(&job, &[Claimed; 4]).await;
         let racing = (1..=50).map(|token| {
-            let (store, ids) = (ground.store.clone(), ids.clone());
+            let (store, ids) = (fixture.store.clone(), ids.clone());
             tokio::spawn(async move {
                 let marks: Vec<_> = ids.into_iter().map(mark).collect();
                 (token, store.mark(&marks, token, "a", NOW).await.unwrap())
@@ -82,50 +81,50 @@ databases! {
             let (token, ids) = result.unwrap();
             won += ids.len();
             for id in ids {
-                assert_eq!(ground.row(id).await.mark_token, Some(token));
+                assert_eq!(fixture.row(id).await.mark_token, Some(token));
             }
         }
         assert_eq!(won, ids.len());
-        assert!(ground.rows_where("1 = 1").await.iter().all(|row| row.sends == 1));
+        assert!(fixture.rows_where("1 = 1").await.iter().all(|row| row.sends == 1));
     }
 
     async fn a_mark_whose_answer_was_lost_is_found_by_its_token(db: &TestDatabase) {
-        let ground = Ground::new(db).await;
-        let job = ground.ticking("tick").await;
-        let ids = ground.runs_in(&job, &[Claimed; 3]).await;
+        let fixture = Fixture::new(db).await;
+        let job = fixture.ticking("tick").await;
+        let ids = fixture.runs_in(&job, &[Claimed; 3]).await;
         let marks: Vec<_> = ids.iter().map(|id| mark(*id)).collect();
-        ground.store.mark(&marks[..2], 77, "a", NOW).await.unwrap();
+        fixture.store.mark(&marks[..2], 77, "a", NOW).await.unwrap();
         // One of them has been resolved by another node since: it must not be sent any more.
-        ground.sql(&format!("UPDATE run SET state = 3 WHERE id = {}", ids[1])).await;
-        let won = ground.store.mark(&marks, 77, "a", NOW).await.unwrap();
+        fixture.sql(&format!("UPDATE run SET state = 3 WHERE id = {}", ids[1])).await;
+        let won = fixture.store.mark(&marks, 77, "a", NOW).await.unwrap();
         assert_eq!(won, HashSet::from([ids[0], ids[2]]));
-        assert!(ground.rows_where("1 = 1").await.iter().all(|row| row.sends == 1));
+        assert!(fixture.rows_where("1 = 1").await.iter().all(|row| row.sends == 1));
     }
 
     async fn a_batch_of_five_hundred_is_one_mark(db: &TestDatabase) {
-        let ground = Ground::new(db).await;
-        let job = ground.ticking("tick").await;
+        let fixture = Fixture::new(db).await;
+        let job = fixture.ticking("tick").await;
         let values: Vec<String> = (1..=500)
             .map(|id| format!("({id}, {}, 1, 0, 0, {}, 0, 1, 1, 1, 1, 0, 1, 0)", job.id, after(id)))
             .collect();
-        ground.sql(&format!(
+        fixture.sql(&format!(
             "INSERT INTO run (id, job_id, app_id, shard, cause, fire_no, part, parts, attempt, scheduled_at, due_at, state, epoch, sends) \
              VALUES {}", values.join(","))).await;
         let marks: Vec<_> = (1..=500).rev().map(mark).collect();
-        assert_eq!(ground.store.mark(&marks, 1, "a", NOW).await.unwrap().len(), 500);
-        assert_eq!(ground.count("run", "state = 1 AND mark_token = 1 AND sends = 1").await, 500);
+        assert_eq!(fixture.store.mark(&marks, 1, "a", NOW).await.unwrap().len(), 500);
+        assert_eq!(fixture.count("run", "state = 1 AND mark_token = 1 AND sends = 1").await, 500);
     }
 
     async fn a_run_is_cancelled_only_while_it_is_claimed(db: &TestDatabase) {
-        let ground = Ground::new(db).await;
-        let job = ground.ticking("tick").await;
-        let ids = ground.runs_in(&job, &[Claimed, Sending, Succeeded, Claimed]).await;
-        assert_eq!(ground.store.cancel(&ids[..3], "misfire", NOW).await.unwrap(), 1);
-        let row = ground.row(ids[0]).await;
+        let fixture = Fixture::new(db).await;
+        let job = fixture.ticking("tick").await;
+        let ids = fixture.runs_in(&job, &[Claimed, Sending, Succeeded, Claimed]).await;
+        assert_eq!(fixture.store.cancel(&ids[..3], "misfire", NOW).await.unwrap(), 1);
+        let row = fixture.row(ids[0]).await;
         assert_eq!((row.state(), row.reason.as_deref(), row.finished_at), (Cancelled, Some("misfire"), Some(NOW)));
-        assert_eq!(ground.row(ids[1]).await.state(), Sending);
-        assert_eq!(ground.row(ids[3]).await.state(), Claimed);
+        assert_eq!(fixture.row(ids[1]).await.state(), Sending);
+        assert_eq!(fixture.row(ids[3]).await.state(), Claimed);
         // A mark that comes later finds it gone.
-        assert_eq!(ground.store.mark(&[mark(ids[0]), mark(ids[3])], 1, "a", NOW).await.unwrap(), HashSet::from([ids[3]]));
+        assert_eq!(fixture.store.mark(&[mark(ids[0]), mark(ids[3])], 1, "a", NOW).await.unwrap(), HashSet::from([ids[3]]));
     }
 }

@@ -3,15 +3,14 @@
 use carillon_admin::store::db::plans::texts;
 use sea_orm::{ConnectionTrait as _, DatabaseTransaction, QueryResult, Statement, TransactionTrait as _};
 
-use super::ground::Ground;
-use crate::conformance::world::{SHARDS, after};
+use crate::conformance::fixture::{Fixture, SHARDS, after};
 use crate::services::Kind;
 
 /// The values of a table's row, by its id.
 type RowOf<'a> = &'a dyn Fn(i64) -> String;
 
 /// Jobs, and four times as many runs: most of them over long ago, 25 of each open state.
-pub(super) async fn fill(ground: &Ground, jobs: i64) {
+pub(super) async fn fill(fixture: &Fixture, jobs: i64) {
     let open = |id: i64| {
         if id <= jobs * 4 - 100 { 9 } else { (jobs * 4 - id) / 25 }
     };
@@ -60,7 +59,7 @@ pub(super) async fn fill(ground: &Ground, jobs: i64) {
         let ids: Vec<i64> = (1..=count).collect();
         for chunk in ids.chunks(1000) {
             let rows: Vec<String> = chunk.iter().map(|id| row(*id)).collect();
-            ground.sql(&format!("INSERT INTO {table} VALUES {}", rows.join(","))).await;
+            fixture.sql(&format!("INSERT INTO {table} VALUES {}", rows.join(","))).await;
         }
     }
 }
@@ -300,8 +299,8 @@ fn locks(name: &str) -> bool {
     .contains(&name)
 }
 
-async fn check(ground: &Ground, kind: Kind, which: impl Fn(&str) -> bool) {
-    let tx = ground.raw.begin().await.unwrap();
+async fn check(fixture: &Fixture, kind: Kind, which: impl Fn(&str) -> bool) {
+    let tx = fixture.raw.begin().await.unwrap();
     for (name, text) in texts(tx.get_database_backend()) {
         if !which(name) {
             continue;
@@ -316,23 +315,23 @@ async fn check(ground: &Ground, kind: Kind, which: impl Fn(&str) -> bool) {
 databases! {
     // covers: 001-2
     async fn each_hot_statement_uses_its_key(db: &TestDatabase) {
-        let ground = Ground::new(db).await;
-        fill(&ground, 5_000).await;
+        let fixture = Fixture::new(db).await;
+        fill(&fixture, 5_000).await;
         if db.kind() == Kind::Mariadb {
-            ground.sql("ANALYZE TABLE job, job_clock, run").await;
+            fixture.sql("ANALYZE TABLE job, job_clock, run").await;
         } else {
-            ground.sql("ANALYZE").await;
+            fixture.sql("ANALYZE").await;
         }
-        check(&ground, db.kind(), |_| true).await;
+        check(&fixture, db.kind(), |_| true).await;
     }
 
     async fn those_that_lock_do_so_on_a_new_database_too(db: &TestDatabase) {
-        let ground = Ground::new(db).await;
+        let fixture = Fixture::new(db).await;
         // PostgreSQL reads a small table as a whole, and waits for no lock by that.
         if db.kind() != Kind::Postgres {
-            check(&ground, db.kind(), locks).await;
-            fill(&ground, 25).await;
-            check(&ground, db.kind(), locks).await;
+            check(&fixture, db.kind(), locks).await;
+            fill(&fixture, 25).await;
+            check(&fixture, db.kind(), locks).await;
         }
     }
 }

@@ -8,7 +8,8 @@ use carillon_scheduler::ScheduleDraft;
 use futures_util::future::join_all;
 use sea_orm::{ConnectionTrait as _, TransactionTrait as _};
 
-use super::ground::{Ground, connect};
+use super::rows::connect;
+use crate::conformance::fixture::Fixture;
 use crate::services::{Kind, TestDatabase};
 
 /// So many nodes on one database; only one where it takes only one.
@@ -68,18 +69,18 @@ databases! {
 
     // covers: F9
     async fn cursors_of_fixed_delays_that_are_there_get_their_job_by_the_migration(db: &TestDatabase) {
-        let ground = Ground::new(db).await;
-        let delayed = ground.ticking_with("delayed", |draft| draft.schedule = ScheduleDraft::fixed_delay(7)).await;
-        ground.ticking("by the clock").await;
+        let fixture = Fixture::new(db).await;
+        let delayed = fixture.ticking_with("delayed", |draft| draft.schedule = ScheduleDraft::fixed_delay(7)).await;
+        fixture.ticking("by the clock").await;
         // As the version before left it.
         let on = if db.kind() == Kind::Mariadb { " ON job_clock" } else { "" };
-        ground.sql(&format!("DROP INDEX job_clock_delayed{on}")).await;
-        ground.sql("ALTER TABLE job_clock DROP COLUMN delayed_job").await;
-        ground.sql("DELETE FROM seaql_migrations WHERE version = 'm0014_chain'").await;
-        ground.store.migrate().await.unwrap();
-        let filled = ground.rows("SELECT job_id FROM job_clock WHERE delayed_job = job_id").await;
+        fixture.sql(&format!("DROP INDEX job_clock_delayed{on}")).await;
+        fixture.sql("ALTER TABLE job_clock DROP COLUMN delayed_job").await;
+        fixture.sql("DELETE FROM seaql_migrations WHERE version = 'm0014_chain'").await;
+        fixture.store.migrate().await.unwrap();
+        let filled = fixture.rows("SELECT job_id FROM job_clock WHERE delayed_job = job_id").await;
         let filled: Vec<i64> = filled.iter().map(|row| row.try_get_by_index(0).unwrap()).collect();
         assert_eq!(filled, [delayed.id]);
-        assert_eq!(ground.count("job_clock", "delayed_job IS NULL").await, 1);
+        assert_eq!(fixture.count("job_clock", "delayed_job IS NULL").await, 1);
     }
 }

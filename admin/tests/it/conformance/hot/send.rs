@@ -7,12 +7,12 @@ use carillon_admin::store::run::unmark::Unsent;
 use carillon_scheduler::Cause;
 use carillon_scheduler::RunState::{Cancelled, Claimed, Running, Sending, Succeeded};
 
-use super::ground::{Ground, holder};
 use super::mark::mark;
-use crate::conformance::world::{NOW, Row, actor, after};
+use super::rows::holder;
+use crate::conformance::fixture::{Fixture, NOW, Row, actor, after};
 
 /// A fire by hand, adopted.
-async fn waiting(ground: &Ground, job: &Job, params: Option<&str>) -> Waiting {
+async fn waiting(fixture: &Fixture, job: &Job, params: Option<&str>) -> Waiting {
     let fire = NewFire {
         job_id: job.id,
         cause: Cause::Manual,
@@ -20,57 +20,57 @@ async fn waiting(ground: &Ground, job: &Job, params: Option<&str>) -> Waiting {
         address: None,
         idempotency_key: None,
     };
-    ground.store.insert_fire(&fire, NOW).await.unwrap().unwrap();
-    let epoch = ground.take(job.shard).await;
-    ground.store.adopt(&holder(job.shard, epoch), None, after(5), 1_000).await.unwrap();
-    let mut found = ground.store.waiting(job.shard, epoch, after(5), 10).await.unwrap();
+    fixture.store.insert_fire(&fire, NOW).await.unwrap().unwrap();
+    let epoch = fixture.take(job.shard).await;
+    fixture.store.adopt(&holder(job.shard, epoch), None, after(5), 1_000).await.unwrap();
+    let mut found = fixture.store.waiting(job.shard, epoch, after(5), 10).await.unwrap();
     found.pop().unwrap()
 }
 
 databases! {
     async fn what_was_not_written_goes_back(db: &TestDatabase) {
-        let ground = Ground::new(db).await;
-        let job = ground.ticking("tick").await;
-        let ids = ground.runs_in(&job, &[Claimed; 5]).await;
+        let fixture = Fixture::new(db).await;
+        let job = fixture.ticking("tick").await;
+        let ids = fixture.runs_in(&job, &[Claimed; 5]).await;
         let marks: Vec<_> = ids.iter().map(|id| mark(*id)).collect();
-        ground.store.mark(&marks, -9_007_199_254_740_993, "a", NOW).await.unwrap();
+        fixture.store.mark(&marks, -9_007_199_254_740_993, "a", NOW).await.unwrap();
         let token = -9_007_199_254_740_993;
-        ground.sql(&format!("UPDATE run SET state = 2 WHERE id = {}", ids[3])).await;
+        fixture.sql(&format!("UPDATE run SET state = 2 WHERE id = {}", ids[3])).await;
         let unsent = |index: usize, token, bound| Unsent { run_id: ids[index], token, bound };
         let back = [unsent(3, token, true), unsent(0, token, false), unsent(1, token, true), unsent(2, token + 1, true)];
-        assert_eq!(ground.store.unmark(&back, NOW).await.unwrap().done, 2);
+        assert_eq!(fixture.store.unmark(&back, NOW).await.unwrap().done, 2);
         for (id, address) in [(ids[0], None), (ids[1], Some("http://x:1/"))] {
-            let row = ground.row(id).await;
+            let row = fixture.row(id).await;
             assert_eq!((row.state(), row.sends, row.mark_token, row.marked_at, row.boot_id), (Claimed, 0, None, None, None));
             assert_eq!(row.address.as_deref(), address);
         }
-        assert_eq!(ground.row(ids[2]).await.state(), Sending, "another token");
-        assert_eq!(ground.row(ids[3]).await.state(), Running, "accepted meanwhile");
-        assert_eq!(ground.store.unmark(&back, NOW).await.unwrap().done, 0, "once");
-        assert_eq!(ground.store.mark(&[mark(ids[0])], 3, "b", NOW).await.unwrap().len(), 1, "and may be marked again");
+        assert_eq!(fixture.row(ids[2]).await.state(), Sending, "another token");
+        assert_eq!(fixture.row(ids[3]).await.state(), Running, "accepted meanwhile");
+        assert_eq!(fixture.store.unmark(&back, NOW).await.unwrap().done, 0, "once");
+        assert_eq!(fixture.store.mark(&[mark(ids[0])], 3, "b", NOW).await.unwrap().len(), 1, "and may be marked again");
     }
 
     // covers: I10
     async fn what_goes_back_to_a_disabled_or_deleted_job_is_cancelled(db: &TestDatabase) {
-        let ground = Ground::new(db).await;
-        let jobs = ground.of_one_shard(2).await;
+        let fixture = Fixture::new(db).await;
+        let jobs = fixture.of_one_shard(2).await;
         let mut unsent = vec![];
         for job in &jobs {
             for (id, cause) in [(job.id * 10, 0), (job.id * 10 + 1, 1)] {
-                ground.run(job, Row { id, cause, fire_no: after(id), ..Row::default() }).await;
-                ground.store.mark(&[mark(id)], 5, "a", NOW).await.unwrap();
+                fixture.run(job, Row { id, cause, fire_no: after(id), ..Row::default() }).await;
+                fixture.store.mark(&[mark(id)], 5, "a", NOW).await.unwrap();
                 unsent.push(Unsent { run_id: id, token: 5, bound: false });
             }
         }
         let settled = Unsent { run_id: 7, ..unsent[0] };
-        ground.run(&jobs[0], Row { id: 7, state: 9, ..Row::default() }).await;
-        ground.store.set_job_enabled(jobs[0].id, false, NOW, &actor()).await.unwrap();
-        ground.store.delete_job(jobs[1].id, NOW, &actor()).await.unwrap();
+        fixture.run(&jobs[0], Row { id: 7, state: 9, ..Row::default() }).await;
+        fixture.store.set_job_enabled(jobs[0].id, false, NOW, &actor()).await.unwrap();
+        fixture.store.delete_job(jobs[1].id, NOW, &actor()).await.unwrap();
         unsent.push(settled);
-        assert_eq!(ground.store.unmark(&unsent, NOW + 1).await.unwrap().done, 4);
+        assert_eq!(fixture.store.unmark(&unsent, NOW + 1).await.unwrap().done, 4);
         let mut told = vec![];
         for run in &unsent {
-            let row = ground.row(run.run_id).await;
+            let row = fixture.row(run.run_id).await;
             told.push((row.state(), row.sends, row.reason.unwrap_or_default(), row.finished_at));
         }
         let cancelled = |reason: &str| (Cancelled, 0, reason.to_owned(), Some(NOW + 1));
@@ -81,31 +81,31 @@ databases! {
     }
 
     async fn the_next_address_is_noted_only_by_the_one_who_marked(db: &TestDatabase) {
-        let ground = Ground::new(db).await;
-        let job = ground.ticking("tick").await;
-        let ids = ground.runs_in(&job, &[Claimed; 2]).await;
-        ground.store.mark(&[mark(ids[0])], 5, "a", NOW).await.unwrap();
-        assert!(ground.store.redirect(ids[0], 5, "http://y:1/", Some("boot"), Some("journal")).await.unwrap());
-        assert!(ground.store.redirect(ids[0], 5, "http://y:1/", Some("boot"), Some("journal")).await.unwrap(), "twice is once");
-        let row = ground.row(ids[0]).await;
+        let fixture = Fixture::new(db).await;
+        let job = fixture.ticking("tick").await;
+        let ids = fixture.runs_in(&job, &[Claimed; 2]).await;
+        fixture.store.mark(&[mark(ids[0])], 5, "a", NOW).await.unwrap();
+        assert!(fixture.store.redirect(ids[0], 5, "http://y:1/", Some("boot"), Some("journal")).await.unwrap());
+        assert!(fixture.store.redirect(ids[0], 5, "http://y:1/", Some("boot"), Some("journal")).await.unwrap(), "twice is once");
+        let row = fixture.row(ids[0]).await;
         assert_eq!((row.address.as_deref(), row.boot_id.as_deref(), row.sends), (Some("http://y:1/"), Some("boot"), 1));
-        assert!(!ground.store.redirect(ids[0], 6, "http://z:1/", None, None).await.unwrap());
-        assert!(!ground.store.redirect(ids[1], 5, "http://z:1/", None, None).await.unwrap());
-        ground.sql(&format!("UPDATE run SET state = 3 WHERE id = {}", ids[0])).await;
-        assert!(!ground.store.redirect(ids[0], 5, "http://z:1/", None, None).await.unwrap());
-        assert_eq!(ground.row(ids[0]).await.address.as_deref(), Some("http://y:1/"));
+        assert!(!fixture.store.redirect(ids[0], 6, "http://z:1/", None, None).await.unwrap());
+        assert!(!fixture.store.redirect(ids[1], 5, "http://z:1/", None, None).await.unwrap());
+        fixture.sql(&format!("UPDATE run SET state = 3 WHERE id = {}", ids[0])).await;
+        assert!(!fixture.store.redirect(ids[0], 5, "http://z:1/", None, None).await.unwrap());
+        assert_eq!(fixture.row(ids[0]).await.address.as_deref(), Some("http://y:1/"));
     }
 
     async fn a_broadcast_gets_one_part_for_each_executor(db: &TestDatabase) {
-        let ground = Ground::new(db).await;
-        let job = ground.ticking("tick").await;
-        let run = waiting(&ground, &job, Some("by hand")).await;
+        let fixture = Fixture::new(db).await;
+        let job = fixture.ticking("tick").await;
+        let run = waiting(&fixture, &job, Some("by hand")).await;
         let addresses = ["http://x:1/", "http://y:1/", "http://z:1/"].map(String::from);
         let stale = Waiting { epoch: run.epoch - 1, ..run.clone() };
-        assert_eq!(ground.store.expand(&stale, &addresses, "a").await.unwrap(), [], "another epoch");
-        assert_eq!(ground.store.expand(&run, &[], "a").await.unwrap(), [], "nobody is there");
-        let parts = ground.store.expand(&run, &addresses, "a").await.unwrap();
-        let rows = ground.rows_where("1 = 1").await;
+        assert_eq!(fixture.store.expand(&stale, &addresses, "a").await.unwrap(), [], "another epoch");
+        assert_eq!(fixture.store.expand(&run, &[], "a").await.unwrap(), [], "nobody is there");
+        let parts = fixture.store.expand(&run, &addresses, "a").await.unwrap();
+        let rows = fixture.rows_where("1 = 1").await;
         assert_eq!((parts.len(), rows.len()), (3, 3));
         for ((part, row), (index, address)) in parts.iter().zip(&rows).zip((0..).zip(&addresses)) {
             assert_eq!((part.run_id, part.part, part.parts, part.bound_to.as_ref()), (row.id, index, 3, Some(address)));
@@ -114,23 +114,23 @@ databases! {
             assert_eq!((row.cause, row.app_id, row.shard, row.owner.as_deref()), (1, job.app_id, job.shard, Some("a")));
         }
         let ids: Vec<i64> = rows.iter().map(|row| row.id).collect();
-        let given = ground.store.given_params(&ids).await.unwrap();
+        let given = fixture.store.given_params(&ids).await.unwrap();
         assert_eq!(given.len(), 3);
         assert!(given.iter().all(|(_, params)| params == "by hand"));
         // Found again by a scan exactly as they are known here.
-        let mut found = ground.store.waiting(job.shard, run.epoch, after(5), 10).await.unwrap();
+        let mut found = fixture.store.waiting(job.shard, run.epoch, after(5), 10).await.unwrap();
         found.sort_by_key(|run| run.part);
         assert_eq!(found, parts);
-        assert_eq!(ground.store.expand(&run, &addresses, "a").await.unwrap(), [], "once");
-        assert_eq!(ground.count("run", "1 = 1").await, 3);
+        assert_eq!(fixture.store.expand(&run, &addresses, "a").await.unwrap(), [], "once");
+        assert_eq!(fixture.count("run", "1 = 1").await, 3);
     }
 
     async fn a_broadcast_without_parameters_of_its_own_has_none_in_its_parts(db: &TestDatabase) {
-        let ground = Ground::new(db).await;
-        let job = ground.ticking("tick").await;
-        let run = waiting(&ground, &job, None).await;
+        let fixture = Fixture::new(db).await;
+        let job = fixture.ticking("tick").await;
+        let run = waiting(&fixture, &job, None).await;
         let addresses = ["http://x:1/", "http://y:1/"].map(String::from);
-        assert_eq!(ground.store.expand(&run, &addresses, "a").await.unwrap().len(), 2);
-        assert_eq!(ground.count("run_input", "1 = 1").await, 0);
+        assert_eq!(fixture.store.expand(&run, &addresses, "a").await.unwrap().len(), 2);
+        assert_eq!(fixture.count("run_input", "1 = 1").await, 0);
     }
 }

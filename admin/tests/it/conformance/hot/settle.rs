@@ -6,8 +6,7 @@ use carillon_scheduler::Outcome;
 use carillon_scheduler::RunEvent;
 use carillon_scheduler::RunState::{Cancelled, Claimed, Failed, Killed, Lost, Running, Sending, Succeeded, Unknown};
 
-use super::ground::Ground;
-use crate::conformance::world::{NOW, Row, actor};
+use crate::conformance::fixture::{Fixture, NOW, Row, actor};
 
 pub const FOLLOW_UP: FollowUp = FollowUp { now: NOW + 500, jitter: 0.5, restored: false };
 
@@ -43,7 +42,7 @@ pub fn alarmed(settled: &Settled) -> Vec<i64> {
     runs.collect()
 }
 
-impl Ground {
+impl Fixture {
     pub async fn settle(&self, findings: &[Finding]) -> Settled {
         self.store.settle(findings, &FOLLOW_UP).await.unwrap()
     }
@@ -51,67 +50,67 @@ impl Ground {
 
 databases! {
     async fn successes_are_settled_by_one_statement(db: &TestDatabase) {
-        let ground = Ground::new(db).await;
-        let job = ground.ticking("tick").await;
-        let ids = ground.runs_in(&job, &[Sending, Running, Running]).await;
+        let fixture = Fixture::new(db).await;
+        let job = fixture.ticking("tick").await;
+        let ids = fixture.runs_in(&job, &[Sending, Running, Running]).await;
         let findings = [Finding { sent_at: Some(NOW + 7), ..success(ids[1]) }, success(ids[0])];
-        let settled = ground.settle(&findings).await;
+        let settled = fixture.settle(&findings).await;
         let changed = vec![(ids[0], Succeeded), (ids[1], Succeeded)];
         assert_eq!(settled, Settled { changed, ..Settled::default() });
-        let row = ground.row(ids[1]).await;
+        let row = fixture.row(ids[1]).await;
         assert_eq!((row.state(), row.result_code, row.result_msg.as_deref()), (Succeeded, Some(200), Some("said 200")));
         assert_eq!((row.finished_at, row.sent_at, row.reason), (Some(NOW + 500), Some(NOW + 7), None));
-        assert_eq!(ground.row(ids[0]).await.sent_at, None);
-        assert_eq!(ground.row(ids[2]).await.state(), Running);
-        assert_eq!(ground.settle(&[]).await, Settled::default());
+        assert_eq!(fixture.row(ids[0]).await.sent_at, None);
+        assert_eq!(fixture.row(ids[2]).await.state(), Running);
+        assert_eq!(fixture.settle(&[]).await, Settled::default());
     }
 
     async fn a_mixed_list_changes_what_can_change_and_says_so(db: &TestDatabase) {
-        let ground = Ground::new(db).await;
-        let job = ground.ticking("tick").await;
+        let fixture = Fixture::new(db).await;
+        let job = fixture.ticking("tick").await;
         let before = [Running, Running, Sending, Succeeded, Failed, Cancelled, Killed, Claimed, Unknown, Lost, Lost];
-        let ids = ground.runs_in(&job, &before).await;
-        let finals = ground.rows_where("state > 8").await;
+        let ids = fixture.runs_in(&job, &before).await;
+        let finals = fixture.rows_where("state > 8").await;
         let findings: Vec<_> = [
             success(ids[0]), failure(ids[1]), found(ids[2], RunEvent::Refused, "refused"),
             failure(ids[3]), success(ids[4]), success(ids[5]), success(ids[6]),
             success(ids[7]), success(ids[8]), failure(ids[9]), found(ids[10], RunEvent::Unresolved, "unknown"),
             success(424_242),
         ].into();
-        let settled = ground.settle(&findings).await;
+        let settled = fixture.settle(&findings).await;
         let changed = vec![
             (ids[0], Succeeded), (ids[1], Failed), (ids[2], Failed), (ids[8], Succeeded), (ids[9], Failed),
         ];
         assert_eq!(settled.changed, changed);
         assert_eq!(alarmed(&settled), [ids[1], ids[2]], "a lost run had its alarm when it was lost");
         for row in finals {
-            assert_eq!(ground.row(row.id).await, row, "final states never change");
+            assert_eq!(fixture.row(row.id).await, row, "final states never change");
         }
-        let row = ground.row(ids[2]).await;
+        let row = fixture.row(ids[2]).await;
         assert_eq!((row.state(), row.result_code, row.result_msg, row.reason.as_deref()), (Failed, None, None, Some("refused")));
-        assert_eq!((ground.row(ids[7]).await.state(), settled.unsent), (Claimed, vec![ids[7]]), "it was never sent");
-        assert_eq!(ground.row(ids[10]).await.state(), Lost);
+        assert_eq!((fixture.row(ids[7]).await.state(), settled.unsent), (Claimed, vec![ids[7]]), "it was never sent");
+        assert_eq!(fixture.row(ids[10]).await.state(), Lost);
         // All of it again changes nothing.
-        let rows = ground.rows_where("1 = 1").await;
-        assert_eq!(ground.settle(&findings).await.changed, []);
-        assert_eq!(ground.rows_where("1 = 1").await, rows);
+        let rows = fixture.rows_where("1 = 1").await;
+        assert_eq!(fixture.settle(&findings).await.changed, []);
+        assert_eq!(fixture.rows_where("1 = 1").await, rows);
     }
 
     async fn a_repeated_or_foreign_id_does_not_hide_the_others(db: &TestDatabase) {
-        let ground = Ground::new(db).await;
-        let job = ground.ticking("tick").await;
-        let ids = ground.runs_in(&job, &[Running, Succeeded, Lost, Sending]).await;
-        let settled = ground.settle(&[success(ids[0]), success(ids[1]), success(ids[2]), success(ids[3]), success(9_999_999)]).await;
+        let fixture = Fixture::new(db).await;
+        let job = fixture.ticking("tick").await;
+        let ids = fixture.runs_in(&job, &[Running, Succeeded, Lost, Sending]).await;
+        let settled = fixture.settle(&[success(ids[0]), success(ids[1]), success(ids[2]), success(ids[3]), success(9_999_999)]).await;
         assert_eq!(settled.changed, [(ids[0], Succeeded), (ids[2], Succeeded), (ids[3], Succeeded)]);
-        assert_eq!(ground.settle(&[success(ids[0]), success(ids[3])]).await.changed, []);
+        assert_eq!(fixture.settle(&[success(ids[0]), success(ids[3])]).await.changed, []);
     }
 
     async fn of_several_findings_of_a_run_the_first_report_counts(db: &TestDatabase) {
-        let ground = Ground::new(db).await;
-        let job = ground.ticking("tick").await;
-        let ids = ground.runs_in(&job, &[Running, Running, Sending, Sending]).await;
+        let fixture = Fixture::new(db).await;
+        let job = fixture.ticking("tick").await;
+        let ids = fixture.runs_in(&job, &[Running, Running, Sending, Sending]).await;
         let unresolved = |id| found(id, RunEvent::Unresolved, "unknown");
-        let settled = ground.settle(&[
+        let settled = fixture.settle(&[
             success(ids[0]), failure(ids[0]),
             failure(ids[1]), success(ids[1]),
             unresolved(ids[2]), success(ids[2]), failure(ids[2]),
@@ -122,54 +121,54 @@ databases! {
     }
 
     async fn a_failure_after_a_kill_is_a_kill(db: &TestDatabase) {
-        let ground = Ground::new(db).await;
-        let job = ground.ticking_with("tick", |draft| draft.retries = 2).await;
-        let ids = ground.runs_in(&job, &[Running, Running, Sending, Unknown, Claimed, Running]).await;
+        let fixture = Fixture::new(db).await;
+        let job = fixture.ticking_with("tick", |draft| draft.retries = 2).await;
+        let ids = fixture.runs_in(&job, &[Running, Running, Sending, Unknown, Claimed, Running]).await;
         for id in &ids[..4] {
-            assert!(ground.store.note_kill(*id, NOW + 1).await.unwrap());
+            assert!(fixture.store.note_kill(*id, NOW + 1).await.unwrap());
         }
-        assert!(!ground.store.note_kill(ids[4], NOW + 1).await.unwrap(), "nothing to ask of anybody");
+        assert!(!fixture.store.note_kill(ids[4], NOW + 1).await.unwrap(), "nothing to ask of anybody");
         let unconfirmed = found(ids[5], RunEvent::KillUnconfirmed, "unconfirmed");
-        let settled = ground.settle(&[success(ids[0]), failure(ids[1]), failure(ids[2]), failure(ids[3]), unconfirmed]).await;
+        let settled = fixture.settle(&[success(ids[0]), failure(ids[1]), failure(ids[2]), failure(ids[3]), unconfirmed]).await;
         let changed = [(ids[0], Succeeded), (ids[1], Killed), (ids[2], Killed), (ids[3], Failed), (ids[5], Killed)];
         assert_eq!(settled.changed, changed);
         assert_eq!((settled.to_scan.clone(), alarmed(&settled)), (vec![], vec![]), "it was wished, so it is not repeated");
-        assert_eq!(ground.row(ids[1]).await.kill_asked_at, Some(NOW + 1));
-        assert_eq!(ground.count("run", "1 = 1").await, 6);
+        assert_eq!(fixture.row(ids[1]).await.kill_asked_at, Some(NOW + 1));
+        assert_eq!(fixture.count("run", "1 = 1").await, 6);
     }
 
     async fn an_accepted_run_is_running_unless_its_result_was_faster(db: &TestDatabase) {
-        let ground = Ground::new(db).await;
-        let job = ground.ticking("tick").await;
-        let ids = ground.runs_in(&job, &[Sending, Running, Succeeded, Unknown, Claimed]).await;
-        ground.sql(&format!("UPDATE run SET sent_at = 5 WHERE id = {}", ids[1])).await;
+        let fixture = Fixture::new(db).await;
+        let job = fixture.ticking("tick").await;
+        let ids = fixture.runs_in(&job, &[Sending, Running, Succeeded, Unknown, Claimed]).await;
+        fixture.sql(&format!("UPDATE run SET sent_at = 5 WHERE id = {}", ids[1])).await;
         let accepted: Vec<_> = ids.iter().rev().map(|id| (*id, NOW + 9)).chain([(424_242, NOW)]).collect();
-        ground.store.accept(&accepted).await.unwrap();
-        let rows = ground.rows_where("1 = 1").await;
+        fixture.store.accept(&accepted).await.unwrap();
+        let rows = fixture.rows_where("1 = 1").await;
         let states: Vec<_> = rows.iter().map(|row| row.state()).collect();
         assert_eq!(states, [Running, Running, Succeeded, Unknown, Claimed]);
         let sent: Vec<_> = rows.iter().map(|row| row.sent_at).collect();
         assert_eq!(sent, [Some(NOW + 9), Some(5), Some(NOW + 9), Some(NOW + 9), Some(NOW + 9)]);
         // The result that comes afterwards keeps the time.
-        ground.settle(&[Finding { sent_at: Some(NOW + 77), ..success(ids[0]) }]).await;
-        assert_eq!(ground.row(ids[0]).await.sent_at, Some(NOW + 9));
+        fixture.settle(&[Finding { sent_at: Some(NOW + 77), ..success(ids[0]) }]).await;
+        assert_eq!(fixture.row(ids[0]).await.sent_at, Some(NOW + 9));
     }
 
     async fn after_a_restore_a_report_is_evidence_for_the_runs_of_before(db: &TestDatabase) {
         // covers: V2
-        let ground = Ground::new(db).await;
-        let job = ground.ticking("tick").await;
-        let before = ground.store.take_id(&ids::RUN).await.unwrap();
-        ground.run(&job, Row { id: before, fire_no: NOW - 9_000, ..Row::default() }).await;
+        let fixture = Fixture::new(db).await;
+        let job = fixture.ticking("tick").await;
+        let before = fixture.store.take_id(&ids::RUN).await.unwrap();
+        fixture.run(&job, Row { id: before, fire_no: NOW - 9_000, ..Row::default() }).await;
         let noticed = FollowUp { restored: true, ..FOLLOW_UP };
-        let other = ground.runs_in(&job, &[Claimed, Claimed]).await[1];
-        let settled = ground.store.settle(&[success(other)], &noticed).await.unwrap();
+        let other = fixture.runs_in(&job, &[Claimed, Claimed]).await[1];
+        let settled = fixture.store.settle(&[success(other)], &noticed).await.unwrap();
         assert_eq!(settled.changed, [(other, Succeeded)], "noticed, and not resynchronized yet");
-        assert_eq!(ground.settle(&[success(before)]).await.unsent, [before]);
-        ground.store.resync(NOW, &actor()).await.unwrap();
-        let after = ground.store.take_ids(&ids::RUN, 2_000).await.unwrap()[1_999];
-        ground.run(&job, Row { id: after, fire_no: NOW + 9_000, ..Row::default() }).await;
-        let settled = ground.settle(&[success(before), success(after)]).await;
+        assert_eq!(fixture.settle(&[success(before)]).await.unsent, [before]);
+        fixture.store.resync(NOW, &actor()).await.unwrap();
+        let after = fixture.store.take_ids(&ids::RUN, 2_000).await.unwrap()[1_999];
+        fixture.run(&job, Row { id: after, fire_no: NOW + 9_000, ..Row::default() }).await;
+        let settled = fixture.settle(&[success(before), success(after)]).await;
         assert_eq!((settled.changed, settled.unsent), (vec![(before, Succeeded)], vec![after]));
     }
 }

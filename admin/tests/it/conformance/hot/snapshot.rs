@@ -4,14 +4,14 @@
 use carillon_admin::store::db::plans::texts;
 use sea_orm::{ConnectionTrait as _, DbBackend, TransactionTrait as _};
 
-use super::ground::{Ground, connect};
-use crate::conformance::world::{NOW, after};
+use super::rows::connect;
+use crate::conformance::fixture::{Fixture, NOW, after};
 use crate::services::{Kind, on};
 
 const JOBS: i64 = 100;
 const ROUNDS: i64 = 300;
 
-impl Ground {
+impl Fixture {
     async fn pages_of(&self, name: &str, values: &[i64]) -> u64 {
         let texts = texts(DbBackend::Postgres);
         let (_, text) = texts.iter().find(|(known, _)| *known == name).unwrap();
@@ -51,8 +51,8 @@ impl Ground {
 #[test]
 fn a_look_at_what_is_due_does_not_walk_over_what_an_old_snapshot_keeps() {
     on(Kind::Postgres, async |db| {
-        let ground = Ground::new(db).await;
-        let run = ground.ticking("tick").await;
+        let fixture = Fixture::new(db).await;
+        let run = fixture.ticking("tick").await;
         let dump = connect(db).await;
         let dump = dump.begin().await.unwrap();
         let dump_begins = async {
@@ -60,7 +60,7 @@ fn a_look_at_what_is_due_does_not_walk_over_what_an_old_snapshot_keeps() {
             dump.execute_unprepared(level).await.unwrap();
             dump.execute_unprepared("SELECT count(*) FROM run").await.unwrap();
         };
-        ground.churn(run.shard, run.id, dump_begins).await;
+        fixture.churn(run.shard, run.id, dump_begins).await;
         let (now, until) = (after(ROUNDS), after(ROUNDS + 5));
         let (from, shard) = (now - 60_000, i64::from(run.shard));
         let late = |from| [shard, 0, from, until, 30_000, until];
@@ -69,7 +69,7 @@ fn a_look_at_what_is_due_does_not_walk_over_what_an_old_snapshot_keeps() {
             ("new", &[shard, 0, until, 1_000], &[shard, from, until, 1_000]),
             ("pending", &late(0), &late(from)),
         ] {
-            let (whole, bounded) = (ground.pages_of(name, whole).await, ground.pages_of(name, bounded).await);
+            let (whole, bounded) = (fixture.pages_of(name, whole).await, fixture.pages_of(name, bounded).await);
             eprintln!("{name}: {bounded} pages, {whole} without a bound");
             assert!(bounded * 3 < whole, "{name}: {bounded} pages, {whole} without a bound");
         }

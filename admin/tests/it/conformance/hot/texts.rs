@@ -4,16 +4,16 @@ use carillon_admin::store::run::settle::outcomes::Finding;
 use carillon_scheduler::Outcome;
 use carillon_scheduler::RunState::{Failed, Running, Succeeded};
 
-use super::ground::Ground;
 use super::settle::{failure, report, success};
+use crate::conformance::fixture::Fixture;
 
 const LIMIT: usize = 64 * 1024;
 
 databases! {
     // covers: 001-33
     async fn texts_of_all_kinds_are_kept(db: &TestDatabase) {
-        let ground = Ground::new(db).await;
-        let job = ground.ticking("tick").await;
+        let fixture = Fixture::new(db).await;
+        let job = fixture.ticking("tick").await;
         let long = "é".repeat(LIMIT);
         let kept = format!("{}… [cut at {LIMIT} bytes]", &long[..LIMIT]);
         let cases = [
@@ -28,43 +28,43 @@ databases! {
         ];
         // By the statement for successes, and by the other one.
         for (outcome, state) in [(Outcome::Succeeded, Succeeded), (Outcome::Failed, Failed)] {
-            ground.sql("DELETE FROM run").await;
-            let ids = ground.runs_in(&job, &[Running; 8]).await;
+            fixture.sql("DELETE FROM run").await;
+            let ids = fixture.runs_in(&job, &[Running; 8]).await;
             let findings: Vec<Finding> = ids.iter().zip(cases)
                 .map(|(id, (text, _))| Finding { message: text.map(Into::into), ..report(*id, outcome) })
                 .collect();
-            ground.settle(&findings).await;
+            fixture.settle(&findings).await;
             for (id, (_, kept)) in ids.iter().zip(cases) {
-                let row = ground.row(*id).await;
+                let row = fixture.row(*id).await;
                 assert_eq!((row.state(), row.result_msg.as_deref()), (state, kept));
             }
         }
     }
 
     async fn codes_of_all_kinds_are_kept(db: &TestDatabase) {
-        let ground = Ground::new(db).await;
-        let job = ground.ticking("tick").await;
+        let fixture = Fixture::new(db).await;
+        let job = fixture.ticking("tick").await;
         let codes = [Some(0), Some(200), Some(-1), Some(i32::MAX), Some(i32::MIN + 1), None];
-        let ids = ground.runs_in(&job, &[Running; 6]).await;
+        let ids = fixture.runs_in(&job, &[Running; 6]).await;
         let findings: Vec<Finding> = ids.iter().zip(codes).map(|(id, code)| Finding { code, ..failure(*id) }).collect();
-        ground.settle(&findings).await;
+        fixture.settle(&findings).await;
         for (id, code) in ids.iter().zip(codes) {
-            assert_eq!(ground.row(*id).await.result_code, code);
+            assert_eq!(fixture.row(*id).await.result_code, code);
         }
     }
 
     async fn many_long_texts_at_once_do_not_exceed_a_packet(db: &TestDatabase) {
-        let ground = Ground::new(db).await;
-        let job = ground.ticking("tick").await;
+        let fixture = Fixture::new(db).await;
+        let job = fixture.ticking("tick").await;
         let text = "x".repeat(LIMIT);
         for finding in [success(0), failure(0)] {
-            ground.sql("DELETE FROM run").await;
-            let ids = ground.runs_in(&job, &[Running; 300]).await;
+            fixture.sql("DELETE FROM run").await;
+            let ids = fixture.runs_in(&job, &[Running; 300]).await;
             let findings: Vec<Finding> = ids.iter()
                 .map(|id| Finding { run_id: *id, message: Some(text.clone()), ..finding.clone() })
                 .collect();
-            assert_eq!(ground.settle(&findings).await.changed.len(), 300);
-            assert_eq!(ground.count("run", &format!("LENGTH(result_msg) = {LIMIT}")).await, 300);
+            assert_eq!(fixture.settle(&findings).await.changed.len(), 300);
+            assert_eq!(fixture.count("run", &format!("LENGTH(result_msg) = {LIMIT}")).await, 300);
         }
     }
 }

@@ -5,8 +5,7 @@ use carillon_admin::store::run::open::checked::Place;
 use carillon_admin::store::run::open::running::Look;
 use carillon_scheduler::RunState::{Claimed, Running};
 
-use super::ground::Ground;
-use crate::conformance::world::NOW;
+use crate::conformance::fixture::{Fixture, NOW};
 
 fn at(address: &str, boot_id: Option<&str>, expires_at: i64) -> Executor {
     Executor {
@@ -26,55 +25,55 @@ fn at(address: &str, boot_id: Option<&str>, expires_at: i64) -> Executor {
 databases! {
     // covers: I6
     async fn runs_are_watched_by_lease_by_boot_and_by_time(db: &TestDatabase) {
-        let ground = Ground::new(db).await;
-        let job = ground.ticking_with("tick", |draft| draft.timeout_seconds = 604_800).await;
+        let fixture = Fixture::new(db).await;
+        let job = fixture.ticking_with("tick", |draft| draft.timeout_seconds = 604_800).await;
         for executor in [at("live", Some("b1"), NOW + 9_000), at("over", Some("b1"), NOW - 40_000), at("new", Some("b2"), NOW + 9_000), at("stock", None, NOW + 9_000)] {
-            ground.store.register_executor(&executor).await.unwrap();
+            fixture.store.register_executor(&executor).await.unwrap();
         }
-        let ids = ground.runs_in(&job, &[Running; 7]).await;
+        let ids = fixture.runs_in(&job, &[Running; 7]).await;
         for (id, address, boot, sent_at) in [
             (ids[0], "live", "'b1'", NOW), (ids[1], "over", "'b1'", NOW), (ids[2], "new", "'b1'", NOW), (ids[3], "stock", "NULL", NOW),
             (ids[4], "gone", "NULL", NOW), (ids[5], "live", "'b1'", NOW - 604_900_000), (ids[6], "stock", "'b1'", NOW),
         ] {
-            ground.sql(&format!("UPDATE run SET address = '{address}', boot_id = {boot}, sent_at = {sent_at} WHERE id = {id}")).await;
+            fixture.sql(&format!("UPDATE run SET address = '{address}', boot_id = {boot}, sent_at = {sent_at} WHERE id = {id}")).await;
         }
         let look = Look { shard: job.shard, silent_since: NOW - 30_000, over_since: NOW - 60_000 };
-        let (found, next) = ground.store.watched(look, 0).await.unwrap();
+        let (found, next) = fixture.store.watched(look, 0).await.unwrap();
         let told: Vec<_> = found.iter().map(|run| run.run_id).collect();
         assert_eq!((told, next), (vec![ids[1], ids[2], ids[4], ids[5]], None));
         assert!(found[2].registered.is_none() && found[1].has_restarted() && !found[0].has_restarted());
         assert_eq!(found[3].ends_by(), Some(NOW - 604_900_000 + 604_800_000));
         assert_eq!(found[0].app.as_deref(), Some("billing"));
-        assert_eq!(ground.store.watched(look, ids[4]).await.unwrap().0.len(), 1);
-        let earlier = ground.store.of_earlier_boots("new", "b2").await.unwrap();
+        assert_eq!(fixture.store.watched(look, ids[4]).await.unwrap().0.len(), 1);
+        let earlier = fixture.store.of_earlier_boots("new", "b2").await.unwrap();
         assert_eq!(earlier.iter().map(|run| run.run_id).collect::<Vec<_>>(), [ids[2]]);
-        ground.store.note_boot(ids[2], "b2").await.unwrap();
-        assert_eq!(ground.store.of_earlier_boots("new", "b2").await.unwrap().len(), 0);
-        assert_eq!(ground.store.watched(look, 0).await.unwrap().0.len(), 3);
-        let beside = async |run: usize| ground.store.last_end_beside(&found[run]).await.unwrap();
+        fixture.store.note_boot(ids[2], "b2").await.unwrap();
+        assert_eq!(fixture.store.of_earlier_boots("new", "b2").await.unwrap().len(), 0);
+        assert_eq!(fixture.store.watched(look, 0).await.unwrap().0.len(), 3);
+        let beside = async |run: usize| fixture.store.last_end_beside(&found[run]).await.unwrap();
         assert_eq!(beside(3).await, None);
-        ground.sql(&format!("UPDATE run SET state = 9, finished_at = {} WHERE id = {}", NOW - 5, ids[0])).await;
+        fixture.sql(&format!("UPDATE run SET state = 9, finished_at = {} WHERE id = {}", NOW - 5, ids[0])).await;
         assert_eq!(beside(3).await, Some(NOW - 5), "it was there at the same time");
     }
 
     async fn long_running_runs_are_found_page_by_page_and_read_again(db: &TestDatabase) {
-        let ground = Ground::new(db).await;
-        let job = ground.ticking_with("tick", |draft| draft.block = carillon_scheduler::BlockStrategy::CoverEarly).await;
-        let ids = ground.runs_in(&job, &[Running; 5]).await;
+        let fixture = Fixture::new(db).await;
+        let job = fixture.ticking_with("tick", |draft| draft.block = carillon_scheduler::BlockStrategy::CoverEarly).await;
+        let ids = fixture.runs_in(&job, &[Running; 5]).await;
         // As if two holders had marked them; those of the first come first.
         for (place, id) in [2, 0, 4, 1, 3].into_iter().zip(&ids) {
-            ground.sql(&format!("UPDATE run SET epoch = {}, due_at = {}, sent_at = {}, address = 'a', boot_id = {} WHERE id = {id}",
+            fixture.sql(&format!("UPDATE run SET epoch = {}, due_at = {}, sent_at = {}, address = 'a', boot_id = {} WHERE id = {id}",
                 place / 3, NOW + place, NOW + 7, if place == 4 { "'b'" } else { "NULL" })).await;
         }
         let ordered = [ids[1], ids[3], ids[0], ids[4], ids[2]];
-        let page = async |behind: Place| ground.store.long_running(job.shard, behind).await.unwrap();
+        let page = async |behind: Place| fixture.store.long_running(job.shard, behind).await.unwrap();
         let (all, next) = page(Place::default()).await;
         assert_eq!((all.iter().map(|run| run.run_id).collect::<Vec<_>>(), next), (ordered.to_vec(), Place::default()));
         assert!(all[4].is_own && !all[3].is_own && all[0].sent_at == NOW + 7 && all[0].job_id == job.id);
         let behind = Place { epoch: 0, due_at: NOW + 2, run_id: ids[0] };
         assert_eq!(page(behind).await.0.iter().map(|run| run.run_id).collect::<Vec<_>>(), ordered[3..]);
-        ground.sql(&format!("UPDATE run SET state = 9 WHERE id = {}", ids[1])).await;
-        let found = ground.store.to_check(&ids).await.unwrap();
+        fixture.sql(&format!("UPDATE run SET state = 9 WHERE id = {}", ids[1])).await;
+        let found = fixture.store.to_check(&ids).await.unwrap();
         assert_eq!((found.len(), found.contains_key(&ids[1])), (4, false));
         let it = &found[&ids[0]];
         assert_eq!((it.run.address.as_deref(), it.run.sent_at, it.covers_since), (Some("a"), NOW + 7, Some(0)));
@@ -82,10 +81,10 @@ databases! {
     }
 
     async fn kills_are_wished_agreed_to_and_unconfirmed(db: &TestDatabase) {
-        let ground = Ground::new(db).await;
-        let job = ground.ticking("tick").await;
-        let id = ground.runs_in(&job, &[Running]).await[0];
-        let store = &ground.store;
+        let fixture = Fixture::new(db).await;
+        let job = fixture.ticking("tick").await;
+        let id = fixture.runs_in(&job, &[Running]).await[0];
+        let store = &fixture.store;
         let found = async |before: i64| (
             store.unasked_kills(job.shard, before).await.unwrap().len(),
             store.unconfirmed_kills(job.shard, before).await.unwrap().len(),
@@ -100,13 +99,13 @@ databases! {
 
     // covers: I12
     async fn runs_that_wait_for_nothing_are_found(db: &TestDatabase) {
-        let ground = Ground::new(db).await;
-        let job = ground.ticking("tick").await;
-        let ids = ground.runs_in(&job, &[Claimed, Running, Claimed, Claimed]).await;
-        ground.sql(&format!("UPDATE run SET reason = 'overlap' WHERE id = {}", ids[2])).await;
+        let fixture = Fixture::new(db).await;
+        let job = fixture.ticking("tick").await;
+        let ids = fixture.runs_in(&job, &[Claimed, Running, Claimed, Claimed]).await;
+        fixture.sql(&format!("UPDATE run SET reason = 'overlap' WHERE id = {}", ids[2])).await;
         let threshold = job.draft.misfire_threshold_seconds * 1000;
         let overdue = async |after: i64| {
-            let found = ground.store.overdue(job.shard, NOW + threshold + after, 0).await;
+            let found = fixture.store.overdue(job.shard, NOW + threshold + after, 0).await;
             found.unwrap()
         };
         assert_eq!((overdue(0).await, overdue(1).await), (None, Some((ids[0], 1))));
@@ -114,10 +113,10 @@ databases! {
     }
 
     async fn a_run_that_its_job_lets_wait_for_long_is_not_taken_for_forgotten(db: &TestDatabase) {
-        let ground = Ground::new(db).await;
-        let patient = ground.ticking_with("patient", |draft| draft.misfire_threshold_seconds = 600).await;
-        let id = ground.runs_in(&patient, &[Claimed]).await[0];
-        let overdue = async |before: i64, since: i64| ground.store.overdue(patient.shard, before, since).await.unwrap();
+        let fixture = Fixture::new(db).await;
+        let patient = fixture.ticking_with("patient", |draft| draft.misfire_threshold_seconds = 600).await;
+        let id = fixture.runs_in(&patient, &[Claimed]).await[0];
+        let overdue = async |before: i64, since: i64| fixture.store.overdue(patient.shard, before, since).await.unwrap();
         assert_eq!(overdue(NOW + 600_000, 0).await, None);
         assert_eq!(overdue(NOW + 600_001, 0).await, Some((id, 1)));
         // None could be sent until a second after its time.

@@ -9,9 +9,9 @@ use carillon_admin::store::{Definition, Job};
 use carillon_scheduler::{JobDraft, Millis, PlanInput, plan};
 
 use super::{Arena, count};
-use crate::conformance::hot::ground::holder;
+use crate::conformance::fixture::actor;
+use crate::conformance::hot::rows::holder;
 use crate::conformance::hot::settle::{failure, success};
-use crate::conformance::world::actor;
 
 const LOOK_AHEAD: i64 = 5_000;
 
@@ -25,7 +25,7 @@ pub async fn claimer(arena: &Arena) {
 }
 
 async fn scan(arena: &Arena, shard: i32, epoch: i64) {
-    let store = &arena.ground.store;
+    let store = &arena.fixture.store;
     let (now, holder) = (arena.now(), holder(shard, epoch));
     let until = now + LOOK_AHEAD;
     arena.repeated("adopt", || store.adopt(&holder, None, until, 1_000)).await;
@@ -49,7 +49,7 @@ async fn planned(arena: &Arena, due: Due, now: Millis) -> Option<Claim> {
     let schedule = job.schedule().unwrap();
     let timing = timing(job, &schedule);
     let plan = plan(&timing, due.next_fire_at, now, now + LOOK_AHEAD, 20);
-    let ids = arena.ground.store.take_ids(&ids::RUN, plan.fires.len()).await.unwrap();
+    let ids = arena.fixture.store.take_ids(&ids::RUN, plan.fires.len()).await.unwrap();
     let range = |range: &carillon_scheduler::Skipped| SkippedRange {
         from_at: range.from_at,
         to_at: range.to_at,
@@ -87,7 +87,7 @@ pub async fn marker(arena: &Arena, number: usize) {
 }
 
 async fn mark(arena: &Arena, shard: i32, epoch: i64, number: usize) {
-    let store = &arena.ground.store;
+    let store = &arena.fixture.store;
     let now = arena.now();
     let due = store.waiting(shard, epoch, now + 200, 100).await.unwrap();
     // Both take what both see, one of them in the other order.
@@ -102,7 +102,7 @@ async fn mark(arena: &Arena, shard: i32, epoch: i64, number: usize) {
             candidates_id: 1,
             route_code: 0,
             revision: 1,
-            app_id: arena.ground.app.id,
+            app_id: arena.fixture.app.id,
         })
         .collect();
     if number == 1 {
@@ -150,8 +150,8 @@ pub async fn renamer(arena: &Arena) {
         let job = &arena.jobs[number % half];
         let draft = JobDraft { name: format!("{number}"), ..job.draft.clone() };
         let now = arena.now();
-        let definition = Definition::check(&arena.ground.app, &draft, now).unwrap();
-        let (store, actor) = (&arena.ground.store, actor());
+        let definition = Definition::check(&arena.fixture.app, &draft, now).unwrap();
+        let (store, actor) = (&arena.fixture.store, actor());
         let edited = store.update_job(job.id, &definition, None, now, &actor);
         match edited.await {
             Ok(_) => count(&arena.tally.edits, 1),
@@ -183,7 +183,7 @@ pub async fn toggler(arena: &Arena) {
 }
 
 async fn set_enabled(arena: &Arena, job: &Job, enabled: bool, now: Millis) {
-    let store = &arena.ground.store;
+    let store = &arena.fixture.store;
     match store.set_job_enabled(job.id, enabled, now, &actor()).await {
         Ok(_) => count(&arena.tally.edits, 1),
         Err(error) => arena.complain(format!("enable: {error}")),
@@ -193,7 +193,7 @@ async fn set_enabled(arena: &Arena, job: &Job, enabled: bool, now: Millis) {
 /// From the answer of a disable on, no run of the schedule can be marked any more.
 async fn nothing_waits(arena: &Arena, job: &Job) {
     let condition = format!("job_id = {} AND cause = 0 AND state = 0", job.id);
-    let waiting = arena.ground.count("run", &condition).await;
+    let waiting = arena.fixture.count("run", &condition).await;
     if waiting > 0 {
         arena.complain(format!("{waiting} runs of the disabled job {} wait", job.id));
     }

@@ -14,8 +14,7 @@ use carillon_scheduler::{CatchUp, Millis, MisfirePolicy};
 use futures_util::future::join_all;
 
 use self::actors::{claimer, marker, renamer, toggler};
-use super::ground::Ground;
-use crate::conformance::world::{NOW, SHARDS};
+use crate::conformance::fixture::{Fixture, NOW, SHARDS};
 
 /// How long they fight over each database.
 const SPAN: Duration = Duration::from_secs(15);
@@ -25,7 +24,7 @@ const JOBS: usize = 32;
 
 /// What they share.
 struct Arena {
-    ground: Ground,
+    fixture: Fixture,
     epochs: Vec<i64>,
     jobs: Vec<Job>,
     begun: Instant,
@@ -49,15 +48,15 @@ struct Tally {
 }
 
 impl Arena {
-    async fn new(ground: Ground) -> Self {
+    async fn new(fixture: Fixture) -> Self {
         let mut epochs = vec![];
         for shard in 0..SHARDS {
-            epochs.push(ground.take(shard).await);
+            epochs.push(fixture.take(shard).await);
         }
         let mut jobs = vec![];
         for number in 0..JOBS {
             let name = format!("job {number}");
-            let job = ground.ticking_with(&name, |draft| {
+            let job = fixture.ticking_with(&name, |draft| {
                 draft.retries = (number % 3) as i32;
                 if number % 4 == 1 {
                     draft.catch_up = CatchUp::Latest;
@@ -70,7 +69,7 @@ impl Arena {
             jobs.push(job.await);
         }
         Self {
-            ground,
+            fixture,
             epochs,
             jobs,
             begun: Instant::now(),
@@ -117,7 +116,7 @@ fn count(counter: &AtomicU64, by: usize) {
 databases! {
     // covers: 001-20, 001-28, I1, I2
     async fn under_contention_each_instant_has_one_record(db: &TestDatabase) {
-        let arena = &Arena::new(Ground::new(db).await).await;
+        let arena = &Arena::new(Fixture::new(db).await).await;
         let claimers = join_all((0..4).map(|_| claimer(arena)));
         let markers = join_all((0..2).map(|number| marker(arena, number)));
         // Each waits on a connection of its own: it is the database that they fight in.

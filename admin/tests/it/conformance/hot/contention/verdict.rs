@@ -6,7 +6,7 @@ use carillon_admin::store::Job;
 use carillon_scheduler::{Millis, RunState};
 
 use super::Arena;
-use crate::conformance::world::NOW;
+use crate::conformance::fixture::NOW;
 
 #[derive(Debug, Default)]
 pub struct Verdict {
@@ -26,11 +26,11 @@ pub async fn of(arena: &Arena) -> Verdict {
 
 /// Each instant below the cursor has one record, unless the job was disabled then; at and above it there is none.
 async fn judge(arena: &Arena, job: &Job, verdict: &mut Verdict) {
-    let now = arena.ground.store.job(job.id).await.unwrap().unwrap();
+    let now = arena.fixture.store.job(job.id).await.unwrap().unwrap();
     let cursor = now.next_fire_at.expect("enabled, and fires for ever");
     let mut records: HashMap<Millis, usize> = HashMap::new();
     let first = format!("job_id = {} AND cause = 0 AND attempt = 1", job.id);
-    for run in arena.ground.rows_where(&first).await {
+    for run in arena.fixture.rows_where(&first).await {
         *records.entry(run.fire_no).or_default() += 1;
         verdict.recorded += 1;
     }
@@ -67,7 +67,7 @@ async fn judge(arena: &Arena, job: &Job, verdict: &mut Verdict) {
 
 async fn ranges(arena: &Arena, job: &Job) -> Vec<(Millis, Millis, i32)> {
     let text = format!("SELECT from_at, to_at, count FROM misfire WHERE job_id = {}", job.id);
-    let rows = arena.ground.rows(&text).await;
+    let rows = arena.fixture.rows(&text).await;
     let at = |row: &sea_orm::QueryResult, index| row.try_get_by_index::<i64>(index).unwrap();
     rows.iter().map(|row| (at(row, 0), at(row, 1), row.try_get_by_index(2).unwrap())).collect()
 }
@@ -84,7 +84,7 @@ fn between(schedule: &carillon_scheduler::Schedule, from: Millis, to: Millis) ->
 
 /// What was won is still there, as its winner left it: no edit has taken it away, before or since.
 async fn marks(arena: &Arena) {
-    let rows = arena.ground.rows_where("mark_token IS NOT NULL").await;
+    let rows = arena.fixture.rows_where("mark_token IS NOT NULL").await;
     let by_id: HashMap<i64, _> = rows.iter().map(|row| (row.id, row)).collect();
     let won = arena.won.lock().unwrap();
     for (id, token) in won.iter() {

@@ -14,14 +14,14 @@ pub const NOW: Millis = 1_760_000_040_400;
 pub const SECOND: Millis = 1_760_000_040_000;
 pub const SHARDS: i32 = 4;
 
-pub struct World {
+pub struct Fixture {
     pub store: Arc<Store>,
     pub app: App,
     /// A connection beside the store's, to look and to meddle.
     pub raw: DatabaseConnection,
 }
 
-impl World {
+impl Fixture {
     pub async fn new(db: &TestDatabase) -> Self {
         let store = Store::open(&db.store()).await.unwrap();
         store.migrate().await.unwrap();

@@ -14,7 +14,7 @@ use carillon_scheduler::{JobDraft, ManualClock, Millis};
 use reqwest::header::{COOKIE, HeaderMap, LOCATION, ORIGIN, SET_COOKIE};
 use reqwest::redirect::Policy;
 
-use crate::conformance::world::actor;
+use crate::conformance::fixture::actor;
 use crate::services::{Kind, TestDatabase};
 
 pub const START: Millis = 1_760_000_000_000;
@@ -58,12 +58,12 @@ impl Console {
         }
     }
 
-    pub fn visitor(&self) -> Visitor {
-        Visitor::new(&self.url)
+    pub fn visitor(&self) -> ConsoleClient {
+        ConsoleClient::new(&self.url)
     }
 
     /// A visitor who has signed in.
-    pub async fn admin(&self) -> Visitor {
+    pub async fn admin(&self) -> ConsoleClient {
         let visitor = self.visitor();
         let answer = visitor.sign_in(FIRST_ADMIN, &self.password).await;
         assert_eq!((answer.status, answer.location()), (303, "/"));
@@ -80,12 +80,12 @@ impl Console {
         made.await.unwrap().remove(0)
     }
 
-    pub fn pass(&self, minutes: u64) {
+    pub fn advance_minutes(&self, minutes: u64) {
         self.clock.advance(Duration::from_secs(60 * minutes));
     }
 }
 
-pub struct Visitor {
+pub struct ConsoleClient {
     client: reqwest::Client,
     url: String,
     pub cookies: Mutex<BTreeMap<String, String>>,
@@ -122,14 +122,14 @@ impl Answer {
     }
 }
 
-impl Visitor {
+impl ConsoleClient {
     pub fn new(url: &str) -> Self {
         let client = reqwest::Client::builder().redirect(Policy::none());
         Self { client: client.build().unwrap(), url: url.to_owned(), cookies: Mutex::default() }
     }
 
     /// The same browser, another window.
-    pub fn with_cookies_of(&self, other: &Visitor) {
+    pub fn with_cookies_of(&self, other: &ConsoleClient) {
         *self.cookies.lock().unwrap() = other.cookies.lock().unwrap().clone();
     }
 

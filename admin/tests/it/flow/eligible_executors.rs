@@ -4,7 +4,7 @@ use carillon_scheduler::{Clock as _, RouteStrategy, RunState};
 
 use super::node::Node;
 use super::routes::{announce, counts, fires, flow};
-use crate::conformance::world::actor;
+use crate::conformance::fixture::actor;
 
 #[test]
 fn labels_restrict_every_route_and_the_route_by_label_takes_turns() {

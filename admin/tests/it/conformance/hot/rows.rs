@@ -1,25 +1,12 @@
-//! What these tests start from, and a run as it lies in the table.
-
-use std::ops::Deref;
+//! Jobs, leases and rows for the tests of the hot path.
 
 use carillon_admin::store::Job;
 use carillon_admin::store::run::claim::{Claim, Due, Holder};
 use carillon_scheduler::{JobDraft, Millis, RunState, ScheduleDraft};
 use sea_orm::{DatabaseConnection, FromQueryResult, Statement};
 
-use crate::conformance::world::{NOW, Row, World, actor, draft};
+use crate::conformance::fixture::{Fixture, NOW, Row, actor, draft};
 use crate::services::TestDatabase;
-
-/// A world whose shards are held by the node `a`.
-pub struct Ground(World);
-
-impl Deref for Ground {
-    type Target = World;
-
-    fn deref(&self) -> &World {
-        &self.0
-    }
-}
 
 pub const TTL: i64 = 10_000;
 
@@ -27,11 +14,7 @@ pub fn holder(shard: i32, epoch: i64) -> Holder<'static> {
     Holder { shard, epoch, node: "a", ttl_ms: TTL }
 }
 
-impl Ground {
-    pub async fn new(db: &TestDatabase) -> Self {
-        Self(World::new(db).await)
-    }
-
+impl Fixture {
     /// A job that fires each second; its first instant is `after(1)`.
     pub async fn ticking(&self, name: &str) -> Job {
         self.ticking_with(name, |_| ()).await

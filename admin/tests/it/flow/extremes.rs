@@ -1,0 +1,147 @@
+//! Cases that would be easy to get wrong: a herd, a monster, a black hole.
+
+use std::net::{SocketAddr, TcpStream};
+use std::time::Duration;
+
+use carillon_admin::runtime::Service as _;
+use carillon_scheduler::{Clock as _, RunState, ScheduleDraft};
+use socket2::{Domain, Socket, Type};
+
+use super::node::Node;
+use super::recorder::Recorder;
+use crate::services::{Kind, on};
+
+fn flow(test: impl AsyncFnOnce(&Node, &Recorder)) {
+    on(Kind::Sqlite, async |_| {
+        let (node, executor) = (Node::start().await, Recorder::start().await);
+        node.register(&executor).await;
+        test(&node, &executor).await;
+    });
+}
+
+// covers: H20
+#[test]
+fn a_herd_at_one_instant_is_recorded_and_sent_whole() {
+    flow(async |node, executor| {
+        const COUNT: usize = 1_500;
+        let due = node.clock.now() + 3_000;
+        let mut jobs = vec![];
+        for _ in 0..COUNT {
+            let once = |draft: &mut carillon_scheduler::JobDraft| {
+                draft.schedule = ScheduleDraft::once(due);
+            };
+            jobs.push(node.job(once).await);
+        }
+        node.round().await;
+        for job in [&jobs[0], &jobs[COUNT - 1]] {
+            assert_eq!(node.states(job).await, [RunState::Claimed], "ahead of time");
+        }
+        node.clock.advance(Duration::from_secs(3));
+        // An address takes 32 at once and a thousand more in its queue; the rest waits in the ring.
+        for _ in 0..20 {
+            node.round().await;
+            if executor.runs().len() >= COUNT {
+                break;
+            }
+            node.clock.advance(Duration::from_millis(300));
+        }
+        let mut received: Vec<i64> = executor.runs().iter().map(|run| run.run_id()).collect();
+        received.sort_unstable();
+        received.dedup();
+        assert_eq!((received.len(), executor.runs().len()), (COUNT, COUNT));
+        for job in &jobs {
+            assert_eq!(node.states(job).await, [RunState::Running]);
+        }
+    });
+}
+
+// covers: 001-22
+#[test]
+fn five_thousand_fires_of_one_second_leave_with_one_tick() {
+    const COUNT: usize = 5_000;
+    flow(async |node, _executor| {
+        // An address takes a thousand at a time.
+        let mut more = vec![];
+        for _ in 0..5 {
+            let executor = Recorder::start().await;
+            node.register(&executor).await;
+            more.push(executor);
+        }
+        let due = node.clock.now() + 3_000;
+        let once = |draft: &mut carillon_scheduler::JobDraft| {
+            draft.schedule = ScheduleDraft::once(due);
+        };
+        node.create_jobs(COUNT, once).await;
+        node.services.shards.step().await;
+        for scan in node.services.scans.all() {
+            scan.step().await;
+        }
+        assert_eq!(open(node).await, [(RunState::Claimed, COUNT as i64)]);
+        node.clock.set(due - 200);
+        node.services.tick.step().await;
+        assert_eq!(open(node).await, [(RunState::Sending, COUNT as i64)]);
+        let metrics = node.metrics();
+        assert!(metrics.contains("carillon_ring_entries 0"), "{metrics}");
+        assert!(metrics.contains("carillon_saturated_total 0"), "{metrics}");
+    });
+}
+
+/// Runs that have not ended, by state.
+async fn open(node: &Node) -> Vec<(RunState, i64)> {
+    let all = node.store.open_runs(64).await.unwrap();
+    all.into_iter().filter(|(_, count)| *count > 0).collect()
+}
+
+// covers: H22, I11
+#[test]
+fn ten_megabytes_of_parameters_fail_their_own_run_and_no_other() {
+    flow(async |node, executor| {
+        let (monster, other) = (node.every(5, |_| ()).await, node.every(5, |_| ()).await);
+        // The API refuses more than 64 KiB; this is written behind its back.
+        node.sql(&format!("UPDATE job_params SET params = hex(zeroblob(5000000)) WHERE job_id = {}", monster.id)).await;
+        node.advance(5_000).await;
+        assert_eq!(node.states(&other).await[0], RunState::Running);
+        assert!(executor.runs().iter().any(|run| run.body["jobId"] == other.id));
+        assert_eq!(node.states(&monster).await[0], RunState::Failed);
+    });
+}
+
+/// An address that answers no connection at all: the queue of its socket is full, and the kernel drops what comes.
+struct BlackHole {
+    address: SocketAddr,
+    _socket: Socket,
+    _full: Vec<TcpStream>,
+}
+
+impl BlackHole {
+    fn open() -> Self {
+        let socket = Socket::new(Domain::IPV4, Type::STREAM, None).unwrap();
+        socket.bind(&SocketAddr::from(([127, 0, 0, 1], 0)).into()).unwrap();
+        socket.listen(0).unwrap();
+        let address = socket.local_addr().unwrap().as_socket().unwrap();
+        let limit = Duration::from_millis(300);
+        let full = std::iter::from_fn(|| TcpStream::connect_timeout(&address, limit).ok());
+        Self { address, _full: full.take(8).collect(), _socket: socket }
+    }
+}
+
+// covers: H25
+#[test]
+fn a_black_hole_costs_a_hop_and_the_same_run_goes_to_the_next() {
+    flow(async |node, executor| {
+        let hole = BlackHole::open();
+        node.register_address(&format!("http://{}", hole.address), None).await;
+        let job = node.job(|_| ()).await;
+        for _ in 0..4 {
+            node.fire(&job).await;
+        }
+        node.round().await;
+        let runs = node.runs(&job).await;
+        assert_eq!(runs.len(), 4, "no retries");
+        for run in &runs {
+            assert_eq!((run.state, run.attempt), (RunState::Running, 1));
+            assert_eq!(run.address.as_deref(), Some(executor.address.as_str()));
+        }
+        assert_eq!(executor.runs().len(), 4);
+    });
+}
