@@ -2,11 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use crate::sources::files;
+use crate::sources::{PRODUCT, files};
 
 const DOCUMENT: &str = include_str!("../../docs/observability.md");
-const PRODUCT: &[&str] =
-    &["admin/src", "admin/engine/src", "admin/scheduler/src", "admin/store/src", "executor-sdk/src", "migrations/src"];
 const EVENTS: &[&str] = &["trace!(", "debug!(", "info!(", "warn!(", "error!("];
 const SPANS: &[&str] = &["trace_span!(", "debug_span!(", "info_span!(", "warn_span!(", "error_span!("];
 

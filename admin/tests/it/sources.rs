@@ -18,7 +18,7 @@ const WITHOUT_CYCLES: &[&str] = &[
 ];
 
 /// Folders of product code, and how many entries one of their folders may have: more is no longer read at a glance.
-const PRODUCT: &[&str] = &[
+pub const PRODUCT: &[&str] = &[
     "admin/src",
     "admin/accounts/src",
     "admin/engine/src",
