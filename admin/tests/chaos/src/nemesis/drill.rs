@@ -24,7 +24,7 @@ const HEALED_WITHIN: Duration = Duration::from_secs(15);
 
 pub async fn play(cluster: &Arc<Cluster>, drill: Drill, seed: u64) -> Vec<Fault> {
     rest(AROUND_MS).await;
-    let mut scene = Scene::new(cluster.clone(), Random::new(seed));
+    let mut scene = Scene::new(cluster.clone(), Random::new(seed), Arc::default());
     let mut faults = vec![];
     let done = match drill {
         Drill::RedisAway => redis_away(&mut scene, &mut faults).await,

@@ -4,6 +4,7 @@ mod aim;
 mod cards;
 pub mod deck;
 pub mod drill;
+mod spacing;
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -13,6 +14,7 @@ use tokio::task::JoinSet;
 
 use self::cards::Scene;
 use self::deck::{Card, Deck};
+use self::spacing::Spacing;
 use crate::clock::{Millis, now};
 use crate::cluster::Cluster;
 use crate::cluster::process::describe;
@@ -32,6 +34,7 @@ pub async fn strike(cluster: &Arc<Cluster>, options: &Options, seed: u64) -> Vec
     let mut deck = Deck::new(options.db, &options.only, options.fills_the_disk());
     let faults = Faults::default();
     let slots = Arc::new(Semaphore::new(AT_ONCE));
+    let spacing = Arc::<Mutex<Spacing>>::default();
     let mut running = JoinSet::new();
     let (least, most) = options.gap_ms();
     while Instant::now() < until {
@@ -41,9 +44,9 @@ pub async fn strike(cluster: &Arc<Cluster>, options: &Options, seed: u64) -> Vec
         let Ok(slot) = slots.clone().acquire_owned().await else {
             break;
         };
-        let (cluster, faults) = (cluster.clone(), faults.clone());
+        let (scene, faults) = (Scene::new(cluster.clone(), own, spacing.clone()), faults.clone());
         running.spawn(async move {
-            play(cluster, card, own, faults).await;
+            play(scene, card, faults).await;
             drop(slot);
         });
         let next = (started + Duration::from_millis(gap)).min(until);
@@ -55,11 +58,10 @@ pub async fn strike(cluster: &Arc<Cluster>, options: &Options, seed: u64) -> Vec
     faults
 }
 
-async fn play(cluster: Arc<Cluster>, card: Card, random: Random, faults: Faults) {
-    let from = now();
-    println!("{}  {}", crate::clock::text(from), card.name);
-    let mut scene = Scene::new(cluster, random);
+async fn play(mut scene: Scene, card: Card, faults: Faults) {
+    println!("{}  {}", crate::clock::text(scene.from), card.name);
     let done = cards::play(card.name, &mut scene).await;
+    scene.end();
     let failed = done.is_err();
     let note = match done {
         Ok(()) => scene.note,
@@ -69,7 +71,7 @@ async fn play(cluster: Arc<Cluster>, card: Card, random: Random, faults: Faults)
         card: card.name.to_owned(),
         class: card.class,
         target: scene.target,
-        from,
+        from: scene.from,
         to: now(),
         note,
         failed,

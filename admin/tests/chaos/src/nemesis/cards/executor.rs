@@ -31,7 +31,7 @@ pub async fn play(name: &str, scene: &mut Scene) -> anyhow::Result<()> {
                 "wrong_code" => (None, refusal()),
                 _ => (None, bad_gateway()),
             };
-            let wire = scene.executor(kind)?.wire.clone();
+            let wire = scene.executor(kind).await?.wire.clone();
             trick(scene, &[wire], RUN, what).await
         }
     }
@@ -50,7 +50,7 @@ fn bad_gateway() -> Trick {
 }
 
 async fn process(name: &str, scene: &mut Scene) -> anyhow::Result<()> {
-    let executor = scene.executor(None)?;
+    let executor = scene.executor(None).await?;
     match name {
         "executor_kill" => {
             executor.kill().await;
@@ -81,7 +81,7 @@ async fn process(name: &str, scene: &mut Scene) -> anyhow::Result<()> {
 /// An executor of our SDK takes a run, its answer is lost, and it comes back without its data directory: a container that
 /// was made anew under the same address. It must be asked, and never be sent that run again.
 async fn wiped(scene: &mut Scene) -> anyhow::Result<()> {
-    let executor = scene.executor(Some(Kind::Sdk))?;
+    let executor = scene.executor(Some(Kind::Sdk)).await?;
     let before = executor.wire.sprung();
     executor.wire.set_trap(Trap::new(RUN, Trick::LoseAnswer, TIMES));
     let taken = until(Duration::from_secs(4), || executor.wire.sprung() > before);

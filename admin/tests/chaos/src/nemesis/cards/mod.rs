@@ -8,12 +8,14 @@ mod redis;
 mod shards;
 mod sqlite;
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
 
 use super::aim;
+use super::spacing::Spacing;
+use crate::clock::{Millis, now};
 use crate::cluster::Cluster;
 use crate::cluster::admin::Admin;
 use crate::cluster::recorder::Recorder;
@@ -26,12 +28,15 @@ pub struct Scene {
     pub random: Random,
     pub target: String,
     pub held: bool,
+    /// When it began: what an executor's rest made it wait before does not count.
+    pub from: Millis,
     pub note: String,
+    spacing: Arc<Mutex<Spacing>>,
 }
 
 impl Scene {
-    pub fn new(cluster: Arc<Cluster>, random: Random) -> Self {
-        Self { cluster, random, target: String::new(), held: false, note: String::new() }
+    pub fn new(cluster: Arc<Cluster>, random: Random, spacing: Arc<Mutex<Spacing>>) -> Self {
+        Self { cluster, random, target: String::new(), held: false, from: now(), note: String::new(), spacing }
     }
 
     /// A node, most likely one that holds a shard.
@@ -43,13 +48,32 @@ impl Scene {
         Ok(admin)
     }
 
-    /// One of the executors, of this kind or of any.
-    pub fn executor(&mut self, kind: Option<Kind>) -> anyhow::Result<Arc<Recorder>> {
+    /// One of the executors, of this kind or of any. Waits until one of them has had no fault for a while.
+    pub async fn executor(&mut self, kind: Option<Kind>) -> anyhow::Result<Arc<Recorder>> {
+        let cluster = self.cluster.clone();
         let fits = |recorder: &&Arc<Recorder>| kind.is_none_or(|kind| recorder.kind == kind);
-        let list: Vec<Arc<Recorder>> = self.cluster.recorders.iter().filter(fits).cloned().collect();
-        let chosen = self.random.pick(&list).context("no executor")?.clone();
-        self.target.clone_from(&chosen.name);
-        Ok(chosen)
+        let names: Vec<String> = cluster.recorders.iter().filter(fits).map(|it| it.name.clone()).collect();
+        anyhow::ensure!(!names.is_empty(), "no executor");
+        loop {
+            let begun = {
+                let mut spacing = self.spacing.lock().unwrap_or_else(PoisonError::into_inner);
+                spacing.begin(&names, &mut self.random, Instant::now())
+            };
+            match begun {
+                Ok(name) => {
+                    let found = cluster.recorders.iter().find(|recorder| recorder.name == name);
+                    self.target = name;
+                    self.from = now();
+                    return found.cloned().context("no executor");
+                }
+                Err(wait) => tokio::time::sleep(wait).await,
+            }
+        }
+    }
+
+    /// To be called when the card has healed what it has broken.
+    pub fn end(&self) {
+        self.spacing.lock().unwrap_or_else(PoisonError::into_inner).end(&self.target, Instant::now());
     }
 }
 
