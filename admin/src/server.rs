@@ -15,16 +15,16 @@ use crate::config::{self, Config, Problem, RedisForm, RedisUrl};
 use crate::executor::{ExecutorClient, Limits};
 use crate::lease::{Leases, Local, Place, Redis, Servers};
 use crate::metrics::Metrics;
-use crate::pipeline::{
-    Backfilling, Complete, Escalate, FollowCalendars, FollowClock, Gaps, GiveBack, Parts, Pending, Pipeline, Prune,
-    Registry, Resolve, Scans, Settings, Shards, Successes, Tick, Watch,
-};
 use crate::runtime::{self, Service};
 use crate::store::{self, Database, Store};
 use crate::web::BodyMemory;
 use crate::web::executor_api::WrongTokens;
 use crate::web::{self, ListenerRole, Server, ServerHandle};
 use carillon_accounts::setup::{self, FirstAdmin};
+use carillon_engine::{
+    Backfilling, Complete, Engine, Escalate, FollowCalendars, FollowClock, Gaps, GiveBack, Parts, Pending, Prune,
+    Registry, Resolve, Scans, Settings, Shards, Successes, Tick, Watch,
+};
 
 /// Why a node cannot start or go on.
 #[derive(Debug, thiserror::Error)]
@@ -69,7 +69,7 @@ pub struct Services {
 /// A node that is built and not running yet.
 pub struct Admin {
     pub store: Arc<Store>,
-    pub pipeline: Arc<Pipeline>,
+    pub engine: Arc<Engine>,
     pub services: Services,
     /// Whether anybody can log in to the console yet.
     pub first_admin: FirstAdmin,
@@ -117,18 +117,18 @@ impl Admin {
             node,
             shards,
         };
-        let pipeline = Pipeline::new(parts);
-        pipeline.begin().await?;
+        let engine = Engine::new(parts);
+        engine.begin().await?;
         let first_admin = first_admin(&store, &config, clock.now()).await?;
         let (listener, address) = listen(config.listen, "--listen, CARILLON_LISTEN")?;
         let executors = "--executor-listen, CARILLON_EXECUTOR_LISTEN";
         let executors = config.executor_listen.map(|address| listen(address, executors)).transpose()?;
-        pipeline.set_address(format!("http://{address}/"));
+        engine.set_address(format!("http://{address}/"));
         let ready = Arc::new(AtomicBool::new(false));
         let most = config.body_memory;
         let state = web::State {
             store: store.clone(),
-            pipeline: pipeline.clone(),
+            engine: engine.clone(),
             clock,
             config,
             body_memory: BodyMemory::new(most, metrics.request_bytes.clone()),
@@ -137,10 +137,10 @@ impl Admin {
             ready: ready.clone(),
         };
         Ok(Self {
-            services: Services::of(&pipeline),
+            services: Services::of(&engine),
             first_admin,
             store,
-            pipeline,
+            engine,
             state: web::Shared::new(state),
             listener,
             address,
@@ -194,7 +194,7 @@ impl Admin {
             runtime::run(service, &tasks, sending.clone(), fatal.clone());
         }
         self.ready.store(true, Ordering::Relaxed);
-        tracing::info!(listen.address = %self.address, listen.executors = %executor_address, node.id = self.pipeline.node, shard.count = self.pipeline.shards(), "serving");
+        tracing::info!(listen.address = %self.address, listen.executors = %executor_address, node.id = self.engine.node, shard.count = self.engine.shards(), "serving");
         tokio::select! {
             () = stop.cancelled() => {}
             () = fatal.cancelled() => return Err(Error::Services),
@@ -208,9 +208,9 @@ impl Admin {
             tracing::warn!("a claim under way does not end; whoever has its shard next waits for it");
         }
         let orderly = async {
-            stop_sending(&self.pipeline, &self.services).await;
+            stop_sending(&self.engine, &self.services).await;
             executors_stop.await;
-            stop_completing(&self.pipeline, &webs, &sending, &tasks).await;
+            stop_completing(&self.engine, &webs, &sending, &tasks).await;
         };
         if tokio::time::timeout(STOP_WITHIN - HAND_OVER - Duration::from_secs(3), orderly).await.is_err() {
             tracing::warn!("not everything ended in time; the rest is taken over by another node or the next start");
@@ -228,12 +228,12 @@ impl Admin {
     ///
     /// # Errors
     /// The listener cannot be used.
-    pub fn serve_only(self) -> Result<(Services, Arc<Pipeline>, Arc<Store>), Error> {
+    pub fn serve_only(self) -> Result<(Services, Arc<Engine>, Arc<Store>), Error> {
         for server in servers(self.listener, self.executors, self.state)? {
             tokio::spawn(server);
         }
         self.ready.store(true, Ordering::Relaxed);
-        Ok((self.services, self.pipeline, self.store))
+        Ok((self.services, self.engine, self.store))
     }
 }
 
@@ -252,33 +252,33 @@ fn servers(
 }
 
 /// After the end of new shards and claims: leases back; due runs are marked until a peer refuses them; requests end.
-async fn stop_sending(pipeline: &Pipeline, services: &Services) {
+async fn stop_sending(engine: &Engine, services: &Services) {
     services.shards.give_all_back().await;
     let until = Instant::now() + HAND_OVER;
-    while pipeline.has_peers() && Instant::now() < until && services.shards.is_marking_still_ours().await {
+    while engine.has_peers() && Instant::now() < until && services.shards.is_marking_still_ours().await {
         tokio::time::sleep(Duration::from_millis(100)).await;
     }
-    pipeline.close();
-    pipeline.finish_sends().await;
-    until_idle(pipeline).await;
+    engine.close();
+    engine.finish_sends().await;
+    until_idle(engine).await;
 }
 
 /// No new connections; the callbacks that are open are committed and answered before the service that does it ends.
 /// One that comes later on an open connection is cut at once, and its executor goes to another node.
-async fn stop_completing(pipeline: &Pipeline, webs: &[ServerHandle], sending: &CancellationToken, tasks: &TaskTracker) {
+async fn stop_completing(engine: &Engine, webs: &[ServerHandle], sending: &CancellationToken, tasks: &TaskTracker) {
     let stops = webs.iter().map(|web| web.stop(true));
     let stops: Vec<_> = stops.map(tokio::spawn).collect();
-    until_idle(pipeline).await;
-    pipeline.close_reports();
-    until_idle(pipeline).await;
+    until_idle(engine).await;
+    engine.close_reports();
+    until_idle(engine).await;
     sending.cancel();
     drop(stops);
     tasks.close();
     tasks.wait().await;
 }
 
-async fn until_idle(pipeline: &Pipeline) {
-    while !pipeline.is_idle() {
+async fn until_idle(engine: &Engine) {
+    while !engine.is_idle() {
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
 }
@@ -356,24 +356,24 @@ fn listen(address: SocketAddr, setting: &'static str) -> Result<(TcpListener, So
 }
 
 impl Services {
-    fn of(pipeline: &Arc<Pipeline>) -> Self {
+    fn of(engine: &Arc<Engine>) -> Self {
         Self {
-            registry: Arc::new(Registry::new(pipeline.clone())),
-            follow_clock: Arc::new(FollowClock::new(pipeline.clone())),
-            shards: Arc::new(Shards::new(pipeline.clone())),
-            scans: Arc::new(Scans::new(pipeline.clone())),
-            tick: Arc::new(Tick(pipeline.clone())),
-            complete: Arc::new(Complete(pipeline.clone())),
-            successes: Arc::new(Successes(pipeline.clone())),
-            give_back: Arc::new(GiveBack(pipeline.clone())),
-            resolve: Arc::new(Resolve::new(pipeline.clone())),
-            watch: Arc::new(Watch::new(pipeline.clone())),
-            follow_calendars: Arc::new(FollowCalendars::new(pipeline.clone())),
-            backfill: Arc::new(Backfilling(pipeline.clone())),
-            gaps: Arc::new(Gaps::new(pipeline.clone())),
-            prune: Arc::new(Prune::new(pipeline.clone())),
-            pending: Arc::new(Pending::new(pipeline.clone())),
-            escalate: Arc::new(Escalate(pipeline.clone())),
+            registry: Arc::new(Registry::new(engine.clone())),
+            follow_clock: Arc::new(FollowClock::new(engine.clone())),
+            shards: Arc::new(Shards::new(engine.clone())),
+            scans: Arc::new(Scans::new(engine.clone())),
+            tick: Arc::new(Tick(engine.clone())),
+            complete: Arc::new(Complete(engine.clone())),
+            successes: Arc::new(Successes(engine.clone())),
+            give_back: Arc::new(GiveBack(engine.clone())),
+            resolve: Arc::new(Resolve::new(engine.clone())),
+            watch: Arc::new(Watch::new(engine.clone())),
+            follow_calendars: Arc::new(FollowCalendars::new(engine.clone())),
+            backfill: Arc::new(Backfilling(engine.clone())),
+            gaps: Arc::new(Gaps::new(engine.clone())),
+            prune: Arc::new(Prune::new(engine.clone())),
+            pending: Arc::new(Pending::new(engine.clone())),
+            escalate: Arc::new(Escalate(engine.clone())),
         }
     }
 

@@ -61,6 +61,8 @@ pub use recover::monitor::Watch;
 pub use recover::resolver::Resolve;
 pub use settings::{LostRule, Options, Settings};
 
+pub use Pipeline as Engine;
+
 /// The door for all that changes a run, and what its services share.
 pub struct Pipeline {
     pub(crate) store: Arc<Store>,

@@ -25,7 +25,7 @@ impl Around {
         names.dedup();
         let calendars = state.store.calendars_named(&names).await?;
         let loads = match drafts.iter().any(|draft| is_open(draft, before)) {
-            true => Some(state.pipeline.forecaster.loads(before.map(|job| job.id)).await?),
+            true => Some(state.engine.forecaster.loads(before.map(|job| job.id)).await?),
             false => None,
         };
         Ok(Self { calendars, loads })
@@ -38,7 +38,7 @@ impl Around {
     pub async fn roughly(state: &State, draft: &JobDraft, before: Option<&Job>) -> store::Result<Self> {
         let calendars = state.store.calendars_named(&draft.schedule.calendars).await?;
         let loads = match is_open(draft, before) {
-            true => Some(state.pipeline.forecaster.recent_loads().await?),
+            true => Some(state.engine.forecaster.recent_loads().await?),
             false => None,
         };
         Ok(Self { calendars, loads })

@@ -26,7 +26,7 @@ async fn ready(state: web::Data<State>) -> HttpResponse {
         return unavailable("starting or stopping\n");
     }
     match actix_web::rt::time::timeout(std::time::Duration::from_secs(2), state.store.ping()).await {
-        Ok(Ok(())) if state.pipeline.is_degraded() => {
+        Ok(Ok(())) if state.engine.is_degraded() => {
             HttpResponse::Ok().body("ready, degraded: Redis does not answer; the leases in the database are enough\n")
         }
         Ok(Ok(())) => HttpResponse::Ok().body("ready\n"),

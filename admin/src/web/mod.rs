@@ -1,5 +1,5 @@
 //! HTTP: the console, the management API and the protocol of the executors. Only this module names actix-web and askama; it
-//! changes a run only through `pipeline`.
+//! changes a run only through `engine`.
 
 mod api;
 mod around;

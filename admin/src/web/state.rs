@@ -8,15 +8,15 @@ use carillon_scheduler::Clock;
 
 use crate::config::Config;
 use crate::metrics::Metrics;
-use crate::pipeline::Pipeline;
 use crate::store::Store;
 use crate::web::executor_api::WrongTokens;
 use crate::web::limits::body_memory::BodyMemory;
+use carillon_engine::Engine;
 
 /// Shared by all handlers.
 pub struct State {
     pub store: Arc<Store>,
-    pub pipeline: Arc<Pipeline>,
+    pub engine: Arc<Engine>,
     pub clock: Arc<dyn Clock>,
     pub config: Config,
     pub metrics: Arc<Metrics>,

@@ -18,7 +18,7 @@ pub async fn create(admin: &Admin, clock: &dyn Clock) -> anyhow::Result<()> {
     let definitions = drafts().into_iter().map(check).collect::<anyhow::Result<_>>()?;
     let jobs = store.create_jobs(definitions, now, &actor, None).await?;
     for job in jobs {
-        admin.pipeline.job_changed(job.shard);
+        admin.engine.job_changed(job.shard);
     }
     Ok(())
 }

@@ -8,8 +8,8 @@ use utoipa::ToSchema;
 use super::error::Error;
 use super::extract::{Caller, Id, OBJECT, Query, object, required};
 use super::view::{BackfillInstants, BackfillView, List, Time};
-use crate::pipeline::{MAX_CONCURRENT, Range};
 use crate::web::state::State;
+use carillon_engine::{MAX_CONCURRENT, Range};
 
 /// A range of the past
 #[derive(Deserialize, ToSchema)]
@@ -40,10 +40,10 @@ pub async fn create(
     let range = Range { job_id: id.0, from_at: request.from.0, to_at: request.to.0 };
     let max_concurrent = concurrency(request.max_concurrent.unwrap_or(1))?;
     if request.dry_run == Some(true) {
-        let (instants, made) = state.pipeline.backfill_instants(range).await?;
+        let (instants, made) = state.engine.backfill_instants(range).await?;
         return Ok(HttpResponse::Ok().json(BackfillInstants::new(instants, made.len())));
     }
-    let made = state.pipeline.backfill(range, max_concurrent, &caller.0).await?;
+    let made = state.engine.backfill(range, max_concurrent, &caller.0).await?;
     Ok(HttpResponse::Accepted()
         .insert_header(("location", format!("/api/v1/backfills/{}", made.id)))
         .json(BackfillView::from(made)))

@@ -104,7 +104,7 @@ pub async fn update(
     let now = state.clock.now();
     state.store.update_calendar(&calendar, version, now, &caller.0).await?;
     // The calendar is changed already: what cannot be done now is done by the next round of the service.
-    if let Err(error) = state.pipeline.follow_calendars(&caller.0).await {
+    if let Err(error) = state.engine.follow_calendars(&caller.0).await {
         tracing::warn!(%error, calendar.name = name.0, "the jobs of a changed calendar could not be looked for");
     }
     let calendar = find(&state, &name.0).await?;

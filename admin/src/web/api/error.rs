@@ -9,8 +9,9 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::view::words;
+use crate::store;
 use crate::web::guard::bearer::Refusal;
-use crate::{pipeline, store};
+use carillon_engine as engine;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Error {
@@ -226,9 +227,9 @@ impl From<store::Error> for Error {
     }
 }
 
-impl From<pipeline::Error> for Error {
-    fn from(error: pipeline::Error) -> Self {
-        use pipeline::Error as E;
+impl From<engine::Error> for Error {
+    fn from(error: engine::Error) -> Self {
+        use engine::Error as E;
         match error {
             E::Store(error) => error.into(),
             E::MissingJob | E::MissingRun => Self::not_found(error.to_string()),

@@ -65,7 +65,7 @@ pub async fn update(
     find().await?;
     let now = state.clock.now();
     state.store.set_executor_traits(&app, &address, &traits, now, &caller.0).await?;
-    state.pipeline.executors_changed();
+    state.engine.executors_changed();
     Ok(HttpResponse::Ok().json(ExecutorView::new(find().await?, now)))
 }
 

@@ -15,6 +15,6 @@ pub async fn forecast(state: Data<State>, mut query: Query) -> Result<HttpRespon
     let hours = query.number("hours", 24, MAX_HOURS)?;
     query.finish()?;
     let from = state.clock.now();
-    let forecast = state.pipeline.forecaster.forecast(from, from + i64::from(hours) * HOUR).await?;
+    let forecast = state.engine.forecaster.forecast(from, from + i64::from(hours) * HOUR).await?;
     Ok(HttpResponse::Ok().json(ForecastView::from(forecast)))
 }

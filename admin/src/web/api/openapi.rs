@@ -134,8 +134,8 @@ mod tests {
     /// Attributes only take literals; the rules have constants.
     #[test]
     fn the_ranges_are_those_of_the_rules() {
-        use crate::pipeline::{MAX_CONCURRENT, NOTE_CHARS};
         use crate::store::retention::rules::{DEFAULT, MAX_DAYS, MAX_FAILURES, MAX_RUNS};
+        use carillon_engine::{MAX_CONCURRENT, NOTE_CHARS};
         let document = value();
         let schema = |place: &str| {
             &document["components"]["schemas"][place.split_once('.').unwrap().0]["properties"]

@@ -10,9 +10,9 @@ use utoipa::openapi::{ObjectBuilder, Type};
 use super::error::Error;
 use super::extract::{Caller, Id, OBJECT, Query, object, required};
 use super::view::{KillView, List, LogView, RunView};
-use crate::pipeline::NOTE_CHARS;
 use crate::store::RunFilter;
 use crate::web::state::State;
+use carillon_engine::NOTE_CHARS;
 
 pub async fn list(state: Data<State>, mut query: Query) -> Result<HttpResponse, Error> {
     let filter = RunFilter {
@@ -42,7 +42,7 @@ pub async fn get(state: Data<State>, id: Id, query: Query) -> Result<HttpRespons
 
 pub async fn kill(state: Data<State>, id: Id, query: Query, caller: Caller) -> Result<HttpResponse, Error> {
     query.finish()?;
-    let kill = KillView::from(state.pipeline.kill(id.0).await?);
+    let kill = KillView::from(state.engine.kill(id.0).await?);
     let detail = serde_json::json!(kill);
     state.store.record_audit(&caller.0, "kill", ("run", id.0), detail, state.clock.now()).await?;
     Ok(HttpResponse::Ok().json(kill))
@@ -89,8 +89,8 @@ pub async fn resolve(
         let message = format!("1 to {NOTE_CHARS} characters: how you know");
         return Err(Error::field("note", message));
     }
-    let pipeline = &state.pipeline;
-    pipeline.resolve_by_hand(id.0, outcome, note, &caller.0).await?;
+    let engine = &state.engine;
+    engine.resolve_by_hand(id.0, outcome, note, &caller.0).await?;
     let run = state.store.run(id.0).await?.ok_or_else(Error::internal)?;
     Ok(HttpResponse::Ok().json(RunView::from(run)))
 }
@@ -98,6 +98,6 @@ pub async fn resolve(
 pub async fn log(state: Data<State>, id: Id, mut query: Query) -> Result<HttpResponse, Error> {
     let from = query.number("from", 1, i32::MAX as u32)?;
     query.finish()?;
-    let page = state.pipeline.read_log(id.0, from as i32).await?;
+    let page = state.engine.read_log(id.0, from as i32).await?;
     Ok(HttpResponse::Ok().json(LogView::from(page)))
 }

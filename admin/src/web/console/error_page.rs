@@ -5,9 +5,10 @@ use actix_web::http::StatusCode;
 use actix_web::{HttpResponse, ResponseError};
 use askama::Template;
 
+use crate::store;
 use crate::web::page::answer::render;
 use crate::web::page::context::PageContext;
-use crate::{pipeline, store};
+use carillon_engine as engine;
 
 #[derive(Debug, thiserror::Error)]
 pub enum PageError {
@@ -90,12 +91,12 @@ impl From<carillon_accounts::password::Error> for PageError {
     }
 }
 
-impl From<pipeline::Error> for PageError {
-    fn from(error: pipeline::Error) -> Self {
+impl From<engine::Error> for PageError {
+    fn from(error: engine::Error) -> Self {
         match error {
-            pipeline::Error::MissingJob => Self::Missing("job"),
-            pipeline::Error::MissingRun => Self::Missing("run"),
-            pipeline::Error::Store(inner) => inner.into(),
+            engine::Error::MissingJob => Self::Missing("job"),
+            engine::Error::MissingRun => Self::Missing("run"),
+            engine::Error::Store(inner) => inner.into(),
             other => Self::Bad(other.to_string()),
         }
     }

@@ -71,7 +71,7 @@ pub async fn page(
     let known = SPANS.iter().find(|(hours, _)| *hours == query.hours);
     let hours = known.map_or(ForecastQuery::default().hours, |(hours, _)| *hours);
     let to = context.now + i64::from(hours) * 60 * MINUTE;
-    let forecast = state.pipeline.forecaster.forecast(context.now, to).await?;
+    let forecast = state.engine.forecaster.forecast(context.now, to).await?;
     let page = Page { hours, spans: SPANS, chart: draw(&forecast), shares: shares(&forecast), forecast, context };
     Ok(render(&page, StatusCode::OK))
 }

@@ -27,7 +27,7 @@ pub async fn callback(request: HttpRequest, body: AuthenticatedBody, state: web:
     if findings.is_empty() {
         return answered(&Answer::ok());
     }
-    match actix_web::rt::time::timeout(STORE_WITHIN, state.pipeline.report(findings)).await {
+    match actix_web::rt::time::timeout(STORE_WITHIN, state.engine.report(findings)).await {
         Ok(Ok(())) => answered(&Answer::ok()),
         _ => {
             connection::cut(&request);

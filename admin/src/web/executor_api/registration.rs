@@ -25,9 +25,9 @@ pub async fn register(request: HttpRequest, body: AuthenticatedBody, state: web:
                         executor.address = executor.address,
                         "an executor registered"
                     );
-                    state.pipeline.executors_changed();
+                    state.engine.executors_changed();
                     if let Some(boot_id) = executor.boot_id {
-                        state.pipeline.executor_restarted(executor.address, boot_id);
+                        state.engine.executor_restarted(executor.address, boot_id);
                     }
                 }
                 if let Some(peer) = request.peer_addr() {
@@ -41,7 +41,7 @@ pub async fn register(request: HttpRequest, body: AuthenticatedBody, state: web:
                 refused("the registration holds a value that the database does not take")
             }
             Err(error) => {
-                state.pipeline.heartbeat_not_stored();
+                state.engine.heartbeat_not_stored();
                 tracing::warn!(%error, executor.address = executor.address, "a registration could not be stored");
                 refused("the registration could not be stored; it is taken again with the next heartbeat")
             }
@@ -53,7 +53,7 @@ fn registration(request: &HttpRequest, body: &[u8], state: &State) -> Result<Exe
     let registration = named(body)?;
     address::check(&registration.value, state.config.executors_at().ip().is_loopback())?;
     let boot_id = header(request, headers::BOOT_ID).map(|id| id.chars().take(64).collect::<String>());
-    let settings = &state.pipeline.settings;
+    let settings = &state.engine.settings;
     let lease = if boot_id.is_some() { settings.own_lease } else { settings.stock_lease };
     let now = state.clock.now();
     Ok(Executor {
@@ -116,7 +116,7 @@ pub async fn deregister(body: AuthenticatedBody, state: web::Data<State>) -> Htt
                 executor.address = registration.value,
                 "an executor deregistered"
             );
-            state.pipeline.executors_changed();
+            state.engine.executors_changed();
             answered(&Answer::ok())
         }
         Err(error) => {

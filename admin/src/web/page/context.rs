@@ -39,7 +39,7 @@ impl PageContext {
         let viewer = request.extensions().get::<Viewer>().cloned();
         let now = request.app_data::<web::Data<State>>().map_or(0, |state| state.clock.now());
         let here = request.uri().path_and_query();
-        let degraded = request.app_data::<web::Data<State>>().is_some_and(|state| state.pipeline.is_degraded());
+        let degraded = request.app_data::<web::Data<State>>().is_some_and(|state| state.engine.is_degraded());
         Self {
             degraded: degraded && viewer.is_some(),
             csrf: viewer.as_ref().map_or_else(String::new, |v| csrf::masked(&v.csrf)),

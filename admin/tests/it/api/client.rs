@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use carillon_accounts::secret::random_secret;
 use carillon_admin::Admin;
-use carillon_admin::pipeline::Pipeline;
 use carillon_admin::store::Store;
+use carillon_engine::Engine;
 use carillon_scheduler::{ManualClock, Millis};
 use reqwest::{Method, StatusCode};
 use sea_orm::ConnectionTrait;
@@ -25,7 +25,7 @@ pub struct Api {
     http: reqwest::Client,
     pub store: Arc<Store>,
     /// Kept, or the node would stop answering.
-    _pipeline: Arc<Pipeline>,
+    _engine: Arc<Engine>,
     raw: sea_orm::DatabaseConnection,
 }
 
@@ -76,10 +76,10 @@ impl Api {
         let access_token = config.access_token.clone();
         let admin = Admin::build(config, clock).await.unwrap();
         let root = format!("http://{}/api/v1", admin.address());
-        let (_services, pipeline, store) = admin.serve_only().unwrap();
+        let (_services, engine, store) = admin.serve_only().unwrap();
         let http = reqwest::Client::builder().no_proxy().timeout(Duration::from_secs(20)).build().unwrap();
         let raw = sea_orm::Database::connect(db.direct_url()).await.unwrap();
-        Self { root, token, access_token, http, store, _pipeline: pipeline, raw }
+        Self { root, token, access_token, http, store, _engine: engine, raw }
     }
 
     pub fn request(&self, method: Method, path: &str) -> reqwest::RequestBuilder {

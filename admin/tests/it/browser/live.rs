@@ -6,8 +6,8 @@ use std::time::Duration;
 use carillon_accounts::secret::random_secret;
 use carillon_accounts::setup::{FIRST_ADMIN, ensure_first_admin};
 use carillon_admin::Admin;
-use carillon_admin::pipeline::Pipeline;
 use carillon_admin::store::{Definition, Job, Store, Surroundings};
+use carillon_engine::Engine;
 use carillon_executor::{Executor, JobContext, JobError, log};
 use carillon_scheduler::{Clock, JobDraft, SystemClock};
 use tokio_util::sync::CancellationToken;
@@ -20,7 +20,7 @@ pub struct Live {
     pub name: &'static str,
     pub password: String,
     pub store: Arc<Store>,
-    pub pipeline: Arc<Pipeline>,
+    pub engine: Arc<Engine>,
     pub clock: Arc<dyn Clock>,
     token: String,
     stop: CancellationToken,
@@ -39,12 +39,12 @@ impl Live {
         let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
         let admin = Admin::build(config, clock.clone()).await.unwrap();
         let password = random_secret();
-        let (store, pipeline) = (admin.store.clone(), admin.pipeline.clone());
+        let (store, engine) = (admin.store.clone(), admin.engine.clone());
         ensure_first_admin(&store, Some(&password), clock.now()).await.unwrap();
         let url = format!("http://{}", admin.address());
         let stop = CancellationToken::new();
         tokio::spawn(admin.run(stop.clone()));
-        Self { url, name: FIRST_ADMIN, password, store, pipeline, clock, token, stop, database }
+        Self { url, name: FIRST_ADMIN, password, store, engine, clock, token, stop, database }
     }
 
     pub async fn app(&self, name: &str, title: &str) {

@@ -164,8 +164,8 @@ fn an_alarm_that_nobody_resolves_escalates_at_its_age_and_once() {
         let count = "carillon_alarms_escalated_total{kind=\"unknown\"} 1";
         assert!(node.metrics().contains(count));
         // A person looks at last.
-        let (pipeline, by) = (&node.pipeline, actor());
-        let by_hand = pipeline.resolve_by_hand(run_id, Outcome::Succeeded, "the file is there", &by);
+        let (engine, by) = (&node.engine, actor());
+        let by_hand = engine.resolve_by_hand(run_id, Outcome::Succeeded, "the file is there", &by);
         by_hand.await.unwrap();
         let row = alarms(node).await.remove(0);
         assert_eq!((row.is_open, row.level), (false, 1));
@@ -189,8 +189,8 @@ fn a_word_that_the_audit_cannot_keep_changes_nothing_and_can_be_said_again() {
     flow(async |node| {
         let run_id = unknown(node).await;
         let say = async || {
-            let (pipeline, by) = (&node.pipeline, actor());
-            let said = pipeline.resolve_by_hand(run_id, Outcome::Failed, "the file is not there", &by);
+            let (engine, by) = (&node.engine, actor());
+            let said = engine.resolve_by_hand(run_id, Outcome::Failed, "the file is not there", &by);
             said.await
         };
         node.sql("ALTER TABLE audit RENAME TO audit_away").await;

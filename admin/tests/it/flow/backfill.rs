@@ -1,8 +1,8 @@
 //! Runs for instants of the past.
 
-use carillon_admin::pipeline::Range;
 use carillon_admin::runtime::Service as _;
 use carillon_admin::store::Job;
+use carillon_engine::Range;
 use carillon_scheduler::{Cause, Clock as _, RunState, ScheduleDraft};
 
 use super::node::{Node, START};
@@ -50,7 +50,7 @@ async fn end_all(node: &Node, job: &Job) {
 fn a_day_of_a_job_each_minute_makes_1440_runs_and_none_twice() {
     flow(async |node, _, job| {
         let range = minutes(job, 1440, 0);
-        let made = node.pipeline.backfill(range, 100, &actor()).await.unwrap();
+        let made = node.engine.backfill(range, 100, &actor()).await.unwrap();
         assert_eq!((made.instants, made.released), (1440, 0));
         // The executor accepts nothing here: each row is ended behind the program's back.
         for _ in 0..15 {
@@ -60,7 +60,7 @@ fn a_day_of_a_job_each_minute_makes_1440_runs_and_none_twice() {
         let done = node.store.backfill(made.id).await.unwrap().unwrap();
         assert_eq!((done.released, done.skipped), (1440, 0));
         assert!(done.finished_at.is_some() && !done.cancelled);
-        let again = node.pipeline.backfill(minutes(job, 1450, 0), 100, &actor()).await.unwrap();
+        let again = node.engine.backfill(minutes(job, 1450, 0), 100, &actor()).await.unwrap();
         for _ in 0..5 {
             node.services.backfill.step().await;
         }
@@ -74,10 +74,10 @@ fn a_day_of_a_job_each_minute_makes_1440_runs_and_none_twice() {
 fn the_start_is_in_the_end_is_out_and_the_handler_sees_the_logical_instant() {
     flow(async |node, executor, job| {
         let range = minutes(job, 3, 0);
-        let (instants, made) = node.pipeline.backfill_instants(range).await.unwrap();
+        let (instants, made) = node.engine.backfill_instants(range).await.unwrap();
         let logical = [range.from_at, range.from_at + 60_000, range.from_at + 120_000];
         assert_eq!((instants.as_slice(), made.len()), (logical.as_slice(), 0));
-        node.pipeline.backfill(range, 10, &actor()).await.unwrap();
+        node.engine.backfill(range, 10, &actor()).await.unwrap();
         turn(node).await;
         let runs = node.runs(job).await;
         assert!(runs.iter().all(|run| run.cause == Cause::Backfill && run.state == RunState::Running));
@@ -93,7 +93,7 @@ fn the_start_is_in_the_end_is_out_and_the_handler_sees_the_logical_instant() {
 #[test]
 fn it_keeps_its_pace_in_order_and_goes_on_when_a_run_ends() {
     flow(async |node, executor, job| {
-        node.pipeline.backfill(minutes(job, 5, 0), 2, &actor()).await.unwrap();
+        node.engine.backfill(minutes(job, 5, 0), 2, &actor()).await.unwrap();
         for _ in 0..3 {
             turn(node).await;
         }
@@ -111,7 +111,7 @@ fn it_keeps_its_pace_in_order_and_goes_on_when_a_run_ends() {
 #[test]
 fn another_process_goes_on_where_a_dead_one_stopped() {
     flow(async |node, _, job| {
-        let made = node.pipeline.backfill(minutes(job, 4, 0), 2, &actor()).await.unwrap();
+        let made = node.engine.backfill(minutes(job, 4, 0), 2, &actor()).await.unwrap();
         turn(node).await;
         end_all(node, job).await;
         let later = Node::restarted(node, node.config.clone(), node.clock.now() + 30_000).await;
@@ -128,14 +128,14 @@ fn another_process_goes_on_where_a_dead_one_stopped() {
 #[test]
 fn a_cancelled_one_and_one_of_a_deleted_job_stop() {
     flow(async |node, _, job| {
-        let made = node.pipeline.backfill(minutes(job, 9, 0), 1, &actor()).await.unwrap();
+        let made = node.engine.backfill(minutes(job, 9, 0), 1, &actor()).await.unwrap();
         turn(node).await;
         let cancelled = node.store.cancel_backfill(made.id, START, &actor()).await.unwrap();
         assert!(cancelled.cancelled);
         end_all(node, job).await;
         turn(node).await;
         assert_eq!(node.runs(job).await.len(), 1);
-        let other = node.pipeline.backfill(minutes(job, 9, 0), 1, &actor()).await.unwrap();
+        let other = node.engine.backfill(minutes(job, 9, 0), 1, &actor()).await.unwrap();
         node.store.delete_job(job.id, START, &actor()).await.unwrap();
         turn(node).await;
         assert!(node.store.backfill(other.id).await.unwrap().unwrap().cancelled);
@@ -147,7 +147,7 @@ fn a_cancelled_one_and_one_of_a_deleted_job_stop() {
 fn ranges_that_cannot_be_are_told() {
     flow(async |node, _, job| {
         let told = async |range: Range| {
-            let error = node.pipeline.backfill(range, 1, &actor()).await.unwrap_err();
+            let error = node.engine.backfill(range, 1, &actor()).await.unwrap_err();
             error.to_string()
         };
         assert_eq!(told(minutes(job, 0, 0)).await, "to: must be later than `from`");

@@ -1,8 +1,8 @@
 //! How each run's executor was chosen can be read afterwards.
 
-use carillon_admin::pipeline::Fire;
 use carillon_admin::store::Job;
 use carillon_admin::store::run::route::Choice;
+use carillon_engine::Fire;
 use carillon_scheduler::{Cause, RouteStrategy, RunState};
 
 use super::node::Node;
@@ -88,7 +88,7 @@ fn parts_and_runs_by_hand_say_so() {
             address: Some(executors[1].address.clone()),
             idempotency_key: None,
         };
-        node.pipeline.fire(ask).await.unwrap();
+        node.engine.fire(ask).await.unwrap();
         node.round().await;
         let told = last_choice(node, &other).await;
         assert_eq!((told.route, told.why.as_str()), (None, "the executor was given with the fire"));

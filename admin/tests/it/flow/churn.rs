@@ -60,7 +60,7 @@ impl Cluster {
         let node = self.nodes.remove(which);
         if in_order {
             node.services.shards.give_all_back().await;
-            node.pipeline.close();
+            node.engine.close();
         }
     }
 
@@ -126,7 +126,7 @@ fn storm(kind: Kind, seed: u64) {
         for _ in 0..20 {
             cluster.second().await;
         }
-        let mut held: Vec<i32> = cluster.nodes.iter().flat_map(|node| node.pipeline.shards_held()).collect();
+        let mut held: Vec<i32> = cluster.nodes.iter().flat_map(|node| node.engine.shards_held()).collect();
         held.sort_unstable();
         assert_eq!(held, [0, 1, 2, 3, 4], "each shard has one holder");
         nothing_is_lost_or_doubled(&cluster.nodes[0], &jobs, &cluster.executor).await;

@@ -56,7 +56,7 @@ fn a_node_with_a_wrong_clock_goes_by_the_databases_and_says_so() {
         assert_eq!(alarms.len(), 1, "{alarms:?}");
         assert!(alarms[0].contains("clocks differ: this machine's is 86400 s ahead"), "{alarms:?}");
         node.round().await;
-        assert_eq!(node.pipeline.shards_held().len(), 2, "it works all the same");
+        assert_eq!(node.engine.shards_held().len(), 2, "it works all the same");
     });
 }
 
@@ -120,11 +120,11 @@ fn a_jump_that_no_other_clock_confirms_fires_nothing_and_ends_the_nodes_work() {
             heard(&node, HOUR).await;
             node.services.shards.step().await;
         }
-        assert!(node.pipeline.shards_held().is_empty());
+        assert!(node.engine.shards_held().is_empty());
         assert!(node.store.live_nodes(0).await.unwrap().is_empty(), "others take its share");
         heard(&node, 0).await;
         node.round().await;
-        assert_eq!(node.pipeline.shards_held().len(), 2, "the clock is as it was");
+        assert_eq!(node.engine.shards_held().len(), 2, "the clock is as it was");
         assert_eq!(alarms(&node).await.len(), 1);
     });
 }
@@ -138,18 +138,18 @@ fn after_a_long_sleep_leases_are_worth_nothing_and_all_that_is_overdue_is_dealt_
         node.register(&executor).await;
         let job = node.every(10, |_| ()).await;
         node.round().await;
-        assert_eq!(node.pipeline.shards_held().len(), 2);
+        assert_eq!(node.engine.shards_held().len(), 2);
         let recorded = instants(&node, &job).await.len();
         // The machine slept for an hour; the monotonic clock has not noticed it.
         node.clock.set_wall(node.clock.now() + HOUR);
         heard(&node, HOUR).await;
-        assert!(node.pipeline.shards_held().is_empty(), "at once");
+        assert!(node.engine.shards_held().is_empty(), "at once");
         heard(&node, HOUR).await;
         heard(&node, HOUR).await;
         node.register(&executor).await;
         node.round().await;
         node.advance(200).await;
-        assert_eq!(node.pipeline.shards_held().len(), 2);
+        assert_eq!(node.engine.shards_held().len(), 2);
         let ranges = node.misfires(&job).await;
         let skipped: i64 = ranges.iter().map(|range| i64::from(range.count)).sum();
         let fired = instants(&node, &job).await;

@@ -227,7 +227,7 @@ async fn live_until(after: After, node: &Node, address: &str) {
         node.register_address(address, None).await;
         node.clock.set(DUE);
         node.services.tick.step().await;
-        until("the request was answered", || async { node.pipeline.is_idle_but_accepted() }).await;
+        until("the request was answered", || async { node.engine.is_idle_but_accepted() }).await;
     }
 }
 

@@ -29,12 +29,12 @@ async fn is_degraded(node: &Node, wanted: bool) {
     for _ in 0..200 {
         node.clock.advance(Duration::from_secs(3));
         node.services.shards.step().await;
-        if node.pipeline.is_degraded() == wanted {
+        if node.engine.is_degraded() == wanted {
             break;
         }
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
-    assert_eq!(node.pipeline.is_degraded(), wanted);
+    assert_eq!(node.engine.is_degraded(), wanted);
     let gauge = format!("carillon_degraded {}", u8::from(wanted));
     assert!(node.metrics().contains(&gauge));
     let ready = page(node, "readyz").await;
@@ -64,7 +64,7 @@ fn redis_gone_is_said_and_heals_by_itself() {
             node.advance(1_000).await;
         }
         assert!(executor.runs().len() >= before + 30, "scheduling goes on");
-        assert_eq!(node.pipeline.shards_held().len(), 4);
+        assert_eq!(node.engine.shards_held().len(), 4);
         let redis = RedisServer::start_at(port, &[]);
         is_degraded(&node, false).await;
         assert_eq!(redis.cli(&["keys", "carillon:*"]).lines().count(), 4, "its locks are there again");
@@ -82,21 +82,21 @@ fn after_a_flush_two_nodes_may_have_the_lock_and_one_has_the_shard() {
         let redis = RedisServer::start(&[]);
         let a = node(db, redis.url()).await;
         a.round().await;
-        assert_eq!(a.pipeline.shards_held().len(), 4);
+        assert_eq!(a.engine.shards_held().len(), 4);
         redis.cli(&["flushall"]);
         let b = node(db, redis.url()).await;
         // Fair share wants two of them at once; the database's gate refuses them while a's leases live.
         b.services.shards.step().await;
-        assert!(b.pipeline.shards_held().is_empty());
+        assert!(b.engine.shards_held().is_empty());
         for _ in 0..6 {
             for node in [&a, &b] {
                 node.clock.advance(Duration::from_secs(1));
                 node.round().await;
             }
-            let held = [a.pipeline.shards_held(), b.pipeline.shards_held()].concat();
+            let held = [a.engine.shards_held(), b.engine.shards_held()].concat();
             assert!(held.len() <= 4);
         }
-        let mut held = [a.pipeline.shards_held(), b.pipeline.shards_held()].concat();
+        let mut held = [a.engine.shards_held(), b.engine.shards_held()].concat();
         held.sort_unstable();
         assert_eq!(held, [0, 1, 2, 3], "handed over in order");
     });
@@ -116,10 +116,10 @@ fn with_two_redis_each_node_has_its_locks_and_each_shard_one_holder() {
                 node.clock.advance(Duration::from_secs(1));
                 node.round().await;
             }
-            let (of_a, of_b) = (a.pipeline.shards_held(), b.pipeline.shards_held());
+            let (of_a, of_b) = (a.engine.shards_held(), b.engine.shards_held());
             assert!(of_a.iter().all(|shard| !of_b.contains(shard)), "{of_a:?} {of_b:?}");
         }
-        assert_eq!((a.pipeline.shards_held().len(), b.pipeline.shards_held().len()), (2, 2));
+        assert_eq!((a.engine.shards_held().len(), b.engine.shards_held().len()), (2, 2));
         let runs = a.runs(&job).await;
         assert!(runs.len() > 8);
         assert_eq!(executor.runs().len(), 8, "each due one once");

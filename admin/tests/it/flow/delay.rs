@@ -104,7 +104,7 @@ fn a_link_that_is_cancelled_by_hand_is_an_end() {
         }
         let run = node.runs(job).await.pop().unwrap();
         assert_eq!(run.state, Claimed);
-        node.pipeline.kill(run.id).await.unwrap();
+        node.engine.kill(run.id).await.unwrap();
         assert_eq!(node.states(job).await, [Cancelled]);
         assert_eq!(next(node, job).await, Some(6_000));
     });

@@ -38,7 +38,7 @@ fn parts_of_a_broadcast_whose_commit_was_not_heard_are_sent_by_the_next_scan() {
         let parts = store.expand(&run[0], &addresses, "a").await.unwrap();
         assert_eq!(parts.len(), 2);
         node.services.tick.step().await;
-        until("the broadcast was looked at", async || !node.pipeline.is_expanding()).await;
+        until("the broadcast was looked at", async || !node.engine.is_expanding()).await;
         scan(&node).await;
         node.services.tick.step().await;
         node.drain().await;

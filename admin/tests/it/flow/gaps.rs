@@ -124,7 +124,7 @@ databases! {
         let disable = async |enabled| {
             let now = node.clock.now();
             let job = node.store.set_job_enabled(job.id, enabled, now, &actor()).await.unwrap();
-            node.pipeline.job_changed(job.shard);
+            node.engine.job_changed(job.shard);
         };
         disable(false).await;
         advance_seconds(&node, 6).await;

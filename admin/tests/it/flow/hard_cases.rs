@@ -50,14 +50,14 @@ fn a_holder_whose_lease_ran_out_claims_and_marks_nothing() {
         b.clock.advance(Duration::from_secs(11));
         b.register(&executor).await;
         b.round().await;
-        assert_eq!(b.pipeline.shards_held(), [0]);
+        assert_eq!(b.engine.shards_held(), [0]);
         b.advance(200).await;
         assert_eq!(executor.runs().len(), 11, "the peer sends them, each once");
         a.services.shards.step().await;
         a.services.tick.step().await;
         a.drain().await;
         assert_eq!(executor.runs().len(), 11);
-        assert!(a.pipeline.shards_held().is_empty());
+        assert!(a.engine.shards_held().is_empty());
     });
 }
 

@@ -219,9 +219,9 @@ fn an_address_that_is_no_longer_registered_gets_no_request_and_no_token() {
         node.services.registry.step().await;
         let words =
             format!("{} is no longer registered as an executor of orders, so it is not called", executor.address);
-        let log = node.pipeline.read_log(run_id, 1).await.unwrap_err();
+        let log = node.engine.read_log(run_id, 1).await.unwrap_err();
         assert!(log.to_string().contains(&words), "{log}");
-        let kill = node.pipeline.kill(run_id).await.unwrap_err();
+        let kill = node.engine.kill(run_id).await.unwrap_err();
         assert!(kill.to_string().contains(&words), "{kill}");
         assert!(executor.received("/log").is_empty());
         assert!(executor.received("/kill").is_empty());

@@ -52,8 +52,7 @@ fn an_accepted_run_is_not_asked_about_while_it_is_written() {
         let executor = Recorder::start().await;
         let (job, run_id) = due_run(&node, &executor).await;
         node.services.tick.step().await;
-        until("the request has ended", async || executor.runs().len() == 1 && node.pipeline.is_idle_but_accepted())
-            .await;
+        until("the request has ended", async || executor.runs().len() == 1 && node.engine.is_idle_but_accepted()).await;
         let (session, looking) = (another_session(db).await, another_session(db).await);
         let lock = session.begin().await.unwrap();
         let text = format!("SELECT id FROM run WHERE id = {run_id} FOR UPDATE");
@@ -113,11 +112,10 @@ fn a_run_whose_result_waits_to_be_written_is_not_asked_about() {
         executor.reply(Reply::Status(502));
         let (job, run_id) = due_run(&node, &executor).await;
         node.services.tick.step().await;
-        until("the request has ended", async || executor.runs().len() == 1 && node.pipeline.is_idle_but_accepted())
-            .await;
+        until("the request has ended", async || executor.runs().len() == 1 && node.engine.is_idle_but_accepted()).await;
         let body = json!([{"logId": run_id, "logDateTim": 1, "handleCode": 200, "handleMsg": "done"}]);
         let written = async {
-            until("the result waits", async || !node.pipeline.is_idle_but_accepted()).await;
+            until("the result waits", async || !node.engine.is_idle_but_accepted()).await;
             resolve(&node).await;
             node.drain().await;
         };

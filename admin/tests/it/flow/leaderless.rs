@@ -104,10 +104,10 @@ fn when_a_node_leaves_its_share_goes_to_those_that_stay() {
         }
         let raw = sea_orm::Database::connect(db.direct_url()).await.unwrap();
         share_out(&nodes, &raw).await;
-        assert!(nodes.iter().all(|node| node.pipeline.shards_held().len() >= 2));
+        assert!(nodes.iter().all(|node| node.engine.shards_held().len() >= 2));
         nodes.remove(1);
         share_out(&nodes, &raw).await;
-        let mut held: Vec<i32> = nodes.iter().flat_map(|node| node.pipeline.shards_held()).collect();
+        let mut held: Vec<i32> = nodes.iter().flat_map(|node| node.engine.shards_held()).collect();
         held.sort_unstable();
         assert_eq!(held, [0, 1, 2, 3, 4, 5, 6], "each once");
     });

@@ -50,10 +50,10 @@ fn two_nodes_share_the_shards_evenly() {
     on(Kind::Postgres, async |db| {
         let (a, b) = pair(db, true).await;
         a.round().await;
-        assert_eq!(a.pipeline.shards_held().len(), 4, "alone it takes them all");
+        assert_eq!(a.engine.shards_held().len(), 4, "alone it takes them all");
         share_out(&a, &b).await;
-        assert_eq!((a.pipeline.shards_held().len(), b.pipeline.shards_held().len()), (2, 2));
-        let mut all = [a.pipeline.shards_held(), b.pipeline.shards_held()].concat();
+        assert_eq!((a.engine.shards_held().len(), b.engine.shards_held().len()), (2, 2));
+        let mut all = [a.engine.shards_held(), b.engine.shards_held()].concat();
         all.sort_unstable();
         assert_eq!(all, [0, 1, 2, 3]);
     });
@@ -72,7 +72,7 @@ fn a_dead_nodes_shards_are_taken_when_their_leases_are_over() {
             database_goes_on(&raw, 1_000).await;
             b.round().await;
         }
-        assert_eq!(b.pipeline.shards_held(), [0, 1, 2, 3], "within TTL + 3 s");
+        assert_eq!(b.engine.shards_held(), [0, 1, 2, 3], "within TTL + 3 s");
     });
 }
 
@@ -83,7 +83,7 @@ fn a_paused_holder_is_refused_when_it_comes_back() {
         let (a, b) = pair(db, false).await;
         let executor = Recorder::start().await;
         a.round().await;
-        let held = a.pipeline.shards_held();
+        let held = a.engine.shards_held();
         assert_eq!(held.len(), 4);
         let job = a.every(1, |_| ()).await;
         // `a` stands still; `b` goes on and takes its shards over.
@@ -104,7 +104,7 @@ fn a_paused_holder_is_refused_when_it_comes_back() {
         }
         assert_eq!(b.runs(&job).await.len(), recorded, "it has recorded nothing");
         a.services.shards.step().await;
-        assert!(a.pipeline.shards_held().iter().all(|shard| !b.pipeline.shards_held().contains(shard)));
+        assert!(a.engine.shards_held().iter().all(|shard| !b.engine.shards_held().contains(shard)));
     });
 }
 
@@ -127,15 +127,15 @@ fn a_node_that_nobody_can_see_keeps_its_shards_until_its_lease_is_over() {
             database_goes_on(&raw, 1_000).await;
             second_of(&a).await;
             second_of(&b).await;
-            assert_eq!(a.pipeline.shards_held(), [0, 1, 2, 3]);
-            assert!(b.pipeline.shards_held().is_empty(), "the lease lives");
+            assert_eq!(a.engine.shards_held(), [0, 1, 2, 3]);
+            assert!(b.engine.shards_held().is_empty(), "the lease lives");
         }
         let runs = a.runs(&job).await;
         assert_eq!(runs.len(), 20, "15 s and the look-ahead");
         assert!(runs.iter().all(|run| run.epoch == 1), "of one holder");
         // Now it is gone. There is no executor that could ask for somebody else, and it needs none.
         let mut waited = 0;
-        while b.pipeline.shards_held().len() < 4 {
+        while b.engine.shards_held().len() < 4 {
             waited += 1;
             assert!(waited <= 13, "TTL + 3 s");
             database_goes_on(&raw, 1_000).await;

@@ -76,7 +76,7 @@ fn keys_that_vanish_from_redis_lose_nothing() {
         assert_eq!(executor.runs().len(), 12);
         let runs = node.runs(&job).await;
         assert_eq!(runs.iter().filter(|run| run.state == RunState::Running).count(), 12);
-        assert_eq!(node.pipeline.shards_held().len(), SHARDS as usize);
-        assert!(!node.pipeline.is_degraded());
+        assert_eq!(node.engine.shards_held().len(), SHARDS as usize);
+        assert!(!node.engine.is_degraded());
     });
 }

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use carillon_admin::pipeline::{Fire, Pipeline};
 use carillon_admin::runtime::Service as _;
 use carillon_admin::server::Services;
 use carillon_admin::store::{App, Definition, Job, Misfire, MisfireFilter, RunFilter, RunView, Store, Surroundings};
 use carillon_admin::{Admin, config::Config};
+use carillon_engine::{Engine, Fire};
 use carillon_scheduler::{Cause, Clock, JobDraft, ManualClock, Millis, RunState, ScheduleDraft};
 use sea_orm::ConnectionTrait as _;
 use serde_json::{Value, json};
@@ -22,7 +22,7 @@ pub const START: Millis = 1_760_000_000_000;
 pub struct Node {
     pub clock: Arc<ManualClock>,
     pub store: Arc<Store>,
-    pub pipeline: Arc<Pipeline>,
+    pub engine: Arc<Engine>,
     pub services: Services,
     pub config: Config,
     pub url: String,
@@ -51,12 +51,12 @@ impl Node {
     pub async fn under(config: Config, clock: Arc<ManualClock>, seen: Arc<dyn Clock>) -> Self {
         let admin = Admin::build(config.clone(), seen).await.unwrap();
         let url = format!("http://{}", admin.address());
-        let (services, pipeline, store) = admin.serve_only().unwrap();
+        let (services, engine, store) = admin.serve_only().unwrap();
         let app = match store.app_by_name("orders").await.unwrap() {
             Some(app) => app,
             None => store.create_app("orders", "Orders", clock.now(), &actor()).await.unwrap(),
         };
-        Self { clock, store, pipeline, services, config, url, app, http: reqwest::Client::new(), _database: None }
+        Self { clock, store, engine, services, config, url, app, http: reqwest::Client::new(), _database: None }
     }
 
     pub async fn job(&self, change: impl FnOnce(&mut JobDraft)) -> Job {
@@ -95,7 +95,7 @@ impl Node {
         let by = actor();
         let edit = self.store.update_job(job.id, &definition, None, now, &by);
         let job = edit.await.unwrap();
-        self.pipeline.job_changed(job.shard);
+        self.engine.job_changed(job.shard);
         job
     }
 
@@ -167,20 +167,20 @@ impl Node {
         }
         self.services.tick.step().await;
         // A broadcast is expanded beside one tick and sent by the next.
-        until("broadcasts are expanded", async || !self.pipeline.is_expanding()).await;
+        until("broadcasts are expanded", async || !self.engine.is_expanding()).await;
         self.services.tick.step().await;
         self.drain().await;
     }
 
     pub async fn drain(&self) {
         until("requests have ended and outcomes are written", || {
-            let pipeline = self.pipeline.clone();
+            let engine = self.engine.clone();
             let complete = self.services.complete.clone();
             let give_back = self.services.give_back.clone();
             async move {
                 give_back.step().await;
                 complete.step().await;
-                pipeline.is_idle_but_accepted()
+                engine.is_idle_but_accepted()
             }
         })
         .await;
@@ -213,12 +213,12 @@ impl Node {
 
     /// The text of `/metrics`.
     pub fn metrics(&self) -> String {
-        self.pipeline.metrics_text()
+        self.engine.metrics_text()
     }
 
     pub async fn fire(&self, job: &Job) -> i64 {
         let ask = Fire { job_id: job.id, cause: Cause::Manual, params: None, address: None, idempotency_key: None };
-        self.pipeline.fire(ask).await.unwrap()
+        self.engine.fire(ask).await.unwrap()
     }
 }
 

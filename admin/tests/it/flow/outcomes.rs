@@ -89,7 +89,7 @@ fn a_connection_that_is_not_made_is_known_not_sent_and_another_executor_gets_the
         );
         assert_eq!(runs.iter().map(|run| run.attempt).max(), Some(1), "the same run, not a retry");
         // covers: A11
-        let unreachable = |address: &str, seen_at| node.pipeline.is_unreachable(address, seen_at);
+        let unreachable = |address: &str, seen_at| node.engine.is_unreachable(address, seen_at);
         assert!(unreachable(&dead.address, 0), "the page of executors says so");
         assert!(!unreachable(&dead.address, i64::MAX), "a heartbeat came after that");
         assert!(!unreachable(&living.address, 0));
@@ -119,14 +119,14 @@ fn a_kill_is_asked_by_run_and_its_end_counts_as_killed() {
         let job = node.job(|_| ()).await;
         let run_id = node.fire(&job).await;
         node.round().await;
-        assert_eq!(node.pipeline.kill(run_id).await.unwrap(), carillon_admin::pipeline::Kill::Asked);
+        assert_eq!(node.engine.kill(run_id).await.unwrap(), carillon_engine::Kill::Asked);
         let asked = &executor.received("/kill")[0];
         assert_eq!(asked.body, json!({"jobId": job.id}));
         assert_eq!(asked.header("Carillon-Run-Id"), Some(run_id.to_string().as_str()));
         assert_eq!(node.states(&job).await, [RunState::Running], "asked is not stopped");
         node.callback(&[(run_id, 500, "scheduling center kill job. [job running, killed]")]).await;
         assert_eq!(node.states(&job).await, [RunState::Killed]);
-        assert_eq!(node.pipeline.kill(run_id).await.unwrap(), carillon_admin::pipeline::Kill::AlreadyEnded);
+        assert_eq!(node.engine.kill(run_id).await.unwrap(), carillon_engine::Kill::AlreadyEnded);
     });
 }
 
@@ -136,7 +136,7 @@ fn a_kill_whose_end_is_never_reported_counts_after_thirty_seconds() {
         let job = node.job(|_| ()).await;
         let run_id = node.fire(&job).await;
         node.round().await;
-        node.pipeline.kill(run_id).await.unwrap();
+        node.engine.kill(run_id).await.unwrap();
         node.advance(31_000).await;
         carillon_admin::runtime::Service::step(&*node.services.watch).await;
         node.drain().await;

@@ -175,6 +175,6 @@ fn a_single_wrong_reading_moves_nothing_and_a_clock_that_jumps_about_is_alarmed(
         let told = alarms(&node).await;
         assert_eq!(told.len(), 1, "{told:?}");
         assert!(told[0].contains("jumps again and again"), "{told:?}");
-        assert!(node.pipeline.shards_held().is_empty(), "it works nothing");
+        assert!(node.engine.shards_held().is_empty(), "it works nothing");
     });
 }

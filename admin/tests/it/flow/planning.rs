@@ -81,7 +81,7 @@ fn planning_a_backlog_of_three_hours_lets_no_lease_lapse() {
         let leases = node.store.leases().await.unwrap();
         let epochs: Vec<i64> = leases.iter().map(|lease| lease.epoch).collect();
         assert_eq!(epochs, [1; 8], "none was lost and taken again");
-        assert_eq!(node.pipeline.shards_held().len(), 8);
+        assert_eq!(node.engine.shards_held().len(), 8);
     });
 }
 

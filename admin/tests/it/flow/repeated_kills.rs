@@ -80,7 +80,7 @@ async fn lives(node: &Node) -> Vec<(Millis, RunState)> {
         }
         until("questions are answered", || async {
             services[2].service.step().await;
-            node.pipeline.is_idle_but_accepted()
+            node.engine.is_idle_but_accepted()
         })
         .await;
         let state = node.states(&job).await[0];

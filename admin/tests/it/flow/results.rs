@@ -89,7 +89,7 @@ async fn beside_a_locked(db: &TestDatabase, table: &str) {
     let id = if table == "job" { jobs[0].id } else { runs[0] };
     let held = held(db, table, id).await;
     let stuck = report(&node, result(runs[0], 500, "of the locked one"));
-    until("it waits", async || !node.pipeline.is_idle_but_accepted()).await;
+    until("it waits", async || !node.engine.is_idle_but_accepted()).await;
     let (first, second) = runs[1..].split_at(19);
     let failures: Vec<_> = first.iter().map(|id| report(&node, result(*id, 500, "no"))).collect();
     let successes: Vec<_> = second.iter().map(|id| report(&node, result(*id, 200, ""))).collect();
@@ -145,7 +145,7 @@ fn a_run_that_cannot_be_read_is_told_of_once_and_holds_up_no_other_result() {
         let text = format!("UPDATE run SET cause = 77 WHERE id = {}", runs[0]);
         raw.execute_unprepared(&text).await.unwrap();
         let stuck = report(&node, result(runs[0], 500, "unreadable"));
-        until("it waits", async || !node.pipeline.is_idle_but_accepted()).await;
+        until("it waits", async || !node.engine.is_idle_but_accepted()).await;
         let others = [report(&node, result(runs[1], 500, "no")), report(&node, result(runs[2], 200, ""))];
         until("the others are settled", async || {
             node.services.complete.step().await;
@@ -191,7 +191,7 @@ async fn trips(db: &TestDatabase, count: usize) -> usize {
     node.store.take_ids(&carillon_admin::store::db::ids::RUN, 1_000).await.unwrap();
     node.store.take_ids(&carillon_admin::store::db::ids::ROW, 100).await.unwrap();
     let reported = report(&node, json!(failures));
-    until("it waits", async || !node.pipeline.is_idle_but_accepted()).await;
+    until("it waits", async || !node.engine.is_idle_but_accepted()).await;
     let before = wire.round_trips();
     node.services.complete.step().await;
     let trips = wire.round_trips() - before;
@@ -249,7 +249,7 @@ fn what_an_executor_says_cannot_forge_a_line_of_the_log_nor_fill_it() {
         let subscriber = tracing_subscriber::fmt().with_ansi(false).with_writer(move || kept.clone()).finish();
         let text = format!("x\n2026-11-21T10:00:00Z  INFO carillon: ada signed in\n{}", "y".repeat(100_000));
         let reported = report(&node, result(runs[0], 500, &text));
-        until("it waits", async || !node.pipeline.is_idle_but_accepted()).await;
+        until("it waits", async || !node.engine.is_idle_but_accepted()).await;
         {
             let _guard = tracing::subscriber::set_default(subscriber);
             node.services.complete.step().await;

@@ -78,7 +78,7 @@ fn a_broadcast_to_many_executors_costs_no_more_round_trips_than_one_to_few() {
         node.store.take_ids(&carillon_admin::store::db::ids::RUN, 1_000).await.unwrap();
         let before = wire.round_trips();
         node.services.tick.step().await;
-        until("it is expanded", async || !node.pipeline.is_expanding()).await;
+        until("it is expanded", async || !node.engine.is_expanding()).await;
         let trips = wire.round_trips() - before;
         assert_eq!(node.states(&job).await, vec![Claimed; executors]);
         trips

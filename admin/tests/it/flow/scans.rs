@@ -169,7 +169,7 @@ fn a_job_that_is_enabled_100_ms_before_a_second_fires_at_it() {
         node.advance(9_900).await;
         assert!(node.runs(&job).await.is_empty());
         let job = node.store.set_job_enabled(job.id, true, node.clock.now(), &actor()).await.unwrap();
-        node.pipeline.job_changed(job.shard);
+        node.engine.job_changed(job.shard);
         node.round().await;
         node.advance(100).await;
         assert_eq!(executor.runs().len(), 1);
@@ -226,7 +226,7 @@ fn a_job_made_by_another_node_is_planned_within_a_second() {
         let executor = Recorder::start().await;
         holder.register(&executor).await;
         holder.round().await;
-        assert_eq!(holder.pipeline.shards_held().len(), 8);
+        assert_eq!(holder.engine.shards_held().len(), 8);
         assert_eq!(scan(&holder).await, Duration::from_secs(1));
         let once = |draft: &mut carillon_scheduler::JobDraft| {
             draft.schedule = ScheduleDraft::once(at + 2_000);

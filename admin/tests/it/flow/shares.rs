@@ -32,7 +32,7 @@ async fn second(nodes: &[&Node]) {
 }
 
 fn held(nodes: &[&Node]) -> Vec<BTreeSet<i32>> {
-    let held = |node: &&Node| node.pipeline.shards_held().into_iter().collect();
+    let held = |node: &&Node| node.engine.shards_held().into_iter().collect();
     nodes.iter().map(held).collect()
 }
 
@@ -102,7 +102,7 @@ fn what_is_due_between_two_holders_is_sent_by_the_first() {
         b.clock.set(a.clock.now());
         b.round().await;
         a.services.shards.step().await;
-        let kept = a.pipeline.shards_held();
+        let kept = a.engine.shards_held();
         assert_eq!(kept.len(), 3, "one goes back in a round");
         let handed_over: Vec<&Job> = jobs.iter().filter(|job| !kept.contains(&job.shard)).collect();
         assert_eq!(handed_over.len(), 2);
@@ -117,7 +117,7 @@ fn what_is_due_between_two_holders_is_sent_by_the_first() {
         // The next holder adopts the rest of what was claimed; it is not the first one's any more.
         b.clock.set(a.clock.now());
         b.round().await;
-        assert!(b.pipeline.shards_held().contains(&handed_over[0].shard));
+        assert!(b.engine.shards_held().contains(&handed_over[0].shard));
         for _ in 0..6 {
             second(&[&a, &b]).await;
         }
@@ -174,12 +174,12 @@ fn a_database_that_went_backwards_stops_its_shards_until_resync() {
         raw.execute_unprepared("UPDATE shard_lease SET epoch = epoch + 5").await.unwrap();
         second(&[&node]).await;
         second(&[&node]).await;
-        assert_eq!(node.pipeline.shards_held().len(), 2);
+        assert_eq!(node.engine.shards_held().len(), 2);
         raw.execute_unprepared("UPDATE shard_lease SET epoch = 2, owner = '', expires_at = 0").await.unwrap();
         for _ in 0..3 {
             second(&[&node]).await;
         }
-        assert!(node.pipeline.shards_held().is_empty());
+        assert!(node.engine.shards_held().is_empty());
         assert!(node.metrics().contains("carillon_shards_stopped 2"));
         let filter = AlarmFilter { kinds: vec![AlarmKind::Database], limit: 10, ..AlarmFilter::default() };
         let alarms = node.store.alarms(&filter).await.unwrap().items;
@@ -190,7 +190,7 @@ fn a_database_that_went_backwards_stops_its_shards_until_resync() {
         assert_eq!(node.runs(&job).await.len(), recorded, "nothing is claimed");
         assert_eq!(node.store.resync(node.clock.now(), &actor()).await.unwrap(), 2);
         second(&[&node]).await;
-        assert_eq!(node.pipeline.shards_held().len(), 2);
+        assert_eq!(node.engine.shards_held().len(), 2);
         assert!(node.runs(&job).await.len() > recorded);
         assert!(node.metrics().contains("carillon_shards_stopped 0"));
         let fresh = node.fire(&job).await;

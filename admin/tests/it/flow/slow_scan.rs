@@ -58,7 +58,7 @@ fn two_thousand_timers_that_outlast_two_leases_keep_theirs() {
         assert_eq!(lease.epoch, 1);
         assert!(lease.expires_at > clock.now(), "no peer would get it");
         node.services.shards.step().await;
-        assert_eq!(node.pipeline.shards_held(), [0], "trusted as long");
+        assert_eq!(node.engine.shards_held(), [0], "trusted as long");
         assert!(node.metrics().contains("carillon_fence_hits_total 0"));
     });
 }

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use carillon_admin::Admin;
-use carillon_admin::pipeline::Fire;
 use carillon_admin::store::Definition;
+use carillon_engine::Fire;
 use carillon_scheduler::{Cause, Clock as _, JobDraft, RunState, SystemClock};
 use sea_orm::{ConnectionTrait as _, TransactionTrait as _};
 use serde_json::json;
@@ -24,7 +24,7 @@ async fn a_stopping_node_refuses_connections_before_it_stops_storing_results(db:
     let token = config.access_token.clone();
     let clock = Arc::new(SystemClock::new());
     let admin = Admin::build(config, clock.clone()).await.unwrap();
-    let (address, store, pipeline) = (admin.address(), admin.store.clone(), admin.pipeline.clone());
+    let (address, store, engine) = (admin.address(), admin.store.clone(), admin.engine.clone());
     let app = store.create_app("orders", "Orders", clock.now(), &actor()).await.unwrap();
     let draft = JobDraft::new("orders", "job", "handle");
     let definition = Definition::check(&app, &draft, clock.now()).unwrap();
@@ -49,7 +49,7 @@ async fn a_stopping_node_refuses_connections_before_it_stops_storing_results(db:
     let body = json!({"registryGroup": "EXECUTOR", "registryKey": "orders", "registryValue": executor.address});
     assert_eq!(post("registry", body).await.unwrap().unwrap().status(), 200);
     let ask = Fire { job_id, cause: Cause::Manual, params: None, address: None, idempotency_key: None };
-    let run_id = pipeline.fire(ask).await.unwrap();
+    let run_id = engine.fire(ask).await.unwrap();
     let state = async || store.run(run_id).await.unwrap().unwrap().state;
     until("the run runs", async || state().await == RunState::Running).await;
 
@@ -60,7 +60,7 @@ async fn a_stopping_node_refuses_connections_before_it_stops_storing_results(db:
     let text = format!("SELECT id FROM run WHERE id = {run_id} FOR UPDATE");
     lock.execute_unprepared(&text).await.unwrap();
     let callback = post("callback", json!([{"logId": run_id, "logDateTim": 1, "handleCode": 200, "handleMsg": ""}]));
-    until("the callback waits for the row", async || !pipeline.is_idle_but_accepted()).await;
+    until("the callback waits for the row", async || !engine.is_idle_but_accepted()).await;
     locked.cancel();
     until("new connections are refused", async || TcpStream::connect(address).await.is_err()).await;
     assert!(!callback.is_finished(), "the result was not stored yet");

@@ -35,7 +35,7 @@ impl Running {
 
     async fn has(&self, tasks: usize) {
         until("as many tasks as shards", async || self.tasks.len() == tasks).await;
-        assert_eq!(self.node.pipeline.shards_held().len(), tasks);
+        assert_eq!(self.node.engine.shards_held().len(), tasks);
     }
 }
 
@@ -62,7 +62,7 @@ fn a_node_has_as_many_scanning_tasks_as_shards() {
         a.has(3).await;
         b.has(3).await;
         b.node.services.shards.give_all_back().await;
-        b.node.pipeline.close();
+        b.node.engine.close();
         b.has(0).await;
         seconds(2, &[&a]).await;
         a.has(6).await;

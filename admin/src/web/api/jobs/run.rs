@@ -7,11 +7,11 @@ use carillon_scheduler::job::limits::check_params;
 use serde::Deserialize;
 use utoipa::ToSchema;
 
-use crate::pipeline::Fire;
 use crate::web::api::error::Error;
 use crate::web::api::extract::{Caller, Id, Key, OBJECT, Query, object, optional};
 use crate::web::api::view::{JobView, RunView};
 use crate::web::state::State;
+use carillon_engine::Fire;
 
 pub async fn enable(state: Data<State>, id: Id, query: Query, caller: Caller) -> Result<HttpResponse, Error> {
     query.finish()?;
@@ -25,7 +25,7 @@ pub async fn disable(state: Data<State>, id: Id, query: Query, caller: Caller) -
 
 async fn set_enabled(state: &State, id: i64, enabled: bool, caller: &Caller) -> Result<HttpResponse, Error> {
     let job = state.store.set_job_enabled(id, enabled, state.clock.now(), &caller.0).await?;
-    state.pipeline.job_changed(job.shard);
+    state.engine.job_changed(job.shard);
     Ok(HttpResponse::Ok().json(JobView::from(job)))
 }
 
@@ -53,7 +53,7 @@ pub async fn run(state: Data<State>, id: Id, query: Query, key: Key, payload: Pa
         address: request.address,
         idempotency_key: key.0,
     };
-    let run_id = state.pipeline.fire(fire).await?;
+    let run_id = state.engine.fire(fire).await?;
     let run = state.store.run(run_id).await?.ok_or_else(Error::internal)?;
     Ok(HttpResponse::Ok().json(RunView::from(run)))
 }

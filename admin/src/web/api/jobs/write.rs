@@ -73,14 +73,14 @@ pub async fn update(
     let mut context = definition::context(&state, drafts, Some(&before)).await?;
     let definition = definition::check(&update.draft, &mut context, Some(&before), now)?;
     let job = state.store.update_job(id.0, &definition, update.revision, now, &caller.0).await?;
-    state.pipeline.job_changed(job.shard);
+    state.engine.job_changed(job.shard);
     shown(&state, job).await
 }
 
 pub async fn delete(state: Data<State>, id: Id, query: Query, caller: Caller) -> Result<HttpResponse, Error> {
     query.finish()?;
     let job = state.store.delete_job(id.0, state.clock.now(), &caller.0).await?;
-    state.pipeline.job_changed(job.shard);
+    state.engine.job_changed(job.shard);
     Ok(HttpResponse::NoContent().finish())
 }
 
@@ -121,7 +121,7 @@ async fn store(state: &State, definitions: Vec<Definition>, actor: &Actor, key: 
     shards.sort_unstable();
     shards.dedup();
     for shard in shards {
-        state.pipeline.job_changed(shard);
+        state.engine.job_changed(shard);
     }
     Ok(jobs)
 }

@@ -6,10 +6,10 @@ use utoipa::ToSchema;
 
 use super::choice::ChoiceView;
 use super::{Time, words};
-use crate::pipeline::{Kill, LogPage};
 use crate::store;
 use crate::store::RunParams;
 use crate::store::run::route::Choice;
+use carillon_engine::{Kill, LogPage};
 
 /// A run
 #[derive(Serialize, ToSchema)]

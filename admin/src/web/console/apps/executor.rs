@@ -78,7 +78,7 @@ pub async fn update(
     }
     let (actor, address) = (actor(&viewer, &request), &executor.address);
     state.store.set_executor_traits(&app, address, &traits, context.now, &actor).await?;
-    state.pipeline.executors_changed();
+    state.engine.executors_changed();
     let text = format!("The settings of {address} are saved.");
     Ok(redirect_with_flash("/apps", "ok", &text))
 }

@@ -64,7 +64,7 @@ pub async fn create(
         let actor = actor(&viewer, &request);
         match state.store.create_app(&name, &title, context.now, &actor).await {
             Ok(app) => {
-                state.pipeline.executors_changed();
+                state.engine.executors_changed();
                 return Ok(redirect_with_flash("/apps", "ok", &format!("The app {} is created.", app.name)));
             }
             Err(Error::Taken(_)) => form.add_error("name", "There is an app of this name already."),

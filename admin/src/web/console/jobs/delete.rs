@@ -41,7 +41,7 @@ pub async fn delete(
 ) -> Result<HttpResponse, PageError> {
     let actor = actor(&viewer, &request);
     let job = state.store.delete_job(*id, state.clock.now(), &actor).await.map_err(gone)?;
-    state.pipeline.job_changed(job.shard);
+    state.engine.job_changed(job.shard);
     let text = format!("{} is deleted. Its runs are kept.", job.draft.name);
     Ok(redirect_with_flash("/jobs", "ok", &text))
 }

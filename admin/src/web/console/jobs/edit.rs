@@ -96,7 +96,7 @@ pub async fn create(
         other => other?,
     };
     let job = made.first().ok_or_else(|| PageError::Internal("no job was made".into()))?;
-    state.pipeline.job_changed(job.shard);
+    state.engine.job_changed(job.shard);
     saved(&state, job, &form, "created").await
 }
 
@@ -123,7 +123,7 @@ pub async fn update(
     let actor = actor(&viewer, &request);
     match state.store.update_job(*id, &definition, revision.or(Some(-1)), context.now, &actor).await {
         Ok(job) => {
-            state.pipeline.job_changed(job.shard);
+            state.engine.job_changed(job.shard);
             saved(&state, &job, &form, "saved").await
         }
         Err(Error::Refused(error)) => {

@@ -52,7 +52,7 @@ async fn set_enabled(
         }
         other => other.map_err(gone)?,
     };
-    state.pipeline.job_changed(job.shard);
+    state.engine.job_changed(job.shard);
     let text = match enabled {
         true => format!("{} is enabled.", job.draft.name),
         false => format!("{} is paused.", job.draft.name),

@@ -7,7 +7,6 @@ use carillon_scheduler::Cause;
 use carillon_scheduler::job::limits::check_params;
 use serde::Deserialize;
 
-use crate::pipeline::{self, Fire};
 use crate::store::Job;
 use crate::store::app::executors::Executor;
 use crate::web::console::error_page::PageError;
@@ -19,6 +18,7 @@ use crate::web::page::context::PageContext;
 use crate::web::state::State;
 use crate::web::text::strategies;
 use carillon_accounts::secret::random_secret;
+use carillon_engine::{self as engine, Fire};
 
 /// More than the keys of the page have; with its prefix a key must fit its column.
 const KEY_BYTES: usize = 100;
@@ -116,9 +116,9 @@ pub async fn run(
         address: given("address"),
         idempotency_key: given("key").map(|key| format!("console-{key}")),
     };
-    match state.pipeline.fire(fire).await {
+    match state.engine.fire(fire).await {
         Ok(run) => Ok(redirect(&format!("/runs/{run}"))),
-        Err(pipeline::Error::Address(address)) => {
+        Err(engine::Error::Address(address)) => {
             let text = format!("{address} is not online any more; choose another executor.");
             form.add_error("address", text);
             page(&state, context, job, form).await

@@ -5,7 +5,6 @@ use actix_web::http::StatusCode;
 use actix_web::web;
 use askama::Template;
 
-use crate::pipeline::{self, Kill};
 use crate::web::console::error_page::PageError;
 use crate::web::console::runs::lookup::find_run;
 use crate::web::console::runs::row::RunRow;
@@ -13,6 +12,7 @@ use crate::web::page::answer::render;
 use crate::web::page::context::PageContext;
 use crate::web::page::flash::redirect_with_flash;
 use crate::web::state::State;
+use carillon_engine::{self as engine, Kill};
 
 #[derive(Template)]
 #[template(path = "runs/kill.html")]
@@ -38,11 +38,11 @@ pub async fn ask_kill(
 /// `POST /runs/{id}/kill`
 pub async fn kill(state: web::Data<State>, id: web::Path<i64>) -> Result<HttpResponse, PageError> {
     let to = format!("/runs/{}", *id);
-    let (kind, text) = match state.pipeline.kill(*id).await {
+    let (kind, text) = match state.engine.kill(*id).await {
         Ok(Kill::Cancelled) => ("ok", "The run is cancelled; it had not been sent.".to_owned()),
         Ok(Kill::Asked) => ("ok", "The executor was asked to end the run.".to_owned()),
         Ok(Kill::AlreadyEnded) => ("ok", "The run has ended already.".to_owned()),
-        Err(pipeline::Error::Executor(why)) => ("failed", format!("The run goes on: {why}.")),
+        Err(engine::Error::Executor(why)) => ("failed", format!("The run goes on: {why}.")),
         Err(error) => return Err(error.into()),
     };
     Ok(redirect_with_flash(&to, kind, &text))

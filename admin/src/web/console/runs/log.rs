@@ -5,10 +5,10 @@ use std::time::Duration;
 use actix_web::{HttpResponse, web};
 use serde::{Deserialize, Serialize};
 
-use crate::pipeline::{Error, LogPage};
 use crate::store::RunView;
 use crate::web::console::error_page::PageError;
 use crate::web::state::State;
+use carillon_engine::{Error, LogPage};
 
 /// How long a page waits for an executor; the script asks again, and so does a reload.
 const PATIENCE: Duration = Duration::from_millis(900);
@@ -123,7 +123,7 @@ fn cut(mut lines: Lines) -> LogView {
 }
 
 async fn read(state: &State, run: &RunView, from: i32) -> Result<Lines, Error> {
-    match state.pipeline.read_log(run.id, from).await {
+    match state.engine.read_log(run.id, from).await {
         Ok(page) => Ok(lines(page, run)),
         Err(Error::NoLog(why) | Error::Executor(why)) => Ok(Lines {
             from,

@@ -5,7 +5,6 @@ use actix_web::{HttpRequest, HttpResponse, web};
 use askama::Template;
 use carillon_scheduler::{Outcome, RunState};
 
-use crate::pipeline::{self, NOTE_CHARS};
 use crate::web::console::actor::actor;
 use crate::web::console::error_page::PageError;
 use crate::web::console::runs::lookup::find_run;
@@ -17,6 +16,7 @@ use crate::web::page::answer::render;
 use crate::web::page::context::PageContext;
 use crate::web::page::flash::redirect_with_flash;
 use crate::web::state::State;
+use carillon_engine::{self as engine, NOTE_CHARS};
 
 #[derive(Template)]
 #[template(path = "runs/resolve.html")]
@@ -76,9 +76,9 @@ pub async fn resolve(
         return page(&state, context, *id, form).await;
     };
     let (to, by) = (format!("/runs/{}", *id), actor(&viewer, &request));
-    match state.pipeline.resolve_by_hand(*id, outcome, &note, &by).await {
+    match state.engine.resolve_by_hand(*id, outcome, &note, &by).await {
         Ok(()) => Ok(redirect_with_flash(&to, "ok", "The run is resolved.")),
-        Err(pipeline::Error::NotOpen(state)) => {
+        Err(engine::Error::NotOpen(state)) => {
             let text = format!("The outcome of the run is known by now: it is {state}.");
             Ok(redirect_with_flash(&to, "failed", &text))
         }
