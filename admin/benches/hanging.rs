@@ -13,32 +13,18 @@
 #[path = "../tests/it/faults/api.rs"]
 #[expect(dead_code, reason = "shared with the tests of faults")]
 mod api;
-#[path = "../tests/it/faults/executor.rs"]
+#[path = "../tests/it/faults/load.rs"]
 #[expect(dead_code, reason = "shared with the tests of faults")]
-mod executor;
-#[path = "../tests/it/ports.rs"]
-#[expect(dead_code, reason = "shared with the tests")]
-mod ports;
-#[path = "../tests/it/faults/process.rs"]
-#[expect(dead_code, reason = "shared with the tests of faults")]
-mod process;
-#[path = "../tests/it/program.rs"]
-#[expect(dead_code, reason = "shared with the tests of the command line")]
-mod program;
-#[path = "../tests/it/faults/world.rs"]
-#[expect(dead_code, reason = "shared with the tests of faults")]
-mod world;
+mod load;
 
 use std::ops::Range;
 use std::time::Duration;
 
 use carillon_scheduler::Millis;
+use carillon_testkit::{ProgramSettings, RecordingExecutor, Reply, now_ms};
 use serde_json::json;
 
-use api::now;
-use executor::Executor;
-use process::Setup;
-use world::{Load, every_second};
+use load::{Load, every_second};
 
 /// The first seconds belong to the start: connections, caches, five seconds claimed at once.
 const START: Duration = Duration::from_secs(6);
@@ -49,12 +35,12 @@ const AFTERWARDS: Duration = Duration::from_secs(5);
 async fn main() {
     let (jobs, seconds) = options();
     let folder = tempfile::tempdir().unwrap();
-    let mut setup = Setup::new(folder.path());
+    let mut setup = ProgramSettings::new(env!("CARGO_BIN_EXE_carillon"), folder.path());
     let node = setup.start().await;
     let load = Load::start(&setup, &[&node], 4, vec![every_second(&json!({})); jobs]).await;
     tokio::time::sleep(START).await;
     let well = phase(seconds).await;
-    load.executors[0].hang();
+    load.executors[0].reply(Reply::Never);
     let hanging = phase(seconds).await;
     tokio::time::sleep(AFTERWARDS).await;
 
@@ -63,7 +49,7 @@ async fn main() {
     println!("phase                      runs    p50    p99    max  (ms, at the three that answer)");
     print("all four answer", &before);
     print("the fourth hangs", &after);
-    println!("{} runs went to the hanging one", load.executors[0].hung().len());
+    println!("{} runs went to the hanging one", load.executors[0].unanswered().len());
     let (before, after) = (share(&before, 0.99), share(&after, 0.99));
     let allowed = before + (before / 5).max(10);
     let verdict = if after <= allowed { "as punctual" } else { "LATER" };
@@ -87,14 +73,14 @@ fn options() -> (usize, u64) {
 
 /// Lets that time pass; answers the instants that were due in it.
 async fn phase(seconds: u64) -> Range<Millis> {
-    let start = now();
+    let start = now_ms();
     tokio::time::sleep(Duration::from_secs(seconds)).await;
-    start..now()
+    start..now_ms()
 }
 
 /// Milliseconds from the instant to the receipt, ascending.
-fn lateness(executors: &[Executor], phase: &Range<Millis>) -> Vec<Millis> {
-    let mut receipts: Vec<_> = executors.iter().flat_map(Executor::receipts).collect();
+fn lateness(executors: &[RecordingExecutor], phase: &Range<Millis>) -> Vec<Millis> {
+    let mut receipts: Vec<_> = executors.iter().flat_map(RecordingExecutor::receipts).collect();
     receipts.retain(|receipt| phase.contains(&receipt.scheduled_at));
     let mut late: Vec<Millis> = receipts.iter().map(|receipt| receipt.received_at - receipt.scheduled_at).collect();
     late.sort_unstable();

@@ -21,8 +21,6 @@ use clap::Parser;
 use sea_orm::{ConnectionTrait as _, DatabaseConnection, DbBackend, Statement};
 use serde_json::json;
 
-use node::{Node, Setup};
-
 #[derive(Parser)]
 struct Options {
     /// Idle jobs
@@ -131,12 +129,12 @@ async fn main() {
     let options = Options::parse();
     rustls::crypto::ring::default_provider().install_default().unwrap_or(());
     let folder = tempfile::tempdir().unwrap();
-    let setup = Setup::new(folder.path(), options.database_url.as_deref(), vec![]);
-    let node = Node::start(&setup).await;
-    node.call("apps", &json!({"name": "bench"})).await;
+    let mut settings = node::settings(folder.path(), options.database_url.as_deref());
+    let (process, api) = node::start(&mut settings).await;
+    api.post("apps", json!({"name": "bench"})).await.ok();
     let schedule = json!({"kind": "cron", "expression": "0 0 3 1 1 ?", "timezone": "UTC"});
-    node.create_jobs("bench", 1, &schedule).await;
-    node.stop().await;
+    node::create_jobs(&api, "bench", 1, &schedule).await;
+    process.kill().await;
     let db = connect(&options, folder.path()).await;
     let begun = Instant::now();
     fill(&db, &options).await;
@@ -146,11 +144,12 @@ async fn main() {
         db.clone().close().await.unwrap();
     }
 
-    let node = Node::start(&setup).await;
-    println!("ready after a restart  {} ms", node.ready_after.as_millis());
+    let begun = Instant::now();
+    let (process, api) = node::start(&mut settings).await;
+    println!("ready after a restart  {} ms", begun.elapsed().as_millis());
     // Leases of the process before have to end first.
     tokio::time::sleep(Duration::from_secs(30)).await;
-    let (before, begun) = (node.usage(), Instant::now());
+    let (before, begun) = (process.usage(), Instant::now());
     let mut slowest = (0.0, String::new());
     while begun.elapsed() < Duration::from_secs(options.seconds) {
         if db.get_database_backend() == DbBackend::Postgres
@@ -161,16 +160,16 @@ async fn main() {
         }
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
-    let (after, seconds) = (node.usage(), begun.elapsed().as_secs_f64());
+    let (after, seconds) = (process.usage(), begun.elapsed().as_secs_f64());
     println!("jobs / runs            {} / {}", options.jobs, options.runs);
     println!(
         "CPU of a core          {:.2} %",
         (after.user + after.system - before.user - before.system) / seconds * 100.0
     );
     println!("memory                 {:.0} MiB", after.resident);
-    node.print_scans().await;
+    node::print_scans(&api).await;
     if slowest.0 > 0.0 {
         println!("slowest statement      {:.0} ms: {:.90}", slowest.0, slowest.1);
     }
-    node.stop().await;
+    process.kill().await;
 }

@@ -12,18 +12,51 @@
 
 #![expect(clippy::unwrap_used, reason = "a benchmark ends by panicking when the machine is not fit for it")]
 
-mod executor;
 #[path = "../node/mod.rs"]
 mod node;
 mod report;
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI32, Ordering};
 use std::time::Duration;
 
+use carillon_testkit::{AdminClient, ApiClient, Callback, Receipt, RecordingExecutor, Reply, now_ms};
 use clap::Parser;
 use serde_json::{Value, json};
 
-use executor::{Admin, Executor};
-use node::{Node, Setup};
+/// The node reads all registrations once a second.
+const REGISTERED: Duration = Duration::from_millis(1500);
+
+/// Executors of one app that accept runs at once and report their results in lists, as the SDK does.
+struct Executors {
+    all: Vec<RecordingExecutor>,
+    /// Of each result.
+    code: Arc<AtomicI32>,
+}
+
+impl Executors {
+    /// Every run succeeds.
+    async fn start(admin: &AdminClient, app: &str, count: usize) -> Self {
+        let mut executors = Self { all: vec![], code: Arc::new(AtomicI32::new(200)) };
+        for _ in 0..count {
+            let (executor, code) = (RecordingExecutor::start().await, executors.code.clone());
+            executor.forget_calls();
+            executor.register(admin, app).await;
+            executor.report(admin, move |_| (code.load(Ordering::Relaxed), String::new()));
+            executors.all.push(executor);
+        }
+        tokio::time::sleep(REGISTERED).await;
+        executors
+    }
+
+    fn receipts(&self) -> Vec<Receipt> {
+        self.all.iter().flat_map(RecordingExecutor::receipts).collect()
+    }
+
+    fn callbacks(&self) -> Vec<Callback> {
+        self.all.iter().flat_map(RecordingExecutor::callbacks).collect()
+    }
+}
 
 #[derive(Parser)]
 struct Options {
@@ -62,33 +95,33 @@ async fn main() {
     let options = Options::parse();
     rustls::crypto::ring::default_provider().install_default().unwrap_or(());
     let folder = tempfile::tempdir().unwrap();
-    let arguments = vec![format!("--shards={}", options.shards), format!("--look-ahead={}s", options.look_ahead)];
-    let setup = Setup::new(folder.path(), options.database_url.as_deref(), arguments);
-    let node = Node::start(&setup).await;
-    let admin = Admin { url: node.url.clone(), token: setup.access_token };
+    let settings = node::settings(folder.path(), options.database_url.as_deref());
+    let mut settings =
+        settings.arg(format!("--shards={}", options.shards)).arg(format!("--look-ahead={}s", options.look_ahead));
+    let (process, api) = node::start(&mut settings).await;
+    let admin = AdminClient::new([process.url()], &settings.access_token);
     for app in ["bench", "flood", "failing"] {
-        node.call("apps", &json!({"name": app})).await;
+        api.post("apps", json!({"name": app})).await.ok();
     }
-    let executor = Executor::start(&admin, "bench", options.executors).await;
-    node.create_jobs("bench", options.jobs, &every(options.every)).await;
-    if options.flood > 0 {
-        executor::hang(&admin).await;
-        node.create_jobs("flood", options.flood, &every(1)).await;
-    }
+    let executors = Executors::start(&admin, "bench", options.executors).await;
+    node::create_jobs(&api, "bench", options.jobs, &every(options.every)).await;
+    let hanging = Executors::start(&admin, "flood", options.flood.min(1)).await;
+    hanging.all.iter().for_each(|executor| executor.reply(Reply::Never));
+    node::create_jobs(&api, "flood", options.flood, &every(1)).await;
     if options.failing > 0 {
-        beside_failures(&node, &admin, &executor, &options).await;
-        return node.stop().await;
+        beside_failures(&api, &admin, &executors, &options).await;
+        return process.kill().await;
     }
     // The first seconds belong to the start: connections, caches, five seconds claimed at once.
     tokio::time::sleep(Duration::from_secs(6)).await;
-    let (before, from) = (node.usage(), executor.now());
+    let (before, from) = (process.usage(), now_ms());
     tokio::time::sleep(Duration::from_secs(options.seconds)).await;
-    let (after, to) = (node.usage(), executor.now());
+    let (after, to) = (process.usage(), now_ms());
     tokio::time::sleep(Duration::from_secs(2)).await;
-    let received = executor.received();
+    let received = executors.receipts();
     report::print(&received, options.every, (from, to), (&before, &after));
-    node.print_scans().await;
-    node.stop().await;
+    node::print_scans(&api).await;
+    process.kill().await;
 }
 
 /// A fire at each multiple of `seconds`.
@@ -103,27 +136,27 @@ fn every(seconds: u64) -> Value {
 
 /// The same app in three times of one run: alone, beside another app of which every run succeeds, and beside the same while
 /// every run fails. The first step shows what the second app's requests cost on this machine, the second what its failures do.
-async fn beside_failures(node: &Node, admin: &Admin, executor: &Executor, options: &Options) {
-    let mut times = vec![measured(executor, options).await];
-    let other = Executor::start(admin, "failing", 1).await;
-    node.create_jobs("failing", options.failing, &every(1)).await;
-    times.push(measured(executor, options).await);
-    other.fail();
-    times.push(measured(executor, options).await);
+async fn beside_failures(api: &ApiClient, admin: &AdminClient, executors: &Executors, options: &Options) {
+    let mut times = vec![measured(options).await];
+    let other = Executors::start(admin, "failing", 1).await;
+    node::create_jobs(api, "failing", options.failing, &every(1)).await;
+    times.push(measured(options).await);
+    other.code.store(500, Ordering::Relaxed);
+    times.push(measured(options).await);
     tokio::time::sleep(Duration::from_secs(2)).await;
     let names = ["alone", "beside successes", "beside failures"];
     for (name, time) in names.into_iter().zip(&times) {
-        report::Felt::of(&executor.received(), &executor.called(), *time).print(name);
+        report::Felt::of(&executors.receipts(), &executors.callbacks(), *time).print(name);
     }
     for (name, time) in ["the other, succeeding", "the other, failing"].into_iter().zip(&times[1..]) {
-        report::Felt::of(&other.received(), &other.called(), *time).print(name);
+        report::Felt::of(&other.receipts(), &other.callbacks(), *time).print(name);
     }
 }
 
 /// From when to when, without the first seconds.
-async fn measured(executor: &Executor, options: &Options) -> (i64, i64) {
+async fn measured(options: &Options) -> (i64, i64) {
     tokio::time::sleep(Duration::from_secs(8)).await;
-    let from = executor.now();
+    let from = now_ms();
     tokio::time::sleep(Duration::from_secs(options.seconds)).await;
-    (from, executor.now())
+    (from, now_ms())
 }

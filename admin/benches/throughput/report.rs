@@ -2,8 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::executor::{Called, Receipt};
-use crate::node::Usage;
+use carillon_testkit::{Callback, Receipt, Usage};
 
 /// Lateness and callback latency of one app in a time, for the comparison of two times.
 pub struct Felt {
@@ -13,15 +12,15 @@ pub struct Felt {
 }
 
 impl Felt {
-    pub fn of(received: &[Receipt], called: &[Called], (from, to): (i64, i64)) -> Self {
+    pub fn of(received: &[Receipt], called: &[Callback], (from, to): (i64, i64)) -> Self {
         let within = |at: i64| at >= from && at < to;
         let due = received.iter().filter(|receipt| within(receipt.due_at));
-        let lateness: Vec<f64> = due.map(|it| (it.at - it.due_at) as f64).collect();
-        let latency = called.iter().filter(|call| within(call.at));
+        let lateness: Vec<f64> = due.map(|it| (it.received_at - it.due_at) as f64).collect();
+        let latency = called.iter().filter(|call| within(call.sent_at));
         Self {
             runs: lateness.len(),
             lateness: shares(lateness),
-            latency: shares(latency.map(|call| call.took).collect()),
+            latency: shares(latency.map(|call| call.took.as_secs_f64() * 1000.0).collect()),
         }
     }
 
@@ -45,7 +44,7 @@ fn shares(mut values: Vec<f64>) -> [f64; 3] {
 pub fn print(received: &[Receipt], every: u64, (from, to): (i64, i64), (before, after): (&Usage, &Usage)) {
     let window: Vec<&Receipt> =
         received.iter().filter(|receipt| receipt.due_at >= from && receipt.due_at < to).collect();
-    let mut lateness: Vec<i64> = window.iter().map(|receipt| receipt.at - receipt.due_at).collect();
+    let mut lateness: Vec<i64> = window.iter().map(|receipt| receipt.received_at - receipt.due_at).collect();
     lateness.sort_unstable();
     let at = |share: f64| lateness.get(((lateness.len() as f64 - 1.0) * share) as usize).copied().unwrap_or(-1);
     let cpu = after.user + after.system - before.user - before.system;

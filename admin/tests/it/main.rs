@@ -16,7 +16,6 @@ mod flow;
 mod interop;
 mod locks;
 mod log_fields;
-mod ports;
 mod program;
 mod rows;
 mod sources;

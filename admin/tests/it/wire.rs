@@ -4,7 +4,6 @@
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Duration;
 
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
@@ -85,15 +84,4 @@ async fn pump(mut from: OwnedReadHalf, mut to: OwnedWriteHalf, number: usize, mu
     }
     // Silent: both halves stay open, and no end of the other side is passed on.
     std::future::pending::<()>().await;
-}
-
-/// Waits for a condition, for as long as a loaded machine may need.
-pub async fn eventually(what: &str, mut holds: impl AsyncFnMut() -> bool) {
-    for _ in 0..600 {
-        if holds().await {
-            return;
-        }
-        tokio::time::sleep(Duration::from_millis(100)).await;
-    }
-    panic!("not within a minute: {what}");
 }

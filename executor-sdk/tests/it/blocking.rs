@@ -4,8 +4,8 @@ use carillon_protocol::RunRequest;
 use serde_json::json;
 use tempfile::TempDir;
 
-use crate::admin::StubAdmin;
 use crate::worker::{Worker, run};
+use carillon_testkit::StubAdmin;
 
 fn with(log_id: i64, strategy: &str) -> RunRequest {
     RunRequest { block_strategy: strategy.to_owned(), ..run(log_id, "gate") }
@@ -109,5 +109,5 @@ async fn idle(worker: &Worker) {
             tokio::task::yield_now().await;
         }
     };
-    tokio::time::timeout(crate::admin::LIMIT, idle).await.unwrap();
+    tokio::time::timeout(carillon_testkit::LIMIT, idle).await.unwrap();
 }

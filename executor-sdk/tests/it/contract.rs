@@ -5,8 +5,8 @@ use carillon_protocol::headers;
 use serde_json::json;
 use tempfile::TempDir;
 
-use crate::admin::StubAdmin;
 use crate::worker::{DUE_AT, Worker, new_token, run};
+use carillon_testkit::StubAdmin;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_run_goes_from_request_to_callback() {
@@ -23,7 +23,7 @@ async fn a_run_goes_from_request_to_callback() {
     assert_eq!((item.code, item.message.as_deref()), (200, Some("42 rows")));
     assert_eq!(item.log_date_time, DUE_AT);
 
-    let calls = admin.calls.borrow().clone();
+    let calls = admin.calls();
     let registry = &calls[0];
     assert_eq!(registry.path, "/api/registry");
     let address = worker.handle.address();
@@ -40,7 +40,7 @@ async fn a_run_goes_from_request_to_callback() {
             (headers::CAPABILITIES, "idem"),
             ("content-type", "application/json"),
         ] {
-            assert_eq!(call.headers[&name.to_lowercase()], value, "{}", call.path);
+            assert_eq!(call.header(name).unwrap(), value, "{}", call.path);
         }
     }
 }
@@ -186,9 +186,9 @@ async fn heartbeats_announce_weight_and_labels() {
     let announced =
         |builder: carillon_executor::ExecutorBuilder| builder.weight(3).label("zone", "eu-1").label("gpu", "yes");
     let _worker = Worker::with(&admin, data.path(), &new_token(), announced).await;
-    let registry = admin.calls.borrow()[0].clone();
-    assert_eq!(registry.headers["carillon-weight"], "3");
-    assert_eq!(registry.headers["carillon-labels"], "zone=eu-1,gpu=yes");
+    let registry = admin.calls()[0].clone();
+    assert_eq!(registry.header("carillon-weight").unwrap(), "3");
+    assert_eq!(registry.header("carillon-labels").unwrap(), "zone=eu-1,gpu=yes");
 }
 
 #[test]

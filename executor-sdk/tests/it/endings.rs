@@ -3,8 +3,8 @@
 use carillon_protocol::RunRequest;
 use tempfile::TempDir;
 
-use crate::admin::StubAdmin;
 use crate::worker::{Worker, run};
+use carillon_testkit::StubAdmin;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn errors_and_panics_fail_their_run_and_nothing_else() {

@@ -8,8 +8,8 @@ use carillon_protocol::{RunRequest, headers, join_url};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::admin::{Call, LIMIT, StubAdmin, StubReply, results};
 use crate::worker::{DUE_AT, new_token, run};
+use carillon_testkit::{Call, LIMIT, Reply, StubAdmin, results};
 
 const ADMIN: &str = "WORKER_ADMIN";
 const TOKEN: &str = "WORKER_TOKEN";
@@ -68,7 +68,7 @@ impl WorkerProcess {
         Self {
             child,
             address: body["registryValue"].as_str().unwrap().to_owned(),
-            boot_id: beat.headers["carillon-boot-id"].clone(),
+            boot_id: beat.header("carillon-boot-id").unwrap().to_owned(),
             token: token.to_owned(),
         }
     }
@@ -111,7 +111,7 @@ impl Drop for WorkerProcess {
 #[tokio::test(flavor = "multi_thread")]
 async fn run_ids_and_results_survive_kill_9() {
     let (admin, data, token) = (StubAdmin::start().await, TempDir::new().unwrap(), new_token());
-    admin.reply_with(StubReply::Cut);
+    admin.reply_to_results(Reply::Cut);
     let worker = WorkerProcess::start(&admin, data.path(), &token).await;
     let boot_id = worker.boot_id.clone();
     assert_eq!(worker.run(&run(1, "ok")).await, (200, None));
@@ -130,7 +130,7 @@ async fn run_ids_and_results_survive_kill_9() {
     assert_ne!(worker.boot_id, boot_id);
     let calls = after.wait_for("three results", |calls| results(calls).len() >= 3).await;
     let callback = calls.iter().find(|call| call.path == "/api/callback");
-    assert_eq!(callback.unwrap().headers["carillon-boot-id"], worker.boot_id);
+    assert_eq!(callback.unwrap().header("carillon-boot-id").unwrap(), worker.boot_id);
     for (item, (log_id, code, text)) in results(&calls).iter().zip([
         (1, 200, "done"),
         (2, 500, "interrupted: the executor was restarted before the run ended"),

@@ -6,8 +6,8 @@ use carillon_protocol::{LogPage, LogRequest};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::admin::StubAdmin;
 use crate::worker::{Answer, DUE_AT, Worker, run};
+use carillon_testkit::StubAdmin;
 
 async fn read(worker: &Worker, log_id: i64, from_line: i64) -> Answer {
     let request = LogRequest { log_date_time: DUE_AT, log_id, from_line };

@@ -2,12 +2,12 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
-mod admin;
 mod worker;
 
 mod blocking;
 mod contract;
 mod endings;
+mod examples;
 mod killed;
 mod logs;
 mod refused;

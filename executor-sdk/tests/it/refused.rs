@@ -7,8 +7,8 @@ use carillon_executor::{Executor, JobContext};
 use tempfile::TempDir;
 use tokio::sync::oneshot;
 
-use crate::admin::{StubAdmin, StubReply};
 use crate::worker::new_token;
+use carillon_testkit::{Reply, StubAdmin};
 
 #[derive(Clone, Default)]
 struct Log(Arc<Mutex<Vec<u8>>>);
@@ -37,7 +37,7 @@ impl Log {
 #[tokio::test]
 async fn a_wrong_token_is_one_warning_that_names_the_setting_to_check() {
     let (admin, data) = (StubAdmin::start().await, TempDir::new().unwrap());
-    admin.reply_with(StubReply::WrongToken);
+    admin.reply(Reply::refused("The access token is wrong."));
     let log = Log::default();
     let writer = log.clone();
     let subscriber = tracing_subscriber::fmt().with_writer(move || writer.clone());
@@ -52,14 +52,14 @@ async fn a_wrong_token_is_one_warning_that_names_the_setting_to_check() {
         .unwrap();
     let (stop, stopped) = oneshot::channel::<()>();
     let running = tokio::spawn(executor.run(async { drop(stopped.await) }));
-    let tried = |times: usize| move |calls: &[crate::admin::Call]| calls.len() >= times;
+    let tried = |times: usize| move |calls: &[carillon_testkit::Call]| calls.len() >= times;
     admin.wait_for("a third registration", tried(3)).await;
     let warnings = log.lines("WARN");
     assert_eq!(warnings.len(), 1, "once for the first minute: {warnings:#?}");
     for part in ["billing", "the access token is wrong", "CARILLON_ACCESS_TOKEN", &admin.address] {
         assert!(warnings[0].contains(part), "{part}: {}", warnings[0]);
     }
-    admin.reply_with(StubReply::Accept);
+    admin.reply(Reply::Accept);
     let is_logged = || !log.lines("registered").is_empty();
     admin.wait_for("an accepted registration", tried(4)).await;
     while !is_logged() {

@@ -9,8 +9,8 @@ use carillon_protocol::headers;
 use serde_json::to_value;
 use tempfile::TempDir;
 
-use crate::admin::{StubAdmin, StubReply, results};
 use crate::worker::{Worker, new_token, run};
+use carillon_testkit::{Reply, StubAdmin, results};
 
 // covers: 000-14
 #[tokio::test(flavor = "multi_thread")]
@@ -21,7 +21,7 @@ async fn accepted_runs_are_reported_after_a_crash() {
     worker.run(&run(1, "ok")).await;
     admin.result(1).await;
     acknowledged(&data, 1).await;
-    admin.reply_with(StubReply::Cut);
+    admin.reply_to_results(Reply::Cut);
     worker.run(&run(2, "ok")).await;
     admin.result(2).await;
     worker.run(&run(3, "gate")).await;
@@ -53,7 +53,7 @@ async fn accepted_runs_are_reported_after_a_crash() {
 async fn a_crash_within_a_line_loses_that_line_only() {
     let (admin, data) = (StubAdmin::start().await, TempDir::new().unwrap());
     let worker = Worker::start(&admin, &data).await;
-    admin.reply_with(StubReply::Cut);
+    admin.reply_to_results(Reply::Cut);
     let attempt = [(headers::FIRE_KEY, "1:0:5:0".to_owned()), (headers::ATTEMPT, "2".to_owned())];
     worker.post("/run", &to_value(run(1, "ok")).unwrap(), &attempt).await;
     admin.result(1).await;
@@ -87,7 +87,7 @@ async fn results_kept_by_a_stop_are_sent_by_the_next_start() {
     let (admin, data) = (StubAdmin::start().await, TempDir::new().unwrap());
     let token = new_token();
     let mut worker = Worker::with(&admin, data.path(), &token, |b| b.grace(std::time::Duration::ZERO)).await;
-    admin.reply_with(StubReply::Refuse);
+    admin.reply_to_results(Reply::refused("not now"));
     worker.run(&run(1, "ok")).await;
     admin.result(1).await;
     worker.signal();
@@ -110,7 +110,7 @@ async fn acknowledged(data: &TempDir, log_id: i64) {
             tokio::task::yield_now().await;
         }
     };
-    tokio::time::timeout(crate::admin::LIMIT, written).await.unwrap();
+    tokio::time::timeout(carillon_testkit::LIMIT, written).await.unwrap();
 }
 
 // covers: F4
@@ -118,10 +118,10 @@ async fn acknowledged(data: &TempDir, log_id: i64) {
 async fn a_journal_keeps_its_id_and_refuses_runs_that_were_sent_to_another() {
     let (admin, data) = (StubAdmin::start().await, TempDir::new().unwrap());
     let announced = || {
-        let calls = admin.calls.borrow();
+        let calls = admin.calls();
         let mut beats = calls.iter().filter(|call| call.path == "/api/registry");
         let last = beats.next_back().unwrap();
-        last.headers[&headers::JOURNAL_ID.to_lowercase()].clone()
+        last.header(headers::JOURNAL_ID).unwrap().to_owned()
     };
     let worker = Worker::start(&admin, &data).await;
     let first = announced();

@@ -6,16 +6,16 @@ use carillon_protocol::headers;
 use serde_json::to_value;
 use tempfile::TempDir;
 
-use crate::admin::{StubAdmin, StubReply, results};
 use crate::worker::{Worker, new_token, run};
+use carillon_testkit::{Reply, StubAdmin, results};
 
-async fn is_repeated_after(manner: StubReply) {
+async fn is_repeated_after(manner: Reply) {
     let (admin, data) = (StubAdmin::start().await, TempDir::new().unwrap());
     let worker = Worker::start(&admin, &data).await;
-    admin.reply_with(manner);
+    admin.reply_to_results(manner);
     worker.run(&run(1, "ok")).await;
     admin.result(1).await;
-    admin.reply_with(StubReply::Accept);
+    admin.reply_to_results(Reply::Accept);
     let again = |calls: &[_]| results(calls).len() >= 2;
     let calls = admin.wait_for("the repeated result", again).await;
     let items = results(&calls);
@@ -25,17 +25,17 @@ async fn is_repeated_after(manner: StubReply) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_refused_callback_is_repeated() {
-    is_repeated_after(StubReply::Refuse).await;
+    is_repeated_after(Reply::refused("not now")).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_callback_answered_by_a_proxy_is_repeated() {
-    is_repeated_after(StubReply::Page502).await;
+    is_repeated_after(Reply::Status(502)).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_cut_callback_is_repeated() {
-    is_repeated_after(StubReply::Cut).await;
+    is_repeated_after(Reply::Cut).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -43,7 +43,7 @@ async fn another_admin_takes_over() {
     let (failing, working, data) = (StubAdmin::start().await, StubAdmin::start().await, TempDir::new().unwrap());
     let second = working.address.clone();
     let worker = Worker::with(&failing, data.path(), &new_token(), |builder| builder.admin(second)).await;
-    failing.reply_with(StubReply::Cut);
+    failing.reply_to_results(Reply::Cut);
     worker.run(&run(1, "ok")).await;
     assert_eq!(working.result(1).await.code, 200);
     worker.run(&run(2, "ok")).await;

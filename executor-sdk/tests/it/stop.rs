@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use tempfile::TempDir;
 
-use crate::admin::{LIMIT, StubAdmin};
 use crate::worker::{Worker, new_token, run};
+use carillon_testkit::{LIMIT, StubAdmin};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_stop_deregisters_refuses_new_runs_and_waits() {
@@ -38,7 +38,7 @@ async fn a_stop_deregisters_refuses_new_runs_and_waits() {
     let result = admin.result(1).await;
     assert_eq!((result.code, result.message.as_deref()), (200, Some("through the gate")));
     worker.ended().await;
-    let calls = admin.calls.borrow().clone();
+    let calls = admin.calls();
     let deregistrations = calls.iter().filter(|call| call.path == "/api/registryRemove").count();
     assert_eq!(deregistrations, 1);
     let deregistration = calls.iter().position(|call| call.path == "/api/registryRemove").unwrap();

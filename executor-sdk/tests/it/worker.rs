@@ -11,7 +11,7 @@ use tempfile::TempDir;
 use tokio::sync::{Semaphore, oneshot};
 use tokio::task::JoinHandle;
 
-use crate::admin::{LIMIT, StubAdmin};
+use carillon_testkit::{LIMIT, StubAdmin};
 
 pub const DUE_AT: i64 = 1_790_000_000_000;
 

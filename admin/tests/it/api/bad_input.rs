@@ -1,5 +1,6 @@
 //! Whatever is wrong is named, with what would be right.
 
+use carillon_testkit::Answer;
 use serde_json::{Value, json};
 
 use super::client::{Api, api, job};
@@ -132,7 +133,7 @@ fn a_body_that_is_too_large_is_refused() {
 fn all_faults_of_a_job_and_of_a_batch_are_told_at_once() {
     api(async |api| {
         api.job(json!({})).await;
-        let fields = |answer: &super::client::Answer| -> Vec<String> {
+        let fields = |answer: &Answer| -> Vec<String> {
             let errors = answer.json["error"]["errors"].as_array().cloned().unwrap_or_default();
             errors.iter().map(|it| it["field"].as_str().unwrap().to_owned()).collect()
         };

@@ -5,12 +5,12 @@ use std::time::{Duration, Instant};
 
 use carillon_accounts::secret::random_secret;
 use carillon_admin::config::Database;
+use carillon_testkit::ReservedPort;
 use serde_json::{Value, json};
 use tokio::net::TcpStream;
 use tokio::task::JoinHandle;
 
 use super::client::{Api, job};
-use crate::ports::ReservedPort;
 use crate::services::{Kind, TestDatabase, on};
 
 databases! {

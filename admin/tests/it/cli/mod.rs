@@ -8,11 +8,14 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use carillon_accounts::secret::random_secret;
+use carillon_testkit::{ApiClient, Process, wait_for};
 use sea_orm::ConnectionTrait as _;
 use tempfile::{TempDir, tempdir};
 
-use crate::program::{Program, carillon, ended};
+use crate::program::{carillon, ended};
 use crate::services::runtime;
+
+const ENDS_WITHIN: Duration = Duration::from_secs(20);
 
 /// `carillon … --data-dir FOLDER`, on any free port where it serves.
 fn on(folder: &Path, arguments: &[&str]) -> std::process::Command {
@@ -94,25 +97,25 @@ fn a_database_that_does_not_fit_is_refused() {
     }
 }
 
-#[test]
-fn a_node_starts_stops_and_keeps_what_it_made() {
+#[tokio::test]
+async fn a_node_starts_stops_and_keeps_what_it_made() {
     let folder = tempdir().unwrap();
-    let node = Program::start(serve(folder.path(), &[]));
-    let setup = node.after("  address  ");
+    let mut node = Process::spawn(serve(folder.path(), &[]));
+    let setup = node.after("  address  ").await;
     assert!(setup.starts_with("http://127.0.0.1:") && setup.ends_with("/setup"), "{setup}");
-    assert!(node.after("  secret   ").len() >= 32);
-    node.after(" serving ");
+    assert!(node.after("  secret   ").await.len() >= 32);
+    node.after(" serving ").await;
     refused(serve(folder.path(), &[]), &["is used by another Carillon process", "--data-dir"]);
-    assert_eq!(node.terminate(), Some(0));
+    assert_eq!(node.terminate(ENDS_WITHIN).await.code(), Some(0));
 
     let token = fs::read_to_string(folder.path().join("access-token")).unwrap();
     refused(serve(folder.path(), &["--shards", "3"]), &["--shards 3 (CARILLON_SHARDS) differs from the 8 shards"]);
     let (code, out, err) = ended(on(folder.path(), &["user", "add", "anna"]));
     assert_eq!((code, out.trim().len() >= 32), (Some(0), true), "{err}");
-    let again = Program::start(serve(folder.path(), &["serve", "--log-format", "json"]));
-    assert!(again.after("\"message\":\"serving\"").contains("listen.address"));
+    let mut again = Process::spawn(serve(folder.path(), &["serve", "--log-format", "json"]));
+    assert!(again.after("\"message\":\"serving\"").await.contains("listen.address"));
     assert_eq!(fs::read_to_string(folder.path().join("access-token")).unwrap(), token);
-    assert_eq!(again.terminate(), Some(0));
+    assert_eq!(again.terminate(ENDS_WITHIN).await.code(), Some(0));
 }
 
 // covers: S8
@@ -134,47 +137,30 @@ fn accounts_are_made_and_mended() {
 }
 
 // covers: 004-1
-#[test]
-fn the_demo_runs_jobs_within_twenty_seconds() {
+#[tokio::test]
+async fn the_demo_runs_jobs_within_twenty_seconds() {
     let token = random_secret();
-    let demo = Program::start(carillon(&["demo", "--listen", "127.0.0.1:0", "--api-token", &token]));
-    let console = demo.after("  console    ");
-    assert!(demo.after("  password   ").len() >= 32);
-    let data = demo.after("  data       ").replace(", removed at the end", "");
+    let mut demo = Process::spawn(carillon(&["demo", "--listen", "127.0.0.1:0", "--api-token", &token]));
+    let console = demo.after("  console    ").await;
+    assert!(demo.after("  password   ").await.len() >= 32);
+    let data = demo.after("  data       ").await.replace(", removed at the end", "");
     assert!(Path::new(&data).exists());
-    runtime().block_on(async {
-        let until = Instant::now() + Duration::from_secs(20);
-        let client = reqwest::Client::new();
-        let get = async |path: String| -> serde_json::Value {
-            let request = client.get(format!("{console}api/v1/{path}")).bearer_auth(&token);
-            let answer = request.send().await.unwrap().text().await.unwrap();
-            serde_json::from_str(&answer).unwrap_or_else(|_| panic!("{path}: {answer}"))
-        };
-        let runs = loop {
-            let runs = get("runs?state=succeeded".to_owned()).await["items"].as_array().unwrap().clone();
-            if runs.len() >= 5 {
-                break runs;
-            }
-            assert!(Instant::now() < until, "only {} runs have succeeded", runs.len());
-            tokio::time::sleep(Duration::from_millis(100)).await;
-        };
-        let hello = runs.iter().find(|run| run["job"] == "Say hello").unwrap();
-        let log = get(format!("runs/{}/log", hello["id"])).await;
-        assert!(log["content"].as_str().unwrap().contains("hello, world"), "{log}");
-        // The report takes 3 s of every 10 s: the end comes while it runs.
-        let until = Instant::now() + Duration::from_secs(20);
-        let is_report = |run: &serde_json::Value| run["job"] == "Write the report";
-        while !get("runs?state=running".to_owned()).await["items"]
-            .as_array()
-            .is_some_and(|runs| runs.iter().any(is_report))
-        {
-            assert!(Instant::now() < until, "no report was seen running");
-            tokio::time::sleep(Duration::from_millis(50)).await;
-        }
-    });
+    let api = ApiClient::new([console.trim_end_matches('/')], &token, Duration::from_secs(10));
+    let begun = Instant::now();
+    let runs = async || api.get("runs?state=succeeded").await.ok()["items"].as_array().unwrap().clone();
+    wait_for("five runs have succeeded", async || runs().await.len() >= 5).await;
+    assert!(begun.elapsed() < ENDS_WITHIN, "{:?}", begun.elapsed());
+    let hello = runs().await.into_iter().find(|run| run["job"] == "Say hello").unwrap();
+    let log = api.get(&format!("runs/{}/log", hello["id"])).await.ok();
+    assert!(log["content"].as_str().unwrap().contains("hello, world"), "{log}");
+    // The report takes 3 s of every 10 s: the end comes while it runs.
+    let running = async || api.get("runs?state=running").await.column("job");
+    wait_for("a report is running", async || running().await.iter().any(|job| job == "Write the report")).await;
     // covers: A11
-    let (code, printed) = demo.terminate_and_read();
-    assert_eq!(code, Some(0), "{printed}");
+    let before = demo.output().len();
+    let ended = demo.terminate(ENDS_WITHIN).await;
+    let printed = demo.output().split_off(before);
+    assert_eq!(ended.code(), Some(0), "{printed}");
     assert!(!printed.contains("kind=failed"), "a run of its own: {printed}");
     assert!(!Path::new(&data).exists(), "the demo's folder is gone");
 }

@@ -7,12 +7,12 @@ use std::time::Duration;
 use carillon_admin::store::db::ids;
 use carillon_admin::store::run::trigger::NewFire;
 use carillon_scheduler::Cause;
+use carillon_testkit::wait_for;
 use sea_orm::{ConnectionTrait as _, TransactionTrait as _};
 
 use super::fixture::{Fixture, NOW, actor};
 use super::hot::rows::{TTL, connect};
 use crate::services::{Kind, TestDatabase, on};
-use crate::wire::eventually;
 
 /// A view in the place of a table, whose rows need for ever: a statement that scans far too much.
 pub async fn make_endless(db: &TestDatabase, table: &str) {
@@ -99,7 +99,7 @@ fn at_most_one_call_is_before_the_engine_at_the_one_writer_of_a_file() {
                 })
             })
             .collect();
-        eventually("the first calls are through", async || done.load(Ordering::SeqCst) >= 5).await;
+        wait_for("the first calls are through", async || done.load(Ordering::SeqCst) >= 5).await;
         // In one queue with the calls, each renewal would come after all that wait.
         let before = done.load(Ordering::SeqCst);
         for _ in 0..5 {

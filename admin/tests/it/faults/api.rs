@@ -1,15 +1,14 @@
 //! The management API as a client uses it, over HTTP.
 
+use std::ops::Deref;
 use std::time::Duration;
 
-use carillon_scheduler::{Clock as _, Millis, SystemClock};
+use carillon_scheduler::Millis;
+use carillon_testkit::{ApiClient, Program, now_ms};
 use chrono::{DateTime, Utc};
 use futures_util::{StreamExt as _, stream};
-use reqwest::Method;
 use serde::Deserialize;
 use serde_json::{Value, json};
-
-use super::process::{Carillon, Setup};
 
 #[derive(Clone, Debug, Deserialize)]
 pub struct Job {
@@ -40,64 +39,30 @@ pub struct Misfire {
     pub reason: String,
 }
 
-/// The time that the program goes by.
-pub fn now() -> Millis {
-    SystemClock::new().now()
-}
-
-/// An HTTP client whose requests take at most so long.
-pub fn client(limit: Duration) -> reqwest::Client {
-    // Which crypto is used is said once in a process; a later test finds it said.
-    let _ = rustls::crypto::ring::default_provider().install_default();
-    let client = reqwest::Client::builder().no_proxy().timeout(limit);
-    client.build().unwrap()
-}
-
-/// A client with the management token.
+/// A client with types for jobs and runs.
 #[derive(Clone)]
-pub struct Api {
-    http: reqwest::Client,
-    root: String,
-    token: String,
+pub struct Api(ApiClient);
+
+impl Deref for Api {
+    type Target = ApiClient;
+
+    fn deref(&self) -> &ApiClient {
+        &self.0
+    }
 }
 
 impl Api {
-    pub fn new(setup: &Setup, node: &Carillon) -> Self {
-        Self {
-            http: client(Duration::from_secs(30)),
-            root: format!("{}/api/v1", node.url()),
-            token: setup.api_token.clone(),
-        }
-    }
-
-    /// The answer, which must be a success.
-    async fn ask(&self, method: Method, path: &str, body: Option<&Value>) -> Value {
-        let mut request = self.http.request(method, format!("{}/{path}", self.root)).bearer_auth(&self.token);
-        if let Some(body) = body {
-            request = request.json(body);
-        }
-        let response = request.send().await.unwrap();
-        let status = response.status();
-        let answer: Value = response.json().await.unwrap();
-        assert!(status.is_success(), "{path}: {status} {answer}");
-        answer
-    }
-
-    pub async fn get(&self, path: &str) -> Value {
-        self.ask(Method::GET, path, None).await
-    }
-
-    pub async fn post(&self, path: &str, body: &Value) -> Value {
-        self.ask(Method::POST, path, Some(body)).await
+    pub fn new(node: &Program) -> Self {
+        Self(node.api())
     }
 
     pub async fn create_app(&self, name: &str) {
-        self.post("apps", &json!({"name": name, "title": name})).await;
+        self.post("apps", json!({"name": name, "title": name})).await.ok();
     }
 
     /// All of them in one batch.
     pub async fn create_jobs(&self, drafts: Vec<Value>) -> Vec<Job> {
-        let mut made = self.post("jobs:batch", &Value::Array(drafts)).await;
+        let mut made = self.post("jobs:batch", Value::Array(drafts)).await.ok();
         serde_json::from_value(made["items"].take()).unwrap()
     }
 
@@ -109,25 +74,11 @@ impl Api {
         self.pages("misfires", "").await
     }
 
-    async fn pages<T: serde::de::DeserializeOwned>(&self, list: &str, filter: &str) -> Vec<T> {
-        let (mut all, mut after) = (Vec::new(), String::new());
-        loop {
-            let mut page = self.get(&format!("{list}?limit=1000&{filter}{after}")).await;
-            let items: Vec<T> = serde_json::from_value(page["items"].take()).unwrap();
-            all.extend(items);
-            after = match &page["next"] {
-                Value::Null => return all,
-                Value::String(next) => format!("&after={next}"),
-                next => format!("&after={next}"),
-            };
-        }
-    }
-
-    /// Answers the moment up to which the schedules of all of them were certainly in force.
+    /// Returns the moment up to which the schedules of all of them were certainly in force.
     pub async fn disable(&self, jobs: &[Job]) -> Millis {
-        let until = now();
+        let until = now_ms();
         let each = jobs.iter().map(|job| format!("jobs/{}/disable", job.id));
-        let calls = each.map(|path| async move { self.post(&path, &json!({})).await });
+        let calls = each.map(|path| async move { self.post(&path, json!({})).await.ok() });
         stream::iter(calls).buffer_unordered(4).for_each(|_| async {}).await;
         until
     }
@@ -135,7 +86,7 @@ impl Api {
     /// All runs, once none of them is open any more, but for those whose outcome is unknown.
     pub async fn runs_at_the_end(&self, within: Duration) -> Vec<Run> {
         let waiting = async {
-            while !self.get(OPEN).await["items"].as_array().unwrap().is_empty() {
+            while !self.get(OPEN).await.column("id").is_empty() {
                 tokio::time::sleep(Duration::from_millis(100)).await;
             }
         };

@@ -3,11 +3,11 @@
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use carillon_testkit::{now_ms, wait_for};
 use serde_json::json;
 
-use super::process::Setup;
-use super::world::{APP, Load, every_second};
-use crate::program::{carillon, ended};
+use super::load::{APP, Load, every_second};
+use crate::program::{carillon, ended, settings};
 
 const HOUR: i64 = 3600;
 
@@ -37,9 +37,9 @@ async fn a_node_on_sqlite_follows_a_clock_that_is_set_an_hour_ahead_and_then_bac
     let file = folder.path().join("clock");
     let set = |seconds: i64| std::fs::write(&file, format!("{seconds:+}\n")).unwrap();
     set(0);
-    let mut setup = Setup::new(folder.path());
+    let mut setup = settings(folder.path());
     for (name, value) in faked(&file) {
-        setup = setup.under(name, value);
+        setup = setup.env(name, value);
     }
     let node = setup.start().await;
     let load = Load::start(&setup, &[&node], 1, vec![every_second(&json!({}))]).await;
@@ -59,7 +59,7 @@ async fn a_node_on_sqlite_follows_a_clock_that_is_set_an_hour_ahead_and_then_bac
     let received = load.received();
     load.until_received(received + 3).await;
     // About 3600 s: a reading on a busy machine is some milliseconds late.
-    assert_eq!(node.said("has jumped by 3").len(), 1);
+    assert_eq!(node.log("has jumped by 3").len(), 1);
 
     let mut audit = carillon(&["audit", "--since", "2h"]);
     audit.env("CARILLON_DATA_DIR", &setup.folder);
@@ -70,8 +70,8 @@ async fn a_node_on_sqlite_follows_a_clock_that_is_set_an_hour_ahead_and_then_bac
 
     // Back again: nothing that was recorded is repeated, and a new job is scheduled by the right time.
     set(0);
-    super::world::until("the step back is followed", || !node.said("has jumped by -3").is_empty()).await;
-    let before = super::api::now();
+    wait_for("the step back is followed", async || !node.log("has jumped by -3").is_empty()).await;
+    let before = now_ms();
     let new = every_second(&json!({"name": "made after the clock was put right"}));
     let new = load.api.create_jobs(vec![new]).await.remove(0);
     load.until_received(load.received() + 3).await;

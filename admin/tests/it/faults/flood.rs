@@ -4,10 +4,9 @@ use std::io::Write as _;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
+use crate::program::settings;
+use carillon_testkit::http_client;
 use futures_util::future::join_all;
-
-use super::api::client;
-use super::process::Setup;
 
 /// What a flood of requests without a token may add to the peak of the resident memory.
 const GROWTH: u64 = 48 << 20;
@@ -24,7 +23,7 @@ fn bomb(bytes: usize) -> Vec<u8> {
 
 /// Sends the body to the path over so many connections at once; answers the statuses and texts that came.
 async fn flood(url: &str, connections: usize, encoding: &str, body: &[u8]) -> Vec<(u16, String)> {
-    let http = client(Duration::from_secs(60));
+    let http = http_client(Duration::from_secs(60));
     let calls = (0..connections).map(|_| {
         let call = http.post(url).header("content-encoding", encoding);
         let origin = url.parse::<reqwest::Url>().unwrap().origin().ascii_serialization();
@@ -42,7 +41,7 @@ async fn flood(url: &str, connections: usize, encoding: &str, body: &[u8]) -> Ve
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn requests_without_a_token_cost_no_memory_whatever_they_send() {
     let folder = tempfile::tempdir().unwrap();
-    let mut setup = Setup::new(folder.path());
+    let mut setup = settings(folder.path());
     let node = setup.start().await;
     let zeros = bomb(8 << 20);
     let before = node.peak_memory();

@@ -3,16 +3,15 @@
 use std::time::Duration;
 
 use carillon_scheduler::Millis;
+use carillon_testkit::{RecordingExecutor, Reply, now_ms, wait_for};
 use serde_json::json;
 
-use super::api::now;
-use super::executor::Executor;
 use super::ledger::{
     assert_acknowledged_results_are_there, assert_each_instant_is_recorded_once, assert_receipts_and_runs_agree,
     by_state,
 };
-use super::process::Setup;
-use super::world::{Load, every_second, until};
+use super::load::{Load, every_second};
+use crate::program::settings;
 
 const IN_FLIGHT: usize = 32;
 /// How long one of them hangs: longer than the pause after three time-outs, so that it is probed again.
@@ -23,13 +22,13 @@ const HANGING: Millis = 15_000;
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_hanging_executor_holds_its_own_slots_and_costs_no_run() {
     let folder = tempfile::tempdir().unwrap();
-    let mut setup = Setup::new(folder.path());
+    let mut setup = settings(folder.path());
     let node = setup.start().await;
     let load = Load::start(&setup, &[&node], 4, vec![every_second(&json!({})); 200]).await;
     load.until_received(4 * 200).await;
-    load.executors[0].hang();
-    let hung_at = now();
-    until("the others go on", || {
+    load.executors[0].reply(Reply::Never);
+    let hung_at = now_ms();
+    wait_for("the others go on", async || {
         let last = load.receipts().iter().map(|receipt| receipt.scheduled_at).max();
         last >= Some(hung_at + HANGING)
     })
@@ -45,18 +44,18 @@ async fn a_hanging_executor_holds_its_own_slots_and_costs_no_run() {
     assert_acknowledged_results_are_there(&runs, &load.executors);
     assert_limited(&load.executors[0]);
     for other in &load.executors[1..] {
-        assert!(other.receipts().iter().all(|receipt| !receipt.hung));
+        assert!(other.receipts().iter().all(|receipt| receipt.answered));
     }
     // Each run that it never answered waits for evidence, and every other one has its result.
     let unknown = runs.iter().filter(|run| run.state == "unknown");
-    assert_eq!(unknown.count(), load.executors[0].hung().len());
+    assert_eq!(unknown.count(), load.executors[0].unanswered().len());
     drop(node);
 }
 
 /// A request that is not answered holds its slot for three seconds. After the first three time-outs the address is left
 /// alone for ten seconds, then one run probes it.
-fn assert_limited(executor: &Executor) {
-    let mut times: Vec<Millis> = executor.hung().iter().map(|r| r.received_at).collect();
+fn assert_limited(executor: &RecordingExecutor) {
+    let mut times: Vec<Millis> = executor.unanswered().iter().map(|r| r.received_at).collect();
     times.sort_unstable();
     eprintln!("{} runs reached the hanging executor", times.len());
     for window in times.windows(IN_FLIGHT + 1) {

@@ -3,15 +3,16 @@
 use std::time::Duration;
 
 use carillon_scheduler::Millis;
+use carillon_testkit::now_ms;
 use serde_json::{Value, json};
 
-use super::api::{Job, Misfire, Run, now};
+use super::api::{Job, Misfire, Run};
 use super::ledger::{
     assert_acknowledged_results_are_there, assert_each_instant_is_recorded_once, assert_receipts_and_runs_agree,
     by_state,
 };
-use super::process::Setup;
-use super::world::{Load, every_second};
+use super::load::{Load, every_second};
+use crate::program::settings;
 
 const DOWN: Duration = Duration::from_secs(5);
 /// Of a lease, by default.
@@ -31,7 +32,7 @@ fn drafts() -> Vec<Value> {
 async fn a_killed_node_loses_nothing_and_sends_nothing_twice() {
     let folder = tempfile::tempdir().unwrap();
     // A shorter look-ahead than the time it is down for: some instants are not recorded when it comes back.
-    let mut setup = Setup::new(folder.path()).with("--look-ahead=2s");
+    let mut setup = settings(folder.path()).arg("--look-ahead=2s");
     let node = setup.start().await;
     let load = Load::start(&setup, &[&node], 2, drafts()).await;
     // In the middle of the fifth second's burst: requests and callbacks are under way.
@@ -40,7 +41,7 @@ async fn a_killed_node_loses_nothing_and_sends_nothing_twice() {
     let before = load.received();
     tokio::time::sleep(DOWN).await;
     let node = setup.start().await;
-    let back_at = now();
+    let back_at = now_ms();
     load.until_received(before + 7 * 200).await;
     let until = load.api.disable(&load.jobs).await;
     let runs = load.api.runs_at_the_end(Duration::from_secs(60)).await;

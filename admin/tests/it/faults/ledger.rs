@@ -3,9 +3,10 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use carillon_scheduler::Millis;
+use carillon_testkit::{Receipt, RecordingExecutor};
 
 use super::api::{Job, Misfire, Run};
-use super::executor::{Executor, Receipt, result_of};
+use super::load::result_of;
 
 /// The jobs of these tests fire each second.
 const SECOND: Millis = 1000;
@@ -57,7 +58,7 @@ pub fn assert_receipts_and_runs_agree(runs: &[Run], receipts: &[Receipt]) {
                 assert!(matches!(&*run.state, "cancelled" | "unknown"), "never received: {run:?}");
                 continue;
             }
-            Some(receipt) => !receipt.hung,
+            Some(receipt) => receipt.answered,
         };
         let (code, text) = result_of(run.id);
         let expected = match (answered, code) {
@@ -72,9 +73,9 @@ pub fn assert_receipts_and_runs_agree(runs: &[Run], receipts: &[Receipt]) {
 }
 
 /// What was answered 200 is there, with that result.
-pub fn assert_acknowledged_results_are_there(runs: &[Run], executors: &[Executor]) {
+pub fn assert_acknowledged_results_are_there(runs: &[Run], executors: &[RecordingExecutor]) {
     let by_id: HashMap<i64, &Run> = runs.iter().map(|run| (run.id, run)).collect();
-    for (run_id, _) in executors.iter().flat_map(Executor::acknowledged) {
+    for run_id in executors.iter().flat_map(RecordingExecutor::acknowledged) {
         let (code, text) = result_of(run_id);
         let run = by_id[&run_id];
         let state = if code == 200 { "succeeded" } else { "failed" };

@@ -3,20 +3,18 @@
 use std::net::{Ipv4Addr, SocketAddr};
 use std::time::{Duration, Instant};
 
+use crate::program::settings;
+use carillon_testkit::{Program, http_client, wait_for};
 use serde_json::json;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpSocket, TcpStream};
 
-use super::api::client;
-use super::process::{Carillon, Setup};
-use super::world::until;
-
 /// What is promised of others' callbacks; a debug build on a busy machine gets more.
 const ANSWERED_WITHIN: Duration = Duration::from_secs(3);
 
-async fn executors_at(node: &Carillon) -> SocketAddr {
-    until("it says where", || !node.said("\"serving\"").is_empty()).await;
-    let said = node.said("\"serving\"");
+async fn executors_at(node: &Program) -> SocketAddr {
+    wait_for("it says where", async || !node.log("\"serving\"").is_empty()).await;
+    let said = node.log("\"serving\"");
     let event: serde_json::Value = serde_json::from_str(&said[0]).unwrap();
     event["listen.executors"].as_str().unwrap().parse().unwrap()
 }
@@ -30,7 +28,7 @@ async fn connect(to: SocketAddr, from: Ipv4Addr) -> std::io::Result<TcpStream> {
 
 async fn answered(to: SocketAddr, token: &str) -> Duration {
     let begun = Instant::now();
-    let call = client(Duration::from_secs(20)).post(format!("http://{to}/api/callback"));
+    let call = http_client(Duration::from_secs(20)).post(format!("http://{to}/api/callback"));
     let results = json!([{"logId": 1, "logDateTim": 1, "handleCode": 200, "handleMsg": ""}]);
     let call = call.header("XXL-JOB-ACCESS-TOKEN", token).json(&results);
     let answer: serde_json::Value = call.send().await.unwrap().json().await.unwrap();
@@ -42,7 +40,7 @@ async fn answered(to: SocketAddr, token: &str) -> Duration {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn slow_clients_keep_nobody_elses_callbacks_waiting() {
     let folder = tempfile::tempdir().unwrap();
-    let mut setup = Setup::new(folder.path()).with("--executor-listen=127.0.0.1:0");
+    let mut setup = settings(folder.path()).arg("--executor-listen=127.0.0.1:0");
     let node = setup.start().await;
     let executors = executors_at(&node).await;
     assert_ne!(executors, node.address);
@@ -79,10 +77,10 @@ async fn slow_clients_keep_nobody_elses_callbacks_waiting() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn each_listener_serves_its_part_and_a_head_is_limited() {
     let folder = tempfile::tempdir().unwrap();
-    let mut setup = Setup::new(folder.path()).with("--executor-listen=127.0.0.1:0");
+    let mut setup = settings(folder.path()).arg("--executor-listen=127.0.0.1:0");
     let node = setup.start().await;
     let executors = executors_at(&node).await;
-    let http = client(Duration::from_secs(20));
+    let http = http_client(Duration::from_secs(20));
     let status = async |to: SocketAddr, path: &str, head: usize| {
         let call = http.post(format!("http://{to}/{path}")).header("x-long", "x".repeat(head));
         call.body("[]").send().await.unwrap().status().as_u16()

@@ -4,6 +4,7 @@ mod clock;
 mod flood;
 mod hanging;
 mod kill;
+mod lateness;
 mod loris;
 mod rolling;
 mod schema;
@@ -12,7 +13,5 @@ mod stop;
 mod takeover;
 
 pub mod api;
-pub mod executor;
 pub mod ledger;
-pub mod process;
-pub mod world;
+pub mod load;

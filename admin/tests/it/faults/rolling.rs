@@ -2,15 +2,15 @@
 
 use std::time::Duration;
 
+use carillon_testkit::ProgramSettings;
 use serde_json::json;
 
 use super::ledger::{
     assert_acknowledged_results_are_there, assert_each_instant_is_recorded_once, assert_receipts_and_runs_agree,
     by_state,
 };
-use super::process::Setup;
-use super::world::{Load, every_second};
-use crate::program::{carillon, ended};
+use super::load::{Load, every_second};
+use crate::program::{carillon, ended, settings};
 use crate::services::{Kind, TestDatabase, on, redis_url};
 
 const JOBS: usize = 60;
@@ -43,10 +43,11 @@ async fn books(load: &Load) {
 #[test]
 fn a_rolling_restart_of_three_nodes_loses_and_doubles_nothing() {
     on(Kind::Postgres, async |db: &TestDatabase| {
-        let setup = Setup::new(db.folder())
-            .with(format!("--database-url={}", db.url().unwrap()))
-            .with(format!("--redis-url={}", redis_url()));
-        let mut setups: Vec<Setup> = (0..3).map(|n| setup.another(&db.folder().join(format!("n{n}")))).collect();
+        let setup = settings(db.folder())
+            .arg(format!("--database-url={}", db.url().unwrap()))
+            .arg(format!("--redis-url={}", redis_url()));
+        let mut setups: Vec<ProgramSettings> =
+            (0..3).map(|n| setup.another(&db.folder().join(format!("n{n}")))).collect();
         let mut nodes = vec![];
         for setup in &mut setups {
             nodes.push(setup.start().await);
@@ -73,8 +74,9 @@ fn a_rolling_restart_of_three_nodes_loses_and_doubles_nothing() {
 fn the_command_changes_the_number_of_shards_under_load() {
     on(Kind::Mariadb, async |db: &TestDatabase| {
         let url = format!("--database-url={}", db.url().unwrap());
-        let setup = Setup::new(db.folder()).with(&url);
-        let mut setups: Vec<Setup> = (0..2).map(|n| setup.another(&db.folder().join(format!("n{n}")))).collect();
+        let setup = settings(db.folder()).arg(&url);
+        let mut setups: Vec<ProgramSettings> =
+            (0..2).map(|n| setup.another(&db.folder().join(format!("n{n}")))).collect();
         let mut nodes = vec![];
         for setup in &mut setups {
             nodes.push(setup.start().await);
@@ -95,7 +97,7 @@ fn the_command_changes_the_number_of_shards_under_load() {
         }
         let (code, _, err) = ended(carillon(&["shards", "set", "0", &url]));
         assert_eq!((code, err.contains("from 1 to 1024")), (Some(2), true), "{err}");
-        let mut stranger = setups[0].another(&db.folder().join("n9")).with("--shards=32").serve();
+        let mut stranger = setups[0].another(&db.folder().join("n9")).arg("--shards=32").command();
         stranger.env("CARILLON_LISTEN", "127.0.0.1:0");
         let (code, _, err) = ended(stranger);
         assert_eq!(code, Some(2), "{err}");

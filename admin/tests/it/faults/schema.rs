@@ -5,14 +5,13 @@ use std::time::Duration;
 
 use sea_orm::ConnectionTrait as _;
 
-use super::process::Setup;
-use crate::program::{carillon, ended};
+use crate::program::{carillon, ended, settings};
 use crate::services::{Kind, TestDatabase};
 
 /// `carillon serve` or `migrate` on this database.
 fn on_it(db: &TestDatabase, subcommand: &str) -> Command {
     let mut command = match subcommand {
-        "serve" => Setup::new(db.folder()).serve(),
+        "serve" => settings(db.folder()).command(),
         other => carillon(&[other]),
     };
     command.env("CARILLON_DATA_DIR", db.folder());
@@ -33,9 +32,9 @@ databases! {
 
         let (code, _, complaint) = ended(on_it(db, "migrate"));
         assert_eq!(code, Some(0), "{complaint}");
-        let mut setup = Setup::new(db.folder()).with("--no-migrate");
+        let mut setup = settings(db.folder()).arg("--no-migrate");
         if let Some(url) = db.url() {
-            setup = setup.with(format!("--database-url={url}"));
+            setup = setup.arg(format!("--database-url={url}"));
         }
         assert!(setup.start().await.terminate(Duration::from_secs(15)).await.success());
     }

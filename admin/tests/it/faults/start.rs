@@ -3,8 +3,7 @@
 use std::path::Path;
 use std::process::Command;
 
-use super::process::Setup;
-use crate::program::{carillon, ended};
+use crate::program::{carillon, ended, settings};
 
 /// Setting, value, and what is said of it.
 const WRONG: [(&str, &str, &str); 16] = [
@@ -54,9 +53,9 @@ fn serve(folder: &Path) -> Command {
 #[test]
 fn a_database_that_is_not_there_is_no_wrong_setting_and_its_password_stays_secret() {
     let folder = tempfile::tempdir().unwrap();
-    let setup = Setup::new(folder.path());
+    let setup = settings(folder.path());
     let secret = &setup.api_token;
-    let mut command = setup.serve();
+    let mut command = setup.command();
     command.arg(format!("--database-url=postgres://u:{secret}@127.0.0.1:1/d"));
     let (code, _, complaint) = ended(command);
     assert_eq!(code, Some(1), "{complaint}");

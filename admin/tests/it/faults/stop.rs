@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
+use carillon_testkit::{Reply, wait_for};
 use sea_orm::{ConnectionTrait as _, Statement};
 use serde_json::json;
 
@@ -10,8 +11,8 @@ use super::ledger::{
     assert_acknowledged_results_are_there, assert_each_instant_is_recorded_once, assert_receipts_and_runs_agree,
     by_state,
 };
-use super::process::Setup;
-use super::world::{Load, every_second, until};
+use super::load::{Load, every_second};
+use crate::program::settings;
 use crate::services::{Kind, TestDatabase, on};
 
 /// What is promised.
@@ -22,7 +23,7 @@ const SETTLED_WITHIN: Duration = Duration::from_secs(60);
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_stop_under_load_leaves_nothing_in_doubt() {
     let folder = tempfile::tempdir().unwrap();
-    let mut setup = Setup::new(folder.path());
+    let mut setup = settings(folder.path());
     let node = setup.start().await;
     let load = Load::start(&setup, &[&node], 2, vec![every_second(&json!({})); 200]).await;
     // In the middle of a second's burst.
@@ -42,12 +43,12 @@ async fn a_stop_under_load_leaves_nothing_in_doubt() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_hanging_executor_does_not_hold_up_a_stop() {
     let folder = tempfile::tempdir().unwrap();
-    let mut setup = Setup::new(folder.path());
+    let mut setup = settings(folder.path());
     let node = setup.start().await;
     let load = Load::start(&setup, &[&node], 2, vec![every_second(&json!({})); 50]).await;
     load.until_received(2 * 50).await;
-    load.executors[0].hang();
-    until("requests hang", || load.executors[0].hung().len() >= 10).await;
+    load.executors[0].reply(Reply::Never);
+    wait_for("requests hang", async || load.executors[0].unanswered().len() >= 10).await;
     let ended = node.terminate(ENDS_WITHIN).await;
     assert_eq!(ended.code(), Some(0), "{ended}");
 
@@ -60,13 +61,13 @@ async fn a_hanging_executor_does_not_hold_up_a_stop() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_second_signal_ends_it_at_once() {
     let folder = tempfile::tempdir().unwrap();
-    let mut setup = Setup::new(folder.path());
+    let mut setup = settings(folder.path());
     let node = setup.start().await;
     let load = Load::start(&setup, &[&node], 1, vec![every_second(&json!({})); 5]).await;
-    load.executors[0].hang();
-    until("a request hangs", || !load.executors[0].hung().is_empty()).await;
+    load.executors[0].reply(Reply::Never);
+    wait_for("a request hangs", async || !load.executors[0].unanswered().is_empty()).await;
     node.signal("TERM").await;
-    until("it stops", || !node.said("\"stopping\"").is_empty()).await;
+    wait_for("it stops", async || !node.log("\"stopping\"").is_empty()).await;
     let ended = node.terminate(ENDS_WITHIN).await;
     assert_eq!(ended.code(), Some(1), "{ended}");
 }
@@ -77,7 +78,7 @@ async fn a_second_signal_ends_it_at_once() {
 fn a_peer_goes_on_where_a_node_stopped() {
     on(Kind::Postgres, async |db: &TestDatabase| {
         let url = format!("--database-url={}", db.url().unwrap());
-        let mut setup = Setup::new(db.folder()).with(url);
+        let mut setup = settings(db.folder()).arg(url);
         let stopping = setup.start().await;
         let mut other = setup.another(&db.folder().join("other"));
         let staying = other.start().await;

@@ -3,26 +3,27 @@
 use std::time::Duration;
 
 use carillon_scheduler::Millis;
+use carillon_testkit::{Program, now_ms};
 use serde_json::json;
 
-use super::api::{Run, now};
+use super::api::Run;
 use super::ledger::{
     assert_acknowledged_results_are_there, assert_each_instant_is_recorded_once, assert_receipts_and_runs_agree,
     by_state,
 };
-use super::process::{Carillon, Setup};
-use super::world::{Load, every_second};
+use super::load::{Load, every_second};
+use crate::program::settings;
 use crate::services::{Kind, TestDatabase, on, redis_url};
 
 const JOBS: usize = 60;
 /// Of a lease, in these tests.
 const TTL: Duration = Duration::from_secs(4);
 
-async fn cluster(db: &TestDatabase) -> (Vec<Carillon>, Load) {
-    let setup = Setup::new(db.folder())
-        .with(format!("--database-url={}", db.url().unwrap()))
-        .with(format!("--redis-url={}", redis_url()))
-        .with(format!("--lease-ttl={}s", TTL.as_secs()));
+async fn cluster(db: &TestDatabase) -> (Vec<Program>, Load) {
+    let setup = settings(db.folder())
+        .arg(format!("--database-url={}", db.url().unwrap()))
+        .arg(format!("--redis-url={}", redis_url()))
+        .arg(format!("--lease-ttl={}s", TTL.as_secs()));
     let mut nodes = vec![];
     for number in 0..3 {
         let mut other = setup.another(&db.folder().join(format!("n{number}")));
@@ -55,7 +56,7 @@ async fn latest(load: &Load, from: Millis) -> Millis {
 fn a_killed_nodes_shards_are_taken_over_and_nothing_is_lost_or_doubled() {
     on(Kind::Mariadb, async |db| {
         let (mut nodes, load) = cluster(db).await;
-        let killed_at = now();
+        let killed_at = now_ms();
         nodes.remove(1).kill().await;
         let before = load.received();
         load.until_received(before + 12 * JOBS).await;
@@ -77,7 +78,7 @@ fn a_node_frozen_for_longer_than_its_lease_writes_nothing_when_it_wakes() {
         nodes[2].signal("CONT").await;
         let before = load.received();
         load.until_received(before + 6 * JOBS).await;
-        let said = |text: &str| !nodes[2].said(text).is_empty();
+        let said = |text: &str| !nodes[2].log(text).is_empty();
         assert!(said("fenced") || said("stepping down"), "it noticed");
         latest(&load, 0).await;
     });

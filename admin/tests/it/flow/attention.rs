@@ -5,15 +5,11 @@ use std::time::Duration;
 use carillon_admin::runtime::Service as _;
 use carillon_admin::store::alarm::alarms::{AlarmFilter, AlarmRow};
 use carillon_scheduler::{AlarmKind, Clock as _, JobDraft, Outcome, RunState};
+use carillon_testkit::{RecordingExecutor, Reply};
 
-use super::node::Node;
-use super::recorder::{Recorder, Reply};
+use super::node::{Node, on_node};
 use crate::conformance::fixture::actor;
 use crate::services::{Kind, on};
-
-fn flow(test: impl AsyncFnOnce(&Node)) {
-    on(Kind::Sqlite, async |_| test(&Node::start().await).await);
-}
 
 async fn alarms(node: &Node) -> Vec<AlarmRow> {
     let filter = AlarmFilter { limit: 100, ..AlarmFilter::default() };
@@ -37,7 +33,7 @@ async fn second_without_a_look(node: &Node) {
 // covers: 001-38
 #[test]
 fn a_run_that_still_waits_30_s_after_it_was_due_is_flagged_then() {
-    flow(async |node| {
+    on_node(async |node| {
         let quick = |draft: &mut JobDraft| draft.flag_after_seconds = 7;
         let (job, impatient) = (node.job(|_| ()).await, node.job(quick).await);
         node.services.shards.step().await;
@@ -76,7 +72,7 @@ fn the_server_says_when_a_job_says_nothing_and_what_was_sent_is_never_flagged() 
         (config.shards, config.engine.flag_after) = (Some(2), Duration::from_secs(12));
         let clock = carillon_scheduler::ManualClock::new(super::node::START);
         let node = Node::on(config, std::sync::Arc::new(clock)).await;
-        let executor = Recorder::start().await;
+        let executor = RecordingExecutor::start().await;
         node.register(&executor).await;
         let (sent, waits) = (node.job(|_| ()).await, node.job(|_| ()).await);
         node.round().await;
@@ -95,7 +91,7 @@ fn the_server_says_when_a_job_says_nothing_and_what_was_sent_is_never_flagged() 
 
 #[test]
 fn what_is_late_when_it_is_first_seen_and_leaves_then_is_no_alarm() {
-    flow(async |node| {
+    on_node(async |node| {
         let (leaves, stays) = (node.job(|_| ()).await, node.job(|_| ()).await);
         node.services.shards.step().await;
         node.fire(&leaves).await;
@@ -103,7 +99,7 @@ fn what_is_late_when_it_is_first_seen_and_leaves_then_is_no_alarm() {
             second_without_a_look(node).await;
         }
         node.services.pending.step().await;
-        let executor = Recorder::start().await;
+        let executor = RecordingExecutor::start().await;
         node.register(&executor).await;
         node.round().await;
         assert_eq!(node.states(&leaves).await, [RunState::Running]);
@@ -125,7 +121,7 @@ fn what_is_late_when_it_is_first_seen_and_leaves_then_is_no_alarm() {
 
 /// A run of which nobody knows what became of it, and whose alarm is raised now.
 async fn unknown(node: &Node) -> i64 {
-    let executor = Recorder::start().await;
+    let executor = RecordingExecutor::start().await;
     node.register(&executor).await;
     executor.reply(Reply::Status(502));
     let job = node.job(|_| ()).await;
@@ -149,7 +145,7 @@ async fn escalates_after(node: &Node, time: Duration) -> AlarmRow {
 // covers: 001-40
 #[test]
 fn an_alarm_that_nobody_resolves_escalates_at_its_age_and_once() {
-    flow(async |node| {
+    on_node(async |node| {
         let run_id = unknown(node).await;
         let raised_at = alarms(node).await[0].created_at;
         let late = raised_at + 30 * 60_000 - node.clock.now();
@@ -176,7 +172,7 @@ fn an_alarm_that_nobody_resolves_escalates_at_its_age_and_once() {
 // covers: 001-40
 #[test]
 fn what_is_resolved_in_time_never_escalates() {
-    flow(async |node| {
+    on_node(async |node| {
         let run_id = unknown(node).await;
         node.callback(&[(run_id, 200, "late, but here")]).await;
         let row = escalates_after(node, Duration::from_secs(3600)).await;
@@ -186,7 +182,7 @@ fn what_is_resolved_in_time_never_escalates() {
 
 #[test]
 fn a_word_that_the_audit_cannot_keep_changes_nothing_and_can_be_said_again() {
-    flow(async |node| {
+    on_node(async |node| {
         let run_id = unknown(node).await;
         let say = async || {
             let (engine, by) = (&node.engine, actor());

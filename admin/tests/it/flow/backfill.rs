@@ -4,18 +4,14 @@ use carillon_admin::runtime::Service as _;
 use carillon_admin::store::Job;
 use carillon_engine::Range;
 use carillon_scheduler::{Cause, Clock as _, RunState, ScheduleDraft};
+use carillon_testkit::RecordingExecutor;
 
-use super::node::{Node, START};
-use super::recorder::Recorder;
+use super::node::{Node, START, with_registered_executor};
 use crate::conformance::fixture::actor;
-use crate::services::{Kind, on};
 
 /// A job each minute, by the wall clock; its schedule is paused, which a backfill does not mind.
-fn flow(test: impl AsyncFnOnce(&Node, &Recorder, &Job)) {
-    on(Kind::Sqlite, async |_| {
-        let node = Node::start().await;
-        let executor = Recorder::start().await;
-        node.register(&executor).await;
+fn flow(test: impl AsyncFnOnce(&Node, &RecordingExecutor, &Job)) {
+    with_registered_executor(async |node, executor| {
         let job = node
             .job(|draft| {
                 draft.schedule = ScheduleDraft::cron("0 * * * * ?", "UTC");
@@ -23,7 +19,7 @@ fn flow(test: impl AsyncFnOnce(&Node, &Recorder, &Job)) {
             })
             .await;
         node.round().await;
-        test(&node, &executor, &job).await;
+        test(node, executor, &job).await;
     });
 }
 

@@ -1,14 +1,9 @@
 //! Instants that are reached late: run, coalesced or misfired, and each of them written down exactly once.
 
 use carillon_scheduler::{CatchUp, MisfirePolicy, RunState};
+use carillon_testkit::RecordingExecutor;
 
-use super::node::{Node, START};
-use super::recorder::Recorder;
-use crate::services::{Kind, on};
-
-fn flow(test: impl AsyncFnOnce(&Node)) {
-    on(Kind::Sqlite, async |_| test(&Node::start().await).await);
-}
+use super::node::{Node, START, on_node};
 
 fn seconds(node_runs: &[carillon_admin::store::RunView]) -> Vec<i64> {
     node_runs.iter().map(|run| (run.scheduled_at - START) / 1000).collect()
@@ -17,8 +12,8 @@ fn seconds(node_runs: &[carillon_admin::store::RunView]) -> Vec<i64> {
 // covers: 003-18
 #[test]
 fn after_a_stall_of_four_seconds_all_instants_run() {
-    flow(async |node| {
-        let executor = Recorder::start().await;
+    on_node(async |node| {
+        let executor = RecordingExecutor::start().await;
         node.register(&executor).await;
         let job = node.every(1, |_| ()).await;
         node.clock.advance(std::time::Duration::from_millis(4_500));
@@ -32,14 +27,14 @@ fn after_a_stall_of_four_seconds_all_instants_run() {
 // covers: 003-18
 #[test]
 fn latest_runs_one_and_writes_the_others_down() {
-    flow(async |node| {
-        let executor = Recorder::start().await;
+    on_node(async |node| {
+        let executor = RecordingExecutor::start().await;
         node.register(&executor).await;
         let job = node.every(1, |draft| draft.catch_up = CatchUp::Latest).await;
         node.clock.advance(std::time::Duration::from_millis(4_500));
         node.round().await;
         assert_eq!(executor.runs().len(), 1);
-        assert_eq!(executor.runs()[0].body["logDateTime"], START + 4_000);
+        assert_eq!(executor.runs()[0].json()["logDateTime"], START + 4_000);
         let skipped = node.misfires(&job).await;
         assert_eq!(skipped.len(), 1);
         assert_eq!((skipped[0].from_at, skipped[0].to_at, skipped[0].count), (START + 1_000, START + 3_000, 3));
@@ -56,8 +51,8 @@ fn two_minutes_down_runs_and_misfires_add_up_in_every_policy() {
         (MisfirePolicy::FireAll, 2),
         (MisfirePolicy::FireWithin, 3),
     ] {
-        flow(async |node| {
-            let executor = Recorder::start().await;
+        on_node(async |node| {
+            let executor = RecordingExecutor::start().await;
             let ten = node
                 .every(10, |draft| {
                     draft.misfire = policy;
@@ -86,8 +81,8 @@ fn an_instant_ninety_seconds_back_runs_by_policy() {
         (MisfirePolicy::FireWithin, 100, 1),
         (MisfirePolicy::FireWithin, 80, 0),
     ] {
-        flow(async |node| {
-            let executor = Recorder::start().await;
+        on_node(async |node| {
+            let executor = RecordingExecutor::start().await;
             let job = node
                 .every(3_600, |draft| {
                     draft.misfire = policy;
@@ -105,8 +100,8 @@ fn an_instant_ninety_seconds_back_runs_by_policy() {
 
 #[test]
 fn what_was_recorded_and_is_reached_too_late_follows_the_misfire_policy() {
-    flow(async |node| {
-        let executor = Recorder::start().await;
+    on_node(async |node| {
+        let executor = RecordingExecutor::start().await;
         let once = node.every(3_600, |_| ()).await;
         node.clock.set(START + 3_597_000);
         let skipping = node.every(1, |draft| draft.misfire = MisfirePolicy::Skip).await;
@@ -129,8 +124,8 @@ fn what_was_recorded_and_is_reached_too_late_follows_the_misfire_policy() {
 #[test]
 fn what_was_recorded_follows_the_policies_that_run_several() {
     for (policy, cancelled) in [(MisfirePolicy::FireAll, 3), (MisfirePolicy::FireWithin, 1)] {
-        flow(async |node| {
-            let executor = Recorder::start().await;
+        on_node(async |node| {
+            let executor = RecordingExecutor::start().await;
             let job = node
                 .every(1, |draft| {
                     draft.misfire = policy;
@@ -154,8 +149,8 @@ fn what_was_recorded_follows_the_policies_that_run_several() {
 // covers: 000-14
 #[test]
 fn what_a_dead_node_had_recorded_is_sent_by_the_next() {
-    flow(async |node| {
-        let executor = Recorder::start().await;
+    on_node(async |node| {
+        let executor = RecordingExecutor::start().await;
         let job = node.every(10, |_| ()).await;
         node.round().await;
         node.advance(5_000).await;

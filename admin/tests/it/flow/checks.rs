@@ -3,26 +3,18 @@
 use carillon_admin::runtime::Service as _;
 use carillon_admin::store::Job;
 use carillon_scheduler::{BlockStrategy, Clock as _, RetryDelay, RunState};
+use carillon_testkit::{RecordingExecutor, Reply};
 use serde_json::json;
 
 use super::lost::{advance_seconds, log, refusal};
-use super::node::Node;
-use super::recorder::{Recorder, Reply};
-use crate::services::{Kind, on};
-
-fn flow(test: impl AsyncFnOnce(&Node, &Recorder)) {
-    on(Kind::Sqlite, async |_| {
-        let (node, executor) = (Node::start().await, Recorder::start().await);
-        test(&node, &executor).await;
-    });
-}
+use super::node::{Node, with_executor};
 
 fn busy() -> Reply {
     refusal("job thread is running or has trigger queue.")
 }
 
 /// Time passes, and the executors keep their heartbeats up.
-async fn live_for(node: &Node, executors: &[&Recorder], seconds: u64) {
+async fn live_for(node: &Node, executors: &[&RecordingExecutor], seconds: u64) {
     for _ in 0..seconds / 15 {
         for executor in executors {
             node.register(executor).await;
@@ -32,7 +24,7 @@ async fn live_for(node: &Node, executors: &[&Recorder], seconds: u64) {
 }
 
 /// A run that the executor has accepted.
-async fn run_of(node: &Node, executor: &Recorder, job: &Job) -> i64 {
+async fn run_of(node: &Node, executor: &RecordingExecutor, job: &Job) -> i64 {
     node.register(executor).await;
     let run_id = node.fire(job).await;
     node.round().await;
@@ -59,7 +51,7 @@ fn java(end: &str) -> Reply {
 // covers: I12
 #[test]
 fn a_run_whose_result_was_lost_becomes_unknown_and_its_retry_follows() {
-    flow(async |node, executor| {
+    with_executor(async |node, executor| {
         let job = node
             .job(|draft| {
                 draft.retries = 1;
@@ -83,7 +75,7 @@ fn a_run_whose_result_was_lost_becomes_unknown_and_its_retry_follows() {
 // covers: I12
 #[test]
 fn a_last_attempt_whose_result_was_lost_raises_an_alarm() {
-    flow(async |node, executor| {
+    with_executor(async |node, executor| {
         let job = node.job(|_| ()).await;
         run_of(node, executor, &job).await;
         live_for(node, &[executor], 150).await;
@@ -95,8 +87,8 @@ fn a_last_attempt_whose_result_was_lost_raises_an_alarm() {
 
 #[test]
 fn a_run_that_goes_on_is_checked_at_growing_intervals_and_stays() {
-    flow(async |node, executor| {
-        executor.when_probed(busy());
+    with_executor(async |node, executor| {
+        executor.reply_to_probes(busy());
         let job = node.job(|_| ()).await;
         run_of(node, executor, &job).await;
         live_for(node, &[executor], 16 * 60).await;
@@ -109,7 +101,7 @@ fn a_run_that_goes_on_is_checked_at_growing_intervals_and_stays() {
 
 #[test]
 fn a_result_that_was_under_way_at_the_first_look_is_waited_for() {
-    flow(async |node, executor| {
+    with_executor(async |node, executor| {
         let job = node.job(|_| ()).await;
         let run_id = run_of(node, executor, &job).await;
         live_for(node, &[executor], 90).await;
@@ -123,12 +115,12 @@ fn a_result_that_was_under_way_at_the_first_look_is_waited_for() {
 
 #[test]
 fn an_executor_that_is_busy_again_at_the_second_look_keeps_its_run() {
-    flow(async |node, executor| {
+    with_executor(async |node, executor| {
         let job = node.job(|_| ()).await;
         run_of(node, executor, &job).await;
         live_for(node, &[executor], 75).await;
         // As pyxxl between two runs of its queue.
-        executor.when_probed(busy());
+        executor.reply_to_probes(busy());
         live_for(node, &[executor], 120).await;
         assert_eq!(node.states(&job).await, [RunState::Running]);
     });
@@ -137,7 +129,7 @@ fn an_executor_that_is_busy_again_at_the_second_look_keeps_its_run() {
 // covers: I12
 #[test]
 fn the_end_of_a_log_says_what_became_of_a_run() {
-    flow(async |node, executor| {
+    with_executor(async |node, executor| {
         let finished = |code: i32, message: &str| {
             java(&format!(
                 "<br>----------- xxl-job job execute end(finish) -----------<br>----------- Result: handleCode={code}, handleMsg = {message}"
@@ -152,7 +144,7 @@ fn the_end_of_a_log_says_what_became_of_a_run() {
             (finished(502, "job execute timeout "), RunState::Failed, 502, "timeout"),
             (error, RunState::Failed, 500, "its log"),
         ] {
-            executor.when_asked_for_a_log(reply);
+            executor.reply_to("/log", reply);
             let job = node.job(|_| ()).await;
             run_of(node, executor, &job).await;
             live_for(node, &[executor], 150).await;
@@ -165,16 +157,16 @@ fn the_end_of_a_log_says_what_became_of_a_run() {
 
 #[test]
 fn the_log_of_a_run_tells_its_end_while_a_later_run_of_the_job_keeps_its_executor_busy() {
-    flow(async |node, executor| {
-        executor.when_probed(busy());
+    with_executor(async |node, executor| {
+        executor.reply_to_probes(busy());
         let job = node.job(|_| ()).await;
         let first = run_of(node, executor, &job).await;
         let second = run_of(node, executor, &job).await;
-        executor.when_asked_for_a_log_of(
+        executor.reply_to_log_of(
             first,
             java("<br>----------- xxl-job job execute end(finish) -----------<br>----------- Result: handleCode=200, handleMsg = null"),
         );
-        executor.when_asked_for_a_log_of(second, log("begun\n", false));
+        executor.reply_to_log_of(second, log("begun\n", false));
         live_for(node, &[executor], 10 * 60).await;
         assert_eq!((state(node, first).await, state(node, second).await), (RunState::Succeeded, RunState::Running));
     });
@@ -183,10 +175,10 @@ fn the_log_of_a_run_tells_its_end_while_a_later_run_of_the_job_keeps_its_executo
 // covers: I12
 #[test]
 fn a_run_that_was_replaced_under_cover_early_becomes_unknown() {
-    flow(async |node, executor| {
-        executor.when_probed(busy());
+    with_executor(async |node, executor| {
+        executor.reply_to_probes(busy());
         // What the Go executor answers for any run.
-        executor.when_asked_for_a_log(log("no log handler", true));
+        executor.reply_to("/log", log("no log handler", true));
         let job = node.job(|draft| draft.block = BlockStrategy::CoverEarly).await;
         let first = run_of(node, executor, &job).await;
         node.advance(1_000).await;
@@ -204,9 +196,9 @@ fn a_run_that_was_replaced_under_cover_early_becomes_unknown() {
 
 #[test]
 fn runs_that_wait_in_the_queue_of_their_executor_are_never_ended() {
-    flow(async |node, executor| {
-        executor.when_probed(busy());
-        executor.when_asked_for_a_log(log("begun\n", true));
+    with_executor(async |node, executor| {
+        executor.reply_to_probes(busy());
+        executor.reply_to("/log", log("begun\n", true));
         let job = node.job(|_| ()).await;
         let mut runs = vec![];
         for _ in 0..3 {
@@ -222,18 +214,18 @@ fn runs_that_wait_in_the_queue_of_their_executor_are_never_ended() {
 
 #[test]
 fn a_run_whose_log_grows_or_cannot_be_read_is_not_taken_for_replaced() {
-    flow(async |node, executor| {
-        executor.when_probed(busy());
+    with_executor(async |node, executor| {
+        executor.reply_to_probes(busy());
         let job = node.job(|draft| draft.block = BlockStrategy::CoverEarly).await;
         let first = run_of(node, executor, &job).await;
         node.advance(1_000).await;
         run_of(node, executor, &job).await;
         // xxljob-sdk-rs runs both side by side, and keeps no log.
-        executor.when_asked_for_a_log(Reply::Body(json!({"code": 200, "content": null}).to_string()));
+        executor.reply_to("/log", Reply::Body(json!({"code": 200, "content": null}).to_string()));
         live_for(node, &[executor], 10 * 60).await;
         assert_eq!(state(node, first).await, RunState::Running);
         for line in 0..40 {
-            executor.when_asked_for_a_log(log(&"still at it\n".repeat(line + 1), false));
+            executor.reply_to("/log", log(&"still at it\n".repeat(line + 1), false));
             live_for(node, &[executor], 30).await;
         }
         assert_eq!(state(node, first).await, RunState::Running);
@@ -242,9 +234,9 @@ fn a_run_whose_log_grows_or_cannot_be_read_is_not_taken_for_replaced() {
 
 #[test]
 fn a_run_that_was_sent_before_its_job_had_cover_early_is_replaced_by_later_ones_only() {
-    flow(async |node, executor| {
-        executor.when_probed(busy());
-        executor.when_asked_for_a_log(log("no log handler", true));
+    with_executor(async |node, executor| {
+        executor.reply_to_probes(busy());
+        executor.reply_to("/log", log("no log handler", true));
         let job = node.job(|_| ()).await;
         let first = run_of(node, executor, &job).await;
         node.advance(1_000).await;
@@ -264,9 +256,9 @@ fn a_run_that_was_sent_before_its_job_had_cover_early_is_replaced_by_later_ones_
 
 #[test]
 fn what_an_executor_does_not_answer_clearly_ends_nothing_and_is_told_once() {
-    flow(async |node, executor| {
+    with_executor(async |node, executor| {
         for reply in [Reply::Status(502), Reply::Status(404), refusal("XXL-JOB idleBeat callback is not configured")] {
-            executor.when_probed(reply);
+            executor.reply_to_probes(reply);
             let job = node.job(|_| ()).await;
             run_of(node, executor, &job).await;
             live_for(node, &[executor], 8 * 60).await;
@@ -280,7 +272,7 @@ fn what_an_executor_does_not_answer_clearly_ends_nothing_and_is_told_once() {
 // covers: V5
 #[test]
 fn an_address_that_is_not_registered_any_more_is_never_asked() {
-    flow(async |node, executor| {
+    with_executor(async |node, executor| {
         let job = node.job(|draft| draft.timeout_seconds = 1).await;
         run_of(node, executor, &job).await;
         live_for(node, &[executor], 45).await;
@@ -296,7 +288,7 @@ fn an_address_that_is_not_registered_any_more_is_never_asked() {
 
 #[test]
 fn a_node_that_takes_over_goes_on_checking() {
-    flow(async |node, executor| {
+    with_executor(async |node, executor| {
         let job = node.job(|_| ()).await;
         run_of(node, executor, &job).await;
         live_for(node, &[executor], 75).await;
@@ -311,9 +303,9 @@ fn a_node_that_takes_over_goes_on_checking() {
 
 #[test]
 fn an_executor_that_hangs_does_not_delay_the_checks_of_another_one() {
-    flow(async |node, executor| {
-        let hanging = Recorder::start().await;
-        hanging.when_probed(Reply::Never);
+    with_executor(async |node, executor| {
+        let hanging = RecordingExecutor::start().await;
+        hanging.reply_to_probes(Reply::Never);
         let (mut theirs, ours) = (vec![], node.job(|_| ()).await);
         for _ in 0..5 {
             let job = node.job(|_| ()).await;
@@ -333,7 +325,7 @@ fn an_executor_that_hangs_does_not_delay_the_checks_of_another_one() {
 
 #[test]
 fn many_runs_of_one_address_are_checked_a_few_at_a_time() {
-    flow(async |node, executor| {
+    with_executor(async |node, executor| {
         node.register(executor).await;
         let jobs = node.create_jobs(70, |_| ()).await;
         for job in &jobs {

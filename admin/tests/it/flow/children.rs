@@ -1,29 +1,20 @@
 //! Jobs that run after others.
 
 use carillon_scheduler::{Cause, RetryDelay, RouteStrategy, RunState};
+use carillon_testkit::RecordingExecutor;
 
-use super::node::Node;
-use super::recorder::Recorder;
-use crate::services::{Kind, on};
-
-fn flow(test: impl AsyncFnOnce(&Node, &Recorder)) {
-    on(Kind::Sqlite, async |_| {
-        let (node, executor) = (Node::start().await, Recorder::start().await);
-        node.register(&executor).await;
-        test(&node, &executor).await;
-    });
-}
+use super::node::with_registered_executor;
 
 /// What the last request to the executor had as parameters.
-fn params(executor: &Recorder) -> String {
+fn params(executor: &RecordingExecutor) -> String {
     let last = executor.runs().pop().unwrap();
-    last.body["executorParams"].as_str().unwrap().to_owned()
+    last.json()["executorParams"].as_str().unwrap().to_owned()
 }
 
 // covers: 004-9
 #[test]
 fn a_child_runs_once_after_its_parent_with_its_result() {
-    flow(async |node, executor| {
+    with_registered_executor(async |node, executor| {
         let child = node.job(|draft| draft.enabled = false).await;
         let parent = node.job(|draft| draft.children = vec![child.id]).await;
         let run_id = node.fire(&parent).await;
@@ -42,7 +33,7 @@ fn a_child_runs_once_after_its_parent_with_its_result() {
 // covers: 004-10
 #[test]
 fn after_a_failure_no_child_runs_and_the_parents_retry_bears_it() {
-    flow(async |node, executor| {
+    with_registered_executor(async |node, executor| {
         let child = node.job(|draft| draft.params = "its own".into()).await;
         let parent = node
             .job(|draft| {
@@ -72,7 +63,7 @@ fn after_a_failure_no_child_runs_and_the_parents_retry_bears_it() {
 
 #[test]
 fn evidence_that_a_lost_parent_has_run_bears_its_child() {
-    flow(async |node, _| {
+    with_registered_executor(async |node, _| {
         let child = node.job(|_| ()).await;
         let parent = node.job(|draft| draft.children = vec![child.id]).await;
         let run_id = node.fire(&parent).await;
@@ -86,8 +77,8 @@ fn evidence_that_a_lost_parent_has_run_bears_its_child() {
 
 #[test]
 fn a_broadcast_bears_its_child_when_all_parts_have_succeeded_by_any_attempt() {
-    flow(async |node, first| {
-        let second = Recorder::start().await;
+    with_registered_executor(async |node, first| {
+        let second = RecordingExecutor::start().await;
         node.register(&second).await;
         let child = node.job(|_| ()).await;
         let parent = node
@@ -114,14 +105,14 @@ fn a_broadcast_bears_its_child_when_all_parts_have_succeeded_by_any_attempt() {
         assert_eq!((born.len(), born[0].fire_no), (1, run_id));
         let told = first.runs().into_iter().chain(second.runs());
         let of_child = told.filter(|run| run.run_id() == born[0].id);
-        let given: Vec<_> = of_child.map(|run| run.body["executorParams"].clone()).collect();
+        let given: Vec<_> = of_child.map(|run| run.json()["executorParams"].clone()).collect();
         assert_eq!(given, [r#"["one","two"]"#]);
     });
 }
 
 #[test]
 fn children_that_were_named_while_the_parent_ran_run_too() {
-    flow(async |node, _| {
+    with_registered_executor(async |node, _| {
         let child = node.job(|_| ()).await;
         let parent = node.job(|_| ()).await;
         let run_id = node.fire(&parent).await;

@@ -4,9 +4,9 @@ use carillon_admin::store::Job;
 use carillon_admin::store::run::route::Choice;
 use carillon_engine::Fire;
 use carillon_scheduler::{Cause, RouteStrategy, RunState};
+use carillon_testkit::RecordingExecutor;
 
 use super::node::Node;
-use super::recorder::Recorder;
 use super::routes::flow;
 
 async fn choice(node: &Node, run_id: i64) -> Option<Choice> {
@@ -19,7 +19,7 @@ async fn last_choice(node: &Node, job: &Job) -> Choice {
     choice(node, run.id).await.unwrap()
 }
 
-fn addresses(executors: &[Recorder]) -> Vec<String> {
+fn addresses(executors: &[RecordingExecutor]) -> Vec<String> {
     executors.iter().map(|executor| executor.address.clone()).collect()
 }
 

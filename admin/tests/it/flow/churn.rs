@@ -7,6 +7,7 @@ use carillon_admin::config::Config;
 use carillon_admin::runtime::Service as _;
 use carillon_admin::store::Job;
 use carillon_scheduler::{ManualClock, Millis};
+use carillon_testkit::RecordingExecutor;
 use rand::rngs::StdRng;
 use rand::seq::SliceRandom as _;
 use rand::{RngExt as _, SeedableRng as _};
@@ -14,7 +15,6 @@ use sea_orm::DatabaseConnection;
 
 use super::leases::database_goes_on;
 use super::node::{Node, START};
-use super::recorder::Recorder;
 use super::shares::nothing_is_lost_or_doubled;
 use crate::services::{Kind, TestDatabase, on};
 
@@ -25,7 +25,7 @@ const MOST: usize = 4;
 struct Cluster {
     config: Config,
     database: DatabaseConnection,
-    executor: Recorder,
+    executor: RecordingExecutor,
     nodes: Vec<Node>,
     seconds: u64,
     random: StdRng,
@@ -39,7 +39,7 @@ impl Cluster {
         let mut cluster = Self {
             config,
             database: sea_orm::Database::connect(db.direct_url()).await.unwrap(),
-            executor: Recorder::start().await,
+            executor: RecordingExecutor::start().await,
             nodes: vec![],
             seconds: 0,
             random: StdRng::seed_from_u64(seed),

@@ -6,9 +6,9 @@ use std::time::Duration;
 use carillon_admin::runtime::Service as _;
 use carillon_admin::store::alarm::alarms::AlarmFilter;
 use carillon_scheduler::{AlarmKind, Clock as _, ManualClock};
+use carillon_testkit::RecordingExecutor;
 
 use super::node::{Node, START};
-use super::recorder::Recorder;
 use crate::services::{Kind, TestDatabase, on};
 
 const HOUR: i64 = 3_600_000;
@@ -65,7 +65,7 @@ fn a_node_with_a_wrong_clock_goes_by_the_databases_and_says_so() {
 fn when_the_databases_clock_goes_back_nothing_repeats() {
     on(Kind::Postgres, async |db| {
         let node = node(db).await;
-        let executor = Recorder::start().await;
+        let executor = RecordingExecutor::start().await;
         node.register(&executor).await;
         let job = node.every(10, |_| ()).await;
         node.round().await;
@@ -134,7 +134,7 @@ fn a_jump_that_no_other_clock_confirms_fires_nothing_and_ends_the_nodes_work() {
 fn after_a_long_sleep_leases_are_worth_nothing_and_all_that_is_overdue_is_dealt_with() {
     on(Kind::Postgres, async |db| {
         let node = node(db).await;
-        let executor = Recorder::start().await;
+        let executor = RecordingExecutor::start().await;
         node.register(&executor).await;
         let job = node.every(10, |_| ()).await;
         node.round().await;

@@ -10,10 +10,10 @@ use carillon_admin::config::Config;
 use carillon_admin::runtime::Service;
 use carillon_admin::store::Job;
 use carillon_scheduler::{ManualClock, Millis, RunState, ScheduleDraft};
+use carillon_testkit::{RecordingExecutor, Reply, wait_for};
 use serde_json::json;
 
-use super::node::{Node, START, until};
-use super::recorder::{Recorder, Reply};
+use super::node::{Node, START};
 use crate::services::{Kind, on, runtime};
 
 const DUE: Millis = START + 10_000;
@@ -62,8 +62,10 @@ async fn the_next(left: &Left) -> Node {
     config.shards = None;
     let clock = Arc::new(ManualClock::new(DUE + 15_000));
     // The lock of the file goes when the last task of the dead runtime has gone.
-    until("the file is free", || async { carillon_admin::Admin::build(config.clone(), clock.clone()).await.is_ok() })
-        .await;
+    wait_for("the file is free", || async {
+        carillon_admin::Admin::build(config.clone(), clock.clone()).await.is_ok()
+    })
+    .await;
     Node::on(config, clock).await
 }
 
@@ -89,7 +91,7 @@ async fn mark(node: &Node, executor: (&str, Option<&str>)) {
 #[test]
 fn after_the_claim_the_run_is_known_not_sent_and_is_sent_once() {
     on(Kind::Sqlite, async |db| {
-        let executor = Recorder::start().await;
+        let executor = RecordingExecutor::start().await;
         let left = a_node_that_dies(db.config(), 0, async |node, job| {
             assert_eq!(node.states(job).await, [RunState::Claimed]);
         });
@@ -106,14 +108,14 @@ fn after_the_claim_the_run_is_known_not_sent_and_is_sent_once() {
 #[test]
 fn after_the_mark_the_outcome_is_unknown_and_the_run_is_never_sent_to_a_stock_executor() {
     on(Kind::Sqlite, async |db| {
-        let executor = Recorder::start().await;
+        let executor = RecordingExecutor::start().await;
         let address = executor.address.clone();
         let left = a_node_that_dies(db.config(), 0, async move |node, job| {
             mark(node, (&address, None)).await;
             assert_eq!(node.states(job).await, [RunState::Sending]);
         });
         let node = the_next(&left).await;
-        executor.when_asked_for_a_log(Reply::Status(404));
+        executor.reply_to("/log", Reply::Status(404));
         node.register(&executor).await;
         asked(&node).await;
         node.round().await;
@@ -126,13 +128,13 @@ fn after_the_mark_the_outcome_is_unknown_and_the_run_is_never_sent_to_a_stock_ex
 #[test]
 fn after_the_mark_a_job_that_allows_it_is_tried_again_in_a_row_of_its_own() {
     on(Kind::Sqlite, async |db| {
-        let executor = Recorder::start().await;
+        let executor = RecordingExecutor::start().await;
         let address = executor.address.clone();
         let left = a_node_that_dies(db.config(), 1, async move |node, _| {
             mark(node, (&address, None)).await;
         });
         let node = the_next(&left).await;
-        executor.when_asked_for_a_log(Reply::Status(404));
+        executor.reply_to("/log", Reply::Status(404));
         node.register(&executor).await;
         asked(&node).await;
         node.advance(10_000).await;
@@ -147,7 +149,7 @@ fn after_the_mark_a_job_that_allows_it_is_tried_again_in_a_row_of_its_own() {
 #[test]
 fn after_the_mark_an_executor_with_a_journal_gets_the_very_run() {
     on(Kind::Sqlite, async |db| {
-        let executor = Recorder::start().await;
+        let executor = RecordingExecutor::start().await;
         let address = executor.address.clone();
         let left = a_node_that_dies(db.config(), 0, async move |node, _| {
             mark(node, (&address, Some("boot-1"))).await;
@@ -167,7 +169,7 @@ fn after_the_mark_an_executor_with_a_journal_gets_the_very_run() {
 #[test]
 fn after_the_answer_the_log_or_the_callback_tells() {
     on(Kind::Sqlite, async |db| {
-        let executor = Recorder::start().await;
+        let executor = RecordingExecutor::start().await;
         let address = executor.address.clone();
         let left = a_node_that_dies(db.config(), 0, async move |node, _| {
             // Accepted, and nothing of it is written: that comes with the next step of `complete`.
@@ -176,7 +178,7 @@ fn after_the_answer_the_log_or_the_callback_tells() {
         assert_eq!(executor.runs().len(), 1);
         let node = the_next(&left).await;
         let page = json!({"fromLineNum": 1, "toLineNum": 1, "logContent": "begun", "isEnd": false});
-        executor.when_asked_for_a_log(Reply::Body(json!({"code": 200, "content": page}).to_string()));
+        executor.reply_to("/log", Reply::Body(json!({"code": 200, "content": page}).to_string()));
         node.register(&executor).await;
         asked(&node).await;
         assert_eq!(state(&node, &left.job).await, [(RunState::Running, 1, 1)]);
@@ -190,7 +192,7 @@ fn after_the_answer_the_log_or_the_callback_tells() {
 #[test]
 fn after_the_result_a_repeated_callback_changes_nothing() {
     on(Kind::Sqlite, async |db| {
-        let executor = Recorder::start().await;
+        let executor = RecordingExecutor::start().await;
         let address = executor.address.clone();
         let left = a_node_that_dies(db.config(), 0, async move |node, job| {
             node.register_address(&address, None).await;
@@ -227,7 +229,7 @@ async fn live_until(after: After, node: &Node, address: &str) {
         node.register_address(address, None).await;
         node.clock.set(DUE);
         node.services.tick.step().await;
-        until("the request was answered", || async { node.engine.is_idle_but_accepted() }).await;
+        wait_for("the request was answered", || async { node.engine.is_idle_but_accepted() }).await;
     }
 }
 
@@ -244,7 +246,7 @@ fn wherever_a_node_dies_each_delivery_has_a_row_with_attempt_and_reason() {
     ];
     for (after, requests, reason) in stories {
         on(Kind::Sqlite, async |db| {
-            let executor = Recorder::start().await;
+            let executor = RecordingExecutor::start().await;
             let address = executor.address.clone();
             let left = a_node_that_dies(db.config(), 2, async move |node, job| {
                 live_until(after, node, &address).await;
@@ -254,7 +256,7 @@ fn wherever_a_node_dies_each_delivery_has_a_row_with_attempt_and_reason() {
                 }
             });
             let node = the_next(&left).await;
-            executor.when_asked_for_a_log(Reply::Status(404));
+            executor.reply_to("/log", Reply::Status(404));
             for _ in 0..4 {
                 node.register(&executor).await;
                 asked(&node).await;

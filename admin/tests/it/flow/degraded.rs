@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use carillon_admin::runtime::Service as _;
 use carillon_scheduler::ManualClock;
+use carillon_testkit::RecordingExecutor;
 
 use super::node::{Node, START};
-use super::recorder::Recorder;
 use crate::locks::servers::RedisServer;
 use crate::services::{Kind, TestDatabase, on};
 
@@ -48,7 +48,7 @@ fn redis_gone_is_said_and_heals_by_itself() {
     on(Kind::Postgres, async |db| {
         let redis = RedisServer::start(&[]);
         let node = node(db, redis.url()).await;
-        let executor = Recorder::start().await;
+        let executor = RecordingExecutor::start().await;
         node.register(&executor).await;
         let job = node.every(1, |_| ()).await;
         node.round().await;
@@ -108,7 +108,7 @@ fn with_two_redis_each_node_has_its_locks_and_each_shard_one_holder() {
     on(Kind::Postgres, async |db| {
         let (one, other) = (RedisServer::start(&[]), RedisServer::start(&[]));
         let (a, b) = (node(db, one.url()).await, node(db, other.url()).await);
-        let executor = Recorder::start().await;
+        let executor = RecordingExecutor::start().await;
         a.register(&executor).await;
         let job = a.every(1, |_| ()).await;
         for _ in 0..8 {

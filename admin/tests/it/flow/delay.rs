@@ -3,21 +3,17 @@
 use carillon_admin::runtime::Service as _;
 use carillon_admin::store::Job;
 use carillon_scheduler::{Clock as _, JobDraft, RunState, ScheduleDraft};
+use carillon_testkit::{RecordingExecutor, Reply};
 
-use super::node::{Node, START};
-use super::recorder::{Recorder, Reply};
+use super::node::{Node, START, with_registered_executor};
 use crate::conformance::fixture::actor;
-use crate::services::{Kind, on};
 
 use RunState::{Cancelled, Claimed, Failed, Running, Succeeded, Unknown};
 
-fn flow(change: impl Fn(&mut JobDraft), test: impl AsyncFnOnce(&Node, &Recorder, &Job)) {
-    on(Kind::Sqlite, async |_| {
-        let node = Node::start().await;
-        let executor = Recorder::start().await;
-        node.register(&executor).await;
+fn flow(change: impl Fn(&mut JobDraft), test: impl AsyncFnOnce(&Node, &RecordingExecutor, &Job)) {
+    with_registered_executor(async |node, executor| {
         let job = node.job(|draft| change(draft)).await;
-        test(&node, &executor, &job).await;
+        test(node, executor, &job).await;
     });
 }
 

@@ -5,18 +5,10 @@ use std::time::Duration;
 use carillon_admin::runtime::Service;
 use carillon_admin::store::Job;
 use carillon_scheduler::RunState;
+use carillon_testkit::{RecordingExecutor, Reply};
 use serde_json::json;
 
-use super::node::Node;
-use super::recorder::{Recorder, Reply};
-use crate::services::{Kind, on};
-
-fn flow(test: impl AsyncFnOnce(&Node, &Recorder)) {
-    on(Kind::Sqlite, async |_| {
-        let (node, executor) = (Node::start().await, Recorder::start().await);
-        test(&node, &executor).await;
-    });
-}
+use super::node::{Node, with_executor};
 
 /// The time in which an answer may come is over, and it is asked.
 async fn ask(node: &Node) {
@@ -27,7 +19,7 @@ async fn ask(node: &Node) {
 }
 
 /// A run whose request ended in a page of a proxy.
-async fn doubtful(node: &Node, executor: &Recorder) -> (Job, i64) {
+async fn doubtful(node: &Node, executor: &RecordingExecutor) -> (Job, i64) {
     executor.reply(Reply::Status(502));
     let job = node.job(|_| ()).await;
     let run_id = node.fire(&job).await;
@@ -44,7 +36,7 @@ fn log(to_line: i32, content: &str) -> Reply {
 // covers: H10
 #[test]
 fn an_executor_with_a_journal_is_sent_the_same_run_again() {
-    flow(async |node, executor| {
+    with_executor(async |node, executor| {
         node.register_own(executor, "boot-1").await;
         let (job, run_id) = doubtful(node, executor).await;
         executor.reply(Reply::Accept);
@@ -57,8 +49,8 @@ fn an_executor_with_a_journal_is_sent_the_same_run_again() {
         assert!(got.iter().all(|request| request.run_id() == run_id));
         assert_eq!(got[0].header("Carillon-Fire-Key"), got[1].header("Carillon-Fire-Key"));
         assert_eq!(got[0].body, got[1].body, "the same run, to the last member");
-        let until = |n: usize| -> i64 { got[n].header("Carillon-Not-After").unwrap().parse().unwrap() };
-        assert!(until(1) > until(0), "and a new limit of time");
+        let limit = |n: usize| -> i64 { got[n].header("Carillon-Not-After").unwrap().parse().unwrap() };
+        assert!(limit(1) > limit(0), "and a new limit of time");
         assert!(node.metrics().contains("carillon_resends_total 1"));
     });
 }
@@ -66,7 +58,7 @@ fn an_executor_with_a_journal_is_sent_the_same_run_again() {
 // covers: H10
 #[test]
 fn what_its_executor_has_refused_meanwhile_is_no_longer_in_doubt() {
-    flow(async |node, executor| {
+    with_executor(async |node, executor| {
         node.register_own(executor, "boot-1").await;
         let (job, _) = doubtful(node, executor).await;
         executor.reply(Reply::Body(json!({"code": 500, "msg": "expired"}).to_string()));
@@ -79,7 +71,7 @@ fn what_its_executor_has_refused_meanwhile_is_no_longer_in_doubt() {
 // covers: H24
 #[test]
 fn an_executor_that_answers_nothing_is_not_asked_for_ever() {
-    flow(async |node, executor| {
+    with_executor(async |node, executor| {
         node.register_own(executor, "boot-1").await;
         let (job, _) = doubtful(node, executor).await;
         for _ in 0..3 {
@@ -97,7 +89,7 @@ fn an_executor_that_answers_nothing_is_not_asked_for_ever() {
 // covers: H10
 #[test]
 fn an_executor_that_is_away_is_waited_for_while_its_lease_lasts() {
-    flow(async |node, executor| {
+    with_executor(async |node, executor| {
         node.register_own(executor, "boot-1").await;
         let (job, _) = doubtful(node, executor).await;
         executor.die().await;
@@ -113,14 +105,14 @@ fn an_executor_that_is_away_is_waited_for_while_its_lease_lasts() {
 // covers: H10
 #[test]
 fn the_log_of_any_other_executor_is_a_witness() {
-    flow(async |node, executor| {
+    with_executor(async |node, executor| {
         node.register(executor).await;
-        executor.when_asked_for_a_log(log(2, "begun\nworking\n"));
+        executor.reply_to("/log", log(2, "begun\nworking\n"));
         let (job, run_id) = doubtful(node, executor).await;
         ask(node).await;
         assert_eq!(node.states(&job).await, [RunState::Running]);
         assert_eq!(executor.runs().len(), 1, "it is never sent twice");
-        let asked = &executor.received("/log")[0].body;
+        let asked = executor.received("/log")[0].json();
         let due_at = node.runs(&job).await[0].due_at;
         assert_eq!(
             (asked["logId"].as_i64(), asked["logDateTim"].as_i64()),
@@ -133,9 +125,9 @@ fn the_log_of_any_other_executor_is_a_witness() {
 // covers: H10
 #[test]
 fn a_log_that_is_not_there_yet_proves_nothing() {
-    flow(async |node, executor| {
+    with_executor(async |node, executor| {
         node.register(executor).await;
-        executor.when_asked_for_a_log(log(0, "readLog fail, logFile not exists"));
+        executor.reply_to("/log", log(0, "readLog fail, logFile not exists"));
         let (job, run_id) = doubtful(node, executor).await;
         ask(node).await;
         assert_eq!(node.states(&job).await, [RunState::Unknown]);

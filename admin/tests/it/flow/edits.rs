@@ -4,16 +4,16 @@ use std::time::Duration;
 
 use carillon_admin::store::{Definition, RunView};
 use carillon_scheduler::{Clock as _, JobDraft, RunState, ScheduleDraft};
+use carillon_testkit::RecordingExecutor;
 
 use super::node::{Node, START};
-use super::recorder::Recorder;
 use crate::conformance::fixture::actor;
 use crate::services::{Kind, on};
 
 /// A job that fires each 10 s, and whose next instant (10 s after the start) is claimed and in the ring.
-async fn claimed(test: impl AsyncFnOnce(&Node, &Recorder, carillon_admin::store::Job)) {
+async fn claimed(test: impl AsyncFnOnce(&Node, &RecordingExecutor, carillon_admin::store::Job)) {
     let node = Node::start().await;
-    let executor = Recorder::start().await;
+    let executor = RecordingExecutor::start().await;
     node.register(&executor).await;
     let job = node.every(10, |_| {}).await;
     node.round().await;
@@ -60,12 +60,12 @@ fn after_an_edit_no_fire_of_the_old_schedule_is_sent() {
             for _ in 0..30 {
                 node.advance(1_000).await;
             }
-            let sent: Vec<_> = executor.runs().iter().map(|run| run.body["logDateTime"].as_i64().unwrap()).collect();
+            let sent: Vec<_> = executor.runs().iter().map(|run| run.json()["logDateTime"].as_i64().unwrap()).collect();
             assert_eq!(
                 sent,
                 [first, first + 20_000].into_iter().filter(|at| *at <= START + 39_000).collect::<Vec<_>>()
             );
-            assert!(executor.runs().iter().all(|run| run.body["executorParams"] == "new"));
+            assert!(executor.runs().iter().all(|run| run.json()["executorParams"] == "new"));
         })
         .await;
     });

@@ -6,9 +6,9 @@ use carillon_admin::store::Job;
 use carillon_inspect::audit::GapReason;
 use carillon_inspect::explain::{Explanation, VERDICTS, Verdict, explain};
 use carillon_scheduler::{Clock as _, JobDraft, ManualClock, MisfirePolicy, ScheduleDraft};
+use carillon_testkit::RecordingExecutor;
 
 use super::node::{Node, START};
-use super::recorder::Recorder;
 use crate::conformance::fixture::actor;
 
 async fn told(node: &Node, job: &Job, second: i64) -> Explanation {
@@ -30,7 +30,7 @@ databases! {
         let mut config = db.config();
         config.shards = Some(2);
         let node = Node::on(config, Arc::new(ManualClock::new(START))).await;
-        let executor = Recorder::start().await;
+        let executor = RecordingExecutor::start().await;
         node.register(&executor).await;
         let job = node.every(10, |draft| draft.name = "Settle".into()).await;
         node.round().await;

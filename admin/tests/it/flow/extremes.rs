@@ -5,24 +5,15 @@ use std::time::Duration;
 
 use carillon_admin::runtime::Service as _;
 use carillon_scheduler::{Clock as _, RunState, ScheduleDraft};
+use carillon_testkit::RecordingExecutor;
 use socket2::{Domain, Socket, Type};
 
-use super::node::Node;
-use super::recorder::Recorder;
-use crate::services::{Kind, on};
-
-fn flow(test: impl AsyncFnOnce(&Node, &Recorder)) {
-    on(Kind::Sqlite, async |_| {
-        let (node, executor) = (Node::start().await, Recorder::start().await);
-        node.register(&executor).await;
-        test(&node, &executor).await;
-    });
-}
+use super::node::{Node, with_registered_executor};
 
 // covers: H20
 #[test]
 fn a_herd_at_one_instant_is_recorded_and_sent_whole() {
-    flow(async |node, executor| {
+    with_registered_executor(async |node, executor| {
         const COUNT: usize = 1_500;
         let due = node.clock.now() + 3_000;
         let mut jobs = vec![];
@@ -59,11 +50,11 @@ fn a_herd_at_one_instant_is_recorded_and_sent_whole() {
 #[test]
 fn five_thousand_fires_of_one_second_leave_with_one_tick() {
     const COUNT: usize = 5_000;
-    flow(async |node, _executor| {
+    with_registered_executor(async |node, _executor| {
         // An address takes a thousand at a time.
         let mut more = vec![];
         for _ in 0..5 {
-            let executor = Recorder::start().await;
+            let executor = RecordingExecutor::start().await;
             node.register(&executor).await;
             more.push(executor);
         }
@@ -95,13 +86,13 @@ async fn open(node: &Node) -> Vec<(RunState, i64)> {
 // covers: H22, I11
 #[test]
 fn ten_megabytes_of_parameters_fail_their_own_run_and_no_other() {
-    flow(async |node, executor| {
+    with_registered_executor(async |node, executor| {
         let (monster, other) = (node.every(5, |_| ()).await, node.every(5, |_| ()).await);
         // The API refuses more than 64 KiB; this is written behind its back.
         node.sql(&format!("UPDATE job_params SET params = hex(zeroblob(5000000)) WHERE job_id = {}", monster.id)).await;
         node.advance(5_000).await;
         assert_eq!(node.states(&other).await[0], RunState::Running);
-        assert!(executor.runs().iter().any(|run| run.body["jobId"] == other.id));
+        assert!(executor.runs().iter().any(|run| run.json()["jobId"] == other.id));
         assert_eq!(node.states(&monster).await[0], RunState::Failed);
     });
 }
@@ -128,7 +119,7 @@ impl BlackHole {
 // covers: H25
 #[test]
 fn a_black_hole_costs_a_hop_and_the_same_run_goes_to_the_next() {
-    flow(async |node, executor| {
+    with_registered_executor(async |node, executor| {
         let hole = BlackHole::open();
         node.register_address(&format!("http://{}", hole.address), None).await;
         let job = node.job(|_| ()).await;

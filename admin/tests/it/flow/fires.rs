@@ -1,21 +1,16 @@
 //! From a schedule to a request, and from a callback to a result.
 
 use carillon_scheduler::{Cause, Clock as _, RunState, ScheduleDraft};
+use carillon_testkit::{RecordingExecutor, Reply, wait_for};
 use serde_json::json;
 
-use super::node::{Node, START};
-use super::recorder::Recorder;
-use crate::services::{Kind, on};
-
-fn flow(test: impl AsyncFnOnce(&Node)) {
-    on(Kind::Sqlite, async |_| test(&Node::start().await).await);
-}
+use super::node::{START, on_node};
 
 // covers: 000-6, I3
 #[test]
 fn an_instant_is_recorded_sent_at_its_second_and_settled() {
-    flow(async |node| {
-        let executor = Recorder::start().await;
+    on_node(async |node| {
+        let executor = RecordingExecutor::start().await;
         node.register(&executor).await;
         let job = node.every(10, |draft| draft.params = "x=1".into()).await;
         node.round().await;
@@ -36,11 +31,39 @@ fn an_instant_is_recorded_sent_at_its_second_and_settled() {
     });
 }
 
+// covers: 001-1
+#[test]
+fn scan_trigger_and_execution_have_metrics_of_their_own() {
+    on_node(async |node| {
+        let executor = RecordingExecutor::start().await;
+        node.register(&executor).await;
+        let job = node.every(10, |_| ()).await;
+        let figures = || {
+            let metrics = node.metrics();
+            let value = |name: &str| -> usize {
+                let line = metrics.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
+                line.map_or(0, |value| value.parse().unwrap())
+            };
+            let sent = value("carillon_sends_total{outcome=\"accepted\"}");
+            let ended = value("carillon_runs_settled_total{state=\"succeeded\"}");
+            (value("carillon_scan_duration_seconds_count") > 0, value("carillon_runs_claimed_total"), sent, ended)
+        };
+        assert_eq!(figures(), (false, 0, 0, 0));
+        node.advance(5_000).await;
+        assert_eq!(figures(), (true, 1, 0, 0), "scanned");
+        node.advance(5_000).await;
+        assert_eq!(figures(), (true, 1, 1, 0), "triggered");
+        let run_id = node.runs(&job).await[0].id;
+        node.callback(&[(run_id, 200, "done")]).await;
+        assert_eq!(figures(), (true, 1, 1, 1), "executed");
+    });
+}
+
 // covers: 000-3, 002-4
 #[test]
 fn a_period_of_1_s_fires_600_times_in_600_s() {
-    flow(async |node| {
-        let executor = Recorder::start().await;
+    on_node(async |node| {
+        let executor = RecordingExecutor::start().await;
         let job = node.every(1, |_| ()).await;
         for second in 0..600 {
             if second % 60 == 0 {
@@ -48,7 +71,7 @@ fn a_period_of_1_s_fires_600_times_in_600_s() {
             }
             node.advance(1_000).await;
         }
-        let instants: Vec<_> = executor.runs().iter().map(|run| run.body["logDateTime"].as_i64().unwrap()).collect();
+        let instants: Vec<_> = executor.runs().iter().map(|run| run.json()["logDateTime"].as_i64().unwrap()).collect();
         assert_eq!(instants, (1..=600).map(|second| START + second * 1_000).collect::<Vec<_>>());
         let recorded = node.runs(&job).await.iter().filter(|run| run.sent_at == Some(run.scheduled_at)).count();
         assert_eq!(recorded, 600, "each in its own second");
@@ -58,15 +81,16 @@ fn a_period_of_1_s_fires_600_times_in_600_s() {
 // covers: 003-16, 6.2
 #[test]
 fn the_request_has_twelve_members_and_keeps_the_scheduled_instant() {
-    flow(async |node| {
-        let executor = Recorder::start().await;
+    on_node(async |node| {
+        let executor = RecordingExecutor::start().await;
         node.register(&executor).await;
         let job = node.every(1, |draft| draft.params = "a".into()).await;
         node.round().await;
         // 300 ms late: the instant stays what it was.
         node.advance(1_300).await;
         let sent = &executor.runs()[0];
-        let mut members: Vec<&String> = sent.body.as_object().unwrap().keys().collect();
+        let body = sent.json();
+        let mut members: Vec<&String> = body.as_object().unwrap().keys().collect();
         members.sort();
         assert_eq!(
             members,
@@ -85,9 +109,9 @@ fn the_request_has_twelve_members_and_keeps_the_scheduled_instant() {
                 "logId",
             ]
         );
-        assert_eq!(sent.body["logDateTime"], START + 1_000);
-        assert_eq!((&sent.body["broadcastIndex"], &sent.body["broadcastTotal"]), (&json!(0), &json!(1)));
-        assert_eq!(sent.body["executorBlockStrategy"], "SERIAL_EXECUTION");
+        assert_eq!(sent.json()["logDateTime"], START + 1_000);
+        assert_eq!((&sent.json()["broadcastIndex"], &sent.json()["broadcastTotal"]), (&json!(0), &json!(1)));
+        assert_eq!(sent.json()["executorBlockStrategy"], "SERIAL_EXECUTION");
         let key = format!("{}:schedule:{}:0", job.id, START + 1_000);
         assert_eq!(sent.header("Carillon-Fire-Key"), Some(key.as_str()));
         assert_eq!(sent.header("Carillon-Attempt"), Some("1"));
@@ -101,8 +125,8 @@ fn the_request_has_twelve_members_and_keeps_the_scheduled_instant() {
 // covers: 000-2
 #[test]
 fn a_fire_by_hand_needs_no_schedule_and_goes_at_once() {
-    flow(async |node| {
-        let executor = Recorder::start().await;
+    on_node(async |node| {
+        let executor = RecordingExecutor::start().await;
         node.register(&executor).await;
         let job = node.job(|draft| draft.enabled = false).await;
         let run_id = node.fire(&job).await;
@@ -116,8 +140,8 @@ fn a_fire_by_hand_needs_no_schedule_and_goes_at_once() {
 // covers: 001-24, I4, I8
 #[test]
 fn a_callback_three_times_is_one_result() {
-    flow(async |node| {
-        let executor = Recorder::start().await;
+    on_node(async |node| {
+        let executor = RecordingExecutor::start().await;
         node.register(&executor).await;
         let job = node.every(1, |_| ()).await;
         node.round().await;
@@ -138,9 +162,9 @@ fn a_callback_three_times_is_one_result() {
 
 #[test]
 fn a_callback_may_overtake_the_answer_to_its_request() {
-    flow(async |node| {
-        let executor = Recorder::start().await;
-        executor.reply(super::recorder::Reply::Never);
+    on_node(async |node| {
+        let executor = RecordingExecutor::start().await;
+        executor.reply(Reply::Never);
         node.register(&executor).await;
         let job = node.every(1, |_| ()).await;
         node.round().await;
@@ -149,7 +173,7 @@ fn a_callback_may_overtake_the_answer_to_its_request() {
             carillon_admin::runtime::Service::step(&*scan).await;
         }
         carillon_admin::runtime::Service::step(&*node.services.tick).await;
-        super::node::until("the request is there", || async { !executor.runs().is_empty() }).await;
+        wait_for("the request is there", || async { !executor.runs().is_empty() }).await;
         let run_id = executor.runs()[0].run_id();
         assert_eq!(node.states(&job).await[0], RunState::Sending);
         node.callback(&[(run_id, 200, "quick")]).await;
@@ -161,7 +185,7 @@ fn a_callback_may_overtake_the_answer_to_its_request() {
 // covers: 000-2
 #[test]
 fn a_job_without_a_schedule_never_fires_by_itself() {
-    flow(async |node| {
+    on_node(async |node| {
         let job = node.job(|draft| draft.schedule = ScheduleDraft::none()).await;
         node.round().await;
         node.advance(100_000).await;
@@ -172,8 +196,8 @@ fn a_job_without_a_schedule_never_fires_by_itself() {
 // covers: 003-22
 #[test]
 fn cron_fires_in_the_zone_of_its_job() {
-    flow(async |node| {
-        let executor = Recorder::start().await;
+    on_node(async |node| {
+        let executor = RecordingExecutor::start().await;
         // 2025-10-09 08:53:20 UTC; 11:00 in Cairo (+03:00 then) is 08:00 UTC, the next day.
         let job = node.job(|draft| draft.schedule = ScheduleDraft::cron("0 0 11 * * ?", "Africa/Cairo")).await;
         let next = node.store.job(job.id).await.unwrap().unwrap().next_fire_at.unwrap();

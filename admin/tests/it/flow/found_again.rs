@@ -5,9 +5,9 @@ use std::sync::Arc;
 use carillon_admin::runtime::Service as _;
 use carillon_admin::store::alarm::alarms::AlarmFilter;
 use carillon_scheduler::{AlarmKind, JobDraft, ManualClock, MisfirePolicy, RouteStrategy, RunState};
+use carillon_testkit::{RecordingExecutor, wait_for};
 
-use super::node::{Node, START, until};
-use super::recorder::Recorder;
+use super::node::{Node, START};
 use crate::services::{Kind, on};
 
 async fn scan(node: &Node) {
@@ -21,7 +21,7 @@ async fn scan(node: &Node) {
 fn parts_of_a_broadcast_whose_commit_was_not_heard_are_sent_by_the_next_scan() {
     on(Kind::Sqlite, async |_| {
         let node = Node::start().await;
-        let executors = [Recorder::start().await, Recorder::start().await];
+        let executors = [RecordingExecutor::start().await, RecordingExecutor::start().await];
         for executor in &executors {
             node.register(executor).await;
         }
@@ -38,7 +38,7 @@ fn parts_of_a_broadcast_whose_commit_was_not_heard_are_sent_by_the_next_scan() {
         let parts = store.expand(&run[0], &addresses, "a").await.unwrap();
         assert_eq!(parts.len(), 2);
         node.services.tick.step().await;
-        until("the broadcast was looked at", async || !node.engine.is_expanding()).await;
+        wait_for("the broadcast was looked at", async || !node.engine.is_expanding()).await;
         scan(&node).await;
         node.services.tick.step().await;
         node.drain().await;
@@ -77,7 +77,7 @@ fn adoption_stops_when_the_ring_is_full_and_goes_on_when_there_is_room() {
         config.shards = Some(1);
         config.engine.ring_capacity = 10;
         let node = Node::on(config, Arc::new(ManualClock::new(START))).await;
-        let executor = Recorder::start().await;
+        let executor = RecordingExecutor::start().await;
         node.register(&executor).await;
         let job = node.job(|_| ()).await;
         node.services.shards.step().await;
@@ -99,7 +99,7 @@ fn adoption_stops_when_the_ring_is_full_and_goes_on_when_there_is_room() {
 fn a_run_that_cannot_be_read_is_alarmed_once_and_its_shard_goes_on() {
     on(Kind::Sqlite, async |_| {
         let node = Node::start().await;
-        let executor = Recorder::start().await;
+        let executor = RecordingExecutor::start().await;
         node.register(&executor).await;
         let job = node.job(|_| ()).await;
         node.services.shards.step().await;

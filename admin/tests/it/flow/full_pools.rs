@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use carillon_admin::runtime::Service as _;
 use carillon_scheduler::{ManualClock, RunState};
+use carillon_testkit::{RecordingExecutor, wait_for};
 use sea_orm::ConnectionTrait as _;
 
-use super::node::{Node, START, until};
-use super::recorder::Recorder;
+use super::node::{Node, START};
 use crate::conformance::pools::make_endless;
 use crate::services::{Kind, TestDatabase, on};
 
@@ -22,7 +22,7 @@ async fn pages_that_hang_harm_no_run(db: &TestDatabase) {
     let mut config = db.config();
     config.shards = Some(1);
     let node = Node::on(config, Arc::new(ManualClock::new(START))).await;
-    let executor = Recorder::start().await;
+    let executor = RecordingExecutor::start().await;
     node.register_own(&executor, "boot").await;
     let jobs = node.create_jobs(JOBS, |draft| {
         draft.schedule = carillon_scheduler::ScheduleDraft::fixed_rate(1);
@@ -47,8 +47,10 @@ async fn pages_that_hang_harm_no_run(db: &TestDatabase) {
         }
         node.advance(1_000).await;
         // The fires of this second have been sent in it: nothing was claimed late.
-        until("the runs of this second were sent", async || executor.runs().len() >= JOBS * second.saturating_sub(1))
-            .await;
+        wait_for("the runs of this second were sent", async || {
+            executor.runs().len() >= JOBS * second.saturating_sub(1)
+        })
+        .await;
     }
     for reader in &readers {
         reader.abort();
@@ -86,7 +88,7 @@ fn pages_that_hang_harm_no_run_on_mariadb() {
 fn no_lease_ends_while_the_registrations_cannot_be_read() {
     on(Kind::Sqlite, async |db: &TestDatabase| {
         let node = Node::on(db.config(), Arc::new(ManualClock::new(START))).await;
-        let executor = Recorder::start().await;
+        let executor = RecordingExecutor::start().await;
         node.register_own(&executor, "boot").await;
         let job = node.job(|_| ()).await;
         let raw = sea_orm::Database::connect(db.direct_url()).await.unwrap();

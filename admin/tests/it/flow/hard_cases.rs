@@ -6,21 +6,12 @@ use std::time::Duration;
 use carillon_admin::runtime::Service as _;
 use carillon_admin::store::alarm::alarms::AlarmFilter;
 use carillon_scheduler::{AlarmKind, Clock as _, JobDraft, ManualClock, RunState, ScheduleDraft};
+use carillon_testkit::RecordingExecutor;
 
 use super::leases::database_goes_on;
-use super::node::{Node, START};
-use super::recorder::Recorder;
+use super::node::{Node, START, with_registered_executor};
 use crate::conformance::fixture::actor;
 use crate::services::{Kind, on, runtime};
-
-fn flow(test: impl AsyncFnOnce(&Node, &Recorder)) {
-    runtime().block_on(async {
-        let node = Node::start().await;
-        let executor = Recorder::start().await;
-        node.register(&executor).await;
-        test(&node, &executor).await;
-    });
-}
 
 // covers: H1, I5
 #[test]
@@ -31,7 +22,7 @@ fn a_holder_whose_lease_ran_out_claims_and_marks_nothing() {
         config.access_token = "0123456789-of-this-test".into();
         let clock = || Arc::new(ManualClock::new(START + 2_400_000_000_000));
         let a = Node::on(config.clone(), clock()).await;
-        let executor = Recorder::start().await;
+        let executor = RecordingExecutor::start().await;
         a.register(&executor).await;
         let job = a.every(1, |_| ()).await;
         a.round().await;
@@ -64,7 +55,7 @@ fn a_holder_whose_lease_ran_out_claims_and_marks_nothing() {
 // covers: H8
 #[test]
 fn a_database_that_takes_no_writes_stops_sends_and_loses_no_instant() {
-    flow(async |node, executor| {
+    with_registered_executor(async |node, executor| {
         let job = node.every(1, |_| ()).await;
         let full = "BEFORE INSERT ON run BEGIN SELECT RAISE(ABORT, 'database or disk is full'); END";
         node.sql(&format!("CREATE TRIGGER full {full}")).await;
@@ -90,7 +81,7 @@ fn a_full_ring_claims_nothing_more_says_so_and_nothing_is_lost() {
         config.shards = Some(1);
         config.engine.ring_capacity = 6;
         let node = Node::on(config, Arc::new(ManualClock::new(START))).await;
-        let executor = Recorder::start().await;
+        let executor = RecordingExecutor::start().await;
         node.register(&executor).await;
         let mut jobs = vec![];
         for _ in 0..4 {
@@ -119,7 +110,7 @@ fn a_full_ring_claims_nothing_more_says_so_and_nothing_is_lost() {
 // covers: H27, I10
 #[test]
 fn an_edit_inside_the_look_ahead_plans_the_past_by_the_old_definition_and_the_rest_anew() {
-    flow(async |node, executor| {
+    with_registered_executor(async |node, executor| {
         let job = node.every(1, |draft| draft.params = "old".into()).await;
         node.round().await;
         // A stall: two instants are overdue and two recorded runs too; nothing has been marked.
@@ -138,7 +129,7 @@ fn an_edit_inside_the_look_ahead_plans_the_past_by_the_old_definition_and_the_re
         assert_eq!(seconds[..7], [1, 2, 3, 4, 5, 6, 7], "the past is whole");
         assert!(seconds[7..].iter().all(|second| (START / 1_000 + second) % 10 == 0), "{seconds:?}");
         let params: Vec<String> =
-            executor.runs().iter().map(|run| run.body["executorParams"].as_str().unwrap().into()).collect();
+            executor.runs().iter().map(|run| run.json()["executorParams"].as_str().unwrap().into()).collect();
         assert!(
             params.len() >= 8 && params.iter().all(|params| params == "new"),
             "the definition as it was when it was marked"
@@ -149,7 +140,7 @@ fn an_edit_inside_the_look_ahead_plans_the_past_by_the_old_definition_and_the_re
 // covers: H27, I10
 #[test]
 fn disabled_and_deleted_inside_the_look_ahead_no_run_is_marked_any_more() {
-    flow(async |node, executor| {
+    with_registered_executor(async |node, executor| {
         let (one, other) = (node.every(1, |_| ()).await, node.every(1, |_| ()).await);
         node.round().await;
         node.clock.advance(Duration::from_millis(700));

@@ -7,12 +7,12 @@ use std::time::Duration;
 use carillon_admin::runtime::Service;
 use carillon_admin::store::Job;
 use carillon_scheduler::{Clock as _, ManualClock, Millis, RunState, ScheduleDraft};
+use carillon_testkit::RecordingExecutor;
 use rand::rngs::StdRng;
 use rand::{RngExt as _, SeedableRng as _};
 use sea_orm::{ConnectionTrait as _, DatabaseConnection};
 
 use super::node::{Node, START};
-use super::recorder::Recorder;
 use crate::services::{Kind, TestDatabase, on};
 
 /// In the year 2100, so that the server's clock decides nothing but leases.
@@ -32,7 +32,7 @@ enum Step {
 struct Pair {
     nodes: [Node; 2],
     database: DatabaseConnection,
-    executor: Recorder,
+    executor: RecordingExecutor,
 }
 
 impl Pair {
@@ -43,7 +43,7 @@ impl Pair {
             config.access_token = "0123456789-of-this-test".into();
             Node::on(config, Arc::new(ManualClock::new(FIRST))).await
         };
-        let (nodes, executor) = ([node().await, node().await], Recorder::start().await);
+        let (nodes, executor) = ([node().await, node().await], RecordingExecutor::start().await);
         for node in &nodes {
             node.register(&executor).await;
         }

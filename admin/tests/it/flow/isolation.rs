@@ -7,10 +7,10 @@ use std::sync::Arc;
 use carillon_admin::runtime::Service as _;
 use carillon_admin::store::Definition;
 use carillon_scheduler::{Clock as _, JobDraft, ManualClock, Millis, RouteStrategy, RunState, ScheduleDraft};
+use carillon_testkit::{RecordingExecutor, Reply, wait_for};
 use serde_json::json;
 
-use super::node::{Node, START, until};
-use super::recorder::{Recorder, Reply};
+use super::node::{Node, START};
 use super::write_gate::Gate;
 use crate::conformance::fixture::actor;
 use crate::services::{Kind, TestDatabase, on};
@@ -18,7 +18,7 @@ use crate::services::{Kind, TestDatabase, on};
 const SECONDS: usize = 5;
 
 /// A thousand jobs each second for one executor, which never answers.
-async fn flood(node: &Node) -> Recorder {
+async fn flood(node: &Node) -> RecordingExecutor {
     let now = node.clock.now();
     let by = actor();
     let app = node.store.create_app("flood", "Flood", now, &by).await.unwrap();
@@ -26,7 +26,7 @@ async fn flood(node: &Node) -> Recorder {
     let definition = Definition::check(&app, &draft, now).unwrap();
     let jobs = vec![definition; 1_000];
     node.store.create_jobs(jobs, now, &by, None).await.unwrap();
-    let executor = Recorder::start().await;
+    let executor = RecordingExecutor::start().await;
     executor.reply(Reply::Never);
     let body = json!({"registryGroup": "EXECUTOR", "registryKey": "flood", "registryValue": executor.address});
     assert_eq!(node.post("api/registry", &body).await["code"], 200);
@@ -39,7 +39,7 @@ async fn lateness(db: &TestDatabase, beside_a_flood: bool) -> Vec<Millis> {
     config.shards = Some(1);
     let node = Node::on(config, Arc::new(ManualClock::new(START))).await;
     let hanging = if beside_a_flood { Some(flood(&node).await) } else { None };
-    let executor = Recorder::start().await;
+    let executor = RecordingExecutor::start().await;
     node.register(&executor).await;
     let job = node.every(1, |_| ()).await;
     node.services.shards.step().await;
@@ -47,10 +47,10 @@ async fn lateness(db: &TestDatabase, beside_a_flood: bool) -> Vec<Millis> {
         node.clock.advance(Duration::from_secs(1));
         node.services.scans.all()[0].step().await;
         node.services.tick.step().await;
-        until("the quiet app's run has come", async || executor.runs().len() == second).await;
+        wait_for("the quiet app's run has come", async || executor.runs().len() == second).await;
     }
     // Accepted runs are written after a while.
-    until("all are written", async || {
+    wait_for("all are written", async || {
         node.clock.advance(Duration::from_millis(200));
         node.services.complete.step().await;
         let runs = node.runs(&job).await;
@@ -84,7 +84,7 @@ fn a_flood_of_one_app_holds_up_no_other() {
 fn a_broadcast_whose_expansion_is_held_up_delays_no_mark() {
     on(Kind::Postgres, async |db| {
         let node = Node::on(db.config(), Arc::new(ManualClock::new(START))).await;
-        let executors = [Recorder::start().await, Recorder::start().await];
+        let executors = [RecordingExecutor::start().await, RecordingExecutor::start().await];
         for executor in &executors {
             node.register(executor).await;
         }
@@ -99,15 +99,15 @@ fn a_broadcast_whose_expansion_is_held_up_delays_no_mark() {
         let later = node.fire(&later).await;
         tick_to_its_end(&node).await;
         let sent = || -> Vec<i64> {
-            let runs = executors.iter().flat_map(Recorder::runs);
+            let runs = executors.iter().flat_map(RecordingExecutor::runs);
             runs.map(|run| run.run_id()).collect()
         };
-        until("both plain runs are sent", async || sent().len() == 2).await;
+        wait_for("both plain runs are sent", async || sent().len() == 2).await;
         assert!(sent().contains(&beside) && sent().contains(&later));
         assert_eq!(node.states(&broadcast).await, [RunState::Claimed]);
         gate.open().await;
         // In a second try, if the first has reached its limit.
-        until("the parts of the broadcast are sent", async || {
+        wait_for("the parts of the broadcast are sent", async || {
             node.advance(200).await;
             node.states(&broadcast).await == [RunState::Running; 2]
         })
@@ -122,5 +122,5 @@ async fn tick_to_its_end(node: &Node) {
     }
     let tick = node.services.tick.clone();
     let ticking = tokio::spawn(async move { tick.step().await });
-    until("the tick has come to its end", async || ticking.is_finished()).await;
+    wait_for("the tick has come to its end", async || ticking.is_finished()).await;
 }

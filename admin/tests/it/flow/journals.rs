@@ -6,23 +6,23 @@ use std::time::Duration;
 use carillon_admin::runtime::Service as _;
 use carillon_admin::store::Job;
 use carillon_scheduler::{ManualClock, RouteStrategy, RunState};
+use carillon_testkit::{RecordingExecutor, Reply, wait_for};
 use serde_json::json;
 
-use super::node::{Node, START, until};
-use super::recorder::{Recorder, Reply};
+use super::node::{Node, START, on_node};
 use super::routes::announce;
 use super::write_gate::Gate;
 use crate::services::{Kind, TestDatabase, on};
 
-async fn beat(node: &Node, executor: &Recorder, boot_id: &str, journal_id: Option<&str>) {
+async fn beat(node: &Node, executor: &RecordingExecutor, boot_id: &str, journal_id: Option<&str>) {
     let mut said = vec![("Carillon-Boot-Id", boot_id), ("Carillon-Capabilities", "idem")];
     said.extend(journal_id.map(|id| ("Carillon-Journal-Id", id)));
     announce(node, executor, &said).await;
 }
 
 /// An executor of our SDK, and a run of which it was sent a request whose answer was lost.
-async fn answer_lost(node: &Node, journal_id: Option<&str>) -> (Recorder, Job) {
-    let executor = Recorder::start().await;
+async fn answer_lost(node: &Node, journal_id: Option<&str>) -> (RecordingExecutor, Job) {
+    let executor = RecordingExecutor::start().await;
     beat(node, &executor, "first", journal_id).await;
     executor.reply(Reply::Status(502));
     let job = node.job(|_| ()).await;
@@ -31,7 +31,7 @@ async fn answer_lost(node: &Node, journal_id: Option<&str>) -> (Recorder, Job) {
     assert_eq!(node.states(&job).await, [RunState::Sending]);
     executor.reply(Reply::Accept);
     let nothing = json!({"code": 500, "msg": "this executor has no log of run"});
-    executor.when_asked_for_a_log(Reply::Body(nothing.to_string()));
+    executor.reply_to("/log", Reply::Body(nothing.to_string()));
     (executor, job)
 }
 
@@ -42,14 +42,10 @@ async fn ask(node: &Node) {
     node.drain().await;
 }
 
-fn flow(test: impl AsyncFnOnce(&Node)) {
-    on(Kind::Sqlite, async |_| test(&Node::start().await).await);
-}
-
 // covers: F4
 #[test]
 fn an_executor_that_has_lost_its_journal_is_asked_and_never_sent_the_run_again() {
-    flow(async |node| {
+    on_node(async |node| {
         let (executor, job) = answer_lost(node, Some("one")).await;
         beat(node, &executor, "second", Some("two")).await;
         ask(node).await;
@@ -68,12 +64,12 @@ fn an_executor_that_has_lost_its_journal_is_asked_and_never_sent_the_run_again()
 // covers: F4
 #[test]
 fn an_executor_with_another_journal_that_knows_the_run_is_believed() {
-    flow(async |node| {
+    on_node(async |node| {
         let (executor, job) = answer_lost(node, Some("one")).await;
         beat(node, &executor, "second", Some("two")).await;
         let page = json!({"fromLineNum": 1, "toLineNum": 1, "logContent": "begun\n", "isEnd": false});
         let page = json!({"code": 200, "content": page, "data": page});
-        executor.when_asked_for_a_log(Reply::Body(page.to_string()));
+        executor.reply_to("/log", Reply::Body(page.to_string()));
         ask(node).await;
         assert_eq!(node.states(&job).await, [RunState::Running]);
         assert_eq!(executor.runs().len(), 1);
@@ -83,7 +79,7 @@ fn an_executor_with_another_journal_that_knows_the_run_is_believed() {
 // covers: F4
 #[test]
 fn the_same_journal_under_a_new_boot_id_is_sent_the_run_again_by_its_name() {
-    flow(async |node| {
+    on_node(async |node| {
         let (executor, job) = answer_lost(node, Some("one")).await;
         beat(node, &executor, "second", Some("one")).await;
         ask(node).await;
@@ -98,7 +94,7 @@ fn the_same_journal_under_a_new_boot_id_is_sent_the_run_again_by_its_name() {
 // covers: F4
 #[test]
 fn an_executor_that_comes_back_with_another_journal_before_it_registers_refuses_the_run() {
-    flow(async |node| {
+    on_node(async |node| {
         let (executor, job) = answer_lost(node, Some("one")).await;
         beat(node, &executor, "first", Some("one")).await;
         let other = json!({"code": 412, "msg": "this executor keeps another journal"});
@@ -111,7 +107,7 @@ fn an_executor_that_comes_back_with_another_journal_before_it_registers_refuses_
 // covers: F4
 #[test]
 fn an_older_executor_without_a_journal_id_is_known_by_its_boot_id() {
-    flow(async |node| {
+    on_node(async |node| {
         let (executor, job) = answer_lost(node, None).await;
         beat(node, &executor, "second", None).await;
         ask(node).await;
@@ -123,7 +119,7 @@ fn an_older_executor_without_a_journal_id_is_known_by_its_boot_id() {
 // covers: F4
 #[test]
 fn a_run_of_a_job_that_was_edited_meanwhile_is_sent_again_only_if_it_did_not_arrive() {
-    flow(async |node| {
+    on_node(async |node| {
         let (executor, job) = answer_lost(node, Some("one")).await;
         let mut draft = job.draft.clone();
         draft.params = "new".into();
@@ -132,7 +128,7 @@ fn a_run_of_a_job_that_was_edited_meanwhile_is_sent_again_only_if_it_did_not_arr
         ask(node).await;
         assert_eq!(executor.received("/log").len(), 1, "it is asked first");
         let sent = executor.runs();
-        assert_eq!(sent[1].body["executorParams"], "new");
+        assert_eq!(sent[1].json()["executorParams"], "new");
         let run = &node.runs(&job).await[0];
         assert_eq!((run.state, run.revision), (RunState::Running, Some(job.revision)));
     });
@@ -170,7 +166,7 @@ fn a_run_is_not_sent_again_long_after_that_was_allowed() {
 
 async fn frozen_while_redirected(db: &TestDatabase) {
     let node = Node::on(db.config(), Arc::new(ManualClock::new(START))).await;
-    let executors = [Recorder::start().await, Recorder::start().await];
+    let executors = [RecordingExecutor::start().await, RecordingExecutor::start().await];
     for executor in &executors {
         node.register(executor).await;
     }
@@ -207,8 +203,8 @@ fn a_run_is_not_sent_to_the_next_executor_long_after_its_mark() {
 // covers: V5, S20
 #[test]
 fn an_address_that_is_no_longer_registered_gets_no_request_and_no_token() {
-    flow(async |node| {
-        let executor = Recorder::start().await;
+    on_node(async |node| {
+        let executor = RecordingExecutor::start().await;
         node.register(&executor).await;
         let job = node.job(|_| ()).await;
         let run_id = node.fire(&job).await;
@@ -231,8 +227,8 @@ fn an_address_that_is_no_longer_registered_gets_no_request_and_no_token() {
 // covers: F24
 #[test]
 fn runs_in_doubt_of_one_hanging_executor_do_not_keep_others_waiting() {
-    flow(async |node| {
-        let hanging = Recorder::start().await;
+    on_node(async |node| {
+        let hanging = RecordingExecutor::start().await;
         beat(node, &hanging, "first", Some("one")).await;
         hanging.reply(Reply::Status(502));
         // In both shards.
@@ -248,7 +244,7 @@ fn runs_in_doubt_of_one_hanging_executor_do_not_keep_others_waiting() {
         node.clock.advance(Duration::from_secs(11));
         node.services.shards.step().await;
         node.services.resolve.step().await;
-        until("the other executor's run is known", async || {
+        wait_for("the other executor's run is known", async || {
             node.clock.advance(Duration::from_millis(10));
             node.services.complete.step().await;
             node.states(&answered).await == [RunState::Running]
@@ -259,8 +255,8 @@ fn runs_in_doubt_of_one_hanging_executor_do_not_keep_others_waiting() {
 }
 
 /// The same in another app, later than all others.
-async fn answer_lost_beside(node: &Node) -> (Recorder, Job) {
-    let executor = Recorder::start().await;
+async fn answer_lost_beside(node: &Node) -> (RecordingExecutor, Job) {
+    let executor = RecordingExecutor::start().await;
     announce(
         node,
         &executor,

@@ -5,17 +5,17 @@ use std::time::Duration;
 
 use carillon_admin::runtime::Service as _;
 use carillon_scheduler::RunState;
+use carillon_testkit::{RecordingExecutor, Reply, wait_for};
 use sea_orm::{ConnectionTrait as _, DatabaseConnection, Statement, TransactionTrait as _};
 use serde_json::json;
 
-use super::node::{Node, until};
-use super::recorder::{Recorder, Reply};
+use super::node::Node;
 use super::unknown_commits::on_a_wire;
 use crate::services::{Kind, TestDatabase, on};
 
 /// A run that is due, on a node that holds its shard, and an executor whose log shows nothing.
-async fn due_run(node: &Node, executor: &Recorder) -> (carillon_admin::store::Job, i64) {
-    executor.when_asked_for_a_log(Reply::Status(404));
+async fn due_run(node: &Node, executor: &RecordingExecutor) -> (carillon_admin::store::Job, i64) {
+    executor.reply_to("/log", Reply::Status(404));
     node.register(executor).await;
     node.round().await;
     let job = node.job(|_| ()).await;
@@ -49,10 +49,11 @@ async fn sessions_that_wait_for_a_lock(session: &DatabaseConnection) -> i64 {
 fn an_accepted_run_is_not_asked_about_while_it_is_written() {
     on(Kind::Postgres, async |db: &TestDatabase| {
         let (node, _wire) = on_a_wire(db).await;
-        let executor = Recorder::start().await;
+        let executor = RecordingExecutor::start().await;
         let (job, run_id) = due_run(&node, &executor).await;
         node.services.tick.step().await;
-        until("the request has ended", async || executor.runs().len() == 1 && node.engine.is_idle_but_accepted()).await;
+        wait_for("the request has ended", async || executor.runs().len() == 1 && node.engine.is_idle_but_accepted())
+            .await;
         let (session, looking) = (another_session(db).await, another_session(db).await);
         let lock = session.begin().await.unwrap();
         let text = format!("SELECT id FROM run WHERE id = {run_id} FOR UPDATE");
@@ -60,7 +61,7 @@ fn an_accepted_run_is_not_asked_about_while_it_is_written() {
         node.clock.advance(Duration::from_millis(200));
         let complete = node.services.complete.clone();
         let writing = tokio::spawn(async move { complete.step().await });
-        until("the write waits for the lock", async || sessions_that_wait_for_a_lock(&looking).await == 1).await;
+        wait_for("the write waits for the lock", async || sessions_that_wait_for_a_lock(&looking).await == 1).await;
         resolve(&node).await;
         lock.rollback().await.unwrap();
         writing.await.unwrap();
@@ -75,7 +76,7 @@ fn an_accepted_run_is_not_asked_about_while_it_is_written() {
 fn a_run_that_was_certainly_not_sent_is_not_asked_about_before_it_is_given_back() {
     on(Kind::Postgres, async |db: &TestDatabase| {
         let (node, _wire) = on_a_wire(db).await;
-        let executor = Recorder::start().await;
+        let executor = RecordingExecutor::start().await;
         let (job, run_id) = due_run(&node, &executor).await;
         let session = another_session(db).await;
         // What a fire gave cannot be read after the mark: nothing is sent.
@@ -108,14 +109,15 @@ fn a_run_that_was_certainly_not_sent_is_not_asked_about_before_it_is_given_back(
 #[test]
 fn a_run_whose_result_waits_to_be_written_is_not_asked_about() {
     on(Kind::Sqlite, async |_| {
-        let (node, executor) = (Node::start().await, Recorder::start().await);
+        let (node, executor) = (Node::start().await, RecordingExecutor::start().await);
         executor.reply(Reply::Status(502));
         let (job, run_id) = due_run(&node, &executor).await;
         node.services.tick.step().await;
-        until("the request has ended", async || executor.runs().len() == 1 && node.engine.is_idle_but_accepted()).await;
+        wait_for("the request has ended", async || executor.runs().len() == 1 && node.engine.is_idle_but_accepted())
+            .await;
         let body = json!([{"logId": run_id, "logDateTim": 1, "handleCode": 200, "handleMsg": "done"}]);
         let written = async {
-            until("the result waits", async || !node.engine.is_idle_but_accepted()).await;
+            wait_for("the result waits", async || !node.engine.is_idle_but_accepted()).await;
             resolve(&node).await;
             node.drain().await;
         };

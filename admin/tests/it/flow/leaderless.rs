@@ -5,21 +5,17 @@ use std::time::Duration;
 
 use carillon_admin::runtime::Service;
 use carillon_scheduler::{Clock as _, ManualClock, RunState};
+use carillon_testkit::{RecordingExecutor, Reply, wait_for};
 
 use super::leases::database_goes_on;
-use super::node::{Node, START, until};
-use super::recorder::{Recorder, Reply};
+use super::node::{Node, START, on_node};
 use crate::services::{Kind, on};
-
-fn flow(test: impl AsyncFnOnce(&Node)) {
-    on(Kind::Sqlite, async |_| test(&Node::start().await).await);
-}
 
 /// There: an empty result skipped the sleep.
 // covers: 004-26, 6.19
 #[test]
 fn a_round_that_finds_nothing_is_followed_by_a_pause() {
-    flow(async |node| {
+    on_node(async |node| {
         let all = &node.services;
         let mut services: Vec<Arc<dyn Service>> = vec![
             all.registry.clone(),
@@ -44,8 +40,8 @@ fn a_round_that_finds_nothing_is_followed_by_a_pause() {
 // covers: 004-26, 6.19
 #[test]
 fn the_search_for_stuck_runs_goes_on_after_it_found_none() {
-    flow(async |node| {
-        let executor = Recorder::start().await;
+    on_node(async |node| {
+        let executor = RecordingExecutor::start().await;
         executor.reply(Reply::Status(502));
         node.register(&executor).await;
         for _ in 0..3 {
@@ -68,8 +64,8 @@ fn the_search_for_stuck_runs_goes_on_after_it_found_none() {
 // covers: 004-26, 6.19
 #[test]
 fn ids_are_the_same_however_large_they_are() {
-    flow(async |node| {
-        let executor = Recorder::start().await;
+    on_node(async |node| {
+        let executor = RecordingExecutor::start().await;
         node.register(&executor).await;
         let mut jobs = Vec::new();
         for _ in 0..150 {
@@ -79,7 +75,7 @@ fn ids_are_the_same_however_large_they_are() {
             node.fire(job).await;
         }
         node.round().await;
-        until("all are received", async || executor.runs().len() == 150).await;
+        wait_for("all are received", async || executor.runs().len() == 150).await;
         let results: Vec<(i64, i32, &str)> = executor.runs().iter().map(|run| (run.run_id(), 200, "")).collect();
         assert!(results.iter().any(|(id, _, _)| *id > 127));
         node.callback(&results).await;
@@ -128,8 +124,8 @@ async fn share_out(nodes: &[Node], db: &sea_orm::DatabaseConnection) {
 // covers: 004-26, 6.19
 #[test]
 fn a_second_start_registers_nothing_twice() {
-    flow(async |node| {
-        let executor = Recorder::start().await;
+    on_node(async |node| {
+        let executor = RecordingExecutor::start().await;
         node.register(&executor).await;
         node.register(&executor).await;
         let job = node.job(|_| ()).await;

@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use carillon_admin::runtime::Service as _;
 use carillon_scheduler::{ManualClock, RunState};
+use carillon_testkit::RecordingExecutor;
 use sea_orm::ConnectionTrait as _;
 
 use super::node::{Node, START};
-use super::recorder::Recorder;
 use crate::services::{Kind, TestDatabase, on, redis_url};
 
 /// Two nodes on one database. Their clocks stand in the year 2100; leases end by the server's own.
@@ -81,7 +81,7 @@ fn a_dead_nodes_shards_are_taken_when_their_leases_are_over() {
 fn a_paused_holder_is_refused_when_it_comes_back() {
     on(Kind::Postgres, async |db| {
         let (a, b) = pair(db, false).await;
-        let executor = Recorder::start().await;
+        let executor = RecordingExecutor::start().await;
         a.round().await;
         let held = a.engine.shards_held();
         assert_eq!(held.len(), 4);
@@ -153,7 +153,7 @@ fn without_redis_scheduling_goes_on_under_the_database_lease() {
         // Nobody listens there.
         config.redis_url = Some("redis://127.0.0.1:1/".into());
         let node = Node::on(config, Arc::new(ManualClock::new(START + 2_400_000_000_000))).await;
-        let executor = Recorder::start().await;
+        let executor = RecordingExecutor::start().await;
         node.register(&executor).await;
         let job = node.every(1, |_| ()).await;
         node.round().await;

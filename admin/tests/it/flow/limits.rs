@@ -4,20 +4,15 @@ use std::time::Duration;
 
 use carillon_admin::runtime::Service as _;
 use carillon_scheduler::{Clock as _, RunState};
+use carillon_testkit::{RecordingExecutor, Reply, wait_for};
 
-use super::node::{Node, until};
-use super::recorder::{Recorder, Reply};
-use crate::services::{Kind, on};
-
-fn flow(test: impl AsyncFnOnce(&Node)) {
-    on(Kind::Sqlite, async |_| test(&Node::start().await).await);
-}
+use super::node::on_node;
 
 // covers: 001-37
 #[test]
 fn a_hanging_executor_holds_its_own_slots_alone() {
-    flow(async |node| {
-        let (hanging, well) = (Recorder::start().await, Recorder::start().await);
+    on_node(async |node| {
+        let (hanging, well) = (RecordingExecutor::start().await, RecordingExecutor::start().await);
         hanging.reply(Reply::Never);
         node.register(&hanging).await;
         node.register(&well).await;
@@ -30,11 +25,11 @@ fn a_hanging_executor_holds_its_own_slots_alone() {
             scan.step().await;
         }
         node.services.tick.step().await;
-        until("the well one has its share", || async { well.runs().len() == 50 }).await;
-        until("no more than 32 at once hang", || async { hanging.runs().len() == 32 }).await;
+        wait_for("the well one has its share", || async { well.runs().len() == 50 }).await;
+        wait_for("no more than 32 at once hang", || async { hanging.runs().len() == 32 }).await;
         node.services.complete.step().await;
         // By the real clock of the client its requests time out; what waits behind them goes to the other.
-        until("the others go elsewhere", || async {
+        wait_for("the others go elsewhere", || async {
             node.clock.advance(Duration::from_millis(2));
             node.services.shards.step().await;
             node.services.complete.step().await;
@@ -54,8 +49,8 @@ fn a_hanging_executor_holds_its_own_slots_alone() {
 // covers: 003-20, 003-21, I11
 #[test]
 fn a_job_whose_schedule_was_spoilt_is_paused_with_the_reason_and_stops_nobody() {
-    flow(async |node| {
-        let executor = Recorder::start().await;
+    on_node(async |node| {
+        let executor = RecordingExecutor::start().await;
         node.register(&executor).await;
         let (spoilt, sound) = (node.every(1, |_| ()).await, node.every(1, |_| ()).await);
         let url = format!("sqlite://{}", node.config.data_dir.join("carillon.db").display());
@@ -77,8 +72,8 @@ fn a_job_whose_schedule_was_spoilt_is_paused_with_the_reason_and_stops_nobody() 
 // covers: 6.3
 #[test]
 fn when_all_executors_are_full_every_instant_has_a_row_and_waits() {
-    flow(async |node| {
-        let hanging = Recorder::start().await;
+    on_node(async |node| {
+        let hanging = RecordingExecutor::start().await;
         hanging.reply(Reply::Never);
         node.register(&hanging).await;
         let job = node.job(|_| ()).await;

@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use carillon_scheduler::{ManualClock, RunState};
+use carillon_testkit::RecordingExecutor;
 
 use super::node::{Node, START};
-use super::recorder::Recorder;
 use crate::locks::servers::RedisServer;
 use crate::services::{Kind, TestDatabase, on};
 
@@ -64,7 +64,7 @@ fn keys_that_vanish_from_redis_lose_nothing() {
     on(Kind::Postgres, async |db| {
         let redis = RedisServer::start(&[]);
         let node = node(db, &redis).await;
-        let executor = Recorder::start().await;
+        let executor = RecordingExecutor::start().await;
         node.register(&executor).await;
         let job = node.every(1, |_| ()).await;
         for second in 0..12 {

@@ -5,18 +5,11 @@ use std::time::Duration;
 use carillon_admin::config::LostRule;
 use carillon_admin::runtime::Service as _;
 use carillon_scheduler::{RetryDelay, RunState};
+use carillon_testkit::{Call, RecordingExecutor, Reply, wait_for};
 use serde_json::json;
 
-use super::node::{Node, until};
-use super::recorder::{Recorder, Reply};
+use super::node::{Node, with_executor};
 use crate::services::{Kind, on};
-
-fn flow(test: impl AsyncFnOnce(&Node, &Recorder)) {
-    on(Kind::Sqlite, async |_| {
-        let (node, executor) = (Node::start().await, Recorder::start().await);
-        test(&node, &executor).await;
-    });
-}
 
 /// Time goes on in small steps: a long one would look like a pause of this node. Every service has its turns.
 pub async fn advance_seconds(node: &Node, seconds: u64) {
@@ -50,7 +43,7 @@ pub fn refusal(message: &str) -> Reply {
 // covers: H12
 #[test]
 fn a_run_is_lost_with_its_executors_lease_and_a_late_result_tells_the_truth() {
-    flow(async |node, executor| {
+    with_executor(async |node, executor| {
         node.register_own(executor, "boot-1").await;
         let job = node
             .job(|draft| {
@@ -81,7 +74,7 @@ fn a_run_is_lost_with_its_executors_lease_and_a_late_result_tells_the_truth() {
 // covers: 004-18
 #[test]
 fn a_stock_executor_is_dead_after_three_heartbeats_and_its_runs_are_lost_later() {
-    flow(async |node, executor| {
+    with_executor(async |node, executor| {
         node.register(executor).await;
         let job = node.job(|_| ()).await;
         let run_id = node.fire(&job).await;
@@ -98,12 +91,12 @@ fn a_stock_executor_is_dead_after_three_heartbeats_and_its_runs_are_lost_later()
 // covers: I6
 #[test]
 fn a_new_process_at_the_same_address_loses_the_runs_of_the_old_one_at_once() {
-    flow(async |node, executor| {
+    with_executor(async |node, executor| {
         node.register_own(executor, "boot-1").await;
         let job = node.job(|_| ()).await;
         node.fire(&job).await;
         node.round().await;
-        executor.when_asked_for_a_log(refusal("this executor has no log of run 1"));
+        executor.reply_to("/log", refusal("this executor has no log of run 1"));
         node.register_own(executor, "boot-2").await;
         node.drain().await;
         let run = &node.runs(&job).await[0];
@@ -114,17 +107,17 @@ fn a_new_process_at_the_same_address_loses_the_runs_of_the_old_one_at_once() {
 
 #[test]
 fn a_run_that_the_new_process_has_taken_is_not_lost_with_the_old_one() {
-    flow(async |node, executor| {
+    with_executor(async |node, executor| {
         // Chosen while the old process was registered, delivered to the new one.
         node.register_own(executor, "boot-1").await;
         let job = node.job(|_| ()).await;
         node.fire(&job).await;
         node.round().await;
-        executor.when_asked_for_a_log(log("begun\n", false));
+        executor.reply_to("/log", log("begun\n", false));
         node.register_own(executor, "boot-2").await;
         node.drain().await;
         assert_eq!(node.states(&job).await, [RunState::Running]);
-        executor.when_asked_for_a_log(refusal("nothing"));
+        executor.reply_to("/log", refusal("nothing"));
         node.register_own(executor, "boot-2").await;
         node.services.watch.step().await;
         node.drain().await;
@@ -134,7 +127,7 @@ fn a_run_that_the_new_process_has_taken_is_not_lost_with_the_old_one() {
 
 #[test]
 fn an_executor_that_has_signed_off_may_finish_its_runs_first() {
-    flow(async |node, executor| {
+    with_executor(async |node, executor| {
         node.register_own(executor, "boot-1").await;
         let job = node.job(|_| ()).await;
         let run_id = node.fire(&job).await;
@@ -151,7 +144,7 @@ fn an_executor_that_has_signed_off_may_finish_its_runs_first() {
 // covers: 002-34
 #[test]
 fn no_run_is_lost_while_the_admin_could_not_hear() {
-    flow(async |node, executor| {
+    with_executor(async |node, executor| {
         node.register_own(executor, "boot-1").await;
         let job = node.job(|_| ()).await;
         let run_id = node.fire(&job).await;
@@ -176,7 +169,7 @@ fn xxl_jobs_rule_is_ten_minutes_and_unregistered() {
         let mut config = database.config();
         config.engine.lost_rule = LostRule::Xxl;
         let clock = std::sync::Arc::new(carillon_scheduler::ManualClock::new(super::node::START));
-        let (node, executor) = (Node::on(config, clock).await, Recorder::start().await);
+        let (node, executor) = (Node::on(config, clock).await, RecordingExecutor::start().await);
         node.register_own(&executor, "boot-1").await;
         let job = node.job(|_| ()).await;
         let run_id = node.fire(&job).await;
@@ -189,7 +182,7 @@ fn xxl_jobs_rule_is_ten_minutes_and_unregistered() {
 // covers: I12
 #[test]
 fn an_open_run_in_a_wrong_shard_is_put_back_and_told() {
-    flow(async |node, executor| {
+    with_executor(async |node, executor| {
         node.register(executor).await;
         let job = node.job(|_| ()).await;
         let run_id = node.fire(&job).await;
@@ -200,14 +193,14 @@ fn an_open_run_in_a_wrong_shard_is_put_back_and_told() {
         node.round().await;
         assert_eq!(node.states(&job).await, [RunState::Running]);
         assert!(node.metrics().contains("carillon_alarms_total{kind=\"stuck\"} 1"));
-        until("the run was sent", || async { executor.runs().len() == 1 }).await;
+        wait_for("the run was sent", || async { executor.runs().len() == 1 }).await;
     });
 }
 
 // covers: H13
 #[test]
 fn a_result_that_is_reported_again_and_again_changes_nothing() {
-    flow(async |node, executor| {
+    with_executor(async |node, executor| {
         node.register(executor).await;
         let job = node.job(|draft| draft.retries = 3).await;
         let run_id = node.fire(&job).await;
@@ -224,7 +217,7 @@ fn a_result_that_is_reported_again_and_again_changes_nothing() {
 // covers: 004-21, 6.13
 #[test]
 fn what_a_dead_executor_had_runs_again_on_another_one_after_a_while() {
-    flow(async |node, executor| {
+    with_executor(async |node, executor| {
         node.register_own(executor, "boot-1").await;
         let job = node
             .job(|draft| {
@@ -235,7 +228,7 @@ fn what_a_dead_executor_had_runs_again_on_another_one_after_a_while() {
         let run_id = node.fire(&job).await;
         node.round().await;
         executor.die().await;
-        let other = Recorder::start().await;
+        let other = RecordingExecutor::start().await;
         for _ in 0..6 {
             node.register_own(&other, "other").await;
             advance_seconds(node, 15).await;
@@ -252,7 +245,7 @@ fn what_a_dead_executor_had_runs_again_on_another_one_after_a_while() {
 // covers: 002-37
 #[test]
 fn a_retry_is_called_off_when_its_job_is_disabled() {
-    flow(async |node, executor| {
+    with_executor(async |node, executor| {
         node.register(executor).await;
         let job = node.every(3_600, |draft| draft.retries = 3).await;
         node.advance(3_600_000).await;
@@ -275,7 +268,7 @@ fn a_retry_is_called_off_when_its_job_is_disabled() {
 // covers: 001-39
 #[test]
 fn a_row_that_nobody_has_in_memory_is_driven_on_within_ten_seconds() {
-    flow(async |node, executor| {
+    with_executor(async |node, executor| {
         node.register(executor).await;
         let job = node.job(|_| ()).await;
         let first = node.fire(&job).await;
@@ -290,7 +283,7 @@ fn a_row_that_nobody_has_in_memory_is_driven_on_within_ten_seconds() {
         node.round().await;
         node.register(executor).await;
         advance_seconds(node, 12).await;
-        let sent: Vec<i64> = executor.runs().iter().map(super::recorder::Received::run_id).collect();
+        let sent: Vec<i64> = executor.runs().iter().map(Call::run_id).collect();
         assert_eq!(sent, [first, 777_777]);
     });
 }

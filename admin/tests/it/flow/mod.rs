@@ -39,7 +39,6 @@ mod own_clock;
 mod planning;
 mod probes;
 mod prune;
-mod recorder;
 mod repeated_kills;
 mod results;
 mod retries;

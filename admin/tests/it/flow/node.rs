@@ -9,15 +9,32 @@ use carillon_admin::store::{App, Definition, Job, Misfire, MisfireFilter, RunFil
 use carillon_admin::{Admin, config::Config};
 use carillon_engine::{Engine, Fire};
 use carillon_scheduler::{Cause, Clock, JobDraft, ManualClock, Millis, RunState, ScheduleDraft};
+use carillon_testkit::{RecordingExecutor, wait_for};
 use sea_orm::ConnectionTrait as _;
 use serde_json::{Value, json};
 
-use super::recorder::Recorder;
 use crate::conformance::fixture::actor;
-use crate::services::{Kind, TestDatabase};
+use crate::services::{Kind, TestDatabase, runtime};
 
 /// A whole second.
 pub const START: Millis = 1_760_000_000_000;
+
+/// A test of one node.
+pub fn on_node(test: impl AsyncFnOnce(&Node)) {
+    runtime().block_on(async { test(&Node::start().await).await });
+}
+
+/// As [`on_node`], with an executor that is not registered yet.
+pub fn with_executor(test: impl AsyncFnOnce(&Node, &RecordingExecutor)) {
+    on_node(async |node| test(node, &RecordingExecutor::start().await).await);
+}
+
+pub fn with_registered_executor(test: impl AsyncFnOnce(&Node, &RecordingExecutor)) {
+    with_executor(async |node, executor| {
+        node.register(executor).await;
+        test(node, executor).await;
+    });
+}
 
 pub struct Node {
     pub clock: Arc<ManualClock>,
@@ -107,12 +124,12 @@ impl Node {
     }
 
     /// A heartbeat over HTTP, as executors send it.
-    pub async fn register(&self, recorder: &Recorder) {
+    pub async fn register(&self, recorder: &RecordingExecutor) {
         self.register_address(&recorder.address, None).await;
     }
 
     /// The heartbeat of an executor that keeps a journal, as our SDK sends it.
-    pub async fn register_own(&self, recorder: &Recorder, boot_id: &str) {
+    pub async fn register_own(&self, recorder: &RecordingExecutor, boot_id: &str) {
         self.register_address(&recorder.address, Some(boot_id)).await;
     }
 
@@ -167,13 +184,13 @@ impl Node {
         }
         self.services.tick.step().await;
         // A broadcast is expanded beside one tick and sent by the next.
-        until("broadcasts are expanded", async || !self.engine.is_expanding()).await;
+        wait_for("broadcasts are expanded", async || !self.engine.is_expanding()).await;
         self.services.tick.step().await;
         self.drain().await;
     }
 
     pub async fn drain(&self) {
-        until("requests have ended and outcomes are written", || {
+        wait_for("requests have ended and outcomes are written", || {
             let engine = self.engine.clone();
             let complete = self.services.complete.clone();
             let give_back = self.services.give_back.clone();
@@ -220,16 +237,6 @@ impl Node {
         let ask = Fire { job_id: job.id, cause: Cause::Manual, params: None, address: None, idempotency_key: None };
         self.engine.fire(ask).await.unwrap()
     }
-}
-
-/// Waits for a condition. The limit only ends a wait that would never end; it is long for a machine under load.
-pub async fn until<F: Future<Output = bool>>(what: &str, condition: impl Fn() -> F) {
-    let waiting = async {
-        while !condition().await {
-            tokio::time::sleep(Duration::from_millis(2)).await;
-        }
-    };
-    assert!(tokio::time::timeout(Duration::from_secs(40), waiting).await.is_ok(), "timed out waiting for {what}");
 }
 
 impl Node {

@@ -1,24 +1,15 @@
 //! What an executor answers, or does not, and what that means for the run.
 
 use carillon_scheduler::RunState;
+use carillon_testkit::{RecordingExecutor, Reply, wait_for};
 use serde_json::json;
 
-use super::node::{Node, until};
-use super::recorder::{Recorder, Reply};
-use crate::services::{Kind, on};
-
-fn flow(test: impl AsyncFnOnce(&Node, &Recorder)) {
-    on(Kind::Sqlite, async |_| {
-        let (node, executor) = (Node::start().await, Recorder::start().await);
-        node.register(&executor).await;
-        test(&node, &executor).await;
-    });
-}
+use super::node::with_registered_executor;
 
 // covers: 004-24
 #[test]
 fn a_refused_run_fails_with_the_executors_words() {
-    flow(async |node, executor| {
+    with_registered_executor(async |node, executor| {
         executor.reply(Reply::Body(json!({"code": 500, "msg": "job handler [handle] not found."}).to_string()));
         let job = node.job(|_| ()).await;
         node.fire(&job).await;
@@ -32,7 +23,7 @@ fn a_refused_run_fails_with_the_executors_words() {
 // covers: H29
 #[test]
 fn the_array_of_go_executors_is_a_refusal() {
-    flow(async |node, executor| {
+    with_registered_executor(async |node, executor| {
         executor.reply(Reply::Body(
             json!([{"logId": 1, "handleCode": 500, "handleMsg": "There are tasks running"}]).to_string(),
         ));
@@ -47,7 +38,7 @@ fn the_array_of_go_executors_is_a_refusal() {
 // covers: H29
 #[test]
 fn a_page_of_a_proxy_leaves_the_outcome_unknown_until_evidence_comes() {
-    flow(async |node, executor| {
+    with_registered_executor(async |node, executor| {
         executor.reply(Reply::Status(502));
         let job = node.job(|_| ()).await;
         let run_id = node.fire(&job).await;
@@ -67,8 +58,8 @@ fn a_page_of_a_proxy_leaves_the_outcome_unknown_until_evidence_comes() {
 // covers: H25
 #[test]
 fn a_connection_that_is_not_made_is_known_not_sent_and_another_executor_gets_the_same_run() {
-    flow(async |node, dead| {
-        let living = Recorder::start().await;
+    with_registered_executor(async |node, dead| {
+        let living = RecordingExecutor::start().await;
         node.register(&living).await;
         dead.die().await;
         let job = node.job(|_| ()).await;
@@ -99,7 +90,7 @@ fn a_connection_that_is_not_made_is_known_not_sent_and_another_executor_gets_the
 // covers: 002-29
 #[test]
 fn without_an_executor_a_run_fails_a_second_after_it_was_due_and_says_why() {
-    flow(async |node, executor| {
+    with_registered_executor(async |node, executor| {
         let body = json!({"registryGroup": "EXECUTOR", "registryKey": "orders", "registryValue": executor.address});
         assert_eq!(node.post("api/registryRemove", &body).await["code"], 200);
         let job = node.job(|_| ()).await;
@@ -115,13 +106,13 @@ fn without_an_executor_a_run_fails_a_second_after_it_was_due_and_says_why() {
 
 #[test]
 fn a_kill_is_asked_by_run_and_its_end_counts_as_killed() {
-    flow(async |node, executor| {
+    with_registered_executor(async |node, executor| {
         let job = node.job(|_| ()).await;
         let run_id = node.fire(&job).await;
         node.round().await;
         assert_eq!(node.engine.kill(run_id).await.unwrap(), carillon_engine::Kill::Asked);
         let asked = &executor.received("/kill")[0];
-        assert_eq!(asked.body, json!({"jobId": job.id}));
+        assert_eq!(asked.json(), json!({"jobId": job.id}));
         assert_eq!(asked.header("Carillon-Run-Id"), Some(run_id.to_string().as_str()));
         assert_eq!(node.states(&job).await, [RunState::Running], "asked is not stopped");
         node.callback(&[(run_id, 500, "scheduling center kill job. [job running, killed]")]).await;
@@ -132,7 +123,7 @@ fn a_kill_is_asked_by_run_and_its_end_counts_as_killed() {
 
 #[test]
 fn a_kill_whose_end_is_never_reported_counts_after_thirty_seconds() {
-    flow(async |node, _| {
+    with_registered_executor(async |node, _| {
         let job = node.job(|_| ()).await;
         let run_id = node.fire(&job).await;
         node.round().await;
@@ -147,7 +138,7 @@ fn a_kill_whose_end_is_never_reported_counts_after_thirty_seconds() {
 
 #[test]
 fn a_callback_that_cannot_be_stored_is_not_answered() {
-    flow(async |node, _| {
+    with_registered_executor(async |node, _| {
         let job = node.job(|_| ()).await;
         let run_id = node.fire(&job).await;
         node.round().await;
@@ -158,7 +149,7 @@ fn a_callback_that_cannot_be_stored_is_not_answered() {
             .body(json!([{"logId": run_id, "handleCode": 200}]).to_string());
         let error = call.send().await.unwrap_err();
         assert!(!error.is_timeout() && !error.is_connect(), "the connection is cut: {error:?}");
-        until("the result that was not answered may still be stored", || async {
+        wait_for("the result that was not answered may still be stored", || async {
             carillon_admin::runtime::Service::step(&*node.services.complete).await;
             node.states(&job).await == [RunState::Succeeded]
         })

@@ -2,18 +2,18 @@
 
 use carillon_admin::store::Job;
 use carillon_scheduler::{Overlap, RouteStrategy, RunState};
+use carillon_testkit::{RecordingExecutor, wait_for};
 
 use super::node::{Node, START};
-use super::recorder::Recorder;
 use crate::services::{Kind, on};
 
 use RunState::{Cancelled, Claimed, Failed, Killed, Running, Succeeded};
 
 /// Two executors in turn: each alone would never see two runs at once, so only the admin can keep them apart.
-fn flow(overlap: Overlap, queue: i32, test: impl AsyncFnOnce(&Node, [&Recorder; 2], &Job)) {
+fn flow(overlap: Overlap, queue: i32, test: impl AsyncFnOnce(&Node, [&RecordingExecutor; 2], &Job)) {
     on(Kind::Sqlite, async |_| {
         let node = Node::start().await;
-        let (one, other) = (Recorder::start().await, Recorder::start().await);
+        let (one, other) = (RecordingExecutor::start().await, RecordingExecutor::start().await);
         node.register(&one).await;
         node.register(&other).await;
         let job = node
@@ -27,7 +27,7 @@ fn flow(overlap: Overlap, queue: i32, test: impl AsyncFnOnce(&Node, [&Recorder; 
     });
 }
 
-fn received(executors: [&Recorder; 2]) -> usize {
+fn received(executors: [&RecordingExecutor; 2]) -> usize {
     executors.iter().map(|executor| executor.runs().len()).sum()
 }
 
@@ -94,7 +94,7 @@ fn cancel_asks_for_the_end_and_sends_the_latest_after_it() {
         node.advance(10_000).await;
         node.advance(10_000).await;
         let kills = || executors.iter().map(|e| e.received("/kill").len()).sum::<usize>();
-        super::node::until("the executor was asked to stop", || async { kills() == 1 }).await;
+        wait_for("the executor was asked to stop", || async { kills() == 1 }).await;
         assert_eq!(node.states(job).await, [Running, Claimed], "it has not ended yet");
         node.advance(10_000).await;
         assert_eq!(node.states(job).await, [Running, Cancelled, Claimed], "the latest takes the place");

@@ -8,9 +8,9 @@ use carillon_admin::store::Job;
 use carillon_admin::store::alarm::alarms::AlarmFilter;
 use carillon_inspect::audit::audit_job;
 use carillon_scheduler::{AlarmKind, Clock as _, ManualClock, Millis};
+use carillon_testkit::RecordingExecutor;
 
 use super::node::{Node, START};
-use super::recorder::Recorder;
 use crate::services::{Kind, TestDatabase, on};
 
 const HOUR: i64 = 3_600_000;
@@ -60,7 +60,7 @@ async fn unexplained(node: &Node, job: &Job) -> u32 {
 fn after_an_hour_of_sleep_a_node_on_sqlite_goes_by_the_time_that_its_machine_woke_up_to() {
     on(Kind::Sqlite, async |db| {
         let node = node(db).await;
-        let executor = Recorder::start().await;
+        let executor = RecordingExecutor::start().await;
         node.register(&executor).await;
         let job = node.every(10, |_| ()).await;
         for _ in 0..12 {
@@ -121,7 +121,7 @@ fn a_clock_that_is_set_an_hour_ahead_is_followed_after_three_readings_with_an_al
 fn a_clock_that_is_set_back_repeats_nothing_and_makes_no_lease_longer() {
     on(Kind::Sqlite, async |db| {
         let node = node(db).await;
-        let executor = Recorder::start().await;
+        let executor = RecordingExecutor::start().await;
         let job = node.every(10, |_| ()).await;
         node.register(&executor).await;
         for _ in 0..30 {

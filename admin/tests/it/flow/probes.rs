@@ -5,9 +5,9 @@ use std::time::Duration;
 use carillon_admin::runtime::Service as _;
 use carillon_admin::store::Job;
 use carillon_scheduler::{Clock as _, RouteStrategy, RunState};
+use carillon_testkit::{RecordingExecutor, Reply, wait_for};
 
-use super::node::{Node, until};
-use super::recorder::{Recorder, Reply};
+use super::node::Node;
 use super::routes::{counts, flow};
 
 fn busy() -> Reply {
@@ -35,13 +35,13 @@ async fn answers(node: &Node, job: &Job) -> Vec<(String, String)> {
 #[test]
 fn failover_takes_the_first_that_answers_and_asks_each_once_a_second() {
     flow(RouteStrategy::Failover, async |node, executors, job| {
-        executors[0].when_probed(Reply::Body(r#"{"code":500,"msg":"going down"}"#.into()));
+        executors[0].reply_to_probes(Reply::Body(r#"{"code":500,"msg":"going down"}"#.into()));
         for _ in 0..3 {
             node.fire(job).await;
         }
         node.round().await;
         assert_eq!(counts(executors), [0, 3, 0]);
-        let beats = |executor: &Recorder| executor.received("/beat").len();
+        let beats = |executor: &RecordingExecutor| executor.received("/beat").len();
         assert_eq!((beats(&executors[0]), beats(&executors[1]), beats(&executors[2])), (1, 1, 0));
         let token = executors[1].received("/beat")[0].header("XXL-JOB-ACCESS-TOKEN").map(str::to_owned);
         assert_eq!(token.as_ref(), Some(&node.config.access_token));
@@ -62,7 +62,7 @@ fn failover_takes_the_first_that_answers_and_asks_each_once_a_second() {
 #[test]
 fn when_nobody_answers_the_run_fails_with_what_each_said() {
     flow(RouteStrategy::Failover, async |node, executors, job| {
-        executors[0].when_probed(Reply::Body(r#"{"code":500,"msg":"going down"}"#.into()));
+        executors[0].reply_to_probes(Reply::Body(r#"{"code":500,"msg":"going down"}"#.into()));
         executors[1].die().await;
         executors[2].die().await;
         node.fire(job).await;
@@ -83,12 +83,12 @@ fn when_nobody_answers_the_run_fails_with_what_each_said() {
 #[test]
 fn busy_over_takes_the_first_that_is_idle_and_waits_while_none_is() {
     flow(RouteStrategy::BusyOver, async |node, executors, job| {
-        executors[0].when_probed(busy());
+        executors[0].reply_to_probes(busy());
         node.fire(job).await;
         node.round().await;
         assert_eq!(counts(executors), [0, 1, 0]);
-        assert_eq!(executors[0].received("/idleBeat")[0].body, serde_json::json!({"jobId": job.id}));
-        executors.iter().for_each(|executor| executor.when_probed(busy()));
+        assert_eq!(executors[0].received("/idleBeat")[0].json(), serde_json::json!({"jobId": job.id}));
+        executors.iter().for_each(|executor| executor.reply_to_probes(busy()));
         node.fire(job).await;
         node.round().await;
         let last = |states: Vec<RunState>| states.last().copied();
@@ -96,11 +96,11 @@ fn busy_over_takes_the_first_that_is_idle_and_waits_while_none_is() {
         let asked = executors[2].received("/idleBeat").len();
         node.advance(300).await;
         assert_eq!(executors[2].received("/idleBeat").len(), asked, "not again at each tick");
-        executors[2].when_probed(Reply::Accept);
+        executors[2].reply_to_probes(Reply::Accept);
         node.advance(1_000).await;
         assert_eq!(counts(executors), [0, 1, 1]);
         // Nobody becomes idle: it is given up as if there were no room.
-        executors[2].when_probed(busy());
+        executors[2].reply_to_probes(busy());
         node.fire(job).await;
         for _ in 0..62 {
             node.advance(1_000).await;
@@ -116,14 +116,14 @@ fn busy_over_takes_the_first_that_is_idle_and_waits_while_none_is() {
 #[test]
 fn a_beat_that_hangs_delays_nobody() {
     flow(RouteStrategy::Failover, async |node, executors, job| {
-        executors[0].when_probed(Reply::Never);
+        executors[0].reply_to_probes(Reply::Never);
         let other = node.job(|draft| draft.route = RouteStrategy::Last).await;
         for _ in 0..200 {
             node.fire(job).await;
         }
         node.fire(&other).await;
         begin(node).await;
-        until("the other job's run has gone", || async { executors[2].runs().len() == 1 }).await;
+        wait_for("the other job's run has gone", || async { executors[2].runs().len() == 1 }).await;
         assert_eq!(executors[1].runs().len(), 0, "the ones that ask still wait for the answer");
         node.drain().await;
         assert_eq!(counts(executors), [0, 200, 1]);
@@ -135,7 +135,7 @@ fn a_beat_that_hangs_delays_nobody() {
 #[test]
 fn three_beats_without_an_answer_close_the_address() {
     flow(RouteStrategy::Failover, async |node, executors, job| {
-        executors[0].when_probed(Reply::Never);
+        executors[0].reply_to_probes(Reply::Never);
         for _ in 0..4 {
             node.fire(job).await;
             node.round().await;
@@ -162,7 +162,7 @@ fn when_all_executors_hang_the_tick_goes_on() {
         }
         begin(node).await;
         let hang = || async { executors.iter().all(|executor| executor.runs().len() == 32) };
-        until("all slots are taken", hang).await;
+        wait_for("all slots are taken", hang).await;
         let mut slow = 0;
         for _ in 0..30 {
             node.clock.advance(Duration::from_secs(1));

@@ -9,10 +9,10 @@ use carillon_admin::Admin;
 use carillon_admin::config::Config;
 use carillon_admin::runtime::Service;
 use carillon_scheduler::{Clock as _, ManualClock, Millis, RunState, ScheduleDraft};
+use carillon_testkit::{RecordingExecutor, Reply, wait_for};
 use futures_util::FutureExt as _;
 
-use super::node::{Node, START, until};
-use super::recorder::{Recorder, Reply};
+use super::node::{Node, START};
 use crate::services::{Kind, on, runtime};
 
 const DUE: Millis = START + 10_000;
@@ -40,7 +40,7 @@ fn a_life<T: Send + 'static>(config: &Config, from: Millis, life: impl AsyncFnOn
 fn begun(config: &Config, from: Millis) -> Pin<Box<dyn Future<Output = Node> + '_>> {
     Box::pin(async move {
         let clock = Arc::new(ManualClock::new(from));
-        until("the file is free", || async {
+        wait_for("the file is free", || async {
             let built = Admin::build(config.clone(), clock.clone());
             built.await.is_ok()
         })
@@ -78,7 +78,7 @@ async fn lives(node: &Node) -> Vec<(Millis, RunState)> {
         for service in &mut services {
             service.go_on(node.clock.now()).await;
         }
-        until("questions are answered", || async {
+        wait_for("questions are answered", || async {
             services[2].service.step().await;
             node.engine.is_idle_but_accepted()
         })
@@ -132,7 +132,7 @@ fn known_after(story: &[(Millis, RunState)], state: RunState) -> Millis {
 #[test]
 fn a_run_is_asked_about_in_time_though_each_node_is_killed_before_its_second_look() {
     on(Kind::Sqlite, async |db| {
-        let executor = Recorder::start().await;
+        let executor = RecordingExecutor::start().await;
         let own = (executor.address.clone(), Some("boot-1"));
         let story = lives_one_after_the_other(db.config(), own);
         let waited = known_after(&story, RunState::Running);
@@ -145,8 +145,8 @@ fn a_run_is_asked_about_in_time_though_each_node_is_killed_before_its_second_loo
 #[test]
 fn what_nobody_can_know_is_unknown_in_time_too() {
     on(Kind::Sqlite, async |db| {
-        let executor = Recorder::start().await;
-        executor.when_asked_for_a_log(Reply::Status(404));
+        let executor = RecordingExecutor::start().await;
+        executor.reply_to("/log", Reply::Status(404));
         let stock = (executor.address.clone(), None);
         let story = lives_one_after_the_other(db.config(), stock);
         let waited = known_after(&story, RunState::Unknown);

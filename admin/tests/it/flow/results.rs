@@ -7,22 +7,22 @@ use carillon_admin::runtime::Service as _;
 use carillon_admin::store::Job;
 use carillon_admin::store::alarm::alarms::AlarmFilter;
 use carillon_scheduler::{AlarmKind, ManualClock, RunState};
+use carillon_testkit::{RecordingExecutor, wait_for};
 use sea_orm::{ConnectionTrait as _, DatabaseTransaction, TransactionTrait as _};
 use serde_json::{Value, json};
 
-use super::node::{Node, START, until};
-use super::recorder::Recorder;
+use super::node::{Node, START};
 use super::unknown_commits::on_a_wire;
 use crate::services::{Kind, TestDatabase, on};
 
 use RunState::{Claimed, Failed, Running, Succeeded};
 
 /// A node, its executor, and jobs of which each has a run that runs.
-async fn running(db: &TestDatabase, jobs: usize) -> (Node, Recorder, Vec<Job>, Vec<i64>) {
+async fn running(db: &TestDatabase, jobs: usize) -> (Node, RecordingExecutor, Vec<Job>, Vec<i64>) {
     let mut config = db.config();
     config.shards = Some(1);
     let node = Node::on(config, Arc::new(ManualClock::new(START + 2_400_000_000_000))).await;
-    let executor = Recorder::start().await;
+    let executor = RecordingExecutor::start().await;
     node.register(&executor).await;
     node.services.shards.step().await;
     let jobs = node.create_jobs(jobs, |_| ()).await;
@@ -65,7 +65,7 @@ fn a_result_for_a_run_that_was_never_sent_changes_nothing() {
     // covers: V2
     on(Kind::Sqlite, async |_| {
         let node = Node::start().await;
-        let executor = Recorder::start().await;
+        let executor = RecordingExecutor::start().await;
         node.register(&executor).await;
         node.round().await;
         let job = node.every(10, |_| {}).await;
@@ -89,12 +89,12 @@ async fn beside_a_locked(db: &TestDatabase, table: &str) {
     let id = if table == "job" { jobs[0].id } else { runs[0] };
     let held = held(db, table, id).await;
     let stuck = report(&node, result(runs[0], 500, "of the locked one"));
-    until("it waits", async || !node.engine.is_idle_but_accepted()).await;
+    wait_for("it waits", async || !node.engine.is_idle_but_accepted()).await;
     let (first, second) = runs[1..].split_at(19);
     let failures: Vec<_> = first.iter().map(|id| report(&node, result(*id, 500, "no"))).collect();
     let successes: Vec<_> = second.iter().map(|id| report(&node, result(*id, 200, ""))).collect();
     let others: Vec<_> = failures.into_iter().chain(successes).collect();
-    until("the others are settled", async || {
+    wait_for("the others are settled", async || {
         node.services.complete.step().await;
         others.iter().all(tokio::task::JoinHandle::is_finished)
     })
@@ -145,9 +145,9 @@ fn a_run_that_cannot_be_read_is_told_of_once_and_holds_up_no_other_result() {
         let text = format!("UPDATE run SET cause = 77 WHERE id = {}", runs[0]);
         raw.execute_unprepared(&text).await.unwrap();
         let stuck = report(&node, result(runs[0], 500, "unreadable"));
-        until("it waits", async || !node.engine.is_idle_but_accepted()).await;
+        wait_for("it waits", async || !node.engine.is_idle_but_accepted()).await;
         let others = [report(&node, result(runs[1], 500, "no")), report(&node, result(runs[2], 200, ""))];
-        until("the others are settled", async || {
+        wait_for("the others are settled", async || {
             node.services.complete.step().await;
             others.iter().all(tokio::task::JoinHandle::is_finished)
         })
@@ -176,7 +176,7 @@ fn a_run_that_cannot_be_read_is_told_of_once_and_holds_up_no_other_result() {
 /// Round trips of one write of so many results: half of them are failures that are tried again, half are final.
 async fn trips(db: &TestDatabase, count: usize) -> usize {
     let (node, wire) = on_a_wire(db).await;
-    let executor = Recorder::start().await;
+    let executor = RecordingExecutor::start().await;
     node.register(&executor).await;
     node.services.shards.step().await;
     let mut runs = vec![];
@@ -191,7 +191,7 @@ async fn trips(db: &TestDatabase, count: usize) -> usize {
     node.store.take_ids(&carillon_admin::store::db::ids::RUN, 1_000).await.unwrap();
     node.store.take_ids(&carillon_admin::store::db::ids::ROW, 100).await.unwrap();
     let reported = report(&node, json!(failures));
-    until("it waits", async || !node.engine.is_idle_but_accepted()).await;
+    wait_for("it waits", async || !node.engine.is_idle_but_accepted()).await;
     let before = wire.round_trips();
     node.services.complete.step().await;
     let trips = wire.round_trips() - before;
@@ -249,7 +249,7 @@ fn what_an_executor_says_cannot_forge_a_line_of_the_log_nor_fill_it() {
         let subscriber = tracing_subscriber::fmt().with_ansi(false).with_writer(move || kept.clone()).finish();
         let text = format!("x\n2026-11-21T10:00:00Z  INFO carillon: ada signed in\n{}", "y".repeat(100_000));
         let reported = report(&node, result(runs[0], 500, &text));
-        until("it waits", async || !node.engine.is_idle_but_accepted()).await;
+        wait_for("it waits", async || !node.engine.is_idle_but_accepted()).await;
         {
             let _guard = tracing::subscriber::set_default(subscriber);
             node.services.complete.step().await;

@@ -2,23 +2,14 @@
 
 use carillon_admin::store::alarm::alarms::AlarmFilter;
 use carillon_scheduler::{Clock as _, RetryDelay, RouteStrategy, RunState};
+use carillon_testkit::{RecordingExecutor, Reply};
 
-use super::node::Node;
-use super::recorder::Recorder;
-use crate::services::{Kind, on};
-
-fn flow(test: impl AsyncFnOnce(&Node, &Recorder)) {
-    on(Kind::Sqlite, async |_| {
-        let (node, executor) = (Node::start().await, Recorder::start().await);
-        node.register(&executor).await;
-        test(&node, &executor).await;
-    });
-}
+use super::node::{Node, with_registered_executor};
 
 // covers: 002-36
 #[test]
 fn a_failed_run_is_tried_again_after_its_delay() {
-    flow(async |node, executor| {
+    with_registered_executor(async |node, executor| {
         let job = node.job(|draft| draft.retries = 1).await;
         let run_id = node.fire(&job).await;
         node.round().await;
@@ -45,7 +36,7 @@ fn a_failed_run_is_tried_again_after_its_delay() {
 // covers: 002-36
 #[test]
 fn a_fixed_list_of_delays_is_kept_to_the_second() {
-    flow(async |node, executor| {
+    with_registered_executor(async |node, executor| {
         let job = node
             .job(|draft| {
                 draft.retries = 3;
@@ -79,8 +70,8 @@ async fn alarms(node: &Node) -> usize {
 // covers: 004-20, I8
 #[test]
 fn a_late_result_settles_its_own_run_and_calls_the_retry_off() {
-    flow(async |node, executor| {
-        executor.reply(super::recorder::Reply::Status(502));
+    with_registered_executor(async |node, executor| {
+        executor.reply(Reply::Status(502));
         let job = node.job(|draft| draft.retries = 1).await;
         let run_id = node.fire(&job).await;
         node.round().await;
@@ -101,8 +92,8 @@ fn a_late_result_settles_its_own_run_and_calls_the_retry_off() {
 
 #[test]
 fn a_broadcast_retries_the_part_that_failed_alone() {
-    flow(async |node, first| {
-        let second = Recorder::start().await;
+    with_registered_executor(async |node, first| {
+        let second = RecordingExecutor::start().await;
         node.register(&second).await;
         let job = node
             .job(|draft| {

@@ -5,18 +5,18 @@ use std::sync::Arc;
 use carillon_admin::runtime::Service as _;
 use carillon_admin::store::{Definition, Job, Surroundings};
 use carillon_scheduler::{Clock as _, JobDraft, ManualClock, RunState};
+use carillon_testkit::{RecordingExecutor, wait_for};
 use sea_orm::{ConnectionTrait as _, Statement, TransactionTrait as _};
 use serde_json::json;
 
-use super::node::{Node, START, until};
-use super::recorder::Recorder;
+use super::node::{Node, START};
 use super::routes::announce;
 use crate::conformance::fixture::actor;
 use crate::services::{Kind, TestDatabase, on};
 
 /// Two executors of one app, and a job without a schedule that has been sent to the first one once.
-async fn sent_to_eu(node: &Node) -> ([Recorder; 2], Job) {
-    let executors = [Recorder::start().await, Recorder::start().await];
+async fn sent_to_eu(node: &Node) -> ([RecordingExecutor; 2], Job) {
+    let executors = [RecordingExecutor::start().await, RecordingExecutor::start().await];
     announce(node, &executors[0], &[("Carillon-Labels", "zone=eu")]).await;
     announce(node, &executors[1], &[("Carillon-Labels", "zone=us")]).await;
     let job = node.job(|draft| draft.route_labels = "zone=eu".into()).await;
@@ -52,7 +52,7 @@ fn a_job_that_moved_to_another_app_is_sent_to_that_apps_executors_alone() {
         let by = actor();
         let created = node.store.create_app("billing", "Billing", now, &by);
         let billing = created.await.unwrap();
-        let third = Recorder::start().await;
+        let third = RecordingExecutor::start().await;
         let body = json!({"registryGroup": "EXECUTOR", "registryKey": "billing", "registryValue": third.address});
         assert_eq!(node.post("api/registry", &body).await["code"], 200);
         node.services.registry.step().await;
@@ -86,7 +86,7 @@ async fn edited_while_marked(db: &TestDatabase) {
     transaction.execute_unprepared(&lock).await.unwrap();
     let tick = node.services.tick.clone();
     let marking = tokio::spawn(async move { tick.step().await });
-    until("the mark waits for the lock", async || {
+    wait_for("the mark waits for the lock", async || {
         let text =
             "SELECT COUNT(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
         let asked = Statement::from_string(sea_orm::DbBackend::Postgres, text);
@@ -102,7 +102,7 @@ async fn edited_while_marked(db: &TestDatabase) {
     assert_eq!(node.runs(&job).await[1].state, RunState::Claimed);
     node.advance(300).await;
     assert_eq!(executors.each_ref().map(|it| it.runs().len()), [1, 1]);
-    assert_eq!(executors[1].runs()[0].body["executorParams"], "new");
+    assert_eq!(executors[1].runs()[0].json()["executorParams"], "new");
     let run = &node.runs(&job).await[1];
     assert_eq!((run.revision, run.sends), (Some(job.revision), 1));
 }

@@ -4,11 +4,11 @@
 use carillon_admin::runtime::Service as _;
 use carillon_admin::store::{Definition, Job};
 use carillon_scheduler::{Clock as _, JobDraft, Overlap, RouteStrategy, RunState};
+use carillon_testkit::{RecordingExecutor, wait_for};
 use serde_json::json;
 
 use super::cut_wire::Wire;
-use super::node::{Node, until};
-use super::recorder::Recorder;
+use super::node::Node;
 use super::unknown_commits::on_a_wire;
 use crate::conformance::fixture::actor;
 use crate::services::{Kind, TestDatabase, on};
@@ -78,7 +78,7 @@ fn a_broadcast_to_many_executors_costs_no_more_round_trips_than_one_to_few() {
         node.store.take_ids(&carillon_admin::store::db::ids::RUN, 1_000).await.unwrap();
         let before = wire.round_trips();
         node.services.tick.step().await;
-        until("it is expanded", async || !node.engine.is_expanding()).await;
+        wait_for("it is expanded", async || !node.engine.is_expanding()).await;
         let trips = wire.round_trips() - before;
         assert_eq!(node.states(&job).await, vec![Claimed; executors]);
         trips
@@ -86,9 +86,9 @@ fn a_broadcast_to_many_executors_costs_no_more_round_trips_than_one_to_few() {
 }
 
 /// A node and jobs of this rule, each with a run that runs.
-async fn running(db: &TestDatabase, rule: Overlap, jobs: usize) -> (Node, Wire, Recorder, Vec<Job>) {
+async fn running(db: &TestDatabase, rule: Overlap, jobs: usize) -> (Node, Wire, RecordingExecutor, Vec<Job>) {
     let (node, wire) = on_a_wire(db).await;
-    let executor = Recorder::start().await;
+    let executor = RecordingExecutor::start().await;
     node.register(&executor).await;
     node.services.shards.step().await;
     let jobs = node.create_jobs(jobs, |draft| draft.overlap = rule).await;
@@ -147,7 +147,7 @@ fn many_new_sets_of_candidates_cost_no_more_round_trips_than_few() {
             let definition = Definition::check(&app.unwrap(), &draft, now).unwrap();
             let created = node.store.create_jobs(vec![definition], now, &actor(), None).await;
             jobs.extend(created.unwrap());
-            let executor = Recorder::start().await;
+            let executor = RecordingExecutor::start().await;
             let body = json!({"registryGroup": "EXECUTOR", "registryKey": name, "registryValue": executor.address});
             assert_eq!(node.post("api/registry", &body).await["code"], 200);
             executors.push(executor);

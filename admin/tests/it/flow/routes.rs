@@ -2,16 +2,17 @@
 
 use carillon_admin::runtime::Service as _;
 use carillon_scheduler::{RouteStrategy, RunState};
+use carillon_testkit::RecordingExecutor;
 use serde_json::{Value, json};
 
 use super::node::Node;
-use super::recorder::Recorder;
 use crate::services::{Kind, on};
 
-pub fn flow(route: RouteStrategy, test: impl AsyncFnOnce(&Node, &[Recorder], &carillon_admin::store::Job)) {
+pub fn flow(route: RouteStrategy, test: impl AsyncFnOnce(&Node, &[RecordingExecutor], &carillon_admin::store::Job)) {
     on(Kind::Sqlite, async |_| {
         let node = Node::start().await;
-        let mut executors = vec![Recorder::start().await, Recorder::start().await, Recorder::start().await];
+        let mut executors =
+            vec![RecordingExecutor::start().await, RecordingExecutor::start().await, RecordingExecutor::start().await];
         executors.sort_by(|a, b| a.address.cmp(&b.address));
         for executor in &executors {
             node.register(executor).await;
@@ -22,7 +23,7 @@ pub fn flow(route: RouteStrategy, test: impl AsyncFnOnce(&Node, &[Recorder], &ca
 }
 
 /// A heartbeat of an executor of our own that says something of itself.
-pub async fn announce(node: &Node, executor: &Recorder, headers: &[(&str, &str)]) {
+pub async fn announce(node: &Node, executor: &RecordingExecutor, headers: &[(&str, &str)]) {
     let body = json!({"registryGroup": "EXECUTOR", "registryKey": "orders", "registryValue": executor.address});
     let mut call = reqwest::Client::new()
         .post(format!("{}/api/registry", node.url))
@@ -38,7 +39,7 @@ pub async fn announce(node: &Node, executor: &Recorder, headers: &[(&str, &str)]
     node.services.registry.step().await;
 }
 
-pub fn counts(executors: &[Recorder]) -> Vec<usize> {
+pub fn counts(executors: &[RecordingExecutor]) -> Vec<usize> {
     executors.iter().map(|executor| executor.runs().len()).collect()
 }
 
@@ -73,7 +74,7 @@ fn broadcast_gives_each_executor_a_part_of_one_fire() {
         node.round().await;
         assert_eq!(counts(executors), [1, 1, 1]);
         for (index, executor) in executors.iter().enumerate() {
-            let body = &executor.runs()[0].body;
+            let body = executor.runs()[0].json();
             assert_eq!(
                 (body["broadcastIndex"].as_u64(), body["broadcastTotal"].as_u64()),
                 (Some(index as u64), Some(3))
@@ -109,8 +110,8 @@ fn an_address_given_by_hand_gets_the_run_and_a_foreign_one_is_refused() {
         node.engine.fire(ask(&executors[2].address)).await.unwrap();
         node.round().await;
         assert_eq!(counts(executors), [0, 0, 1]);
-        assert_eq!(executors[2].runs()[0].body["executorParams"], "by hand");
-        let foreign = Recorder::start().await;
+        assert_eq!(executors[2].runs()[0].json()["executorParams"], "by hand");
+        let foreign = RecordingExecutor::start().await;
         let refused = node.engine.fire(ask(&foreign.address)).await.unwrap_err();
         assert_eq!(refused.to_string(), format!("{} is not registered for the job's app", foreign.address));
         node.round().await;

@@ -7,11 +7,11 @@ use carillon_accounts::secret::random_secret;
 use carillon_admin::config::Config;
 use carillon_admin::runtime::Service as _;
 use carillon_scheduler::{Clock as _, JobDraft, ManualClock, Millis, RunState, ScheduleDraft};
+use carillon_testkit::RecordingExecutor;
 use futures_util::FutureExt as _;
 use sea_orm::{ConnectionTrait as _, DatabaseConnection, Statement};
 
 use super::node::{Node, START};
-use super::recorder::Recorder;
 use crate::conformance::fixture::actor;
 use crate::services::{Kind, TestDatabase, on};
 
@@ -110,7 +110,7 @@ fn what_found_no_room_comes_first() {
     const JOBS: i64 = 300;
     on(Kind::Sqlite, async |db| {
         let node = alone(db, |it| it.engine.ring_capacity = 100).await;
-        let executor = Recorder::start().await;
+        let executor = RecordingExecutor::start().await;
         node.register(&executor).await;
         let jobs = node.create_jobs(JOBS as usize, |draft| draft.schedule = ScheduleDraft::fixed_rate(1)).await;
         node.services.shards.step().await;
@@ -134,7 +134,7 @@ fn what_found_no_room_comes_first() {
 fn the_first_fire_needs_no_run_up() {
     on(Kind::Sqlite, async |db| {
         let first = alone(db, |_| ()).await;
-        let executor = Recorder::start().await;
+        let executor = RecordingExecutor::start().await;
         first.register(&executor).await;
         let job = first.every(1, |_| ()).await;
         // 300 ms before a second, as it happens.
@@ -159,7 +159,7 @@ fn the_first_fire_needs_no_run_up() {
 fn a_job_that_is_enabled_100_ms_before_a_second_fires_at_it() {
     on(Kind::Sqlite, async |db| {
         let node = alone(db, |_| ()).await;
-        let executor = Recorder::start().await;
+        let executor = RecordingExecutor::start().await;
         node.register(&executor).await;
         let every_second = |draft: &mut JobDraft| {
             draft.schedule = ScheduleDraft::cron("* * * * * ?", "UTC");
@@ -173,7 +173,7 @@ fn a_job_that_is_enabled_100_ms_before_a_second_fires_at_it() {
         node.round().await;
         node.advance(100).await;
         assert_eq!(executor.runs().len(), 1);
-        assert_eq!(executor.runs()[0].body["logDateTime"], START + 10_000);
+        assert_eq!(executor.runs()[0].json()["logDateTime"], START + 10_000);
     });
 }
 
@@ -184,7 +184,7 @@ fn a_job_on_an_idle_shard_is_planned_at_once() {
     on(Kind::Sqlite, async |db| {
         let token = random_secret();
         let node = alone(db, |it| it.api_token = Some(token.clone())).await;
-        let executor = Recorder::start().await;
+        let executor = RecordingExecutor::start().await;
         node.register(&executor).await;
         node.round().await;
         let idle = &node.services.scans.all()[0];
@@ -223,7 +223,7 @@ fn a_job_made_by_another_node_is_planned_within_a_second() {
             Node::on(config, Arc::new(ManualClock::new(at))).await
         };
         let (holder, other) = (node().await, node().await);
-        let executor = Recorder::start().await;
+        let executor = RecordingExecutor::start().await;
         holder.register(&executor).await;
         holder.round().await;
         assert_eq!(holder.engine.shards_held().len(), 8);

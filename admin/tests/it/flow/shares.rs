@@ -8,10 +8,10 @@ use carillon_admin::runtime::Service as _;
 use carillon_admin::store::Job;
 use carillon_admin::store::alarm::alarms::AlarmFilter;
 use carillon_scheduler::{AlarmKind, Clock as _, ManualClock, RunState};
+use carillon_testkit::RecordingExecutor;
 use sea_orm::ConnectionTrait as _;
 
 use super::node::{Node, START};
-use super::recorder::Recorder;
 use crate::conformance::fixture::actor;
 use crate::services::{Kind, TestDatabase, on, redis_url};
 
@@ -67,7 +67,7 @@ fn a_node_that_joins_gets_its_share_one_by_one_and_few_shards_move() {
 }
 
 /// Of jobs that fire each second: every instant has one row, those that are past were sent, and none was sent twice.
-pub async fn nothing_is_lost_or_doubled(node: &Node, jobs: &[Job], executor: &Recorder) {
+pub async fn nothing_is_lost_or_doubled(node: &Node, jobs: &[Job], executor: &RecordingExecutor) {
     let mut sent: Vec<i64> = executor.runs().iter().map(|run| run.run_id()).collect();
     let all = sent.len();
     sent.sort_unstable();
@@ -89,7 +89,7 @@ pub async fn nothing_is_lost_or_doubled(node: &Node, jobs: &[Job], executor: &Re
 fn what_is_due_between_two_holders_is_sent_by_the_first() {
     on(Kind::Postgres, async |db| {
         let a = node(db, 4).await;
-        let executor = Recorder::start().await;
+        let executor = RecordingExecutor::start().await;
         a.register(&executor).await;
         let mut jobs = vec![];
         for _ in 0..8 {
@@ -130,7 +130,7 @@ fn what_is_due_between_two_holders_is_sent_by_the_first() {
 fn running_nodes_follow_another_number_of_shards() {
     on(Kind::Postgres, async |db| {
         let (a, b) = (node(db, 4).await, node(db, 4).await);
-        let executor = Recorder::start().await;
+        let executor = RecordingExecutor::start().await;
         a.register(&executor).await;
         let mut jobs = vec![];
         for _ in 0..11 {

@@ -5,9 +5,8 @@ use std::time::Duration;
 use carillon_admin::runtime::Service as _;
 use carillon_admin::store::app::executors::Traits;
 use carillon_scheduler::{Clock as _, RouteStrategy};
+use carillon_testkit::{Reply, wait_for};
 
-use super::node::until;
-use super::recorder::Reply;
 use super::routes::{announce, counts, fires, flow};
 use crate::conformance::fixture::actor;
 
@@ -42,7 +41,7 @@ fn a_run_that_belongs_to_one_executor_waits_while_that_one_is_only_busy() {
             scan.step().await;
         }
         node.services.tick.step().await;
-        until("all its slots are taken", || async { own.runs().len() == 33 }).await;
+        wait_for("all its slots are taken", || async { own.runs().len() == 33 }).await;
         node.clock.advance(Duration::from_millis(500));
         node.fire(job).await;
         for scan in node.services.scans.all() {

@@ -6,13 +6,12 @@ use carillon_admin::Admin;
 use carillon_admin::store::Definition;
 use carillon_engine::Fire;
 use carillon_scheduler::{Cause, Clock as _, JobDraft, RunState, SystemClock};
+use carillon_testkit::{RecordingExecutor, wait_for};
 use sea_orm::{ConnectionTrait as _, TransactionTrait as _};
 use serde_json::json;
 use tokio::net::TcpStream;
 use tokio_util::sync::CancellationToken;
 
-use super::node::until;
-use super::recorder::Recorder;
 use crate::conformance::fixture::actor;
 use crate::services::{Kind, TestDatabase, on};
 
@@ -30,7 +29,7 @@ async fn a_stopping_node_refuses_connections_before_it_stops_storing_results(db:
     let definition = Definition::check(&app, &draft, clock.now()).unwrap();
     let made = store.create_jobs(vec![definition], clock.now(), &actor(), None).await;
     let job_id = made.unwrap()[0].id;
-    let executor = Recorder::start().await;
+    let executor = RecordingExecutor::start().await;
     let http = reqwest::Client::new();
     let post = |path: &str, body: serde_json::Value| {
         let call = http.post(format!("http://{address}/api/{path}")).header("XXL-JOB-ACCESS-TOKEN", &token);
@@ -51,7 +50,7 @@ async fn a_stopping_node_refuses_connections_before_it_stops_storing_results(db:
     let ask = Fire { job_id, cause: Cause::Manual, params: None, address: None, idempotency_key: None };
     let run_id = engine.fire(ask).await.unwrap();
     let state = async || store.run(run_id).await.unwrap().unwrap().state;
-    until("the run runs", async || state().await == RunState::Running).await;
+    wait_for("the run runs", async || state().await == RunState::Running).await;
 
     stop.cancel();
     sent.cancelled().await;
@@ -60,9 +59,9 @@ async fn a_stopping_node_refuses_connections_before_it_stops_storing_results(db:
     let text = format!("SELECT id FROM run WHERE id = {run_id} FOR UPDATE");
     lock.execute_unprepared(&text).await.unwrap();
     let callback = post("callback", json!([{"logId": run_id, "logDateTim": 1, "handleCode": 200, "handleMsg": ""}]));
-    until("the callback waits for the row", async || !engine.is_idle_but_accepted()).await;
+    wait_for("the callback waits for the row", async || !engine.is_idle_but_accepted()).await;
     locked.cancel();
-    until("new connections are refused", async || TcpStream::connect(address).await.is_err()).await;
+    wait_for("new connections are refused", async || TcpStream::connect(address).await.is_err()).await;
     assert!(!callback.is_finished(), "the result was not stored yet");
     lock.rollback().await.unwrap();
     assert_eq!(callback.await.unwrap().unwrap().status(), 200);

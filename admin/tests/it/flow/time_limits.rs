@@ -2,21 +2,13 @@
 
 use carillon_admin::runtime::Service as _;
 use carillon_scheduler::RunState;
+use carillon_testkit::{RecordingExecutor, Reply};
 
 use super::lost::{advance_seconds, log, refusal};
-use super::node::Node;
-use super::recorder::{Recorder, Reply};
-use crate::services::{Kind, on};
-
-fn flow(test: impl AsyncFnOnce(&Node, &Recorder)) {
-    on(Kind::Sqlite, async |_| {
-        let (node, executor) = (Node::start().await, Recorder::start().await);
-        test(&node, &executor).await;
-    });
-}
+use super::node::{Node, with_executor};
 
 /// A run with a limit of 10 s is there; the executor keeps its heartbeats up for so long.
-async fn run_for(node: &Node, executor: &Recorder, seconds: u64) -> (carillon_admin::store::Job, i64) {
+async fn run_for(node: &Node, executor: &RecordingExecutor, seconds: u64) -> (carillon_admin::store::Job, i64) {
     node.register(executor).await;
     let job = node.job(|draft| draft.timeout_seconds = 10).await;
     let run_id = node.fire(&job).await;
@@ -25,7 +17,7 @@ async fn run_for(node: &Node, executor: &Recorder, seconds: u64) -> (carillon_ad
     (job, run_id)
 }
 
-async fn go_on(node: &Node, executor: &Recorder, seconds: u64) {
+async fn go_on(node: &Node, executor: &RecordingExecutor, seconds: u64) {
     for _ in 0..seconds / 15 {
         node.register(executor).await;
         advance_seconds(node, 15).await;
@@ -34,9 +26,9 @@ async fn go_on(node: &Node, executor: &Recorder, seconds: u64) {
 
 #[test]
 fn a_run_that_is_known_there_is_ended_a_minute_after_its_time() {
-    flow(async |node, executor| {
-        executor.when_probed(refusal("job thread is running or has trigger queue."));
-        executor.when_asked_for_a_log(log("begun\n", false));
+    with_executor(async |node, executor| {
+        executor.reply_to_probes(refusal("job thread is running or has trigger queue."));
+        executor.reply_to("/log", log("begun\n", false));
         let (job, run_id) = run_for(node, executor, 60).await;
         assert_eq!(node.states(&job).await, [RunState::Running]);
         assert!(executor.received("/kill").is_empty());
@@ -50,7 +42,7 @@ fn a_run_that_is_known_there_is_ended_a_minute_after_its_time() {
 
 #[test]
 fn a_run_that_is_not_known_there_is_lost_a_minute_after_its_time() {
-    flow(async |node, executor| {
+    with_executor(async |node, executor| {
         // Idle: no run of this job runs or waits.
         let (job, _) = run_for(node, executor, 90).await;
         let run = &node.runs(&job).await[0];
@@ -62,9 +54,9 @@ fn a_run_that_is_not_known_there_is_lost_a_minute_after_its_time() {
 
 #[test]
 fn a_run_that_waits_in_its_executors_queue_is_not_over_its_time() {
-    flow(async |node, executor| {
-        executor.when_probed(refusal("job thread is running or has trigger queue."));
-        executor.when_asked_for_a_log(log("readLog fail, logFile not exists", true));
+    with_executor(async |node, executor| {
+        executor.reply_to_probes(refusal("job thread is running or has trigger queue."));
+        executor.reply_to("/log", log("readLog fail, logFile not exists", true));
         let (job, _) = run_for(node, executor, 180).await;
         assert_eq!(node.states(&job).await, [RunState::Running]);
     });
@@ -72,16 +64,16 @@ fn a_run_that_waits_in_its_executors_queue_is_not_over_its_time() {
 
 #[test]
 fn the_time_of_a_run_counts_from_the_end_of_the_run_before_it() {
-    flow(async |node, executor| {
-        executor.when_probed(refusal("job thread is running or has trigger queue."));
+    with_executor(async |node, executor| {
+        executor.reply_to_probes(refusal("job thread is running or has trigger queue."));
         node.register(executor).await;
         let job = node.job(|draft| draft.timeout_seconds = 10).await;
         let (first, second) = (node.fire(&job).await, node.fire(&job).await);
         node.round().await;
-        executor.when_asked_for_a_log(log("readLog fail, logFile not exists", true));
+        executor.reply_to("/log", log("readLog fail, logFile not exists", true));
         go_on(node, executor, 120).await;
         node.callback(&[(first, 200, "at last")]).await;
-        executor.when_asked_for_a_log(log("begun\n", false));
+        executor.reply_to("/log", log("begun\n", false));
         go_on(node, executor, 45).await;
         let state = async || node.store.run(second).await.unwrap().unwrap().state;
         assert_eq!(state().await, RunState::Running, "it has begun 45 s ago");
@@ -92,8 +84,8 @@ fn the_time_of_a_run_counts_from_the_end_of_the_run_before_it() {
 
 #[test]
 fn a_run_whose_executor_answers_nothing_is_lost_in_the_end() {
-    flow(async |node, executor| {
-        executor.when_probed(Reply::Status(502));
+    with_executor(async |node, executor| {
+        executor.reply_to_probes(Reply::Status(502));
         let (job, _) = run_for(node, executor, 90).await;
         assert_eq!(node.states(&job).await, [RunState::Running]);
         go_on(node, executor, 75).await;
@@ -103,7 +95,7 @@ fn a_run_whose_executor_answers_nothing_is_lost_in_the_end() {
 
 #[test]
 fn a_kill_that_nobody_asked_for_any_more_is_asked_for_by_the_holder() {
-    flow(async |node, executor| {
+    with_executor(async |node, executor| {
         node.register(executor).await;
         let job = node.job(|_| ()).await;
         let run_id = node.fire(&job).await;

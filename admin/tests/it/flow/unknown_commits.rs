@@ -6,10 +6,10 @@ use carillon_admin::config::Database;
 use carillon_admin::runtime::Service as _;
 use carillon_admin::store::db::ids;
 use carillon_scheduler::{ManualClock, RunState};
+use carillon_testkit::RecordingExecutor;
 
 use super::cut_wire::Wire;
 use super::node::{Node, START};
-use super::recorder::Recorder;
 use crate::services::{Kind, TestDatabase, on};
 
 /// A node whose wire to its database can be cut.
@@ -30,7 +30,7 @@ pub(super) async fn on_a_wire(db: &TestDatabase) -> (Node, Wire) {
 
 async fn lost_claim(db: &TestDatabase) {
     let (node, wire) = on_a_wire(db).await;
-    let executor = Recorder::start().await;
+    let executor = RecordingExecutor::start().await;
     node.register(&executor).await;
     node.round().await;
     let job = node.every(1, |_| {}).await;
@@ -56,7 +56,7 @@ async fn lost_claim(db: &TestDatabase) {
 
 async fn lost_mark(db: &TestDatabase) {
     let (node, wire) = on_a_wire(db).await;
-    let executor = Recorder::start().await;
+    let executor = RecordingExecutor::start().await;
     node.register(&executor).await;
     node.round().await;
     let job = node.every(10, |_| {}).await;

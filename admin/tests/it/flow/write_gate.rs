@@ -1,8 +1,8 @@
 //! A place in PostgreSQL where a write of the engine stands until the test lets it go on.
 
+use carillon_testkit::wait_for;
 use sea_orm::{ConnectionTrait as _, DatabaseConnection, Statement};
 
-use super::node::until;
 use crate::services::TestDatabase;
 
 /// Holds up a change of the table `run` that fulfils a condition, until it is opened.
@@ -24,7 +24,7 @@ impl Gate {
     }
 
     pub async fn reached(&self) {
-        until("the change is held up", async || {
+        wait_for("the change is held up", async || {
             let text = "SELECT COUNT(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted \
                         AND database = (SELECT oid FROM pg_database WHERE datname = current_database())";
             let asked = Statement::from_string(sea_orm::DbBackend::Postgres, text);

@@ -4,12 +4,13 @@ use std::path::Path;
 use std::process::Stdio;
 use std::time::Duration;
 
+use carillon_testkit::{Program, ProgramSettings, free_port, http_client};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::process::{Child, Command};
 
 use crate::faults::api::Api;
-use crate::faults::process::{Carillon, Setup};
+use crate::program::settings;
 use crate::services::setting;
 
 const APP: &str = "python-demo";
@@ -19,9 +20,9 @@ const FASTAPI: &str = include_str!("executors/fastapi.py");
 
 /// A node that checks running runs after a second, and an executor.
 struct Fixture {
-    setup: Setup,
+    setup: ProgramSettings,
     api: Api,
-    node: Carillon,
+    node: Program,
     job: i64,
     _executor: Child,
     folder: TempDir,
@@ -30,20 +31,17 @@ struct Fixture {
 impl Fixture {
     async fn start(executor: impl FnOnce(&Path) -> Command, job: Value) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let mut setup = Setup::new(&folder.path().join("data")).with("--check-after=1s");
+        let mut setup = settings(&folder.path().join("data")).arg("--check-after=1s");
         let node = setup.start().await;
-        let api = Api::new(&setup, &node);
+        let api = Api::new(&node);
         api.create_app(APP).await;
-        let job = api.post("jobs", &job).await["id"].as_i64().unwrap();
-        let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-        let port = free.local_addr().unwrap().port();
-        drop(free);
+        let job = api.post("jobs", job).await.ok()["id"].as_i64().unwrap();
         let output = std::fs::File::create(folder.path().join("output")).unwrap();
         let executor = executor(folder.path())
             .current_dir(folder.path())
             .env("CARILLON_ADMIN", node.url())
             .env("CARILLON_ACCESS_TOKEN", &setup.access_token)
-            .env("EXECUTOR_LISTEN_PORT", port.to_string())
+            .env("EXECUTOR_LISTEN_PORT", free_port().to_string())
             .stdin(Stdio::null())
             .stdout(output.try_clone().unwrap())
             .stderr(output)
@@ -53,8 +51,8 @@ impl Fixture {
         let fixture = Self { setup, api, node, job, _executor: executor, folder };
         fixture
             .until("the executor is registered", async || {
-                let app = &fixture.api.get("apps").await["items"][0]["id"];
-                let executors = fixture.api.get(&format!("apps/{app}/executors")).await;
+                let app = &fixture.api.get("apps").await.ok()["items"][0]["id"];
+                let executors = fixture.api.get(&format!("apps/{app}/executors")).await.ok();
                 !executors["items"].as_array().unwrap().is_empty()
             })
             .await;
@@ -74,7 +72,7 @@ impl Fixture {
 
     /// A run that has begun.
     async fn fire(&self) -> i64 {
-        self.api.post(&format!("jobs/{}/run", self.job), &json!({})).await;
+        self.api.post(&format!("jobs/{}/run", self.job), json!({})).await.ok();
         let last = self.runs().await.remove(0);
         let run_id = last["id"].as_i64().unwrap();
         self.until("the run has begun", async || self.run(run_id).await["state"] == "running").await;
@@ -84,13 +82,13 @@ impl Fixture {
     /// The last one first.
     async fn runs(&self) -> Vec<Value> {
         let path = format!("runs?job_id={}", self.job);
-        let mut runs = self.api.get(&path).await["items"].as_array().unwrap().clone();
+        let mut runs = self.api.get(&path).await.ok()["items"].as_array().unwrap().clone();
         runs.sort_by_key(|run| -run["id"].as_i64().unwrap());
         runs
     }
 
     async fn run(&self, run_id: i64) -> Value {
-        self.api.get(&format!("runs/{run_id}")).await
+        self.api.get(&format!("runs/{run_id}")).await.ok()
     }
 
     async fn ends(&self, run_id: i64, state: &str, text: &str) {
@@ -112,7 +110,7 @@ impl Fixture {
         }
         assert!(reported.exists());
         self.node = self.setup.start().await;
-        self.api = Api::new(&self.setup, &self.node);
+        self.api = Api::new(&self.node);
         self
     }
 }
@@ -151,7 +149,7 @@ async fn loses_a_result(executor: impl FnOnce(&Path) -> Command) {
 
 impl Fixture {
     async fn metrics(&self) -> String {
-        let client = crate::faults::api::client(Duration::from_secs(10));
+        let client = http_client(Duration::from_secs(10));
         let request = client.get(format!("{}/metrics", self.node.url())).bearer_auth(&self.setup.api_token);
         request.send().await.unwrap().text().await.unwrap()
     }

@@ -8,6 +8,7 @@ use carillon_accounts::secret::random_secret;
 use carillon_admin::config::Config;
 use carillon_admin::lease::{Answer, Leases};
 use carillon_admin::server::locks;
+use carillon_testkit::free_port;
 
 use self::servers::{Authority, RedisServer, authority, cluster};
 use crate::services::runtime;
@@ -55,7 +56,7 @@ async fn granted_at_last(leases: &dyn Leases, shard: i32) {
 
 fn with_tls(authority: &Authority) -> RedisServer {
     let file = |path: &std::path::Path| path.to_str().unwrap().to_owned();
-    let port = crate::ports::free_port();
+    let port = free_port();
     RedisServer::start_at(
         port,
         &[

@@ -4,9 +4,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use carillon_testkit::free_port;
 use tempfile::TempDir;
-
-use crate::ports::free_port;
 
 pub struct RedisServer {
     pub port: u16,

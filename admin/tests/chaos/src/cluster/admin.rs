@@ -7,10 +7,11 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use anyhow::bail;
+use carillon_testkit::free_port;
 use tokio::sync::Mutex as Turn;
 
 use super::Secrets;
-use super::process::{Process, command, describe, free_port};
+use super::process::{Process, command, describe};
 use super::server::Server;
 use crate::clock::now;
 use crate::options::{Db, Options};
@@ -83,7 +84,7 @@ impl Admin {
         let own = folder.join(&name);
         let failpoints = own.join("failpoints");
         std::fs::create_dir_all(&failpoints)?;
-        let address: SocketAddr = ([127, 0, 0, 1], free_port()?).into();
+        let address: SocketAddr = ([127, 0, 0, 1], free_port()).into();
         let mut environment = vec![
             ("CARILLON_DATA_DIR", own.display().to_string()),
             ("CARILLON_LISTEN", address.to_string()),

@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::ensure;
+use carillon_testkit::free_port;
 use tokio::process::Command;
 
-use super::process::free_port;
 use super::server::{Recipe, Server};
 use crate::random::secret;
 
@@ -24,7 +24,7 @@ pub async fn start(outside: &Path, data: &Path, log: PathBuf, limit: u32) -> any
     let accounts = outside.join("mariadb.sql");
     std::fs::write(&accounts, first_statements(&password))?;
 
-    let port = free_port()?;
+    let port = free_port();
     let server = Server::start(Recipe {
         name: "database",
         program: "mariadbd".to_owned(),

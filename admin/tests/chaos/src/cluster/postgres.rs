@@ -3,9 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, ensure};
+use carillon_testkit::free_port;
 use tokio::process::Command;
 
-use super::process::{command, free_port};
+use super::process::command;
 use super::server::{Recipe, Server};
 use crate::random::secret;
 
@@ -20,7 +21,7 @@ pub async fn start(outside: &Path, data: &Path, log: PathBuf, limit: u32) -> any
     own_folder(&data, user).await?;
     initialise(&bin, &data, outside, &password, user).await?;
 
-    let port = free_port()?;
+    let port = free_port();
     let flags = [
         "listen_addresses=127.0.0.1".to_owned(),
         "unix_socket_directories=".to_owned(),

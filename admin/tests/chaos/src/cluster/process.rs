@@ -133,20 +133,3 @@ pub fn usage(pid: u32) -> Option<(u64, u64)> {
     let descriptors = std::fs::read_dir(format!("/proc/{pid}/fd")).ok()?.count();
     Some((rss, descriptors as u64))
 }
-
-/// A port that nobody listens on, below the range from which the kernel takes ports for outgoing connections.
-pub fn free_port() -> anyhow::Result<u16> {
-    let mut random = crate::random::Random::new(
-        u64::from(std::process::id()) ^ {
-            let secret = crate::random::secret()?;
-            u64::from_str_radix(&secret[..16], 16)?
-        },
-    );
-    for _ in 0..100 {
-        let port = random.between(20_000, 31_999) as u16;
-        if std::net::TcpListener::bind(("127.0.0.1", port)).is_ok() {
-            return Ok(port);
-        }
-    }
-    anyhow::bail!("no free port between 20000 and 31999")
-}

@@ -4,10 +4,11 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use carillon_testkit::free_port;
 use tokio::net::TcpStream;
 use tokio::sync::Mutex as Turn;
 
-use super::process::{Process, command, free_port};
+use super::process::{Process, command};
 use crate::executor::Kind;
 use crate::load::{APP, HOLE};
 use crate::proxy::Wire;
@@ -33,7 +34,7 @@ impl Recorder {
         folder: &Path,
         token: &str,
     ) -> anyhow::Result<Self> {
-        let listen: SocketAddr = ([127, 0, 0, 1], free_port()?).into();
+        let listen: SocketAddr = ([127, 0, 0, 1], free_port()).into();
         let wire = Wire::open(listen).await?;
         // One of them also serves the app whose other executor is a black hole.
         let apps = if name == "e4" { format!("{APP},{HOLE}") } else { APP.to_owned() };

@@ -2,7 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use super::process::free_port;
+use carillon_testkit::free_port;
+
 use super::server::{Recipe, Server};
 use crate::random::secret;
 
@@ -19,7 +20,7 @@ pub async fn start(
         Some(password) => password,
         None => secret()?,
     };
-    let port = free_port()?;
+    let port = free_port();
     let configuration = folder.join("redis.conf");
     std::fs::write(
         &configuration,

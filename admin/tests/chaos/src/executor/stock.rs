@@ -7,8 +7,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use actix_web::{App, HttpRequest, HttpResponse, HttpServer, web};
+use carillon_testkit::AdminClient;
 use serde_json::{Value, json};
-use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 use super::{Arguments, tap, work};
 use crate::record::event::EventLog;
@@ -55,13 +56,13 @@ pub async fn run(arguments: &Arguments, admins: Vec<String>, events: Arc<EventLo
     tokio::spawn(server.run());
     tap::inbound(events, arguments.listen, inner)?;
 
-    let line = Line::new(admins, &arguments.token)?;
-    tokio::spawn(call_back(line.clone(), results));
-    let beats = tokio::spawn(beat(line.clone(), arguments.apps.clone(), arguments.advertise.clone()));
+    let admin = AdminClient::new(admins, &arguments.token);
+    tokio::spawn(call_back(admin.clone(), results));
+    let beats = tokio::spawn(beat(admin.clone(), arguments.apps.clone(), arguments.advertise.clone()));
     super::stop_signal().await;
     beats.abort();
     for app in &arguments.apps {
-        line.post("api/registryRemove", &registration(app, &arguments.advertise)).await;
+        admin.deregister(app, &arguments.advertise).await;
     }
     Ok(())
 }
@@ -136,60 +137,22 @@ impl Stock {
     }
 }
 
-fn registration(app: &str, address: &str) -> Value {
-    json!({"registryGroup": "EXECUTOR", "registryKey": app, "registryValue": address})
-}
-
-async fn beat(line: Line, apps: Vec<String>, address: String) {
+async fn beat(admin: AdminClient, apps: Vec<String>, address: String) {
     loop {
         for app in &apps {
-            line.post("api/registry", &registration(app, &address)).await;
+            admin.register(app, &address).await;
         }
         tokio::time::sleep(HEARTBEAT).await;
     }
 }
 
-async fn call_back(line: Line, mut results: tokio::sync::mpsc::UnboundedReceiver<(i64, i64)>) {
+async fn call_back(admin: AdminClient, mut results: UnboundedReceiver<(i64, i64)>) {
     let mut batch = Vec::new();
     while results.recv_many(&mut batch, 50).await > 0 {
-        let list: Vec<Value> = batch
-            .drain(..)
-            .map(|(run, code)| {
-                json!({"logId": run, "logDateTim": 0, "handleCode": code, "handleMsg": format!("result of {run}")})
-            })
-            .collect();
-        let list = Value::Array(list);
-        while !line.post("api/callback", &list).await {
+        let item = |(run, code): (i64, i64)| (run, code as i32, format!("result of {run}"));
+        let list: Vec<_> = batch.drain(..).map(item).collect();
+        while !admin.report(&list).await {
             tokio::time::sleep(Duration::from_millis(500)).await;
         }
-    }
-}
-
-/// The way to the admins.
-#[derive(Clone)]
-struct Line {
-    http: reqwest::Client,
-    admins: Vec<String>,
-    token: String,
-}
-
-impl Line {
-    fn new(admins: Vec<String>, token: &str) -> anyhow::Result<Self> {
-        let http = reqwest::Client::builder().no_proxy().timeout(Duration::from_secs(3)).build()?;
-        Ok(Self { http, admins, token: token.to_owned() })
-    }
-
-    /// Was it answered with code 200 by one of them?
-    async fn post(&self, path: &str, body: &Value) -> bool {
-        for admin in &self.admins {
-            let call = self.http.post(format!("{admin}/{path}")).header(TOKEN, &self.token).json(body);
-            if let Ok(response) = call.send().await {
-                let answer: Value = response.json().await.unwrap_or_default();
-                if answer["code"] == 200 {
-                    return true;
-                }
-            }
-        }
-        false
     }
 }

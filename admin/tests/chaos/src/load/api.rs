@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use carillon_testkit::{Answer, ApiClient};
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -30,55 +31,44 @@ impl Reply {
 /// A client with the management token.
 #[derive(Clone)]
 pub struct Api {
-    http: reqwest::Client,
-    roots: Vec<String>,
-    token: String,
+    client: ApiClient,
+    nodes: usize,
 }
 
 impl Api {
-    pub fn new(roots: Vec<String>, token: &str, limit: Duration) -> anyhow::Result<Self> {
-        let http = reqwest::Client::builder()
-            .no_proxy()
-            .timeout(limit)
-            .connect_timeout(Duration::from_secs(1))
-            .pool_idle_timeout(Duration::from_secs(1))
-            .build()?;
-        Ok(Self { http, roots, token: token.to_owned() })
+    pub fn new(roots: Vec<String>, token: &str, limit: Duration) -> Self {
+        Self { nodes: roots.len(), client: ApiClient::new(roots, token, limit) }
     }
 
     /// The name of the node with this number (modulo their count).
     pub fn name(&self, node: usize) -> String {
-        format!("a{}", node % self.roots.len() + 1)
+        format!("a{}", node % self.nodes + 1)
     }
 
     /// One request to the node with this number (modulo their count).
     pub async fn ask(&self, node: usize, method: Method, path: &str, body: Option<&Value>) -> Reply {
-        let root = &self.roots[node % self.roots.len()];
-        let mut request = self.http.request(method, format!("{root}/{path}")).bearer_auth(&self.token);
+        let mut request = self.client.at_node(node, method, path).bearer_auth(&self.client.token);
         if let Some(body) = body {
             request = request.json(body);
         }
-        let response = match request.send().await {
-            Ok(response) => response,
-            Err(error) if error.is_connect() => return Reply::Fail(error.to_string()),
-            Err(error) => return Reply::Unclear(error.to_string()),
-        };
-        let status = response.status();
-        let answer: Option<Value> = response.json().await.ok();
-        match answer {
-            Some(answer) if status.is_success() => Reply::Ok(answer),
-            Some(answer) if status.is_client_error() => Reply::Fail(answer.to_string()),
+        match self.client.try_send(request).await {
+            Err(error) if error.is_connect() => Reply::Fail(error.to_string()),
+            Err(error) => Reply::Unclear(error.to_string()),
+            Ok(Answer { json: text @ (Value::Null | Value::String(_)), status, .. }) => {
+                Reply::Unclear(format!("{status} {text}"))
+            }
+            Ok(Answer { json, status, .. }) if status.is_success() => Reply::Ok(json),
+            Ok(Answer { json, status, .. }) if status.is_client_error() => Reply::Fail(json.to_string()),
             // After a 5xx the transaction may have been committed all the same.
-            answer => Reply::Unclear(format!("{status} {answer:?}")),
+            Ok(Answer { json, status, .. }) => Reply::Unclear(format!("{status} {json}")),
         }
     }
 
     /// The text of a page.
     pub async fn text(&self, node: usize, path: &str) -> Option<String> {
-        let root = &self.roots[node % self.roots.len()];
-        let asked = self.http.get(format!("{root}/{path}")).bearer_auth(&self.token).send();
-        let answer = asked.await.ok()?.error_for_status().ok()?;
-        answer.text().await.ok()
+        let request = self.client.at_node(node, Method::GET, path).bearer_auth(&self.client.token);
+        let answer = self.client.try_send(request).await.ok()?;
+        answer.status.is_success().then(|| answer.json.as_str().map(str::to_owned))?
     }
 
     async fn must(&self, path: &str, body: &Value) -> anyhow::Result<Value> {

@@ -8,10 +8,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use carillon_testkit::free_port;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
-
-use crate::cluster::process::free_port;
 
 pub use trap::{Trap, Trick, http};
 
@@ -54,7 +53,7 @@ impl Wire {
     pub async fn open(target: SocketAddr) -> anyhow::Result<Self> {
         let wire = Self {
             // Not one that the kernel gives to others while nobody listens here.
-            address: ([127, 0, 0, 1], free_port()?).into(),
+            address: ([127, 0, 0, 1], free_port()).into(),
             state: Arc::new(Mutex::new(State {
                 mode: Mode::default(),
                 target,

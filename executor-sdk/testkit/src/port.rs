@@ -1,4 +1,4 @@
-//! Ports of tests that run at the same time: one that a test has given up must not reach another test's server.
+//! Ports for tests that run at the same time: a port that one test has given up must not reach the server of another.
 
 use std::collections::HashSet;
 use std::net::{SocketAddr, TcpListener};
@@ -15,10 +15,16 @@ pub struct ReservedPort {
 }
 
 impl ReservedPort {
+    /// Any free port.
+    ///
+    /// # Panics
+    /// There is none.
+    #[expect(clippy::new_without_default, reason = "takes something from the system")]
     pub fn new() -> Self {
         Self { socket: bind((LOOPBACK, 0).into()) }
     }
 
+    /// IP address and port.
     pub fn address(&self) -> SocketAddr {
         self.socket.local_addr().unwrap()
     }

@@ -1,0 +1,54 @@
+use std::time::Duration;
+
+use carillon_protocol::headers;
+use serde_json::{Value, json};
+
+use crate::api_client::http_client;
+
+/// An executor's way to its admins: heartbeats and results. Of several admins the first that accepts is enough.
+#[derive(Clone)]
+pub struct AdminClient {
+    http: reqwest::Client,
+    admins: Vec<String>,
+    token: String,
+}
+
+impl AdminClient {
+    /// `token` is the access token of executors. A request takes at most 3 s.
+    pub fn new(admins: impl IntoIterator<Item = impl Into<String>>, token: &str) -> Self {
+        let admins = admins.into_iter().map(Into::into).collect();
+        Self { http: http_client(Duration::from_secs(3)), admins, token: token.to_owned() }
+    }
+
+    /// Whether the executor of this app is registered now.
+    pub async fn register(&self, app: &str, address: &str) -> bool {
+        self.post("api/registry", &registration(app, address)).await
+    }
+
+    /// Whether the executor is deregistered now.
+    pub async fn deregister(&self, app: &str, address: &str) -> bool {
+        self.post("api/registryRemove", &registration(app, address)).await
+    }
+
+    /// Whether results, as `(run, code, text)`, are stored now.
+    pub async fn report(&self, results: &[(i64, i32, String)]) -> bool {
+        let item = |(run_id, code, text): &(i64, i32, String)| json!({"logId": run_id, "logDateTim": 0, "handleCode": code, "handleMsg": text});
+        self.post("api/callback", &results.iter().map(item).collect()).await
+    }
+
+    async fn post(&self, path: &str, body: &Value) -> bool {
+        for admin in &self.admins {
+            let call = self.http.post(format!("{admin}/{path}")).header(headers::TOKEN, &self.token).json(body);
+            if let Ok(response) = call.send().await
+                && response.json::<Value>().await.is_ok_and(|answer| answer["code"] == 200)
+            {
+                return true;
+            }
+        }
+        false
+    }
+}
+
+fn registration(app: &str, address: &str) -> Value {
+    json!({"registryGroup": "EXECUTOR", "registryKey": app, "registryValue": address})
+}

@@ -1,0 +1,194 @@
+//! The HTTP server behind the stand-ins: it records requests and replies as the test chooses.
+
+use std::collections::HashMap;
+use std::io;
+use std::sync::{Arc, Mutex};
+
+use serde_json::Value;
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::watch;
+use tokio::task::JoinSet;
+
+use crate::clock::now_ms;
+
+/// A larger body is answered with 413, as by xxl-job's executors.
+const MAX_BODY: usize = 5 << 20;
+
+/// How a request is answered.
+#[derive(Clone, Debug)]
+pub enum Reply {
+    /// HTTP 200, `code` 200.
+    Accept,
+    /// HTTP 200 with this body.
+    Body(String),
+    /// This HTTP status with a page of HTML, as a proxy answers.
+    Status(u16),
+    /// The request is read, and no answer comes.
+    Never,
+    /// The request is read, and the connection closed.
+    Cut,
+}
+
+impl Reply {
+    /// HTTP 200, `code` 500 with this message.
+    pub fn refused(message: &str) -> Self {
+        Self::Body(serde_json::json!({"code": 500, "msg": message}).to_string())
+    }
+}
+
+/// A recorded request.
+#[derive(Clone, Debug)]
+pub struct Call {
+    /// Path and query.
+    pub path: String,
+    /// When its body was complete, in milliseconds since 1970.
+    pub received_at: i64,
+    /// The body as text.
+    pub body: String,
+    head: String,
+}
+
+impl Call {
+    /// A header's value.
+    pub fn header(&self, name: &str) -> Option<&str> {
+        let headers = self.head.lines().filter_map(|line| line.split_once(": "));
+        headers.into_iter().find(|(known, _)| known.eq_ignore_ascii_case(name)).map(|(_, value)| value)
+    }
+
+    /// The body, `Null` if it is no JSON.
+    pub fn json(&self) -> Value {
+        serde_json::from_str(&self.body).unwrap_or_default()
+    }
+
+    /// The id of the run that the request is about.
+    ///
+    /// # Panics
+    /// It is about no run.
+    pub fn run_id(&self) -> i64 {
+        self.json()["logId"].as_i64().unwrap()
+    }
+}
+
+/// By path; for `/log` also by run.
+#[derive(Default)]
+struct Replies {
+    default: Option<Reply>,
+    by_path: HashMap<String, Reply>,
+    by_run: HashMap<i64, Reply>,
+}
+
+/// A server whose connections end with this value.
+pub struct HttpStub {
+    /// `http://127.0.0.1:port`, without a final slash, as executors in Go and Python register it.
+    pub address: String,
+    pub calls: watch::Sender<Vec<Call>>,
+    replies: Arc<Mutex<Replies>>,
+    server: Mutex<JoinSet<()>>,
+}
+
+impl HttpStub {
+    /// `record` says of each request whether to keep it.
+    pub fn start(listener: TcpListener, record: impl Fn(&Call, &Reply) -> bool + Send + Sync + 'static) -> Self {
+        let address = format!("http://{}", listener.local_addr().unwrap());
+        let (calls, replies) = (watch::Sender::default(), Arc::<Mutex<Replies>>::default());
+        let answer = {
+            let (calls, replies) = (calls.clone(), replies.clone());
+            Arc::new(move |call: Call| {
+                let reply = replies.lock().unwrap().of(&call);
+                if record(&call, &reply) {
+                    calls.send_modify(|calls: &mut Vec<Call>| calls.push(call));
+                }
+                reply
+            })
+        };
+        let mut server = JoinSet::new();
+        server.spawn(async move {
+            let mut connections = JoinSet::new();
+            while let Ok((stream, _)) = listener.accept().await {
+                let answer = answer.clone();
+                connections.spawn(async move { drop(serve(stream, &*answer).await) });
+                while connections.try_join_next().is_some() {}
+            }
+        });
+        Self { address, calls, replies, server: Mutex::new(server) }
+    }
+
+    pub fn reply(&self, reply: Reply) {
+        self.replies.lock().unwrap().default = Some(reply);
+    }
+
+    pub fn reply_to(&self, path: &str, reply: Reply) {
+        self.replies.lock().unwrap().by_path.insert(path.to_owned(), reply);
+    }
+
+    pub fn reply_to_log_of(&self, run_id: i64, reply: Reply) {
+        self.replies.lock().unwrap().by_run.insert(run_id, reply);
+    }
+
+    /// From now on connections are refused, and those that are open are closed.
+    pub async fn stop(&self) {
+        let mut server = std::mem::take(&mut *self.server.lock().unwrap());
+        server.shutdown().await;
+    }
+}
+
+impl Replies {
+    fn of(&self, call: &Call) -> Reply {
+        let of_run = || if call.path == "/log" { self.by_run.get(&call.json()["logId"].as_i64()?) } else { None };
+        of_run().or_else(|| self.by_path.get(&call.path)).or(self.default.as_ref()).cloned().unwrap_or(Reply::Accept)
+    }
+}
+
+async fn serve(stream: TcpStream, answer: &(impl Fn(Call) -> Reply + Sync)) -> io::Result<()> {
+    stream.set_nodelay(true)?;
+    let mut stream = BufReader::new(stream);
+    while let Some((path, head, length)) = read_head(&mut stream).await? {
+        if length > MAX_BODY {
+            return stream.write_all(b"HTTP/1.1 413 Payload Too Large\r\nContent-Length: 0\r\n\r\n").await;
+        }
+        let mut body = vec![0; length];
+        stream.read_exact(&mut body).await?;
+        let body = String::from_utf8_lossy(&body).into_owned();
+        let (status, body) = match answer(Call { path, received_at: now_ms(), body, head }) {
+            Reply::Accept => (200, r#"{"code":200,"msg":null,"content":null,"data":null}"#.to_owned()),
+            Reply::Body(body) => (200, body),
+            Reply::Status(status) => (status, "<html>an error</html>".to_owned()),
+            Reply::Never => {
+                // Ends with the connection of the caller.
+                stream.read_u8().await?;
+                return Ok(());
+            }
+            Reply::Cut => return Ok(()),
+        };
+        let head = format!(
+            "HTTP/1.1 {status} x\r\nContent-Type: text/html;charset=UTF-8\r\nContent-Length: {}\r\n\r\n",
+            body.len()
+        );
+        stream.write_all((head + &body).as_bytes()).await?;
+    }
+    Ok(())
+}
+
+/// Path, headers and the body's length; `None` at the end of the connection.
+async fn read_head(stream: &mut BufReader<TcpStream>) -> io::Result<Option<(String, String, usize)>> {
+    let mut line = String::new();
+    if stream.read_line(&mut line).await? == 0 {
+        return Ok(None);
+    }
+    let path = line.split(' ').nth(1).unwrap_or_default().to_owned();
+    let (mut head, mut length) = (String::new(), 0);
+    loop {
+        let start = head.len();
+        stream.read_line(&mut head).await?;
+        let line = head[start..].trim_end();
+        if line.is_empty() {
+            return Ok(Some((path, head, length)));
+        }
+        if let Some((name, value)) = line.split_once(':')
+            && name.eq_ignore_ascii_case("content-length")
+        {
+            length = value.trim().parse().map_err(io::Error::other)?;
+        }
+    }
+}
