@@ -103,8 +103,7 @@ impl Admin {
         let node = carillon_accounts::secret::random_secret();
         let node: String = node.chars().take(16).collect();
         let limits = Limits { connect: settings.connect_limit, request: settings.send_limit };
-        let client =
-            ExecutorClient::new(&config.access_token, limits).map_err(|error| Error::Settings(error.to_string()))?;
+        let client = ExecutorClient::new(&config.access_token, limits).map_err(Error::Settings)?;
         let leases = locks(&config, &store.cluster().await?, &node)?;
         let metrics = Arc::new(Metrics::new());
         let parts = Parts {

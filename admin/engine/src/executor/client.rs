@@ -1,7 +1,8 @@
 //! The calls to executors. Names reqwest; translates between the wire and the rules' words.
 //!
 //! There is no pool that one sick executor could fill: each address has its own connections, and the caller limits how
-//! many requests an address has at once. A request whose outcome is not certain is never repeated here.
+//! many requests an address has at once. A request whose outcome is not certain is never repeated here. Runs for plain
+//! HTTP addresses travel on [held connections](super::held_connections); the rare calls, and TLS, use reqwest.
 
 use crate::executor::outcome;
 use std::collections::HashMap;
@@ -9,9 +10,11 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use carillon_protocol::{self as wire, headers};
+use reqwest::header::{HeaderMap, HeaderName, HeaderValue, InvalidHeaderName};
 use reqwest::{Client, RequestBuilder, Url};
 use serde::Serialize;
 
+use crate::executor::held_connections::HeldConnections;
 use crate::executor::outcome::Outcome;
 pub use wire::{LogAnswer, LogPage, OTHER_JOURNAL, RunRequest, SUCCESS, TIMEOUT};
 
@@ -54,12 +57,44 @@ pub struct Look {
 
 pub struct ExecutorClient {
     http: Client,
-    token: String,
+    held: HeldConnections,
+    names: Names,
+    token: HeaderValue,
     urls: Urls,
 }
 
+/// The headers of a run's request, parsed once.
+struct Names {
+    token: HeaderName,
+    app: HeaderName,
+    fire_key: HeaderName,
+    scheduled_at: HeaderName,
+    attempt: HeaderName,
+    epoch: HeaderName,
+    not_after: HeaderName,
+    journal_id: HeaderName,
+}
+
+impl Names {
+    fn parse() -> Result<Self, InvalidHeaderName> {
+        let name = |name: &str| HeaderName::from_bytes(name.as_bytes());
+        Ok(Self {
+            token: name(headers::TOKEN)?,
+            app: name(headers::APP)?,
+            fire_key: name(headers::FIRE_KEY)?,
+            scheduled_at: name(headers::SCHEDULED_AT)?,
+            attempt: name(headers::ATTEMPT)?,
+            epoch: name(headers::EPOCH)?,
+            not_after: name(headers::NOT_AFTER)?,
+            journal_id: name(headers::JOURNAL_ID)?,
+        })
+    }
+}
+
 impl ExecutorClient {
-    pub fn new(token: &str, limits: Limits) -> Result<Self, reqwest::Error> {
+    /// # Errors
+    /// The token cannot be sent in a header, or no TLS is at hand.
+    pub fn new(token: &str, limits: Limits) -> Result<Self, String> {
         let http = Client::builder()
             .connect_timeout(limits.connect)
             .timeout(limits.request)
@@ -70,22 +105,48 @@ impl ExecutorClient {
             .no_proxy()
             .http1_only()
             .tcp_nodelay(true)
-            .build()?;
-        Ok(Self { http, token: token.to_owned(), urls: Urls::default() })
+            .build()
+            .map_err(|error| error.to_string())?;
+        let mut token = HeaderValue::from_str(token).map_err(|error| format!("the access token: {error}"))?;
+        token.set_sensitive(true);
+        let names = Names::parse().map_err(|error| error.to_string())?;
+        Ok(Self { http, held: HeldConnections::new(limits), names, token, urls: Urls::default() })
     }
 
     pub async fn run(&self, address: &str, request: &RunRequest, about: &RunHeaders<'_>) -> Outcome {
-        let mut call = self
-            .post(address, "run", about.app, request)
-            .header(headers::FIRE_KEY, &about.fire_key)
-            .header(headers::SCHEDULED_AT, about.scheduled_at)
-            .header(headers::ATTEMPT, about.attempt)
-            .header(headers::EPOCH, about.epoch)
-            .header(headers::NOT_AFTER, about.not_after);
-        if let Some(journal_id) = about.journal_id {
-            call = call.header(headers::JOURNAL_ID, journal_id);
+        let headers = match self.run_headers(about) {
+            Ok(headers) => headers,
+            Err(why) => return Outcome::NotSent { why },
+        };
+        let Some(target) = self.held.target(address) else {
+            let call = self.post(address, "run", about.app, request).headers(headers);
+            return outcome::of_run(call, request.log_id).await;
+        };
+        let body = match serde_json::to_vec(request) {
+            Ok(body) => body,
+            Err(error) => return Outcome::NotSent { why: error.to_string() },
+        };
+        match self.held.post(&target, "run", headers, body, ANSWER_LIMIT).await {
+            Ok((status, body)) => outcome::of_answer(status, &body, request.log_id),
+            Err(outcome) => outcome,
         }
-        outcome::of_run(call, request.log_id).await
+    }
+
+    fn run_headers(&self, about: &RunHeaders<'_>) -> Result<HeaderMap, String> {
+        let text = |text: &str| HeaderValue::from_str(text).map_err(|error| error.to_string());
+        let names = &self.names;
+        let mut map = HeaderMap::with_capacity(12);
+        map.insert(&names.token, self.token.clone());
+        map.insert(&names.app, text(about.app)?);
+        map.insert(&names.fire_key, text(&about.fire_key)?);
+        map.insert(&names.scheduled_at, about.scheduled_at.into());
+        map.insert(&names.attempt, about.attempt.into());
+        map.insert(&names.epoch, about.epoch.into());
+        map.insert(&names.not_after, about.not_after.into());
+        if let Some(journal_id) = about.journal_id {
+            map.insert(&names.journal_id, text(journal_id)?);
+        }
+        Ok(map)
     }
 
     /// Asks for the end of one run. A stock executor knows the job only: it ends all that it has of that job.
@@ -151,7 +212,7 @@ impl ExecutorClient {
             // Not an URL: the request fails with that reason.
             None => self.http.post(url),
         };
-        call.header(headers::TOKEN, &self.token).header(headers::APP, app).json(body)
+        call.header(&self.names.token, &self.token).header(&self.names.app, app).json(body)
     }
 }
 

@@ -3,6 +3,7 @@
 pub(crate) mod address_gate;
 pub mod client;
 pub(crate) mod directory;
+mod held_connections;
 pub(crate) mod outcome;
 
 pub use client::{ExecutorClient, Limits, RunHeaders};

@@ -24,11 +24,14 @@ pub async fn of_run(call: RequestBuilder, run_id: i64) -> Outcome {
         Err(error) => return of_error(&error),
     };
     let status = response.status().as_u16();
-    let body = match read_body(response, ANSWER_LIMIT).await {
-        Ok(body) => body,
-        Err(error) => return of_error(&error),
-    };
-    match parse_answer(status, &body) {
+    match read_body(response, ANSWER_LIMIT).await {
+        Ok(body) => of_answer(status, &body, run_id),
+        Err(error) => of_error(&error),
+    }
+}
+
+pub fn of_answer(status: u16, body: &[u8], run_id: i64) -> Outcome {
+    match parse_answer(status, body) {
         Verdict::Accepted { .. } => Outcome::Accepted,
         // It has this very run already: an earlier request of ours did arrive.
         verdict if verdict.is_duplicate_of(run_id) => Outcome::Accepted,
@@ -64,7 +67,11 @@ pub fn describe(error: &reqwest::Error) -> String {
     if error.is_timeout() {
         return if error.is_connect() { "no connection in time".into() } else { "no answer in time".into() };
     }
-    let mut cause: &dyn std::error::Error = error;
+    innermost(error)
+}
+
+pub(crate) fn innermost(error: &dyn std::error::Error) -> String {
+    let mut cause = error;
     while let Some(inner) = cause.source() {
         cause = inner;
     }
