@@ -37,3 +37,5 @@ pub const RUN_STATE: &str = "Carillon-Run-State";
 
 /// The capability to answer a repeated `/run` without running it twice, also after a restart.
 pub const CAPABILITY_IDEM: &str = "idem";
+/// The capability to take several runs in one request, `POST /runs`; see [`RunBatch`](crate::RunBatch).
+pub const CAPABILITY_BATCH: &str = "batch";

@@ -2,6 +2,7 @@
 #![warn(missing_docs)]
 
 mod answer;
+mod batch;
 mod block;
 mod callback;
 mod codes;
@@ -14,6 +15,7 @@ mod url;
 mod verdict;
 
 pub use answer::Answer;
+pub use batch::{BatchAnswer, BatchRun, MAX_BATCH_RUNS, RunAnswer, RunBatch};
 pub use block::BlockStrategy;
 pub use callback::{CallbackItem, MAX_CALLBACK_ITEMS, parse_callbacks};
 pub use codes::{FAILURE, OTHER_JOURNAL, SUCCESS, TIMEOUT, WRONG_TOKEN};

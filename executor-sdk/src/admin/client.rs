@@ -10,6 +10,8 @@ use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use crate::error::Error;
 
 /// An admin that cannot store a result holds the request for 2.5 s before it cuts the connection; this is longer.
+/// See [`headers::CAPABILITIES`].
+const CAPABILITIES: &str = "idem,batch";
 const REQUEST_LIMIT: Duration = Duration::from_secs(5);
 const CONNECT_LIMIT: Duration = Duration::from_secs(1);
 
@@ -43,7 +45,7 @@ impl AdminClient {
             ("app", headers::APP, app),
             ("boot id", headers::BOOT_ID, identity.boot_id),
             ("journal id", headers::JOURNAL_ID, identity.journal_id),
-            ("capabilities", headers::CAPABILITIES, headers::CAPABILITY_IDEM),
+            ("capabilities", headers::CAPABILITIES, CAPABILITIES),
         ];
         for (setting, name, value) in own.into_iter().chain(announced) {
             let problem = || Error::setting(setting, "has characters that no HTTP header may have");

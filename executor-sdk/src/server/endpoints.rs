@@ -7,9 +7,12 @@ use std::time::Duration;
 use actix_web::dev::{Payload, Server};
 use actix_web::http::header::{CONTENT_ENCODING, CONTENT_TYPE, HeaderMap};
 use actix_web::web::{self, Bytes, Data, PayloadConfig};
-use actix_web::{App, FromRequest, HttpRequest, HttpResponse, HttpServer};
-use carillon_protocol::{Answer, JobRef, LogRequest, OTHER_JOURNAL, RunRequest, WRONG_TOKEN, headers};
-use futures_util::future::LocalBoxFuture;
+use actix_web::{App, FromRequest, HttpRequest, HttpResponse, HttpServer, Route};
+use carillon_protocol::{
+    Answer, BatchAnswer, BatchRun, FAILURE, JobRef, LogRequest, MAX_BATCH_RUNS, OTHER_JOURNAL, RunAnswer, RunBatch,
+    RunRequest, SUCCESS, WRONG_TOKEN, headers,
+};
+use futures_util::future::{LocalBoxFuture, join_all};
 use serde::de::DeserializeOwned;
 use tokio::sync::{Notify, mpsc};
 
@@ -43,8 +46,9 @@ pub(crate) fn serve(listener: TcpListener, endpoints: Arc<Endpoints>, workers: u
             .app_data(endpoints.clone())
             .app_data(Data::new(completion_sink(endpoints.admission.journal.clone())))
             .app_data(PayloadConfig::new(MAX_BODY))
-            .service(run_resource("/run"))
-            .service(run_resource("/trigger"))
+            .service(run_resource("/run", web::post().to(run)))
+            .service(run_resource("/trigger", web::post().to(run)))
+            .service(run_resource("/runs", web::post().to(run_batch)))
             .route("/beat", web::post().to(beat))
             .route("/idleBeat", web::post().to(idle_beat))
             .route("/kill", web::post().to(kill))
@@ -76,11 +80,8 @@ fn completion_sink(journal: Journal) -> CompletionSink {
     CompletionSink { completions, pushed }
 }
 
-fn run_resource(path: &str) -> actix_web::Resource {
-    web::resource(path)
-        .app_data(PayloadConfig::new(MAX_RUN_BODY))
-        .route(web::post().to(run))
-        .default_service(web::to(unknown))
+fn run_resource(path: &str, route: Route) -> actix_web::Resource {
+    web::resource(path).app_data(PayloadConfig::new(MAX_RUN_BODY)).route(route).default_service(web::to(unknown))
 }
 
 /// The body of a request with the right token; a wrong token is refused before the body is read.
@@ -148,7 +149,39 @@ async fn run(
     })
 }
 
+/// The journal writes the runs of a batch together, since all of them wait for it at once.
+async fn run_batch(
+    body: AuthenticatedBody,
+    endpoints: Data<Endpoints>,
+    sink: Data<CompletionSink>,
+) -> Result<HttpResponse, actix_web::Error> {
+    let batch: RunBatch = body.parse()?;
+    if batch.runs.len() > MAX_BATCH_RUNS {
+        return Err(refusal(format!("{} runs in one request; at most {MAX_BATCH_RUNS} are taken", batch.runs.len())));
+    }
+    let answers = batch.runs.into_iter().map(|item| endpoints.answer_one(item, &sink));
+    let answer = BatchAnswer::new(join_all(answers).await);
+    Ok(HttpResponse::Ok().insert_header((headers::BOOT_ID, endpoints.boot_id.as_str())).json(answer))
+}
+
 impl Endpoints {
+    async fn answer_one(&self, item: BatchRun, sink: &CompletionSink) -> RunAnswer {
+        let log_id = item.run.log_id;
+        let meta = RunMeta {
+            fire_key: Some(item.fire_key),
+            scheduled_at: Some(item.scheduled_at),
+            attempt: item.attempt.max(1),
+            not_after: Some(item.not_after),
+        };
+        let answer = |code, msg, run_state| RunAnswer { log_id, code, msg, run_state };
+        match self.admission.admit(item.run, meta, sink).await {
+            Reply::Accepted => answer(SUCCESS, None, None),
+            Reply::AlreadyHere(state) => answer(SUCCESS, None, Some(state.to_owned())),
+            Reply::Refused(reason) => answer(FAILURE, Some(reason), None),
+            Reply::OtherJournal => answer(OTHER_JOURNAL, None, None),
+        }
+    }
+
     /// Whether the run was sent to another journal before. It may have run there, so it must not start here, unless it is
     /// known here as well.
     fn is_for_another_journal(&self, from: &HeaderMap, log_id: i64) -> bool {

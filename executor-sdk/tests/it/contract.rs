@@ -1,8 +1,8 @@
 //! The executor's HTTP interface: requests, refusals, headers; and the settings.
 
 use carillon_executor::{Error, Executor, JobContext};
-use carillon_protocol::headers;
-use serde_json::json;
+use carillon_protocol::{BatchRun, MAX_BATCH_RUNS, RunBatch, RunRequest, headers};
+use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::worker::{DUE_AT, Worker, new_token, run};
@@ -37,7 +37,7 @@ async fn a_run_goes_from_request_to_callback() {
             (headers::TOKEN, worker.token.as_str()),
             (headers::APP, "tests"),
             (headers::BOOT_ID, worker.handle.boot_id()),
-            (headers::CAPABILITIES, "idem"),
+            (headers::CAPABILITIES, "idem,batch"),
             ("content-type", "application/json"),
         ] {
             assert_eq!(call.header(name).unwrap(), value, "{}", call.path);
@@ -51,7 +51,7 @@ async fn requests_without_the_token_are_refused() {
     let mut worker = Worker::start(&admin, &data).await;
     for wrong in [String::new(), new_token(), worker.token[1..].to_owned()] {
         worker.token = wrong;
-        for path in ["/run", "/trigger", "/beat", "/idleBeat", "/kill", "/log"] {
+        for path in ["/run", "/runs", "/trigger", "/beat", "/idleBeat", "/kill", "/log"] {
             let body = serde_json::to_value(run(1, "ok")).unwrap();
             let answer = worker.post(path, &body, &[]).await;
             assert_eq!((answer.code(), answer.msg()), (500, "The access token is wrong."));
@@ -69,13 +69,46 @@ async fn a_compressed_body_is_refused() {
     let (admin, data) = (StubAdmin::start().await, TempDir::new().unwrap());
     let worker = Worker::start(&admin, &data).await;
     let gzip = [("content-encoding", "gzip".to_owned())];
-    for path in ["/run", "/trigger", "/beat", "/idleBeat", "/kill", "/log"] {
+    for path in ["/run", "/runs", "/trigger", "/beat", "/idleBeat", "/kill", "/log"] {
         let answer = worker.post(path, &json!({}), &gzip).await;
         assert_eq!(answer.code(), 500, "{path}");
         assert!(answer.msg().contains("Content-Encoding"), "{path}: {}", answer.msg());
     }
     let plain = [("content-encoding", "identity".to_owned())];
     assert_eq!(worker.post("/beat", &json!({}), &plain).await.code(), 200);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn each_run_of_a_batch_has_its_own_answer() {
+    let (admin, data) = (StubAdmin::start().await, TempDir::new().unwrap());
+    let worker = Worker::start(&admin, &data).await;
+    worker.run(&run(1, "ok")).await;
+    admin.result(1).await;
+    let item = |run: RunRequest| BatchRun { run, attempt: 1, not_after: i64::MAX, ..BatchRun::default() };
+    let late = BatchRun { not_after: 1, ..item(run(4, "ok")) };
+    let keyed = |log_id: i64, item: BatchRun| BatchRun { fire_key: format!("7:s:{log_id}:0"), ..item };
+    let runs = vec![
+        keyed(1, item(run(1, "ok"))),
+        keyed(2, item(run(2, "echo"))),
+        keyed(3, item(run(3, "nope"))),
+        keyed(4, late),
+    ];
+    let batch = serde_json::to_value(RunBatch { runs }).unwrap();
+    let answer = worker.post("/runs", &batch, &[]).await;
+    let Value::Array(answers) = answer.body["content"].clone() else { panic!("{}", answer.body) };
+    assert_eq!(answers[0], json!({"logId": 1, "code": 200, "runState": "finished"}));
+    assert_eq!(answers[1], json!({"logId": 2, "code": 200}));
+    assert_eq!(answers[2], json!({"logId": 3, "code": 500, "msg": "job handler [nope] not found."}));
+    assert!(answers[3]["msg"].as_str().unwrap().starts_with("expired: "), "{}", answers[3]);
+    assert_eq!(admin.result(2).await.code, 200);
+
+    // Sent again, no run starts twice.
+    let again = worker.post("/runs", &batch, &[]).await;
+    assert_eq!(again.body["content"][1]["runState"], "finished");
+    let many = RunBatch { runs: vec![item(run(9, "ok")); MAX_BATCH_RUNS + 1] };
+    let many = worker.post("/runs", &serde_json::to_value(many).unwrap(), &[]).await;
+    assert_eq!((many.code(), many.msg()), (500, "501 runs in one request; at most 500 are taken"));
+    assert!(admin.results().iter().all(|result| result.log_id < 3));
 }
 
 // covers: V12.2
