@@ -3,7 +3,6 @@
 mod alarm;
 pub mod complete;
 pub mod dispatch;
-mod error;
 pub mod executor;
 pub mod lease;
 pub mod maintain;
@@ -32,9 +31,9 @@ use executor::client::ExecutorClient;
 use executor::{address_gate, directory};
 use lease::held_shards;
 use lease::lock::Leases;
-use manage::backfills;
+
 use metrics::Metrics;
-use plan::{job_cache, reread};
+use plan::{backfill_releaser, job_cache, reread};
 use store::Store;
 use store::lease::reshard::MAX_SHARDS;
 use store::run::adopt::Waiting;
@@ -44,7 +43,6 @@ pub use complete::completer::{Complete, Successes};
 pub use complete::outcome_queue::NotStored;
 pub use complete::unmarker::GiveBack;
 pub use dispatch::tick::Tick;
-pub use error::Error;
 pub use executor::directory::Registry;
 pub use lease::clock_guard::FollowClock;
 pub use lease::coordinator::Shards;
@@ -52,9 +50,9 @@ pub use maintain::calendar_follower::FollowCalendars;
 pub use maintain::gap_auditor::Gaps;
 pub use maintain::overdue_flagger::{Escalate, Pending};
 pub use maintain::pruner::Prune;
-pub use manage::backfills::{Backfilling, MAX_CONCURRENT, MAX_INSTANTS, Range};
-pub use manage::runs::{Kill, LogPage, NOTE_CHARS};
-pub use manage::trigger::Fire;
+pub use manage::Error;
+pub use plan::backfill_releaser::BackfillReleaser;
+
 pub use plan::scanner::Scan;
 pub use plan::scanner_pool::Scans;
 pub use recover::monitor::Watch;
@@ -87,7 +85,7 @@ pub struct Pipeline {
     in_flight: in_flight::InFlight,
     overlaps: overlap_tracker::Overlaps,
     reread: reread::Reread,
-    backfills: backfills::Backfills,
+    backfill_runs: backfill_releaser::OpenBackfillRuns,
     /// Requests under way or waiting for their second.
     sends: TaskTracker,
     expansions: broadcast::Expansions,
@@ -148,7 +146,7 @@ impl Pipeline {
             in_flight: in_flight::InFlight::default(),
             overlaps: overlap_tracker::Overlaps::default(),
             reread: reread::Reread::default(),
-            backfills: backfills::Backfills::default(),
+            backfill_runs: backfill_releaser::OpenBackfillRuns::default(),
             sends: TaskTracker::new(),
             expansions: broadcast::Expansions::default(),
             histories: memory::Histories::default(),

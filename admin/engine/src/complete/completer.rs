@@ -110,7 +110,7 @@ impl Complete {
         }
         let now = self.0.clock.now();
         let ended = settled.changed.iter().map(|(run_id, _)| *run_id);
-        self.0.backfills.ended(ended.clone());
+        self.0.backfill_runs.ended(ended.clone());
         for run in self.0.overlaps.ended(ended) {
             self.0.ring().remove(run.run_id);
             self.0.put_in_ring(run, now);

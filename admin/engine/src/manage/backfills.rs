@@ -1,20 +1,12 @@
-//! Runs for instants of the past: asked for once, released so many at a time by the holder of the job's shard.
+//! Runs for instants of the past: requested once; the holder of the job's shard creates them, a limited number at a time.
 
-use std::collections::{BTreeSet, HashSet};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
-
-use async_trait::async_trait;
-use carillon_scheduler::{FieldError, KindDraft, Millis, MisfirePolicy, PlanInput, Schedule, plan};
+use carillon_scheduler::{KindDraft, Millis, MisfirePolicy, PlanInput, Schedule, plan};
 use chrono::{DateTime, SecondsFormat};
-use tokio::sync::Notify;
 
-use crate::runtime::Service;
-use crate::store;
+use crate::Pipeline;
+use crate::manage::error::Error;
 use crate::store::Actor;
 use crate::store::backfill::backfills::{Backfill, NewBackfill};
-use crate::store::backfill::release::Open;
-use crate::{Error, Pipeline};
 
 /// Instants of one backfill.
 pub const MAX_INSTANTS: usize = 100_000;
@@ -22,62 +14,37 @@ pub const MAX_INSTANTS: usize = 100_000;
 /// Runs of one backfill that may be open at once.
 pub const MAX_CONCURRENT: i32 = 100;
 
-/// How often is looked for what can be released, if nothing that ends here wakes it.
-const POLL: Duration = Duration::from_secs(1);
-
-/// Runs that end within this time are followed by one look.
-const ENDED_TOGETHER: Duration = Duration::from_millis(20);
-
 /// A range of instants, `from` ≤ t < `to`.
 #[derive(Clone, Copy, Debug)]
-pub struct Range {
+pub struct BackfillRange {
     pub job_id: i64,
     pub from_at: Millis,
     pub to_at: Millis,
 }
 
-/// The open runs of backfills that this node has released; only to be quick.
-#[derive(Default)]
-pub struct Backfills {
-    runs: Mutex<HashSet<i64>>,
-    pub wake: Arc<Notify>,
+/// Backfills of jobs.
+pub struct Backfills<'a> {
+    pub(super) engine: &'a Pipeline,
 }
 
-impl Backfills {
-    fn opened(&self, run_ids: &[i64]) {
-        let mut runs = self.runs.lock().unwrap_or_else(PoisonError::into_inner);
-        runs.extend(run_ids);
-    }
-
-    /// Wakes the service if one of these was ours.
-    pub fn ended(&self, run_ids: impl Iterator<Item = i64>) {
-        let mut runs = self.runs.lock().unwrap_or_else(PoisonError::into_inner);
-        if runs.is_empty() {
-            return;
-        }
-        if run_ids.filter(|id| runs.remove(id)).count() > 0 {
-            self.wake.notify_one();
-        }
-    }
-}
-
-impl Pipeline {
-    /// The instants of a range by the job's schedule of now, and those of them that have their run already.
+impl Backfills<'_> {
+    /// The instants of a range by the present schedule of the job, and those of them that have a run already.
     ///
     /// # Errors
-    /// No such job; a range that is none, or not in the past, or has too many instants; a schedule without instants.
-    pub async fn backfill_instants(&self, range: Range) -> Result<(Vec<Millis>, Vec<Millis>), Error> {
+    /// `Missing`: the job. `Invalid`: a range that is empty, not in the past, or has too many instants; a schedule without instants
+    pub async fn instants(&self, range: BackfillRange) -> Result<(Vec<Millis>, Vec<Millis>), Error> {
+        let engine = self.engine;
         if range.to_at <= range.from_at {
-            return Err(wrong("to", "must be later than `from`"));
+            return Err(Error::field("to", "must be later than `from`"));
         }
-        if range.to_at > self.clock.now() {
-            return Err(wrong("to", "must not lie in the future: what is still to come is the schedule's"));
+        if range.to_at > engine.clock.now() {
+            return Err(Error::field("to", "must not lie in the future: what is still to come is the schedule's"));
         }
-        let job = self.store.job(range.job_id).await?.ok_or(Error::MissingJob)?;
-        let schedule = job.schedule().map_err(Error::Field)?;
+        let job = engine.jobs().get(range.job_id).await?;
+        let schedule = job.schedule().map_err(|error| Error::Invalid(vec![error]))?;
         if schedule.is_delay() {
             let text = "a fixed delay has no instants of its own: they depend on the ends of its runs";
-            return Err(wrong("schedule", text));
+            return Err(Error::field("schedule", text));
         }
         let instants = instants(&schedule, range);
         if instants.is_empty() {
@@ -85,52 +52,52 @@ impl Pipeline {
         }
         if instants.len() > MAX_INSTANTS {
             let text = format!("the range has more than {MAX_INSTANTS} instants; ask for it in parts");
-            return Err(wrong("from", text));
+            return Err(Error::field("from", text));
         }
-        let made = self.store.backfilled(range.job_id, &instants).await?;
+        let made = engine.store.backfilled(range.job_id, &instants).await?;
         Ok((instants, made))
     }
 
-    /// Writes a backfill down; its runs follow.
+    /// Stores a backfill; its runs follow.
     ///
     /// # Errors
-    /// As above, and the database.
-    pub async fn backfill(&self, range: Range, max_concurrent: i32, actor: &Actor) -> Result<Backfill, Error> {
+    /// As [`Backfills::instants`]. `Invalid`: a number of open runs that is not allowed
+    pub async fn create(&self, range: BackfillRange, max_concurrent: i32, by: &Actor) -> Result<Backfill, Error> {
+        check_concurrency(max_concurrent)?;
         let new = NewBackfill {
             job_id: range.job_id,
             from_at: range.from_at,
             to_at: range.to_at,
             max_concurrent,
-            instants: self.backfill_instants(range).await?.0,
+            instants: self.instants(range).await?.0,
         };
-        let made = self.store.create_backfill(&new, self.clock.now(), actor).await?;
-        self.backfills.wake.notify_one();
+        let engine = self.engine;
+        let made = engine.store.create_backfill(&new, engine.clock.now(), by).await?;
+        engine.backfill_runs.wake.notify_one();
         Ok(made)
     }
 
-    async fn release(&self, open: &Open) -> store::Result<()> {
-        loop {
-            let released = self.store.release_backfill(open, self.clock.now()).await?;
-            if !released.runs.is_empty() {
-                self.backfills.opened(&released.runs);
-                self.job_changed(open.shard);
-            }
-            if released.finished || released.full {
-                return Ok(());
-            }
-        }
+    /// Creates no further runs; the existing ones stay.
+    ///
+    /// # Errors
+    /// `Missing`
+    pub async fn cancel(&self, id: i64, by: &Actor) -> Result<Backfill, Error> {
+        Ok(self.engine.store.cancel_backfill(id, self.engine.clock.now(), by).await?)
     }
 }
 
-fn wrong(field: &str, message: impl Into<String>) -> Error {
-    Error::Field(FieldError::new(field, message))
+fn check_concurrency(count: i32) -> Result<(), Error> {
+    match (1..=MAX_CONCURRENT).contains(&count) {
+        true => Ok(()),
+        false => Err(Error::field("max_concurrent", format!("{count} is not allowed; 1 to {MAX_CONCURRENT} runs"))),
+    }
 }
 
 /// Why a range has no instant.
-fn nothing(schedule: &Schedule, range: Range) -> Error {
+fn nothing(schedule: &Schedule, range: BackfillRange) -> Error {
     if matches!(schedule.draft().kind, KindDraft::None) {
         let text = "the job has no schedule: it is run by hand or through the API, so it has no instants";
-        return wrong("schedule", text);
+        return Error::field("schedule", text);
     }
     let next = schedule.next_after(range.from_at - 1);
     let next = next.and_then(DateTime::from_timestamp_millis);
@@ -141,11 +108,11 @@ fn nothing(schedule: &Schedule, range: Range) -> Error {
         ),
         None => "the job's schedule has no instant after `from`".to_owned(),
     };
-    wrong("from", text)
+    Error::field("from", text)
 }
 
 /// By the planner, as if the range had just become due: nothing of it is late, so nothing is left out.
-fn instants(schedule: &Schedule, range: Range) -> Vec<Millis> {
+fn instants(schedule: &Schedule, range: BackfillRange) -> Vec<Millis> {
     let timing = PlanInput {
         misfire: MisfirePolicy::Skip,
         misfire_threshold_ms: i64::from(i32::MAX),
@@ -157,54 +124,5 @@ fn instants(schedule: &Schedule, range: Range) -> Vec<Millis> {
             plan(&timing, first, range.from_at, range.to_at - 1, limit).fires
         }
         None => vec![],
-    }
-}
-
-/// Releases what may be open, of the shards that this node holds.
-pub struct Backfilling(pub Arc<Pipeline>);
-
-#[async_trait]
-impl Service for Backfilling {
-    fn name(&self) -> &'static str {
-        "backfill"
-    }
-
-    fn wake(&self) -> Option<Arc<Notify>> {
-        Some(self.0.backfills.wake.clone())
-    }
-
-    fn linger(&self) -> Duration {
-        ENDED_TOGETHER
-    }
-
-    async fn step(&self) -> Duration {
-        if let Err(error) = self.round().await {
-            tracing::warn!(%error, "backfills could not be looked after; the next round goes on");
-        }
-        POLL
-    }
-}
-
-impl Backfilling {
-    async fn round(&self) -> store::Result<()> {
-        let pipeline = &self.0;
-        let held = pipeline.shards_held();
-        let mut ours = pipeline.store.open_backfills().await?;
-        ours.retain(|open| held.contains(&open.shard));
-        if ours.is_empty() {
-            return Ok(());
-        }
-        let shards: BTreeSet<i64> = ours.iter().map(|open| i64::from(open.shard)).collect();
-        let shards: Vec<i64> = shards.into_iter().collect();
-        let running = pipeline.store.open_runs_of_backfills(&shards).await?;
-        // Most are full most of the time: one question for all of them.
-        ours.retain(|open| {
-            let count = running.get(&open.job_id).copied().unwrap_or(0);
-            count < i64::from(open.max_concurrent)
-        });
-        for open in ours {
-            pipeline.release(&open).await?;
-        }
-        Ok(())
     }
 }

@@ -1,5 +1,22 @@
-//! The entry points for people and programs.
+//! The entry points for people and programs, one for each subject. A method validates, checks limits, writes with its audit row
+//! in one transaction, and wakes the services that must notice the change. The API, the console, the command line and the demo
+//! change nothing in any other way.
 
+mod apps;
 pub(crate) mod backfills;
+mod calendars;
+mod entry_points;
+mod error;
+mod executors;
+mod jobs;
+mod retention;
 pub(crate) mod runs;
-pub(crate) mod trigger;
+
+pub use apps::Apps;
+pub use backfills::{BackfillRange, Backfills, MAX_CONCURRENT, MAX_INSTANTS};
+pub use calendars::Calendars;
+pub use error::Error;
+pub use executors::Executors;
+pub use jobs::{Jobs, PlannedSchedule, RunRequest};
+pub use retention::Retentions;
+pub use runs::{KillResult, LogPage, NOTE_CHARS, Runs};

@@ -1,4 +1,4 @@
-//! What people ask of a single run: its end, and its log.
+//! What people do with a run: end it, set its outcome, read its log.
 
 use std::sync::Arc;
 
@@ -6,23 +6,33 @@ use carillon_scheduler::{Outcome, RunEvent, RunState};
 
 use crate::executor::client::LogAnswer;
 use crate::executor::outcome;
+use crate::manage::error::Error;
 use crate::store::Actor;
 use crate::store::run::cancel::Whereabouts;
 use crate::store::run::settle::outcomes::{Finding, FollowUp};
-use crate::{Complete, Error, Pipeline};
+use crate::{Complete, Pipeline};
 
-/// Of the note that says how somebody knows what became of a run.
+/// Longest note on an outcome that is set by hand, in characters.
 pub const NOTE_CHARS: usize = 500;
 
-/// What became of the wish to end a run.
+/// The result of a request to end a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kill {
+pub enum KillResult {
     /// It had not been sent: it never will be.
     Cancelled,
     /// The executor was asked; the end comes as a callback.
     Asked,
-    /// There was nothing to end any more.
     AlreadyEnded,
+}
+
+impl KillResult {
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Cancelled => "cancelled",
+            Self::Asked => "asked",
+            Self::AlreadyEnded => "already_ended",
+        }
+    }
 }
 
 /// A piece of a run's log.
@@ -37,63 +47,41 @@ pub struct LogPage {
     pub end: bool,
 }
 
-impl Pipeline {
-    /// Asks for the end of a run. A stock executor ends all that it has of the same job.
+/// Runs, as people act on them.
+pub struct Runs<'a> {
+    pub(super) engine: &'a Arc<Pipeline>,
+}
+
+impl Runs<'_> {
+    /// Asks for the end of a run. A stock executor ends everything that it has of the same job.
     ///
     /// # Errors
-    /// No such run; an executor that cannot be asked or refuses; the database.
-    pub async fn kill(&self, run_id: i64) -> Result<Kill, Error> {
-        let now = self.clock.now();
-        if self.store.cancel(&[run_id], "operator", now).await? == 1 {
-            self.ring().remove(run_id);
-            return Ok(Kill::Cancelled);
-        }
-        let run = self.store.whereabouts(run_id).await?.ok_or(Error::MissingRun)?;
-        if run.state.is_final() || !self.store.note_kill(run_id, now).await? {
-            return Ok(Kill::AlreadyEnded);
-        }
-        let asked = self.ask_for_the_end(&run).await;
-        match asked {
-            Ok(()) => self.store.note_kill_agreed(run_id, self.clock.now()).await?,
-            Err(error) => {
-                self.store.forget_kill(run_id).await?;
-                return Err(error);
-            }
-        }
-        Ok(Kill::Asked)
+    /// `Missing`; `Executor`: it cannot be asked, or refuses
+    pub async fn kill(&self, run_id: i64, by: &Actor) -> Result<KillResult, Error> {
+        let result = self.engine.kill(run_id).await?;
+        let detail = serde_json::json!({"outcome": result.as_str()});
+        self.engine.store.record_audit(by, "kill", ("run", run_id), detail, self.engine.clock.now()).await?;
+        Ok(result)
     }
 
-    /// For a wish that is on the row already.
-    pub(crate) async fn ask_again_for_the_end(&self, run_id: i64) -> Result<(), Error> {
-        if let Some(run) = self.store.whereabouts(run_id).await? {
-            self.ask_for_the_end(&run).await?;
-            self.store.note_kill_agreed(run_id, self.clock.now()).await?;
-        }
-        Ok(())
-    }
-
-    /// A person knows what became of a run that is `unknown` or `lost`: their word counts as evidence. The audit keeps who
-    /// said it, and how they know.
+    /// Sets the outcome of a run that is `unknown` or `lost`: a person's statement counts as evidence. The audit keeps who said
+    /// it, and how they know.
     ///
     /// # Errors
-    /// No such run; it is not open to evidence, or not any more; the database.
-    pub async fn resolve_by_hand(
-        self: &Arc<Self>,
-        run_id: i64,
-        outcome: Outcome,
-        note: &str,
-        actor: &Actor,
-    ) -> Result<(), Error> {
-        let run = self.store.whereabouts(run_id).await?;
-        let state = run.ok_or(Error::MissingRun)?.state;
+    /// `Missing`; `Invalid`: the note; `NotOpen`
+    pub async fn resolve(&self, run_id: i64, outcome: Outcome, note: &str, by: &Actor) -> Result<(), Error> {
+        let engine = self.engine;
+        let note = note.trim();
+        check_note(note)?;
+        let state = engine.run_location(run_id).await?.state;
         if !matches!(state, RunState::Unknown | RunState::Lost) {
             return Err(Error::NotOpen(state));
         }
-        // Before the outcome: an entry of a word that came too late does less harm than an outcome that nobody answers for.
+        // Before the outcome: an entry without its outcome does less harm than an outcome without its author.
         let word = if outcome == Outcome::Succeeded { "succeeded" } else { "failed" };
         let detail = serde_json::json!({"outcome": word, "note": note});
-        let now = self.clock.now();
-        self.store.record_audit(actor, "resolve", ("run", run_id), detail, now).await?;
+        let now = engine.clock.now();
+        engine.store.record_audit(by, "resolve", ("run", run_id), detail, now).await?;
 
         let finding = Finding {
             run_id,
@@ -104,38 +92,23 @@ impl Pipeline {
             sent_at: None,
         };
         let findings = [finding];
-        let follow_up = FollowUp { now: self.clock.now(), jitter: rand::random(), restored: false };
-        let settled = self.store.settle(&findings, &follow_up).await?;
-        Complete(self.clone()).tell(&findings, &settled);
-        if settled.changed.is_empty() {
-            // Somebody else was quicker, with a report or another word.
-            let run = self.store.whereabouts(run_id).await?;
-            return Err(run.map_or(Error::MissingRun, |run| Error::NotOpen(run.state)));
-        }
-        Ok(())
-    }
-
-    async fn ask_for_the_end(&self, run: &Whereabouts) -> Result<(), Error> {
-        let (Some(address), Some(app)) = (&run.address, &run.app) else {
-            return Err(Error::Executor("it is not known where the run is".into()));
-        };
-        let job_id = i32::try_from(run.job_id).map_err(|_| Error::MissingJob)?;
-        self.registered(app, address).map_err(|error| Error::Executor(error.to_string()))?;
-        match self.client.kill(address, app, job_id, run.run_id).await {
-            outcome::Outcome::Accepted => Ok(()),
-            outcome::Outcome::Refused { message, .. } => Err(Error::Executor(format!("{address} refuses: {message}"))),
-            outcome::Outcome::NotSent { why } | outcome::Outcome::Unknown { why, .. } => {
-                Err(Error::Executor(format!("{address} could not be asked: {why}")))
-            }
+        let follow_up = FollowUp { now: engine.clock.now(), jitter: rand::random(), restored: false };
+        let settled = engine.store.settle(&findings, &follow_up).await?;
+        Complete(engine.clone()).tell(&findings, &settled);
+        match settled.changed.is_empty() {
+            // A report came first, or another person.
+            true => Err(Error::NotOpen(engine.run_location(run_id).await?.state)),
+            false => Ok(()),
         }
     }
 
     /// The lines of a run's log from line `from` (1 is the first).
     ///
     /// # Errors
-    /// No such run; there is no log, with the reason; an executor that cannot be asked.
-    pub async fn read_log(&self, run_id: i64, from: i32) -> Result<LogPage, Error> {
-        let run = self.store.whereabouts(run_id).await?.ok_or(Error::MissingRun)?;
+    /// `Missing`; `NoLog`, with the reason
+    pub async fn log(&self, run_id: i64, from: i32) -> Result<LogPage, Error> {
+        let engine = self.engine;
+        let run = engine.run_location(run_id).await?;
         let from = from.max(1);
         let (Some(address), Some(app)) = (&run.address, &run.app) else {
             return match run.state {
@@ -145,8 +118,8 @@ impl Pipeline {
                 _ => Err(Error::NoLog("the run was never sent, so there is no log".into())),
             };
         };
-        self.registered(app, address).map_err(|error| Error::NoLog(error.to_string()))?;
-        let answer = self.client.read_log(address, app, run_id, run.due_at, i64::from(from)).await;
+        engine.registered(app, address).map_err(|error| Error::NoLog(error.to_string()))?;
+        let answer = engine.client.read_log(address, app, run_id, run.due_at, i64::from(from)).await;
         match answer {
             Ok(LogAnswer::Page(page)) => Ok(as_page(from, page, run.state)),
             Ok(LogAnswer::NoLog) => Err(Error::NoLog("this executor keeps no log".into())),
@@ -157,8 +130,65 @@ impl Pipeline {
     }
 }
 
-/// The executor's own word on the end is not to be trusted while the run goes on: some never say it, others always. It counts
-/// once the run has ended; where it is missing, the end is a page without anything new. Its line numbers may lag behind, so the lines are counted.
+/// What is wrong with a note on an outcome.
+fn check_note(note: &str) -> Result<(), Error> {
+    match (1..=NOTE_CHARS).contains(&note.chars().count()) {
+        true => Ok(()),
+        false => Err(Error::field("note", format!("1 to {NOTE_CHARS} characters: how you know"))),
+    }
+}
+
+impl Pipeline {
+    /// Asks for the end of a run, for a person or for the overlap policy of its job.
+    pub(crate) async fn kill(&self, run_id: i64) -> Result<KillResult, Error> {
+        let now = self.clock.now();
+        if self.store.cancel(&[run_id], "operator", now).await? == 1 {
+            self.ring().remove(run_id);
+            return Ok(KillResult::Cancelled);
+        }
+        let run = self.run_location(run_id).await?;
+        if run.state.is_final() || !self.store.note_kill(run_id, now).await? {
+            return Ok(KillResult::AlreadyEnded);
+        }
+        if let Err(error) = self.send_kill(&run).await {
+            self.store.forget_kill(run_id).await?;
+            return Err(error);
+        }
+        self.store.note_kill_agreed(run_id, self.clock.now()).await?;
+        Ok(KillResult::Asked)
+    }
+
+    /// Repeats a request that is on the row already.
+    pub(crate) async fn repeat_kill(&self, run_id: i64) -> Result<(), Error> {
+        if let Some(run) = self.store.whereabouts(run_id).await? {
+            self.send_kill(&run).await?;
+            self.store.note_kill_agreed(run_id, self.clock.now()).await?;
+        }
+        Ok(())
+    }
+
+    async fn run_location(&self, run_id: i64) -> Result<Whereabouts, Error> {
+        self.store.whereabouts(run_id).await?.ok_or_else(|| Error::missing("run", run_id))
+    }
+
+    async fn send_kill(&self, run: &Whereabouts) -> Result<(), Error> {
+        let (Some(address), Some(app)) = (&run.address, &run.app) else {
+            return Err(Error::Executor("it is not known where the run is".into()));
+        };
+        let job_id = i32::try_from(run.job_id).map_err(|_| Error::missing("job", run.job_id))?;
+        self.registered(app, address).map_err(|error| Error::Executor(error.to_string()))?;
+        match self.client.kill(address, app, job_id, run.run_id).await {
+            outcome::Outcome::Accepted => Ok(()),
+            outcome::Outcome::Refused { message, .. } => Err(Error::Executor(format!("{address} refuses: {message}"))),
+            outcome::Outcome::NotSent { why } | outcome::Outcome::Unknown { why, .. } => {
+                Err(Error::Executor(format!("{address} could not be asked: {why}")))
+            }
+        }
+    }
+}
+
+/// Whether the executor says that the log ends counts only once the run has ended: some executors never say it, others always. Where
+/// it is missing, the end is a page without new lines. Its line numbers may lag behind, so the lines are counted.
 fn as_page(from: i32, page: crate::executor::client::LogPage, state: RunState) -> LogPage {
     let content = if page.to_line < page.from_line && page.to_line != 0 { String::new() } else { page.content };
     let lines = i32::try_from(content.lines().count()).unwrap_or(i32::MAX);

@@ -1,6 +1,7 @@
 //! Due jobs become claimed runs, and claimed runs wait in the ring until their second.
 
 pub(crate) mod adopt;
+pub(crate) mod backfill_releaser;
 pub(crate) mod backoff;
 pub(crate) mod batch_size;
 pub(crate) mod due_queue;

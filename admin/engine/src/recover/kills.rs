@@ -2,7 +2,7 @@
 
 use carillon_scheduler::RunEvent;
 
-use crate::Error;
+use crate::manage::Error;
 use crate::recover::monitor::Watch;
 use crate::settings::ms;
 use crate::store;
@@ -30,7 +30,7 @@ impl Watch {
                 let pipeline = pipeline.clone();
                 self.pipeline.sends.spawn(async move {
                     let _asked = asked;
-                    match pipeline.ask_again_for_the_end(run_id).await {
+                    match pipeline.repeat_kill(run_id).await {
                         Ok(()) => {}
                         Err(Error::Executor(why)) => {
                             tracing::warn!(run.id = run_id, reason = why, "a kill is not agreed to yet");

@@ -1,0 +1,53 @@
+use carillon_scheduler::{FieldError, validate_app_name};
+
+use crate::Pipeline;
+use crate::manage::error::Error;
+use crate::store::{Actor, App};
+
+/// Longest title, in characters.
+const TITLE_CHARS: usize = 64;
+
+/// Groups of executors under one name.
+pub struct Apps<'a> {
+    pub(super) engine: &'a Pipeline,
+}
+
+impl Apps<'_> {
+    /// What is wrong with the name and the title of a new app.
+    ///
+    /// # Errors
+    /// `Invalid`
+    pub fn check(&self, name: &str, title: Option<&str>) -> Result<(), Error> {
+        let wrong_name = validate_app_name(name).err().map(|message| FieldError::new("name", message));
+        let wrong_title = title.and_then(|title| check_title(title.trim()).err());
+        let wrong: Vec<FieldError> =
+            wrong_name.into_iter().chain(wrong_title.map(|message| FieldError::new("title", message))).collect();
+        if wrong.is_empty() { Ok(()) } else { Err(Error::Invalid(wrong)) }
+    }
+
+    /// Creates an app. Without a title, the name takes its place.
+    ///
+    /// # Errors
+    /// `Invalid`, `Taken`
+    pub async fn create(&self, name: &str, title: Option<&str>, by: &Actor) -> Result<App, Error> {
+        self.check(name, title)?;
+        let engine = self.engine;
+        let app = engine.store.create_app(name, title.map_or(name, str::trim), engine.clock.now(), by).await?;
+        engine.executors_changed();
+        Ok(app)
+    }
+
+    /// # Errors
+    /// `Missing`
+    pub async fn get(&self, id: i64) -> Result<App, Error> {
+        self.engine.store.app(id).await?.ok_or_else(|| Error::missing("app", id))
+    }
+}
+
+fn check_title(title: &str) -> Result<(), String> {
+    match title.chars().count() {
+        count if count > TITLE_CHARS => Err(format!("has {count} characters; at most {TITLE_CHARS} are allowed")),
+        _ if title.chars().any(char::is_control) => Err("must be one line without control characters".to_owned()),
+        _ => Ok(()),
+    }
+}

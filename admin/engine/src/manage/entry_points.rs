@@ -1,0 +1,42 @@
+//! Where the entry points are found.
+
+use std::sync::Arc;
+
+use crate::Pipeline;
+use crate::manage::apps::Apps;
+use crate::manage::backfills::Backfills;
+use crate::manage::calendars::Calendars;
+use crate::manage::executors::Executors;
+use crate::manage::jobs::Jobs;
+use crate::manage::retention::Retentions;
+use crate::manage::runs::Runs;
+
+impl Pipeline {
+    pub fn apps(&self) -> Apps<'_> {
+        Apps { engine: self }
+    }
+
+    pub fn backfills(&self) -> Backfills<'_> {
+        Backfills { engine: self }
+    }
+
+    pub fn calendars(&self) -> Calendars<'_> {
+        Calendars { engine: self }
+    }
+
+    pub fn executors(self: &Arc<Self>) -> Executors<'_> {
+        Executors { engine: self }
+    }
+
+    pub fn jobs(&self) -> Jobs<'_> {
+        Jobs { engine: self }
+    }
+
+    pub fn retention(&self) -> Retentions<'_> {
+        Retentions { engine: self }
+    }
+
+    pub fn runs(self: &Arc<Self>) -> Runs<'_> {
+        Runs { engine: self }
+    }
+}

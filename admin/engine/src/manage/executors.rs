@@ -1,0 +1,91 @@
+use std::sync::Arc;
+
+use carillon_scheduler::route::{LabelError, check_weight};
+use carillon_scheduler::{FieldError, Labels};
+
+use crate::Pipeline;
+use crate::manage::error::Error;
+use crate::store;
+use crate::store::Actor;
+use crate::store::app::executors::{Executor, Traits};
+
+/// Registrations of executors, and what operators set for them.
+pub struct Executors<'a> {
+    pub(super) engine: &'a Arc<Pipeline>,
+}
+
+impl Executors<'_> {
+    /// Stores a registration, new or repeated. Whether it was new: then routes use it at once, and runs that an earlier process
+    /// at this address had are looked for.
+    ///
+    /// # Errors
+    /// The registration could not be stored.
+    pub async fn heartbeat(&self, executor: &Executor) -> store::Result<bool> {
+        let engine = self.engine;
+        let changed = engine.store.register_executor(executor).await.inspect_err(|error| {
+            if !error.is_bad_value() {
+                engine.heartbeat_not_stored();
+            }
+        })?;
+        if changed {
+            engine.executors_changed();
+            if let Some(boot_id) = &executor.boot_id {
+                engine.executor_restarted(executor.address.clone(), boot_id.clone());
+            }
+        }
+        Ok(changed)
+    }
+
+    /// Removes a registration: nothing is routed to it any more.
+    ///
+    /// # Errors
+    /// The database could not be written.
+    pub async fn deregister(&self, app: &str, address: &str) -> store::Result<()> {
+        self.engine.store.deregister_executor(app, address).await?;
+        self.engine.executors_changed();
+        Ok(())
+    }
+
+    /// Sets the weight and the labels of an executor that has registered for the app; `None` leaves one to the executor.
+    ///
+    /// # Errors
+    /// `Missing`: the app. `Invalid`: the address, the weight or the labels.
+    pub async fn set(
+        &self,
+        app_id: i64,
+        address: &str,
+        weight: Option<i64>,
+        labels: Option<&str>,
+        by: &Actor,
+    ) -> Result<Executor, Error> {
+        let engine = self.engine;
+        let settings = self.check(weight, labels)?;
+        let app = engine.apps().get(app_id).await?;
+        let find = async || {
+            let executors = engine.store.executors_of(&app.name).await?;
+            let found = executors.into_iter().find(|executor| executor.address == address);
+            let text = || format!("no executor of app {} has registered {address}", app.name);
+            found.ok_or_else(|| Error::field("address", text()))
+        };
+        find().await?;
+        engine.store.set_executor_traits(&app, address, &settings, engine.clock.now(), by).await?;
+        engine.executors_changed();
+        find().await
+    }
+
+    /// The settings, if they are allowed.
+    ///
+    /// # Errors
+    /// `Invalid`
+    pub fn check(&self, weight: Option<i64>, labels: Option<&str>) -> Result<Traits, Error> {
+        let weight = weight.map(check_weight).transpose().map_err(|message| FieldError::new("weight", message));
+        let labels = labels.map(str::parse::<Labels>).transpose();
+        let labels = labels.map_err(|error: LabelError| FieldError::new("labels", error.to_string()));
+        match (weight, labels) {
+            (Ok(weight), Ok(labels)) => {
+                Ok(Traits { weight: weight.map(u32::cast_signed), labels: labels.map(|labels| labels.to_string()) })
+            }
+            (weight, labels) => Err(Error::Invalid(weight.err().into_iter().chain(labels.err()).collect())),
+        }
+    }
+}

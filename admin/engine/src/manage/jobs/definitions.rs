@@ -1,0 +1,136 @@
+use std::collections::BTreeSet;
+
+use carillon_scheduler::{FieldError, JobDraft};
+
+use crate::Pipeline;
+use crate::manage::error::Error;
+use crate::manage::jobs::validation::{PlannedSchedule, ValidationContext};
+use crate::store::{self, Actor, Definition, Job};
+
+/// Definitions of jobs.
+pub struct Jobs<'a> {
+    pub(in crate::manage) engine: &'a Pipeline,
+}
+
+impl Jobs<'_> {
+    /// # Errors
+    /// `Missing`
+    pub async fn get(&self, id: i64) -> Result<Job, Error> {
+        self.engine.store.job(id).await?.ok_or_else(|| Error::missing("job", id))
+    }
+
+    /// Creates a job. A repeated request with the same key creates nothing and answers the job of the first one.
+    ///
+    /// # Errors
+    /// `Invalid`; `Changed`, if the job of the first request with this key is deleted
+    pub async fn create(&self, draft: JobDraft, key: Option<&str>, by: &Actor) -> Result<Job, Error> {
+        let definition =
+            self.context(std::slice::from_ref(&draft), None).await?.check(&draft).map_err(Error::Invalid)?;
+        let mut jobs = self.store(vec![definition], key, by).await?;
+        jobs.pop().ok_or_else(|| Error::Changed(GONE.to_owned()))
+    }
+
+    /// Creates jobs, all or none, and answers them in the order of their drafts.
+    ///
+    /// # Errors
+    /// As [`Jobs::create`]; members are named as `[3].schedule.seconds`.
+    pub async fn create_all(&self, drafts: Vec<JobDraft>, key: Option<&str>, by: &Actor) -> Result<Vec<Job>, Error> {
+        let context = self.context(&drafts, None).await?;
+        // A thousand schedules are some hundred milliseconds of arithmetic.
+        let checked = tokio::task::spawn_blocking(move || check_all(&drafts, context)).await;
+        let definitions = checked.map_err(|error| Error::Store(store::Error::Corrupt(error.to_string())))??;
+        self.store(definitions, key, by).await
+    }
+
+    /// Gives a job another definition, in force at once. `expected`: the revision that the caller has read.
+    ///
+    /// # Errors
+    /// `Missing`, `Invalid`, `Changed`
+    pub async fn update(&self, id: i64, draft: &JobDraft, expected: Option<i64>, by: &Actor) -> Result<Job, Error> {
+        let before = self.get(id).await?;
+        let mut context = self.context(std::slice::from_ref(draft), Some(before)).await?;
+        let definition = context.check(draft).map_err(Error::Invalid)?;
+        let job = self.engine.store.update_job(id, &definition, expected, self.engine.clock.now(), by).await?;
+        self.engine.job_changed(job.shard);
+        Ok(job)
+    }
+
+    /// What is wrong with a draft that is not to be saved yet; `before` is the job that it changes.
+    ///
+    /// # Errors
+    /// `Invalid`
+    pub async fn check(&self, draft: &JobDraft, before: Option<&Job>) -> Result<(), Error> {
+        let mut context = self.context(std::slice::from_ref(draft), before.cloned()).await?;
+        context.check(draft).map(drop).map_err(Error::Invalid)
+    }
+
+    /// The schedule of a draft as saving would make it; `before` is the job that it changes. Of a draft that `is_partial`, the app need not exist,
+    /// and the load that decides over a spread may be some seconds old: it is for looks while a person types.
+    ///
+    /// # Errors
+    /// `Invalid`
+    pub async fn plan(
+        &self,
+        draft: &JobDraft,
+        before: Option<&Job>,
+        is_partial: bool,
+    ) -> Result<PlannedSchedule, Error> {
+        let drafts = std::slice::from_ref(draft);
+        let mut context = match is_partial {
+            true => ValidationContext::partial(self.engine, draft, before.cloned()).await?,
+            false => self.context(drafts, before.cloned()).await?,
+        };
+        context.plan(draft).map_err(Error::Invalid)
+    }
+
+    /// Starts or stops the schedule of a job.
+    ///
+    /// # Errors
+    /// `Missing`; `Unusable`, if the stored schedule cannot be used
+    pub async fn set_enabled(&self, id: i64, enabled: bool, by: &Actor) -> Result<Job, Error> {
+        let job = self.engine.store.set_job_enabled(id, enabled, self.engine.clock.now(), by).await?;
+        self.engine.job_changed(job.shard);
+        Ok(job)
+    }
+
+    /// Deletes a job and answers what it was. Its runs stay; those not sent yet are cancelled.
+    ///
+    /// # Errors
+    /// `Missing`
+    pub async fn delete(&self, id: i64, by: &Actor) -> Result<Job, Error> {
+        let job = self.engine.store.delete_job(id, self.engine.clock.now(), by).await?;
+        self.engine.job_changed(job.shard);
+        Ok(job)
+    }
+
+    async fn context(&self, drafts: &[JobDraft], before: Option<Job>) -> Result<ValidationContext, Error> {
+        ValidationContext::new(self.engine, drafts, before).await
+    }
+
+    async fn store(&self, definitions: Vec<Definition>, key: Option<&str>, by: &Actor) -> Result<Vec<Job>, Error> {
+        let count = definitions.len();
+        let jobs = self.engine.store.create_jobs(definitions, self.engine.clock.now(), by, key).await?;
+        if jobs.len() != count {
+            return Err(Error::Changed(GONE.to_owned()));
+        }
+        for shard in jobs.iter().map(|job| job.shard).collect::<BTreeSet<_>>() {
+            self.engine.job_changed(shard);
+        }
+        Ok(jobs)
+    }
+}
+
+const GONE: &str = "jobs were made with this idempotency key before, and not all of them are still there";
+
+fn check_all(drafts: &[JobDraft], mut context: ValidationContext) -> Result<Vec<Definition>, Error> {
+    let (mut definitions, mut errors) = (vec![], vec![]);
+    for (index, draft) in drafts.iter().enumerate() {
+        match context.check(draft) {
+            Ok(definition) => definitions.push(definition),
+            Err(wrong) => errors.extend(
+                wrong.into_iter().map(|error| FieldError { field: format!("[{index}].{}", error.field), ..error }),
+            ),
+        }
+    }
+    if errors.is_empty() { Ok(definitions) } else { Err(Error::Invalid(errors)) }
+}

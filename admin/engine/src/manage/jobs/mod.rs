@@ -1,0 +1,9 @@
+//! Definitions of jobs, and their runs on request.
+
+mod definitions;
+mod run;
+mod validation;
+
+pub use definitions::Jobs;
+pub use run::RunRequest;
+pub use validation::PlannedSchedule;

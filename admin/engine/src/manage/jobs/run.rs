@@ -1,0 +1,55 @@
+//! Runs on request.
+
+use carillon_scheduler::Cause;
+use carillon_scheduler::job::limits::check_params;
+
+use crate::manage::error::Error;
+use crate::manage::jobs::definitions::Jobs;
+use crate::store::run::trigger::NewFire;
+
+/// A run without an instant of the schedule: by hand, or through the API.
+#[derive(Clone, Debug)]
+pub struct RunRequest {
+    pub job_id: i64,
+    pub cause: Cause,
+    /// None: the job's own.
+    pub params: Option<String>,
+    /// The executor that is to run it, which must be registered for the job's app.
+    pub address: Option<String>,
+    /// A repeated request with the same key finds the run of the first one.
+    pub idempotency_key: Option<String>,
+}
+
+impl Jobs<'_> {
+    /// Records a run of a job, enabled or not; it is there, `claimed`, when this returns. Returns the run's id.
+    ///
+    /// # Errors
+    /// `Missing`; `Invalid`: the parameters, or the address
+    pub async fn run(&self, request: RunRequest) -> Result<i64, Error> {
+        if let Some(Err(message)) = request.params.as_deref().map(check_params) {
+            return Err(Error::field("params", message));
+        }
+        if let Some(address) = &request.address {
+            self.must_be_registered(request.job_id, address).await?;
+        }
+        let RunRequest { job_id, cause, params, address, idempotency_key } = request;
+        let new = NewFire { job_id, cause, params, address, idempotency_key };
+        let made = self.engine.store.insert_fire(&new, self.engine.clock.now()).await?;
+        let made = made.ok_or_else(|| Error::missing("job", job_id))?;
+        self.engine.job_changed(made.shard);
+        Ok(made.run_id)
+    }
+
+    /// Every request carries the access token: it goes only to an address that an executor of the app has registered.
+    async fn must_be_registered(&self, job_id: i64, address: &str) -> Result<(), Error> {
+        let engine = self.engine;
+        let jobs = engine.jobs.current(&engine.store, &[job_id]).await?;
+        let job = jobs.get(&job_id).ok_or_else(|| Error::missing("job", job_id))?;
+        engine.executors.refresh(&engine.store).await?;
+        let live = engine.executors.live(&job.stored.app, engine.clock.now());
+        match live.iter().any(|candidate| candidate.address == address) {
+            true => Ok(()),
+            false => Err(Error::field("address", format!("{address} is not registered for the job's app"))),
+        }
+    }
+}

@@ -1,0 +1,122 @@
+//! What drafts are checked against: the app and the calendars that they name, and the load that decides over a spread.
+
+use std::collections::{BTreeSet, HashMap};
+
+use carillon_scheduler::{FieldError, JobDraft, Millis, Schedule, ScheduleContext, validate_app_name};
+
+use crate::manage::error::Error;
+use crate::store::{App, Calendars, Definition, Job, Surroundings};
+use crate::{Chosen, Loads, Pipeline};
+
+/// Looked up once for all drafts of a request.
+pub(super) struct ValidationContext {
+    apps: HashMap<String, App>,
+    calendars: Calendars,
+    /// Only where an offset has to be chosen.
+    loads: Option<Loads>,
+    /// The job that the draft changes.
+    before: Option<Job>,
+    now: Millis,
+}
+
+/// A schedule as saving would make it.
+pub struct PlannedSchedule {
+    pub schedule: Schedule,
+    pub calendars: Calendars,
+    /// How the offset within its spread was found, if it was chosen now.
+    pub chosen: Option<Chosen>,
+    pub fires_left: Option<u32>,
+}
+
+impl ValidationContext {
+    pub async fn new(engine: &Pipeline, drafts: &[JobDraft], before: Option<Job>) -> Result<Self, Error> {
+        let mut apps = HashMap::new();
+        for name in drafts.iter().map(|draft| &draft.app).collect::<BTreeSet<_>>() {
+            if let Some(app) = engine.store.app_by_name(name).await? {
+                apps.insert(name.clone(), app);
+            }
+        }
+        let names: BTreeSet<&String> = drafts.iter().flat_map(|draft| &draft.schedule.calendars).collect();
+        let names: Vec<String> = names.into_iter().cloned().collect();
+        let calendars = engine.store.calendars_named(&names).await?;
+        let loads = match drafts.iter().any(|draft| needs_offset(draft, before.as_ref())) {
+            true => Some(engine.loads(before.as_ref().map(|job| job.id)).await?),
+            false => None,
+        };
+        Ok(Self { apps, calendars, loads, before, now: engine.clock.now() })
+    }
+
+    /// For a look at a draft whose app need not exist. Loads may be some seconds old.
+    pub async fn partial(engine: &Pipeline, draft: &JobDraft, before: Option<Job>) -> Result<Self, Error> {
+        let app = App { id: 0, name: draft.app.clone(), title: String::new(), created_at: 0 };
+        let calendars = engine.store.calendars_named(&draft.schedule.calendars).await?;
+        let loads = match needs_offset(draft, before.as_ref()) {
+            true => Some(engine.recent_loads().await?),
+            false => None,
+        };
+        Ok(Self { apps: [(draft.app.clone(), app)].into(), calendars, loads, before, now: engine.clock.now() })
+    }
+
+    /// # Errors
+    /// Names every member that is wrong.
+    pub fn check(&mut self, draft: &JobDraft) -> Result<Definition, Vec<FieldError>> {
+        self.check_and_choose(draft).map(|(definition, _)| definition)
+    }
+
+    /// # Errors
+    /// Names every member that is wrong.
+    pub fn plan(&mut self, draft: &JobDraft) -> Result<PlannedSchedule, Vec<FieldError>> {
+        let (mut definition, chosen) = self.check_and_choose(draft)?;
+        let schedule = &definition.spec().schedule;
+        let fires_left = match self.before.as_ref().filter(|job| job.draft.schedule == schedule.draft()) {
+            Some(job) => job.fires_left.map(i32::unsigned_abs),
+            None => schedule.max_fires(),
+        };
+        if let Some(job) = &self.before {
+            definition.keep_anchor(job);
+        }
+        let schedule = definition.schedule().map_err(|error| vec![error])?;
+        let calendars = self.calendars.only(&draft.schedule.calendars);
+        Ok(PlannedSchedule { schedule, calendars, chosen, fires_left })
+    }
+
+    /// The offset within the spread is chosen here; the next draft finds that second in use.
+    fn check_and_choose(&mut self, draft: &JobDraft) -> Result<(Definition, Option<Chosen>), Vec<FieldError>> {
+        let Some(app) = self.apps.get(&draft.app) else {
+            return Err(self.without_app(draft));
+        };
+        let before = self.before.as_ref();
+        let calendars = self.calendars.only(&draft.schedule.calendars);
+        let chosen = match &mut self.loads {
+            Some(loads) if needs_offset(draft, before) => Some(loads.choose(draft, &calendars, self.now)),
+            _ => None,
+        };
+        let kept = before.filter(|_| draft.schedule.spread_seconds > 0).map_or(0, |job| job.spread_offset);
+        let spread_offset = chosen.map_or(kept, |chosen| chosen.offset_seconds.cast_signed());
+        let surroundings = Surroundings { app, before, spread_offset, calendars: &self.calendars };
+        Definition::check_in(surroundings, draft, self.now).map(|definition| (definition, chosen))
+    }
+
+    /// What is wrong with a draft whose app does not exist.
+    fn without_app(&self, draft: &JobDraft) -> Vec<FieldError> {
+        let message = match validate_app_name(&draft.app) {
+            Err(message) => message,
+            Ok(()) => format!("there is no app `{}`; create it first (POST /api/v1/apps)", draft.app),
+        };
+        let calendars = self.calendars.only(&draft.schedule.calendars);
+        let context = ScheduleContext { calendars: calendars.list(), ..ScheduleContext::from_anchor(self.now) };
+        let others = draft.validate(&context, None, self.now).err().unwrap_or_default();
+        let others = others.into_iter().filter(|error| error.field != "app");
+        std::iter::once(FieldError::new("app", message)).chain(others).collect()
+    }
+}
+
+/// Whether the offset has to be chosen: it is kept as long as the job's window and its kind of schedule stay.
+fn needs_offset(draft: &JobDraft, before: Option<&Job>) -> bool {
+    let schedule = &draft.schedule;
+    let is_kept = before.is_some_and(|job| {
+        let old = &job.draft.schedule;
+        old.spread_seconds == schedule.spread_seconds && old.kind() == schedule.kind()
+    });
+    schedule.spread_seconds > 0 && !is_kept
+}

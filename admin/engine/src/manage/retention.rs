@@ -1,0 +1,37 @@
+use crate::Pipeline;
+use crate::manage::error::Error;
+use crate::store::Actor;
+use crate::store::retention::rules::{Keep, Retention, Scope};
+
+/// How long runs are kept: for all jobs, for those of an app, for one job.
+pub struct Retentions<'a> {
+    pub(super) engine: &'a Pipeline,
+}
+
+impl Retentions<'_> {
+    /// The rule of this scope, and what is in force in it.
+    ///
+    /// # Errors
+    /// `Missing`: the app or the job
+    pub async fn get(&self, scope: Scope) -> Result<(Retention, Keep), Error> {
+        let (app_id, job_id) = match scope {
+            Scope::All => (0, 0),
+            Scope::App(id) => (self.engine.apps().get(id).await?.id, 0),
+            Scope::Job(id) => (self.engine.jobs().get(id).await?.app_id, id),
+        };
+        let rule = self.engine.store.retention(scope).await?;
+        let in_force = self.engine.store.retentions().await?.keep(app_id, job_id);
+        Ok((rule, in_force))
+    }
+
+    /// Sets the rule of a scope as a whole; `None` leaves a value to the next wider rule.
+    ///
+    /// # Errors
+    /// `Missing`: the app or the job. `Invalid`
+    pub async fn set(&self, scope: Scope, rule: Retention, by: &Actor) -> Result<(Retention, Keep), Error> {
+        self.get(scope).await?;
+        rule.validate().map_err(Error::Invalid)?;
+        self.engine.store.set_retention(scope, rule, self.engine.clock.now(), by).await?;
+        self.get(scope).await
+    }
+}
