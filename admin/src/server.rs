@@ -22,7 +22,7 @@ use crate::web::executor_api::WrongTokens;
 use crate::web::{self, ListenerRole, Server, ServerHandle};
 use carillon_accounts::setup::{self, FirstAdmin};
 use carillon_engine::{
-    Backfilling, Complete, Engine, Escalate, FollowCalendars, FollowClock, Gaps, GiveBack, Parts, Pending, Prune,
+    BackfillReleaser, Complete, Engine, Escalate, FollowCalendars, FollowClock, Gaps, GiveBack, Parts, Pending, Prune,
     Registry, Resolve, Scans, Settings, Shards, Successes, Tick, Watch,
 };
 
@@ -58,7 +58,7 @@ pub struct Services {
     pub give_back: Arc<GiveBack>,
     pub resolve: Arc<Resolve>,
     pub watch: Arc<Watch>,
-    pub backfill: Arc<Backfilling>,
+    pub backfill: Arc<BackfillReleaser>,
     pub follow_calendars: Arc<FollowCalendars>,
     pub gaps: Arc<Gaps>,
     pub prune: Arc<Prune>,
@@ -368,7 +368,7 @@ impl Services {
             resolve: Arc::new(Resolve::new(engine.clone())),
             watch: Arc::new(Watch::new(engine.clone())),
             follow_calendars: Arc::new(FollowCalendars::new(engine.clone())),
-            backfill: Arc::new(Backfilling(engine.clone())),
+            backfill: Arc::new(BackfillReleaser(engine.clone())),
             gaps: Arc::new(Gaps::new(engine.clone())),
             prune: Arc::new(Prune::new(engine.clone())),
             pending: Arc::new(Pending::new(engine.clone())),

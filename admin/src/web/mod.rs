@@ -2,7 +2,6 @@
 //! changes a run only through `engine`.
 
 mod api;
-mod around;
 mod console;
 pub mod executor_api;
 mod forms;
@@ -14,7 +13,6 @@ mod routes;
 mod server;
 mod state;
 mod text;
-mod unsaved;
 
 pub use actix_web::dev::{Server, ServerHandle};
 

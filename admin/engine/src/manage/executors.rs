@@ -59,7 +59,7 @@ impl Executors<'_> {
         by: &Actor,
     ) -> Result<Executor, Error> {
         let engine = self.engine;
-        let settings = self.check(weight, labels)?;
+        let settings = Self::check(weight, labels)?;
         let app = engine.apps().get(app_id).await?;
         let find = async || {
             let executors = engine.store.executors_of(&app.name).await?;
@@ -77,7 +77,7 @@ impl Executors<'_> {
     ///
     /// # Errors
     /// `Invalid`
-    pub fn check(&self, weight: Option<i64>, labels: Option<&str>) -> Result<Traits, Error> {
+    pub fn check(weight: Option<i64>, labels: Option<&str>) -> Result<Traits, Error> {
         let weight = weight.map(check_weight).transpose().map_err(|message| FieldError::new("weight", message));
         let labels = labels.map(str::parse::<Labels>).transpose();
         let labels = labels.map_err(|error: LabelError| FieldError::new("labels", error.to_string()));

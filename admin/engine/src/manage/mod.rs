@@ -17,6 +17,6 @@ pub use backfills::{BackfillRange, Backfills, MAX_CONCURRENT, MAX_INSTANTS};
 pub use calendars::Calendars;
 pub use error::Error;
 pub use executors::Executors;
-pub use jobs::{Jobs, PlannedSchedule, RunRequest};
+pub use jobs::{Jobs, PreviewRequest, RunRequest};
 pub use retention::Retentions;
 pub use runs::{KillResult, LogPage, NOTE_CHARS, Runs};

@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use carillon_scheduler::{Outcome, RunEvent, RunState};
+use carillon_scheduler::{FieldError, Outcome, RunEvent, RunState};
 
 use crate::executor::client::LogAnswer;
 use crate::executor::outcome;
 use crate::manage::error::Error;
-use crate::store::Actor;
 use crate::store::run::cancel::Whereabouts;
 use crate::store::run::settle::outcomes::{Finding, FollowUp};
+use crate::store::{Actor, RunView};
 use crate::{Complete, Pipeline};
 
 /// Longest note on an outcome that is set by hand, in characters.
@@ -53,6 +53,23 @@ pub struct Runs<'a> {
 }
 
 impl Runs<'_> {
+    /// # Errors
+    /// `Missing`
+    pub async fn get(&self, id: i64) -> Result<RunView, Error> {
+        self.engine.store.run(id).await?.ok_or_else(|| Error::missing("run", id))
+    }
+
+    /// What is wrong with a note on an outcome.
+    ///
+    /// # Errors
+    /// Names the member `note`.
+    pub fn check_note(note: &str) -> Result<(), FieldError> {
+        match (1..=NOTE_CHARS).contains(&note.trim().chars().count()) {
+            true => Ok(()),
+            false => Err(FieldError::new("note", format!("1 to {NOTE_CHARS} characters: how you know"))),
+        }
+    }
+
     /// Asks for the end of a run. A stock executor ends everything that it has of the same job.
     ///
     /// # Errors
@@ -72,7 +89,7 @@ impl Runs<'_> {
     pub async fn resolve(&self, run_id: i64, outcome: Outcome, note: &str, by: &Actor) -> Result<(), Error> {
         let engine = self.engine;
         let note = note.trim();
-        check_note(note)?;
+        Self::check_note(note).map_err(|error| Error::Invalid(vec![error]))?;
         let state = engine.run_location(run_id).await?.state;
         if !matches!(state, RunState::Unknown | RunState::Lost) {
             return Err(Error::NotOpen(state));
@@ -127,14 +144,6 @@ impl Runs<'_> {
             Err(_) if run.state.is_open() => Ok(LogPage { from, to: from - 1, content: String::new(), end: false }),
             Err(why) => Err(Error::NoLog(format!("{address}: {why}"))),
         }
-    }
-}
-
-/// What is wrong with a note on an outcome.
-fn check_note(note: &str) -> Result<(), Error> {
-    match (1..=NOTE_CHARS).contains(&note.chars().count()) {
-        true => Ok(()),
-        false => Err(Error::field("note", format!("1 to {NOTE_CHARS} characters: how you know"))),
     }
 }
 

@@ -1,25 +1,23 @@
 //! The jobs of the demo, one for each thing worth seeing.
 
-use anyhow::anyhow;
-use carillon_admin::Admin;
-use carillon_admin::store::{Actor, Definition};
-use carillon_scheduler::{Clock, JobDraft, RouteStrategy, ScheduleDraft};
+use std::sync::Arc;
+
+use carillon_admin::store::Actor;
+use carillon_engine::Engine;
+use carillon_engine::manage::Error;
+use carillon_scheduler::{JobDraft, RouteStrategy, ScheduleDraft};
 
 pub const APP: &str = "demo";
 
-/// Stores app and jobs, unless this database has had a demo before.
-pub async fn create(admin: &Admin, clock: &dyn Clock) -> anyhow::Result<()> {
-    let (store, now, actor) = (&admin.store, clock.now(), Actor::engine());
-    if store.app_by_name(APP).await?.is_some() {
-        return Ok(());
+/// Creates app and jobs, unless this database has had a demo before.
+pub async fn create(engine: &Arc<Engine>) -> anyhow::Result<()> {
+    let by = Actor::engine();
+    match engine.apps().create(APP, Some("Demonstration"), &by).await {
+        Ok(_) => {}
+        Err(Error::Taken(_)) => return Ok(()),
+        Err(error) => return Err(error.into()),
     }
-    let app = store.create_app(APP, "Demonstration", now, &actor).await?;
-    let check = |draft| Definition::check(&app, &draft, now).map_err(|errors| anyhow!("{}: {errors:?}", draft.name));
-    let definitions = drafts().into_iter().map(check).collect::<anyhow::Result<_>>()?;
-    let jobs = store.create_jobs(definitions, now, &actor, None).await?;
-    for job in jobs {
-        admin.engine.job_changed(job.shard);
-    }
+    engine.jobs().create_all(drafts().into(), None, &by).await?;
     Ok(())
 }
 

@@ -28,9 +28,8 @@ pub async fn run(mut settings: ServeSettings) -> anyhow::Result<()> {
     let mut config = settings.settle()?.config;
     logging::start(config.log_format, "warn");
     another_port_if_taken(&mut config);
-    let clock = Arc::new(SystemClock::new());
-    let admin = Admin::build(config.clone(), clock.clone()).await?;
-    jobs::create(&admin, clock.as_ref()).await?;
+    let admin = Admin::build(config.clone(), Arc::new(SystemClock::new())).await?;
+    jobs::create(&admin.engine).await?;
     let address = admin.address();
     let workers = workers::build(&config, address).context("the demo's workers")?;
     print!("{}", welcome(&config, &admin, temporary.is_some()));

@@ -1,7 +1,6 @@
 //! `/alarms`
 
-use actix_web::HttpResponse;
-use actix_web::web::Data;
+use actix_web::web::{Data, Json};
 
 use super::error::Error;
 use super::extract::Query;
@@ -9,7 +8,7 @@ use super::view::{AlarmView, List};
 use crate::store::alarm::alarms::{AlarmFilter, AlarmKey};
 use crate::web::state::State;
 
-pub async fn list(state: Data<State>, mut query: Query) -> Result<HttpResponse, Error> {
+pub async fn list(state: Data<State>, query: Query) -> Result<Json<List<AlarmView, String>>, Error> {
     let filter = AlarmFilter {
         ids: vec![],
         kinds: query.words("kind")?,
@@ -19,13 +18,12 @@ pub async fn list(state: Data<State>, mut query: Query) -> Result<HttpResponse, 
         escalated: query.flag("escalated")?,
         from: query.time("from")?,
         to: query.time("to")?,
-        after: query.other("after", "give back `next` of the page before", key)?,
+        after: query.parsed("after", "give back `next` of the page before", key)?,
         limit: query.limit()?,
     };
-    query.finish()?;
     let page = state.store.alarms(&filter).await?;
     let place = |key: AlarmKey| format!("{}-{}", key.created_at, key.id);
-    Ok(HttpResponse::Ok().json(List::from_page(page, AlarmView::from, place)))
+    Ok(Json(List::from_page(page, AlarmView::from, place)))
 }
 
 fn key(text: &str) -> Option<AlarmKey> {

@@ -1,15 +1,16 @@
 //! Backfills: runs for instants of the past.
 
 use actix_web::HttpResponse;
-use actix_web::web::{Data, Payload};
+use actix_web::web::{Data, Json};
 use serde::Deserialize;
+use serde_json::Value;
 use utoipa::ToSchema;
 
 use super::error::Error;
-use super::extract::{Caller, Id, OBJECT, Query, object, required};
+use super::extract::{Body, Caller, Id, Query, RequestBody, object};
 use super::view::{BackfillInstants, BackfillView, List, Time};
 use crate::web::state::State;
-use carillon_engine::{MAX_CONCURRENT, Range};
+use carillon_engine::manage::BackfillRange;
 
 /// A range of the past
 #[derive(Deserialize, ToSchema)]
@@ -27,53 +28,45 @@ pub struct BackfillRequest {
     dry_run: Option<bool>,
 }
 
+impl RequestBody for BackfillRequest {
+    const WHAT: &'static str = "{\"from\",\"to\",\"max_concurrent\"?,\"dry_run\"?}";
+
+    fn read(value: Value) -> Result<Self, Error> {
+        object(&value)
+    }
+}
+
 pub async fn create(
     state: Data<State>,
     id: Id,
-    query: Query,
     caller: Caller,
-    payload: Payload,
+    body: Body<BackfillRequest>,
 ) -> Result<HttpResponse, Error> {
-    query.finish()?;
-    let what = "{\"from\",\"to\",\"max_concurrent\"?,\"dry_run\"?}";
-    let request: BackfillRequest = object(&required(payload, OBJECT, what).await?, what)?;
-    let range = Range { job_id: id.0, from_at: request.from.0, to_at: request.to.0 };
-    let max_concurrent = concurrency(request.max_concurrent.unwrap_or(1))?;
+    let request = body.0;
+    let range = BackfillRange { job_id: id.0, from_at: request.from.0, to_at: request.to.0 };
     if request.dry_run == Some(true) {
-        let (instants, made) = state.engine.backfill_instants(range).await?;
+        let (instants, made) = state.engine.backfills().instants(range).await?;
         return Ok(HttpResponse::Ok().json(BackfillInstants::new(instants, made.len())));
     }
-    let made = state.engine.backfill(range, max_concurrent, &caller.0).await?;
+    let made = state.engine.backfills().create(range, request.max_concurrent.unwrap_or(1), &caller.0).await?;
     Ok(HttpResponse::Accepted()
         .insert_header(("location", format!("/api/v1/backfills/{}", made.id)))
         .json(BackfillView::from(made)))
 }
 
-pub async fn list(state: Data<State>, id: Id, mut query: Query) -> Result<HttpResponse, Error> {
+pub async fn list(state: Data<State>, id: Id, query: Query) -> Result<Json<List<BackfillView, i64>>, Error> {
     let (after, limit) = (query.id("after")?, query.limit()?);
-    query.finish()?;
-    super::jobs::find(&state, id.0).await?;
+    state.engine.jobs().get(id.0).await?;
     let page = state.store.backfills(id.0, after, limit).await?;
-    Ok(HttpResponse::Ok().json(List::from_page(page, BackfillView::from, |id| id)))
+    Ok(Json(List::from_page(page, BackfillView::from, |id| id)))
 }
 
-pub async fn get(state: Data<State>, id: Id, query: Query) -> Result<HttpResponse, Error> {
-    query.finish()?;
+pub async fn get(state: Data<State>, id: Id) -> Result<Json<BackfillView>, Error> {
     let found = state.store.backfill(id.0).await?;
     let missing = || Error::not_found(format!("there is no backfill {}", id.0));
-    Ok(HttpResponse::Ok().json(BackfillView::from(found.ok_or_else(missing)?)))
+    Ok(Json(BackfillView::from(found.ok_or_else(missing)?)))
 }
 
-pub async fn cancel(state: Data<State>, id: Id, query: Query, caller: Caller) -> Result<HttpResponse, Error> {
-    query.finish()?;
-    let now = state.clock.now();
-    let backfill = state.store.cancel_backfill(id.0, now, &caller.0).await?;
-    Ok(HttpResponse::Ok().json(BackfillView::from(backfill)))
-}
-
-fn concurrency(given: i32) -> Result<i32, Error> {
-    if (1..=MAX_CONCURRENT).contains(&given) {
-        return Ok(given);
-    }
-    Err(Error::field("max_concurrent", format!("{given} is not allowed; 1 to {MAX_CONCURRENT} runs")))
+pub async fn cancel(state: Data<State>, id: Id, caller: Caller) -> Result<Json<BackfillView>, Error> {
+    Ok(Json(state.engine.backfills().cancel(id.0, &caller.0).await?.into()))
 }

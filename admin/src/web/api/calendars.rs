@@ -1,15 +1,14 @@
 //! `/calendars`: named lists of days on which jobs do not run.
 
 use actix_web::HttpResponse;
-use actix_web::web::{Data, Payload};
+use actix_web::web::{Data, Json};
 use carillon_scheduler::Calendar;
 use serde_json::Value;
 use utoipa::ToSchema;
 
 use super::error::Error;
-use super::extract::{Caller, Name, OBJECT, Query, from_json, required};
+use super::extract::{Body, Caller, Name, Query, RequestBody, from_json};
 use super::view::{CalendarMembers, CalendarVersionView, CalendarView, List};
-use crate::store::NamedCalendar;
 use crate::web::state::State;
 
 /// The members of an answer that a request may send back unchanged.
@@ -49,46 +48,63 @@ pub struct CalendarUpdate {
     updated_at: Value,
 }
 
-pub async fn list(state: Data<State>, mut query: Query) -> Result<HttpResponse, Error> {
+pub async fn list(state: Data<State>, query: Query) -> Result<Json<List<CalendarView, String>>, Error> {
     let (after, limit) = (query.text("after")?, query.limit()?);
-    query.finish()?;
     let page = state.store.calendars(after.as_deref(), limit).await?;
-    Ok(HttpResponse::Ok().json(List::from_page(page, CalendarView::from, |name| name)))
+    Ok(Json(List::from_page(page, CalendarView::from, |name| name)))
 }
 
-pub async fn get(state: Data<State>, name: Name, query: Query) -> Result<HttpResponse, Error> {
-    query.finish()?;
-    let calendar = find(&state, &name.0).await?;
-    Ok(HttpResponse::Ok().json(CalendarView::from(calendar)))
+pub async fn get(state: Data<State>, name: Name) -> Result<Json<CalendarView>, Error> {
+    Ok(Json(state.engine.calendars().get(&name.0).await?.into()))
 }
 
-pub async fn versions(state: Data<State>, name: Name, mut query: Query) -> Result<HttpResponse, Error> {
-    let (after, limit) = (query.id("after")?, query.limit()?);
-    query.finish()?;
-    let calendar = find(&state, &name.0).await?;
-    let page = state.store.calendar_versions(calendar.id, after, limit).await?;
-    Ok(HttpResponse::Ok().json(List::from_page(page, CalendarVersionView::from, |version| version)))
-}
-
-pub async fn create(state: Data<State>, query: Query, caller: Caller, payload: Payload) -> Result<HttpResponse, Error> {
-    query.finish()?;
-    let what = "a calendar, such as {\"name\":\"bank\",\"weekdays\":[\"SAT\",\"SUN\"],\"days\":[\"2026-12-25\"]}";
-    let value = required(payload, OBJECT, what).await?;
-    let calendar = checked(&value)?;
-    let made = state.store.create_calendar(&calendar, state.clock.now(), &caller.0).await?;
-    Ok(HttpResponse::Created().json(CalendarView::from(made)))
-}
-
-/// Every job that uses it is planned anew before this is answered.
-pub async fn update(
+pub async fn versions(
     state: Data<State>,
     name: Name,
     query: Query,
+) -> Result<Json<List<CalendarVersionView, i64>>, Error> {
+    let (after, limit) = (query.id("after")?, query.limit()?);
+    let calendar = state.engine.calendars().get(&name.0).await?;
+    let page = state.store.calendar_versions(calendar.id, after, limit).await?;
+    Ok(Json(List::from_page(page, CalendarVersionView::from, |version| version)))
+}
+
+/// A new calendar.
+pub struct NewCalendar(Calendar);
+
+impl RequestBody for NewCalendar {
+    const WHAT: &'static str =
+        "a calendar, such as {\"name\":\"bank\",\"weekdays\":[\"SAT\",\"SUN\"],\"days\":[\"2026-12-25\"]}";
+
+    fn read(value: Value) -> Result<Self, Error> {
+        calendar(&value).map(Self)
+    }
+}
+
+pub async fn create(state: Data<State>, caller: Caller, body: Body<NewCalendar>) -> Result<HttpResponse, Error> {
+    let made = state.engine.calendars().create(body.0.0, &caller.0).await?;
+    Ok(HttpResponse::Created().json(CalendarView::from(made)))
+}
+
+/// A calendar that was read and changed; its name is in the path.
+pub struct ChangedCalendar(Value);
+
+impl RequestBody for ChangedCalendar {
+    const WHAT: &'static str = "the whole calendar";
+
+    fn read(value: Value) -> Result<Self, Error> {
+        Ok(Self(value))
+    }
+}
+
+/// Every job that uses it is planned again before this is answered.
+pub async fn update(
+    state: Data<State>,
+    name: Name,
     caller: Caller,
-    payload: Payload,
-) -> Result<HttpResponse, Error> {
-    query.finish()?;
-    let mut value = required(payload, OBJECT, "the whole calendar").await?;
+    body: Body<ChangedCalendar>,
+) -> Result<Json<CalendarView>, Error> {
+    let mut value = body.0.0;
     let version = seen_version(&value)?;
     if let Some(members) = value.as_object_mut() {
         let given = members.entry("name").or_insert_with(|| Value::from(name.0.as_str()));
@@ -99,21 +115,13 @@ pub async fn update(
         members.retain(|member, _| !READ_ONLY.contains(&member.as_str()));
     }
     // A calendar that does not exist is reported before anything else.
-    find(&state, &name.0).await?;
-    let calendar = checked(&value)?;
-    let now = state.clock.now();
-    state.store.update_calendar(&calendar, version, now, &caller.0).await?;
-    // The calendar is changed already: what cannot be done now is done by the next round of the service.
-    if let Err(error) = state.engine.follow_calendars(&caller.0).await {
-        tracing::warn!(%error, calendar.name = name.0, "the jobs of a changed calendar could not be looked for");
-    }
-    let calendar = find(&state, &name.0).await?;
-    Ok(HttpResponse::Ok().json(CalendarView::from(calendar)))
+    state.engine.calendars().get(&name.0).await?;
+    let changed = state.engine.calendars().update(calendar(&value)?, version, &caller.0).await?;
+    Ok(Json(changed.into()))
 }
 
-pub async fn delete(state: Data<State>, name: Name, query: Query, caller: Caller) -> Result<HttpResponse, Error> {
-    query.finish()?;
-    state.store.delete_calendar(&name.0, state.clock.now(), &caller.0).await?;
+pub async fn delete(state: Data<State>, name: Name, caller: Caller) -> Result<HttpResponse, Error> {
+    state.engine.calendars().delete(&name.0, &caller.0).await?;
     Ok(HttpResponse::NoContent().finish())
 }
 
@@ -126,15 +134,11 @@ fn seen_version(value: &Value) -> Result<Option<i64>, Error> {
     }
 }
 
-fn checked(value: &Value) -> Result<Calendar, Error> {
-    let calendar: Calendar = match value {
-        Value::Object(_) => from_json(value).map_err(|error| with_example(error, value))?,
-        _ => return Err(Error::invalid("must be a calendar as an object")),
-    };
-    if calendar.name.contains('/') {
-        return Err(Error::field("name", "must not contain a `/`: it stands in addresses"));
+fn calendar(value: &Value) -> Result<Calendar, Error> {
+    match value {
+        Value::Object(_) => from_json(value).map_err(|error| with_example(error, value)),
+        _ => Err(Error::invalid("must be a calendar as an object")),
     }
-    calendar.validate().map_err(Error::from_first)
 }
 
 /// Adds to the error of a list element what was given and how to write it.
@@ -150,9 +154,4 @@ fn with_example(error: Error, value: &Value) -> Error {
     let given = index.parse().ok().and_then(|index: usize| value[list].get(index));
     let shown: String = given.map(Value::to_string).unwrap_or_default().chars().take(64).collect();
     Error::field(format!("{list}[{index}]"), format!("{shown} is not {wanted}"))
-}
-
-async fn find(state: &State, name: &str) -> Result<NamedCalendar, Error> {
-    let missing = || Error::not_found(format!("there is no calendar {name:?}"));
-    state.store.calendar(name).await?.ok_or_else(missing)
 }

@@ -20,6 +20,8 @@ pub struct Endpoint {
     pub method: Method,
     pub route: Route,
     pub operation: OperationBuilder,
+    /// The names of the query's parameters.
+    pub queries: Vec<&'static str>,
     /// Each adds a type of a body or an answer, with the types of its members.
     pub schemas: Vec<fn(&mut Schemas)>,
 }
@@ -61,7 +63,7 @@ impl Endpoint {
         F::Output: Responder + 'static,
     {
         let route = web::method(method.clone()).to(handler);
-        Self { path, method, route, operation: OperationBuilder::new(), schemas: vec![] }
+        Self { path, method, route, operation: OperationBuilder::new(), queries: vec![], schemas: vec![] }
     }
 
     /// `id` names the operation in generated clients.
@@ -71,11 +73,13 @@ impl Endpoint {
     }
 
     /// A parameter of the query string.
-    pub fn query(self, name: &str, description: &str, schema: impl Into<RefOr<Schema>>) -> Self {
+    pub fn query(mut self, name: &'static str, description: &str, schema: impl Into<RefOr<Schema>>) -> Self {
+        self.queries.push(name);
         self.parameter(ParameterIn::Query, name, description, schema)
     }
 
-    pub fn required_query(mut self, name: &str, description: &str, schema: impl Into<RefOr<Schema>>) -> Self {
+    pub fn required_query(mut self, name: &'static str, description: &str, schema: impl Into<RefOr<Schema>>) -> Self {
+        self.queries.push(name);
         let parameter = ParameterBuilder::new().name(name).parameter_in(ParameterIn::Query).schema(Some(schema));
         self.operation = self.operation.parameter(parameter.required(Required::True).description(Some(description)));
         self

@@ -7,11 +7,11 @@ use actix_web::{HttpResponse, ResponseError};
 use carillon_scheduler::FieldError;
 use serde::Serialize;
 use utoipa::ToSchema;
+use utoipa::openapi::{ObjectBuilder, Type};
 
-use super::view::words;
 use crate::store;
 use crate::web::guard::bearer::Refusal;
-use carillon_engine as engine;
+use carillon_engine::manage;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Error {
@@ -35,7 +35,7 @@ pub struct ErrorBody<'a> {
 /// What went wrong: the first fault that was found
 #[derive(Serialize, ToSchema)]
 struct ErrorDetails<'a> {
-    #[schema(inline, value_type = words::ErrorCode)]
+    #[schema(inline, schema_with = codes)]
     code: &'static str,
     /// For people: what is wrong, and what would be right
     message: &'a str,
@@ -47,6 +47,14 @@ struct ErrorDetails<'a> {
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     #[schema(value_type = Vec<Fault>, inline, required = false, max_items = 100)]
     errors: &'a [Fault],
+}
+
+fn codes() -> ObjectBuilder {
+    let codes = CODES.iter().map(|(code, ..)| *code);
+    ObjectBuilder::new()
+        .schema_type(Type::String)
+        .enum_values(Some(codes))
+        .description(Some("What went wrong, for programs"))
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
@@ -133,10 +141,6 @@ impl Error {
         Self::new("not_found", message)
     }
 
-    pub fn changed(message: impl Into<Box<str>>) -> Self {
-        Self::new("changed", message)
-    }
-
     pub fn wrong_method(given: &str, allowed: &[String]) -> Self {
         let allowed = allowed.join(", ");
         let message = format!("{given} is not for this path; allowed: {allowed}");
@@ -170,18 +174,6 @@ impl Error {
     }
 }
 
-impl Error {
-    /// All errors of a check in one answer.
-    pub fn from_fields(errors: Vec<FieldError>) -> Self {
-        Self::all(errors.into_iter().map(Self::from).collect())
-    }
-
-    /// The first error of a check.
-    pub fn from_first(errors: Vec<FieldError>) -> Self {
-        errors.into_iter().next().map_or_else(Self::internal, Self::from)
-    }
-}
-
 impl From<FieldError> for Error {
     fn from(error: FieldError) -> Self {
         Self::field(error.field, error.message)
@@ -197,47 +189,41 @@ impl From<Refusal> for Error {
 
 impl From<store::Error> for Error {
     fn from(error: store::Error) -> Self {
-        use store::Error as E;
+        manage::Error::from(error).into()
+    }
+}
+
+impl From<manage::Error> for Error {
+    fn from(error: manage::Error) -> Self {
+        use manage::Error as E;
         match error {
-            E::Taken(_) => Self::new("taken", error.to_string()),
-            E::InUse(_) => Self::new("in_use", error.to_string()),
+            E::Invalid(errors) => Self::all(errors.into_iter().map(Self::from).collect()),
             E::Missing(_) => Self::not_found(error.to_string()),
-            E::Changed(_) => Self::changed(error.to_string()),
-            E::Invalid(FieldError { field, message }) => {
+            E::Taken(_) => Self::new("taken", error.to_string()),
+            E::Changed(text) => Self::new("changed", text),
+            E::InUse(text) => Self::new("in_use", text),
+            E::Unusable(FieldError { field, message }) => {
                 Self { field: Some(field.into()), ..Self::new("unusable", message) }
             }
-            E::Refused(error) => error.into(),
-            E::Busy => Self::unavailable(error.to_string()),
-            _ if error.is_too_slow() => {
+            E::NotOpen(_) => Self::new("unusable", error.to_string()),
+            E::NoLog(why) => Self::not_found(why),
+            E::Executor(why) => Self::new("executor_unavailable", why),
+            E::Store(store::Error::Busy) => Self::unavailable(error.to_string()),
+            E::Store(error) if error.is_too_slow() => {
                 tracing::warn!(%error, "a call of the management API asked for too much at once");
                 Self::new(
                     "too_slow",
                     "the database needed more than 5 s for this and stopped; narrow it by job, app, state or time",
                 )
             }
-            _ if error.is_transient() => {
-                tracing::warn!(%error, "a call of the management API found the database away");
+            E::Store(error) if error.is_transient() => {
+                tracing::warn!(%error, "a call of the management API could not reach the database");
                 Self::unavailable("the database cannot be reached or is too busy; try again")
             }
-            _ => {
+            E::Store(error) => {
                 tracing::error!(%error, "a call of the management API failed");
                 Self::internal()
             }
-        }
-    }
-}
-
-impl From<engine::Error> for Error {
-    fn from(error: engine::Error) -> Self {
-        use engine::Error as E;
-        match error {
-            E::Store(error) => error.into(),
-            E::MissingJob | E::MissingRun => Self::not_found(error.to_string()),
-            E::NotOpen(_) => Self::new("unusable", error.to_string()),
-            E::NoLog(why) => Self::not_found(why),
-            E::Field(error) => error.into(),
-            E::Address(_) => Self::field("address", error.to_string()),
-            E::Executor(why) => Self::new("executor_unavailable", why),
         }
     }
 }

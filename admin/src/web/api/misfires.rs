@@ -1,7 +1,6 @@
 //! `/misfires`
 
-use actix_web::HttpResponse;
-use actix_web::web::Data;
+use actix_web::web::{Data, Json};
 
 use super::error::Error;
 use super::extract::Query;
@@ -9,18 +8,17 @@ use super::view::{List, MisfireView};
 use crate::store::{MisfireFilter, MisfireKey};
 use crate::web::state::State;
 
-pub async fn list(state: Data<State>, mut query: Query) -> Result<HttpResponse, Error> {
+pub async fn list(state: Data<State>, query: Query) -> Result<Json<List<MisfireView, String>>, Error> {
     let filter = MisfireFilter {
         job_id: query.id("job_id")?,
         from: query.time("from")?,
         to: query.time("to")?,
-        after: query.other("after", "give back `next` of the page before", key)?,
+        after: query.parsed("after", "give back `next` of the page before", key)?,
         limit: query.limit()?,
     };
-    query.finish()?;
     let page = state.store.misfires(&filter).await?;
     let place = |key: MisfireKey| format!("{}-{}", key.from_at, key.job_id);
-    Ok(HttpResponse::Ok().json(List::from_page(page, MisfireView::from, place)))
+    Ok(Json(List::from_page(page, MisfireView::from, place)))
 }
 
 fn key(text: &str) -> Option<MisfireKey> {

@@ -1,21 +1,27 @@
 //! Mounts the API: the routes, the check of the token, and the answers for paths and methods that do not exist.
 
+use std::sync::LazyLock;
+
 use actix_web::body::MessageBody;
 use actix_web::dev::{ServiceRequest, ServiceResponse};
 use actix_web::middleware::{Next, from_fn};
-use actix_web::{HttpRequest, HttpResponse, web};
+use actix_web::web::Bytes;
+use actix_web::{HttpRequest, HttpResponse, Route, web};
 
 use super::endpoint::Endpoint;
 use super::error::Error;
+use super::extract::Query;
+use super::openapi::{self, ROOT};
 use super::routes;
 use crate::web::guard::bearer;
 use crate::web::state::State;
 
-pub const ROOT: &str = "/api/v1";
+static DOCUMENT: LazyLock<Bytes> = LazyLock::new(|| openapi::document(routes::all()).to_string().into());
 
 /// Mounts the API. `web::Data<State>` must be there.
 pub fn configure(config: &mut web::ServiceConfig) {
-    let mut scope = web::scope(ROOT).wrap(from_fn(token)).default_service(web::to(no_such_path));
+    let scope = web::scope(ROOT).app_data(openapi::Text(DOCUMENT.clone()));
+    let mut scope = scope.wrap(from_fn(token)).default_service(web::to(no_such_path));
     let mut left = routes::all().into_iter().peekable();
     while let Some(first) = left.next() {
         let path = first.path;
@@ -36,7 +42,18 @@ fn resource(path: &'static str, methods: Vec<Endpoint>) -> actix_web::Resource {
         async move { Err::<HttpResponse, _>(error) }
     };
     let resource = web::resource(path).default_service(web::to(wrong));
-    methods.into_iter().fold(resource, |resource, endpoint| resource.route(endpoint.route))
+    methods.into_iter().fold(resource, |resource, endpoint| resource.route(with_known_parameters(endpoint)))
+}
+
+fn with_known_parameters(endpoint: Endpoint) -> Route {
+    let names = endpoint.queries;
+    endpoint.route.wrap(from_fn(move |mut request: ServiceRequest, next: Next<_>| {
+        let names = names.clone();
+        async move {
+            request.extract::<Query>().await?.check_names(&names)?;
+            next.call(request).await
+        }
+    }))
 }
 
 /// Only the document is answered without the token: without it, not even the existence of a path is disclosed.

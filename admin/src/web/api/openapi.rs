@@ -1,8 +1,7 @@
 //! The OpenAPI 3.1 document, from the routes and the types of their bodies and answers.
 
-use std::sync::LazyLock;
-
-use actix_web::HttpResponse;
+use actix_web::web::Bytes;
+use actix_web::{HttpRequest, HttpResponse};
 use serde_json::{Value, json};
 use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme};
 use utoipa::openapi::tag::TagBuilder;
@@ -12,12 +11,11 @@ use utoipa::openapi::{
 };
 use utoipa::{PartialSchema, ToSchema};
 
-use super::error::{CODES, Error, ErrorBody};
-use super::extract::Query;
-use super::mount::ROOT;
-use super::{finish, routes};
+use super::endpoint::Endpoint;
+use super::error::{CODES, ErrorBody};
+use super::finish;
 
-static DOCUMENT: LazyLock<String> = LazyLock::new(|| value().to_string());
+pub const ROOT: &str = "/api/v1";
 
 const DESCRIPTION: &str = "Times are RFC 3339, UTC, with milliseconds. Unknown members and parameters are refused by name. \
     Lists come newest first; `next` is the `after` of the following page, null at the end. \
@@ -36,20 +34,24 @@ const TAGS: [(&str, &str); 10] = [
     ("document", "This document"),
 ];
 
+/// The document as it is served.
+pub struct Text(pub Bytes);
+
 /// Served without a token: it holds nothing that the source does not.
-pub async fn document(query: Query) -> Result<HttpResponse, Error> {
-    query.finish()?;
-    Ok(HttpResponse::Ok().content_type("application/json").body(DOCUMENT.as_str()))
+pub async fn serve(request: HttpRequest) -> HttpResponse {
+    let text = request.app_data::<Text>().map_or_else(Bytes::new, |text| text.0.clone());
+    HttpResponse::Ok().content_type("application/json").body(text)
 }
 
-fn value() -> Value {
-    let mut document = json!(generated());
+/// The document of these endpoints.
+pub fn document(endpoints: Vec<Endpoint>) -> Value {
+    let mut document = json!(generated(endpoints));
     document["info"]["summary"] = json!("Apps, jobs, runs and skipped instants of a Carillon cluster");
     finish::schemas(&mut document);
     document
 }
 
-fn generated() -> OpenApi {
+fn generated(endpoints: Vec<Endpoint>) -> OpenApi {
     let token = HttpBuilder::new()
         .scheme(HttpAuthScheme::Bearer)
         .description(Some("The setting --api-token (CARILLON_API_TOKEN)"));
@@ -59,7 +61,7 @@ fn generated() -> OpenApi {
     let mut schemas = vec![];
     ErrorBody::schemas(&mut schemas);
     let mut paths = Paths::new();
-    for endpoint in routes::all() {
+    for endpoint in endpoints {
         let method = match endpoint.method.as_str() {
             "GET" => HttpMethod::Get,
             "PUT" => HttpMethod::Put,
@@ -96,6 +98,10 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
+
+    fn value() -> Value {
+        document(crate::web::api::routes::all())
+    }
 
     #[test]
     fn every_reference_resolves() {
@@ -135,7 +141,7 @@ mod tests {
     #[test]
     fn the_ranges_are_those_of_the_rules() {
         use crate::store::retention::rules::{DEFAULT, MAX_DAYS, MAX_FAILURES, MAX_RUNS};
-        use carillon_engine::{MAX_CONCURRENT, NOTE_CHARS};
+        use carillon_engine::manage::{MAX_CONCURRENT, NOTE_CHARS};
         let document = value();
         let schema = |place: &str| {
             &document["components"]["schemas"][place.split_once('.').unwrap().0]["properties"]

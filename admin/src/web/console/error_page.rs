@@ -8,7 +8,7 @@ use askama::Template;
 use crate::store;
 use crate::web::page::answer::render;
 use crate::web::page::context::PageContext;
-use carillon_engine as engine;
+use carillon_engine::manage;
 
 #[derive(Debug, thiserror::Error)]
 pub enum PageError {
@@ -18,7 +18,7 @@ pub enum PageError {
     Forbidden(String),
     /// The argument is what was looked for: "job", "run", "page".
     #[error("There is no such {0}")]
-    Missing(&'static str),
+    Missing(String),
     #[error("{0}")]
     Gone(String),
     /// The argument is the limit in bytes.
@@ -78,10 +78,7 @@ impl ResponseError for PageError {
 
 impl From<store::Error> for PageError {
     fn from(error: store::Error) -> Self {
-        if error.is_too_slow() {
-            return Self::TooSlow;
-        }
-        Self::Internal(error.to_string())
+        manage::Error::from(error).into()
     }
 }
 
@@ -91,12 +88,14 @@ impl From<carillon_accounts::password::Error> for PageError {
     }
 }
 
-impl From<engine::Error> for PageError {
-    fn from(error: engine::Error) -> Self {
+impl From<manage::Error> for PageError {
+    fn from(error: manage::Error) -> Self {
+        use manage::Error as E;
         match error {
-            engine::Error::MissingJob => Self::Missing("job"),
-            engine::Error::MissingRun => Self::Missing("run"),
-            engine::Error::Store(inner) => inner.into(),
+            // The kind of object, without its id.
+            E::Missing(object) => Self::Missing(object.split(' ').next().unwrap_or_default().to_owned()),
+            E::Store(error) if error.is_too_slow() => Self::TooSlow,
+            E::Store(error) => Self::Internal(error.to_string()),
             other => Self::Bad(other.to_string()),
         }
     }

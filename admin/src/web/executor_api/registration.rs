@@ -17,31 +17,26 @@ const APP_CHARS: usize = 64;
 pub async fn register(request: HttpRequest, body: AuthenticatedBody, state: web::Data<State>) -> HttpResponse {
     match registration(&request, &body.0, &state) {
         Err(message) => refused(message),
-        Ok(executor) => match state.store.register_executor(&executor).await {
-            Ok(changed) => {
-                if changed {
+        Ok(executor) => match state.engine.executors().heartbeat(&executor).await {
+            Ok(is_new) => {
+                if is_new {
                     tracing::info!(
                         app.name = executor.app,
                         executor.address = executor.address,
                         "an executor registered"
                     );
-                    state.engine.executors_changed();
-                    if let Some(boot_id) = executor.boot_id {
-                        state.engine.executor_restarted(executor.address, boot_id);
-                    }
                 }
                 if let Some(peer) = request.peer_addr() {
                     state.wrong_tokens.forget(peer.ip(), &executor.app);
                 }
                 answered(&Answer::ok())
             }
-            // The database is well, and the next heartbeat would fare no better.
+            // The database works, and the next heartbeat would be refused as well.
             Err(error) if error.is_bad_value() => {
                 tracing::warn!(%error, executor.address = executor.address, "a registration was refused by the database");
                 refused("the registration holds a value that the database does not take")
             }
             Err(error) => {
-                state.engine.heartbeat_not_stored();
                 tracing::warn!(%error, executor.address = executor.address, "a registration could not be stored");
                 refused("the registration could not be stored; it is taken again with the next heartbeat")
             }
@@ -109,14 +104,13 @@ pub async fn deregister(body: AuthenticatedBody, state: web::Data<State>) -> Htt
     if !registration.value.bytes().all(|byte| byte.is_ascii_graphic()) {
         return refused("registryValue has blanks or control characters, so it never was registered");
     }
-    match state.store.deregister_executor(&registration.key, &registration.value).await {
-        Ok(_) => {
+    match state.engine.executors().deregister(&registration.key, &registration.value).await {
+        Ok(()) => {
             tracing::info!(
                 app.name = registration.key,
                 executor.address = registration.value,
                 "an executor deregistered"
             );
-            state.engine.executors_changed();
             answered(&Answer::ok())
         }
         Err(error) => {

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use actix_web::http::StatusCode;
 use carillon_scheduler::FieldError;
 
 use crate::web::forms::fields::Fields;
@@ -64,6 +65,14 @@ impl Form {
 
     pub fn is_valid(&self) -> bool {
         self.errors.is_empty()
+    }
+
+    /// Of the answer that shows the form again.
+    pub fn status(&self) -> StatusCode {
+        match self.is_valid() {
+            true => StatusCode::OK,
+            false => StatusCode::UNPROCESSABLE_ENTITY,
+        }
     }
 
     pub fn add_error(&mut self, name: &str, message: impl Into<String>) {

@@ -1,15 +1,12 @@
 //! The fields of a job's form: their labels, how a job fills them, and the definition that they describe.
 
-use carillon_scheduler::{BlockStrategy, CatchUp, JobDraft, MisfirePolicy, Overlap, RouteStrategy, ScheduleContext};
+use carillon_scheduler::{BlockStrategy, CatchUp, JobDraft, MisfirePolicy, Overlap, RouteStrategy};
 use chrono_tz::Tz;
 
-use crate::store::{self, Definition, Job};
-use crate::web::around::Around;
 use crate::web::forms::child_jobs;
 use crate::web::forms::form::Form;
 use crate::web::forms::retry_form;
 use crate::web::forms::schedule_form::{self, schedule_of};
-use crate::web::state::State;
 
 const WHAT: &[(&str, &str)] = &[("name", "Name"), ("app", "App"), ("handler", "Handler"), ("params", "Parameters")];
 const HOW: &[(&str, &str)] = &[
@@ -66,7 +63,10 @@ pub fn normal(form: &Form, zone: Tz) -> Form {
 }
 
 /// The draft that was filled in. A value that cannot be read gets its default and an error in the form.
-fn draft(form: &mut Form, zone: Tz) -> JobDraft {
+pub fn draft(form: &mut Form, zone: Tz) -> JobDraft {
+    if form.value("app").is_empty() {
+        form.add_error("app", "Choose the app whose executors run it.");
+    }
     let schedule = schedule_of(form, zone);
     JobDraft {
         app: form.value("app").to_owned(),
@@ -91,41 +91,5 @@ fn draft(form: &mut Form, zone: Tz) -> JobDraft {
         children: child_jobs::children(form),
         flag_after_seconds: form.number("flag_after_seconds", 0),
         enabled: form.is("enabled", "yes"),
-    }
-}
-
-/// The checked definition; None: the form has errors.
-pub async fn definition(
-    state: &State,
-    form: &mut Form,
-    before: Option<&Job>,
-    zone: Tz,
-) -> store::Result<Option<Definition>> {
-    let now = state.clock.now();
-    let draft = draft(form, zone);
-    let app = match draft.app.is_empty() {
-        true => None,
-        false => state.store.app_by_name(&draft.app).await?,
-    };
-    let mut around = Around::of(state, std::slice::from_ref(&draft), before).await?;
-    let checked = match &app {
-        Some(app) => {
-            let (surroundings, _) = around.surroundings(app, &draft, before, now);
-            Definition::check_in(surroundings, &draft, now)
-        }
-        None => {
-            form.add_error("app", "Choose the app whose executors run it.");
-            let calendars = around.calendars(&draft);
-            let facts = ScheduleContext { calendars: calendars.list(), ..ScheduleContext::from_anchor(now) };
-            draft.validate(&facts, None, now).and(Err(vec![]))
-        }
-    };
-    match checked {
-        Ok(definition) if form.is_valid() => Ok(Some(definition)),
-        Ok(_) => Ok(None),
-        Err(errors) => {
-            form.add_errors(errors);
-            Ok(None)
-        }
     }
 }

@@ -2,7 +2,6 @@
 //! the scheduler crate; here their errors find their fields.
 
 pub mod child_jobs;
-pub mod executor_form;
 pub mod fields;
 pub mod form;
 pub mod job_form;

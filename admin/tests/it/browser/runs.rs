@@ -106,14 +106,14 @@ fn a_refresh_leaves_alone_what_is_in_use() {
         browser.press("[popovertarget=account]").await;
         browser.fill("input[name=job]", "77").await;
         browser.script("window.typing = document.activeElement").await;
-        let ask = carillon_engine::Fire {
+        let ask = carillon_engine::manage::RunRequest {
             job_id: id,
             cause: carillon_scheduler::Cause::Api,
             params: None,
             address: None,
             idempotency_key: None,
         };
-        live.engine.fire(ask).await.unwrap();
+        live.engine.jobs().run(ask).await.unwrap();
         browser.find("tr[data-state=succeeded]").await;
         let script = "return document.activeElement === window.typing && window.typing.value";
         assert_eq!(browser.script(script).await, "77", "focus and text are as they were");

@@ -161,7 +161,8 @@ fn an_alarm_that_nobody_resolves_escalates_at_its_age_and_once() {
         assert!(node.metrics().contains(count));
         // A person looks at last.
         let (engine, by) = (&node.engine, actor());
-        let by_hand = engine.resolve_by_hand(run_id, Outcome::Succeeded, "the file is there", &by);
+        let runs = engine.runs();
+        let by_hand = runs.resolve(run_id, Outcome::Succeeded, "the file is there", &by);
         by_hand.await.unwrap();
         let row = alarms(node).await.remove(0);
         assert_eq!((row.is_open, row.level), (false, 1));
@@ -186,7 +187,8 @@ fn a_word_that_the_audit_cannot_keep_changes_nothing_and_can_be_said_again() {
         let run_id = unknown(node).await;
         let say = async || {
             let (engine, by) = (&node.engine, actor());
-            let said = engine.resolve_by_hand(run_id, Outcome::Failed, "the file is not there", &by);
+            let runs = engine.runs();
+            let said = runs.resolve(run_id, Outcome::Failed, "the file is not there", &by);
             said.await
         };
         node.sql("ALTER TABLE audit RENAME TO audit_away").await;

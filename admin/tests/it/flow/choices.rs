@@ -2,7 +2,7 @@
 
 use carillon_admin::store::Job;
 use carillon_admin::store::run::route::Choice;
-use carillon_engine::Fire;
+use carillon_engine::manage::RunRequest;
 use carillon_scheduler::{Cause, RouteStrategy, RunState};
 use carillon_testkit::RecordingExecutor;
 
@@ -81,14 +81,14 @@ fn parts_and_runs_by_hand_say_so() {
             assert_eq!(told.chosen, run.address);
         }
         let other = node.job(|_| ()).await;
-        let ask = Fire {
+        let ask = RunRequest {
             job_id: other.id,
             cause: Cause::Manual,
             params: None,
             address: Some(executors[1].address.clone()),
             idempotency_key: None,
         };
-        node.engine.fire(ask).await.unwrap();
+        node.engine.jobs().run(ask).await.unwrap();
         node.round().await;
         let told = last_choice(node, &other).await;
         assert_eq!((told.route, told.why.as_str()), (None, "the executor was given with the fire"));

@@ -1,6 +1,7 @@
 //! Fixed delays, whose next instant hangs on the end of the last run, and schedules whose fires are counted.
 
 use carillon_admin::runtime::Service as _;
+use carillon_admin::store::Actor;
 use carillon_admin::store::Job;
 use carillon_scheduler::{Clock as _, JobDraft, RunState, ScheduleDraft};
 use carillon_testkit::{RecordingExecutor, Reply};
@@ -100,7 +101,7 @@ fn a_link_that_is_cancelled_by_hand_is_an_end() {
         }
         let run = node.runs(job).await.pop().unwrap();
         assert_eq!(run.state, Claimed);
-        node.engine.kill(run.id).await.unwrap();
+        node.engine.runs().kill(run.id, &Actor::engine()).await.unwrap();
         assert_eq!(node.states(job).await, [Cancelled]);
         assert_eq!(next(node, job).await, Some(6_000));
     });

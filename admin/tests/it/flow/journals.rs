@@ -1,5 +1,6 @@
 //! A run whose answer was lost is sent again only to the journal that it was sent to, and only while that is fresh.
 
+use carillon_admin::store::Actor;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -215,9 +216,9 @@ fn an_address_that_is_no_longer_registered_gets_no_request_and_no_token() {
         node.services.registry.step().await;
         let words =
             format!("{} is no longer registered as an executor of orders, so it is not called", executor.address);
-        let log = node.engine.read_log(run_id, 1).await.unwrap_err();
+        let log = node.engine.runs().log(run_id, 1).await.unwrap_err();
         assert!(log.to_string().contains(&words), "{log}");
-        let kill = node.engine.kill(run_id).await.unwrap_err();
+        let kill = node.engine.runs().kill(run_id, &Actor::engine()).await.unwrap_err();
         assert!(kill.to_string().contains(&words), "{kill}");
         assert!(executor.received("/log").is_empty());
         assert!(executor.received("/kill").is_empty());

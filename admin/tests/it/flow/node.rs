@@ -7,7 +7,8 @@ use carillon_admin::runtime::Service as _;
 use carillon_admin::server::Services;
 use carillon_admin::store::{App, Definition, Job, Misfire, MisfireFilter, RunFilter, RunView, Store, Surroundings};
 use carillon_admin::{Admin, config::Config};
-use carillon_engine::{Engine, Fire};
+use carillon_engine::Engine;
+use carillon_engine::manage::RunRequest;
 use carillon_scheduler::{Cause, Clock, JobDraft, ManualClock, Millis, RunState, ScheduleDraft};
 use carillon_testkit::{RecordingExecutor, wait_for};
 use sea_orm::ConnectionTrait as _;
@@ -234,8 +235,9 @@ impl Node {
     }
 
     pub async fn fire(&self, job: &Job) -> i64 {
-        let ask = Fire { job_id: job.id, cause: Cause::Manual, params: None, address: None, idempotency_key: None };
-        self.engine.fire(ask).await.unwrap()
+        let ask =
+            RunRequest { job_id: job.id, cause: Cause::Manual, params: None, address: None, idempotency_key: None };
+        self.engine.jobs().run(ask).await.unwrap()
     }
 }
 

@@ -1,5 +1,6 @@
 //! What an executor answers, or does not, and what that means for the run.
 
+use carillon_admin::store::Actor;
 use carillon_scheduler::RunState;
 use carillon_testkit::{RecordingExecutor, Reply, wait_for};
 use serde_json::json;
@@ -110,14 +111,20 @@ fn a_kill_is_asked_by_run_and_its_end_counts_as_killed() {
         let job = node.job(|_| ()).await;
         let run_id = node.fire(&job).await;
         node.round().await;
-        assert_eq!(node.engine.kill(run_id).await.unwrap(), carillon_engine::Kill::Asked);
+        assert_eq!(
+            node.engine.runs().kill(run_id, &Actor::engine()).await.unwrap(),
+            carillon_engine::manage::KillResult::Asked
+        );
         let asked = &executor.received("/kill")[0];
         assert_eq!(asked.json(), json!({"jobId": job.id}));
         assert_eq!(asked.header("Carillon-Run-Id"), Some(run_id.to_string().as_str()));
         assert_eq!(node.states(&job).await, [RunState::Running], "asked is not stopped");
         node.callback(&[(run_id, 500, "scheduling center kill job. [job running, killed]")]).await;
         assert_eq!(node.states(&job).await, [RunState::Killed]);
-        assert_eq!(node.engine.kill(run_id).await.unwrap(), carillon_engine::Kill::AlreadyEnded);
+        assert_eq!(
+            node.engine.runs().kill(run_id, &Actor::engine()).await.unwrap(),
+            carillon_engine::manage::KillResult::AlreadyEnded
+        );
     });
 }
 
@@ -127,7 +134,7 @@ fn a_kill_whose_end_is_never_reported_counts_after_thirty_seconds() {
         let job = node.job(|_| ()).await;
         let run_id = node.fire(&job).await;
         node.round().await;
-        node.engine.kill(run_id).await.unwrap();
+        node.engine.runs().kill(run_id, &Actor::engine()).await.unwrap();
         node.advance(31_000).await;
         carillon_admin::runtime::Service::step(&*node.services.watch).await;
         node.drain().await;

@@ -100,19 +100,19 @@ fn random_uses_all_of_them() {
 #[test]
 fn an_address_given_by_hand_gets_the_run_and_a_foreign_one_is_refused() {
     flow(RouteStrategy::RoundRobin, async |node, executors, job| {
-        let ask = |address: &str| carillon_engine::Fire {
+        let ask = |address: &str| carillon_engine::manage::RunRequest {
             job_id: job.id,
             cause: carillon_scheduler::Cause::Manual,
             params: Some("by hand".into()),
             address: Some(address.into()),
             idempotency_key: None,
         };
-        node.engine.fire(ask(&executors[2].address)).await.unwrap();
+        node.engine.jobs().run(ask(&executors[2].address)).await.unwrap();
         node.round().await;
         assert_eq!(counts(executors), [0, 0, 1]);
         assert_eq!(executors[2].runs()[0].json()["executorParams"], "by hand");
         let foreign = RecordingExecutor::start().await;
-        let refused = node.engine.fire(ask(&foreign.address)).await.unwrap_err();
+        let refused = node.engine.jobs().run(ask(&foreign.address)).await.unwrap_err();
         assert_eq!(refused.to_string(), format!("{} is not registered for the job's app", foreign.address));
         node.round().await;
         assert!(foreign.runs().is_empty());

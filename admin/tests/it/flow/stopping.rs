@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use carillon_admin::Admin;
 use carillon_admin::store::Definition;
-use carillon_engine::Fire;
+use carillon_engine::manage::RunRequest;
 use carillon_scheduler::{Cause, Clock as _, JobDraft, RunState, SystemClock};
 use carillon_testkit::{RecordingExecutor, wait_for};
 use sea_orm::{ConnectionTrait as _, TransactionTrait as _};
@@ -47,8 +47,8 @@ async fn a_stopping_node_refuses_connections_before_it_stops_storing_results(db:
     }));
     let body = json!({"registryGroup": "EXECUTOR", "registryKey": "orders", "registryValue": executor.address});
     assert_eq!(post("registry", body).await.unwrap().unwrap().status(), 200);
-    let ask = Fire { job_id, cause: Cause::Manual, params: None, address: None, idempotency_key: None };
-    let run_id = engine.fire(ask).await.unwrap();
+    let ask = RunRequest { job_id, cause: Cause::Manual, params: None, address: None, idempotency_key: None };
+    let run_id = engine.jobs().run(ask).await.unwrap();
     let state = async || store.run(run_id).await.unwrap().unwrap().state;
     wait_for("the run runs", async || state().await == RunState::Running).await;
 

@@ -1,11 +1,26 @@
 use std::collections::BTreeSet;
 
-use carillon_scheduler::{FieldError, JobDraft};
+use carillon_inspect::preview::{self, Preview, Span};
+use carillon_scheduler::{FieldError, JobDraft, Millis};
 
 use crate::Pipeline;
 use crate::manage::error::Error;
 use crate::manage::jobs::validation::{PlannedSchedule, ValidationContext};
 use crate::store::{self, Actor, Definition, Job};
+
+/// A draft that is not saved.
+pub struct PreviewRequest<'a> {
+    pub draft: &'a JobDraft,
+    /// The job that it changes.
+    pub before: Option<&'a Job>,
+    /// Whether the app must exist.
+    pub needs_app: bool,
+    /// The load that decides over a spread may be some seconds old: for a draft that is being typed.
+    pub is_rough: bool,
+    /// Instants after it; None: now.
+    pub from: Option<Millis>,
+    pub count: usize,
+}
 
 /// Definitions of jobs.
 pub struct Jobs<'a> {
@@ -37,8 +52,7 @@ impl Jobs<'_> {
     pub async fn create_all(&self, drafts: Vec<JobDraft>, key: Option<&str>, by: &Actor) -> Result<Vec<Job>, Error> {
         let context = self.context(&drafts, None).await?;
         // A thousand schedules are some hundred milliseconds of arithmetic.
-        let checked = tokio::task::spawn_blocking(move || check_all(&drafts, context)).await;
-        let definitions = checked.map_err(|error| Error::Store(store::Error::Corrupt(error.to_string())))??;
+        let definitions = blocking(move || check_all(&drafts, context)).await??;
         self.store(definitions, key, by).await
     }
 
@@ -64,23 +78,34 @@ impl Jobs<'_> {
         context.check(draft).map(drop).map_err(Error::Invalid)
     }
 
-    /// The schedule of a draft as saving would make it; `before` is the job that it changes. Of a draft that `is_partial`, the app need not exist,
-    /// and the load that decides over a spread may be some seconds old: it is for looks while a person types.
+    /// What a draft will do that is not saved; `before` is the job that it changes.
     ///
     /// # Errors
     /// `Invalid`
-    pub async fn plan(
-        &self,
-        draft: &JobDraft,
-        before: Option<&Job>,
-        is_partial: bool,
-    ) -> Result<PlannedSchedule, Error> {
-        let drafts = std::slice::from_ref(draft);
-        let mut context = match is_partial {
-            true => ValidationContext::partial(self.engine, draft, before.cloned()).await?,
-            false => self.context(drafts, before.cloned()).await?,
+    pub async fn preview(&self, ask: &PreviewRequest<'_>) -> Result<Preview, Error> {
+        let mut context = match ask.is_rough {
+            true => ValidationContext::rough(self.engine, ask.draft, ask.before.cloned()).await?,
+            false => self.context(std::slice::from_ref(ask.draft), ask.before.cloned()).await?,
         };
-        context.plan(draft).map_err(Error::Invalid)
+        if !ask.needs_app {
+            context.add_placeholder(&ask.draft.app);
+        }
+        let PlannedSchedule { schedule, calendars, chosen, fires_left } =
+            context.plan(ask.draft).map_err(Error::Invalid)?;
+        let now = self.engine.clock.now();
+        let span = Span { from: ask.from.unwrap_or(now), count: ask.count, fires_left, now };
+        // A schedule that is slow to search must not occupy a thread that serves others.
+        blocking(move || preview::preview(&schedule, &calendars, chosen, span)).await
+    }
+
+    /// The next instants of a job's schedule, enabled or not.
+    ///
+    /// # Errors
+    /// `Missing`; `Unusable`, if the stored schedule cannot be used
+    pub async fn next_fires(&self, id: i64, from: Option<Millis>, count: usize) -> Result<Preview, Error> {
+        let (job, now) = (self.get(id).await?, self.engine.clock.now());
+        let looked = blocking(move || preview::of_job(&job, from.unwrap_or(now), count, now)).await?;
+        looked.map_err(Error::Unusable)
     }
 
     /// Starts or stops the schedule of a job.
@@ -118,6 +143,11 @@ impl Jobs<'_> {
         }
         Ok(jobs)
     }
+}
+
+async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, Error> {
+    let done = tokio::task::spawn_blocking(work).await;
+    done.map_err(|error| Error::Store(store::Error::Corrupt(error.to_string())))
 }
 
 const GONE: &str = "jobs were made with this idempotency key before, and not all of them are still there";

@@ -4,6 +4,5 @@ mod definitions;
 mod run;
 mod validation;
 
-pub use definitions::Jobs;
+pub use definitions::{Jobs, PreviewRequest};
 pub use run::RunRequest;
-pub use validation::PlannedSchedule;

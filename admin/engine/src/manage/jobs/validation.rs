@@ -2,34 +2,57 @@
 
 use std::collections::{BTreeSet, HashMap};
 
+use carillon_inspect::forecast::{LoadBySecond, SpreadChoice};
 use carillon_scheduler::{FieldError, JobDraft, Millis, Schedule, ScheduleContext, validate_app_name};
 
+use crate::Pipeline;
 use crate::manage::error::Error;
 use crate::store::{App, Calendars, Definition, Job, Surroundings};
-use crate::{Chosen, Loads, Pipeline};
 
 /// Looked up once for all drafts of a request.
 pub(super) struct ValidationContext {
     apps: HashMap<String, App>,
     calendars: Calendars,
     /// Only where an offset has to be chosen.
-    loads: Option<Loads>,
+    loads: Option<LoadBySecond>,
     /// The job that the draft changes.
     before: Option<Job>,
     now: Millis,
 }
 
 /// A schedule as saving would make it.
-pub struct PlannedSchedule {
+pub(super) struct PlannedSchedule {
     pub schedule: Schedule,
     pub calendars: Calendars,
     /// How the offset within its spread was found, if it was chosen now.
-    pub chosen: Option<Chosen>,
+    pub chosen: Option<SpreadChoice>,
     pub fires_left: Option<u32>,
 }
 
 impl ValidationContext {
     pub async fn new(engine: &Pipeline, drafts: &[JobDraft], before: Option<Job>) -> Result<Self, Error> {
+        let loads = match drafts.iter().any(|draft| needs_offset(draft, before.as_ref())) {
+            true => Some(engine.forecaster.loads(before.as_ref().map(|job| job.id)).await?),
+            false => None,
+        };
+        Self::with_loads(engine, drafts, before, loads).await
+    }
+
+    /// With loads that may be some seconds old.
+    pub async fn rough(engine: &Pipeline, draft: &JobDraft, before: Option<Job>) -> Result<Self, Error> {
+        let loads = match needs_offset(draft, before.as_ref()) {
+            true => Some(engine.forecaster.recent_loads().await?),
+            false => None,
+        };
+        Self::with_loads(engine, std::slice::from_ref(draft), before, loads).await
+    }
+
+    async fn with_loads(
+        engine: &Pipeline,
+        drafts: &[JobDraft],
+        before: Option<Job>,
+        loads: Option<LoadBySecond>,
+    ) -> Result<Self, Error> {
         let mut apps = HashMap::new();
         for name in drafts.iter().map(|draft| &draft.app).collect::<BTreeSet<_>>() {
             if let Some(app) = engine.store.app_by_name(name).await? {
@@ -39,22 +62,13 @@ impl ValidationContext {
         let names: BTreeSet<&String> = drafts.iter().flat_map(|draft| &draft.schedule.calendars).collect();
         let names: Vec<String> = names.into_iter().cloned().collect();
         let calendars = engine.store.calendars_named(&names).await?;
-        let loads = match drafts.iter().any(|draft| needs_offset(draft, before.as_ref())) {
-            true => Some(engine.loads(before.as_ref().map(|job| job.id)).await?),
-            false => None,
-        };
         Ok(Self { apps, calendars, loads, before, now: engine.clock.now() })
     }
 
-    /// For a look at a draft whose app need not exist. Loads may be some seconds old.
-    pub async fn partial(engine: &Pipeline, draft: &JobDraft, before: Option<Job>) -> Result<Self, Error> {
-        let app = App { id: 0, name: draft.app.clone(), title: String::new(), created_at: 0 };
-        let calendars = engine.store.calendars_named(&draft.schedule.calendars).await?;
-        let loads = match needs_offset(draft, before.as_ref()) {
-            true => Some(engine.recent_loads().await?),
-            false => None,
-        };
-        Ok(Self { apps: [(draft.app.clone(), app)].into(), calendars, loads, before, now: engine.clock.now() })
+    /// Takes an app as existing, for a look at a draft that is not to be saved.
+    pub fn add_placeholder(&mut self, name: &str) {
+        let app = App { id: 0, name: name.to_owned(), title: String::new(), created_at: 0 };
+        self.apps.entry(name.to_owned()).or_insert(app);
     }
 
     /// # Errors
@@ -81,7 +95,7 @@ impl ValidationContext {
     }
 
     /// The offset within the spread is chosen here; the next draft finds that second in use.
-    fn check_and_choose(&mut self, draft: &JobDraft) -> Result<(Definition, Option<Chosen>), Vec<FieldError>> {
+    fn check_and_choose(&mut self, draft: &JobDraft) -> Result<(Definition, Option<SpreadChoice>), Vec<FieldError>> {
         let Some(app) = self.apps.get(&draft.app) else {
             return Err(self.without_app(draft));
         };

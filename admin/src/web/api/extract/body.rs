@@ -1,6 +1,9 @@
 //! Bodies: read up to a limit, parsed as JSON whatever the content type says. Errors name the member.
 
+use actix_web::dev;
 use actix_web::web::Payload;
+use actix_web::{FromRequest, HttpRequest};
+use futures_util::future::LocalBoxFuture;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -9,13 +12,42 @@ use serde_path_to_error::{Path, Segment};
 use crate::web::api::error::Error;
 use crate::web::limits::slow_body_guard;
 
-/// One object: a job whose parameters are as long as allowed, escaped as badly as possible.
-pub const OBJECT: usize = 1024 * 1024;
-/// A batch.
-pub const BATCH: usize = 16 * 1024 * 1024;
+/// What a path takes as its body.
+pub trait RequestBody: Sized + 'static {
+    /// For errors: `a job`, or an example.
+    const WHAT: &'static str;
+    /// In bytes. A job whose parameters are as long as allowed, escaped in the longest way, fits in.
+    const LIMIT: usize = 1024 * 1024;
+
+    fn read(value: Value) -> Result<Self, Error>;
+
+    /// The value of an empty body.
+    fn empty() -> Result<Self, Error> {
+        Err(Error::invalid_json(format!("the body is empty; send {} as JSON", Self::WHAT)))
+    }
+}
+
+/// The body of a request.
+pub struct Body<T>(pub T);
+
+impl<T: RequestBody> FromRequest for Body<T> {
+    type Error = Error;
+    type Future = LocalBoxFuture<'static, Result<Self, Error>>;
+
+    fn from_request(request: &HttpRequest, payload: &mut dev::Payload) -> Self::Future {
+        let payload = Payload::from_request(request, payload).into_inner();
+        Box::pin(async {
+            let payload = payload.map_err(|error| Error::invalid_json(error.to_string()))?;
+            match json(payload, T::LIMIT).await? {
+                Some(value) => T::read(value).map(Self),
+                None => T::empty().map(Self),
+            }
+        })
+    }
+}
 
 /// The body as JSON; None if it is empty.
-pub async fn optional(payload: Payload, limit: usize) -> Result<Option<Value>, Error> {
+async fn json(payload: Payload, limit: usize) -> Result<Option<Value>, Error> {
     let bytes = match payload.to_bytes_limited(limit).await {
         Err(_too_large) => return Err(Error::too_large(limit)),
         Ok(Err(error)) if slow_body_guard::is_out_of_memory(&error) => {
@@ -31,17 +63,10 @@ pub async fn optional(payload: Payload, limit: usize) -> Result<Option<Value>, E
     serde_json::from_slice(&bytes).map(Some).map_err(wrong)
 }
 
-/// The same where a body is needed.
-pub async fn required(payload: Payload, limit: usize, what: &str) -> Result<Value, Error> {
-    optional(payload, limit)
-        .await?
-        .ok_or_else(|| Error::invalid_json(format!("the body is empty; send {what} as JSON")))
-}
-
 /// A body that is an object.
-pub fn object<T: DeserializeOwned>(value: &Value, what: &str) -> Result<T, Error> {
+pub fn object<T: RequestBody + DeserializeOwned>(value: &Value) -> Result<T, Error> {
     if !value.is_object() {
-        return Err(Error::invalid(format!("the body must be {what} as an object")));
+        return Err(Error::invalid(format!("the body must be {} as an object", T::WHAT)));
     }
     from_json(value)
 }

@@ -1,15 +1,10 @@
-//! From JSON to a definition that can be stored.
+//! From JSON to the draft of a job.
 
-use std::collections::HashMap;
-
-use carillon_scheduler::{FieldError, JobDraft, Millis, ScheduleDraft, ScheduleInput};
+use carillon_scheduler::{FieldError, JobDraft, ScheduleDraft, ScheduleInput};
 use serde_json::{Value, json};
 
-use crate::store::{App, Definition, Job, Store};
 use crate::web::api::error::Error;
 use crate::web::api::extract::from_json;
-use crate::web::around::Around;
-use crate::web::state::State;
 
 /// The members of an answer that a request may send back unchanged and cannot set.
 const READ_ONLY: [&str; 8] = [
@@ -85,52 +80,4 @@ pub fn parse_update(mut value: Value, id: i64) -> Result<ParsedUpdate, Error> {
         members.retain(|name, _| !READ_ONLY.contains(&name.as_str()));
     }
     Ok(ParsedUpdate { draft: draft(value)?, revision })
-}
-
-/// What the drafts of a request refer to, each looked up once.
-pub struct ValidationContext {
-    apps: HashMap<String, App>,
-    around: Around,
-}
-
-pub async fn context(state: &State, drafts: &[JobDraft], before: Option<&Job>) -> Result<ValidationContext, Error> {
-    let mut apps = HashMap::new();
-    for draft in drafts {
-        if !apps.contains_key(&draft.app)
-            && let Some(app) = state.store.app_by_name(&draft.app).await?
-        {
-            apps.insert(draft.app.clone(), app);
-        }
-    }
-    let around = Around::of(state, drafts, before).await?;
-    Ok(ValidationContext { apps, around })
-}
-
-/// # Errors
-/// Names everything that is wrong with the definition.
-pub fn check(
-    draft: &JobDraft,
-    context: &mut ValidationContext,
-    before: Option<&Job>,
-    now: Millis,
-) -> Result<Definition, Error> {
-    let Some(app) = context.apps.get(&draft.app) else {
-        return Err(no_app(draft));
-    };
-    let (surroundings, _) = context.around.surroundings(app, draft, before, now);
-    Definition::check_in(surroundings, draft, now).map_err(Error::from_fields)
-}
-
-/// The app that a draft names.
-pub async fn app_of(store: &Store, draft: &JobDraft) -> Result<App, Error> {
-    let found = store.app_by_name(&draft.app).await?;
-    found.ok_or_else(|| no_app(draft))
-}
-
-fn no_app(draft: &JobDraft) -> Error {
-    let message = match carillon_scheduler::validate_app_name(&draft.app) {
-        Err(message) => message,
-        Ok(()) => format!("there is no app `{}`; create it first (POST /api/v1/apps)", draft.app),
-    };
-    Error::field("app", message)
 }

@@ -1,7 +1,6 @@
 //! `/jobs`: the definitions.
 
-use actix_web::HttpResponse;
-use actix_web::web::Data;
+use actix_web::web::{Data, Json};
 use carillon_scheduler::KindDraft;
 
 use crate::store::{Job, JobFilter};
@@ -10,43 +9,32 @@ use crate::web::api::extract::{Id, Query};
 use crate::web::api::view::{JobView, List};
 use crate::web::state::State;
 
-pub async fn list(state: Data<State>, mut query: Query) -> Result<HttpResponse, Error> {
+pub async fn list(state: Data<State>, query: Query) -> Result<Json<List<JobView, i64>>, Error> {
     let kinds = format!("one of {}", KindDraft::WORDS.join(", "));
     let kind = |text: &str| KindDraft::WORDS.contains(&text).then(|| text.to_owned());
     let filter = JobFilter {
         text: query.text("text")?,
         app: query.text("app")?,
         enabled: query.flag("enabled")?,
-        kind: query.other("kind", &kinds, kind)?,
+        kind: query.parsed("kind", &kinds, kind)?,
         after: query.id("after")?,
         limit: query.limit()?,
         ..JobFilter::default()
     };
-    query.finish()?;
     let mut page = state.store.jobs(&filter).await?;
-    let now = state.clock.now();
-    state.store.show_next_fires(&mut page.items, now).await?;
-    Ok(HttpResponse::Ok().json(List::from_page(page, JobView::from, |id| id)))
+    state.store.show_next_fires(&mut page.items, state.clock.now()).await?;
+    Ok(Json(List::from_page(page, JobView::from, |id| id)))
 }
 
-pub async fn get(state: Data<State>, id: Id, query: Query) -> Result<HttpResponse, Error> {
-    query.finish()?;
-    let job = find(&state, id.0).await?;
-    shown(&state, job).await
+pub async fn get(state: Data<State>, id: Id) -> Result<Json<JobView>, Error> {
+    let job = state.engine.jobs().get(id.0).await?;
+    with_next_fire(&state, job).await
 }
 
 /// A job as an answer, with its next fire.
-pub async fn shown(state: &State, job: Job) -> Result<HttpResponse, Error> {
+pub async fn with_next_fire(state: &State, job: Job) -> Result<Json<JobView>, Error> {
     let mut jobs = [job];
-    let now = state.clock.now();
-    state.store.show_next_fires(&mut jobs, now).await?;
+    state.store.show_next_fires(&mut jobs, state.clock.now()).await?;
     let [job] = jobs;
-    Ok(HttpResponse::Ok().json(JobView::from(job)))
-}
-
-/// # Errors
-/// There is no such job.
-pub async fn find(state: &State, id: i64) -> Result<Job, Error> {
-    let missing = || Error::not_found(format!("there is no job {id}"));
-    state.store.job(id).await?.ok_or_else(missing)
+    Ok(Json(job.into()))
 }

@@ -9,7 +9,7 @@ mod run;
 mod write;
 
 pub use explain::explain;
-pub use list::{find, get, list};
+pub use list::{get, list};
 pub use preview::{MAX_INSTANTS, NEXT_INSTANTS, next, preview};
 pub use request::{JobBatch, JobRequest, JobUpdate, PreviewRequest};
 pub use run::{RunRequest, disable, enable, run};

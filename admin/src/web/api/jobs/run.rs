@@ -1,32 +1,23 @@
 //! What is done with a job: enable, disable, run.
 
-use actix_web::HttpResponse;
-use actix_web::web::{Data, Payload};
+use actix_web::web::{Data, Json};
 use carillon_scheduler::Cause;
-use carillon_scheduler::job::limits::check_params;
 use serde::Deserialize;
+use serde_json::Value;
 use utoipa::ToSchema;
 
 use crate::web::api::error::Error;
-use crate::web::api::extract::{Caller, Id, Key, OBJECT, Query, object, optional};
+use crate::web::api::extract::{Body, Caller, Id, Key, RequestBody, object};
 use crate::web::api::view::{JobView, RunView};
 use crate::web::state::State;
-use carillon_engine::Fire;
+use carillon_engine::manage;
 
-pub async fn enable(state: Data<State>, id: Id, query: Query, caller: Caller) -> Result<HttpResponse, Error> {
-    query.finish()?;
-    set_enabled(&state, id.0, true, &caller).await
+pub async fn enable(state: Data<State>, id: Id, caller: Caller) -> Result<Json<JobView>, Error> {
+    Ok(Json(state.engine.jobs().set_enabled(id.0, true, &caller.0).await?.into()))
 }
 
-pub async fn disable(state: Data<State>, id: Id, query: Query, caller: Caller) -> Result<HttpResponse, Error> {
-    query.finish()?;
-    set_enabled(&state, id.0, false, &caller).await
-}
-
-async fn set_enabled(state: &State, id: i64, enabled: bool, caller: &Caller) -> Result<HttpResponse, Error> {
-    let job = state.store.set_job_enabled(id, enabled, state.clock.now(), &caller.0).await?;
-    state.engine.job_changed(job.shard);
-    Ok(HttpResponse::Ok().json(JobView::from(job)))
+pub async fn disable(state: Data<State>, id: Id, caller: Caller) -> Result<Json<JobView>, Error> {
+    Ok(Json(state.engine.jobs().set_enabled(id.0, false, &caller.0).await?.into()))
 }
 
 /// How this run differs from the job; both members may be left out
@@ -40,25 +31,21 @@ pub struct RunRequest {
     address: Option<String>,
 }
 
-pub async fn run(state: Data<State>, id: Id, query: Query, key: Key, payload: Payload) -> Result<HttpResponse, Error> {
-    query.finish()?;
-    let request: RunRequest = match optional(payload, OBJECT).await? {
-        Some(value) => object(&value, "{\"params\"?,\"address\"?}")?,
-        None => RunRequest::default(),
-    };
-    let fire = Fire {
-        job_id: id.0,
-        cause: Cause::Api,
-        params: request.params.map(checked_params).transpose()?,
-        address: request.address,
-        idempotency_key: key.0,
-    };
-    let run_id = state.engine.fire(fire).await?;
-    let run = state.store.run(run_id).await?.ok_or_else(Error::internal)?;
-    Ok(HttpResponse::Ok().json(RunView::from(run)))
+impl RequestBody for RunRequest {
+    const WHAT: &'static str = "{\"params\"?,\"address\"?}";
+
+    fn read(value: Value) -> Result<Self, Error> {
+        object(&value)
+    }
+
+    fn empty() -> Result<Self, Error> {
+        Ok(Self::default())
+    }
 }
 
-fn checked_params(params: String) -> Result<String, Error> {
-    check_params(&params).map_err(|message| Error::field("params", message))?;
-    Ok(params)
+pub async fn run(state: Data<State>, id: Id, key: Key, body: Body<RunRequest>) -> Result<Json<RunView>, Error> {
+    let RunRequest { params, address } = body.0;
+    let request = manage::RunRequest { job_id: id.0, cause: Cause::Api, params, address, idempotency_key: key.0 };
+    let run_id = state.engine.jobs().run(request).await?;
+    Ok(Json(state.engine.runs().get(run_id).await?.into()))
 }

@@ -9,7 +9,7 @@ use super::{Time, words};
 use crate::store;
 use crate::store::RunParams;
 use crate::store::run::route::Choice;
-use carillon_engine::{Kill, LogPage};
+use carillon_engine::manage::{KillResult, LogPage};
 
 /// A run
 #[derive(Serialize, ToSchema)]
@@ -118,12 +118,12 @@ enum KillOutcome {
     AlreadyEnded,
 }
 
-impl From<Kill> for KillView {
-    fn from(kill: Kill) -> Self {
+impl From<KillResult> for KillView {
+    fn from(kill: KillResult) -> Self {
         let outcome = match kill {
-            Kill::Cancelled => KillOutcome::Cancelled,
-            Kill::Asked => KillOutcome::Asked,
-            Kill::AlreadyEnded => KillOutcome::AlreadyEnded,
+            KillResult::Cancelled => KillOutcome::Cancelled,
+            KillResult::Asked => KillOutcome::Asked,
+            KillResult::AlreadyEnded => KillOutcome::AlreadyEnded,
         };
         Self { outcome }
     }

@@ -3,7 +3,6 @@
 use utoipa::openapi::{ObjectBuilder, RefOr, Schema, Type};
 use utoipa::{PartialSchema, ToSchema};
 
-use crate::web::api::error::CODES;
 use carillon_inspect::explain::VERDICTS;
 
 macro_rules! words {
@@ -35,7 +34,6 @@ words! {
     CatchUp = all!(CatchUp), "Which instants run that are late by at most the misfire threshold";
     Cause = all!(Cause), "Why a fire exists";
     ClockChanges = all!(ClockChanges), "What happens when the clocks change";
-    ErrorCode = CODES.iter().map(|(code, ..)| *code).collect(), "What went wrong, for programs";
     Excluded = all!(Excluded), "What becomes of an instant on an excluded day";
     MisfirePolicy = all!(MisfirePolicy), "What is done with instants that are later than the misfire threshold";
     Overlap = all!(Overlap), "What the server does with a run while another fire of the job is open";

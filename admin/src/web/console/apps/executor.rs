@@ -1,22 +1,21 @@
 //! The weight and labels that an operator sets for an executor.
 
 use actix_web::http::StatusCode;
-use actix_web::{HttpRequest, HttpResponse, web};
+use actix_web::{HttpResponse, web};
 use askama::Template;
 use serde::Deserialize;
 
 use crate::store::App;
 use crate::store::app::executors::Executor;
-use crate::web::console::actor::actor;
+use crate::web::console::actor::By;
 use crate::web::console::error_page::PageError;
-use crate::web::forms::executor_form;
 use crate::web::forms::fields::Fields;
 use crate::web::forms::form::Form;
-use crate::web::guard::session_cookie::Viewer;
 use crate::web::page::answer::render;
 use crate::web::page::context::PageContext;
 use crate::web::page::flash::redirect_with_flash;
 use crate::web::state::State;
+use carillon_engine::manage::{Error, Executors};
 
 #[derive(Template)]
 #[template(path = "apps/executor.html")]
@@ -34,10 +33,10 @@ pub struct ExecutorQuery {
 }
 
 async fn find(state: &State, id: i64, address: &str) -> Result<(App, Executor), PageError> {
-    let app = state.store.app(id).await?.ok_or(PageError::Missing("app"))?;
+    let app = state.engine.apps().get(id).await?;
     let mut executors = state.store.executors_of(&app.name).await?.into_iter();
     let executor = executors.find(|executor| executor.address == address);
-    Ok((app, executor.ok_or(PageError::Missing("executor"))?))
+    Ok((app, executor.ok_or(PageError::Missing("executor".to_owned()))?))
 }
 
 /// `GET /apps/{id}/executor?address=`
@@ -58,27 +57,35 @@ pub async fn edit(
 /// `POST /apps/{id}/executor`
 pub async fn update(
     state: web::Data<State>,
-    request: HttpRequest,
-    viewer: Viewer,
+    by: By,
     context: PageContext,
     id: web::Path<i64>,
     fields: Fields,
 ) -> Result<HttpResponse, PageError> {
     let mut form = Form::from(fields);
     let (app, executor) = find(&state, *id, form.value("address")).await?;
-    let traits = executor_form::traits(&mut form);
-    let is_shown_again = form.is("step", "preview");
-    if is_shown_again || !form.is_valid() {
-        let page = Page { context, app, executor, form };
-        let status = match is_shown_again {
-            true => StatusCode::OK,
-            false => StatusCode::UNPROCESSABLE_ENTITY,
-        };
-        return Ok(render(&page, status));
+    // An empty field means the value that the executor registers with.
+    let weight = match form.value("weight").trim() {
+        "" => None,
+        _ => Some(form.number("weight", 1)),
+    };
+    let labels = Some(form.value("labels").trim().to_owned()).filter(|text| !text.is_empty());
+    let executors = state.engine.executors();
+    let set = match form.is("step", "preview") || !form.is_valid() {
+        true => Executors::check(weight, labels.as_deref()).map(drop),
+        false => {
+            let set = executors.set(*id, &executor.address, weight, labels.as_deref(), &by.0).await;
+            if set.is_ok() {
+                let text = format!("The settings of {} are saved.", executor.address);
+                return Ok(redirect_with_flash("/apps", "ok", &text));
+            }
+            set.map(drop)
+        }
+    };
+    match set {
+        Err(Error::Invalid(errors)) => form.add_errors(errors),
+        other => other?,
     }
-    let (actor, address) = (actor(&viewer, &request), &executor.address);
-    state.store.set_executor_traits(&app, address, &traits, context.now, &actor).await?;
-    state.engine.executors_changed();
-    let text = format!("The settings of {address} are saved.");
-    Ok(redirect_with_flash("/apps", "ok", &text))
+    let status = if form.is("step", "preview") { StatusCode::OK } else { form.status() };
+    Ok(render(&Page { context, app, executor, form }, status))
 }

@@ -1,24 +1,24 @@
 //! The form of a job: new, edit, copy.
 
 use actix_web::http::StatusCode;
-use actix_web::{HttpRequest, HttpResponse, web};
+use actix_web::{HttpResponse, web};
 use carillon_scheduler::{JobDraft, ScheduleDraft};
+use chrono_tz::Tz;
 use serde::Deserialize;
 
-use crate::store::{Error, Job, JobFilter};
-use crate::web::console::actor::actor;
+use crate::store::{Job, JobFilter};
+use crate::web::console::actor::By;
 use crate::web::console::error_page::PageError;
 use crate::web::console::jobs::form_page::{Purpose, page};
-use crate::web::console::jobs::lookup::{find_job, gone};
 use crate::web::forms::child_jobs;
 use crate::web::forms::fields::Fields;
 use crate::web::forms::form::Form;
-use crate::web::forms::job_form::{definition, filled, normal};
+use crate::web::forms::job_form::{draft, filled, normal};
 use crate::web::forms::merge::{self, SEEN};
-use crate::web::guard::session_cookie::Viewer;
 use crate::web::page::context::PageContext;
 use crate::web::page::flash::redirect_with_flash;
 use crate::web::state::State;
+use carillon_engine::manage::Error;
 
 /// What the address of a new job's form may fill in.
 #[derive(Default, Deserialize)]
@@ -46,7 +46,7 @@ pub async fn copy(
     context: PageContext,
     id: web::Path<i64>,
 ) -> Result<HttpResponse, PageError> {
-    let job = find_job(&state, *id).await?;
+    let job = state.engine.jobs().get(*id).await?;
     let mut draft = job.draft.clone();
     draft.enabled = false;
     let short: String = draft.name.chars().take(57).collect();
@@ -62,7 +62,7 @@ pub async fn edit(
     context: PageContext,
     id: web::Path<i64>,
 ) -> Result<HttpResponse, PageError> {
-    let job = find_job(&state, *id).await?;
+    let job = state.engine.jobs().get(*id).await?;
     let form = filled(&job.draft, context.zone);
     let seen = merge::seen(&form);
     let form = form.with("revision", job.revision.to_string()).with(SEEN, seen);
@@ -73,66 +73,70 @@ pub async fn edit(
 /// `POST /jobs`
 pub async fn create(
     state: web::Data<State>,
-    request: HttpRequest,
-    viewer: Viewer,
+    by: By,
     context: PageContext,
     fields: Fields,
 ) -> Result<HttpResponse, PageError> {
     let mut form = Form::from(fields);
-    child_jobs::add_named(&state.store, &mut form).await?;
-    if form.is("step", "add_child") {
-        return refused(&state, context, Purpose::New, form).await;
-    }
-    let definition = definition(&state, &mut form, None, context.zone).await?;
-    let (Some(definition), false) = (definition, form.is("step", "preview")) else {
+    let Some(draft) = draft_to_save(&state, &mut form, None, context.zone).await? else {
         return refused(&state, context, Purpose::New, form).await;
     };
-    let made = state.store.create_jobs(vec![definition], context.now, &actor(&viewer, &request), None).await;
-    let made = match made {
-        Err(Error::Refused(error)) => {
-            form.add_errors(vec![error]);
-            return refused(&state, context, Purpose::New, form).await;
+    match state.engine.jobs().create(draft, None, &by.0).await {
+        Ok(job) => saved(&state, &job, &form, "created").await,
+        Err(Error::Invalid(errors)) => {
+            form.add_errors(errors);
+            refused(&state, context, Purpose::New, form).await
         }
-        other => other?,
-    };
-    let job = made.first().ok_or_else(|| PageError::Internal("no job was made".into()))?;
-    state.engine.job_changed(job.shard);
-    saved(&state, job, &form, "created").await
+        Err(error) => Err(error.into()),
+    }
 }
 
 /// `POST /jobs/{id}/edit`
 pub async fn update(
     state: web::Data<State>,
-    request: HttpRequest,
-    viewer: Viewer,
+    by: By,
     context: PageContext,
     id: web::Path<i64>,
     fields: Fields,
 ) -> Result<HttpResponse, PageError> {
-    let old = find_job(&state, *id).await?;
+    let old = state.engine.jobs().get(*id).await?;
     let mut form = Form::from(fields);
-    child_jobs::add_named(&state.store, &mut form).await?;
-    if form.is("step", "add_child") {
-        return refused(&state, context, Purpose::Edit(&old), form).await;
-    }
-    let definition = definition(&state, &mut form, Some(&old), context.zone).await?;
-    let (Some(definition), false) = (definition, form.is("step", "preview")) else {
+    let Some(draft) = draft_to_save(&state, &mut form, Some(&old), context.zone).await? else {
         return refused(&state, context, Purpose::Edit(&old), form).await;
     };
-    let revision = form.value("revision").parse().ok();
-    let actor = actor(&viewer, &request);
-    match state.store.update_job(*id, &definition, revision.or(Some(-1)), context.now, &actor).await {
-        Ok(job) => {
-            state.engine.job_changed(job.shard);
-            saved(&state, &job, &form, "saved").await
-        }
-        Err(Error::Refused(error)) => {
-            form.add_errors(vec![error]);
+    let revision = form.value("revision").parse().unwrap_or(-1);
+    match state.engine.jobs().update(*id, &draft, Some(revision), &by.0).await {
+        Ok(job) => saved(&state, &job, &form, "saved").await,
+        Err(Error::Invalid(errors)) => {
+            form.add_errors(errors);
             refused(&state, context, Purpose::Edit(&old), form).await
         }
         Err(Error::Changed(_)) => conflict(&state, context, *id, form).await,
-        Err(error) => Err(gone(error)),
+        Err(error) => Err(error.into()),
     }
+}
+
+/// The draft of a form that was sent to be saved. None: it was sent to be shown again, or it has errors, which are in the form.
+async fn draft_to_save(
+    state: &State,
+    form: &mut Form,
+    before: Option<&Job>,
+    zone: Tz,
+) -> Result<Option<JobDraft>, PageError> {
+    child_jobs::add_named(&state.store, form).await?;
+    if form.is("step", "add_child") {
+        return Ok(None);
+    }
+    let draft = draft(form, zone);
+    if form.is_valid() && !form.is("step", "preview") {
+        return Ok(Some(draft));
+    }
+    match state.engine.jobs().check(&draft, before).await {
+        Ok(()) => {}
+        Err(Error::Invalid(errors)) => form.add_errors(errors),
+        Err(error) => return Err(error.into()),
+    }
+    Ok(None)
 }
 
 async fn saved(state: &State, job: &Job, form: &Form, verb: &str) -> Result<HttpResponse, PageError> {
@@ -156,17 +160,14 @@ async fn refused(
     purpose: Purpose<'_>,
     form: Form,
 ) -> Result<HttpResponse, PageError> {
-    let status = match form.is_valid() {
-        true => StatusCode::OK,
-        false => StatusCode::UNPROCESSABLE_ENTITY,
-    };
+    let status = form.status();
     Ok(page(state, context, purpose, form).await?.answer(status))
 }
 
 /// Another user saved in between. Nothing is written: the form comes back with what both have changed, and saving it again
 /// writes the fields that this user changed and no others.
 async fn conflict(state: &State, context: PageContext, id: i64, mut form: Form) -> Result<HttpResponse, PageError> {
-    let theirs = find_job(state, id).await?;
+    let theirs = state.engine.jobs().get(id).await?;
     let stored = filled(&theirs.draft, context.zone);
     let ours = normal(&form, context.zone);
     let conflict = merge::merge(&mut form, &ours, &stored, theirs.revision);

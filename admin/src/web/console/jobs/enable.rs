@@ -1,61 +1,42 @@
 //! Pausing and resuming a job.
 
-use actix_web::web;
-use actix_web::{HttpRequest, HttpResponse};
+use actix_web::{HttpResponse, web};
 
-use crate::store::{Actor, Error};
-use crate::web::console::actor::actor;
+use crate::store::Actor;
+use crate::web::console::actor::By;
 use crate::web::console::error_page::PageError;
-use crate::web::console::jobs::lookup::gone;
 use crate::web::forms::fields::Fields;
-use crate::web::guard::session_cookie::Viewer;
 use crate::web::page::answer::local_address;
 use crate::web::page::flash::redirect_with_flash;
 use crate::web::state::State;
+use carillon_engine::manage::Error;
 
 /// `POST /jobs/{id}/enable`
 pub async fn enable(
     state: web::Data<State>,
-    request: HttpRequest,
-    viewer: Viewer,
+    by: By,
     id: web::Path<i64>,
     fields: Fields,
 ) -> Result<HttpResponse, PageError> {
-    set_enabled(&state, *id, true, &actor(&viewer, &request), fields.get("next")).await
+    set_enabled(&state, *id, true, &by.0, local_address(fields.get("next"))).await
 }
 
 /// `POST /jobs/{id}/disable`
 pub async fn disable(
     state: web::Data<State>,
-    request: HttpRequest,
-    viewer: Viewer,
+    by: By,
     id: web::Path<i64>,
     fields: Fields,
 ) -> Result<HttpResponse, PageError> {
-    set_enabled(&state, *id, false, &actor(&viewer, &request), fields.get("next")).await
+    set_enabled(&state, *id, false, &by.0, local_address(fields.get("next"))).await
 }
 
-async fn set_enabled(
-    state: &State,
-    id: i64,
-    enabled: bool,
-    actor: &Actor,
-    next: &str,
-) -> Result<HttpResponse, PageError> {
-    let next = local_address(next);
-    let now = state.clock.now();
-    let job = match state.store.set_job_enabled(id, enabled, now, actor).await {
-        Ok(job) => job,
-        Err(Error::Invalid(error)) => {
-            let text = format!("The job cannot be resumed: {}. Edit it first.", error.message);
-            return Ok(redirect_with_flash(next, "failed", &text));
+async fn set_enabled(state: &State, id: i64, enabled: bool, by: &Actor, next: &str) -> Result<HttpResponse, PageError> {
+    let (kind, text) = match state.engine.jobs().set_enabled(id, enabled, by).await {
+        Err(Error::Unusable(error)) => {
+            ("failed", format!("The job cannot be resumed: {}. Edit it first.", error.message))
         }
-        other => other.map_err(gone)?,
+        other => ("ok", format!("{} is {}.", other?.draft.name, if enabled { "enabled" } else { "paused" })),
     };
-    state.engine.job_changed(job.shard);
-    let text = match enabled {
-        true => format!("{} is enabled.", job.draft.name),
-        false => format!("{} is paused.", job.draft.name),
-    };
-    Ok(redirect_with_flash(next, "ok", &text))
+    Ok(redirect_with_flash(next, kind, &text))
 }

@@ -5,7 +5,6 @@ pub mod edit;
 pub mod enable;
 pub mod form_page;
 pub mod list;
-pub mod lookup;
 pub mod names;
 pub mod page;
 pub mod preview;

@@ -8,7 +8,6 @@ use crate::store::run::view::dashboard::LATELY;
 use crate::store::{Job, Misfire, MisfireFilter, RunFilter};
 use crate::web::console::badge::{Badge, job_badge, job_state};
 use crate::web::console::error_page::PageError;
-use crate::web::console::jobs::lookup::find_job;
 use crate::web::console::jobs::preview::{self, Preview};
 use crate::web::console::jobs::settings::{SettingLine, settings_lines};
 use crate::web::console::runs::row::RunRow;
@@ -45,7 +44,7 @@ pub async fn page(
     context: PageContext,
     id: web::Path<i64>,
 ) -> Result<HttpResponse, PageError> {
-    let job = find_job(&state, *id).await?;
+    let job = state.engine.jobs().get(*id).await?;
     let above = state.store.newest_run().await? - 10 * LATELY;
     let runs = RunFilter { job_id: Some(job.id), above: Some(above), limit: RUNS, ..RunFilter::default() };
     let runs = state.store.runs(&runs).await?;

@@ -7,7 +7,6 @@ use carillon_scheduler::{FieldError, JobDraft, Millis};
 use chrono_tz::Tz;
 
 use crate::store::Job;
-use crate::web::around::Around;
 use crate::web::console::error_page::PageError;
 use crate::web::forms::fields::Fields;
 use crate::web::forms::form::Form;
@@ -15,7 +14,7 @@ use crate::web::forms::schedule_form::{LABELS, is_blank, schedule_of};
 use crate::web::page::answer::render;
 use crate::web::page::context::PageContext;
 use crate::web::state::State;
-use crate::web::unsaved;
+use carillon_engine::manage::{Error, PreviewRequest};
 use carillon_inspect::preview;
 
 const COUNT: usize = 5;
@@ -141,15 +140,14 @@ pub async fn of_form(state: &State, form: &Form, before: Option<&Job>, zone: Tz)
         text => text.chars().take(64).collect(),
     };
     let draft = JobDraft { schedule, ..JobDraft::new(named("app"), named("name"), named("handler")) };
-    let around = Around::roughly(state, &draft, before).await?;
-    let span = unsaved::from_now(COUNT, state.clock.now());
-    match unsaved::of_draft(around, &unsaved::placeholder_app(), &draft, before, span).await {
+    let ask = PreviewRequest { draft: &draft, before, needs_app: false, is_rough: true, from: None, count: COUNT };
+    match state.engine.jobs().preview(&ask).await {
         Ok(looked) => Ok(looked.into()),
-        Err(unsaved::Error::Store(error)) => Err(error.into()),
-        Err(unsaved::Error::Fields(errors)) => {
+        Err(Error::Invalid(errors)) => {
             let of_schedule = |error: &&FieldError| error.field.starts_with("schedule");
             Ok(errors.iter().find(of_schedule).map_or(Preview::Never, wrong))
         }
+        Err(error) => Err(error.into()),
     }
 }
 
@@ -189,7 +187,7 @@ mod tests {
     fn cron(expression: &str, zone: &str) -> Preview {
         let draft = ScheduleDraft::cron(expression, zone);
         let schedule = Schedule::parse(&draft, &ScheduleContext::from_anchor(NOW)).unwrap();
-        let span = unsaved::from_now(COUNT, NOW);
+        let span = preview::Span { from: NOW, count: COUNT, fires_left: None, now: NOW };
         preview::preview(&schedule, &Calendars::default(), None, span).into()
     }
 

@@ -1,16 +1,13 @@
 //! Run once: parameters, executor, and a request key, so that a form that is sent twice makes one run.
 
-use actix_web::http::StatusCode;
 use actix_web::{HttpResponse, web};
 use askama::Template;
 use carillon_scheduler::Cause;
-use carillon_scheduler::job::limits::check_params;
 use serde::Deserialize;
 
 use crate::store::Job;
 use crate::store::app::executors::Executor;
 use crate::web::console::error_page::PageError;
-use crate::web::console::jobs::lookup::find_job;
 use crate::web::forms::fields::Fields;
 use crate::web::forms::form::Form;
 use crate::web::page::answer::{redirect, render};
@@ -18,7 +15,7 @@ use crate::web::page::context::PageContext;
 use crate::web::state::State;
 use crate::web::text::strategies;
 use carillon_accounts::secret::random_secret;
-use carillon_engine::{self as engine, Fire};
+use carillon_engine::manage::{Error, RunRequest};
 
 /// More than the keys of the page have; with its prefix a key must fit its column.
 const KEY_BYTES: usize = 100;
@@ -38,10 +35,7 @@ struct Page {
 async fn page(state: &State, context: PageContext, job: Job, form: Form) -> Result<HttpResponse, PageError> {
     let mut executors = state.store.executors().await?;
     executors.retain(|it| it.app == job.draft.app && it.is_live(context.now));
-    let status = match form.is_valid() {
-        true => StatusCode::OK,
-        false => StatusCode::UNPROCESSABLE_ENTITY,
-    };
+    let status = form.status();
     let note = Some(form.value("note").to_owned()).filter(|note| !note.is_empty());
     let route = strategies::route(job.draft.route);
     let page = Page { context, job, form, executors, note, route };
@@ -61,7 +55,7 @@ pub async fn ask(
     id: web::Path<i64>,
     defaults: web::Query<RunDefaults>,
 ) -> Result<HttpResponse, PageError> {
-    let job = find_job(&state, *id).await?;
+    let job = state.engine.jobs().get(*id).await?;
     let like = match defaults.like {
         Some(run) => state.store.run(run).await?,
         None => None,
@@ -92,35 +86,35 @@ pub async fn run(
     id: web::Path<i64>,
     fields: Fields,
 ) -> Result<HttpResponse, PageError> {
-    let job = find_job(&state, *id).await?;
+    let job = state.engine.jobs().get(*id).await?;
     let mut form = Form::from(fields);
     if form.value("key").len() > KEY_BYTES {
         let text = "The key of this form is longer than the page makes it";
         return Err(PageError::Bad(text.into()));
     }
     let params = form.value("params").replace("\r\n", "\n");
-    if let Err(message) = check_params(&params) {
-        form.add_error("params", message);
-    }
-    if !form.is_valid() {
-        return page(&state, context, job, form).await;
-    }
     if form.is("step", "preview") {
         return page(&state, context, job, form).await;
     }
     let given = |name: &str| Some(form.value(name).to_owned()).filter(|text| !text.is_empty());
-    let fire = Fire {
+    let request = RunRequest {
         job_id: job.id,
         cause: Cause::Manual,
         params: (params != job.draft.params).then_some(params),
         address: given("address"),
         idempotency_key: given("key").map(|key| format!("console-{key}")),
     };
-    match state.engine.fire(fire).await {
+    match state.engine.jobs().run(request).await {
         Ok(run) => Ok(redirect(&format!("/runs/{run}"))),
-        Err(engine::Error::Address(address)) => {
-            let text = format!("{address} is not online any more; choose another executor.");
-            form.add_error("address", text);
+        Err(Error::Invalid(errors)) => {
+            for error in errors {
+                // Its executor was chosen from those that were online when the form was made.
+                let message = match error.field.as_str() {
+                    "address" => format!("{} is not online any more; choose another executor.", form.value("address")),
+                    _ => error.message,
+                };
+                form.add_error(&error.field, message);
+            }
             page(&state, context, job, form).await
         }
         Err(error) => Err(error.into()),

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::store::RunView;
 use crate::web::console::error_page::PageError;
 use crate::web::state::State;
-use carillon_engine::{Error, LogPage};
+use carillon_engine::manage::{Error, LogPage};
 
 /// How long a page waits for an executor; the script asks again, and so does a reload.
 const PATIENCE: Duration = Duration::from_millis(900);
@@ -123,7 +123,7 @@ fn cut(mut lines: Lines) -> LogView {
 }
 
 async fn read(state: &State, run: &RunView, from: i32) -> Result<Lines, Error> {
-    match state.engine.read_log(run.id, from).await {
+    match state.engine.runs().log(run.id, from).await {
         Ok(page) => Ok(lines(page, run)),
         Err(Error::NoLog(why) | Error::Executor(why)) => Ok(Lines {
             from,
@@ -177,7 +177,7 @@ pub async fn following(
     id: web::Path<i64>,
     query: web::Query<FollowQuery>,
 ) -> Result<HttpResponse, PageError> {
-    let run = state.store.run(*id).await?.ok_or(PageError::Missing("run"))?;
+    let run = state.engine.runs().get(*id).await?;
     let lines = read(&state, &run, query.from.max(1)).await?;
     Ok(HttpResponse::Ok().json(lines))
 }

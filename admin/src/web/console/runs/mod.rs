@@ -3,7 +3,6 @@
 pub mod kill;
 pub mod list;
 pub mod log;
-pub mod lookup;
 pub mod page;
 pub mod resolve;
 pub mod route;

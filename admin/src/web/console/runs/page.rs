@@ -8,7 +8,6 @@ use carillon_scheduler::RunState;
 use crate::store::{Job, RunParams};
 use crate::web::console::error_page::PageError;
 use crate::web::console::runs::log::{self, LogView};
-use crate::web::console::runs::lookup::find_run;
 use crate::web::console::runs::route::RouteView;
 use crate::web::console::runs::row::RunRow;
 use crate::web::console::runs::timeline::{TimelineStep, timeline};
@@ -77,7 +76,7 @@ pub async fn page(
     id: web::Path<i64>,
     query: web::Query<log::LogQuery>,
 ) -> Result<HttpResponse, PageError> {
-    let run = find_run(&state, *id).await?;
+    let run = state.engine.runs().get(*id).await?;
     let mut family = state.store.fire_runs(&run).await?;
     if family.len() < 2 {
         family.clear();
