@@ -12,25 +12,25 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::config::{self, Config, Problem, RedisForm, RedisUrl};
-use crate::executor::{ExecutorClient, Limits};
-use crate::lease::{Leases, Local, Place, Redis, Servers};
-use crate::metrics::Metrics;
-use crate::runtime::{self, Service};
-use crate::store::{self, Database, Store};
 use crate::web::BodyMemory;
-use crate::web::executor_api::WrongTokens;
+use crate::web::executor_api::wrong_tokens::WrongTokens;
 use crate::web::{self, ListenerRole, Server, ServerHandle};
 use carillon_accounts::setup::{self, FirstAdmin};
+use carillon_engine::executor::{ExecutorClient, Limits};
+use carillon_engine::lease::{Leases, Local, Place, Redis, Servers};
+use carillon_engine::metrics::Metrics;
+use carillon_engine::runtime::{self, Service};
 use carillon_engine::{
     BackfillReleaser, Complete, Engine, Escalate, FollowCalendars, FollowClock, Gaps, GiveBack, Parts, Pending, Prune,
     Registry, Resolve, Scans, Settings, Shards, Successes, Tick, Watch,
 };
+use carillon_store::{Database, Store};
 
 /// Why a node cannot start or go on.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     #[error(transparent)]
-    Store(#[from] store::Error),
+    Store(#[from] carillon_store::Error),
     #[error("cannot listen on {address} ({setting}): {source}")]
     Listen {
         address: SocketAddr,

@@ -3,25 +3,27 @@
 
 use std::io::{self, Write};
 use std::sync::Arc;
+use std::time::Duration;
 
-use carillon_admin::config::{Error, LogFormat};
-use carillon_admin::store::Store;
+use carillon_admin::config::LogFormat;
 use carillon_inspect::audit::Difference;
 use carillon_inspect::audit::audit_job;
 use carillon_inspect::audit::{JobAudit, audit_deleted_job};
-use carillon_scheduler::{Clock as _, Millis, SystemClock};
-use chrono::{DateTime, SecondsFormat};
+use carillon_scheduler::Millis;
+use carillon_store::Store;
 use clap::Args;
 use serde_json::json;
 
-use super::logging;
+use super::invalid_input::InvalidInput;
 use super::settings::DatabaseSettings;
+use super::time::format_time;
+use super::{database, logging};
 
 /// Instants of one job that are worked out, at most.
 const INSTANTS: usize = 1_000_000;
 
 #[derive(Args)]
-pub struct Wish {
+pub struct AuditArgs {
     /// How far to look back, such as 90s, 30m, 1h or 7d
     #[arg(long, value_name = "TIME", default_value = "1h", value_parser = span)]
     since: Millis,
@@ -35,17 +37,12 @@ pub struct Wish {
     database: DatabaseSettings,
 }
 
-/// Something is not as it should be.
+/// Ends the command with exit code 1.
 #[derive(Debug, thiserror::Error)]
 #[error("{0} instants differ from their schedule, and nothing explains it")]
 struct Unexplained(u64);
 
-/// A job that is not there.
-#[derive(Debug, thiserror::Error)]
-#[error("there is no job {0}")]
-pub struct Refused(i64);
-
-/// What was looked at.
+/// Counts over all jobs.
 #[derive(Default)]
 struct Sum {
     jobs: usize,
@@ -55,26 +52,22 @@ struct Sum {
 }
 
 /// Exit code 1 if anything is unexplained.
-pub async fn run(wish: Wish) -> anyhow::Result<()> {
+pub async fn run(args: AuditArgs) -> anyhow::Result<()> {
     logging::start(LogFormat::Text, "warn");
-    let database = wish.database.database().map_err(Error::from)?;
-    let store = super::user::open_to_look(&database).await?;
-    let now = match store.database_now().await? {
-        Some(now) => now,
-        None => SystemClock::new().now(),
-    };
+    let store = database::open_read_only(&args.database).await?;
+    let now = database::now(&store).await?;
     let mut out = io::BufWriter::new(io::stdout().lock());
-    let sum = match audit(&store, &wish, now, &mut out).await {
-        // Who closes the pipe has seen enough.
+    let sum = match audit(&store, &args, now, &mut out).await {
+        // The reader has closed the pipe.
         Err(error) if is_broken_pipe(&error) => return Ok(()),
         sum => sum?,
     };
-    if !wish.json {
+    if !args.json {
         writeln!(
             out,
             "{} jobs since {}: {} differences, {} instants unexplained{}",
             sum.jobs,
-            written(now - wish.since),
+            format_time(now - args.since),
             sum.differences,
             sum.unexplained,
             match sum.deleted {
@@ -90,19 +83,19 @@ pub async fn run(wish: Wish) -> anyhow::Result<()> {
     }
 }
 
-async fn audit(store: &Arc<Store>, wish: &Wish, now: Millis, out: &mut impl Write) -> anyhow::Result<Sum> {
+async fn audit(store: &Arc<Store>, args: &AuditArgs, now: Millis, out: &mut impl Write) -> anyhow::Result<Sum> {
     let mut sum = Sum::default();
-    if let Some(id) = wish.job {
-        let found = match audit_job(store, id, now - wish.since, now, INSTANTS).await? {
+    if let Some(id) = args.job {
+        let found = match audit_job(store, id, now - args.since, now, INSTANTS).await? {
             Some(found) => found,
             None => {
                 let deleted = store.deleted_jobs(0, id - 1, 1).await?;
                 let job = deleted.iter().find(|job| job.job_id == id);
-                let job = job.ok_or(Refused(id))?;
-                audit_deleted_job(store, job, now - wish.since, now, INSTANTS).await?
+                let job = job.ok_or_else(|| InvalidInput(format!("there is no job {id}")))?;
+                audit_deleted_job(store, job, now - args.since, now, INSTANTS).await?
             }
         };
-        sum.add(id, &found, wish, now, out)?;
+        sum.add(id, &found, args, now, out)?;
         return Ok(sum);
     }
     let mut after = 0;
@@ -114,12 +107,12 @@ async fn audit(store: &Arc<Store>, wish: &Wish, now: Millis, out: &mut impl Writ
         after = *last;
         for id in ids {
             // None: it has been deleted meanwhile.
-            if let Some(found) = audit_job(store, id, now - wish.since, now, INSTANTS).await? {
-                sum.add(id, &found, wish, now, out)?;
+            if let Some(found) = audit_job(store, id, now - args.since, now, INSTANTS).await? {
+                sum.add(id, &found, args, now, out)?;
             }
         }
     }
-    let (since, mut after) = (now - wish.since, 0);
+    let (since, mut after) = (now - args.since, 0);
     loop {
         let deleted = store.deleted_jobs(since, after, 500).await?;
         let Some(last) = deleted.last() else {
@@ -128,13 +121,13 @@ async fn audit(store: &Arc<Store>, wish: &Wish, now: Millis, out: &mut impl Writ
         after = last.job_id;
         for job in deleted {
             let found = audit_deleted_job(store, &job, since, now, INSTANTS).await?;
-            sum.add(job.job_id, &found, wish, now, out)?;
+            sum.add(job.job_id, &found, args, now, out)?;
         }
     }
 }
 
 impl Sum {
-    fn add(&mut self, id: i64, look: &JobAudit, wish: &Wish, now: Millis, out: &mut impl Write) -> io::Result<()> {
+    fn add(&mut self, id: i64, look: &JobAudit, args: &AuditArgs, now: Millis, out: &mut impl Write) -> io::Result<()> {
         self.jobs += 1;
         self.deleted += usize::from(look.deleted_at.is_some());
         for difference in &look.differences {
@@ -142,17 +135,17 @@ impl Sum {
             if !difference.is_explained() {
                 self.unexplained += u64::from(difference.count);
             }
-            match wish.json {
+            match args.json {
                 true => writeln!(out, "{}", as_json(difference, look))?,
                 false => writeln!(out, "{}", line(difference, look))?,
             }
         }
-        if look.reached < look.deleted_at.unwrap_or(now) && !wish.json {
+        if look.reached < look.deleted_at.unwrap_or(now) && !args.json {
             writeln!(
                 out,
                 "job {id} `{}`: looked at up to {}; it fires too often for more at once",
                 look.name,
-                written(look.reached)
+                format_time(look.reached)
             )?;
         }
         Ok(())
@@ -161,8 +154,8 @@ impl Sum {
 
 fn line(difference: &Difference, look: &JobAudit) -> String {
     let times = match difference.from == difference.to {
-        true => written(difference.from),
-        false => format!("{} to {}", written(difference.from), written(difference.to)),
+        true => format_time(difference.from),
+        false => format!("{} to {}", format_time(difference.from), format_time(difference.to)),
     };
     let what = match difference.count {
         0 => difference.kind.as_str().to_owned(),
@@ -177,20 +170,11 @@ fn as_json(difference: &Difference, look: &JobAudit) -> serde_json::Value {
         "job": look.name,
         "found": difference.kind.as_str(),
         "count": difference.count,
-        "from": written(difference.from),
-        "to": written(difference.to),
+        "from": format_time(difference.from),
+        "to": format_time(difference.to),
         "reason": difference.reason.as_str(),
         "explained": difference.is_explained(),
     })
-}
-
-pub(super) fn written(at: Millis) -> String {
-    let time = DateTime::from_timestamp_millis(at).unwrap_or_default();
-    let digits = match at.rem_euclid(1000) {
-        0 => SecondsFormat::Secs,
-        _ => SecondsFormat::Millis,
-    };
-    time.to_rfc3339_opts(digits, true)
 }
 
 fn is_broken_pipe(error: &anyhow::Error) -> bool {
@@ -199,20 +183,10 @@ fn is_broken_pipe(error: &anyhow::Error) -> bool {
 }
 
 fn span(text: &str) -> Result<Millis, String> {
+    let longest = Duration::from_secs(3660 * 86_400);
+    let span = humantime::parse_duration(text).ok().filter(|span| !span.is_zero() && *span < longest);
     let wrong = || format!("`{text:.32}` is no span of time; write a number with s, m, h or d, such as 1h");
-    let unit = text.chars().last().ok_or_else(wrong)?;
-    let seconds = match unit {
-        's' => 1,
-        'm' => 60,
-        'h' => 3600,
-        'd' => 86_400,
-        _ => return Err(wrong()),
-    };
-    let number: i64 = text[..text.len() - 1].parse().map_err(|_| wrong())?;
-    match (1..=3660).contains(&(number * seconds / 86_400 + 1)) && number > 0 {
-        true => Ok(number * seconds * 1000),
-        false => Err(wrong()),
-    }
+    span.map(|span| span.as_millis() as Millis).ok_or_else(wrong)
 }
 
 #[cfg(test)]
@@ -225,7 +199,7 @@ mod tests {
     fn spans_are_read() {
         assert_eq!(span("90s"), Ok(90_000));
         assert_eq!(span("7d"), Ok(604_800_000));
-        for wrong in ["", "h", "1", "0s", "-1h", "1w", "1é", "99999d"] {
+        for wrong in ["", "h", "1", "0s", "-1h", "1x", "1é", "99999d"] {
             assert!(span(wrong).is_err(), "{wrong}");
         }
     }

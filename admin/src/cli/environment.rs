@@ -1,4 +1,4 @@
-//! Misspelt environment variables: unlike a misspelt flag, nobody would notice them.
+//! UnknownVariable environment variables: unlike a misspelt flag, nobody would notice them.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -7,14 +7,14 @@ use carillon_admin::config::Problem;
 
 const PREFIX: &str = "CARILLON_";
 
-/// What Kubernetes sets for a service that is called `carillon`, what our tests set, and what executors read.
+/// What Kubernetes sets for a service that is called `carillon`, what the tests set, and what executors read.
 const OF_OTHERS: [&str; 4] = ["CARILLON_PORT", "CARILLON_SERVICE_", "CARILLON_TEST_", "CARILLON_EXECUTOR_"];
 
-/// Variables that are no settings, but nearly, and what else is wrong: all is told at once.
+/// Variables that are nearly settings, and the wrong settings: all are reported at once.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
-pub struct Misspelt(Vec<String>);
+pub struct UnknownVariable(Vec<String>);
 
-impl Misspelt {
+impl UnknownVariable {
     /// With what is wrong with the settings themselves.
     pub fn with(mut self, problems: Vec<Problem>) -> Self {
         self.0.extend(problems.iter().map(ToString::to_string));
@@ -22,7 +22,7 @@ impl Misspelt {
     }
 }
 
-impl fmt::Display for Misspelt {
+impl fmt::Display for UnknownVariable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0[..] {
             [one] => f.write_str(one),
@@ -32,7 +32,7 @@ impl fmt::Display for Misspelt {
 }
 
 /// Refuses what is nearly a setting; warns of anything else that looks like one.
-pub fn check(command: &clap::Command) -> Result<(), Misspelt> {
+pub fn check(command: &clap::Command) -> Result<(), UnknownVariable> {
     let known = known(command);
     let found = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok());
     for variable in judge(found, &known)? {
@@ -49,32 +49,18 @@ fn known(command: &clap::Command) -> BTreeSet<String> {
 }
 
 /// The variables to warn of, or those that are misspelt.
-fn judge(found: impl Iterator<Item = String>, known: &BTreeSet<String>) -> Result<Vec<String>, Misspelt> {
+fn judge(found: impl Iterator<Item = String>, known: &BTreeSet<String>) -> Result<Vec<String>, UnknownVariable> {
     let ours = |name: &String| name.starts_with(PREFIX) && !OF_OTHERS.iter().any(|other| name.starts_with(other));
     let strange: Vec<String> = found.filter(ours).filter(|name| !known.contains(name)).collect();
     let misspelt = |variable: &String| {
-        let meant = known.iter().find(|name| distance(name, variable) <= 2)?;
+        let meant = known.iter().find(|name| strsim::levenshtein(name, variable) <= 2)?;
         Some(format!("{variable} is no setting; write {meant}, or remove it"))
     };
     let wrong: Vec<String> = strange.iter().filter_map(misspelt).collect();
     match wrong.is_empty() {
         true => Ok(strange),
-        false => Err(Misspelt(wrong)),
+        false => Err(UnknownVariable(wrong)),
     }
-}
-
-/// Levenshtein: how many letters must be put in, taken out or changed.
-fn distance(a: &str, b: &str) -> usize {
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, left) in a.bytes().enumerate() {
-        let mut diagonal = std::mem::replace(&mut row[0], i + 1);
-        for (j, right) in b.bytes().enumerate() {
-            let changed = diagonal + usize::from(left != right);
-            diagonal = row[j + 1];
-            row[j + 1] = changed.min(diagonal + 1).min(row[j] + 1);
-        }
-    }
-    row[b.len()]
 }
 
 #[cfg(test)]
@@ -83,8 +69,8 @@ mod tests {
     use clap::CommandFactory as _;
 
     fn judged(variables: &[&str]) -> Result<Vec<String>, String> {
-        let known = known(&crate::cli::Cli::command());
-        judge(variables.iter().map(|name| (*name).to_owned()), &known).map_err(|misspelt| misspelt.to_string())
+        let known = known(&crate::cli::command_line::Cli::command());
+        judge(variables.iter().map(|name| (*name).to_owned()), &known).map_err(|error| error.to_string())
     }
 
     #[test]
@@ -101,12 +87,5 @@ mod tests {
         let fine = ["PATH", "CARILLON_LISTEN", "CARILLON_PORT_8080_TCP", "CARILLON_TEST_REDIS_URL"];
         assert_eq!(judged(&fine), Ok(vec![]));
         assert_eq!(judged(&["CARILLON_COLOUR"]), Ok(vec!["CARILLON_COLOUR".to_owned()]));
-    }
-
-    #[test]
-    fn distances() {
-        for (a, b, expected) in [("", "", 0), ("ab", "ab", 0), ("ab", "", 2), ("listen", "listn", 1), ("ab", "ba", 2)] {
-            assert_eq!(distance(a, b), expected, "{a} {b}");
-        }
     }
 }

@@ -1,7 +1,7 @@
 //! `carillon migrate`: the schema alone, for those who migrate by hand and serve with `--no-migrate`.
 
 use carillon_admin::config::{Error, LogFormat};
-use carillon_admin::store::Store;
+use carillon_store::Store;
 
 use super::logging;
 use super::settings::DatabaseSettings;

@@ -1,183 +1,23 @@
 //! The command line: one file a subcommand, and `settings.rs`, which is the manual.
 //!
-//! Invariant: what the user got wrong ends with exit code 2 and a message that says what would be right; what went wrong
-//! otherwise ends with 1. Only this room and `main.rs` name anyhow.
+//! Invariant: wrong input ends with exit code 2 and a message that says what would be right; any other failure ends with 1. Only
+//! this module and `main.rs` name anyhow.
 
 mod audit;
+mod command_line;
+mod database;
 mod demo;
 mod environment;
 mod explain;
+mod invalid_input;
 mod logging;
 mod migrate;
 mod next;
 mod serve;
 mod settings;
 mod shards;
+mod time;
 mod user;
 mod values;
 
-use std::process::ExitCode;
-
-use carillon_admin::{config, server, store};
-use clap::{CommandFactory as _, Parser, Subcommand};
-
-use settings::{DatabaseSettings, ServeSettings};
-
-/// Carillon, a distributed job scheduler.
-///
-/// Every setting is a flag and an environment variable; the flag goes first. What is logged is chosen with RUST_LOG
-/// (default: info). Without a subcommand: serve.
-#[derive(Parser)]
-#[command(name = "carillon", version, args_conflicts_with_subcommands = true)]
-struct Cli {
-    #[command(flatten)]
-    serve: Box<ServeSettings>,
-    #[command(subcommand)]
-    command: Option<Command>,
-}
-
-#[derive(Subcommand)]
-enum Command {
-    /// Run a node: console, API and scheduler (the default)
-    Serve(Box<ServeSettings>),
-    /// Try it out: a node, two executors and jobs that fire at once; takes the settings of serve
-    ///
-    /// What is not given is made up: data in a temporary folder that is removed at the end, and random secrets. On a
-    /// taken port 8080 another one is used.
-    Demo(Box<ServeSettings>),
-    /// Bring the database's schema up to date, and end
-    Migrate(DatabaseSettings),
-    /// Make accounts of the console, or give them new passwords
-    #[command(subcommand)]
-    User(user::Command),
-    /// Show who works which shard, or change their number while nodes run
-    Shards(Box<shards::Wish>),
-    /// Compare what is on record with what the schedules say; exit code 1 if anything is unexplained
-    ///
-    /// Also while nodes run. Every difference is told with its reason; instants that were edited away, disabled, not planned
-    /// yet or pruned are explained.
-    Audit(Box<audit::Wish>),
-    /// After an older state of the database was restored: let the nodes go on that have noticed it and stand still
-    Resync(DatabaseSettings),
-    /// Tell the story of one instant of a job: who planned it, where it went, how it ended, or why nothing came of it
-    Explain(Box<explain::Wish>),
-    /// Say when a cron expression fires, by the rules of the planner
-    Next(Box<next::Wish>),
-}
-
-impl Cli {
-    /// What is wrong with the settings of a node, if one is to run.
-    fn problems(&self) -> Vec<config::Problem> {
-        match &self.command {
-            None => self.serve.problems(),
-            Some(Command::Serve(settings)) => settings.problems(),
-            Some(_) => vec![],
-        }
-    }
-}
-
-/// Reads the command line, runs the subcommand, says what went wrong.
-pub fn main() -> ExitCode {
-    let wanted = Cli::parse();
-    let checked = environment::check(&Cli::command());
-    let checked = checked.map_err(|misspelt| misspelt.with(wanted.problems()).into());
-    match checked.and_then(|()| run(wanted)) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("carillon: {}", told_once(&error));
-            ExitCode::from(if is_of_the_user(&error) { 2 } else { 1 })
-        }
-    }
-}
-
-fn run(wanted: Cli) -> anyhow::Result<()> {
-    // Said before the first TLS connection: with two providers in one program rustls would panic instead of choosing.
-    let _ = rustls::crypto::ring::default_provider().install_default();
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-    runtime.block_on(async {
-        match wanted.command.unwrap_or(Command::Serve(wanted.serve)) {
-            Command::Serve(settings) => serve::run(*settings).await,
-            Command::Demo(settings) => demo::run(*settings).await,
-            Command::User(command) => user::run(command).await,
-            Command::Migrate(settings) => migrate::run(settings).await,
-            Command::Audit(wish) => audit::run(*wish).await,
-            Command::Explain(wish) => explain::run(*wish).await,
-            Command::Shards(wish) => shards::run(*wish).await,
-            Command::Resync(settings) => shards::resync(settings).await,
-            Command::Next(wish) => next::run(&wish),
-        }
-    })
-}
-
-/// The error and its causes, without those that the text before them has told already.
-fn told_once(error: &anyhow::Error) -> String {
-    error.chain().map(ToString::to_string).fold(String::new(), |told, cause| match &told[..] {
-        "" => cause,
-        _ if told.contains(&cause) => told,
-        _ => format!("{told}: {cause}"),
-    })
-}
-
-/// Wrong settings, and a database that does not fit this program or its settings.
-fn is_of_the_user(error: &anyhow::Error) -> bool {
-    let store = match error.downcast_ref() {
-        Some(server::Error::Settings(_)) => return true,
-        Some(server::Error::Store(store)) => Some(store),
-        _ => error.downcast_ref::<store::Error>(),
-    };
-    error.is::<config::Error>()
-        || error.is::<user::Refused>()
-        || error.is::<shards::Refused>()
-        || error.is::<explain::Refused>()
-        || error.is::<audit::Refused>()
-        || error.is::<next::Refused>()
-        || error.is::<environment::Misspelt>()
-        || matches!(store, Some(store::Error::Settings(_) | store::Error::Schema(_)))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_definition_of_the_command_line_is_sound() {
-        Cli::command().debug_assert();
-    }
-
-    #[test]
-    fn serve_is_what_is_done_without_a_subcommand() {
-        let plain = Cli::parse_from(["carillon", "--in-flight", "7"]);
-        assert!(plain.command.is_none());
-        let named = Cli::parse_from(["carillon", "serve", "--in-flight", "7"]);
-        let Some(Command::Serve(settings)) = named.command else { panic!("not serve") };
-        assert_eq!(settings.in_flight, plain.serve.in_flight);
-    }
-
-    // covers: 003-25, 6.18
-    #[test]
-    fn the_settings_document_lists_every_setting() {
-        let document = include_str!("../../docs/settings.md");
-        let serve = Cli::command();
-        for argument in serve.get_arguments().filter(|argument| argument.get_env().is_some()) {
-            let flag = argument.get_long().unwrap();
-            let variable = argument.get_env().and_then(|name| name.to_str()).unwrap();
-            let row = format!("| `--{flag}` | `{variable}` | ");
-            let told = document.lines().find_map(|line| line.strip_prefix(&row)).expect(&row);
-            if argument.get_action().takes_values()
-                && let [default] = argument.get_default_values()
-            {
-                let told = told.split(" |").next().unwrap();
-                assert_eq!(told.trim_matches('`'), default.to_str().unwrap(), "--{flag}");
-            }
-            assert_eq!(variable, format!("CARILLON_{}", flag.replace('-', "_").to_uppercase()));
-        }
-    }
-
-    #[test]
-    fn an_unknown_flag_is_named_with_the_one_that_is_meant() {
-        let Err(error) = Cli::try_parse_from(["carillon", "--listn", "x"]) else { panic!("taken") };
-        let said = error.to_string();
-        assert_eq!(error.exit_code(), 2);
-        assert!(said.contains("--listn") && said.contains("--listen"), "{said}");
-    }
-}
+pub use command_line::main;

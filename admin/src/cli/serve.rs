@@ -3,7 +3,6 @@
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
 
-use anyhow::Context as _;
 use carillon_accounts::setup::FirstAdmin;
 use carillon_admin::Admin;
 use carillon_admin::server;
@@ -15,19 +14,17 @@ use super::logging;
 use super::settings::ServeSettings;
 
 pub async fn run(settings: ServeSettings) -> anyhow::Result<()> {
-    let settled = settings.settle()?;
-    logging::start(settled.config.log_format, "info");
-    if let Some(file) = &settled.token_file {
+    let parsed = settings.parse()?;
+    logging::start(parsed.config.log_format, "info");
+    if let Some(file) = &parsed.token_file {
         tracing::info!(file.path = %file.display(), "executors present the access token that is in this file");
     }
-    let database = settled.config.database.to_string();
-    let admin = Admin::build(settled.config, Arc::new(SystemClock::new()));
-    let admin = match admin.await {
-        Err(error @ server::Error::Store(_)) => {
-            return Err(error).with_context(|| format!("cannot start on {database}"));
-        }
-        built => built.context("cannot start")?,
-    };
+    let database = parsed.config.database.to_string();
+    let admin = Admin::build(parsed.config, Arc::new(SystemClock::new()));
+    let admin = admin.await.map_err(|error| {
+        let on = if matches!(error, server::Error::Store(_)) { format!(" on {database}") } else { String::new() };
+        anyhow::Error::from(error).context(format!("cannot start{on}"))
+    })?;
     if let FirstAdmin::Awaited(setup) = &admin.first_admin {
         // Not logged: who may read logs is not who may become the administrator.
         println!(

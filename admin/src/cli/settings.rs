@@ -1,6 +1,6 @@
 //! The settings as flags and environment variables. Their comments are what `--help` shows: the operator's manual.
 //!
-//! Values are read as text and understood in `values.rs`, so that all wrong ones can be told at once.
+//! Values are read as text and parsed in `values.rs`, so that all wrong ones are reported at once: clap would stop at the first.
 
 use clap::Args;
 

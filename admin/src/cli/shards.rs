@@ -1,20 +1,19 @@
-//! `carillon shards`: who works which shard; another number of shards, while nodes run; and `carillon resync`.
+//! `carillon shards`: the node of each shard; another number of shards, while nodes run; and `carillon resync`.
 
-use std::sync::Arc;
-
-use carillon_admin::config::{Error, LogFormat};
-use carillon_admin::store::lease::leases::Lease;
-use carillon_admin::store::lease::reshard::MAX_SHARDS;
-use carillon_admin::store::{Actor, Store};
+use carillon_admin::config::LogFormat;
 use carillon_scheduler::{Clock as _, Millis, SystemClock};
+use carillon_store::Actor;
+use carillon_store::lease::leases::Lease;
+use carillon_store::lease::reshard::MAX_SHARDS;
 use clap::{Args, Subcommand};
 
-use super::logging;
+use super::invalid_input::InvalidInput;
 use super::settings::DatabaseSettings;
+use super::{database, logging};
 
 #[derive(Args)]
 #[command(args_conflicts_with_subcommands = true)]
-pub struct Wish {
+pub struct ShardsArgs {
     #[command(flatten)]
     database: DatabaseSettings,
     #[command(subcommand)]
@@ -35,28 +34,18 @@ enum Change {
     },
 }
 
-/// A number of shards that cannot be taken.
-#[derive(Debug, thiserror::Error)]
-#[error("{0}")]
-pub struct Refused(String);
-
-pub async fn run(wish: Wish) -> anyhow::Result<()> {
+pub async fn run(args: ShardsArgs) -> anyhow::Result<()> {
     logging::start(LogFormat::Text, "warn");
-    match wish.change {
-        None => show(&wish.database).await,
+    match args.change {
+        None => show(&args.database).await,
         Some(Change::Set { count, database }) => set(&database, &count).await,
     }
 }
 
-async fn open(settings: &DatabaseSettings) -> anyhow::Result<Arc<Store>> {
-    let database = settings.database().map_err(Error::from)?;
-    super::user::open(&database).await
-}
-
 async fn set(settings: &DatabaseSettings, count: &str) -> anyhow::Result<()> {
-    let right = || Refused(format!("`{count}` shards: write a number from 1 to {MAX_SHARDS}"));
+    let right = || InvalidInput(format!("`{count}` shards: write a number from 1 to {MAX_SHARDS}"));
     let count = count.parse().map_err(|_| right())?;
-    let store = open(settings).await?;
+    let store = database::open(settings).await?;
     let actor = Actor::new("command line", "");
     let done = store.set_shards(count, SystemClock::new().now(), &actor).await?;
     if done.before == done.after {
@@ -73,7 +62,7 @@ async fn set(settings: &DatabaseSettings, count: &str) -> anyhow::Result<()> {
 /// `carillon resync`
 pub async fn resync(settings: DatabaseSettings) -> anyhow::Result<()> {
     logging::start(LogFormat::Text, "warn");
-    let store = open(&settings).await?;
+    let store = database::open(&settings).await?;
     let actor = Actor::new("command line", "");
     let shards = store.resync(SystemClock::new().now(), &actor).await?;
     println!("{shards} shards have epochs above all that any node remembers; nodes go on within a second");
@@ -81,13 +70,9 @@ pub async fn resync(settings: DatabaseSettings) -> anyhow::Result<()> {
 }
 
 async fn show(settings: &DatabaseSettings) -> anyhow::Result<()> {
-    let store = open(settings).await?;
+    let store = database::open(settings).await?;
     store.shard_count().await?;
-    // Leases end by the database's clock, whatever this machine thinks.
-    let now = match store.database_now().await? {
-        Some(now) => now,
-        None => SystemClock::new().now(),
-    };
+    let now = database::now(&store).await?;
     let nodes = store.live_nodes(now - 60_000).await?;
     println!("shard  epoch  expires  holder");
     for lease in store.leases().await? {

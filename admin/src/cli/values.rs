@@ -1,7 +1,10 @@
-//! From the texts of `settings.rs` to a checked [`Config`].
+//! From the settings of the command line to a checked [`Config`].
 
+use std::fmt;
 use std::net::SocketAddr;
+use std::ops::RangeInclusive;
 use std::path::PathBuf;
+use std::str::FromStr;
 use std::time::Duration;
 
 use carillon_accounts::secret::random_secret;
@@ -12,7 +15,7 @@ use super::settings::{DatabaseSettings, ServeSettings};
 const DATA_DIR: &str = "carillon-data";
 
 /// A checked configuration, and the file of the access token when none was given.
-pub struct Settled {
+pub struct ParsedSettings {
     pub config: Config,
     pub token_file: Option<PathBuf>,
 }
@@ -22,7 +25,7 @@ impl DatabaseSettings {
         PathBuf::from(self.data_dir.as_deref().unwrap_or(DATA_DIR))
     }
 
-    /// Which database is meant.
+    /// The database of these settings.
     pub fn database(&self) -> Result<Database, Problem> {
         if self.data_dir.as_deref() == Some("") {
             let right = "it is empty; write the path of a folder, such as /var/lib/carillon";
@@ -41,16 +44,16 @@ impl ServeSettings {
         self.checked().err().map_or_else(Vec::new, |error| error.problems)
     }
 
-    /// Understands and checks every setting. Writes nothing, but for the access token's file when all else is right.
-    pub fn settle(self) -> Result<Settled, Error> {
+    /// Checks every setting. Writes nothing, except the access token's file when all else is right.
+    pub fn parse(self) -> Result<ParsedSettings, Error> {
         let mut config = self.checked()?;
         let found = AccessToken::find(self.access_token, &config.database, &config.data_dir)?;
         config.access_token = found.token;
         config.validate()?;
-        Ok(Settled { config, token_file: found.file })
+        Ok(ParsedSettings { config, token_file: found.file })
     }
 
-    /// Every setting but an access token that is not given and not shared.
+    /// Every setting, with a random access token if none is given and the database is not shared.
     fn checked(&self) -> Result<Config, Error> {
         let mut problems = Vec::new();
         let mut config = self.read(&mut problems);
@@ -61,36 +64,37 @@ impl ServeSettings {
             problems.extend(found.err());
         }
         problems.extend(config.validate().err().into_iter().flat_map(|error| error.problems));
-        match problems.is_empty() {
-            true => Ok(config),
-            false => Err(Error { problems }),
-        }
+        Error::unless_empty(problems).map(|()| config)
     }
 
-    /// Every setting but the access token, of which a random one takes the place. What cannot be read is put into
-    /// `problems`, and its default taken.
+    /// Every setting but the access token. What is wrong is added to `problems`, and its default taken.
     fn read(&self, problems: &mut Vec<Problem>) -> Config {
         let mut config = Config::new(self.database.folder(), random_secret());
         let mut put = |read: Result<(), Problem>| problems.extend(read.err());
         put(self.database.database().map(|database| config.database = database));
-        put(listen("listen", &self.listen).map(|address| config.listen = address));
+        put(address("listen", &self.listen).map(|listen| config.listen = listen));
         if let Some(text) = &self.executor_listen {
-            let read = listen("executor-listen", text);
-            put(read.map(|address| config.executor_listen = Some(address)));
+            put(address("executor-listen", text).map(|listen| config.executor_listen = Some(listen)));
         }
-        put(log_format(&self.log_format).map(|format| config.log_format = format));
-        if let Some(shards) = &self.shards {
-            put(number("shards", shards).map(|shards| config.shards = Some(shards)));
+        if let Some(text) = &self.shards {
+            put(number("shards", text, 1..=1024).map(|count| config.shards = Some(count)));
         }
-        put(number("in-flight", &self.in_flight).map(|count| config.engine.in_flight = count));
-        put(lost_rule(&self.lost_rule).map(|rule| config.engine.lost_rule = rule));
-        put(time("look-ahead", &self.look_ahead).map(|time| config.engine.look_ahead = time));
-        put(time("lease-ttl", &self.lease_ttl).map(|time| config.engine.lease_ttl = time));
-        put(time("connect-timeout", &self.connect_timeout).map(|time| config.engine.connect_timeout = time));
-        put(time("request-timeout", &self.request_timeout).map(|time| config.engine.request_timeout = time));
-        put(time("flag-after", &self.flag_after).map(|time| config.engine.flag_after = time));
-        put(time("escalate-after", &self.escalate_after).map(|time| config.engine.escalate_after = time));
-        put(time("check-after", &self.check_after).map(|time| config.engine.check_after = time));
+        let formats = [("text", LogFormat::Text), ("json", LogFormat::Json)];
+        put(word("log-format", &self.log_format, "format", formats).map(|format| config.log_format = format));
+        let (engine, ms, s) = (&mut config.engine, Duration::from_millis, Duration::from_secs);
+        let rules = [("lease", LostRule::Lease), ("xxl", LostRule::Xxl)];
+        put(word("lost-rule", &self.lost_rule, "rule", rules).map(|rule| engine.lost_rule = rule));
+        put(number("in-flight", &self.in_flight, 1..=1000).map(|count| engine.in_flight = count));
+        put(time("look-ahead", &self.look_ahead, s(1)..=s(30)).map(|time| engine.look_ahead = time));
+        put(time("lease-ttl", &self.lease_ttl, s(3)..=s(60)).map(|time| engine.lease_ttl = time));
+        let limit = ms(50)..=s(10);
+        put(time("connect-timeout", &self.connect_timeout, limit).map(|time| engine.connect_timeout = time));
+        let limit = ms(100)..=s(30);
+        put(time("request-timeout", &self.request_timeout, limit).map(|time| engine.request_timeout = time));
+        put(time("flag-after", &self.flag_after, s(1)..=s(86_400)).map(|time| engine.flag_after = time));
+        let month = s(30 * 86_400);
+        put(time("escalate-after", &self.escalate_after, s(60)..=month).map(|time| engine.escalate_after = time));
+        put(time("check-after", &self.check_after, s(1)..=s(3_600)).map(|time| engine.check_after = time));
         config.insecure_http = self.insecure_http;
         config.no_migrate = self.no_migrate;
         config.redis_url.clone_from(&self.redis_url);
@@ -101,47 +105,48 @@ impl ServeSettings {
     }
 }
 
-fn listen(setting: &'static str, text: &str) -> Result<SocketAddr, Problem> {
+fn address(setting: &'static str, text: &str) -> Result<SocketAddr, Problem> {
     text.parse().map_err(|_| {
         let right = "write 127.0.0.1:8080, [::1]:8080 or the like";
         Problem::new(setting, format!("`{text}` is no IP address with a port; {right}"))
     })
 }
 
-fn log_format(text: &str) -> Result<LogFormat, Problem> {
-    match text {
-        "text" => Ok(LogFormat::Text),
-        "json" => Ok(LogFormat::Json),
-        other => Err(Problem::new("log-format", format!("`{other}` is no format; write text or json"))),
-    }
+/// One of some words; `kind` names their set.
+fn word<T: Copy>(setting: &'static str, text: &str, kind: &str, words: [(&str, T); 2]) -> Result<T, Problem> {
+    let found = words.iter().find(|(word, _)| *word == text);
+    found.map(|(_, value)| *value).ok_or_else(|| {
+        let allowed = words.map(|(word, _)| word).join(" or ");
+        Problem::new(setting, format!("`{text}` is no {kind}; write {allowed}"))
+    })
 }
 
-fn lost_rule(text: &str) -> Result<LostRule, Problem> {
-    match text {
-        "lease" => Ok(LostRule::Lease),
-        "xxl" => Ok(LostRule::Xxl),
-        other => Err(Problem::new("lost-rule", format!("`{other}` is no rule; write lease or xxl"))),
-    }
-}
-
-fn number<N: std::str::FromStr>(setting: &'static str, text: &str) -> Result<N, Problem> {
-    text.parse().map_err(|_| Problem::new(setting, format!("`{text}` is no whole number; write one, such as 8")))
+fn number<N>(setting: &'static str, text: &str, range: RangeInclusive<N>) -> Result<N, Problem>
+where
+    N: FromStr + PartialOrd + fmt::Debug,
+{
+    let wrong = |_| Problem::new(setting, format!("`{text}` is no whole number; write one, such as 8"));
+    in_range(setting, text.parse().map_err(wrong)?, range, "a number")
 }
 
 /// `500ms`, `5s` or `30m`. A bare number is refused: milliseconds or seconds would be a guess.
-fn time(setting: &'static str, text: &str) -> Result<Duration, Problem> {
-    let digits = text.trim_end_matches(|c: char| !c.is_ascii_digit());
-    let unit = match &text[digits.len()..] {
-        "ms" => Some(1),
-        "s" => Some(1000),
-        "m" => Some(60_000),
-        _ => None,
-    };
-    let millis = digits.parse::<u64>().ok().zip(unit).and_then(|(count, unit)| count.checked_mul(unit));
-    millis.map(Duration::from_millis).ok_or_else(|| {
-        let right = "write a whole number and its unit, such as 500ms or 5s";
-        Problem::new(setting, format!("`{text}` is no time; {right}"))
-    })
+fn time(setting: &'static str, text: &str, range: RangeInclusive<Duration>) -> Result<Duration, Problem> {
+    let right = "write a whole number and its unit, such as 500ms or 5s";
+    let wrong = |_| Problem::new(setting, format!("`{text}` is no time; {right}"));
+    in_range(setting, humantime::parse_duration(text).map_err(wrong)?, range, "a time")
+}
+
+fn in_range<T>(setting: &'static str, value: T, range: RangeInclusive<T>, what: &str) -> Result<T, Problem>
+where
+    T: PartialOrd + fmt::Debug,
+{
+    match range.contains(&value) {
+        true => Ok(value),
+        false => Err(Problem::new(
+            setting,
+            format!("{value:?} is out of range; write {what} from {:?} to {:?}", range.start(), range.end()),
+        )),
+    }
 }
 
 #[cfg(test)]
@@ -155,15 +160,15 @@ mod tests {
         settings: ServeSettings,
     }
 
-    fn settle(folder: &std::path::Path, arguments: &[&str]) -> Result<Settled, Error> {
+    fn parse(folder: &std::path::Path, arguments: &[&str]) -> Result<ParsedSettings, Error> {
         let folder = folder.to_str().unwrap();
         let line = ["carillon", "--data-dir", folder].into_iter().chain(arguments.iter().copied());
-        Line::parse_from(line).settings.settle()
+        Line::parse_from(line).settings.parse()
     }
 
     fn complaint(arguments: &[&str]) -> String {
         let folder = tempfile::tempdir().unwrap();
-        let error = settle(folder.path(), arguments).err().unwrap().to_string();
+        let error = parse(folder.path(), arguments).err().unwrap().to_string();
         let written = folder.path().join("access-token").exists();
         assert!(!written, "nothing is written when a setting is wrong");
         error
@@ -172,10 +177,10 @@ mod tests {
     #[test]
     fn the_manuals_defaults_are_the_configs() {
         let folder = tempfile::tempdir().unwrap();
-        let settled = settle(folder.path(), &[]).unwrap();
-        let expected = Config::new(folder.path(), settled.config.access_token.clone());
-        assert!(settled.config == expected);
-        assert_eq!(settled.token_file, Some(folder.path().join("access-token")));
+        let parsed = parse(folder.path(), &[]).unwrap();
+        let expected = Config::new(folder.path(), parsed.config.access_token.clone());
+        assert!(parsed.config == expected);
+        assert_eq!(parsed.token_file, Some(folder.path().join("access-token")));
     }
 
     #[test]
@@ -189,7 +194,7 @@ mod tests {
              --flag-after=45s --escalate-after=10m"
         );
         let arguments: Vec<&str> = text.split_whitespace().collect();
-        let settled = settle(folder.path(), &arguments).unwrap();
+        let parsed = parse(folder.path(), &arguments).unwrap();
         let mut expected = Config::new(folder.path(), token);
         expected.listen = "[::]:9".parse().unwrap();
         (expected.insecure_http, expected.no_migrate) = (true, true);
@@ -203,8 +208,8 @@ mod tests {
         expected.engine.lost_rule = LostRule::Xxl;
         (expected.engine.flag_after, expected.engine.escalate_after) =
             (Duration::from_secs(45), Duration::from_secs(600));
-        assert!(settled.config == expected);
-        assert_eq!(settled.token_file, None);
+        assert!(parsed.config == expected);
+        assert_eq!(parsed.token_file, None);
     }
 
     #[test]
@@ -216,6 +221,13 @@ mod tests {
             ("--look-ahead=5", "--look-ahead (CARILLON_LOOK_AHEAD): `5` is no time; write a whole number and its unit"),
             ("--lease-ttl=99999999999999999999s", "is no time"),
             ("--lease-ttl=9999999999999999999s", "is no time"),
+            ("--shards=0", "--shards (CARILLON_SHARDS): 0 is out of range; write a number from 1 to 1024"),
+            ("--in-flight=0", "--in-flight (CARILLON_IN_FLIGHT): 0 is out of range; write a number from 1 to 1000"),
+            (
+                "--look-ahead=31s",
+                "--look-ahead (CARILLON_LOOK_AHEAD): 31s is out of range; write a time from 1s to 30s",
+            ),
+            ("--lease-ttl=2s", "--lease-ttl (CARILLON_LEASE_TTL): 2s is out of range; write a time from 3s to 60s"),
             ("--database-url=postgres://h/d", "--access-token (CARILLON_ACCESS_TOKEN): it is required with PostgreSQL"),
             ("--access-token=", "--access-token (CARILLON_ACCESS_TOKEN): it is empty"),
             ("--redis-url=", "--redis-url (CARILLON_REDIS_URL): this is no URL of a Redis server"),
@@ -227,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn all_that_is_wrong_is_told_at_once() {
+    fn all_that_is_wrong_is_reported_at_once() {
         let wrong = ["--listen=x", "--in-flight=0", "--database-url=mysql://h/d", "--lease-ttl=1s"];
         let said = complaint(&wrong);
         assert!(said.starts_with("4 settings are wrong:\n  --listen"), "{said}");

@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 
 use carillon_accounts::secret::random_secret;
 
-use super::{Database, Problem};
+use crate::config::database::Database;
+use crate::config::problem::Problem;
 
 const SETTING: &str = "access-token";
 const FILE: &str = "access-token";
@@ -24,7 +25,7 @@ pub struct AccessToken {
 impl AccessToken {
     /// Takes the given token; without one, on SQLite, the one kept in `data_dir`, which is made at the first start.
     ///
-    /// A given token is taken as it is, an empty one too: [`Config::validate`](super::Config::validate) refuses that.
+    /// A given token is taken as it is, an empty one too: [`Config::validate`](crate::config::Config::validate) refuses that.
     ///
     /// # Errors
     ///
@@ -73,7 +74,7 @@ fn kept_or_made(file: &Path) -> io::Result<String> {
 /// Written under another name first: a crash in the middle must not leave an empty token behind.
 fn make(file: &Path) -> io::Result<String> {
     if let Some(folder) = file.parent() {
-        // Whatever else lies there is nobody else's business either. A folder that is there keeps its mode.
+        // The folder is for this node alone. A folder that exists keeps its mode.
         DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
     }
     let token = random_secret();

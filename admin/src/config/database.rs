@@ -3,7 +3,7 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use super::Problem;
+use crate::config::problem::Problem;
 
 const SETTING: &str = "database-url";
 const EXAMPLES: &str =

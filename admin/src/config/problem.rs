@@ -42,8 +42,11 @@ pub struct Error {
 }
 
 impl Error {
-    /// `Ok` when there is nothing to complain about.
-    pub(crate) fn unless_empty(problems: Vec<Problem>) -> Result<(), Self> {
+    /// `Ok` without problems.
+    ///
+    /// # Errors
+    /// The problems, if there are any.
+    pub fn unless_empty(problems: Vec<Problem>) -> Result<(), Self> {
         if problems.is_empty() { Ok(()) } else { Err(Self { problems }) }
     }
 }

@@ -1,41 +1,36 @@
-//! The range of each setting and the rules between them.
+//! The rules between settings, and those of the secrets. The ranges of the others are checked where they are parsed.
 
-use std::time::Duration;
+use carillon_engine::lease::redis::url::RedisUrl;
 
-use super::{Config, Problem, RedisUrl};
+use crate::config::problem::{Error, Problem};
+use crate::config::settings::Config;
 
 /// Shortest access token or API token, in characters.
-pub(super) const TOKEN_MIN: usize = 16;
+const TOKEN_MIN: usize = 16;
 const PASSWORD: std::ops::RangeInclusive<usize> = 10..=128;
-const SHARDS: std::ops::RangeInclusive<i32> = 1..=1024;
-const IN_FLIGHT: std::ops::RangeInclusive<usize> = 1..=1000;
+impl Config {
+    /// Checks the secrets and the rules between settings.
+    ///
+    /// # Errors
+    /// Every problem found, not only the first.
+    pub fn validate(&self) -> Result<(), Error> {
+        Error::unless_empty(problems(self))
+    }
+}
 
 /// Everything that is wrong with `config`, in the order of the manual.
-pub(super) fn problems(config: &Config) -> Vec<Problem> {
+fn problems(config: &Config) -> Vec<Problem> {
     [
         plain_http(config, "listen"),
         plain_http(config, "executor-listen"),
         two_listeners(config),
         redis_url(config),
         redis_ca(config),
-        shards(config),
         token("access-token", Some(&config.access_token)),
         admin_password(config),
         token("api-token", config.api_token.as_deref()),
         separate_tokens(config),
-        duration("look-ahead", config.engine.look_ahead, Duration::from_secs(1), Duration::from_secs(30)),
-        duration("lease-ttl", config.engine.lease_ttl, Duration::from_secs(3), Duration::from_secs(60)),
-        duration("connect-timeout", config.engine.connect_timeout, Duration::from_millis(50), Duration::from_secs(10)),
         request_timeout(config),
-        duration("flag-after", config.engine.flag_after, Duration::from_secs(1), Duration::from_secs(86_400)),
-        duration(
-            "escalate-after",
-            config.engine.escalate_after,
-            Duration::from_secs(60),
-            Duration::from_secs(30 * 86_400),
-        ),
-        duration("check-after", config.engine.check_after, Duration::from_secs(1), Duration::from_secs(3_600)),
-        in_flight(config),
     ]
     .into_iter()
     .flatten()
@@ -80,16 +75,6 @@ fn redis_ca(config: &Config) -> Option<Problem> {
     (!tls).then(|| Problem::new("redis-ca", wrong))
 }
 
-fn shards(config: &Config) -> Option<Problem> {
-    let shards = config.shards?;
-    (!SHARDS.contains(&shards)).then(|| {
-        Problem::new(
-            "shards",
-            format!("{shards} is out of range; write a number from {} to {}", SHARDS.start(), SHARDS.end()),
-        )
-    })
-}
-
 /// Executors and people are not to hold the same secret, and headers are not to carry control characters.
 fn token(setting: &'static str, value: Option<&str>) -> Option<Problem> {
     let value = value?;
@@ -127,38 +112,13 @@ fn admin_password(config: &Config) -> Option<Problem> {
 }
 
 fn request_timeout(config: &Config) -> Option<Problem> {
-    let range =
-        duration("request-timeout", config.engine.request_timeout, Duration::from_millis(100), Duration::from_secs(30));
-    range.or_else(|| {
-        (config.engine.request_timeout <= config.engine.connect_timeout).then(|| {
-            Problem::new(
-                "request-timeout",
-                format!(
-                    "{:?} is not longer than --connect-timeout, {:?}, which it includes; write a longer one",
-                    config.engine.request_timeout, config.engine.connect_timeout
-                ),
-            )
-        })
+    let (request, connect) = (config.engine.request_timeout, config.engine.connect_timeout);
+    (request <= connect).then(|| {
+        let wrong = format!(
+            "{request:?} is not longer than --connect-timeout, {connect:?}, which it includes; write a longer one"
+        );
+        Problem::new("request-timeout", wrong)
     })
-}
-
-fn in_flight(config: &Config) -> Option<Problem> {
-    (!IN_FLIGHT.contains(&config.engine.in_flight)).then(|| {
-        Problem::new(
-            "in-flight",
-            format!(
-                "{} is out of range; write a number from {} to {}",
-                config.engine.in_flight,
-                IN_FLIGHT.start(),
-                IN_FLIGHT.end()
-            ),
-        )
-    })
-}
-
-fn duration(setting: &'static str, value: Duration, min: Duration, max: Duration) -> Option<Problem> {
-    (value < min || value > max)
-        .then(|| Problem::new(setting, format!("{value:?} is out of range; write a time from {min:?} to {max:?}")))
 }
 
 #[cfg(test)]
@@ -194,12 +154,11 @@ mod tests {
     // covers: S16
     #[test]
     fn each_rule_names_its_flag_its_variable_and_what_would_be_right() {
-        let cases: [(Change, &str); 11] = [
+        let cases: [(Change, &str); 7] = [
             (
                 |c| c.redis_url = Some("http://h".into()),
                 "--redis-url (CARILLON_REDIS_URL): this is no URL of a Redis server; write redis://",
             ),
-            (|c| c.shards = Some(0), "--shards (CARILLON_SHARDS): 0 is out of range; write a number from 1 to 1024"),
             (
                 |c| c.access_token = String::new(),
                 "--access-token (CARILLON_ACCESS_TOKEN): it is empty; write at least 16",
@@ -218,20 +177,8 @@ mod tests {
                 "--api-token (CARILLON_API_TOKEN): it equals the access token",
             ),
             (
-                |c| c.engine.look_ahead = Duration::from_secs(31),
-                "--look-ahead (CARILLON_LOOK_AHEAD): 31s is out of range; write a time from 1s to 30s",
-            ),
-            (
-                |c| c.engine.lease_ttl = Duration::from_secs(2),
-                "--lease-ttl (CARILLON_LEASE_TTL): 2s is out of range; write a time from 3s to 60s",
-            ),
-            (
                 |c| c.engine.request_timeout = c.engine.connect_timeout,
                 "--request-timeout (CARILLON_REQUEST_TIMEOUT): 1s is not longer than --connect-timeout",
-            ),
-            (
-                |c| c.engine.in_flight = 0,
-                "--in-flight (CARILLON_IN_FLIGHT): 0 is out of range; write a number from 1 to 1000",
             ),
         ];
         for (change, expected) in cases {
@@ -242,14 +189,14 @@ mod tests {
     }
 
     #[test]
-    fn all_problems_are_told_at_once() {
+    fn all_problems_are_reported_at_once() {
         let error = {
             let mut config = config();
-            config.engine.in_flight = 0;
-            config.shards = Some(9999);
+            config.redis_url = Some(String::new());
+            config.admin_password = Some(String::new());
             config.validate().unwrap_err()
         };
         assert_eq!(error.problems.len(), 2);
-        assert!(error.to_string().starts_with("2 settings are wrong:\n  --shards"), "{error}");
+        assert!(error.to_string().starts_with("2 settings are wrong:\n  --redis-url"), "{error}");
     }
 }

@@ -7,11 +7,11 @@ use actix_web::web;
 use carillon_scheduler::Clock;
 
 use crate::config::Config;
-use crate::metrics::Metrics;
-use crate::store::Store;
-use crate::web::executor_api::WrongTokens;
+use crate::web::executor_api::wrong_tokens::WrongTokens;
 use crate::web::limits::body_memory::BodyMemory;
 use carillon_engine::Engine;
+use carillon_engine::metrics::Metrics;
+use carillon_store::Store;
 
 /// Shared by all handlers.
 pub struct State {

@@ -11,15 +11,13 @@ use std::time::Duration;
 use carillon_scheduler::{Clock, Millis};
 
 use crate::forecast::busiest::Busiest;
-use crate::forecast::fire_walk::FireWalk;
+use crate::forecast::fire_walk::{FireWalk, MOST_INSTANTS};
 use carillon_store::{self as store, Store};
 
 use crate::forecast::load::LoadBySecond;
 
 /// Jobs that are looked at; above it the answer says that there are more.
 const MOST_JOBS: u32 = 200_000;
-/// Instants that are looked at for one answer: under a second of one core.
-pub(crate) const MOST_INSTANTS: usize = 1_000_000;
 /// Busiest seconds that are named.
 const TOP: usize = 20;
 

@@ -8,6 +8,9 @@ use carillon_scheduler::{Millis, Schedule, ScheduleContext, ScheduleDraft};
 
 use carillon_store::InForce;
 
+/// Instants that are looked at for one answer: under a second of one core.
+pub(crate) const MOST_INSTANTS: usize = 1_000_000;
+
 /// A schedule, and what is left of it.
 struct JobFires {
     schedule: Schedule,

@@ -5,8 +5,7 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use carillon_scheduler::schedule::spread;
 use carillon_scheduler::{JobDraft, Millis, Schedule, ScheduleContext};
 
-use crate::forecast::all_jobs::MOST_INSTANTS;
-use crate::forecast::fire_walk::FireWalk;
+use crate::forecast::fire_walk::{FireWalk, MOST_INSTANTS};
 use carillon_store::Calendars;
 
 /// How far loads are counted ahead.

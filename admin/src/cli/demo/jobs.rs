@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use carillon_admin::store::Actor;
 use carillon_engine::Engine;
 use carillon_engine::manage::Error;
 use carillon_scheduler::{JobDraft, RouteStrategy, ScheduleDraft};
+use carillon_store::Actor;
 
 pub const APP: &str = "demo";
 

@@ -1,7 +1,7 @@
 //! One question to the planner, and its answer in the zone's own time.
 
 use carillon_scheduler::{ClockChanges, CronDraft, KindDraft, Millis, Schedule, ScheduleContext};
-use chrono::DateTime;
+use chrono::{DateTime, Utc};
 use chrono_tz::Tz;
 
 /// An expression with all that it takes to answer it.
@@ -25,7 +25,7 @@ impl Ask<'_> {
             .map_err(|error| error.message)?;
         let zone: Tz = self.zone.trim().parse().unwrap_or(Tz::UTC);
         let mut texts: Vec<String> =
-            schedule.following(from, self.count).into_iter().map(|at| written(at, zone)).collect();
+            schedule.following(from, self.count).into_iter().map(|at| format_local(at, zone)).collect();
         texts.resize(self.count, "-".to_owned());
         Ok(texts)
     }
@@ -44,12 +44,7 @@ impl Ask<'_> {
 }
 
 /// `2025-03-09T03:15:00-04:00`; UTC as `+00:00`.
-fn written(at: Millis, zone: Tz) -> String {
-    DateTime::from_timestamp_millis(at).map_or_else(
-        || "-".to_owned(),
-        |time| {
-            let local = time.with_timezone(&zone);
-            local.format("%Y-%m-%dT%H:%M:%S%:z").to_string()
-        },
-    )
+fn format_local(at: Millis, zone: Tz) -> String {
+    let local = |time: DateTime<Utc>| time.with_timezone(&zone).format("%Y-%m-%dT%H:%M:%S%:z").to_string();
+    DateTime::from_timestamp_millis(at).map_or_else(|| "-".to_owned(), local)
 }

@@ -1,9 +1,9 @@
-//! Many questions from standard input, one line each.
+//! Questions from standard input, one line each.
 
 use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
 
 use super::ask::Ask;
-use super::time;
+use crate::cli::time::time;
 
 /// Answers each line with one line. Every answer is out before the next question is waited for, so a program may ask
 /// and answer in turns.

@@ -5,8 +5,8 @@ use actix_web::web::{Data, Json};
 use super::error::Error;
 use super::extract::Query;
 use super::view::{AlarmView, List};
-use crate::store::alarm::alarms::{AlarmFilter, AlarmKey};
 use crate::web::state::State;
+use carillon_store::alarm::alarms::{AlarmFilter, AlarmKey};
 
 pub async fn list(state: Data<State>, query: Query) -> Result<Json<List<AlarmView, String>>, Error> {
     let filter = AlarmFilter {

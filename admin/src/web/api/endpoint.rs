@@ -10,7 +10,7 @@ use utoipa::openapi::{
 };
 
 use super::extract::KEY_HEADER;
-use crate::store::MAX_KEY_CHARS;
+use carillon_store::MAX_KEY_CHARS;
 
 /// Schemas by name.
 pub type Schemas = Vec<(String, RefOr<Schema>)>;

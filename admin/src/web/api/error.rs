@@ -9,7 +9,6 @@ use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa::openapi::{ObjectBuilder, Type};
 
-use crate::store;
 use crate::web::guard::bearer::Refusal;
 use carillon_engine::manage;
 
@@ -187,8 +186,8 @@ impl From<Refusal> for Error {
     }
 }
 
-impl From<store::Error> for Error {
-    fn from(error: store::Error) -> Self {
+impl From<carillon_store::Error> for Error {
+    fn from(error: carillon_store::Error) -> Self {
         manage::Error::from(error).into()
     }
 }
@@ -208,7 +207,7 @@ impl From<manage::Error> for Error {
             E::NotOpen(_) => Self::new("unusable", error.to_string()),
             E::NoLog(why) => Self::not_found(why),
             E::Executor(why) => Self::new("executor_unavailable", why),
-            E::Store(store::Error::Busy) => Self::unavailable(error.to_string()),
+            E::Store(carillon_store::Error::Busy) => Self::unavailable(error.to_string()),
             E::Store(error) if error.is_too_slow() => {
                 tracing::warn!(%error, "a call of the management API asked for too much at once");
                 Self::new(

@@ -5,8 +5,8 @@ use actix_web::web::{Data, Json};
 use super::error::Error;
 use super::extract::Query;
 use super::view::{List, MisfireView};
-use crate::store::{MisfireFilter, MisfireKey};
 use crate::web::state::State;
+use carillon_store::{MisfireFilter, MisfireKey};
 
 pub async fn list(state: Data<State>, query: Query) -> Result<Json<List<MisfireView, String>>, Error> {
     let filter = MisfireFilter {

@@ -140,8 +140,8 @@ mod tests {
     /// Attributes only take literals; the rules have constants.
     #[test]
     fn the_ranges_are_those_of_the_rules() {
-        use crate::store::retention::rules::{DEFAULT, MAX_DAYS, MAX_FAILURES, MAX_RUNS};
         use carillon_engine::manage::{MAX_CONCURRENT, NOTE_CHARS};
+        use carillon_store::retention::rules::{DEFAULT, MAX_DAYS, MAX_FAILURES, MAX_RUNS};
         let document = value();
         let schema = |place: &str| {
             &document["components"]["schemas"][place.split_once('.').unwrap().0]["properties"]

@@ -10,8 +10,8 @@ use utoipa::ToSchema;
 use super::error::Error;
 use super::extract::{Body, Caller, Id, Query, RequestBody, object};
 use super::view::{DayCounts, RetentionView};
-use crate::store::retention::rules::{Retention, Scope};
 use crate::web::state::State;
+use carillon_store::retention::rules::{Retention, Scope};
 
 const DAY: Millis = 86_400_000;
 

@@ -280,11 +280,8 @@ fn others() -> Vec<Endpoint> {
 impl Endpoint {
     /// The parameters of a page of a list.
     fn page(self, after: ObjectBuilder) -> Self {
-        self.query("limit", "Items on a page", number(LIMIT, MAX_LIMIT)).query(
-            "after",
-            "`next` of the page before",
-            after,
-        )
+        let page = self.query("after", "`next` of the page before", after);
+        page.query("limit", "Items on a page", number(LIMIT, MAX_LIMIT))
     }
 }
 

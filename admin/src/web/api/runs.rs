@@ -10,8 +10,8 @@ use utoipa::openapi::{ObjectBuilder, Type};
 use super::error::Error;
 use super::extract::{Body, Caller, Id, Query, RequestBody, object};
 use super::view::{KillView, List, LogView, RunView};
-use crate::store::RunFilter;
 use crate::web::state::State;
+use carillon_store::RunFilter;
 
 pub async fn list(state: Data<State>, query: Query) -> Result<Json<List<RunView, i64>>, Error> {
     let filter = RunFilter {

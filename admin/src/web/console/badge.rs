@@ -2,7 +2,7 @@
 
 use carillon_scheduler::RunState;
 
-use crate::store::Job;
+use carillon_store::Job;
 
 /// A state as a word, an icon and a colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -8,12 +8,12 @@ use carillon_scheduler::Weekday;
 use chrono::NaiveDate;
 use serde::Deserialize;
 
-use crate::store::NamedCalendar;
 use crate::web::console::error_page::PageError;
 use crate::web::page::answer::render;
 use crate::web::page::context::PageContext;
 use crate::web::state::State;
 use carillon_inspect::preview;
+use carillon_store::NamedCalendar;
 
 const PAGE: u32 = 50;
 /// Days that are named of each calendar.

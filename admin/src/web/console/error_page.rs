@@ -5,7 +5,6 @@ use actix_web::http::StatusCode;
 use actix_web::{HttpResponse, ResponseError};
 use askama::Template;
 
-use crate::store;
 use crate::web::page::answer::render;
 use crate::web::page::context::PageContext;
 use carillon_engine::manage;
@@ -76,8 +75,8 @@ impl ResponseError for PageError {
     }
 }
 
-impl From<store::Error> for PageError {
-    fn from(error: store::Error) -> Self {
+impl From<carillon_store::Error> for PageError {
+    fn from(error: carillon_store::Error) -> Self {
         manage::Error::from(error).into()
     }
 }

@@ -9,9 +9,9 @@ use carillon_scheduler::{Outcome, RunEvent};
 use super::answer::{answered, header, refused};
 use super::authenticated_body::AuthenticatedBody;
 use super::connection;
-use crate::store::run::settle::outcomes::Finding;
-use crate::store::run::settle::statements::printable;
 use crate::web::state::State;
+use carillon_store::run::settle::outcomes::Finding;
+use carillon_store::run::settle::statements::printable;
 
 /// Java gives up after 3 s: by then the connection must be cut.
 const STORE_WITHIN: Duration = Duration::from_millis(2500);

@@ -8,12 +8,13 @@ mod address;
 mod answer;
 mod authenticated_body;
 mod callback;
-mod connection;
+pub(super) mod connection;
+pub(super) mod paths;
 mod registration;
 mod routes;
 mod token;
-mod wrong_tokens;
+pub(crate) mod wrong_tokens;
 
-pub use connection::{Connection, remember as remember_connection};
-pub use routes::{configure, is_path};
+pub use connection::remember as remember_connection;
+pub use routes::configure;
 pub use wrong_tokens::{WrongToken, WrongTokens};

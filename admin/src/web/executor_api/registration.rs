@@ -8,8 +8,8 @@ use carillon_scheduler::route::check_weight;
 use super::address;
 use super::answer::{answered, header, refused};
 use super::authenticated_body::AuthenticatedBody;
-use crate::store::app::executors::{Executor, Traits};
 use crate::web::state::State;
+use carillon_store::app::executors::{Executor, Traits};
 
 /// The longest app name that its column takes.
 const APP_CHARS: usize = 64;

@@ -1,23 +1,15 @@
-//! The paths of the executor protocol.
+//! Mounts the executor protocol.
 
 use actix_web::{Resource, web};
 
 use super::answer::refused;
 use super::callback::callback;
+use super::paths::PREFIXES;
 use super::registration::{deregister, register};
 
 /// A registration is small; a Java executor's callback of 50 results is not.
 const SMALL_BODY: usize = 16 << 10;
 const CALLBACK_BODY: usize = 8 << 20;
-
-/// Each resource is served below each of these.
-const PREFIXES: [&str; 2] = ["", "/xxl-job-admin"];
-/// Whether a path is one of these resources.
-pub fn is_path(path: &str) -> bool {
-    let below = |prefix: &&str| path.strip_prefix(*prefix)?.strip_prefix("/api/");
-    let name = PREFIXES.iter().rev().find_map(below);
-    matches!(name, Some("registry" | "registryRemove" | "callback"))
-}
 
 /// The three resources, under each of the prefixes.
 pub fn configure(config: &mut web::ServiceConfig) {

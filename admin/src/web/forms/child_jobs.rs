@@ -2,8 +2,8 @@
 
 use carillon_scheduler::JobDraft;
 
-use crate::store::{Job, JobFilter, Store};
 use crate::web::forms::form::Form;
+use carillon_store::{Job, JobFilter, Store};
 
 /// The form's fields and their labels: the chosen ids, and a name that is to be added to them.
 pub const LABELS: &[(&str, &str)] = &[("children", "Child jobs"), (NAME, "Child jobs")];
@@ -58,7 +58,7 @@ pub fn children(form: &mut Form) -> Vec<i64> {
 ///
 /// # Errors
 /// The database could not be asked.
-pub async fn by_id(store: &Store, ids: &[i64]) -> crate::store::Result<Vec<ChildJob>> {
+pub async fn by_id(store: &Store, ids: &[i64]) -> carillon_store::Result<Vec<ChildJob>> {
     if ids.is_empty() {
         return Ok(vec![]);
     }
@@ -75,7 +75,7 @@ pub async fn by_id(store: &Store, ids: &[i64]) -> crate::store::Result<Vec<Child
 ///
 /// # Errors
 /// The database could not be asked.
-pub async fn offered(store: &Store, app: &str, text: &str) -> crate::store::Result<Vec<ChildJob>> {
+pub async fn offered(store: &Store, app: &str, text: &str) -> carillon_store::Result<Vec<ChildJob>> {
     let given = |text: &str| Some(text.trim().to_owned()).filter(|text| !text.is_empty());
     let filter = JobFilter { app: given(app), text: given(text), limit: OFFERED, ..JobFilter::default() };
     Ok(store.jobs(&filter).await?.items.into_iter().map(ChildJob::from).collect())
@@ -85,7 +85,7 @@ pub async fn offered(store: &Store, app: &str, text: &str) -> crate::store::Resu
 ///
 /// # Errors
 /// The database could not be asked.
-pub async fn add_named(store: &Store, form: &mut Form) -> crate::store::Result<()> {
+pub async fn add_named(store: &Store, form: &mut Form) -> carillon_store::Result<()> {
     let text = form.value(NAME).trim().to_owned();
     if text.is_empty() {
         return Ok(());
@@ -105,7 +105,7 @@ pub async fn add_named(store: &Store, form: &mut Form) -> crate::store::Result<(
 }
 
 /// By its name within the app, by its name anywhere, or by its id as the list shows it.
-async fn find(store: &Store, app: &str, text: &str) -> crate::store::Result<Result<i64, String>> {
+async fn find(store: &Store, app: &str, text: &str) -> carillon_store::Result<Result<i64, String>> {
     let any = JobFilter { name: Some(text.to_owned()), limit: LISTED, ..JobFilter::default() };
     let of_app = JobFilter { app: Some(app.to_owned()), ..any.clone() };
     let mut found = store.jobs(&of_app).await?.items;

@@ -14,7 +14,8 @@ use actix_web::{HttpMessage as _, HttpResponse, web};
 use futures_util::{Stream, StreamExt as _, stream};
 use tokio::time::{Instant, timeout_at};
 
-use crate::web::executor_api::{self, Connection};
+use crate::web::executor_api::connection::Connection;
+use crate::web::executor_api::paths;
 use crate::web::limits::body_memory::Share;
 use crate::web::state::Shared;
 
@@ -60,7 +61,7 @@ fn refusal(request: &ServiceRequest) -> Option<HttpResponse> {
         return Some(response.force_close().body(text));
     }
     // Executors get an answer of their protocol, and only after their token was checked.
-    if is_encoded(request.headers()) && !executor_api::is_path(request.path()) {
+    if is_encoded(request.headers()) && !paths::is_path(request.path()) {
         let mut response = HttpResponse::UnsupportedMediaType();
         return Some(response.force_close().body(format!("{ENCODED}\n")));
     }

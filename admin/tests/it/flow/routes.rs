@@ -113,7 +113,7 @@ fn an_address_given_by_hand_gets_the_run_and_a_foreign_one_is_refused() {
         assert_eq!(executors[2].runs()[0].json()["executorParams"], "by hand");
         let foreign = RecordingExecutor::start().await;
         let refused = node.engine.jobs().run(ask(&foreign.address)).await.unwrap_err();
-        assert_eq!(refused.to_string(), format!("{} is not registered for the job's app", foreign.address));
+        assert_eq!(refused.to_string(), format!("address: {} is not registered for the job's app", foreign.address));
         node.round().await;
         assert!(foreign.runs().is_empty());
     });

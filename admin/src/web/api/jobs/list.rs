@@ -3,11 +3,11 @@
 use actix_web::web::{Data, Json};
 use carillon_scheduler::KindDraft;
 
-use crate::store::{Job, JobFilter};
 use crate::web::api::error::Error;
 use crate::web::api::extract::{Id, Query};
 use crate::web::api::view::{JobView, List};
 use crate::web::state::State;
+use carillon_store::{Job, JobFilter};
 
 pub async fn list(state: Data<State>, query: Query) -> Result<Json<List<JobView, i64>>, Error> {
     let kinds = format!("one of {}", KindDraft::WORDS.join(", "));

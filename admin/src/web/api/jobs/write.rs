@@ -7,11 +7,11 @@ use serde_json::Value;
 
 use super::definition::{ParsedUpdate, draft, parse_update};
 use super::list::with_next_fire;
-use crate::store::Page;
 use crate::web::api::error::Error;
 use crate::web::api::extract::{Body, Caller, Id, Key, RequestBody};
 use crate::web::api::view::{JobView, List};
 use crate::web::state::State;
+use carillon_store::Page;
 
 /// Jobs in one batch.
 pub const MAX_JOBS: usize = 1000;

@@ -3,8 +3,9 @@
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::{Time, words};
-use crate::store::alarm::alarms::AlarmRow;
+use super::time::Time;
+use super::words;
+use carillon_store::alarm::alarms::AlarmRow;
 
 /// Something that an operator should know
 #[derive(Serialize, ToSchema)]

@@ -3,8 +3,8 @@
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::Time;
-use crate::store::App;
+use super::time::Time;
+use carillon_store::App;
 
 /// An app
 #[derive(Serialize, ToSchema)]

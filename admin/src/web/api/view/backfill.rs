@@ -4,8 +4,8 @@ use carillon_scheduler::Millis;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::Time;
-use crate::store::backfill::backfills::Backfill;
+use super::time::Time;
+use carillon_store::backfill::backfills::Backfill;
 
 /// A backfill; its runs have the cause `backfill`
 #[derive(Serialize, ToSchema)]

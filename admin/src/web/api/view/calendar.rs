@@ -7,8 +7,9 @@ use chrono::NaiveDate;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::{Time, words};
-use crate::store::{CalendarVersion, NamedCalendar};
+use super::time::Time;
+use super::words;
+use carillon_store::{CalendarVersion, NamedCalendar};
 
 /// The members of [`Calendar`], which is read and written as it is.
 #[derive(ToSchema)]

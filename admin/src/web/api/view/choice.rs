@@ -5,7 +5,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::words;
-use crate::store::run::route::{Choice, Told};
+use carillon_store::run::route::{Choice, Told};
 
 /// How its executor was chosen
 #[derive(Serialize, ToSchema)]

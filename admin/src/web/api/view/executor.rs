@@ -3,8 +3,8 @@
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::Time;
-use crate::store::app::executors::{Executor, Traits};
+use super::time::Time;
+use carillon_store::app::executors::{Executor, Traits};
 
 /// An executor that has registered for the app
 #[derive(Serialize, ToSchema)]

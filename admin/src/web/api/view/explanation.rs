@@ -3,7 +3,10 @@
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::{MisfireView, RunView, Time, words};
+use super::misfire::MisfireView;
+use super::run::RunView;
+use super::time::Time;
+use super::words;
 use carillon_inspect::explain::{self, Explanation};
 
 /// What became of an instant of a job, or why nothing did

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::Time;
+use super::time::Time;
 use carillon_inspect::forecast::Forecast;
 
 /// What all enabled jobs together will do

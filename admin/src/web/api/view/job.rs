@@ -7,8 +7,9 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::schedule::{RetryDelay, Schedule};
-use super::{Time, words};
-use crate::store::Job;
+use super::time::Time;
+use super::words;
+use carillon_store::Job;
 
 /// A job
 #[derive(Serialize, ToSchema)]

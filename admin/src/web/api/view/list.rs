@@ -6,7 +6,7 @@ use serde::Serialize;
 use utoipa::openapi::{ArrayBuilder, ObjectBuilder, OneOfBuilder, Ref, RefOr, Schema, Type};
 use utoipa::{PartialSchema, ToSchema};
 
-use crate::store::Page;
+use carillon_store::Page;
 
 /// A page of a list. `K` is what the next page's parameter `after` takes.
 #[derive(Serialize)]

@@ -3,8 +3,9 @@
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::{Time, words};
-use crate::store::Misfire;
+use super::time::Time;
+use super::words;
+use carillon_store::Misfire;
 
 /// Instants of a job that did not run. Both ends are instants and belong to the range
 #[derive(Serialize, ToSchema)]

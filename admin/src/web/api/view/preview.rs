@@ -5,7 +5,7 @@ use chrono::{NaiveDate, SecondsFormat};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::Time;
+use super::time::Time;
 use carillon_inspect::preview::{self, Preview};
 
 /// What a schedule will do

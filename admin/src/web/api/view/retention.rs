@@ -5,8 +5,8 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::list::Whole;
-use crate::store::retention::prune_runs;
-use crate::store::retention::rules::{Keep, Retention};
+use carillon_store::retention::prune_runs;
+use carillon_store::retention::rules::{Keep, Retention};
 
 /// What is set for how long runs are kept, and what is in force. Null: the next wider rule decides
 #[derive(Serialize, ToSchema)]

@@ -5,11 +5,11 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::choice::ChoiceView;
-use super::{Time, words};
-use crate::store;
-use crate::store::RunParams;
-use crate::store::run::route::Choice;
+use super::time::Time;
+use super::words;
 use carillon_engine::manage::{KillResult, LogPage};
+use carillon_store::RunParams;
+use carillon_store::run::route::Choice;
 
 /// A run
 #[derive(Serialize, ToSchema)]
@@ -73,8 +73,8 @@ impl RunView {
     }
 }
 
-impl From<store::RunView> for RunView {
-    fn from(run: store::RunView) -> Self {
+impl From<carillon_store::RunView> for RunView {
+    fn from(run: carillon_store::RunView) -> Self {
         Self {
             message: run.message(),
             revision: run.revision,

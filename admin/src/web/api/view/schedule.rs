@@ -6,7 +6,8 @@ use std::collections::HashSet;
 use utoipa::ToSchema;
 use utoipa::openapi::{ObjectBuilder, OneOfBuilder, Schema, Type};
 
-use super::{Time, words};
+use super::time::Time;
+use super::words;
 
 /// When a job fires
 #[derive(ToSchema)]

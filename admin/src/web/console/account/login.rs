@@ -7,9 +7,6 @@ use askama::Template;
 use chrono_tz::Tz;
 use serde::Deserialize;
 
-use crate::store::Actor;
-use crate::store::people::accounts::Account;
-use crate::store::people::throttle::Attempt;
 use crate::web::console::account::kept_form::{self, KeptForm, KeptFormPage};
 use crate::web::console::error_page::PageError;
 use crate::web::forms::fields::Fields;
@@ -20,6 +17,9 @@ use crate::web::state::State;
 use crate::web::text::format::duration;
 use carillon_accounts::password;
 use carillon_accounts::{secret, session};
+use carillon_store::Actor;
+use carillon_store::people::accounts::Account;
+use carillon_store::people::throttle::Attempt;
 
 #[derive(Template)]
 #[template(path = "account/login.html")]

@@ -5,8 +5,6 @@ use actix_web::{HttpResponse, web};
 use askama::Template;
 use serde::Deserialize;
 
-use crate::store::App;
-use crate::store::app::executors::Executor;
 use crate::web::console::actor::By;
 use crate::web::console::error_page::PageError;
 use crate::web::forms::fields::Fields;
@@ -16,6 +14,8 @@ use crate::web::page::context::PageContext;
 use crate::web::page::flash::redirect_with_flash;
 use crate::web::state::State;
 use carillon_engine::manage::{Error, Executors};
+use carillon_store::App;
+use carillon_store::app::executors::Executor;
 
 #[derive(Template)]
 #[template(path = "apps/executor.html")]

@@ -6,14 +6,14 @@ use actix_web::http::StatusCode;
 use actix_web::{HttpResponse, web};
 use askama::Template;
 
-use crate::store::App;
-use crate::store::app::executors::Executor;
 use crate::web::console::badge::{Badge, OFFLINE, ONLINE, UNREACHABLE};
 use crate::web::console::error_page::PageError;
-use crate::web::executor_api::WrongToken;
+use crate::web::executor_api::wrong_tokens::WrongToken;
 use crate::web::page::answer::render;
 use crate::web::page::context::PageContext;
 use crate::web::state::State;
+use carillon_store::App;
+use carillon_store::app::executors::Executor;
 
 /// An address that has registered.
 struct RegisteredExecutor {

@@ -8,15 +8,15 @@ use actix_web::{HttpRequest, HttpResponse, web};
 use askama::Template;
 use carillon_scheduler::RunState;
 
-use crate::store::lease::nodes::Node;
-use crate::store::run::view::dashboard::{Failing, PausedByEngine};
-use crate::store::{App, JobFilter, NextFire, RunFilter};
 use crate::web::console::dashboard::chart::{Chart, chart};
 use crate::web::console::error_page::PageError;
 use crate::web::console::runs::row::RunRow;
 use crate::web::page::answer::render;
 use crate::web::page::context::PageContext;
 use crate::web::state::State;
+use carillon_store::lease::nodes::Node;
+use carillon_store::run::view::dashboard::{Failing, PausedByEngine};
+use carillon_store::{App, JobFilter, NextFire, RunFilter};
 
 const DAY_MS: i64 = 86_400_000;
 /// A node without a heartbeat for this long is not shown.

@@ -5,13 +5,13 @@ use actix_web::http::StatusCode;
 use actix_web::web;
 use askama::Template;
 
-use crate::store::Job;
 use crate::web::console::actor::By;
 use crate::web::console::error_page::PageError;
 use crate::web::page::answer::render;
 use crate::web::page::context::PageContext;
 use crate::web::page::flash::redirect_with_flash;
 use crate::web::state::State;
+use carillon_store::Job;
 
 #[derive(Template)]
 #[template(path = "jobs/delete.html")]

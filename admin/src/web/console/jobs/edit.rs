@@ -6,7 +6,6 @@ use carillon_scheduler::{JobDraft, ScheduleDraft};
 use chrono_tz::Tz;
 use serde::Deserialize;
 
-use crate::store::{Job, JobFilter};
 use crate::web::console::actor::By;
 use crate::web::console::error_page::PageError;
 use crate::web::console::jobs::form_page::{Purpose, page};
@@ -19,6 +18,7 @@ use crate::web::page::context::PageContext;
 use crate::web::page::flash::redirect_with_flash;
 use crate::web::state::State;
 use carillon_engine::manage::Error;
+use carillon_store::{Job, JobFilter};
 
 /// What the address of a new job's form may fill in.
 #[derive(Default, Deserialize)]

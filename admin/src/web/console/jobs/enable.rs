@@ -2,7 +2,6 @@
 
 use actix_web::{HttpResponse, web};
 
-use crate::store::Actor;
 use crate::web::console::actor::By;
 use crate::web::console::error_page::PageError;
 use crate::web::forms::fields::Fields;
@@ -10,6 +9,7 @@ use crate::web::page::answer::local_address;
 use crate::web::page::flash::redirect_with_flash;
 use crate::web::state::State;
 use carillon_engine::manage::Error;
+use carillon_store::Actor;
 
 /// `POST /jobs/{id}/enable`
 pub async fn enable(

@@ -5,7 +5,6 @@ use actix_web::http::StatusCode;
 use askama::Template;
 use carillon_scheduler::{BlockStrategy, Overlap, RouteStrategy};
 
-use crate::store::{App, Job};
 use crate::web::console::error_page::PageError;
 use crate::web::console::jobs::preview::{self, Preview};
 use crate::web::forms::child_jobs::{self, ChildJob};
@@ -17,6 +16,7 @@ use crate::web::page::context::PageContext;
 use crate::web::state::State;
 use crate::web::text::schedule::KINDS;
 use crate::web::text::strategies;
+use carillon_store::{App, Job};
 
 /// A choice of a select: the word that is sent, and its text.
 pub struct Choice {

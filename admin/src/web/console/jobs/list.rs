@@ -6,7 +6,6 @@ use askama::Template;
 use carillon_scheduler::KindDraft;
 use serde::Deserialize;
 
-use crate::store::{App, Job, JobFilter};
 use crate::web::console::badge::{Badge, job_badge, job_state};
 use crate::web::console::error_page::PageError;
 use crate::web::console::jobs::recent_runs::{RUNS_SHOWN, RecentRunStrip};
@@ -14,6 +13,7 @@ use crate::web::page::answer::render;
 use crate::web::page::context::PageContext;
 use crate::web::state::State;
 use crate::web::text::schedule::{KINDS, ScheduleText, schedule_text};
+use carillon_store::{App, Job, JobFilter};
 
 const PAGE: u32 = 50;
 /// A count stops here: "10,000+".

@@ -4,8 +4,6 @@ use actix_web::http::StatusCode;
 use actix_web::{HttpResponse, web};
 use askama::Template;
 
-use crate::store::run::view::dashboard::LATELY;
-use crate::store::{Job, Misfire, MisfireFilter, RunFilter};
 use crate::web::console::badge::{Badge, job_badge, job_state};
 use crate::web::console::error_page::PageError;
 use crate::web::console::jobs::preview::{self, Preview};
@@ -17,6 +15,8 @@ use crate::web::page::context::PageContext;
 use crate::web::state::State;
 use crate::web::text::schedule::{ScheduleText, schedule_text};
 use crate::web::text::strategies;
+use carillon_store::run::view::dashboard::LATELY;
+use carillon_store::{Job, Misfire, MisfireFilter, RunFilter};
 
 const RUNS: u32 = 10;
 const MISFIRES: u32 = 5;

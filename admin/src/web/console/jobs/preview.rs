@@ -6,7 +6,6 @@ use askama::Template;
 use carillon_scheduler::{FieldError, JobDraft, Millis};
 use chrono_tz::Tz;
 
-use crate::store::Job;
 use crate::web::console::error_page::PageError;
 use crate::web::forms::fields::Fields;
 use crate::web::forms::form::Form;
@@ -16,6 +15,7 @@ use crate::web::page::context::PageContext;
 use crate::web::state::State;
 use carillon_engine::manage::{Error, PreviewRequest};
 use carillon_inspect::preview;
+use carillon_store::Job;
 
 const COUNT: usize = 5;
 /// Days that are named; the API lists all of them.
@@ -179,7 +179,7 @@ mod tests {
     use carillon_scheduler::{Schedule, ScheduleContext, ScheduleDraft};
 
     use super::*;
-    use crate::store::Calendars;
+    use carillon_store::Calendars;
 
     /// 2026-03-28T00:00:00Z
     const NOW: Millis = 1_774_656_000_000;

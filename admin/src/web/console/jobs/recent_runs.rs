@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use carillon_scheduler::RunState;
 
-use crate::store::run::view::dashboard::RunMark;
 use crate::web::console::badge::{Badge, run_badge};
+use carillon_store::run::view::dashboard::RunMark;
 
 /// The last runs of a job as small bars, the newest at the right.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -5,8 +5,6 @@ use askama::Template;
 use carillon_scheduler::Cause;
 use serde::Deserialize;
 
-use crate::store::Job;
-use crate::store::app::executors::Executor;
 use crate::web::console::error_page::PageError;
 use crate::web::forms::fields::Fields;
 use crate::web::forms::form::Form;
@@ -16,6 +14,8 @@ use crate::web::state::State;
 use crate::web::text::strategies;
 use carillon_accounts::secret::random_secret;
 use carillon_engine::manage::{Error, RunRequest};
+use carillon_store::Job;
+use carillon_store::app::executors::Executor;
 
 /// More than the keys of the page have; with its prefix a key must fit its column.
 const KEY_BYTES: usize = 100;

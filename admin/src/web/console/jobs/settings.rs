@@ -4,9 +4,9 @@ use carillon_scheduler::{CatchUp, Excluded, JobDraft, MisfirePolicy, Overlap};
 use chrono::DateTime;
 use chrono_tz::Tz;
 
-use crate::store::Job;
 use crate::web::text::format::period;
 use crate::web::text::strategies;
+use carillon_store::Job;
 
 /// A label and a text. Times are in the viewer's zone.
 pub type SettingLine = (&'static str, String);

@@ -8,7 +8,6 @@ use chrono::{NaiveDateTime, TimeZone};
 use chrono_tz::Tz;
 use serde::Deserialize;
 
-use crate::store::{App, Job, RunFilter};
 use crate::web::console::badge::run_badge;
 use crate::web::console::error_page::PageError;
 use crate::web::console::runs::row::RunRow;
@@ -16,6 +15,7 @@ use crate::web::page::answer::render;
 use crate::web::page::context::PageContext;
 use crate::web::state::State;
 use crate::web::text::cause::cause_text;
+use carillon_store::{App, Job, RunFilter};
 
 const PAGE: u32 = 50;
 /// A filter searches this many runs at a time: a rare match may lie far back, and a page must not take long.

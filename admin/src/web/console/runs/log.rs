@@ -5,10 +5,10 @@ use std::time::Duration;
 use actix_web::{HttpResponse, web};
 use serde::{Deserialize, Serialize};
 
-use crate::store::RunView;
 use crate::web::console::error_page::PageError;
 use crate::web::state::State;
 use carillon_engine::manage::{Error, LogPage};
+use carillon_store::RunView;
 
 /// How long a page waits for an executor; the script asks again, and so does a reload.
 const PATIENCE: Duration = Duration::from_millis(900);

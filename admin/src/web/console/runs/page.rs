@@ -5,7 +5,6 @@ use actix_web::{HttpResponse, web};
 use askama::Template;
 use carillon_scheduler::RunState;
 
-use crate::store::{Job, RunParams};
 use crate::web::console::error_page::PageError;
 use crate::web::console::runs::log::{self, LogView};
 use crate::web::console::runs::route::RouteView;
@@ -14,6 +13,7 @@ use crate::web::console::runs::timeline::{TimelineStep, timeline};
 use crate::web::page::answer::render;
 use crate::web::page::context::PageContext;
 use crate::web::state::State;
+use carillon_store::{Job, RunParams};
 
 #[derive(Template)]
 #[template(path = "runs/page.html")]

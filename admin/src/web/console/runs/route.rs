@@ -1,8 +1,8 @@
 //! How a run's executor was chosen: one line, and a row for each executor that was checked.
 
-use crate::store::run::route;
-use crate::store::run::route::Told;
 use crate::web::text::strategies;
+use carillon_store::run::route;
+use carillon_store::run::route::Told;
 
 /// Of more candidates than this only those with a note are shown.
 const ALL_SHOWN: usize = 20;
@@ -67,7 +67,7 @@ mod tests {
     use carillon_scheduler::RouteStrategy;
 
     use super::*;
-    use crate::store::run::route::Story;
+    use carillon_store::run::route::Story;
 
     fn choice(candidates: usize) -> route::Choice {
         route::Choice {

@@ -2,10 +2,10 @@
 
 use carillon_scheduler::{Millis, RunState};
 
-use crate::store::RunView;
 use crate::web::console::badge::{Badge, KILL_ASKED, run_badge};
 use crate::web::text::cause::cause_text;
 use crate::web::text::format::duration;
+use carillon_store::RunView;
 
 pub struct RunRow {
     pub run: RunView,

@@ -2,9 +2,9 @@
 
 use carillon_scheduler::{Millis, RunState};
 
-use crate::store::RunView;
 use crate::web::console::runs::row::RunRow;
 use crate::web::text::format::duration;
+use carillon_store::RunView;
 
 /// A step in the life of a run, or the one that it waits for.
 #[derive(Clone, Debug, PartialEq, Eq)]

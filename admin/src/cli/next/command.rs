@@ -1,21 +1,20 @@
 //! `carillon next`: when a cron expression fires, one at a time for people, or line by line for programs.
 //!
-//! The answers are those of the planner. What is refused is told line by line, so one bad line stops nobody.
-
-mod ask;
-mod lines;
+//! The answers are those of the planner. Errors are reported line by line, so one bad line does not end the command.
 
 use std::io::{self, Write as _};
 
 use carillon_scheduler::{Clock as _, ClockChanges, Millis, SystemClock};
-use chrono::DateTime;
 use clap::Args;
 
-use ask::Ask;
+use super::ask::Ask;
+use super::lines;
+use crate::cli::invalid_input::InvalidInput;
+use crate::cli::time::time;
 
 #[derive(Args)]
 #[command(group(clap::ArgGroup::new("what").required(true).args(["cron", "unix_cron", "stdin"])))]
-pub struct Wish {
+pub struct NextArgs {
     /// An expression of six or seven fields: second, minute, hour, day, month, weekday and perhaps a year
     #[arg(long, value_name = "EXPR", allow_hyphen_values = true)]
     cron: Option<String>,
@@ -42,28 +41,22 @@ pub struct Wish {
     clock_changes: String,
 }
 
-/// An expression, a zone or a time that cannot be taken.
-#[derive(Debug, thiserror::Error)]
-#[error("{0}")]
-pub struct Refused(String);
-
-pub fn run(wish: &Wish) -> anyhow::Result<()> {
-    let done = if wish.stdin {
-        lines::answer(&wish.ask()?, io::stdin().lock(), io::stdout().lock())
+pub fn run(args: &NextArgs) -> anyhow::Result<()> {
+    let done = if args.stdin {
+        lines::answer(&args.ask()?, io::stdin().lock(), io::stdout().lock())
     } else {
-        let instants = wish.ask()?.instants(wish.from()?).map_err(Refused)?;
+        let instants = args.ask()?.instants(args.from()?).map_err(InvalidInput)?;
         let mut out = io::BufWriter::new(io::stdout().lock());
-        let mut told = instants.iter().map(|instant| writeln!(out, "{instant}"));
-        told.try_for_each(|told| told).and_then(|()| out.flush())
+        instants.iter().try_for_each(|instant| writeln!(out, "{instant}")).and_then(|()| out.flush())
     };
     match done {
-        // Who closes the pipe has seen enough.
+        // The reader has closed the pipe.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         done => Ok(done?),
     }
 }
 
-impl Wish {
+impl NextArgs {
     /// What is asked; of `--stdin` each line brings its own expression and zone.
     fn ask(&self) -> anyhow::Result<Ask<'_>> {
         Ok(Ask {
@@ -75,18 +68,10 @@ impl Wish {
         })
     }
 
-    fn from(&self) -> Result<Millis, Refused> {
+    fn from(&self) -> Result<Millis, InvalidInput> {
         match &self.from {
-            Some(text) => time(text).map_err(Refused),
+            Some(text) => time(text).map_err(InvalidInput),
             None => Ok(SystemClock::new().now()),
         }
-    }
-}
-
-fn time(text: &str) -> Result<Millis, String> {
-    let wrong = || format!("`{text:.64}` is no time; write RFC 3339, such as 2025-07-04T15:00:00+02:00");
-    match DateTime::parse_from_rfc3339(text.trim()) {
-        Ok(time) => Ok(time.timestamp_millis()),
-        Err(_) => Err(wrong()),
     }
 }

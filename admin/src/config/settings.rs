@@ -1,23 +1,10 @@
-//! The settings of one node, already parsed, and the rules between them.
-//!
-//! [`Config`] is plain data: the command line builds it from flags and environment (`cli/settings.rs`), a test or a
-//! benchmark builds it with [`Config::new`]. Invariant: what [`Config::validate`] lets through, the rest of the program
-//! need not check again. A complaint names the flag, the environment variable and what would be right.
-
-mod access_token;
-mod database;
-mod problem;
-mod rules;
-
 use std::fmt;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 
-pub use access_token::AccessToken;
-pub use carillon_engine::lease::redis::url::{RedisForm, RedisUrl};
-pub use carillon_engine::{LostRule, Options};
-pub use database::Database;
-pub use problem::{Error, Problem};
+use carillon_engine::Options;
+
+use crate::config::database::Database;
 
 /// How log lines are written to standard error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -46,7 +33,7 @@ pub struct Config {
     pub database: Database,
     /// Refuse a database with an older schema instead of migrating it.
     pub no_migrate: bool,
-    /// As [`RedisUrl::parse`] reads it; without it the lease in the database is enough.
+    /// As [`RedisUrl::parse`](crate::config::RedisUrl::parse) reads it; without it the lease in the database is enough.
     pub redis_url: Option<String>,
     /// PEM file with the authority that has signed Redis' certificate; `None`: those that this machine trusts.
     pub redis_ca: Option<PathBuf>,
@@ -92,15 +79,6 @@ impl Config {
     /// Where executors are answered.
     pub fn executors_at(&self) -> SocketAddr {
         self.executor_listen.unwrap_or(self.listen)
-    }
-
-    /// Checks the range of each setting and the rules between them.
-    ///
-    /// # Errors
-    ///
-    /// Every problem found, not only the first.
-    pub fn validate(&self) -> Result<(), Error> {
-        Error::unless_empty(rules::problems(self))
     }
 }
 

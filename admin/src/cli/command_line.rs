@@ -1,0 +1,165 @@
+//! The subcommands, and how an error ends the program.
+
+use std::process::ExitCode;
+
+use carillon_admin::{config, server, store};
+use clap::{CommandFactory as _, Parser, Subcommand};
+
+use super::invalid_input::InvalidInput;
+use super::settings::{DatabaseSettings, ServeSettings};
+use super::{audit, demo, environment, explain, migrate, next, serve, shards, user};
+
+/// Carillon, a distributed job scheduler.
+///
+/// Every setting is a flag and an environment variable; the flag goes first. What is logged is chosen with RUST_LOG
+/// (default: info). Without a subcommand: serve.
+#[derive(Parser)]
+#[command(name = "carillon", version, args_conflicts_with_subcommands = true)]
+pub(super) struct Cli {
+    #[command(flatten)]
+    serve: Box<ServeSettings>,
+    #[command(subcommand)]
+    command: Option<Command>,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Run a node: console, API and scheduler (the default)
+    Serve(Box<ServeSettings>),
+    /// Try it out: a node, two executors and jobs that fire at once; takes the settings of serve
+    ///
+    /// What is not given is made up: data in a temporary folder that is removed at the end, and random secrets. On a
+    /// taken port 8080 another one is used.
+    Demo(Box<ServeSettings>),
+    /// Bring the database's schema up to date, and end
+    Migrate(DatabaseSettings),
+    /// Make accounts of the console, or give them new passwords
+    #[command(subcommand)]
+    User(user::Command),
+    /// Show who works which shard, or change their number while nodes run
+    Shards(Box<shards::ShardsArgs>),
+    /// Compare what is on record with what the schedules say; exit code 1 if anything is unexplained
+    ///
+    /// Also while nodes run. Every difference is told with its reason; instants that were edited away, disabled, not planned
+    /// yet or pruned are explained.
+    Audit(Box<audit::AuditArgs>),
+    /// After an older state of the database was restored: let the nodes go on that have noticed it and stand still
+    Resync(DatabaseSettings),
+    /// Tell the story of one instant of a job: who planned it, where it went, how it ended, or why nothing came of it
+    Explain(Box<explain::ExplainArgs>),
+    /// Say when a cron expression fires, by the rules of the planner
+    Next(Box<next::NextArgs>),
+}
+
+impl Cli {
+    /// What is wrong with the settings of a node, if one is to run.
+    fn problems(&self) -> Vec<config::Problem> {
+        match &self.command {
+            None => self.serve.problems(),
+            Some(Command::Serve(settings)) => settings.problems(),
+            Some(_) => vec![],
+        }
+    }
+}
+
+/// Reads the command line, runs the subcommand, says what went wrong.
+pub fn main() -> ExitCode {
+    let wanted = Cli::parse();
+    let checked = environment::check(&Cli::command());
+    let checked = checked.map_err(|unknown| unknown.with(wanted.problems()).into());
+    match checked.and_then(|()| run(wanted)) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("carillon: {}", error_chain(&error));
+            ExitCode::from(if is_usage_error(&error) { 2 } else { 1 })
+        }
+    }
+}
+
+fn run(wanted: Cli) -> anyhow::Result<()> {
+    // Before the first TLS connection: with two providers in one program rustls would panic instead of choosing.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    runtime.block_on(async {
+        match wanted.command.unwrap_or(Command::Serve(wanted.serve)) {
+            Command::Serve(settings) => serve::run(*settings).await,
+            Command::Demo(settings) => demo::run(*settings).await,
+            Command::User(command) => user::run(command).await,
+            Command::Migrate(settings) => migrate::run(settings).await,
+            Command::Audit(args) => audit::run(*args).await,
+            Command::Explain(args) => explain::run(*args).await,
+            Command::Shards(args) => shards::run(*args).await,
+            Command::Resync(settings) => shards::resync(settings).await,
+            Command::Next(args) => next::run(&args),
+        }
+    })
+}
+
+/// The error and its causes, without those whose text is in the text before them.
+fn error_chain(error: &anyhow::Error) -> String {
+    error.chain().map(ToString::to_string).fold(String::new(), |text, cause| match &text[..] {
+        "" => cause,
+        _ if text.contains(&cause) => text,
+        _ => format!("{text}: {cause}"),
+    })
+}
+
+/// Wrong settings, and a database that does not fit this program or its settings.
+fn is_usage_error(error: &anyhow::Error) -> bool {
+    let store = match error.downcast_ref() {
+        Some(server::Error::Settings(_)) => return true,
+        Some(server::Error::Store(store)) => Some(store),
+        _ => error.downcast_ref::<store::Error>(),
+    };
+    error.is::<config::Error>()
+        || error.is::<InvalidInput>()
+        || error.is::<environment::UnknownVariable>()
+        || matches!(store, Some(store::Error::Settings(_) | store::Error::Schema(_)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_definition_of_the_command_line_is_sound() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn serve_is_what_is_done_without_a_subcommand() {
+        let plain = Cli::parse_from(["carillon", "--in-flight", "7"]);
+        assert!(plain.command.is_none());
+        let named = Cli::parse_from(["carillon", "serve", "--in-flight", "7"]);
+        let Some(Command::Serve(settings)) = named.command else { panic!("not serve") };
+        assert_eq!(settings.in_flight, plain.serve.in_flight);
+    }
+
+    // covers: 003-25, 6.18
+    #[test]
+    fn the_settings_document_lists_every_setting() {
+        let document = include_str!("../../docs/settings.md");
+        let serve = Cli::command();
+        for argument in serve.get_arguments().filter(|argument| argument.get_env().is_some()) {
+            let flag = argument.get_long().unwrap();
+            let variable = argument.get_env().and_then(|name| name.to_str()).unwrap();
+            let row = format!("| `--{flag}` | `{variable}` | ");
+            let told = document.lines().find_map(|line| line.strip_prefix(&row)).expect(&row);
+            if argument.get_action().takes_values()
+                && let [default] = argument.get_default_values()
+            {
+                let told = told.split(" |").next().unwrap();
+                assert_eq!(told.trim_matches('`'), default.to_str().unwrap(), "--{flag}");
+            }
+            assert_eq!(variable, format!("CARILLON_{}", flag.replace('-', "_").to_uppercase()));
+        }
+    }
+
+    #[test]
+    fn an_unknown_flag_is_named_with_the_one_that_is_meant() {
+        let Err(error) = Cli::try_parse_from(["carillon", "--listn", "x"]) else { panic!("taken") };
+        let said = error.to_string();
+        assert_eq!(error.exit_code(), 2);
+        assert!(said.contains("--listn") && said.contains("--listen"), "{said}");
+    }
+}

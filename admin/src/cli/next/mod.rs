@@ -1,0 +1,7 @@
+//! `carillon next`
+
+mod ask;
+mod command;
+mod lines;
+
+pub use command::{NextArgs, run};

@@ -1,0 +1,18 @@
+//! The settings of one node, already parsed, and the rules between them.
+//!
+//! [`Config`] is plain data: the command line builds it from flags and environment (`cli/values.rs`), a test or a benchmark
+//! builds it with [`Config::new`]. Invariant: what [`Config::validate`] accepts, the rest of the program need not check again. A
+//! problem names the flag, the environment variable and what would be right.
+
+mod access_token;
+mod database;
+mod problem;
+mod rules;
+mod settings;
+
+pub use access_token::AccessToken;
+pub use carillon_engine::lease::redis::url::{RedisForm, RedisUrl};
+pub use carillon_engine::{LostRule, Options};
+pub use database::Database;
+pub use problem::{Error, Problem};
+pub use settings::{Config, LogFormat};

@@ -1,0 +1,10 @@
+//! The paths of the executor protocol.
+
+/// Each resource is served below each of these.
+pub const PREFIXES: [&str; 2] = ["", "/xxl-job-admin"];
+/// Whether a path is one of these resources.
+pub fn is_path(path: &str) -> bool {
+    let below = |prefix: &&str| path.strip_prefix(*prefix)?.strip_prefix("/api/");
+    let name = PREFIXES.iter().rev().find_map(below);
+    matches!(name, Some("registry" | "registryRemove" | "callback"))
+}
