@@ -220,7 +220,7 @@ mod tests {
             ("--shards=many", "--shards (CARILLON_SHARDS): `many` is no whole number; write one"),
             ("--look-ahead=5", "--look-ahead (CARILLON_LOOK_AHEAD): `5` is no time; write a whole number and its unit"),
             ("--lease-ttl=99999999999999999999s", "is no time"),
-            ("--lease-ttl=9999999999999999999s", "is no time"),
+            ("--lease-ttl=9999999999999999999s", "is out of range"),
             ("--shards=0", "--shards (CARILLON_SHARDS): 0 is out of range; write a number from 1 to 1024"),
             ("--in-flight=0", "--in-flight (CARILLON_IN_FLIGHT): 0 is out of range; write a number from 1 to 1000"),
             (
