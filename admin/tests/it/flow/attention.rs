@@ -24,10 +24,8 @@ async fn second_without_a_tick(node: &Node) {
 
 async fn second_without_a_look(node: &Node) {
     node.clock.advance(Duration::from_secs(1));
-    node.services.shards.step().await;
-    for scan in node.services.scans.all() {
-        scan.step().await;
-    }
+    node.renew_leases().await;
+    node.scan().await;
 }
 
 // covers: 001-38
@@ -36,7 +34,7 @@ fn a_run_that_still_waits_30_s_after_it_was_due_is_flagged_then() {
     on_node(async |node| {
         let quick = |draft: &mut JobDraft| draft.flag_after_seconds = 7;
         let (job, impatient) = (node.job(|_| ()).await, node.job(quick).await);
-        node.services.shards.step().await;
+        node.renew_leases().await;
         for job in [&job, &job, &impatient] {
             node.fire(job).await;
         }
@@ -93,7 +91,7 @@ fn the_server_says_when_a_job_says_nothing_and_what_was_sent_is_never_flagged() 
 fn what_is_late_when_it_is_first_seen_and_leaves_then_is_no_alarm() {
     on_node(async |node| {
         let (leaves, stays) = (node.job(|_| ()).await, node.job(|_| ()).await);
-        node.services.shards.step().await;
+        node.renew_leases().await;
         node.fire(&leaves).await;
         for _ in 0..40 {
             second_without_a_look(node).await;
@@ -128,7 +126,7 @@ async fn unknown(node: &Node) -> i64 {
     let run_id = node.fire(&job).await;
     node.round().await;
     node.clock.advance(Duration::from_secs(11));
-    node.services.shards.step().await;
+    node.renew_leases().await;
     node.services.resolve.step().await;
     node.drain().await;
     assert_eq!(node.states(&job).await, [RunState::Unknown]);
@@ -137,7 +135,7 @@ async fn unknown(node: &Node) -> i64 {
 
 async fn escalates_after(node: &Node, time: Duration) -> AlarmRow {
     node.clock.advance(time);
-    node.services.shards.step().await;
+    node.renew_leases().await;
     node.services.escalate.step().await;
     alarms(node).await.remove(0)
 }

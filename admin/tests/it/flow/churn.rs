@@ -82,15 +82,13 @@ impl Cluster {
 
     async fn step(&self, node: &Node, step: usize) {
         match step {
-            0 => drop(node.services.shards.step().await),
+            0 => drop(node.renew_leases().await),
             1 => {
-                for scan in node.services.scans.all() {
-                    scan.step().await;
-                }
+                node.scan().await;
             }
             _ => {
                 node.services.registry.step().await;
-                node.services.tick.step().await;
+                node.dispatch().await;
                 node.drain().await;
             }
         }

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use carillon_admin::runtime::Service as _;
 use carillon_admin::store::alarm::alarms::AlarmFilter;
 use carillon_scheduler::{AlarmKind, Clock as _, ManualClock};
 use carillon_testkit::RecordingExecutor;
@@ -118,7 +117,7 @@ fn a_jump_that_no_other_clock_confirms_fires_nothing_and_ends_the_nodes_work() {
         for _ in 0..8 {
             node.clock.advance(Duration::from_secs(1));
             heard(&node, HOUR).await;
-            node.services.shards.step().await;
+            node.renew_leases().await;
         }
         assert!(node.engine.shards_held().is_empty());
         assert!(node.store.live_nodes(0).await.unwrap().is_empty(), "others take its share");

@@ -38,8 +38,8 @@ fn a_node_that_dies(mut config: Config, retries: i32, life: impl AsyncFnOnce(&No
                 draft.retries = retries;
             };
             let job = node.job(change).await;
-            node.services.shards.step().await;
-            scan(&node).await;
+            node.renew_leases().await;
+            node.scan().await;
             let run_id = node.runs(&job).await[0].id;
             life(&node, &job).await;
             Left { config, job, run_id }
@@ -48,12 +48,6 @@ fn a_node_that_dies(mut config: Config, retries: i32, life: impl AsyncFnOnce(&No
         left
     });
     thread.join().unwrap()
-}
-
-async fn scan(node: &Node) {
-    for scan in node.services.scans.all() {
-        scan.step().await;
-    }
 }
 
 /// The same, so late that the lease of the first one is over.
@@ -70,7 +64,7 @@ async fn the_next(left: &Left) -> Node {
 }
 
 async fn asked(node: &Node) {
-    node.services.shards.step().await;
+    node.renew_leases().await;
     node.services.resolve.step().await;
     node.drain().await;
 }
@@ -84,7 +78,7 @@ async fn state(node: &Node, job: &Job) -> Vec<(RunState, i32, i32)> {
 async fn mark(node: &Node, executor: (&str, Option<&str>)) {
     node.register_address(executor.0, executor.1).await;
     node.clock.set(DUE - 150);
-    node.services.tick.step().await;
+    node.dispatch().await;
 }
 
 // covers: H9, 000-14, 002-16
@@ -197,7 +191,7 @@ fn after_the_result_a_repeated_callback_changes_nothing() {
         let left = a_node_that_dies(db.config(), 0, async move |node, job| {
             node.register_address(&address, None).await;
             node.clock.set(DUE);
-            node.services.tick.step().await;
+            node.dispatch().await;
             node.drain().await;
             let run_id = node.runs(job).await[0].id;
             node.callback(&[(run_id, 200, "done")]).await;
@@ -228,7 +222,7 @@ async fn live_until(after: After, node: &Node, address: &str) {
     if matches!(after, After::Answer | After::Result) {
         node.register_address(address, None).await;
         node.clock.set(DUE);
-        node.services.tick.step().await;
+        node.dispatch().await;
         wait_for("the request was answered", || async { node.engine.is_idle_but_accepted() }).await;
     }
 }

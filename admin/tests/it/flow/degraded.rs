@@ -3,7 +3,6 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use carillon_admin::runtime::Service as _;
 use carillon_scheduler::ManualClock;
 use carillon_testkit::RecordingExecutor;
 
@@ -28,7 +27,7 @@ async fn is_degraded(node: &Node, wanted: bool) {
     // A start of Redis takes a moment; the connection is made anew in the background.
     for _ in 0..200 {
         node.clock.advance(Duration::from_secs(3));
-        node.services.shards.step().await;
+        node.renew_leases().await;
         if node.engine.is_degraded() == wanted {
             break;
         }
@@ -86,7 +85,7 @@ fn after_a_flush_two_nodes_may_have_the_lock_and_one_has_the_shard() {
         redis.cli(&["flushall"]);
         let b = node(db, redis.url()).await;
         // Fair share wants two of them at once; the database's gate refuses them while a's leases live.
-        b.services.shards.step().await;
+        b.renew_leases().await;
         assert!(b.engine.shards_held().is_empty());
         for _ in 0..6 {
             for node in [&a, &b] {

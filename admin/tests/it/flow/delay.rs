@@ -95,10 +95,8 @@ fn a_retry_is_still_the_same_link() {
 fn a_link_that_is_cancelled_by_hand_is_an_end() {
     flow(delayed(5), async |node, _, job| {
         node.clock.advance(std::time::Duration::from_secs(1));
-        node.services.shards.step().await;
-        for scan in node.services.scans.all() {
-            scan.step().await;
-        }
+        node.renew_leases().await;
+        node.scan().await;
         let run = node.runs(job).await.pop().unwrap();
         assert_eq!(run.state, Claimed);
         node.engine.runs().kill(run.id, &Actor::engine()).await.unwrap();

@@ -1,8 +1,6 @@
 //! Runs whose request may or may not have arrived: whoever may know is asked before the outcome is called unknown.
 
-use std::time::Duration;
 
-use carillon_admin::runtime::Service;
 use carillon_admin::store::Job;
 use carillon_scheduler::RunState;
 use carillon_testkit::{RecordingExecutor, Reply};
@@ -12,9 +10,7 @@ use super::node::{Node, with_executor};
 
 /// The time in which an answer may come is over, and it is asked.
 async fn ask(node: &Node) {
-    node.clock.advance(Duration::from_secs(11));
-    node.services.shards.step().await;
-    node.services.resolve.step().await;
+    node.resolve_later().await;
     node.drain().await;
 }
 

@@ -27,9 +27,7 @@ fn says(found: &Explanation, words: &[&str]) {
 
 databases! {
     async fn a_run_is_told_from_its_definition_to_its_end(db: &TestDatabase) {
-        let mut config = db.config();
-        config.shards = Some(2);
-        let node = Node::on(config, Arc::new(ManualClock::new(START))).await;
+        let node = Node::with_shards(db, 2).await;
         let executor = RecordingExecutor::start().await;
         node.register(&executor).await;
         let job = node.every(10, |draft| draft.name = "Settle".into()).await;
@@ -70,9 +68,7 @@ databases! {
     }
 
     async fn what_did_not_run_says_why(db: &TestDatabase) {
-        let mut config = db.config();
-        config.shards = Some(2);
-        let node = Node::on(config, Arc::new(ManualClock::new(START))).await;
+        let node = Node::with_shards(db, 2).await;
         let job = node.every(10, |draft| draft.misfire = MisfirePolicy::Skip).await;
         node.clock.advance(std::time::Duration::from_secs(180));
         node.round().await;

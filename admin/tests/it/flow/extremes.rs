@@ -3,7 +3,6 @@
 use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
-use carillon_admin::runtime::Service as _;
 use carillon_scheduler::{Clock as _, RunState, ScheduleDraft};
 use carillon_testkit::RecordingExecutor;
 use socket2::{Domain, Socket, Type};
@@ -63,13 +62,11 @@ fn five_thousand_fires_of_one_second_leave_with_one_tick() {
             draft.schedule = ScheduleDraft::once(due);
         };
         node.create_jobs(COUNT, once).await;
-        node.services.shards.step().await;
-        for scan in node.services.scans.all() {
-            scan.step().await;
-        }
+        node.renew_leases().await;
+        node.scan().await;
         assert_eq!(open(node).await, [(RunState::Claimed, COUNT as i64)]);
         node.clock.set(due - 200);
-        node.services.tick.step().await;
+        node.dispatch().await;
         assert_eq!(open(node).await, [(RunState::Sending, COUNT as i64)]);
         let metrics = node.metrics();
         assert!(metrics.contains("carillon_ring_entries 0"), "{metrics}");

@@ -169,9 +169,7 @@ fn a_callback_may_overtake_the_answer_to_its_request() {
         let job = node.every(1, |_| ()).await;
         node.round().await;
         node.clock.advance(std::time::Duration::from_secs(1));
-        for scan in node.services.scans.all() {
-            carillon_admin::runtime::Service::step(&*scan).await;
-        }
+        node.scan().await;
         carillon_admin::runtime::Service::step(&*node.services.tick).await;
         wait_for("the request is there", || async { !executor.runs().is_empty() }).await;
         let run_id = executor.runs()[0].run_id();

@@ -2,19 +2,12 @@
 
 use std::sync::Arc;
 
-use carillon_admin::runtime::Service as _;
 use carillon_admin::store::alarm::alarms::AlarmFilter;
 use carillon_scheduler::{AlarmKind, JobDraft, ManualClock, MisfirePolicy, RouteStrategy, RunState};
 use carillon_testkit::{RecordingExecutor, wait_for};
 
 use super::node::{Node, START};
 use crate::services::{Kind, on};
-
-async fn scan(node: &Node) {
-    for scan in node.services.scans.all() {
-        scan.step().await;
-    }
-}
 
 // covers: F20
 #[test]
@@ -26,10 +19,10 @@ fn parts_of_a_broadcast_whose_commit_was_not_heard_are_sent_by_the_next_scan() {
             node.register(executor).await;
         }
         let job = node.job(|draft: &mut JobDraft| draft.route = RouteStrategy::Broadcast).await;
-        node.services.shards.step().await;
-        scan(&node).await;
+        node.renew_leases().await;
+        node.scan().await;
         node.fire(&job).await;
-        scan(&node).await;
+        node.scan().await;
         // The expansion that was committed, and its answer lost.
         let (store, lease) = (&node.store, node.store.leases().await.unwrap());
         let epoch = lease[job.shard as usize].epoch;
@@ -37,10 +30,10 @@ fn parts_of_a_broadcast_whose_commit_was_not_heard_are_sent_by_the_next_scan() {
         let addresses = executors.each_ref().map(|it| it.address.clone());
         let parts = store.expand(&run[0], &addresses, "a").await.unwrap();
         assert_eq!(parts.len(), 2);
-        node.services.tick.step().await;
+        node.dispatch().await;
         wait_for("the broadcast was looked at", async || !node.engine.is_expanding()).await;
-        scan(&node).await;
-        node.services.tick.step().await;
+        node.scan().await;
+        node.dispatch().await;
         node.drain().await;
         let received = executors.each_ref().map(|it| it.runs().len());
         assert_eq!(received, [1, 1]);
@@ -60,8 +53,8 @@ fn a_run_that_was_claimed_in_time_is_not_skipped_because_it_waits() {
         // Its executor is busy all the time: nothing is marked.
         for _ in 0..25 {
             node.clock.advance(std::time::Duration::from_secs(1));
-            node.services.shards.step().await;
-            scan(&node).await;
+            node.renew_leases().await;
+            node.scan().await;
         }
         let states = node.states(&job).await;
         assert!(states.len() >= 2, "{states:?}");
@@ -80,11 +73,11 @@ fn adoption_stops_when_the_ring_is_full_and_goes_on_when_there_is_room() {
         let executor = RecordingExecutor::start().await;
         node.register(&executor).await;
         let job = node.job(|_| ()).await;
-        node.services.shards.step().await;
+        node.renew_leases().await;
         for _ in 0..30 {
             node.fire(&job).await;
         }
-        scan(&node).await;
+        node.scan().await;
         let adopted = node.store.waiting(0, 1, i64::MAX, 100).await.unwrap();
         assert_eq!(adopted.len(), 10);
         for _ in 0..5 {
@@ -102,7 +95,7 @@ fn a_run_that_cannot_be_read_is_alarmed_once_and_its_shard_goes_on() {
         let executor = RecordingExecutor::start().await;
         node.register(&executor).await;
         let job = node.job(|_| ()).await;
-        node.services.shards.step().await;
+        node.renew_leases().await;
         let (strange, plain) = (node.fire(&job).await, node.fire(&job).await);
         node.sql(&format!("UPDATE run SET cause = 77 WHERE id = {strange}")).await;
         for _ in 0..15 {

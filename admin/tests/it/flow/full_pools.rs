@@ -19,9 +19,7 @@ const JOBS: usize = 200;
 /// Readers that ask for endless pages without a pause, more than any pool has connections. The clock is turned by hand, so
 /// "40 s" are 40 rounds; how long they really take is not looked at.
 async fn pages_that_hang_harm_no_run(db: &TestDatabase) {
-    let mut config = db.config();
-    config.shards = Some(1);
-    let node = Node::on(config, Arc::new(ManualClock::new(START))).await;
+    let node = Node::with_shards(db, 1).await;
     let executor = RecordingExecutor::start().await;
     node.register_own(&executor, "boot").await;
     let jobs = node.create_jobs(JOBS, |draft| {
@@ -98,7 +96,7 @@ fn no_lease_ends_while_the_registrations_cannot_be_read() {
             node.clock.advance(Duration::from_secs(1));
             node.services.registry.step().await;
         }
-        node.services.shards.step().await;
+        node.renew_leases().await;
         node.fire(&job).await;
         node.advance(2_000).await;
         let states = node.states(&job).await;

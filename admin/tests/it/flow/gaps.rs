@@ -1,13 +1,10 @@
-//! The gap audit: what was lost or made up is found, and what an edit, a pause or a stall did is explained.
-
-use std::sync::Arc;
-
+//! The gap audit: what was lost or made up is found, and what an edit, a pa
 use carillon_admin::runtime::Service as _;
 use carillon_admin::store::Job;
 use carillon_inspect::audit::audit_deleted_job;
 use carillon_inspect::audit::audit_job;
 use carillon_inspect::audit::{GapKind, GapReason};
-use carillon_scheduler::{Clock as _, JobDraft, ManualClock, Millis, MisfirePolicy, ScheduleDraft};
+use carillon_scheduler::{Clock as _, JobDraft, Millis, MisfirePolicy, ScheduleDraft};
 use sea_orm::ConnectionTrait as _;
 
 use super::node::{Node, START};
@@ -15,9 +12,7 @@ use crate::conformance::fixture::actor;
 use crate::services::TestDatabase;
 
 async fn node(db: &TestDatabase) -> Node {
-    let mut config = db.config();
-    config.shards = Some(2);
-    Node::on(config, Arc::new(ManualClock::new(START))).await
+    Node::with_shards(db, 2).await
 }
 
 async fn sql(db: &TestDatabase, text: &str) {

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use carillon_admin::runtime::Service as _;
 use carillon_admin::store::alarm::alarms::AlarmFilter;
 use carillon_scheduler::{AlarmKind, Clock as _, JobDraft, ManualClock, RunState, ScheduleDraft};
 use carillon_testkit::RecordingExecutor;
@@ -29,10 +28,8 @@ fn a_holder_whose_lease_ran_out_claims_and_marks_nothing() {
         let before = a.runs(&job).await.len();
         // It hears nothing of its database for as long as a lease is trusted: whatever is in its ring stays there.
         a.clock.advance(Duration::from_millis(9_000));
-        a.services.tick.step().await;
-        for scan in a.services.scans.all() {
-            scan.step().await;
-        }
+        a.dispatch().await;
+        a.scan().await;
         a.drain().await;
         assert_eq!((a.runs(&job).await.len(), executor.runs().len()), (before, 0));
         let raw = sea_orm::Database::connect(db.direct_url()).await.unwrap();
@@ -44,8 +41,8 @@ fn a_holder_whose_lease_ran_out_claims_and_marks_nothing() {
         assert_eq!(b.engine.shards_held(), [0]);
         b.advance(200).await;
         assert_eq!(executor.runs().len(), 11, "the peer sends them, each once");
-        a.services.shards.step().await;
-        a.services.tick.step().await;
+        a.renew_leases().await;
+        a.dispatch().await;
         a.drain().await;
         assert_eq!(executor.runs().len(), 11);
         assert!(a.engine.shards_held().is_empty());

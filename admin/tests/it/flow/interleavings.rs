@@ -4,7 +4,6 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use carillon_admin::runtime::Service;
 use carillon_admin::store::Job;
 use carillon_scheduler::{Clock as _, ManualClock, Millis, RunState, ScheduleDraft};
 use carillon_testkit::RecordingExecutor;
@@ -58,15 +57,13 @@ impl Pair {
         let node = &self.nodes[of];
         match step {
             Step::Shards => {
-                node.services.shards.step().await;
+                node.renew_leases().await;
             }
             Step::Scan => {
-                for scan in node.services.scans.all() {
-                    scan.step().await;
-                }
+                node.scan().await;
             }
             Step::Tick => {
-                node.services.tick.step().await;
+                node.dispatch().await;
                 node.drain().await;
             }
             Step::Lapse => {

@@ -35,18 +35,16 @@ async fn flood(node: &Node) -> RecordingExecutor {
 
 /// How late each run of a quiet app leaves, beside a flood or without one.
 async fn lateness(db: &TestDatabase, beside_a_flood: bool) -> Vec<Millis> {
-    let mut config = db.config();
-    config.shards = Some(1);
-    let node = Node::on(config, Arc::new(ManualClock::new(START))).await;
+    let node = Node::with_shards(db, 1).await;
     let hanging = if beside_a_flood { Some(flood(&node).await) } else { None };
     let executor = RecordingExecutor::start().await;
     node.register(&executor).await;
     let job = node.every(1, |_| ()).await;
-    node.services.shards.step().await;
+    node.renew_leases().await;
     for second in 1..=SECONDS {
         node.clock.advance(Duration::from_secs(1));
         node.services.scans.all()[0].step().await;
-        node.services.tick.step().await;
+        node.dispatch().await;
         wait_for("the quiet app's run has come", async || executor.runs().len() == second).await;
     }
     // Accepted runs are written after a while.
@@ -90,7 +88,7 @@ fn a_broadcast_whose_expansion_is_held_up_delays_no_mark() {
         }
         let broadcast = node.job(|draft| draft.route = RouteStrategy::Broadcast).await;
         let [beside, later] = [node.job(|_| ()).await, node.job(|_| ()).await];
-        node.services.shards.step().await;
+        node.renew_leases().await;
         node.fire(&broadcast).await;
         let beside = node.fire(&beside).await;
         let gate = Gate::before(db, "NEW.parts <> OLD.parts").await;
@@ -117,9 +115,7 @@ fn a_broadcast_whose_expansion_is_held_up_delays_no_mark() {
 }
 
 async fn tick_to_its_end(node: &Node) {
-    for scan in node.services.scans.all() {
-        scan.step().await;
-    }
+    node.scan().await;
     let tick = node.services.tick.clone();
     let ticking = tokio::spawn(async move { tick.step().await });
     wait_for("the tick has come to its end", async || ticking.is_finished()).await;

@@ -37,9 +37,7 @@ async fn answer_lost(node: &Node, journal_id: Option<&str>) -> (RecordingExecuto
 }
 
 async fn ask(node: &Node) {
-    node.clock.advance(Duration::from_secs(11));
-    node.services.shards.step().await;
-    node.services.resolve.step().await;
+    node.resolve_later().await;
     node.drain().await;
 }
 
@@ -141,7 +139,7 @@ async fn frozen_while_sent_again(db: &TestDatabase) {
     beat(&node, &executor, "first", Some("one")).await;
     let gate = Gate::before(db, "NEW.sends = 2 AND OLD.sends = 1").await;
     node.clock.advance(Duration::from_secs(11));
-    node.services.shards.step().await;
+    node.renew_leases().await;
     node.services.resolve.step().await;
     gate.reached().await;
     node.clock.advance(Duration::from_secs(4));
@@ -179,11 +177,9 @@ async fn frozen_while_redirected(db: &TestDatabase) {
     executors[dead].die().await;
     let gate = Gate::before(db, "OLD.state = 1 AND NEW.address <> OLD.address").await;
     node.fire(&job).await;
-    node.services.shards.step().await;
-    for scan in node.services.scans.all() {
-        scan.step().await;
-    }
-    node.services.tick.step().await;
+    node.renew_leases().await;
+    node.scan().await;
+    node.dispatch().await;
     gate.reached().await;
     node.clock.advance(Duration::from_secs(4));
     gate.open().await;
@@ -243,7 +239,7 @@ fn runs_in_doubt_of_one_hanging_executor_do_not_keep_others_waiting() {
         hanging.reply(Reply::Never);
         beat(node, &hanging, "first", Some("one")).await;
         node.clock.advance(Duration::from_secs(11));
-        node.services.shards.step().await;
+        node.renew_leases().await;
         node.services.resolve.step().await;
         wait_for("the other executor's run is known", async || {
             node.clock.advance(Duration::from_millis(10));

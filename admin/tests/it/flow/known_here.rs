@@ -20,19 +20,11 @@ async fn due_run(node: &Node, executor: &RecordingExecutor) -> (carillon_admin::
     node.round().await;
     let job = node.job(|_| ()).await;
     let run_id = node.fire(&job).await;
-    for scan in node.services.scans.all() {
-        scan.step().await;
-    }
+    node.scan().await;
     (job, run_id)
 }
 
 /// The time after which a run is asked about is over.
-async fn resolve(node: &Node) {
-    node.clock.advance(Duration::from_secs(11));
-    node.services.shards.step().await;
-    node.services.resolve.step().await;
-}
-
 async fn another_session(db: &TestDatabase) -> DatabaseConnection {
     sea_orm::Database::connect(db.direct_url()).await.unwrap()
 }
@@ -51,7 +43,7 @@ fn an_accepted_run_is_not_asked_about_while_it_is_written() {
         let (node, _wire) = on_a_wire(db).await;
         let executor = RecordingExecutor::start().await;
         let (job, run_id) = due_run(&node, &executor).await;
-        node.services.tick.step().await;
+        node.dispatch().await;
         wait_for("the request has ended", async || executor.runs().len() == 1 && node.engine.is_idle_but_accepted())
             .await;
         let (session, looking) = (another_session(db).await, another_session(db).await);
@@ -62,7 +54,7 @@ fn an_accepted_run_is_not_asked_about_while_it_is_written() {
         let complete = node.services.complete.clone();
         let writing = tokio::spawn(async move { complete.step().await });
         wait_for("the write waits for the lock", async || sessions_that_wait_for_a_lock(&looking).await == 1).await;
-        resolve(&node).await;
+        node.resolve_later().await;
         lock.rollback().await.unwrap();
         writing.await.unwrap();
         node.drain().await;
@@ -85,7 +77,7 @@ fn a_run_that_was_certainly_not_sent_is_not_asked_about_before_it_is_given_back(
             session.execute_unprepared(&text).await.unwrap();
         };
         rename("run_input", "run_input_away").await;
-        node.services.tick.step().await;
+        node.dispatch().await;
         rename("run_input_away", "run_input").await;
         assert_eq!(node.states(&job).await, [RunState::Sending]);
         assert!(executor.runs().is_empty());
@@ -93,7 +85,7 @@ fn a_run_that_was_certainly_not_sent_is_not_asked_about_before_it_is_given_back(
         let text = format!("SELECT id FROM run WHERE id = {run_id} FOR UPDATE");
         lock.execute_unprepared(&text).await.unwrap();
         node.services.give_back.step().await;
-        resolve(&node).await;
+        node.resolve_later().await;
         lock.rollback().await.unwrap();
         node.drain().await;
         assert_eq!(executor.received("/log").len(), 0, "nothing is asked");
@@ -112,13 +104,13 @@ fn a_run_whose_result_waits_to_be_written_is_not_asked_about() {
         let (node, executor) = (Node::start().await, RecordingExecutor::start().await);
         executor.reply(Reply::Status(502));
         let (job, run_id) = due_run(&node, &executor).await;
-        node.services.tick.step().await;
+        node.dispatch().await;
         wait_for("the request has ended", async || executor.runs().len() == 1 && node.engine.is_idle_but_accepted())
             .await;
         let body = json!([{"logId": run_id, "logDateTim": 1, "handleCode": 200, "handleMsg": "done"}]);
         let written = async {
             wait_for("the result waits", async || !node.engine.is_idle_but_accepted()).await;
-            resolve(&node).await;
+            node.resolve_later().await;
             node.drain().await;
         };
         let (answer, ()) = tokio::join!(node.post("api/callback", &body), written);

@@ -115,7 +115,7 @@ async fn share_out(nodes: &[Node], db: &sea_orm::DatabaseConnection) {
         database_goes_on(db, 1_000).await;
         for node in nodes {
             node.clock.advance(Duration::from_secs(1));
-            node.services.shards.step().await;
+            node.renew_leases().await;
         }
     }
 }

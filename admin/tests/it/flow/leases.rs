@@ -3,7 +3,6 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use carillon_admin::runtime::Service as _;
 use carillon_scheduler::{ManualClock, RunState};
 use carillon_testkit::RecordingExecutor;
 use sea_orm::ConnectionTrait as _;
@@ -99,11 +98,9 @@ fn a_paused_holder_is_refused_when_it_comes_back() {
         assert!(recorded > 0);
         // Its own clock stood too, so it still trusts its lease: only the epoch refuses it.
         a.clock.advance(Duration::from_secs(8));
-        for scan in a.services.scans.all() {
-            scan.step().await;
-        }
+        a.scan().await;
         assert_eq!(b.runs(&job).await.len(), recorded, "it has recorded nothing");
-        a.services.shards.step().await;
+        a.renew_leases().await;
         assert!(a.engine.shards_held().iter().all(|shard| !b.engine.shards_held().contains(shard)));
     });
 }

@@ -20,20 +20,18 @@ fn a_hanging_executor_holds_its_own_slots_alone() {
         for _ in 0..100 {
             node.fire(&job).await;
         }
-        node.services.shards.step().await;
-        for scan in node.services.scans.all() {
-            scan.step().await;
-        }
-        node.services.tick.step().await;
+        node.renew_leases().await;
+        node.scan().await;
+        node.dispatch().await;
         wait_for("the well one has its share", || async { well.runs().len() == 50 }).await;
         wait_for("no more than 32 at once hang", || async { hanging.runs().len() == 32 }).await;
         node.services.complete.step().await;
         // By the real clock of the client its requests time out; what waits behind them goes to the other.
         wait_for("the others go elsewhere", || async {
             node.clock.advance(Duration::from_millis(2));
-            node.services.shards.step().await;
+            node.renew_leases().await;
             node.services.complete.step().await;
-            node.services.tick.step().await;
+            node.dispatch().await;
             well.runs().len() + hanging.runs().len() == 100
         })
         .await;
@@ -80,11 +78,9 @@ fn when_all_executors_are_full_every_instant_has_a_row_and_waits() {
         for _ in 0..1_100 {
             node.fire(&job).await;
         }
-        node.services.shards.step().await;
-        for scan in node.services.scans.all() {
-            scan.step().await;
-        }
-        node.services.tick.step().await;
+        node.renew_leases().await;
+        node.scan().await;
+        node.dispatch().await;
         let runs = node.store.open_runs(64).await.unwrap();
         let count = |state| runs.iter().find(|(known, _)| *known == state).map_or(0, |(_, count)| *count);
         assert_eq!((count(RunState::Sending), count(RunState::Claimed)), (1_000, 100));

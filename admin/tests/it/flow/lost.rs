@@ -151,7 +151,7 @@ fn no_run_is_lost_while_the_admin_could_not_hear() {
         node.round().await;
         // This process is paused for ten minutes; it comes back, and the audit is the first to wake.
         node.clock.advance(Duration::from_secs(600));
-        node.services.shards.step().await;
+        node.renew_leases().await;
         node.services.watch.step().await;
         node.drain().await;
         advance_seconds(node, 27).await;

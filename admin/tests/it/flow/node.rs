@@ -61,6 +61,13 @@ impl Node {
         node
     }
 
+    /// A node on this database, which has so many shards.
+    pub async fn with_shards(db: &TestDatabase, shards: i32) -> Self {
+        let mut config = db.config();
+        config.shards = Some(shards);
+        Self::on(config, Arc::new(ManualClock::new(START))).await
+    }
+
     pub async fn on(config: Config, clock: Arc<ManualClock>) -> Self {
         Self::under(config, clock.clone(), clock).await
     }
@@ -176,17 +183,41 @@ impl Node {
         answer
     }
 
+    /// Takes, renews and gives back leases of shards.
+    pub async fn renew_leases(&self) {
+        self.services.shards.step().await;
+    }
+
+    /// One step of the scan of each shard; returns the shortest pause until the next one.
+    pub async fn scan(&self) -> Duration {
+        let mut pause = Duration::MAX;
+        for scan in self.services.scans.all() {
+            pause = pause.min(scan.step().await);
+        }
+        pause
+    }
+
+    /// Sends what is due; returns the pause until the next look.
+    pub async fn dispatch(&self) -> Duration {
+        self.services.tick.step().await
+    }
+
+    /// Looks after the runs without an answer, 11 s later.
+    pub async fn resolve_later(&self) {
+        self.clock.advance(Duration::from_secs(11));
+        self.renew_leases().await;
+        self.services.resolve.step().await;
+    }
+
     /// One round of everything, and all requests that it sent have come to an end.
     pub async fn round(&self) {
-        self.services.shards.step().await;
+        self.renew_leases().await;
         self.services.registry.step().await;
-        for scan in self.services.scans.all() {
-            scan.step().await;
-        }
-        self.services.tick.step().await;
+        self.scan().await;
+        self.dispatch().await;
         // A broadcast is expanded beside one tick and sent by the next.
         wait_for("broadcasts are expanded", async || !self.engine.is_expanding()).await;
-        self.services.tick.step().await;
+        self.dispatch().await;
         self.drain().await;
     }
 

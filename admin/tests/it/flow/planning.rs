@@ -59,13 +59,13 @@ fn planning_a_backlog_of_three_hours_lets_no_lease_lapse() {
         };
         node.create_jobs(JOBS, every_second).await;
         node.clock.advance(Duration::from_secs(3 * 3600));
-        node.services.shards.step().await;
+        node.renew_leases().await;
         seen.ms.store(3, Ordering::Relaxed);
         let scans = node.services.scans.all();
         let scanning = join_all(scans.iter().map(|scan| scan.step()));
         let renewing = async {
             loop {
-                node.services.shards.step().await;
+                node.renew_leases().await;
                 tokio::task::yield_now().await;
             }
         };
@@ -91,12 +91,12 @@ fn a_job_whose_planning_takes_too_long_each_time_is_paused_with_the_reason() {
     on(Kind::Sqlite, async |db| {
         let (node, seen) = node(db, 1).await;
         let job = node.every(1, |_| ()).await;
-        node.services.shards.step().await;
+        node.renew_leases().await;
         seen.ms.store(300, Ordering::Relaxed);
         for _ in 0..2 {
             node.services.scans.all()[0].step().await;
             node.clock.advance(Duration::from_secs(1));
-            node.services.shards.step().await;
+            node.renew_leases().await;
         }
         let recorded = node.runs(&job).await.len();
         assert!(recorded > 0, "what a slow plan says is recorded all the same");

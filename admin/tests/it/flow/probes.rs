@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use carillon_admin::runtime::Service as _;
 use carillon_admin::store::Job;
 use carillon_scheduler::{Clock as _, RouteStrategy, RunState};
 use carillon_testkit::{RecordingExecutor, Reply, wait_for};
@@ -17,11 +16,9 @@ fn busy() -> Reply {
 
 /// Everything but what is under way.
 async fn begin(node: &Node) {
-    node.services.shards.step().await;
-    for scan in node.services.scans.all() {
-        scan.step().await;
-    }
-    node.services.tick.step().await;
+    node.renew_leases().await;
+    node.scan().await;
+    node.dispatch().await;
 }
 
 async fn answers(node: &Node, job: &Job) -> Vec<(String, String)> {
@@ -167,7 +164,7 @@ fn when_all_executors_hang_the_tick_goes_on() {
         for _ in 0..30 {
             node.clock.advance(Duration::from_secs(1));
             let began = std::time::Instant::now();
-            node.services.tick.step().await;
+            node.dispatch().await;
             slow += u32::from(began.elapsed() > Duration::from_millis(50));
         }
         // The machine may be busy with something else now and then.

@@ -26,9 +26,7 @@ async fn round(node: &Node) {
 databases! {
     // covers: 001-35
     async fn old_runs_go_last_failures_stay_and_the_job_goes_on(db: &TestDatabase) {
-        let mut config = db.config();
-        config.shards = Some(2);
-        let node = Node::on(config, Arc::new(ManualClock::new(START))).await;
+        let node = Node::with_shards(db, 2).await;
         let job = node.every(1, |_| {}).await;
         for _ in 0..10 {
             node.advance(1000).await;
@@ -74,9 +72,7 @@ databases! {
     }
 
     async fn all_runs_are_walked_over_at_a_fixed_pace_and_old_ones_are_found_without_it(db: &TestDatabase) {
-        let mut config = db.config();
-        config.shards = Some(2);
-        let node = Node::on(config, Arc::new(ManualClock::new(START))).await;
+        let node = Node::with_shards(db, 2).await;
         let job = node.job(|_| {}).await;
         node.round().await;
         let database = sea_orm::Database::connect(db.direct_url()).await.unwrap();

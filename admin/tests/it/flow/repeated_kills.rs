@@ -102,13 +102,11 @@ fn lives_one_after_the_other(config: Config, executor: (String, Option<&'static 
     a_life(&config, DUE - 2_000, async move |node| {
         let once = |draft: &mut carillon_scheduler::JobDraft| draft.schedule = ScheduleDraft::once(DUE);
         let job = node.job(once).await;
-        node.services.shards.step().await;
-        for scan in node.services.scans.all() {
-            scan.step().await;
-        }
+        node.renew_leases().await;
+        node.scan().await;
         node.register_address(&address, boot_id).await;
         node.clock.set(MARKED);
-        node.services.tick.step().await;
+        node.dispatch().await;
         assert_eq!(node.states(&job).await, [RunState::Sending]);
     });
     let mut story = vec![];

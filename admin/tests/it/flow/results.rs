@@ -24,7 +24,7 @@ async fn running(db: &TestDatabase, jobs: usize) -> (Node, RecordingExecutor, Ve
     let node = Node::on(config, Arc::new(ManualClock::new(START + 2_400_000_000_000))).await;
     let executor = RecordingExecutor::start().await;
     node.register(&executor).await;
-    node.services.shards.step().await;
+    node.renew_leases().await;
     let jobs = node.create_jobs(jobs, |_| ()).await;
     let mut runs = vec![];
     for job in &jobs {
@@ -178,7 +178,7 @@ async fn trips(db: &TestDatabase, count: usize) -> usize {
     let (node, wire) = on_a_wire(db).await;
     let executor = RecordingExecutor::start().await;
     node.register(&executor).await;
-    node.services.shards.step().await;
+    node.renew_leases().await;
     let mut runs = vec![];
     for retries in [0, 1] {
         for job in node.create_jobs(count / 2, |draft| draft.retries = retries).await {

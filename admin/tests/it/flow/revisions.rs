@@ -76,10 +76,8 @@ async fn edited_while_marked(db: &TestDatabase) {
     let node = Node::on(db.config(), Arc::new(ManualClock::new(START))).await;
     let (executors, job) = sent_to_eu(&node).await;
     let run_id = node.fire(&job).await;
-    node.services.shards.step().await;
-    for scan in node.services.scans.all() {
-        scan.step().await;
-    }
+    node.renew_leases().await;
+    node.scan().await;
     let outside = sea_orm::Database::connect(db.direct_url()).await.unwrap();
     let transaction = outside.begin().await.unwrap();
     let lock = format!("SELECT id FROM run WHERE id = {run_id} FOR UPDATE");

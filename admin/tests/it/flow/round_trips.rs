@@ -32,16 +32,9 @@ fn on_each_server(trips: impl AsyncFn(&TestDatabase, usize) -> usize + Copy) {
     }
 }
 
-/// What was fired becomes known to the ring.
-async fn scan(node: &Node) {
-    for scan in node.services.scans.all() {
-        scan.step().await;
-    }
-}
-
 async fn of_one_tick(node: &Node, wire: &Wire) -> usize {
     let before = wire.round_trips();
-    node.services.tick.step().await;
+    node.dispatch().await;
     wire.round_trips() - before
 }
 
@@ -50,7 +43,7 @@ async fn fire_all(node: &Node, jobs: &[Job]) -> Vec<i64> {
     for job in jobs {
         runs.push(node.fire(job).await);
     }
-    scan(node).await;
+    node.scan().await;
     runs
 }
 
@@ -72,12 +65,12 @@ fn a_broadcast_to_many_executors_costs_no_more_round_trips_than_one_to_few() {
             node.register_address(&address, None).await;
         }
         let job = node.job(|draft| draft.route = RouteStrategy::Broadcast).await;
-        node.services.shards.step().await;
+        node.renew_leases().await;
         fire_all(&node, std::slice::from_ref(&job)).await;
         // Ids come from a block, which is filled now and then.
         node.store.take_ids(&carillon_admin::store::db::ids::RUN, 1_000).await.unwrap();
         let before = wire.round_trips();
-        node.services.tick.step().await;
+        node.dispatch().await;
         wait_for("it is expanded", async || !node.engine.is_expanding()).await;
         let trips = wire.round_trips() - before;
         assert_eq!(node.states(&job).await, vec![Claimed; executors]);
@@ -90,7 +83,7 @@ async fn running(db: &TestDatabase, rule: Overlap, jobs: usize) -> (Node, Wire, 
     let (node, wire) = on_a_wire(db).await;
     let executor = RecordingExecutor::start().await;
     node.register(&executor).await;
-    node.services.shards.step().await;
+    node.renew_leases().await;
     let jobs = node.create_jobs(jobs, |draft| draft.overlap = rule).await;
     fire_all(&node, &jobs).await;
     node.round().await;
@@ -153,7 +146,7 @@ fn many_new_sets_of_candidates_cost_no_more_round_trips_than_few() {
             executors.push(executor);
         }
         node.services.registry.step().await;
-        node.services.shards.step().await;
+        node.renew_leases().await;
         fire_all(&node, &jobs).await;
         let trips = of_one_tick(&node, &wire).await;
         for (job, executor) in jobs.iter().zip(&executors) {

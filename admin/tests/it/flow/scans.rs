@@ -24,14 +24,6 @@ async fn alone(db: &TestDatabase, change: impl FnOnce(&mut Config)) -> Node {
     Node::on(config, Arc::new(ManualClock::new(START))).await
 }
 
-async fn scan(node: &Node) -> Duration {
-    let mut pause = Duration::MAX;
-    for scan in node.services.scans.all() {
-        pause = pause.min(scan.step().await);
-    }
-    pause
-}
-
 async fn beside(db: &TestDatabase) -> DatabaseConnection {
     sea_orm::Database::connect(db.direct_url()).await.unwrap()
 }
@@ -54,9 +46,9 @@ fn instants_are_recorded_as_far_ahead_as_is_set() {
         on(Kind::Sqlite, async |db| {
             let node = alone(db, |it| it.engine.look_ahead = Duration::from_secs(ahead)).await;
             let job = node.every(1, |_| ()).await;
-            node.services.shards.step().await;
+            node.renew_leases().await;
             for passed in 0..3 {
-                scan(&node).await;
+                node.scan().await;
                 let expected: Vec<Millis> = (1..=passed + ahead as i64).collect();
                 assert_eq!(seconds(&node.runs(&job).await), expected, "{ahead} s");
                 node.clock.advance(Duration::from_secs(1));
@@ -74,8 +66,8 @@ fn a_scan_drains_the_shard_whatever_is_due() {
         let node = alone(db, |_| ()).await;
         let at = START + 1_000;
         node.create_jobs(COUNT, |draft| draft.schedule = ScheduleDraft::once(at)).await;
-        node.services.shards.step().await;
-        scan(&node).await;
+        node.renew_leases().await;
+        node.scan().await;
         let recorded = format!("SELECT COUNT(*), COUNT(DISTINCT job_id) FROM run WHERE due_at = {at}");
         let recorded = numbers(&beside(db).await, &recorded).await;
         assert_eq!(recorded, [COUNT as i64; 2], "in one round, without a pause");
@@ -91,10 +83,10 @@ fn of_six_thousand_jobs_due_each_second_none_falls_behind() {
     on(Kind::Sqlite, async |db| {
         let node = alone(db, |it| it.engine.look_ahead = Duration::from_secs(1)).await;
         node.create_jobs(JOBS as usize, |draft| draft.schedule = ScheduleDraft::fixed_rate(1)).await;
-        node.services.shards.step().await;
+        node.renew_leases().await;
         let beside = beside(db).await;
         for passed in 1..=3 {
-            scan(&node).await;
+            node.scan().await;
             let cursors = "SELECT COUNT(*), MIN(next_fire_at), MAX(next_fire_at) FROM job_clock";
             let next = START + (passed + 1) * 1_000;
             assert_eq!(numbers(&beside, cursors).await, [JOBS, next, next]);
@@ -113,7 +105,7 @@ fn what_found_no_room_comes_first() {
         let executor = RecordingExecutor::start().await;
         node.register(&executor).await;
         let jobs = node.create_jobs(JOBS as usize, |draft| draft.schedule = ScheduleDraft::fixed_rate(1)).await;
-        node.services.shards.step().await;
+        node.renew_leases().await;
         node.clock.advance(Duration::from_secs(1));
         let beside = beside(db).await;
         let of_a_job = "SELECT COUNT(*) AS runs FROM run GROUP BY job_id";
@@ -140,14 +132,14 @@ fn the_first_fire_needs_no_run_up() {
         // 300 ms before a second, as it happens.
         let next = Node::restarted(&first, first.config.clone(), START + 4_700).await;
         next.services.registry.step().await;
-        next.services.shards.step().await;
-        scan(&next).await;
-        let pause = next.services.tick.step().await;
+        next.renew_leases().await;
+        next.scan().await;
+        let pause = next.dispatch().await;
         next.drain().await;
         assert_eq!(executor.runs().len(), 4, "what is overdue goes out in the very first round");
         assert_eq!(pause, Duration::from_millis(100), "and then it is waited for the mark of the next one");
         next.clock.set(START + 5_000);
-        next.services.tick.step().await;
+        next.dispatch().await;
         next.drain().await;
         let fifth = &next.runs(&job).await[4];
         assert_eq!((fifth.due_at, fifth.sent_at), (START + 5_000, Some(START + 5_000)));
@@ -227,7 +219,7 @@ fn a_job_made_by_another_node_is_planned_within_a_second() {
         holder.register(&executor).await;
         holder.round().await;
         assert_eq!(holder.engine.shards_held().len(), 8);
-        assert_eq!(scan(&holder).await, Duration::from_secs(1));
+        assert_eq!(holder.scan().await, Duration::from_secs(1));
         let once = |draft: &mut carillon_scheduler::JobDraft| {
             draft.schedule = ScheduleDraft::once(at + 2_000);
         };

@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use carillon_admin::runtime::Service as _;
 use carillon_admin::store::Job;
 use carillon_admin::store::alarm::alarms::AlarmFilter;
 use carillon_scheduler::{AlarmKind, Clock as _, ManualClock, RunState};
@@ -101,7 +100,7 @@ fn what_is_due_between_two_holders_is_sent_by_the_first() {
         let b = node(db, 4).await;
         b.clock.set(a.clock.now());
         b.round().await;
-        a.services.shards.step().await;
+        a.renew_leases().await;
         let kept = a.engine.shards_held();
         assert_eq!(kept.len(), 3, "one goes back in a round");
         let handed_over: Vec<&Job> = jobs.iter().filter(|job| !kept.contains(&job.shard)).collect();
@@ -110,7 +109,7 @@ fn what_is_due_between_two_holders_is_sent_by_the_first() {
         // Nobody has it yet, and its next second comes.
         let sent = executor.runs().len();
         a.clock.advance(Duration::from_secs(1));
-        a.services.tick.step().await;
+        a.dispatch().await;
         a.drain().await;
         assert_eq!(executor.runs().len(), sent + jobs.len(), "nobody's is late");
 

@@ -44,7 +44,7 @@ fn two_thousand_timers_that_outlast_two_leases_keep_theirs() {
             draft.schedule = ScheduleDraft::once(at);
         };
         node.create_jobs(TIMERS, once).await;
-        node.services.shards.step().await;
+        node.renew_leases().await;
         seen.ms.store(10, Ordering::Relaxed);
         // Nobody renews the lease meanwhile but the claims themselves.
         node.services.scans.all()[0].step().await;
@@ -57,7 +57,7 @@ fn two_thousand_timers_that_outlast_two_leases_keep_theirs() {
         let lease = node.store.leases().await.unwrap().remove(0);
         assert_eq!(lease.epoch, 1);
         assert!(lease.expires_at > clock.now(), "no peer would get it");
-        node.services.shards.step().await;
+        node.renew_leases().await;
         assert_eq!(node.engine.shards_held(), [0], "trusted as long");
         assert!(node.metrics().contains("carillon_fence_hits_total 0"));
     });

@@ -36,18 +36,14 @@ fn a_run_that_belongs_to_one_executor_waits_while_that_one_is_only_busy() {
         for _ in 0..40 {
             node.fire(job).await;
         }
-        node.services.shards.step().await;
-        for scan in node.services.scans.all() {
-            scan.step().await;
-        }
-        node.services.tick.step().await;
+        node.renew_leases().await;
+        node.scan().await;
+        node.dispatch().await;
         wait_for("all its slots are taken", || async { own.runs().len() == 33 }).await;
         node.clock.advance(Duration::from_millis(500));
         node.fire(job).await;
-        for scan in node.services.scans.all() {
-            scan.step().await;
-        }
-        node.services.tick.step().await;
+        node.scan().await;
+        node.dispatch().await;
         assert_eq!(counts(executors).iter().sum::<usize>(), 33, "nobody else gets one");
     });
 }

@@ -44,7 +44,7 @@ async fn seconds(count: usize, nodes: &[&Running]) {
     for _ in 0..count {
         for running in nodes {
             running.node.clock.advance(Duration::from_secs(1));
-            running.node.services.shards.step().await;
+            running.node.renew_leases().await;
         }
     }
 }
@@ -104,12 +104,10 @@ fn a_hundred_thousand_delays_are_entries_and_no_threads() {
         return;
     }
     on(Kind::Sqlite, async |db| {
-        let mut config = db.config();
-        config.shards = Some(1);
-        let node = Node::on(config, Arc::new(ManualClock::new(START))).await;
+        let node = Node::with_shards(db, 1).await;
         let raw = sea_orm::Database::connect(db.direct_url()).await.unwrap();
         let job = node.job(|_| ()).await;
-        node.services.shards.step().await;
+        node.renew_leases().await;
         let many = format!(
             "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100000) \
              INSERT INTO run (id, job_id, app_id, shard, cause, fire_no, part, parts, attempt, scheduled_at, due_at, state, epoch, sends) \
@@ -119,7 +117,7 @@ fn a_hundred_thousand_delays_are_entries_and_no_threads() {
         raw.execute_unprepared(&many).await.unwrap();
         let before = threads();
         node.services.scans.all()[0].step().await;
-        node.services.tick.step().await;
+        node.dispatch().await;
         assert!(node.metrics().contains("carillon_ring_entries 100000"));
         assert!(threads() <= before + POOLS, "{before} threads, then {}", threads());
     });

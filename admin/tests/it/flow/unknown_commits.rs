@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use carillon_admin::config::Database;
-use carillon_admin::runtime::Service as _;
 use carillon_admin::store::db::ids;
 use carillon_scheduler::{ManualClock, RunState};
 use carillon_testkit::RecordingExecutor;
@@ -37,9 +36,7 @@ async fn lost_claim(db: &TestDatabase) {
     // Ids come from a transaction of their own.
     node.store.take_id(&ids::RUN).await.unwrap();
     wire.cut_after("COMMIT", 0);
-    for scan in node.services.scans.all() {
-        scan.step().await;
-    }
+    node.scan().await;
     assert_eq!(wire.cuts(), 1);
     let recorded = node.runs(&job).await.len();
     assert_eq!(recorded, 5, "committed, though nobody heard of it");
@@ -66,7 +63,7 @@ async fn lost_mark(db: &TestDatabase) {
     node.clock.advance(std::time::Duration::from_millis(300));
     // It is prepared by one request, and executed by the next.
     wire.cut_after("mark_token = ", 1);
-    node.services.tick.step().await;
+    node.dispatch().await;
     assert_eq!(wire.cuts(), 1);
     node.drain().await;
     for _ in 0..4 {
