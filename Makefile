@@ -12,7 +12,7 @@ help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 .PHONY: check
-check: ## Everything that must hold before a commit is merged: all of the below but bench and services
+check: ## Everything that must hold before a commit is merged: all of the below but measurements and services
 	@.ci/check
 
 .PHONY: fmt
@@ -38,6 +38,14 @@ deny: ## Licences, banned crates and sources of the dependencies
 .PHONY: bench
 bench: packages ## Measure on this machine; takes minutes, wants an idle one (ARGS='-p carillon-scheduler')
 	@.ci/with-services cargo bench --locked $(if $(ARGS),$(ARGS),--workspace --bench '*')
+
+.PHONY: profile
+profile: packages ## Where the admin's CPU time goes under load; needs linux-perf (ARGS='--jobs 5000')
+	@.ci/with-services .ci/profile $(ARGS)
+
+.PHONY: build-times
+build-times: ## How long builds take, from nothing and after one changed line; takes most of an hour
+	@.ci/build-times
 
 # The fault phase in seconds, by default 180; postgres, mariadb or sqlite; a seed that repeats the faults, by default a new one.
 SECONDS :=
