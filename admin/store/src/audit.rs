@@ -1,12 +1,11 @@
 //! Who changed what: written in the transaction of the change, never changed afterwards.
 
 use carillon_scheduler::Millis;
-use sea_orm::{ConnectionTrait, QueryResult, Value};
+use sea_orm::{ConnectionTrait, FromQueryResult};
 use serde_json::json;
 
-use crate::db::filter::{Page, page_and_one};
 use crate::db::ids;
-use crate::db::row::Columns;
+use crate::db::sql::filter::{Conditions, Page, page_and_one};
 use crate::{Result, Store};
 
 /// Who asks for a change, and from where.
@@ -30,7 +29,7 @@ impl Actor {
 }
 
 /// One line of the audit table.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, FromQueryResult)]
 pub struct AuditEntry {
     pub id: i64,
     pub at: Millis,
@@ -79,18 +78,18 @@ pub(crate) fn difference(before: &serde_json::Value, after: &serde_json::Value) 
     json!({"before": differing(old, new), "after": differing(new, old)})
 }
 
+const COLUMNS: &str = "id, at, actor, source, action, object, object_id, detail";
+
 impl Store {
     /// Writes entries in the transaction of their change. `ids` were taken before it began (`ids::ROW`).
     pub(crate) async fn audit(&self, db: &impl ConnectionTrait, entries: &[AuditEntry], ids: &[i64]) -> Result<()> {
         debug_assert_eq!(entries.len(), ids.len());
-        for (entries, ids) in entries.chunks(200).zip(ids.chunks(200)) {
-            let marks = vec!["(?,?,?,?,?,?,?,?)"; entries.len()].join(",");
-            let text =
-                format!("INSERT INTO audit (id, at, actor, source, action, object, object_id, detail) VALUES {marks}");
-            let values = entries.iter().zip(ids).flat_map(|(entry, id)| values(entry, *id)).collect();
-            self.execute(db, &text, values).await?;
-        }
-        Ok(())
+        let row = |(it, id): (&AuditEntry, &i64)| {
+            let (actor, source) = (it.actor.as_str(), it.source.as_str());
+            let (action, object, detail) = (it.action.as_str(), it.object.as_str(), it.detail.as_str());
+            values![*id, it.at, actor, source, action, object, it.object_id, detail]
+        };
+        self.insert_rows(db, "audit", COLUMNS, entries.iter().zip(ids).map(row).collect()).await
     }
 
     /// Records something that no store method records by itself, such as a log-in.
@@ -114,7 +113,7 @@ impl Store {
         after: Option<i64>,
         limit: u32,
     ) -> Result<Page<AuditEntry>> {
-        let mut conditions = crate::db::filter::Conditions::default();
+        let mut conditions = Conditions::default();
         if let Some((object, id)) = object {
             conditions.add("object = ? AND object_id = ?", [object.into(), id.into()]);
         }
@@ -122,40 +121,10 @@ impl Store {
         let (filter, mut values) = conditions.finish();
         let (limit, one_more) = page_and_one(limit);
         values.push(one_more);
-        let text = format!(
-            "SELECT id, at, actor, source, action, object, object_id, detail FROM audit{filter} ORDER BY id DESC LIMIT ?"
-        );
-        let rows = self.all(&self.read, &text, values).await?;
-        let entries = rows.iter().map(read).collect::<Result<_>>()?;
+        let text = format!("SELECT {COLUMNS} FROM audit{filter} ORDER BY id DESC LIMIT ?");
+        let entries = self.all(&self.read, &text, values).await?;
         Ok(Page::cut(entries, limit, |entry: &AuditEntry| entry.id))
     }
-}
-
-fn values(entry: &AuditEntry, id: i64) -> [Value; 8] {
-    [
-        id.into(),
-        entry.at.into(),
-        entry.actor.as_str().into(),
-        entry.source.as_str().into(),
-        entry.action.as_str().into(),
-        entry.object.as_str().into(),
-        entry.object_id.into(),
-        entry.detail.as_str().into(),
-    ]
-}
-
-fn read(row: &QueryResult) -> Result<AuditEntry> {
-    let mut columns = Columns::of(row);
-    Ok(AuditEntry {
-        id: columns.next()?,
-        at: columns.next()?,
-        actor: columns.next()?,
-        source: columns.next()?,
-        action: columns.next()?,
-        object: columns.next()?,
-        object_id: columns.next()?,
-        detail: columns.next()?,
-    })
 }
 
 #[cfg(test)]

@@ -2,6 +2,8 @@ use std::borrow::Cow;
 
 use sea_orm::{DbErr, SqlErr};
 
+use crate::db::sql::unique_key::UniqueKey;
+
 /// What can go wrong in the store, told apart by what the caller can do about it.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -75,6 +77,19 @@ impl Error {
     /// The database does not answer, or takes nothing: whatever is written fails.
     pub fn is_outage(&self) -> bool {
         matches!(self, Self::Database(error) if self.is_transient() && !is_lock_conflict(error) && !is_lock_timeout(error))
+    }
+
+    /// What an attempt at a transaction may end with that another attempt can do.
+    pub(crate) fn is_conflict(&self) -> bool {
+        self.is_lock_conflict() || matches!(self, Self::Busy)
+    }
+
+    /// [`Error::Taken`], if this says that the name is, under this key.
+    pub(crate) fn or_taken(self, key: UniqueKey, name: &str) -> Self {
+        match self {
+            Self::Database(error) if key.is_violated(&error) => Self::Taken(format!("{} {name:?}", key.subject())),
+            other => other,
+        }
     }
 
     pub fn is_unique_violation(&self) -> bool {

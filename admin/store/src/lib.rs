@@ -1,11 +1,13 @@
 #![doc = include_str!("../README.md")]
 
+#[macro_use]
+pub mod db;
+
 pub mod alarm;
 pub mod app;
 mod audit;
 pub mod backfill;
 pub mod calendar;
-pub mod db;
 mod error;
 pub mod failpoint;
 pub mod job;
@@ -18,16 +20,16 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use sea_orm::{ConnectionTrait, DbBackend, ExecResult, QueryResult, Value};
+use sea_orm::{ConnectionTrait as _, DbBackend};
 
 pub use app::apps::App;
 pub use audit::{Actor, AuditEntry};
 pub use calendar::calendars::{CalendarVersion, NamedCalendar};
 pub use calendar::pinned::{Calendars, VersionKey};
 pub use db::connect::Database;
-pub use db::filter::Page;
 pub use db::request_key::MAX_KEY_CHARS;
 pub use db::set_aside::Unreadable;
+pub use db::sql::filter::Page;
 pub use error::Error;
 pub use job::in_force::InForce;
 pub use job::list::JobFilter;
@@ -43,7 +45,7 @@ use calendar::pinned;
 use db::full_disk;
 use db::pool::connection_pool::Pool;
 use db::pool::transaction::Transaction;
-use db::{connect, dialect, ids, set_aside};
+use db::{connect, ids, set_aside};
 
 pub type Result<T> = std::result::Result<T, Error>;
 
@@ -133,33 +135,5 @@ impl Store {
     /// The same for what a person, a program or an executor asks for.
     async fn begin_change(&self) -> Result<Transaction> {
         Ok(self.changes.begin().await?)
-    }
-
-    /// Where the engine reads: never where pages do.
-    fn hot_reads(&self) -> &Pool {
-        &self.engine_reads
-    }
-
-    /// The row locks of a read inside a writing transaction; SQLite has the whole file already.
-    fn for_update(&self) -> &'static str {
-        if self.backend == DbBackend::Sqlite { "" } else { " FOR UPDATE" }
-    }
-
-    async fn all(&self, db: &impl ConnectionTrait, text: &str, values: Vec<Value>) -> Result<Vec<QueryResult>> {
-        Ok(db.query_all_raw(dialect::statement(self.backend, text, values)).await?)
-    }
-
-    /// The first column of each row.
-    async fn ids_of(&self, db: &impl ConnectionTrait, text: &str, values: Vec<Value>) -> Result<Vec<i64>> {
-        let rows = self.all(db, text, values).await?;
-        rows.iter().map(|row| Ok(row.try_get_by_index(0)?)).collect()
-    }
-
-    async fn one(&self, db: &impl ConnectionTrait, text: &str, values: Vec<Value>) -> Result<Option<QueryResult>> {
-        Ok(db.query_one_raw(dialect::statement(self.backend, text, values)).await?)
-    }
-
-    async fn execute(&self, db: &impl ConnectionTrait, text: &str, values: Vec<Value>) -> Result<ExecResult> {
-        Ok(db.execute_raw(dialect::statement(self.backend, text, values)).await?)
     }
 }

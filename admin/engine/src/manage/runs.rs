@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use carillon_scheduler::{FieldError, Outcome, RunEvent, RunState};
+use carillon_scheduler::{FieldError, Outcome, RunEvent, RunReason, RunState};
 
 use crate::executor::client::LogAnswer;
 use crate::executor::outcome;
@@ -151,7 +151,7 @@ impl Pipeline {
     /// Asks for the end of a run, for a person or for the overlap policy of its job.
     pub(crate) async fn kill(&self, run_id: i64) -> Result<KillResult, Error> {
         let now = self.clock.now();
-        if self.store.cancel(&[run_id], "operator", now).await? == 1 {
+        if self.store.cancel(&[run_id], RunReason::Operator, now).await? == 1 {
             self.ring().remove(run_id);
             return Ok(KillResult::Cancelled);
         }

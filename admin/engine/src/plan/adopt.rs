@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::PoisonError;
 
-use carillon_scheduler::{AlarmKind, Cause, Millis, MisfirePolicy};
+use carillon_scheduler::{AlarmKind, Cause, Millis, MisfirePolicy, RunReason};
 
 use crate::plan::job_cache::Job;
 use crate::plan::scanner::Scan;
@@ -35,7 +35,7 @@ impl Scan {
             Lateness::Ours => vec![],
         };
         if !late.is_empty() {
-            store.cancel(&late, "misfire", pipeline.clock.now()).await?;
+            store.cancel(&late, RunReason::Misfire, pipeline.clock.now()).await?;
             tracing::info!(
                 shard = self.shard,
                 run.count = late.len(),

@@ -4,10 +4,12 @@ mod cause;
 mod event;
 mod fire_key;
 pub mod overlap;
+mod reason;
 mod state;
 
 pub use cause::Cause;
 pub use event::{Outcome, RunEvent};
 pub use fire_key::FireKey;
 pub use overlap::Overlap;
+pub use reason::RunReason;
 pub use state::RunState;

@@ -2,11 +2,11 @@
 //! a warning in the log, and a count: `pipeline` does the last two with what it is handed from here.
 
 use carillon_scheduler::{AlarmKind, Millis};
-use sea_orm::{ConnectionTrait, QueryResult, Value};
+use sea_orm::{ConnectionTrait, DbErr, FromQueryResult, QueryResult, Value};
 
-use crate::db::filter::{Conditions, Page, page_and_one};
 use crate::db::ids;
-use crate::db::row::Columns;
+use crate::db::sql::filter::{Conditions, Page, page_and_one};
+use crate::db::sql::rows::Word;
 use crate::run::settle::statements::printable;
 use crate::{Result, Store, Transaction};
 
@@ -82,8 +82,7 @@ impl Store {
     /// writer.
     pub(crate) async fn raise(&self, tx: &impl ConnectionTrait, id: i64, alarm: Alarm, now: Millis) -> Result<Alarm> {
         let (alarm, values) = row(id, alarm, now);
-        let text = format!("INSERT INTO alarm ({COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)");
-        self.execute(tx, &text, values).await?;
+        self.insert_rows(tx, "alarm", COLUMNS, vec![values]).await?;
         Ok(alarm)
     }
 
@@ -132,8 +131,7 @@ impl Store {
             "SELECT id, kind, job_id, run_id, message, created_at, open_at, level, escalated_at, closed_at FROM alarm{filter_text} \
              ORDER BY created_at DESC, id DESC LIMIT ?"
         );
-        let rows = self.all(&self.read, &text, values).await?;
-        let alarms = rows.iter().map(read).collect::<Result<_>>()?;
+        let alarms = self.all(&self.read, &text, values).await?;
         let key = |row: &AlarmRow| AlarmKey { created_at: row.created_at, id: row.id };
         Ok(Page::cut(alarms, limit, key))
     }
@@ -155,20 +153,22 @@ fn row(id: i64, alarm: Alarm, now: Millis) -> (Alarm, Vec<Value>) {
     (alarm, values)
 }
 
-fn read(row: &QueryResult) -> Result<AlarmRow> {
-    let mut columns = Columns::of(row);
-    Ok(AlarmRow {
-        id: columns.next()?,
-        alarm: Alarm {
-            kind: columns.word()?,
-            job_id: Some(columns.next()?).filter(|id| *id != 0),
-            run_id: columns.next()?,
-            text: columns.next()?,
-        },
-        created_at: columns.next()?,
-        is_open: columns.next::<Option<Millis>>()?.is_some(),
-        level: columns.next()?,
-        escalated_at: columns.next()?,
-        closed_at: columns.next()?,
-    })
+impl FromQueryResult for AlarmRow {
+    fn from_query_result(row: &QueryResult, pre: &str) -> std::result::Result<Self, DbErr> {
+        let open_at: Option<Millis> = row.try_get(pre, "open_at")?;
+        Ok(Self {
+            id: row.try_get(pre, "id")?,
+            alarm: Alarm {
+                kind: row.try_get::<Word<_>>(pre, "kind")?.0,
+                job_id: Some(row.try_get(pre, "job_id")?).filter(|id| *id != 0),
+                run_id: row.try_get(pre, "run_id")?,
+                text: row.try_get(pre, "message")?,
+            },
+            created_at: row.try_get(pre, "created_at")?,
+            is_open: open_at.is_some(),
+            level: row.try_get(pre, "level")?,
+            escalated_at: row.try_get(pre, "escalated_at")?,
+            closed_at: row.try_get(pre, "closed_at")?,
+        })
+    }
 }

@@ -7,6 +7,7 @@ use serde_json::json;
 use crate::app::executors::Traits;
 use crate::audit::{AuditEntry, difference};
 use crate::db::ids;
+use crate::db::sql::retry;
 use crate::{Actor, App, Result, Store};
 
 impl Store {
@@ -20,16 +21,7 @@ impl Store {
         actor: &Actor,
     ) -> Result<()> {
         let id = self.take_id(&ids::ROW).await?;
-        let mut tries = 0;
-        loop {
-            match self.try_set_traits(app, address, traits, now, (actor, id)).await {
-                // Two at once: the other one has made the row.
-                Err(error) if (error.is_unique_violation() || error.is_lock_conflict()) && tries < 3 => {
-                    tries += 1;
-                }
-                other => return other,
-            }
-        }
+        retry::on_race(|| self.try_set_traits(app, address, traits, now, (actor, id))).await
     }
 
     async fn try_set_traits(
@@ -40,24 +32,18 @@ impl Store {
         now: Millis,
         (actor, audit_id): (&Actor, i64),
     ) -> Result<()> {
-        let key = || [app.name.as_str().into(), address.into()];
+        let key = || values![app.name.as_str(), address];
         let tx = self.begin_change().await?;
-        let text =
-            format!("SELECT weight, labels FROM executor_setting WHERE app = ? AND address = ?{}", self.for_update());
-        let row = self.one(&tx, &text, key().into()).await?;
-        let old = match row {
-            Some(row) => Traits { weight: row.try_get_by_index(0)?, labels: row.try_get_by_index(1)? },
-            None => Traits::default(),
-        };
+        let text = "SELECT weight, labels FROM executor_setting WHERE app = ? AND address = ?{for_update}";
+        let old: Traits = self.one(&tx, text, key()).await?.unwrap_or_default();
         if old == *traits {
             return Ok(());
         }
         let text = "DELETE FROM executor_setting WHERE app = ? AND address = ?";
-        self.execute(&tx, text, key().into()).await?;
+        self.execute(&tx, text, key()).await?;
         if *traits != Traits::default() {
-            let text = "INSERT INTO executor_setting (weight, labels, updated_at, app, address) VALUES (?, ?, ?, ?, ?)";
-            let told = [traits.weight.into(), traits.labels.clone().into(), now.into()];
-            self.execute(&tx, text, told.into_iter().chain(key()).collect()).await?;
+            let row = [key(), values![traits.weight, traits.labels.clone(), now]].concat();
+            self.insert_rows(&tx, "executor_setting", "app, address, weight, labels, updated_at", vec![row]).await?;
         }
         let object = |traits: &Traits| json!({"weight": traits.weight, "labels": traits.labels});
         let mut detail = difference(&object(&old), &object(traits));

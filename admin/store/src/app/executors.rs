@@ -2,19 +2,18 @@
 
 use carillon_scheduler::route::DEFAULT_WEIGHT;
 use carillon_scheduler::{Labels, Millis};
-use sea_orm::{QueryResult, Value};
+use sea_orm::FromQueryResult;
 
-use crate::db::row::Columns;
 use crate::{Result, Store};
 
 /// Weight and labels, as far as somebody has said something.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, FromQueryResult)]
 pub struct Traits {
     pub weight: Option<i32>,
     pub labels: Option<String>,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, FromQueryResult)]
 pub struct Executor {
     /// The name it registered under; there need not be such an app yet.
     pub app: String,
@@ -29,8 +28,10 @@ pub struct Executor {
     pub seen_at: Millis,
     pub expires_at: Millis,
     /// What it says of itself.
+    #[sea_orm(nested)]
     pub announced: Traits,
     /// What an operator has set: it wins.
+    #[sea_orm(nested(prefix = "set_"))]
     pub set: Traits,
 }
 
@@ -58,48 +59,61 @@ impl Executor {
     }
 }
 
-const COLUMNS: &str = "e.app, e.address, e.boot_id, e.capabilities, e.journal_id, e.registered_at, e.seen_at, e.expires_at, e.weight, e.labels";
-
 /// With what an operator has set.
 const FROM: &str = "SELECT e.app, e.address, e.boot_id, e.capabilities, e.journal_id, e.registered_at, e.seen_at, e.expires_at, e.weight, e.labels, \
-     s.weight, s.labels FROM executor e LEFT JOIN executor_setting s ON s.app = e.app AND s.address = e.address";
+     s.weight AS set_weight, s.labels AS set_labels FROM executor e LEFT JOIN executor_setting s ON s.app = e.app AND s.address = e.address";
+
+/// What a heartbeat writes, and its key.
+const WRITTEN: [&str; 10] = [
+    "boot_id",
+    "capabilities",
+    "journal_id",
+    "registered_at",
+    "seen_at",
+    "expires_at",
+    "weight",
+    "labels",
+    "app",
+    "address",
+];
 
 impl Store {
     /// A heartbeat: a new row or a longer lease. True if the executor was not there, was over, has started anew, or
     /// says other things of itself.
     pub async fn register_executor(&self, executor: &Executor) -> Result<bool> {
         let tx = self.begin_change().await?;
-        let key = vec![executor.app.as_str().into(), executor.address.as_str().into()];
-        let text = format!(
-            "SELECT {COLUMNS}, e.weight, e.labels FROM executor e WHERE e.app = ? AND e.address = ?{}",
-            self.for_update()
-        );
-        let old = self.one(&tx, &text, key).await?.map(|row| read(&row)).transpose()?;
+        let text =
+            "SELECT *, NULL AS set_weight, NULL AS set_labels FROM executor WHERE app = ? AND address = ?{for_update}";
+        let key = values![executor.app.as_str(), executor.address.as_str()];
+        let old: Option<Executor> = self.one(&tx, text, key).await?;
         let changed = old.as_ref().is_none_or(|old| !old.is_live(executor.seen_at) || old.boot_id != executor.boot_id);
         let told = old.as_ref().is_some_and(|old| old.announced != executor.announced);
         let registered_at =
             if changed { executor.registered_at } else { old.as_ref().map_or(0, |old| old.registered_at) };
-        let rest: Vec<Value> = vec![
-            executor.boot_id.clone().into(),
-            executor.capabilities.clone().into(),
-            executor.journal_id.clone().into(),
-            registered_at.into(),
-            executor.seen_at.into(),
-            executor.expires_at.into(),
-            executor.announced.weight.into(),
-            executor.announced.labels.clone().into(),
-            executor.app.as_str().into(),
-            executor.address.as_str().into(),
+        let it = executor.clone();
+        let (announced, journal) = (it.announced, it.journal_id);
+        let values = values![
+            it.boot_id,
+            it.capabilities,
+            journal,
+            registered_at,
+            it.seen_at,
+            it.expires_at,
+            announced.weight,
+            announced.labels,
+            it.app,
+            it.address
         ];
-        let text = match old {
+        let (set, key) = WRITTEN.split_at(8);
+        let written = match old {
             Some(_) => {
-                "UPDATE executor SET boot_id=?, capabilities=?, journal_id=?, registered_at=?, seen_at=?, expires_at=?, weight=?, labels=? WHERE app=? AND address=?"
+                let text =
+                    format!("UPDATE executor SET {} = ? WHERE {} = ?", set.join(" = ?, "), key.join(" = ? AND "));
+                self.execute(&tx, &text, values).await.map(drop)
             }
-            None => {
-                "INSERT INTO executor (boot_id, capabilities, journal_id, registered_at, seen_at, expires_at, weight, labels, app, address) VALUES (?,?,?,?,?,?,?,?,?,?)"
-            }
+            None => self.insert_rows(&tx, "executor", &WRITTEN.join(", "), vec![values]).await,
         };
-        match self.execute(&tx, text, rest).await {
+        match written {
             // Its first two heartbeats at once: the other one has made the row.
             Err(error) if error.is_unique_violation() => Ok(false),
             other => {
@@ -112,53 +126,32 @@ impl Store {
 
     pub async fn deregister_executor(&self, app: &str, address: &str) -> Result<bool> {
         let text = "DELETE FROM executor WHERE app = ? AND address = ?";
-        Ok(self.execute(&self.changes, text, vec![app.into(), address.into()]).await?.rows_affected() > 0)
+        Ok(self.execute(&self.changes, text, values![app, address]).await? > 0)
     }
 
     /// All registrations, live or not, by app and address.
     pub async fn executors(&self) -> Result<Vec<Executor>> {
         let text = format!("{FROM} ORDER BY e.app, e.address");
-        let rows = self.all(self.hot_reads(), &text, vec![]).await?;
-        rows.iter().map(read).collect()
+        self.all(&self.engine_reads, &text, vec![]).await
     }
 
     /// The same of one app.
     pub async fn executors_of(&self, app: &str) -> Result<Vec<Executor>> {
         let text = format!("{FROM} WHERE e.app = ? ORDER BY e.address");
-        let rows = self.all(&self.read, &text, vec![app.into()]).await?;
-        rows.iter().map(read).collect()
+        self.all(&self.read, &text, values![app]).await
     }
 
     /// The clock went back to `now`: a lease counts from then at the latest, not from a moment that is still to come.
     pub async fn seen_at_the_latest(&self, now: Millis) -> Result<()> {
         // MySQL assigns from left to right, the others from the old row: `seen_at` comes last.
         let text = "UPDATE executor SET expires_at = ? + (expires_at - seen_at), seen_at = ? WHERE seen_at > ?";
-        let values = vec![now.into(), now.into(), now.into()];
+        let values = values![now, now, now];
         self.execute(&self.write, text, values).await?;
         Ok(())
     }
 
     /// Rows that have been silent since `before` are history.
     pub async fn forget_executors(&self, before: Millis) -> Result<u64> {
-        Ok(self
-            .execute(&self.write, "DELETE FROM executor WHERE expires_at < ?", vec![before.into()])
-            .await?
-            .rows_affected())
+        self.execute(&self.write, "DELETE FROM executor WHERE expires_at < ?", values![before]).await
     }
-}
-
-fn read(row: &QueryResult) -> Result<Executor> {
-    let mut columns = Columns::of(row);
-    Ok(Executor {
-        app: columns.next()?,
-        address: columns.next()?,
-        boot_id: columns.next()?,
-        capabilities: columns.next()?,
-        journal_id: columns.next()?,
-        registered_at: columns.next()?,
-        seen_at: columns.next()?,
-        expires_at: columns.next()?,
-        announced: Traits { weight: columns.next()?, labels: columns.next()? },
-        set: Traits { weight: columns.next()?, labels: columns.next()? },
-    })
 }

@@ -4,12 +4,11 @@
 //! a crash loses and repeats nothing; an instant that has a run of this cause already never gets a second one.
 
 use carillon_scheduler::Millis;
-use sea_orm::{QueryResult, Value};
+use sea_orm::FromQueryResult;
 use serde_json::json;
 
 use crate::audit::{Actor, AuditEntry};
-use crate::db::row::Columns;
-use crate::db::{dialect, ids};
+use crate::db::ids;
 use crate::{Error, Page, Result, Store, Transaction};
 
 /// What is asked for.
@@ -25,7 +24,7 @@ pub struct NewBackfill {
 }
 
 /// A backfill and how far it has come.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, FromQueryResult)]
 pub struct Backfill {
     pub id: i64,
     pub job_id: i64,
@@ -57,23 +56,25 @@ impl Store {
         let id = rows[0];
         let tx = self.begin_change().await?;
         self.must_exist(&tx, new.job_id).await?;
-        let text = "INSERT INTO backfill (id, job_id, from_at, to_at, max_concurrent, instants, released, skipped, passed_at, created_at, cancelled) \
-                    VALUES (?, ?, ?, ?, ?, ?, 0, 0, ?, ?, FALSE)";
-        let values = vec![
-            id.into(),
-            new.job_id.into(),
-            new.from_at.into(),
-            new.to_at.into(),
-            new.max_concurrent.into(),
-            (new.instants.len() as i32).into(),
-            (new.from_at - 1).into(),
-            now.into(),
+        let count = new.instants.len() as i32;
+        let none: Option<Millis> = None;
+        let row = values![
+            id,
+            new.job_id,
+            new.from_at,
+            new.to_at,
+            new.max_concurrent,
+            count,
+            0,
+            0,
+            now,
+            none,
+            false,
+            new.from_at - 1
         ];
-        self.execute(&tx, text, values).await?;
-        for chunk in new.instants.chunks(500) {
-            let rows = chunk.iter().map(|at| vec![id.into(), (*at).into()]);
-            self.insert_rows(&tx, "backfill_instant", "backfill_id, at", rows.collect()).await?;
-        }
+        self.insert_rows(&tx, "backfill", &format!("{COLUMNS}, passed_at"), vec![row]).await?;
+        let instants = new.instants.iter().map(|at| values![id, *at]);
+        self.insert_rows(&tx, "backfill_instant", "backfill_id, at", instants.collect()).await?;
         let detail = json!({"backfill": id, "from": new.from_at, "to": new.to_at, "instants": new.instants.len()});
         let entry = AuditEntry::new(actor, now, "backfill", ("job", new.job_id), detail);
         self.audit(&tx, &[entry], &rows[1..]).await?;
@@ -82,23 +83,21 @@ impl Store {
     }
 
     async fn must_exist(&self, tx: &Transaction, job_id: i64) -> Result<()> {
-        let text = format!("SELECT id FROM job WHERE id = ?{}", self.for_update());
-        let found = self.one(tx, &text, vec![job_id.into()]).await?;
+        let text = "SELECT id FROM job WHERE id = ?{for_update}";
+        let found: Option<i64> = self.tuple(tx, text, values![job_id]).await?;
         found.map(drop).ok_or_else(|| Error::Missing(format!("job {job_id}")))
     }
 
     pub async fn backfill(&self, id: i64) -> Result<Option<Backfill>> {
         let text = format!("SELECT {COLUMNS} FROM backfill WHERE id = ?");
-        let row = self.one(&self.changes, &text, vec![id.into()]).await?;
-        row.as_ref().map(read).transpose()
+        self.one(&self.changes, &text, values![id]).await
     }
 
     /// The backfills of a job, newest first.
     pub async fn backfills(&self, job_id: i64, after: Option<i64>, limit: u32) -> Result<Page<Backfill>> {
         let text = format!("SELECT {COLUMNS} FROM backfill WHERE job_id = ? AND id < ? ORDER BY id DESC LIMIT ?");
-        let values: Vec<Value> = vec![job_id.into(), after.unwrap_or(i64::MAX).into(), (i64::from(limit) + 1).into()];
-        let rows = self.all(&self.read, &text, values).await?;
-        let items = rows.iter().map(read).collect::<Result<Vec<_>>>()?;
+        let values = values![job_id, after.unwrap_or(i64::MAX), i64::from(limit) + 1];
+        let items: Vec<Backfill> = self.all(&self.read, &text, values).await?;
         Ok(Page::cut(items, limit, |backfill| backfill.id))
     }
 
@@ -112,8 +111,8 @@ impl Store {
         let before = self.backfill(id).await?.ok_or_else(missing)?;
         let tx = self.begin_change().await?;
         let text = "UPDATE backfill SET finished_at = ?, cancelled = TRUE WHERE id = ? AND finished_at IS NULL";
-        let done = self.execute(&tx, text, vec![now.into(), id.into()]).await?;
-        if done.rows_affected() == 1 {
+        let done = self.execute(&tx, text, values![now, id]).await?;
+        if done == 1 {
             self.forget_instants(&tx, id).await?;
             let detail = json!({"backfill": id});
             let entry = AuditEntry::new(actor, now, "cancel_backfill", ("job", before.job_id), detail);
@@ -138,32 +137,11 @@ impl Store {
         job_id: i64,
         instants: &[Millis],
     ) -> Result<Vec<Millis>> {
-        let (list, value) = dialect::id_list(self.backend, instants);
-        let text = format!(
-            "SELECT fire_no FROM run WHERE fire_no IN ({list}) AND job_id = ? AND cause = 4 AND part = 0 AND attempt = 1"
-        );
-        let mut rows = self.all(db, &text, vec![value, job_id.into()]).await?;
+        let text = "SELECT fire_no FROM run WHERE fire_no IN ({ids}) AND job_id = ? AND cause = {cause.backfill} AND part = 0 AND attempt = 1";
+        let mut found: Vec<Millis> = self.tuples(db, text, values![self.ids(instants), job_id]).await?;
         // What is left of runs that were kept long enough.
-        let (list, value) = dialect::id_list(self.backend, instants);
-        let text = format!("SELECT at FROM backfill_done WHERE job_id = ? AND at IN ({list})");
-        rows.extend(self.all(db, &text, vec![job_id.into(), value]).await?);
-        rows.iter().map(|row| Ok(row.try_get_by_index(0)?)).collect()
+        let text = "SELECT at FROM backfill_done WHERE job_id = ? AND at IN ({ids})";
+        found.extend(self.tuples::<Millis>(db, text, values![job_id, self.ids(instants)]).await?);
+        Ok(found)
     }
-}
-
-fn read(row: &QueryResult) -> Result<Backfill> {
-    let mut columns = Columns::of(row);
-    Ok(Backfill {
-        id: columns.next()?,
-        job_id: columns.next()?,
-        from_at: columns.next()?,
-        to_at: columns.next()?,
-        max_concurrent: columns.next()?,
-        instants: columns.next()?,
-        released: columns.next()?,
-        skipped: columns.next()?,
-        created_at: columns.next()?,
-        finished_at: columns.next()?,
-        cancelled: columns.next()?,
-    })
 }

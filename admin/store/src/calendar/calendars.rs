@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use carillon_scheduler::{Calendar, Millis};
-use sea_orm::QueryResult;
+use sea_orm::{ColIdx, DbErr, QueryResult, TryGetError, TryGetable};
 use serde_json::json;
 
 use crate::audit::{Actor, AuditEntry, difference};
-use crate::db::filter::{Conditions, Page, page_and_one};
 use crate::db::ids;
-use crate::db::row::Columns;
+use crate::db::sql::filter::{Conditions, Page, page_and_one};
+use crate::db::sql::unique_key::UniqueKey;
 use crate::{Error, Result, Store, Transaction};
 
 /// A calendar as it is now.
@@ -34,7 +34,10 @@ pub struct CalendarVersion {
     pub actor: String,
 }
 
-const COLUMNS: &str = "c.id, c.version, c.created_at, c.updated_at, v.definition, \
+from_row!(NamedCalendar { id, version, calendar: Parsed, jobs, created_at, updated_at });
+from_row!(CalendarVersion { version, calendar: Parsed, created_at, actor });
+
+const COLUMNS: &str = "c.id, c.version, c.created_at, c.updated_at, v.definition AS calendar, \
      (SELECT COUNT(*) FROM job_calendar u WHERE u.calendar_id = c.id) AS jobs \
      FROM calendar c JOIN calendar_version v ON v.calendar_id = c.id AND v.version = c.version";
 
@@ -47,22 +50,19 @@ impl Store {
         let (limit, one_more) = page_and_one(limit);
         values.push(one_more);
         let text = format!("SELECT {COLUMNS}{filter} ORDER BY c.name LIMIT ?");
-        let rows = self.all(&self.read, &text, values).await?;
-        let found = rows.iter().map(read).collect::<Result<_>>()?;
+        let found = self.all(&self.read, &text, values).await?;
         Ok(Page::cut(found, limit, |it: &NamedCalendar| it.calendar.name.clone()))
     }
 
     /// The names of all calendars, in order.
     pub async fn calendar_names(&self) -> Result<Vec<String>> {
         let text = "SELECT name FROM calendar ORDER BY name";
-        let rows = self.all(&self.read, text, vec![]).await?;
-        rows.iter().map(|row| Ok(row.try_get_by_index(0)?)).collect()
+        self.tuples(&self.read, text, vec![]).await
     }
 
     pub async fn calendar(&self, name: &str) -> Result<Option<NamedCalendar>> {
         let text = format!("SELECT {COLUMNS} WHERE c.name = ?");
-        let row = self.one(&self.read, &text, vec![name.into()]).await?;
-        row.map(|row| read(&row)).transpose()
+        self.one(&self.read, &text, values![name]).await
     }
 
     /// The versions of a calendar, newest first.
@@ -79,10 +79,9 @@ impl Store {
         let (limit, one_more) = page_and_one(limit);
         values.push(one_more);
         let text = format!(
-            "SELECT version, definition, created_at, actor FROM calendar_version{filter} ORDER BY version DESC LIMIT ?"
+            "SELECT version, definition AS calendar, created_at, actor FROM calendar_version{filter} ORDER BY version DESC LIMIT ?"
         );
-        let rows = self.all(&self.read, &text, values).await?;
-        let found = rows.iter().map(read_version).collect::<Result<_>>()?;
+        let found = self.all(&self.read, &text, values).await?;
         Ok(Page::cut(found, limit, |it: &CalendarVersion| it.version))
     }
 
@@ -93,15 +92,10 @@ impl Store {
     pub async fn create_calendar(&self, calendar: &Calendar, now: Millis, actor: &Actor) -> Result<NamedCalendar> {
         let ids = self.take_ids(&ids::ROW, 2).await?;
         let tx = self.begin_change().await?;
-        let text = "INSERT INTO calendar (id, name, version, created_at, updated_at) VALUES (?, ?, 1, ?, ?)";
         let name = calendar.name.as_str();
-        let values = vec![ids[0].into(), name.into(), now.into(), now.into()];
-        match self.execute(&tx, text, values).await {
-            Err(error) if error.is_unique_violation() => {
-                return Err(Error::Taken(format!("the calendar name {name:?}")));
-            }
-            other => other?,
-        };
+        let row = values![ids[0], name, 1i64, now, now];
+        let inserted = self.insert_rows(&tx, "calendar", "id, name, version, created_at, updated_at", vec![row]).await;
+        inserted.map_err(|error| error.or_taken(UniqueKey::CalendarName, name))?;
         let made = NamedCalendar {
             id: ids[0],
             version: 1,
@@ -148,7 +142,7 @@ impl Store {
             ..old.clone()
         };
         let text = "UPDATE calendar SET version = ?, updated_at = ? WHERE id = ?";
-        let values = vec![new.version.into(), now.into(), new.id.into()];
+        let values = values![new.version, now, new.id];
         self.execute(&tx, text, values).await?;
         self.add_version(&tx, &new, actor).await?;
         let detail = difference(&json!(*old.calendar), &json!(calendar));
@@ -171,7 +165,7 @@ impl Store {
             return Err(Error::InUse(in_use(&old, &users)));
         }
         for text in ["DELETE FROM calendar_version WHERE calendar_id = ?", "DELETE FROM calendar WHERE id = ?"] {
-            self.execute(&tx, text, vec![old.id.into()]).await?;
+            self.execute(&tx, text, values![old.id]).await?;
         }
         let detail = json!({"before": *old.calendar});
         let entry = AuditEntry::new(actor, now, "delete", ("calendar", old.id), detail);
@@ -182,23 +176,16 @@ impl Store {
     /// The calendar, its row locked: whoever wants to use it waits.
     async fn lock_calendar(&self, tx: &Transaction, name: &str) -> Result<NamedCalendar> {
         let missing = || Error::Missing(format!("the calendar {name:?}"));
-        let lock = format!("SELECT id FROM calendar WHERE name = ?{}", self.for_update());
-        self.one(tx, &lock, vec![name.into()]).await?.ok_or_else(missing)?;
+        let lock = "SELECT id FROM calendar WHERE name = ?{for_update}";
+        self.tuple::<i64>(tx, lock, values![name]).await?.ok_or_else(missing)?;
         let text = format!("SELECT {COLUMNS} WHERE c.name = ?");
-        let row = self.one(tx, &text, vec![name.into()]).await?;
-        read(&row.ok_or_else(missing)?)
+        self.one(tx, &text, values![name]).await?.ok_or_else(missing)
     }
 
     async fn add_version(&self, tx: &Transaction, new: &NamedCalendar, actor: &Actor) -> Result<()> {
         let columns = "calendar_id, version, definition, created_at, actor";
         let actor: String = actor.name.chars().take(64).collect();
-        let row = vec![
-            new.id.into(),
-            new.version.into(),
-            json!(*new.calendar).to_string().into(),
-            new.updated_at.into(),
-            actor.into(),
-        ];
+        let row = values![new.id, new.version, json!(*new.calendar).to_string(), new.updated_at, actor];
         self.insert_rows(tx, "calendar_version", columns, vec![row]).await
     }
 
@@ -206,8 +193,7 @@ impl Store {
     async fn calendar_users(&self, tx: &Transaction, calendar_id: i64) -> Result<Vec<(i64, String)>> {
         let text = "SELECT j.id, j.name FROM job_calendar u JOIN job j ON j.id = u.job_id \
                     WHERE u.calendar_id = ? ORDER BY j.id LIMIT 5";
-        let rows = self.all(tx, text, vec![calendar_id.into()]).await?;
-        rows.iter().map(|row| Ok((row.try_get_by_index(0)?, row.try_get_by_index(1)?))).collect()
+        self.tuples(tx, text, values![calendar_id]).await
     }
 }
 
@@ -224,29 +210,12 @@ fn in_use(calendar: &NamedCalendar, users: &[(i64, String)]) -> String {
 }
 
 /// A calendar from its text.
-pub(crate) fn parsed(text: &str) -> Result<Arc<Calendar>> {
-    let parsed = serde_json::from_str(text).map(Arc::new);
-    parsed.map_err(|error| Error::Corrupt(format!("a calendar: {error}")))
-}
+pub(crate) struct Parsed(pub Arc<Calendar>);
 
-fn read(row: &QueryResult) -> Result<NamedCalendar> {
-    let mut columns = Columns::of(row);
-    Ok(NamedCalendar {
-        id: columns.next()?,
-        version: columns.next()?,
-        created_at: columns.next()?,
-        updated_at: columns.next()?,
-        calendar: parsed(&columns.next::<String>()?)?,
-        jobs: columns.next()?,
-    })
-}
-
-fn read_version(row: &QueryResult) -> Result<CalendarVersion> {
-    let mut columns = Columns::of(row);
-    Ok(CalendarVersion {
-        version: columns.next()?,
-        calendar: parsed(&columns.next::<String>()?)?,
-        created_at: columns.next()?,
-        actor: columns.next()?,
-    })
+impl TryGetable for Parsed {
+    fn try_get_by<I: ColIdx>(row: &QueryResult, index: I) -> std::result::Result<Self, TryGetError> {
+        let text = String::try_get_by(row, index)?;
+        let parsed = serde_json::from_str(&text).map(|calendar| Self(Arc::new(calendar)));
+        parsed.map_err(|error| DbErr::Type(format!("a calendar: {error}")).into())
+    }
 }

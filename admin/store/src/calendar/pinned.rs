@@ -7,10 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use carillon_scheduler::{Calendar, FieldError, Millis};
 use sea_orm::{ConnectionTrait, Value};
 
-use crate::calendar::calendars::parsed;
-use crate::db::dialect;
-use crate::db::filter::Conditions;
-use crate::db::row::Columns;
+use crate::db::sql::filter::Conditions;
 use crate::job::stored_job::Job;
 use crate::{Error, Result, Store, Transaction};
 
@@ -101,8 +98,7 @@ impl Store {
 
     async fn calendars_at(&self, db: &impl ConnectionTrait, keys: &str, values: Vec<Value>) -> Result<Calendars> {
         let mut found = Calendars::default();
-        for row in self.all(db, keys, values).await? {
-            let key = (row.try_get_by_index(0)?, row.try_get_by_index(1)?);
+        for key in self.tuples(db, keys, values).await? {
             found.push(key, self.calendar_version(db, key).await?);
         }
         Ok(found)
@@ -118,11 +114,9 @@ impl Store {
         if job_ids.is_empty() {
             return Ok(found);
         }
-        let (list, value) = dialect::id_list(self.backend, job_ids);
-        let text = format!("SELECT {WRITTEN} FROM job_calendar WHERE job_id IN ({list}) ORDER BY job_id, calendar_id");
-        for row in self.all(db, &text, vec![value]).await? {
-            let mut columns = Columns::of(&row);
-            let (job_id, key) = (columns.next()?, (columns.next()?, columns.next()?));
+        let text = format!("SELECT {WRITTEN} FROM job_calendar WHERE job_id IN ({{ids}}) ORDER BY job_id, calendar_id");
+        for (job_id, id, version) in self.tuples(db, &text, values![self.ids(job_ids)]).await? {
+            let key = (id, version);
             let calendar = self.calendar_version(db, key).await?;
             found.entry(job_id).or_default().push(key, calendar);
         }
@@ -134,10 +128,9 @@ impl Store {
             return Ok(known);
         }
         let text = "SELECT definition FROM calendar_version WHERE calendar_id = ? AND version = ?";
-        let row = self.one(db, text, vec![key.0.into(), key.1.into()]).await?;
-        let text: Option<String> = row.map(|row| row.try_get_by_index(0)).transpose()?;
-        let calendar = text.and_then(|text| parsed(&text).ok());
-        let calendar = calendar.unwrap_or_else(unreadable);
+        let text: Option<String> = self.tuple(db, text, values![key.0, key.1]).await?;
+        let calendar = text.and_then(|text| serde_json::from_str(&text).ok());
+        let calendar = calendar.map_or_else(unreadable, Arc::new);
         self.calendars.keep(key, &calendar);
         Ok(calendar)
     }
@@ -154,8 +147,8 @@ impl Store {
         let wanted = ids.len();
         conditions.among("id", ids);
         let (filter, values) = conditions.finish();
-        let text = format!("SELECT id FROM calendar{filter} ORDER BY id{}", self.for_update());
-        if self.all(tx, &text, values).await?.len() < wanted {
+        let text = format!("SELECT id FROM calendar{filter} ORDER BY id{{for_update}}");
+        if self.tuples::<i64>(tx, &text, values).await?.len() < wanted {
             let message = "a calendar that it names has just been deleted";
             return Err(Error::Invalid(FieldError::new("schedule.calendars", message)));
         }
@@ -169,12 +162,9 @@ impl Store {
         let rows: Vec<Vec<Value>> = jobs
             .iter()
             .flat_map(|job| job.calendars.keys.iter().map(|key| (job.id, key)))
-            .map(|(job_id, (id, version))| vec![job_id.into(), (*id).into(), (*version).into()])
+            .map(|(job_id, (id, version))| values![job_id, *id, *version])
             .collect();
-        for chunk in rows.chunks(100) {
-            self.insert_rows(tx, "job_calendar", WRITTEN, chunk.to_vec()).await?;
-        }
-        Ok(())
+        self.insert_rows(tx, "job_calendar", WRITTEN, rows).await
     }
 
     /// The same for a job that used others, or none.
@@ -189,7 +179,7 @@ impl Store {
     pub(crate) async fn drop_calendars(&self, tx: &Transaction, old: &Job) -> Result<()> {
         if !old.calendars.keys.is_empty() {
             let text = "DELETE FROM job_calendar WHERE job_id = ?";
-            self.execute(tx, text, vec![old.id.into()]).await?;
+            self.execute(tx, text, values![old.id]).await?;
         }
         Ok(())
     }
@@ -202,7 +192,7 @@ impl Store {
         let mut conditions = Conditions::default();
         conditions.among("id", job.calendars.keys.iter().map(|(id, _)| *id));
         let (filter, values) = conditions.finish();
-        let text = format!("SELECT id, version FROM calendar{filter} ORDER BY id{}", self.for_update());
+        let text = format!("SELECT id, version FROM calendar{filter} ORDER BY id{{for_update}}");
         let present = self.calendars_at(tx, &text, values).await?;
         Ok((present.keys != job.calendars.keys).then_some(present))
     }
@@ -210,17 +200,15 @@ impl Store {
     /// The version of each calendar.
     pub async fn calendar_versions_now(&self) -> Result<Vec<VersionKey>> {
         let text = "SELECT id, version FROM calendar ORDER BY id";
-        let rows = self.all(self.hot_reads(), text, vec![]).await?;
-        rows.iter().map(|row| Ok((row.try_get_by_index(0)?, row.try_get_by_index(1)?))).collect()
+        self.tuples(&self.engine_reads, text, vec![]).await
     }
 
     /// Up to `limit` jobs above `after` that are planned with a version of a calendar that is not its newest.
     pub async fn jobs_behind_calendars(&self, after: i64, limit: u32) -> Result<Vec<i64>> {
         let text = "SELECT DISTINCT u.job_id FROM calendar c JOIN job_calendar u ON u.calendar_id = c.id \
                     WHERE u.version <> c.version AND u.job_id > ? ORDER BY u.job_id LIMIT ?";
-        let values = vec![after.into(), i64::from(limit).into()];
-        let rows = self.all(self.hot_reads(), text, values).await?;
-        rows.iter().map(|row| Ok(row.try_get_by_index(0)?)).collect()
+        let values = values![after, i64::from(limit)];
+        self.tuples(&self.engine_reads, text, values).await
     }
 
     /// Plans a job anew with the newest versions of its calendars, by the transaction of an edit that changes nothing

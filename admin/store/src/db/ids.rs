@@ -5,6 +5,7 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use crate::db::sql::retry;
 use crate::{Error, Result, Store};
 
 /// What is left of each kind's block. No lock of it is held across a call of the database but `Block::refill`, for which only those
@@ -83,16 +84,8 @@ impl Store {
 
     async fn next_block(&self, kind: &Kind, wanted: i64) -> Result<Range<i64>> {
         let size = kind.block.max(wanted);
-        let mut tries = 0;
-        let next = loop {
-            match self.advance_block(kind, size).await {
-                // Two nodes at once want the very first block of a kind; or a deadlock.
-                Err(error) if (error.is_unique_violation() || error.is_lock_conflict()) && tries < 5 => {
-                    tries += 1;
-                }
-                other => break other?,
-            }
-        };
+        // Two nodes at once may want the very first block of a kind.
+        let next = retry::on_race(|| self.advance_block(kind, size)).await?;
         if next > kind.end {
             return Err(Error::Settings(format!("no {} ids are left below {}", kind.name, kind.end)));
         }
@@ -102,20 +95,12 @@ impl Store {
     /// Answers the first id after the block.
     async fn advance_block(&self, kind: &Kind, size: i64) -> Result<i64> {
         let tx = self.begin().await?;
-        let updated = self
-            .execute(&tx, "UPDATE id_block SET next = next + ? WHERE name = ?", vec![size.into(), kind.name.into()])
-            .await?;
-        if updated.rows_affected() == 0 {
-            self.execute(
-                &tx,
-                "INSERT INTO id_block (name, next) VALUES (?, ?)",
-                vec![kind.name.into(), (1 + size).into()],
-            )
-            .await?;
+        let text = "UPDATE id_block SET next = next + ? WHERE name = ?";
+        if self.execute(&tx, text, values![size, kind.name]).await? == 0 {
+            self.insert_rows(&tx, "id_block", "name, next", vec![values![kind.name, 1 + size]]).await?;
         }
-        let row = self.one(&tx, "SELECT next FROM id_block WHERE name = ?", vec![kind.name.into()]).await?;
-        let next = row.ok_or_else(|| Error::Missing("id block".into()))?.try_get_by_index(0)?;
+        let next = self.tuple(&tx, "SELECT next FROM id_block WHERE name = ?", values![kind.name]).await?;
         tx.commit().await?;
-        Ok(next)
+        next.ok_or_else(|| Error::Missing("id block".into()))
     }
 }

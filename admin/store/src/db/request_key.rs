@@ -4,7 +4,8 @@
 use carillon_scheduler::Millis;
 use sea_orm::ConnectionTrait;
 
-use crate::{Error, Result, Store};
+use crate::db::sql::unique_key::UniqueKey;
+use crate::{Result, Store};
 
 /// The longest key that a client may send, in characters; our prefix still fits into the column.
 pub const MAX_KEY_CHARS: usize = 200;
@@ -18,8 +19,7 @@ impl Store {
     /// The same inside a transaction.
     pub(crate) async fn made_before_in(&self, db: &impl ConnectionTrait, kind: &str, key: &str) -> Result<Option<i64>> {
         let text = "SELECT object_id FROM idempotency WHERE request_key = ?";
-        let row = self.one(db, text, vec![request_key(kind, key).into()]).await?;
-        Ok(row.map(|row| row.try_get_by_index(0)).transpose()?)
+        self.tuple(db, text, values![request_key(kind, key)]).await
     }
 
     /// Remembers what this request makes. `Error::Taken`: another request with the same key was quicker; roll back
@@ -32,12 +32,9 @@ impl Store {
         object_id: i64,
         now: Millis,
     ) -> Result<()> {
-        let text = "INSERT INTO idempotency (request_key, object_id, created_at) VALUES (?, ?, ?)";
-        let values = vec![request_key(kind, key).into(), object_id.into(), now.into()];
-        match self.execute(db, text, values).await {
-            Err(error) if error.is_unique_violation() => Err(Error::Taken(format!("the idempotency key {key:?}"))),
-            other => other.map(|_| ()),
-        }
+        let row = values![request_key(kind, key), object_id, now];
+        let inserted = self.insert_rows(db, "idempotency", "request_key, object_id, created_at", vec![row]).await;
+        inserted.map_err(|error| error.or_taken(UniqueKey::RequestKey, key))
     }
 }
 

@@ -38,7 +38,7 @@ impl Store {
                 tx.execute_unprepared(KEEPALIVES).await?;
                 // It ends with the transaction, whatever happens to this process.
                 let lock = format!("SELECT pg_advisory_xact_lock({LOCK})");
-                self.one(&tx, &lock, vec![]).await?;
+                self.query(&tx, &lock, vec![]).await?;
                 self.refuse_newer(&tx).await?;
                 Migrator::up(&tx, None).await?;
                 Ok(tx.commit().await?)
@@ -52,9 +52,8 @@ impl Store {
         // Named by the database too: locks are the whole server's.
         let name = format!("CONCAT('carillon-', MD5(DATABASE()), '-{LOCK}')");
         let holder = db.begin().await?;
-        let row = self.one(&holder, &format!("SELECT GET_LOCK({name}, 600)"), vec![]).await?;
-        let got: Option<i64> = row.map(|row| row.try_get_by_index(0)).transpose()?.flatten();
-        if got != Some(1) {
+        let got: Option<Option<i64>> = self.tuple(&holder, &format!("SELECT GET_LOCK({name}, 600)"), vec![]).await?;
+        if got.flatten() != Some(1) {
             return Err(Error::Schema(
                 "another node has been migrating this database for ten minutes; try again when it is done".into(),
             ));
@@ -63,7 +62,7 @@ impl Store {
             Ok(_) => Migrator::up(db, None).await.map_err(Error::from),
             Err(error) => Err(error),
         };
-        self.one(&holder, &format!("SELECT RELEASE_LOCK({name})"), vec![]).await?;
+        self.query(&holder, &format!("SELECT RELEASE_LOCK({name})"), vec![]).await?;
         holder.commit().await?;
         result
     }
@@ -105,12 +104,9 @@ impl Store {
                 "SELECT COUNT(*) FROM information_schema.tables WHERE table_name = 'seaql_migrations' AND table_schema = DATABASE()"
             }
         };
-        let row = self.one(db, exists, vec![]).await?;
-        let count: i64 = row.map(|row| row.try_get_by_index(0)).transpose()?.unwrap_or(0);
-        if count == 0 {
+        if self.tuple(db, exists, vec![]).await?.is_none_or(|count: i64| count == 0) {
             return Ok(vec![]);
         }
-        let rows = self.all(db, "SELECT version FROM seaql_migrations ORDER BY version", vec![]).await?;
-        rows.iter().map(|row| Ok(row.try_get_by_index(0)?)).collect()
+        self.tuples(db, "SELECT version FROM seaql_migrations ORDER BY version", vec![]).await
     }
 }

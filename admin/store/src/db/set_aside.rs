@@ -5,9 +5,10 @@
 use std::collections::HashSet;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use sea_orm::QueryResult;
+use sea_orm::{FromQueryResult, QueryResult};
 
-use crate::{Result, Store};
+use crate::Store;
+use crate::db::sql::execute::read;
 
 /// A row that was left out.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,12 +48,7 @@ impl SetAside {
 
 impl Store {
     /// Reads rows of which the first column is the id in `table`. Those that cannot be read are left out and noted.
-    pub(crate) fn readable<T>(
-        &self,
-        table: &'static str,
-        rows: &[QueryResult],
-        read: impl Fn(&QueryResult) -> Result<T>,
-    ) -> Vec<T> {
+    pub(crate) fn readable<T: FromQueryResult>(&self, table: &'static str, rows: &[QueryResult]) -> Vec<T> {
         let or_aside = |row: &QueryResult| match read(row) {
             Ok(item) => Some(item),
             Err(error) => {

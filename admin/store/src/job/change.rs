@@ -4,11 +4,12 @@
 //! The mark and these transactions collide on the run's row, so one of them wins cleanly; a claim that was computed
 //! from the old revision finds its clock row gone.
 
-use carillon_scheduler::{KindDraft, Millis};
+use carillon_scheduler::{KindDraft, Millis, RunReason};
 use serde_json::json;
 
 use crate::audit::{Actor, AuditEntry, difference};
 use crate::db::ids;
+use crate::db::sql::retry;
 use crate::job::history::numbered;
 use crate::job::lock::Past;
 use crate::job::stored_job::{Definition, Job};
@@ -84,12 +85,10 @@ impl Store {
     async fn change_job(&self, id: i64, wish: Wish<'_>) -> Result<Job> {
         let audit_id = self.take_id(&ids::ROW).await?;
         let mut run_ids = vec![];
-        for _ in 0..8 {
-            match self.try_change(id, &wish, &run_ids, audit_id).await {
-                Ok(Attempt::Done(job)) => return Ok(*job),
-                Ok(Attempt::NeedsRuns(count)) => run_ids = self.take_ids(&ids::RUN, count + 10).await?,
-                Err(error) if error.is_lock_conflict() => {}
-                Err(error) => return Err(error),
+        for _ in 0..4 {
+            match retry::on_conflict(|| self.try_change(id, &wish, &run_ids, audit_id)).await? {
+                Attempt::Done(job) => return Ok(*job),
+                Attempt::NeedsRuns(count) => run_ids = self.take_ids(&ids::RUN, count + 10).await?,
             }
         }
         Err(Error::Busy)
@@ -151,7 +150,7 @@ impl Store {
             ..old.clone()
         };
         if old.draft.enabled && !new.draft.enabled {
-            self.cancel_claimed(tx, old, "disabled", now).await?;
+            self.cancel_claimed(tx, old, RunReason::Disabled, now).await?;
         } else {
             self.drop_ahead(tx, old.id, now).await?;
         }
@@ -195,7 +194,7 @@ impl Store {
 
     /// None: it was disabled, and nothing of it waited to be sent.
     async fn disable(&self, tx: &Transaction, old: &Job, past: &Past, now: Millis) -> Result<Option<Job>> {
-        let cancelled = self.cancel_claimed(tx, old, "disabled", now).await?;
+        let cancelled = self.cancel_claimed(tx, old, RunReason::Disabled, now).await?;
         if !old.draft.enabled && cancelled == 0 {
             return Ok(None);
         }
@@ -206,14 +205,14 @@ impl Store {
     }
 
     async fn erase(&self, tx: &Transaction, old: &Job, now: Millis) -> Result<Job> {
-        self.cancel_claimed(tx, old, "deleted", now).await?;
+        self.cancel_claimed(tx, old, RunReason::Deleted, now).await?;
         self.drop_clock(tx, old).await?;
         self.drop_calendars(tx, old).await?;
         self.drop_family(tx, old.id).await?;
         self.keep_params(tx, old).await?;
-        self.execute(tx, "DELETE FROM job_params WHERE job_id = ?", vec![old.id.into()]).await?;
-        self.execute(tx, "DELETE FROM sticky WHERE job_id = ?", vec![old.id.into()]).await?;
-        self.execute(tx, "DELETE FROM job WHERE id = ?", vec![old.id.into()]).await?;
+        self.execute(tx, "DELETE FROM job_params WHERE job_id = ?", values![old.id]).await?;
+        self.execute(tx, "DELETE FROM sticky WHERE job_id = ?", values![old.id]).await?;
+        self.execute(tx, "DELETE FROM job WHERE id = ?", values![old.id]).await?;
         Ok(Job { next_fire_at: None, ..old.clone() })
     }
 }

@@ -1,20 +1,15 @@
 //! The rows that a change of a job takes away or writes. All of them inside its transaction, with the job locked.
-//!
-//! Numbers of states and causes stand in the texts where an index depends on them: a partial index is used only if the
-//! statement repeats its condition (`state < 9`).
 
-use carillon_scheduler::Millis;
-use sea_orm::DbBackend;
+use carillon_scheduler::{Millis, RunReason};
 
 use crate::job::create::{CLOCK, clock_row, definition_columns};
 use crate::job::stored_job::Job;
-use crate::run::cancel::{CANCEL, cancel_values};
 use crate::{Error, Result, Store, Transaction};
 
 impl Store {
     /// Takes away the schedule's runs that are not yet due: the new schedule makes its own.
     pub(crate) async fn drop_ahead(&self, tx: &Transaction, job_id: i64, now: Millis) -> Result<()> {
-        self.drop_behind_all(tx, job_id, now, "state = 0").await
+        self.drop_behind_all(tx, job_id, now, "state = {state.claimed}").await
     }
 
     /// Takes away the first attempts ahead of now that are in such a state and come after everything else that is
@@ -22,52 +17,47 @@ impl Store {
     /// are ahead of each other when `now` is old by the time that the locks are had.)
     async fn drop_behind_all(&self, tx: &Transaction, job_id: i64, now: Millis, state: &str) -> Result<()> {
         // MariaDB would read a small table as a whole, and wait for every lock on its way.
-        let by_fire = match self.backend {
-            DbBackend::MySql => " FORCE INDEX (run_fire)",
-            _ => "",
-        };
-        let key = || vec![now.into(), job_id.into()];
         let text = format!(
-            "SELECT id, fire_no FROM run{by_fire} WHERE fire_no > ? AND job_id = ? AND cause = 0 AND attempt = 1 AND {state} \
-             ORDER BY id{}",
-            self.for_update()
+            "SELECT id, fire_no FROM run{{index run_fire}} WHERE fire_no > ? AND job_id = ? AND cause = {{cause.schedule}} AND attempt = 1 \
+             AND {state} ORDER BY id{{for_update}}"
         );
-        let ahead = self.all(tx, &text, key()).await?;
+        let ahead: Vec<(i64, Millis)> = self.tuples(tx, &text, values![now, job_id]).await?;
         // Those are locked, so this is all that can be marked or settled of the rest.
         let text = format!(
-            "SELECT MAX(fire_no) FROM run WHERE fire_no > ? AND job_id = ? AND cause = 0 AND NOT (attempt = 1 AND {state})"
+            "SELECT MAX(fire_no) FROM run WHERE fire_no > ? AND job_id = ? AND cause = {{cause.schedule}} AND NOT (attempt = 1 AND {state})"
         );
-        let kept = self.one(tx, &text, key()).await?;
-        let kept: Option<Millis> = kept.map(|row| row.try_get_by_index(0)).transpose()?.flatten();
+        let kept: Option<Millis> = self.tuple::<Option<Millis>>(tx, &text, values![now, job_id]).await?.flatten();
         let kept = kept.max(self.last_range(tx, job_id).await?);
-        for row in ahead {
-            let (id, at): (i64, Millis) = (row.try_get_by_index(0)?, row.try_get_by_index(1)?);
+        for (id, at) in ahead {
             if kept.is_none_or(|kept| at > kept) {
-                self.execute(tx, "DELETE FROM run WHERE id = ?", vec![id.into()]).await?;
+                self.execute(tx, "DELETE FROM run WHERE id = ?", values![id]).await?;
             }
         }
         Ok(())
     }
 
     /// What was not sent yet says why it never will be. Disabled: the schedule's runs, retries too; deleted: all.
-    pub(crate) async fn cancel_claimed(&self, tx: &Transaction, job: &Job, reason: &str, now: Millis) -> Result<u64> {
-        let causes = if reason == "deleted" { "" } else { " AND cause = 0" };
+    pub(crate) async fn cancel_claimed(
+        &self,
+        tx: &Transaction,
+        job: &Job,
+        reason: RunReason,
+        now: Millis,
+    ) -> Result<u64> {
+        let causes = if reason == RunReason::Deleted { "" } else { " AND cause = {cause.schedule}" };
         // Found without locks, or MariaDB would wait for every run of the shard that is being marked. None can be added
         // meanwhile: the job is locked.
         let text = format!(
-            "SELECT id FROM run WHERE shard = ? AND state = 0 AND state < 9 AND job_id = ?{causes} ORDER BY id"
+            "SELECT id FROM run WHERE shard = ? AND state = {{state.claimed}} AND state < {{state.final}} AND job_id = ?{causes} ORDER BY id"
         );
-        let key = vec![job.shard.into(), job.id.into()];
-        let ids = self.ids_of(tx, &text, key).await?;
-        let values = cancel_values(self.backend, &ids, reason, now);
-        let done = self.execute(tx, CANCEL.of(self.backend), values).await?;
-        Ok(done.rows_affected())
+        let ids: Vec<i64> = self.tuples(tx, &text, values![job.shard, job.id]).await?;
+        self.cancel_in(tx, &ids, reason, now).await
     }
 
     /// The job has moved to another app: so do its runs that have not been sent.
     pub(crate) async fn move_claimed(&self, tx: &Transaction, job: &Job) -> Result<()> {
-        let text = "UPDATE run SET app_id = ? WHERE shard = ? AND state = 0 AND state < 9 AND job_id = ?";
-        self.execute(tx, text, vec![job.app_id.into(), job.shard.into(), job.id.into()]).await?;
+        let text = "UPDATE run SET app_id = ? WHERE shard = ? AND state = {state.claimed} AND state < {state.final} AND job_id = ?";
+        self.execute(tx, text, values![job.app_id, job.shard, job.id]).await?;
         Ok(())
     }
 
@@ -82,7 +72,7 @@ impl Store {
     ) -> Result<()> {
         if was_disabled {
             // They are ahead again and will be recorded again.
-            self.drop_behind_all(tx, job.id, now, "state = 12 AND reason = 'disabled'").await?;
+            self.drop_behind_all(tx, job.id, now, "state = {state.cancelled} AND reason = {reason.disabled}").await?;
         }
         let schedule = job.schedule().map_err(Error::Invalid)?;
         let resume_from = job.resume_from_at.take();
@@ -100,23 +90,21 @@ impl Store {
     /// The latest instant beyond now that has a record: a run marked ahead of its time, or a range that a node with a
     /// quicker clock wrote.
     async fn last_recorded(&self, tx: &Transaction, job_id: i64, now: Millis) -> Result<Millis> {
-        let text = "SELECT MAX(fire_no) FROM run WHERE fire_no > ? AND job_id = ? AND cause = 0";
-        let run = self.one(tx, text, vec![now.into(), job_id.into()]).await?;
-        let run: Option<Millis> = run.map(|row| row.try_get_by_index(0)).transpose()?.flatten();
+        let text = "SELECT MAX(fire_no) FROM run WHERE fire_no > ? AND job_id = ? AND cause = {cause.schedule}";
+        let run: Option<Millis> = self.tuple::<Option<Millis>>(tx, text, values![now, job_id]).await?.flatten();
         Ok(run.max(self.last_range(tx, job_id).await?).unwrap_or(now))
     }
 
     /// The end of the latest range that will not run.
     async fn last_range(&self, tx: &Transaction, job_id: i64) -> Result<Option<Millis>> {
         let text = "SELECT to_at FROM misfire WHERE job_id = ? ORDER BY from_at DESC LIMIT 1";
-        let range = self.one(tx, text, vec![job_id.into()]).await?;
-        Ok(range.map(|row| row.try_get_by_index(0)).transpose()?)
+        self.tuple(tx, text, values![job_id]).await
     }
 
     pub(crate) async fn drop_clock(&self, tx: &Transaction, old: &Job) -> Result<()> {
         if let Some(next) = old.next_fire_at {
             let text = "DELETE FROM job_clock WHERE shard = ? AND next_fire_at = ? AND job_id = ?";
-            self.execute(tx, text, vec![old.shard.into(), next.into(), old.id.into()]).await?;
+            self.execute(tx, text, values![old.shard, next, old.id]).await?;
         }
         Ok(())
     }
@@ -133,7 +121,7 @@ impl Store {
         if old.draft.params != new.draft.params {
             self.keep_params(tx, old).await?;
             let text = "UPDATE job_params SET params = ? WHERE job_id = ?";
-            self.execute(tx, text, vec![new.draft.params.as_str().into(), new.id.into()]).await?;
+            self.execute(tx, text, values![new.draft.params.as_str(), new.id]).await?;
         }
         self.drop_clock(tx, old).await?;
         let clock = clock_row(new).into_iter().collect();
@@ -142,7 +130,7 @@ impl Store {
 }
 
 fn values(job: &Job) -> Vec<sea_orm::Value> {
-    let mut values = vec![job.app_id.into()];
+    let mut values = values![job.app_id];
     values.extend(definition_columns(job));
     values.extend([
         job.paused_reason.clone().into(),

@@ -1,12 +1,11 @@
 //! Which jobs run after which: a list in order for each parent, without circles.
 
+use std::collections::HashMap;
 use std::collections::hash_map::Entry;
-use std::collections::{HashMap, HashSet};
 
 use carillon_scheduler::FieldError;
 use sea_orm::{ConnectionTrait, Value};
 
-use crate::db::dialect;
 use crate::job::stored_job::Job;
 use crate::{Error, Result, Store, Transaction};
 
@@ -23,11 +22,9 @@ impl Store {
         if job_ids.is_empty() {
             return Ok(found);
         }
-        let (list, value) = dialect::id_list(self.backend, job_ids);
-        let text = format!("SELECT job_id, child_id FROM job_child WHERE job_id IN ({list}) ORDER BY job_id, position");
-        for row in self.all(db, &text, vec![value]).await? {
-            let children = found.entry(row.try_get_by_index(0)?).or_default();
-            children.push(row.try_get_by_index(1)?);
+        let text = "SELECT job_id, child_id FROM job_child WHERE job_id IN ({ids}) ORDER BY job_id, position";
+        for (parent, child) in self.tuples(db, text, values![self.ids(job_ids)]).await? {
+            found.entry(parent).or_default().push(child);
         }
         Ok(found)
     }
@@ -76,11 +73,11 @@ impl Store {
         self.children_exist(tx, "children".into(), children).await?;
         self.must_not_come_back(tx, new.id, children).await?;
         let text = "DELETE FROM job_child WHERE job_id = ?";
-        self.execute(tx, text, vec![new.id.into()]).await?;
+        self.execute(tx, text, values![new.id]).await?;
         self.insert_rows(tx, "job_child", ROW, rows(new)).await?;
         if !children.is_empty() {
-            let text = "UPDATE run SET parent = TRUE WHERE shard = ? AND state IN (0, 1, 2, 3, 4) AND state < 9 AND job_id = ?";
-            self.execute(tx, text, vec![new.shard.into(), new.id.into()]).await?;
+            let text = "UPDATE run SET parent = TRUE WHERE shard = ? AND state IN ({state.open}) AND state < {state.final} AND job_id = ?";
+            self.execute(tx, text, values![new.shard, new.id]).await?;
         }
         Ok(())
     }
@@ -89,7 +86,7 @@ impl Store {
     pub(crate) async fn drop_family(&self, tx: &Transaction, id: i64) -> Result<()> {
         self.hold_children(tx).await?;
         for text in ["DELETE FROM job_child WHERE job_id = ?", "DELETE FROM job_child WHERE child_id = ?"] {
-            self.execute(tx, text, vec![id.into()]).await?;
+            self.execute(tx, text, values![id]).await?;
         }
         Ok(())
     }
@@ -105,12 +102,8 @@ impl Store {
         if children.is_empty() {
             return Ok(());
         }
-        let (list, value) = dialect::id_list(self.backend, children);
-        let text = format!("SELECT id FROM job WHERE id IN ({list})");
-        let mut found = HashSet::new();
-        for row in self.all(tx, &text, vec![value]).await? {
-            found.insert(row.try_get_by_index::<i64>(0)?);
-        }
+        let text = "SELECT id FROM job WHERE id IN ({ids})";
+        let found: Vec<i64> = self.tuples(tx, text, values![self.ids(children)]).await?;
         match children.iter().find(|id| !found.contains(id)) {
             Some(id) => Err(Error::Refused(FieldError::new(field, format!("there is no job {id}")))),
             None => Ok(()),
@@ -155,8 +148,5 @@ fn path_back(came_from: &HashMap<i64, i64>, job_id: i64) -> String {
 }
 
 fn rows(job: &Job) -> Vec<Vec<Value>> {
-    (0i32..)
-        .zip(&job.draft.children)
-        .map(|(position, child)| vec![job.id.into(), position.into(), (*child).into()])
-        .collect()
+    (0i32..).zip(&job.draft.children).map(|(position, child)| values![job.id, position, *child]).collect()
 }

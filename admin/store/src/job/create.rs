@@ -6,11 +6,9 @@ use serde_json::json;
 
 use crate::audit::{Actor, AuditEntry};
 use crate::db::ids;
+use crate::db::sql::retry;
 use crate::job::stored_job::{Definition, Job};
-use crate::{Error, Result, Store, Transaction};
-
-/// Rows in one statement: a good part of what a bigger number would gain, far below every limit on parameters.
-const CHUNK: usize = 100;
+use crate::{Result, Store};
 
 const COLUMNS: &str = "id, app_id, shard, name, handler, schedule_kind, schedule_text, anchor_at, catch_up, misfire, \
      misfire_threshold_ms, misfire_limit, misfire_window_ms, route, route_labels, overlap, overlap_queue, block, \
@@ -34,46 +32,38 @@ impl Store {
         let ids = self.take_ids(&ids::JOB, definitions.len()).await?;
         let audit_ids = self.take_ids(&ids::ROW, definitions.len()).await?;
         let new = |(definition, id)| new_job(definition, id, now);
-        let mut jobs: Vec<Job> = definitions.into_iter().zip(ids).map(new).collect();
-        for _ in 0..4 {
+        let jobs: Vec<Job> = definitions.into_iter().zip(ids).map(new).collect();
+        // Another request with the same key may be quicker: its jobs are the answer then.
+        let attempt = || async {
             if let Some(key) = idempotency_key
                 && let Some(first) = self.created_with(key).await?
             {
                 return Ok(first);
             }
-            match self.insert_jobs(&mut jobs, &audit_ids, actor, idempotency_key).await {
-                Err(error) if error.is_lock_conflict() => {}
-                // Another request with the same key was quicker: its jobs are the answer.
-                Err(Error::Taken(_)) if idempotency_key.is_some() => {}
-                other => return other.map(|()| jobs),
-            }
-        }
-        Err(Error::Busy)
+            self.insert_jobs(jobs.clone(), &audit_ids, actor, idempotency_key).await
+        };
+        retry::on_race(attempt).await
     }
 
     async fn insert_jobs(
         &self,
-        jobs: &mut [Job],
+        mut jobs: Vec<Job>,
         audit_ids: &[i64],
         actor: &Actor,
         idempotency_key: Option<&str>,
-    ) -> Result<()> {
+    ) -> Result<Vec<Job>> {
         let tx = self.begin_change().await?;
         // Read here and kept from changing: a job must not come to lie in a shard that has just gone.
         let shards = self.shard_count_in(&tx).await?;
-        for job in jobs.iter_mut() {
+        for job in &mut jobs {
             job.shard = shard_of(job.id, shards.unwrap_or(1));
         }
-        let jobs = &*jobs;
-        for chunk in jobs.chunks(CHUNK) {
-            self.insert_rows(&tx, "job", COLUMNS, chunk.iter().map(job_row).collect()).await?;
-            let params = chunk.iter().map(|job| vec![job.id.into(), job.draft.params.as_str().into()]);
-            self.insert_rows(&tx, "job_params", "job_id, params", params.collect()).await?;
-            let clock = chunk.iter().filter_map(clock_row).collect();
-            self.insert_rows(&tx, "job_clock", CLOCK, clock).await?;
-        }
-        self.insert_calendars(&tx, jobs).await?;
-        self.insert_children(&tx, jobs).await?;
+        self.insert_rows(&tx, "job", COLUMNS, jobs.iter().map(job_row).collect()).await?;
+        let params = jobs.iter().map(|job| values![job.id, job.draft.params.as_str()]);
+        self.insert_rows(&tx, "job_params", "job_id, params", params.collect()).await?;
+        self.insert_rows(&tx, "job_clock", CLOCK, jobs.iter().filter_map(clock_row).collect()).await?;
+        self.insert_calendars(&tx, &jobs).await?;
+        self.insert_children(&tx, &jobs).await?;
         if let Some(key) = idempotency_key {
             for (index, job) in jobs.iter().enumerate() {
                 let kind = if index == 0 { "jobs".to_owned() } else { format!("jobs-{index}") };
@@ -86,24 +76,8 @@ impl Store {
         };
         let entries: Vec<_> = jobs.iter().map(entry).collect();
         self.audit(&tx, &entries, audit_ids).await?;
-        Ok(tx.commit().await?)
-    }
-
-    /// Several rows by one statement.
-    pub(crate) async fn insert_rows(
-        &self,
-        tx: &Transaction,
-        table: &str,
-        columns: &str,
-        rows: Vec<Vec<Value>>,
-    ) -> Result<()> {
-        let Some(width) = rows.first().map(Vec::len) else {
-            return Ok(());
-        };
-        let row = format!("({})", vec!["?"; width].join(","));
-        let text = format!("INSERT INTO {table} ({columns}) VALUES {}", vec![row; rows.len()].join(","));
-        self.execute(tx, &text, rows.into_iter().flatten().collect()).await?;
-        Ok(())
+        tx.commit().await?;
+        Ok(jobs)
     }
 
     async fn created_with(&self, key: &str) -> Result<Option<Vec<Job>>> {
@@ -126,7 +100,7 @@ pub(crate) const CLOCK: &str = "shard, next_fire_at, job_id, revision, delayed_j
 pub(crate) fn clock_row(job: &Job) -> Option<Vec<Value>> {
     let next = job.next_fire_at?;
     let is_delayed = job.draft.schedule.kind() == "fixed_delay";
-    Some(vec![job.shard.into(), next.into(), job.id.into(), job.revision.into(), is_delayed.then_some(job.id).into()])
+    Some(values![job.shard, next, job.id, job.revision, is_delayed.then_some(job.id)])
 }
 
 fn new_job(definition: Definition, id: i64, now: Millis) -> Job {
@@ -150,7 +124,7 @@ fn new_job(definition: Definition, id: i64, now: Millis) -> Job {
 }
 
 fn job_row(job: &Job) -> Vec<Value> {
-    let mut row = vec![job.id.into(), job.app_id.into(), job.shard.into()];
+    let mut row = values![job.id, job.app_id, job.shard];
     row.extend(definition_columns(job));
     row.extend([job.revision.into(), job.created_at.into(), job.updated_at.into()]);
     row

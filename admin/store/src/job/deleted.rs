@@ -1,10 +1,8 @@
 //! Jobs that are gone, as the audit knows them: their last definition is in the line of their deletion.
 
 use carillon_scheduler::Millis;
-use sea_orm::QueryResult;
 use serde_json::Value;
 
-use crate::db::row::Columns;
 use crate::job::history::{Era, Newest};
 use crate::{Result, Store};
 
@@ -21,9 +19,8 @@ impl Store {
     pub async fn deleted_jobs(&self, since: Millis, after: i64, limit: u32) -> Result<Vec<Deleted>> {
         let text = "SELECT object_id, at, detail FROM audit WHERE object = 'job' AND object_id > ? AND action = 'delete' AND at > ? \
                     ORDER BY object_id LIMIT ?";
-        let values = vec![after.into(), since.into(), i64::from(limit).into()];
-        let rows = self.all(&self.read, text, values).await?;
-        rows.iter().map(read).collect()
+        let values = values![after, since, i64::from(limit)];
+        Ok(self.tuples(&self.read, text, values).await?.into_iter().map(deleted).collect())
     }
 
     /// The definitions of a deleted job since then up to its end, the oldest first.
@@ -36,13 +33,11 @@ impl Store {
     }
 }
 
-fn read(row: &QueryResult) -> Result<Deleted> {
-    let mut columns = Columns::of(row);
-    let (job_id, at): (i64, Millis) = (columns.next()?, columns.next()?);
-    let detail: Value = serde_json::from_str(&columns.next::<String>()?).unwrap_or_default();
+fn deleted((job_id, at, detail): (i64, Millis, String)) -> Deleted {
+    let detail: Value = serde_json::from_str(&detail).unwrap_or_default();
     let members = detail["before"].as_object().cloned().unwrap_or_default();
     let name = members.get("name").and_then(Value::as_str).unwrap_or("");
-    Ok(Deleted {
+    Deleted {
         job_id,
         name: name.to_owned(),
         at,
@@ -54,5 +49,5 @@ fn read(row: &QueryResult) -> Result<Deleted> {
             created_at: 0,
             updated_at: 0,
         },
-    })
+    }
 }

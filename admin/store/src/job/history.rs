@@ -9,7 +9,6 @@ use carillon_scheduler::{Millis, Schedule, ScheduleContext, ScheduleDraft};
 use serde_json::{Map, Value, json};
 
 use crate::calendar::pinned::Calendars;
-use crate::db::row::Columns;
 use crate::job::change::audited;
 use crate::job::stored_job::Job;
 use crate::{Result, Store};
@@ -175,14 +174,12 @@ impl Store {
     async fn changes_since(&self, job_id: i64, since: Millis) -> Result<Vec<Line>> {
         let text = "SELECT at, actor, action, detail FROM audit WHERE object = 'job' AND object_id = ? AND at > ? \
                     AND action IN ('create', 'update', 'calendars', 'enable', 'disable', 'pause') LIMIT ?";
-        let values = vec![job_id.into(), since.into(), i64::from(MOST_CHANGES).into()];
-        let mut lines = vec![];
-        for row in self.all(&self.read, text, values).await? {
-            let mut columns = Columns::of(&row);
-            let change = Change { at: columns.next()?, actor: columns.next()?, action: columns.next()? };
-            let detail: String = columns.next()?;
-            lines.push(Line { change, detail: serde_json::from_str(&detail).unwrap_or_default() });
-        }
+        let values = values![job_id, since, i64::from(MOST_CHANGES)];
+        let line = |(at, actor, action, detail): (Millis, String, String, String)| Line {
+            change: Change { at, actor, action },
+            detail: serde_json::from_str(&detail).unwrap_or_default(),
+        };
+        let mut lines: Vec<Line> = self.tuples(&self.read, text, values).await?.into_iter().map(line).collect();
         // Two changes may lie in one millisecond; their revisions tell which was the later.
         lines.sort_by_key(|line| std::cmp::Reverse((line.change.at, line.detail["revision"].as_i64())));
         Ok(lines)
@@ -218,11 +215,11 @@ impl Store {
         let mut found = Calendars::default();
         for name in &draft.calendars {
             let text = "SELECT id FROM calendar WHERE name = ?";
-            let row = self.one(&self.read, text, vec![name.as_str().into()]).await?;
-            let (Some(row), Some(version)) = (row, versions[name].as_i64()) else {
+            let id: Option<i64> = self.tuple(&self.read, text, values![name.as_str()]).await?;
+            let (Some(id), Some(version)) = (id, versions[name].as_i64()) else {
                 return Ok(None);
             };
-            let key = (row.try_get_by_index(0)?, version);
+            let key = (id, version);
             found.push(key, self.calendar_version(&self.read, key).await?);
         }
         Ok(Some(found))

@@ -3,23 +3,23 @@
 use std::collections::HashMap;
 
 use carillon_scheduler::Millis;
-use sea_orm::QueryResult;
+use sea_orm::FromQueryResult;
 
 use crate::calendar::pinned::Calendars;
-use crate::db::dialect;
-use crate::db::row::Columns;
 use crate::{Result, Store};
 
 /// A schedule in force. Its text is parsed by the caller, so that one bad row spoils only itself.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, FromQueryResult)]
 pub struct InForce {
     pub job_id: i64,
     pub app: String,
     pub schedule_text: String,
     pub anchor_at: Millis,
     pub spread_offset: i32,
+    #[sea_orm(skip)]
     pub calendars: Calendars,
     pub fires_left: Option<i32>,
+    #[sea_orm(skip)]
     pub next_fire_at: Millis,
 }
 
@@ -28,21 +28,16 @@ impl Store {
     /// index by job.
     pub async fn firing_before(&self, before: Millis, limit: u32) -> Result<Vec<(i64, Millis)>> {
         let text = "SELECT job_id, next_fire_at FROM job_clock WHERE next_fire_at < ? LIMIT ?";
-        let values = vec![before.into(), i64::from(limit).into()];
-        let rows = self.all(&self.read, text, values).await?;
-        rows.iter().map(|row| Ok((row.try_get_by_index(0)?, row.try_get_by_index(1)?))).collect()
+        let values = values![before, i64::from(limit)];
+        self.tuples(&self.read, text, values).await
     }
 
     /// The schedules of these jobs; those that do not exist any more are left out.
     pub async fn in_force(&self, firing: &[(i64, Millis)]) -> Result<Vec<InForce>> {
         let ids: Vec<i64> = firing.iter().map(|(id, _)| *id).collect();
-        let (list, value) = dialect::id_list(self.backend, &ids);
-        let text = format!(
-            "SELECT j.id, a.name, j.schedule_text, j.anchor_at, j.spread_offset, j.fires_left \
-             FROM job j JOIN app a ON a.id = j.app_id WHERE j.id IN ({list})"
-        );
-        let rows = self.all(&self.read, &text, vec![value]).await?;
-        let mut found: Vec<InForce> = rows.iter().map(read).collect::<Result<_>>()?;
+        let text = "SELECT j.id AS job_id, a.name AS app, j.schedule_text, j.anchor_at, j.spread_offset, j.fires_left \
+                    FROM job j JOIN app a ON a.id = j.app_id WHERE j.id IN ({ids})";
+        let mut found: Vec<InForce> = self.all(&self.read, text, values![self.ids(&ids)]).await?;
         let named = |it: &&InForce| it.schedule_text.contains("\"calendars\"");
         let ids: Vec<i64> = found.iter().filter(named).map(|it| it.job_id).collect();
         let mut calendars = self.calendars_of(&self.read, &ids).await?;
@@ -53,18 +48,4 @@ impl Store {
         }
         Ok(found)
     }
-}
-
-fn read(row: &QueryResult) -> Result<InForce> {
-    let mut columns = Columns::of(row);
-    Ok(InForce {
-        job_id: columns.next()?,
-        app: columns.next()?,
-        schedule_text: columns.next()?,
-        anchor_at: columns.next()?,
-        spread_offset: columns.next()?,
-        fires_left: columns.next()?,
-        calendars: Calendars::default(),
-        next_fire_at: 0,
-    })
 }

@@ -3,12 +3,11 @@
 use std::collections::{HashMap, HashSet};
 
 use carillon_scheduler::Millis;
-use sea_orm::{DbBackend, QueryResult};
+use sea_orm::{ColIdx, FromQueryResult, QueryResult, TryGetError, TryGetable};
 
 use crate::calendar::pinned::Calendars;
-use crate::db::dialect;
-use crate::db::dialect::Text;
-use crate::db::row::Columns;
+use crate::db::sql::bulk::Bulk;
+use crate::db::sql::list::long;
 use crate::{Result, Store};
 
 /// Parameters of up to so many bytes are read with their definition.
@@ -26,8 +25,14 @@ pub enum Params {
     TooLong,
 }
 
+impl TryGetable for Params {
+    fn try_get_by<I: ColIdx>(row: &QueryResult, index: I) -> std::result::Result<Self, TryGetError> {
+        Ok(Option::try_get_by(row, index)?.map_or(Self::Apart, Self::Here))
+    }
+}
+
 /// A job as it is stored; words and schedule are parsed by the pipeline, so that one bad row spoils only itself.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, FromQueryResult)]
 pub struct Definition {
     pub job_id: i64,
     pub revision: i64,
@@ -40,6 +45,7 @@ pub struct Definition {
     pub anchor_at: Millis,
     pub spread_offset: i32,
     /// In the versions that this revision is planned with.
+    #[sea_orm(skip)]
     pub calendars: Calendars,
     pub catch_up: String,
     pub misfire: String,
@@ -57,14 +63,10 @@ pub struct Definition {
 }
 
 /// Asked before and after each mark: the answer is empty unless somebody has edited, so nothing is sent back but that.
-pub(crate) const OUTDATED: Text = Text {
-    sqlite: "SELECT u.value->>0, u.value->>1 FROM json_each(?) AS u LEFT JOIN job ON job.id = u.value->>0 \
-             WHERE job.revision IS NULL OR job.revision <> u.value->>1",
-    postgres: "SELECT u.id, u.revision FROM unnest(?::bigint[], ?::bigint[]) AS u(id, revision) LEFT JOIN job ON job.id = u.id \
-               WHERE job.revision IS DISTINCT FROM u.revision",
-    mysql: "SELECT u.id, u.revision FROM JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$[0]', revision BIGINT PATH '$[1]')) AS u \
-            LEFT JOIN job ON job.id = u.id WHERE job.revision IS NULL OR job.revision <> u.revision",
-};
+pub(crate) static OUTDATED: Bulk = Bulk::text(
+    &[long("id"), long("revision")],
+    "SELECT u.id, u.revision FROM {list} LEFT JOIN job ON job.id = u.id WHERE job.revision IS NULL OR job.revision <> u.revision",
+);
 
 impl Store {
     /// The definitions of these jobs; those that do not exist are left out. Longer parameters are left where they are.
@@ -79,22 +81,24 @@ impl Store {
 
     /// Parameters of up to `most` bytes are read; `longer` stands for others.
     async fn definitions_with(&self, job_ids: &[i64], most: usize, longer: &Params) -> Result<Vec<Definition>> {
-        let (list, value) = dialect::id_list(self.backend, job_ids);
         let text = format!(
-            "SELECT job.id, job.revision, job.app_id, app.name, job.name, job.handler, \
-             CASE WHEN job_params.params IS NULL THEN '' WHEN OCTET_LENGTH(job_params.params) <= {most} THEN job_params.params END, \
+            "SELECT job.id AS job_id, job.revision, job.app_id, app.name AS app, job.name, job.handler, \
+             CASE WHEN job_params.params IS NULL THEN '' WHEN OCTET_LENGTH(job_params.params) <= {most} THEN job_params.params END AS params, \
              job.schedule_text, job.anchor_at, \
              job.spread_offset, job.catch_up, job.misfire, job.misfire_threshold_ms, job.misfire_limit, job.misfire_window_ms, \
              job.route, job.route_labels, job.overlap, job.overlap_queue, job.block, job.timeout_seconds, job.retries, job.updated_at \
-             FROM job JOIN app ON app.id = job.app_id LEFT JOIN job_params ON job_params.job_id = job.id WHERE job.id IN ({list})"
+             FROM job JOIN app ON app.id = job.app_id LEFT JOIN job_params ON job_params.job_id = job.id WHERE job.id IN ({{ids}})"
         );
-        let rows = self.all(self.hot_reads(), &text, vec![value]).await?;
-        let mut found: Vec<Definition> = self.readable("job", &rows, |row| read(row, longer));
+        let rows = self.query(&self.engine_reads, &text, values![self.ids(job_ids)]).await?;
+        let mut found: Vec<Definition> = self.readable("job", &rows);
         // A definition that is newer than its calendars here fails at the claim, by its revision.
         let named = |it: &&Definition| it.schedule_text.contains("\"calendars\"");
         let ids: Vec<i64> = found.iter().filter(named).map(|it| it.job_id).collect();
-        let mut calendars = self.calendars_of(self.hot_reads(), &ids).await?;
+        let mut calendars = self.calendars_of(&self.engine_reads, &ids).await?;
         for definition in &mut found {
+            if definition.params == Params::Apart {
+                definition.params = longer.clone();
+            }
             definition.calendars = calendars.remove(&definition.job_id).unwrap_or_default();
         }
         Ok(found)
@@ -105,14 +109,10 @@ impl Store {
         if job_ids.is_empty() {
             return Ok(HashMap::new());
         }
-        let (list, value) = dialect::id_list(self.backend, job_ids);
-        let text = format!("SELECT id, fires_left FROM job WHERE fires_left IS NOT NULL AND id IN ({list})");
-        let rows = self.all(self.hot_reads(), &text, vec![value]).await?;
-        let read = |row: &QueryResult| {
-            let left: i32 = row.try_get_by_index(1)?;
-            Ok((row.try_get_by_index(0)?, left.max(0).unsigned_abs()))
-        };
-        rows.iter().map(read).collect()
+        let text = "SELECT id, fires_left FROM job WHERE fires_left IS NOT NULL AND id IN ({ids})";
+        let left = |(id, left): (i64, i32)| (id, left.max(0).unsigned_abs());
+        let rows = self.tuples(&self.engine_reads, text, values![self.ids(job_ids)]).await?;
+        Ok(rows.into_iter().map(left).collect())
     }
 
     /// Of these jobs, each with a revision: those that have another one by now, or do not exist any more.
@@ -120,53 +120,12 @@ impl Store {
         if known.is_empty() {
             return Ok(HashSet::new());
         }
-        let values = match self.backend {
-            DbBackend::Postgres => {
-                let (ids, revisions): (Vec<i64>, Vec<i64>) = known.iter().copied().unzip();
-                vec![ids.into(), revisions.into()]
-            }
-            _ => vec![serde_json::to_string(known).unwrap_or_default().into()],
-        };
-        let text = OUTDATED.of(self.backend);
-        let rows = self.all(self.hot_reads(), text, values).await?;
-        rows.iter().map(|row| Ok((row.try_get_by_index(0)?, row.try_get_by_index(1)?))).collect()
+        Ok(self.bulk_tuples(&self.engine_reads, &OUTDATED, &[], known).await?.into_iter().collect())
     }
 
     /// The parameters that were given by hand with these runs.
     pub async fn given_params(&self, run_ids: &[i64]) -> Result<Vec<(i64, String)>> {
-        let (list, value) = dialect::id_list(self.backend, run_ids);
-        let text = format!("SELECT run_id, params FROM run_input WHERE params IS NOT NULL AND run_id IN ({list})");
-        let rows = self.all(self.hot_reads(), &text, vec![value]).await?;
-        rows.iter().map(|row| Ok((row.try_get_by_index(0)?, row.try_get_by_index(1)?))).collect()
+        let text = "SELECT run_id, params FROM run_input WHERE params IS NOT NULL AND run_id IN ({ids})";
+        self.tuples(&self.engine_reads, text, values![self.ids(run_ids)]).await
     }
-}
-
-fn read(row: &QueryResult, longer: &Params) -> Result<Definition> {
-    let mut columns = Columns::of(row);
-    Ok(Definition {
-        job_id: columns.next()?,
-        revision: columns.next()?,
-        app_id: columns.next()?,
-        app: columns.next()?,
-        name: columns.next()?,
-        handler: columns.next()?,
-        params: columns.next::<Option<String>>()?.map_or_else(|| longer.clone(), Params::Here),
-        schedule_text: columns.next()?,
-        anchor_at: columns.next()?,
-        spread_offset: columns.next()?,
-        calendars: Calendars::default(),
-        catch_up: columns.next()?,
-        misfire: columns.next()?,
-        misfire_threshold_ms: columns.next()?,
-        misfire_limit: columns.next()?,
-        misfire_window_ms: columns.next()?,
-        route: columns.next()?,
-        route_labels: columns.next()?,
-        overlap: columns.next()?,
-        overlap_queue: columns.next()?,
-        block: columns.next()?,
-        timeout_seconds: columns.next()?,
-        retries: columns.next()?,
-        updated_at: columns.next()?,
-    })
 }

@@ -1,7 +1,7 @@
 //! Lists of jobs, newest first, page by page.
 
-use crate::db::dialect;
-use crate::db::filter::{Conditions, Page, page_and_one};
+use crate::db::sql::filter::{Conditions, Page, page_and_one};
+use crate::db::sql::template::like_containing;
 use crate::job::stored_job::Job;
 use crate::{Result, Store};
 
@@ -45,8 +45,7 @@ impl Store {
         let (filter_text, mut values) = conditions(filter).finish();
         values.push(i64::from(cap).into());
         let text = format!("SELECT COUNT(*) FROM (SELECT j.id FROM job j{filter_text} LIMIT ?) AS found");
-        let row = self.one(&self.read, &text, values).await?;
-        let count: i64 = row.map(|row| row.try_get_by_index(0)).transpose()?.unwrap_or(0);
+        let count: i64 = self.tuple(&self.read, &text, values).await?.unwrap_or(0);
         Ok(count as u32)
     }
 }
@@ -65,7 +64,7 @@ fn conditions(filter: &JobFilter) -> Conditions {
 }
 
 fn add_text(conditions: &mut Conditions, text: &str) {
-    let (lower, as_is) = (dialect::like_containing(text), dialect::like_containing_as_is(text));
+    let (lower, as_is) = (like_containing(&text.to_lowercase()), like_containing(text));
     let mut either = vec![];
     let mut values: Vec<sea_orm::Value> = vec![];
     for column in ["j.name", "j.handler"] {

@@ -3,10 +3,11 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use carillon_scheduler::{Cause, Millis, PlanInput, RunState, Skipped, plan};
-use sea_orm::Value;
+use carillon_scheduler::{Cause, Millis, PlanInput, Skipped, plan};
 
 use crate::job::stored_job::Job;
+use crate::run::claim::SkippedRange;
+use crate::run::new_runs::NewRun;
 use crate::{Error, Result, Store, Transaction};
 
 /// What a job's schedule left unrecorded up to now.
@@ -58,15 +59,12 @@ impl Past {
     }
 }
 
-const RUN: &str = "id, job_id, app_id, shard, cause, fire_no, part, parts, attempt, scheduled_at, due_at, state, epoch, sends, chained, parent";
-const MISFIRE: &str = "job_id, from_at, to_at, count, policy, reason, epoch";
-
 impl Store {
     /// The job with its cursor, both rows locked until the end of the transaction.
     pub(crate) async fn lock_job(&self, tx: &Transaction, id: i64) -> Result<Job> {
         let missing = || Error::Missing(format!("job {id}"));
-        let text = format!("SELECT id FROM job WHERE id = ?{}", self.for_update());
-        self.one(tx, &text, vec![id.into()]).await?.ok_or_else(missing)?;
+        let text = "SELECT id FROM job WHERE id = ?{for_update}";
+        self.tuple::<i64>(tx, text, values![id]).await?.ok_or_else(missing)?;
         // The cursor is found without a lock and then locked by its whole key: a locking walk over the shard would wait
         // for every claim. A claim may move it in between, at most once a scan.
         for _ in 0..20 {
@@ -82,12 +80,9 @@ impl Store {
         let Some(next) = job.next_fire_at else {
             return Ok(true);
         };
-        let text = format!(
-            "SELECT revision FROM job_clock WHERE shard = ? AND next_fire_at = ? AND job_id = ?{}",
-            self.for_update()
-        );
-        let key = vec![job.shard.into(), next.into(), job.id.into()];
-        Ok(self.one(tx, &text, key).await?.is_some())
+        let text = "SELECT revision FROM job_clock WHERE shard = ? AND next_fire_at = ? AND job_id = ?{for_update}";
+        let key = values![job.shard, next, job.id];
+        Ok(self.tuple::<i64>(tx, &text, key).await?.is_some())
     }
 
     /// Writes what [`Past`] found. Epoch 0: the holder of the shard adopts the runs with its next scan.
@@ -95,44 +90,24 @@ impl Store {
         let Past::Planned { fires, skipped } = past else {
             return Ok(());
         };
-        let runs: Vec<_> = fires.iter().zip(run_ids).map(|(at, id)| run_row(job, *at, *id)).collect();
-        for chunk in runs.chunks(100) {
-            self.insert_rows(tx, "run", RUN, chunk.to_vec()).await?;
-        }
-        let ranges = skipped.iter().map(|range| misfire_row(job, range)).collect();
-        self.insert_rows(tx, "misfire", MISFIRE, ranges).await
+        let run = |(at, id): (&Millis, &i64)| NewRun {
+            id: *id,
+            job_id: job.id,
+            cause: Cause::Schedule,
+            fire_no: *at,
+            scheduled_at: *at,
+            due_at: *at,
+        };
+        self.insert_runs(tx, &fires.iter().zip(run_ids).map(run).collect::<Vec<_>>()).await?;
+        let range = |it: &Skipped| SkippedRange {
+            from_at: it.from_at,
+            to_at: it.to_at,
+            count: i64::from(it.count),
+            policy: job.draft.misfire.as_str(),
+            reason: it.reason.as_str(),
+        };
+        let skipped: Vec<_> = skipped.iter().map(range).collect();
+        let skipped: Vec<_> = skipped.iter().map(|range| (job.id, range)).collect();
+        self.record_skipped(tx, 0, &skipped).await
     }
-}
-
-fn run_row(job: &Job, instant: Millis, id: i64) -> Vec<Value> {
-    vec![
-        id.into(),
-        job.id.into(),
-        job.app_id.into(),
-        job.shard.into(),
-        Cause::Schedule.code().into(),
-        instant.into(),
-        0i32.into(),
-        1i32.into(),
-        1i32.into(),
-        instant.into(),
-        instant.into(),
-        RunState::Claimed.code().into(),
-        0i64.into(),
-        0i32.into(),
-        (job.draft.schedule.kind() == "fixed_delay").into(),
-        (!job.draft.children.is_empty()).into(),
-    ]
-}
-
-fn misfire_row(job: &Job, range: &Skipped) -> Vec<Value> {
-    vec![
-        job.id.into(),
-        range.from_at.into(),
-        range.to_at.into(),
-        (range.count as i32).into(),
-        job.draft.misfire.as_str().into(),
-        range.reason.as_str().into(),
-        0i64.into(),
-    ]
 }

@@ -1,10 +1,10 @@
 //! A job that cannot be planned is paused with its reason; it stops nobody else.
 
 use carillon_scheduler::{AlarmKind, Millis};
-use sea_orm::Value;
 use serde_json::json;
 
 use crate::alarm::alarms::Alarm;
+use crate::audit::{Actor, AuditEntry};
 use crate::db::ids;
 use crate::run::claim::Due;
 use crate::{Result, Store};
@@ -15,13 +15,12 @@ impl Store {
     pub async fn pause_poisoned(&self, shard: i32, due: &Due, reason: &str, now: Millis) -> Result<Option<Alarm>> {
         let rows = self.take_ids(&ids::ROW, 2).await?;
         let reason: String = reason.chars().take(500).collect();
-        let clock_row: Vec<Value> = vec![shard.into(), due.next_fire_at.into(), due.job_id.into(), due.revision.into()];
+        let clock_row = values![shard, due.next_fire_at, due.job_id, due.revision];
         let tx = self.begin().await?;
         let text = "UPDATE job SET enabled = FALSE, paused_reason = ?, resume_from_at = ?, revision = revision + 1, updated_at = ? \
                     WHERE id = ? AND revision = ? AND enabled = TRUE";
-        let values =
-            vec![reason.as_str().into(), due.next_fire_at.into(), now.into(), due.job_id.into(), due.revision.into()];
-        if self.execute(&tx, text, values).await?.rows_affected() == 0 {
+        let values = values![reason.as_str(), due.next_fire_at, now, due.job_id, due.revision];
+        if self.execute(&tx, text, values).await? == 0 {
             // A clock row that belongs to no enabled job of its revision would be found again for ever.
             let text = "DELETE FROM job_clock WHERE shard = ? AND next_fire_at = ? AND job_id = ? AND revision = ? \
                         AND NOT EXISTS (SELECT 1 FROM job WHERE job.id = job_clock.job_id AND job.revision = job_clock.revision AND job.enabled = TRUE)";
@@ -30,18 +29,16 @@ impl Store {
             return Ok(None);
         }
         let text = "DELETE FROM job_clock WHERE shard = ? AND next_fire_at = ? AND job_id = ? AND revision = ?";
-        if self.execute(&tx, text, clock_row).await?.rows_affected() == 0 {
+        if self.execute(&tx, text, clock_row).await? == 0 {
             // Another holder has moved the cursor meanwhile, so it could plan the job.
             tx.rollback().await?;
             return Ok(None);
         }
         let alarm = Alarm { kind: AlarmKind::Paused, job_id: Some(due.job_id), run_id: None, text: reason.clone() };
         let alarm = self.raise(&tx, rows[0], alarm, now).await?;
-        let text = "INSERT INTO audit (id, at, actor, source, action, object, object_id, detail) VALUES (?, ?, 'engine', 'engine', 'pause', 'job', ?, ?)";
         let detail = json!({"before": {"enabled": true}, "after": {"enabled": false}, "reason": reason, "revision": due.revision + 1});
-        let detail = detail.to_string();
-        let values = vec![rows[1].into(), now.into(), due.job_id.into(), detail.into()];
-        self.execute(&tx, text, values).await?;
+        let entry = AuditEntry::new(&Actor::new("engine", "engine"), now, "pause", ("job", due.job_id), detail);
+        self.audit(&tx, &[entry], &rows[1..]).await?;
         tx.commit().await?;
         Ok(Some(alarm))
     }

@@ -1,14 +1,16 @@
 //! Jobs as they are stored, and how they are read back.
 
 use std::collections::HashMap;
+use std::fmt::Display;
+use std::str::FromStr;
 
 use carillon_scheduler::{FieldError, JobDraft, JobSpec, Millis, Schedule, ScheduleContext, ScheduleDraft};
-use sea_orm::{ConnectionTrait, QueryResult, Value};
+use sea_orm::{ConnectionTrait, DbErr, FromQueryResult, QueryResult, TryGetable, Value};
 
 use crate::app::apps::App;
 use crate::calendar::pinned::Calendars;
-use crate::db::filter::Conditions;
-use crate::db::row::Columns;
+use crate::db::sql::filter::Conditions;
+use crate::db::sql::rows::{Word, WordOrDefault};
 use crate::{Result, Store};
 
 /// A stored job.
@@ -161,7 +163,7 @@ pub(crate) fn whole_second(at: Millis) -> Millis {
     at - at.rem_euclid(1000)
 }
 
-const COLUMNS: &str = "j.id, j.app_id, j.shard, a.name, j.name, j.handler, p.params, j.schedule_text, j.anchor_at, j.catch_up, \
+const COLUMNS: &str = "j.id, j.app_id, j.shard, a.name AS app, j.name, j.handler, p.params, j.schedule_text, j.anchor_at, j.catch_up, \
      j.misfire, j.misfire_threshold_ms, j.misfire_limit, j.misfire_window_ms, j.route, j.route_labels, j.overlap, j.overlap_queue, \
      j.block, j.timeout_seconds, j.retries, j.retry_delay, j.parent, j.flag_after_seconds, j.enabled, j.spread_offset, j.fires_left, j.paused_reason, \
      j.resume_from_at, j.revision, j.created_at, j.updated_at";
@@ -178,14 +180,13 @@ impl Store {
             return Ok(None);
         };
         let text = "SELECT next_fire_at FROM job_clock WHERE shard = ? AND job_id = ?";
-        let row = self.one(db, text, vec![job.shard.into(), id.into()]).await?;
-        job.next_fire_at = row.map(|row| row.try_get_by_index(0)).transpose()?;
+        job.next_fire_at = self.tuple(db, text, values![job.shard, id]).await?;
         Ok(Some(job))
     }
 
     pub(crate) async fn job_without_due_time(&self, db: &impl ConnectionTrait, id: i64) -> Result<Option<Job>> {
         let from = "(SELECT * FROM job WHERE id = ?) AS j";
-        let found = self.select_jobs(db, from, vec![id.into()]).await?;
+        let found = self.select_jobs(db, from, values![id]).await?;
         Ok(found.into_iter().next())
     }
 
@@ -197,8 +198,7 @@ impl Store {
         values: Vec<Value>,
     ) -> Result<Vec<Job>> {
         let text = format!("SELECT {COLUMNS} FROM {from} {OTHERS} ORDER BY j.id DESC");
-        let rows = self.all(db, &text, values).await?;
-        let mut jobs: Vec<Job> = rows.iter().map(read).collect::<Result<_>>()?;
+        let mut jobs: Vec<Job> = self.all(db, &text, values).await?;
         self.add_children(db, &mut jobs).await?;
         let named = |job: &&Job| !job.draft.schedule.calendars.is_empty();
         let ids: Vec<i64> = jobs.iter().filter(named).map(|job| job.id).collect();
@@ -218,10 +218,7 @@ impl Store {
         conditions.among("job_id", jobs.iter().map(|job| job.id));
         let (filter, values) = conditions.finish();
         let text = format!("SELECT job_id, next_fire_at FROM job_clock{filter}");
-        let mut due = HashMap::with_capacity(jobs.len());
-        for row in self.all(&self.read, &text, values).await? {
-            due.insert(row.try_get_by_index::<i64>(0)?, row.try_get_by_index::<Millis>(1)?);
-        }
+        let due: HashMap<i64, Millis> = self.tuples(&self.read, &text, values).await?.into_iter().collect();
         for job in jobs {
             job.next_fire_at = due.get(&job.id).copied();
         }
@@ -229,53 +226,55 @@ impl Store {
     }
 }
 
-fn read(row: &QueryResult) -> Result<Job> {
-    let mut columns = Columns::of(row);
-    let (id, app_id, shard) = (columns.next()?, columns.next()?, columns.next()?);
-    let (app, name, handler) = (columns.next()?, columns.next()?, columns.next()?);
-    let params: Option<String> = columns.next()?;
-    let schedule: String = columns.next()?;
-    let anchor_at = columns.next()?;
-    let draft = JobDraft {
-        app,
-        name,
-        handler,
-        params: params.unwrap_or_default(),
-        schedule: schedule_of(schedule),
-        catch_up: columns.word()?,
-        misfire: columns.word()?,
-        misfire_threshold_seconds: columns.next::<i64>()? / 1000,
-        misfire_limit: columns.next()?,
-        misfire_window_seconds: columns.next::<i64>()? / 1000,
-        route: columns.word()?,
-        route_labels: columns.next()?,
-        overlap: columns.word()?,
-        overlap_queue: columns.next()?,
-        block: columns.word()?,
-        timeout_seconds: columns.next()?,
-        retries: columns.next()?,
-        retry_delay: columns.next::<String>()?.parse().unwrap_or_default(),
-        // Whose they are is read with the others of a list.
-        children: if columns.next()? { vec![0] } else { vec![] },
-        flag_after_seconds: columns.next()?,
-        enabled: columns.next()?,
-    };
-    Ok(Job {
-        id,
-        app_id,
-        shard,
-        draft,
-        anchor_at,
-        spread_offset: columns.next()?,
-        fires_left: columns.next()?,
-        calendars: Calendars::default(),
-        paused_reason: columns.next()?,
-        resume_from_at: columns.next()?,
-        next_fire_at: None,
-        revision: columns.next()?,
-        created_at: columns.next()?,
-        updated_at: columns.next()?,
-    })
+impl FromQueryResult for Job {
+    fn from_query_result(row: &QueryResult, _pre: &str) -> std::result::Result<Self, DbErr> {
+        fn get<T: TryGetable>(row: &QueryResult, column: &str) -> std::result::Result<T, DbErr> {
+            row.try_get("", column)
+        }
+        fn word<T: FromStr<Err: Display>>(row: &QueryResult, column: &str) -> std::result::Result<T, DbErr> {
+            Ok(get::<Word<T>>(row, column)?.0)
+        }
+        let draft = JobDraft {
+            app: get(row, "app")?,
+            name: get(row, "name")?,
+            handler: get(row, "handler")?,
+            params: get::<Option<String>>(row, "params")?.unwrap_or_default(),
+            schedule: schedule_of(get(row, "schedule_text")?),
+            catch_up: word(row, "catch_up")?,
+            misfire: word(row, "misfire")?,
+            misfire_threshold_seconds: get::<i64>(row, "misfire_threshold_ms")? / 1000,
+            misfire_limit: get(row, "misfire_limit")?,
+            misfire_window_seconds: get::<i64>(row, "misfire_window_ms")? / 1000,
+            route: word(row, "route")?,
+            route_labels: get(row, "route_labels")?,
+            overlap: word(row, "overlap")?,
+            overlap_queue: get(row, "overlap_queue")?,
+            block: word(row, "block")?,
+            timeout_seconds: get(row, "timeout_seconds")?,
+            retries: get(row, "retries")?,
+            retry_delay: get::<WordOrDefault<_>>(row, "retry_delay")?.0,
+            // Whose they are is read with the others of a list.
+            children: if get(row, "parent")? { vec![0] } else { vec![] },
+            flag_after_seconds: get(row, "flag_after_seconds")?,
+            enabled: get(row, "enabled")?,
+        };
+        Ok(Self {
+            id: get(row, "id")?,
+            app_id: get(row, "app_id")?,
+            shard: get(row, "shard")?,
+            draft,
+            anchor_at: get(row, "anchor_at")?,
+            spread_offset: get(row, "spread_offset")?,
+            fires_left: get(row, "fires_left")?,
+            calendars: Calendars::default(),
+            paused_reason: get(row, "paused_reason")?,
+            resume_from_at: get(row, "resume_from_at")?,
+            next_fire_at: None,
+            revision: get(row, "revision")?,
+            created_at: get(row, "created_at")?,
+            updated_at: get(row, "updated_at")?,
+        })
+    }
 }
 
 /// A text that was spoilt behind our back is shown as it is, in a schedule that cannot be used: one bad row must not

@@ -1,9 +1,10 @@
 //! Shards: their count, and the lease of each with its epoch. The database is what decides who holds a shard.
 
-use sea_orm::{ConnectionTrait, QueryResult, Value};
+use sea_orm::{ConnectionTrait, DbBackend, FromQueryResult, Value};
 
 use crate::audit::{Actor, AuditEntry};
-use crate::db::{dialect, ids};
+use crate::db::ids;
+use crate::db::sql::retry;
 use crate::run::settle::outcomes::RESTORED_BELOW;
 use crate::{Error, Result, Store, Transaction};
 use carillon_scheduler::Millis;
@@ -13,14 +14,16 @@ use crate::failpoint;
 
 /// The database's own clock: whether a lease is over is asked of one clock alone, whatever the nodes' clocks say. On SQLite
 /// the process is the only one there, and its clock is the database's.
-const DATABASE_NOW: dialect::Text = dialect::Text {
-    sqlite: "?",
-    postgres: "(extract(epoch FROM clock_timestamp())*1000)::bigint",
-    mysql: "CAST(UNIX_TIMESTAMP(SYSDATE(3))*1000 AS SIGNED)",
-};
+const fn database_now(backend: DbBackend) -> &'static str {
+    match backend {
+        DbBackend::Postgres => "(extract(epoch FROM clock_timestamp())*1000)::bigint",
+        DbBackend::MySql => "CAST(UNIX_TIMESTAMP(SYSDATE(3))*1000 AS SIGNED)",
+        _ => "?",
+    }
+}
 
 /// A lease as every node sees it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, FromQueryResult)]
 pub struct Lease {
     pub shard: i32,
     pub epoch: i64,
@@ -28,25 +31,13 @@ pub struct Lease {
     pub expires_at: Millis,
 }
 
-impl Lease {
-    pub(crate) fn read(row: &QueryResult) -> Result<Self> {
-        Ok(Self {
-            shard: row.try_get_by_index(0)?,
-            epoch: row.try_get_by_index(1)?,
-            owner: row.try_get_by_index(2)?,
-            expires_at: row.try_get_by_index(3)?,
-        })
-    }
-}
+pub(crate) const COLUMNS: &str = "shard, epoch, owner, expires_at";
 
 impl Store {
     /// The shard count of this database: stored once, by the first node. A different wish is refused.
     pub async fn ensure_shards(&self, wanted: Option<i32>) -> Result<i32> {
-        let count = match self.stored_shards(wanted).await {
-            // Two nodes start on an empty database: the other one was faster, its count stands.
-            Err(error) if error.is_unique_violation() || error.is_lock_conflict() => self.stored_shards(wanted).await?,
-            other => other?,
-        };
+        // Two nodes may start on an empty database: the faster one's count stands.
+        let count = retry::on_race(|| self.stored_shards(wanted)).await?;
         match wanted {
             Some(wanted) if wanted != count => Err(Error::Settings(format!(
                 "--shards {wanted} (CARILLON_SHARDS) differs from the {count} shards of this database; drop the flag"
@@ -57,12 +48,8 @@ impl Store {
 
     async fn stored_shards(&self, wanted: Option<i32>) -> Result<i32> {
         let tx = self.begin().await?;
-        let row = self.one(&tx, "SELECT value FROM setting WHERE name = 'shards'", vec![]).await?;
-        let count = match row {
-            Some(row) => {
-                let stored: String = row.try_get_by_index(0)?;
-                stored.parse().map_err(|_| Error::Corrupt(format!("setting shards = {stored:?}")))?
-            }
+        let count = match self.setting(&tx, "shards").await? {
+            Some(stored) => stored.parse().map_err(|_| Error::Corrupt(format!("setting shards = {stored:?}")))?,
             None => self.create_shards(&tx, wanted.unwrap_or(8)).await?,
         };
         tx.commit().await?;
@@ -70,31 +57,28 @@ impl Store {
     }
 
     async fn create_shards(&self, tx: &Transaction, count: i32) -> Result<i32> {
-        let values = vec!["shards".into(), count.to_string().into()];
-        self.execute(tx, "INSERT INTO setting (name, value) VALUES (?, ?)", values).await?;
-        for shard in 0..count {
-            let text = "INSERT INTO shard_lease (shard, epoch, owner, expires_at) VALUES (?, 0, '', 0)";
-            self.execute(tx, text, vec![shard.into()]).await?;
-        }
+        self.insert_rows(tx, "setting", "name, value", vec![values!["shards", count.to_string()]]).await?;
+        let leases = (0..count).map(|shard| values![shard, 0i64, "", 0i64]);
+        self.insert_rows(tx, "shard_lease", COLUMNS, leases.collect()).await?;
         Ok(count)
     }
 
     /// The name of this cluster, random, made with its database: it keeps the locks of two clusters in one Redis apart.
     pub async fn cluster(&self) -> Result<String> {
-        let read = "SELECT value FROM setting WHERE name = 'cluster'";
-        if self.one(&self.write, read, vec![]).await?.is_none() {
-            let name = format!("{:016x}", rand::random::<u64>());
-            let insert = "INSERT INTO setting (name, value) VALUES ('cluster', ?)";
-            match self.execute(&self.write, insert, vec![name.into()]).await {
+        if self.setting(&self.write, "cluster").await?.is_none() {
+            let row = values!["cluster", format!("{:016x}", rand::random::<u64>())];
+            match self.insert_rows(&self.write, "setting", "name, value", vec![row]).await {
                 // Another node was faster: its name counts.
                 Err(error) if error.is_unique_violation() => {}
-                other => {
-                    other?;
-                }
+                other => other?,
             }
         }
-        let row = self.one(&self.write, read, vec![]).await?;
-        Ok(row.ok_or_else(|| Error::Missing("setting cluster".into()))?.try_get_by_index(0)?)
+        let name = self.setting(&self.write, "cluster").await?;
+        name.ok_or_else(|| Error::Missing("setting cluster".into()))
+    }
+
+    pub(crate) async fn setting(&self, db: &impl ConnectionTrait, name: &str) -> Result<Option<String>> {
+        self.tuple(db, "SELECT value FROM setting WHERE name = ?", values![name]).await
     }
 
     /// Where no other process can be alive (SQLite), the leases and the node that a killed one left are worth nothing.
@@ -106,9 +90,8 @@ impl Store {
     }
 
     pub async fn leases(&self) -> Result<Vec<Lease>> {
-        let text = "SELECT shard, epoch, owner, expires_at FROM shard_lease ORDER BY shard";
-        let rows = self.all(&self.write, text, vec![]).await?;
-        rows.iter().map(Lease::read).collect()
+        let text = format!("SELECT {COLUMNS} FROM shard_lease ORDER BY shard");
+        self.all(&self.write, &text, vec![]).await
     }
 
     /// The gate: a new epoch for `owner`, if the lease is over or already its own. None: somebody else holds it.
@@ -119,17 +102,17 @@ impl Store {
             "UPDATE shard_lease SET epoch = epoch + 1, owner = ?, expires_at = {clock} + ? \
              WHERE shard = ? AND (expires_at < {clock} OR owner = ?{gate})"
         );
-        let mut values: Vec<Value> = vec![owner.into()];
+        let mut values = values![owner];
         values.extend(at.clone());
-        values.extend([ttl_ms.into(), shard.into()]);
+        values.extend(values![ttl_ms, shard]);
         values.extend(at);
         values.push(owner.into());
         let tx = self.begin().await?;
-        if self.execute(&tx, &text, values).await?.rows_affected() == 0 {
+        if self.execute(&tx, &text, values).await? == 0 {
             return Ok(None);
         }
-        let row = self.one(&tx, "SELECT epoch FROM shard_lease WHERE shard = ?", vec![shard.into()]).await?;
-        let epoch = row.ok_or_else(|| Error::Missing(format!("shard {shard}")))?.try_get_by_index(0)?;
+        let epoch = self.tuple(&tx, "SELECT epoch FROM shard_lease WHERE shard = ?", values![shard]).await?;
+        let epoch = epoch.ok_or_else(|| Error::Missing(format!("shard {shard}")))?;
         tx.commit().await?;
         Ok(Some(epoch))
     }
@@ -155,21 +138,21 @@ impl Store {
              WHERE shard = ? AND epoch = ?"
         );
         let mut values: Vec<Value> = at.into_iter().collect();
-        values.extend([ttl_ms.into(), shard.into(), epoch.into()]);
-        let renewed = self.execute(db, &text, values).await?.rows_affected() == 1;
+        values.extend(values![ttl_ms, shard, epoch]);
+        let renewed = self.execute(db, &text, values).await? == 1;
         Ok(renewed || failpoint::flag("redis_lock_only"))
     }
 
     /// The present moment as a statement says it, and the value that goes with it.
     fn clock(&self, now: Millis) -> (&'static str, Option<Value>) {
         let value = self.is_exclusive().then(|| now.into());
-        (DATABASE_NOW.of(self.backend), value)
+        (database_now(self.backend), value)
     }
 
     /// Gives the shard back at once, for the next node.
     pub async fn release_shard(&self, shard: i32, epoch: i64) -> Result<()> {
         let text = "UPDATE shard_lease SET expires_at = 0 WHERE shard = ? AND epoch = ?";
-        self.execute(&self.write, text, vec![shard.into(), epoch.into()]).await?;
+        self.execute(&self.write, text, values![shard, epoch]).await?;
         Ok(())
     }
 
@@ -186,9 +169,7 @@ impl Store {
         if self.is_exclusive() {
             return Ok(None);
         }
-        let text = format!("SELECT {}", DATABASE_NOW.of(self.backend));
-        let row = self.one(&self.write, &text, vec![]).await?;
-        Ok(row.map(|row| row.try_get_by_index(0)).transpose()?)
+        self.tuple(&self.write, &format!("SELECT {}", database_now(self.backend)), vec![]).await
     }
 
     /// After an older state of the database was restored: epochs above all that nodes may remember, and ids above all that
@@ -201,11 +182,11 @@ impl Store {
         let leases = self.lock_leases(&tx).await?;
         let highest = leases.iter().map(|lease| lease.epoch).max().unwrap_or(0);
         let text = "UPDATE shard_lease SET epoch = ?, expires_at = 0";
-        self.execute(&tx, text, vec![(highest + FAR).into()]).await?;
+        self.execute(&tx, text, values![highest + FAR]).await?;
         self.remember_restored(&tx).await?;
         for (name, by) in [("run", FAR), ("row", FAR), ("job", 10_000)] {
             let text = "UPDATE id_block SET next = next + ? WHERE name = ?";
-            self.execute(&tx, text, vec![by.into(), name.into()]).await?;
+            self.execute(&tx, text, values![by, name]).await?;
         }
         let detail = json!({"after": {"epoch": highest + FAR}});
         let entry = AuditEntry::new(actor, now, "resync", ("shards", 0), detail);
@@ -218,13 +199,12 @@ impl Store {
     /// looks as if it was never sent.
     async fn remember_restored(&self, tx: &Transaction) -> Result<()> {
         let text = "SELECT next FROM id_block WHERE name = 'run'";
-        let row = self.one(tx, text, vec![]).await?;
-        let below: Option<i64> = row.map(|row| row.try_get_by_index(0)).transpose()?;
+        let below: Option<i64> = self.tuple(tx, text, vec![]).await?;
         let below = below.unwrap_or(0).to_string();
         let text = "UPDATE setting SET value = ? WHERE name = ?";
-        let values = vec![below.as_str().into(), RESTORED_BELOW.into()];
-        if self.execute(tx, text, values).await?.rows_affected() == 0 {
-            let row = vec![RESTORED_BELOW.into(), below.into()];
+        let values = values![below.as_str(), RESTORED_BELOW];
+        if self.execute(tx, text, values).await? == 0 {
+            let row = values![RESTORED_BELOW, below];
             self.insert_rows(tx, "setting", "name, value", vec![row]).await?;
         }
         Ok(())

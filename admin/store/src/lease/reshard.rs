@@ -6,13 +6,12 @@
 use std::time::Duration;
 
 use carillon_scheduler::Millis;
-use sea_orm::{DbBackend, Value};
+use sea_orm::DbBackend;
 use serde_json::json;
 
 use crate::audit::{Actor, AuditEntry};
-use crate::db::dialect::Text;
 use crate::db::ids;
-use crate::lease::leases::Lease;
+use crate::lease::leases::{COLUMNS, Lease};
 use crate::{Error, Result, Store, Transaction};
 
 /// The most shards a database may have.
@@ -29,11 +28,13 @@ pub struct Resharded {
 }
 
 /// The count as a new job reads it: until its transaction ends, nobody changes it. MariaDB has no `FOR SHARE`.
-const COUNT_SHARED: Text = Text {
-    sqlite: "SELECT value FROM setting WHERE name = 'shards'",
-    postgres: "SELECT value FROM setting WHERE name = 'shards' FOR SHARE",
-    mysql: "SELECT value FROM setting WHERE name = 'shards' LOCK IN SHARE MODE",
-};
+const fn count_shared(backend: DbBackend) -> &'static str {
+    match backend {
+        DbBackend::Postgres => "SELECT value FROM setting WHERE name = 'shards' FOR SHARE",
+        DbBackend::MySql => "SELECT value FROM setting WHERE name = 'shards' LOCK IN SHARE MODE",
+        _ => "SELECT value FROM setting WHERE name = 'shards'",
+    }
+}
 
 /// A statement may go over all jobs and open runs.
 const LONG: Duration = Duration::from_secs(600);
@@ -41,22 +42,16 @@ const LONG: Duration = Duration::from_secs(600);
 impl Store {
     /// How many shards this database has.
     pub async fn shard_count(&self) -> Result<i32> {
-        let text = "SELECT value FROM setting WHERE name = 'shards'";
-        let row = self.one(&self.write, text, vec![]).await?;
-        match row {
-            Some(row) => parse(&row.try_get_by_index::<String>(0)?),
+        match self.setting(&self.write, "shards").await? {
+            Some(stored) => parse(&stored),
             None => Err(Error::Settings("this database has no shards yet; start a node on it first".into())),
         }
     }
 
     /// The same inside a transaction, and it stays so until that ends.
     pub(crate) async fn shard_count_in(&self, tx: &Transaction) -> Result<Option<i32>> {
-        let row = self
-            .one(tx, COUNT_SHARED.of(self.backend), vec![])
-            .await?
-            .map(|row| row.try_get_by_index::<String>(0))
-            .transpose()?;
-        row.map(|stored| parse(&stored)).transpose()
+        let stored: Option<String> = self.tuple(tx, count_shared(self.backend), vec![]).await?;
+        stored.map(|stored| parse(&stored)).transpose()
     }
 
     /// Divides the jobs into another number of shards, 1 to [`MAX_SHARDS`], while nodes run: each finds its epochs gone
@@ -86,8 +81,8 @@ impl Store {
 
     async fn try_set_shards(&self, count: i32, audit_id: i64, now: Millis, actor: &Actor) -> Result<Resharded> {
         let tx = self.write.begin_within(LONG).await?;
-        let text = format!("SELECT value FROM setting WHERE name = 'shards'{}", self.for_update());
-        self.one(&tx, &text, vec![]).await?;
+        let text = "SELECT value FROM setting WHERE name = 'shards'{for_update}";
+        self.query(&tx, text, vec![]).await?;
         // Every claim begins with its lease: those under way end before this, later ones find another epoch.
         let leases = self.lock_leases(&tx).await?;
         let before = i32::try_from(leases.len()).unwrap_or(i32::MAX);
@@ -95,13 +90,13 @@ impl Store {
             return Ok(Resharded { before, after: count, ..Resharded::default() });
         }
         let text = format!("UPDATE job SET shard = id % {count} WHERE shard <> id % {count}");
-        let jobs = self.execute(&tx, &text, vec![]).await?.rows_affected();
+        let jobs = self.execute(&tx, &text, vec![]).await?;
         let text = format!("UPDATE job_clock SET shard = job_id % {count} WHERE shard <> job_id % {count}");
         self.execute(&tx, &text, vec![]).await?;
         let runs = self.move_runs(&tx, &leases, count).await?;
         self.renew_leases(&tx, &leases, count).await?;
         let text = "UPDATE setting SET value = ? WHERE name = 'shards'";
-        self.execute(&tx, text, vec![count.to_string().into()]).await?;
+        self.execute(&tx, text, values![count.to_string()]).await?;
         let done = Resharded { before, after: count, jobs, runs };
         let detail = json!({"before": {"shards": before}, "after": {"shards": count}});
         let entry = AuditEntry::new(actor, now, "update", ("shards", 0), detail);
@@ -111,31 +106,29 @@ impl Store {
     }
 
     pub(crate) async fn lock_leases(&self, tx: &Transaction) -> Result<Vec<Lease>> {
-        let text =
-            format!("SELECT shard, epoch, owner, expires_at FROM shard_lease ORDER BY shard{}", self.for_update());
-        let rows = self.all(tx, &text, vec![]).await?;
-        rows.iter().map(Lease::read).collect()
+        let text = format!("SELECT {COLUMNS} FROM shard_lease ORDER BY shard{{for_update}}");
+        self.all(tx, &text, vec![]).await
     }
 
     /// Runs that have not ended go with their jobs. Locked by id first where that is cheap, as everybody does it.
     async fn move_runs(&self, tx: &Transaction, leases: &[Lease], count: i32) -> Result<u64> {
         let other = format!("shard <> job_id % {count}");
         if self.backend == DbBackend::Postgres {
-            let text = format!("SELECT id FROM run WHERE state < 9 AND {other} ORDER BY id FOR UPDATE");
-            self.all(tx, &text, vec![]).await?;
+            let text = format!("SELECT id FROM run WHERE state < {{state.final}} AND {other} ORDER BY id FOR UPDATE");
+            self.query(tx, &text, vec![]).await?;
         }
         if self.backend != DbBackend::MySql {
-            let text = format!("UPDATE run SET shard = job_id % {count} WHERE state < 9 AND {other}");
-            return Ok(self.execute(tx, &text, vec![]).await?.rows_affected());
+            let text = format!("UPDATE run SET shard = job_id % {count} WHERE state < {{state.final}} AND {other}");
+            return Ok(self.execute(tx, &text, vec![]).await?);
         }
         let mut moved = 0;
         for lease in leases {
             // Its index of open runs begins with the shard. What an earlier turn has moved here is right already.
             let text = format!(
-                "UPDATE run FORCE INDEX (run_open) SET shard = job_id % {count} WHERE shard = ? AND state < 9 AND {other}"
+                "UPDATE run FORCE INDEX (run_open) SET shard = job_id % {count} WHERE shard = ? AND state < {{state.final}} AND {other}"
             );
-            let values = vec![lease.shard.into()];
-            moved += self.execute(tx, &text, values).await?.rows_affected();
+            let values = values![lease.shard];
+            moved += self.execute(tx, &text, values).await?;
         }
         Ok(moved)
     }
@@ -144,14 +137,12 @@ impl Store {
     async fn renew_leases(&self, tx: &Transaction, leases: &[Lease], count: i32) -> Result<()> {
         let epoch = 1 + leases.iter().map(|lease| lease.epoch).max().unwrap_or(0);
         let text = "DELETE FROM shard_lease WHERE shard >= ?";
-        self.execute(tx, text, vec![count.into()]).await?;
+        self.execute(tx, text, values![count]).await?;
         let text = "UPDATE shard_lease SET epoch = ?, expires_at = 0";
-        self.execute(tx, text, vec![epoch.into()]).await?;
+        self.execute(tx, text, values![epoch]).await?;
         let before = i32::try_from(leases.len()).unwrap_or(i32::MAX);
-        let new =
-            (before..count).map(|shard| -> Vec<Value> { vec![shard.into(), epoch.into(), "".into(), 0i64.into()] });
-        let columns = "shard, epoch, owner, expires_at";
-        self.insert_rows(tx, "shard_lease", columns, new.collect()).await
+        let new = (before..count).map(|shard| values![shard, epoch, "", 0i64]);
+        self.insert_rows(tx, "shard_lease", COLUMNS, new.collect()).await
     }
 }
 

@@ -2,13 +2,14 @@
 
 use std::sync::atomic::Ordering;
 
-use sea_orm::QueryResult;
+use sea_orm::FromQueryResult;
 
 use crate::db::ids;
+use crate::db::sql::unique_key::UniqueKey;
 use crate::{Error, Result, Store};
 
 /// Somebody who may sign in to the console.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, FromQueryResult)]
 pub struct Account {
     pub id: i64,
     pub name: String,
@@ -27,16 +28,14 @@ impl Store {
         if self.has_accounts.load(Ordering::Relaxed) {
             return Ok(true);
         }
-        let row = self.one(&self.read, "SELECT id FROM account LIMIT 1", vec![]).await?;
-        self.has_accounts.store(row.is_some(), Ordering::Relaxed);
-        Ok(row.is_some())
+        let first: Option<i64> = self.tuple(&self.read, "SELECT id FROM account LIMIT 1", vec![]).await?;
+        self.has_accounts.store(first.is_some(), Ordering::Relaxed);
+        Ok(first.is_some())
     }
 
     pub async fn account_by_name(&self, name: &str) -> Result<Option<Account>> {
-        let row = self
-            .one(&self.read, "SELECT id, name, password_hash, role FROM account WHERE name = ?", vec![name.into()])
-            .await?;
-        row.map(|row| account(&row)).transpose()
+        let text = "SELECT id, name, password_hash, role FROM account WHERE name = ?";
+        self.one(&self.read, text, values![name]).await
     }
 
     /// Makes an account; [`Error::Taken`] if the name is.
@@ -49,53 +48,32 @@ impl Store {
     /// Sets a password and ends every session of the account, on all nodes.
     pub async fn set_password(&self, account_id: i64, password_hash: &str, now: i64) -> Result<()> {
         let tx = self.begin_change().await?;
-        self.execute(
-            &tx,
-            "UPDATE account SET password_hash = ?, updated_at = ? WHERE id = ?",
-            vec![password_hash.into(), now.into(), account_id.into()],
-        )
-        .await?;
-        self.execute(&tx, "DELETE FROM session WHERE account_id = ?", vec![account_id.into()]).await?;
+        let text = "UPDATE account SET password_hash = ?, updated_at = ? WHERE id = ?";
+        self.execute(&tx, text, values![password_hash, now, account_id]).await?;
+        self.execute(&tx, "DELETE FROM session WHERE account_id = ?", values![account_id]).await?;
         Ok(tx.commit().await?)
     }
 
     /// The same password under newer parameters: its sessions stay.
     pub async fn rehash_password(&self, account_id: i64, old: &str, new: &str) -> Result<()> {
-        self.execute(
-            &self.changes,
-            "UPDATE account SET password_hash = ? WHERE id = ? AND password_hash = ?",
-            vec![new.into(), account_id.into(), old.into()],
-        )
-        .await?;
+        let text = "UPDATE account SET password_hash = ? WHERE id = ? AND password_hash = ?";
+        self.execute(&self.changes, text, values![new, account_id, old]).await?;
         Ok(())
     }
 
     /// Keeps the hash of a new set-up secret; an older one is worth nothing from now on.
     pub async fn put_setup_secret(&self, hash: &str, expires_at: i64) -> Result<()> {
         let value = format!("{hash}:{expires_at}");
-        let updated = self
-            .execute(
-                &self.changes,
-                "UPDATE setting SET value = ? WHERE name = ?",
-                vec![value.clone().into(), SETUP.into()],
-            )
-            .await?;
-        if updated.rows_affected() == 0 {
-            self.execute(
-                &self.changes,
-                "INSERT INTO setting (name, value) VALUES (?, ?)",
-                vec![SETUP.into(), value.into()],
-            )
-            .await?;
+        let text = "UPDATE setting SET value = ? WHERE name = ?";
+        if self.execute(&self.changes, text, values![value.as_str(), SETUP]).await? == 0 {
+            self.insert_rows(&self.changes, "setting", "name, value", vec![values![SETUP, value]]).await?;
         }
         Ok(())
     }
 
     /// Hash and end of the set-up secret, if there is one.
     pub async fn setup_secret(&self) -> Result<Option<(String, i64)>> {
-        let row = self.one(&self.read, "SELECT value FROM setting WHERE name = ?", vec![SETUP.into()]).await?;
-        let Some(row) = row else { return Ok(None) };
-        let value: String = row.try_get_by_index(0)?;
+        let Some(value) = self.setting(&self.read, SETUP).await? else { return Ok(None) };
         let (hash, end) = value.split_once(':').ok_or_else(|| Error::Corrupt("set-up secret".into()))?;
         let end = end.parse().map_err(|_| Error::Corrupt("set-up secret".into()))?;
         Ok(Some((hash.to_owned(), end)))
@@ -112,14 +90,8 @@ impl Store {
     ) -> Result<Option<i64>> {
         let id = self.take_id(&ids::ROW).await?;
         let tx = self.begin_change().await?;
-        let used = self
-            .execute(
-                &tx,
-                "DELETE FROM setting WHERE name = ? AND value = ?",
-                vec![SETUP.into(), format!("{}:{}", secret.0, secret.1).into()],
-            )
-            .await?;
-        if used.rows_affected() == 0 {
+        let text = "DELETE FROM setting WHERE name = ? AND value = ?";
+        if self.execute(&tx, text, values![SETUP, format!("{}:{}", secret.0, secret.1)]).await? == 0 {
             return Ok(None);
         }
         self.insert_account(&tx, id, name, password_hash, role, now).await?;
@@ -136,25 +108,9 @@ impl Store {
         role: &str,
         now: i64,
     ) -> Result<()> {
-        let inserted = self
-            .execute(
-                db,
-                "INSERT INTO account (id, name, password_hash, role, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?)",
-                vec![id.into(), name.into(), password_hash.into(), role.into(), now.into(), now.into()],
-            )
-            .await;
-        match inserted {
-            Err(error) if error.is_unique_violation() => Err(Error::Taken(format!("the name {name:?}"))),
-            other => other.map(|_| ()),
-        }
+        let columns = "id, name, password_hash, role, created_at, updated_at";
+        let row = values![id, name, password_hash, role, now, now];
+        let inserted = self.insert_rows(db, "account", columns, vec![row]).await;
+        inserted.map_err(|error| error.or_taken(UniqueKey::AccountName, name))
     }
-}
-
-fn account(row: &QueryResult) -> Result<Account> {
-    Ok(Account {
-        id: row.try_get_by_index(0)?,
-        name: row.try_get_by_index(1)?,
-        password_hash: row.try_get_by_index(2)?,
-        role: row.try_get_by_index(3)?,
-    })
 }

@@ -1,9 +1,11 @@
 //! Sessions of the console. Only the hash of a session's id is stored: who reads the table cannot sign in with it.
 
+use sea_orm::FromQueryResult;
+
 use crate::{Result, Store};
 
 /// A session that has not ended, with its account.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, FromQueryResult)]
 pub struct Session {
     pub account_id: i64,
     pub account: String,
@@ -25,63 +27,30 @@ impl Store {
     /// Opens a session, and clears away those that have ended.
     pub async fn open_session(&self, new: &NewSession<'_>, idle_ms: i64) -> Result<()> {
         let tx = self.begin_change().await?;
-        self.execute(
-            &tx,
-            "DELETE FROM session WHERE expires_at <= ? OR seen_at <= ?",
-            vec![new.now.into(), (new.now - idle_ms).into()],
-        )
-        .await?;
-        self.execute(
-            &tx,
-            "INSERT INTO session (id_hash, account_id, csrf, created_at, seen_at, expires_at) VALUES (?, ?, ?, ?, ?, ?)",
-            vec![
-                new.id_hash.into(),
-                new.account_id.into(),
-                new.csrf.into(),
-                new.now.into(),
-                new.now.into(),
-                new.expires_at.into(),
-            ],
-        )
-        .await?;
+        let text = "DELETE FROM session WHERE expires_at <= ? OR seen_at <= ?";
+        self.execute(&tx, text, values![new.now, new.now - idle_ms]).await?;
+        let columns = "id_hash, account_id, csrf, created_at, seen_at, expires_at";
+        let row = values![new.id_hash, new.account_id, new.csrf, new.now, new.now, new.expires_at];
+        self.insert_rows(&tx, "session", columns, vec![row]).await?;
         Ok(tx.commit().await?)
     }
 
     /// The session, unless it has ended by `now`: too long idle, or too old.
     pub async fn session(&self, id_hash: &str, now: i64, idle_ms: i64) -> Result<Option<Session>> {
-        let row = self
-            .one(
-                &self.read,
-                "SELECT s.account_id, a.name, a.role, s.csrf, s.seen_at FROM session s JOIN account a ON a.id = s.account_id \
-                 WHERE s.id_hash = ? AND s.expires_at > ? AND s.seen_at > ?",
-                vec![id_hash.into(), now.into(), (now - idle_ms).into()],
-            )
-            .await?;
-        row.map(|row| {
-            Ok(Session {
-                account_id: row.try_get_by_index(0)?,
-                account: row.try_get_by_index(1)?,
-                role: row.try_get_by_index(2)?,
-                csrf: row.try_get_by_index(3)?,
-                seen_at: row.try_get_by_index(4)?,
-            })
-        })
-        .transpose()
+        let text = "SELECT s.account_id, a.name AS account, a.role, s.csrf, s.seen_at FROM session s \
+                    JOIN account a ON a.id = s.account_id WHERE s.id_hash = ? AND s.expires_at > ? AND s.seen_at > ?";
+        self.one(&self.read, text, values![id_hash, now, now - idle_ms]).await
     }
 
     /// Its person did something.
     pub async fn touch_session(&self, id_hash: &str, now: i64) -> Result<()> {
-        self.execute(
-            &self.changes,
-            "UPDATE session SET seen_at = ? WHERE id_hash = ? AND seen_at < ?",
-            vec![now.into(), id_hash.into(), now.into()],
-        )
-        .await?;
+        let text = "UPDATE session SET seen_at = ? WHERE id_hash = ? AND seen_at < ?";
+        self.execute(&self.changes, text, values![now, id_hash, now]).await?;
         Ok(())
     }
 
     pub async fn close_session(&self, id_hash: &str) -> Result<()> {
-        self.execute(&self.changes, "DELETE FROM session WHERE id_hash = ?", vec![id_hash.into()]).await?;
+        self.execute(&self.changes, "DELETE FROM session WHERE id_hash = ?", values![id_hash]).await?;
         Ok(())
     }
 }

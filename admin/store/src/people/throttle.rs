@@ -1,6 +1,7 @@
 //! How long a name or a source must wait before it may try another password. In the database, so that it holds on every
 //! node and over a restart.
 
+use crate::db::sql::retry;
 use crate::{Result, Store};
 
 /// Tries without a wait.
@@ -28,37 +29,24 @@ impl Store {
             return Ok(Attempt::Refused { until_at });
         }
         // Two first attempts of one subject may collide on its key.
-        for _ in 0..3 {
-            match self.try_attempt(subjects, now).await {
-                Err(error) if error.is_unique_violation() || error.is_lock_conflict() => continue,
-                other => return other,
-            }
-        }
-        self.try_attempt(subjects, now).await
+        retry::on_race(|| self.try_attempt(subjects, now)).await
     }
 
     async fn wait_of(&self, subjects: &[String], now: i64) -> Result<Option<i64>> {
         let text = "SELECT until_at FROM login_throttle WHERE subject = ? AND until_at > ?";
         let mut latest = None;
         for subject in subjects {
-            let values = vec![subject.as_str().into(), now.into()];
-            if let Some(row) = self.one(&self.read, text, values).await? {
-                latest = latest.max(Some(row.try_get_by_index(0)?));
-            }
+            latest = latest.max(self.tuple(&self.read, text, values![subject.as_str(), now]).await?);
         }
         Ok(latest)
     }
 
     async fn try_attempt(&self, subjects: &[String], now: i64) -> Result<Attempt> {
         let tx = self.begin_change().await?;
-        let text = format!("SELECT failures, until_at FROM login_throttle WHERE subject = ?{}", self.for_update());
-        let mut known = Vec::with_capacity(subjects.len());
+        let text = "SELECT failures, until_at FROM login_throttle WHERE subject = ?{for_update}";
+        let mut known: Vec<Option<(i32, i64)>> = Vec::with_capacity(subjects.len());
         for subject in subjects {
-            let row = self.one(&tx, &text, vec![subject.as_str().into()]).await?;
-            let row = row
-                .map(|row| Ok::<(i32, i64), crate::Error>((row.try_get_by_index(0)?, row.try_get_by_index(1)?)))
-                .transpose()?;
-            known.push(row);
+            known.push(self.tuple(&tx, text, values![subject.as_str()]).await?);
         }
         let latest = known.iter().flatten().map(|row| row.1).max().unwrap_or(0);
         if latest > now {
@@ -75,9 +63,9 @@ impl Store {
                 "INSERT INTO login_throttle (failures, until_at, subject) VALUES (?, ?, ?)"
             };
             let until_at = now + wait_ms(failures);
-            self.execute(&tx, text, vec![failures.into(), until_at.into(), subject.as_str().into()]).await?;
+            self.execute(&tx, text, values![failures, until_at, subject.as_str()]).await?;
         }
-        self.execute(&tx, "DELETE FROM login_throttle WHERE until_at < ?", vec![(now - 2 * FORGET_MS).into()]).await?;
+        self.execute(&tx, "DELETE FROM login_throttle WHERE until_at < ?", values![now - 2 * FORGET_MS]).await?;
         tx.commit().await?;
         Ok(Attempt::Allowed)
     }
@@ -85,13 +73,9 @@ impl Store {
     /// The password was right: the account's count ends, the source's loses this attempt.
     pub async fn end_attempt(&self, account: &str, source: &str, now: i64) -> Result<()> {
         let tx = self.begin_change().await?;
-        self.execute(&tx, "DELETE FROM login_throttle WHERE subject = ?", vec![account.into()]).await?;
-        self.execute(
-            &tx,
-            "UPDATE login_throttle SET failures = failures - 1, until_at = ? WHERE subject = ? AND failures > 0",
-            vec![now.into(), source.into()],
-        )
-        .await?;
+        self.execute(&tx, "DELETE FROM login_throttle WHERE subject = ?", values![account]).await?;
+        let text = "UPDATE login_throttle SET failures = failures - 1, until_at = ? WHERE subject = ? AND failures > 0";
+        self.execute(&tx, text, values![now, source]).await?;
         Ok(tx.commit().await?)
     }
 }

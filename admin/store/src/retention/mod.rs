@@ -2,5 +2,4 @@
 
 pub(crate) mod prune_rest;
 pub mod prune_runs;
-pub(crate) mod prune_statements;
 pub mod rules;

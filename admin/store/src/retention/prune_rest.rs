@@ -2,8 +2,6 @@
 
 use carillon_scheduler::Millis;
 
-use crate::db::dialect;
-use crate::db::row::Columns;
 use crate::{Result, Store};
 
 const DAY: Millis = 86_400_000;
@@ -52,25 +50,22 @@ impl Store {
             let text = format!(
                 "DELETE FROM {table} WHERE NOT EXISTS (SELECT 1 FROM job WHERE job.id = {table}.job_id){unless}"
             );
-            done += self.execute(&self.write, &text, vec![]).await?.rows_affected();
+            done += self.execute(&self.write, &text, vec![]).await?;
         }
         done += self.prune_params().await?;
         let text = "DELETE FROM retention WHERE scope = 'job' AND NOT EXISTS (SELECT 1 FROM job WHERE job.id = retention.scope_id)";
-        done += self.execute(&self.write, text, vec![]).await?.rows_affected();
+        done += self.execute(&self.write, text, vec![]).await?;
         Ok(done)
     }
 
     async fn prune_by_id(&self, table: &str, old: &str, before: Millis) -> Result<u64> {
         let mut done = 0;
         loop {
-            let values = vec![before.into(), AT_ONCE.into()];
-            let ids = self.ids_of(self.hot_reads(), old, values).await?;
+            let ids: Vec<i64> = self.tuples(&self.engine_reads, old, values![before, AT_ONCE]).await?;
             if ids.is_empty() {
                 return Ok(done);
             }
-            let (_, value) = dialect::id_list(self.backend, &ids);
-            let text = dialect::delete_by_id(self.backend, table, "id");
-            done += self.execute(&self.write, &text, vec![value]).await?.rows_affected();
+            done += self.delete_by_id(&self.write, table, "id", &ids).await?;
             tokio::task::yield_now().await;
         }
     }
@@ -78,15 +73,14 @@ impl Store {
     async fn prune_by_key(&self, table: &str, key: &str, old: &str, before: Millis) -> Result<u64> {
         let mut done = 0;
         loop {
-            let rows = self.all(self.hot_reads(), old, vec![before.into(), AT_ONCE.into()]).await?;
-            let keys = rows.iter().map(|row| Columns::of(row).next()).collect::<Result<Vec<String>>>()?;
+            let keys: Vec<String> = self.tuples(&self.engine_reads, old, values![before, AT_ONCE]).await?;
             if keys.is_empty() {
                 return Ok(done);
             }
             let marks = vec!["?"; keys.len()].join(",");
             let text = format!("DELETE FROM {table} WHERE {key} IN ({marks})");
             let values = keys.into_iter().map(Into::into).collect();
-            done += self.execute(&self.write, &text, values).await?.rows_affected();
+            done += self.execute(&self.write, &text, values).await?;
             tokio::task::yield_now().await;
         }
     }

@@ -10,11 +10,12 @@
 use std::collections::HashMap;
 
 use carillon_scheduler::{Cause, Millis, RunState};
-use sea_orm::{QueryResult, Value};
+use sea_orm::FromQueryResult;
 
-use crate::db::dialect;
-use crate::db::row::Columns;
-use crate::retention::prune_statements::LOCK_GOING;
+use crate::db::sql::bulk::Bulk;
+use crate::db::sql::forms::Lock;
+use crate::db::sql::retry;
+use crate::db::sql::rows::Code;
 use crate::{Result, Store, Transaction};
 
 /// A run as the pruner sees it.
@@ -35,13 +36,29 @@ struct Going {
     app_id: i64,
     cause: Cause,
     fire_no: i64,
-    is_first: bool,
+    part: i32,
+    attempt: i32,
     state: RunState,
     scheduled_at: Millis,
 }
 
+from_row!(Old { id, job_id, app_id, state: Code, at });
+from_row!(Going { id, job_id, app_id, cause: Code, fire_no, part, attempt, state: Code, scheduled_at });
+
+/// Those that have ended or are given up, with their whole fire, and whose parent's fire has ended.
+pub(crate) static LOCK_GOING: Bulk = Bulk::lock(Lock {
+    columns: "r.id, r.job_id, r.app_id, r.cause, r.fire_no, r.part, r.attempt, r.state, r.scheduled_at",
+    table: "run r",
+    id: "r.id",
+    only_if: "(r.state >= {state.final} OR r.state IN ({state.unknown}, {state.lost}) AND COALESCE(r.finished_at, r.due_at) < :before) \
+            AND NOT EXISTS (SELECT 1 FROM run s WHERE s.fire_no = r.fire_no AND s.job_id = r.job_id AND s.cause = r.cause \
+            AND NOT (s.state >= {state.final} OR s.state IN ({state.unknown}, {state.lost}) AND COALESCE(s.finished_at, s.due_at) < :before)) \
+            AND NOT EXISTS (SELECT 1 FROM run p JOIN run q ON q.fire_no = p.fire_no AND q.job_id = p.job_id AND q.cause = p.cause \
+            WHERE r.cause = {cause.child} AND p.id = r.fire_no AND q.state < {state.final})",
+});
+
 /// Runs of one job and day that are gone, by how they ended.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, FromQueryResult)]
 pub struct DayCounts {
     /// Days since 1970-01-01, UTC, of their instants.
     pub day: i32,
@@ -53,32 +70,22 @@ pub struct DayCounts {
     pub cancelled: i64,
 }
 
+const DAY_COUNTS: &str = "day, job_id, app_id, succeeded, failed, killed, cancelled";
 const DAY: Millis = 86_400_000;
 
 impl Store {
     /// Runs with a greater id than this, in the order of their ids.
     pub async fn runs_above(&self, id: i64, limit: u32) -> Result<Vec<Old>> {
-        let text =
-            "SELECT id, job_id, app_id, state, COALESCE(finished_at, due_at) FROM run WHERE id > ? ORDER BY id LIMIT ?";
-        let rows = self.all(self.hot_reads(), text, vec![id.into(), i64::from(limit).into()]).await?;
-        let old = |row: &QueryResult| {
-            let mut columns = Columns::of(row);
-            Ok(Old {
-                id: columns.next()?,
-                job_id: columns.next()?,
-                app_id: columns.next()?,
-                state: columns.code(RunState::from_code)?,
-                at: columns.next()?,
-            })
-        };
-        Ok(self.readable("run", &rows, old))
+        let text = "SELECT id, job_id, app_id, state, COALESCE(finished_at, due_at) AS at FROM run WHERE id > ? ORDER BY id LIMIT ?";
+        let rows = self.query(&self.engine_reads, text, values![id, i64::from(limit)]).await?;
+        Ok(self.readable("run", &rows))
     }
 
     /// The last run that was due before then, by the order of the ids: found by halving, for no index has the time. Across
     /// nodes that order is not exactly the order in time, so a few runs around the border are on its other side.
     pub async fn last_run_due_before(&self, at: Millis) -> Result<i64> {
-        let row = self.one(self.hot_reads(), "SELECT MAX(id) FROM run", vec![]).await?;
-        let last: Option<i64> = row.map(|row| row.try_get_by_index(0)).transpose()?.flatten();
+        let last: Option<i64> =
+            self.tuple::<Option<i64>>(&self.engine_reads, "SELECT MAX(id) FROM run", vec![]).await?.flatten();
         // Runs up to `low` are due before, runs from `high` on are not.
         let (mut low, mut high) = (0, last.unwrap_or(0) + 1);
         while high - low > 1 {
@@ -94,20 +101,13 @@ impl Store {
     /// The first run with this id or a greater one, and when it was due.
     async fn run_from(&self, id: i64) -> Result<Option<(i64, Millis)>> {
         let text = "SELECT id, due_at FROM run WHERE id >= ? ORDER BY id LIMIT 1";
-        let row = self.one(self.hot_reads(), text, vec![id.into()]).await?;
-        row.map(|row| Ok((row.try_get_by_index(0)?, row.try_get_by_index(1)?))).transpose()
+        self.tuple(&self.engine_reads, text, values![id]).await
     }
 
     /// Deletes those of these runs that nothing needs any more, in one transaction, and answers how many. A hundred at a
     /// time are few enough. Outcomes that were not learned before `given_up_before` are not waited for.
     pub async fn prune_runs(&self, ids: &[i64], given_up_before: Millis) -> Result<u64> {
-        let mut tries = 0;
-        loop {
-            match self.try_prune_runs(ids, given_up_before).await {
-                Err(error) if tries < 3 && (error.is_lock_conflict() || error.is_unique_violation()) => tries += 1,
-                other => return other,
-            }
-        }
+        retry::on_race(|| self.try_prune_runs(ids, given_up_before)).await
     }
 
     async fn try_prune_runs(&self, ids: &[i64], given_up_before: Millis) -> Result<u64> {
@@ -117,7 +117,7 @@ impl Store {
             return Ok(0);
         }
         self.count_days(&tx, &going).await?;
-        for run in going.iter().filter(|run| run.is_first) {
+        for run in going.iter().filter(|run| (run.part, run.attempt) == (0, 1)) {
             match run.cause {
                 Cause::Schedule => self.note_pruned(&tx, run.job_id, "runs_to", run.fire_no).await?,
                 Cause::Backfill => self.note_backfilled(&tx, run).await?,
@@ -127,9 +127,7 @@ impl Store {
         let ids: Vec<i64> = going.iter().map(|run| run.id).collect();
         let mut done = 0;
         for (table, key) in [("run_input", "run_id"), ("run_choice", "run_id"), ("run", "id")] {
-            let (_, value) = dialect::id_list(self.backend, &ids);
-            let text = dialect::delete_by_id(self.backend, table, key);
-            done = self.execute(&tx, &text, vec![value]).await?.rows_affected();
+            done = self.delete_by_id(&tx, table, key, &ids).await?;
         }
         tx.commit().await?;
         Ok(done)
@@ -141,27 +139,8 @@ impl Store {
         // Locked in the order that everybody keeps.
         let mut ids = ids.to_vec();
         ids.sort_unstable();
-        let (_, value) = dialect::id_list(self.backend, &ids);
-        let values = vec![value, given_up_before.into(), given_up_before.into()];
-        let text = LOCK_GOING.of(self.backend);
-        let rows = self.all(tx, text, values).await?;
-        let going = |row: &QueryResult| {
-            let mut columns = Columns::of(row);
-            let (id, job_id, app_id) = (columns.next()?, columns.next()?, columns.next()?);
-            let (cause, fire_no) = (columns.code(Cause::from_code)?, columns.next()?);
-            let (part, attempt): (i32, i32) = (columns.next()?, columns.next()?);
-            Ok(Going {
-                id,
-                job_id,
-                app_id,
-                cause,
-                fire_no,
-                is_first: (part, attempt) == (0, 1),
-                state: columns.code(RunState::from_code)?,
-                scheduled_at: columns.next()?,
-            })
-        };
-        Ok(self.readable("run", &rows, going))
+        let rows = self.bulk_query(tx, &LOCK_GOING, &named![before: given_up_before], &ids).await?;
+        Ok(self.readable("run", &rows))
     }
 
     async fn count_days(&self, tx: &Transaction, going: &[Going]) -> Result<()> {
@@ -179,16 +158,13 @@ impl Store {
         let mut days: Vec<DayCounts> = days.into_values().collect();
         days.sort_unstable_by_key(|counts| (counts.day, counts.job_id));
         for counts in days {
-            let numbers = [counts.succeeded, counts.failed, counts.killed, counts.cancelled].map(Value::from);
+            let numbers = values![counts.succeeded, counts.failed, counts.killed, counts.cancelled];
             let text = "UPDATE run_day SET succeeded = succeeded + ?, failed = failed + ?, killed = killed + ?, cancelled = cancelled + ? \
                         WHERE day = ? AND job_id = ?";
-            let mut values = numbers.to_vec();
-            values.extend([counts.day.into(), counts.job_id.into()]);
-            if self.execute(tx, text, values).await?.rows_affected() == 0 {
-                let columns = "day, job_id, app_id, succeeded, failed, killed, cancelled";
-                let mut row = vec![counts.day.into(), counts.job_id.into(), counts.app_id.into()];
-                row.extend(numbers);
-                self.insert_rows(tx, "run_day", columns, vec![row]).await?;
+            let values = [numbers.clone(), values![counts.day, counts.job_id]].concat();
+            if self.execute(tx, text, values).await? == 0 {
+                let row = [values![counts.day, counts.job_id, counts.app_id], numbers].concat();
+                self.insert_rows(tx, "run_day", DAY_COUNTS, vec![row]).await?;
             }
         }
         Ok(())
@@ -198,10 +174,10 @@ impl Store {
     async fn note_pruned(&self, tx: &Transaction, job_id: i64, column: &str, to: Millis) -> Result<()> {
         let text =
             format!("UPDATE pruned SET {column} = CASE WHEN {column} < ? THEN ? ELSE {column} END WHERE job_id = ?");
-        let values = vec![to.into(), to.into(), job_id.into()];
-        if self.execute(tx, &text, values).await?.rows_affected() == 0 {
+        let values = values![to, to, job_id];
+        if self.execute(tx, &text, values).await? == 0 {
             let (runs, misfires) = if column == "runs_to" { (to, 0) } else { (0, to) };
-            let row = vec![job_id.into(), runs.into(), misfires.into()];
+            let row = values![job_id, runs, misfires];
             self.insert_rows(tx, "pruned", "job_id, runs_to, misfires_to", vec![row]).await?;
         }
         Ok(())
@@ -209,7 +185,7 @@ impl Store {
 
     /// A further backfill leaves the instant out all the same.
     async fn note_backfilled(&self, tx: &Transaction, run: &Going) -> Result<()> {
-        let row = vec![run.job_id.into(), run.fire_no.into()];
+        let row = values![run.job_id, run.fire_no];
         self.insert_rows(tx, "backfill_done", "job_id, at", vec![row]).await
     }
 
@@ -218,28 +194,14 @@ impl Store {
         let tx = self.begin().await?;
         self.note_pruned(&tx, job_id, "misfires_to", to_at).await?;
         let text = "DELETE FROM misfire WHERE job_id = ? AND from_at = ?";
-        self.execute(&tx, text, vec![job_id.into(), from_at.into()]).await?;
+        self.execute(&tx, text, values![job_id, from_at]).await?;
         Ok(tx.commit().await?)
     }
 
     /// What is left of a job's runs that are gone, day by day, the earliest first.
     pub async fn day_counts(&self, job_id: i64, from_day: i32, to_day: i32) -> Result<Vec<DayCounts>> {
-        let text = "SELECT day, job_id, app_id, succeeded, failed, killed, cancelled FROM run_day \
-                    WHERE job_id = ? AND day >= ? AND day <= ? ORDER BY day";
-        let rows = self.all(self.hot_reads(), text, vec![job_id.into(), from_day.into(), to_day.into()]).await?;
-        let counts = |row| {
-            let mut columns = Columns::of(row);
-            Ok(DayCounts {
-                day: columns.next()?,
-                job_id: columns.next()?,
-                app_id: columns.next()?,
-                succeeded: columns.next()?,
-                failed: columns.next()?,
-                killed: columns.next()?,
-                cancelled: columns.next()?,
-            })
-        };
-        rows.iter().map(counts).collect()
+        let text = format!("SELECT {DAY_COUNTS} FROM run_day WHERE job_id = ? AND day >= ? AND day <= ? ORDER BY day");
+        self.all(&self.engine_reads, &text, values![job_id, from_day, to_day]).await
     }
 }
 

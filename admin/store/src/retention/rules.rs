@@ -3,12 +3,11 @@
 use std::collections::HashMap;
 
 use carillon_scheduler::{FieldError, Millis};
-use sea_orm::Value;
+use sea_orm::FromQueryResult;
 use serde_json::json;
 
 use crate::audit::{Actor, AuditEntry};
 use crate::db::ids;
-use crate::db::row::Columns;
 use crate::{Error, Result, Store};
 
 /// What a rule is about.
@@ -30,7 +29,7 @@ impl Scope {
 }
 
 /// A rule; `None`: as the next wider one says.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, FromQueryResult)]
 pub struct Retention {
     /// Days for which a run is kept that did not fail; 0: for ever.
     pub days: Option<i32>,
@@ -115,31 +114,22 @@ impl Store {
     pub async fn retentions(&self) -> Result<Retentions> {
         let text = "SELECT scope, scope_id, days, failure_days, failures, runs FROM retention";
         let mut found = HashMap::new();
-        for row in self.all(&self.read, text, vec![]).await? {
-            let mut columns = Columns::of(&row);
-            let (scope, id): (String, i64) = (columns.next()?, columns.next()?);
-            let scope = match scope.as_str() {
+        for row in self.query(&self.read, text, vec![]).await? {
+            let id = row.try_get("", "scope_id")?;
+            let scope = match row.try_get::<String>("", "scope")?.as_str() {
                 "app" => Scope::App(id),
                 "job" => Scope::Job(id),
                 _ => Scope::All,
             };
-            let rule = Retention {
-                days: columns.next()?,
-                failure_days: columns.next()?,
-                failures: columns.next()?,
-                runs: columns.next()?,
-            };
-            found.insert(scope, rule);
+            found.insert(scope, Retention::from_query_result(&row, "")?);
         }
         Ok(Retentions(found))
     }
 
     /// The apps of these jobs; those that do not exist any more are left out.
     pub async fn apps_of(&self, job_ids: &[i64]) -> Result<HashMap<i64, i64>> {
-        let (list, value) = crate::db::dialect::id_list(self.backend, job_ids);
-        let text = format!("SELECT id, app_id FROM job WHERE id IN ({list})");
-        let rows = self.all(&self.read, &text, vec![value]).await?;
-        rows.iter().map(|row| Ok((row.try_get_by_index(0)?, row.try_get_by_index(1)?))).collect()
+        let text = "SELECT id, app_id FROM job WHERE id IN ({ids})";
+        Ok(self.tuples(&self.read, text, values![self.ids(job_ids)]).await?.into_iter().collect())
     }
 
     pub async fn retention(&self, scope: Scope) -> Result<Retention> {
@@ -159,19 +149,11 @@ impl Store {
         let (word, id) = scope.key();
         let tx = self.begin_change().await?;
         let text = "DELETE FROM retention WHERE scope = ? AND scope_id = ?";
-        self.execute(&tx, text, vec![word.into(), id.into()]).await?;
+        self.execute(&tx, text, values![word, id]).await?;
         if rule != Retention::default() {
-            let text = "INSERT INTO retention (scope, scope_id, days, failure_days, failures, runs, updated_at) VALUES (?, ?, ?, ?, ?, ?, ?)";
-            let values: Vec<Value> = vec![
-                word.into(),
-                id.into(),
-                rule.days.into(),
-                rule.failure_days.into(),
-                rule.failures.into(),
-                rule.runs.into(),
-                now.into(),
-            ];
-            self.execute(&tx, text, values).await?;
+            let columns = "scope, scope_id, days, failure_days, failures, runs, updated_at";
+            let row = values![word, id, rule.days, rule.failure_days, rule.failures, rule.runs, now];
+            self.insert_rows(&tx, "retention", columns, vec![row]).await?;
         }
         let shown = |rule: Retention| json!({"days": rule.days, "failure_days": rule.failure_days, "failures": rule.failures, "runs": rule.runs});
         let detail = json!({"before": shown(before), "after": shown(rule)});

@@ -1,11 +1,13 @@
 //! Looking after single runs: whom to ask about one, ending one, and finding those that need a hand.
 
-use carillon_scheduler::{Millis, RunState};
-use sea_orm::{DbBackend, Value};
+use carillon_scheduler::{Millis, RunReason, RunState};
+use sea_orm::ConnectionTrait;
 
-use crate::db::dialect;
-use crate::db::dialect::Text;
-use crate::{Error, Result, Store};
+use crate::db::sql::bulk::Bulk;
+use crate::db::sql::forms::{OpenRuns, Update};
+use crate::db::sql::list::IDS;
+use crate::db::sql::rows::Code;
+use crate::{Result, Store};
 
 /// Where a run is or was, for asking its executor.
 #[derive(Clone, Debug)]
@@ -20,111 +22,87 @@ pub struct Whereabouts {
     pub sends: i32,
 }
 
-/// MariaDB would walk the whole table for `UPDATE … WHERE id IN (SELECT …)`, and wait for every lock on its way.
-pub(crate) const CANCEL: Text = Text {
-    sqlite: "UPDATE run SET state = 12, reason = ?, finished_at = ? WHERE id IN (SELECT u.value FROM json_each(?) AS u) AND +state = 0",
-    postgres: "UPDATE run SET state = 12, reason = ?, finished_at = ? WHERE id IN (SELECT unnest(?::bigint[])) AND state + 0 = 0",
-    mysql: "UPDATE JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$')) AS u STRAIGHT_JOIN run FORCE INDEX (PRIMARY) ON run.id = u.id \
-            SET run.state = 12, run.reason = ?, run.finished_at = ? WHERE run.state = 0",
-};
+pub(crate) static CANCEL: Bulk = Bulk::update(
+    IDS,
+    Update {
+        table: "run",
+        index: "PRIMARY",
+        on: "run.id = u.id",
+        set: &[("state", "{state.cancelled}"), ("reason", ":reason"), ("finished_at", ":now")],
+        only_if: "{+run.state} = {state.claimed}",
+    },
+);
 
-pub(crate) fn cancel_values(backend: DbBackend, run_ids: &[i64], reason: &str, now: Millis) -> Vec<Value> {
-    let (_, list) = dialect::id_list(backend, run_ids);
-    match backend {
-        DbBackend::MySql => vec![list, reason.into(), now.into()],
-        _ => vec![reason.into(), now.into(), list],
-    }
-}
+pub(crate) const NEXT_UNANSWERED: &str = "SELECT MIN(marked_at) FROM run WHERE shard = ? AND state = {state.sending} AND state < {state.final} AND marked_at >= ?";
 
-pub(crate) const NEXT_UNANSWERED: &str =
-    "SELECT MIN(marked_at) FROM run WHERE shard = ? AND state = 1 AND state < 9 AND marked_at >= ?";
+pub(crate) static OPEN_RUNS: Bulk =
+    Bulk::open_runs(OpenRuns { select: "run.state, COUNT(*)", states: &[], only_if: "", rest: "GROUP BY run.state" });
 
-/// On MariaDB the states are joined as well: with the shard alone it would read the entries of all runs that have ended.
-pub(crate) const OPEN_RUNS: Text = Text {
-    sqlite: "SELECT run.state, COUNT(*) FROM json_each(?) AS u CROSS JOIN run ON run.shard = u.value AND run.state < 9 \
-             GROUP BY run.state",
-    postgres: "SELECT run.state, COUNT(*) FROM run WHERE run.shard = ANY(?::bigint[]) AND run.state < 9 GROUP BY run.state",
-    mysql: "SELECT run.state, COUNT(*) FROM JSON_TABLE(?, '$[*]' COLUMNS (shard INT PATH '$')) AS u \
-            STRAIGHT_JOIN JSON_TABLE('[0,1,2,3,4]', '$[*]' COLUMNS (state SMALLINT PATH '$')) AS s \
-            STRAIGHT_JOIN run FORCE INDEX (run_open) ON run.shard = u.shard AND run.state = s.state GROUP BY run.state",
-};
+from_row!(Whereabouts { run_id, job_id, app, state: Code, address, due_at, sends });
 
 impl Store {
     pub async fn whereabouts(&self, run_id: i64) -> Result<Option<Whereabouts>> {
-        let text = "SELECT run.id, run.job_id, app.name, run.state, run.address, run.due_at, run.sends \
+        let text = "SELECT run.id AS run_id, run.job_id, app.name AS app, run.state, run.address, run.due_at, run.sends \
                     FROM run LEFT JOIN app ON app.id = run.app_id WHERE run.id = ?";
-        let Some(row) = self.one(self.hot_reads(), text, vec![run_id.into()]).await? else {
-            return Ok(None);
-        };
-        let state: i16 = row.try_get_by_index(3)?;
-        Ok(Some(Whereabouts {
-            run_id: row.try_get_by_index(0)?,
-            job_id: row.try_get_by_index(1)?,
-            app: row.try_get_by_index(2)?,
-            state: RunState::from_code(state)
-                .ok_or_else(|| Error::Corrupt(format!("state {state} of run {run_id}")))?,
-            address: row.try_get_by_index(4)?,
-            due_at: row.try_get_by_index(5)?,
-            sends: row.try_get_by_index(6)?,
-        }))
+        self.one(&self.engine_reads, text, values![run_id]).await
     }
 
     /// Ends runs that were never sent. Answers how many were still `claimed`.
-    pub async fn cancel(&self, run_ids: &[i64], reason: &str, now: Millis) -> Result<u64> {
-        let values = cancel_values(self.backend, run_ids, reason, now);
-        let done = self.execute(&self.write, CANCEL.of(self.backend), values).await?;
-        if done.rows_affected() > 0 {
+    pub async fn cancel(&self, run_ids: &[i64], reason: RunReason, now: Millis) -> Result<u64> {
+        let done = self.cancel_in(&self.write, run_ids, reason, now).await?;
+        if done > 0 {
             self.mend_chains_of(run_ids, now).await?;
         }
-        Ok(done.rows_affected())
+        Ok(done)
+    }
+
+    /// The same inside a transaction, which sees to fixed delays itself.
+    pub(crate) async fn cancel_in(
+        &self,
+        db: &impl ConnectionTrait,
+        run_ids: &[i64],
+        reason: RunReason,
+        now: Millis,
+    ) -> Result<u64> {
+        match run_ids.is_empty() {
+            true => Ok(0),
+            false => self.bulk(db, &CANCEL, &named![reason: reason.as_str(), now], run_ids).await,
+        }
     }
 
     /// The next instant of a fixed delay is counted from the end of a run, whatever end that was.
     async fn mend_chains_of(&self, run_ids: &[i64], now: Millis) -> Result<()> {
-        let (list, value) = dialect::id_list(self.backend, run_ids);
-        let text = format!("SELECT DISTINCT job_id FROM run WHERE id IN ({list}) AND chained = TRUE AND state = 12");
-        for row in self.all(&self.write, &text, vec![value]).await? {
-            self.mend_chain(row.try_get_by_index(0)?, now).await?;
+        let text =
+            "SELECT DISTINCT job_id FROM run WHERE id IN ({ids}) AND chained = TRUE AND state = {state.cancelled}";
+        for job_id in self.tuples(&self.write, text, values![self.ids(run_ids)]).await? {
+            self.mend_chain(job_id, now).await?;
         }
         Ok(())
     }
 
     /// Notes that the end of a run is asked for, before its executor is: a faster callback must find it.
     pub async fn note_kill(&self, run_id: i64, now: Millis) -> Result<bool> {
-        let text = "UPDATE run SET kill_asked_at = COALESCE(kill_asked_at, ?) WHERE id = ? AND state IN (1, 2, 3, 4)";
-        Ok(self.execute(&self.changes, text, vec![now.into(), run_id.into()]).await?.rows_affected() == 1)
+        let text = "UPDATE run SET kill_asked_at = COALESCE(kill_asked_at, ?) WHERE id = ? AND state IN ({state.sending}, {state.running}, {state.unknown}, {state.lost})";
+        Ok(self.execute(&self.changes, text, values![now, run_id]).await? == 1)
     }
 
     /// The executor would not: nothing was asked after all.
     pub async fn forget_kill(&self, run_id: i64) -> Result<()> {
-        self.execute(
-            &self.changes,
-            "UPDATE run SET kill_asked_at = NULL WHERE id = ? AND state < 9",
-            vec![run_id.into()],
-        )
-        .await?;
+        let text = "UPDATE run SET kill_asked_at = NULL WHERE id = ? AND state < {state.final}";
+        self.execute(&self.changes, text, values![run_id]).await?;
         Ok(())
     }
 
     /// When the earliest of the others was marked.
     pub async fn next_unanswered(&self, shard: i32, marked_before: Millis) -> Result<Option<Millis>> {
-        let values = vec![shard.into(), marked_before.into()];
-        let row = self.one(self.hot_reads(), NEXT_UNANSWERED, values).await?;
-        Ok(row.map(|row| row.try_get_by_index(0)).transpose()?.flatten())
+        let values = values![shard, marked_before];
+        Ok(self.tuple::<Option<_>>(&self.engine_reads, NEXT_UNANSWERED, values).await?.flatten())
     }
 
     /// How many runs are open, by state, in shards of these numbers.
     pub async fn open_runs(&self, shards: i32) -> Result<Vec<(RunState, i64)>> {
         let all: Vec<i64> = (0..i64::from(shards)).collect();
-        let (_, list) = dialect::id_list(self.backend, &all);
-        let mut counts = Vec::new();
-        let text = OPEN_RUNS.of(self.backend);
-        for row in self.all(self.hot_reads(), text, vec![list]).await? {
-            let state: i16 = row.try_get_by_index(0)?;
-            if let Some(state) = RunState::from_code(state) {
-                counts.push((state, row.try_get_by_index(1)?));
-            }
-        }
-        Ok(counts)
+        let rows = self.bulk_tuples::<(i16, i64), _>(&self.engine_reads, &OPEN_RUNS, &[], &all).await?;
+        Ok(rows.into_iter().filter_map(|(state, count)| Some((RunState::from_code(state)?, count))).collect())
     }
 }

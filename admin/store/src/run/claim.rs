@@ -3,17 +3,19 @@
 //! Only what the compare-and-set on `job_clock` has won is inserted, and the insert is plain: a key that is there already
 //! is an error, never skipped in silence, or an instant could be lost while the cursor moves on.
 
-use crate::run::claim_statements;
 use std::collections::HashSet;
 
 use carillon_scheduler::Millis;
-use sea_orm::Value;
+use sea_orm::FromQueryResult;
 
+use crate::db::sql::bulk::Bulk;
+use crate::db::sql::forms::Update;
+use crate::db::sql::list::{ListColumn, int, long};
 use crate::failpoint;
 use crate::{Error, Result, Store, Transaction};
 
 /// A row of `job_clock` that is inside the look-ahead.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, FromQueryResult)]
 pub struct Due {
     pub job_id: i64,
     pub next_fire_at: Millis,
@@ -57,8 +59,36 @@ pub struct Holder<'a> {
 pub(crate) const DUE: &str = "SELECT job_id, next_fire_at, revision FROM job_clock WHERE shard = ? AND next_fire_at >= ? AND next_fire_at <= ? \
      ORDER BY shard, next_fire_at, job_id LIMIT ?";
 
-/// Misfire ranges of one statement.
-const MISFIRES: usize = 100;
+/// Cursors as their plans have found them. SQLite would walk the whole shard if it did not come from the list.
+const CURSORS: &[ListColumn] = &[long("job_id"), long("old"), long("next"), long("revision"), int("shard")];
+
+/// Compare-and-set.
+pub(crate) static ADVANCE: Bulk = Bulk::update(
+    CURSORS,
+    Update {
+        table: "job_clock",
+        index: "PRIMARY",
+        on: "job_clock.shard = u.shard AND job_clock.next_fire_at = u.old AND job_clock.job_id = u.job_id",
+        set: &[("next_fire_at", "u.next")],
+        only_if: "job_clock.revision = u.revision",
+    },
+);
+
+/// Which cursors are where their plans have found them.
+pub(crate) static UNCHANGED: Bulk = Bulk::text(
+    CURSORS,
+    "SELECT c.job_id FROM {list} {join} job_clock AS c{index PRIMARY} ON c.shard = u.shard AND c.next_fire_at = u.old \
+     AND c.job_id = u.job_id AND c.revision = u.revision",
+);
+
+/// The runs; what the job's row already holds comes from the job's row, so that only ids and instants travel.
+pub(crate) static RECORD: Bulk = Bulk::text(
+    &[long("id"), long("job_id"), long("at")],
+    "INSERT INTO run (id, job_id, app_id, shard, cause, fire_no, part, parts, attempt, scheduled_at, due_at, state, epoch, owner, sends, \
+     chained, parent) SELECT u.id, j.id, j.app_id, j.shard, {cause.schedule}, u.at, 0, 1, 1, u.at, u.at, {state.claimed}, :epoch, :node, 0, \
+     j.schedule_kind = 'fixed_delay', j.parent FROM {list} {join} job AS j{index PRIMARY} ON j.id = u.job_id",
+);
+
 /// Looks at what has changed, before a claim is left to the next scan.
 const CHANGES: usize = 3;
 
@@ -70,17 +100,7 @@ impl Store {
 
     /// The same, of those whose cursor is at or after `from`.
     pub async fn due_jobs_from(&self, shard: i32, from: Millis, until: Millis, limit: usize) -> Result<Vec<Due>> {
-        let values = vec![shard.into(), from.into(), until.into(), (limit as i64).into()];
-        let rows = self.all(self.hot_reads(), DUE, values).await?;
-        rows.iter()
-            .map(|row| {
-                Ok(Due {
-                    job_id: row.try_get_by_index(0)?,
-                    next_fire_at: row.try_get_by_index(1)?,
-                    revision: row.try_get_by_index(2)?,
-                })
-            })
-            .collect()
+        self.all(&self.engine_reads, DUE, values![shard, from, until, limit as i64]).await
     }
 
     /// Records a batch under its shard's epoch. Answers the jobs whose cursor or revision had changed meanwhile: nothing
@@ -128,11 +148,8 @@ impl Store {
 
     /// The jobs whose cursor and revision are as their plans have found them.
     async fn unchanged(&self, shard: i32, claims: &[Claim]) -> Result<HashSet<i64>> {
-        let claims: Vec<&Claim> = claims.iter().collect();
-        let values = claim_statements::cursors(self.backend, shard, &claims);
-        let text = claim_statements::UNCHANGED.of(self.backend);
-        let ids = self.ids_of(&self.write, text, values).await?;
-        Ok(ids.into_iter().collect())
+        let cursors = cursors(shard, claims.iter());
+        Ok(self.bulk_tuples(&self.write, &UNCHANGED, &[], &cursors).await?.into_iter().collect())
     }
 
     /// Takes the fires off those that are left, or says that a job had fewer than its plan had found.
@@ -142,8 +159,8 @@ impl Store {
         for claim in counted {
             let fires = claim.fires.len() as i32;
             let text = "UPDATE job SET fires_left = fires_left - ? WHERE id = ? AND fires_left >= ?";
-            let values = vec![fires.into(), claim.due.job_id.into(), fires.into()];
-            if self.execute(tx, text, values).await?.rows_affected() != 1 {
+            let values = values![fires, claim.due.job_id, fires];
+            if self.execute(tx, text, values).await? != 1 {
                 return Ok(false);
             }
         }
@@ -152,10 +169,9 @@ impl Store {
 
     /// Moves all cursors, or says that at least one was not where its plan had found it.
     async fn advance(&self, tx: &Transaction, shard: i32, claims: &[Claim]) -> Result<bool> {
-        let moving: Vec<_> = claims.iter().filter(|claim| claim.next_fire_at.is_some()).collect();
+        let moving = cursors(shard, claims.iter().filter(|claim| claim.next_fire_at.is_some()));
         if !moving.is_empty() {
-            let values = claim_statements::cursors(self.backend, shard, &moving);
-            let done = self.execute(tx, claim_statements::ADVANCE.of(self.backend), values).await?.rows_affected();
+            let done = self.bulk(tx, &ADVANCE, &[], &moving).await?;
             if done != moving.len() as u64 && !failpoint::flag("redis_lock_only") {
                 return Ok(false);
             }
@@ -163,8 +179,8 @@ impl Store {
         for claim in claims.iter().filter(|claim| claim.next_fire_at.is_none()) {
             let text = "DELETE FROM job_clock WHERE shard = ? AND next_fire_at = ? AND job_id = ? AND revision = ?";
             let due = &claim.due;
-            let key = vec![shard.into(), due.next_fire_at.into(), due.job_id.into(), due.revision.into()];
-            if self.execute(tx, text, key).await?.rows_affected() != 1 {
+            let key = values![shard, due.next_fire_at, due.job_id, due.revision];
+            if self.execute(tx, text, key).await? != 1 {
                 return Ok(false);
             }
         }
@@ -180,18 +196,17 @@ impl Store {
     }
 
     async fn record(&self, tx: &Transaction, holder: &Holder<'_>, claims: &[Claim]) -> Result<()> {
-        let fires = claims.iter().map(|claim| claim.fires.len()).sum::<usize>();
-        if fires > 0 {
-            let values = claim_statements::fires(self.backend, holder, claims);
-            let done = self.execute(tx, claim_statements::RECORD.of(self.backend), values).await?.rows_affected();
-            if done != fires as u64 {
-                return Err(Error::Corrupt(format!("{done} of {fires} runs were recorded: a job row is missing")));
+        let fires = claims.iter().flat_map(|claim| claim.fires.iter().map(|(id, at)| (*id, claim.due.job_id, *at)));
+        let mut fires: Vec<(i64, i64, Millis)> = fires.collect();
+        if !fires.is_empty() {
+            fires.sort_unstable();
+            let done = self.bulk(tx, &RECORD, &named![epoch: holder.epoch, node: holder.node], &fires).await?;
+            if done != fires.len() as u64 {
+                let count = fires.len();
+                return Err(Error::Corrupt(format!("{done} of {count} runs were recorded: a job row is missing")));
             }
         }
-        let skipped = claims.iter().flat_map(|claim| {
-            let ranges = claim.skipped.iter();
-            ranges.map(|range| (claim.due.job_id, range))
-        });
+        let skipped = claims.iter().flat_map(|claim| claim.skipped.iter().map(|range| (claim.due.job_id, range)));
         self.record_skipped(tx, holder.epoch, &skipped.collect::<Vec<_>>()).await
     }
 
@@ -202,23 +217,20 @@ impl Store {
         epoch: i64,
         skipped: &[(i64, &SkippedRange)],
     ) -> Result<()> {
-        for page in skipped.chunks(MISFIRES) {
-            let rows = vec!["(?, ?, ?, ?, ?, ?, ?)"; page.len()].join(", ");
-            let text =
-                format!("INSERT INTO misfire (job_id, from_at, to_at, count, policy, reason, epoch) VALUES {rows}");
-            let values = page.iter().flat_map(|(job_id, range)| -> [Value; 7] {
-                [
-                    (*job_id).into(),
-                    range.from_at.into(),
-                    range.to_at.into(),
-                    (range.count as i32).into(),
-                    range.policy.into(),
-                    range.reason.into(),
-                    epoch.into(),
-                ]
-            });
-            self.execute(tx, &text, values.collect()).await?;
-        }
-        Ok(())
+        let row = |(job_id, it): &(i64, &SkippedRange)| {
+            values![*job_id, it.from_at, it.to_at, it.count as i32, it.policy, it.reason, epoch]
+        };
+        let columns = "job_id, from_at, to_at, count, policy, reason, epoch";
+        self.insert_rows(tx, "misfire", columns, skipped.iter().map(row).collect()).await
     }
+}
+
+/// Sorted, as rows are locked in one order everywhere.
+fn cursors<'a>(shard: i32, claims: impl Iterator<Item = &'a Claim>) -> Vec<(i64, Millis, Millis, i64, i32)> {
+    let cursor = |Claim { due, next_fire_at, .. }: &Claim| {
+        (due.job_id, due.next_fire_at, next_fire_at.unwrap_or(i64::MAX), due.revision, shard)
+    };
+    let mut rows: Vec<_> = claims.map(cursor).collect();
+    rows.sort_unstable();
+    rows
 }

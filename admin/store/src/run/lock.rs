@@ -1,34 +1,33 @@
 //! Runs and their jobs, locked in the order that everybody keeps: jobs, then runs, each by ascending id.
 
-use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use carillon_scheduler::{Cause, RetryDelay, RunState};
 use sea_orm::{ConnectionTrait, QueryResult};
 
-use crate::db::dialect;
-use crate::db::dialect::Text;
-use crate::{Error, Result, Store, Transaction};
+use crate::db::sql::bulk::Bulk;
+use crate::db::sql::forms::Lock;
+use crate::db::sql::rows::{Code, IsSet, WordOrDefault};
+use crate::{Result, Store, Transaction};
 
-pub(crate) const LOCK_JOBS: Text = Text {
-    sqlite: "SELECT id, retries, enabled, retry_delay, shard FROM job WHERE id IN (SELECT u.value FROM json_each(?) AS u) ORDER BY id",
-    postgres: "SELECT id, retries, enabled, retry_delay, shard FROM job WHERE id IN (SELECT unnest(?::bigint[])) ORDER BY id FOR UPDATE",
-    mysql: "SELECT job.id, job.retries, job.enabled, job.retry_delay, job.shard FROM JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$')) AS u \
-            STRAIGHT_JOIN job FORCE INDEX (PRIMARY) ON job.id = u.id ORDER BY job.id FOR UPDATE",
-};
+pub(crate) static LOCK_JOBS: Bulk = Bulk::lock(Lock {
+    columns: "job.id, job.retries, job.enabled, job.retry_delay, job.shard",
+    table: "job",
+    id: "job.id",
+    only_if: "",
+});
 
-pub(crate) const LOCK_RUNS: Text = Text {
-    sqlite: "SELECT id, job_id, shard, cause, fire_no, part, attempt, state, kill_asked_at, sends, chained, parent \
-             FROM run WHERE id IN (SELECT u.value FROM json_each(?) AS u) ORDER BY id",
-    postgres: "SELECT id, job_id, shard, cause, fire_no, part, attempt, state, kill_asked_at, sends, chained, parent \
-               FROM run WHERE id IN (SELECT unnest(?::bigint[])) ORDER BY id FOR UPDATE",
-    mysql: "SELECT run.id, run.job_id, run.shard, run.cause, run.fire_no, run.part, run.attempt, run.state, run.kill_asked_at, run.sends, run.chained, run.parent \
-            FROM JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$')) AS u \
-            STRAIGHT_JOIN run FORCE INDEX (PRIMARY) ON run.id = u.id ORDER BY run.id FOR UPDATE",
-};
+pub(crate) static LOCK_RUNS: Bulk = Bulk::lock(Lock {
+    columns: "run.id, run.job_id, run.shard, run.cause, run.fire_no, run.part, run.attempt, run.state, run.kill_asked_at AS kill_asked, \
+              run.sends, run.chained, run.parent",
+    table: "run",
+    id: "run.id",
+    only_if: "",
+});
 
 /// What a job says of runs that wait, and of further attempts.
 pub(crate) struct Owner {
+    pub id: i64,
     pub retries: i32,
     pub enabled: bool,
     pub retry_delay: RetryDelay,
@@ -51,6 +50,7 @@ impl Owner {
 }
 
 pub(crate) struct Row {
+    pub id: i64,
     pub job_id: i64,
     pub shard: i32,
     pub cause: Cause,
@@ -66,6 +66,22 @@ pub(crate) struct Row {
     /// Requests that may have left.
     pub sends: i32,
 }
+
+from_row!(Owner { id, retries, enabled, retry_delay: WordOrDefault, shard });
+from_row!(Row {
+    id,
+    job_id,
+    shard,
+    cause: Code,
+    fire_no,
+    part,
+    attempt,
+    state: Code,
+    kill_asked: IsSet,
+    sends,
+    chained,
+    parent
+});
 
 /// What to do about a row that another session holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -89,11 +105,8 @@ impl Store {
         if run_ids.is_empty() {
             return Ok(HashMap::new());
         }
-        let (ids, value) = dialect::id_list(self.backend, run_ids);
-        let text = format!("SELECT id, job_id FROM run WHERE id IN ({ids})");
-        let rows = self.all(db, &text, vec![value]).await?;
-        let pair = |row: &QueryResult| Ok((row.try_get_by_index(0)?, row.try_get_by_index(1)?));
-        rows.iter().map(pair).collect()
+        let text = "SELECT id, job_id FROM run WHERE id IN ({ids})";
+        Ok(self.tuples(db, text, values![self.ids(run_ids)]).await?.into_iter().collect())
     }
 
     /// Locks jobs before their runs, as an edit does it: nothing must slip past one that disables or deletes them at the
@@ -109,11 +122,10 @@ impl Store {
         if ids.is_empty() {
             return Ok(LockedJobs::default());
         }
-        let (_, value) = dialect::id_list(self.backend, &ids);
-        let rows = self.all(tx, &self.lock_text(LOCK_JOBS, held), vec![value]).await?;
-        let read = |row: &QueryResult| Ok((row.try_get_by_index(0)?, owner(row)?));
-        let owners: HashMap<i64, Owner> = self.readable("job", &rows, read).into_iter().collect();
-        let got: HashSet<i64> = ids_in(&rows);
+        let rows = self.lock(tx, &LOCK_JOBS, &ids, held).await?;
+        let owners =
+            self.readable("job", &rows).into_iter().map(|owner: Owner| (owner.id, owner)).collect::<HashMap<_, _>>();
+        let got = ids_in(&rows);
         let mut held_up = self.held_up(tx, "job", &ids, &got, held).await?;
         // A job that cannot be read must not be taken for a deleted one.
         held_up.extend(got.into_iter().filter(|id| !owners.contains_key(id)));
@@ -124,21 +136,20 @@ impl Store {
     pub(crate) async fn lock_runs(&self, tx: &Transaction, run_ids: &[i64], held: Held) -> Result<LockedRuns> {
         let mut ids = run_ids.to_vec();
         ids.sort_unstable();
-        let (_, value) = dialect::id_list(self.backend, &ids);
-        let rows = self.all(tx, &self.lock_text(LOCK_RUNS, held), vec![value]).await?;
-        let by_id: HashMap<i64, Row> = self.readable("run", &rows, read).into_iter().collect();
-        let got: HashSet<i64> = ids_in(&rows);
+        let rows = self.lock(tx, &LOCK_RUNS, &ids, held).await?;
+        let by_id = self.readable("run", &rows).into_iter().map(|row: Row| (row.id, row)).collect::<HashMap<_, _>>();
+        let got = ids_in(&rows);
         let held_up = self.held_up(tx, "run", &ids, &got, held).await?;
         let unreadable = got.into_iter().filter(|id| !by_id.contains_key(id)).collect();
         Ok(LockedRuns { by_id, held_up, unreadable })
     }
 
-    fn lock_text(&self, text: Text, held: Held) -> Cow<'static, str> {
-        let text = text.of(self.backend);
-        match held {
-            Held::Pass if !self.is_exclusive() => Cow::Owned(format!("{text} SKIP LOCKED")),
-            _ => Cow::Borrowed(text),
+    async fn lock(&self, tx: &Transaction, rows: &Bulk, ids: &[i64], held: Held) -> Result<Vec<QueryResult>> {
+        let mut statement = rows.statement(self.backend, &[], ids);
+        if held == Held::Pass && !self.is_exclusive() {
+            statement.sql.push_str(" SKIP LOCKED");
         }
+        Ok(tx.query_all_raw(statement).await?)
     }
 
     /// Those that were not locked although they exist.
@@ -155,46 +166,12 @@ impl Store {
         if rest.is_empty() || self.is_exclusive() || held == Held::Wait {
             return Ok(HashSet::new());
         }
-        let (list, value) = dialect::id_list(self.backend, &rest);
-        let text = format!("SELECT id FROM {table} WHERE id IN ({list})");
-        let found = self.ids_of(tx, &text, vec![value]).await?;
-        Ok(found.into_iter().collect())
+        let text = format!("SELECT id FROM {table} WHERE id IN ({{ids}})");
+        Ok(self.tuples(tx, &text, values![self.ids(&rest)]).await?.into_iter().collect())
     }
 }
 
 fn ids_in(rows: &[QueryResult]) -> HashSet<i64> {
     let ids = rows.iter().map(|row| row.try_get_by_index(0));
     ids.filter_map(std::result::Result::ok).collect()
-}
-
-fn owner(row: &QueryResult) -> Result<Owner> {
-    let delay: String = row.try_get_by_index(3)?;
-    Ok(Owner {
-        retries: row.try_get_by_index(1)?,
-        enabled: row.try_get_by_index(2)?,
-        // A text that was spoilt behind our back must not keep a result from being stored.
-        retry_delay: delay.parse().unwrap_or_default(),
-        shard: row.try_get_by_index(4)?,
-    })
-}
-
-fn read(row: &QueryResult) -> Result<(i64, Row)> {
-    let (cause, state): (i16, i16) = (row.try_get_by_index(3)?, row.try_get_by_index(7)?);
-    let corrupt = || Error::Corrupt(format!("cause {cause} or state {state} of a run"));
-    Ok((
-        row.try_get_by_index(0)?,
-        Row {
-            job_id: row.try_get_by_index(1)?,
-            shard: row.try_get_by_index(2)?,
-            cause: Cause::from_code(cause).ok_or_else(corrupt)?,
-            fire_no: row.try_get_by_index(4)?,
-            part: row.try_get_by_index(5)?,
-            attempt: row.try_get_by_index(6)?,
-            state: RunState::from_code(state).ok_or_else(corrupt)?,
-            kill_asked: row.try_get_by_index::<Option<i64>>(8)?.is_some(),
-            sends: row.try_get_by_index(9)?,
-            chained: row.try_get_by_index(10)?,
-            parent: row.try_get_by_index(11)?,
-        },
-    ))
 }

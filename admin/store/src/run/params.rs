@@ -4,7 +4,6 @@
 
 use carillon_scheduler::Millis;
 
-use crate::db::row::Columns;
 use crate::job::stored_job::Job;
 use crate::run::view::run_view::RunView;
 use crate::{Result, Store, Transaction};
@@ -63,17 +62,14 @@ impl Store {
     async fn params_at(&self, job_id: i64, revision: i64) -> Result<Option<String>> {
         let text = "SELECT COALESCE((SELECT params FROM job_params_history WHERE job_id = ? AND revision >= ? ORDER BY revision LIMIT 1), \
                     (SELECT params FROM job_params WHERE job_id = ?))";
-        let values = vec![job_id.into(), revision.into(), job_id.into()];
-        let row = self.one(&self.read, text, values).await?;
-        Ok(row.map(|row| row.try_get_by_index(0)).transpose()?.flatten())
+        let values = values![job_id, revision, job_id];
+        Ok(self.tuple::<Option<_>>(&self.read, text, values).await?.flatten())
     }
 
     /// Keeps the parameters of a job that is about to get others, or to go.
     pub(crate) async fn keep_params(&self, tx: &Transaction, old: &Job) -> Result<()> {
-        let row = self.one(tx, "SELECT MAX(id) FROM run", vec![]).await?;
-        let newest: Option<i64> = row.map(|row| row.try_get_by_index(0)).transpose()?.flatten();
-        let row =
-            vec![old.id.into(), old.revision.into(), old.draft.params.as_str().into(), newest.unwrap_or(0).into()];
+        let newest: Option<i64> = self.tuple::<Option<i64>>(tx, "SELECT MAX(id) FROM run", vec![]).await?.flatten();
+        let row = values![old.id, old.revision, old.draft.params.as_str(), newest.unwrap_or(0)];
         self.insert_rows(tx, "job_params_history", HISTORY, vec![row]).await
     }
 
@@ -81,26 +77,16 @@ impl Store {
     pub(crate) async fn prune_params(&self) -> Result<u64> {
         // The end of what is looked at is found first: runs that go meanwhile only make the rest of this smaller.
         let text = "SELECT COUNT(*), MAX(id) FROM (SELECT id FROM run ORDER BY id LIMIT ?) AS oldest";
-        let row = self.one(self.hot_reads(), text, vec![LOOKED_AT.into()]).await?;
-        let Some(row) = row else {
-            return Ok(0);
-        };
-        let mut columns = Columns::of(&row);
-        let (count, last): (i64, Option<i64>) = (columns.next()?, columns.next()?);
-        let last = match (count < LOOKED_AT, last) {
-            (true, _) | (_, None) => i64::MAX,
-            (false, Some(last)) => last,
-        };
+        let (count, last): (i64, Option<i64>) =
+            self.tuple(&self.engine_reads, text, values![LOOKED_AT]).await?.unwrap_or_default();
+        let last = last.filter(|_| count >= LOOKED_AT).unwrap_or(i64::MAX);
         let text = "SELECT job_id, revision FROM job_params_history h WHERE h.runs_to <= ? AND NOT EXISTS \
                     (SELECT 1 FROM (SELECT job_id, MIN(id) AS first FROM run WHERE id <= ? GROUP BY job_id) AS kept \
                     WHERE kept.job_id = h.job_id AND kept.first <= h.runs_to) LIMIT 1000";
         let mut done = 0;
-        for row in self.all(self.hot_reads(), text, vec![last.into(), last.into()]).await? {
-            let mut columns = Columns::of(&row);
-            let (job_id, revision): (i64, i64) = (columns.next()?, columns.next()?);
+        for (job_id, revision) in self.tuples::<(i64, i64)>(&self.engine_reads, text, values![last, last]).await? {
             let text = "DELETE FROM job_params_history WHERE job_id = ? AND revision = ?";
-            let values = vec![job_id.into(), revision.into()];
-            done += self.execute(&self.write, text, values).await?.rows_affected();
+            done += self.execute(&self.write, text, values![job_id, revision]).await?;
         }
         Ok(done)
     }

@@ -2,11 +2,12 @@
 //! there is to tell of the few that have more.
 
 use carillon_scheduler::{RouteStrategy, RunState};
-use sea_orm::{DbBackend, Value};
 use serde::{Deserialize, Serialize};
 
-use crate::db::dialect;
-use crate::db::dialect::Text;
+use crate::db::sql::bulk::Bulk;
+use crate::db::sql::forms::OpenRuns;
+use crate::db::sql::list::{long, text};
+use crate::db::sql::retry;
 use crate::run::mark::GIVEN;
 use crate::{Result, RunView, Store};
 
@@ -49,43 +50,31 @@ pub struct Choice {
     pub why: String,
 }
 
-/// By the index of open runs, shard by shard: history does not make it slower.
-pub(crate) const ACTIVE: Text = Text {
-    sqlite: "SELECT run.address, COUNT(*) FROM json_each(?) AS u CROSS JOIN run ON run.shard = u.value \
-             WHERE run.state IN (1, 2) AND run.state < 9 AND run.address IS NOT NULL GROUP BY run.address",
-    postgres: "SELECT run.address, COUNT(*) FROM run WHERE run.shard = ANY(?::bigint[]) \
-               AND run.state IN (1, 2) AND run.state < 9 AND run.address IS NOT NULL GROUP BY run.address",
-    mysql: "SELECT run.address, COUNT(*) FROM JSON_TABLE(?, '$[*]' COLUMNS (shard INT PATH '$')) AS u \
-            STRAIGHT_JOIN JSON_TABLE('[1,2]', '$[*]' COLUMNS (state SMALLINT PATH '$')) AS s \
-            STRAIGHT_JOIN run FORCE INDEX (run_open) ON run.shard = u.shard AND run.state = s.state \
-            WHERE run.address IS NOT NULL GROUP BY run.address",
-};
+pub(crate) static ACTIVE: Bulk = Bulk::open_runs(OpenRuns {
+    select: "run.address, COUNT(*)",
+    states: &[RunState::Sending, RunState::Running],
+    only_if: "run.address IS NOT NULL",
+    rest: "GROUP BY run.address",
+});
 
 /// Sets of one statement: each may have as many addresses as its app has executors.
 const SETS: usize = 100;
 
-const KEEP_SETS: Text = Text {
-    sqlite: "INSERT INTO candidate_set (id, addresses) SELECT u.value->>0, u.value->>1 FROM json_each(?) AS u \
-             WHERE NOT EXISTS (SELECT 1 FROM candidate_set AS kept WHERE kept.id = u.value->>0)",
-    postgres: "INSERT INTO candidate_set (id, addresses) SELECT u.id, u.a FROM unnest(?::bigint[], ?::text[]) AS u(id, a) \
-               WHERE NOT EXISTS (SELECT 1 FROM candidate_set AS kept WHERE kept.id = u.id)",
-    mysql: "INSERT INTO candidate_set (id, addresses) SELECT u.id, u.a FROM JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$[0]', \
-            a MEDIUMTEXT PATH '$[1]')) AS u WHERE NOT EXISTS (SELECT 1 FROM candidate_set AS kept WHERE kept.id = u.id)",
-};
+pub(crate) static KEEP_SETS: Bulk = Bulk::text(
+    &[long("id"), text("addresses", "MEDIUMTEXT")],
+    "INSERT INTO candidate_set (id, addresses) SELECT u.id, u.addresses FROM {list} \
+     WHERE NOT EXISTS (SELECT 1 FROM candidate_set AS kept WHERE kept.id = u.id)",
+);
 
-const ADD_STORIES: Text = Text {
-    sqlite: "INSERT INTO run_choice (run_id, detail) SELECT u.value->>0, u.value->>1 FROM json_each(?) AS u",
-    postgres: "INSERT INTO run_choice (run_id, detail) SELECT u.id, u.d FROM unnest(?::bigint[], ?::text[]) AS u(id, d)",
-    mysql: "INSERT INTO run_choice (run_id, detail) SELECT u.id, u.d FROM JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$[0]', \
-            d MEDIUMTEXT PATH '$[1]')) AS u",
-};
+pub(crate) static ADD_STORIES: Bulk = Bulk::text(
+    &[long("id"), text("detail", "MEDIUMTEXT")],
+    "INSERT INTO run_choice (run_id, detail) SELECT u.id, u.detail FROM {list}",
+);
 
-const ADD_STICKY: Text = Text {
-    sqlite: "INSERT INTO sticky (job_id, address, chosen_at) SELECT u.value->>0, u.value->>1, ? FROM json_each(?) AS u",
-    postgres: "INSERT INTO sticky (job_id, address, chosen_at) SELECT u.id, u.a, ?::bigint FROM unnest(?::bigint[], ?::text[]) AS u(id, a)",
-    mysql: "INSERT INTO sticky (job_id, address, chosen_at) SELECT u.id, u.a, ? FROM JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$[0]', \
-            a VARCHAR(255) PATH '$[1]')) AS u",
-};
+pub(crate) static ADD_STICKY: Bulk = Bulk::text(
+    &[long("id"), text("address", "VARCHAR(255)")],
+    "INSERT INTO sticky (job_id, address, chosen_at) SELECT u.id, u.address, :now FROM {list}",
+);
 
 impl Store {
     /// Keeps these sets of addresses under their ids; those that are there already stay as they are.
@@ -93,19 +82,8 @@ impl Store {
         let mut sets = sets.to_vec();
         sets.sort_unstable();
         for page in sets.chunks(SETS) {
-            let mut tries = 0;
-            loop {
-                let text = KEEP_SETS.of(self.backend);
-                let values = rows(self.backend, page);
-                match self.execute(&self.write, text, values).await {
-                    // Another node has written some of them meanwhile: the next try finds those there.
-                    Err(error) if (error.is_unique_violation() || error.is_lock_conflict()) && tries < 5 => {
-                        tries += 1;
-                    }
-                    Err(error) => return Err(error),
-                    Ok(_) => break,
-                }
-            }
+            // Another node may write some of them meanwhile: the next attempt finds those there.
+            retry::on_race(|| self.bulk(&self.write, &KEEP_SETS, &[], page)).await?;
         }
         Ok(())
     }
@@ -113,14 +91,10 @@ impl Store {
     /// Writes what there is to tell of these runs; of a run that was told of before, the later story stays.
     pub async fn add_stories(&self, stories: &[(i64, String)]) -> Result<()> {
         let ids: Vec<i64> = stories.iter().map(|(id, _)| *id).collect();
-        let (_, value) = dialect::id_list(self.backend, &ids);
         let tx = self.begin().await?;
-        let text = dialect::delete_by_id(self.backend, "run_choice", "run_id");
-        self.execute(&tx, &text, vec![value]).await?;
-        let values = rows(self.backend, stories);
-        self.execute(&tx, ADD_STORIES.of(self.backend), values).await?;
-        tx.commit().await?;
-        Ok(())
+        self.delete_by_id(&tx, "run_choice", "run_id", &ids).await?;
+        self.bulk(&tx, &ADD_STORIES, &[], stories).await?;
+        Ok(tx.commit().await?)
     }
 
     /// None: nothing has been chosen yet.
@@ -130,8 +104,7 @@ impl Store {
             return Ok(None);
         }
         let text = "SELECT detail FROM run_choice WHERE run_id = ?";
-        let row = self.one(&self.read, text, vec![run.id.into()]).await?;
-        let detail: Option<String> = row.map(|row| row.try_get_by_index(0)).transpose()?;
+        let detail: Option<String> = self.tuple(&self.read, text, values![run.id]).await?;
         let story: Story = detail.and_then(|detail| serde_json::from_str(&detail).ok()).unwrap_or_default();
         let Some(route_code) = run.route_code.or(story.route.map(RouteStrategy::code)) else {
             return Ok(None);
@@ -139,8 +112,7 @@ impl Store {
         let mut candidates = story.candidates.clone();
         if let Some(id) = run.candidates_id {
             let text = "SELECT addresses FROM candidate_set WHERE id = ?";
-            let row = self.one(&self.read, text, vec![id.into()]).await?;
-            let list: Option<String> = row.map(|row| row.try_get_by_index(0)).transpose()?;
+            let list: Option<String> = self.tuple(&self.read, text, values![id]).await?;
             candidates = list.and_then(|list| serde_json::from_str(&list).ok()).unwrap_or_default();
         }
         // A run that waits, or was given up, has no address; one that was expanded has one before it is chosen.
@@ -157,10 +129,8 @@ impl Store {
 
     /// Where the runs of these jobs went last, of those whose route is `sticky`.
     pub async fn sticky(&self, jobs: &[i64]) -> Result<Vec<(i64, String)>> {
-        let (list, value) = dialect::id_list(self.backend, jobs);
-        let text = format!("SELECT job_id, address FROM sticky WHERE job_id IN ({list})");
-        let rows = self.all(&self.write, &text, vec![value]).await?;
-        rows.iter().map(|row| Ok((row.try_get_by_index(0)?, row.try_get_by_index(1)?))).collect()
+        let text = "SELECT job_id, address FROM sticky WHERE job_id IN ({ids})";
+        self.tuples(&self.write, text, values![self.ids(jobs)]).await
     }
 
     /// The runs of these jobs go to other executors from now on. Three statements, however many jobs.
@@ -171,33 +141,17 @@ impl Store {
         let mut moved = moved.to_vec();
         moved.sort_unstable();
         let ids: Vec<i64> = moved.iter().map(|(id, _)| *id).collect();
-        let (_, value) = dialect::id_list(self.backend, &ids);
         let tx = self.begin().await?;
-        let text = dialect::delete_by_id(self.backend, "sticky", "job_id");
-        self.execute(&tx, &text, vec![value]).await?;
-        let values = std::iter::once(now.into()).chain(rows(self.backend, &moved)).collect();
-        self.execute(&tx, ADD_STICKY.of(self.backend), values).await?;
-        tx.commit().await?;
-        Ok(())
+        self.delete_by_id(&tx, "sticky", "job_id", &ids).await?;
+        self.bulk(&tx, &ADD_STICKY, &named![now], &moved).await?;
+        Ok(tx.commit().await?)
     }
 
     /// How many runs each address has that may be under way there: marked or accepted, and not ended.
     pub async fn active(&self, shards: i32) -> Result<Vec<(String, i64)>> {
         let shards: Vec<i64> = (0..i64::from(shards)).collect();
-        let (_, list) = dialect::id_list(self.backend, &shards);
-        let text = ACTIVE.of(self.backend);
-        let rows = self.all(self.hot_reads(), text, vec![list]).await?;
-        rows.iter().map(|row| Ok((row.try_get_by_index(0)?, row.try_get_by_index(1)?))).collect()
+        self.bulk_tuples(&self.engine_reads, &ACTIVE, &[], &shards).await
     }
-}
-
-/// Texts by number: an array for each column on PostgreSQL, one list elsewhere.
-fn rows(backend: DbBackend, rows: &[(i64, String)]) -> Vec<Value> {
-    if backend == DbBackend::Postgres {
-        let (ids, texts): (Vec<i64>, Vec<String>) = rows.iter().cloned().unzip();
-        return vec![ids.into(), texts.into()];
-    }
-    vec![serde_json::to_string(rows).unwrap_or_default().into()]
 }
 
 /// One sentence.

@@ -3,14 +3,11 @@
 use std::collections::HashMap;
 
 use carillon_scheduler::{BlockStrategy, Millis};
-use sea_orm::{DbBackend, QueryResult};
+use sea_orm::FromQueryResult;
 
-use crate::db::dialect;
-use crate::db::dialect::Text;
-use crate::db::row::Columns;
-use crate::run::open::running;
-use crate::run::open::running::Watched;
-use crate::{Error, Result, Store};
+use crate::db::sql::rows::Word;
+use crate::run::open::running::{COLUMNS, NEIGHBOURS, Row, Watched};
+use crate::{Result, Store};
 
 /// How far a walk through the running runs of a shard has come, in the order of their index.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -43,69 +40,51 @@ const PAGE: usize = 500;
 
 /// All conditions but the place are in the key; MariaDB does not take a row of columns for a range, and reads the entries of
 /// the shard before the place too.
-pub(crate) const LONG_RUNNING: Text = Text {
-    sqlite: "SELECT id, job_id, epoch, due_at, COALESCE(sent_at, marked_at, due_at), address, boot_id FROM run \
-             WHERE shard = ? AND state = 2 AND state < 9 AND (epoch, due_at, id) > (?, ?, ?) ORDER BY epoch, due_at, id LIMIT 500",
-    postgres: "SELECT id, job_id, epoch, due_at, COALESCE(sent_at, marked_at, due_at), address, boot_id FROM run \
-               WHERE shard = ? AND state = 2 AND state < 9 AND (epoch, due_at, id) > (?, ?, ?) ORDER BY epoch, due_at, id LIMIT 500",
-    mysql: "SELECT id, job_id, epoch, due_at, COALESCE(sent_at, marked_at, due_at), address, boot_id FROM run FORCE INDEX (run_open) \
-            WHERE shard = ? AND state = 2 AND state < 9 AND (epoch, due_at, id) > (?, ?, ?) ORDER BY epoch, due_at, id LIMIT 500",
-};
+pub(crate) const LONG_RUNNING: &str = "SELECT id, job_id, epoch, due_at, COALESCE(sent_at, marked_at, due_at) AS sent_at, address, \
+     boot_id FROM run{index run_open} WHERE shard = ? AND state = {state.running} AND state < {state.final} \
+     AND (epoch, due_at, id) > (?, ?, ?) ORDER BY epoch, due_at, id LIMIT 500";
 
 impl Store {
     /// One page of the running runs of a shard behind a place, and the place of the next page; behind the last page the
     /// walk begins anew.
     pub async fn long_running(&self, shard: i32, behind: Place) -> Result<(Vec<LongRunning>, Place)> {
-        let values = vec![shard.into(), behind.epoch.into(), behind.due_at.into(), behind.run_id.into()];
-        let text = LONG_RUNNING.of(self.backend);
-        let rows = self.all(self.hot_reads(), text, values).await?;
-        let found: Vec<(LongRunning, Place)> = rows.iter().map(read).collect::<Result<_>>()?;
-        let last = found.last().map(|(_, place)| *place);
+        let values = values![shard, behind.epoch, behind.due_at, behind.run_id];
+        let rows = self.tuples(&self.engine_reads, LONG_RUNNING, values).await?;
+        let (mut found, mut last) = (vec![], None);
+        for (run_id, job_id, epoch, due_at, sent_at, address, boot_id) in rows {
+            let is_own = Option::<String>::is_some(&boot_id);
+            found.push(LongRunning { run_id, job_id, sent_at, address, is_own });
+            last = Some(Place { epoch, due_at, run_id });
+        }
         let next = last.filter(|_| found.len() == PAGE).unwrap_or_default();
-        Ok((found.into_iter().map(|(run, _)| run).collect(), next))
+        Ok((found, next))
     }
 
     /// Those of these runs that are `running`, by id.
     pub async fn to_check(&self, run_ids: &[i64]) -> Result<HashMap<i64, ToCheck>> {
-        let (_, value) = dialect::id_list(self.backend, run_ids);
-        let text = to_check(self.backend);
-        let rows = self.all(self.hot_reads(), &text, vec![value]).await?;
-        rows.iter().map(|row| read_to_check(row).map(|it| (it.run.run_id, it))).collect()
+        let rows: Vec<Checked> = self.all(&self.engine_reads, &to_check(), values![self.ids(run_ids)]).await?;
+        let checked = |row: Checked| {
+            // The job may be gone.
+            let covers = row.block.is_some_and(|word| word.0 == BlockStrategy::CoverEarly);
+            let run = Watched::from(row.run);
+            (run.run_id, ToCheck { run, covers_since: row.updated_at.filter(|_| covers) })
+        };
+        Ok(rows.into_iter().map(checked).collect())
     }
 }
 
-pub(crate) fn to_check(backend: DbBackend) -> String {
-    let (list, _) = dialect::id_list(backend, &[]);
-    let (columns, neighbours) = (running::COLUMNS, running::NEIGHBOURS);
+pub(crate) fn to_check() -> String {
+    // 0: it is as it was created.
     format!(
-        "SELECT {columns}, job.block, CASE WHEN job.updated_at > job.created_at THEN job.updated_at ELSE 0 END FROM run {neighbours} WHERE run.id IN ({list}) AND run.state + 0 = 2"
+        "SELECT {COLUMNS}, job.block, CASE WHEN job.updated_at > job.created_at THEN job.updated_at ELSE 0 END AS updated_at \
+         FROM run {NEIGHBOURS} WHERE run.id IN ({{ids}}) AND {{+run.state}} = {{state.running}}"
     )
 }
 
-fn read(row: &QueryResult) -> Result<(LongRunning, Place)> {
-    let mut columns = Columns::of(row);
-    let (run_id, job_id) = (columns.next()?, columns.next()?);
-    let (epoch, due_at) = (columns.next()?, columns.next()?);
-    let run = LongRunning {
-        run_id,
-        job_id,
-        sent_at: columns.next()?,
-        address: columns.next()?,
-        is_own: columns.next::<Option<String>>()?.is_some(),
-    };
-    let place = Place { epoch, due_at, run_id };
-    Ok((run, place))
-}
-
-fn read_to_check(row: &QueryResult) -> Result<ToCheck> {
-    let mut columns = Columns::of(row);
-    let run = running::read(&mut columns)?;
-    // The job may be gone.
-    let block: Option<String> = columns.next()?;
-    // 0: it is as it was created.
-    let updated_at: Option<Millis> = columns.next()?;
-    let block = block.map(|word| word.parse::<BlockStrategy>()).transpose();
-    let block = block.map_err(|error| Error::Corrupt(error.to_string()))?;
-    let covers = block == Some(BlockStrategy::CoverEarly);
-    Ok(ToCheck { run, covers_since: updated_at.filter(|_| covers) })
+#[derive(FromQueryResult)]
+struct Checked {
+    #[sea_orm(nested)]
+    run: Row,
+    block: Option<Word<BlockStrategy>>,
+    updated_at: Option<Millis>,
 }

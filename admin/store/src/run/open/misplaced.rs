@@ -4,24 +4,21 @@
 use carillon_scheduler::{AlarmKind, Millis};
 
 use crate::alarm::alarms::Alarm;
-use crate::db::dialect;
-use crate::db::dialect::Text;
 use crate::db::ids;
+use crate::db::sql::bulk::Bulk;
+use crate::db::sql::forms::OpenRuns;
 use crate::lease::reshard::MAX_SHARDS;
 use crate::run::claim::Due;
 use crate::run::view::records::{FIRST, Place};
 use crate::{Result, Store, Transaction};
 
-/// Open runs in a wrong shard, also in one that does not exist any more. By the index of open runs, shard by shard.
-pub(crate) const ASTRAY: Text = Text {
-    sqlite: "SELECT run.id FROM json_each(?) AS u CROSS JOIN run ON run.shard = u.value \
-             AND run.state < 9 WHERE run.shard <> run.job_id % ? ORDER BY run.id LIMIT 1000",
-    postgres: "SELECT run.id FROM run WHERE run.shard = ANY(?::bigint[]) AND run.state < 9 AND run.shard <> run.job_id % ? \
-               ORDER BY run.id LIMIT 1000",
-    mysql: "SELECT run.id FROM JSON_TABLE(?, '$[*]' COLUMNS (shard INT PATH '$')) AS u \
-            STRAIGHT_JOIN JSON_TABLE('[0,1,2,3,4]', '$[*]' COLUMNS (state SMALLINT PATH '$')) AS s \
-            STRAIGHT_JOIN run FORCE INDEX (run_open) ON run.shard = u.shard AND run.state = s.state WHERE run.shard <> run.job_id % ? ORDER BY run.id LIMIT 1000",
-};
+/// Open runs in a wrong shard, also in one that does not exist any more.
+pub(crate) static ASTRAY: Bulk = Bulk::open_runs(OpenRuns {
+    select: "run.id",
+    states: &[],
+    only_if: "run.shard <> run.job_id % :count",
+    rest: "ORDER BY run.id LIMIT 1000",
+});
 
 /// The epoch of a run that changes its shard: epochs of two shards cannot be compared, so that of the wrong one must not be
 /// taken for one of the right one.
@@ -34,7 +31,7 @@ pub(crate) const ASTRAY: Text = Text {
 ///   is the record of the epoch under which the run was sent.
 ///
 /// A change of the count (`reshard`) needs none of this: there every lease gets an epoch above all that any row can have.
-const ORPHANED: &str = ", epoch = CASE WHEN state IN (0, 1) THEN 0 ELSE epoch END";
+const ORPHANED: &str = ", epoch = CASE WHEN state IN ({state.claimed}, {state.sending}) THEN 0 ELSE epoch END";
 
 /// Rows of jobs that one look reads, and as many of their cursors; the next one goes on behind them.
 const SLICE: usize = 2000;
@@ -59,9 +56,7 @@ impl Store {
     pub async fn mend_shards(&self, walk: &mut Walk, now: Millis) -> Result<Option<Alarm>> {
         let count = self.shard_count().await?;
         let all: Vec<i64> = (0..i64::from(MAX_SHARDS)).collect();
-        let (_, list) = dialect::id_list(self.backend, &all);
-        let (values, reads) = (vec![list, count.into()], self.hot_reads());
-        let runs = self.ids_of(reads, ASTRAY.of(self.backend), values).await?;
+        let runs = self.bulk_tuples(&self.engine_reads, &ASTRAY, &named![count], &all).await?;
         let mut jobs = self.astray_jobs(walk, count).await?;
         jobs.extend(self.astray_cursors(walk, count).await?);
         if runs.is_empty() && jobs.is_empty() {
@@ -74,27 +69,18 @@ impl Store {
 
     async fn astray_jobs(&self, walk: &mut Walk, count: i32) -> Result<Vec<i64>> {
         let text = "SELECT id, shard FROM job WHERE id > ? ORDER BY id LIMIT ?";
-        let values = vec![walk.job.into(), (SLICE as i64).into()];
-        let rows = self.all(self.hot_reads(), text, values).await?;
-        let mut astray = vec![];
-        for row in &rows {
-            let (id, shard): (i64, i32) = (row.try_get_by_index(0)?, row.try_get_by_index(1)?);
-            walk.job = id;
-            if i64::from(shard) != id % i64::from(count) {
-                astray.push(id);
-            }
-        }
-        if rows.len() < SLICE {
-            walk.job = 0;
-        }
-        Ok(astray)
+        let values = values![walk.job, SLICE as i64];
+        let jobs: Vec<(i64, i32)> = self.tuples(&self.engine_reads, text, values).await?;
+        walk.job = jobs.last().filter(|_| jobs.len() == SLICE).map_or(0, |job| job.0);
+        let is_astray = |(id, shard): &(i64, i32)| i64::from(*shard) != id % i64::from(count);
+        Ok(jobs.into_iter().filter(is_astray).map(|job| job.0).collect())
     }
 
     async fn astray_cursors(&self, walk: &mut Walk, count: i32) -> Result<Vec<i64>> {
         // No scan reads a shard that does not exist: those first, and all of them.
         let text = "SELECT job_id FROM job_clock WHERE shard >= ? LIMIT ?";
-        let values = vec![count.into(), (SLICE as i64).into()];
-        let mut astray = self.ids_of(self.hot_reads(), text, values).await?;
+        let values = values![count, SLICE as i64];
+        let mut astray = self.tuples::<i64>(&self.engine_reads, text, values).await?;
         let mut budget = SLICE;
         let (mut shard, mut place) = walk.cursor;
         while budget > 0 && shard < count {
@@ -123,7 +109,7 @@ impl Store {
         let job = format!("UPDATE job {} WHERE id = ? {}", right("id"), astray("id"));
         let (set, only) = (right("job_id"), astray("job_id"));
         let clock = format!("UPDATE job_clock {set} WHERE job_id = ? {only}");
-        let run = format!("UPDATE run {set}{ORPHANED} WHERE id = ? AND state < 9 {only}");
+        let run = format!("UPDATE run {set}{ORPHANED} WHERE id = ? AND state < {{state.final}} {only}");
         let jobs = self.each(&tx, &job, jobs).await? + self.each(&tx, &clock, jobs).await?;
         let runs = self.each(&tx, &run, runs).await?;
         if jobs + runs == 0 {
@@ -145,8 +131,8 @@ impl Store {
     async fn each(&self, tx: &Transaction, text: &str, ids: &[i64]) -> Result<u64> {
         let mut changed = 0;
         for id in ids {
-            let done = self.execute(tx, text, vec![(*id).into()]).await?;
-            changed += done.rows_affected();
+            let done = self.execute(tx, text, values![*id]).await?;
+            changed += done;
         }
         Ok(changed)
     }

@@ -2,13 +2,13 @@
 
 use std::collections::{BTreeSet, HashSet};
 
-use carillon_scheduler::{Cause, Millis, RunState};
-use sea_orm::{DbBackend, QueryResult, Value};
+use carillon_scheduler::{Cause, Millis, RunReason, RunState};
 
-use crate::db::dialect;
-use crate::db::dialect::Text;
-use crate::db::row::Columns;
-use crate::run::cancel::{CANCEL, cancel_values};
+use crate::db::sql::bulk::Bulk;
+use crate::db::sql::forms::Update;
+use crate::db::sql::list::IDS;
+use crate::db::sql::retry;
+use crate::db::sql::rows::{Code, IsOverlap, IsSet};
 use crate::run::lock::Held;
 use crate::{Result, Store, Transaction};
 
@@ -44,24 +44,25 @@ pub struct Written {
     pub held_up: HashSet<i64>,
 }
 
-/// One statement for all of them, by their keys.
-pub(crate) const NOTE: Text = Text {
-    sqlite: "UPDATE run SET reason = ? WHERE id IN (SELECT u.value FROM json_each(?) AS u) AND +state = 0",
-    postgres: "UPDATE run SET reason = ? WHERE id IN (SELECT unnest(?::bigint[])) AND state + 0 = 0",
-    mysql: "UPDATE JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$')) AS u STRAIGHT_JOIN run FORCE INDEX (PRIMARY) ON run.id = u.id \
-            SET run.reason = ? WHERE run.state = 0",
-};
+pub(crate) static NOTE: Bulk = Bulk::update(
+    IDS,
+    Update {
+        table: "run",
+        index: "PRIMARY",
+        on: "run.id = u.id",
+        set: &[("reason", ":reason")],
+        only_if: "{+run.state} = {state.claimed}",
+    },
+);
+
+from_row!(Other { run_id, job_id, cause: Code, fire_no, state: Code, due_at, kill_asked: IsSet, waits: IsOverlap });
 
 impl Store {
     /// The runs of these jobs of a shard that are `claimed`, `sending` or `running`.
     pub async fn open_runs_of(&self, shard: i32, job_ids: &[i64]) -> Result<Vec<Other>> {
-        let (list, value) = dialect::id_list(self.backend, job_ids);
-        let text = format!(
-            "SELECT id, job_id, cause, fire_no, state, due_at, kill_asked_at, reason FROM run \
-             WHERE shard = ? AND state IN (0, 1, 2) AND state < 9 AND job_id IN ({list})"
-        );
-        let rows = self.all(self.hot_reads(), &text, vec![shard.into(), value]).await?;
-        rows.iter().map(read).collect()
+        let text = "SELECT id AS run_id, job_id, cause, fire_no, state, due_at, kill_asked_at AS kill_asked, reason AS waits FROM run \
+                    WHERE shard = ? AND state IN ({state.pending}) AND state < {state.final} AND job_id IN ({ids})";
+        self.all(&self.engine_reads, text, values![shard, self.ids(job_ids)]).await
     }
 
     /// As many statements for a thousand jobs as for one. A row that another session holds is left out: it delays neither
@@ -70,13 +71,7 @@ impl Store {
         if verdicts.is_empty() {
             return Ok(Written::default());
         }
-        let mut tries = 0;
-        let (written, chains) = loop {
-            match self.try_write_overlaps(verdicts, now).await {
-                Err(error) if error.is_lock_conflict() && tries < 3 => tries += 1,
-                other => break other?,
-            }
-        };
+        let (written, chains) = retry::on_conflict(|| self.try_write_overlaps(verdicts, now)).await?;
         for job_id in chains {
             // The runs have ended all the same; the audit of fixed delays finds a chain that is left broken.
             if let Err(error) = self.mend_chain(job_id, now).await {
@@ -94,12 +89,8 @@ impl Store {
             let free = ids.iter().filter(|id| !locked.held_up.contains(id));
             free.copied().collect()
         };
-        let (cancel, mut cancelled) = (free(&verdicts.cancel), 0);
-        if !cancel.is_empty() {
-            let values = cancel_values(self.backend, &cancel, "overlap", now);
-            let done = self.execute(&tx, CANCEL.of(self.backend), values).await?;
-            cancelled = done.rows_affected();
-        }
+        let cancel = free(&verdicts.cancel);
+        let cancelled = self.cancel_in(&tx, &cancel, RunReason::Overlap, now).await?;
         self.note_overlap(&tx, &free(&verdicts.wait), true).await?;
         self.note_overlap(&tx, &free(&verdicts.resume), false).await?;
         tx.commit().await?;
@@ -111,16 +102,10 @@ impl Store {
 
     /// Says in the rows of runs that are still `claimed` that they wait for an earlier fire, or no longer.
     async fn note_overlap(&self, tx: &Transaction, run_ids: &[i64], waits: bool) -> Result<()> {
-        if run_ids.is_empty() {
-            return Ok(());
+        if !run_ids.is_empty() {
+            let reason = waits.then_some(RunReason::Overlap.as_str());
+            self.bulk(tx, &NOTE, &named![reason], run_ids).await?;
         }
-        let (_, list) = dialect::id_list(self.backend, run_ids);
-        let reason = Value::from(waits.then_some("overlap"));
-        let values = match self.backend {
-            DbBackend::MySql => vec![list, reason],
-            _ => vec![reason, list],
-        };
-        self.execute(tx, NOTE.of(self.backend), values).await?;
         Ok(())
     }
 }
@@ -133,18 +118,4 @@ impl Verdicts {
     fn is_empty(&self) -> bool {
         self.all().is_empty()
     }
-}
-
-fn read(row: &QueryResult) -> Result<Other> {
-    let mut columns = Columns::of(row);
-    Ok(Other {
-        run_id: columns.next()?,
-        job_id: columns.next()?,
-        cause: columns.code(Cause::from_code)?,
-        fire_no: columns.next()?,
-        state: columns.code(RunState::from_code)?,
-        due_at: columns.next()?,
-        kill_asked: columns.next::<Option<i64>>()?.is_some(),
-        waits: columns.next::<Option<String>>()?.as_deref() == Some("overlap"),
-    })
 }

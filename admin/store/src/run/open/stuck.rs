@@ -11,15 +11,11 @@ impl Store {
     pub async fn overdue(&self, shard: i32, before: Millis, waited_since: Millis) -> Result<Option<(i64, i64)>> {
         // The first comparison of `due_at` bounds the walk over the index.
         let text = "SELECT MIN(run.id), COUNT(*) FROM run LEFT JOIN job ON job.id = run.job_id \
-                    WHERE run.shard = ? AND run.state = 0 AND run.state < 9 AND run.due_at < ? \
+                    WHERE run.shard = ? AND run.state = {state.claimed} AND run.state < {state.final} AND run.due_at < ? \
                     AND run.due_at + COALESCE(job.misfire_threshold_ms, 0) < ? AND COALESCE(job.misfire_threshold_ms, 0) < ? \
-                    AND (run.reason IS NULL OR run.reason <> 'overlap')";
-        let values = vec![shard.into(), before.into(), before.into(), (before - waited_since).into()];
-        let Some(row) = self.one(self.hot_reads(), text, values).await? else {
-            return Ok(None);
-        };
-        let first: Option<i64> = row.try_get_by_index(0)?;
-        let count = row.try_get_by_index(1)?;
-        Ok(first.map(|first| (first, count)))
+                    AND (run.reason IS NULL OR run.reason <> {reason.overlap})";
+        let values = values![shard, before, before, before - waited_since];
+        let found: Option<(Option<i64>, i64)> = self.tuple(&self.engine_reads, text, values).await?;
+        Ok(found.and_then(|(first, count)| Some((first?, count))))
     }
 }

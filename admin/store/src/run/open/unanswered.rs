@@ -1,14 +1,15 @@
 //! Runs that were sent and of which nothing was heard: what asking about one takes.
 
 use carillon_scheduler::{Cause, Millis};
+use sea_orm::FromQueryResult;
 
-use crate::db::row::Columns;
 use crate::run::adopt::Waiting;
 use crate::{Result, Store};
 
 /// A run in `sending`, and where it was sent.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, FromQueryResult)]
 pub struct InDoubt {
+    #[sea_orm(nested)]
     pub run: Waiting,
     /// None: the app is gone.
     pub app: Option<String>,
@@ -45,7 +46,7 @@ pub enum Again {
 
 /// The oldest of each address: an executor that answers nothing must not stand before all others.
 pub(crate) const UNANSWERED: &str = "SELECT t.id, t.address FROM (SELECT id, address, ROW_NUMBER() OVER (PARTITION BY address ORDER BY id) AS place \
-     FROM run WHERE shard = ? AND state = 1 AND state < 9 AND marked_at < ?) AS t WHERE t.place <= ? ORDER BY t.id LIMIT ?";
+     FROM run WHERE shard = ? AND state = {state.sending} AND state < {state.final} AND marked_at < ?) AS t WHERE t.place <= ? ORDER BY t.id LIMIT ?";
 
 /// Runs of one look at a shard.
 pub const PAGE: i64 = 1_000;
@@ -59,46 +60,17 @@ impl Store {
         marked_before: Millis,
         of_each_address: usize,
     ) -> Result<Vec<(i64, Option<String>)>> {
-        let values = vec![shard.into(), marked_before.into(), (of_each_address as i64).into(), PAGE.into()];
-        let rows = self.all(self.hot_reads(), UNANSWERED, values).await?;
-        rows.iter().map(|row| Ok((row.try_get_by_index(0)?, row.try_get_by_index(1)?))).collect()
+        let values = values![shard, marked_before, of_each_address as i64, PAGE];
+        self.tuples(&self.engine_reads, UNANSWERED, values).await
     }
 
     /// None: it is not in doubt any more.
     pub async fn in_doubt(&self, run_id: i64) -> Result<Option<InDoubt>> {
-        let text = "SELECT run.id, run.job_id, run.shard, run.epoch, run.cause, run.fire_no, run.part, run.parts, run.attempt, \
-                    run.scheduled_at, run.due_at, app.name, app.id, run.address, run.marked_at, run.sends, run.boot_id, run.journal_id, run.revision \
-                    FROM run LEFT JOIN app ON app.id = run.app_id WHERE run.id = ? AND run.state = 1";
-        let Some(row) = self.one(self.hot_reads(), text, vec![run_id.into()]).await? else {
-            return Ok(None);
-        };
-        let mut columns = Columns::of(&row);
-        let run = Waiting {
-            run_id: columns.next()?,
-            job_id: columns.next()?,
-            shard: columns.next()?,
-            epoch: columns.next()?,
-            cause: columns.code(Cause::from_code)?,
-            fire_no: columns.next()?,
-            part: columns.next()?,
-            parts: columns.next()?,
-            attempt: columns.next()?,
-            scheduled_at: columns.next()?,
-            due_at: columns.next()?,
-            bound_to: None,
-            overlaps: false,
-        };
-        Ok(Some(InDoubt {
-            run,
-            app: columns.next()?,
-            app_id: columns.next()?,
-            address: columns.next()?,
-            marked_at: columns.next::<Option<Millis>>()?.unwrap_or_default(),
-            sends: columns.next()?,
-            boot_id: columns.next()?,
-            journal_id: columns.next()?,
-            revision: columns.next()?,
-        }))
+        let text = "SELECT run.id AS run_id, run.job_id, run.shard, run.epoch, run.cause, run.fire_no, run.part, run.parts, run.attempt, \
+                    run.scheduled_at, run.due_at, NULL AS bound_to, NULL AS overlaps, app.name AS app, app.id AS app_id, run.address, \
+                    COALESCE(run.marked_at, 0) AS marked_at, run.sends, run.boot_id, run.journal_id, run.revision \
+                    FROM run LEFT JOIN app ON app.id = run.app_id WHERE run.id = ? AND run.state = {state.sending}";
+        self.one(&self.engine_reads, text, values![run_id]).await
     }
 
     /// Allows one more sending of a run to the executor that has or has not got it, now under this boot id. The job is
@@ -112,31 +84,21 @@ impl Store {
         now: Millis,
     ) -> Result<Again> {
         let tx = self.begin().await?;
-        let text = format!("SELECT enabled, revision, app_id FROM job WHERE id = ?{}", self.for_update());
-        let job = self.one(&tx, &text, vec![doubt.run.job_id.into()]).await?;
-        let Some(job) = job else {
+        let text = "SELECT enabled, revision, app_id FROM job WHERE id = ?{for_update}";
+        let job: Option<(bool, i64, i64)> = self.tuple(&tx, text, values![doubt.run.job_id]).await?;
+        let Some((enabled, revision, app_id)) = job else {
             return Ok(Again::Disabled);
         };
-        if !job.try_get_by_index::<bool>(0)? && doubt.run.cause == Cause::Schedule {
+        if !enabled && doubt.run.cause == Cause::Schedule {
             return Ok(Again::Disabled);
         }
-        let revision: i64 = job.try_get_by_index(1)?;
         if doubt.revision.is_some_and(|sent| sent != revision) {
-            let same_app = Some(job.try_get_by_index::<i64>(2)?) == doubt.app_id;
-            return Ok(Again::Edited { revision, same_app });
+            return Ok(Again::Edited { revision, same_app: doubt.app_id == Some(app_id) });
         }
         let text = "UPDATE run SET sends = sends + 1, mark_token = ?, marked_at = ?, owner = ?, boot_id = ?, revision = ? \
-                    WHERE id = ? AND state = 1 AND marked_at = ?";
-        let values = vec![
-            token.into(),
-            now.into(),
-            node.into(),
-            boot_id.map(str::to_owned).into(),
-            revision.into(),
-            doubt.run.run_id.into(),
-            doubt.marked_at.into(),
-        ];
-        let done = self.execute(&tx, text, values).await?.rows_affected();
+                    WHERE id = ? AND state = {state.sending} AND marked_at = ?";
+        let values = values![token, now, node, boot_id, revision, doubt.run.run_id, doubt.marked_at];
+        let done = self.execute(&tx, text, values).await?;
         tx.commit().await?;
         Ok(match done {
             1 => Again::Marked { revision },

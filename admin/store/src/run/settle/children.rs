@@ -7,12 +7,12 @@ use crate::Transaction;
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use carillon_scheduler::{Cause, Millis, RunState};
-use sea_orm::{DbBackend, QueryResult, Value};
+use sea_orm::FromQueryResult;
 
-use crate::db::dialect;
-use crate::db::dialect::Text;
-use crate::db::row::Columns;
+use crate::db::sql::bulk::Bulk;
+use crate::db::sql::list::{long, short};
 use crate::run::lock::{Held, Row};
+use crate::run::new_runs::NewRun;
 use crate::run::settle::outcomes::Then;
 use crate::{Error, Result, Store};
 
@@ -75,30 +75,29 @@ impl Ties {
 }
 
 /// A run of a parent's fire.
+#[derive(FromQueryResult)]
 struct Part {
     id: i64,
     part: i32,
     parts: i32,
     attempt: i32,
-    succeeded: bool,
+    /// A state of a newer version is none of ours.
+    state: i16,
     result: Option<String>,
 }
 
 impl Store {
     pub(crate) async fn ties_of(&self, run_ids: &[i64]) -> Result<Ties> {
-        let (list, value) = dialect::id_list(self.backend, run_ids);
-        let text = format!(
-            "SELECT id, chained, parent, fire_no, job_id, cause FROM run WHERE id IN ({list}) AND (chained = TRUE OR parent = TRUE)"
-        );
+        let text = "SELECT id, chained, parent, fire_no, job_id, cause FROM run WHERE id IN ({ids}) AND (chained = TRUE OR parent = TRUE)";
         let mut ties = Ties::default();
-        for row in self.all(&self.write, &text, vec![value]).await? {
-            let mut columns = Columns::of(&row);
-            let (id, chained, parent) = (columns.next()?, columns.next()?, columns.next()?);
-            let fire = Fire { fire_no: columns.next()?, job_id: columns.next()?, cause: columns.next()? };
+        for (id, chained, parent, fire_no, job_id, cause) in
+            self.tuples(&self.write, text, values![self.ids(run_ids)]).await?
+        {
             if chained {
                 ties.chained.push(id);
             }
             if parent {
+                let fire = Fire { fire_no, job_id, cause };
                 ties.parents.insert(id, fire);
                 ties.fires.insert(fire);
             }
@@ -114,15 +113,9 @@ impl Store {
         if fires.is_empty() || self.is_exclusive() {
             return Ok(HashMap::new());
         }
-        let values = fire_list(self.backend, fires);
-        let rows = self.all(&self.write, FIRSTS.of(self.backend), values).await?;
-        let first = |row: &QueryResult| {
-            let mut columns = Columns::of(row);
-            let id = columns.next()?;
-            let fire = Fire { fire_no: columns.next()?, job_id: columns.next()?, cause: columns.next()? };
-            Ok((id, fire))
-        };
-        rows.iter().map(first).collect()
+        let rows: Vec<_> = fires.iter().map(|it| (it.fire_no, it.job_id, it.cause)).collect();
+        let first = |(id, fire_no, job_id, cause)| (id, Fire { fire_no, job_id, cause });
+        Ok(self.bulk_tuples(&self.write, &FIRSTS, &[], &rows).await?.into_iter().map(first).collect())
     }
 
     /// Locks part 0, attempt 1 of each fire, before all other runs. Answers the fires whose lock another session has.
@@ -138,10 +131,9 @@ impl Store {
 
     /// Records the children's runs of a fire, if all its parts have succeeded and they are not there yet.
     pub(crate) async fn bear_children(&self, tx: &Transaction, fire: Fire, now: Millis, then: &mut Then) -> Result<()> {
-        let text = "SELECT id, part, parts, attempt, state, result_msg FROM run WHERE fire_no = ? AND job_id = ? AND cause = ? \
+        let text = "SELECT id, part, parts, attempt, state, result_msg AS result FROM run WHERE fire_no = ? AND job_id = ? AND cause = ? \
                     ORDER BY part, attempt";
-        let rows = self.all(tx, text, fire.key()).await?;
-        let parts: Vec<Part> = rows.iter().map(read).collect::<Result<_>>()?;
+        let parts = self.all(tx, text, values![fire.fire_no, fire.job_id, fire.cause]).await?;
         let Some((first_id, result)) = outcome(parts) else {
             return Ok(());
         };
@@ -155,7 +147,9 @@ impl Store {
                 continue;
             };
             let id = then.runs.pop().ok_or(Error::Busy)?;
-            if self.bear(tx, id, child, first_id, now).await? {
+            let run =
+                NewRun { id, job_id: child, cause: Cause::Child, fire_no: first_id, scheduled_at: now, due_at: now };
+            if self.insert_child_run(tx, run).await? {
                 self.hand_on(tx, id, child, result.as_deref()).await?;
                 then.settled.to_scan.push(shard);
             }
@@ -164,28 +158,7 @@ impl Store {
     }
 
     async fn exists(&self, tx: &Transaction, job_id: i64) -> Result<bool> {
-        let text = "SELECT id FROM job WHERE id = ?";
-        Ok(self.one(tx, text, vec![job_id.into()]).await?.is_some())
-    }
-
-    /// A child's fire is known by its parent fire's first run, so there is one for each parent fire.
-    async fn bear(&self, tx: &Transaction, id: i64, child: i64, first_id: i64, now: Millis) -> Result<bool> {
-        let text = "INSERT INTO run (id, job_id, app_id, shard, cause, fire_no, part, parts, attempt, scheduled_at, due_at, state, epoch, sends, parent) \
-                    SELECT ?, id, app_id, shard, ?, ?, 0, 1, 1, ?, ?, 0, 0, 0, parent FROM job WHERE id = ? \
-                    AND NOT EXISTS (SELECT 1 FROM run AS born WHERE born.fire_no = ? AND born.job_id = ? AND born.cause = ?)";
-        let cause = Cause::Child.code();
-        let values: Vec<Value> = vec![
-            id.into(),
-            cause.into(),
-            first_id.into(),
-            now.into(),
-            now.into(),
-            child.into(),
-            first_id.into(),
-            child.into(),
-            cause.into(),
-        ];
-        Ok(self.execute(tx, text, values).await?.rows_affected() == 1)
+        Ok(self.tuple::<i64>(tx, "SELECT id FROM job WHERE id = ?", values![job_id]).await?.is_some())
     }
 
     /// The parent's result, unless the child has parameters of its own.
@@ -195,60 +168,25 @@ impl Store {
         };
         let text = "INSERT INTO run_input (run_id, params, address) SELECT ?, ?, NULL FROM job WHERE id = ? \
                     AND NOT EXISTS (SELECT 1 FROM job_params WHERE job_params.job_id = job.id AND job_params.params <> '')";
-        let values = vec![run_id.into(), result.into(), child.into()];
+        let values = values![run_id, result, child];
         self.execute(tx, text, values).await?;
         Ok(())
     }
 }
 
-impl Fire {
-    fn key(&self) -> Vec<Value> {
-        vec![self.fire_no.into(), self.job_id.into(), self.cause.into()]
-    }
-}
-
 /// Part 0, attempt 1 of fires.
-const FIRSTS: Text = Text {
-    sqlite: "SELECT run.id, run.fire_no, run.job_id, run.cause FROM json_each(?) AS u CROSS JOIN run ON run.fire_no = u.value->>0 \
-             AND run.job_id = u.value->>1 AND run.cause = u.value->>2 WHERE run.part = 0 AND run.attempt = 1",
-    postgres: "SELECT run.id, run.fire_no, run.job_id, run.cause FROM unnest(?::bigint[], ?::bigint[], ?::smallint[]) AS u(f, j, c) \
-               JOIN run ON run.fire_no = u.f AND run.job_id = u.j AND run.cause = u.c WHERE run.part = 0 AND run.attempt = 1",
-    mysql: "SELECT run.id, run.fire_no, run.job_id, run.cause FROM JSON_TABLE(?, '$[*]' COLUMNS (f BIGINT PATH '$[0]', j BIGINT PATH '$[1]', \
-            c SMALLINT PATH '$[2]')) AS u STRAIGHT_JOIN run FORCE INDEX (run_fire) ON run.fire_no = u.f AND run.job_id = u.j AND run.cause = u.c \
-            WHERE run.part = 0 AND run.attempt = 1",
-};
-
-fn fire_list(backend: DbBackend, fires: &BTreeSet<Fire>) -> Vec<Value> {
-    if backend == DbBackend::Postgres {
-        return vec![
-            fires.iter().map(|it| it.fire_no).collect::<Vec<_>>().into(),
-            fires.iter().map(|it| it.job_id).collect::<Vec<_>>().into(),
-            fires.iter().map(|it| it.cause).collect::<Vec<_>>().into(),
-        ];
-    }
-    let rows: Vec<_> = fires.iter().map(|it| (it.fire_no, it.job_id, it.cause)).collect();
-    vec![serde_json::to_string(&rows).unwrap_or_default().into()]
-}
-
-fn read(row: &QueryResult) -> Result<Part> {
-    let mut columns = Columns::of(row);
-    Ok(Part {
-        id: columns.next()?,
-        part: columns.next()?,
-        parts: columns.next()?,
-        attempt: columns.next()?,
-        // A state of a newer version is none of ours that has succeeded.
-        succeeded: RunState::from_code(columns.next()?) == Some(RunState::Succeeded),
-        result: columns.next()?,
-    })
-}
+pub(crate) static FIRSTS: Bulk = Bulk::text(
+    &[long("fire_no"), long("job_id"), short("cause")],
+    "SELECT run.id, run.fire_no, run.job_id, run.cause FROM {list} {join} run{index run_fire} ON run.fire_no = u.fire_no \
+     AND run.job_id = u.job_id AND run.cause = u.cause WHERE run.part = 0 AND run.attempt = 1",
+);
 
 /// The fire's first run and what it hands on, if every part has succeeded. `parts` are in the order of part and attempt.
 fn outcome(parts: Vec<Part>) -> Option<(i64, Option<String>)> {
     let first = parts.first().filter(|run| run.part == 0 && run.attempt == 1)?;
     let (id, count) = (first.id, usize::try_from(first.parts).ok()?);
     let mut results: Vec<Option<Option<String>>> = vec![None; count];
-    for run in parts.into_iter().filter(|run| run.succeeded) {
+    for run in parts.into_iter().filter(|run| run.state == RunState::Succeeded.code()) {
         let place = results.get_mut(usize::try_from(run.part).ok()?)?;
         place.get_or_insert(run.result);
     }
@@ -283,7 +221,7 @@ mod tests {
             part,
             parts: 2,
             attempt,
-            succeeded: result.is_some(),
+            state: if result.is_some() { RunState::Succeeded } else { RunState::Failed }.code(),
             result: result.map(str::to_owned),
         }
     }

@@ -5,8 +5,8 @@ use std::collections::HashSet;
 
 use carillon_scheduler::Millis;
 
-use crate::db::dialect;
-use crate::db::dialect::Text;
+use crate::db::sql::bulk::Bulk;
+use crate::db::sql::list::IDS;
 use crate::job::create::{CLOCK, clock_row};
 use crate::job::stored_job::Job;
 use crate::{Result, Store, Transaction};
@@ -20,29 +20,18 @@ pub(crate) const DELAYED_CURSOR: &str =
 
 /// A page of the jobs with a fixed delay, by id. PostgreSQL chooses by its statistics: `job_delayed` where they are few among
 /// the jobs, the primary key where they are many.
-pub(crate) const DELAYED_JOBS: Text = Text {
-    sqlite: "SELECT id, enabled, fires_left FROM job INDEXED BY job_kind \
-             WHERE schedule_kind = 'fixed_delay' AND shard = ? AND id > ? ORDER BY id LIMIT ?",
-    postgres: "SELECT id, enabled, fires_left FROM job WHERE schedule_kind = 'fixed_delay' AND shard = ? AND id > ? \
-               ORDER BY shard, id LIMIT ?",
-    mysql: "SELECT id, enabled, fires_left FROM job FORCE INDEX (job_kind) \
-            WHERE schedule_kind = 'fixed_delay' AND shard = ? AND id > ? ORDER BY id LIMIT ?",
-};
+pub(crate) const DELAYED_JOBS: &str = "SELECT id, enabled, fires_left FROM job{by_index job_kind} \
+     WHERE schedule_kind = 'fixed_delay' AND shard = ? AND id > ? ORDER BY shard, id LIMIT ?";
 
 /// Which of these jobs have a cursor.
-pub(crate) const DELAYED_CURSORS: Text = Text {
-    sqlite: "SELECT c.delayed_job FROM json_each(?) AS u CROSS JOIN job_clock AS c ON c.delayed_job = u.value AND c.delayed_job IS NOT NULL",
-    postgres: "SELECT c.delayed_job FROM unnest(?::bigint[]) AS u(id) JOIN job_clock AS c ON c.delayed_job = u.id AND c.delayed_job IS NOT NULL",
-    mysql: "SELECT c.delayed_job FROM JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$')) AS u \
-            STRAIGHT_JOIN job_clock AS c FORCE INDEX (job_clock_delayed) ON c.delayed_job = u.id",
-};
+pub(crate) static DELAYED_CURSORS: Bulk = Bulk::text(
+    IDS,
+    "SELECT c.delayed_job FROM {list} {join} job_clock AS c{index job_clock_delayed} ON c.delayed_job = u.id AND c.delayed_job IS NOT NULL",
+);
 
 /// The jobs of a shard with a link on its way: one walk over its open runs.
-pub(crate) const OPEN_LINKS: Text = Text {
-    sqlite: "SELECT job_id FROM run WHERE shard = ? AND state IN (0, 1, 2) AND state < 9 AND chained = TRUE",
-    postgres: "SELECT job_id FROM run WHERE shard = ? AND state IN (0, 1, 2) AND state < 9 AND chained = TRUE",
-    mysql: "SELECT job_id FROM run FORCE INDEX (run_open) WHERE shard = ? AND state IN (0, 1, 2) AND chained = TRUE",
-};
+pub(crate) const OPEN_LINKS: &str = "SELECT job_id FROM run{index run_open} \
+     WHERE shard = ? AND state IN ({state.pending}) AND state < {state.final} AND chained = TRUE";
 
 impl Store {
     /// A run of this fire has ended; if it was the last of it, the next instant is counted from `now`. Answers the shard
@@ -54,9 +43,8 @@ impl Store {
         fire_no: i64,
         now: Millis,
     ) -> Result<Option<i32>> {
-        let text = "SELECT COUNT(*) FROM run WHERE fire_no = ? AND job_id = ? AND cause = 0 AND state IN (0, 1, 2)";
-        let row = self.one(tx, text, vec![fire_no.into(), job_id.into()]).await?;
-        let open: Option<i64> = row.map(|row| row.try_get_by_index(0)).transpose()?;
+        let text = "SELECT COUNT(*) FROM run WHERE fire_no = ? AND job_id = ? AND cause = {cause.schedule} AND state IN ({state.pending})";
+        let open: Option<i64> = self.tuple(tx, text, values![fire_no, job_id]).await?;
         match open {
             Some(0) => {
                 let job = self.delayed_job(tx, job_id).await?;
@@ -71,8 +59,7 @@ impl Store {
         let Some(mut job) = self.job_without_due_time(tx, job_id).await? else {
             return Ok(None);
         };
-        let row = self.one(tx, DELAYED_CURSOR, vec![job_id.into()]).await?;
-        job.next_fire_at = row.map(|row| row.try_get_by_index(0)).transpose()?;
+        job.next_fire_at = self.tuple(tx, DELAYED_CURSOR, values![job_id]).await?;
         Ok(Some(job))
     }
 
@@ -95,27 +82,19 @@ impl Store {
 
     /// A link of the job's chain is on its way: its end will set the cursor.
     pub(crate) async fn has_open_link(&self, tx: &Transaction, shard: i32, job_id: i64) -> Result<bool> {
-        let text = "SELECT COUNT(*) FROM run WHERE shard = ? AND state IN (0, 1, 2) AND state < 9 AND job_id = ? AND chained = TRUE";
-        let row = self.one(tx, text, vec![shard.into(), job_id.into()]).await?;
-        let count: Option<i64> = row.map(|row| row.try_get_by_index(0)).transpose()?;
+        let text = "SELECT COUNT(*) FROM run WHERE shard = ? AND state IN ({state.pending}) AND state < {state.final} AND job_id = ? AND chained = TRUE";
+        let count: Option<i64> = self.tuple(tx, text, values![shard, job_id]).await?;
         Ok(count.is_some_and(|count| count > 0))
     }
 
     /// Jobs of a shard with a fixed delay whose chain has broken, of one page behind the job `after`; and the job behind
     /// which the next page begins (0: at the first).
     pub async fn broken_chains(&self, shard: i32, after: i64) -> Result<(Vec<i64>, i64)> {
-        let text = DELAYED_JOBS.of(self.backend);
-        let values = vec![shard.into(), after.into(), (PAGE as i64).into()];
-        let rows = self.all(self.hot_reads(), text, values).await?;
-        let (mut going, mut last) = (vec![], 0);
-        for row in &rows {
-            last = row.try_get_by_index(0)?;
-            let fires_left: Option<i32> = row.try_get_by_index(2)?;
-            if row.try_get_by_index(1)? && fires_left.is_none_or(|left| left > 0) {
-                going.push(last);
-            }
-        }
-        let next = if rows.len() < PAGE { 0 } else { last };
+        let values = values![shard, after, PAGE as i64];
+        let jobs: Vec<(i64, bool, Option<i32>)> = self.tuples(&self.engine_reads, DELAYED_JOBS, values).await?;
+        let next = jobs.last().filter(|_| jobs.len() == PAGE).map_or(0, |job| job.0);
+        let goes_on = jobs.into_iter().filter(|(_, enabled, left)| *enabled && left.is_none_or(|left| left > 0));
+        let going = goes_on.map(|job| job.0).collect();
         let mut broken = vec![];
         for job_id in self.without_chain(shard, going).await? {
             if self.is_chain_broken(shard, job_id).await? {
@@ -131,17 +110,14 @@ impl Store {
         if job_ids.is_empty() {
             return Ok(job_ids);
         }
-        let (_, ids) = dialect::id_list(self.backend, &job_ids);
-        let text = DELAYED_CURSORS.of(self.backend);
-        let cursors = self.ids_of(self.hot_reads(), text, vec![ids]).await?;
+        let cursors = self.bulk_tuples(&self.engine_reads, &DELAYED_CURSORS, &[], &job_ids).await?;
         let cursors: HashSet<i64> = cursors.into_iter().collect();
         job_ids.retain(|id| !cursors.contains(id));
         if job_ids.is_empty() {
             return Ok(job_ids);
         }
-        let text = OPEN_LINKS.of(self.backend);
-        let links = self.ids_of(self.hot_reads(), text, vec![shard.into()]);
-        let links: HashSet<i64> = links.await?.into_iter().collect();
+        let links = self.tuples(&self.engine_reads, OPEN_LINKS, values![shard]).await?;
+        let links: HashSet<i64> = links.into_iter().collect();
         job_ids.retain(|id| !links.contains(id));
         Ok(job_ids)
     }
@@ -153,21 +129,20 @@ impl Store {
         let text = "SELECT job.id FROM job WHERE job.id = ? AND job.shard = ? AND job.schedule_kind = 'fixed_delay' \
                     AND job.enabled = TRUE AND (job.fires_left IS NULL OR job.fires_left > 0) AND NOT EXISTS \
                     (SELECT 1 FROM job_clock WHERE job_clock.shard = job.shard AND job_clock.job_id = job.id) AND NOT EXISTS \
-                    (SELECT 1 FROM run WHERE run.shard = job.shard AND run.state IN (0, 1, 2) AND run.state < 9 AND run.job_id = job.id \
+                    (SELECT 1 FROM run WHERE run.shard = job.shard AND run.state IN ({state.pending}) AND run.state < {state.final} AND run.job_id = job.id \
                     AND run.chained = TRUE)";
-        let values = vec![job_id.into(), shard.into()];
-        let found = self.ids_of(self.hot_reads(), text, values).await?;
-        Ok(!found.is_empty())
+        let values = values![job_id, shard];
+        Ok(self.tuple::<i64>(&self.engine_reads, text, values).await?.is_some())
     }
 
     /// Begins a broken chain anew, if it still is broken. Answers whether it was.
     pub async fn mend_chain(&self, job_id: i64, now: Millis) -> Result<bool> {
         let tx = self.begin().await?;
-        let text = format!("SELECT shard FROM job WHERE id = ?{}", self.for_update());
-        let Some(row) = self.one(&tx, &text, vec![job_id.into()]).await? else {
+        let text = "SELECT shard FROM job WHERE id = ?{for_update}";
+        let Some(shard) = self.tuple(&tx, text, values![job_id]).await? else {
             return Ok(false);
         };
-        if self.has_open_link(&tx, row.try_get_by_index(0)?, job_id).await? {
+        if self.has_open_link(&tx, shard, job_id).await? {
             return Ok(false);
         }
         let job = self.job_by(&tx, job_id).await?;

@@ -1,61 +1,48 @@
 //! What follows from settled runs: further attempts, alarms, and the end of attempts that are no longer needed. Gathered run
 //! by run, and written by one statement of each kind.
 
-use std::collections::HashSet;
-
 use carillon_scheduler::{AlarmKind, Millis, RunState};
-use sea_orm::{DbBackend, Value};
 
 use crate::alarm::alarms::Alarm;
-use crate::db::dialect;
-use crate::db::dialect::Text;
+use crate::db::sql::bulk::Bulk;
+use crate::db::sql::forms::Update;
+use crate::db::sql::list::{ListColumn, int, long, short};
 use crate::run::lock::Row;
 use crate::run::settle::children::Fire;
 use crate::run::settle::outcomes::{Finding, FollowUp, Then};
 use crate::{Result, Store, Transaction};
 
 /// Attempts that a late result has made needless.
-pub const CANCEL_RETRIES: Text = Text {
-    sqlite: "UPDATE run SET state = 12, reason = 'late_result', finished_at = ? FROM json_each(?) AS u \
-             WHERE run.fire_no = u.value->>0 AND run.job_id = u.value->>1 AND run.cause = u.value->>2 AND run.part = u.value->>3 \
-             AND run.attempt > u.value->>4 AND +run.state = 0",
-    postgres: "UPDATE run SET state = 12, reason = 'late_result', finished_at = ? \
-               FROM unnest(?::bigint[], ?::bigint[], ?::bigint[], ?::bigint[], ?::bigint[]) AS u(f, j, c, p, a) \
-               WHERE run.fire_no = u.f AND run.job_id = u.j AND run.cause = u.c AND run.part = u.p AND run.attempt > u.a AND run.state + 0 = 0",
-    mysql: "UPDATE JSON_TABLE(?, '$[*]' COLUMNS (f BIGINT PATH '$[0]', j BIGINT PATH '$[1]', c SMALLINT PATH '$[2]', p INT PATH '$[3]', \
-            a INT PATH '$[4]')) AS u STRAIGHT_JOIN run FORCE INDEX (run_fire) ON run.fire_no = u.f AND run.job_id = u.j AND run.cause = u.c \
-            AND run.part = u.p AND run.attempt > u.a SET run.state = 12, run.reason = 'late_result', run.finished_at = ? WHERE run.state = 0",
-};
+pub static CANCEL_RETRIES: Bulk = Bulk::update(
+    &[long("fire_no"), long("job_id"), short("cause"), int("part"), int("attempt")],
+    Update {
+        table: "run",
+        index: "run_fire",
+        on: "run.fire_no = u.fire_no AND run.job_id = u.job_id AND run.cause = u.cause AND run.part = u.part AND run.attempt > u.attempt",
+        set: &[("state", "{state.cancelled}"), ("reason", "{reason.late_result}"), ("finished_at", ":now")],
+        only_if: "{+run.state} = {state.claimed}",
+    },
+);
+
+/// Id of the new attempt, of the one before, and when it is due.
+const RETRIES: &[ListColumn] = &[long("id"), long("old"), long("due_at")];
 
 /// The next attempts, each a run of its own. A broadcast's part goes to the executor of its number in the list of that time,
 /// so the address is not copied.
-pub const RETRY: Text = Text {
-    sqlite: "INSERT INTO run (id, job_id, app_id, shard, cause, fire_no, part, parts, attempt, scheduled_at, due_at, state, epoch, sends, chained, parent) \
-             SELECT u.value->>0, run.job_id, run.app_id, run.shard, run.cause, run.fire_no, run.part, run.parts, run.attempt + 1, run.scheduled_at, \
-             u.value->>2, 0, 0, 0, run.chained, run.parent FROM json_each(?) AS u CROSS JOIN run ON run.id = u.value->>1 \
-             WHERE NOT EXISTS (SELECT 1 FROM run AS later WHERE later.fire_no = run.fire_no AND later.job_id = run.job_id \
-             AND later.cause = run.cause AND later.part = run.part AND later.attempt = run.attempt + 1)",
-    postgres: "INSERT INTO run (id, job_id, app_id, shard, cause, fire_no, part, parts, attempt, scheduled_at, due_at, state, epoch, sends, chained, parent) \
-               SELECT u.id, run.job_id, run.app_id, run.shard, run.cause, run.fire_no, run.part, run.parts, run.attempt + 1, run.scheduled_at, \
-               u.due, 0, 0, 0, run.chained, run.parent FROM unnest(?::bigint[], ?::bigint[], ?::bigint[]) AS u(id, old, due) JOIN run ON run.id = u.old \
-               WHERE NOT EXISTS (SELECT 1 FROM run AS later WHERE later.fire_no = run.fire_no AND later.job_id = run.job_id \
-               AND later.cause = run.cause AND later.part = run.part AND later.attempt = run.attempt + 1)",
-    mysql: "INSERT INTO run (id, job_id, app_id, shard, cause, fire_no, part, parts, attempt, scheduled_at, due_at, state, epoch, sends, chained, parent) \
-            SELECT u.id, run.job_id, run.app_id, run.shard, run.cause, run.fire_no, run.part, run.parts, run.attempt + 1, run.scheduled_at, \
-            u.due, 0, 0, 0, run.chained, run.parent FROM JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$[0]', old BIGINT PATH '$[1]', \
-            due BIGINT PATH '$[2]')) AS u STRAIGHT_JOIN run FORCE INDEX (PRIMARY) ON run.id = u.old \
-            WHERE NOT EXISTS (SELECT 1 FROM run AS later WHERE later.fire_no = run.fire_no AND later.job_id = run.job_id \
-            AND later.cause = run.cause AND later.part = run.part AND later.attempt = run.attempt + 1)",
-};
+pub static RETRY: Bulk = Bulk::text(
+    RETRIES,
+    "INSERT INTO run (id, job_id, app_id, shard, cause, fire_no, part, parts, attempt, scheduled_at, due_at, state, epoch, sends, chained, parent) \
+     SELECT u.id, run.job_id, run.app_id, run.shard, run.cause, run.fire_no, run.part, run.parts, run.attempt + 1, run.scheduled_at, \
+     u.due_at, {state.claimed}, 0, 0, run.chained, run.parent FROM {list} {join} run{index PRIMARY} ON run.id = u.old \
+     WHERE NOT EXISTS (SELECT 1 FROM run AS later WHERE later.fire_no = run.fire_no AND later.job_id = run.job_id \
+     AND later.cause = run.cause AND later.part = run.part AND later.attempt = run.attempt + 1)",
+);
 
-const RETRY_INPUT: Text = Text {
-    sqlite: "INSERT INTO run_input (run_id, params, address) SELECT u.value->>0, i.params, i.address FROM json_each(?) AS u \
-             CROSS JOIN run_input AS i ON i.run_id = u.value->>1",
-    postgres: "INSERT INTO run_input (run_id, params, address) SELECT u.id, i.params, i.address \
-               FROM unnest(?::bigint[], ?::bigint[], ?::bigint[]) AS u(id, old, due) JOIN run_input AS i ON i.run_id = u.old",
-    mysql: "INSERT INTO run_input (run_id, params, address) SELECT u.id, i.params, i.address FROM JSON_TABLE(?, '$[*]' COLUMNS \
-            (id BIGINT PATH '$[0]', old BIGINT PATH '$[1]')) AS u STRAIGHT_JOIN run_input AS i FORCE INDEX (PRIMARY) ON i.run_id = u.old",
-};
+pub(crate) static RETRY_INPUT: Bulk = Bulk::text(
+    RETRIES,
+    "INSERT INTO run_input (run_id, params, address) SELECT u.id, i.params, i.address FROM {list} \
+     {join} run_input AS i{index PRIMARY} ON i.run_id = u.old",
+);
 
 /// The next attempt of a run.
 pub struct Retry {
@@ -66,7 +53,7 @@ pub struct Retry {
 }
 
 /// Fire, job, cause, part and attempt of a run that has succeeded after all.
-pub struct Late([i64; 5]);
+pub type Late = (i64, i64, i16, i32, i32);
 
 /// Of what an executor has said, in an alarm. All of it is with the run.
 const SAID: usize = 1_000;
@@ -84,7 +71,9 @@ impl Then {
             self.known.push(finding.run_id);
         }
         match state {
-            RunState::Succeeded if was_given_up => self.late.push(Late::of(row)),
+            RunState::Succeeded if was_given_up => {
+                self.late.push((row.fire_no, row.job_id, row.cause.code(), row.part, row.attempt))
+            }
             RunState::Failed | RunState::Unknown | RunState::Lost if !was_given_up => {
                 if self.may_retry(row) {
                     self.retry(row, finding, follow_up);
@@ -125,20 +114,15 @@ impl Then {
     }
 }
 
-impl Late {
-    fn of(row: &Row) -> Self {
-        let cause = i64::from(row.cause.code());
-        Self([row.fire_no, row.job_id, cause, row.part.into(), row.attempt.into()])
-    }
-}
-
 impl Store {
     /// Writes what [`Then::follow`] has gathered.
     pub(crate) async fn write_what_follows(&self, tx: &Transaction, then: &mut Then, now: Millis) -> Result<()> {
         self.write_retries(tx, then).await?;
         let alarms = std::mem::take(&mut then.alarms);
         then.settled.alarms = self.raise_all(tx, alarms, now).await?;
-        self.cancel_retries(tx, &then.late, now).await?;
+        if !then.late.is_empty() {
+            self.bulk(tx, &CANCEL_RETRIES, &named![now], &then.late).await?;
+        }
         self.close_alarms_of(tx, &then.known, now).await?;
         for (job_id, fire_no) in std::mem::take(&mut then.ended) {
             let shard = self.chain_on(tx, job_id, fire_no, now).await?;
@@ -156,57 +140,22 @@ impl Store {
             return Ok(());
         }
         retries.sort_unstable_by_key(|retry| retry.id);
-        let values = retry_values(self.backend, &retries);
-        let done = self.execute(tx, RETRY.of(self.backend), values).await?;
-        if done.rows_affected() < retries.len() as u64 {
+        let rows = |retries: &[Retry]| retries.iter().map(|it| (it.id, it.of, it.due_at)).collect::<Vec<_>>();
+        let done = self.bulk(tx, &RETRY, &[], &rows(&retries)).await?;
+        if done < retries.len() as u64 {
             // The others are there already, from a result that the database has lost.
             let ids: Vec<i64> = retries.iter().map(|retry| retry.id).collect();
-            let (list, value) = dialect::id_list(self.backend, &ids);
-            let text = format!("SELECT id FROM run WHERE id IN ({list})");
-            let written = self.ids_of(tx, &text, vec![value]).await?;
-            let written: HashSet<i64> = written.into_iter().collect();
+            let text = "SELECT id FROM run WHERE id IN ({ids})";
+            let written: Vec<i64> = self.tuples(tx, text, values![self.ids(&ids)]).await?;
             retries.retain(|retry| written.contains(&retry.id));
         }
         if !retries.is_empty() {
-            let values = retry_values(self.backend, &retries);
-            self.execute(tx, RETRY_INPUT.of(self.backend), values).await?;
+            self.bulk(tx, &RETRY_INPUT, &[], &rows(&retries)).await?;
         }
         let shards = retries.iter().map(|retry| retry.shard);
         then.settled.to_scan.extend(shards);
         Ok(())
     }
-
-    async fn cancel_retries(&self, tx: &Transaction, late: &[Late], now: Millis) -> Result<()> {
-        if late.is_empty() {
-            return Ok(());
-        }
-        let rows: Vec<[i64; 5]> = late.iter().map(|late| late.0).collect();
-        let mut values = columns(self.backend, &rows);
-        match self.backend {
-            DbBackend::MySql => values.push(now.into()),
-            _ => values.insert(0, now.into()),
-        }
-        self.execute(tx, CANCEL_RETRIES.of(self.backend), values).await?;
-        Ok(())
-    }
-}
-
-fn retry_values(backend: DbBackend, retries: &[Retry]) -> Vec<Value> {
-    let row = |retry: &Retry| [retry.id, retry.of, retry.due_at];
-    let rows: Vec<[i64; 3]> = retries.iter().map(row).collect();
-    columns(backend, &rows)
-}
-
-/// Rows of numbers: an array for each column on PostgreSQL, one list elsewhere.
-fn columns<const N: usize>(backend: DbBackend, rows: &[[i64; N]]) -> Vec<Value>
-where
-    [i64; N]: serde::Serialize,
-{
-    if backend == DbBackend::Postgres {
-        let column = |n: usize| rows.iter().map(|row| row[n]).collect::<Vec<i64>>().into();
-        return (0..N).map(column).collect();
-    }
-    vec![serde_json::to_string(rows).unwrap_or_default().into()]
 }
 
 /// The beginning of a text, which says so where it is cut.

@@ -2,14 +2,15 @@
 
 use crate::run::settle::children;
 use crate::run::settle::follow_up;
-use crate::run::settle::statements;
+use crate::run::settle::statements::{self, ACCEPT, SETTLE, SETTLE_SUCCESSES, settle_row};
 
 use std::collections::{BTreeSet, HashMap};
 
 use carillon_scheduler::{Millis, Outcome, RunEvent, RunState};
 
 use crate::alarm::alarms::Alarm;
-use crate::db::{dialect, ids};
+use crate::db::ids;
+use crate::db::sql::retry;
 use crate::failpoint;
 use crate::run::lock::Held;
 use crate::run::lock::{Owner, Row};
@@ -67,6 +68,7 @@ impl Settled {
 }
 
 /// What a settle gathers on its way. The ids are taken before its transaction: on SQLite there is no second writer.
+#[derive(Default)]
 pub(crate) struct Then {
     pub(crate) settled: Settled,
     pub(crate) runs: Vec<i64>,
@@ -100,11 +102,13 @@ impl Store {
     /// and from which nothing follows. Answers which they are.
     pub async fn settle_successes(&self, list: &[&Finding], now: Millis) -> Result<BTreeSet<i64>> {
         let succeeded = list.iter().filter(|finding| !may_fail(finding));
-        let rows: Vec<_> = succeeded.map(|finding| statements::SettleRow::of(finding, RunState::Succeeded)).collect();
-        let ids: Vec<i64> = rows.iter().map(statements::SettleRow::run_id).collect();
+        let rows: Vec<_> = succeeded.map(|finding| settle_row(finding, RunState::Succeeded)).collect();
+        let ids: Vec<i64> = rows.iter().map(|row| row.0).collect();
+        let values = named![now];
         let mut done = 0;
         for rows in statements::statements(&rows) {
-            done += self.settle_these_successes(rows, now).await?;
+            done += retry::on_conflict(|| self.bulk(&self.write, &SETTLE_SUCCESSES, &values, rows)).await?;
+            failpoint::hit("after_settle_commit");
         }
         if done == 0 {
             return Ok(BTreeSet::new());
@@ -114,26 +118,8 @@ impl Store {
         }
         // Some had ended, were thought lost, or are a link of a chain or a parent: those that are settled are known by
         // their end.
-        let (ids, value) = dialect::id_list(self.backend, &ids);
-        let text = format!("SELECT id FROM run WHERE id IN ({ids}) AND state = 9 AND finished_at = ?");
-        let done = self.ids_of(&self.write, &text, vec![value, now.into()]);
-        Ok(done.await?.into_iter().collect())
-    }
-
-    async fn settle_these_successes(&self, rows: &[statements::SettleRow], now: Millis) -> Result<u64> {
-        let text = statements::SETTLE_SUCCESSES.of(self.backend);
-        let mut tries = 0;
-        loop {
-            let values = statements::settle_values(self.backend, rows, now);
-            match self.execute(&self.write, text, values).await {
-                Err(error) if error.is_lock_conflict() && tries < 3 => tries += 1,
-                other => {
-                    let done = other?.rows_affected();
-                    failpoint::hit("after_settle_commit");
-                    return Ok(done);
-                }
-            }
-        }
+        let text = "SELECT id FROM run WHERE id IN ({ids}) AND state = {state.succeeded} AND finished_at = ?";
+        Ok(self.tuples(&self.write, text, values![self.ids(&ids), now]).await?.into_iter().collect())
     }
 
     /// Everything else, with all that follows from it, in one transaction: as many statements for many findings as for few.
@@ -141,16 +127,8 @@ impl Store {
         if list.is_empty() {
             return Ok(Settled::default());
         }
-        let mut tries = 0;
-        loop {
-            match self.try_settle_others(list, follow_up, held).await {
-                // Busy: a job has got children at this very moment.
-                Err(error) if (error.is_lock_conflict() || matches!(error, Error::Busy)) && tries < 3 => {
-                    tries += 1;
-                }
-                other => return other,
-            }
-        }
+        // Busy: a job has got children at this very moment.
+        retry::on_conflict(|| self.try_settle_others(list, follow_up, held)).await
     }
 
     async fn try_settle_others(&self, list: &[&Finding], follow_up: &FollowUp, held: Held) -> Result<Settled> {
@@ -159,8 +137,8 @@ impl Store {
         let all: Vec<i64> = list.iter().map(|finding| finding.run_id).collect();
         let ties = self.ties_of(&all).await?;
         let (failing, births) = (waiting.len(), ties.births());
-        let mut then =
-            Then::with(self.take_ids(&ids::RUN, failing + births).await?, self.take_ids(&ids::ROW, failing).await?);
+        let runs = self.take_ids(&ids::RUN, failing + births).await?;
+        let mut then = Then { runs, rows: self.take_ids(&ids::ROW, failing).await?, ..Then::default() };
         waiting.extend(&ties.chained);
         let tx = self.begin().await?;
         let jobs_of = self.jobs_of(&tx, &waiting).await?;
@@ -197,13 +175,12 @@ impl Store {
             let Some(state) = next_state(row, finding, is_unsent && finding.run_id < restored_below) else {
                 continue;
             };
-            changes.push(statements::SettleRow::of(finding, state));
+            changes.push(settle_row(finding, state));
             then.settled.changed.push((finding.run_id, state));
             then.follow(row, finding, state, follow_up);
         }
         for rows in statements::statements(&changes) {
-            let values = statements::settle_values(self.backend, rows, follow_up.now);
-            self.execute(&tx, statements::SETTLE.of(self.backend), values).await?;
+            self.bulk(&tx, &SETTLE, &named![now: follow_up.now], rows).await?;
         }
         self.write_what_follows(&tx, &mut then, follow_up.now).await?;
         tx.commit().await?;
@@ -216,9 +193,7 @@ impl Store {
         if follow_up.restored {
             return Ok(i64::MAX);
         }
-        let text = "SELECT value FROM setting WHERE name = ?";
-        let row = self.one(tx, text, vec![RESTORED_BELOW.into()]).await?;
-        let value: Option<String> = row.map(|row| row.try_get_by_index(0)).transpose()?;
+        let value = self.setting(tx, RESTORED_BELOW).await?;
         Ok(value.and_then(|value| value.parse().ok()).unwrap_or(0))
     }
 
@@ -227,31 +202,13 @@ impl Store {
     pub async fn accept(&self, accepted: &[(i64, Millis)]) -> Result<()> {
         let mut list = accepted.to_vec();
         list.sort_unstable();
-        let values = statements::accept_values(self.backend, &list);
-        self.execute(&self.write, statements::ACCEPT.of(self.backend), values).await?;
+        self.bulk(&self.write, &ACCEPT, &[], &list).await?;
         Ok(())
     }
 }
 
 /// The setting that `resync` writes.
 pub(crate) const RESTORED_BELOW: &str = "restored_below";
-
-impl Then {
-    fn with(runs: Vec<i64>, rows: Vec<i64>) -> Self {
-        Self {
-            settled: Settled::default(),
-            runs,
-            rows,
-            jobs: HashMap::new(),
-            retries: vec![],
-            alarms: vec![],
-            known: vec![],
-            late: vec![],
-            ended: BTreeSet::new(),
-            done: BTreeSet::new(),
-        }
-    }
-}
 
 pub fn successes(run_ids: BTreeSet<i64>) -> impl Iterator<Item = (i64, RunState)> {
     run_ids.into_iter().map(|id| (id, RunState::Succeeded))

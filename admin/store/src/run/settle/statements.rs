@@ -1,10 +1,10 @@
 //! The statements of a settle, one array or JSON parameter each.
 
 use carillon_scheduler::{Millis, RunState};
-use sea_orm::{DbBackend, Value};
-use serde::Serialize;
 
-use crate::db::dialect::Text;
+use crate::db::sql::bulk::Bulk;
+use crate::db::sql::forms::Update;
+use crate::db::sql::list::{ListColumn, int, long, short, text};
 use crate::run::settle::outcomes::Finding;
 
 /// Kept of a result's text, in bytes.
@@ -13,22 +13,12 @@ const MESSAGE_LIMIT: usize = 64 * 1024;
 /// Texts of one statement, in bytes: far below what a server takes in one packet (16 MiB on MariaDB), escaped too.
 const STATEMENT_LIMIT: usize = 1024 * 1024;
 
-/// Stands for "no code" where NULL cannot.
-const NO_CODE: i32 = i32::MIN;
+/// Run, state, code, message, reason, and when it was sent.
+pub type SettleRow = (i64, i16, Option<i32>, Option<String>, Option<&'static str>, Option<Millis>);
 
-#[derive(Serialize)]
-pub struct SettleRow(i64, i16, Option<i32>, Option<String>, Option<&'static str>, Option<Millis>);
-
-impl SettleRow {
-    pub fn run_id(&self) -> i64 {
-        self.0
-    }
-
-    pub fn of(finding: &Finding, state: RunState) -> Self {
-        let message = finding.message.as_deref().filter(|text| !text.is_empty());
-        let message = message.map(printable);
-        Self(finding.run_id, state.code(), finding.code, message, finding.reason, finding.sent_at)
-    }
+pub fn settle_row(finding: &Finding, state: RunState) -> SettleRow {
+    let message = finding.message.as_deref().filter(|text| !text.is_empty());
+    (finding.run_id, state.code(), finding.code, message.map(printable), finding.reason, finding.sent_at)
 }
 
 /// Cuts a settle into statements that every server takes.
@@ -55,71 +45,55 @@ pub fn printable(message: &str) -> String {
     format!("{}… [cut at {MESSAGE_LIMIT} bytes]", &clean[..end])
 }
 
+const LIST: &[ListColumn] = &[
+    long("id"),
+    short("state"),
+    int("code").nullable(),
+    text("message", "MEDIUMTEXT").nullable(),
+    text("reason", "VARCHAR(64)").nullable(),
+    long("sent_at").nullable(),
+];
+
+const fn settle_if(only_if: &'static str) -> Bulk {
+    Bulk::update(
+        LIST,
+        Update {
+            table: "run",
+            index: "PRIMARY",
+            on: "run.id = u.id",
+            set: &[
+                ("state", "u.state"),
+                ("result_code", "u.code"),
+                ("result_msg", "u.message"),
+                ("reason", "u.reason"),
+                ("sent_at", "COALESCE(run.sent_at, u.sent_at)"),
+                ("finished_at", ":now"),
+            ],
+            only_if,
+        },
+    )
+}
+
 /// Only runs that are on their way; the state is hidden from the planner (see `mark`).
-pub const SETTLE_SUCCESSES: Text = Text {
-    sqlite: "UPDATE run SET state = u.value->>1, result_code = u.value->>2, result_msg = u.value->>3, reason = u.value->>4, \
-             sent_at = COALESCE(sent_at, u.value->>5), finished_at = ? FROM json_each(?) AS u \
-             WHERE run.id = u.value->>0 AND +run.state IN (1, 2) AND run.chained = FALSE AND run.parent = FALSE",
-    postgres: "UPDATE run SET state = u.s, result_code = NULLIF(u.c, -2147483648), result_msg = NULLIF(u.m, ''), \
-               reason = NULLIF(u.r, ''), sent_at = COALESCE(sent_at, NULLIF(u.t, 0)), finished_at = ? \
-               FROM unnest(?::bigint[], ?::smallint[], ?::int[], ?::text[], ?::text[], ?::bigint[]) AS u(id, s, c, m, r, t) \
-               WHERE run.id = u.id AND run.state + 0 IN (1, 2) AND run.chained = FALSE AND run.parent = FALSE",
-    mysql: "UPDATE JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$[0]', s SMALLINT PATH '$[1]', c INT PATH '$[2]', m MEDIUMTEXT PATH '$[3]', \
-            r VARCHAR(64) PATH '$[4]', t BIGINT PATH '$[5]')) AS u STRAIGHT_JOIN run FORCE INDEX (PRIMARY) ON run.id = u.id \
-            SET run.state = u.s, run.result_code = u.c, run.result_msg = u.m, run.reason = u.r, run.sent_at = COALESCE(run.sent_at, u.t), \
-            run.finished_at = ? WHERE run.state IN (1, 2) AND run.chained = FALSE AND run.parent = FALSE",
-};
+pub static SETTLE_SUCCESSES: Bulk =
+    settle_if("{+run.state} IN ({state.sending}, {state.running}) AND run.chained = FALSE AND run.parent = FALSE");
 
-/// Whatever the transition function has allowed, under the row locks that it was asked under.
-pub const SETTLE: Text = Text {
-    sqlite: "UPDATE run SET state = u.value->>1, result_code = u.value->>2, result_msg = u.value->>3, reason = u.value->>4, \
-             sent_at = COALESCE(sent_at, u.value->>5), finished_at = ? FROM json_each(?) AS u \
-             WHERE run.id = u.value->>0 AND +run.state < 9",
-    postgres: "UPDATE run SET state = u.s, result_code = NULLIF(u.c, -2147483648), result_msg = NULLIF(u.m, ''), \
-               reason = NULLIF(u.r, ''), sent_at = COALESCE(sent_at, NULLIF(u.t, 0)), finished_at = ? \
-               FROM unnest(?::bigint[], ?::smallint[], ?::int[], ?::text[], ?::text[], ?::bigint[]) AS u(id, s, c, m, r, t) \
-               WHERE run.id = u.id AND run.state + 0 < 9",
-    mysql: "UPDATE JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$[0]', s SMALLINT PATH '$[1]', c INT PATH '$[2]', m MEDIUMTEXT PATH '$[3]', \
-            r VARCHAR(64) PATH '$[4]', t BIGINT PATH '$[5]')) AS u STRAIGHT_JOIN run FORCE INDEX (PRIMARY) ON run.id = u.id \
-            SET run.state = u.s, run.result_code = u.c, run.result_msg = u.m, run.reason = u.r, run.sent_at = COALESCE(run.sent_at, u.t), \
-            run.finished_at = ? WHERE run.state < 9",
-};
+/// What the transition function has allowed, under the row locks that it was asked under.
+pub static SETTLE: Bulk = settle_if("{+run.state} < {state.final}");
 
-pub fn settle_values(backend: DbBackend, rows: &[SettleRow], now: Millis) -> Vec<Value> {
-    if backend == DbBackend::Postgres {
-        return vec![
-            now.into(),
-            rows.iter().map(|row| row.0).collect::<Vec<_>>().into(),
-            rows.iter().map(|row| row.1).collect::<Vec<_>>().into(),
-            // An array cannot hold a NULL here; each column has a value that no row has, and the text turns it back.
-            rows.iter().map(|row| row.2.unwrap_or(NO_CODE)).collect::<Vec<_>>().into(),
-            rows.iter().map(|row| row.3.clone().unwrap_or_default()).collect::<Vec<_>>().into(),
-            rows.iter().map(|row| row.4.unwrap_or_default().to_owned()).collect::<Vec<_>>().into(),
-            rows.iter().map(|row| row.5.unwrap_or_default()).collect::<Vec<_>>().into(),
-        ];
-    }
-    let list = Value::from(serde_json::to_string(rows).unwrap_or_default());
-    if backend == DbBackend::MySql { vec![list, now.into()] } else { vec![now.into(), list] }
-}
-
-pub const ACCEPT: Text = Text {
-    sqlite: "UPDATE run SET state = CASE WHEN state = 1 THEN 2 ELSE state END, sent_at = COALESCE(sent_at, u.value->>1) \
-             FROM json_each(?) AS u WHERE run.id = u.value->>0",
-    postgres: "UPDATE run SET state = CASE WHEN state = 1 THEN 2 ELSE state END, sent_at = COALESCE(sent_at, u.t) \
-               FROM unnest(?::bigint[], ?::bigint[]) AS u(id, t) WHERE run.id = u.id",
-    mysql: "UPDATE JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$[0]', t BIGINT PATH '$[1]')) AS u STRAIGHT_JOIN run FORCE INDEX (PRIMARY) ON run.id = u.id \
-            SET run.state = CASE WHEN run.state = 1 THEN 2 ELSE run.state END, run.sent_at = COALESCE(run.sent_at, u.t)",
-};
-
-pub fn accept_values(backend: DbBackend, list: &[(i64, Millis)]) -> Vec<Value> {
-    if backend == DbBackend::Postgres {
-        return vec![
-            list.iter().map(|row| row.0).collect::<Vec<_>>().into(),
-            list.iter().map(|row| row.1).collect::<Vec<_>>().into(),
-        ];
-    }
-    vec![Value::from(serde_json::to_string(list).unwrap_or_default())]
-}
+pub static ACCEPT: Bulk = Bulk::update(
+    &[long("id"), long("sent_at")],
+    Update {
+        table: "run",
+        index: "PRIMARY",
+        on: "run.id = u.id",
+        set: &[
+            ("state", "CASE WHEN run.state = {state.sending} THEN {state.running} ELSE run.state END"),
+            ("sent_at", "COALESCE(run.sent_at, u.sent_at)"),
+        ],
+        only_if: "",
+    },
+);
 
 #[cfg(test)]
 mod tests {

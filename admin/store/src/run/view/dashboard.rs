@@ -4,9 +4,9 @@
 use std::collections::HashMap;
 
 use carillon_scheduler::{Millis, RunState};
+use sea_orm::FromQueryResult;
 
-use crate::db::dialect;
-use crate::db::row::Columns;
+use crate::db::sql::rows::Code;
 use crate::{Result, Store};
 
 /// How far back "lately" reaches, in run ids.
@@ -30,7 +30,7 @@ pub struct Failing {
 }
 
 /// A job that the engine has paused.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, FromQueryResult)]
 pub struct PausedByEngine {
     pub job_id: i64,
     pub name: String,
@@ -40,31 +40,20 @@ pub struct PausedByEngine {
 impl Store {
     /// 0 if there never was a run.
     pub async fn newest_run(&self) -> Result<i64> {
-        let row = self.one(&self.read, "SELECT MAX(id) FROM run", vec![]).await?;
-        let id: Option<i64> = row.map(|row| row.try_get_by_index(0)).transpose()?.flatten();
+        let id: Option<i64> = self.tuple::<Option<i64>>(&self.read, "SELECT MAX(id) FROM run", vec![]).await?.flatten();
         Ok(id.unwrap_or(0))
     }
 
     /// The last few runs of each of these jobs that have begun, newest first, as far as they are among the newest of all.
     pub async fn latest_runs(&self, jobs: &[i64], each: i64) -> Result<HashMap<i64, Vec<RunMark>>> {
         let above = self.newest_run().await? - LATELY;
-        let (list, value) = dialect::id_list(self.backend, jobs);
-        let text = format!(
-            "SELECT job_id, id, state, scheduled_at FROM (SELECT job_id, id, state, scheduled_at, \
-             ROW_NUMBER() OVER (PARTITION BY job_id ORDER BY id DESC) AS place FROM run \
-             WHERE id > ? AND state > 0 AND job_id IN ({list})) AS placed WHERE place <= ? ORDER BY id DESC"
-        );
+        let text = "SELECT job_id, id, state, scheduled_at FROM (SELECT job_id, id, state, scheduled_at, \
+                    ROW_NUMBER() OVER (PARTITION BY job_id ORDER BY id DESC) AS place FROM run \
+                    WHERE id > ? AND state > {state.claimed} AND job_id IN ({ids})) AS placed WHERE place <= ? ORDER BY id DESC";
         let mut found: HashMap<i64, Vec<RunMark>> = HashMap::new();
-        let values = vec![above.into(), value, each.into()];
-        for row in self.all(&self.read, &text, values).await? {
-            let mut columns = Columns::of(&row);
-            let job_id = columns.next()?;
-            let mark = RunMark {
-                id: columns.next()?,
-                state: columns.code(RunState::from_code)?,
-                scheduled_at: columns.next()?,
-            };
-            found.entry(job_id).or_default().push(mark);
+        let values = values![above, self.ids(jobs), each];
+        for (job_id, id, Code(state), scheduled_at) in self.tuples(&self.read, text, values).await? {
+            found.entry(job_id).or_default().push(RunMark { id, state, scheduled_at });
         }
         Ok(found)
     }
@@ -73,16 +62,10 @@ impl Store {
     pub async fn recent_states(&self, since: Millis) -> Result<(HashMap<RunState, i64>, bool)> {
         let above = self.newest_run().await? - LATELY;
         let text = "SELECT state, COUNT(*), COUNT(CASE WHEN scheduled_at >= ? THEN 1 END) FROM run WHERE id > ? GROUP BY state";
-        let mut counts = HashMap::new();
-        let (mut all, mut counted) = (0, 0);
-        for row in self.all(&self.read, text, vec![since.into(), above.into()]).await? {
-            let mut columns = Columns::of(&row);
-            let state = columns.code(RunState::from_code)?;
-            all += columns.next::<i64>()?;
-            let since: i64 = columns.next()?;
-            counted += since;
-            counts.insert(state, since);
-        }
+        let rows: Vec<(Code<RunState>, i64, i64)> = self.tuples(&self.read, text, values![since, above]).await?;
+        let all: i64 = rows.iter().map(|row| row.1).sum();
+        let counted: i64 = rows.iter().map(|row| row.2).sum();
+        let counts = rows.into_iter().map(|(Code(state), _, since)| (state, since)).collect();
         Ok((counts, above > 0 && all == counted))
     }
 
@@ -91,8 +74,8 @@ impl Store {
     pub async fn recent_since(&self) -> Result<Option<(Millis, bool)>> {
         let above = self.newest_run().await? - LATELY;
         let text = "SELECT scheduled_at FROM run WHERE id > ? ORDER BY id LIMIT 1";
-        let row = self.one(&self.read, text, vec![above.into()]).await?;
-        row.map(|row| Ok((row.try_get_by_index(0)?, above > 0))).transpose()
+        let first: Option<Millis> = self.tuple(&self.read, text, values![above]).await?;
+        Ok(first.map(|at| (at, above > 0)))
     }
 
     /// Runs in each state for each step of time, of those planned in `from..=to`: start of the step, state, count.
@@ -101,29 +84,20 @@ impl Store {
         // `/` divides differently on each database, `%` does not.
         let text = "SELECT begun, state, COUNT(*) FROM (SELECT scheduled_at - scheduled_at % ? AS begun, state FROM run \
                     WHERE id > ? AND scheduled_at >= ? AND scheduled_at <= ?) AS steps GROUP BY begun, state ORDER BY begun";
-        let values = vec![step.into(), above.into(), from.into(), to.into()];
-        self.all(&self.read, text, values)
-            .await?
-            .iter()
-            .map(|row| {
-                let mut columns = Columns::of(row);
-                Ok((columns.next()?, columns.code(RunState::from_code)?, columns.next()?))
-            })
-            .collect()
+        let rows = self.tuples(&self.read, text, values![step, above, from, to]).await?;
+        Ok(rows.into_iter().map(|(begun, Code(state), count)| (begun, state, count)).collect())
     }
 
     /// Jobs whose last finished run failed or was lost, the longest row of failures first.
     pub async fn failing_jobs(&self, count: usize) -> Result<Vec<Failing>> {
         let above = self.newest_run().await? - LATELY;
-        let text = "SELECT job_id, failed, good FROM (SELECT job_id, MAX(CASE WHEN state IN (4, 10) THEN id END) AS failed, \
-                    MAX(CASE WHEN state = 9 THEN id ELSE 0 END) AS good FROM run WHERE id > ? GROUP BY job_id) AS tally \
+        let text = "SELECT job_id, failed, good FROM (SELECT job_id, MAX(CASE WHEN state IN ({state.lost}, {state.failed}) THEN id END) AS failed, \
+                    MAX(CASE WHEN state = {state.succeeded} THEN id ELSE 0 END) AS good FROM run WHERE id > ? GROUP BY job_id) AS tally \
                     WHERE failed > good ORDER BY failed DESC LIMIT 200";
         let mut failing = vec![];
         let mut good = HashMap::new();
-        for row in self.all(&self.read, text, vec![above.into()]).await? {
-            let mut columns = Columns::of(&row);
-            let (job_id, last_run) = (columns.next()?, columns.next()?);
-            good.insert(job_id, columns.next::<i64>()?);
+        for (job_id, last_run, last_good) in self.tuples(&self.read, text, values![above]).await? {
+            good.insert(job_id, last_good);
             failing.push(Failing { job_id, last_run, failures: 0 });
         }
         if !failing.is_empty() {
@@ -136,12 +110,10 @@ impl Store {
 
     async fn count_failures(&self, failing: &mut [Failing], good: &HashMap<i64, i64>, above: i64) -> Result<()> {
         let ids: Vec<i64> = failing.iter().map(|job| job.job_id).collect();
-        let (list, value) = dialect::id_list(self.backend, &ids);
-        let text = format!("SELECT job_id, id FROM run WHERE id > ? AND state IN (4, 10) AND job_id IN ({list})");
+        let text =
+            "SELECT job_id, id FROM run WHERE id > ? AND state IN ({state.lost}, {state.failed}) AND job_id IN ({ids})";
         let mut counts: HashMap<i64, i64> = HashMap::new();
-        for row in self.all(&self.read, &text, vec![above.into(), value]).await? {
-            let mut columns = Columns::of(&row);
-            let (job_id, id): (i64, i64) = (columns.next()?, columns.next()?);
+        for (job_id, id) in self.tuples::<(i64, i64)>(&self.read, text, values![above, self.ids(&ids)]).await? {
             if id > good.get(&job_id).copied().unwrap_or(0) {
                 *counts.entry(job_id).or_default() += 1;
             }
@@ -154,21 +126,14 @@ impl Store {
 
     /// Jobs that could not be planned and wait for somebody.
     pub async fn paused_by_engine(&self, count: i64) -> Result<Vec<PausedByEngine>> {
-        let text =
-            "SELECT id, name, paused_reason FROM job WHERE paused_reason IS NOT NULL ORDER BY updated_at DESC LIMIT ?";
-        self.all(&self.read, text, vec![count.into()])
-            .await?
-            .iter()
-            .map(|row| {
-                let mut columns = Columns::of(row);
-                Ok(PausedByEngine { job_id: columns.next()?, name: columns.next()?, reason: columns.next()? })
-            })
-            .collect()
+        let text = "SELECT id AS job_id, name, paused_reason AS reason FROM job WHERE paused_reason IS NOT NULL \
+                    ORDER BY updated_at DESC LIMIT ?";
+        self.all(&self.read, text, values![count]).await
     }
 
     /// The apps that have an enabled job, by name.
     pub async fn apps_in_use(&self) -> Result<Vec<String>> {
         let text = "SELECT a.name FROM app a WHERE EXISTS (SELECT 1 FROM job j WHERE j.app_id = a.id AND j.enabled = TRUE) ORDER BY a.name";
-        self.all(&self.read, text, vec![]).await?.iter().map(|row| Ok(row.try_get_by_index(0)?)).collect()
+        self.tuples(&self.read, text, vec![]).await
     }
 }

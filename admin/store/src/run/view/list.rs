@@ -2,9 +2,9 @@
 
 use carillon_scheduler::{Cause, Millis, RunState};
 
-use crate::db::filter::{Conditions, Page, page_and_one};
-use crate::run::view::run_view;
-use crate::run::view::run_view::RunView;
+use crate::db::sql::filter::{Conditions, Page, page_and_one};
+use crate::db::sql::rows::Code;
+use crate::run::view::run_view::{COLUMNS, NAMES, NO_INPUT, RunView};
 use crate::{Result, Store};
 
 /// Which runs; the default is all of them.
@@ -38,12 +38,11 @@ impl Store {
         let (limit, one_more) = page_and_one(filter.limit);
         values.push(one_more);
         // The page is cut before anything is joined: MariaDB would begin with the apps and sort all runs.
-        let (columns, names) = (run_view::COLUMNS, run_view::NAMES);
+
         let text = format!(
-            "SELECT {columns} FROM (SELECT * FROM run r{filter_text} ORDER BY r.id DESC LIMIT ?) AS r {names} ORDER BY r.id DESC"
+            "SELECT {COLUMNS}, {NO_INPUT} FROM (SELECT * FROM run r{filter_text} ORDER BY r.id DESC LIMIT ?) AS r {NAMES} ORDER BY r.id DESC"
         );
-        let rows = self.all(&self.read, &text, values).await?;
-        let runs = rows.iter().map(|row| run_view::read(row, false)).collect::<Result<_>>()?;
+        let runs = self.all(&self.read, &text, values).await?;
         Ok(Page::cut(runs, limit, |run: &RunView| run.id))
     }
 
@@ -56,11 +55,8 @@ impl Store {
             "SELECT state, COUNT(*) FROM (SELECT r.state AS state FROM run r{filter_text} ORDER BY r.id DESC LIMIT ?) AS newest \
              GROUP BY state ORDER BY state"
         );
-        let mut counts = vec![];
-        for row in self.all(&self.read, &text, values).await? {
-            let mut columns = crate::db::row::Columns::of(&row);
-            counts.push((columns.code(RunState::from_code)?, columns.next()?));
-        }
+        let rows: Vec<(Code<RunState>, i64)> = self.tuples(&self.read, &text, values).await?;
+        let counts: Vec<_> = rows.into_iter().map(|(Code(state), count)| (state, count)).collect();
         let sum: i64 = counts.iter().map(|(_, count)| count).sum();
         Ok((counts, sum >= COUNTED))
     }
@@ -69,10 +65,9 @@ impl Store {
         let mut conditions = conditions(filter);
         if !filter.states.is_empty() && filter.states.iter().all(|state| state.is_open()) {
             // What the index of open runs begins with, and its condition in the words that every planner recognises.
-            let leases = self.all(&self.read, "SELECT shard FROM shard_lease", vec![]).await?;
-            let shards = leases.iter().map(|row| Ok(row.try_get_by_index::<i32>(0)?));
-            conditions.among("r.shard", shards.collect::<Result<Vec<_>>>()?);
-            conditions.add("r.state < 9", []);
+            let shards: Vec<i32> = self.tuples(&self.read, "SELECT shard FROM shard_lease", vec![]).await?;
+            conditions.among("r.shard", shards);
+            conditions.add("r.state < {state.final}", []);
         }
         Ok(conditions)
     }

@@ -1,10 +1,9 @@
 //! Lists of skipped ranges, newest first, page by page.
 
 use carillon_scheduler::{Millis, MisfirePolicy, SkipReason};
-use sea_orm::QueryResult;
 
-use crate::db::filter::{Conditions, Page, page_and_one};
-use crate::db::row::Columns;
+use crate::db::sql::filter::{Conditions, Page, page_and_one};
+use crate::db::sql::rows::Word;
 use crate::{Result, Store};
 
 /// A range of instants that did not run.
@@ -44,6 +43,8 @@ pub struct MisfireFilter {
     pub limit: u32,
 }
 
+from_row!(Misfire { job_id, from_at, to_at, count, policy: Word, reason: Word, epoch });
+
 impl Store {
     pub async fn misfires(&self, filter: &MisfireFilter) -> Result<Page<Misfire, MisfireKey>> {
         let mut conditions = Conditions::default();
@@ -61,22 +62,8 @@ impl Store {
             "SELECT job_id, from_at, to_at, count, policy, reason, epoch FROM misfire{filter_text} \
              ORDER BY from_at DESC, job_id DESC LIMIT ?"
         );
-        let rows = self.all(&self.read, &text, values).await?;
-        let misfires = rows.iter().map(read).collect::<Result<_>>()?;
+        let misfires = self.all(&self.read, &text, values).await?;
         let key = |misfire: &Misfire| MisfireKey { from_at: misfire.from_at, job_id: misfire.job_id };
         Ok(Page::cut(misfires, limit, key))
     }
-}
-
-fn read(row: &QueryResult) -> Result<Misfire> {
-    let mut columns = Columns::of(row);
-    Ok(Misfire {
-        job_id: columns.next()?,
-        from_at: columns.next()?,
-        to_at: columns.next()?,
-        count: columns.next()?,
-        policy: columns.word()?,
-        reason: columns.word()?,
-        epoch: columns.next()?,
-    })
 }

@@ -3,13 +3,11 @@
 use std::collections::{BTreeSet, HashSet};
 
 use carillon_scheduler::Millis;
-use sea_orm::{DbBackend, QueryResult};
+use sea_orm::DbBackend;
 
-use crate::db::dialect;
-use crate::db::dialect::Text;
+use crate::db::sql::bulk::Bulk;
+use crate::db::sql::list::long;
 use crate::run::claim::Due;
-
-use crate::db::row::Columns;
 use crate::run::view::misfires::{Misfire, MisfireFilter};
 use crate::{Result, Store};
 
@@ -46,25 +44,25 @@ pub type Place = (Millis, i64);
 pub const FIRST: Place = (i64::MIN, i64::MIN);
 
 /// MariaDB does not look up pairs by a key; it joins the two ranges.
-pub(crate) const CURSORS: Text = Text {
-    sqlite: "SELECT job_id, next_fire_at, revision FROM job_clock WHERE shard = ? AND (next_fire_at, job_id) > (?, ?) \
-             ORDER BY shard, next_fire_at, job_id LIMIT ?",
-    postgres: "SELECT job_id, next_fire_at, revision FROM job_clock WHERE shard = ? AND (next_fire_at, job_id) > (?, ?) \
-               ORDER BY shard, next_fire_at, job_id LIMIT ?",
-    mysql: "SELECT job_id, next_fire_at, revision FROM job_clock WHERE shard = ? \
-            AND (next_fire_at > ? OR next_fire_at = ? AND job_id > ?) ORDER BY shard, next_fire_at, job_id LIMIT ?",
-};
+pub(crate) const fn cursors(backend: DbBackend) -> &'static str {
+    match backend {
+        DbBackend::MySql => {
+            "SELECT job_id, next_fire_at, revision FROM job_clock WHERE shard = ? \
+             AND (next_fire_at > ? OR next_fire_at = ? AND job_id > ?) ORDER BY shard, next_fire_at, job_id LIMIT ?"
+        }
+        _ => {
+            "SELECT job_id, next_fire_at, revision FROM job_clock WHERE shard = ? AND (next_fire_at, job_id) > (?, ?) \
+             ORDER BY shard, next_fire_at, job_id LIMIT ?"
+        }
+    }
+}
 
 /// Which of these instants of these jobs have a run: by the unique key of fires, one look-up each.
-pub(crate) const RECORDED: Text = Text {
-    sqlite: "SELECT run.fire_no, run.job_id FROM json_each(?) AS u CROSS JOIN run ON run.fire_no = u.value->>0 \
-             AND run.job_id = u.value->>1 AND run.cause = 0 AND run.part = 0 AND run.attempt = 1",
-    postgres: "SELECT run.fire_no, run.job_id FROM unnest(?::bigint[], ?::bigint[]) AS u(at, job) JOIN run ON run.fire_no = u.at \
-               AND run.job_id = u.job AND run.cause = 0 AND run.part = 0 AND run.attempt = 1",
-    mysql: "SELECT run.fire_no, run.job_id FROM JSON_TABLE(?, '$[*]' COLUMNS (at BIGINT PATH '$[0]', job BIGINT PATH '$[1]')) AS u \
-            STRAIGHT_JOIN run FORCE INDEX (run_fire) ON run.fire_no = u.at AND run.job_id = u.job AND run.cause = 0 \
-            AND run.part = 0 AND run.attempt = 1",
-};
+pub(crate) static RECORDED: Bulk = Bulk::text(
+    &[long("at"), long("job")],
+    "SELECT run.fire_no, run.job_id FROM {list} {join} run{index run_fire} ON run.fire_no = u.at AND run.job_id = u.job \
+     AND run.cause = {cause.schedule} AND run.part = 0 AND run.attempt = 1",
+);
 
 /// Instants that one statement looks up.
 const LOOK_UPS: usize = 1000;
@@ -72,70 +70,42 @@ const LOOK_UPS: usize = 1000;
 impl Store {
     /// Cursors of a shard behind a place, in their order.
     pub async fn cursors_behind(&self, shard: i32, place: Place, limit: usize) -> Result<Vec<Due>> {
-        let mut values = vec![shard.into(), place.0.into()];
+        let mut values = values![shard, place.0];
         if self.backend == DbBackend::MySql {
             values.push(place.0.into());
         }
-        values.extend([place.1.into(), (limit as i64).into()]);
-        let text = CURSORS.of(self.backend);
-        let rows = self.all(self.hot_reads(), text, values).await?;
-        let due = |row: &QueryResult| {
-            Ok(Due {
-                job_id: row.try_get_by_index(0)?,
-                next_fire_at: row.try_get_by_index(1)?,
-                revision: row.try_get_by_index(2)?,
-            })
-        };
-        rows.iter().map(due).collect()
+        values.extend(values![place.1, limit as i64]);
+        self.all(&self.engine_reads, cursors(self.backend), values).await
     }
 
     /// Those of these instants, each with its job, that have a run by schedule.
     pub async fn recorded_among(&self, instants: &[(Millis, i64)]) -> Result<HashSet<(Millis, i64)>> {
         let mut found = HashSet::new();
         for chunk in instants.chunks(LOOK_UPS) {
-            let values = match self.backend {
-                DbBackend::Postgres => {
-                    let (at, jobs): (Vec<i64>, Vec<i64>) = chunk.iter().copied().unzip();
-                    vec![at.into(), jobs.into()]
-                }
-                _ => vec![serde_json::to_string(chunk).unwrap_or_default().into()],
-            };
-            let text = RECORDED.of(self.backend);
-            for row in self.all(self.hot_reads(), text, values).await? {
-                found.insert((row.try_get_by_index(0)?, row.try_get_by_index(1)?));
-            }
+            found.extend(self.bulk_tuples::<(Millis, i64), _>(&self.engine_reads, &RECORDED, &[], chunk).await?);
         }
         Ok(found)
     }
 
     /// Ranges of skipped instants of these jobs that reach beyond `from`: job, first and last instant.
     pub async fn skipped_by(&self, job_ids: &[i64], from: Millis) -> Result<Vec<(i64, Millis, Millis)>> {
-        let (list, value) = dialect::id_list(self.backend, job_ids);
-        let text = format!("SELECT job_id, from_at, to_at FROM misfire WHERE job_id IN ({list}) AND to_at > ?");
-        let rows = self.all(self.hot_reads(), &text, vec![value, from.into()]).await?;
-        rows.iter()
-            .map(|row| {
-                let mut columns = Columns::of(row);
-                Ok((columns.next()?, columns.next()?, columns.next()?))
-            })
-            .collect()
+        let text = "SELECT job_id, from_at, to_at FROM misfire WHERE job_id IN ({ids}) AND to_at > ?";
+        self.tuples(&self.engine_reads, text, values![self.ids(job_ids), from]).await
     }
 
     /// Instants after `from`, up to and including `to`, that have a run by schedule, and whose: at most `limit`, the
     /// earliest first. From the unique key alone.
     pub async fn recorded_fires(&self, from: Millis, to: Millis, limit: u32) -> Result<Vec<(Millis, i64)>> {
-        let text = "SELECT fire_no, job_id FROM run WHERE fire_no > ? AND fire_no <= ? AND cause = 0 AND part = 0 AND attempt = 1 \
+        let text = "SELECT fire_no, job_id FROM run WHERE fire_no > ? AND fire_no <= ? AND cause = {cause.schedule} AND part = 0 AND attempt = 1 \
                     ORDER BY fire_no LIMIT ?";
-        let values = vec![from.into(), to.into(), i64::from(limit).into()];
-        let rows = self.all(self.hot_reads(), text, values).await?;
-        rows.iter().map(|row| Ok((row.try_get_by_index(0)?, row.try_get_by_index(1)?))).collect()
+        let values = values![from, to, i64::from(limit)];
+        self.tuples(&self.engine_reads, text, values).await
     }
 
     /// What is on record of one job, of instants after `from`, up to and including `to`.
     pub async fn records_of(&self, job_id: i64, from: Millis, to: Millis) -> Result<Records> {
-        let text = "SELECT fire_no FROM run WHERE fire_no > ? AND fire_no <= ? AND job_id = ? AND cause = 0 AND part = 0 AND attempt = 1";
-        let rows = self.all(self.hot_reads(), text, vec![from.into(), to.into(), job_id.into()]).await?;
-        let fires = rows.iter().map(|row| Ok(row.try_get_by_index(0)?)).collect::<Result<_>>()?;
+        let text = "SELECT fire_no FROM run WHERE fire_no > ? AND fire_no <= ? AND job_id = ? AND cause = {cause.schedule} AND part = 0 AND attempt = 1";
+        let fires = self.tuples(&self.engine_reads, text, values![from, to, job_id]).await?.into_iter().collect();
         let mut filter = MisfireFilter {
             job_id: Some(job_id),
             from: Some(from + 1),
@@ -158,47 +128,40 @@ impl Store {
 
     /// The fires of a job by schedule, after `from`, up to and including `to`, the earliest first.
     pub async fn links_of(&self, job_id: i64, from: Millis, to: Millis) -> Result<Vec<Link>> {
-        let text = "SELECT fire_no, COUNT(CASE WHEN state IN (0, 1, 2) THEN 1 END), MAX(finished_at) FROM run \
-                    WHERE fire_no > ? AND fire_no <= ? AND job_id = ? AND cause = 0 GROUP BY fire_no ORDER BY fire_no";
-        let values = vec![from.into(), to.into(), job_id.into()];
-        let rows = self.all(self.hot_reads(), text, values).await?;
-        let link = |row| {
-            let mut columns = Columns::of(row);
-            let (at, open): (Millis, i64) = (columns.next()?, columns.next()?);
-            let ended_at: Option<Millis> = columns.next()?;
-            Ok(Link { at, ended_at: ended_at.filter(|_| open == 0) })
+        let text = "SELECT fire_no, COUNT(CASE WHEN state IN ({state.pending}) THEN 1 END), MAX(finished_at) FROM run \
+                    WHERE fire_no > ? AND fire_no <= ? AND job_id = ? AND cause = {cause.schedule} GROUP BY fire_no ORDER BY fire_no";
+        let link = |(at, open, ended_at): (Millis, i64, Option<Millis>)| {
+            let ended_at = ended_at.filter(|_| open == 0);
+            Link { at, ended_at }
         };
-        rows.iter().map(link).collect()
+        let rows = self.tuples(&self.engine_reads, text, values![from, to, job_id]).await?;
+        Ok(rows.into_iter().map(link).collect())
     }
 
     /// Instants of a job's schedule up to this one may have no record any more.
     pub async fn pruned_to(&self, job_id: i64) -> Result<Option<Millis>> {
         let text = "SELECT runs_to, misfires_to FROM pruned WHERE job_id = ?";
-        let Some(row) = self.one(self.hot_reads(), text, vec![job_id.into()]).await? else {
-            return Ok(None);
-        };
-        let mut columns = Columns::of(&row);
-        let (runs, misfires): (Millis, Millis) = (columns.next()?, columns.next()?);
-        Ok(Some(runs.max(misfires)))
+        let pruned: Option<(Millis, Millis)> = self.tuple(&self.engine_reads, text, values![job_id]).await?;
+        Ok(pruned.map(|(runs, misfires)| runs.max(misfires)))
     }
 
     /// Records ahead of a change that it may have found and could not take back; what it put in force begins behind them.
     pub async fn kept_ahead(&self, job_id: i64, changed_at: Millis) -> Result<Vec<Millis>> {
-        let text = "SELECT fire_no FROM run WHERE fire_no > ? AND fire_no <= ? AND job_id = ? AND cause = 0 \
+        let text = "SELECT fire_no FROM run WHERE fire_no > ? AND fire_no <= ? AND job_id = ? AND cause = {cause.schedule} \
                     AND (marked_at <= ? OR finished_at <= ? OR attempt > 1)";
         let by = changed_at + KEPT_WITHIN;
-        let values = vec![changed_at.into(), (changed_at + AHEAD).into(), job_id.into(), by.into(), by.into()];
-        let mut rows = self.all(self.hot_reads(), text, values).await?;
+        let values = values![changed_at, changed_at + AHEAD, job_id, by, by];
+        let mut kept: Vec<Millis> = self.tuples(&self.engine_reads, text, values).await?;
         let text = "SELECT to_at FROM misfire WHERE job_id = ? AND from_at <= ? AND to_at > ?";
-        let values = vec![job_id.into(), by.into(), changed_at.into()];
-        rows.extend(self.all(self.hot_reads(), text, values).await?);
-        rows.iter().map(|row| Ok(row.try_get_by_index(0)?)).collect()
+        let values = values![job_id, by, changed_at];
+        kept.extend(self.tuples::<Millis>(&self.engine_reads, text, values).await?);
+        Ok(kept)
     }
 
     /// Jobs above `after`, by their numbers.
     pub async fn job_ids(&self, after: i64, limit: u32) -> Result<Vec<i64>> {
         let text = "SELECT id FROM job WHERE id > ? ORDER BY id LIMIT ?";
-        let values = vec![after.into(), i64::from(limit).into()];
-        self.ids_of(self.hot_reads(), text, values).await
+        let values = values![after, i64::from(limit)];
+        self.tuples::<i64>(&self.engine_reads, text, values).await
     }
 }

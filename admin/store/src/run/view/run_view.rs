@@ -1,9 +1,8 @@
 //! Runs as people and API clients see them. A run outlives its job.
 
 use carillon_scheduler::{Cause, Millis, RunState};
-use sea_orm::QueryResult;
 
-use crate::db::row::Columns;
+use crate::db::sql::rows::Code;
 use crate::{Result, Store};
 
 /// A run with the names of what it belongs to.
@@ -49,6 +48,39 @@ pub struct RunView {
     pub route_code: Option<i16>,
 }
 
+from_row!(RunView {
+    id,
+    job_id,
+    app,
+    job,
+    shard,
+    cause: Code,
+    state: Code,
+    fire_no,
+    part,
+    parts,
+    attempt,
+    scheduled_at,
+    due_at,
+    marked_at,
+    sent_at,
+    finished_at,
+    kill_asked_at,
+    flagged_at,
+    address,
+    epoch,
+    owner,
+    sends,
+    revision,
+    reason,
+    result_code,
+    result_msg,
+    params,
+    bound_address,
+    candidates_id,
+    route_code,
+});
+
 impl RunView {
     /// What the executor said, or else what the reason means; empty if there is nothing to say.
     pub fn message(&self) -> String {
@@ -84,73 +116,37 @@ pub fn sentence(reason: &str) -> Option<&'static str> {
     })
 }
 
-pub(crate) const COLUMNS: &str = "r.id, r.job_id, a.name, j.name, r.shard, r.cause, r.state, r.fire_no, r.part, r.parts, \
+pub(crate) const COLUMNS: &str = "r.id, r.job_id, a.name AS app, j.name AS job, r.shard, r.cause, r.state, r.fire_no, r.part, r.parts, \
      r.attempt, r.scheduled_at, r.due_at, r.marked_at, r.sent_at, r.finished_at, r.kill_asked_at, r.flagged_at, r.address, r.epoch, \
      r.owner, r.sends, r.revision, r.reason, r.result_code, r.result_msg";
+/// What is read with a single run only, and what stands for it elsewhere.
+const INPUT: &str = "i.params, i.address AS bound_address, r.candidates_id, r.route_code";
+pub(crate) const NO_INPUT: &str = "NULL AS params, NULL AS bound_address, NULL AS candidates_id, NULL AS route_code";
 /// The names that go with a run `r`.
 pub(crate) const NAMES: &str = "JOIN app a ON a.id = r.app_id LEFT JOIN job j ON j.id = r.job_id";
 
 impl Store {
     pub async fn run(&self, id: i64) -> Result<Option<RunView>> {
         let text = format!(
-            "SELECT {COLUMNS}, i.params, i.address, r.candidates_id, r.route_code FROM run r {NAMES} LEFT JOIN run_input i ON i.run_id = r.id WHERE r.id = ?"
+            "SELECT {COLUMNS}, {INPUT} FROM run r {NAMES} LEFT JOIN run_input i ON i.run_id = r.id WHERE r.id = ?"
         );
-        let row = self.one(&self.read, &text, vec![id.into()]).await?;
-        row.map(|row| read(&row, true)).transpose()
+        self.one(&self.read, &text, values![id]).await
     }
 
     /// All runs of a job for one instant, by its schedule or by a backfill.
     pub async fn runs_of_instant(&self, job_id: i64, at: Millis) -> Result<Vec<RunView>> {
         let text = format!(
-            "SELECT {COLUMNS} FROM run r {NAMES} WHERE r.fire_no = ? AND r.job_id = ? AND r.cause IN (0, 4) \
+            "SELECT {COLUMNS}, {NO_INPUT} FROM run r {NAMES} WHERE r.fire_no = ? AND r.job_id = ? AND r.cause IN ({{cause.schedule}}, {{cause.backfill}}) \
              ORDER BY r.cause, r.part, r.attempt"
         );
-        let rows = self.all(&self.read, &text, vec![at.into(), job_id.into()]).await?;
-        rows.iter().map(|row| read(row, false)).collect()
+        self.all(&self.read, &text, values![at, job_id]).await
     }
 
     /// All runs of a run's fire: its parts, and the attempts of each.
     pub async fn fire_runs(&self, run: &RunView) -> Result<Vec<RunView>> {
         let text = format!(
-            "SELECT {COLUMNS} FROM run r {NAMES} WHERE r.fire_no = ? AND r.job_id = ? AND r.cause = ? ORDER BY r.part, r.attempt"
+            "SELECT {COLUMNS}, {NO_INPUT} FROM run r {NAMES} WHERE r.fire_no = ? AND r.job_id = ? AND r.cause = ? ORDER BY r.part, r.attempt"
         );
-        let key = vec![run.fire_no.into(), run.job_id.into(), run.cause.code().into()];
-        self.all(&self.read, &text, key).await?.iter().map(|row| read(row, false)).collect()
+        self.all(&self.read, &text, values![run.fire_no, run.job_id, run.cause.code()]).await
     }
-}
-
-pub(crate) fn read(row: &QueryResult, with_input: bool) -> Result<RunView> {
-    let mut columns = Columns::of(row);
-    Ok(RunView {
-        id: columns.next()?,
-        job_id: columns.next()?,
-        app: columns.next()?,
-        job: columns.next()?,
-        shard: columns.next()?,
-        cause: columns.code(Cause::from_code)?,
-        state: columns.code(RunState::from_code)?,
-        fire_no: columns.next()?,
-        part: columns.next()?,
-        parts: columns.next()?,
-        attempt: columns.next()?,
-        scheduled_at: columns.next()?,
-        due_at: columns.next()?,
-        marked_at: columns.next()?,
-        sent_at: columns.next()?,
-        finished_at: columns.next()?,
-        kill_asked_at: columns.next()?,
-        flagged_at: columns.next()?,
-        address: columns.next()?,
-        epoch: columns.next()?,
-        owner: columns.next()?,
-        sends: columns.next()?,
-        revision: columns.next()?,
-        reason: columns.next()?,
-        result_code: columns.next()?,
-        result_msg: columns.next()?,
-        params: if with_input { columns.next()? } else { None },
-        bound_address: if with_input { columns.next()? } else { None },
-        candidates_id: if with_input { columns.next()? } else { None },
-        route_code: if with_input { columns.next()? } else { None },
-    })
 }

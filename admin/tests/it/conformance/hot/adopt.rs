@@ -119,6 +119,6 @@ databases! {
         fixture.sql(&format!("UPDATE run SET cause = 77 WHERE id = {strange}")).await;
         let found = fixture.store.waiting_runs(job.shard, 5, &[strange, plain]).await.unwrap();
         assert_eq!(found.runs.iter().map(|run| run.run_id).collect::<Vec<_>>(), [plain]);
-        assert_eq!(found.unreadable, [(strange, "a stored value cannot be read: cause 77 of a run".to_owned())]);
+        assert_eq!(found.unreadable, [(strange, "a stored value cannot be read: cause 77".to_owned())]);
     }
 }

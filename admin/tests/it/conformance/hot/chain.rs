@@ -121,7 +121,7 @@ databases! {
         let link = fixture.claimed_link(&job).await;
         assert_eq!(fixture.broken_chains(&job).await, Vec::<i64>::new());
         assert!(!fixture.store.mend_chain(job.id, NOW).await.unwrap(), "its link is on its way");
-        fixture.store.cancel(&[link], "operator", FOLLOW_UP.now).await.unwrap();
+        fixture.store.cancel(&[link], carillon_scheduler::RunReason::Operator, FOLLOW_UP.now).await.unwrap();
         assert_eq!((fixture.row(link).await.state(), fixture.cursor(&job).await), (Cancelled, chained()));
         fixture.sql("DELETE FROM job_clock").await;
         assert_eq!(fixture.broken_chains(&job).await, [job.id]);

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use carillon_admin::store::db::plans::texts;
+use carillon_admin::store::db::sql::plans::texts;
 use sea_orm::{ConnectionTrait as _, Statement, TransactionTrait as _};
 
 use super::plans::{fill, values};
@@ -48,9 +48,9 @@ impl Fixture {
 
     fn filled(&self, kind: Kind, name: &str) -> String {
         let texts = texts(self.raw.get_database_backend());
-        let text = texts.iter().find(|(of, _)| *of == name).unwrap().1;
+        let text = texts.iter().find(|(of, _)| *of == name).unwrap().1.clone();
         let fill = |text: String, value: &String| text.replacen('?', value, 1);
-        values(name, kind).iter().fold(text.to_owned(), fill)
+        values(name, kind).iter().fold(text, fill)
     }
 
     /// What running the statement costs, in what its database counts: steps of SQLite's machine, pages that PostgreSQL
@@ -142,8 +142,8 @@ databases! {
             _ => "ANALYZE",
         };
         fixture.sql(analyze).await;
-        let text = texts(fixture.raw.get_database_backend())[0].1;
-        let filled = values("due", db.kind()).iter().fold(text.to_owned(), |text, value| text.replacen('?', value, 1));
+        let text = texts(fixture.raw.get_database_backend()).swap_remove(0).1;
+        let filled = values("due", db.kind()).iter().fold(text, |text, value| text.replacen('?', value, 1));
         // Five of the first twenty seconds are this shard's.
         if db.kind() == Kind::Mariadb {
             let read: String = fixture.rows(&format!("ANALYZE {filled}")).await[0].try_get("", "r_rows").unwrap();

@@ -119,7 +119,7 @@ databases! {
         let fixture = Fixture::new(db).await;
         let job = fixture.ticking("tick").await;
         let ids = fixture.runs_in(&job, &[Claimed, Sending, Succeeded, Claimed]).await;
-        assert_eq!(fixture.store.cancel(&ids[..3], "misfire", NOW).await.unwrap(), 1);
+        assert_eq!(fixture.store.cancel(&ids[..3], carillon_scheduler::RunReason::Misfire, NOW).await.unwrap(), 1);
         let row = fixture.row(ids[0]).await;
         assert_eq!((row.state(), row.reason.as_deref(), row.finished_at), (Cancelled, Some("misfire"), Some(NOW)));
         assert_eq!(fixture.row(ids[1]).await.state(), Sending);

@@ -1,7 +1,7 @@
 //! PostgreSQL keeps each earlier version of a row while an old snapshot such as a dump's is open. What runs each second must not
 //! walk over all of them.
 
-use carillon_admin::store::db::plans::texts;
+use carillon_admin::store::db::sql::plans::texts;
 use sea_orm::{ConnectionTrait as _, DbBackend, TransactionTrait as _};
 
 use super::rows::connect;
@@ -16,7 +16,7 @@ impl Fixture {
         let texts = texts(DbBackend::Postgres);
         let (_, text) = texts.iter().find(|(known, _)| *known == name).unwrap();
         let fill = |text: String, value: &i64| text.replacen('?', &value.to_string(), 1);
-        self.pages(&values.iter().fold((*text).to_owned(), fill)).await
+        self.pages(&values.iter().fold(text.clone(), fill)).await
     }
 
     /// Cursors that advance and runs that end, as in five minutes of `JOBS` jobs that fire each second.

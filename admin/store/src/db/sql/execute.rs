@@ -1,0 +1,147 @@
+//! How statements are run: text with the marks of [`template`], values in the order of its `?`.
+
+use sea_orm::{ConnectionTrait, DbErr, FromQueryResult, QueryResult, TryGetableMany, Value};
+
+use crate::db::sql::bulk::Bulk;
+use crate::db::sql::list::ListRow;
+use crate::db::sql::template;
+use crate::{Error, Result, Store};
+
+/// Rows of one statement, where a list of values is its text.
+const CHUNK: usize = 100;
+
+impl Store {
+    /// The parameter of `{ids}`.
+    pub(crate) fn ids(&self, ids: &[i64]) -> Value {
+        template::id_list(self.backend, ids)
+    }
+
+    /// How many rows were changed.
+    pub(crate) async fn execute(&self, db: &impl ConnectionTrait, text: &str, values: Vec<Value>) -> Result<u64> {
+        Ok(db.execute_raw(template::statement(self.backend, text, values)).await?.rows_affected())
+    }
+
+    /// Rows as they come, for those that may be unreadable.
+    pub(crate) async fn query(
+        &self,
+        db: &impl ConnectionTrait,
+        text: &str,
+        values: Vec<Value>,
+    ) -> Result<Vec<QueryResult>> {
+        Ok(db.query_all_raw(template::statement(self.backend, text, values)).await?)
+    }
+
+    /// Rows by the names of their columns.
+    pub(crate) async fn all<T: FromQueryResult>(
+        &self,
+        db: &impl ConnectionTrait,
+        text: &str,
+        values: Vec<Value>,
+    ) -> Result<Vec<T>> {
+        self.query(db, text, values).await?.iter().map(read).collect()
+    }
+
+    pub(crate) async fn one<T: FromQueryResult>(
+        &self,
+        db: &impl ConnectionTrait,
+        text: &str,
+        values: Vec<Value>,
+    ) -> Result<Option<T>> {
+        let found = db.query_one_raw(template::statement(self.backend, text, values)).await?;
+        found.as_ref().map(read).transpose()
+    }
+
+    /// Rows by the order of their columns: single values, or tuples.
+    pub(crate) async fn tuples<T: TryGetableMany>(
+        &self,
+        db: &impl ConnectionTrait,
+        text: &str,
+        values: Vec<Value>,
+    ) -> Result<Vec<T>> {
+        self.query(db, text, values).await?.iter().map(tuple).collect()
+    }
+
+    pub(crate) async fn tuple<T: TryGetableMany>(
+        &self,
+        db: &impl ConnectionTrait,
+        text: &str,
+        values: Vec<Value>,
+    ) -> Result<Option<T>> {
+        let found = db.query_one_raw(template::statement(self.backend, text, values)).await?;
+        found.as_ref().map(tuple).transpose()
+    }
+
+    /// How many rows were changed by a statement over a list.
+    pub(crate) async fn bulk<R: ListRow>(
+        &self,
+        db: &impl ConnectionTrait,
+        bulk: &Bulk,
+        values: &[(&str, Value)],
+        list: &[R],
+    ) -> Result<u64> {
+        Ok(db.execute_raw(bulk.statement(self.backend, values, list)).await?.rows_affected())
+    }
+
+    pub(crate) async fn bulk_query<R: ListRow>(
+        &self,
+        db: &impl ConnectionTrait,
+        bulk: &Bulk,
+        values: &[(&str, Value)],
+        list: &[R],
+    ) -> Result<Vec<QueryResult>> {
+        Ok(db.query_all_raw(bulk.statement(self.backend, values, list)).await?)
+    }
+
+    pub(crate) async fn bulk_tuples<T: TryGetableMany, R: ListRow>(
+        &self,
+        db: &impl ConnectionTrait,
+        bulk: &Bulk,
+        values: &[(&str, Value)],
+        list: &[R],
+    ) -> Result<Vec<T>> {
+        self.bulk_query(db, bulk, values, list).await?.iter().map(tuple).collect()
+    }
+
+    /// Adds rows, each with its values in the order of the columns.
+    pub(crate) async fn insert_rows(
+        &self,
+        db: &impl ConnectionTrait,
+        table: &str,
+        columns: &str,
+        rows: Vec<Vec<Value>>,
+    ) -> Result<()> {
+        for chunk in rows.chunks(CHUNK) {
+            let marks = format!("({})", vec!["?"; chunk[0].len()].join(","));
+            let text = format!("INSERT INTO {table} ({columns}) VALUES {}", vec![marks; chunk.len()].join(","));
+            self.execute(db, &text, chunk.concat()).await?;
+        }
+        Ok(())
+    }
+
+    pub(crate) async fn delete_by_id(
+        &self,
+        db: &impl ConnectionTrait,
+        table: &str,
+        key: &str,
+        ids: &[i64],
+    ) -> Result<u64> {
+        self.execute(db, &template::delete_by_id(self.backend, table, key), vec![self.ids(ids)]).await
+    }
+}
+
+/// A row by the names of its columns.
+pub fn read<T: FromQueryResult>(row: &QueryResult) -> Result<T> {
+    T::from_query_result(row, "").map_err(unreadable)
+}
+
+fn tuple<T: TryGetableMany>(row: &QueryResult) -> Result<T> {
+    T::try_get_many_by_index(row).map_err(|error| unreadable(error.into()))
+}
+
+/// What is stored has another form than this version knows.
+fn unreadable(error: DbErr) -> Error {
+    match error {
+        DbErr::Type(text) => Error::Corrupt(text),
+        other => Error::Database(other),
+    }
+}

@@ -1,0 +1,80 @@
+//! The statements that run all day, by name: a test asks each database how it would run them, as they stand.
+
+use sea_orm::DbBackend;
+
+use crate::alarm::escalation;
+use crate::backfill::release;
+use crate::db::sql::bulk::Bulk;
+use crate::db::sql::template;
+use crate::job::job_row;
+use crate::retention::{prune_rest, prune_runs};
+use crate::run::open::{checked, misplaced, overdue, overlapping, running, unanswered};
+use crate::run::settle::{children, fixed_delay, follow_up, statements};
+use crate::run::view::records;
+use crate::run::{adopt, broadcast, cancel, claim, lock, mark, new_runs, route, unmark};
+
+/// Name and text, parameters as `?`.
+pub fn texts(backend: DbBackend) -> Vec<(&'static str, String)> {
+    let bulk: [(&str, &Bulk); 34] = [
+        ("advance", &claim::ADVANCE),
+        ("unchanged", &claim::UNCHANGED),
+        ("record", &claim::RECORD),
+        ("new_runs", &new_runs::NEW_RUNS),
+        ("new_children", &new_runs::NEW_CHILDREN),
+        ("adopt", &adopt::ADOPT),
+        ("mark", &mark::MARK),
+        ("add_parts", &broadcast::ADD_PARTS),
+        ("outdated", &job_row::OUTDATED),
+        ("unmark", &unmark::UNMARK),
+        ("cancel", &cancel::CANCEL),
+        ("accept", &statements::ACCEPT),
+        ("settle_successes", &statements::SETTLE_SUCCESSES),
+        ("settle", &statements::SETTLE),
+        ("lock_jobs", &lock::LOCK_JOBS),
+        ("lock_runs", &lock::LOCK_RUNS),
+        ("cancel_retries", &follow_up::CANCEL_RETRIES),
+        ("retry", &follow_up::RETRY),
+        ("retry_input", &follow_up::RETRY_INPUT),
+        ("first_runs", &children::FIRSTS),
+        ("active", &route::ACTIVE),
+        ("keep_sets", &route::KEEP_SETS),
+        ("add_stories", &route::ADD_STORIES),
+        ("add_sticky", &route::ADD_STICKY),
+        ("lock_going", &prune_runs::LOCK_GOING),
+        ("lock_pending", &overdue::LOCK_PENDING),
+        ("flag", &overdue::FLAG),
+        ("note_overlap", &overlapping::NOTE),
+        ("close_alarms", &escalation::CLOSE),
+        ("astray", &misplaced::ASTRAY),
+        ("delayed_cursors", &fixed_delay::DELAYED_CURSORS),
+        ("recorded", &records::RECORDED),
+        ("open_of_backfills", &release::OPEN_OF_BACKFILLS),
+        ("open_runs", &cancel::OPEN_RUNS),
+    ];
+    let plain: [(&str, &str); 22] = [
+        ("due", claim::DUE),
+        ("orphans", adopt::ORPHANS),
+        ("new", adopt::NEW),
+        ("waiting", adopt::WAITING),
+        ("unanswered", unanswered::UNANSWERED),
+        ("next_unanswered", cancel::NEXT_UNANSWERED),
+        ("prune", &template::delete_by_id(backend, "run", "id")),
+        ("pending", overdue::PENDING),
+        ("oldest_waiting", overdue::OLDEST),
+        ("agreed", running::AGREED),
+        ("not_agreed", running::NOT_AGREED),
+        ("long_running", checked::LONG_RUNNING),
+        ("to_check", &checked::to_check()),
+        ("delayed_cursor", fixed_delay::DELAYED_CURSOR),
+        ("delayed_jobs", fixed_delay::DELAYED_JOBS),
+        ("open_links", fixed_delay::OPEN_LINKS),
+        ("cursors", records::cursors(backend)),
+        ("old_alarms", prune_rest::OLD_ALARMS),
+        ("old_audit", prune_rest::OLD_AUDIT),
+        ("old_keys", prune_rest::OLD_KEYS),
+        ("old_sessions", prune_rest::OLD_SESSIONS),
+        ("old_throttles", prune_rest::OLD_THROTTLES),
+    ];
+    let plain = plain.iter().map(|(name, text)| (*name, template::render(backend, text).into_owned()));
+    plain.chain(bulk.iter().map(|(name, bulk)| (*name, bulk.sql(backend)))).collect()
+}

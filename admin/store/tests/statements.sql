@@ -1,0 +1,510 @@
+-- Sqlite
+
+-- due
+SELECT job_id, next_fire_at, revision FROM job_clock WHERE shard = ? AND next_fire_at >= ? AND next_fire_at <= ? ORDER BY shard, next_fire_at, job_id LIMIT ?;
+
+-- orphans
+SELECT id FROM run WHERE shard = ? AND state = 0 AND state < 9 AND epoch < ? AND due_at <= ? LIMIT ?;
+
+-- new
+SELECT id FROM run WHERE shard = ? AND state = 0 AND state < 9 AND epoch = 0 AND due_at >= ? AND due_at <= ? LIMIT ?;
+
+-- waiting
+SELECT id FROM run WHERE shard = ? AND state = 0 AND state < 9 AND epoch = ? AND due_at <= ? ORDER BY due_at, id LIMIT ?;
+
+-- unanswered
+SELECT t.id, t.address FROM (SELECT id, address, ROW_NUMBER() OVER (PARTITION BY address ORDER BY id) AS place FROM run WHERE shard = ? AND state = 1 AND state < 9 AND marked_at < ?) AS t WHERE t.place <= ? ORDER BY t.id LIMIT ?;
+
+-- next_unanswered
+SELECT MIN(marked_at) FROM run WHERE shard = ? AND state = 1 AND state < 9 AND marked_at >= ?;
+
+-- prune
+DELETE FROM run WHERE id IN (SELECT u.value FROM json_each(?) AS u);
+
+-- pending
+SELECT run.id, run.due_at, job.flag_after_seconds FROM run LEFT JOIN job ON job.id = run.job_id WHERE run.shard = ? AND run.state = 0 AND run.state < 9 AND run.epoch = ? AND run.due_at >= ? AND run.due_at <= ? AND run.flagged_at IS NULL AND (run.reason IS NULL OR run.reason <> 'overlap') AND run.due_at + CASE WHEN job.flag_after_seconds > 0 THEN job.flag_after_seconds * 1000 ELSE ? END <= ? ORDER BY run.due_at, run.id LIMIT 1000;
+
+-- oldest_waiting
+SELECT due_at FROM run WHERE shard = ? AND state = 0 AND state < 9 AND epoch = ? AND flagged_at IS NULL AND (reason IS NULL OR reason <> 'overlap') ORDER BY due_at LIMIT 1;
+
+-- agreed
+SELECT id FROM run WHERE shard = ? AND state = 2 AND state < 9 AND kill_agreed_at < ? ORDER BY id LIMIT 500;
+
+-- not_agreed
+SELECT id FROM run WHERE shard = ? AND state = 2 AND state < 9 AND kill_asked_at < ? AND kill_agreed_at IS NULL ORDER BY id LIMIT 500;
+
+-- long_running
+SELECT id, job_id, epoch, due_at, COALESCE(sent_at, marked_at, due_at) AS sent_at, address, boot_id FROM run WHERE shard = ? AND state = 2 AND state < 9 AND (epoch, due_at, id) > (?, ?, ?) ORDER BY epoch, due_at, id LIMIT 500;
+
+-- to_check
+SELECT run.id AS run_id, run.job_id, app.name AS app, run.address, run.boot_id, run.due_at, COALESCE(run.sent_at, run.marked_at) AS sent_at, COALESCE(job.timeout_seconds, 0) AS timeout_seconds, e.expires_at, e.boot_id AS registered_boot, COALESCE(e.registered_at, 0) AS registered_at, job.block, CASE WHEN job.updated_at > job.created_at THEN job.updated_at ELSE 0 END AS updated_at FROM run LEFT JOIN app ON app.id = run.app_id LEFT JOIN job ON job.id = run.job_id LEFT JOIN executor e ON e.app = app.name AND e.address = run.address WHERE run.id IN (SELECT u.value FROM json_each(?) AS u) AND +run.state = 2;
+
+-- delayed_cursor
+SELECT next_fire_at FROM job_clock WHERE delayed_job = ? AND delayed_job IS NOT NULL;
+
+-- delayed_jobs
+SELECT id, enabled, fires_left FROM job INDEXED BY job_kind WHERE schedule_kind = 'fixed_delay' AND shard = ? AND id > ? ORDER BY shard, id LIMIT ?;
+
+-- open_links
+SELECT job_id FROM run WHERE shard = ? AND state IN (0, 1, 2) AND state < 9 AND chained = TRUE;
+
+-- cursors
+SELECT job_id, next_fire_at, revision FROM job_clock WHERE shard = ? AND (next_fire_at, job_id) > (?, ?) ORDER BY shard, next_fire_at, job_id LIMIT ?;
+
+-- old_alarms
+SELECT id FROM alarm WHERE created_at < ? ORDER BY created_at LIMIT ?;
+
+-- old_audit
+SELECT id FROM audit WHERE at < ? ORDER BY at LIMIT ?;
+
+-- old_keys
+SELECT request_key FROM idempotency WHERE created_at < ? ORDER BY created_at LIMIT ?;
+
+-- old_sessions
+SELECT id_hash FROM session WHERE expires_at < ? ORDER BY expires_at LIMIT ?;
+
+-- old_throttles
+SELECT subject FROM login_throttle WHERE until_at < ? ORDER BY until_at LIMIT ?;
+
+-- advance
+UPDATE job_clock SET next_fire_at = u.value->>2 FROM json_each(?) AS u WHERE job_clock.shard = u.value->>4 AND job_clock.next_fire_at = u.value->>1 AND job_clock.job_id = u.value->>0 AND job_clock.revision = u.value->>3;
+
+-- unchanged
+SELECT c.job_id FROM json_each(?) AS u CROSS JOIN job_clock AS c ON c.shard = u.value->>4 AND c.next_fire_at = u.value->>1 AND c.job_id = u.value->>0 AND c.revision = u.value->>3;
+
+-- record
+INSERT INTO run (id, job_id, app_id, shard, cause, fire_no, part, parts, attempt, scheduled_at, due_at, state, epoch, owner, sends, chained, parent) SELECT u.value->>0, j.id, j.app_id, j.shard, 0, u.value->>2, 0, 1, 1, u.value->>2, u.value->>2, 0, ?, ?, 0, j.schedule_kind = 'fixed_delay', j.parent FROM json_each(?) AS u CROSS JOIN job AS j ON j.id = u.value->>1;
+
+-- new_runs
+INSERT INTO run (id, job_id, app_id, shard, cause, fire_no, part, parts, attempt, scheduled_at, due_at, state, epoch, sends, chained, parent) SELECT u.value->>0, j.id, j.app_id, j.shard, u.value->>2, u.value->>3, 0, 1, 1, u.value->>4, u.value->>5, 0, 0, 0, j.schedule_kind = 'fixed_delay' AND u.value->>2 = 0, j.parent FROM json_each(?) AS u CROSS JOIN job AS j ON j.id = u.value->>1;
+
+-- new_children
+INSERT INTO run (id, job_id, app_id, shard, cause, fire_no, part, parts, attempt, scheduled_at, due_at, state, epoch, sends, chained, parent) SELECT u.value->>0, j.id, j.app_id, j.shard, u.value->>2, u.value->>3, 0, 1, 1, u.value->>4, u.value->>5, 0, 0, 0, j.schedule_kind = 'fixed_delay' AND u.value->>2 = 0, j.parent FROM json_each(?) AS u CROSS JOIN job AS j ON j.id = u.value->>1 WHERE NOT EXISTS (SELECT 1 FROM run AS made WHERE made.fire_no = u.value->>3 AND made.job_id = u.value->>1 AND made.cause = u.value->>2);
+
+-- adopt
+UPDATE run SET epoch = ?, owner = ? WHERE run.id IN (SELECT u.value FROM json_each(?) AS u) AND +run.shard = ? AND +run.state = 0 AND +run.epoch < ?;
+
+-- mark
+UPDATE run SET state = 1, mark_token = ?, marked_at = ?, owner = ?, sends = run.sends + 1, address = u.value->>2, boot_id = u.value->>3, candidates_id = u.value->>4, route_code = u.value->>5, revision = u.value->>6, app_id = u.value->>7, journal_id = u.value->>8 FROM json_each(?) AS u WHERE run.id = u.value->>0 AND +run.state = 0 AND run.epoch = u.value->>1;
+
+-- add_parts
+INSERT INTO run (id, job_id, app_id, shard, cause, fire_no, part, parts, attempt, scheduled_at, due_at, state, epoch, owner, sends, address, chained, parent) SELECT u.value->>0, run.job_id, run.app_id, run.shard, run.cause, run.fire_no, u.value->>1, run.parts, run.attempt, run.scheduled_at, run.due_at, 0, run.epoch, ?, 0, u.value->>2, run.chained, run.parent FROM json_each(?) AS u CROSS JOIN run ON run.id = ?;
+
+-- outdated
+SELECT u.value->>0, u.value->>1 FROM json_each(?) AS u LEFT JOIN job ON job.id = u.value->>0 WHERE job.revision IS NULL OR job.revision <> u.value->>1;
+
+-- unmark
+UPDATE run SET state = 0, sends = run.sends - 1, mark_token = NULL, marked_at = NULL, boot_id = NULL, revision = NULL, journal_id = NULL, address = CASE u.value->>2 WHEN 1 THEN run.address END FROM json_each(?) AS u WHERE run.id = u.value->>0 AND +run.state = 1 AND run.mark_token = u.value->>1;
+
+-- cancel
+UPDATE run SET state = 12, reason = ?, finished_at = ? WHERE run.id IN (SELECT u.value FROM json_each(?) AS u) AND +run.state = 0;
+
+-- accept
+UPDATE run SET state = CASE WHEN run.state = 1 THEN 2 ELSE run.state END, sent_at = COALESCE(run.sent_at, u.value->>1) FROM json_each(?) AS u WHERE run.id = u.value->>0;
+
+-- settle_successes
+UPDATE run SET state = u.value->>1, result_code = u.value->>2, result_msg = u.value->>3, reason = u.value->>4, sent_at = COALESCE(run.sent_at, u.value->>5), finished_at = ? FROM json_each(?) AS u WHERE run.id = u.value->>0 AND +run.state IN (1, 2) AND run.chained = FALSE AND run.parent = FALSE;
+
+-- settle
+UPDATE run SET state = u.value->>1, result_code = u.value->>2, result_msg = u.value->>3, reason = u.value->>4, sent_at = COALESCE(run.sent_at, u.value->>5), finished_at = ? FROM json_each(?) AS u WHERE run.id = u.value->>0 AND +run.state < 9;
+
+-- lock_jobs
+SELECT job.id, job.retries, job.enabled, job.retry_delay, job.shard FROM job WHERE job.id IN (SELECT u.value FROM json_each(?) AS u) ORDER BY job.id;
+
+-- lock_runs
+SELECT run.id, run.job_id, run.shard, run.cause, run.fire_no, run.part, run.attempt, run.state, run.kill_asked_at AS kill_asked, run.sends, run.chained, run.parent FROM run WHERE run.id IN (SELECT u.value FROM json_each(?) AS u) ORDER BY run.id;
+
+-- cancel_retries
+UPDATE run SET state = 12, reason = 'late_result', finished_at = ? FROM json_each(?) AS u WHERE run.fire_no = u.value->>0 AND run.job_id = u.value->>1 AND run.cause = u.value->>2 AND run.part = u.value->>3 AND run.attempt > u.value->>4 AND +run.state = 0;
+
+-- retry
+INSERT INTO run (id, job_id, app_id, shard, cause, fire_no, part, parts, attempt, scheduled_at, due_at, state, epoch, sends, chained, parent) SELECT u.value->>0, run.job_id, run.app_id, run.shard, run.cause, run.fire_no, run.part, run.parts, run.attempt + 1, run.scheduled_at, u.value->>2, 0, 0, 0, run.chained, run.parent FROM json_each(?) AS u CROSS JOIN run ON run.id = u.value->>1 WHERE NOT EXISTS (SELECT 1 FROM run AS later WHERE later.fire_no = run.fire_no AND later.job_id = run.job_id AND later.cause = run.cause AND later.part = run.part AND later.attempt = run.attempt + 1);
+
+-- retry_input
+INSERT INTO run_input (run_id, params, address) SELECT u.value->>0, i.params, i.address FROM json_each(?) AS u CROSS JOIN run_input AS i ON i.run_id = u.value->>1;
+
+-- first_runs
+SELECT run.id, run.fire_no, run.job_id, run.cause FROM json_each(?) AS u CROSS JOIN run ON run.fire_no = u.value->>0 AND run.job_id = u.value->>1 AND run.cause = u.value->>2 WHERE run.part = 0 AND run.attempt = 1;
+
+-- active
+SELECT run.address, COUNT(*) FROM json_each(?) AS u CROSS JOIN run ON run.shard = u.value WHERE run.state IN (1, 2) AND run.state < 9 AND run.address IS NOT NULL GROUP BY run.address;
+
+-- keep_sets
+INSERT INTO candidate_set (id, addresses) SELECT u.value->>0, u.value->>1 FROM json_each(?) AS u WHERE NOT EXISTS (SELECT 1 FROM candidate_set AS kept WHERE kept.id = u.value->>0);
+
+-- add_stories
+INSERT INTO run_choice (run_id, detail) SELECT u.value->>0, u.value->>1 FROM json_each(?) AS u;
+
+-- add_sticky
+INSERT INTO sticky (job_id, address, chosen_at) SELECT u.value->>0, u.value->>1, ? FROM json_each(?) AS u;
+
+-- lock_going
+SELECT r.id, r.job_id, r.app_id, r.cause, r.fire_no, r.part, r.attempt, r.state, r.scheduled_at FROM run r WHERE r.id IN (SELECT u.value FROM json_each(?) AS u) AND (r.state >= 9 OR r.state IN (3, 4) AND COALESCE(r.finished_at, r.due_at) < ?) AND NOT EXISTS (SELECT 1 FROM run s WHERE s.fire_no = r.fire_no AND s.job_id = r.job_id AND s.cause = r.cause AND NOT (s.state >= 9 OR s.state IN (3, 4) AND COALESCE(s.finished_at, s.due_at) < ?)) AND NOT EXISTS (SELECT 1 FROM run p JOIN run q ON q.fire_no = p.fire_no AND q.job_id = p.job_id AND q.cause = p.cause WHERE r.cause = 3 AND p.id = r.fire_no AND q.state < 9) ORDER BY r.id;
+
+-- lock_pending
+SELECT run.id, run.job_id, run.due_at FROM run WHERE run.id IN (SELECT u.value FROM json_each(?) AS u) AND +run.state = 0 AND run.flagged_at IS NULL ORDER BY run.id;
+
+-- flag
+UPDATE run SET flagged_at = ? WHERE run.id IN (SELECT u.value FROM json_each(?) AS u);
+
+-- note_overlap
+UPDATE run SET reason = ? WHERE run.id IN (SELECT u.value FROM json_each(?) AS u) AND +run.state = 0;
+
+-- close_alarms
+UPDATE alarm SET open_at = NULL, closed_at = ? WHERE alarm.run_id IN (SELECT u.value FROM json_each(?) AS u) AND +alarm.open_at > 0;
+
+-- astray
+SELECT run.id FROM json_each(?) AS u CROSS JOIN run ON run.shard = u.value WHERE run.state < 9 AND run.shard <> run.job_id % ? ORDER BY run.id LIMIT 1000;
+
+-- delayed_cursors
+SELECT c.delayed_job FROM json_each(?) AS u CROSS JOIN job_clock AS c ON c.delayed_job = u.value AND c.delayed_job IS NOT NULL;
+
+-- recorded
+SELECT run.fire_no, run.job_id FROM json_each(?) AS u CROSS JOIN run ON run.fire_no = u.value->>0 AND run.job_id = u.value->>1 AND run.cause = 0 AND run.part = 0 AND run.attempt = 1;
+
+-- open_of_backfills
+SELECT run.job_id, COUNT(*) FROM json_each(?) AS u CROSS JOIN run ON run.shard = u.value WHERE run.state IN (0, 1, 2) AND run.state < 9 AND run.cause = 4 GROUP BY run.job_id;
+
+-- open_runs
+SELECT run.state, COUNT(*) FROM json_each(?) AS u CROSS JOIN run ON run.shard = u.value WHERE run.state < 9 GROUP BY run.state;
+
+-- Postgres
+
+-- due
+SELECT job_id, next_fire_at, revision FROM job_clock WHERE shard = ? AND next_fire_at >= ? AND next_fire_at <= ? ORDER BY shard, next_fire_at, job_id LIMIT ?;
+
+-- orphans
+SELECT id FROM run WHERE shard = ? AND state = 0 AND state < 9 AND epoch < ? AND due_at <= ? LIMIT ?;
+
+-- new
+SELECT id FROM run WHERE shard = ? AND state = 0 AND state < 9 AND epoch = 0 AND due_at >= ? AND due_at <= ? LIMIT ?;
+
+-- waiting
+SELECT id FROM run WHERE shard = ? AND state = 0 AND state < 9 AND epoch = ? AND due_at <= ? ORDER BY due_at, id LIMIT ?;
+
+-- unanswered
+SELECT t.id, t.address FROM (SELECT id, address, ROW_NUMBER() OVER (PARTITION BY address ORDER BY id) AS place FROM run WHERE shard = ? AND state = 1 AND state < 9 AND marked_at < ?) AS t WHERE t.place <= ? ORDER BY t.id LIMIT ?;
+
+-- next_unanswered
+SELECT MIN(marked_at) FROM run WHERE shard = ? AND state = 1 AND state < 9 AND marked_at >= ?;
+
+-- prune
+DELETE FROM run WHERE id IN (SELECT unnest(?::bigint[]));
+
+-- pending
+SELECT run.id, run.due_at, job.flag_after_seconds FROM run LEFT JOIN job ON job.id = run.job_id WHERE run.shard = ? AND run.state = 0 AND run.state < 9 AND run.epoch = ? AND run.due_at >= ? AND run.due_at <= ? AND run.flagged_at IS NULL AND (run.reason IS NULL OR run.reason <> 'overlap') AND run.due_at + CASE WHEN job.flag_after_seconds > 0 THEN job.flag_after_seconds * 1000 ELSE ? END <= ? ORDER BY run.due_at, run.id LIMIT 1000;
+
+-- oldest_waiting
+SELECT due_at FROM run WHERE shard = ? AND state = 0 AND state < 9 AND epoch = ? AND flagged_at IS NULL AND (reason IS NULL OR reason <> 'overlap') ORDER BY due_at LIMIT 1;
+
+-- agreed
+SELECT id FROM run WHERE shard = ? AND state = 2 AND state < 9 AND kill_agreed_at < ? ORDER BY id LIMIT 500;
+
+-- not_agreed
+SELECT id FROM run WHERE shard = ? AND state = 2 AND state < 9 AND kill_asked_at < ? AND kill_agreed_at IS NULL ORDER BY id LIMIT 500;
+
+-- long_running
+SELECT id, job_id, epoch, due_at, COALESCE(sent_at, marked_at, due_at) AS sent_at, address, boot_id FROM run WHERE shard = ? AND state = 2 AND state < 9 AND (epoch, due_at, id) > (?, ?, ?) ORDER BY epoch, due_at, id LIMIT 500;
+
+-- to_check
+SELECT run.id AS run_id, run.job_id, app.name AS app, run.address, run.boot_id, run.due_at, COALESCE(run.sent_at, run.marked_at) AS sent_at, COALESCE(job.timeout_seconds, 0) AS timeout_seconds, e.expires_at, e.boot_id AS registered_boot, COALESCE(e.registered_at, 0) AS registered_at, job.block, CASE WHEN job.updated_at > job.created_at THEN job.updated_at ELSE 0 END AS updated_at FROM run LEFT JOIN app ON app.id = run.app_id LEFT JOIN job ON job.id = run.job_id LEFT JOIN executor e ON e.app = app.name AND e.address = run.address WHERE run.id IN (SELECT unnest(?::bigint[])) AND run.state + 0 = 2;
+
+-- delayed_cursor
+SELECT next_fire_at FROM job_clock WHERE delayed_job = ? AND delayed_job IS NOT NULL;
+
+-- delayed_jobs
+SELECT id, enabled, fires_left FROM job WHERE schedule_kind = 'fixed_delay' AND shard = ? AND id > ? ORDER BY shard, id LIMIT ?;
+
+-- open_links
+SELECT job_id FROM run WHERE shard = ? AND state IN (0, 1, 2) AND state < 9 AND chained = TRUE;
+
+-- cursors
+SELECT job_id, next_fire_at, revision FROM job_clock WHERE shard = ? AND (next_fire_at, job_id) > (?, ?) ORDER BY shard, next_fire_at, job_id LIMIT ?;
+
+-- old_alarms
+SELECT id FROM alarm WHERE created_at < ? ORDER BY created_at LIMIT ?;
+
+-- old_audit
+SELECT id FROM audit WHERE at < ? ORDER BY at LIMIT ?;
+
+-- old_keys
+SELECT request_key FROM idempotency WHERE created_at < ? ORDER BY created_at LIMIT ?;
+
+-- old_sessions
+SELECT id_hash FROM session WHERE expires_at < ? ORDER BY expires_at LIMIT ?;
+
+-- old_throttles
+SELECT subject FROM login_throttle WHERE until_at < ? ORDER BY until_at LIMIT ?;
+
+-- advance
+UPDATE job_clock SET next_fire_at = u.next FROM unnest(?::bigint[], ?::bigint[], ?::bigint[], ?::bigint[], ?::int[]) AS u(job_id, old, next, revision, shard) WHERE job_clock.shard = u.shard AND job_clock.next_fire_at = u.old AND job_clock.job_id = u.job_id AND job_clock.revision = u.revision;
+
+-- unchanged
+SELECT c.job_id FROM unnest(?::bigint[], ?::bigint[], ?::bigint[], ?::bigint[], ?::int[]) AS u(job_id, old, next, revision, shard) JOIN job_clock AS c ON c.shard = u.shard AND c.next_fire_at = u.old AND c.job_id = u.job_id AND c.revision = u.revision;
+
+-- record
+INSERT INTO run (id, job_id, app_id, shard, cause, fire_no, part, parts, attempt, scheduled_at, due_at, state, epoch, owner, sends, chained, parent) SELECT u.id, j.id, j.app_id, j.shard, 0, u.at, 0, 1, 1, u.at, u.at, 0, ?, ?, 0, j.schedule_kind = 'fixed_delay', j.parent FROM unnest(?::bigint[], ?::bigint[], ?::bigint[]) AS u(id, job_id, at) JOIN job AS j ON j.id = u.job_id;
+
+-- new_runs
+INSERT INTO run (id, job_id, app_id, shard, cause, fire_no, part, parts, attempt, scheduled_at, due_at, state, epoch, sends, chained, parent) SELECT u.id, j.id, j.app_id, j.shard, u.cause, u.fire_no, 0, 1, 1, u.scheduled_at, u.due_at, 0, 0, 0, j.schedule_kind = 'fixed_delay' AND u.cause = 0, j.parent FROM unnest(?::bigint[], ?::bigint[], ?::smallint[], ?::bigint[], ?::bigint[], ?::bigint[]) AS u(id, job_id, cause, fire_no, scheduled_at, due_at) JOIN job AS j ON j.id = u.job_id;
+
+-- new_children
+INSERT INTO run (id, job_id, app_id, shard, cause, fire_no, part, parts, attempt, scheduled_at, due_at, state, epoch, sends, chained, parent) SELECT u.id, j.id, j.app_id, j.shard, u.cause, u.fire_no, 0, 1, 1, u.scheduled_at, u.due_at, 0, 0, 0, j.schedule_kind = 'fixed_delay' AND u.cause = 0, j.parent FROM unnest(?::bigint[], ?::bigint[], ?::smallint[], ?::bigint[], ?::bigint[], ?::bigint[]) AS u(id, job_id, cause, fire_no, scheduled_at, due_at) JOIN job AS j ON j.id = u.job_id WHERE NOT EXISTS (SELECT 1 FROM run AS made WHERE made.fire_no = u.fire_no AND made.job_id = u.job_id AND made.cause = u.cause);
+
+-- adopt
+UPDATE run SET epoch = ?, owner = ? WHERE run.id IN (SELECT unnest(?::bigint[])) AND run.shard + 0 = ? AND run.state + 0 = 0 AND run.epoch + 0 < ?;
+
+-- mark
+UPDATE run SET state = 1, mark_token = ?, marked_at = ?, owner = ?, sends = run.sends + 1, address = u.address, boot_id = NULLIF(u.boot_id, ''), candidates_id = u.candidates_id, route_code = u.route_code, revision = u.revision, app_id = u.app_id, journal_id = NULLIF(u.journal_id, '') FROM unnest(?::bigint[], ?::bigint[], ?::text[], ?::text[], ?::bigint[], ?::smallint[], ?::bigint[], ?::bigint[], ?::text[]) AS u(id, epoch, address, boot_id, candidates_id, route_code, revision, app_id, journal_id) WHERE run.id = u.id AND run.state + 0 = 0 AND run.epoch = u.epoch;
+
+-- add_parts
+INSERT INTO run (id, job_id, app_id, shard, cause, fire_no, part, parts, attempt, scheduled_at, due_at, state, epoch, owner, sends, address, chained, parent) SELECT u.id, run.job_id, run.app_id, run.shard, run.cause, run.fire_no, u.part, run.parts, run.attempt, run.scheduled_at, run.due_at, 0, run.epoch, ?, 0, u.address, run.chained, run.parent FROM unnest(?::bigint[], ?::int[], ?::text[]) AS u(id, part, address) JOIN run ON run.id = ?;
+
+-- outdated
+SELECT u.id, u.revision FROM unnest(?::bigint[], ?::bigint[]) AS u(id, revision) LEFT JOIN job ON job.id = u.id WHERE job.revision IS NULL OR job.revision <> u.revision;
+
+-- unmark
+UPDATE run SET state = 0, sends = run.sends - 1, mark_token = NULL, marked_at = NULL, boot_id = NULL, revision = NULL, journal_id = NULL, address = CASE u.keep WHEN 1 THEN run.address END FROM unnest(?::bigint[], ?::bigint[], ?::int[]) AS u(id, token, keep) WHERE run.id = u.id AND run.state + 0 = 1 AND run.mark_token = u.token;
+
+-- cancel
+UPDATE run SET state = 12, reason = ?, finished_at = ? WHERE run.id IN (SELECT unnest(?::bigint[])) AND run.state + 0 = 0;
+
+-- accept
+UPDATE run SET state = CASE WHEN run.state = 1 THEN 2 ELSE run.state END, sent_at = COALESCE(run.sent_at, u.sent_at) FROM unnest(?::bigint[], ?::bigint[]) AS u(id, sent_at) WHERE run.id = u.id;
+
+-- settle_successes
+UPDATE run SET state = u.state, result_code = NULLIF(u.code, -2147483648), result_msg = NULLIF(u.message, ''), reason = NULLIF(u.reason, ''), sent_at = COALESCE(run.sent_at, NULLIF(u.sent_at, 0)), finished_at = ? FROM unnest(?::bigint[], ?::smallint[], ?::int[], ?::text[], ?::text[], ?::bigint[]) AS u(id, state, code, message, reason, sent_at) WHERE run.id = u.id AND run.state + 0 IN (1, 2) AND run.chained = FALSE AND run.parent = FALSE;
+
+-- settle
+UPDATE run SET state = u.state, result_code = NULLIF(u.code, -2147483648), result_msg = NULLIF(u.message, ''), reason = NULLIF(u.reason, ''), sent_at = COALESCE(run.sent_at, NULLIF(u.sent_at, 0)), finished_at = ? FROM unnest(?::bigint[], ?::smallint[], ?::int[], ?::text[], ?::text[], ?::bigint[]) AS u(id, state, code, message, reason, sent_at) WHERE run.id = u.id AND run.state + 0 < 9;
+
+-- lock_jobs
+SELECT job.id, job.retries, job.enabled, job.retry_delay, job.shard FROM job WHERE job.id IN (SELECT unnest(?::bigint[])) ORDER BY job.id FOR UPDATE;
+
+-- lock_runs
+SELECT run.id, run.job_id, run.shard, run.cause, run.fire_no, run.part, run.attempt, run.state, run.kill_asked_at AS kill_asked, run.sends, run.chained, run.parent FROM run WHERE run.id IN (SELECT unnest(?::bigint[])) ORDER BY run.id FOR UPDATE;
+
+-- cancel_retries
+UPDATE run SET state = 12, reason = 'late_result', finished_at = ? FROM unnest(?::bigint[], ?::bigint[], ?::smallint[], ?::int[], ?::int[]) AS u(fire_no, job_id, cause, part, attempt) WHERE run.fire_no = u.fire_no AND run.job_id = u.job_id AND run.cause = u.cause AND run.part = u.part AND run.attempt > u.attempt AND run.state + 0 = 0;
+
+-- retry
+INSERT INTO run (id, job_id, app_id, shard, cause, fire_no, part, parts, attempt, scheduled_at, due_at, state, epoch, sends, chained, parent) SELECT u.id, run.job_id, run.app_id, run.shard, run.cause, run.fire_no, run.part, run.parts, run.attempt + 1, run.scheduled_at, u.due_at, 0, 0, 0, run.chained, run.parent FROM unnest(?::bigint[], ?::bigint[], ?::bigint[]) AS u(id, old, due_at) JOIN run ON run.id = u.old WHERE NOT EXISTS (SELECT 1 FROM run AS later WHERE later.fire_no = run.fire_no AND later.job_id = run.job_id AND later.cause = run.cause AND later.part = run.part AND later.attempt = run.attempt + 1);
+
+-- retry_input
+INSERT INTO run_input (run_id, params, address) SELECT u.id, i.params, i.address FROM unnest(?::bigint[], ?::bigint[], ?::bigint[]) AS u(id, old, due_at) JOIN run_input AS i ON i.run_id = u.old;
+
+-- first_runs
+SELECT run.id, run.fire_no, run.job_id, run.cause FROM unnest(?::bigint[], ?::bigint[], ?::smallint[]) AS u(fire_no, job_id, cause) JOIN run ON run.fire_no = u.fire_no AND run.job_id = u.job_id AND run.cause = u.cause WHERE run.part = 0 AND run.attempt = 1;
+
+-- active
+SELECT run.address, COUNT(*) FROM run WHERE run.shard = ANY(?::bigint[]) AND run.state IN (1, 2) AND run.state < 9 AND run.address IS NOT NULL GROUP BY run.address;
+
+-- keep_sets
+INSERT INTO candidate_set (id, addresses) SELECT u.id, u.addresses FROM unnest(?::bigint[], ?::text[]) AS u(id, addresses) WHERE NOT EXISTS (SELECT 1 FROM candidate_set AS kept WHERE kept.id = u.id);
+
+-- add_stories
+INSERT INTO run_choice (run_id, detail) SELECT u.id, u.detail FROM unnest(?::bigint[], ?::text[]) AS u(id, detail);
+
+-- add_sticky
+INSERT INTO sticky (job_id, address, chosen_at) SELECT u.id, u.address, ? FROM unnest(?::bigint[], ?::text[]) AS u(id, address);
+
+-- lock_going
+SELECT r.id, r.job_id, r.app_id, r.cause, r.fire_no, r.part, r.attempt, r.state, r.scheduled_at FROM run r WHERE r.id IN (SELECT unnest(?::bigint[])) AND (r.state >= 9 OR r.state IN (3, 4) AND COALESCE(r.finished_at, r.due_at) < ?) AND NOT EXISTS (SELECT 1 FROM run s WHERE s.fire_no = r.fire_no AND s.job_id = r.job_id AND s.cause = r.cause AND NOT (s.state >= 9 OR s.state IN (3, 4) AND COALESCE(s.finished_at, s.due_at) < ?)) AND NOT EXISTS (SELECT 1 FROM run p JOIN run q ON q.fire_no = p.fire_no AND q.job_id = p.job_id AND q.cause = p.cause WHERE r.cause = 3 AND p.id = r.fire_no AND q.state < 9) ORDER BY r.id FOR UPDATE;
+
+-- lock_pending
+SELECT run.id, run.job_id, run.due_at FROM run WHERE run.id IN (SELECT unnest(?::bigint[])) AND run.state + 0 = 0 AND run.flagged_at IS NULL ORDER BY run.id FOR UPDATE;
+
+-- flag
+UPDATE run SET flagged_at = ? WHERE run.id IN (SELECT unnest(?::bigint[]));
+
+-- note_overlap
+UPDATE run SET reason = ? WHERE run.id IN (SELECT unnest(?::bigint[])) AND run.state + 0 = 0;
+
+-- close_alarms
+UPDATE alarm SET open_at = NULL, closed_at = ? WHERE alarm.run_id IN (SELECT unnest(?::bigint[])) AND alarm.open_at + 0 > 0;
+
+-- astray
+SELECT run.id FROM run WHERE run.shard = ANY(?::bigint[]) AND run.state < 9 AND run.shard <> run.job_id % ? ORDER BY run.id LIMIT 1000;
+
+-- delayed_cursors
+SELECT c.delayed_job FROM unnest(?::bigint[]) AS u(id) JOIN job_clock AS c ON c.delayed_job = u.id AND c.delayed_job IS NOT NULL;
+
+-- recorded
+SELECT run.fire_no, run.job_id FROM unnest(?::bigint[], ?::bigint[]) AS u(at, job) JOIN run ON run.fire_no = u.at AND run.job_id = u.job AND run.cause = 0 AND run.part = 0 AND run.attempt = 1;
+
+-- open_of_backfills
+SELECT run.job_id, COUNT(*) FROM run WHERE run.shard = ANY(?::bigint[]) AND run.state IN (0, 1, 2) AND run.state < 9 AND run.cause = 4 GROUP BY run.job_id;
+
+-- open_runs
+SELECT run.state, COUNT(*) FROM run WHERE run.shard = ANY(?::bigint[]) AND run.state < 9 GROUP BY run.state;
+
+-- MySql
+
+-- due
+SELECT job_id, next_fire_at, revision FROM job_clock WHERE shard = ? AND next_fire_at >= ? AND next_fire_at <= ? ORDER BY shard, next_fire_at, job_id LIMIT ?;
+
+-- orphans
+SELECT id FROM run FORCE INDEX (run_open) WHERE shard = ? AND state = 0 AND state < 9 AND epoch < ? AND due_at <= ? LIMIT ?;
+
+-- new
+SELECT id FROM run FORCE INDEX (run_open) WHERE shard = ? AND state = 0 AND state < 9 AND epoch = 0 AND due_at >= ? AND due_at <= ? LIMIT ?;
+
+-- waiting
+SELECT id FROM run WHERE shard = ? AND state = 0 AND state < 9 AND epoch = ? AND due_at <= ? ORDER BY due_at, id LIMIT ?;
+
+-- unanswered
+SELECT t.id, t.address FROM (SELECT id, address, ROW_NUMBER() OVER (PARTITION BY address ORDER BY id) AS place FROM run WHERE shard = ? AND state = 1 AND state < 9 AND marked_at < ?) AS t WHERE t.place <= ? ORDER BY t.id LIMIT ?;
+
+-- next_unanswered
+SELECT MIN(marked_at) FROM run WHERE shard = ? AND state = 1 AND state < 9 AND marked_at >= ?;
+
+-- prune
+DELETE run FROM JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$')) AS u STRAIGHT_JOIN run ON run.id = u.id;
+
+-- pending
+SELECT run.id, run.due_at, job.flag_after_seconds FROM run LEFT JOIN job ON job.id = run.job_id WHERE run.shard = ? AND run.state = 0 AND run.state < 9 AND run.epoch = ? AND run.due_at >= ? AND run.due_at <= ? AND run.flagged_at IS NULL AND (run.reason IS NULL OR run.reason <> 'overlap') AND run.due_at + CASE WHEN job.flag_after_seconds > 0 THEN job.flag_after_seconds * 1000 ELSE ? END <= ? ORDER BY run.due_at, run.id LIMIT 1000;
+
+-- oldest_waiting
+SELECT due_at FROM run WHERE shard = ? AND state = 0 AND state < 9 AND epoch = ? AND flagged_at IS NULL AND (reason IS NULL OR reason <> 'overlap') ORDER BY due_at LIMIT 1;
+
+-- agreed
+SELECT id FROM run WHERE shard = ? AND state = 2 AND state < 9 AND kill_agreed_at < ? ORDER BY id LIMIT 500;
+
+-- not_agreed
+SELECT id FROM run WHERE shard = ? AND state = 2 AND state < 9 AND kill_asked_at < ? AND kill_agreed_at IS NULL ORDER BY id LIMIT 500;
+
+-- long_running
+SELECT id, job_id, epoch, due_at, COALESCE(sent_at, marked_at, due_at) AS sent_at, address, boot_id FROM run FORCE INDEX (run_open) WHERE shard = ? AND state = 2 AND state < 9 AND (epoch, due_at, id) > (?, ?, ?) ORDER BY epoch, due_at, id LIMIT 500;
+
+-- to_check
+SELECT run.id AS run_id, run.job_id, app.name AS app, run.address, run.boot_id, run.due_at, COALESCE(run.sent_at, run.marked_at) AS sent_at, COALESCE(job.timeout_seconds, 0) AS timeout_seconds, e.expires_at, e.boot_id AS registered_boot, COALESCE(e.registered_at, 0) AS registered_at, job.block, CASE WHEN job.updated_at > job.created_at THEN job.updated_at ELSE 0 END AS updated_at FROM run LEFT JOIN app ON app.id = run.app_id LEFT JOIN job ON job.id = run.job_id LEFT JOIN executor e ON e.app = app.name AND e.address = run.address WHERE run.id IN (SELECT u.id FROM JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$')) AS u) AND run.state = 2;
+
+-- delayed_cursor
+SELECT next_fire_at FROM job_clock WHERE delayed_job = ? AND delayed_job IS NOT NULL;
+
+-- delayed_jobs
+SELECT id, enabled, fires_left FROM job FORCE INDEX (job_kind) WHERE schedule_kind = 'fixed_delay' AND shard = ? AND id > ? ORDER BY shard, id LIMIT ?;
+
+-- open_links
+SELECT job_id FROM run FORCE INDEX (run_open) WHERE shard = ? AND state IN (0, 1, 2) AND state < 9 AND chained = TRUE;
+
+-- cursors
+SELECT job_id, next_fire_at, revision FROM job_clock WHERE shard = ? AND (next_fire_at > ? OR next_fire_at = ? AND job_id > ?) ORDER BY shard, next_fire_at, job_id LIMIT ?;
+
+-- old_alarms
+SELECT id FROM alarm WHERE created_at < ? ORDER BY created_at LIMIT ?;
+
+-- old_audit
+SELECT id FROM audit WHERE at < ? ORDER BY at LIMIT ?;
+
+-- old_keys
+SELECT request_key FROM idempotency WHERE created_at < ? ORDER BY created_at LIMIT ?;
+
+-- old_sessions
+SELECT id_hash FROM session WHERE expires_at < ? ORDER BY expires_at LIMIT ?;
+
+-- old_throttles
+SELECT subject FROM login_throttle WHERE until_at < ? ORDER BY until_at LIMIT ?;
+
+-- advance
+UPDATE JSON_TABLE(?, '$[*]' COLUMNS (job_id BIGINT PATH '$[0]', old BIGINT PATH '$[1]', next BIGINT PATH '$[2]', revision BIGINT PATH '$[3]', shard INT PATH '$[4]')) AS u STRAIGHT_JOIN job_clock FORCE INDEX (PRIMARY) ON job_clock.shard = u.shard AND job_clock.next_fire_at = u.old AND job_clock.job_id = u.job_id SET job_clock.next_fire_at = u.next WHERE job_clock.revision = u.revision;
+
+-- unchanged
+SELECT c.job_id FROM JSON_TABLE(?, '$[*]' COLUMNS (job_id BIGINT PATH '$[0]', old BIGINT PATH '$[1]', next BIGINT PATH '$[2]', revision BIGINT PATH '$[3]', shard INT PATH '$[4]')) AS u STRAIGHT_JOIN job_clock AS c FORCE INDEX (PRIMARY) ON c.shard = u.shard AND c.next_fire_at = u.old AND c.job_id = u.job_id AND c.revision = u.revision;
+
+-- record
+INSERT INTO run (id, job_id, app_id, shard, cause, fire_no, part, parts, attempt, scheduled_at, due_at, state, epoch, owner, sends, chained, parent) SELECT u.id, j.id, j.app_id, j.shard, 0, u.at, 0, 1, 1, u.at, u.at, 0, ?, ?, 0, j.schedule_kind = 'fixed_delay', j.parent FROM JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$[0]', job_id BIGINT PATH '$[1]', at BIGINT PATH '$[2]')) AS u STRAIGHT_JOIN job AS j FORCE INDEX (PRIMARY) ON j.id = u.job_id;
+
+-- new_runs
+INSERT INTO run (id, job_id, app_id, shard, cause, fire_no, part, parts, attempt, scheduled_at, due_at, state, epoch, sends, chained, parent) SELECT u.id, j.id, j.app_id, j.shard, u.cause, u.fire_no, 0, 1, 1, u.scheduled_at, u.due_at, 0, 0, 0, j.schedule_kind = 'fixed_delay' AND u.cause = 0, j.parent FROM JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$[0]', job_id BIGINT PATH '$[1]', cause SMALLINT PATH '$[2]', fire_no BIGINT PATH '$[3]', scheduled_at BIGINT PATH '$[4]', due_at BIGINT PATH '$[5]')) AS u STRAIGHT_JOIN job AS j FORCE INDEX (PRIMARY) ON j.id = u.job_id;
+
+-- new_children
+INSERT INTO run (id, job_id, app_id, shard, cause, fire_no, part, parts, attempt, scheduled_at, due_at, state, epoch, sends, chained, parent) SELECT u.id, j.id, j.app_id, j.shard, u.cause, u.fire_no, 0, 1, 1, u.scheduled_at, u.due_at, 0, 0, 0, j.schedule_kind = 'fixed_delay' AND u.cause = 0, j.parent FROM JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$[0]', job_id BIGINT PATH '$[1]', cause SMALLINT PATH '$[2]', fire_no BIGINT PATH '$[3]', scheduled_at BIGINT PATH '$[4]', due_at BIGINT PATH '$[5]')) AS u STRAIGHT_JOIN job AS j FORCE INDEX (PRIMARY) ON j.id = u.job_id WHERE NOT EXISTS (SELECT 1 FROM run AS made WHERE made.fire_no = u.fire_no AND made.job_id = u.job_id AND made.cause = u.cause);
+
+-- adopt
+UPDATE JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$')) AS u STRAIGHT_JOIN run FORCE INDEX (PRIMARY) ON run.id = u.id SET run.epoch = ?, run.owner = ? WHERE run.shard = ? AND run.state = 0 AND run.epoch < ?;
+
+-- mark
+UPDATE JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$[0]', epoch BIGINT PATH '$[1]', address VARCHAR(255) PATH '$[2]', boot_id VARCHAR(64) PATH '$[3]', candidates_id BIGINT PATH '$[4]', route_code SMALLINT PATH '$[5]', revision BIGINT PATH '$[6]', app_id BIGINT PATH '$[7]', journal_id VARCHAR(64) PATH '$[8]')) AS u STRAIGHT_JOIN run FORCE INDEX (PRIMARY) ON run.id = u.id SET run.state = 1, run.mark_token = ?, run.marked_at = ?, run.owner = ?, run.sends = run.sends + 1, run.address = u.address, run.boot_id = u.boot_id, run.candidates_id = u.candidates_id, run.route_code = u.route_code, run.revision = u.revision, run.app_id = u.app_id, run.journal_id = u.journal_id WHERE run.state = 0 AND run.epoch = u.epoch;
+
+-- add_parts
+INSERT INTO run (id, job_id, app_id, shard, cause, fire_no, part, parts, attempt, scheduled_at, due_at, state, epoch, owner, sends, address, chained, parent) SELECT u.id, run.job_id, run.app_id, run.shard, run.cause, run.fire_no, u.part, run.parts, run.attempt, run.scheduled_at, run.due_at, 0, run.epoch, ?, 0, u.address, run.chained, run.parent FROM JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$[0]', part INT PATH '$[1]', address VARCHAR(255) PATH '$[2]')) AS u STRAIGHT_JOIN run FORCE INDEX (PRIMARY) ON run.id = ?;
+
+-- outdated
+SELECT u.id, u.revision FROM JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$[0]', revision BIGINT PATH '$[1]')) AS u LEFT JOIN job ON job.id = u.id WHERE job.revision IS NULL OR job.revision <> u.revision;
+
+-- unmark
+UPDATE JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$[0]', token BIGINT PATH '$[1]', keep INT PATH '$[2]')) AS u STRAIGHT_JOIN run FORCE INDEX (PRIMARY) ON run.id = u.id SET run.state = 0, run.sends = run.sends - 1, run.mark_token = NULL, run.marked_at = NULL, run.boot_id = NULL, run.revision = NULL, run.journal_id = NULL, run.address = CASE u.keep WHEN 1 THEN run.address END WHERE run.state = 1 AND run.mark_token = u.token;
+
+-- cancel
+UPDATE JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$')) AS u STRAIGHT_JOIN run FORCE INDEX (PRIMARY) ON run.id = u.id SET run.state = 12, run.reason = ?, run.finished_at = ? WHERE run.state = 0;
+
+-- accept
+UPDATE JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$[0]', sent_at BIGINT PATH '$[1]')) AS u STRAIGHT_JOIN run FORCE INDEX (PRIMARY) ON run.id = u.id SET run.state = CASE WHEN run.state = 1 THEN 2 ELSE run.state END, run.sent_at = COALESCE(run.sent_at, u.sent_at);
+
+-- settle_successes
+UPDATE JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$[0]', state SMALLINT PATH '$[1]', code INT PATH '$[2]', message MEDIUMTEXT PATH '$[3]', reason VARCHAR(64) PATH '$[4]', sent_at BIGINT PATH '$[5]')) AS u STRAIGHT_JOIN run FORCE INDEX (PRIMARY) ON run.id = u.id SET run.state = u.state, run.result_code = u.code, run.result_msg = u.message, run.reason = u.reason, run.sent_at = COALESCE(run.sent_at, u.sent_at), run.finished_at = ? WHERE run.state IN (1, 2) AND run.chained = FALSE AND run.parent = FALSE;
+
+-- settle
+UPDATE JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$[0]', state SMALLINT PATH '$[1]', code INT PATH '$[2]', message MEDIUMTEXT PATH '$[3]', reason VARCHAR(64) PATH '$[4]', sent_at BIGINT PATH '$[5]')) AS u STRAIGHT_JOIN run FORCE INDEX (PRIMARY) ON run.id = u.id SET run.state = u.state, run.result_code = u.code, run.result_msg = u.message, run.reason = u.reason, run.sent_at = COALESCE(run.sent_at, u.sent_at), run.finished_at = ? WHERE run.state < 9;
+
+-- lock_jobs
+SELECT job.id, job.retries, job.enabled, job.retry_delay, job.shard FROM JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$')) AS u STRAIGHT_JOIN job FORCE INDEX (PRIMARY) ON job.id = u.id ORDER BY job.id FOR UPDATE;
+
+-- lock_runs
+SELECT run.id, run.job_id, run.shard, run.cause, run.fire_no, run.part, run.attempt, run.state, run.kill_asked_at AS kill_asked, run.sends, run.chained, run.parent FROM JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$')) AS u STRAIGHT_JOIN run FORCE INDEX (PRIMARY) ON run.id = u.id ORDER BY run.id FOR UPDATE;
+
+-- cancel_retries
+UPDATE JSON_TABLE(?, '$[*]' COLUMNS (fire_no BIGINT PATH '$[0]', job_id BIGINT PATH '$[1]', cause SMALLINT PATH '$[2]', part INT PATH '$[3]', attempt INT PATH '$[4]')) AS u STRAIGHT_JOIN run FORCE INDEX (run_fire) ON run.fire_no = u.fire_no AND run.job_id = u.job_id AND run.cause = u.cause AND run.part = u.part AND run.attempt > u.attempt SET run.state = 12, run.reason = 'late_result', run.finished_at = ? WHERE run.state = 0;
+
+-- retry
+INSERT INTO run (id, job_id, app_id, shard, cause, fire_no, part, parts, attempt, scheduled_at, due_at, state, epoch, sends, chained, parent) SELECT u.id, run.job_id, run.app_id, run.shard, run.cause, run.fire_no, run.part, run.parts, run.attempt + 1, run.scheduled_at, u.due_at, 0, 0, 0, run.chained, run.parent FROM JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$[0]', old BIGINT PATH '$[1]', due_at BIGINT PATH '$[2]')) AS u STRAIGHT_JOIN run FORCE INDEX (PRIMARY) ON run.id = u.old WHERE NOT EXISTS (SELECT 1 FROM run AS later WHERE later.fire_no = run.fire_no AND later.job_id = run.job_id AND later.cause = run.cause AND later.part = run.part AND later.attempt = run.attempt + 1);
+
+-- retry_input
+INSERT INTO run_input (run_id, params, address) SELECT u.id, i.params, i.address FROM JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$[0]', old BIGINT PATH '$[1]', due_at BIGINT PATH '$[2]')) AS u STRAIGHT_JOIN run_input AS i FORCE INDEX (PRIMARY) ON i.run_id = u.old;
+
+-- first_runs
+SELECT run.id, run.fire_no, run.job_id, run.cause FROM JSON_TABLE(?, '$[*]' COLUMNS (fire_no BIGINT PATH '$[0]', job_id BIGINT PATH '$[1]', cause SMALLINT PATH '$[2]')) AS u STRAIGHT_JOIN run FORCE INDEX (run_fire) ON run.fire_no = u.fire_no AND run.job_id = u.job_id AND run.cause = u.cause WHERE run.part = 0 AND run.attempt = 1;
+
+-- active
+SELECT run.address, COUNT(*) FROM JSON_TABLE(?, '$[*]' COLUMNS (shard BIGINT PATH '$')) AS u STRAIGHT_JOIN JSON_TABLE('[1, 2]', '$[*]' COLUMNS (state SMALLINT PATH '$')) AS s STRAIGHT_JOIN run FORCE INDEX (run_open) ON run.shard = u.shard AND run.state = s.state WHERE run.address IS NOT NULL GROUP BY run.address;
+
+-- keep_sets
+INSERT INTO candidate_set (id, addresses) SELECT u.id, u.addresses FROM JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$[0]', addresses MEDIUMTEXT PATH '$[1]')) AS u WHERE NOT EXISTS (SELECT 1 FROM candidate_set AS kept WHERE kept.id = u.id);
+
+-- add_stories
+INSERT INTO run_choice (run_id, detail) SELECT u.id, u.detail FROM JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$[0]', detail MEDIUMTEXT PATH '$[1]')) AS u;
+
+-- add_sticky
+INSERT INTO sticky (job_id, address, chosen_at) SELECT u.id, u.address, ? FROM JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$[0]', address VARCHAR(255) PATH '$[1]')) AS u;
+
+-- lock_going
+SELECT r.id, r.job_id, r.app_id, r.cause, r.fire_no, r.part, r.attempt, r.state, r.scheduled_at FROM JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$')) AS u STRAIGHT_JOIN run r FORCE INDEX (PRIMARY) ON r.id = u.id WHERE (r.state >= 9 OR r.state IN (3, 4) AND COALESCE(r.finished_at, r.due_at) < ?) AND NOT EXISTS (SELECT 1 FROM run s WHERE s.fire_no = r.fire_no AND s.job_id = r.job_id AND s.cause = r.cause AND NOT (s.state >= 9 OR s.state IN (3, 4) AND COALESCE(s.finished_at, s.due_at) < ?)) AND NOT EXISTS (SELECT 1 FROM run p JOIN run q ON q.fire_no = p.fire_no AND q.job_id = p.job_id AND q.cause = p.cause WHERE r.cause = 3 AND p.id = r.fire_no AND q.state < 9) ORDER BY r.id FOR UPDATE;
+
+-- lock_pending
+SELECT run.id, run.job_id, run.due_at FROM JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$')) AS u STRAIGHT_JOIN run FORCE INDEX (PRIMARY) ON run.id = u.id WHERE run.state = 0 AND run.flagged_at IS NULL ORDER BY run.id FOR UPDATE;
+
+-- flag
+UPDATE JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$')) AS u STRAIGHT_JOIN run FORCE INDEX (PRIMARY) ON run.id = u.id SET run.flagged_at = ?;
+
+-- note_overlap
+UPDATE JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$')) AS u STRAIGHT_JOIN run FORCE INDEX (PRIMARY) ON run.id = u.id SET run.reason = ? WHERE run.state = 0;
+
+-- close_alarms
+UPDATE JSON_TABLE(?, '$[*]' COLUMNS (run_id BIGINT PATH '$')) AS u STRAIGHT_JOIN alarm FORCE INDEX (alarm_run) ON alarm.run_id = u.run_id SET alarm.open_at = NULL, alarm.closed_at = ? WHERE alarm.open_at > 0;
+
+-- astray
+SELECT run.id FROM JSON_TABLE(?, '$[*]' COLUMNS (shard BIGINT PATH '$')) AS u STRAIGHT_JOIN JSON_TABLE('[0, 1, 2, 3, 4]', '$[*]' COLUMNS (state SMALLINT PATH '$')) AS s STRAIGHT_JOIN run FORCE INDEX (run_open) ON run.shard = u.shard AND run.state = s.state WHERE run.shard <> run.job_id % ? ORDER BY run.id LIMIT 1000;
+
+-- delayed_cursors
+SELECT c.delayed_job FROM JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$')) AS u STRAIGHT_JOIN job_clock AS c FORCE INDEX (job_clock_delayed) ON c.delayed_job = u.id AND c.delayed_job IS NOT NULL;
+
+-- recorded
+SELECT run.fire_no, run.job_id FROM JSON_TABLE(?, '$[*]' COLUMNS (at BIGINT PATH '$[0]', job BIGINT PATH '$[1]')) AS u STRAIGHT_JOIN run FORCE INDEX (run_fire) ON run.fire_no = u.at AND run.job_id = u.job AND run.cause = 0 AND run.part = 0 AND run.attempt = 1;
+
+-- open_of_backfills
+SELECT run.job_id, COUNT(*) FROM JSON_TABLE(?, '$[*]' COLUMNS (shard BIGINT PATH '$')) AS u STRAIGHT_JOIN JSON_TABLE('[0, 1, 2]', '$[*]' COLUMNS (state SMALLINT PATH '$')) AS s STRAIGHT_JOIN run FORCE INDEX (run_open) ON run.shard = u.shard AND run.state = s.state WHERE run.cause = 4 GROUP BY run.job_id;
+
+-- open_runs
+SELECT run.state, COUNT(*) FROM JSON_TABLE(?, '$[*]' COLUMNS (shard BIGINT PATH '$')) AS u STRAIGHT_JOIN JSON_TABLE('[0, 1, 2, 3, 4]', '$[*]' COLUMNS (state SMALLINT PATH '$')) AS s STRAIGHT_JOIN run FORCE INDEX (run_open) ON run.shard = u.shard AND run.state = s.state GROUP BY run.state;
+
