@@ -11,19 +11,15 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use crate::config::{self, Config, Problem, RedisForm, RedisUrl};
+use crate::config::{self, Config, Problem};
 use crate::web::BodyMemory;
 use crate::web::executor_api::wrong_tokens::WrongTokens;
 use crate::web::{self, ListenerRole, Server, ServerHandle};
 use carillon_accounts::setup::{self, FirstAdmin};
 use carillon_engine::executor::{ExecutorClient, Limits};
-use carillon_engine::lease::{Leases, Local, Place, Redis, Servers};
+use carillon_engine::lease::{Redis, ShardLock};
 use carillon_engine::metrics::Metrics;
-use carillon_engine::runtime::{self, Service};
-use carillon_engine::{
-    BackfillReleaser, Complete, Engine, Escalate, FollowCalendars, FollowClock, Gaps, GiveBack, Parts, Pending, Prune,
-    Registry, Resolve, Scans, Settings, Shards, Successes, Tick, Watch,
-};
+use carillon_engine::{Engine, EngineParts, Services, Settings};
 use carillon_store::{Database, Store};
 
 /// Why a node cannot start or go on.
@@ -46,31 +42,10 @@ pub enum Error {
     Services,
 }
 
-/// The services of a node; a test steps them one by one.
-pub struct Services {
-    pub registry: Arc<Registry>,
-    pub follow_clock: Arc<FollowClock>,
-    pub shards: Arc<Shards>,
-    pub scans: Arc<Scans>,
-    pub tick: Arc<Tick>,
-    pub complete: Arc<Complete>,
-    pub successes: Arc<Successes>,
-    pub give_back: Arc<GiveBack>,
-    pub resolve: Arc<Resolve>,
-    pub watch: Arc<Watch>,
-    pub backfill: Arc<BackfillReleaser>,
-    pub follow_calendars: Arc<FollowCalendars>,
-    pub gaps: Arc<Gaps>,
-    pub prune: Arc<Prune>,
-    pub pending: Arc<Pending>,
-    pub escalate: Arc<Escalate>,
-}
-
 /// A node that is built and not running yet.
 pub struct Admin {
     pub store: Arc<Store>,
     pub engine: Arc<Engine>,
-    pub services: Services,
     /// Whether anybody can log in to the console yet.
     pub first_admin: FirstAdmin,
     state: web::Shared,
@@ -99,30 +74,29 @@ impl Admin {
         if store.is_exclusive() {
             store.forget_the_killed().await?;
         }
-        let settings = Settings::of(&config.engine);
+        let settings = Settings::from_options(&config.engine);
         let node = carillon_accounts::secret::random_secret();
         let node: String = node.chars().take(16).collect();
         let limits = Limits { connect: settings.connect_limit, request: settings.send_limit };
         let client = ExecutorClient::new(&config.access_token, limits).map_err(Error::Settings)?;
-        let leases = locks(&config, &store.cluster().await?, &node)?;
+        let lock = shard_lock(&config, &store.cluster().await?, &node)?;
         let metrics = Arc::new(Metrics::new());
-        let parts = Parts {
+        let (listener, address) = listen(config.listen, "--listen, CARILLON_LISTEN")?;
+        let executors = "--executor-listen, CARILLON_EXECUTOR_LISTEN";
+        let executors = config.executor_listen.map(|address| listen(address, executors)).transpose()?;
+        let engine = Arc::new(Engine::build(EngineParts {
             store: store.clone(),
             clock: clock.clone(),
             metrics: metrics.clone(),
             client,
-            leases,
+            lock,
             settings,
             node,
+            address: format!("http://{address}/"),
             shards,
-        };
-        let engine = Engine::new(parts);
+        }));
         engine.begin().await?;
         let first_admin = first_admin(&store, &config, clock.now()).await?;
-        let (listener, address) = listen(config.listen, "--listen, CARILLON_LISTEN")?;
-        let executors = "--executor-listen, CARILLON_EXECUTOR_LISTEN";
-        let executors = config.executor_listen.map(|address| listen(address, executors)).transpose()?;
-        engine.set_address(format!("http://{address}/"));
         let ready = Arc::new(AtomicBool::new(false));
         let most = config.body_memory;
         let state = web::State {
@@ -135,17 +109,7 @@ impl Admin {
             metrics,
             ready: ready.clone(),
         };
-        Ok(Self {
-            services: Services::of(&engine),
-            first_admin,
-            store,
-            engine,
-            state: web::Shared::new(state),
-            listener,
-            address,
-            executors,
-            ready,
-        })
+        Ok(Self { first_admin, store, engine, state: web::Shared::new(state), listener, address, executors, ready })
     }
 
     /// Where it listens; the port is known even if 0 was asked for.
@@ -184,16 +148,11 @@ impl Admin {
         let (takers, tasks) = (TaskTracker::new(), TaskTracker::new());
         let fatal = CancellationToken::new();
         let (taking, sending) = (CancellationToken::new(), CancellationToken::new());
-        for service in self.services.taking() {
-            runtime::run(service, &takers, taking.clone(), fatal.clone());
-        }
-        let scans = self.services.scans.clone();
-        takers.spawn(scans.run(takers.clone(), taking.clone(), fatal.clone()));
-        for service in self.services.sending() {
-            runtime::run(service, &tasks, sending.clone(), fatal.clone());
-        }
+        let services = &self.engine.services;
+        services.run_taking(&takers, &taking, &fatal);
+        services.run_sending(&tasks, &sending, &fatal);
         self.ready.store(true, Ordering::Relaxed);
-        tracing::info!(listen.address = %self.address, listen.executors = %executor_address, node.id = self.engine.node, shard.count = self.engine.shards(), "serving");
+        tracing::info!(listen.address = %self.address, listen.executors = %executor_address, node.id = self.engine.cx.node, shard.count = self.engine.shards(), "serving");
         tokio::select! {
             () = stop.cancelled() => {}
             () = fatal.cancelled() => return Err(Error::Services),
@@ -207,7 +166,7 @@ impl Admin {
             tracing::warn!("a claim under way does not end; whoever has its shard next waits for it");
         }
         let orderly = async {
-            stop_sending(&self.engine, &self.services).await;
+            stop_sending(&self.engine).await;
             executors_stop.await;
             stop_completing(&self.engine, &webs, &sending, &tasks).await;
         };
@@ -232,7 +191,7 @@ impl Admin {
             tokio::spawn(server);
         }
         self.ready.store(true, Ordering::Relaxed);
-        Ok((self.services, self.engine, self.store))
+        Ok((self.engine.services.clone(), self.engine, self.store))
     }
 }
 
@@ -251,10 +210,11 @@ fn servers(
 }
 
 /// After the end of new shards and claims: leases back; due runs are marked until a peer refuses them; requests end.
-async fn stop_sending(engine: &Engine, services: &Services) {
-    services.shards.give_all_back().await;
+async fn stop_sending(engine: &Engine) {
+    let coordinator = &engine.services.shards;
+    coordinator.release_all().await;
     let until = Instant::now() + HAND_OVER;
-    while engine.has_peers() && Instant::now() < until && services.shards.is_marking_still_ours().await {
+    while coordinator.has_peers() && Instant::now() < until && coordinator.may_still_mark().await {
         tokio::time::sleep(Duration::from_millis(100)).await;
     }
     engine.close();
@@ -292,16 +252,15 @@ async fn open(config: &Config) -> Result<Arc<Store>, Error> {
     Ok(store)
 }
 
-/// The locks in front of the leases, for this node of this cluster.
+/// The lock in front of the leases, for this node of this cluster.
 ///
 /// # Errors
 /// `Settings`: the URL or the certificate of Redis cannot be used.
-pub fn locks(config: &Config, cluster: &str, node: &str) -> Result<Box<dyn Leases>, Error> {
+pub fn shard_lock(config: &Config, cluster: &str, node: &str) -> Result<ShardLock, Error> {
     let Some(url) = &config.redis_url else {
-        return Ok(Box::new(Local));
+        return Ok(ShardLock::Disabled);
     };
     let wrong = |setting, what: String| Error::Settings(Problem::new(setting, what).to_string());
-    let parsed = RedisUrl::parse(url).map_err(|what| wrong("redis-url", what))?;
     let ca = match &config.redis_ca {
         None => None,
         Some(path) => Some(std::fs::read(path).map_err(|error| {
@@ -309,24 +268,9 @@ pub fn locks(config: &Config, cluster: &str, node: &str) -> Result<Box<dyn Lease
             wrong("redis-ca", what)
         })?),
     };
-    let place = Place {
-        servers: match parsed.form {
-            RedisForm::Single => Servers::Single { url: url.clone() },
-            RedisForm::Sentinel { master } => Servers::Sentinel { master },
-            RedisForm::Cluster => Servers::Cluster,
-        },
-        hosts: parsed.hosts,
-        tls: parsed.tls,
-        ca,
-        user: parsed.user,
-        password: parsed.password,
-        database: parsed.database,
-        sentinel_user: parsed.sentinel_user,
-        sentinel_password: parsed.sentinel_password,
-    };
     let setting = if config.redis_ca.is_some() { "redis-ca" } else { "redis-url" };
-    let redis = Redis::new(&place, cluster, node);
-    Ok(Box::new(redis.map_err(|what| wrong(setting, what))?))
+    let redis = Redis::new(url, ca.as_deref(), cluster, node).map_err(|what| wrong(setting, what))?;
+    Ok(ShardLock::Redis(Box::new(redis)))
 }
 
 async fn first_admin(store: &Store, config: &Config, now: Millis) -> Result<FirstAdmin, Error> {
@@ -352,54 +296,4 @@ fn listen(address: SocketAddr, setting: &'static str) -> Result<(TcpListener, So
     let listener = TcpListener::bind(address).map_err(failed)?;
     let bound = listener.local_addr().map_err(failed)?;
     Ok((listener, bound))
-}
-
-impl Services {
-    fn of(engine: &Arc<Engine>) -> Self {
-        Self {
-            registry: Arc::new(Registry::new(engine.clone())),
-            follow_clock: Arc::new(FollowClock::new(engine.clone())),
-            shards: Arc::new(Shards::new(engine.clone())),
-            scans: Arc::new(Scans::new(engine.clone())),
-            tick: Arc::new(Tick(engine.clone())),
-            complete: Arc::new(Complete(engine.clone())),
-            successes: Arc::new(Successes(engine.clone())),
-            give_back: Arc::new(GiveBack(engine.clone())),
-            resolve: Arc::new(Resolve::new(engine.clone())),
-            watch: Arc::new(Watch::new(engine.clone())),
-            follow_calendars: Arc::new(FollowCalendars::new(engine.clone())),
-            backfill: Arc::new(BackfillReleaser(engine.clone())),
-            gaps: Arc::new(Gaps::new(engine.clone())),
-            prune: Arc::new(Prune::new(engine.clone())),
-            pending: Arc::new(Pending::new(engine.clone())),
-            escalate: Arc::new(Escalate(engine.clone())),
-        }
-    }
-
-    /// Those that take on work: they end first.
-    fn taking(&self) -> Vec<Arc<dyn Service>> {
-        vec![
-            self.shards.clone(),
-            self.resolve.clone(),
-            self.watch.clone(),
-            self.follow_calendars.clone(),
-            self.backfill.clone(),
-            self.gaps.clone(),
-            self.prune.clone(),
-            self.pending.clone(),
-            self.escalate.clone(),
-        ]
-    }
-
-    /// Those that finish it.
-    fn sending(&self) -> Vec<Arc<dyn Service>> {
-        vec![
-            self.follow_clock.clone(),
-            self.registry.clone(),
-            self.tick.clone(),
-            self.complete.clone(),
-            self.successes.clone(),
-            self.give_back.clone(),
-        ]
-    }
 }

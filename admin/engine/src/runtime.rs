@@ -1,7 +1,8 @@
 //! Services are steps: each can do one round and say when it wants the next. The only loop that sleeps is here.
 
 use std::collections::VecDeque;
-use std::sync::Arc;
+use std::fmt::Debug;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use futures_util::FutureExt;
@@ -10,55 +11,74 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-/// One round at a time.
-#[async_trait::async_trait]
-pub trait Service: Send + Sync + 'static {
-    fn name(&self) -> &'static str;
+/// What a round did, and how long to wait for the next one if nothing wakes the service.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Step<R = ()> {
+    pub did: R,
+    pub next: Duration,
+}
 
-    /// Does what is to be done now; answers how long to wait for the next round if nothing wakes it.
-    async fn step(&self) -> Duration;
+impl<R: Default> Step<R> {
+    /// For a round that has nothing to report.
+    pub fn after(next: Duration) -> Self {
+        Self { did: R::default(), next }
+    }
+}
+
+/// One round at a time.
+pub trait Service: Send + Sync + 'static {
+    const NAME: &'static str;
+    /// Waited after a wake-up, so that what comes together is done together.
+    const LINGER: Duration = Duration::ZERO;
+    type Report: Debug + Send;
+
+    /// Does what is to be done now.
+    fn step(&self) -> impl Future<Output = Step<Self::Report>> + Send;
 
     /// Wakes it early. A permit that comes during a step is not lost.
     fn wake(&self) -> Option<Arc<Notify>> {
         None
     }
-
-    /// Waited after a wake-up, so that what comes together is done together.
-    fn linger(&self) -> Duration {
-        Duration::ZERO
-    }
 }
 
-/// So many panics of one service within a minute end the process: it is safe to start anew.
+/// A poisoned lock is used on: no component leaves its state half changed where it can panic.
+pub fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// This many panics of one service within a minute end the process: it is safe to start anew.
 const PANICS_A_MINUTE: usize = 3;
 
 /// Runs a service as a task of its own, as [`steps`] does.
-pub fn run(service: Arc<dyn Service>, tasks: &TaskTracker, stop: CancellationToken, fatal: CancellationToken) {
-    tasks.spawn(steps(service, stop, fatal));
+pub fn run<S: Service>(service: &Arc<S>, tasks: &TaskTracker, stop: &CancellationToken, fatal: &CancellationToken) {
+    tasks.spawn(steps(service.clone(), stop.clone(), fatal.clone()));
 }
 
 /// Steps a service until `stop`. A panic is logged and the service goes on; too many cancel `fatal`.
-pub async fn steps(service: Arc<dyn Service>, stop: CancellationToken, fatal: CancellationToken) {
+pub async fn steps<S: Service>(service: Arc<S>, stop: CancellationToken, fatal: CancellationToken) {
     let mut panics = VecDeque::new();
     let wake = service.wake().unwrap_or_default();
     while !stop.is_cancelled() {
         let step = std::panic::AssertUnwindSafe(service.step()).catch_unwind();
         let pause = match step.await {
-            Ok(pause) => pause,
+            Ok(step) => {
+                tracing::trace!(service.name = S::NAME, step.report = ?step.did, "step");
+                step.next
+            }
             Err(_) => {
                 if too_many(&mut panics, Instant::now()) {
-                    tracing::error!(service.name = service.name(), "too many panics within a minute: the process ends");
+                    tracing::error!(service.name = S::NAME, "too many panics within a minute: the process ends");
                     fatal.cancel();
                     return;
                 }
-                tracing::error!(service.name = service.name(), "a step panicked; the service goes on");
+                tracing::error!(service.name = S::NAME, "a step panicked; the service goes on");
                 Duration::from_secs(1)
             }
         };
         tokio::select! {
             () = stop.cancelled() => return,
             () = tokio::time::sleep(pause) => {}
-            () = wake.notified() => tokio::time::sleep(service.linger()).await,
+            () = wake.notified() => tokio::time::sleep(S::LINGER).await,
         }
     }
 }
@@ -82,16 +102,14 @@ mod tests {
         again: Notify,
     }
 
-    #[async_trait::async_trait]
     impl Service for Panics {
-        fn name(&self) -> &'static str {
-            "panics"
-        }
+        const NAME: &'static str = "panics";
+        type Report = ();
 
-        async fn step(&self) -> Duration {
+        async fn step(&self) -> Step {
             assert!(self.steps.fetch_add(1, Ordering::SeqCst) != 0, "the first step panics");
             self.again.notify_one();
-            Duration::from_secs(3600)
+            Step::after(Duration::from_secs(3600))
         }
     }
 
@@ -100,7 +118,7 @@ mod tests {
     async fn a_panicking_step_does_not_stop_its_service() {
         let service = Arc::new(Panics { steps: AtomicUsize::new(0), again: Notify::new() });
         let (tasks, stop, fatal) = (TaskTracker::new(), CancellationToken::new(), CancellationToken::new());
-        run(service.clone(), &tasks, stop.clone(), fatal.clone());
+        run(&service, &tasks, &stop, &fatal);
         let again = tokio::time::timeout(Duration::from_secs(10), service.again.notified());
         assert!(again.await.is_ok(), "there is a second step");
         assert!(!fatal.is_cancelled());

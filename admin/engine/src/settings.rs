@@ -74,13 +74,13 @@ pub struct Settings {
     pub connect_limit: Duration,
     /// Wait before a sent run without an answer is "outcome unknown".
     pub unknown_after: Duration,
-    /// A run with no registered executor fails so long after it was due.
+    /// A run with no registered executor fails this long after it was due.
     pub no_executor_after: Duration,
     /// Requests at once to one address.
     pub in_flight: usize,
     /// Marked runs that may wait for one address; above it the address is saturated.
     pub waiting: usize,
-    /// An address is left alone so long after a refused connection or three time-outs.
+    /// An address is left alone this long after a refused connection or three time-outs.
     pub breaker: Duration,
     /// Runs in memory; above it nothing more is claimed.
     pub ring_capacity: usize,
@@ -91,19 +91,29 @@ pub struct Settings {
     pub resolve_every: Duration,
     /// When a run is given up whose executor is gone.
     pub lost_rule: LostRule,
-    /// A run that was not sent so long after it was due is flagged, unless its job says otherwise.
+    /// A run that was not sent this long after it was due is flagged, unless its job says otherwise.
     pub flag_after: Duration,
-    /// An alarm that is open for so long is escalated.
+    /// An alarm that is open for this long is escalated.
     pub escalate_after: Duration,
     /// After its executor has agreed to a kill, a run without an end counts as killed, "unconfirmed".
     pub kill_confirm: Duration,
-    /// A run that is still running so long after it was sent is checked at its executor, then after twice as long and
+    /// A run that is still running this long after it was sent is checked at its executor, then after twice as long and
     /// so on. Also the pause between two looks.
     pub check_after: Duration,
 }
 
 impl Settings {
-    pub fn of(options: &Options) -> Self {
+    /// How long a lease is trusted from its request on.
+    pub fn trust(&self) -> Duration {
+        self.ttl - self.margin
+    }
+
+    /// After this time a run that could not go is looked at again.
+    pub fn retry_ms(&self) -> i64 {
+        ms(self.tick_every + self.mark_ahead)
+    }
+
+    pub fn from_options(options: &Options) -> Self {
         let seconds = Duration::from_secs;
         Self {
             look_ahead: options.look_ahead,
@@ -149,7 +159,7 @@ mod tests {
         // Its range, and some lengths in it.
         for seconds in [3, 4, 5, 10, 30, 60] {
             let options = Options { lease_ttl: second * seconds, ..Options::default() };
-            let of = Settings::of(&options);
+            let of = Settings::from_options(&options);
             let trusted = of.ttl - of.margin;
             // Renewals are made by rounds: one that is due just after a round waits for the next.
             let longest = of.renew_every + of.scan_every;
@@ -157,7 +167,7 @@ mod tests {
             assert!(longest * 2 < trusted || seconds < 10, "{seconds} s: one may fail");
             // A dead holder's lease is over after a TTL, and a peer looks once in one and a half rounds at most.
             assert!(of.scan_every * 3 / 2 + of.tick_every < second * 3);
-            // Nobody is asked about a run that its sender may still be sending.
+            // No executor is asked about a run that its sender may still be sending.
             assert!(of.unknown_after > of.send_limit + of.margin, "{seconds} s");
         }
     }

@@ -11,6 +11,7 @@ const NAMED_ONLY_IN: &[(&str, &[&str])] = &[("redis::", &["lease/redis"]), ("req
 const WITHOUT_CYCLES: &[&str] = &[
     "admin/src",
     "admin/accounts/src",
+    "admin/engine/src",
     "admin/inspect/src",
     "admin/scheduler/src",
     "executor-sdk/protocol/src",

@@ -1,7 +1,10 @@
 //! Outcomes become results in the database, and reports are answered after the commit.
 
 pub(crate) mod completer;
+pub(crate) mod effects;
+pub(crate) mod in_flight;
 pub(crate) mod outcome_queue;
 pub(crate) mod reports;
 pub(crate) mod unmarker;
+pub(crate) mod unsent;
 pub(crate) mod unwritten;

@@ -2,15 +2,20 @@
 //! stays when its request ends, as some clients send one only once; its repetition joins it instead of waiting a second time.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
-use carillon_scheduler::Millis;
+use carillon_scheduler::{Millis, RunEvent};
 use tokio::sync::{Notify, oneshot};
 
-use crate::complete::completer::BATCH;
+use crate::complete::in_flight::InFlight;
+use crate::complete::unsent::UnsentRuns;
 use crate::complete::unwritten::{Held, Hold};
-use crate::store::run::settle::outcomes::{Finding, may_fail};
+use crate::runtime::lock;
+use carillon_store::run::settle::outcomes::{Finding, may_fail};
+
+/// Findings of one write.
+pub const BATCH: usize = 500;
 
 /// Findings that may wait, and the bytes of their texts.
 const FINDINGS_WAITING: usize = 20_000;
@@ -21,13 +26,18 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 /// Runs of which the results failed alone.
 const FAILURES_REMEMBERED: usize = 10_000;
 
+/// What this node finds out about a run.
+pub fn finding(run_id: i64, event: RunEvent, reason: &'static str, message: impl Into<String>) -> Finding {
+    Finding { run_id, event, code: None, message: Some(message.into()), reason: Some(reason), sent_at: None }
+}
+
 /// The result could not be stored: do not answer.
 #[derive(Debug, thiserror::Error)]
 #[error("the result could not be stored")]
-pub struct NotStored;
+pub struct ReportNotStored;
 
-type Reply = oneshot::Sender<Result<(), NotStored>>;
-type Answer = oneshot::Receiver<Result<(), NotStored>>;
+type Reply = oneshot::Sender<Result<(), ReportNotStored>>;
+type Answer = oneshot::Receiver<Result<(), ReportNotStored>>;
 
 /// Reports are written in two lanes, so that a success does not wait for the longer transaction of the failures before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -85,7 +95,7 @@ impl Report {
     pub fn reply(&mut self, is_stored: bool) {
         for reply in self.replies.drain(..) {
             // A request that has ended hears nothing.
-            let _ = reply.send(is_stored.then_some(()).ok_or(NotStored));
+            let _ = reply.send(is_stored.then_some(()).ok_or(ReportNotStored));
         }
     }
 }
@@ -109,7 +119,7 @@ fn bytes(findings: &[Finding]) -> usize {
 }
 
 #[derive(Default)]
-struct Work {
+struct PendingOutcomes {
     /// The node ends: no report is taken any more.
     closed: bool,
     /// By their place: the oldest first.
@@ -128,7 +138,7 @@ struct Work {
     accepted: HashMap<i64, Accepted>,
 }
 
-impl Work {
+impl PendingOutcomes {
     fn add(&mut self, report: Report, is_parked: bool) {
         self.last_place += 1;
         let place = self.last_place;
@@ -181,22 +191,24 @@ impl Work {
 
 /// What waits to be written.
 #[derive(Default)]
-pub struct Queue {
-    work: Mutex<Work>,
+pub struct OutcomeQueue {
+    work: Mutex<PendingOutcomes>,
     held: Held,
+    pub in_flight: InFlight,
+    pub unsent: UnsentRuns,
     /// Something waits that is no success.
     pub wake: Arc<Notify>,
     /// A report of successes waits.
     pub wake_successes: Arc<Notify>,
 }
 
-impl Queue {
-    fn work(&self) -> MutexGuard<'_, Work> {
-        self.work.lock().unwrap_or_else(PoisonError::into_inner)
+impl OutcomeQueue {
+    fn work(&self) -> MutexGuard<'_, PendingOutcomes> {
+        lock(&self.work)
     }
 
     /// Results reported by an executor; answers after the commit.
-    pub async fn report(&self, findings: Vec<Finding>) -> Result<(), NotStored> {
+    pub async fn report(&self, findings: Vec<Finding>) -> Result<(), ReportNotStored> {
         let has_failures = findings.iter().any(may_fail);
         let answers = self.take_in(findings)?;
         match has_failures {
@@ -204,20 +216,20 @@ impl Queue {
             false => self.wake_successes.notify_one(),
         }
         for answer in answers {
-            answer.await.unwrap_or(Err(NotStored))?;
+            answer.await.unwrap_or(Err(ReportNotStored))?;
         }
         Ok(())
     }
 
     /// Results that wait already are not taken twice: their repetition waits with them.
-    fn take_in(&self, findings: Vec<Finding>) -> Result<Vec<Answer>, NotStored> {
+    fn take_in(&self, findings: Vec<Finding>) -> Result<Vec<Answer>, ReportNotStored> {
         let mut work = self.work();
         let waits = |finding: &Finding| work.reported.contains_key(&finding.run_id);
         let (again, fresh): (Vec<_>, Vec<_>) = findings.into_iter().partition(waits);
         let is_full = work.count + fresh.len() > FINDINGS_WAITING || work.bytes + bytes(&fresh) > BYTES_WAITING;
         // One report alone is always taken, however large it is.
         if work.closed || (is_full && !fresh.is_empty() && work.count > 0) {
-            return Err(NotStored);
+            return Err(ReportNotStored);
         }
         let mut answers = Vec::new();
         let places = again.iter().filter_map(|it| work.reported.get(&it.run_id));
@@ -244,7 +256,7 @@ impl Queue {
     }
 
     /// What this node found out itself; kept until it is written.
-    pub fn found(&self, finding: Finding) {
+    pub fn report_own(&self, finding: Finding) {
         let report = Report::of(vec![finding], true, &self.held);
         self.work().add(report, false);
         self.wake.notify_one();
@@ -256,8 +268,13 @@ impl Queue {
     }
 
     /// An outcome of this run waits here, or is being written.
-    pub fn holds(&self, run_id: i64) -> bool {
+    fn holds(&self, run_id: i64) -> bool {
         self.held.contains(run_id)
+    }
+
+    /// This process knows, or will know, what became of the run: after an outage of the database that may not be written yet.
+    pub fn knows(&self, run_id: i64) -> bool {
+        self.in_flight.contains(run_id) || self.holds(run_id) || self.unsent.contains(run_id)
     }
 
     pub fn is_empty(&self) -> bool {
@@ -271,7 +288,8 @@ impl Queue {
             let mut findings = report.findings.iter();
             findings.any(|finding| !work.failed.contains_key(&finding.run_id))
         };
-        work.successes.is_empty() && work.others.is_empty() && !work.parked.values().any(waits)
+        let is_written = work.successes.is_empty() && work.others.is_empty() && !work.parked.values().any(waits);
+        is_written && self.unsent.is_empty()
     }
 
     pub fn has_reports(&self, lane: Lane) -> bool {
@@ -354,11 +372,11 @@ impl Queue {
 
 #[cfg(test)]
 mod tests {
-    use carillon_scheduler::{Outcome, RunEvent};
+    use carillon_scheduler::Outcome;
 
     use super::*;
 
-    fn finding(run_id: i64, bytes: usize) -> Finding {
+    fn failure(run_id: i64, bytes: usize) -> Finding {
         Finding {
             run_id,
             event: RunEvent::Reported(Outcome::Failed),
@@ -370,14 +388,14 @@ mod tests {
     }
 
     fn success(run_id: i64) -> Finding {
-        Finding { event: RunEvent::Reported(Outcome::Succeeded), ..finding(run_id, 0) }
+        Finding { event: RunEvent::Reported(Outcome::Succeeded), ..failure(run_id, 0) }
     }
 
     #[test]
     fn a_success_does_not_wait_behind_failures() {
-        let queue = Queue::default();
+        let queue = OutcomeQueue::default();
         ended(&queue, 1);
-        drop(queue.take_in(vec![success(2), finding(3, 1)]).unwrap());
+        drop(queue.take_in(vec![success(2), failure(3, 1)]).unwrap());
         drop(queue.take_in(vec![success(4)]).unwrap());
         let runs = |lane| {
             let taken = queue.take_reports(lane, Duration::ZERO);
@@ -392,13 +410,13 @@ mod tests {
     // covers: F17
     #[tokio::test]
     async fn what_waits_is_bounded_by_its_bytes() {
-        let queue = Queue::default();
+        let queue = OutcomeQueue::default();
         for run_id in 0..1024 {
-            queue.found(finding(run_id, 64 << 10));
+            queue.report_own(failure(run_id, 64 << 10));
         }
-        assert!(queue.report(vec![finding(1, 1)]).await.is_err());
+        assert!(queue.report(vec![failure(1, 1)]).await.is_err());
         assert!(!queue.take_reports(Lane::Others, Duration::ZERO).is_empty());
-        let waiting = queue.report(vec![finding(1, 1)]);
+        let waiting = queue.report(vec![failure(1, 1)]);
         tokio::select! {
             biased;
             refused = waiting => panic!("there is room: {refused:?}"),
@@ -407,13 +425,13 @@ mod tests {
     }
 
     /// A request that has sent this report, and ended before the answer.
-    fn ended(queue: &Queue, run_id: i64) {
-        drop(queue.take_in(vec![finding(run_id, 1)]).unwrap());
+    fn ended(queue: &OutcomeQueue, run_id: i64) {
+        drop(queue.take_in(vec![failure(run_id, 1)]).unwrap());
     }
 
     #[test]
     fn a_report_whose_request_has_ended_is_kept() {
-        let queue = Queue::default();
+        let queue = OutcomeQueue::default();
         ended(&queue, 1);
         let taken = queue.take_reports(Lane::Others, Duration::ZERO);
         assert_eq!(taken[0].findings[0].run_id, 1);
@@ -423,9 +441,9 @@ mod tests {
     // covers: F19
     #[test]
     fn a_run_is_held_until_its_outcome_is_written() {
-        let queue = Queue::default();
+        let queue = OutcomeQueue::default();
         queue.accepted(1, 0, Duration::ZERO);
-        queue.found(finding(2, 1));
+        queue.report_own(failure(2, 1));
         let (ripe, reports) = (queue.take_accepted(Duration::ZERO), queue.take_reports(Lane::Others, Duration::ZERO));
         assert!(queue.holds(1) && queue.holds(2), "while they are written");
         // The write failed: it waits again.
@@ -439,10 +457,10 @@ mod tests {
     // covers: F17
     #[test]
     fn a_repeated_report_waits_with_the_first_and_takes_no_room() {
-        let queue = Queue::default();
+        let queue = OutcomeQueue::default();
         ended(&queue, 1);
         ended(&queue, 1);
-        let mut second = queue.take_in(vec![finding(1, 1), finding(2, 1)]).unwrap();
+        let mut second = queue.take_in(vec![failure(1, 1), failure(2, 1)]).unwrap();
         assert_eq!(queue.work().count, 2, "one finding of each run");
         let mut taken = queue.take_reports(Lane::Others, Duration::ZERO);
         assert_eq!(taken[0].replies.len(), 1, "of requests that wait");
@@ -454,8 +472,8 @@ mod tests {
     // covers: F17
     #[test]
     fn a_report_that_is_repeated_while_it_is_written_waits_as_its_repetition() {
-        let queue = Queue::default();
-        let mut first = queue.take_in(vec![finding(1, 1)]).unwrap();
+        let queue = OutcomeQueue::default();
+        let mut first = queue.take_in(vec![failure(1, 1)]).unwrap();
         let report = queue.take_reports(Lane::Others, Duration::ZERO).pop().unwrap();
         ended(&queue, 1);
         let findings = report.findings.clone();
@@ -468,8 +486,8 @@ mod tests {
 
     #[test]
     fn what_was_parked_waits_longer_each_time() {
-        let queue = Queue::default();
-        queue.found(finding(1, 1));
+        let queue = OutcomeQueue::default();
+        queue.report_own(failure(1, 1));
         let mut now = Duration::ZERO;
         for pause in [40, 80, 160] {
             let report = queue.take_reports(Lane::Others, now).pop().unwrap();

@@ -6,11 +6,11 @@ use std::time::Duration;
 
 use carillon_scheduler::AlarmKind;
 
-use crate::complete::completer::Complete;
+use crate::complete::completer::{CompleteReport, Completer};
 use crate::complete::outcome_queue::{Lane, Report};
-use crate::store;
-use crate::store::run::lock::Held;
-use crate::store::run::settle::outcomes::{Finding, FollowUp, Settled, one_each, successes};
+use carillon_store as store;
+use carillon_store::run::lock::Held;
+use carillon_store::run::settle::outcomes::{Finding, FollowUp, Settled, one_each, successes};
 
 /// Findings of one transaction if they are no successes: it is short, so that successes, marks and claims get between two.
 const OTHERS: usize = 250;
@@ -26,17 +26,15 @@ struct Written {
     error: Option<store::Error>,
 }
 
-impl Complete {
-    /// False: the database takes nothing now.
-    pub(crate) async fn write_reports(&self, lane: Lane) -> bool {
-        let queue = &self.0.outcomes;
-        let now = self.0.clock.monotonic();
-        let mut taken = queue.take_reports(lane, now);
+impl Completer {
+    pub(crate) async fn write_reports(&self, lane: Lane, did: &mut CompleteReport) {
+        let now = self.cx.clock.monotonic();
+        let mut taken = self.outcomes.take_reports(lane, now);
         if taken.is_empty() {
-            return true;
+            return;
         }
         for report in &mut taken {
-            self.add_sent_at(&mut report.findings);
+            self.fill_sent_at(&mut report.findings);
         }
         let findings: Vec<Finding> = taken.iter().flat_map(|it| it.findings.clone()).collect();
         let mut written = self.write(&findings, now).await;
@@ -44,7 +42,8 @@ impl Complete {
             let findings = written.refused.len();
             tracing::warn!(%error, report.count = findings, "results could not be stored; they are repeated");
         }
-        self.tell(&findings, &written.settled);
+        did.settled += written.settled.changed.len();
+        self.effects.apply(&findings, &written.settled);
         for run_id in written.settled.unreadable.clone() {
             written.failed.push((run_id, None));
         }
@@ -54,15 +53,16 @@ impl Complete {
             self.note_failure(run_id, error, now).await;
         }
         self.answer(taken, &written, &failed, now);
-        written.error.is_none()
+        did.has_failed |= written.error.is_some();
     }
 
+    #[tracing::instrument(name = "settle", level = "debug", skip_all, fields(report.count = findings.len()))]
     async fn write(&self, findings: &[Finding], now: Duration) -> Written {
-        let queue = &self.0.outcomes;
+        let queue = &self.outcomes;
         let follow_up = FollowUp {
-            now: self.0.clock.now(),
+            now: self.cx.clock.now(),
             jitter: rand::random(),
-            restored: self.0.metrics.shards_stopped.get() > 0,
+            restored: self.cx.metrics.shards_stopped.get() > 0,
         };
         let mut written = Written::default();
         // What has failed alone is tried alone, and not before its time.
@@ -76,7 +76,7 @@ impl Complete {
                 }
             }
         }
-        match self.0.store.settle_successes(&fresh, follow_up.now).await {
+        match self.cx.store.settle_successes(&fresh, follow_up.now).await {
             Ok(done) => {
                 fresh.retain(|finding| !done.contains(&finding.run_id));
                 written.settled.changed.extend(successes(done));
@@ -93,7 +93,7 @@ impl Complete {
         let mut parts: Vec<Vec<&Finding>> = alone.chunks(1).map(<[_]>::to_vec).collect();
         parts.extend(fresh.chunks(OTHERS).map(<[_]>::to_vec));
         while let Some(part) = parts.pop() {
-            match self.0.store.settle_others(&part, &follow_up, Held::Pass).await {
+            match self.cx.store.settle_others(&part, &follow_up, Held::Pass).await {
                 Ok(settled) => {
                     for finding in part.iter().filter(|_| part.len() == 1) {
                         if settled.unreadable.is_empty() {
@@ -121,23 +121,20 @@ impl Complete {
     }
 
     /// When the request left, if it was ours; and its `accepted` need not be written any more.
-    fn add_sent_at(&self, findings: &mut [Finding]) {
+    fn fill_sent_at(&self, findings: &mut [Finding]) {
         for finding in findings {
-            let accepted = self.0.outcomes.take_accepted_of(finding.run_id);
-            finding.sent_at = finding.sent_at.or(accepted).or_else(|| self.0.in_flight.settled(finding.run_id));
+            let accepted = self.outcomes.take_accepted_of(finding.run_id);
+            finding.sent_at = finding.sent_at.or(accepted).or_else(|| self.outcomes.in_flight.settled(finding.run_id));
         }
     }
 
     async fn note_failure(&self, run_id: i64, error: Option<store::Error>, now: Duration) {
-        let is_news = self.0.outcomes.has_failed(run_id, now);
+        let is_news = self.outcomes.has_failed(run_id, now);
         let Some(error) = error.filter(|_| is_news) else {
             return;
         };
         let text = format!("what became of run {run_id} cannot be stored: {error}");
-        let raised = self.0.raise_alarm(AlarmKind::Stuck, None, Some(run_id), &*text);
-        if let Err(error) = raised.await {
-            tracing::error!(%error, alarm.text = text, "an alarm could not be stored");
-        }
+        self.cx.raise_alarm(AlarmKind::Stuck, None, Some(run_id), text).await;
     }
 
     /// A report is answered when all of it is committed. What is left of one waits behind the others. Its request is not
@@ -156,7 +153,7 @@ impl Complete {
             }
             let can_wait = left.iter().all(|finding| {
                 let is_held_up = held_up.contains(&finding.run_id);
-                is_held_up && self.0.outcomes.failed(finding.run_id, now).is_none()
+                is_held_up && self.outcomes.failed(finding.run_id, now).is_none()
             });
             if !can_wait {
                 report.reply(false);
@@ -165,7 +162,7 @@ impl Complete {
             if written.error.is_some() {
                 report.forget_pause();
             }
-            self.0.outcomes.park(report, left, now);
+            self.outcomes.park(report, left, now);
         }
     }
 }

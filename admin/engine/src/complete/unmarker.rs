@@ -2,71 +2,48 @@
 //! the results: a job that is locked by an edit holds up its own runs alone.
 
 use std::collections::HashSet;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
-use async_trait::async_trait;
 use tokio::sync::Notify;
 
-use crate::Pipeline;
-use crate::runtime::Service;
+use crate::complete::outcome_queue::OutcomeQueue;
+use crate::context::Context;
+use crate::plan::due_queue::DueQueue;
+use crate::runtime::{Service, Step};
 use crate::settings::ms;
-use crate::store::run::adopt::Waiting;
-use crate::store::run::unmark::Unsent;
-
-/// Runs, each with the token of its mark.
-#[derive(Default)]
-pub struct GivenBack {
-    runs: Mutex<Vec<(Waiting, i64)>>,
-    wake: Arc<Notify>,
-}
+use carillon_store::run::adopt::Waiting;
+use carillon_store::run::unmark::Unsent;
 
 /// Runs of one write.
 const BATCH: usize = 500;
 
-impl GivenBack {
-    fn runs(&self) -> MutexGuard<'_, Vec<(Waiting, i64)>> {
-        self.runs.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    pub fn add(&self, run: Waiting, token: i64) {
-        self.runs().push((run, token));
-        self.wake.notify_one();
-    }
-
-    /// They stay here while they are written.
-    pub fn run_ids(&self) -> HashSet<i64> {
-        self.runs().iter().map(|(run, _)| run.run_id).collect()
-    }
-
-    pub fn is_empty(&self) -> bool {
-        self.runs().is_empty()
-    }
+pub struct Unmarker {
+    pub cx: Arc<Context>,
+    pub outcomes: Arc<OutcomeQueue>,
+    pub queue: Arc<DueQueue>,
 }
 
-pub struct GiveBack(pub Arc<Pipeline>);
-
-#[async_trait]
-impl Service for GiveBack {
-    fn name(&self) -> &'static str {
-        "give back"
-    }
+impl Service for Unmarker {
+    const NAME: &'static str = "give back";
+    const LINGER: Duration = Duration::from_millis(5);
+    /// Runs that are back in the queue.
+    type Report = usize;
 
     fn wake(&self) -> Option<Arc<Notify>> {
-        Some(self.0.given_back.wake.clone())
+        Some(self.outcomes.unsent.wake.clone())
     }
 
-    fn linger(&self) -> Duration {
-        Duration::from_millis(5)
-    }
-
-    async fn step(&self) -> Duration {
-        let waiting = self.0.given_back.runs().clone();
+    async fn step(&self) -> Step<usize> {
+        let waiting = self.outcomes.unsent.runs().clone();
         let mut parts: Vec<&[(Waiting, i64)]> = waiting.chunks(BATCH).collect();
-        let mut all = true;
+        let (mut all, mut did) = (true, 0);
         while let Some(part) = parts.pop() {
             match self.write(part).await {
-                Ok(done) => all &= done,
+                Ok((count, is_whole)) => {
+                    all &= is_whole;
+                    did += count;
+                }
                 Err(error) if part.len() == 1 || error.is_outage() => {
                     all = false;
                     tracing::warn!(%error, run.count = part.len(), "runs that were not sent could not be given back yet");
@@ -80,32 +57,30 @@ impl Service for GiveBack {
                 }
             }
         }
-        match all {
-            true => Duration::from_secs(1),
-            false => Duration::from_millis(200),
-        }
+        Step { did, next: Duration::from_millis(if all { 1000 } else { 200 }) }
     }
 }
 
-impl GiveBack {
-    /// False: some are held up by another session.
-    async fn write(&self, part: &[(Waiting, i64)]) -> crate::store::Result<bool> {
+impl Unmarker {
+    /// How many are back, and whether those are all: some may be held up by another session.
+    async fn write(&self, part: &[(Waiting, i64)]) -> carillon_store::Result<(usize, bool)> {
         let unsent: Vec<Unsent> = part
             .iter()
             .map(|(run, token)| Unsent { run_id: run.run_id, token: *token, bound: run.bound_to.is_some() })
             .collect();
-        let unmarked = self.0.store.unmark(&unsent, self.0.clock.now()).await?;
+        let unmarked = self.cx.store.unmark(&unsent, self.cx.clock.now()).await?;
         // One that was settled or cancelled meanwhile is refused by its mark.
-        let again_at = self.0.clock.now() + ms(self.0.settings.tick_every);
+        let again_at = self.cx.clock.now() + ms(self.cx.settings.tick_every);
         let is_back = |(run, _): &&(Waiting, i64)| !unmarked.held_up.contains(&run.run_id);
         let back: Vec<_> = part.iter().filter(is_back).collect();
         let marks: HashSet<_> = back.iter().map(|(run, token)| (run.run_id, *token)).collect();
-        let mut waiting = self.0.given_back.runs();
+        let mut waiting = self.outcomes.unsent.runs();
         waiting.retain(|(run, token)| !marks.contains(&(run.run_id, *token)));
         drop(waiting);
+        let count = back.len();
         for (run, _) in back {
-            self.0.put_in_ring(run.clone(), again_at);
+            self.queue.insert(run.clone(), again_at);
         }
-        Ok(unmarked.held_up.is_empty())
+        Ok((count, unmarked.held_up.is_empty()))
     }
 }

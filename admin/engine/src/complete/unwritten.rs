@@ -2,7 +2,9 @@
 //! also while it is being written. The resolver asks nothing about them.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use crate::runtime::lock;
 
 /// By run: how many outcomes of it are held.
 #[derive(Clone, Default)]
@@ -10,7 +12,7 @@ pub struct Held(Arc<Mutex<HashMap<i64, usize>>>);
 
 impl Held {
     fn map(&self) -> MutexGuard<'_, HashMap<i64, usize>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.0)
     }
 
     pub fn hold(&self, runs: Vec<i64>) -> Hold {

@@ -3,11 +3,12 @@
 pub(crate) mod admit;
 pub(crate) mod broadcast;
 pub(crate) mod dispatcher;
-pub(crate) mod in_flight;
+pub(crate) mod mark;
 pub(crate) mod order;
 pub(crate) mod overlap_tracker;
 pub(crate) mod probe;
-pub mod route;
-pub mod send;
-pub(crate) mod tick;
+pub(crate) mod reserve;
+pub(crate) mod route;
+pub(crate) mod send;
+pub(crate) mod stages;
 pub(crate) mod trace;

@@ -1,22 +1,21 @@
-//! Runs that wait for an earlier fire of their job, and those that were let go and are not marked yet. Only to be quick:
-//! what waits is in its rows, and a holder that knows nothing of it finds it there.
+//! Runs that wait for an earlier fire of their job, and those that were admitted and are not marked yet. The first only save
+//! time: what waits is in its rows, and a holder that knows nothing of it finds it there.
 
 use std::collections::{BTreeMap, HashMap};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 use carillon_scheduler::{Cause, Millis};
 
-use crate::store::run::adopt::Waiting;
+use crate::lease::held_shards::ShardListener;
+use crate::runtime::lock;
+use carillon_store::run::adopt::Waiting;
 
 /// Which fire of its job.
-pub type FireNo = (Cause, i64);
+pub type FireId = (Cause, i64);
 
 /// How often a job with runs that wait is looked at, if nothing that ends here wakes it: the end may come to another node.
 pub const POLL: Duration = Duration::from_millis(500);
-
-/// A run that was let go has been marked or given back by then, whatever its probes and its marking took.
-const GOING: Duration = Duration::from_secs(30);
 
 #[derive(Default)]
 struct Inner {
@@ -25,8 +24,8 @@ struct Inner {
     /// Which job waits for the end of a run, and the runs whose end each job waits for.
     blockers: HashMap<i64, i64>,
     blockers_of: HashMap<i64, Vec<i64>>,
-    /// By job and run: which fire is on its way to its mark, and since when.
-    going: HashMap<i64, HashMap<i64, (FireNo, Duration)>>,
+    /// By job and run: the fires that are on their way to their mark.
+    admitted: HashMap<i64, HashMap<i64, FireId>>,
 }
 
 impl Inner {
@@ -38,15 +37,15 @@ impl Inner {
 }
 
 #[derive(Default)]
-pub struct Overlaps(Mutex<Inner>);
+pub struct OverlapTracker(Mutex<Inner>);
 
-impl Overlaps {
+impl OverlapTracker {
     fn inner(&self) -> MutexGuard<'_, Inner> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.0)
     }
 
     /// All that waits of a job, with these; nothing of it waits here any more.
-    pub fn join(&self, job_id: i64, due: Vec<Waiting>) -> Vec<Waiting> {
+    pub fn take_parked(&self, job_id: i64, due: Vec<Waiting>) -> Vec<Waiting> {
         let mut inner = self.inner();
         let mut waiting = inner.waiting.remove(&job_id).unwrap_or_default();
         inner.forget_blockers(job_id);
@@ -55,11 +54,11 @@ impl Overlaps {
     }
 
     /// Something of the job waits, by the rule that it had then.
-    pub fn has(&self, job_id: i64) -> bool {
+    pub fn has_parked(&self, job_id: i64) -> bool {
         self.inner().waiting.contains_key(&job_id)
     }
 
-    pub fn keep(&self, job_id: i64, runs: Vec<Waiting>, blockers: impl Iterator<Item = i64>) {
+    pub fn park(&self, job_id: i64, runs: Vec<Waiting>, blockers: impl Iterator<Item = i64>) {
         let mut inner = self.inner();
         let runs = runs.into_iter().map(|run| ((run.due_at, run.run_id), run));
         inner.waiting.entry(job_id).or_default().extend(runs);
@@ -80,32 +79,22 @@ impl Overlaps {
         jobs.iter().filter_map(first).collect()
     }
 
-    pub fn goes(&self, runs: &[Waiting], now: Duration) {
-        let mut inner = self.inner();
-        for run in runs {
-            inner.going.entry(run.job_id).or_default().insert(run.run_id, ((run.cause, run.fire_no), now));
-        }
+    /// From now on the run's fire counts as open.
+    pub fn admit(self: &Arc<Self>, run: &Waiting) -> Admission {
+        let (job_id, run_id) = (run.job_id, run.run_id);
+        self.inner().admitted.entry(job_id).or_default().insert(run_id, (run.cause, run.fire_no));
+        Admission { tracker: self.clone(), job_id, run_id }
     }
 
-    /// It is marked, or waits for something else.
-    pub fn has_not_gone(&self, run: &Waiting) {
-        let mut inner = self.inner();
-        if let Some(runs) = inner.going.get_mut(&run.job_id) {
-            runs.remove(&run.run_id);
-            if runs.is_empty() {
-                inner.going.remove(&run.job_id);
-            }
-        }
-    }
-
-    /// Fires of a job that were let go and have no mark yet.
-    pub fn going(&self, job_id: i64, now: Duration) -> Vec<FireNo> {
+    /// Fires of a job that were admitted and have no mark yet.
+    pub fn admitted_fires(&self, job_id: i64) -> Vec<FireId> {
         let inner = self.inner();
-        let runs = inner.going.get(&job_id).into_iter().flat_map(HashMap::values);
-        runs.filter(|(_, since)| now.saturating_sub(*since) < GOING).map(|(fire, _)| *fire).collect()
+        inner.admitted.get(&job_id).into_iter().flat_map(HashMap::values).copied().collect()
     }
+}
 
-    pub fn remove_shard(&self, shard: i32) {
+impl ShardListener for OverlapTracker {
+    fn lost(&self, shard: i32) {
         let of_shard = |runs: &BTreeMap<_, Waiting>| runs.values().any(|run| run.shard == shard);
         let mut inner = self.inner();
         let jobs = inner.waiting.iter().filter(|(_, runs)| of_shard(runs));
@@ -113,6 +102,26 @@ impl Overlaps {
         for job_id in jobs {
             inner.waiting.remove(&job_id);
             inner.forget_blockers(job_id);
+        }
+    }
+}
+
+/// The fire of a run that was admitted and is not marked yet: it counts as open while this lives. A guard, because a run leaves
+/// the way to its mark at many places, also by a panic or with a lost shard.
+pub struct Admission {
+    tracker: Arc<OverlapTracker>,
+    job_id: i64,
+    run_id: i64,
+}
+
+impl Drop for Admission {
+    fn drop(&mut self) {
+        let mut inner = self.tracker.inner();
+        if let Some(runs) = inner.admitted.get_mut(&self.job_id) {
+            runs.remove(&self.run_id);
+            if runs.is_empty() {
+                inner.admitted.remove(&self.job_id);
+            }
         }
     }
 }
@@ -139,7 +148,7 @@ mod tests {
         }
     }
 
-    fn held(overlaps: &Overlaps) -> (usize, usize, usize) {
+    fn held(overlaps: &OverlapTracker) -> (usize, usize, usize) {
         let inner = overlaps.inner();
         let of_jobs = inner.blockers_of.values().map(Vec::len).sum();
         (inner.waiting.len(), inner.blockers.len(), of_jobs)
@@ -148,25 +157,37 @@ mod tests {
     // covers: F21
     #[test]
     fn a_shard_that_is_lost_takes_its_blockers_with_it() {
-        let overlaps = Overlaps::default();
-        overlaps.keep(1, vec![waiting(1, 7)], [5, 6].into_iter());
-        overlaps.keep(2, vec![waiting(2, 9)], [8].into_iter());
+        let overlaps = OverlapTracker::default();
+        overlaps.park(1, vec![waiting(1, 7)], [5, 6].into_iter());
+        overlaps.park(2, vec![waiting(2, 9)], [8].into_iter());
         assert_eq!(held(&overlaps), (2, 3, 3));
-        overlaps.remove_shard(2);
+        overlaps.lost(2);
         assert_eq!(held(&overlaps), (0, 0, 0));
     }
 
     // covers: F21
     #[test]
     fn a_job_that_is_looked_at_again_touches_its_own_blockers_alone() {
-        let overlaps = Overlaps::default();
-        overlaps.keep(1, vec![waiting(1, 7)], [5, 6].into_iter());
-        overlaps.keep(2, vec![waiting(2, 9)], [8].into_iter());
-        assert_eq!(overlaps.join(1, vec![waiting(1, 4)]).len(), 2);
+        let overlaps = OverlapTracker::default();
+        overlaps.park(1, vec![waiting(1, 7)], [5, 6].into_iter());
+        overlaps.park(2, vec![waiting(2, 9)], [8].into_iter());
+        assert_eq!(overlaps.take_parked(1, vec![waiting(1, 4)]).len(), 2);
         assert_eq!(held(&overlaps), (1, 1, 1));
         assert_eq!(overlaps.ended([5, 6].into_iter()), [], "nothing waits for them any more");
         assert_eq!(overlaps.ended([8].into_iter()), [waiting(2, 9)]);
-        assert_eq!(overlaps.join(2, vec![]).len(), 1);
+        assert_eq!(overlaps.take_parked(2, vec![]).len(), 1);
         assert_eq!(held(&overlaps), (0, 0, 0));
+    }
+
+    #[test]
+    fn an_admitted_fire_is_open_until_its_guard_is_dropped() {
+        let overlaps = Arc::new(OverlapTracker::default());
+        let (first, second) = (overlaps.admit(&waiting(1, 7)), overlaps.admit(&waiting(1, 8)));
+        assert_eq!(overlaps.admitted_fires(1).len(), 2);
+        drop(first);
+        assert_eq!(overlaps.admitted_fires(1), [(Cause::Schedule, 8)]);
+        assert_eq!(overlaps.admitted_fires(2), []);
+        drop(second);
+        assert!(overlaps.inner().admitted.is_empty());
     }
 }

@@ -1,198 +1,183 @@
-//! Routes that ask first: `/beat` or `/idleBeat`, one candidate after the other, until one says yes.
+//! Routes that ask first: `/beat` or `/idleBeat`, one candidate after the other, until one agrees.
 //!
-//! A run whose candidates are being asked is in a task of its own, so an executor that hangs delays nobody else. Its row
-//! stays `claimed`; if the process dies meanwhile, nothing was sent. When its answer is there it comes back to be marked,
+//! A run whose candidates are being asked is in a task of its own, so an executor that hangs delays no other run. Its row
+//! stays `claimed`; if the process dies meanwhile, nothing was sent. When its answer is there the dispatcher takes it up,
 //! together with all others that have come back in the meantime.
 
 use std::collections::HashSet;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use carillon_scheduler::route::Probe;
 
-use crate::Pipeline;
-use crate::dispatch::route::router;
-use crate::dispatch::route::router::{Verdict, has_patience};
-use crate::dispatch::trace::{Choice, told};
+use crate::context::Context;
+use crate::dispatch::route::decision::note;
+use crate::dispatch::route::router::Router;
+use crate::dispatch::stages::{AdmittedRun, OrderedRun, RouteStep};
+use crate::executor::address_gate::ProbeAnswer;
+use crate::executor::client::ExecutorClient;
 use crate::executor::directory::Candidate;
 use crate::executor::outcome::Outcome;
-use crate::plan::job_cache::Job;
-use crate::store::run::adopt::Waiting;
+use crate::plan::due_queue::DueQueue;
+use crate::runtime::lock;
 
-/// Runs that may be asked about at once; more wait in the ring.
-const LIMIT: usize = 1_000;
-/// An answer to `/beat` counts so long for all runs.
+/// Runs that may be asked about at once; more wait in memory.
+const MAX_CONCURRENT: usize = 1_000;
+/// An answer to `/beat` counts for this time, for all runs.
 const BEAT_COUNTS_FOR: Duration = Duration::from_secs(1);
 /// While all executors are busy, a run asks again after this.
 const ASK_AGAIN_MS: i64 = 1_000;
 
-/// A run and those who are to be asked about it.
-pub struct Question {
-    pub run: Waiting,
-    pub probe: Probe,
-    pub candidates: Vec<Candidate>,
-    pub choice: Choice,
-}
-
-/// A run that comes back, and the definition by which its candidates were asked.
-pub struct Answered {
-    pub run: Waiting,
-    pub job: Arc<Job>,
-    pub verdict: Verdict,
-}
-
-/// What a candidate said.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Answer {
-    Yes,
-    /// Not alive, by its own words; or busy.
-    No(String),
-    /// It was asked, and nothing came.
-    Nothing(String),
-    /// It was not asked: it has not answered lately.
-    NotAsked,
-}
-
-#[derive(Default)]
-pub struct Probes {
+pub struct Prober {
+    cx: Arc<Context>,
+    client: Arc<ExecutorClient>,
+    router: Arc<Router>,
+    queue: Arc<DueQueue>,
     runs: Mutex<HashSet<i64>>,
-    answered: Mutex<Vec<Answered>>,
-    /// Held by the one who takes the answered ones to their mark; those that come meanwhile go together.
-    marking: tokio::sync::Mutex<()>,
+    answered: Mutex<Vec<(RouteStep, ProbeGuard)>>,
 }
 
-impl Probes {
-    fn runs(&self) -> MutexGuard<'_, HashSet<i64>> {
-        self.runs.lock().unwrap_or_else(PoisonError::into_inner)
+/// A run that is asked about, until the dispatcher has done what follows from the answer. A guard, so that a task that
+/// panics leaves no run behind that is never asked about again.
+pub struct ProbeGuard {
+    prober: Arc<Prober>,
+    run_id: i64,
+}
+
+impl Drop for ProbeGuard {
+    fn drop(&mut self) {
+        lock(&self.prober.runs).remove(&self.run_id);
+    }
+}
+
+impl Prober {
+    pub fn new(cx: Arc<Context>, client: Arc<ExecutorClient>, router: Arc<Router>, queue: Arc<DueQueue>) -> Self {
+        Self { cx, client, router, queue, runs: Mutex::default(), answered: Mutex::default() }
     }
 
-    fn answered(&self) -> MutexGuard<'_, Vec<Answered>> {
-        self.answered.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Nobody is being asked.
+    /// No run is asked about.
     pub fn is_empty(&self) -> bool {
-        self.runs().is_empty()
+        lock(&self.runs).is_empty()
     }
-}
 
-/// Asks in a task of its own; gives the run back if there are too many already.
-pub fn spawn(pipeline: &Arc<Pipeline>, question: Question) {
-    {
-        let mut runs = pipeline.probes.runs();
-        // The audit of its shard has found it again: it is on its way already.
-        if runs.contains(&question.run.run_id) {
-            return;
-        }
-        if runs.len() >= LIMIT {
-            drop(runs);
-            return crate::dispatch::dispatcher::wait(pipeline, question.run);
-        }
-        runs.insert(question.run.run_id);
-    }
-    tokio::spawn(work(pipeline.clone(), question));
-}
-
-async fn work(pipeline: Arc<Pipeline>, question: Question) {
-    let run_id = question.run.run_id;
-    let job = question.choice.job.clone();
-    let (run, verdict) = ask(&pipeline, question).await;
-    pipeline.probes.answered().push(Answered { run, job, verdict });
-    let marking = pipeline.probes.marking.lock().await;
-    let answered = std::mem::take(&mut *pipeline.probes.answered());
-    if !answered.is_empty() {
-        crate::dispatch::dispatcher::answered(&pipeline, answered).await;
-    }
-    drop(marking);
-    pipeline.probes.runs().remove(&run_id);
-}
-
-async fn ask(pipeline: &Pipeline, mut question: Question) -> (Waiting, Verdict) {
-    let (mut busy, mut asked) = (false, false);
-    for index in 0..question.candidates.len() {
-        let candidate = &question.candidates[index];
-        let answer = ask_one(pipeline, &question, candidate).await;
-        let what = words(question.probe, &answer);
-        let address = candidate.address.clone();
-        question.choice.story().answers.push(told(&address, &what));
-        match answer {
-            Answer::Yes => {
-                let list = question.candidates.split_off(index);
-                let verdict = router::with_room(pipeline, &question.run, list, question.choice);
-                return (question.run, verdict);
-            }
-            Answer::No(_) => (busy, asked) = (busy || question.probe == Probe::IdleBeat, true),
-            Answer::Nothing(_) => asked = true,
-            Answer::NotAsked => {}
-        }
-    }
-    let verdict = nobody(pipeline, &question.run, question.choice, busy, asked);
-    (question.run, verdict)
-}
-
-/// Nobody said yes. Who is busy is waited for; when nobody answered the run fails at once, with what was said.
-fn nobody(pipeline: &Pipeline, run: &Waiting, choice: Choice, busy: bool, asked: bool) -> Verdict {
-    if has_patience(pipeline, &choice.job, run) && (busy || !asked) {
-        pipeline.metrics.saturated.inc();
-        return match busy {
-            true => Verdict::WaitFor(ASK_AGAIN_MS),
-            false => Verdict::Wait,
-        };
-    }
-    let what = if busy { "every executor was busy with the job" } else { "no executor answered" };
-    let story = choice.unmarked();
-    let answers = story.answers.iter();
-    let lines: Vec<String> = answers.map(|told| format!("{}: {}", told.address, told.what)).collect();
-    Verdict::NoExecutor(format!("{what}: {}", lines.join("; ")), Box::new(story))
-}
-
-async fn ask_one(pipeline: &Pipeline, question: &Question, candidate: &Candidate) -> Answer {
-    let address = pipeline.addresses.get(&candidate.address);
-    let now = || pipeline.clock.monotonic();
-    let limit = pipeline.settings.connect_limit;
-    let (name, app) = (&candidate.address, &question.choice.job.stored.app);
-    if question.probe == Probe::Beat {
-        // One at a time asks; who has waited for it takes the same answer.
-        let mut last = address.last_beat.lock().await;
-        if let Some((at, answer)) = &*last
-            && now().saturating_sub(*at) < BEAT_COUNTS_FOR
+    /// Asks in a task of its own; gives the run back if there are too many already.
+    pub fn spawn(self: &Arc<Self>, probe: Probe, ordered: OrderedRun) -> Option<AdmittedRun> {
+        let run_id = ordered.admitted.run.run_id;
         {
-            return answer.clone();
+            let mut runs = lock(&self.runs);
+            // The audit of its shard has found it again: it is on its way already.
+            if runs.contains(&run_id) {
+                return None;
+            }
+            if runs.len() >= MAX_CONCURRENT {
+                return Some(ordered.admitted);
+            }
+            runs.insert(run_id);
         }
+        let guard = ProbeGuard { prober: self.clone(), run_id };
+        tokio::spawn(async move {
+            let prober = guard.prober.clone();
+            let step = prober.ask(probe, ordered).await;
+            lock(&prober.answered).push((step, guard));
+            prober.queue.wake.notify_one();
+        });
+        None
+    }
+
+    pub fn has_answered(&self) -> bool {
+        !lock(&self.answered).is_empty()
+    }
+
+    /// What has come back; each run counts as asked about as long as its guard lives.
+    pub fn take_answered(&self) -> Vec<(RouteStep, ProbeGuard)> {
+        std::mem::take(&mut *lock(&self.answered))
+    }
+
+    async fn ask(&self, probe: Probe, mut ordered: OrderedRun) -> RouteStep {
+        let (mut busy, mut asked) = (false, false);
+        for index in 0..ordered.candidates.len() {
+            let candidate = &ordered.candidates[index];
+            let answer = self.ask_one(probe, &ordered, candidate).await;
+            let answer_note = note(&candidate.address, &words(probe, &answer));
+            ordered.decision.trace().answers.push(answer_note);
+            match answer {
+                ProbeAnswer::Yes => {
+                    ordered.candidates.drain(..index);
+                    return RouteStep::Ordered(ordered);
+                }
+                ProbeAnswer::No(_) => (busy, asked) = (busy || probe == Probe::IdleBeat, true),
+                ProbeAnswer::NoReply(_) => asked = true,
+                ProbeAnswer::NotAsked => {}
+            }
+        }
+        self.none_accepted(ordered, busy, asked)
+    }
+
+    /// An executor that is busy is waited for; when none answered the run fails at once, with all answers.
+    fn none_accepted(&self, ordered: OrderedRun, busy: bool, asked: bool) -> RouteStep {
+        let OrderedRun { admitted, decision, .. } = ordered;
+        if (busy || !asked) && self.router.may_still_wait(&admitted.job, &admitted.run) {
+            self.cx.metrics.saturated.inc();
+            return match busy {
+                true => RouteStep::WaitFor(admitted, ASK_AGAIN_MS),
+                false => RouteStep::Wait(admitted),
+            };
+        }
+        let what = if busy { "every executor was busy with the job" } else { "no executor answered" };
+        let trace = decision.into_trace();
+        let answers = trace.answers.iter();
+        let lines: Vec<String> = answers.map(|note| format!("{}: {}", note.address, note.what)).collect();
+        RouteStep::NoExecutor(admitted, format!("{what}: {}", lines.join("; ")), Box::new(trace))
+    }
+
+    async fn ask_one(&self, probe: Probe, ordered: &OrderedRun, candidate: &Candidate) -> ProbeAnswer {
+        let address = self.router.addresses.get(&candidate.address);
+        let now = || self.cx.clock.monotonic();
+        let (limit, breaker) = (self.cx.settings.connect_limit, self.cx.settings.breaker);
+        let (name, job) = (&candidate.address, &ordered.admitted.job.stored);
+        if probe == Probe::Beat {
+            // One at a time asks; the others that wait for it take the same answer.
+            let mut last = address.last_beat.lock().await;
+            if let Some((at, answer)) = &*last
+                && now().saturating_sub(*at) < BEAT_COUNTS_FOR
+            {
+                return answer.clone();
+            }
+            if address.is_closed(now()) {
+                return ProbeAnswer::NotAsked;
+            }
+            let outcome = self.client.beat(name, &job.app, limit).await;
+            address.record_outcome(&outcome, now(), breaker);
+            let answer = read(outcome);
+            *last = Some((now(), answer.clone()));
+            return answer;
+        }
+        let _slot = address.idle_beats.acquire().await;
         if address.is_closed(now()) {
-            return Answer::NotAsked;
+            return ProbeAnswer::NotAsked;
         }
-        let outcome = pipeline.client.beat(name, app, limit).await;
-        address.note(&outcome, now(), pipeline.settings.breaker);
-        let answer = read(outcome);
-        *last = Some((now(), answer.clone()));
-        return answer;
+        let job_id = i32::try_from(job.job_id).unwrap_or(i32::MAX);
+        let outcome = self.client.idle_beat(name, &job.app, job_id, limit).await;
+        address.record_outcome(&outcome, now(), breaker);
+        read(outcome)
     }
-    let _slot = address.idle_beats.acquire().await;
-    if address.is_closed(now()) {
-        return Answer::NotAsked;
-    }
-    let job_id = i32::try_from(question.run.job_id).unwrap_or(i32::MAX);
-    let outcome = pipeline.client.idle_beat(name, app, job_id, limit).await;
-    address.note(&outcome, now(), pipeline.settings.breaker);
-    read(outcome)
 }
 
-fn read(outcome: Outcome) -> Answer {
+fn read(outcome: Outcome) -> ProbeAnswer {
     match outcome {
-        Outcome::Accepted => Answer::Yes,
-        Outcome::Refused { message, .. } => Answer::No(message),
-        Outcome::NotSent { why } | Outcome::Unknown { why, .. } => Answer::Nothing(why),
+        Outcome::Accepted => ProbeAnswer::Yes,
+        Outcome::Refused { message, .. } => ProbeAnswer::No(message),
+        Outcome::NotSent { why } | Outcome::Unknown { why, .. } => ProbeAnswer::NoReply(why),
     }
 }
 
-fn words(probe: Probe, answer: &Answer) -> String {
+fn words(probe: Probe, answer: &ProbeAnswer) -> String {
     match (probe, answer) {
-        (Probe::Beat, Answer::Yes) => "alive".into(),
-        (Probe::IdleBeat, Answer::Yes) => "idle".into(),
-        (Probe::Beat, Answer::No(message)) => format!("refused: {message}"),
-        (Probe::IdleBeat, Answer::No(message)) => format!("busy: {message}"),
-        (_, Answer::Nothing(why)) => why.clone(),
-        (_, Answer::NotAsked) => "not asked: it did not answer lately".into(),
+        (Probe::Beat, ProbeAnswer::Yes) => "alive".into(),
+        (Probe::IdleBeat, ProbeAnswer::Yes) => "idle".into(),
+        (Probe::Beat, ProbeAnswer::No(message)) => format!("refused: {message}"),
+        (Probe::IdleBeat, ProbeAnswer::No(message)) => format!("busy: {message}"),
+        (_, ProbeAnswer::NoReply(why)) => why.clone(),
+        (_, ProbeAnswer::NotAsked) => "not asked: it did not answer lately".into(),
     }
 }

@@ -1,299 +1,218 @@
 //! One request for each marked run, at its time, and what its outcome leads to.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use carillon_scheduler::{BlockStrategy, FireKey, Millis, RunEvent};
+use carillon_scheduler::{Millis, RunEvent};
+use tokio_util::task::TaskTracker;
 
-use crate::Pipeline;
-use crate::dispatch::in_flight::Flight;
-use crate::dispatch::route::router::Routed;
-use crate::executor::address_gate::{Address, Left, Place};
-use crate::executor::client::{RunHeaders, RunRequest};
+use crate::complete::in_flight::SendInFlight;
+use crate::complete::outcome_queue::{OutcomeQueue, finding};
+use crate::context::Context;
+use crate::dispatch::stages::MarkedRun;
+use crate::dispatch::trace::TraceBuffer;
+use crate::executor::address_gate::{AddressGate, AddressPool, Reservation, WaitAborted};
+use crate::executor::client::ExecutorClient;
 use crate::executor::outcome::Outcome;
-use crate::failpoint;
-use crate::plan::job_cache::Job;
+use crate::executor::request::{body, headers, is_unsendable};
 use crate::settings::ms;
-use crate::store::job::job_row::{Definition, MOST_PARAMS, Params};
-use crate::store::run::adopt::Waiting;
-use crate::store::run::settle::outcomes::Finding;
+use carillon_store::failpoint;
+use carillon_store::job::job_row::MOST_PARAMS;
+use carillon_store::run::settle::outcomes::Finding;
 
-/// What a mark has in common for its whole batch.
-#[derive(Clone, Copy, Debug)]
-pub struct Marked {
-    pub token: i64,
-    pub marked_at: Millis,
-    /// When the mark was asked for, on the monotonic clock.
-    pub asked: Duration,
+pub struct Sender {
+    pub cx: Arc<Context>,
+    pub client: Arc<ExecutorClient>,
+    pub addresses: Arc<AddressPool>,
+    pub outcomes: Arc<OutcomeQueue>,
+    pub traces: Arc<TraceBuffer>,
+    /// Requests under way or waiting for their second.
+    pub tasks: TaskTracker,
 }
 
-struct Delivery {
-    pipeline: Arc<Pipeline>,
-    routed: Routed,
-    marked: Marked,
-    params: Option<String>,
-}
-
-pub fn spawn(pipeline: &Arc<Pipeline>, batch: Vec<Routed>, marked: Marked, params: Vec<(i64, String)>) {
-    let mut params: HashMap<i64, String> = params.into_iter().collect();
-    let mut by_due: BTreeMap<Millis, Vec<Delivery>> = BTreeMap::new();
-    for routed in batch {
-        let params = params.remove(&routed.run.run_id);
-        if is_unsendable(&routed.choice.job, params.as_ref()) {
-            pipeline.outcomes.found(unsendable(routed.run.run_id));
-            continue;
+impl Sender {
+    pub fn send(self: &Arc<Self>, batch: Vec<MarkedRun>) {
+        let mut by_due: BTreeMap<Millis, Vec<SendTask>> = BTreeMap::new();
+        for marked in batch {
+            if is_unsendable(&marked.routed.decision.job, marked.params.as_ref()) {
+                let message =
+                    format!("the parameters of its job have more than {MOST_PARAMS} bytes; the run was not sent");
+                self.outcomes.report_own(finding(marked.routed.run.run_id, RunEvent::Refused, "refused", message));
+                continue;
+            }
+            let due_at = marked.routed.run.due_at;
+            by_due.entry(due_at).or_default().push(SendTask { sender: self.clone(), marked });
         }
-        let delivery = Delivery { pipeline: pipeline.clone(), routed, marked, params };
-        by_due.entry(delivery.routed.run.due_at).or_default().push(delivery);
+        for (due_at, tasks) in by_due {
+            self.tasks.spawn(self.clone().start_at(due_at, tasks));
+        }
     }
-    for (due_at, deliveries) in by_due {
-        pipeline.sends.spawn(start_at(pipeline.clone(), due_at, deliveries));
+
+    /// One timer for all that leave at the same instant.
+    async fn start_at(self: Arc<Self>, due_at: Millis, tasks: Vec<SendTask>) {
+        let due_in = due_at - self.cx.clock.now();
+        if due_in > 0 {
+            tokio::time::sleep(Duration::from_millis(due_in as u64)).await;
+        }
+        for task in tasks {
+            self.tasks.spawn(task.run());
+        }
     }
 }
 
-/// One timer for all that leave at the same instant.
-async fn start_at(pipeline: Arc<Pipeline>, due_at: Millis, deliveries: Vec<Delivery>) {
-    let due_in = due_at - pipeline.clock.now();
-    if due_in > 0 {
-        tokio::time::sleep(Duration::from_millis(due_in as u64)).await;
-    }
-    for delivery in deliveries {
-        pipeline.sends.spawn(delivery.run());
-    }
-}
-
-/// The body of a run's request. `params`: those that were given with its fire.
-pub fn request(run: &Waiting, job: &Job, params: Option<String>) -> RunRequest {
-    let block = job.rules.as_ref().map_or(BlockStrategy::default(), |rules| rules.block);
-    let job = &job.stored;
-    RunRequest {
-        job_id: i32::try_from(run.job_id).unwrap_or(i32::MAX),
-        handler: job.handler.clone(),
-        params: params.unwrap_or_else(|| own_params(job)),
-        block_strategy: block_word(block).to_owned(),
-        timeout_seconds: job.timeout_seconds,
-        log_id: run.run_id,
-        log_date_time: run.due_at,
-        glue_type: "BEAN".into(),
-        glue_source: String::new(),
-        glue_updatetime: job.updated_at,
-        broadcast_index: run.part,
-        broadcast_total: run.parts,
-    }
-}
-
-/// The word of the protocol for a block strategy.
-const fn block_word(strategy: BlockStrategy) -> &'static str {
-    match strategy {
-        BlockStrategy::Serial => carillon_protocol::BlockStrategy::Serial,
-        BlockStrategy::DiscardLater => carillon_protocol::BlockStrategy::DiscardLater,
-        BlockStrategy::CoverEarly => carillon_protocol::BlockStrategy::CoverEarly,
-    }
-    .as_str()
-}
-
-/// What is too long is refused before a request is made of it.
-fn own_params(job: &Definition) -> String {
-    match &job.params {
-        Params::Here(text) => text.clone(),
-        Params::Apart | Params::TooLong => String::new(),
-    }
-}
-
-/// The job's own parameters cannot be sent, and none were given with the fire.
-pub fn is_unsendable(job: &Job, given: Option<&String>) -> bool {
-    given.is_none() && job.stored.params == Params::TooLong
-}
-
-fn unsendable(run_id: i64) -> Finding {
-    Finding {
-        run_id,
-        event: RunEvent::Refused,
-        code: None,
-        message: Some(format!("the parameters of its job have more than {MOST_PARAMS} bytes; the run was not sent")),
-        reason: Some("refused"),
-        sent_at: None,
-    }
-}
-
-/// What travels beside it. An executor that gets it after `not_after` must refuse it.
-pub fn headers<'a>(run: &Waiting, job: &'a Job, not_after: Millis) -> RunHeaders<'a> {
-    let key = FireKey { job_id: run.job_id, cause: run.cause, fire_no: run.fire_no, part: run.part };
-    RunHeaders {
-        app: &job.stored.app,
-        fire_key: key.to_string(),
-        scheduled_at: run.scheduled_at,
-        attempt: run.attempt,
-        epoch: run.epoch,
-        not_after,
-        journal_id: None,
-    }
+struct SendTask {
+    sender: Arc<Sender>,
+    marked: MarkedRun,
 }
 
 /// What happened at one address.
-enum Step {
+enum AttemptResult {
     Done,
     /// Nothing was written: the next candidate may have it.
     Next(String),
     /// No room there now, and nothing was written either; unlike an address that is gone it may have room again soon.
     Busy,
     /// Marked too long ago, or the address closed while it waited.
-    GiveBack,
+    Unmark,
 }
 
-impl Delivery {
+impl SendTask {
+    #[tracing::instrument(name = "send", level = "debug", skip_all, fields(
+        run.id = self.marked.routed.run.run_id,
+        job.id = self.marked.routed.run.job_id,
+        shard = self.marked.routed.run.shard,
+        lease.epoch = self.marked.routed.run.epoch
+    ))]
     async fn run(mut self) {
         let (mut why, mut busy) = (Vec::new(), false);
-        for index in 0..self.routed.candidates.len() {
-            match self.at(index).await {
-                Step::Done => return self.tell(),
-                Step::GiveBack => return self.give_back(),
-                Step::Next(reason) => {
-                    let address = &self.routed.candidates[index].address;
-                    self.routed.choice.hop(address, &reason);
+        for index in 0..self.marked.routed.candidates.len() {
+            match self.attempt(index).await {
+                AttemptResult::Done => return self.store_trace(),
+                AttemptResult::Unmark => return self.unmark(),
+                AttemptResult::Next(reason) => {
+                    let routed = &mut self.marked.routed;
+                    let address = &routed.candidates[index].address;
+                    routed.decision.failed_attempt(address, &reason);
                     why.push(format!("{address}: {reason}"));
                 }
-                Step::Busy if self.routed.has_affinity() => return self.give_back(),
-                Step::Busy => busy = true,
+                AttemptResult::Busy if self.marked.routed.decision.has_affinity() => return self.unmark(),
+                AttemptResult::Busy => busy = true,
             }
         }
         if busy {
-            return self.give_back();
+            return self.unmark();
         }
-        self.tell();
-        self.found(RunEvent::NoExecutor, None, why.join("; "), "no_executor", None);
+        self.store_trace();
+        let run_id = self.marked.routed.run.run_id;
+        self.sender.outcomes.report_own(finding(run_id, RunEvent::NoExecutor, "no_executor", why.join("; ")));
     }
 
     /// What the mark has not written already.
-    fn tell(&self) {
-        if let Some(story) = &self.routed.choice.story {
-            self.pipeline.stories.add(self.routed.run.run_id, story);
+    fn store_trace(&self) {
+        if let Some(trace) = &self.marked.routed.decision.trace {
+            self.sender.traces.add(self.marked.routed.run.run_id, trace);
         }
     }
 
-    fn give_back(self) {
-        let token = self.marked.token;
-        self.pipeline.given_back.add(self.routed.run, token);
+    fn unmark(self) {
+        self.sender.outcomes.unsent.add(self.marked.routed.run, self.marked.stamp.token);
     }
 
-    async fn at(&self, index: usize) -> Step {
-        let candidate = &self.routed.candidates[index];
-        let address = self.pipeline.addresses.get(&candidate.address);
-        let Some(later_place) = self.place(index, &address) else {
-            return Step::Busy;
+    /// At one address: a slot, not too late, the address in the row, and the request.
+    async fn attempt(&self, index: usize) -> AttemptResult {
+        let routed = &self.marked.routed;
+        let cx = &self.sender.cx;
+        let candidate = &routed.candidates[index];
+        let address = self.sender.addresses.get(&candidate.address);
+        let Some(later) = self.reserve_next(index, &address) else {
+            return AttemptResult::Busy;
         };
-        let probe = later_place.as_ref().unwrap_or(&self.routed.place).probe;
-        let may_leave = index + 1 < self.routed.candidates.len() && !self.routed.has_affinity();
-        let _slot = match address.slot(probe, may_leave, &*self.pipeline.clock).await {
+        let probe = later.as_ref().unwrap_or(&routed.reservation).probe;
+        let may_leave = index + 1 < routed.candidates.len() && !routed.decision.has_affinity();
+        let _slot = match address.slot(probe, may_leave, &*cx.clock).await {
             Ok(slot) => slot,
-            Err(Left::Stalled) => return Step::Busy,
-            Err(Left::Closed) => return Step::GiveBack,
+            Err(WaitAborted::Stalled) => return AttemptResult::Busy,
+            Err(WaitAborted::Closed) => return AttemptResult::Unmark,
         };
         if self.is_stale() {
-            return Step::GiveBack;
+            return AttemptResult::Unmark;
         }
-        if index > 0 && !self.redirect(index).await {
-            return Step::GiveBack;
+        // The database may take its time.
+        if index > 0 && (!self.record_next_address(index).await || self.is_stale()) {
+            return AttemptResult::Unmark;
         }
-        // The database may have taken its time.
-        if self.is_stale() {
-            return Step::GiveBack;
-        }
-        let (outcome, flight) = self.post(&candidate.address).await;
-        if address.note(&outcome, self.pipeline.clock.monotonic(), self.pipeline.settings.breaker) {
+        let (outcome, in_flight) = self.post(&candidate.address).await;
+        if address.record_outcome(&outcome, cx.clock.monotonic(), cx.settings.breaker) {
             tracing::warn!(executor.address = candidate.address, send.outcome = ?outcome, "the executor is left alone for a while");
         }
-        self.conclude(outcome, flight)
+        self.classify(outcome, in_flight)
     }
 
     /// The first candidate counts this run since it was routed.
-    fn place(&self, index: usize, address: &Arc<Address>) -> Option<Option<Place>> {
+    fn reserve_next(&self, index: usize, address: &Arc<AddressGate>) -> Option<Option<Reservation>> {
         if index == 0 {
             return Some(None);
         }
-        address.enter(self.pipeline.clock.monotonic(), self.pipeline.settings.waiting).ok().map(Some)
+        let cx = &self.sender.cx;
+        address.try_reserve(cx.clock.monotonic(), cx.settings.waiting).ok().map(Some)
     }
 
     fn is_stale(&self) -> bool {
-        self.pipeline.clock.monotonic().saturating_sub(self.marked.asked) > self.pipeline.settings.send_limit
+        let cx = &self.sender.cx;
+        cx.clock.monotonic().saturating_sub(self.marked.stamp.asked) > cx.settings.send_limit
     }
 
     /// The address is in the row before a byte goes to it. False: the run is not ours to send any more, or its job was
     /// edited since its mark; nothing was written.
-    async fn redirect(&self, index: usize) -> bool {
-        let next = &self.routed.candidates[index];
-        let run_id = self.routed.run.run_id;
-        match self
-            .pipeline
-            .store
-            .redirect(run_id, self.marked.token, &next.address, next.boot_id.as_deref(), next.journal_id.as_deref())
-            .await
-        {
-            Ok(ours) => ours,
-            Err(error) => {
-                tracing::warn!(%error, run.id = run_id, "the next executor could not be noted; the run goes back");
-                false
-            }
-        }
+    async fn record_next_address(&self, index: usize) -> bool {
+        let next = &self.marked.routed.candidates[index];
+        let (run_id, token) = (self.marked.routed.run.run_id, self.marked.stamp.token);
+        let (boot_id, journal_id) = (next.boot_id.as_deref(), next.journal_id.as_deref());
+        let recorded = self.sender.cx.store.redirect(run_id, token, &next.address, boot_id, journal_id).await;
+        recorded.unwrap_or_else(|error| {
+            tracing::warn!(%error, run.id = run_id, "the next executor could not be noted; the run goes back");
+            false
+        })
     }
 
-    async fn post(&self, address: &str) -> (Outcome, Option<Flight>) {
-        let run = &self.routed.run;
-        let sent_at = self.pipeline.clock.now();
-        let underway = self.pipeline.in_flight.begin(run.run_id, sent_at);
-        self.pipeline.metrics.in_flight.inc();
-        self.pipeline.metrics.lateness.observe((sent_at - run.due_at) as f64 / 1000.0);
-        let request = request(run, &self.routed.choice.job, self.params.clone());
-        let until = self.marked.marked_at + 2 * ms(self.pipeline.settings.send_limit);
-        let headers = headers(run, &self.routed.choice.job, until);
-        // Boxed: the client's future is large, and the task would be copied with it.
+    async fn post(&self, address: &str) -> (Outcome, Option<SendInFlight>) {
+        let MarkedRun { routed, stamp, params } = &self.marked;
+        let (run, cx) = (&routed.run, &self.sender.cx);
+        let sent_at = cx.clock.now();
+        let under_way = self.sender.outcomes.in_flight.begin(run.run_id, sent_at);
+        cx.metrics.in_flight.inc();
+        cx.metrics.lateness.observe((sent_at - run.due_at) as f64 / 1000.0);
+        let request = body(run, &routed.decision.job, params.clone());
+        let headers = headers(run, &routed.decision.job, stamp.marked_at + 2 * ms(cx.settings.send_limit));
         failpoint::hit_when_written("after_request_written");
-        let outcome = Box::pin(self.pipeline.client.run(address, &request, &headers)).await;
+        // Boxed: the client's future is large, and the task would be copied with it.
+        let outcome = Box::pin(self.sender.client.run(address, &request, &headers)).await;
         failpoint::hit("after_answer_read");
-        self.pipeline.metrics.in_flight.dec();
-        (outcome, underway.end())
+        cx.metrics.in_flight.dec();
+        (outcome, under_way.end())
     }
 
-    fn conclude(&self, outcome: Outcome, flight: Option<Flight>) -> Step {
-        let run_id = self.routed.run.run_id;
-        self.pipeline.metrics.sends.with_label_values(&[outcome.name()]).inc();
+    fn classify(&self, outcome: Outcome, in_flight: Option<SendInFlight>) -> AttemptResult {
+        let run_id = self.marked.routed.run.run_id;
+        let (cx, outcomes) = (&self.sender.cx, &self.sender.outcomes);
+        cx.metrics.sends.with_label_values(&[outcome.name()]).inc();
         match outcome {
             Outcome::Accepted => {
-                if let Some(sent_at) = flight.filter(|flight| !flight.settled).map(|flight| flight.sent_at) {
-                    self.pipeline.outcomes.accepted(run_id, sent_at, self.pipeline.clock.monotonic());
+                if let Some(sent_at) = in_flight.filter(|it| !it.settled).map(|it| it.sent_at) {
+                    outcomes.accepted(run_id, sent_at, cx.clock.monotonic());
                 }
-                Step::Done
             }
             Outcome::Refused { code, message } => {
-                self.found(RunEvent::Refused, Some(code), message, "refused", flight.map(|flight| flight.sent_at));
-                Step::Done
+                let refused = finding(run_id, RunEvent::Refused, "refused", message);
+                outcomes.report_own(Finding { code: Some(code), sent_at: in_flight.map(|it| it.sent_at), ..refused });
             }
-            Outcome::NotSent { why } => Step::Next(why),
+            Outcome::NotSent { why } => return AttemptResult::Next(why),
+            // The row stays `sending`: a callback or the resolver settles it. It is never sent elsewhere blindly.
             Outcome::Unknown { why, .. } => {
-                // The row stays `sending`: a callback or the resolver settles it. It is never sent elsewhere blindly.
                 tracing::info!(run.id = run_id, reason = why, "the outcome of a request is unknown");
-                Step::Done
             }
         }
-    }
-
-    fn found(
-        &self,
-        event: RunEvent,
-        code: Option<i32>,
-        message: String,
-        reason: &'static str,
-        sent_at: Option<Millis>,
-    ) {
-        let run: &Waiting = &self.routed.run;
-        self.pipeline.outcomes.found(Finding {
-            run_id: run.run_id,
-            event,
-            code,
-            message: Some(message),
-            reason: Some(reason),
-            sent_at,
-        });
+        AttemptResult::Done
     }
 }

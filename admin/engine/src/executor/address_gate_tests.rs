@@ -14,64 +14,65 @@ fn timed_out() -> Outcome {
 
 #[test]
 fn three_time_outs_in_a_row_close_an_address_and_one_run_probes_it() {
-    let address = Arc::new(Address::new(2));
-    assert!(!address.note(&timed_out(), second(1), PAUSE));
-    assert!(!address.note(&timed_out(), second(1), PAUSE));
-    assert!(!address.note(&Outcome::Accepted, second(1), PAUSE), "an answer starts the count anew");
-    assert_eq!([1, 2, 3].map(|_| address.note(&timed_out(), second(2), PAUSE)), [false, false, true]);
-    assert!(matches!(address.enter(second(11), 10), Err(NoRoom::Broken)));
-    let probe = address.enter(second(12), 10).unwrap_or_else(|_| panic!("one probe"));
+    let address = Arc::new(AddressGate::new(2));
+    assert!(!address.record_outcome(&timed_out(), second(1), PAUSE));
+    assert!(!address.record_outcome(&timed_out(), second(1), PAUSE));
+    assert!(!address.record_outcome(&Outcome::Accepted, second(1), PAUSE), "an answer starts the count anew");
+    assert_eq!([1, 2, 3].map(|_| address.record_outcome(&timed_out(), second(2), PAUSE)), [false, false, true]);
+    assert!(matches!(address.try_reserve(second(11), 10), Err(SlotDenied::Broken)));
+    let probe = address.try_reserve(second(12), 10).unwrap_or_else(|_| panic!("one probe"));
     assert!(probe.probe);
-    assert!(matches!(address.enter(second(12), 10), Err(NoRoom::Broken)), "only one");
-    assert!(address.note(&timed_out(), second(15), PAUSE), "a probe that fails closes it at once");
+    assert!(matches!(address.try_reserve(second(12), 10), Err(SlotDenied::Broken)), "only one");
+    assert!(address.record_outcome(&timed_out(), second(15), PAUSE), "a probe that fails closes it at once");
     drop(probe);
-    assert!(matches!(address.enter(second(24), 10), Err(NoRoom::Broken)));
-    drop(address.enter(second(25), 10));
-    let _probe = address.enter(second(25), 10).unwrap_or_else(|_| panic!("a probe that was never sent blocks nobody"));
-    assert!(!address.note(&Outcome::Accepted, second(25), PAUSE));
-    assert!(address.enter(second(25), 10).is_ok_and(|place| !place.probe));
+    assert!(matches!(address.try_reserve(second(24), 10), Err(SlotDenied::Broken)));
+    drop(address.try_reserve(second(25), 10));
+    let _probe =
+        address.try_reserve(second(25), 10).unwrap_or_else(|_| panic!("a probe that was never sent blocks no other"));
+    assert!(!address.record_outcome(&Outcome::Accepted, second(25), PAUSE));
+    assert!(address.try_reserve(second(25), 10).is_ok_and(|place| !place.probe));
 }
 
 // covers: 002-29, 002-28, 003-27
 #[test]
-fn what_is_over_the_limit_is_told_saturated() {
-    let address = Arc::new(Address::new(1));
-    let first = address.enter(second(0), 2);
-    let second_place = address.enter(second(0), 2);
+fn what_is_over_the_limit_is_saturated() {
+    let address = Arc::new(AddressGate::new(1));
+    let first = address.try_reserve(second(0), 2);
+    let second_place = address.try_reserve(second(0), 2);
     assert!(first.is_ok() && second_place.is_ok());
-    assert!(matches!(address.enter(second(0), 2), Err(NoRoom::Saturated)));
+    assert!(matches!(address.try_reserve(second(0), 2), Err(SlotDenied::Saturated)));
     drop(first);
-    assert!(address.enter(second(0), 2).is_ok());
+    assert!(address.try_reserve(second(0), 2).is_ok());
 }
 
 #[tokio::test]
 async fn those_that_wait_leave_when_the_address_closes() {
-    let address = Arc::new(Address::new(1));
+    let address = Arc::new(AddressGate::new(1));
     let clock = ManualClock::new(0);
     let held = address.slot(false, false, &clock).await;
     let mut waiting = std::pin::pin!(address.slot(false, false, &clock));
     assert!(futures_util::poll!(waiting.as_mut()).is_pending());
-    address.note(&Outcome::NotSent { why: String::new() }, second(1), PAUSE);
-    assert_eq!(waiting.await.err(), Some(Left::Closed), "it goes elsewhere");
+    address.record_outcome(&Outcome::NotSent { why: String::new() }, second(1), PAUSE);
+    assert_eq!(waiting.await.err(), Some(WaitAborted::Closed), "it goes elsewhere");
     drop(held);
 }
 
 #[tokio::test]
-async fn a_slot_that_is_freed_while_the_address_closes_is_given_to_nobody() {
-    let address = Arc::new(Address::new(1));
+async fn a_slot_that_is_freed_while_the_address_closes_is_given_to_no_run() {
+    let address = Arc::new(AddressGate::new(1));
     let clock = ManualClock::new(0);
     let held = address.slot(false, false, &clock).await;
     let mut waiting = std::pin::pin!(address.slot(false, false, &clock));
     assert!(futures_util::poll!(waiting.as_mut()).is_pending());
-    address.note(&Outcome::NotSent { why: String::new() }, second(1), PAUSE);
+    address.record_outcome(&Outcome::NotSent { why: String::new() }, second(1), PAUSE);
     drop(held);
-    assert_eq!(waiting.await.err(), Some(Left::Closed), "it goes elsewhere");
+    assert_eq!(waiting.await.err(), Some(WaitAborted::Closed), "it goes elsewhere");
     assert!(address.slot(true, false, &clock).await.is_ok(), "the probe gets it");
 }
 
 #[tokio::test]
-async fn who_may_go_elsewhere_does_not_wait_where_nothing_moves() {
-    let address = Arc::new(Address::new(1));
+async fn a_run_that_may_go_elsewhere_does_not_wait_where_nothing_moves() {
+    let address = Arc::new(AddressGate::new(1));
     let clock = ManualClock::new(0);
     clock.advance(second(1));
     let held = address.slot(false, true, &clock).await;
@@ -82,8 +83,8 @@ async fn who_may_go_elsewhere_does_not_wait_where_nothing_moves() {
     assert!(!address.is_stalled(clock.monotonic()));
     clock.advance(STALLED_AFTER);
     assert!(address.is_stalled(clock.monotonic()));
-    assert_eq!(free.await.err(), Some(Left::Stalled));
+    assert_eq!(free.await.err(), Some(WaitAborted::Stalled));
     drop(held);
-    assert!(bound.await.is_ok(), "who has no other address waits");
+    assert!(bound.await.is_ok(), "a run without another address waits");
     assert!(!address.is_stalled(clock.monotonic()), "it moves again");
 }

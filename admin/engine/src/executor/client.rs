@@ -14,24 +14,15 @@ use reqwest::header::{HeaderMap, HeaderName, HeaderValue, InvalidHeaderName};
 use reqwest::{Client, RequestBuilder, Url};
 use serde::Serialize;
 
-use crate::executor::held_connections::HeldConnections;
-use crate::executor::outcome::Outcome;
+use crate::executor::held_connections::{HeldConnections, Limits};
+use crate::executor::outcome::{ANSWER_LIMIT, Outcome};
 pub use wire::{LogAnswer, LogPage, OTHER_JOURNAL, RunRequest, SUCCESS, TIMEOUT};
 
 /// The capability of an executor that may be sent a run again.
 pub const KEEPS_A_JOURNAL: &str = headers::CAPABILITY_IDEM;
 
-/// Nothing that an executor answers to `/run`, `/kill` or `/beat` is longer.
-pub(crate) const ANSWER_LIMIT: usize = 1 << 20;
 /// Stock executors send the whole rest of a log; more than this is cut, and said so.
 const LOG_LIMIT: usize = 4 << 20;
-
-/// Limits of each request.
-#[derive(Clone, Copy, Debug)]
-pub struct Limits {
-    pub connect: Duration,
-    pub request: Duration,
-}
 
 /// What belongs to one `/run` beside its body.
 #[derive(Clone, Debug)]

@@ -20,8 +20,14 @@ use reqwest::Url;
 use tokio::net::TcpStream;
 use tokio::time::{Instant, timeout_at};
 
-use crate::executor::client::Limits;
 use crate::executor::outcome::{Outcome, innermost};
+
+/// Limits of each request.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    pub connect: Duration,
+    pub request: Duration,
+}
 
 /// uvicorn closes an idle connection after 5 s; a request that meets the closing reads as "unknown".
 const IDLE_LIMIT: Duration = Duration::from_secs(4);

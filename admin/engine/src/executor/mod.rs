@@ -5,6 +5,9 @@ pub mod client;
 pub(crate) mod directory;
 mod held_connections;
 pub(crate) mod outcome;
+pub(crate) mod request;
+pub(crate) mod run_killer;
 
-pub use client::{ExecutorClient, Limits, RunHeaders};
+pub use client::{ExecutorClient, RunHeaders};
+pub use held_connections::Limits;
 pub use outcome::Outcome;

@@ -3,7 +3,8 @@
 use carillon_protocol::{Verdict, parse_answer};
 use reqwest::{RequestBuilder, Response};
 
-use crate::executor::client::ANSWER_LIMIT;
+/// Nothing that an executor answers to `/run`, `/kill` or `/beat` is longer.
+pub(crate) const ANSWER_LIMIT: usize = 1 << 20;
 
 /// Only [`Outcome::NotSent`] permits another address for the same run.
 #[derive(Clone, Debug, PartialEq, Eq)]

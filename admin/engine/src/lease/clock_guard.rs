@@ -6,18 +6,20 @@
 //! a lease, and then works nothing until the clocks are put right. On SQLite no other clock counts: three samples of
 //! this machine's clock, a second apart, are enough. Refusing them would leave the node on a wrong time until its restart.
 
-use std::sync::atomic::Ordering;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use async_trait::async_trait;
 use carillon_scheduler::clock::AGREE_MS;
 use carillon_scheduler::{AlarmKind, Millis, Observed, Sample};
 
-use crate::Pipeline;
-use crate::runtime::Service;
+use crate::context::Context;
+use crate::executor::directory::ExecutorDirectory;
+use crate::lease::held_shards::HeldShards;
+use crate::lease::lock::ShardLock;
+use crate::runtime::{Service, Step, lock};
 use crate::settings::ms;
-use crate::store;
+use carillon_store as store;
 
 /// A difference between this machine's clock and the database's that raises an alarm.
 const DIFFERS_MS: i64 = 5_000;
@@ -26,13 +28,21 @@ const EVERY: Duration = Duration::from_secs(3);
 /// Between two samples while a jump is in doubt, and of this machine's own clock, which costs nothing to read.
 const OFTEN: Duration = Duration::from_secs(1);
 
-pub struct FollowClock {
-    pipeline: Arc<Pipeline>,
-    doubt: Mutex<Doubt>,
+pub struct ClockGuard {
+    cx: Arc<Context>,
+    held: Arc<HeldShards>,
+    /// Redis has a clock too.
+    lock: Arc<ShardLock>,
+    directory: Arc<ExecutorDirectory>,
+    /// The clock that counts has jumped, and that is not confirmed yet: nothing is claimed or marked.
+    is_suspect: AtomicBool,
+    /// That has lasted for the time of a lease: this node works nothing.
+    has_failed: AtomicBool,
+    suspicion: Mutex<StepSuspicion>,
 }
 
 #[derive(Default)]
-struct Doubt {
+struct StepSuspicion {
     /// When it began, on the monotonic clock.
     since: Option<Duration>,
     alarmed: bool,
@@ -42,34 +52,67 @@ struct Doubt {
     suspended: Duration,
 }
 
-impl FollowClock {
-    pub fn new(pipeline: Arc<Pipeline>) -> Self {
-        let suspended = pipeline.clock.suspended();
-        Self { pipeline, doubt: Mutex::new(Doubt { suspended, ..Doubt::default() }) }
+impl ClockGuard {
+    pub fn new(
+        cx: Arc<Context>,
+        held: Arc<HeldShards>,
+        lock: Arc<ShardLock>,
+        directory: Arc<ExecutorDirectory>,
+    ) -> Self {
+        let suspended = cx.clock.suspended();
+        Self {
+            cx,
+            held,
+            lock,
+            directory,
+            is_suspect: AtomicBool::new(false),
+            has_failed: AtomicBool::new(false),
+            suspicion: Mutex::new(StepSuspicion { suspended, ..StepSuspicion::default() }),
+        }
     }
 
-    fn doubt<T>(&self, change: impl FnOnce(&mut Doubt) -> T) -> T {
-        change(&mut self.doubt.lock().unwrap_or_else(PoisonError::into_inner))
+    pub fn is_suspect(&self) -> bool {
+        self.is_suspect.load(Ordering::Relaxed)
+    }
+
+    pub fn has_failed(&self) -> bool {
+        self.has_failed.load(Ordering::Relaxed)
+    }
+
+    /// What the clock that counts says now: the database's, or on SQLite this machine's. None: the node follows no clock.
+    pub async fn read(&self) -> store::Result<Option<Millis>> {
+        match self.cx.store.is_exclusive() {
+            true => Ok(self.cx.clock.wall()),
+            false => self.cx.store.database_now().await,
+        }
+    }
+
+    /// Before anything is decided by it: this host's own clock may be hours away.
+    pub async fn begin(&self) -> store::Result<()> {
+        let before = self.cx.clock.monotonic();
+        if let Some(db_now) = self.read().await? {
+            self.cx.clock.observe(Sample { db_now, before, after: self.cx.clock.monotonic(), confirmed: false });
+        }
+        Ok(())
     }
 
     /// The clock that counts has said this, and was asked then. Answers when to ask again.
-    pub async fn heard(&self, said: Millis, asked: Duration) -> Duration {
-        let pipeline = &self.pipeline;
-        let here = pipeline.clock.now();
+    pub async fn observe(&self, said: Millis, asked: Duration) -> Duration {
+        let here = self.cx.clock.now();
         let by = said - here;
-        pipeline.metrics.clock_difference.set(by as f64 / 1000.0);
+        self.cx.metrics.clock_difference.set(by as f64 / 1000.0);
         let sample = Sample {
             db_now: said,
             before: asked,
-            after: pipeline.clock.monotonic(),
+            after: self.cx.clock.monotonic(),
             confirmed: self.is_confirmed(said, by).await,
         };
-        let observed = pipeline.clock.observe(sample);
+        let observed = self.cx.clock.observe(sample);
         if let Observed::Stepped { by } = observed {
             self.follow_step(here, by).await;
         }
         let held = matches!(observed, Observed::Held { .. });
-        pipeline.clock_in_doubt.store(held, Ordering::Relaxed);
+        self.is_suspect.store(held, Ordering::Relaxed);
         match observed {
             Observed::Held { samples } => {
                 self.is_in_doubt(samples, by, asked).await;
@@ -77,7 +120,7 @@ impl FollowClock {
             }
             Observed::Slewed { .. } | Observed::Stepped { .. } => self.is_certain(said).await,
         }
-        match pipeline.store.is_exclusive() {
+        match self.cx.store.is_exclusive() {
             true => OFTEN,
             false => EVERY,
         }
@@ -87,31 +130,28 @@ impl FollowClock {
     async fn is_confirmed(&self, said: Millis, by: i64) -> bool {
         let agrees = |other: Option<Millis>| other.is_some_and(|now| (now - said).abs() <= AGREE_MS);
         by.abs() > DIFFERS_MS
-            && (self.pipeline.store.is_exclusive()
-                || agrees(self.pipeline.clock.wall())
-                || agrees(self.pipeline.leases.now().await))
+            && (self.cx.store.is_exclusive() || agrees(self.cx.clock.wall()) || agrees(self.lock.now().await))
     }
 
     /// A confirmed step was taken. Before anything is claimed or sent by the new time, the leases of executors follow it.
     async fn follow_step(&self, before: Millis, by: i64) {
-        let pipeline = &self.pipeline;
         // Forward: an executor that was live a moment ago has a full lease to send its next heartbeat.
-        pipeline.heard();
+        self.directory.record_read();
         // Backward: a lease must not last for the step besides. Every node may say so, it changes nothing the second time.
-        let now = pipeline.clock.now();
+        let now = self.cx.clock.now();
         if by < 0
-            && let Err(error) = pipeline.store.seen_at_the_latest(now).await
+            && let Err(error) = self.cx.store.seen_at_the_latest(now).await
         {
             tracing::warn!(%error, "leases of executors lie ahead of the clock until their next heartbeat");
         }
         tracing::warn!(clock.before = before, clock.now = now, step_ms = by, "the clock has jumped");
-        self.alarm(self.step_text(by)).await;
+        self.cx.raise_alarm(AlarmKind::Clock, None, None, self.step_text(by)).await;
     }
 
     fn step_text(&self, by: i64) -> String {
         let seconds = by as f64 / 1000.0;
         let slept = ms(self.slept());
-        if !self.pipeline.store.is_exclusive() {
+        if !self.cx.store.is_exclusive() {
             return format!("the database's clock has jumped by {seconds} s, and is followed");
         }
         if slept > AGREE_MS && (slept - by).abs() <= AGREE_MS {
@@ -126,19 +166,18 @@ impl FollowClock {
 
     /// How long this machine has been suspended since its time was last certain.
     fn slept(&self) -> Duration {
-        let suspended = self.pipeline.clock.suspended();
-        suspended.saturating_sub(self.doubt(|doubt| doubt.suspended))
+        let suspended = self.cx.clock.suspended();
+        suspended.saturating_sub(lock(&self.suspicion).suspended)
     }
 
     fn whose(&self) -> &'static str {
-        match self.pipeline.store.is_exclusive() {
+        match self.cx.store.is_exclusive() {
             true => "this machine's clock",
             false => "the database's clock",
         }
     }
 
     async fn is_in_doubt(&self, samples: u32, by: i64, asked: Duration) {
-        let pipeline = &self.pipeline;
         tracing::warn!(
             clock.samples = samples,
             step_ms = by,
@@ -146,25 +185,25 @@ impl FollowClock {
             "{} has jumped; nothing is claimed or sent until that is confirmed",
             self.whose()
         );
-        let ttl = pipeline.settings.ttl;
+        let ttl = self.cx.settings.ttl;
         // This machine may have slept: its monotonic clock did not count that, and its leases are over.
         if samples == 1 && by.abs() > ms(ttl) {
-            pipeline.close();
+            self.held.close();
         }
-        let since = self.doubt(|doubt| *doubt.since.get_or_insert(asked));
+        let since = *lock(&self.suspicion).since.get_or_insert(asked);
         let is_over = asked - since > ttl;
-        if (samples >= 3 || is_over) && !self.doubt(|doubt| std::mem::replace(&mut doubt.alarmed, true)) {
-            self.alarm(self.doubt_text(by)).await;
+        if (samples >= 3 || is_over) && !std::mem::replace(&mut lock(&self.suspicion).alarmed, true) {
+            self.cx.raise_alarm(AlarmKind::Clock, None, None, self.doubt_text(by)).await;
         }
-        if is_over && !pipeline.clock_is_lost.swap(true, Ordering::Relaxed) {
+        if is_over && !self.has_failed.swap(true, Ordering::Relaxed) {
             tracing::error!("no clock could be made out for the time of a lease: this node works nothing");
-            pipeline.close();
+            self.held.close();
         }
     }
 
     fn doubt_text(&self, by: i64) -> String {
-        let (seconds, node) = (by as f64 / 1000.0, &self.pipeline.node);
-        match self.pipeline.store.is_exclusive() {
+        let (seconds, node) = (by as f64 / 1000.0, &self.cx.node);
+        match self.cx.store.is_exclusive() {
             true => format!(
                 "this machine's clock jumps again and again, the last time by {seconds} s: nothing is claimed or sent before \
                  three readings, a second apart, agree"
@@ -176,59 +215,42 @@ impl FollowClock {
     }
 
     async fn is_certain(&self, said: Millis) {
-        let pipeline = &self.pipeline;
-        pipeline.clock_is_lost.store(false, Ordering::Relaxed);
-        let by = pipeline.clock.wall().map_or(0, |wall| wall - said);
+        self.has_failed.store(false, Ordering::Relaxed);
+        let by = self.cx.clock.wall().map_or(0, |wall| wall - said);
         let differs = by.abs() > DIFFERS_MS;
-        let suspended = pipeline.clock.suspended();
-        let news = self.doubt(|doubt| {
-            (doubt.since, doubt.alarmed) = (None, false);
-            doubt.suspended = suspended;
-            differs && !std::mem::replace(&mut doubt.differs, differs)
-        });
-        if news {
+        let suspended = self.cx.clock.suspended();
+        let is_news = {
+            let mut suspicion = lock(&self.suspicion);
+            (suspicion.since, suspicion.alarmed, suspicion.suspended) = (None, false, suspended);
+            differs && !std::mem::replace(&mut suspicion.differs, differs)
+        };
+        if is_news {
             let text = format!(
                 "clocks differ: this machine's is {} s ahead of the database's, which counts (node {})",
                 by as f64 / 1000.0,
-                pipeline.node
+                self.cx.node
             );
-            self.alarm(text).await;
+            self.cx.raise_alarm(AlarmKind::Clock, None, None, text).await;
         } else if !differs {
-            self.doubt(|doubt| doubt.differs = false);
-        }
-    }
-
-    async fn alarm(&self, text: String) {
-        let raised = self.pipeline.raise_alarm(AlarmKind::Clock, None, None, &*text);
-        if let Err(error) = raised.await {
-            tracing::error!(%error, "an alarm could not be stored: {text}");
+            lock(&self.suspicion).differs = false;
         }
     }
 }
 
-impl Pipeline {
-    /// What the clock that counts says now: the database's, or on SQLite this machine's. None: the node follows no clock.
-    pub(crate) async fn counting_clock(&self) -> store::Result<Option<Millis>> {
-        match self.store.is_exclusive() {
-            true => Ok(self.clock.wall()),
-            false => self.store.database_now().await,
-        }
-    }
-}
+impl Service for ClockGuard {
+    const NAME: &'static str = "clock";
+    type Report = ();
 
-#[async_trait]
-impl Service for FollowClock {
-    fn name(&self) -> &'static str {
-        "clock"
-    }
-
-    async fn step(&self) -> Duration {
-        let asked = self.pipeline.clock.monotonic();
-        match self.pipeline.counting_clock().await {
-            Ok(Some(said)) => return self.heard(said, asked).await,
-            Ok(None) => {}
-            Err(error) => tracing::debug!(%error, "the database's clock could not be read"),
-        }
-        EVERY
+    async fn step(&self) -> Step {
+        let asked = self.cx.clock.monotonic();
+        let next = match self.read().await {
+            Ok(Some(said)) => self.observe(said, asked).await,
+            Ok(None) => EVERY,
+            Err(error) => {
+                tracing::debug!(%error, "the database's clock could not be read");
+                EVERY
+            }
+        };
+        Step::after(next)
     }
 }

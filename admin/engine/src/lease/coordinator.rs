@@ -1,141 +1,214 @@
 //! Holds this node's fair share of the shards: the lock first, then the epoch in the database.
 //!
 //! A shard is worked only while its lease is trusted, which is less time than it lasts and is counted from before the
-//! request. Whatever is in doubt is stepped down from: its rows are there for whoever passes the gate next.
+//! request. A shard in doubt is stepped down from: its rows are there for the node that passes the gate next.
 
-use crate::lease::degraded;
-use crate::lease::epochs;
-use crate::lease::version_skew;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
 
-use async_trait::async_trait;
-use carillon_scheduler::{Millis, fair_share};
+use carillon_scheduler::{AlarmKind, Millis, fair_share};
 use futures_util::{StreamExt as _, stream};
 use tokio::sync::Notify;
 
-use crate::Pipeline;
-use crate::plan::backoff::Backoff;
-use crate::runtime::Service;
+use crate::backoff::Backoff;
+use crate::context::Context;
+use crate::lease::clock_guard::ClockGuard;
+use crate::lease::degraded::LockHealth;
+use crate::lease::epochs::EpochGuard;
+use crate::lease::held_shards::HeldShards;
+use crate::lease::version_skew::VersionSkew;
+use crate::runtime::{Service, Step};
 use crate::settings::ms;
-use crate::store;
+use carillon_store as store;
+use carillon_store::failpoint;
+use carillon_store::lease::leases::Lease;
 
-/// Statements about leases at once: one whose row somebody has locked must not hold up the others.
-const AT_ONCE: usize = 4;
+/// Statements about leases at once: one whose row is locked by another session must not hold up the others.
+const MAX_CONCURRENT: usize = 4;
 
 pub(crate) async fn few_at_once(statements: Vec<impl Future<Output = ()>>) {
-    stream::iter(statements).buffer_unordered(AT_ONCE).collect::<Vec<()>>().await;
+    stream::iter(statements).buffer_unordered(MAX_CONCURRENT).collect::<Vec<()>>().await;
 }
 
-pub struct Shards {
-    pub pipeline: Arc<Pipeline>,
-    pub(crate) locks: degraded::Locks,
-    pub(crate) watch: epochs::Watch,
-    skew: version_skew::Skew,
+pub struct LeaseCoordinator {
+    pub(crate) cx: Arc<Context>,
+    pub(crate) held: Arc<HeldShards>,
+    clock_guard: Arc<ClockGuard>,
+    pub(crate) locks: LockHealth,
+    pub(crate) epochs: EpochGuard,
+    skew: VersionSkew,
+    /// Where this node listens.
+    address: String,
+    /// Another live node is there to take over.
+    has_peers: AtomicBool,
     /// Nothing new is taken any more.
     pub(crate) stopping: AtomicBool,
-    /// Somebody else was quicker in this round.
+    /// Another node was faster in this round.
     pub(crate) refused: AtomicBool,
     backoff: Backoff,
 }
 
-impl Shards {
-    pub fn new(pipeline: Arc<Pipeline>) -> Self {
+/// What a round changed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LeaseReport {
+    pub held: usize,
+    pub taken: usize,
+    pub lost: usize,
+}
+
+impl LeaseCoordinator {
+    pub fn new(
+        cx: Arc<Context>,
+        held: Arc<HeldShards>,
+        clock_guard: Arc<ClockGuard>,
+        locks: LockHealth,
+        address: String,
+    ) -> Self {
         Self {
-            pipeline,
-            locks: degraded::Locks::default(),
-            watch: epochs::Watch::default(),
-            skew: version_skew::Skew::default(),
+            cx,
+            held,
+            clock_guard,
+            locks,
+            address,
+            epochs: EpochGuard::default(),
+            skew: VersionSkew::default(),
+            has_peers: AtomicBool::new(false),
             stopping: AtomicBool::new(false),
             refused: AtomicBool::new(false),
             backoff: Backoff::default(),
         }
     }
 
+    /// Is another live node there to take over?
+    pub fn has_peers(&self) -> bool {
+        self.has_peers.load(Ordering::Relaxed)
+    }
+
     async fn round(&self) -> store::Result<()> {
-        let pipeline = &self.pipeline;
-        let now = pipeline.clock.now();
+        let now = self.cx.clock.now();
         self.locks.begin();
         self.refused.store(false, Ordering::Relaxed);
-        if pipeline.clock_is_lost.load(Ordering::Relaxed) {
-            // Nobody may count on this node, or its share would be worked by nobody.
-            pipeline.store.retire_node(&pipeline.node).await?;
-            self.locks.end(pipeline).await;
+        if self.clock_guard.has_failed() {
+            // A node that is counted gets a share, and this one would leave it undone.
+            self.cx.store.retire_node(&self.cx.node).await?;
+            self.locks.end(&self.held, &self.cx.metrics).await;
             return Ok(());
         }
         // First: on a slow database each of the other statements takes time that a lease may not have.
         self.renew().await;
-        pipeline.store.report_node(&pipeline.node, &pipeline.address(), now).await?;
-        let leases = pipeline.store.leases().await?;
-        pipeline.follow_shards(i32::try_from(leases.len()).unwrap_or(i32::MAX));
+        self.cx.store.report_node(&self.cx.node, &self.address, now).await?;
+        let leases = self.cx.store.leases().await?;
+        self.held.set_total(i32::try_from(leases.len()).unwrap_or(i32::MAX));
         self.compare(&leases).await;
         let wanted = self.share(now).await?;
         self.hand_back(&wanted).await;
         if !self.stopping.load(Ordering::Relaxed) {
             self.take(&wanted, &leases, now).await;
         }
-        self.locks.end(pipeline).await;
-        let held = pipeline.holdings.all();
-        pipeline.metrics.shards_held.set(held.len() as i64);
+        self.locks.end(&self.held, &self.cx.metrics).await;
+        self.cx.metrics.shards_held.set(self.held.shards().len() as i64);
         Ok(())
     }
 
     /// The same answer on every node that sees the same nodes.
     async fn share(&self, now: Millis) -> store::Result<BTreeSet<i32>> {
-        let pipeline = &self.pipeline;
-        let live = pipeline.store.live_nodes(now - ms(pipeline.settings.ttl)).await?;
-        pipeline.peers.store(live.iter().any(|node| node.id != pipeline.node), Ordering::Relaxed);
-        self.skew.compare(pipeline, &live);
+        let node = self.cx.node.as_str();
+        let live = self.cx.store.live_nodes(now - ms(self.cx.settings.ttl)).await?;
+        self.has_peers.store(live.iter().any(|other| other.id != node), Ordering::Relaxed);
+        self.skew.compare(&self.cx, &live);
         let ids: Vec<&str> = live.iter().map(|node| node.id.as_str()).collect();
-        let mut shares = fair_share(pipeline.shards(), &ids);
-        Ok(shares.remove(pipeline.node.as_str()).unwrap_or_default().into_iter().collect())
+        let mut shares = fair_share(self.held.total(), &ids);
+        Ok(shares.remove(node).unwrap_or_default().into_iter().collect())
     }
 
-    /// Surplus goes back one a round, so that no herd starts when a node joins. What is due before its next holder has it
-    /// goes on being marked here.
+    /// Steps down from what is not ours any more, without waiting for a statement to be refused.
+    async fn compare(&self, leases: &[Lease]) {
+        let held = self.held.all();
+        let back: Vec<String> = leases
+            .iter()
+            .filter_map(|lease| {
+                let before = self.epochs.regressed(lease)?;
+                Some(format!("shard {} has epoch {} after {before}", lease.shard, lease.epoch))
+            })
+            .collect();
+        if !back.is_empty() {
+            let text = format!(
+                "the database went backwards: {}. An older state of it was restored, and what was recorded since is lost: \
+                 fires may repeat. These shards stand still until `carillon resync`",
+                back.join(", ")
+            );
+            self.cx.raise_alarm(AlarmKind::Database, None, None, text).await;
+        }
+        self.cx.metrics.shards_stopped.set(self.epochs.stopped() as i64);
+        let now: BTreeMap<i32, &Lease> = leases.iter().map(|lease| (lease.shard, lease)).collect();
+        for (shard, held) in held {
+            if now.get(&shard).is_none_or(|lease| lease.epoch != held.epoch) && !are_trust_checks_disabled() {
+                self.held.fence(shard, held.epoch);
+            }
+        }
+        for (shard, epoch) in self.held.all_mark_only() {
+            match now.get(&shard) {
+                Some(lease) if lease.epoch == epoch && lease.expires_at == 0 => {}
+                // The statement that gave it back has failed.
+                Some(lease) if lease.epoch == epoch => self.release(shard, epoch).await,
+                _ => self.held.let_go(shard),
+            }
+        }
+    }
+
+    /// Surplus goes back one a round: otherwise all nodes would take many shards at once when a node joins. What is due before
+    /// its next holder has it goes on being marked here.
     async fn hand_back(&self, wanted: &BTreeSet<i32>) {
-        let surplus = self.pipeline.holdings.all().into_iter().find(|(shard, _)| !wanted.contains(shard));
+        let surplus = self.held.all().into_iter().find(|(shard, _)| !wanted.contains(shard));
         if let Some((shard, held)) = surplus {
-            self.pipeline.holdings.hand_over(shard, held.epoch);
+            self.held.hand_over(shard, held.epoch);
             self.release(shard, held.epoch).await;
-            self.pipeline.leases.release(&[shard]).await;
+            self.locks.lock.release(&[shard]).await;
         }
     }
 
     pub(crate) async fn release(&self, shard: i32, epoch: i64) {
-        if let Err(error) = self.pipeline.store.release_shard(shard, epoch).await {
+        if let Err(error) = self.cx.store.release_shard(shard, epoch).await {
             tracing::warn!(shard, %error, "the lease was not given back yet");
         }
     }
-
-    pub(crate) fn trust(&self) -> Duration {
-        self.pipeline.settings.ttl - self.pipeline.settings.margin
-    }
 }
 
-#[async_trait]
-impl Service for Shards {
-    fn name(&self) -> &'static str {
-        "shards"
-    }
+/// The fault suite wants to see the database's fence, not our own look at the leases.
+fn are_trust_checks_disabled() -> bool {
+    failpoint::flag("trust_off") || failpoint::flag("redis_lock_only")
+}
+
+impl Service for LeaseCoordinator {
+    const NAME: &'static str = "shards";
+    type Report = LeaseReport;
 
     fn wake(&self) -> Option<Arc<Notify>> {
-        Some(self.pipeline.shards_wake.clone())
+        Some(self.held.fenced.clone())
     }
 
-    async fn step(&self) -> Duration {
-        if let Err(error) = self.round().await {
-            tracing::warn!(%error, "shards could not be looked after; the next round goes on");
-            return self.backoff.failed();
-        }
-        self.backoff.succeeded();
-        let every = self.pipeline.settings.scan_every;
-        match self.refused.load(Ordering::Relaxed) {
-            // Not in step with whoever was quicker.
-            true => every.mul_f64(rand::random_range(0.5..1.5)),
-            false => every,
-        }
+    async fn step(&self) -> Step<LeaseReport> {
+        let before = self.held.shards();
+        let done = self.round().await;
+        let after = self.held.shards();
+        let missing = |from: &[i32], of: &[i32]| of.iter().filter(|shard| !from.contains(shard)).count();
+        let did = LeaseReport { held: after.len(), taken: missing(&before, &after), lost: missing(&after, &before) };
+        let every = self.cx.settings.scan_every;
+        let next = match done {
+            Err(error) => {
+                tracing::warn!(%error, "shards could not be looked after; the next round goes on");
+                self.backoff.failed()
+            }
+            Ok(()) => {
+                self.backoff.succeeded();
+                match self.refused.load(Ordering::Relaxed) {
+                    // Out of step with the node that was faster.
+                    true => every.mul_f64(rand::random_range(0.5..1.5)),
+                    false => every,
+                }
+            }
+        };
+        Step { did, next }
     }
 }

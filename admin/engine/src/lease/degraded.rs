@@ -1,72 +1,67 @@
-//! What is known of the locks: whether they can be asked, and which of ours must go because their shard is not ours any more.
+//! Whether the locks can be asked, and which of ours must go because their shard is not ours any more. A node that cannot ask
+//! them is degraded: it goes on under the leases of the database alone.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
-use crate::Pipeline;
-use crate::lease::lock::Answer;
+use crate::lease::held_shards::HeldShards;
+use crate::lease::lock::ShardLock;
+use crate::lease::redis::lock::LockAnswer;
+use crate::metrics::Metrics;
+use crate::runtime::lock;
 
-#[derive(Default)]
-pub struct Locks {
-    /// In this round: were they asked, and was there an answer that did not come?
+pub struct LockHealth {
+    pub lock: Arc<ShardLock>,
+    /// In this round: were they asked, and did an answer fail to come?
     asked: AtomicBool,
     away: AtomicBool,
     /// Shards whose lock may be ours.
     taken: Mutex<BTreeSet<i32>>,
 }
 
-impl Locks {
+impl LockHealth {
+    pub fn new(lock: Arc<ShardLock>) -> Self {
+        Self { lock, asked: AtomicBool::new(false), away: AtomicBool::new(false), taken: Mutex::default() }
+    }
+
     pub fn begin(&self) {
         self.asked.store(false, Ordering::Relaxed);
         self.away.store(false, Ordering::Relaxed);
     }
 
-    pub fn heard(&self, shard: i32, answer: Answer) {
+    pub fn record(&self, shard: i32, answer: LockAnswer) {
         self.asked.store(true, Ordering::Relaxed);
         match answer {
-            Answer::Granted => {
-                let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
-                taken.insert(shard);
-            }
-            Answer::Taken => {}
-            Answer::Unreachable => self.away.store(true, Ordering::Relaxed),
+            LockAnswer::Granted => drop(lock(&self.taken).insert(shard)),
+            LockAnswer::Taken => {}
+            LockAnswer::Unreachable => self.away.store(true, Ordering::Relaxed),
         }
     }
 
-    /// One answer that did not come is enough for a round: every further question would cost a time-out.
+    /// One missing answer is enough for a round: every further question would cost a time-out.
     pub fn are_away(&self) -> bool {
         self.away.load(Ordering::Relaxed)
     }
 
-    /// Gives back what belongs to no shard of ours, and says whether the node is degraded.
-    pub async fn end(&self, pipeline: &Pipeline) {
-        let held = pipeline.holdings.all();
-        let idle: Vec<i32> = {
-            let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
-            let idle = taken.iter().filter(|shard| !held.contains_key(shard));
-            let idle = idle.copied().collect();
-            taken.retain(|shard| held.contains_key(shard));
-            idle
-        };
+    /// Gives back what belongs to no shard of ours, and notes whether the node is degraded.
+    pub async fn end(&self, held: &HeldShards, metrics: &Metrics) {
+        let held = held.all();
+        let idle: Vec<i32> = lock(&self.taken).extract_if(.., |shard| !held.contains_key(shard)).collect();
         if !idle.is_empty() && !self.are_away() {
-            pipeline.leases.release(&idle).await;
+            self.lock.release(&idle).await;
         }
-        let degraded = match self.asked.load(Ordering::Relaxed) {
+        let was_degraded = metrics.degraded.get() == 1;
+        let is_degraded = match self.asked.load(Ordering::Relaxed) {
             true => self.are_away(),
-            // Nothing was to be asked: only a node that is degraded wants to know when that ends.
-            false => pipeline.is_degraded() && pipeline.leases.now().await.is_none(),
+            // No lock was due: only a node that is degraded has to learn when that ends.
+            false => was_degraded && self.lock.now().await.is_none(),
         };
-        set_degraded(pipeline, degraded);
-    }
-}
-
-fn set_degraded(pipeline: &Pipeline, degraded: bool) {
-    let before = pipeline.is_degraded();
-    pipeline.metrics.degraded.set(i64::from(degraded));
-    if degraded && !before {
-        tracing::warn!("degraded: Redis does not answer; the database lease alone guards the shards");
-    } else if before && !degraded {
-        tracing::info!("Redis answers again: no longer degraded");
+        metrics.degraded.set(i64::from(is_degraded));
+        if is_degraded && !was_degraded {
+            tracing::warn!("degraded: Redis does not answer; the database lease alone guards the shards");
+        } else if was_degraded && !is_degraded {
+            tracing::info!("Redis answers again: no longer degraded");
+        }
     }
 }

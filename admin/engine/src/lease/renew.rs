@@ -2,25 +2,24 @@
 
 use std::time::Duration;
 
-use crate::failpoint;
-use crate::lease::coordinator::{Shards, few_at_once};
-use crate::lease::held_shards::Held;
+use crate::lease::coordinator::{LeaseCoordinator, few_at_once};
+use crate::lease::held_shards::HeldShard;
 use crate::settings::ms;
+use carillon_store::failpoint;
 
-impl Shards {
+impl LeaseCoordinator {
     pub(crate) async fn renew(&self) {
-        let pipeline = &self.pipeline;
-        let asked = pipeline.clock.monotonic();
-        let every = pipeline.settings.renew_every;
+        let asked = self.cx.clock.monotonic();
+        let every = self.cx.settings.renew_every;
         let (mut locks, mut leases) = (vec![], vec![]);
-        for (shard, held) in pipeline.holdings.all() {
+        for (shard, held) in self.held.all() {
             if asked >= held.trusted_until && !failpoint::flag("trust_off") {
                 tracing::warn!(
                     shard,
                     lease.epoch = held.epoch,
                     "the lease could not be renewed in time: stepping down"
                 );
-                pipeline.step_down(shard, held.epoch);
+                self.held.step_down(shard, held.epoch);
                 continue;
             }
             if asked >= held.lock_asked + every {
@@ -37,23 +36,20 @@ impl Shards {
         if shards.is_empty() {
             return;
         }
-        let pipeline = &self.pipeline;
-        pipeline.holdings.lock_asked(shards, asked);
-        let answers = pipeline.leases.renew(shards, pipeline.settings.ttl).await;
+        self.held.lock_asked(shards, asked);
+        let answers = self.locks.lock.renew(shards, self.cx.settings.ttl).await;
         // Another node may have a lock: only the database's lease decides, and that is renewed or refused beside it.
         for (shard, answer) in shards.iter().zip(answers) {
-            self.locks.heard(*shard, answer);
+            self.locks.record(*shard, answer);
         }
     }
 
-    async fn renew_lease(&self, shard: i32, held: Held) {
-        let pipeline = &self.pipeline;
-        let asked = pipeline.clock.monotonic();
-        let ttl = ms(pipeline.settings.ttl);
-        let now = pipeline.clock.now();
-        match pipeline.store.renew_shard(shard, held.epoch, now, ttl).await {
-            Ok(true) => pipeline.holdings.renewed(shard, held.epoch, asked, self.trust()),
-            Ok(false) => pipeline.fenced(shard, held.epoch),
+    async fn renew_lease(&self, shard: i32, held: HeldShard) {
+        let asked = self.cx.clock.monotonic();
+        let (now, ttl) = (self.cx.clock.now(), ms(self.cx.settings.ttl));
+        match self.cx.store.renew_shard(shard, held.epoch, now, ttl).await {
+            Ok(true) => self.held.renewed(shard, held.epoch, asked, self.cx.settings.trust()),
+            Ok(false) => self.held.fence(shard, held.epoch),
             Err(error) => tracing::warn!(shard, %error, "the lease could not be renewed yet"),
         }
     }

@@ -1,4 +1,4 @@
-//! The slow part of the audit: a walk over all jobs of this node's shards, so many a step, whatever the number of jobs is.
+//! The slow part of the audit: a walk over all jobs of this node's shards, a fixed number a step, whatever the number of jobs is.
 //!
 //! A pass over a shard compares one span for all its jobs; the next pass begins where that span ended. So each instant is
 //! looked at, at the latest when a pass over the shard has been completed after it.
@@ -7,11 +7,11 @@ use std::collections::{HashMap, HashSet};
 
 use carillon_scheduler::Millis;
 
-use crate::Pipeline;
-use crate::plan::job_cache::Job;
-use crate::store;
-use crate::store::run::claim::Due;
-use crate::store::run::view::records::{FIRST, Place};
+use crate::plan::job_cache::{CachedJob, JobCache};
+use carillon_store as store;
+use carillon_store::Store;
+use carillon_store::run::claim::Due;
+use carillon_store::run::view::records::{FIRST, Place};
 
 /// Jobs that a step looks at.
 const JOBS: usize = 2_000;
@@ -19,7 +19,7 @@ const JOBS: usize = 2_000;
 const INSTANTS: usize = 500;
 /// Jobs that a step looks at one by one, because they seem to lack something.
 const SUSPECTS: usize = 50;
-/// A node that takes a shard looks so far back: the pass of the holder before it was not completed.
+/// A node that takes a shard looks this far back: the pass of the holder before it was not completed.
 pub const AT_START: i64 = 24 * 3_600_000;
 
 /// A pass over a shard.
@@ -48,7 +48,13 @@ pub struct Suspect {
 
 impl Walk {
     /// The next jobs, as far as `end`; of the shards that are held, with their epochs.
-    pub async fn step(&mut self, pipeline: &Pipeline, held: &[(i32, i64)], end: Millis) -> store::Result<Vec<Suspect>> {
+    pub async fn step(
+        &mut self,
+        store: &Store,
+        jobs: &JobCache,
+        held: &[(i32, i64)],
+        end: Millis,
+    ) -> store::Result<Vec<Suspect>> {
         self.passes.retain(|shard, pass| held.contains(&(*shard, pass.epoch)));
         let mut order: Vec<(i32, i64)> = held.to_vec();
         order.sort_unstable_by_key(|(shard, _)| (*shard < self.shard, *shard));
@@ -56,10 +62,10 @@ impl Walk {
         for (shard, epoch) in order {
             let pass = self.passes.entry(shard).or_insert(Pass { epoch, from: end - AT_START, to: end, behind: FIRST });
             self.shard = shard;
-            let page = pipeline.store.cursors_behind(shard, pass.behind, budget).await?;
+            let page = store.cursors_behind(shard, pass.behind, budget).await?;
             let is_last = page.len() < budget;
             budget -= page.len();
-            let (found, reached) = look(pipeline, &page, pass.from, pass.to).await?;
+            let (found, reached) = look(store, jobs, &page, pass.from, pass.to).await?;
             suspects.extend(found);
             match reached {
                 // The others of this page come with the next step.
@@ -85,7 +91,8 @@ impl Walk {
 
 /// The suspects of a page; and, when there are too many, the last job that was looked at.
 async fn look(
-    pipeline: &Pipeline,
+    store: &Store,
+    cache: &JobCache,
     page: &[Due],
     from: Millis,
     to: Millis,
@@ -93,7 +100,7 @@ async fn look(
     let mut suspects = vec![];
     for chunk in page.chunks(250) {
         let wanted: Vec<(i64, i64)> = chunk.iter().map(|due| (due.job_id, due.revision)).collect();
-        let jobs = pipeline.jobs.glance(&pipeline.store, &wanted).await?;
+        let jobs = cache.glance(&wanted).await?;
         let mut instants = vec![];
         for due in chunk {
             if let Some(job) = jobs.get(&due.job_id) {
@@ -101,9 +108,9 @@ async fn look(
             }
         }
         drop(jobs);
-        let recorded = pipeline.store.recorded_among(&instants).await?;
+        let recorded = store.recorded_among(&instants).await?;
         instants.retain(|instant| !recorded.contains(instant));
-        let missing = without_skipped(pipeline, instants, from).await?;
+        let missing = without_skipped(store, instants, from).await?;
         for due in chunk {
             if missing.contains(&due.job_id) {
                 let job_id = due.job_id;
@@ -119,7 +126,7 @@ async fn look(
 }
 
 /// What its present definition says of the span. What an earlier one said is for `carillon audit`.
-fn instants_of(job: &Job, due: &Due, from: Millis, to: Millis) -> impl Iterator<Item = Millis> {
+fn instants_of(job: &CachedJob, due: &Due, from: Millis, to: Millis) -> impl Iterator<Item = Millis> {
     let schedule = job.rules.as_ref().ok().map(|rules| &rules.schedule);
     let schedule = schedule.filter(|schedule| !schedule.is_delay());
     let mut at = from.max(job.stored.updated_at);
@@ -132,18 +139,14 @@ fn instants_of(job: &Job, due: &Due, from: Millis, to: Millis) -> impl Iterator<
 }
 
 /// The jobs of these instants, but for instants that lie in a recorded range of skipped ones.
-async fn without_skipped(
-    pipeline: &Pipeline,
-    mut instants: Vec<(Millis, i64)>,
-    from: Millis,
-) -> store::Result<HashSet<i64>> {
+async fn without_skipped(store: &Store, mut instants: Vec<(Millis, i64)>, from: Millis) -> store::Result<HashSet<i64>> {
     let mut jobs: Vec<i64> = instants.iter().map(|(_, job_id)| *job_id).collect();
     jobs.dedup();
     if jobs.is_empty() {
         return Ok(HashSet::new());
     }
     let mut skipped: HashMap<i64, Vec<(Millis, Millis)>> = HashMap::new();
-    for (job_id, first, last) in pipeline.store.skipped_by(&jobs, from).await? {
+    for (job_id, first, last) in store.skipped_by(&jobs, from).await? {
         skipped.entry(job_id).or_default().push((first, last));
     }
     instants.retain(|(at, job_id)| {

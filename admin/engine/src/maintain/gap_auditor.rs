@@ -7,16 +7,17 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
-use async_trait::async_trait;
 use carillon_scheduler::Millis;
 use tokio::sync::Mutex;
 
-use crate::Pipeline;
+use crate::context::Context;
+use crate::lease::held_shards::HeldShards;
 use crate::maintain::audit_walk;
 use crate::maintain::audit_walk::Walk;
-use crate::runtime::Service;
-use crate::store;
+use crate::plan::job_cache::JobCache;
+use crate::runtime::{Service, Step};
 use carillon_inspect::audit::{Difference, GapKind, audit_job};
+use carillon_store as store;
 
 /// How often, and the span that one step looks at, at most.
 const EVERY: Duration = Duration::from_secs(60);
@@ -34,23 +35,25 @@ const INSTANTS: usize = 2_000;
 const SUSPECTS: usize = 50;
 
 /// The service.
-pub struct Gaps {
-    pipeline: Arc<Pipeline>,
+pub struct GapAuditor {
+    cx: Arc<Context>,
+    held: Arc<HeldShards>,
+    jobs: Arc<JobCache>,
     /// Instants up to this one were looked at.
     passed: AtomicI64,
     walk: Mutex<Walk>,
-    /// What was told, by job: the quick part and the walk may find the same.
-    told: Mutex<HashMap<i64, Vec<Difference>>>,
+    /// What was reported, by job: the quick part and the walk may find the same.
+    reported: Mutex<HashMap<i64, Vec<Difference>>>,
 }
 
-impl Gaps {
-    pub fn new(pipeline: Arc<Pipeline>) -> Self {
-        Self { pipeline, passed: AtomicI64::new(0), walk: Mutex::default(), told: Mutex::default() }
+impl GapAuditor {
+    pub fn new(cx: Arc<Context>, held: Arc<HeldShards>, jobs: Arc<JobCache>) -> Self {
+        Self { cx, held, jobs, passed: AtomicI64::new(0), walk: Mutex::default(), reported: Mutex::default() }
     }
 
     /// Looks at the next span; answers whether there is more to look at already.
     async fn round(&self) -> store::Result<bool> {
-        let now = self.pipeline.clock.now();
+        let now = self.cx.clock.now();
         let end = now - YOUNG;
         let from = self.passed.load(Ordering::Relaxed).max(now - AT_START);
         let mut to = end.min(from + WIDEST);
@@ -59,13 +62,13 @@ impl Gaps {
         }
         // The cursors first: what lies before them was committed with them.
         let cursors = self.cursors().await?;
-        let fires = self.pipeline.store.recorded_fires(from, to, RUNS).await?;
+        let fires = self.cx.store.recorded_fires(from, to, RUNS).await?;
         if let Some((last, _)) = fires.last().filter(|_| fires.len() == RUNS as usize) {
             to = last - 1;
         }
         let recorded = fires.into_iter().collect();
         for job_id in self.suspects(&cursors, &recorded, from, to).await? {
-            self.tell(job_id, from, to).await?;
+            self.report(job_id, from, to).await?;
         }
         self.passed.store(to, Ordering::Relaxed);
         if to < end {
@@ -78,30 +81,21 @@ impl Gaps {
     /// The next slice of all jobs.
     async fn walk(&self, end: Millis) -> store::Result<()> {
         let mut walk = self.walk.lock().await;
-        let held = self.held();
-        for suspect in walk.step(&self.pipeline, &held, end).await? {
-            self.tell(suspect.job_id, suspect.from, suspect.to).await?;
+        for suspect in walk.step(&self.cx.store, &self.jobs, &self.held.trusted(), end).await? {
+            self.report(suspect.job_id, suspect.from, suspect.to).await?;
         }
         // No pass looks further back, not even one that begins anew.
-        let mut told = self.told.lock().await;
-        told.retain(|_, gaps| gaps.iter().any(|gap| gap.to >= end - audit_walk::AT_START));
+        let mut reported = self.reported.lock().await;
+        reported.retain(|_, gaps| gaps.iter().any(|gap| gap.to >= end - audit_walk::AT_START));
         Ok(())
-    }
-
-    /// The shards that this node may work now, with their epochs.
-    fn held(&self) -> Vec<(i32, i64)> {
-        let (holdings, now) = (&self.pipeline.holdings, self.pipeline.clock.monotonic());
-        let shards = holdings.all().into_keys();
-        shards.filter_map(|shard| Some((shard, holdings.epoch(shard, now)?))).collect()
     }
 
     /// The jobs of our shards that fire soon, with their revisions and cursors.
     async fn cursors(&self) -> store::Result<Vec<(i64, i64, Millis)>> {
-        let pipeline = &self.pipeline;
-        let until = pipeline.clock.now() + SOON;
+        let until = self.cx.clock.now() + SOON;
         let mut cursors = vec![];
-        for (shard, _) in self.held() {
-            let due = pipeline.store.due_jobs(shard, until, JOBS).await?;
+        for (shard, _) in self.held.trusted() {
+            let due = self.cx.store.due_jobs(shard, until, JOBS).await?;
             cursors.extend(due.iter().map(|due| (due.job_id, due.revision, due.next_fire_at)));
         }
         Ok(cursors)
@@ -118,7 +112,7 @@ impl Gaps {
         let mut suspects = vec![];
         for chunk in cursors.chunks(500) {
             let wanted: Vec<(i64, i64)> = chunk.iter().map(|(id, revision, _)| (*id, *revision)).collect();
-            let jobs = self.pipeline.jobs.glance(&self.pipeline.store, &wanted).await?;
+            let jobs = self.jobs.glance(&wanted).await?;
             for (id, _, cursor) in chunk {
                 let Some(Ok(rules)) = jobs.get(id).map(|job| job.rules.as_ref()) else {
                     continue;
@@ -141,21 +135,21 @@ impl Gaps {
         Ok(suspects)
     }
 
-    async fn tell(&self, job_id: i64, from: Millis, to: Millis) -> store::Result<()> {
-        let Some(looked) = audit_job(&self.pipeline.store, job_id, from, to, INSTANTS).await? else {
+    async fn report(&self, job_id: i64, from: Millis, to: Millis) -> store::Result<()> {
+        let Some(looked) = audit_job(&self.cx.store, job_id, from, to, INSTANTS).await? else {
             return Ok(());
         };
-        let mut told = self.told.lock().await;
+        let mut reported = self.reported.lock().await;
         for gap in looked.differences.iter().filter(|gap| !gap.is_explained()) {
-            let known = told.entry(job_id).or_default();
+            let known = reported.entry(job_id).or_default();
             let is_same = |it: &Difference| it.kind == gap.kind && it.from <= gap.to && gap.from <= it.to;
             if known.iter().any(is_same) {
                 continue;
             }
             known.push(*gap);
-            self.pipeline.metrics.gaps.inc_by(u64::from(gap.count));
+            self.cx.metrics.gaps.inc_by(u64::from(gap.count));
             if gap.kind == GapKind::Missing {
-                self.pipeline.metrics.missed.inc_by(u64::from(gap.count));
+                self.cx.metrics.missed.inc_by(u64::from(gap.count));
             }
             tracing::warn!(
                 job.id = job_id,
@@ -167,25 +161,24 @@ impl Gaps {
                 "the records of a job differ from its schedule, and nothing explains it"
             );
         }
-        told.retain(|_, gaps| !gaps.is_empty());
+        reported.retain(|_, gaps| !gaps.is_empty());
         Ok(())
     }
 }
 
-#[async_trait]
-impl Service for Gaps {
-    fn name(&self) -> &'static str {
-        "gaps"
-    }
+impl Service for GapAuditor {
+    const NAME: &'static str = "gaps";
+    type Report = ();
 
-    async fn step(&self) -> Duration {
-        match self.round().await {
+    async fn step(&self) -> Step {
+        let next = match self.round().await {
             Ok(true) => Duration::from_secs(1),
             Ok(false) => EVERY,
             Err(error) => {
                 tracing::debug!(%error, "the records could not be compared; they are later");
                 EVERY
             }
-        }
+        };
+        Step::after(next)
     }
 }

@@ -1,9 +1,9 @@
 //! What services do now and then: flags, alarms, the gap audit, calendars, pruning.
 
+pub(crate) mod alarm_escalator;
 pub(crate) mod audit_walk;
 pub(crate) mod calendar_follower;
 pub(crate) mod gap_auditor;
 pub(crate) mod overdue_flagger;
-pub(crate) mod periodic;
 pub(crate) mod pruner;
 pub(crate) mod retention_filter;

@@ -1,19 +1,18 @@
-//! What somebody should look at: runs that are due and were not sent for too long, flagged by the holder of their shard, and
-//! alarms that nobody has resolved, escalated by the holder of the first one.
+//! Runs that are due and were not sent for too long are flagged by the holder of their shard.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use async_trait::async_trait;
 use carillon_scheduler::Millis;
 
-use crate::Pipeline;
-use crate::runtime::Service;
+use crate::context::Context;
+use crate::lease::clock_guard::ClockGuard;
+use crate::lease::held_shards::HeldShards;
+use crate::runtime::{Service, Step, lock};
 use crate::settings::ms;
-use crate::store;
-use crate::store::alarm::alarms::AlarmRow;
-use crate::store::run::open::overdue::{Late, PAGE};
+use carillon_store as store;
+use carillon_store::run::open::overdue::{Late, PAGE};
 
 /// A run is flagged within a second of its time.
 const EVERY: Duration = Duration::from_secs(1);
@@ -24,9 +23,9 @@ const MOST: usize = 500;
 /// What each shard's look saw, under which epoch. After an outage everything is late when it is claimed, and sent
 /// milliseconds later: only what a second look sees too is stuck.
 #[derive(Default)]
-struct Seen(HashMap<i32, (i64, HashSet<i64>)>);
+struct SeenRuns(HashMap<i32, (i64, HashSet<i64>)>);
 
-impl Seen {
+impl SeenRuns {
     /// Those that are late, and were there the last time.
     fn again(&mut self, shard: i32, epoch: i64, late: &[Late], now: Millis) -> Vec<i64> {
         let ids = late.iter().map(|run| run.run_id).collect();
@@ -39,7 +38,7 @@ impl Seen {
     }
 }
 
-/// Every so many looks a shard is looked at from its oldest run on; the others begin where that one lies.
+/// After this many looks a shard is looked at from its oldest run on; the others begin where that one lies.
 const WHOLE: u32 = 10;
 /// A run that is adopted or caught up may be due a little before what waited at the last whole look.
 const BEHIND_MS: i64 = 60_000;
@@ -53,51 +52,47 @@ struct Begin {
     left: u32,
 }
 
-pub struct Pending {
-    pipeline: Arc<Pipeline>,
-    seen: Mutex<Seen>,
+pub struct OverdueFlagger {
+    cx: Arc<Context>,
+    held: Arc<HeldShards>,
+    clock_guard: Arc<ClockGuard>,
+    seen: Mutex<SeenRuns>,
     begins: Mutex<HashMap<i32, Begin>>,
 }
 
-impl Pending {
-    pub fn new(pipeline: Arc<Pipeline>) -> Self {
-        Self { pipeline, seen: Mutex::default(), begins: Mutex::default() }
+impl OverdueFlagger {
+    pub fn new(cx: Arc<Context>, held: Arc<HeldShards>, clock_guard: Arc<ClockGuard>) -> Self {
+        Self { cx, held, clock_guard, seen: Mutex::default(), begins: Mutex::default() }
     }
 
     /// Where a look at the shard begins now. None: a whole look is due.
     fn begin(&self, shard: i32, epoch: i64) -> Option<Millis> {
-        let mut begins = self.begins.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut begins = lock(&self.begins);
         let begin = begins.get_mut(&shard)?;
         begin.left = begin.left.checked_sub(1)?;
         (begin.epoch == epoch).then_some(begin.from)
     }
 
     async fn begin_anew(&self, shard: i32, epoch: i64, now: Millis) -> store::Result<()> {
-        let oldest = self.pipeline.store.oldest_waiting(shard, epoch).await?;
+        let oldest = self.cx.store.oldest_waiting(shard, epoch).await?;
         let begin = Begin { epoch, from: oldest.map_or(now, |oldest| oldest.min(now)) - BEHIND_MS, left: WHOLE - 1 };
-        let mut begins = self.begins.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut begins = lock(&self.begins);
         begins.insert(shard, begin);
         Ok(())
     }
 
-    async fn round(&self) -> store::Result<()> {
-        let pipeline = &self.pipeline;
-        if pipeline.clock_is_in_doubt() {
+    async fn round(&self, flagged: &mut usize) -> store::Result<()> {
+        if self.clock_guard.is_suspect() {
             return Ok(());
         }
-        let after = ms(pipeline.settings.flag_after);
-        for shard in pipeline.holdings.all().into_keys() {
-            let Some(epoch) = pipeline.holdings.epoch(shard, pipeline.clock.monotonic()) else {
-                continue;
-            };
-            self.look(shard, epoch, after).await?;
+        for (shard, epoch) in self.held.trusted() {
+            *flagged += self.look(shard, epoch).await?;
         }
         Ok(())
     }
 
-    async fn look(&self, shard: i32, epoch: i64, after: i64) -> store::Result<()> {
-        let pipeline = &self.pipeline;
-        let now = pipeline.clock.now();
+    async fn look(&self, shard: i32, epoch: i64) -> store::Result<usize> {
+        let (now, after) = (self.cx.clock.now(), ms(self.cx.settings.flag_after));
         // Ahead by two looks, since a round takes its time too: what becomes late until the next one has been seen then.
         let until = now + 2 * ms(EVERY);
         let from = self.begin(shard, epoch);
@@ -105,86 +100,36 @@ impl Pending {
             self.begin_anew(shard, epoch, now).await?;
         }
         let from = from.unwrap_or(Millis::MIN);
-        let late = pipeline.store.late(shard, epoch, after, from, until).await?;
-        let stuck = {
-            let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
-            seen.again(shard, epoch, &late, now)
-        };
+        let late = self.cx.store.late(shard, epoch, after, from, until).await?;
+        let stuck = lock(&self.seen).again(shard, epoch, &late, now);
         for page in stuck.chunks(PAGE) {
-            let flagged = pipeline.store.flag(page, now).await?;
-            pipeline.metrics.flagged.inc_by(flagged.runs as u64);
+            let flagged = self.cx.store.flag(page, now).await?;
+            self.cx.metrics.flagged.inc_by(flagged.runs as u64);
             for alarm in &flagged.alarms {
-                pipeline.tell_alarm(alarm);
+                self.cx.log_alarm(alarm);
             }
         }
-        Ok(())
+        Ok(stuck.len())
     }
 }
 
-#[async_trait]
-impl Service for Pending {
-    fn name(&self) -> &'static str {
-        "pending"
-    }
+impl Service for OverdueFlagger {
+    const NAME: &'static str = "pending";
+    /// Runs that were flagged.
+    type Report = usize;
 
-    async fn step(&self) -> Duration {
-        if let Err(error) = self.round().await {
+    async fn step(&self) -> Step<usize> {
+        let mut did = 0;
+        if let Err(error) = self.round(&mut did).await {
             tracing::debug!(%error, "runs that wait could not be looked at; the next round goes on");
         }
-        EVERY
-    }
-}
-
-pub struct Escalate(pub Arc<Pipeline>);
-
-impl Escalate {
-    async fn round(&self) -> store::Result<()> {
-        let pipeline = &self.0;
-        let is_ours = pipeline.holdings.epoch(0, pipeline.clock.monotonic()).is_some();
-        if !is_ours || pipeline.clock_is_in_doubt() {
-            return Ok(());
-        }
-        let now = pipeline.clock.now();
-        pipeline.store.close_what_is_over(now).await?;
-        let since = now - ms(pipeline.settings.escalate_after);
-        for row in pipeline.store.escalate(since, now).await? {
-            self.tell(&row);
-        }
-        Ok(())
-    }
-
-    fn tell(&self, row: &AlarmRow) {
-        let alarm = &row.alarm;
-        self.0.metrics.escalated.with_label_values(&[alarm.kind.as_str()]).inc();
-        let minutes = ms(self.0.settings.escalate_after) / 60_000;
-        tracing::warn!(
-            alarm.id = row.id,
-            alarm.kind = %alarm.kind,
-            job.id = alarm.job_id,
-            run.id = alarm.run_id,
-            "alarm, unresolved for {minutes} minutes: {}",
-            alarm.text
-        );
-    }
-}
-
-#[async_trait]
-impl Service for Escalate {
-    fn name(&self) -> &'static str {
-        "escalate"
-    }
-
-    async fn step(&self) -> Duration {
-        if let Err(error) = self.round().await {
-            tracing::warn!(%error, "open alarms could not be looked at; the next round goes on");
-        }
-        self.0.settings.resolve_every
+        Step { did, next: EVERY }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use crate::maintain::overdue_flagger::{Late, MOST, Seen};
+    use crate::maintain::overdue_flagger::{Late, MOST, SeenRuns};
 
     fn late(ids: std::ops::Range<i64>, late_at: i64) -> Vec<Late> {
         ids.map(|run_id| Late { run_id, late_at }).collect()
@@ -192,7 +137,7 @@ mod tests {
 
     #[test]
     fn only_what_two_looks_of_one_epoch_saw_is_stuck_and_not_before_its_time() {
-        let mut seen = Seen::default();
+        let mut seen = SeenRuns::default();
         assert_eq!(seen.again(3, 1, &late(1..3, 9), 10), [0; 0]);
         assert_eq!(seen.again(3, 1, &late(2..4, 9), 11), [2]);
         assert_eq!(seen.again(4, 1, &late(3..4, 9), 11), [0; 0], "another shard");

@@ -11,20 +11,20 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use async_trait::async_trait;
 use carillon_scheduler::Millis;
 use tokio::sync::Mutex;
 
-use crate::Pipeline;
-use crate::maintain::periodic::Periodic;
-use crate::maintain::retention_filter::{Choose, is_aged};
-use crate::runtime::Service;
-use crate::store;
-use crate::store::retention::prune_runs::Old;
-use crate::store::retention::rules::Retentions;
-use crate::store::{MisfireFilter, MisfireKey};
+use crate::context::Context;
+use crate::lease::clock_guard::ClockGuard;
+use crate::lease::held_shards::HeldShards;
+use crate::maintain::retention_filter::{DAY, RetentionFilter, is_aged};
+use crate::periodic::Periodic;
+use crate::runtime::{Service, Step};
+use carillon_store as store;
+use carillon_store::retention::prune_runs::Old;
+use carillon_store::retention::rules::Retentions;
+use carillon_store::{MisfireFilter, MisfireKey};
 
-pub(crate) const DAY: Millis = 86_400_000;
 /// Between two rounds; between two steps that find what is old; and between two pages of the walk over all runs.
 const REST: Duration = Duration::from_secs(600);
 const BREATH: Duration = Duration::from_millis(200);
@@ -37,8 +37,10 @@ const PAGES: usize = 10;
 const BATCH: usize = 100;
 
 /// The service.
-pub struct Prune {
-    pipeline: Arc<Pipeline>,
+pub struct Pruner {
+    cx: Arc<Context>,
+    held: Arc<HeldShards>,
+    clock_guard: Arc<ClockGuard>,
     round: Mutex<Round>,
     /// The walk to what is old.
     aged: Periodic,
@@ -51,31 +53,37 @@ struct Round {
     rules: Retentions,
     /// The walk over all: runs up to this id were looked at.
     passed: i64,
-    choose: Choose,
+    filter: RetentionFilter,
     /// The walk to what is old: the same, and up to which id it goes now.
     aged: i64,
     aged_to: Option<i64>,
     deleted: u64,
 }
 
-impl Prune {
-    pub fn new(pipeline: Arc<Pipeline>) -> Self {
-        Self { pipeline, round: Mutex::default(), aged: Periodic::at_once(), orphans: Periodic::after_one() }
+impl Pruner {
+    pub fn new(cx: Arc<Context>, held: Arc<HeldShards>, clock_guard: Arc<ClockGuard>) -> Self {
+        Self {
+            cx,
+            held,
+            clock_guard,
+            round: Mutex::default(),
+            aged: Periodic::at_once(),
+            orphans: Periodic::after_one(),
+        }
     }
 
-    /// One holder does it for all; and not while nobody knows what time it is.
+    /// One holder does it for all; and not while the time is in doubt.
     fn is_ours(&self) -> bool {
-        let pipeline = &self.pipeline;
-        !pipeline.clock_is_in_doubt() && pipeline.holdings.epoch(0, pipeline.clock.monotonic()).is_some()
+        !self.clock_guard.is_suspect() && self.held.has_first()
     }
 
     /// Begins the walk to what has become old.
     async fn begin(&self, round: &mut Round) -> store::Result<()> {
-        let store = &self.pipeline.store;
+        let store = &self.cx.store;
         round.rules = store.retentions().await?;
         let to = match round.rules.shortest() {
             Some(days) => {
-                let before = self.pipeline.clock.now() - i64::from(days) * DAY;
+                let before = self.cx.clock.now() - i64::from(days) * DAY;
                 store.last_run_due_before(before).await?
             }
             None => 0,
@@ -86,12 +94,12 @@ impl Prune {
 
     /// Some pages of it; answers whether it has come to its end.
     async fn aged_pages(&self, round: &mut Round, to: i64) -> store::Result<bool> {
-        let now = self.pipeline.clock.now();
+        let now = self.cx.clock.now();
         for _ in 0..PAGES {
             if round.aged >= to {
                 return Ok(true);
             }
-            let mut page = self.pipeline.store.runs_above(round.aged, PAGE).await?;
+            let mut page = self.cx.store.runs_above(round.aged, PAGE).await?;
             page.retain(|run| run.id <= to);
             let passed = page.last().map_or(to, |last| last.id);
             page.retain(|run| is_aged(run, &round.rules.keep(run.app_id, run.job_id), now));
@@ -103,12 +111,12 @@ impl Prune {
 
     /// A page of the walk over all; answers whether it was the last one.
     async fn page(&self, round: &mut Round) -> store::Result<bool> {
-        let now = self.pipeline.clock.now();
-        let mut page = self.pipeline.store.runs_above(round.passed, PAGE).await?;
+        let now = self.cx.clock.now();
+        let mut page = self.cx.store.runs_above(round.passed, PAGE).await?;
         let last = page.last().map(|run| run.id);
         let is_last = page.len() < PAGE as usize;
-        let (rules, choose) = (&round.rules, &mut round.choose);
-        page.retain(|run| choose.is_to_go(run, &rules.keep(run.app_id, run.job_id), now));
+        let (rules, filter) = (&round.rules, &mut round.filter);
+        page.retain(|run| filter.should_delete(run, &rules.keep(run.app_id, run.job_id), now));
         round.deleted += self.delete(&page, &round.rules, now).await?;
         round.passed = last.unwrap_or(round.passed);
         Ok(is_last)
@@ -127,10 +135,10 @@ impl Prune {
         let mut all = 0;
         for (given_up_before, ids) in going {
             for batch in ids.chunks(BATCH) {
-                let deleted = self.pipeline.store.prune_runs(batch, given_up_before);
+                let deleted = self.cx.store.prune_runs(batch, given_up_before);
                 let deleted = deleted.await?;
                 all += deleted;
-                self.pipeline.metrics.pruned.inc_by(deleted);
+                self.cx.metrics.pruned.inc_by(deleted);
                 tokio::task::yield_now().await;
             }
         }
@@ -139,7 +147,7 @@ impl Prune {
 
     /// Ranges of skipped instants are kept as long as failures.
     async fn misfires(&self, rules: &Retentions, now: Millis) -> store::Result<u64> {
-        let store = &self.pipeline.store;
+        let store = &self.cx.store;
         let Some(days) = rules.shortest() else {
             return Ok(0);
         };
@@ -168,11 +176,11 @@ impl Prune {
 
     /// What else is old.
     async fn rest(&self, round: &mut Round) -> store::Result<()> {
-        let (store, now) = (&self.pipeline.store, self.pipeline.clock.now());
+        let (store, now) = (&self.cx.store, self.cx.clock.now());
         let misfires = self.misfires(&round.rules, now).await?;
         let alarm_days = round.rules.keep(0, 0).failure_days;
         let mut rest = store.prune_rest(alarm_days, now).await?;
-        let monotonic = self.pipeline.clock.monotonic();
+        let monotonic = self.cx.clock.monotonic();
         if self.orphans.is_due(monotonic, ORPHANS) {
             rest += store.prune_orphans().await?;
         }
@@ -190,7 +198,7 @@ impl Prune {
 
     /// The next piece of work; answers when the one after it is due.
     async fn work(&self, round: &mut Round) -> store::Result<Duration> {
-        if self.aged.is_due(self.pipeline.clock.monotonic(), REST) {
+        if self.aged.is_due(self.cx.clock.monotonic(), REST) {
             self.begin(round).await?;
         }
         if let Some(to) = round.aged_to {
@@ -201,32 +209,31 @@ impl Prune {
             self.rest(round).await?;
         }
         if round.passed == 0 {
-            round.rules = self.pipeline.store.retentions().await?;
+            round.rules = self.cx.store.retentions().await?;
         }
         if !self.page(round).await? {
             return Ok(PACE);
         }
         round.passed = 0;
-        round.choose = std::mem::take(&mut round.choose).next_round();
+        round.filter = std::mem::take(&mut round.filter).next_round();
         Ok(REST)
     }
 }
 
-#[async_trait]
-impl Service for Prune {
-    fn name(&self) -> &'static str {
-        "prune"
-    }
+impl Service for Pruner {
+    const NAME: &'static str = "prune";
+    type Report = ();
 
-    async fn step(&self) -> Duration {
+    async fn step(&self) -> Step {
         let mut round = self.round.lock().await;
         if !self.is_ours() {
             *round = Round::default();
-            return Duration::from_secs(60);
+            return Step::after(Duration::from_secs(60));
         }
-        self.work(&mut round).await.unwrap_or_else(|error| {
+        let next = self.work(&mut round).await.unwrap_or_else(|error| {
             tracing::debug!(%error, "old runs could not be deleted; they are later");
             Duration::from_secs(30)
-        })
+        });
+        Step::after(next)
     }
 }

@@ -4,13 +4,14 @@ use std::collections::{HashMap, HashSet, VecDeque};
 
 use carillon_scheduler::{Millis, RunState};
 
-use crate::maintain::pruner::DAY;
-use crate::store::retention::prune_runs::Old;
-use crate::store::retention::rules::Keep;
+use carillon_store::retention::prune_runs::Old;
+use carillon_store::retention::rules::Keep;
+
+pub const DAY: Millis = 86_400_000;
 
 /// What this round sees, and what the one before has seen.
 #[derive(Default)]
-pub struct Choose {
+pub struct RetentionFilter {
     /// Of each job: its last failures, and how many runs it has that have ended without failing.
     seen: HashMap<i64, Seen>,
     before: Option<Before>,
@@ -28,9 +29,9 @@ struct Before {
     others: HashMap<i64, i64>,
 }
 
-impl Choose {
+impl RetentionFilter {
     /// Runs are asked about in the order of their ids.
-    pub fn is_to_go(&mut self, run: &Old, keep: &Keep, now: Millis) -> bool {
+    pub fn should_delete(&mut self, run: &Old, keep: &Keep, now: Millis) -> bool {
         match run.state {
             RunState::Unknown | RunState::Lost => return is_old(run, keep.failure_days, now),
             state if state.is_open() => return false,
@@ -101,7 +102,7 @@ fn is_old(run: &Old, days: i32, now: Millis) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::store::retention::rules::DEFAULT;
+    use carillon_store::retention::rules::DEFAULT;
 
     const NOW: Millis = 1_760_000_000_000;
 
@@ -109,8 +110,8 @@ mod tests {
         Old { id, job_id: 7, app_id: 1, state, at: NOW - days_old * DAY - 1 }
     }
 
-    fn gone(choose: &mut Choose, runs: &[Old], keep: &Keep) -> Vec<i64> {
-        runs.iter().filter(|run| choose.is_to_go(run, keep, NOW)).map(|run| run.id).collect()
+    fn gone(filter: &mut RetentionFilter, runs: &[Old], keep: &Keep) -> Vec<i64> {
+        runs.iter().filter(|run| filter.should_delete(run, keep, NOW)).map(|run| run.id).collect()
     }
 
     // covers: 001-35
@@ -127,25 +128,25 @@ mod tests {
             run(7, RunState::Lost, 89),
             run(8, RunState::Running, 400),
         ];
-        let mut choose = Choose::default();
-        assert_eq!(gone(&mut choose, &runs, &keep), [3, 5], "the first round does not know the last failures");
-        let mut choose = choose.next_round();
-        assert_eq!(gone(&mut choose, &runs, &keep), [1, 3, 5]);
+        let mut filter = RetentionFilter::default();
+        assert_eq!(gone(&mut filter, &runs, &keep), [3, 5], "the first round does not know the last failures");
+        let mut filter = filter.next_round();
+        assert_eq!(gone(&mut filter, &runs, &keep), [1, 3, 5]);
         let none = Keep { failures: 0, ..DEFAULT };
-        assert_eq!(gone(&mut Choose::default(), &runs, &none), [1, 2, 3, 4, 5]);
+        assert_eq!(gone(&mut RetentionFilter::default(), &runs, &none), [1, 2, 3, 4, 5]);
         let for_ever = Keep { days: 0, failure_days: 0, failures: 0, runs: 0 };
-        assert_eq!(gone(&mut Choose::default(), &runs, &for_ever), [0i64; 0]);
+        assert_eq!(gone(&mut RetentionFilter::default(), &runs, &for_ever), [0i64; 0]);
     }
 
     #[test]
     fn of_too_many_runs_the_oldest_go() {
         let keep = Keep { runs: 2, ..DEFAULT };
         let runs: Vec<Old> = (1..=5).map(|id| run(id, RunState::Succeeded, 0)).collect();
-        let mut choose = Choose::default();
-        assert_eq!(gone(&mut choose, &runs, &keep), [0i64; 0]);
-        let mut choose = choose.next_round();
-        assert_eq!(gone(&mut choose, &runs, &keep), [1, 2, 3]);
-        let mut choose = choose.next_round();
-        assert_eq!(gone(&mut choose, &runs[3..], &keep), [0i64; 0]);
+        let mut filter = RetentionFilter::default();
+        assert_eq!(gone(&mut filter, &runs, &keep), [0i64; 0]);
+        let mut filter = filter.next_round();
+        assert_eq!(gone(&mut filter, &runs, &keep), [1, 2, 3]);
+        let mut filter = filter.next_round();
+        assert_eq!(gone(&mut filter, &runs[3..], &keep), [0i64; 0]);
     }
 }

@@ -1,15 +1,15 @@
 use carillon_scheduler::{FieldError, validate_app_name};
 
-use crate::Pipeline;
+use crate::engine::Engine;
 use crate::manage::error::Error;
-use crate::store::{Actor, App};
+use carillon_store::{Actor, App};
 
 /// Longest title, in characters.
 const TITLE_CHARS: usize = 64;
 
 /// Groups of executors under one name.
 pub struct Apps<'a> {
-    pub(super) engine: &'a Pipeline,
+    pub(super) engine: &'a Engine,
 }
 
 impl Apps<'_> {
@@ -32,15 +32,15 @@ impl Apps<'_> {
     pub async fn create(&self, name: &str, title: Option<&str>, by: &Actor) -> Result<App, Error> {
         self.check(name, title)?;
         let engine = self.engine;
-        let app = engine.store.create_app(name, title.map_or(name, str::trim), engine.clock.now(), by).await?;
-        engine.executors_changed();
+        let app = engine.cx.store.create_app(name, title.map_or(name, str::trim), engine.cx.clock.now(), by).await?;
+        engine.directory.changed.notify_one();
         Ok(app)
     }
 
     /// # Errors
     /// `Missing`
     pub async fn get(&self, id: i64) -> Result<App, Error> {
-        self.engine.store.app(id).await?.ok_or_else(|| Error::missing("app", id))
+        self.engine.cx.store.app(id).await?.ok_or_else(|| Error::missing("app", id))
     }
 }
 

@@ -3,10 +3,10 @@
 use carillon_scheduler::{KindDraft, Millis, MisfirePolicy, PlanInput, Schedule, plan};
 use chrono::{DateTime, SecondsFormat};
 
-use crate::Pipeline;
+use crate::engine::Engine;
 use crate::manage::error::Error;
-use crate::store::Actor;
-use crate::store::backfill::backfills::{Backfill, NewBackfill};
+use carillon_store::Actor;
+use carillon_store::backfill::backfills::{Backfill, NewBackfill};
 
 /// Instants of one backfill.
 pub const MAX_INSTANTS: usize = 100_000;
@@ -24,7 +24,7 @@ pub struct BackfillRange {
 
 /// Backfills of jobs.
 pub struct Backfills<'a> {
-    pub(super) engine: &'a Pipeline,
+    pub(super) engine: &'a Engine,
 }
 
 impl Backfills<'_> {
@@ -37,7 +37,7 @@ impl Backfills<'_> {
         if range.to_at <= range.from_at {
             return Err(Error::field("to", "must be later than `from`"));
         }
-        if range.to_at > engine.clock.now() {
+        if range.to_at > engine.cx.clock.now() {
             return Err(Error::field("to", "must not lie in the future: what is still to come is the schedule's"));
         }
         let job = engine.jobs().get(range.job_id).await?;
@@ -54,7 +54,7 @@ impl Backfills<'_> {
             let text = format!("the range has more than {MAX_INSTANTS} instants; ask for it in parts");
             return Err(Error::field("from", text));
         }
-        let made = engine.store.backfilled(range.job_id, &instants).await?;
+        let made = engine.cx.store.backfilled(range.job_id, &instants).await?;
         Ok((instants, made))
     }
 
@@ -72,7 +72,7 @@ impl Backfills<'_> {
             instants: self.instants(range).await?.0,
         };
         let engine = self.engine;
-        let made = engine.store.create_backfill(&new, engine.clock.now(), by).await?;
+        let made = engine.cx.store.create_backfill(&new, engine.cx.clock.now(), by).await?;
         engine.backfill_runs.wake.notify_one();
         Ok(made)
     }
@@ -82,7 +82,7 @@ impl Backfills<'_> {
     /// # Errors
     /// `Missing`
     pub async fn cancel(&self, id: i64, by: &Actor) -> Result<Backfill, Error> {
-        Ok(self.engine.store.cancel_backfill(id, self.engine.clock.now(), by).await?)
+        Ok(self.engine.cx.store.cancel_backfill(id, self.engine.cx.clock.now(), by).await?)
     }
 }
 

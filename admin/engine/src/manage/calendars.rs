@@ -1,12 +1,12 @@
 use carillon_scheduler::{Calendar, FieldError};
 
-use crate::Pipeline;
+use crate::engine::Engine;
 use crate::manage::error::Error;
-use crate::store::{Actor, NamedCalendar};
+use carillon_store::{Actor, NamedCalendar};
 
 /// Named lists of days on which jobs do not run.
 pub struct Calendars<'a> {
-    pub(super) engine: &'a Pipeline,
+    pub(super) engine: &'a Engine,
 }
 
 impl Calendars<'_> {
@@ -14,7 +14,7 @@ impl Calendars<'_> {
     /// `Invalid`, `Taken`
     pub async fn create(&self, calendar: Calendar, by: &Actor) -> Result<NamedCalendar, Error> {
         let calendar = checked(calendar)?;
-        Ok(self.engine.store.create_calendar(&calendar, self.engine.clock.now(), by).await?)
+        Ok(self.engine.cx.store.create_calendar(&calendar, self.engine.cx.clock.now(), by).await?)
     }
 
     /// Gives a calendar another version. Every job that uses it is planned again before this returns. `expected`: the version that the
@@ -26,9 +26,9 @@ impl Calendars<'_> {
         let engine = self.engine;
         let name = calendar.name.clone();
         self.get(&name).await?;
-        engine.store.update_calendar(&checked(calendar)?, expected, engine.clock.now(), by).await?;
+        engine.cx.store.update_calendar(&checked(calendar)?, expected, engine.cx.clock.now(), by).await?;
         // The calendar is changed already: jobs that cannot be planned now are planned by the next round of the service.
-        if let Err(error) = engine.follow_calendars(by).await {
+        if let Err(error) = engine.services.follow_calendars.follow(by).await {
             tracing::warn!(%error, calendar.name = name, "the jobs of a changed calendar could not be read");
         }
         self.get(&name).await
@@ -37,13 +37,13 @@ impl Calendars<'_> {
     /// # Errors
     /// `Missing`; `InUse`, with the first of the jobs that use it
     pub async fn delete(&self, name: &str, by: &Actor) -> Result<(), Error> {
-        Ok(self.engine.store.delete_calendar(name, self.engine.clock.now(), by).await?)
+        Ok(self.engine.cx.store.delete_calendar(name, self.engine.cx.clock.now(), by).await?)
     }
 
     /// # Errors
     /// `Missing`
     pub async fn get(&self, name: &str) -> Result<NamedCalendar, Error> {
-        let found = self.engine.store.calendar(name).await?;
+        let found = self.engine.cx.store.calendar(name).await?;
         found.ok_or_else(|| Error::Missing(format!("calendar {name:?}")))
     }
 }

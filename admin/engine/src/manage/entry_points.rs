@@ -1,8 +1,6 @@
 //! Where the entry points are found.
 
-use std::sync::Arc;
-
-use crate::Pipeline;
+use crate::engine::Engine;
 use crate::manage::apps::Apps;
 use crate::manage::backfills::Backfills;
 use crate::manage::calendars::Calendars;
@@ -11,7 +9,7 @@ use crate::manage::jobs::Jobs;
 use crate::manage::retention::Retentions;
 use crate::manage::runs::Runs;
 
-impl Pipeline {
+impl Engine {
     pub fn apps(&self) -> Apps<'_> {
         Apps { engine: self }
     }
@@ -24,7 +22,7 @@ impl Pipeline {
         Calendars { engine: self }
     }
 
-    pub fn executors(self: &Arc<Self>) -> Executors<'_> {
+    pub fn executors(&self) -> Executors<'_> {
         Executors { engine: self }
     }
 
@@ -36,7 +34,7 @@ impl Pipeline {
         Retentions { engine: self }
     }
 
-    pub fn runs(self: &Arc<Self>) -> Runs<'_> {
+    pub fn runs(&self) -> Runs<'_> {
         Runs { engine: self }
     }
 }

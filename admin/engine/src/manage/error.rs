@@ -1,6 +1,6 @@
 use carillon_scheduler::{FieldError, RunState};
 
-use crate::store;
+use carillon_store as store;
 
 /// Why a request of a person or a program is not fulfilled.
 #[derive(Debug, thiserror::Error)]

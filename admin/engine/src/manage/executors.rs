@@ -1,17 +1,15 @@
-use std::sync::Arc;
-
 use carillon_scheduler::route::{LabelError, check_weight};
 use carillon_scheduler::{FieldError, Labels};
 
-use crate::Pipeline;
+use crate::engine::Engine;
 use crate::manage::error::Error;
-use crate::store;
-use crate::store::Actor;
-use crate::store::app::executors::{Executor, Traits};
+use carillon_store as store;
+use carillon_store::Actor;
+use carillon_store::app::executors::{Executor, Traits};
 
 /// Registrations of executors, and what operators set for them.
 pub struct Executors<'a> {
-    pub(super) engine: &'a Arc<Pipeline>,
+    pub(super) engine: &'a Engine,
 }
 
 impl Executors<'_> {
@@ -22,15 +20,15 @@ impl Executors<'_> {
     /// The registration could not be stored.
     pub async fn heartbeat(&self, executor: &Executor) -> store::Result<bool> {
         let engine = self.engine;
-        let changed = engine.store.register_executor(executor).await.inspect_err(|error| {
+        let changed = engine.cx.store.register_executor(executor).await.inspect_err(|error| {
             if !error.is_bad_value() {
-                engine.heartbeat_not_stored();
+                engine.directory.note_lost_heartbeat();
             }
         })?;
         if changed {
-            engine.executors_changed();
+            engine.directory.changed.notify_one();
             if let Some(boot_id) = &executor.boot_id {
-                engine.executor_restarted(executor.address.clone(), boot_id.clone());
+                engine.services.watch.executor_restarted(executor.address.clone(), boot_id.clone());
             }
         }
         Ok(changed)
@@ -41,8 +39,8 @@ impl Executors<'_> {
     /// # Errors
     /// The database could not be written.
     pub async fn deregister(&self, app: &str, address: &str) -> store::Result<()> {
-        self.engine.store.deregister_executor(app, address).await?;
-        self.engine.executors_changed();
+        self.engine.cx.store.deregister_executor(app, address).await?;
+        self.engine.directory.changed.notify_one();
         Ok(())
     }
 
@@ -62,14 +60,14 @@ impl Executors<'_> {
         let settings = Self::check(weight, labels)?;
         let app = engine.apps().get(app_id).await?;
         let find = async || {
-            let executors = engine.store.executors_of(&app.name).await?;
+            let executors = engine.cx.store.executors_of(&app.name).await?;
             let found = executors.into_iter().find(|executor| executor.address == address);
             let text = || format!("no executor of app {} has registered {address}", app.name);
             found.ok_or_else(|| Error::field("address", text()))
         };
         find().await?;
-        engine.store.set_executor_traits(&app, address, &settings, engine.clock.now(), by).await?;
-        engine.executors_changed();
+        engine.cx.store.set_executor_traits(&app, address, &settings, engine.cx.clock.now(), by).await?;
+        engine.directory.changed.notify_one();
         find().await
     }
 

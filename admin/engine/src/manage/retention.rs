@@ -1,11 +1,11 @@
-use crate::Pipeline;
+use crate::engine::Engine;
 use crate::manage::error::Error;
-use crate::store::Actor;
-use crate::store::retention::rules::{Keep, Retention, Scope};
+use carillon_store::Actor;
+use carillon_store::retention::rules::{Keep, Retention, Scope};
 
 /// How long runs are kept: for all jobs, for those of an app, for one job.
 pub struct Retentions<'a> {
-    pub(super) engine: &'a Pipeline,
+    pub(super) engine: &'a Engine,
 }
 
 impl Retentions<'_> {
@@ -19,8 +19,8 @@ impl Retentions<'_> {
             Scope::App(id) => (self.engine.apps().get(id).await?.id, 0),
             Scope::Job(id) => (self.engine.jobs().get(id).await?.app_id, id),
         };
-        let rule = self.engine.store.retention(scope).await?;
-        let in_force = self.engine.store.retentions().await?.keep(app_id, job_id);
+        let rule = self.engine.cx.store.retention(scope).await?;
+        let in_force = self.engine.cx.store.retentions().await?.keep(app_id, job_id);
         Ok((rule, in_force))
     }
 
@@ -31,7 +31,7 @@ impl Retentions<'_> {
     pub async fn set(&self, scope: Scope, rule: Retention, by: &Actor) -> Result<(Retention, Keep), Error> {
         self.get(scope).await?;
         rule.validate().map_err(Error::Invalid)?;
-        self.engine.store.set_retention(scope, rule, self.engine.clock.now(), by).await?;
+        self.engine.cx.store.set_retention(scope, rule, self.engine.cx.clock.now(), by).await?;
         self.get(scope).await
     }
 }

@@ -1,39 +1,17 @@
 //! What people do with a run: end it, set its outcome, read its log.
 
-use std::sync::Arc;
+use carillon_scheduler::{FieldError, Outcome, RunEvent, RunState};
 
-use carillon_scheduler::{FieldError, Outcome, RunEvent, RunReason, RunState};
-
+use crate::complete::outcome_queue::finding;
+use crate::engine::Engine;
 use crate::executor::client::LogAnswer;
-use crate::executor::outcome;
+use crate::executor::run_killer::KillResult;
 use crate::manage::error::Error;
-use crate::store::run::cancel::Whereabouts;
-use crate::store::run::settle::outcomes::{Finding, FollowUp};
-use crate::store::{Actor, RunView};
-use crate::{Complete, Pipeline};
+use carillon_store::run::settle::outcomes::FollowUp;
+use carillon_store::{Actor, RunView};
 
 /// Longest note on an outcome that is set by hand, in characters.
 pub const NOTE_CHARS: usize = 500;
-
-/// The result of a request to end a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum KillResult {
-    /// It had not been sent: it never will be.
-    Cancelled,
-    /// The executor was asked; the end comes as a callback.
-    Asked,
-    AlreadyEnded,
-}
-
-impl KillResult {
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Cancelled => "cancelled",
-            Self::Asked => "asked",
-            Self::AlreadyEnded => "already_ended",
-        }
-    }
-}
 
 /// A piece of a run's log.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,14 +27,14 @@ pub struct LogPage {
 
 /// Runs, as people act on them.
 pub struct Runs<'a> {
-    pub(super) engine: &'a Arc<Pipeline>,
+    pub(super) engine: &'a Engine,
 }
 
 impl Runs<'_> {
     /// # Errors
     /// `Missing`
     pub async fn get(&self, id: i64) -> Result<RunView, Error> {
-        self.engine.store.run(id).await?.ok_or_else(|| Error::missing("run", id))
+        self.engine.cx.store.run(id).await?.ok_or_else(|| Error::missing("run", id))
     }
 
     /// What is wrong with a note on an outcome.
@@ -75,9 +53,9 @@ impl Runs<'_> {
     /// # Errors
     /// `Missing`; `Executor`: it cannot be asked, or refuses
     pub async fn kill(&self, run_id: i64, by: &Actor) -> Result<KillResult, Error> {
-        let result = self.engine.kill(run_id).await?;
+        let result = self.engine.killer.kill(run_id).await?;
         let detail = serde_json::json!({"outcome": result.as_str()});
-        self.engine.store.record_audit(by, "kill", ("run", run_id), detail, self.engine.clock.now()).await?;
+        self.engine.cx.store.record_audit(by, "kill", ("run", run_id), detail, self.engine.cx.clock.now()).await?;
         Ok(result)
     }
 
@@ -90,31 +68,24 @@ impl Runs<'_> {
         let engine = self.engine;
         let note = note.trim();
         Self::check_note(note).map_err(|error| Error::Invalid(vec![error]))?;
-        let state = engine.run_location(run_id).await?.state;
+        let state = engine.killer.run_location(run_id).await?.state;
         if !matches!(state, RunState::Unknown | RunState::Lost) {
             return Err(Error::NotOpen(state));
         }
         // Before the outcome: an entry without its outcome does less harm than an outcome without its author.
         let word = if outcome == Outcome::Succeeded { "succeeded" } else { "failed" };
         let detail = serde_json::json!({"outcome": word, "note": note});
-        let now = engine.clock.now();
-        engine.store.record_audit(by, "resolve", ("run", run_id), detail, now).await?;
+        let now = engine.cx.clock.now();
+        engine.cx.store.record_audit(by, "resolve", ("run", run_id), detail, now).await?;
 
-        let finding = Finding {
-            run_id,
-            event: RunEvent::Reported(outcome),
-            code: None,
-            message: Some(format!("resolved by hand: {note}")),
-            reason: Some("operator"),
-            sent_at: None,
-        };
-        let findings = [finding];
-        let follow_up = FollowUp { now: engine.clock.now(), jitter: rand::random(), restored: false };
-        let settled = engine.store.settle(&findings, &follow_up).await?;
-        Complete(engine.clone()).tell(&findings, &settled);
+        let message = format!("resolved by hand: {note}");
+        let findings = [finding(run_id, RunEvent::Reported(outcome), "operator", message)];
+        let follow_up = FollowUp { now: engine.cx.clock.now(), jitter: rand::random(), restored: false };
+        let settled = engine.cx.store.settle(&findings, &follow_up).await?;
+        engine.services.complete.effects.apply(&findings, &settled);
         match settled.changed.is_empty() {
             // A report came first, or another person.
-            true => Err(Error::NotOpen(engine.run_location(run_id).await?.state)),
+            true => Err(Error::NotOpen(engine.killer.run_location(run_id).await?.state)),
             false => Ok(()),
         }
     }
@@ -125,7 +96,7 @@ impl Runs<'_> {
     /// `Missing`; `NoLog`, with the reason
     pub async fn log(&self, run_id: i64, from: i32) -> Result<LogPage, Error> {
         let engine = self.engine;
-        let run = engine.run_location(run_id).await?;
+        let run = engine.killer.run_location(run_id).await?;
         let from = from.max(1);
         let (Some(address), Some(app)) = (&run.address, &run.app) else {
             return match run.state {
@@ -135,7 +106,7 @@ impl Runs<'_> {
                 _ => Err(Error::NoLog("the run was never sent, so there is no log".into())),
             };
         };
-        engine.registered(app, address).map_err(|error| Error::NoLog(error.to_string()))?;
+        engine.directory.registered(app, address).map_err(|error| Error::NoLog(error.to_string()))?;
         let answer = engine.client.read_log(address, app, run_id, run.due_at, i64::from(from)).await;
         match answer {
             Ok(LogAnswer::Page(page)) => Ok(as_page(from, page, run.state)),
@@ -143,55 +114,6 @@ impl Runs<'_> {
             // It has not begun to write; a run that goes on may still.
             Err(_) if run.state.is_open() => Ok(LogPage { from, to: from - 1, content: String::new(), end: false }),
             Err(why) => Err(Error::NoLog(format!("{address}: {why}"))),
-        }
-    }
-}
-
-impl Pipeline {
-    /// Asks for the end of a run, for a person or for the overlap policy of its job.
-    pub(crate) async fn kill(&self, run_id: i64) -> Result<KillResult, Error> {
-        let now = self.clock.now();
-        if self.store.cancel(&[run_id], RunReason::Operator, now).await? == 1 {
-            self.ring().remove(run_id);
-            return Ok(KillResult::Cancelled);
-        }
-        let run = self.run_location(run_id).await?;
-        if run.state.is_final() || !self.store.note_kill(run_id, now).await? {
-            return Ok(KillResult::AlreadyEnded);
-        }
-        if let Err(error) = self.send_kill(&run).await {
-            self.store.forget_kill(run_id).await?;
-            return Err(error);
-        }
-        self.store.note_kill_agreed(run_id, self.clock.now()).await?;
-        Ok(KillResult::Asked)
-    }
-
-    /// Repeats a request that is on the row already.
-    pub(crate) async fn repeat_kill(&self, run_id: i64) -> Result<(), Error> {
-        if let Some(run) = self.store.whereabouts(run_id).await? {
-            self.send_kill(&run).await?;
-            self.store.note_kill_agreed(run_id, self.clock.now()).await?;
-        }
-        Ok(())
-    }
-
-    async fn run_location(&self, run_id: i64) -> Result<Whereabouts, Error> {
-        self.store.whereabouts(run_id).await?.ok_or_else(|| Error::missing("run", run_id))
-    }
-
-    async fn send_kill(&self, run: &Whereabouts) -> Result<(), Error> {
-        let (Some(address), Some(app)) = (&run.address, &run.app) else {
-            return Err(Error::Executor("it is not known where the run is".into()));
-        };
-        let job_id = i32::try_from(run.job_id).map_err(|_| Error::missing("job", run.job_id))?;
-        self.registered(app, address).map_err(|error| Error::Executor(error.to_string()))?;
-        match self.client.kill(address, app, job_id, run.run_id).await {
-            outcome::Outcome::Accepted => Ok(()),
-            outcome::Outcome::Refused { message, .. } => Err(Error::Executor(format!("{address} refuses: {message}"))),
-            outcome::Outcome::NotSent { why } | outcome::Outcome::Unknown { why, .. } => {
-                Err(Error::Executor(format!("{address} could not be asked: {why}")))
-            }
         }
     }
 }

@@ -1,15 +1,15 @@
-//! What was found in the table enters the ring; an adopted first attempt that is too late by now follows its misfire policy.
+//! What was found in the table enters the queue; an adopted first attempt that is too late by now follows its misfire policy.
 
 use std::collections::HashMap;
-use std::sync::PoisonError;
 
 use carillon_scheduler::{AlarmKind, Cause, Millis, MisfirePolicy, RunReason};
 
-use crate::plan::job_cache::Job;
-use crate::plan::scanner::Scan;
-use crate::store;
-use crate::store::run::adopt::Waiting;
-use crate::store::run::claim::Holder;
+use crate::plan::job_cache::CachedJob;
+use crate::plan::scanner::Scanner;
+use crate::runtime::lock;
+use carillon_store as store;
+use carillon_store::run::adopt::Waiting;
+use carillon_store::run::claim::Holder;
 
 /// How late a run may be that is found in the table.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -20,59 +20,73 @@ pub enum Lateness {
     Ours,
 }
 
-impl Scan {
-    pub(crate) async fn enter_ring(&self, holder: &Holder<'_>, ids: Vec<i64>, lateness: Lateness) -> store::Result<()> {
+impl Scanner {
+    /// Orphans and new fires by hand are adopted, as many as there is room for. What waits under our epoch and is not in the
+    /// queue is read from the table: at first, now and then, and when something may have fallen out.
+    pub(crate) async fn adopt_orphans(
+        &self,
+        holder: &Holder<'_>,
+        (from, until): (Option<Millis>, Millis),
+        is_new: bool,
+        is_audit: bool,
+    ) -> store::Result<usize> {
+        let adopted = self.cx.store.adopt(holder, from, until, self.queue.free()).await?;
+        let mut count = 0;
+        if !is_new {
+            count += self.enqueue_adopted(holder, adopted, Lateness::Judged).await?;
+        }
+        if !self.wakes.is_to_read_again(self.shard) && !is_audit {
+            return Ok(count);
+        }
+        let waiting = self.cx.store.waiting_ids(self.shard, holder.epoch, until, self.queue.capacity).await?;
+        let missing = self.queue.missing(waiting, holder.epoch);
+        // What this holder has claimed itself was claimed in time: it may wait for an executor as long as it must.
+        let lateness = if is_new { Lateness::Judged } else { Lateness::Ours };
+        Ok(count + self.enqueue_adopted(holder, missing, lateness).await?)
+    }
+
+    async fn enqueue_adopted(&self, holder: &Holder<'_>, ids: Vec<i64>, lateness: Lateness) -> store::Result<usize> {
         if ids.is_empty() {
-            return Ok(());
+            return Ok(0);
         }
-        let pipeline = &self.pipeline;
-        let store = &pipeline.store;
-        let found = store.waiting_runs(self.shard, holder.epoch, &ids).await?;
+        let found = self.cx.store.waiting_runs(self.shard, holder.epoch, &ids).await?;
         self.alarm_unreadable(&found.unreadable).await;
-        let found = found.runs;
-        let late = match lateness {
-            Lateness::Judged => self.misfired(&found).await?,
-            Lateness::Ours => vec![],
-        };
-        if !late.is_empty() {
-            store.cancel(&late, RunReason::Misfire, pipeline.clock.now()).await?;
-            tracing::info!(
-                shard = self.shard,
-                run.count = late.len(),
-                "recorded instants were reached too late to run"
-            );
+        let mut runs = found.runs;
+        if lateness == Lateness::Judged {
+            let late = self.misfired(&runs).await?;
+            if !late.is_empty() {
+                self.cx.store.cancel(&late, RunReason::Misfire, self.cx.clock.now()).await?;
+                tracing::info!(
+                    shard = self.shard,
+                    run.count = late.len(),
+                    "recorded instants were reached too late to run"
+                );
+            }
+            runs.retain(|run| late.binary_search(&run.run_id).is_err());
         }
-        let is_late = |run: &Waiting| late.binary_search(&run.run_id).is_ok();
-        for run in found.into_iter().filter(|run| !is_late(run)) {
+        let count = runs.len();
+        for run in runs {
             let due_at = run.due_at;
-            pipeline.put_in_ring(run, due_at);
+            self.queue.insert(run, due_at);
         }
-        Ok(())
+        Ok(count)
     }
 
     /// A newer version may have written what this one does not know. Such a run is left to a node that does; the others
     /// of its shard go on.
     async fn alarm_unreadable(&self, unreadable: &[(i64, String)]) {
         for (run_id, what) in unreadable {
-            let is_new = {
-                let mut known = self.unreadable.lock().unwrap_or_else(PoisonError::into_inner);
-                known.insert(*run_id)
-            };
-            if !is_new {
+            if !lock(&self.unreadable).insert(*run_id) {
                 continue;
             }
             let text = format!("run {run_id} waits and cannot be read, so it is not sent: {what}");
-            let raised = self.pipeline.raise_alarm(AlarmKind::Stuck, None, Some(*run_id), &*text);
-            if let Err(error) = raised.await {
-                tracing::error!(%error, "an alarm could not be stored: {text}");
-            }
+            self.cx.raise_alarm(AlarmKind::Stuck, None, Some(*run_id), text).await;
         }
     }
 
     /// Older than the job's threshold, and its policy does not run them. Sorted.
     async fn misfired(&self, found: &[Waiting]) -> store::Result<Vec<i64>> {
-        let pipeline = &self.pipeline;
-        let now = pipeline.clock.now();
+        let now = self.cx.clock.now();
         let scheduled = |run: &&Waiting| {
             run.cause == Cause::Schedule && run.attempt == 1 && run.bound_to.is_none() && !run.overlaps
         };
@@ -86,7 +100,7 @@ impl Scan {
             return Ok(vec![]);
         }
         let ids: Vec<i64> = by_job.keys().copied().collect();
-        let jobs = pipeline.jobs.current(&pipeline.store, &ids).await?;
+        let jobs = self.jobs.current(&ids).await?;
         let mut misfired = Vec::new();
         for (job_id, mut runs) in by_job {
             let Some(job) = jobs.get(&job_id) else {
@@ -102,7 +116,7 @@ impl Scan {
 
 /// Which runs of a job, earliest first, its misfire policy does not run: of those that are missed `fire_once` runs the
 /// latest unless a later instant runs anyway, `fire_all` the latest so many, `fire_within` those that are not too old.
-fn too_late(job: &Job, runs: &[&Waiting], now: Millis) -> Vec<i64> {
+fn too_late(job: &CachedJob, runs: &[&Waiting], now: Millis) -> Vec<i64> {
     let missed_before = now - job.stored.misfire_threshold_ms;
     let missed = runs.partition_point(|run| run.scheduled_at < missed_before);
     let policy = job.rules.as_ref().map_or(MisfirePolicy::FireOnce, |rules| rules.misfire);

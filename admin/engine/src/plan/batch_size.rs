@@ -6,31 +6,31 @@ use std::time::Duration;
 /// Runs of one claim at most, and as long as the database is quick.
 const MOST: usize = 500;
 
-pub struct Batch(AtomicUsize);
+pub struct BatchSize(AtomicUsize);
 
-impl Default for Batch {
+impl Default for BatchSize {
     fn default() -> Self {
         Self(AtomicUsize::new(MOST))
     }
 }
 
-impl Batch {
+impl BatchSize {
     pub fn runs(&self) -> usize {
         self.0.load(Ordering::Relaxed)
     }
 
-    /// A claim took so long. A quarter of the lease is too much; a thirty-second of it lets the batch grow again.
-    pub fn took(&self, time: Duration, ttl: Duration) {
+    /// A claim that takes a quarter of the lease is too slow; a thirty-second of it lets the batch grow again.
+    pub fn record_duration(&self, time: Duration, ttl: Duration) {
         let runs = self.runs();
         if time > ttl / 4 {
-            self.gave_up();
+            self.halve();
         } else if time < ttl / 32 && runs < MOST {
             self.0.store((runs * 2).min(MOST), Ordering::Relaxed);
         }
     }
 
     /// A claim did not end while its lease was trusted, however short that was.
-    pub fn gave_up(&self) {
+    pub fn halve(&self) {
         self.0.store((self.runs() / 2).max(1), Ordering::Relaxed);
     }
 }
@@ -42,17 +42,17 @@ mod tests {
     // covers: H7
     #[test]
     fn a_batch_halves_when_a_claim_takes_a_quarter_of_the_lease() {
-        let (batch, ttl) = (Batch::default(), Duration::from_secs(10));
-        batch.took(Duration::from_millis(2_501), ttl);
+        let (batch, ttl) = (BatchSize::default(), Duration::from_secs(10));
+        batch.record_duration(Duration::from_millis(2_501), ttl);
         assert_eq!(batch.runs(), 250);
-        batch.took(Duration::from_secs(1), ttl);
+        batch.record_duration(Duration::from_secs(1), ttl);
         assert_eq!(batch.runs(), 250, "neither slow nor quick");
         for _ in 0..20 {
-            batch.took(Duration::from_secs(9), ttl);
+            batch.record_duration(Duration::from_secs(9), ttl);
         }
         assert_eq!(batch.runs(), 1, "never none");
         for _ in 0..20 {
-            batch.took(Duration::from_millis(8), ttl);
+            batch.record_duration(Duration::from_millis(8), ttl);
         }
         assert_eq!(batch.runs(), MOST);
     }
@@ -60,8 +60,8 @@ mod tests {
     // covers: F24
     #[test]
     fn a_claim_that_timed_out_halves_the_batch_however_little_time_it_had() {
-        let batch = Batch::default();
-        batch.gave_up();
+        let batch = BatchSize::default();
+        batch.halve();
         assert_eq!(batch.runs(), 250);
     }
 }

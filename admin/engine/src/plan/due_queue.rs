@@ -1,27 +1,96 @@
-//! The way into the ring.
+//! Runs that wait in memory for their second: the ring, and what wakes the dispatcher.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use carillon_scheduler::{Millis, Ring};
+use tokio::sync::Notify;
 
-use crate::Pipeline;
-use crate::store::run::adopt::Waiting;
+use crate::lease::held_shards::ShardListener;
+use crate::runtime::lock;
+use carillon_store::run::adopt::Waiting;
 
-impl Pipeline {
-    /// Wakes the tick if this is due before all others.
-    pub(crate) fn put_in_ring(&self, run: Waiting, at: Millis) {
+pub struct DueQueue {
+    ring: Mutex<Ring<Waiting>>,
+    pub capacity: usize,
+    /// It was reported that the ring is full.
+    is_full: AtomicBool,
+    /// A run is due before all others: wakes the dispatcher.
+    pub wake: Arc<Notify>,
+}
+
+impl DueQueue {
+    pub fn new(capacity: usize) -> Self {
+        Self { ring: Mutex::new(Ring::new(capacity)), capacity, is_full: AtomicBool::new(false), wake: Arc::default() }
+    }
+
+    fn ring(&self) -> MutexGuard<'_, Ring<Waiting>> {
+        lock(&self.ring)
+    }
+
+    /// Wakes the dispatcher if this is due before all others.
+    pub fn insert(&self, run: Waiting, at: Millis) {
         let mut ring = self.ring();
         let next = ring.next_due();
-        enter(&mut ring, run, at);
+        insert_newer(&mut ring, run, at);
         drop(ring);
         if next.is_none_or(|next| at < next) {
-            self.tick_wake.notify_one();
+            self.wake.notify_one();
         }
+    }
+
+    /// The run may be here already, for a later moment.
+    pub fn insert_now(&self, run: Waiting, now: Millis) {
+        self.remove(run.run_id);
+        self.insert(run, now);
+    }
+
+    pub fn remove(&self, run_id: i64) {
+        self.ring().remove(run_id);
+    }
+
+    pub fn drain_due(&self, until: Millis) -> Vec<Waiting> {
+        self.ring().drain_due(until).into_iter().map(|entry| entry.payload).collect()
+    }
+
+    /// Of these runs, those that are not here under this epoch.
+    pub fn missing(&self, mut run_ids: Vec<i64>, epoch: i64) -> Vec<i64> {
+        let ring = self.ring();
+        run_ids.retain(|id| ring.get(*id).is_none_or(|run| run.epoch != epoch));
+        run_ids
+    }
+
+    pub fn next_due(&self) -> Option<Millis> {
+        self.ring().next_due()
+    }
+
+    pub fn len(&self) -> usize {
+        self.ring().len()
+    }
+
+    pub fn free(&self) -> usize {
+        self.ring().free()
+    }
+
+    /// True once, until there is room again: what is not claimed keeps its cursor, and is late.
+    pub fn has_become_full(&self, room: usize) -> bool {
+        if room > self.capacity / 10 {
+            self.is_full.store(false, Ordering::Relaxed);
+        }
+        room == 0 && !self.is_full.swap(true, Ordering::Relaxed)
+    }
+}
+
+impl ShardListener for DueQueue {
+    fn lost(&self, shard: i32) {
+        self.ring().remove_shard(shard);
     }
 }
 
 /// A run is in the ring once, under the newest epoch. One that waited for another try while its shard was lost and taken
 /// again is worth nothing under its old epoch, and must not keep out what was read under the new one.
-fn enter(ring: &mut Ring<Waiting>, run: Waiting, at: Millis) {
-    // Epochs of two shards tell nothing about each other: it has moved since.
+fn insert_newer(ring: &mut Ring<Waiting>, run: Waiting, at: Millis) {
+    // Epochs of two shards cannot be compared: it has moved since.
     let is_newer = |there: &Waiting| run.shard != there.shard || run.epoch > there.epoch;
     if ring.get(run.run_id).is_some_and(is_newer) {
         ring.remove(run.run_id);
@@ -61,8 +130,8 @@ mod tests {
     #[test]
     fn what_was_read_under_a_new_epoch_takes_the_place_of_the_old() {
         let mut ring = Ring::new(10);
-        enter(&mut ring, waiting(4), 1_200);
-        enter(&mut ring, waiting(5), 1_000);
+        insert_newer(&mut ring, waiting(4), 1_200);
+        insert_newer(&mut ring, waiting(5), 1_000);
         assert_eq!(epochs(&mut ring, 1_000), [5]);
         assert_eq!(epochs(&mut ring, 9_000), [0; 0]);
     }
@@ -70,9 +139,9 @@ mod tests {
     #[test]
     fn an_old_epoch_or_the_same_again_changes_nothing() {
         let mut ring = Ring::new(10);
-        enter(&mut ring, waiting(5), 1_200);
-        enter(&mut ring, waiting(4), 1_000);
-        enter(&mut ring, waiting(5), 1_000);
+        insert_newer(&mut ring, waiting(5), 1_200);
+        insert_newer(&mut ring, waiting(4), 1_000);
+        insert_newer(&mut ring, waiting(5), 1_000);
         assert_eq!(epochs(&mut ring, 1_000), [0; 0], "an entry that waits goes on waiting");
         assert_eq!(epochs(&mut ring, 1_200), [5]);
     }

@@ -1,7 +1,7 @@
 //! Definitions in memory, by their revision: parsed once, replaced when the revision differs.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use carillon_scheduler::{
     BlockStrategy, CatchUp, Labels, MisfirePolicy, Overlap, PlanInput, RouteStrategy, Schedule, ScheduleContext,
@@ -9,20 +9,21 @@ use carillon_scheduler::{
 };
 
 use crate::plan::recent::Recent;
-use crate::store;
-use crate::store::Store;
-use crate::store::job::job_row::{Definition, Params};
+use crate::runtime::lock;
+use carillon_store as store;
+use carillon_store::Store;
+use carillon_store::job::job_row::{Definition, Params};
 
 /// A job as the engine works with it.
 #[derive(Debug)]
-pub struct Job {
+pub struct CachedJob {
     pub stored: Definition,
-    /// Or why it cannot be planned: somebody wrote the row behind our back, or zone data has changed.
-    pub rules: Result<Rules, String>,
+    /// Or why it cannot be planned: another program wrote the row, or zone data has changed.
+    pub rules: Result<ParsedJob, String>,
 }
 
 #[derive(Debug)]
-pub struct Rules {
+pub struct ParsedJob {
     pub schedule: Schedule,
     pub catch_up: CatchUp,
     pub misfire: MisfirePolicy,
@@ -32,8 +33,8 @@ pub struct Rules {
     pub overlap: Overlap,
 }
 
-impl Job {
-    fn of(stored: Definition) -> Self {
+impl CachedJob {
+    fn new(stored: Definition) -> Self {
         let rules = parse(&stored);
         Self { stored, rules }
     }
@@ -74,11 +75,11 @@ impl Job {
 
     /// Its fires are numbered: how many are left stands in its row.
     pub fn is_counted(&self) -> bool {
-        let counted = |rules: &Rules| rules.schedule.max_fires().is_some();
+        let counted = |rules: &ParsedJob| rules.schedule.max_fires().is_some();
         self.rules.as_ref().is_ok_and(counted)
     }
 
-    pub fn timing<'a>(&self, rules: &'a Rules, fires_left: Option<u32>) -> PlanInput<'a> {
+    pub fn timing<'a>(&self, rules: &'a ParsedJob, fires_left: Option<u32>) -> PlanInput<'a> {
         PlanInput {
             schedule: &rules.schedule,
             catch_up: rules.catch_up,
@@ -91,7 +92,7 @@ impl Job {
     }
 }
 
-fn parse(stored: &Definition) -> Result<Rules, String> {
+fn parse(stored: &Definition) -> Result<ParsedJob, String> {
     fn word<T: std::str::FromStr<Err = impl std::fmt::Display>>(text: &str) -> Result<T, String> {
         text.parse().map_err(|error: T::Err| error.to_string())
     }
@@ -103,7 +104,7 @@ fn parse(stored: &Definition) -> Result<Rules, String> {
         calendars: stored.calendars.list(),
     };
     let schedule = Schedule::parse(&draft, &facts).map_err(|error| format!("{}: {}", error.field, error.message))?;
-    Ok(Rules {
+    Ok(ParsedJob {
         schedule,
         catch_up: word(&stored.catch_up)?,
         misfire: word(&stored.misfire)?,
@@ -117,39 +118,20 @@ fn parse(stored: &Definition) -> Result<Rules, String> {
 /// Definitions of this size in all are kept; the others are read when they are needed.
 const MOST_BYTES: usize = 48 * 1024 * 1024;
 
-pub type ById = HashMap<i64, Arc<Job>>;
+pub type JobsById = HashMap<i64, Arc<CachedJob>>;
 
-/// Id and revision of those that have been edited or deleted since they were read.
-pub async fn outdated(store: &Store, jobs: impl Iterator<Item = &Arc<Job>>) -> store::Result<HashSet<(i64, i64)>> {
-    let known: HashSet<(i64, i64)> = jobs.map(|job| job.version()).collect();
-    let known: Vec<(i64, i64)> = known.into_iter().collect();
-    store.outdated(&known).await
+pub struct JobCache {
+    store: Arc<Store>,
+    jobs: Mutex<Recent<Arc<CachedJob>>>,
 }
 
-/// Those of these jobs whose parameters are apart, each with them. Long ones are read for each mark and never kept.
-pub async fn whole(store: &Store, jobs: impl Iterator<Item = &Arc<Job>>) -> store::Result<ById> {
-    let apart = jobs.filter(|job| job.params_are_apart());
-    let apart: HashSet<i64> = apart.map(|job| job.stored.job_id).collect();
-    if apart.is_empty() {
-        return Ok(ById::new());
+impl JobCache {
+    pub fn new(store: Arc<Store>) -> Self {
+        Self { store, jobs: Mutex::new(Recent::new(MOST_BYTES)) }
     }
-    let apart: Vec<i64> = apart.into_iter().collect();
-    let found = store.whole_definitions(&apart).await?;
-    let whole = found.into_iter().map(|stored| (stored.job_id, Arc::new(Job::of(stored))));
-    Ok(whole.collect())
-}
 
-pub struct Jobs(Mutex<Recent<Arc<Job>>>);
-
-impl Default for Jobs {
-    fn default() -> Self {
-        Self(Mutex::new(Recent::new(MOST_BYTES)))
-    }
-}
-
-impl Jobs {
-    fn map(&self) -> MutexGuard<'_, Recent<Arc<Job>>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    fn map(&self) -> MutexGuard<'_, Recent<Arc<CachedJob>>> {
+        lock(&self.jobs)
     }
 
     /// The memory of what is kept, about.
@@ -158,26 +140,26 @@ impl Jobs {
     }
 
     /// These jobs at least at the revisions given (a scan has just read them). Missing ones do not exist any more.
-    pub async fn at(&self, store: &Store, wanted: &[(i64, i64)]) -> store::Result<ById> {
+    pub async fn at_revision(&self, wanted: &[(i64, i64)]) -> store::Result<JobsById> {
         let (mut found, stale) = self.known(wanted);
         if !stale.is_empty() {
-            found.extend(self.load(store, &stale).await?);
+            found.extend(self.load(&stale).await?);
         }
         Ok(found)
     }
 
-    /// The same for who looks at many jobs once: what has to be read is not kept.
-    pub async fn glance(&self, store: &Store, wanted: &[(i64, i64)]) -> store::Result<ById> {
+    /// The same for a caller that looks at many jobs once: what has to be read is not kept.
+    pub async fn glance(&self, wanted: &[(i64, i64)]) -> store::Result<JobsById> {
         let (mut found, stale) = self.known(wanted);
         if !stale.is_empty() {
-            found.extend(read(store, &stale).await?);
+            found.extend(self.read(&stale).await?);
         }
         Ok(found)
     }
 
     /// Those that are here at these revisions, and the others.
-    fn known(&self, wanted: &[(i64, i64)]) -> (ById, Vec<i64>) {
-        let mut found = ById::with_capacity(wanted.len());
+    fn known(&self, wanted: &[(i64, i64)]) -> (JobsById, Vec<i64>) {
+        let mut found = JobsById::with_capacity(wanted.len());
         let mut stale = Vec::new();
         let mut map = self.map();
         for (id, revision) in wanted {
@@ -190,19 +172,19 @@ impl Jobs {
     }
 
     /// These jobs as they are committed now. Missing ones do not exist any more.
-    pub async fn current(&self, store: &Store, ids: &[i64]) -> store::Result<ById> {
-        let mut found: ById = {
+    pub async fn current(&self, ids: &[i64]) -> store::Result<JobsById> {
+        let mut found: JobsById = {
             let mut map = self.map();
             let known = ids.iter().filter_map(|id| Some((*id, map.get(*id)?.clone())));
             known.collect()
         };
-        for outdated in outdated(store, found.values()).await? {
+        for outdated in self.outdated(found.values()).await? {
             found.remove(&outdated.0);
         }
         let missing = |id: &&i64| !found.contains_key(id);
         let missing: Vec<i64> = ids.iter().filter(missing).copied().collect();
         if !missing.is_empty() {
-            let loaded = self.load(store, &missing).await?;
+            let loaded = self.load(&missing).await?;
             let mut map = self.map();
             for gone in missing.iter().filter(|id| !loaded.contains_key(id)) {
                 map.remove(*gone);
@@ -213,8 +195,8 @@ impl Jobs {
         Ok(found)
     }
 
-    async fn load(&self, store: &Store, ids: &[i64]) -> store::Result<ById> {
-        let loaded = read(store, ids).await?;
+    async fn load(&self, ids: &[i64]) -> store::Result<JobsById> {
+        let loaded = self.read(ids).await?;
         let mut map = self.map();
         for (id, job) in &loaded {
             // Two loads at once: the higher revision stays.
@@ -224,14 +206,32 @@ impl Jobs {
         }
         Ok(loaded)
     }
-}
 
-async fn read(store: &Store, ids: &[i64]) -> store::Result<ById> {
-    let mut loaded = ById::with_capacity(ids.len());
-    for chunk in ids.chunks(500) {
-        for stored in store.definitions(chunk).await? {
-            loaded.insert(stored.job_id, Arc::new(Job::of(stored)));
-        }
+    /// Id and revision of those that have been edited or deleted since they were read.
+    pub async fn outdated(&self, jobs: impl Iterator<Item = &Arc<CachedJob>>) -> store::Result<HashSet<(i64, i64)>> {
+        let known: HashSet<(i64, i64)> = jobs.map(|job| job.version()).collect();
+        let known: Vec<(i64, i64)> = known.into_iter().collect();
+        self.store.outdated(&known).await
     }
-    Ok(loaded)
+
+    /// Those of these jobs whose parameters are apart, each with them. Long ones are read for each mark and never kept.
+    pub async fn with_params(&self, jobs: impl Iterator<Item = &Arc<CachedJob>>) -> store::Result<JobsById> {
+        let apart: HashSet<i64> = jobs.filter(|job| job.params_are_apart()).map(|job| job.stored.job_id).collect();
+        if apart.is_empty() {
+            return Ok(JobsById::new());
+        }
+        let apart: Vec<i64> = apart.into_iter().collect();
+        let found = self.store.whole_definitions(&apart).await?;
+        Ok(found.into_iter().map(|stored| (stored.job_id, Arc::new(CachedJob::new(stored)))).collect())
+    }
+
+    async fn read(&self, ids: &[i64]) -> store::Result<JobsById> {
+        let mut loaded = JobsById::with_capacity(ids.len());
+        for chunk in ids.chunks(500) {
+            for stored in self.store.definitions(chunk).await? {
+                loaded.insert(stored.job_id, Arc::new(CachedJob::new(stored)));
+            }
+        }
+        Ok(loaded)
+    }
 }

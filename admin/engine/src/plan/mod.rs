@@ -1,15 +1,17 @@
-//! Due jobs become claimed runs, and claimed runs wait in the ring until their second.
+//! Due jobs become claimed runs, and claimed runs wait in memory until their second.
 
 pub(crate) mod adopt;
 pub(crate) mod backfill_releaser;
-pub(crate) mod backoff;
+pub(crate) mod backfill_runs;
 pub(crate) mod batch_size;
+pub(crate) mod claimer;
 pub(crate) mod due_queue;
+pub(crate) mod failures;
 pub(crate) mod job_cache;
 pub(crate) mod planner;
 pub(crate) mod recent;
-pub(crate) mod reread;
 pub(crate) mod scanner;
 pub(crate) mod scanner_pool;
 #[cfg(feature = "failpoints")]
 pub(crate) mod unrecorded;
+pub(crate) mod wakes;

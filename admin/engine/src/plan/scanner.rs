@@ -1,25 +1,27 @@
-//! Due jobs → claimed runs → ring, for one shard. A round drains the backlog; it does not stop at one page.
+//! Due jobs → claimed runs → due queue, for one shard. A round drains the backlog; it does not stop at one page.
 
-use crate::plan::batch_size;
-use crate::plan::planner;
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
 
-use async_trait::async_trait;
-use carillon_scheduler::{AlarmKind, Millis};
+use carillon_scheduler::AlarmKind;
 use tokio::sync::Notify;
 
-use crate::Pipeline;
-use crate::maintain::periodic::Periodic;
-use crate::plan::adopt::Lateness;
-use crate::plan::backoff::Backoff;
-use crate::runtime::Service;
+use crate::backoff::Backoff;
+use crate::context::Context;
+use crate::lease::clock_guard::ClockGuard;
+use crate::lease::held_shards::HeldShards;
+use crate::periodic::Periodic;
+use crate::plan::batch_size::BatchSize;
+use crate::plan::due_queue::DueQueue;
+use crate::plan::failures::PlanFailures;
+use crate::plan::job_cache::JobCache;
+use crate::plan::wakes::ScanWakes;
+use crate::runtime::{Service, Step};
 use crate::settings::ms;
-use crate::store;
-use crate::store::Error;
-use crate::store::run::claim::Holder;
+use carillon_store as store;
+use carillon_store::Error;
+use carillon_store::run::claim::Holder;
 
 /// Jobs planned at a time.
 const PAGE: usize = 200;
@@ -27,36 +29,67 @@ const PAGE: usize = 200;
 /// No epoch.
 const NONE: i64 = -1;
 
-/// New cursors and new runs lie in the future, or a little behind: one that was written while its scan looked, or is caught up.
+/// New cursors and new runs lie in the future, or a little behind: one that was written during the last scan, or is caught up.
 const BEHIND_MS: i64 = 60_000;
 
-pub struct Scan {
-    pub pipeline: Arc<Pipeline>,
+pub struct Scanner {
     pub shard: i32,
+    pub(crate) cx: Arc<Context>,
+    pub(crate) held: Arc<HeldShards>,
+    pub(crate) clock_guard: Arc<ClockGuard>,
+    pub(crate) queue: Arc<DueQueue>,
+    pub(crate) jobs: Arc<JobCache>,
+    pub(crate) wakes: Arc<ScanWakes>,
     /// Failed plans of each job, since the last good one.
-    pub(crate) strikes: planner::Strikes,
+    pub(crate) failures: PlanFailures,
     /// Plans of each job that took too long, since the last quick one.
-    pub(crate) slow: planner::Strikes,
-    pub(crate) batch: batch_size::Batch,
+    pub(crate) slow: PlanFailures,
+    pub(crate) batch: BatchSize,
     /// The epoch under which all that waits has been read once, and judged by its job's misfire policy.
-    pub(crate) judged: AtomicI64,
+    judged: AtomicI64,
     /// Nothing before this moment was left when a round ended.
-    pub(crate) done_until: AtomicI64,
-    /// Done now and then in any case: everything is looked for from the beginning, and what is not in the ring is read.
-    pub(crate) audit: Periodic,
+    done_until: AtomicI64,
+    /// Due now and then in any case: everything is looked for from the beginning, and what is not in the queue is read.
+    audit: Periodic,
     /// Runs that cannot be read and are alarmed already.
     pub(crate) unreadable: Mutex<HashSet<i64>>,
-    pub(crate) backoff: Backoff,
+    backoff: Backoff,
 }
 
-impl Scan {
-    pub fn new(pipeline: Arc<Pipeline>, shard: i32) -> Self {
+/// What a round did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ScanReport {
+    /// Runs of a former holder, new fires without a schedule, and what had left the queue.
+    pub adopted: usize,
+    /// Recorded instants.
+    pub claimed: usize,
+    /// Ranges of instants recorded as skipped.
+    pub skipped: usize,
+    /// Jobs paused because they cannot be planned.
+    pub paused: usize,
+}
+
+impl Scanner {
+    pub fn new(
+        shard: i32,
+        cx: Arc<Context>,
+        held: Arc<HeldShards>,
+        clock_guard: Arc<ClockGuard>,
+        queue: Arc<DueQueue>,
+        jobs: Arc<JobCache>,
+        wakes: Arc<ScanWakes>,
+    ) -> Self {
         Self {
-            pipeline,
             shard,
-            strikes: planner::Strikes::default(),
-            slow: planner::Strikes::default(),
-            batch: batch_size::Batch::default(),
+            cx,
+            held,
+            clock_guard,
+            queue,
+            jobs,
+            wakes,
+            failures: PlanFailures::default(),
+            slow: PlanFailures::default(),
+            batch: BatchSize::default(),
             judged: AtomicI64::new(NONE),
             done_until: AtomicI64::new(i64::MIN),
             audit: Periodic::after_one(),
@@ -66,35 +99,37 @@ impl Scan {
     }
 
     /// One round under this epoch.
-    async fn round(&self, epoch: i64) -> store::Result<()> {
-        let pipeline = &self.pipeline;
-        let holder = Holder { shard: self.shard, epoch, node: &pipeline.node, ttl_ms: ms(pipeline.settings.ttl) };
-        let until = pipeline.clock.now() + ms(pipeline.settings.look_ahead);
+    #[tracing::instrument(name = "scan", level = "debug", skip_all, fields(shard = self.shard, lease.epoch = epoch))]
+    async fn round(&self, epoch: i64, report: &mut ScanReport) -> store::Result<()> {
+        let holder = Holder { shard: self.shard, epoch, node: &self.cx.node, ttl_ms: ms(self.cx.settings.ttl) };
+        let until = self.cx.clock.now() + ms(self.cx.settings.look_ahead);
         let is_new = self.judged.load(Ordering::Relaxed) != epoch;
-        let audit = self.audit_is_due() || is_new;
-        let from = match audit {
+        let is_audit = self.audit.is_due(self.cx.clock.monotonic(), self.cx.settings.resolve_every) || is_new;
+        let from = match is_audit {
             true => None,
             // After a clock went back, `until` is the earlier one.
             false => Some(self.done_until.load(Ordering::Relaxed).min(until).saturating_sub(BEHIND_MS)),
         };
-        // Unless it is heard that all went well: read and judged anew.
+        // Read and judged anew next time, unless this time it is known to have succeeded.
         self.judged.store(NONE, Ordering::Relaxed);
-        self.fill(&holder, (from, until), is_new, audit).await?;
+        report.adopted += self.adopt_orphans(&holder, (from, until), is_new, is_audit).await?;
         self.judged.store(epoch, Ordering::Relaxed);
         if from.is_none() {
             self.done_until.store(i64::MIN, Ordering::Relaxed);
         }
         let from = from.unwrap_or(i64::MIN);
         loop {
-            let room = pipeline.ring().free();
-            self.tell_of_full_ring(room).await;
-            if room == 0 || pipeline.holdings.epoch(self.shard, pipeline.clock.monotonic()) != Some(epoch) {
+            let room = self.queue.free();
+            if self.queue.has_become_full(room) {
+                self.alarm_full_queue().await;
+            }
+            if room == 0 || self.held.epoch(self.shard) != Some(epoch) {
                 return Ok(());
             }
-            let due = pipeline.store.due_jobs_from(self.shard, from, until, PAGE.min(room)).await?;
-            let (full, found) = (due.len() == PAGE.min(room), due.len());
-            let (done, more) = self.plan_and_claim(&holder, due, until).await?;
-            if !full && !more && done == found {
+            let due = self.cx.store.due_jobs_from(self.shard, from, until, PAGE.min(room)).await?;
+            let (is_full, found) = (due.len() == PAGE.min(room), due.len());
+            let (done, more) = self.plan_page(&holder, due, until, report).await?;
+            if !is_full && !more && done == found {
                 self.done_until.store(until, Ordering::Relaxed);
                 return Ok(());
             }
@@ -105,105 +140,48 @@ impl Scan {
         }
     }
 
-    /// Orphans and new fires by hand are adopted, as many as there is room for. What waits under our epoch and is not in the
-    /// ring is read from the table: at first, now and then, and when something may have fallen out.
-    async fn fill(
-        &self,
-        holder: &Holder<'_>,
-        (from, until): (Option<Millis>, Millis),
-        is_new: bool,
-        audit: bool,
-    ) -> store::Result<()> {
-        let pipeline = &self.pipeline;
-        let room = pipeline.ring().free();
-        let adopted = pipeline.store.adopt(holder, from, until, room).await?;
-        if !is_new {
-            self.enter_ring(holder, adopted, Lateness::Judged).await?;
-        }
-        let now = pipeline.clock.monotonic();
-        if !pipeline.reread.is_asked(self.shard, now) && !audit {
-            return Ok(());
-        }
-        let capacity = pipeline.settings.ring_capacity;
-        let mut waiting = pipeline.store.waiting_ids(self.shard, holder.epoch, until, capacity).await?;
-        {
-            let ring = pipeline.ring();
-            let is_in = |id: &i64| ring.get(*id).is_some_and(|run| run.epoch == holder.epoch);
-            waiting.retain(|id| !is_in(id));
-        }
-        // What this holder has claimed itself was claimed in time: it may wait for an executor as long as it must.
-        let lateness = match is_new {
-            true => Lateness::Judged,
-            false => Lateness::Ours,
-        };
-        self.enter_ring(holder, waiting, lateness).await
-    }
-
-    /// Once, until there is room again: what is not claimed keeps its cursor, and is late.
-    async fn tell_of_full_ring(&self, room: usize) {
-        let pipeline = &self.pipeline;
-        let capacity = pipeline.settings.ring_capacity;
-        if room > capacity / 10 {
-            pipeline.ring_is_full.store(false, Ordering::Relaxed);
-        }
-        if room > 0 || pipeline.ring_is_full.swap(true, Ordering::Relaxed) {
-            return;
-        }
+    async fn alarm_full_queue(&self) {
         let text = format!(
-            "{capacity} runs wait in the memory of node {}: nothing more is claimed until some have left",
-            pipeline.node
+            "{} runs wait in the memory of node {}: nothing more is claimed until some have left",
+            self.queue.capacity, self.cx.node
         );
-        let raised = pipeline.raise_alarm(AlarmKind::Ring, None, None, &*text);
-        if let Err(error) = raised.await {
-            tracing::error!(%error, "an alarm could not be stored: {text}");
-        }
+        self.cx.raise_alarm(AlarmKind::Ring, None, None, text).await;
     }
 
-    fn audit_is_due(&self) -> bool {
-        let pipeline = &self.pipeline;
-        let now = pipeline.clock.monotonic();
-        self.audit.is_due(now, pipeline.settings.resolve_every)
-    }
-
-    fn look_after(&self, error: &Error, epoch: i64) {
+    fn handle_error(&self, error: &Error, epoch: i64) {
         if matches!(error, Error::Fenced(_)) {
-            self.pipeline.fenced(self.shard, epoch);
+            self.held.fence(self.shard, epoch);
         } else {
             tracing::warn!(shard = self.shard, %error, "a scan failed; the next one goes on");
         }
-        // What was committed without our hearing of it is found in the table.
-        let pipeline = &self.pipeline;
-        pipeline.reread.ask(self.shard, pipeline.clock.monotonic());
+        // What was committed although its answer was lost is found in the table.
+        self.wakes.read_again_later(self.shard);
     }
 }
 
-#[async_trait]
-impl Service for Scan {
-    fn name(&self) -> &'static str {
-        "scan"
-    }
+impl Service for Scanner {
+    const NAME: &'static str = "scan";
+    type Report = ScanReport;
 
     fn wake(&self) -> Option<Arc<Notify>> {
-        self.pipeline.scan_wakes.get(self.shard as usize).cloned()
+        self.wakes.of(self.shard)
     }
 
-    async fn step(&self) -> Duration {
-        let pipeline = &self.pipeline;
-        if pipeline.clock_is_in_doubt() {
-            return pipeline.settings.scan_every;
-        }
-        if let Some(epoch) = pipeline.holdings.epoch(self.shard, pipeline.clock.monotonic()) {
-            let timer = pipeline.metrics.scan.start_timer();
-            let done = self.round(epoch).await;
+    async fn step(&self) -> Step<ScanReport> {
+        let mut did = ScanReport::default();
+        let mut next = self.cx.settings.scan_every;
+        if let Some(epoch) = self.held.epoch(self.shard).filter(|_| !self.clock_guard.is_suspect()) {
+            let timer = self.cx.metrics.scan.start_timer();
+            let done = self.round(epoch, &mut did).await;
             timer.observe_duration();
             match done {
                 Ok(()) => self.backoff.succeeded(),
                 Err(error) => {
-                    self.look_after(&error, epoch);
-                    return self.backoff.failed();
+                    self.handle_error(&error, epoch);
+                    next = self.backoff.failed();
                 }
             }
         }
-        pipeline.settings.scan_every
+        Step { did, next }
     }
 }

@@ -1,22 +1,33 @@
 //! The scans of all shards, one service each, and one task for each shard that this node holds.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use crate::runtime;
-use crate::{Pipeline, Scan};
+use crate::context::Context;
+use crate::lease::clock_guard::ClockGuard;
+use crate::lease::held_shards::HeldShards;
+use crate::plan::due_queue::DueQueue;
+use crate::plan::job_cache::JobCache;
+use crate::plan::scanner::Scanner;
+use crate::plan::wakes::ScanWakes;
+use crate::runtime::{lock, steps};
 
-pub struct Scans {
-    pipeline: Arc<Pipeline>,
-    made: Mutex<Vec<Arc<Scan>>>,
+pub struct ScannerPool {
+    pub cx: Arc<Context>,
+    pub held: Arc<HeldShards>,
+    pub clock_guard: Arc<ClockGuard>,
+    pub queue: Arc<DueQueue>,
+    pub jobs: Arc<JobCache>,
+    pub wakes: Arc<ScanWakes>,
+    pub scanners: Mutex<Vec<Arc<Scanner>>>,
 }
 
 /// What the task of a shard needs.
-struct Ground {
+struct ScannerContext {
     tasks: TaskTracker,
     stop: CancellationToken,
     fatal: CancellationToken,
@@ -29,11 +40,11 @@ struct Running {
 }
 
 impl Running {
-    fn start(scan: Arc<Scan>, after: Option<Self>, ground: &Ground) -> Self {
-        let stop = ground.stop.child_token();
-        let steps = runtime::steps(scan, stop.clone(), ground.fatal.clone());
-        let task = ground.tasks.spawn(async move {
-            // Lost and taken again: two tasks of one shard would only be in each other's way.
+    fn start(scanner: Arc<Scanner>, after: Option<Self>, context: &ScannerContext) -> Self {
+        let stop = context.stop.child_token();
+        let steps = steps(scanner, stop.clone(), context.fatal.clone());
+        let task = context.tasks.spawn(async move {
+            // Lost and taken again: two tasks of one shard would only disturb each other.
             if let Some(before) = after {
                 before.task.await.unwrap_or_default();
             }
@@ -43,51 +54,52 @@ impl Running {
     }
 }
 
-impl Scans {
-    pub fn new(pipeline: Arc<Pipeline>) -> Self {
-        Self { pipeline, made: Mutex::default() }
+impl ScannerPool {
+    /// One for each shard there is, and for those that there have been: they find nothing to do.
+    pub fn all(&self) -> Vec<Arc<Scanner>> {
+        let mut scanners = lock(&self.scanners);
+        let first = i32::try_from(scanners.len()).unwrap_or(i32::MAX);
+        scanners.extend((first..self.held.total()).map(|shard| Arc::new(self.scanner(shard))));
+        scanners.clone()
     }
 
-    /// One for each shard there is, and for those that there have been: they find nothing to do.
-    pub fn all(&self) -> Vec<Arc<Scan>> {
-        let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
-        let first = i32::try_from(made.len()).unwrap_or(i32::MAX);
-        let new = |shard| Arc::new(Scan::new(self.pipeline.clone(), shard));
-        made.extend((first..self.pipeline.shards()).map(new));
-        made.clone()
+    fn scanner(&self, shard: i32) -> Scanner {
+        let (held, clock_guard) = (self.held.clone(), self.clock_guard.clone());
+        let (queue, jobs, wakes) = (self.queue.clone(), self.jobs.clone(), self.wakes.clone());
+        Scanner::new(shard, self.cx.clone(), held, clock_guard, queue, jobs, wakes)
     }
 
     /// Runs those of the shards that are held, each from its taking to its loss, until `stop`.
     pub async fn run(self: Arc<Self>, tasks: TaskTracker, stop: CancellationToken, fatal: CancellationToken) {
-        let ground = Ground { tasks, stop, fatal };
+        let context = ScannerContext { tasks, stop, fatal };
         let mut running = BTreeMap::new();
-        while !ground.stop.is_cancelled() {
-            self.follow(&mut running, &ground);
+        while !context.stop.is_cancelled() {
+            self.follow(&mut running, &context);
             tokio::select! {
-                () = ground.stop.cancelled() => return,
-                () = self.pipeline.holdings.changed.notified() => {}
+                () = context.stop.cancelled() => return,
+                () = self.held.changed.notified() => {}
             }
         }
     }
 
     /// A task for each shard that is held now, and an end to all others.
-    fn follow(&self, running: &mut BTreeMap<i32, Running>, ground: &Ground) {
-        let held = self.pipeline.holdings.all();
+    fn follow(&self, running: &mut BTreeMap<i32, Running>, context: &ScannerContext) {
+        let held = self.held.shards();
         running.retain(|shard, scan| {
-            if !held.contains_key(shard) {
+            if !held.contains(shard) {
                 scan.stop.cancel();
             }
             !scan.task.is_finished()
         });
         let all = self.all();
-        for shard in held.into_keys() {
+        for shard in held {
             let goes_on = |scan: &Running| !scan.stop.is_cancelled();
             if running.get(&shard).is_some_and(goes_on) {
                 continue;
             }
             if let Some(scan) = all.get(shard as usize) {
                 let before = running.remove(&shard);
-                running.insert(shard, Running::start(scan.clone(), before, ground));
+                running.insert(shard, Running::start(scan.clone(), before, context));
             }
         }
     }

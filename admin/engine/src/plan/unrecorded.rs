@@ -3,17 +3,16 @@
 
 use std::time::Duration;
 
-use crate::plan::scanner::Scan;
-use crate::store;
-use crate::store::run::adopt::Waiting;
-use crate::store::run::claim::{Claim, Holder};
+use crate::plan::scanner::Scanner;
+use carillon_store as store;
+use carillon_store::run::adopt::Waiting;
+use carillon_store::run::claim::{Claim, Holder};
 
-impl Scan {
+impl Scanner {
     pub(crate) async fn claim_unrecorded(&self, holder: &Holder<'_>, claims: &[Claim]) -> store::Result<usize> {
-        let pipeline = &self.pipeline;
         let moved: Vec<Claim> = claims.iter().map(without_fires).collect();
-        let now = pipeline.clock.now();
-        let changed = pipeline.store.claim(holder, &moved, now).await?;
+        let now = self.cx.clock.now();
+        let changed = self.cx.store.claim(holder, &moved, now).await?;
         for claim in claims {
             if changed.contains(&claim.due.job_id) {
                 continue;
@@ -32,16 +31,16 @@ impl Scan {
         run_id: i64,
         at: i64,
     ) -> impl Future<Output = ()> + use<> {
-        let (pipeline, claim) = (self.pipeline.clone(), claim.clone());
+        let (cx, queue, claim) = (self.cx.clone(), self.queue.clone(), claim.clone());
         let (shard, epoch, ttl_ms) = (holder.shard, holder.epoch, holder.ttl_ms);
         async move {
-            let pause = (at - pipeline.clock.now()).max(0).unsigned_abs();
+            let pause = (at - cx.clock.now()).max(0).unsigned_abs();
             tokio::time::sleep(Duration::from_millis(pause)).await;
-            let holder = Holder { shard, epoch, node: &pipeline.node, ttl_ms };
+            let holder = Holder { shard, epoch, node: &cx.node, ttl_ms };
             let job_id = claim.due.job_id;
             let alone = Claim { fires: vec![(run_id, at)], skipped: vec![], ..claim };
-            if pipeline.store.record_late(&holder, alone).await.is_ok() {
-                pipeline.put_in_ring(waiting(run_id, job_id, shard, epoch, at), at);
+            if cx.store.record_late(&holder, alone).await.is_ok() {
+                queue.insert(waiting(run_id, job_id, shard, epoch, at), at);
             }
         }
     }

@@ -2,17 +2,18 @@
 //! of the run says more where that is not enough.
 
 use std::hash::{DefaultHasher, Hasher as _};
+use std::time::Duration;
 
 use carillon_scheduler::{Millis, Outcome as Reported, RunEvent};
 
-use crate::Pipeline;
-use crate::executor::client::{LogAnswer, SUCCESS, TIMEOUT};
+use crate::complete::outcome_queue::finding;
+use crate::executor::client::{ExecutorClient, LogAnswer, SUCCESS, TIMEOUT};
 use crate::executor::outcome::Outcome;
 use crate::recover::check_schedule::Seen;
 use crate::recover::end_of_log::End;
-use crate::recover::evidence::has_begun;
-use crate::store::run::open::checked::ToCheck;
-use crate::store::run::settle::outcomes::Finding;
+use crate::recover::evidence::log_shows_start;
+use carillon_store::run::open::checked::ToCheck;
+use carillon_store::run::settle::outcomes::Finding;
 
 /// Pages of one log that are read: pyxxl sends 1,000 lines a page, Java all at once.
 const PAGES: usize = 64;
@@ -36,14 +37,19 @@ pub enum Sight {
 
 /// `beside`: other long-running runs of the job at the same address, and when they were sent. `again`: it was idle before,
 /// and its log is read for an outcome.
-pub async fn look(pipeline: &Pipeline, it: &ToCheck, beside: &[(i64, Millis)], again: bool) -> Sight {
+pub async fn look(
+    client: &ExecutorClient,
+    limit: Duration,
+    it: &ToCheck,
+    beside: &[(i64, Millis)],
+    again: bool,
+) -> Sight {
     let run = &it.run;
     let (Some(app), Some(address)) = (&run.app, &run.address) else {
         return Sight::Unclear("its app is gone".into());
     };
     let job_id = i32::try_from(run.job_id).unwrap_or(i32::MAX);
-    let limit = pipeline.settings.send_limit;
-    let idle = match pipeline.client.idle_beat(address, app, job_id, limit).await {
+    let idle = match client.idle_beat(address, app, job_id, limit).await {
         Outcome::Accepted => true,
         Outcome::Refused { code, message } if is_busy(code, &message) => false,
         Outcome::Refused { message: why, .. } | Outcome::NotSent { why } | Outcome::Unknown { why, .. } => {
@@ -53,7 +59,7 @@ pub async fn look(pipeline: &Pipeline, it: &ToCheck, beside: &[(i64, Millis)], a
     // A log may be large. Without a second run of the job there the executor is busy with this one.
     let wants_log = if idle { again } else { !beside.is_empty() };
     let log = match wants_log {
-        true => Log::read(pipeline, it, app, address).await,
+        true => Log::read(client, it, app, address).await,
         false => None,
     };
     if let Some(end) = log.as_ref().and_then(|log| End::of(&log.tail, run.job_id, run.run_id)) {
@@ -105,7 +111,7 @@ fn ended(run_id: i64, end: End) -> Finding {
 }
 
 fn dropped(run_id: i64, reason: &'static str, why: String) -> Finding {
-    Finding { run_id, event: RunEvent::Dropped, code: None, message: Some(why), reason: Some(reason), sent_at: None }
+    finding(run_id, RunEvent::Dropped, reason, why)
 }
 
 /// A log that could be read to its end.
@@ -116,15 +122,15 @@ struct Log {
 
 impl Log {
     /// None: there is no log, or it is not whole.
-    async fn read(pipeline: &Pipeline, it: &ToCheck, app: &str, address: &str) -> Option<Self> {
+    async fn read(client: &ExecutorClient, it: &ToCheck, app: &str, address: &str) -> Option<Self> {
         let run = &it.run;
         let (mut from, mut tail, mut digest) = (1, String::new(), DefaultHasher::new());
         for _ in 0..PAGES {
-            let log = pipeline.client.read_log(address, app, run.run_id, run.due_at, from);
+            let log = client.read_log(address, app, run.run_id, run.due_at, from);
             let Ok(LogAnswer::Page(page)) = log.await else {
                 return None;
             };
-            if from == 1 && !has_begun(&page) {
+            if from == 1 && !log_shows_start(&page) {
                 return None;
             }
             if page.content.is_empty() || page.to_line < from {

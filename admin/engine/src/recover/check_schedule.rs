@@ -9,7 +9,7 @@ use std::time::Duration;
 use carillon_scheduler::Millis;
 
 use crate::settings::ms;
-use crate::store::run::open::checked::LongRunning;
+use carillon_store::run::open::checked::LongRunning;
 
 /// Runs of one address that are handed out at once: a round comes every 10 s, so an executor answers a few questions a
 /// second at most, however many runs it has.

@@ -1,4 +1,4 @@
-//! What became of a run that was sent and never answered: whoever may know is asked.
+//! What became of a run that was sent and never answered: its executor is asked.
 //!
 //! An executor of our SDK keeps a journal of the runs that it was given. It may be sent the same run again as long as it
 //! keeps the journal that the run was sent to: it has it already, or it takes it now, and it runs once in any case. One
@@ -10,17 +10,17 @@ use std::time::Duration;
 
 use carillon_scheduler::{Millis, RunEvent};
 
-use crate::Pipeline;
-use crate::dispatch::send::{headers, is_unsendable, request};
-use crate::executor::client::{LogAnswer, LogPage, OTHER_JOURNAL, RunHeaders};
-use crate::executor::directory::Candidate;
+use crate::complete::outcome_queue::{OutcomeQueue, finding};
+use crate::context::Context;
+use crate::executor::client::{ExecutorClient, LogAnswer, LogPage, OTHER_JOURNAL, RunHeaders};
+use crate::executor::directory::{Candidate, ExecutorDirectory};
 use crate::executor::outcome::Outcome;
-use crate::plan::job_cache;
-use crate::recover::resolver::finding;
+use crate::executor::request::{body, headers, is_unsendable};
+use crate::plan::job_cache::JobCache;
 use crate::settings::ms;
-use crate::store;
-use crate::store::run::open::unanswered::{Again, InDoubt};
-use crate::store::run::settle::outcomes::Finding;
+use carillon_store as store;
+use carillon_store::run::open::unanswered::{Again, InDoubt};
+use carillon_store::run::settle::outcomes::Finding;
 
 /// An executor that takes requests and answers none is not asked for ever.
 const MOST_SENDS: i32 = 4;
@@ -45,62 +45,167 @@ enum Answer {
     Nothing(&'static str),
 }
 
-pub async fn ask(pipeline: Arc<Pipeline>, run_id: i64) {
-    match conclude(&pipeline, run_id).await {
-        Ok(()) => {}
-        Err(error) => {
+pub struct Evidence {
+    pub cx: Arc<Context>,
+    pub client: Arc<ExecutorClient>,
+    pub directory: Arc<ExecutorDirectory>,
+    pub jobs: Arc<JobCache>,
+    pub outcomes: Arc<OutcomeQueue>,
+}
+
+impl Evidence {
+    pub async fn ask(&self, run_id: i64) {
+        if let Err(error) = self.conclude(run_id).await {
             tracing::warn!(run.id = run_id, %error, "what became of a run could not be asked yet");
         }
     }
-}
 
-async fn conclude(pipeline: &Arc<Pipeline>, run_id: i64) -> store::Result<()> {
-    let Some(doubt) = pipeline.store.in_doubt(run_id).await? else {
-        return Ok(());
-    };
-    match answer(pipeline, &doubt).await? {
-        Answer::Accepted => {
-            // At once: it was accepted a while ago.
-            pipeline.outcomes.accepted(run_id, first_sent_at(&doubt), Duration::ZERO);
-            pipeline.outcomes.wake.notify_one();
+    async fn conclude(&self, run_id: i64) -> store::Result<()> {
+        let Some(doubt) = self.cx.store.in_doubt(run_id).await? else {
+            return Ok(());
+        };
+        match self.answer(&doubt).await? {
+            Answer::Accepted => {
+                // At once: it was accepted a while ago.
+                self.outcomes.accepted(run_id, first_sent_at(&doubt), Duration::ZERO);
+                self.outcomes.wake.notify_one();
+            }
+            Answer::Refused { code, message } => {
+                let refused = finding(run_id, RunEvent::Refused, "refused", message);
+                self.outcomes.report_own(Finding { code: Some(code), ..refused });
+            }
+            Answer::Later => {}
+            // Decided once, here: the run may have arrived, so it is not sent again unless the job allows retries.
+            Answer::Nothing(why) => {
+                self.outcomes.report_own(finding(run_id, RunEvent::Unresolved, "unknown", why));
+            }
         }
-        Answer::Refused { code, message } => pipeline
-            .outcomes
-            .found(Finding { code: Some(code), ..finding(run_id, RunEvent::Refused, "refused", &message) }),
-        Answer::Later => {}
-        // Said once, here: the run may have arrived, so it is not sent again unless the job allows retries.
-        Answer::Nothing(why) => {
-            pipeline.outcomes.found(finding(run_id, RunEvent::Unresolved, "unknown", why));
+        Ok(())
+    }
+
+    async fn answer(&self, doubt: &InDoubt) -> store::Result<Answer> {
+        let (Some(app), Some(address)) = (&doubt.app, &doubt.address) else {
+            return Ok(Answer::Nothing(NO_ANSWER));
+        };
+        let Ok(own) = self.directory.registered(app, address) else {
+            return Ok(Answer::Nothing(NO_ANSWER));
+        };
+        if !own.keeps_a_journal {
+            return Ok(self.log_evidence(doubt, app, address).await);
+        }
+        if !is_the_same_journal(doubt, &own) {
+            return Ok(match self.what_it_knows(doubt, app, address).await {
+                Knows::No => Answer::Nothing(JOURNAL_LOST),
+                other => other.answer(&self.cx, doubt),
+            });
+        }
+        if doubt.sends >= MOST_SENDS {
+            return Ok(self.log_evidence(doubt, app, address).await);
+        }
+        self.mark_and_send_again(doubt, &own, app).await
+    }
+
+    async fn mark_and_send_again(&self, doubt: &InDoubt, own: &Candidate, app: &str) -> store::Result<Answer> {
+        match self.mark_again(doubt, own).await? {
+            Attempt::Sent(answer) => Ok(answer),
+            Attempt::Disabled => Ok(self.log_evidence(doubt, app, &own.address).await),
+            // What was sent is not what would be sent now: sent again only if the first request did not arrive.
+            Attempt::Edited { revision, same_app } => match self.what_it_knows(doubt, app, &own.address).await {
+                Knows::No if !same_app => Ok(Answer::Nothing(MOVED)),
+                Knows::No => {
+                    let doubt = InDoubt { revision: Some(revision), ..doubt.clone() };
+                    match self.mark_again(&doubt, own).await? {
+                        Attempt::Sent(answer) => Ok(answer),
+                        Attempt::Disabled | Attempt::Edited { .. } => Ok(Answer::Later),
+                    }
+                }
+                other => Ok(other.answer(&self.cx, doubt)),
+            },
         }
     }
-    Ok(())
+
+    async fn mark_again(&self, doubt: &InDoubt, own: &Candidate) -> store::Result<Attempt> {
+        let again = Allowed { asked: self.cx.clock.monotonic(), marked_at: self.cx.clock.now() };
+        let (token, boot_id) = (rand::random(), own.boot_id.as_deref());
+        let marked = self.cx.store.mark_again(doubt, boot_id, token, &self.cx.node, again.marked_at);
+        Ok(match marked.await? {
+            Again::Marked { revision } => {
+                self.cx.metrics.resends.inc();
+                Attempt::Sent(self.send_again(doubt, own, revision, again).await?)
+            }
+            Again::Other => Attempt::Sent(Answer::Later),
+            Again::Edited { revision, same_app } => Attempt::Edited { revision, same_app },
+            Again::Disabled => Attempt::Disabled,
+        })
+    }
+
+    async fn send_again(
+        &self,
+        doubt: &InDoubt,
+        own: &Candidate,
+        revision: i64,
+        again: Allowed,
+    ) -> store::Result<Answer> {
+        let run = &doubt.run;
+        let params = self.cx.store.given_params(&[run.run_id]).await?.pop();
+        let current = self.jobs.current(&[run.job_id]).await?;
+        let mut jobs = self.jobs.with_params(current.values()).await?;
+        jobs.extend(current.into_iter().filter(|(_, job)| !job.params_are_apart()));
+        // An edit that was answered before the request must be what is sent, and the row says which one it was.
+        let job = jobs.get(&run.job_id);
+        let Some(job) = job.filter(|job| job.stored.revision == revision) else {
+            return Ok(Answer::Later);
+        };
+        if is_unsendable(job, params.as_ref().map(|(_, params)| params)) {
+            return Ok(Answer::Nothing(NO_ANSWER));
+        }
+        let limit = self.cx.settings.send_limit;
+        // Others may have settled the run, and its executor forgotten it, while this process stood still.
+        if self.cx.clock.monotonic().saturating_sub(again.asked) > limit {
+            return Ok(Answer::Later);
+        }
+        let request = body(run, job, params.map(|(_, params)| params));
+        let about =
+            RunHeaders { journal_id: own.journal_id.as_deref(), ..headers(run, job, again.marked_at + 2 * ms(limit)) };
+        let outcome = self.client.run(&own.address, &request, &about).await;
+        Ok(match outcome {
+            Outcome::Accepted => Answer::Accepted,
+            // It has come back with another journal since it registered: what ran before is not known.
+            Outcome::Refused { code, .. } if code == OTHER_JOURNAL => Answer::Nothing(JOURNAL_LOST),
+            Outcome::Refused { code, message } => Answer::Refused { code, message },
+            // It may just be starting again, or be slow. When its lease is over there is no one left to ask.
+            Outcome::NotSent { .. } | Outcome::Unknown { .. } => Answer::Later,
+        })
+    }
+
+    async fn what_it_knows(&self, doubt: &InDoubt, app: &str, address: &str) -> Knows {
+        let run = &doubt.run;
+        let look = self.client.look(address, app, run.run_id, run.due_at);
+        match look.await {
+            Ok(look) if look.run_state.is_some() => Knows::Yes,
+            Ok(look) if look.page.as_ref().is_some_and(log_shows_start) => Knows::Yes,
+            Ok(_) => Knows::No,
+            Err(why) => {
+                tracing::debug!(run.id = run.run_id, reason = why, "an executor does not answer");
+                Knows::Silent
+            }
+        }
+    }
+
+    async fn log_evidence(&self, doubt: &InDoubt, app: &str, address: &str) -> Answer {
+        let run = &doubt.run;
+        let log = self.client.read_log(address, app, run.run_id, run.due_at, 1);
+        match log.await {
+            Ok(LogAnswer::Page(page)) if log_shows_start(&page) => Answer::Accepted,
+            // That there is no log yet proves nothing: it may be in a queue.
+            _ => Answer::Nothing(NO_ANSWER),
+        }
+    }
 }
 
 /// When its first request may have left: the mark may be a little ahead of the instant, the request is not.
 fn first_sent_at(doubt: &InDoubt) -> Millis {
     doubt.marked_at.max(doubt.run.due_at)
-}
-
-async fn answer(pipeline: &Pipeline, doubt: &InDoubt) -> store::Result<Answer> {
-    let (Some(app), Some(address)) = (&doubt.app, &doubt.address) else {
-        return Ok(Answer::Nothing(NO_ANSWER));
-    };
-    let Ok(own) = pipeline.registered(app, address) else {
-        return Ok(Answer::Nothing(NO_ANSWER));
-    };
-    if !own.keeps_a_journal {
-        return Ok(look_into_the_log(pipeline, doubt, app, address).await);
-    }
-    if !is_the_same_journal(doubt, &own) {
-        return Ok(match what_it_knows(pipeline, doubt, app, address).await {
-            Knows::No => Answer::Nothing(JOURNAL_LOST),
-            other => other.answer(pipeline, doubt),
-        });
-    }
-    if doubt.sends >= MOST_SENDS {
-        return Ok(look_into_the_log(pipeline, doubt, app, address).await);
-    }
-    mark_and_send_again(pipeline, doubt, &own, app).await
 }
 
 /// The executor still remembers what it was sent. Executors of older versions announce no journal: only the process that
@@ -113,49 +218,10 @@ fn is_the_same_journal(doubt: &InDoubt, own: &Candidate) -> bool {
     }
 }
 
-async fn mark_and_send_again(
-    pipeline: &Pipeline,
-    doubt: &InDoubt,
-    own: &Candidate,
-    app: &str,
-) -> store::Result<Answer> {
-    match mark_again(pipeline, doubt, own).await? {
-        Attempt::Sent(answer) => Ok(answer),
-        Attempt::Disabled => Ok(look_into_the_log(pipeline, doubt, app, &own.address).await),
-        // What was sent is not what would be sent now: sent again only if the first request did not arrive.
-        Attempt::Edited { revision, same_app } => match what_it_knows(pipeline, doubt, app, &own.address).await {
-            Knows::No if !same_app => Ok(Answer::Nothing(MOVED)),
-            Knows::No => {
-                let doubt = InDoubt { revision: Some(revision), ..doubt.clone() };
-                match mark_again(pipeline, &doubt, own).await? {
-                    Attempt::Sent(answer) => Ok(answer),
-                    Attempt::Disabled | Attempt::Edited { .. } => Ok(Answer::Later),
-                }
-            }
-            other => Ok(other.answer(pipeline, doubt)),
-        },
-    }
-}
-
 enum Attempt {
     Sent(Answer),
     Edited { revision: i64, same_app: bool },
     Disabled,
-}
-
-async fn mark_again(pipeline: &Pipeline, doubt: &InDoubt, own: &Candidate) -> store::Result<Attempt> {
-    let again = Allowed { asked: pipeline.clock.monotonic(), marked_at: pipeline.clock.now() };
-    let (token, boot_id) = (rand::random(), own.boot_id.as_deref());
-    let marked = pipeline.store.mark_again(doubt, boot_id, token, &pipeline.node, again.marked_at);
-    Ok(match marked.await? {
-        Again::Marked { revision } => {
-            pipeline.metrics.resends.inc();
-            Attempt::Sent(send_again(pipeline, doubt, own, revision, again).await?)
-        }
-        Again::Other => Attempt::Sent(Answer::Later),
-        Again::Edited { revision, same_app } => Attempt::Edited { revision, same_app },
-        Again::Disabled => Attempt::Disabled,
-    })
 }
 
 /// When one more request was allowed.
@@ -166,45 +232,6 @@ struct Allowed {
     marked_at: Millis,
 }
 
-async fn send_again(
-    pipeline: &Pipeline,
-    doubt: &InDoubt,
-    own: &Candidate,
-    revision: i64,
-    again: Allowed,
-) -> store::Result<Answer> {
-    let run = &doubt.run;
-    let params = pipeline.store.given_params(&[run.run_id]).await?.pop();
-    let current = pipeline.jobs.current(&pipeline.store, &[run.job_id]).await?;
-    let mut jobs = job_cache::whole(&pipeline.store, current.values()).await?;
-    jobs.extend(current.into_iter().filter(|(_, job)| !job.params_are_apart()));
-    // An edit that was answered before the request must be what is sent, and the row says which one it was.
-    let job = jobs.get(&run.job_id);
-    let Some(job) = job.filter(|job| job.stored.revision == revision) else {
-        return Ok(Answer::Later);
-    };
-    if is_unsendable(job, params.as_ref().map(|(_, params)| params)) {
-        return Ok(Answer::Nothing(NO_ANSWER));
-    }
-    let limit = pipeline.settings.send_limit;
-    // Others may have settled the run, and its executor forgotten it, while this process stood still.
-    if pipeline.clock.monotonic().saturating_sub(again.asked) > limit {
-        return Ok(Answer::Later);
-    }
-    let request = request(run, job, params.map(|(_, params)| params));
-    let about =
-        RunHeaders { journal_id: own.journal_id.as_deref(), ..headers(run, job, again.marked_at + 2 * ms(limit)) };
-    let outcome = pipeline.client.run(&own.address, &request, &about).await;
-    Ok(match outcome {
-        Outcome::Accepted => Answer::Accepted,
-        // It has come back with another journal since it registered: what ran before is not known.
-        Outcome::Refused { code, .. } if code == OTHER_JOURNAL => Answer::Nothing(JOURNAL_LOST),
-        Outcome::Refused { code, message } => Answer::Refused { code, message },
-        // It may just be starting again, or be slow. When its lease is over there is no one left to ask.
-        Outcome::NotSent { .. } | Outcome::Unknown { .. } => Answer::Later,
-    })
-}
-
 /// What an executor of our SDK says of a run without being sent it.
 enum Knows {
     Yes,
@@ -213,8 +240,8 @@ enum Knows {
 }
 
 impl Knows {
-    fn answer(self, pipeline: &Pipeline, doubt: &InDoubt) -> Answer {
-        let waited = pipeline.clock.now() - doubt.marked_at;
+    fn answer(self, cx: &Context, doubt: &InDoubt) -> Answer {
+        let waited = cx.clock.now() - doubt.marked_at;
         match self {
             Self::Yes => Answer::Accepted,
             Self::Silent if waited < PATIENCE_MS => Answer::Later,
@@ -223,35 +250,11 @@ impl Knows {
     }
 }
 
-async fn what_it_knows(pipeline: &Pipeline, doubt: &InDoubt, app: &str, address: &str) -> Knows {
-    let run = &doubt.run;
-    let look = pipeline.client.look(address, app, run.run_id, run.due_at);
-    match look.await {
-        Ok(look) if look.run_state.is_some() => Knows::Yes,
-        Ok(look) if look.page.as_ref().is_some_and(has_begun) => Knows::Yes,
-        Ok(_) => Knows::No,
-        Err(why) => {
-            tracing::debug!(run.id = run.run_id, reason = why, "an executor does not answer");
-            Knows::Silent
-        }
-    }
-}
-
-async fn look_into_the_log(pipeline: &Pipeline, doubt: &InDoubt, app: &str, address: &str) -> Answer {
-    let run = &doubt.run;
-    let log = pipeline.client.read_log(address, app, run.run_id, run.due_at, 1);
-    match log.await {
-        Ok(LogAnswer::Page(page)) if has_begun(&page) => Answer::Accepted,
-        // That there is no log yet proves nothing: it may be in a queue.
-        _ => Answer::Nothing(NO_ANSWER),
-    }
-}
-
 /// What Java and pyxxl write into a page where they have no log.
 const NO_LOG: [&str; 2] = ["readLog fail", "No such logid"];
 
 /// Does this page of a log show that its run has begun?
-pub fn has_begun(page: &LogPage) -> bool {
+pub fn log_shows_start(page: &LogPage) -> bool {
     let text = page.content.trim();
     page.to_line > 0 && !text.is_empty() && !NO_LOG.iter().any(|none| text.starts_with(none))
 }
@@ -263,9 +266,9 @@ mod tests {
     #[test]
     fn a_page_that_says_there_is_no_log_is_no_witness() {
         let page = |to_line, content: &str| LogPage { from_line: 1, to_line, content: content.into(), is_end: true };
-        assert!(has_begun(&page(1, "started\n")));
-        assert!(!has_begun(&page(0, "readLog fail, logFile not exists")));
-        assert!(!has_begun(&page(1, "No such logid logs.")));
-        assert!(!has_begun(&page(3, " \n")));
+        assert!(log_shows_start(&page(1, "started\n")));
+        assert!(!log_shows_start(&page(0, "readLog fail, logFile not exists")));
+        assert!(!log_shows_start(&page(1, "No such logid logs.")));
+        assert!(!log_shows_start(&page(3, " \n")));
     }
 }

@@ -1,36 +1,29 @@
-//! Kills: wished for, agreed to by the executor, and ended are three things.
+//! Kills: requested, agreed to by the executor, and ended are three things.
 
 use carillon_scheduler::RunEvent;
 
-use crate::manage::Error;
-use crate::recover::monitor::Watch;
+use crate::complete::outcome_queue::finding;
+use crate::manage::error::Error;
+use crate::recover::monitor::RunMonitor;
 use crate::settings::ms;
-use crate::store;
-use crate::store::run::settle::outcomes::Finding;
+use carillon_store as store;
 
-impl Watch {
-    pub(crate) async fn follow_kills(&self, shard: i32) -> store::Result<()> {
-        let pipeline = &self.pipeline;
-        let now = pipeline.clock.now();
-        let confirm = ms(pipeline.settings.kill_confirm);
-        for run_id in pipeline.store.unconfirmed_kills(shard, now - confirm).await? {
-            pipeline.outcomes.found(Finding {
-                run_id,
-                event: RunEvent::KillUnconfirmed,
-                code: None,
-                message: Some("killed; its end was not reported".into()),
-                reason: Some("unconfirmed"),
-                sent_at: None,
-            });
+impl RunMonitor {
+    pub(crate) async fn retry_kills(&self, shard: i32) -> store::Result<()> {
+        let now = self.cx.clock.now();
+        let confirm = ms(self.cx.settings.kill_confirm);
+        for run_id in self.cx.store.unconfirmed_kills(shard, now - confirm).await? {
+            let killed = finding(run_id, RunEvent::KillUnconfirmed, "unconfirmed", "killed; its end was not reported");
+            self.executors.outcomes.report_own(killed);
         }
-        // Whoever wished it died before asking, or the executor did not answer.
-        let asked_before = now - ms(pipeline.settings.resolve_every);
-        for run_id in pipeline.store.unasked_kills(shard, asked_before).await? {
-            if let Some(asked) = self.asking_for_kills.take(run_id, "") {
-                let pipeline = pipeline.clone();
-                self.pipeline.sends.spawn(async move {
-                    let _asked = asked;
-                    match pipeline.repeat_kill(run_id).await {
+        // The node that was to ask has died before, or the executor did not answer.
+        let asked_before = now - ms(self.cx.settings.resolve_every);
+        for run_id in self.cx.store.unasked_kills(shard, asked_before).await? {
+            if let Some(guard) = self.kill_inquiries.try_begin(run_id, "") {
+                let killer = self.killer.clone();
+                self.tasks.spawn(async move {
+                    let _guard = guard;
+                    match killer.ask_again(run_id).await {
                         Ok(()) => {}
                         Err(Error::Executor(why)) => {
                             tracing::warn!(run.id = run_id, reason = why, "a kill is not agreed to yet");

@@ -11,3 +11,4 @@ pub(crate) mod monitor;
 pub(crate) mod orphans;
 pub(crate) mod resolver;
 pub(crate) mod run_checks;
+pub(crate) mod stuck;

@@ -1,82 +1,98 @@
 //! Runs that their executors have: lost with their executor, over their time, killed and never ended, or dropped there. Looked for by the
 //! holder of their shard.
 //!
-//! A run is given up only for a reason that is on its row, and never because this node could not hear: leases count anew
-//! from when heartbeats could be taken again (see `executors`).
+//! A run is given up only for a reason that is on its row, and never because this node could take no heartbeats: leases count anew
+//! from when heartbeats could be taken again (see `executor/directory`).
 
-use crate::recover::executor_state;
-use crate::recover::orphans;
-use crate::recover::run_checks;
 use std::collections::{HashMap, HashSet};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use async_trait::async_trait;
-use carillon_scheduler::{Millis, RunEvent};
+use carillon_scheduler::Millis;
 use tokio::sync::Notify;
+use tokio_util::task::TaskTracker;
 
-use crate::Pipeline;
-use crate::maintain::periodic::Periodic;
-use crate::recover::inquiry::Asking;
+use crate::context::Context;
+use crate::executor::run_killer::RunKiller;
+use crate::lease::held_shards::HeldShards;
+use crate::periodic::Periodic;
+use crate::recover::executor_state::{ExecutorState, OVER_TIME};
+use crate::recover::inquiry::Inquiries;
 use crate::recover::resolver::TAKEN_TOGETHER;
-use crate::runtime::Service;
+use crate::recover::run_checks::RunChecks;
+use crate::recover::stuck::StuckRuns;
+use crate::runtime::{Service, Step, lock};
 use crate::settings::{LostRule, ms};
-use crate::store;
-use crate::store::run::open::misplaced::Walk;
-use crate::store::run::open::running::{Look, Watched};
-use crate::store::run::settle::outcomes::Finding;
+use carillon_store as store;
+use carillon_store::run::open::misplaced::Walk;
+use carillon_store::run::open::running::{Look, Watched};
 
 /// Runs that are asked about at once, and those of one address; the others wait for the next round.
-const AT_ONCE: usize = 256;
+const MAX_CONCURRENT: usize = 256;
 const OF_ONE_ADDRESS: usize = 16;
 
-/// A run outlives its executor's lease by so long.
+/// A run outlives its executor's lease by this time.
 const LOST_AFTER: Duration = Duration::from_secs(30);
 
-/// An executor that has signed off finishes its runs for so long before the first rule begins.
-const SIGNED_OFF: Duration = Duration::from_secs(30);
+/// An executor that has deregistered finishes its runs for this time before the first rule begins.
+const DEREGISTERED: Duration = Duration::from_secs(30);
 
-/// xxl-job's rule: so long after it was sent, if its executor is not registered.
+/// xxl-job's rule: this long after it was sent, if its executor is not registered.
 const XXL_LOST_AFTER: Duration = Duration::from_secs(600);
 
-/// A run may be so long over its time before the admin steps in.
-pub(crate) const OVER_TIME: Duration = Duration::from_secs(60);
-
-pub struct Watch {
-    pub(crate) pipeline: Arc<Pipeline>,
-    pub(crate) asking: Asking,
-    pub(crate) asking_for_kills: Asking,
-    pub(crate) checks: run_checks::Checks,
-    /// Addresses that have signed off, and since when this node has seen them so.
-    pub(crate) signed_off: Mutex<HashMap<String, Millis>>,
-    pub(crate) seen: orphans::Seen,
-    /// The search for rows that are astray reads all that is open: shards that change hands wake this service, and must not
+pub struct RunMonitor {
+    pub(crate) cx: Arc<Context>,
+    held: Arc<HeldShards>,
+    pub(crate) killer: Arc<RunKiller>,
+    pub(crate) executors: Arc<ExecutorState>,
+    wake: Arc<Notify>,
+    pub(crate) tasks: TaskTracker,
+    inquiries: Inquiries,
+    pub(crate) kill_inquiries: Inquiries,
+    checks: Arc<RunChecks>,
+    /// Addresses that have deregistered, and since when this node has seen them so.
+    deregistered: Mutex<HashMap<String, Millis>>,
+    pub(crate) stuck: StuckRuns,
+    /// The search for misplaced rows reads all that is open: shards that change hands wake this service, and must not
     /// make it read that again and again.
-    pub(crate) search: Periodic,
+    search: Periodic,
     /// How far that has come.
     pub(crate) walk: tokio::sync::Mutex<Walk>,
 }
 
 /// What a look at a run's row says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Verdict {
+enum RunHealth {
     Fine,
-    /// Its executor has not been heard of for too long.
+    /// Its executor has sent no heartbeat for too long.
     Gone,
     /// Its address has another process by now.
     Restarted,
     OverTime,
 }
 
-impl Watch {
-    pub fn new(pipeline: Arc<Pipeline>) -> Self {
+impl RunMonitor {
+    pub fn new(
+        cx: Arc<Context>,
+        held: Arc<HeldShards>,
+        killer: Arc<RunKiller>,
+        executors: Arc<ExecutorState>,
+        wake: Arc<Notify>,
+        tasks: TaskTracker,
+    ) -> Self {
+        let checks = Arc::new(RunChecks::new(executors.clone(), tasks.clone()));
         Self {
-            pipeline,
-            asking: Asking::new(OF_ONE_ADDRESS, AT_ONCE),
-            asking_for_kills: Asking::new(AT_ONCE, AT_ONCE),
-            checks: run_checks::Checks::default(),
-            signed_off: Mutex::default(),
-            seen: orphans::Seen::default(),
+            cx,
+            held,
+            killer,
+            executors,
+            wake,
+            tasks,
+            inquiries: Inquiries::new(OF_ONE_ADDRESS, MAX_CONCURRENT),
+            kill_inquiries: Inquiries::new(MAX_CONCURRENT, MAX_CONCURRENT),
+            checks,
+            deregistered: Mutex::default(),
+            stuck: StuckRuns::default(),
             search: Periodic::at_once(),
             walk: tokio::sync::Mutex::default(),
         }
@@ -84,32 +100,32 @@ impl Watch {
 
     async fn round(&self) -> store::Result<()> {
         // After a pause of this process, or of the database, leases count anew: before anything is judged by them.
-        self.pipeline.executors.refresh(&self.pipeline.store).await?;
-        self.pipeline.heard();
+        self.executors.directory.refresh().await?;
+        self.executors.directory.record_read();
         let mut away = HashSet::new();
-        let every = self.pipeline.settings.resolve_every;
-        let held: HashSet<i32> = self.pipeline.holdings.all().into_keys().collect();
+        let every = self.cx.settings.resolve_every;
+        let held: HashSet<i32> = self.held.shards().into_iter().collect();
         self.checks.keep_shards(&held);
         for shard in held {
             self.look_after(shard, &mut away).await?;
-            self.look_for_long_running(shard).await?;
-            self.follow_kills(shard).await?;
-            self.look_for_the_forgotten(shard).await?;
-            if shard == 0 && self.search.is_due(self.pipeline.clock.monotonic(), every) {
-                self.look_for_the_astray().await?;
+            self.checks.look_for_long_running(shard).await?;
+            self.retry_kills(shard).await?;
+            self.alarm_stuck_runs(shard).await?;
+            if shard == 0 && self.search.is_due(self.cx.clock.monotonic(), every) {
+                self.repair_misplaced().await?;
             }
         }
-        self.check_long_running();
-        self.signed_off().retain(|address, _| away.contains(address));
+        self.checks.spawn_due();
+        lock(&self.deregistered).retain(|address, _| away.contains(address));
         Ok(())
     }
 
     async fn look_after(&self, shard: i32, away: &mut HashSet<String>) -> store::Result<()> {
-        let now = self.pipeline.clock.now();
+        let now = self.cx.clock.now();
         let look = Look { shard, silent_since: now - ms(LOST_AFTER), over_since: now - ms(OVER_TIME) };
         let mut after = Some(0);
         while let Some(from) = after {
-            let (found, next) = self.pipeline.store.watched(look, from).await?;
+            let (found, next) = self.cx.store.watched(look, from).await?;
             for run in found {
                 if run.registered.is_none() {
                     away.extend(run.address.clone());
@@ -122,32 +138,32 @@ impl Watch {
     }
 
     fn judge(&self, run: Watched, now: Millis) {
-        match self.verdict(&run, now) {
-            Verdict::Fine => {}
-            Verdict::Gone => self.pipeline.lose(&run, "its executor is gone"),
-            verdict => self.ask(run, verdict),
+        match self.health(&run, now) {
+            RunHealth::Fine => {}
+            RunHealth::Gone => self.executors.report_lost(&run, "its executor is gone"),
+            health => self.ask(run, health),
         }
     }
 
-    fn verdict(&self, run: &Watched, now: Millis) -> Verdict {
+    fn health(&self, run: &Watched, now: Millis) -> RunHealth {
         let lease_end = self.lease_end(run, now);
-        let gone = match self.pipeline.settings.lost_rule {
+        let gone = match self.cx.settings.lost_rule {
             LostRule::Lease => lease_end + ms(LOST_AFTER) < now,
             LostRule::Xxl => lease_end < now && run.sent_at + ms(XXL_LOST_AFTER) < now,
         };
         if gone {
-            return Verdict::Gone;
+            return RunHealth::Gone;
         }
         if lease_end < now {
             // Only executors that are registered are called.
-            return Verdict::Fine;
+            return RunHealth::Fine;
         }
         if run.has_restarted() {
-            return Verdict::Restarted;
+            return RunHealth::Restarted;
         }
         match run.ends_by() {
-            Some(end) if end + ms(OVER_TIME) < now => Verdict::OverTime,
-            _ => Verdict::Fine,
+            Some(end) if end + ms(OVER_TIME) < now => RunHealth::OverTime,
+            _ => RunHealth::Fine,
         }
     }
 
@@ -159,32 +175,38 @@ impl Watch {
         match &run.registered {
             Some(it) => {
                 let is_own = it.boot_id.is_some();
-                self.pipeline.executors.lease_end(it.expires_at, is_own)
+                self.executors.directory.lease_end(it.expires_at, is_own)
             }
             None => {
-                let mut signed_off = self.signed_off();
-                let since = *signed_off.entry(address.clone()).or_insert(now);
-                since + ms(SIGNED_OFF)
+                let mut deregistered = lock(&self.deregistered);
+                let since = *deregistered.entry(address.clone()).or_insert(now);
+                since + ms(DEREGISTERED)
             }
         }
     }
 
-    fn signed_off(&self) -> std::sync::MutexGuard<'_, HashMap<String, Millis>> {
-        self.signed_off.lock().unwrap_or_else(PoisonError::into_inner)
+    /// An executor of our SDK has registered as a new process: what its address had is looked after at once.
+    pub fn executor_restarted(&self, address: String, boot_id: String) {
+        let executors = self.executors.clone();
+        self.tasks.spawn(async move {
+            if let Err(error) = executors.all_restarted(&address, &boot_id).await {
+                tracing::warn!(%error, "runs of a restarted executor are looked after by the next audit");
+            }
+        });
     }
 
-    fn ask(&self, run: Watched, verdict: Verdict) {
+    fn ask(&self, run: Watched, health: RunHealth) {
         let run_id = run.run_id;
         let address = run.address.as_deref().unwrap_or_default();
-        let Some(asked) = self.asking.take(run_id, address) else {
+        let Some(guard) = self.inquiries.try_begin(run_id, address) else {
             return;
         };
-        let pipeline = self.pipeline.clone();
-        self.pipeline.sends.spawn(async move {
-            let _asked = asked;
-            let done = match verdict {
-                Verdict::OverTime => executor_state::over_time(&pipeline, &run).await,
-                _ => executor_state::restarted(&pipeline, &run).await,
+        let executors = self.executors.clone();
+        self.tasks.spawn(async move {
+            let _guard = guard;
+            let done = match health {
+                RunHealth::OverTime => executors.over_time(&run).await,
+                _ => executors.restarted(&run).await,
             };
             if let Err(error) = done {
                 tracing::warn!(run.id = run_id, %error, "a run could not be looked after; the next round goes on");
@@ -193,55 +215,19 @@ impl Watch {
     }
 }
 
-impl Pipeline {
-    /// `running` → `lost`.
-    pub(crate) fn lose(&self, run: &Watched, why: &str) {
-        let address = run.address.as_deref().unwrap_or("its executor");
-        self.outcomes.found(Finding {
-            run_id: run.run_id,
-            event: RunEvent::ExecutorGone,
-            code: None,
-            message: Some(format!("{address}: {why}")),
-            reason: Some("lost"),
-            sent_at: None,
-        });
-    }
-
-    /// An executor of our SDK has registered as a new process: what its address had is looked after at once.
-    pub fn executor_restarted(self: &Arc<Self>, address: String, boot_id: String) {
-        let pipeline = self.clone();
-        self.sends.spawn(async move {
-            let found = pipeline.store.of_earlier_boots(&address, &boot_id).await;
-            let done = match found {
-                Ok(found) => executor_state::all_restarted(&pipeline, found).await,
-                Err(error) => Err(error),
-            };
-            if let Err(error) = done {
-                tracing::warn!(%error, "runs of a restarted executor are looked after by the next audit");
-            }
-        });
-    }
-}
-
-#[async_trait]
-impl Service for Watch {
-    fn name(&self) -> &'static str {
-        "watch"
-    }
+impl Service for RunMonitor {
+    const NAME: &'static str = "watch";
+    const LINGER: Duration = TAKEN_TOGETHER;
+    type Report = ();
 
     fn wake(&self) -> Option<Arc<Notify>> {
-        Some(self.pipeline.watch_wake.clone())
+        Some(self.wake.clone())
     }
 
-    fn linger(&self) -> Duration {
-        TAKEN_TOGETHER
-    }
-
-    async fn step(&self) -> Duration {
+    async fn step(&self) -> Step {
         if let Err(error) = self.round().await {
             tracing::warn!(%error, "running runs could not be looked after; the next round goes on");
         }
-        let settings = &self.pipeline.settings;
-        settings.resolve_every.min(settings.check_after)
+        Step::after(self.cx.settings.resolve_every.min(self.cx.settings.check_after))
     }
 }

@@ -48,7 +48,7 @@ fn registration(request: &HttpRequest, body: &[u8], state: &State) -> Result<Exe
     let registration = named(body)?;
     address::check(&registration.value, state.config.executors_at().ip().is_loopback())?;
     let boot_id = header(request, headers::BOOT_ID).map(|id| id.chars().take(64).collect::<String>());
-    let settings = &state.engine.settings;
+    let settings = &state.engine.cx.settings;
     let lease = if boot_id.is_some() { settings.own_lease } else { settings.stock_lease };
     let now = state.clock.now();
     Ok(Executor {

@@ -8,8 +8,8 @@ use carillon_accounts::secret::random_secret;
 use carillon_accounts::setup::FIRST_ADMIN;
 use carillon_admin::Admin;
 use carillon_admin::config::Config;
-use carillon_admin::server::Services;
 use carillon_admin::store::{Definition, Job, Store};
+use carillon_engine::Engine;
 use carillon_scheduler::{JobDraft, ManualClock, Millis};
 use reqwest::header::{COOKIE, HeaderMap, LOCATION, ORIGIN, SET_COOKIE};
 use reqwest::redirect::Policy;
@@ -25,7 +25,7 @@ pub struct Console {
     pub store: Arc<Store>,
     pub password: String,
     pub config: Config,
-    pub _services: Services,
+    pub engine: Arc<Engine>,
     _database: Option<TestDatabase>,
 }
 
@@ -46,14 +46,14 @@ impl Console {
     pub async fn on(config: Config, clock: Arc<ManualClock>) -> Self {
         let admin = Admin::build(config.clone(), clock.clone()).await.unwrap();
         let url = format!("http://{}", admin.address());
-        let (services, _, store) = admin.serve_only().unwrap();
+        let (_, engine, store) = admin.serve_only().unwrap();
         Self {
             url,
             clock,
             store,
             password: config.admin_password.clone().unwrap_or_default(),
             config,
-            _services: services,
+            engine,
             _database: None,
         }
     }

@@ -59,7 +59,7 @@ impl Cluster {
         let which = self.random.random_range(0..self.nodes.len());
         let node = self.nodes.remove(which);
         if in_order {
-            node.services.shards.give_all_back().await;
+            node.services.shards.release_all().await;
             node.engine.close();
         }
     }

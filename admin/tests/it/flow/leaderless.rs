@@ -3,12 +3,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use carillon_admin::runtime::Service;
+use carillon_admin::runtime::Service as _;
 use carillon_scheduler::{Clock as _, ManualClock, RunState};
 use carillon_testkit::{RecordingExecutor, Reply, wait_for};
 
 use super::leases::database_goes_on;
-use super::node::{Node, START, on_node};
+use super::node::{AnyService, Node, START, on_node};
 use crate::services::{Kind, on};
 
 /// There: an empty result skipped the sleep.
@@ -17,7 +17,7 @@ use crate::services::{Kind, on};
 fn a_round_that_finds_nothing_is_followed_by_a_pause() {
     on_node(async |node| {
         let all = &node.services;
-        let mut services: Vec<Arc<dyn Service>> = vec![
+        let mut services: Vec<Arc<dyn AnyService>> = vec![
             all.registry.clone(),
             all.follow_clock.clone(),
             all.shards.clone(),
@@ -25,10 +25,10 @@ fn a_round_that_finds_nothing_is_followed_by_a_pause() {
             all.complete.clone(),
             all.resolve.clone(),
         ];
-        services.extend(all.scans.all().iter().map(|scan| scan.clone() as Arc<dyn Service>));
+        services.extend(all.scans.all().iter().map(|scan| scan.clone() as Arc<dyn AnyService>));
         for round in 0..3 {
             for service in &services {
-                let pause = service.step().await;
+                let pause = service.round().await;
                 // The first round of a new holder may look again at once.
                 assert!(round == 0 || pause >= Duration::from_millis(50), "{}", service.name());
             }

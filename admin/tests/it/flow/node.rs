@@ -1,18 +1,19 @@
 //! One node whose services are stepped and whose clock stands until the test turns it.
 
+use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use carillon_admin::runtime::Service as _;
-use carillon_admin::server::Services;
+use carillon_admin::runtime::{Service, Step};
 use carillon_admin::store::{App, Definition, Job, Misfire, MisfireFilter, RunFilter, RunView, Store, Surroundings};
 use carillon_admin::{Admin, config::Config};
-use carillon_engine::Engine;
 use carillon_engine::manage::RunRequest;
+use carillon_engine::{DispatchReport, Engine, LeaseReport, ScanReport, Services};
 use carillon_scheduler::{Cause, Clock, JobDraft, ManualClock, Millis, RunState, ScheduleDraft};
 use carillon_testkit::{RecordingExecutor, wait_for};
 use sea_orm::ConnectionTrait as _;
 use serde_json::{Value, json};
+use tokio::sync::Notify;
 
 use crate::conformance::fixture::actor;
 use crate::services::{Kind, TestDatabase, runtime};
@@ -184,21 +185,26 @@ impl Node {
     }
 
     /// Takes, renews and gives back leases of shards.
-    pub async fn renew_leases(&self) {
-        self.services.shards.step().await;
+    pub async fn renew_leases(&self) -> LeaseReport {
+        self.services.shards.step().await.did
     }
 
-    /// One step of the scan of each shard; returns the shortest pause until the next one.
-    pub async fn scan(&self) -> Duration {
-        let mut pause = Duration::MAX;
+    /// One step of the scan of each shard: what they did together, and the shortest pause until the next one.
+    pub async fn scan(&self) -> Step<ScanReport> {
+        let mut all = Step { did: ScanReport::default(), next: Duration::MAX };
         for scan in self.services.scans.all() {
-            pause = pause.min(scan.step().await);
+            let Step { did, next } = scan.step().await;
+            all.next = all.next.min(next);
+            all.did.adopted += did.adopted;
+            all.did.claimed += did.claimed;
+            all.did.skipped += did.skipped;
+            all.did.paused += did.paused;
         }
-        pause
+        all
     }
 
-    /// Sends what is due; returns the pause until the next look.
-    pub async fn dispatch(&self) -> Duration {
+    /// Sends what is due.
+    pub async fn dispatch(&self) -> Step<DispatchReport> {
         self.services.tick.step().await
     }
 
@@ -226,7 +232,12 @@ impl Node {
             let engine = self.engine.clone();
             let complete = self.services.complete.clone();
             let give_back = self.services.give_back.clone();
+            let dispatcher = self.services.tick.clone();
             async move {
+                // What comes back from a probe is taken up by a tick.
+                if engine.is_probing() {
+                    dispatcher.step().await;
+                }
                 give_back.step().await;
                 complete.step().await;
                 engine.is_idle_but_accepted()
@@ -284,5 +295,27 @@ impl Node {
         config.database = carillon_admin::config::Database::in_folder(&folder);
         config.shards = None;
         Self::on(config, Arc::new(ManualClock::new(now))).await
+    }
+}
+
+/// A service whose report does not matter.
+pub trait AnyService {
+    fn name(&self) -> &'static str;
+    fn wake(&self) -> Option<Arc<Notify>>;
+    /// One round; how long it pauses then.
+    fn round(&self) -> Pin<Box<dyn Future<Output = Duration> + '_>>;
+}
+
+impl<S: Service> AnyService for S {
+    fn name(&self) -> &'static str {
+        S::NAME
+    }
+
+    fn wake(&self) -> Option<Arc<Notify>> {
+        Service::wake(self)
+    }
+
+    fn round(&self) -> Pin<Box<dyn Future<Output = Duration> + '_>> {
+        Box::pin(async { self.step().await.next })
     }
 }

@@ -7,12 +7,11 @@ use std::time::Duration;
 
 use carillon_admin::Admin;
 use carillon_admin::config::Config;
-use carillon_admin::runtime::Service;
 use carillon_scheduler::{Clock as _, ManualClock, Millis, RunState, ScheduleDraft};
 use carillon_testkit::{RecordingExecutor, Reply, wait_for};
 use futures_util::FutureExt as _;
 
-use super::node::{Node, START};
+use super::node::{AnyService, Node, START};
 use crate::services::{Kind, on, runtime};
 
 const DUE: Millis = START + 10_000;
@@ -51,7 +50,7 @@ fn begun(config: &Config, from: Millis) -> Pin<Box<dyn Future<Output = Node> + '
 
 /// Steps a service when its pause is over or something wakes it, as the loop of the program does.
 struct Stepped {
-    service: Arc<dyn Service>,
+    service: Arc<dyn AnyService>,
     next_at: Millis,
 }
 
@@ -59,7 +58,7 @@ impl Stepped {
     async fn go_on(&mut self, now: Millis) {
         let woken = self.service.wake().is_some_and(|wake| wake.notified().now_or_never().is_some());
         if woken || now >= self.next_at {
-            let pause = self.service.step().await;
+            let pause = self.service.round().await;
             self.next_at = now + i64::try_from(pause.as_millis()).unwrap();
         }
     }
@@ -68,7 +67,7 @@ impl Stepped {
 /// Lives until its end; answers when each run was asked about, or settled.
 async fn lives(node: &Node) -> Vec<(Millis, RunState)> {
     let begun = node.clock.now();
-    let services: [Arc<dyn Service>; 3] =
+    let services: [Arc<dyn AnyService>; 3] =
         [node.services.resolve.clone(), node.services.shards.clone(), node.services.complete.clone()];
     let mut services = services.map(|service| Stepped { service, next_at: begun });
     let jobs = node.store.job_ids(0, 10).await.unwrap();
@@ -79,7 +78,7 @@ async fn lives(node: &Node) -> Vec<(Millis, RunState)> {
             service.go_on(node.clock.now()).await;
         }
         wait_for("questions are answered", || async {
-            services[2].service.step().await;
+            services[2].service.round().await;
             node.engine.is_idle_but_accepted()
         })
         .await;

@@ -134,7 +134,7 @@ fn the_first_fire_needs_no_run_up() {
         next.services.registry.step().await;
         next.renew_leases().await;
         next.scan().await;
-        let pause = next.dispatch().await;
+        let pause = next.dispatch().await.next;
         next.drain().await;
         assert_eq!(executor.runs().len(), 4, "what is overdue goes out in the very first round");
         assert_eq!(pause, Duration::from_millis(100), "and then it is waited for the mark of the next one");
@@ -181,7 +181,7 @@ fn a_job_on_an_idle_shard_is_planned_at_once() {
         node.round().await;
         let idle = &node.services.scans.all()[0];
         while idle.wake().unwrap().notified().now_or_never().is_some() {}
-        assert_eq!(idle.step().await, Duration::from_secs(1));
+        assert_eq!(idle.step().await.next, Duration::from_secs(1));
         let due = chrono_text(START + 2_000);
         let body = serde_json::json!({"app": "orders", "name": "soon", "handler": "handle",
             "schedule": {"kind": "once", "at": due}});
@@ -219,7 +219,7 @@ fn a_job_made_by_another_node_is_planned_within_a_second() {
         holder.register(&executor).await;
         holder.round().await;
         assert_eq!(holder.engine.shards_held().len(), 8);
-        assert_eq!(holder.scan().await, Duration::from_secs(1));
+        assert_eq!(holder.scan().await.next, Duration::from_secs(1));
         let once = |draft: &mut carillon_scheduler::JobDraft| {
             draft.schedule = ScheduleDraft::once(at + 2_000);
         };

@@ -62,7 +62,7 @@ fn a_node_has_as_many_scanning_tasks_as_shards() {
         seconds(5, &[&a, &b]).await;
         a.has(3).await;
         b.has(3).await;
-        b.node.services.shards.give_all_back().await;
+        b.node.services.shards.release_all().await;
         b.node.engine.close();
         b.has(0).await;
         seconds(2, &[&a]).await;

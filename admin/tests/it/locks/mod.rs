@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 
 use carillon_accounts::secret::random_secret;
 use carillon_admin::config::Config;
-use carillon_admin::lease::{Answer, Leases};
-use carillon_admin::server::locks;
+use carillon_admin::lease::{LockAnswer, ShardLock};
+use carillon_admin::server::shard_lock;
 use carillon_testkit::free_port;
 
 use self::servers::{Authority, RedisServer, authority, cluster};
@@ -21,34 +21,34 @@ fn config(url: &str) -> Config {
     config
 }
 
-fn node(config: &Config, name: &str) -> Box<dyn Leases> {
+fn node(config: &Config, name: &str) -> ShardLock {
     config.validate().unwrap();
-    locks(config, "of-this-test", name).unwrap()
+    shard_lock(config, "of-this-test", name).unwrap()
 }
 
 /// What every kind of Redis must do.
 async fn keeps_nodes_apart(config: &Config) {
     let (a, b) = (node(config, "a"), node(config, "b"));
     for shard in 0..20 {
-        assert_eq!(a.take(shard, TTL).await, Answer::Granted, "{shard}");
-        assert_eq!(b.take(shard, TTL).await, Answer::Taken);
+        assert_eq!(a.take(shard, TTL).await, LockAnswer::Granted, "{shard}");
+        assert_eq!(b.take(shard, TTL).await, LockAnswer::Taken);
     }
     let all: Vec<i32> = (0..20).collect();
-    assert_eq!(a.renew(&all, TTL).await, vec![Answer::Granted; 20]);
-    assert_eq!(b.renew(&all, TTL).await, vec![Answer::Taken; 20]);
+    assert_eq!(a.renew(&all, TTL).await, vec![LockAnswer::Granted; 20]);
+    assert_eq!(b.renew(&all, TTL).await, vec![LockAnswer::Taken; 20]);
     // A foreign release changes nothing.
     b.release(&all).await;
-    assert_eq!(b.take(3, TTL).await, Answer::Taken);
-    assert_eq!(a.take(3, TTL).await, Answer::Granted, "its own again");
+    assert_eq!(b.take(3, TTL).await, LockAnswer::Taken);
+    assert_eq!(a.take(3, TTL).await, LockAnswer::Granted, "its own again");
     a.release(&[3]).await;
-    assert_eq!(b.take(3, TTL).await, Answer::Granted);
+    assert_eq!(b.take(3, TTL).await, LockAnswer::Granted);
     assert!(a.now().await.is_some());
 }
 
 /// Until it is granted, at most half a minute.
-async fn granted_at_last(leases: &dyn Leases, shard: i32) {
+async fn granted_at_last(leases: &ShardLock, shard: i32) {
     let until = Instant::now() + Duration::from_secs(30);
-    while leases.take(shard, TTL).await != Answer::Granted {
+    while leases.take(shard, TTL).await != LockAnswer::Granted {
         assert!(Instant::now() < until, "not granted");
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
@@ -86,13 +86,13 @@ fn one_redis_keeps_nodes_apart_and_comes_back() {
         keeps_nodes_apart(&config).await;
         let a = node(&config, "a");
         let port = server.kill();
-        assert_eq!(a.renew(&[1], TTL).await, [Answer::Unreachable]);
+        assert_eq!(a.renew(&[1], TTL).await, [LockAnswer::Unreachable]);
         assert_eq!(a.now().await, None);
         let _server = RedisServer::start_at(port, &["--requirepass", &secret]);
-        granted_at_last(&*a, 1).await;
+        granted_at_last(&a, 1).await;
         // A wrong password is no lock.
         config.redis_url = Some(format!("redis://:wrong@127.0.0.1:{port}/0"));
-        assert_eq!(node(&config, "a").take(2, TTL).await, Answer::Unreachable);
+        assert_eq!(node(&config, "a").take(2, TTL).await, LockAnswer::Unreachable);
     });
 }
 
@@ -102,13 +102,13 @@ fn redis_over_tls_is_believed_only_with_its_authority() {
         let (ours, other) = (authority(), authority());
         let server = with_tls(&ours);
         let mut config = config(&format!("rediss://127.0.0.1:{}/", server.port));
-        assert_eq!(node(&config, "a").take(0, TTL).await, Answer::Unreachable, "nobody has signed it");
+        assert_eq!(node(&config, "a").take(0, TTL).await, LockAnswer::Unreachable, "nobody has signed it");
         config.redis_ca = Some(other.ca.clone());
-        assert_eq!(node(&config, "a").take(0, TTL).await, Answer::Unreachable, "somebody else has");
+        assert_eq!(node(&config, "a").take(0, TTL).await, LockAnswer::Unreachable, "somebody else has");
         config.redis_ca = Some(ours.ca.clone());
         keeps_nodes_apart(&config).await;
         config.redis_ca = Some(ours.ca.with_file_name("none.pem"));
-        let refused = locks(&config, "c", "a").err().unwrap().to_string();
+        let refused = shard_lock(&config, "c", "a").err().unwrap().to_string();
         assert!(refused.contains("--redis-ca (CARILLON_REDIS_CA): cannot read"), "{refused}");
         config.redis_url = Some(server.url());
         let refused = config.validate().unwrap_err().to_string();
@@ -131,11 +131,11 @@ fn the_master_that_sentinels_name_is_followed() {
         }
         let config = config(&format!("redis+sentinel://127.0.0.1:1,127.0.0.1:{}/main", sentinel.port));
         let a = node(&config, "a");
-        granted_at_last(&*a, 0).await;
+        granted_at_last(&a, 0).await;
         keeps_nodes_apart(&config).await;
         master.kill();
-        assert_eq!(a.renew(&[0], TTL).await, [Answer::Unreachable]);
-        granted_at_last(&*a, 0).await;
+        assert_eq!(a.renew(&[0], TTL).await, [LockAnswer::Unreachable]);
+        granted_at_last(&a, 0).await;
         let key = replica.cli(&["get", "carillon:of-this-test:shard:0"]);
         assert_eq!(key.trim(), "a", "the replica is the master now");
     });
@@ -146,7 +146,7 @@ fn a_cluster_keeps_nodes_apart() {
     runtime().block_on(async {
         let nodes = cluster();
         let config = config(&format!("redis+cluster://127.0.0.1:1,127.0.0.1:{}", nodes[1].port));
-        granted_at_last(&*node(&config, "c"), 99).await;
+        granted_at_last(&node(&config, "c"), 99).await;
         keeps_nodes_apart(&config).await;
         let keys: usize = nodes.iter().map(|node| node.cli(&["keys", "carillon:*"]).lines().count()).sum();
         assert_eq!(keys, 21, "over all of them");
@@ -166,7 +166,7 @@ fn a_redis_that_never_answers_costs_a_round_one_limit_and_not_one_for_each_shard
             let a = node(&config(&format!("{form}:{port}{master}")), "a");
             for _ in 0..2 {
                 let begun = Instant::now();
-                assert_eq!(a.renew(&all, TTL).await, vec![Answer::Unreachable; 64]);
+                assert_eq!(a.renew(&all, TTL).await, vec![LockAnswer::Unreachable; 64]);
                 a.release(&all).await;
                 let took = begun.elapsed();
                 assert!(took < Duration::from_secs(5), "{form}: {took:?}");

@@ -3,13 +3,14 @@
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use carillon_scheduler::route::HashRing;
 use sha2::{Digest, Sha256};
 
-use crate::store;
-use crate::store::Store;
+use crate::runtime::lock;
+use carillon_store as store;
+use carillon_store::Store;
 
 /// More sets than this, and they are looked up anew.
 const CAPACITY: usize = 10_000;
@@ -40,7 +41,7 @@ impl CandidateSet {
 }
 
 /// Writes these down. A failure spoils only what is shown; the next mark tries again.
-pub async fn keep(sets: impl Iterator<Item = &Arc<CandidateSet>> + Clone, store: &Store) -> store::Result<()> {
+pub async fn persist(sets: impl Iterator<Item = &Arc<CandidateSet>> + Clone, store: &Store) -> store::Result<()> {
     let row = |set: &Arc<CandidateSet>| {
         let addresses = serde_json::to_string(&set.addresses).unwrap_or_default();
         (set.id, addresses)
@@ -67,7 +68,7 @@ impl CandidateSets {
         let digest = digest.finalize();
         let first = digest.iter().take(8);
         let id = first.fold(0_i64, |id, byte| id << 8 | i64::from(*byte)) & i64::MAX;
-        let mut sets = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut sets = lock(&self.0);
         if sets.len() >= CAPACITY && !sets.contains_key(&id) {
             sets.clear();
         }

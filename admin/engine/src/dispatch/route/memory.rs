@@ -4,26 +4,27 @@
 //! what is here is a copy that counts only for the epoch under which it was read.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 use std::time::Duration;
 
 use carillon_scheduler::RouteStrategy;
 use carillon_scheduler::route::{Candidate, Frequency, HashRing, Recency, RouteInput, order};
 
-use crate::Pipeline;
-use crate::plan::job_cache::ById;
+use crate::plan::job_cache::JobsById;
 use crate::plan::recent::Recent;
-use crate::store::run::adopt::Waiting;
+use crate::runtime::lock;
+use carillon_store::Store;
+use carillon_store::run::adopt::Waiting;
 
-/// Histories of this size in all are kept.
+/// States of this size in all are kept.
 const MOST_BYTES: usize = 16 * 1024 * 1024;
-/// Of one history and its place, about; what a route remembers of executors comes on top and is small beside it.
-const BYTES: usize = size_of::<History>() + 160;
+/// Of one state and its place, about; what a route remembers of executors comes on top and is small beside it.
+const BYTES: usize = size_of::<JobRouteState>() + 160;
 const HOUR: Duration = Duration::from_secs(3600);
-/// A job that has had no run for so long is forgotten: it was deleted, or lives elsewhere.
+/// A job without a run for this time is forgotten: it was deleted, or another node has it.
 const FORGET_AFTER: Duration = Duration::from_secs(24 * 3600);
 
-struct History {
+struct JobRouteState {
     used_at: Duration,
     turn: u64,
     // Boxed: most jobs have neither.
@@ -38,7 +39,7 @@ struct Sticky {
     address: Option<String>,
 }
 
-impl History {
+impl JobRouteState {
     fn new() -> Self {
         Self {
             used_at: Duration::ZERO,
@@ -50,7 +51,7 @@ impl History {
         }
     }
 
-    fn meet(&mut self, strategy: RouteStrategy, candidates: &[Candidate<'_>]) {
+    fn observe(&mut self, strategy: RouteStrategy, candidates: &[Candidate<'_>]) {
         match strategy {
             RouteStrategy::LeastFrequentlyUsed => {
                 self.frequency.get_or_insert_default().observe(candidates, rand::random())
@@ -63,28 +64,28 @@ impl History {
     }
 }
 
-pub struct Histories {
-    by_job: Mutex<Recent<History>>,
+pub struct RouteMemory {
+    by_job: Mutex<Recent<JobRouteState>>,
     swept_at: Mutex<Duration>,
 }
 
-impl Default for Histories {
+impl Default for RouteMemory {
     fn default() -> Self {
         Self { by_job: Mutex::new(Recent::new(MOST_BYTES)), swept_at: Mutex::default() }
     }
 }
 
-/// The job's history, or a new one.
-fn of_job(map: &mut Recent<History>, job_id: i64) -> Option<&mut History> {
+/// The job's state, or a new one.
+fn of_job(map: &mut Recent<JobRouteState>, job_id: i64) -> Option<&mut JobRouteState> {
     if map.get(job_id).is_none() {
-        map.insert(job_id, History::new(), BYTES);
+        map.insert(job_id, JobRouteState::new(), BYTES);
     }
     map.get(job_id)
 }
 
-impl Histories {
-    fn map(&self) -> MutexGuard<'_, Recent<History>> {
-        self.by_job.lock().unwrap_or_else(PoisonError::into_inner)
+impl RouteMemory {
+    fn map(&self) -> MutexGuard<'_, Recent<JobRouteState>> {
+        lock(&self.by_job)
     }
 
     /// The order in which the candidates of a job's next run are to be tried.
@@ -97,45 +98,45 @@ impl Histories {
         now: Duration,
     ) -> Vec<usize> {
         let mut map = self.map();
-        let Some(history) = of_job(&mut map, job_id) else {
+        let Some(state) = of_job(&mut map, job_id) else {
             return (0..candidates.len()).collect();
         };
-        history.used_at = now;
-        history.turn = history.turn.wrapping_add(1);
-        history.meet(strategy, candidates);
+        state.used_at = now;
+        state.turn = state.turn.wrapping_add(1);
+        state.observe(strategy, candidates);
         let facts = RouteInput {
             job_id,
-            ticket: history.turn,
+            ticket: state.turn,
             random: rand::random(),
             ring,
-            frequency: history.frequency.as_deref(),
-            recency: history.recency.as_deref(),
-            last: history.sticky.as_ref().and_then(|sticky| sticky.address.as_deref()),
+            frequency: state.frequency.as_deref(),
+            recency: state.recency.as_deref(),
+            last: state.sticky.as_ref().and_then(|sticky| sticky.address.as_deref()),
         };
         order(strategy, candidates, &facts)
     }
 
     /// The run goes there. True: it is a sticky job, and its last run went elsewhere.
-    pub fn used(&self, strategy: RouteStrategy, run: &Waiting, address: &str) -> bool {
+    pub fn record_use(&self, strategy: RouteStrategy, run: &Waiting, address: &str) -> bool {
         let mut map = self.map();
-        let Some(history) = map.get(run.job_id) else {
+        let Some(state) = map.get(run.job_id) else {
             return false;
         };
         match strategy {
             RouteStrategy::LeastFrequentlyUsed => {
-                if let Some(known) = &mut history.frequency {
+                if let Some(known) = &mut state.frequency {
                     known.record_use(address);
                 }
             }
             RouteStrategy::LeastRecentlyUsed => {
-                if let Some(known) = &mut history.recency {
+                if let Some(known) = &mut state.recency {
                     known.record_use(address);
                 }
             }
             RouteStrategy::Sticky => {
-                let known = history.sticky.as_ref().and_then(|sticky| sticky.address.as_deref());
+                let known = state.sticky.as_ref().and_then(|sticky| sticky.address.as_deref());
                 if known != Some(address) {
-                    history.sticky = Some(Box::new(Sticky { epoch: run.epoch, address: Some(address.to_owned()) }));
+                    state.sticky = Some(Box::new(Sticky { epoch: run.epoch, address: Some(address.to_owned()) }));
                     return true;
                 }
             }
@@ -149,49 +150,49 @@ impl Histories {
         self.map().remove(job_id);
     }
 
-    /// Now and then: what nobody has used for a day.
+    /// Now and then: states that were not used for a day.
     pub fn sweep(&self, now: Duration) {
-        let mut swept_at = self.swept_at.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut swept_at = lock(&self.swept_at);
         if now.saturating_sub(*swept_at) >= HOUR {
             *swept_at = now;
-            self.map().retain(|history| history.used_at + FORGET_AFTER > now);
+            self.map().retain(|state| state.used_at + FORGET_AFTER > now);
         }
     }
 
     fn knows_sticky(&self, run: &Waiting) -> bool {
         let mut map = self.map();
-        let known = map.get(run.job_id).and_then(|history| history.sticky.as_ref());
+        let known = map.get(run.job_id).and_then(|state| state.sticky.as_ref());
         known.is_some_and(|sticky| sticky.epoch == run.epoch)
     }
 
     fn learn_sticky(&self, run: &Waiting, address: Option<String>) {
         let sticky = Sticky { epoch: run.epoch, address };
-        if let Some(history) = of_job(&mut self.map(), run.job_id) {
-            history.sticky = Some(Box::new(sticky));
+        if let Some(state) = of_job(&mut self.map(), run.job_id) {
+            state.sticky = Some(Box::new(sticky));
         }
     }
-}
 
-/// Before sticky jobs are routed: where their last runs went, if that is not known under this epoch.
-pub async fn recall(pipeline: &Pipeline, jobs: &ById, due: &[Waiting]) -> crate::store::Result<()> {
-    let is_sticky = |run: &&Waiting| {
-        let rules = jobs.get(&run.job_id).map(|job| &job.rules);
-        rules.is_some_and(|rules| matches!(rules, Ok(rules) if rules.route == RouteStrategy::Sticky))
-            && run.bound_to.is_none()
-            && !pipeline.histories.knows_sticky(run)
-    };
-    let unknown: Vec<&Waiting> = due.iter().filter(is_sticky).collect();
-    if unknown.is_empty() {
-        return Ok(());
-    }
-    let mut ids: Vec<i64> = unknown.iter().map(|run| run.job_id).collect();
-    ids.sort_unstable();
-    ids.dedup();
-    let mut found: HashMap<i64, String> = pipeline.store.sticky(&ids).await?.into_iter().collect();
-    for run in unknown {
-        if !pipeline.histories.knows_sticky(run) {
-            pipeline.histories.learn_sticky(run, found.remove(&run.job_id));
+    /// Before sticky jobs are routed: where their last runs went, if that is not known under this epoch.
+    pub async fn load_sticky(&self, store: &Store, jobs: &JobsById, due: &[Waiting]) -> carillon_store::Result<()> {
+        let is_sticky = |run: &&Waiting| {
+            let rules = jobs.get(&run.job_id).map(|job| &job.rules);
+            rules.is_some_and(|rules| matches!(rules, Ok(rules) if rules.route == RouteStrategy::Sticky))
+                && run.bound_to.is_none()
+                && !self.knows_sticky(run)
+        };
+        let unknown: Vec<&Waiting> = due.iter().filter(is_sticky).collect();
+        if unknown.is_empty() {
+            return Ok(());
         }
+        let mut ids: Vec<i64> = unknown.iter().map(|run| run.job_id).collect();
+        ids.sort_unstable();
+        ids.dedup();
+        let mut found: HashMap<i64, String> = store.sticky(&ids).await?.into_iter().collect();
+        for run in unknown {
+            if !self.knows_sticky(run) {
+                self.learn_sticky(run, found.remove(&run.job_id));
+            }
+        }
+        Ok(())
     }
-    Ok(())
 }

@@ -2,17 +2,17 @@
 //! all jobs), and those that this node has routed since.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 use std::time::Duration;
 
 use carillon_scheduler::RouteStrategy;
 
-use crate::Pipeline;
-use crate::plan::job_cache::{ById, Job};
-use crate::store;
-use crate::store::Store;
+use crate::plan::job_cache::{CachedJob, JobsById};
+use crate::runtime::lock;
+use carillon_store as store;
+use carillon_store::Store;
 
-/// The runs are counted only while somebody asks for the numbers.
+/// The runs are counted only while a job asks for the numbers.
 const WANTED_FOR: Duration = Duration::from_secs(60);
 
 #[derive(Default)]
@@ -22,15 +22,15 @@ struct Counts {
 }
 
 #[derive(Default)]
-pub struct Active(Mutex<Counts>);
+pub struct OpenRunCounts(Mutex<Counts>);
 
-impl Active {
+impl OpenRunCounts {
     fn counts(&self) -> MutexGuard<'_, Counts> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.0)
     }
 
-    /// True: nobody has counted lately.
-    fn want(&self, now: Duration) -> bool {
+    /// True: they were not counted lately.
+    fn request_refresh(&self, now: Duration) -> bool {
         let until = self.counts().wanted_until.replace(now + WANTED_FOR);
         until.is_none_or(|until| until < now)
     }
@@ -40,7 +40,7 @@ impl Active {
     }
 
     /// A run was routed there.
-    pub fn given(&self, address: &str) {
+    pub fn add_routed(&self, address: &str) {
         let mut counts = self.counts();
         match counts.by_address.get_mut(address) {
             Some(count) => *count += 1,
@@ -58,15 +58,14 @@ impl Active {
             counted.into_iter().map(|(address, count)| (address, u32::try_from(count).unwrap_or(u32::MAX))).collect();
         Ok(())
     }
-}
 
-/// Before runs of these jobs are routed: if one of them wants the numbers and nobody has counted lately. From then on
-/// they are refreshed with the registrations.
-pub async fn count(pipeline: &Pipeline, jobs: &ById) -> store::Result<()> {
-    let wants = |job: &Job| matches!(&job.rules, Ok(rules) if rules.route == RouteStrategy::LeastActive);
-    let now = pipeline.clock.monotonic();
-    if jobs.values().any(|job| wants(job)) && pipeline.active.want(now) {
-        pipeline.active.refresh(&pipeline.store, pipeline.shards(), now).await?;
+    /// Before runs of these jobs are routed: if one of them wants the numbers and they were not counted lately. From then on
+    /// they are refreshed with the registrations.
+    pub async fn load(&self, store: &Store, jobs: &JobsById, shards: i32, now: Duration) -> store::Result<()> {
+        let wants = |job: &CachedJob| matches!(&job.rules, Ok(rules) if rules.route == RouteStrategy::LeastActive);
+        if jobs.values().any(|job| wants(job)) && self.request_refresh(now) {
+            self.refresh(store, shards, now).await?;
+        }
+        Ok(())
     }
-    Ok(())
 }

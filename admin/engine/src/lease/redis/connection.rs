@@ -1,7 +1,7 @@
 //! The connection: to one server, to the master that Sentinels name, or to a Cluster. Made when it is needed, and made anew
 //! after an error.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use redis::aio::{ConnectionLike, ConnectionManager, ConnectionManagerConfig, MultiplexedConnection};
@@ -14,40 +14,41 @@ use redis::{
 };
 use tokio::time::Instant;
 
-use crate::lease::lock::{Place, Servers};
+use crate::lease::redis::url::{RedisForm, RedisUrl};
+use crate::runtime::lock;
 
 /// For one answer, and for one connection.
 const LIMIT: Duration = Duration::from_millis(500);
 /// For finding out where the master or the Cluster is, and connecting.
 const FIND_LIMIT: Duration = Duration::from_secs(3);
-/// After a failure the next attempt waits so long: many shards ask at once.
+/// The pause after a failed attempt: many shards ask at once.
 const PAUSE: Duration = Duration::from_millis(400);
 
 #[derive(Clone)]
-pub struct Connection(Arc<Way>);
+pub struct Connection(Arc<Backend>);
 
-enum Way {
+enum Backend {
     /// Connects anew by itself.
     Single(ConnectionManager),
     Found {
         finder: tokio::sync::Mutex<Finder>,
-        live: Mutex<Option<Live>>,
+        live: Mutex<Option<LiveConnection>>,
     },
 }
 
 struct Finder {
-    by: By,
+    discovery: Discovery,
     failed: Option<(Instant, String)>,
 }
 
-enum By {
+enum Discovery {
     Sentinel(Box<SentinelClient>),
     Cluster(Box<ClusterClient>),
 }
 
 /// A connection that stands.
 #[derive(Clone)]
-pub enum Live {
+pub enum LiveConnection {
     Single(ConnectionManager),
     Master(MultiplexedConnection),
     Cluster(ClusterConnection),
@@ -55,24 +56,24 @@ pub enum Live {
 
 impl Connection {
     /// Does not wait for the server: it may be away at the start, as at any later time.
-    pub fn new(place: &Place) -> RedisResult<Self> {
-        let way = match &place.servers {
-            Servers::Single { url } => Way::Single(single(url, place)?),
-            Servers::Sentinel { master } => found(By::Sentinel(Box::new(sentinel(place, master)?))),
-            Servers::Cluster => found(By::Cluster(Box::new(cluster(place)?))),
+    pub fn new(url: &str, place: &RedisUrl, ca: Option<&[u8]>) -> RedisResult<Self> {
+        let backend = match &place.form {
+            RedisForm::Single => Backend::Single(single(url, place, ca)?),
+            RedisForm::Sentinel { master } => found(Discovery::Sentinel(Box::new(sentinel(place, ca, master)?))),
+            RedisForm::Cluster => found(Discovery::Cluster(Box::new(cluster(place, ca)?))),
         };
-        Ok(Self(Arc::new(way)))
+        Ok(Self(Arc::new(backend)))
     }
 
-    pub async fn get(&self) -> RedisResult<Live> {
+    pub async fn get(&self) -> RedisResult<LiveConnection> {
         let live = match &*self.0 {
-            Way::Single(manager) => return Ok(Live::Single(manager.clone())),
-            Way::Found { live, .. } => live,
+            Backend::Single(manager) => return Ok(LiveConnection::Single(manager.clone())),
+            Backend::Found { live, .. } => live,
         };
-        if let Some(live) = &*live.lock().unwrap_or_else(PoisonError::into_inner) {
+        if let Some(live) = &*lock(live) {
             return Ok(live.clone());
         }
-        // In a task of its own: whoever gives up waiting does not end the search, and the next one finds its result.
+        // In a task of its own: a caller that stops waiting does not end the search, and the next one finds its result.
         let this = self.clone();
         match tokio::spawn(async move { this.find().await }).await {
             Ok(found) => found,
@@ -82,17 +83,17 @@ impl Connection {
 
     /// An error came over it: the master may be another one by now.
     pub fn forget(&self) {
-        if let Way::Found { live, .. } = &*self.0 {
-            *live.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        if let Backend::Found { live, .. } = &*self.0 {
+            *lock(live) = None;
         }
     }
 
-    async fn find(&self) -> RedisResult<Live> {
-        let Way::Found { finder, live } = &*self.0 else {
+    async fn find(&self) -> RedisResult<LiveConnection> {
+        let Backend::Found { finder, live } = &*self.0 else {
             return self.0.single();
         };
         let mut finder = finder.lock().await;
-        if let Some(live) = &*live.lock().unwrap_or_else(PoisonError::into_inner) {
+        if let Some(live) = &*lock(live) {
             return Ok(live.clone());
         }
         if let Some((at, why)) = &finder.failed
@@ -100,55 +101,56 @@ impl Connection {
         {
             return Err(failed(why.clone()));
         }
-        let found = match tokio::time::timeout(FIND_LIMIT, finder.by.connect()).await {
+        let found = match tokio::time::timeout(FIND_LIMIT, finder.discovery.connect()).await {
             Ok(found) => found,
             Err(_) => Err(failed("no answer in time".into())),
         };
         finder.failed = found.as_ref().err().map(|error| (Instant::now(), error.to_string()));
         let found = found?;
-        *live.lock().unwrap_or_else(PoisonError::into_inner) = Some(found.clone());
+        *lock(live) = Some(found.clone());
         Ok(found)
     }
 }
 
-impl Way {
-    fn single(&self) -> RedisResult<Live> {
+impl Backend {
+    fn single(&self) -> RedisResult<LiveConnection> {
         match self {
-            Self::Single(manager) => Ok(Live::Single(manager.clone())),
+            Self::Single(manager) => Ok(LiveConnection::Single(manager.clone())),
             Self::Found { .. } => Err(failed("not connected".into())),
         }
     }
 }
 
-impl By {
-    async fn connect(&mut self) -> RedisResult<Live> {
+impl Discovery {
+    async fn connect(&mut self) -> RedisResult<LiveConnection> {
         match self {
             Self::Sentinel(client) => {
                 let limits =
                     AsyncConnectionConfig::new().set_connection_timeout(Some(LIMIT)).set_response_timeout(Some(LIMIT));
                 let master = client.get_async_connection_with_config(&limits).await?;
-                Ok(Live::Master(master))
+                Ok(LiveConnection::Master(master))
             }
-            Self::Cluster(client) => Ok(Live::Cluster(client.get_async_connection().await?)),
+            Self::Cluster(client) => Ok(LiveConnection::Cluster(client.get_async_connection().await?)),
         }
     }
 }
 
-fn found(by: By) -> Way {
-    Way::Found { finder: tokio::sync::Mutex::new(Finder { by, failed: None }), live: Mutex::new(None) }
+fn found(discovery: Discovery) -> Backend {
+    Backend::Found { finder: tokio::sync::Mutex::new(Finder { discovery, failed: None }), live: Mutex::new(None) }
 }
 
 fn failed(why: String) -> RedisError {
     (ErrorKind::Io, "not connected", why).into()
 }
 
-fn certificates(place: &Place) -> TlsCertificates {
-    TlsCertificates { client_tls: None, root_cert: place.ca.clone() }
+/// Without a CA the certificates that this machine trusts.
+fn certificates(ca: Option<&[u8]>) -> TlsCertificates {
+    TlsCertificates { client_tls: None, root_cert: ca.map(<[u8]>::to_vec) }
 }
 
-fn single(url: &str, place: &Place) -> RedisResult<ConnectionManager> {
+fn single(url: &str, place: &RedisUrl, ca: Option<&[u8]>) -> RedisResult<ConnectionManager> {
     let client = match place.tls {
-        true => Client::build_with_tls(url, certificates(place))?,
+        true => Client::build_with_tls(url, certificates(ca))?,
         false => Client::open(url)?,
     };
     let limits = ConnectionManagerConfig::new()
@@ -159,7 +161,7 @@ fn single(url: &str, place: &Place) -> RedisResult<ConnectionManager> {
     ConnectionManager::new_lazy_with_config(client, limits)
 }
 
-fn sentinel(place: &Place, master: &str) -> RedisResult<SentinelClient> {
+fn sentinel(place: &RedisUrl, ca: Option<&[u8]>, master: &str) -> RedisResult<SentinelClient> {
     let hosts = place.hosts.iter().map(|(host, port)| match place.tls {
         false => ConnectionAddr::Tcp(host.clone(), *port),
         true => ConnectionAddr::TcpTls { host: host.clone(), port: *port, insecure: false, tls_params: None },
@@ -169,9 +171,9 @@ fn sentinel(place: &Place, master: &str) -> RedisResult<SentinelClient> {
     if place.tls {
         builder = builder
             .set_client_to_redis_tls_mode(TlsMode::Secure)
-            .set_client_to_redis_certificates(certificates(place))
+            .set_client_to_redis_certificates(certificates(ca))
             .set_client_to_sentinel_tls_mode(TlsMode::Secure)
-            .set_client_to_sentinel_certificates(certificates(place));
+            .set_client_to_sentinel_certificates(certificates(ca));
     }
     if let Some(user) = &place.user {
         builder = builder.set_client_to_redis_username(user);
@@ -188,7 +190,7 @@ fn sentinel(place: &Place, master: &str) -> RedisResult<SentinelClient> {
     builder.build()
 }
 
-fn cluster(place: &Place) -> RedisResult<ClusterClient> {
+fn cluster(place: &RedisUrl, ca: Option<&[u8]>) -> RedisResult<ClusterClient> {
     let scheme = if place.tls { "rediss" } else { "redis" };
     let nodes = place.hosts.iter().map(|(host, port)| match host.contains(':') {
         true => format!("{scheme}://[{host}]:{port}"),
@@ -196,7 +198,7 @@ fn cluster(place: &Place) -> RedisResult<ClusterClient> {
     });
     let mut builder = ClusterClient::builder(nodes).connection_timeout(LIMIT).response_timeout(LIMIT).retries(1);
     if place.tls {
-        builder = builder.tls(TlsMode::Secure).certs(certificates(place));
+        builder = builder.tls(TlsMode::Secure).certs(certificates(ca));
     }
     if let Some(user) = &place.user {
         builder = builder.username(user);
@@ -207,7 +209,7 @@ fn cluster(place: &Place) -> RedisResult<ClusterClient> {
     builder.build()
 }
 
-impl ConnectionLike for Live {
+impl ConnectionLike for LiveConnection {
     fn req_packed_command<'a>(&'a mut self, cmd: &'a Cmd) -> RedisFuture<'a, Value> {
         match self {
             Self::Single(to) => to.req_packed_command(cmd),

@@ -6,8 +6,8 @@ use std::time::Duration;
 use futures_util::future::join_all;
 use redis::{ExistenceCheck, RedisResult, Script, SetExpiry, SetOptions};
 
-use crate::lease::lock::{Answer, Leases, Place};
-use crate::lease::redis::connection::{Connection, Live};
+use crate::lease::redis::connection::{Connection, LiveConnection};
+use crate::lease::redis::url::RedisUrl;
 
 const RENEW: &str =
     "if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('PEXPIRE', KEYS[1], ARGV[2]) else return 0 end";
@@ -17,22 +17,33 @@ const RELEASE: &str =
 /// Of one call, whatever has to be connected or found first.
 const LIMIT: Duration = Duration::from_secs(1);
 
+/// What a lock answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LockAnswer {
+    Granted,
+    /// Another node has it.
+    Taken,
+    /// The lock cannot be asked: go on under the database lease alone, "degraded".
+    Unreachable,
+}
+
 pub struct Redis {
     connection: Connection,
     cluster: String,
-    /// The node's id: nobody else's value is ever renewed or removed.
+    /// The node's id: no other value is ever renewed or removed.
     token: String,
     renew: Script,
     release: Script,
-    /// The last call failed: said once, not with each.
+    /// The last call failed: logged once, not with each.
     failing: AtomicBool,
 }
 
 impl Redis {
     /// Does not wait for the server: it may be away at the start, as at any later time.
-    pub fn new(place: &Place, cluster: &str, node: &str) -> Result<Self, String> {
+    pub fn new(url: &str, ca: Option<&[u8]>, cluster: &str, node: &str) -> Result<Self, String> {
+        let connection = Connection::new(url, &RedisUrl::parse(url)?, ca);
         Ok(Self {
-            connection: Connection::new(place).map_err(|error| error.to_string())?,
+            connection: connection.map_err(|error| error.to_string())?,
             cluster: cluster.to_owned(),
             token: node.to_owned(),
             renew: Script::new(RENEW),
@@ -46,7 +57,7 @@ impl Redis {
     }
 
     /// Within the limit, on a connection that is made if there is none.
-    async fn ask<T>(&self, question: impl AsyncFnOnce(Live) -> RedisResult<T>) -> Option<T> {
+    async fn ask<T>(&self, question: impl AsyncFnOnce(LiveConnection) -> RedisResult<T>) -> Option<T> {
         let asking = async { question(self.connection.get().await?).await };
         let complaint = match tokio::time::timeout(LIMIT, asking).await {
             Ok(Ok(answer)) => {
@@ -63,7 +74,7 @@ impl Redis {
         None
     }
 
-    async fn take_one(&self, shard: i32, ttl: Duration) -> Answer {
+    async fn take_one(&self, shard: i32, ttl: Duration) -> LockAnswer {
         let ttl_ms = ttl.as_millis() as u64;
         let options = SetOptions::default().conditional_set(ExistenceCheck::NX).with_expiration(SetExpiry::PX(ttl_ms));
         let taken = self.ask(async |mut live| {
@@ -78,17 +89,23 @@ impl Redis {
         answer(taken.await)
     }
 
-    async fn renew_one(&self, shard: i32, ttl: Duration) -> Answer {
+    async fn renew_one(&self, shard: i32, ttl: Duration) -> LockAnswer {
         let ttl_ms = Some(ttl.as_millis() as u64);
         let renewed = self.ask(async |live| self.run(&self.renew, shard, ttl_ms, live).await);
         match answer(renewed.await) {
             // Gone, by a restart or a flush: taken again unless another node was faster.
-            Answer::Taken => self.take_one(shard, ttl).await,
+            LockAnswer::Taken => self.take_one(shard, ttl).await,
             other => other,
         }
     }
 
-    async fn run(&self, script: &Script, shard: i32, ttl_ms: Option<u64>, mut live: Live) -> RedisResult<bool> {
+    async fn run(
+        &self,
+        script: &Script,
+        shard: i32,
+        ttl_ms: Option<u64>,
+        mut live: LiveConnection,
+    ) -> RedisResult<bool> {
         let mut call = script.key(self.key(shard));
         call.arg(&self.token);
         if let Some(ttl_ms) = ttl_ms {
@@ -99,37 +116,36 @@ impl Redis {
     }
 }
 
-fn answer(granted: Option<bool>) -> Answer {
-    match granted {
-        Some(true) => Answer::Granted,
-        Some(false) => Answer::Taken,
-        None => Answer::Unreachable,
-    }
-}
-
-#[async_trait::async_trait]
-impl Leases for Redis {
-    async fn take(&self, shard: i32, ttl: Duration) -> Answer {
+impl Redis {
+    pub async fn take(&self, shard: i32, ttl: Duration) -> LockAnswer {
         self.take_one(shard, ttl).await
     }
 
-    async fn renew(&self, shards: &[i32], ttl: Duration) -> Vec<Answer> {
+    pub async fn renew(&self, shards: &[i32], ttl: Duration) -> Vec<LockAnswer> {
         // At once, on one connection: a server that does not answer costs one time-out, not one for each shard.
         join_all(shards.iter().map(|shard| self.renew_one(*shard, ttl))).await
     }
 
-    async fn release(&self, shards: &[i32]) {
+    pub async fn release(&self, shards: &[i32]) {
         let released =
             shards.iter().map(|shard| self.ask(async |live| self.run(&self.release, *shard, None, live).await));
         // What could not be released ends by itself.
         join_all(released).await;
     }
 
-    async fn now(&self) -> Option<i64> {
+    pub async fn now(&self) -> Option<i64> {
         let time = self.ask(async |mut live| {
             let (seconds, micros): (i64, i64) = redis::cmd("TIME").query_async(&mut live).await?;
             Ok(seconds * 1000 + micros / 1000)
         });
         time.await
+    }
+}
+
+fn answer(granted: Option<bool>) -> LockAnswer {
+    match granted {
+        Some(true) => LockAnswer::Granted,
+        Some(false) => LockAnswer::Taken,
+        None => LockAnswer::Unreachable,
     }
 }

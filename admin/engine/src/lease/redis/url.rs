@@ -26,7 +26,7 @@ pub struct RedisUrl {
     pub sentinel_password: Option<String>,
 }
 
-/// Who answers at the hosts of a URL.
+/// What answers at the hosts of a URL.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RedisForm {
     /// One server.

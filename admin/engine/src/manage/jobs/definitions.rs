@@ -3,10 +3,10 @@ use std::collections::BTreeSet;
 use carillon_inspect::preview::{self, Preview, Span};
 use carillon_scheduler::{FieldError, JobDraft, Millis};
 
-use crate::Pipeline;
+use crate::engine::Engine;
 use crate::manage::error::Error;
 use crate::manage::jobs::validation::{PlannedSchedule, ValidationContext};
-use crate::store::{self, Actor, Definition, Job};
+use carillon_store::{self as store, Actor, Definition, Job};
 
 /// A draft that is not saved.
 pub struct PreviewRequest<'a> {
@@ -24,14 +24,14 @@ pub struct PreviewRequest<'a> {
 
 /// Definitions of jobs.
 pub struct Jobs<'a> {
-    pub(in crate::manage) engine: &'a Pipeline,
+    pub(in crate::manage) engine: &'a Engine,
 }
 
 impl Jobs<'_> {
     /// # Errors
     /// `Missing`
     pub async fn get(&self, id: i64) -> Result<Job, Error> {
-        self.engine.store.job(id).await?.ok_or_else(|| Error::missing("job", id))
+        self.engine.cx.store.job(id).await?.ok_or_else(|| Error::missing("job", id))
     }
 
     /// Creates a job. A repeated request with the same key creates nothing and answers the job of the first one.
@@ -64,7 +64,7 @@ impl Jobs<'_> {
         let before = self.get(id).await?;
         let mut context = self.context(std::slice::from_ref(draft), Some(before)).await?;
         let definition = context.check(draft).map_err(Error::Invalid)?;
-        let job = self.engine.store.update_job(id, &definition, expected, self.engine.clock.now(), by).await?;
+        let job = self.engine.cx.store.update_job(id, &definition, expected, self.engine.cx.clock.now(), by).await?;
         self.engine.job_changed(job.shard);
         Ok(job)
     }
@@ -92,7 +92,7 @@ impl Jobs<'_> {
         }
         let PlannedSchedule { schedule, calendars, chosen, fires_left } =
             context.plan(ask.draft).map_err(Error::Invalid)?;
-        let now = self.engine.clock.now();
+        let now = self.engine.cx.clock.now();
         let span = Span { from: ask.from.unwrap_or(now), count: ask.count, fires_left, now };
         // A schedule that is slow to search must not occupy a thread that serves others.
         blocking(move || preview::preview(&schedule, &calendars, chosen, span)).await
@@ -103,7 +103,7 @@ impl Jobs<'_> {
     /// # Errors
     /// `Missing`; `Unusable`, if the stored schedule cannot be used
     pub async fn next_fires(&self, id: i64, from: Option<Millis>, count: usize) -> Result<Preview, Error> {
-        let (job, now) = (self.get(id).await?, self.engine.clock.now());
+        let (job, now) = (self.get(id).await?, self.engine.cx.clock.now());
         let looked = blocking(move || preview::of_job(&job, from.unwrap_or(now), count, now)).await?;
         looked.map_err(Error::Unusable)
     }
@@ -113,7 +113,7 @@ impl Jobs<'_> {
     /// # Errors
     /// `Missing`; `Unusable`, if the stored schedule cannot be used
     pub async fn set_enabled(&self, id: i64, enabled: bool, by: &Actor) -> Result<Job, Error> {
-        let job = self.engine.store.set_job_enabled(id, enabled, self.engine.clock.now(), by).await?;
+        let job = self.engine.cx.store.set_job_enabled(id, enabled, self.engine.cx.clock.now(), by).await?;
         self.engine.job_changed(job.shard);
         Ok(job)
     }
@@ -123,7 +123,7 @@ impl Jobs<'_> {
     /// # Errors
     /// `Missing`
     pub async fn delete(&self, id: i64, by: &Actor) -> Result<Job, Error> {
-        let job = self.engine.store.delete_job(id, self.engine.clock.now(), by).await?;
+        let job = self.engine.cx.store.delete_job(id, self.engine.cx.clock.now(), by).await?;
         self.engine.job_changed(job.shard);
         Ok(job)
     }
@@ -134,7 +134,7 @@ impl Jobs<'_> {
 
     async fn store(&self, definitions: Vec<Definition>, key: Option<&str>, by: &Actor) -> Result<Vec<Job>, Error> {
         let count = definitions.len();
-        let jobs = self.engine.store.create_jobs(definitions, self.engine.clock.now(), by, key).await?;
+        let jobs = self.engine.cx.store.create_jobs(definitions, self.engine.cx.clock.now(), by, key).await?;
         if jobs.len() != count {
             return Err(Error::Changed(GONE.to_owned()));
         }

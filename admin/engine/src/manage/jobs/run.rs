@@ -5,7 +5,7 @@ use carillon_scheduler::job::limits::check_params;
 
 use crate::manage::error::Error;
 use crate::manage::jobs::definitions::Jobs;
-use crate::store::run::trigger::NewFire;
+use carillon_store::run::trigger::NewFire;
 
 /// A run without an instant of the schedule: by hand, or through the API.
 #[derive(Clone, Debug)]
@@ -34,7 +34,7 @@ impl Jobs<'_> {
         }
         let RunRequest { job_id, cause, params, address, idempotency_key } = request;
         let new = NewFire { job_id, cause, params, address, idempotency_key };
-        let made = self.engine.store.insert_fire(&new, self.engine.clock.now()).await?;
+        let made = self.engine.cx.store.insert_fire(&new, self.engine.cx.clock.now()).await?;
         let made = made.ok_or_else(|| Error::missing("job", job_id))?;
         self.engine.job_changed(made.shard);
         Ok(made.run_id)
@@ -43,10 +43,10 @@ impl Jobs<'_> {
     /// Every request carries the access token: it goes only to an address that an executor of the app has registered.
     async fn must_be_registered(&self, job_id: i64, address: &str) -> Result<(), Error> {
         let engine = self.engine;
-        let jobs = engine.jobs.current(&engine.store, &[job_id]).await?;
+        let jobs = engine.job_cache.current(&[job_id]).await?;
         let job = jobs.get(&job_id).ok_or_else(|| Error::missing("job", job_id))?;
-        engine.executors.refresh(&engine.store).await?;
-        let live = engine.executors.live(&job.stored.app, engine.clock.now());
+        engine.directory.refresh().await?;
+        let live = engine.directory.live(&job.stored.app);
         match live.iter().any(|candidate| candidate.address == address) {
             true => Ok(()),
             false => Err(Error::field("address", format!("{address} is not registered for the job's app"))),

@@ -5,9 +5,9 @@ use std::collections::{BTreeSet, HashMap};
 use carillon_inspect::forecast::{LoadBySecond, SpreadChoice};
 use carillon_scheduler::{FieldError, JobDraft, Millis, Schedule, ScheduleContext, validate_app_name};
 
-use crate::Pipeline;
+use crate::engine::Engine;
 use crate::manage::error::Error;
-use crate::store::{App, Calendars, Definition, Job, Surroundings};
+use carillon_store::{App, Calendars, Definition, Job, Surroundings};
 
 /// Looked up once for all drafts of a request.
 pub(super) struct ValidationContext {
@@ -30,7 +30,7 @@ pub(super) struct PlannedSchedule {
 }
 
 impl ValidationContext {
-    pub async fn new(engine: &Pipeline, drafts: &[JobDraft], before: Option<Job>) -> Result<Self, Error> {
+    pub async fn new(engine: &Engine, drafts: &[JobDraft], before: Option<Job>) -> Result<Self, Error> {
         let loads = match drafts.iter().any(|draft| needs_offset(draft, before.as_ref())) {
             true => Some(engine.forecaster.loads(before.as_ref().map(|job| job.id)).await?),
             false => None,
@@ -39,7 +39,7 @@ impl ValidationContext {
     }
 
     /// With loads that may be some seconds old.
-    pub async fn rough(engine: &Pipeline, draft: &JobDraft, before: Option<Job>) -> Result<Self, Error> {
+    pub async fn rough(engine: &Engine, draft: &JobDraft, before: Option<Job>) -> Result<Self, Error> {
         let loads = match needs_offset(draft, before.as_ref()) {
             true => Some(engine.forecaster.recent_loads().await?),
             false => None,
@@ -48,21 +48,21 @@ impl ValidationContext {
     }
 
     async fn with_loads(
-        engine: &Pipeline,
+        engine: &Engine,
         drafts: &[JobDraft],
         before: Option<Job>,
         loads: Option<LoadBySecond>,
     ) -> Result<Self, Error> {
         let mut apps = HashMap::new();
         for name in drafts.iter().map(|draft| &draft.app).collect::<BTreeSet<_>>() {
-            if let Some(app) = engine.store.app_by_name(name).await? {
+            if let Some(app) = engine.cx.store.app_by_name(name).await? {
                 apps.insert(name.clone(), app);
             }
         }
         let names: BTreeSet<&String> = drafts.iter().flat_map(|draft| &draft.schedule.calendars).collect();
         let names: Vec<String> = names.into_iter().cloned().collect();
-        let calendars = engine.store.calendars_named(&names).await?;
-        Ok(Self { apps, calendars, loads, before, now: engine.clock.now() })
+        let calendars = engine.cx.store.calendars_named(&names).await?;
+        Ok(Self { apps, calendars, loads, before, now: engine.cx.clock.now() })
     }
 
     /// Takes an app as existing, for a look at a draft that is not to be saved.

@@ -2,28 +2,30 @@
 //! what will be answered yet.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 
 use carillon_scheduler::Millis;
 
+use crate::runtime::lock;
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Flight {
+pub struct SendInFlight {
     pub sent_at: Millis,
     /// Its result is here already.
     pub settled: bool,
 }
 
 #[derive(Default)]
-pub struct InFlight(Mutex<HashMap<i64, Flight>>);
+pub struct InFlight(Mutex<HashMap<i64, SendInFlight>>);
 
 impl InFlight {
-    fn map(&self) -> MutexGuard<'_, HashMap<i64, Flight>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    fn map(&self) -> MutexGuard<'_, HashMap<i64, SendInFlight>> {
+        lock(&self.0)
     }
 
-    pub fn begin(&self, run_id: i64, sent_at: Millis) -> Underway<'_> {
-        self.map().insert(run_id, Flight { sent_at, settled: false });
-        Underway { run_id, in_flight: self }
+    pub fn begin(&self, run_id: i64, sent_at: Millis) -> RequestGuard<'_> {
+        self.map().insert(run_id, SendInFlight { sent_at, settled: false });
+        RequestGuard { run_id, in_flight: self }
     }
 
     pub fn contains(&self, run_id: i64) -> bool {
@@ -40,18 +42,18 @@ impl InFlight {
 }
 
 /// One request. A guard, so that one which panics leaves no run behind that is never asked about.
-pub struct Underway<'a> {
+pub struct RequestGuard<'a> {
     run_id: i64,
     in_flight: &'a InFlight,
 }
 
-impl Underway<'_> {
-    pub fn end(self) -> Option<Flight> {
+impl RequestGuard<'_> {
+    pub fn end(self) -> Option<SendInFlight> {
         self.in_flight.map().remove(&self.run_id)
     }
 }
 
-impl Drop for Underway<'_> {
+impl Drop for RequestGuard<'_> {
     fn drop(&mut self) {
         self.in_flight.map().remove(&self.run_id);
     }

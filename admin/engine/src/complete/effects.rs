@@ -1,0 +1,62 @@
+//! What follows from results that are committed: metrics, log, alarms, and the wake-ups of all that waited for them.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use carillon_scheduler::RunState;
+
+use crate::context::{Context, IN_THE_LOG};
+use crate::dispatch::overlap_tracker::OverlapTracker;
+use crate::plan::backfill_runs::OpenBackfillRuns;
+use crate::plan::due_queue::DueQueue;
+use crate::plan::wakes::ScanWakes;
+use carillon_store::run::settle::follow_up::cut;
+use carillon_store::run::settle::outcomes::{Finding, Settled};
+
+pub struct Effects {
+    pub cx: Arc<Context>,
+    pub overlaps: Arc<OverlapTracker>,
+    pub queue: Arc<DueQueue>,
+    pub wakes: Arc<ScanWakes>,
+    pub backfill_runs: Arc<OpenBackfillRuns>,
+}
+
+impl Effects {
+    pub fn apply(&self, findings: &[Finding], settled: &Settled) {
+        self.count(findings, settled);
+        for alarm in &settled.alarms {
+            self.cx.log_alarm(alarm);
+        }
+        let now = self.cx.clock.now();
+        let ended = settled.changed.iter().map(|(run_id, _)| *run_id);
+        self.backfill_runs.ended(ended.clone());
+        for run in self.overlaps.ended(ended) {
+            self.queue.insert_now(run, now);
+        }
+        for shard in &settled.to_scan {
+            self.wakes.wake(*shard);
+        }
+    }
+
+    fn count(&self, findings: &[Finding], settled: &Settled) {
+        let by_run: HashMap<i64, &Finding> = findings.iter().map(|it| (it.run_id, it)).collect();
+        for (run_id, state) in &settled.changed {
+            self.cx.metrics.settled.with_label_values(&[state.as_str()]).inc();
+            if matches!(state, RunState::Failed | RunState::Unknown | RunState::Lost) {
+                let finding = by_run.get(run_id);
+                let said = finding.and_then(|f| f.message.as_deref().or(f.reason)).unwrap_or("");
+                // Executors write this: as a quoted field it cannot pass for a line of the log.
+                tracing::info!(run.id = run_id, run.state = %state, result.text = ?cut(said, IN_THE_LOG), "a run failed");
+            }
+        }
+        if let Some(first) = settled.unsent.first() {
+            let runs = settled.unsent.len();
+            self.cx.metrics.results_unsent.inc_by(runs as u64);
+            tracing::warn!(
+                run.count = runs,
+                run.id = first,
+                "results were reported for runs that were never sent; they change nothing"
+            );
+        }
+    }
+}

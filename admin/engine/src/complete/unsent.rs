@@ -1,0 +1,34 @@
+//! Runs whose request was certainly not written, each with the token of its mark, until their rows say so.
+
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use tokio::sync::Notify;
+
+use crate::runtime::lock;
+use carillon_store::run::adopt::Waiting;
+
+#[derive(Default)]
+pub struct UnsentRuns {
+    runs: Mutex<Vec<(Waiting, i64)>>,
+    pub wake: Arc<Notify>,
+}
+
+impl UnsentRuns {
+    /// They stay here while they are written.
+    pub fn runs(&self) -> MutexGuard<'_, Vec<(Waiting, i64)>> {
+        lock(&self.runs)
+    }
+
+    pub fn add(&self, run: Waiting, token: i64) {
+        self.runs().push((run, token));
+        self.wake.notify_one();
+    }
+
+    pub fn contains(&self, run_id: i64) -> bool {
+        self.runs().iter().any(|(run, _)| run.run_id == run_id)
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.runs().is_empty()
+    }
+}

@@ -1,0 +1,112 @@
+//! The mark: `claimed` → `sending`, committed before the first byte leaves.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use carillon_scheduler::Cause;
+
+use crate::complete::outcome_queue::OutcomeQueue;
+use crate::context::Context;
+use crate::dispatch::stages::{MarkStamp, MarkedRun, RoutedRun};
+use crate::plan::job_cache::JobCache;
+use carillon_store as store;
+use carillon_store::failpoint;
+use carillon_store::run::mark::Mark;
+
+pub struct Marker {
+    pub cx: Arc<Context>,
+    pub jobs: Arc<JobCache>,
+    pub outcomes: Arc<OutcomeQueue>,
+}
+
+impl Marker {
+    /// The runs that are marked now and may be sent.
+    #[tracing::instrument(level = "debug", skip_all, fields(run.count = batch.len()))]
+    pub async fn mark(&self, mut batch: Vec<RoutedRun>) -> Vec<MarkedRun> {
+        let token: i64 = rand::random();
+        let stamp = MarkStamp { token, asked: self.cx.clock.monotonic(), marked_at: self.cx.clock.now() };
+        let marks: Vec<Mark<'_>> = batch.iter().map(request).collect();
+        let won = match self.cx.store.mark(&marks, token, &self.cx.node, stamp.marked_at).await {
+            Ok(won) => won,
+            Err(error) => {
+                // The answer may have been lost: what did get marked must be unmarked before it can be marked again.
+                tracing::warn!(%error, run.count = batch.len(), "runs could not be marked; they wait");
+                self.unmark(batch, token);
+                return vec![];
+            }
+        };
+        failpoint::hit("after_mark_commit");
+        // The row shows every node that its fire is open, or another session has the row.
+        batch.iter_mut().for_each(|routed| drop(routed.admission.take()));
+        batch.retain(|routed| won.contains(&routed.run.run_id));
+        match self.current_definitions(&mut batch).await {
+            Ok((outdated, params)) => {
+                self.unmark(outdated, token);
+                let mut params: HashMap<i64, String> = params.into_iter().collect();
+                let marked = batch.into_iter().map(|routed| {
+                    let params = params.remove(&routed.run.run_id);
+                    MarkedRun { routed, stamp, params }
+                });
+                marked.collect()
+            }
+            Err(error) => {
+                tracing::warn!(%error, run.count = batch.len(), "definitions could not be read; the runs go back");
+                self.unmark(batch, token);
+                vec![]
+            }
+        }
+    }
+
+    fn unmark(&self, batch: Vec<RoutedRun>, token: i64) {
+        batch.into_iter().for_each(|routed| self.outcomes.unsent.add(routed.run, token));
+    }
+
+    /// Looked at after the mark: a run whose job has been edited since it was routed is taken out of the batch, and is routed by
+    /// the new definition. So the revision that its mark has noted is the one of its request.
+    async fn current_definitions(
+        &self,
+        batch: &mut Vec<RoutedRun>,
+    ) -> store::Result<(Vec<RoutedRun>, Vec<(i64, String)>)> {
+        let routed_by = || batch.iter().map(|routed| &routed.decision.job);
+        let outdated = self.jobs.outdated(routed_by()).await?;
+        let whole = self.jobs.with_params(routed_by()).await?;
+        let params = self.given_params(batch).await?;
+        for routed in batch.iter_mut() {
+            let version = routed.decision.job.version();
+            if let Some(job) = whole.get(&version.0).filter(|job| job.version() == version) {
+                routed.decision.job = job.clone();
+            }
+        }
+        // Edited before this look at the revisions, or between it and the look at the parameters.
+        let is_outdated = |routed: &mut RoutedRun| {
+            let job = &routed.decision.job;
+            outdated.contains(&job.version()) || job.params_are_apart()
+        };
+        Ok((batch.extract_if(.., is_outdated).collect(), params))
+    }
+
+    /// Only fires by hand have parameters of their own, and the later attempts and parts that come from them.
+    async fn given_params(&self, batch: &[RoutedRun]) -> store::Result<Vec<(i64, String)>> {
+        let given = batch.iter().filter(|routed| routed.run.cause != Cause::Schedule);
+        let given: Vec<i64> = given.map(|routed| routed.run.run_id).collect();
+        if given.is_empty() {
+            return Ok(vec![]);
+        }
+        self.cx.store.given_params(&given).await
+    }
+}
+
+fn request(routed: &RoutedRun) -> Mark<'_> {
+    let first = &routed.candidates[0];
+    Mark {
+        run_id: routed.run.run_id,
+        epoch: routed.run.epoch,
+        address: &first.address,
+        boot_id: first.boot_id.as_deref(),
+        journal_id: first.journal_id.as_deref(),
+        candidates_id: routed.decision.set.id,
+        route_code: routed.decision.route_code,
+        revision: routed.decision.job.stored.revision,
+        app_id: routed.decision.job.stored.app_id,
+    }
+}

@@ -1,0 +1,27 @@
+//! What is stored of the choices of a batch after its marks.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use crate::dispatch::route::candidate_set::CandidateSet;
+use crate::dispatch::route::decision::RouteDecision;
+
+/// What is kept of the choices of a batch, after its marks: no run waits for it, and losing it in a crash costs a name in
+/// a list, or one run of a sticky job that goes back to the executor before.
+#[derive(Default)]
+pub struct RouteNotes {
+    pub sets: HashMap<i64, Arc<CandidateSet>>,
+    /// By job: the latest address.
+    pub sticky: HashMap<i64, String>,
+}
+
+impl RouteNotes {
+    pub fn add(&mut self, job_id: i64, address: &str, decision: &RouteDecision) {
+        if !decision.set.is_kept() {
+            self.sets.insert(decision.set.id, decision.set.clone());
+        }
+        if decision.moves {
+            self.sticky.insert(job_id, address.to_owned());
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! A run on its way to its executor: one form for each step, so that a step can be neither left out nor taken twice.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+use carillon_scheduler::Millis;
+use carillon_scheduler::RouteStrategy;
+use carillon_scheduler::route::Probe;
+
+use crate::dispatch::overlap_tracker::Admission;
+use crate::dispatch::route::decision::RouteDecision;
+use crate::executor::address_gate::Reservation;
+use crate::executor::directory::Candidate;
+use crate::plan::job_cache::CachedJob;
+use carillon_store::run::adopt::Waiting;
+use carillon_store::run::route::Story;
+
+/// It may go now, as far as other fires of its job are concerned.
+pub struct AdmittedRun {
+    pub run: Waiting,
+    /// The definition of this tick: all later steps use it.
+    pub job: Arc<CachedJob>,
+    /// If its job does not allow its fires to overlap.
+    pub admission: Option<Admission>,
+}
+
+/// Its candidates are in the order in which they are tried.
+pub struct OrderedRun {
+    pub admitted: AdmittedRun,
+    pub candidates: Vec<Candidate>,
+    pub decision: RouteDecision,
+}
+
+/// Its first candidate counts it already; the others follow if nothing could be written to that one.
+pub struct RoutedRun {
+    pub run: Waiting,
+    pub admission: Option<Admission>,
+    pub candidates: Vec<Candidate>,
+    pub reservation: Reservation,
+    pub decision: RouteDecision,
+}
+
+/// Its row says `sending`.
+pub struct MarkedRun {
+    pub routed: RoutedRun,
+    pub stamp: MarkStamp,
+    /// Those that were given with its fire.
+    pub params: Option<String>,
+}
+
+/// What a mark has in common for its whole batch.
+#[derive(Clone, Copy, Debug)]
+pub struct MarkStamp {
+    pub token: i64,
+    pub marked_at: Millis,
+    /// When the mark was asked for, on the monotonic clock.
+    pub asked: Duration,
+}
+
+/// Where a run goes from the choice of its executor.
+pub enum RouteStep {
+    Ordered(OrderedRun),
+    /// The candidates are to be asked first.
+    Probe(Probe, Box<OrderedRun>),
+    /// A broadcast whose executors are not fixed yet: these are the addresses.
+    Expand(AdmittedRun, Vec<String>),
+    /// Again at a later tick.
+    Wait(AdmittedRun),
+    /// No candidate has room: again at a later tick.
+    Full(AdmittedRun),
+    /// Again after this many milliseconds.
+    WaitFor(AdmittedRun, Millis),
+    NoExecutor(AdmittedRun, String, Box<Story>),
+}
+
+impl RouteStep {
+    pub fn admitted(&self) -> &AdmittedRun {
+        match self {
+            Self::Ordered(ordered) => &ordered.admitted,
+            Self::Probe(_, ordered) => &ordered.admitted,
+            Self::Wait(it) | Self::Full(it) | Self::WaitFor(it, _) => it,
+            Self::Expand(it, _) | Self::NoExecutor(it, _, _) => it,
+        }
+    }
+
+    pub fn into_admitted(self) -> AdmittedRun {
+        match self {
+            Self::Ordered(ordered) => ordered.admitted,
+            Self::Probe(_, ordered) => ordered.admitted,
+            Self::Wait(it) | Self::Full(it) | Self::WaitFor(it, _) => it,
+            Self::Expand(it, _) | Self::NoExecutor(it, _, _) => it,
+        }
+    }
+}
+
+/// Apps of which no executor has had room in this tick. Where an app is flooded, thousands of its runs find no room with every
+/// tick: only the first of them looks at each executor, as the look would be paid with the time of other apps.
+#[derive(Default)]
+pub struct SaturatedApps(HashSet<i64>);
+
+impl SaturatedApps {
+    pub fn contains(&self, it: &AdmittedRun) -> bool {
+        !self.0.is_empty() && self.0.contains(&it.job.stored.app_id) && is_unrestricted(it)
+    }
+
+    pub fn add(&mut self, it: &AdmittedRun) {
+        if is_unrestricted(it) {
+            self.0.insert(it.job.stored.app_id);
+        }
+    }
+}
+
+/// The run goes to any executor of its app that has room, so what it finds holds for all of them.
+fn is_unrestricted(it: &AdmittedRun) -> bool {
+    let Ok(rules) = &it.job.rules else { return false };
+    let is_narrow = it.run.bound_to.is_some() || !rules.route_labels.is_empty();
+    let is_plain = rules.route.probe().is_none() && rules.route != RouteStrategy::Broadcast;
+    is_plain && !is_narrow && !rules.route.has_affinity()
+}

@@ -1,0 +1,319 @@
+//! All components of a node, made in the order in which a run passes them.
+
+use std::sync::Arc;
+
+use carillon_inspect::forecast::Forecaster;
+use carillon_scheduler::{Clock, Millis};
+use tokio_util::task::TaskTracker;
+
+use crate::complete::completer::{Completer, SuccessWriter};
+use crate::complete::effects::Effects;
+use crate::complete::outcome_queue::{OutcomeQueue, ReportNotStored};
+use crate::complete::unmarker::Unmarker;
+use crate::context::Context;
+use crate::dispatch::admit::Admitter;
+use crate::dispatch::broadcast::BroadcastExpander;
+use crate::dispatch::dispatcher::Dispatcher;
+use crate::dispatch::mark::Marker;
+use crate::dispatch::overlap_tracker::OverlapTracker;
+use crate::dispatch::probe::Prober;
+use crate::dispatch::route::refresher::ExecutorRefresher;
+use crate::dispatch::route::router::Router;
+use crate::dispatch::send::Sender;
+use crate::dispatch::trace::TraceBuffer;
+use crate::executor::address_gate::AddressPool;
+use crate::executor::client::ExecutorClient;
+use crate::executor::directory::ExecutorDirectory;
+use crate::executor::run_killer::RunKiller;
+use crate::lease::clock_guard::ClockGuard;
+use crate::lease::coordinator::LeaseCoordinator;
+use crate::lease::degraded::LockHealth;
+use crate::lease::held_shards::{HeldShards, ShardListener};
+use crate::lease::lock::ShardLock;
+use crate::maintain::alarm_escalator::AlarmEscalator;
+use crate::maintain::calendar_follower::CalendarFollower;
+use crate::maintain::gap_auditor::GapAuditor;
+use crate::maintain::overdue_flagger::OverdueFlagger;
+use crate::maintain::pruner::Pruner;
+use crate::metrics::Metrics;
+use crate::plan::backfill_releaser::BackfillReleaser;
+use crate::plan::backfill_runs::OpenBackfillRuns;
+use crate::plan::due_queue::DueQueue;
+use crate::plan::job_cache::JobCache;
+use crate::plan::scanner_pool::ScannerPool;
+use crate::plan::wakes::ScanWakes;
+use crate::recover::evidence::Evidence;
+use crate::recover::executor_state::ExecutorState;
+use crate::recover::monitor::RunMonitor;
+use crate::recover::resolver::Resolver;
+use crate::services::Services;
+use crate::settings::Settings;
+use carillon_store::run::settle::outcomes::Finding;
+use carillon_store::{self as store, Store};
+
+/// The components that requests of people and programs reach, and the services.
+pub struct Engine {
+    pub cx: Arc<Context>,
+    pub forecaster: Forecaster,
+    pub services: Services,
+    pub(crate) held: Arc<HeldShards>,
+    pub(crate) wakes: Arc<ScanWakes>,
+    pub(crate) job_cache: Arc<JobCache>,
+    pub(crate) client: Arc<ExecutorClient>,
+    pub(crate) directory: Arc<ExecutorDirectory>,
+    pub(crate) killer: Arc<RunKiller>,
+    pub(crate) outcomes: Arc<OutcomeQueue>,
+    pub(crate) backfill_runs: Arc<OpenBackfillRuns>,
+    /// Requests, questions and kills under way.
+    tasks: TaskTracker,
+}
+
+/// What an engine is made of.
+pub struct EngineParts {
+    pub store: Arc<Store>,
+    pub clock: Arc<dyn Clock>,
+    pub metrics: Arc<Metrics>,
+    pub client: ExecutorClient,
+    pub lock: ShardLock,
+    pub settings: Settings,
+    /// Random for each start.
+    pub node: String,
+    /// Where this node listens.
+    pub address: String,
+    /// How many shards the database has.
+    pub shards: i32,
+}
+
+impl Engine {
+    pub fn build(parts: EngineParts) -> Self {
+        let EngineParts { store, clock, metrics, client, lock, settings, node, address, shards } = parts;
+        let (lock, client, tasks) = (Arc::new(lock), Arc::new(client), TaskTracker::new());
+        let queue = Arc::new(DueQueue::new(settings.ring_capacity));
+        let wakes = Arc::new(ScanWakes::new(clock.clone()));
+        let job_cache = Arc::new(JobCache::new(store.clone()));
+        let overlaps = Arc::new(OverlapTracker::default());
+        let (outcomes, traces) = (Arc::new(OutcomeQueue::default()), Arc::new(TraceBuffer::default()));
+        let backfill_runs = Arc::new(OpenBackfillRuns::default());
+        let forecaster = Forecaster::new(store.clone(), clock.clone());
+        // What waits for the end of a shard's holder is looked at as soon as the shard is taken.
+        let (resolver_wake, monitor_wake) = <(Arc<tokio::sync::Notify>, Arc<tokio::sync::Notify>)>::default();
+        let listeners: Vec<Arc<dyn ShardListener>> =
+            vec![queue.clone(), overlaps.clone(), wakes.clone(), resolver_wake.clone(), monitor_wake.clone()];
+        let held = Arc::new(HeldShards::new(clock.clone(), metrics.clone(), shards, listeners));
+        let cx = Arc::new(Context { store, clock, metrics, settings, node });
+
+        let directory = Arc::new(ExecutorDirectory::new(cx.clone()));
+        let addresses = Arc::new(AddressPool::new(cx.clone()));
+        let clock_guard = Arc::new(ClockGuard::new(cx.clone(), held.clone(), lock.clone(), directory.clone()));
+        let coordinator =
+            LeaseCoordinator::new(cx.clone(), held.clone(), clock_guard.clone(), LockHealth::new(lock), address);
+        let scanners = ScannerPool {
+            cx: cx.clone(),
+            held: held.clone(),
+            clock_guard: clock_guard.clone(),
+            queue: queue.clone(),
+            jobs: job_cache.clone(),
+            wakes: wakes.clone(),
+            scanners: Default::default(),
+        };
+        let killer = Arc::new(RunKiller {
+            cx: cx.clone(),
+            client: client.clone(),
+            directory: directory.clone(),
+            queue: queue.clone(),
+        });
+        let router = Arc::new(Router::new(cx.clone(), directory.clone(), addresses.clone()));
+        let dispatcher = Dispatcher {
+            cx: cx.clone(),
+            held: held.clone(),
+            clock_guard: clock_guard.clone(),
+            queue: queue.clone(),
+            wakes: wakes.clone(),
+            jobs: job_cache.clone(),
+            admitter: Admitter {
+                cx: cx.clone(),
+                overlaps: overlaps.clone(),
+                queue: queue.clone(),
+                killer: killer.clone(),
+                tasks: tasks.clone(),
+            },
+            router: router.clone(),
+            prober: Arc::new(Prober::new(cx.clone(), client.clone(), router.clone(), queue.clone())),
+            expander: Arc::new(BroadcastExpander::new(
+                cx.clone(),
+                held.clone(),
+                queue.clone(),
+                wakes.clone(),
+                tasks.clone(),
+            )),
+            marker: Marker { cx: cx.clone(), jobs: job_cache.clone(), outcomes: outcomes.clone() },
+            sender: Arc::new(Sender {
+                cx: cx.clone(),
+                client: client.clone(),
+                addresses,
+                outcomes: outcomes.clone(),
+                traces: traces.clone(),
+                tasks: tasks.clone(),
+            }),
+            outcomes: outcomes.clone(),
+            traces: traces.clone(),
+        };
+        let effects = Arc::new(Effects {
+            cx: cx.clone(),
+            overlaps,
+            queue: queue.clone(),
+            wakes: wakes.clone(),
+            backfill_runs: backfill_runs.clone(),
+        });
+        let completer = Arc::new(Completer { cx: cx.clone(), outcomes: outcomes.clone(), traces, effects });
+        let evidence = Arc::new(Evidence {
+            cx: cx.clone(),
+            client: client.clone(),
+            directory: directory.clone(),
+            jobs: job_cache.clone(),
+            outcomes: outcomes.clone(),
+        });
+        let executors = Arc::new(ExecutorState {
+            cx: cx.clone(),
+            client: client.clone(),
+            directory: directory.clone(),
+            outcomes: outcomes.clone(),
+        });
+        let services = Services {
+            registry: Arc::new(ExecutorRefresher { cx: cx.clone(), held: held.clone(), router }),
+            shards: Arc::new(coordinator),
+            scans: Arc::new(scanners),
+            tick: Arc::new(dispatcher),
+            successes: Arc::new(SuccessWriter(completer.clone())),
+            complete: completer,
+            give_back: Arc::new(Unmarker { cx: cx.clone(), outcomes: outcomes.clone(), queue }),
+            resolve: Arc::new(Resolver::new(
+                cx.clone(),
+                held.clone(),
+                wakes.clone(),
+                evidence,
+                resolver_wake,
+                tasks.clone(),
+            )),
+            watch: Arc::new(RunMonitor::new(
+                cx.clone(),
+                held.clone(),
+                killer.clone(),
+                executors,
+                monitor_wake,
+                tasks.clone(),
+            )),
+            backfill: Arc::new(BackfillReleaser {
+                cx: cx.clone(),
+                held: held.clone(),
+                wakes: wakes.clone(),
+                open_runs: backfill_runs.clone(),
+            }),
+            follow_calendars: Arc::new(CalendarFollower::new(cx.clone(), held.clone(), wakes.clone())),
+            gaps: Arc::new(GapAuditor::new(cx.clone(), held.clone(), job_cache.clone())),
+            prune: Arc::new(Pruner::new(cx.clone(), held.clone(), clock_guard.clone())),
+            pending: Arc::new(OverdueFlagger::new(cx.clone(), held.clone(), clock_guard.clone())),
+            escalate: Arc::new(AlarmEscalator { cx: cx.clone(), held: held.clone(), clock_guard: clock_guard.clone() }),
+            follow_clock: clock_guard,
+        };
+        Self {
+            cx,
+            forecaster,
+            services,
+            held,
+            wakes,
+            job_cache,
+            client,
+            directory,
+            killer,
+            outcomes,
+            backfill_runs,
+            tasks,
+        }
+    }
+
+    /// Executors that were live when a node was last alive keep their lease from now on.
+    pub async fn begin(&self) -> store::Result<()> {
+        self.services.follow_clock.begin().await?;
+        if let Some(last_alive_at) = self.cx.store.last_alive_at().await? {
+            self.directory.restart_lease_grace(last_alive_at);
+        }
+        self.directory.refresh().await
+    }
+
+    /// Results reported by an executor. Answers when they are committed; otherwise the request must not be answered.
+    pub async fn report(&self, findings: Vec<Finding>) -> Result<(), ReportNotStored> {
+        self.outcomes.report(findings).await
+    }
+
+    /// To be called after a change of a job was committed: its shard is scanned at once.
+    pub fn job_changed(&self, shard: i32) {
+        self.wakes.wake(shard);
+    }
+
+    /// How many shards the database has.
+    pub fn shards(&self) -> i32 {
+        self.held.total()
+    }
+
+    /// The shards that this node works, ascending.
+    pub fn shards_held(&self) -> Vec<i32> {
+        self.held.shards()
+    }
+
+    /// Redis is set and cannot be reached.
+    pub fn is_degraded(&self) -> bool {
+        self.cx.metrics.degraded.get() == 1
+    }
+
+    /// Whether the last requests of this node to an address failed, and no heartbeat has come since it may be tried again.
+    pub fn is_unreachable(&self, address: &str, seen_at: Millis) -> bool {
+        self.services.tick.router.addresses.is_unreachable(address, seen_at)
+    }
+
+    /// What `/metrics` shows.
+    pub fn metrics_text(&self) -> String {
+        let bytes = i64::try_from(self.job_cache.bytes()).unwrap_or(i64::MAX);
+        self.cx.metrics.job_cache_bytes.set(bytes);
+        self.cx.metrics.render()
+    }
+
+    /// Nothing is under way and nothing waits to be written.
+    pub fn is_idle(&self) -> bool {
+        self.is_idle_but_accepted() && self.outcomes.is_empty()
+    }
+
+    /// As [`Engine::is_idle`], but runs that were accepted a moment ago may still wait to be written.
+    pub fn is_idle_but_accepted(&self) -> bool {
+        !self.is_probing()
+            && self.tasks.is_empty()
+            && self.outcomes.is_empty_but_accepted()
+            && self.services.complete.traces.is_empty()
+    }
+
+    /// Executors are being asked before a run is routed, or the dispatcher has not taken up their answers yet.
+    pub fn is_probing(&self) -> bool {
+        !self.services.tick.prober.is_empty()
+    }
+
+    /// Broadcasts get their parts just now, beside the dispatcher.
+    pub fn is_expanding(&self) -> bool {
+        !self.services.tick.expander.is_empty()
+    }
+
+    /// Nothing more is marked: what waits in memory waits in its rows for the next holder.
+    pub fn close(&self) {
+        self.held.close();
+    }
+
+    /// No new requests; waits for those under way.
+    pub async fn finish_sends(&self) {
+        self.tasks.close();
+        self.tasks.wait().await;
+    }
+
+    /// The node ends: reports are refused at once from now on, as no service would write them.
+    pub fn close_reports(&self) {
+        self.outcomes.close();
+    }
+}

@@ -1,0 +1,62 @@
+//! What a run's request carries: its body, and the headers beside it.
+
+use carillon_scheduler::{BlockStrategy, FireKey, Millis};
+
+use crate::executor::client::{RunHeaders, RunRequest};
+use crate::plan::job_cache::CachedJob;
+use carillon_store::job::job_row::Params;
+use carillon_store::run::adopt::Waiting;
+
+/// The body of a run's request. `params`: those that were given with its fire.
+pub fn body(run: &Waiting, job: &CachedJob, params: Option<String>) -> RunRequest {
+    let block = job.rules.as_ref().map_or(BlockStrategy::default(), |rules| rules.block);
+    let job = &job.stored;
+    let own_params = || match &job.params {
+        Params::Here(text) => text.clone(),
+        // What is too long is refused before a request is made of it.
+        Params::Apart | Params::TooLong => String::new(),
+    };
+    RunRequest {
+        job_id: i32::try_from(run.job_id).unwrap_or(i32::MAX),
+        handler: job.handler.clone(),
+        params: params.unwrap_or_else(own_params),
+        block_strategy: block_word(block).to_owned(),
+        timeout_seconds: job.timeout_seconds,
+        log_id: run.run_id,
+        log_date_time: run.due_at,
+        glue_type: "BEAN".into(),
+        glue_source: String::new(),
+        glue_updatetime: job.updated_at,
+        broadcast_index: run.part,
+        broadcast_total: run.parts,
+    }
+}
+
+/// The word of the protocol for a block strategy.
+const fn block_word(strategy: BlockStrategy) -> &'static str {
+    match strategy {
+        BlockStrategy::Serial => carillon_protocol::BlockStrategy::Serial,
+        BlockStrategy::DiscardLater => carillon_protocol::BlockStrategy::DiscardLater,
+        BlockStrategy::CoverEarly => carillon_protocol::BlockStrategy::CoverEarly,
+    }
+    .as_str()
+}
+
+/// The job's own parameters cannot be sent, and none were given with the fire.
+pub fn is_unsendable(job: &CachedJob, given: Option<&String>) -> bool {
+    given.is_none() && job.stored.params == Params::TooLong
+}
+
+/// What travels beside the body. An executor that gets it after `not_after` must refuse it.
+pub fn headers<'a>(run: &Waiting, job: &'a CachedJob, not_after: Millis) -> RunHeaders<'a> {
+    let key = FireKey { job_id: run.job_id, cause: run.cause, fire_no: run.fire_no, part: run.part };
+    RunHeaders {
+        app: &job.stored.app,
+        fire_key: key.to_string(),
+        scheduled_at: run.scheduled_at,
+        attempt: run.attempt,
+        epoch: run.epoch,
+        not_after,
+        journal_id: None,
+    }
+}

@@ -1,0 +1,93 @@
+//! Asks executors to end runs: for a person, for the overlap rule of a job, and again for a request that is on the row.
+
+use std::sync::Arc;
+
+use carillon_scheduler::RunReason;
+
+use crate::context::Context;
+use crate::executor::client::ExecutorClient;
+use crate::executor::directory::ExecutorDirectory;
+use crate::executor::outcome::Outcome;
+use crate::manage::error::Error;
+use crate::plan::due_queue::DueQueue;
+use carillon_store::run::cancel::Whereabouts;
+
+/// The result of a request to end a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KillResult {
+    /// It had not been sent: it never will be.
+    Cancelled,
+    /// The executor was asked; the end comes as a callback.
+    Asked,
+    AlreadyEnded,
+}
+
+impl KillResult {
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Cancelled => "cancelled",
+            Self::Asked => "asked",
+            Self::AlreadyEnded => "already_ended",
+        }
+    }
+}
+
+pub struct RunKiller {
+    pub cx: Arc<Context>,
+    pub client: Arc<ExecutorClient>,
+    pub directory: Arc<ExecutorDirectory>,
+    pub queue: Arc<DueQueue>,
+}
+
+impl RunKiller {
+    /// Asks for the end of a run. A stock executor ends all that it has of the same job.
+    ///
+    /// # Errors
+    /// No such run; an executor that cannot be asked or refuses; the database.
+    pub async fn kill(&self, run_id: i64) -> Result<KillResult, Error> {
+        let (store, now) = (&self.cx.store, self.cx.clock.now());
+        if store.cancel(&[run_id], RunReason::Operator, now).await? == 1 {
+            self.queue.remove(run_id);
+            return Ok(KillResult::Cancelled);
+        }
+        let run = self.run_location(run_id).await?;
+        // Stored first: if this node dies before it has asked, the holder of the shard asks.
+        if run.state.is_final() || !store.note_kill(run_id, now).await? {
+            return Ok(KillResult::AlreadyEnded);
+        }
+        if let Err(error) = self.send_kill(&run).await {
+            store.forget_kill(run_id).await?;
+            return Err(error);
+        }
+        store.note_kill_agreed(run_id, self.cx.clock.now()).await?;
+        Ok(KillResult::Asked)
+    }
+
+    /// For a request that is on the row already.
+    pub async fn ask_again(&self, run_id: i64) -> Result<(), Error> {
+        if let Some(run) = self.cx.store.whereabouts(run_id).await? {
+            self.send_kill(&run).await?;
+            self.cx.store.note_kill_agreed(run_id, self.cx.clock.now()).await?;
+        }
+        Ok(())
+    }
+
+    pub async fn run_location(&self, run_id: i64) -> Result<Whereabouts, Error> {
+        self.cx.store.whereabouts(run_id).await?.ok_or_else(|| Error::missing("run", run_id))
+    }
+
+    async fn send_kill(&self, run: &Whereabouts) -> Result<(), Error> {
+        let (Some(address), Some(app)) = (&run.address, &run.app) else {
+            return Err(Error::Executor("it is not known where the run is".into()));
+        };
+        let job_id = i32::try_from(run.job_id).map_err(|_| Error::missing("job", run.job_id))?;
+        self.directory.registered(app, address).map_err(|error| Error::Executor(error.to_string()))?;
+        match self.client.kill(address, app, job_id, run.run_id).await {
+            Outcome::Accepted => Ok(()),
+            Outcome::Refused { message, .. } => Err(Error::Executor(format!("{address} refuses: {message}"))),
+            Outcome::NotSent { why } | Outcome::Unknown { why, .. } => {
+                Err(Error::Executor(format!("{address} could not be asked: {why}")))
+            }
+        }
+    }
+}

@@ -1,0 +1,148 @@
+//! Claims what the plans say, in batches: one transaction records the runs and moves the cursors.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+use carillon_scheduler::Plan;
+
+use crate::plan::job_cache::CachedJob;
+use crate::plan::scanner::{ScanReport, Scanner};
+use carillon_store as store;
+use carillon_store::db::ids;
+use carillon_store::run::adopt::Waiting;
+use carillon_store::run::claim::{Claim, Due, Holder, SkippedRange};
+
+impl Scanner {
+    pub(crate) async fn claim(
+        &self,
+        holder: &Holder<'_>,
+        batch: &[(Due, Arc<CachedJob>, Plan)],
+        report: &mut ScanReport,
+    ) -> store::Result<usize> {
+        let count = batch.iter().map(|(_, _, plan)| plan.fires.len()).sum();
+        let mut run_ids = self.cx.store.take_ids(&ids::RUN, count).await?.into_iter();
+        let claims: Vec<Claim> =
+            batch.iter().map(|(due, job, plan)| job_claim(*due, job, plan, &mut run_ids)).collect();
+        match self.claim_batch(holder, &claims, report).await {
+            Err(error) if error.is_unique_violation() && claims.len() > 1 => {
+                let mut done = 0;
+                for claim in &claims {
+                    done += self.claim_single(holder, claim, report).await?;
+                }
+                Ok(done)
+            }
+            Err(error) if error.is_unique_violation() => self.claim_single(holder, &claims[0], report).await,
+            other => other,
+        }
+    }
+
+    async fn claim_single(&self, holder: &Holder<'_>, claim: &Claim, report: &mut ScanReport) -> store::Result<usize> {
+        match self.claim_batch(holder, std::slice::from_ref(claim), report).await {
+            Err(error) if error.is_unique_violation() => {
+                let reason = "an instant that its cursor has not reached is recorded already";
+                self.pause_unplannable(&claim.due, reason, report).await
+            }
+            other => other,
+        }
+    }
+
+    #[tracing::instrument(name = "claim", level = "debug", skip_all, fields(shard = self.shard, lease.epoch = holder.epoch))]
+    async fn claim_batch(
+        &self,
+        holder: &Holder<'_>,
+        claims: &[Claim],
+        report: &mut ScanReport,
+    ) -> store::Result<usize> {
+        #[cfg(feature = "failpoints")]
+        if carillon_store::failpoint::flag("record_at_send") {
+            return self.claim_unrecorded(holder, claims).await;
+        }
+        let asked = self.cx.clock.monotonic();
+        let changed = self.claim_within_lease(holder, claims).await?;
+        let took = self.cx.clock.monotonic() - asked;
+        self.batch.record_duration(took, self.cx.settings.ttl);
+        // The claim was the lease's heartbeat too.
+        self.held.renewed(self.shard, holder.epoch, asked, self.cx.settings.trust());
+        for claim in claims.iter().filter(|claim| !changed.contains(&claim.due.job_id)) {
+            self.failures.clear(claim.due.job_id);
+            self.enqueue_claimed(holder, claim);
+            report.claimed += claim.fires.len();
+            report.skipped += claim.skipped.len();
+        }
+        Ok(claims.len() - changed.len())
+    }
+
+    /// Not longer than the lease is trusted: whatever the database does with it then, the table is read again.
+    async fn claim_within_lease(&self, holder: &Holder<'_>, claims: &[Claim]) -> store::Result<HashSet<i64>> {
+        let held = self.held.all().remove(&self.shard);
+        let left =
+            held.map_or(self.cx.settings.ttl, |held| held.trusted_until.saturating_sub(self.cx.clock.monotonic()));
+        let mut tries = 0;
+        let claiming = async {
+            loop {
+                let now = self.cx.clock.now();
+                match self.cx.store.claim(holder, claims, now).await {
+                    Err(error) if error.is_lock_conflict() && tries < 3 => tries += 1,
+                    other => return other,
+                }
+                // Two sessions that clashed once would clash again in step.
+                let pause = rand::random_range(0..10 << tries);
+                tokio::time::sleep(Duration::from_millis(pause)).await;
+            }
+        };
+        match tokio::time::timeout(left, claiming).await {
+            Ok(done) => done,
+            Err(_) => {
+                self.batch.halve();
+                Err(store::Error::Busy)
+            }
+        }
+    }
+
+    /// The rows are committed as they stand here, so reading them back would tell nothing new.
+    fn enqueue_claimed(&self, holder: &Holder<'_>, claim: &Claim) {
+        self.cx.metrics.claimed.inc_by(claim.fires.len() as u64);
+        self.cx.metrics.misfired.inc_by(claim.skipped.iter().map(|range| range.count as u64).sum());
+        for (run_id, at) in &claim.fires {
+            let run = Waiting {
+                run_id: *run_id,
+                job_id: claim.due.job_id,
+                shard: holder.shard,
+                epoch: holder.epoch,
+                cause: carillon_scheduler::Cause::Schedule,
+                fire_no: *at,
+                part: 0,
+                parts: 1,
+                attempt: 1,
+                scheduled_at: *at,
+                due_at: *at,
+                bound_to: None,
+                overlaps: false,
+            };
+            self.queue.insert(run, *at);
+        }
+    }
+}
+
+fn job_claim(due: Due, job: &CachedJob, plan: &Plan, run_ids: &mut impl Iterator<Item = i64>) -> Claim {
+    let policy = job.rules.as_ref().map_or("", |rules| rules.misfire.as_str());
+    Claim {
+        due,
+        // The instants lead: a zip takes one more of its first than of its second.
+        fires: plan.fires.iter().zip(run_ids).map(|(at, id)| (id, *at)).collect(),
+        skipped: plan
+            .skipped
+            .iter()
+            .map(|range| SkippedRange {
+                from_at: range.from_at,
+                to_at: range.to_at,
+                count: i64::from(range.count),
+                policy,
+                reason: range.reason.as_str(),
+            })
+            .collect(),
+        next_fire_at: plan.next_fire_at,
+        counted: job.is_counted(),
+    }
+}
