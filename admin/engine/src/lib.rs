@@ -1,4 +1,6 @@
 #![doc = include_str!("../README.md")]
+// A service's step is one future, with those of the database inside: more levels than the default of 128.
+#![recursion_limit = "256"]
 
 mod backoff;
 pub(crate) mod complete;
