@@ -35,7 +35,7 @@ impl ReservedPort {
     }
 }
 
-/// Both the reservation and its listener ask to share the port; the kernel gives a shared port to nobody who asks for any.
+/// Both the reservation and its listener ask to share the port; the kernel never picks a shared port for a caller that asks for any.
 fn bind(address: SocketAddr) -> TcpSocket {
     let socket = TcpSocket::new_v4().unwrap();
     socket.set_reuseport(true).unwrap();
