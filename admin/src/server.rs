@@ -72,7 +72,7 @@ impl Admin {
         let store = open(&config).await?;
         let shards = store.ensure_shards(config.shards).await?;
         if store.is_exclusive() {
-            store.forget_the_killed().await?;
+            store.reset_exclusive_leases().await?;
         }
         let settings = Settings::from_options(&config.engine);
         let node = carillon_accounts::secret::random_secret();

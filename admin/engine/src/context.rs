@@ -9,7 +9,7 @@ use crate::metrics::Metrics;
 use crate::settings::Settings;
 use carillon_store::Store;
 use carillon_store::alarm::alarms::Alarm;
-use carillon_store::run::settle::follow_up::cut;
+use carillon_store::db::sql::text::cut;
 
 /// Of a text that an executor has a part in, in bytes.
 pub(crate) const IN_THE_LOG: usize = 300;

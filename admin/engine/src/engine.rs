@@ -48,7 +48,7 @@ use crate::recover::monitor::RunMonitor;
 use crate::recover::resolver::Resolver;
 use crate::services::Services;
 use crate::settings::Settings;
-use carillon_store::run::settle::outcomes::Finding;
+use carillon_store::run::settle::finding::RunReport;
 use carillon_store::{self as store, Store};
 
 /// The components that requests of people and programs reach, and the services.
@@ -242,7 +242,7 @@ impl Engine {
     }
 
     /// Results reported by an executor. Answers when they are committed; otherwise the request must not be answered.
-    pub async fn report(&self, findings: Vec<Finding>) -> Result<(), ReportNotStored> {
+    pub async fn report(&self, findings: Vec<RunReport>) -> Result<(), ReportNotStored> {
         self.outcomes.report(findings).await
     }
 

@@ -20,7 +20,7 @@ pub async fn open(settings: &DatabaseSettings) -> anyhow::Result<Arc<Store>> {
 /// The same for a command that only reads: possible while a node uses the file.
 pub async fn open_read_only(settings: &DatabaseSettings) -> anyhow::Result<Arc<Store>> {
     let database = existing(settings)?;
-    let store = Store::open_to_look(&(&database).into()).await?;
+    let store = Store::open_read_only(&(&database).into()).await?;
     store.check_schema().await?;
     Ok(store)
 }

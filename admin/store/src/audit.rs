@@ -6,7 +6,8 @@ use serde_json::json;
 
 use crate::db::ids;
 use crate::db::sql::filter::{Conditions, Page, page_and_one};
-use crate::{Result, Store};
+use crate::error::Result;
+use crate::store::Store;
 
 /// Who asks for a change, and from where.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -4,6 +4,8 @@ use sea_orm::{DbErr, SqlErr};
 
 use crate::db::sql::unique_key::UniqueKey;
 
+pub type Result<T> = std::result::Result<T, Error>;
+
 /// What can go wrong in the store, told apart by what the caller can do about it.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {

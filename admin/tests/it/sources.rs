@@ -14,6 +14,7 @@ const WITHOUT_CYCLES: &[&str] = &[
     "admin/engine/src",
     "admin/inspect/src",
     "admin/scheduler/src",
+    "admin/store/src",
     "executor-sdk/protocol/src",
     "executor-sdk/src",
     "migrations/src",

@@ -10,8 +10,8 @@ use crate::dispatch::overlap_tracker::OverlapTracker;
 use crate::plan::backfill_runs::OpenBackfillRuns;
 use crate::plan::due_queue::DueQueue;
 use crate::plan::wakes::ScanWakes;
-use carillon_store::run::settle::follow_up::cut;
-use carillon_store::run::settle::outcomes::{Finding, Settled};
+use carillon_store::db::sql::text::cut;
+use carillon_store::run::settle::finding::{RunReport, Settlement};
 
 pub struct Effects {
     pub cx: Arc<Context>,
@@ -22,7 +22,7 @@ pub struct Effects {
 }
 
 impl Effects {
-    pub fn apply(&self, findings: &[Finding], settled: &Settled) {
+    pub fn apply(&self, findings: &[RunReport], settled: &Settlement) {
         self.count(findings, settled);
         for alarm in &settled.alarms {
             self.cx.log_alarm(alarm);
@@ -38,8 +38,8 @@ impl Effects {
         }
     }
 
-    fn count(&self, findings: &[Finding], settled: &Settled) {
-        let by_run: HashMap<i64, &Finding> = findings.iter().map(|it| (it.run_id, it)).collect();
+    fn count(&self, findings: &[RunReport], settled: &Settlement) {
+        let by_run: HashMap<i64, &RunReport> = findings.iter().map(|it| (it.run_id, it)).collect();
         for (run_id, state) in &settled.changed {
             self.cx.metrics.settled.with_label_values(&[state.as_str()]).inc();
             if matches!(state, RunState::Failed | RunState::Unknown | RunState::Lost) {

@@ -12,7 +12,8 @@ use crate::complete::in_flight::InFlight;
 use crate::complete::unsent::UnsentRuns;
 use crate::complete::unwritten::{Held, Hold};
 use crate::runtime::lock;
-use carillon_store::run::settle::outcomes::{Finding, may_fail};
+use carillon_store::run::settle::finding::RunReport;
+use carillon_store::run::settle::outcomes::may_fail;
 
 /// Findings of one write.
 pub const BATCH: usize = 500;
@@ -27,8 +28,8 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 const FAILURES_REMEMBERED: usize = 10_000;
 
 /// What this node finds out about a run.
-pub fn finding(run_id: i64, event: RunEvent, reason: &'static str, message: impl Into<String>) -> Finding {
-    Finding { run_id, event, code: None, message: Some(message.into()), reason: Some(reason), sent_at: None }
+pub fn finding(run_id: i64, event: RunEvent, reason: &'static str, message: impl Into<String>) -> RunReport {
+    RunReport { run_id, event, code: None, message: Some(message.into()), reason: Some(reason), sent_at: None }
 }
 
 /// The result could not be stored: do not answer.
@@ -49,7 +50,7 @@ pub enum Lane {
 
 /// Findings that were made together, and the requests that wait for them.
 pub struct Report {
-    pub findings: Vec<Finding>,
+    pub findings: Vec<RunReport>,
     pub replies: Vec<Reply>,
     /// This node found it out: it comes once, and another finding about the same run does not replace it.
     is_own: bool,
@@ -60,7 +61,7 @@ pub struct Report {
 }
 
 impl Report {
-    fn of(findings: Vec<Finding>, is_own: bool, held: &Held) -> Self {
+    fn of(findings: Vec<RunReport>, is_own: bool, held: &Held) -> Self {
         Self {
             _hold: held.hold(findings.iter().map(|it| it.run_id).collect()),
             findings,
@@ -113,7 +114,7 @@ pub struct Ripe {
     _holds: Vec<Hold>,
 }
 
-fn bytes(findings: &[Finding]) -> usize {
+fn bytes(findings: &[RunReport]) -> usize {
     let texts = findings.iter().filter_map(|it| it.message.as_deref());
     texts.map(str::len).sum()
 }
@@ -208,7 +209,7 @@ impl OutcomeQueue {
     }
 
     /// Results reported by an executor; answers after the commit.
-    pub async fn report(&self, findings: Vec<Finding>) -> Result<(), ReportNotStored> {
+    pub async fn report(&self, findings: Vec<RunReport>) -> Result<(), ReportNotStored> {
         let has_failures = findings.iter().any(may_fail);
         let answers = self.take_in(findings)?;
         match has_failures {
@@ -222,9 +223,9 @@ impl OutcomeQueue {
     }
 
     /// Results that wait already are not taken twice: their repetition waits with them.
-    fn take_in(&self, findings: Vec<Finding>) -> Result<Vec<Answer>, ReportNotStored> {
+    fn take_in(&self, findings: Vec<RunReport>) -> Result<Vec<Answer>, ReportNotStored> {
         let mut work = self.work();
-        let waits = |finding: &Finding| work.reported.contains_key(&finding.run_id);
+        let waits = |finding: &RunReport| work.reported.contains_key(&finding.run_id);
         let (again, fresh): (Vec<_>, Vec<_>) = findings.into_iter().partition(waits);
         let is_full = work.count + fresh.len() > FINDINGS_WAITING || work.bytes + bytes(&fresh) > BYTES_WAITING;
         // One report alone is always taken, however large it is.
@@ -256,7 +257,7 @@ impl OutcomeQueue {
     }
 
     /// What this node found out itself; kept until it is written.
-    pub fn report_own(&self, finding: Finding) {
+    pub fn report_own(&self, finding: RunReport) {
         let report = Report::of(vec![finding], true, &self.held);
         self.work().add(report, false);
         self.wake.notify_one();
@@ -312,9 +313,9 @@ impl OutcomeQueue {
 
     /// A report of which these findings could not be written. It waits behind the others. Results that have been repeated
     /// while they were written wait as their repetition.
-    pub fn park(&self, mut report: Report, findings: Vec<Finding>, now: Duration) {
+    pub fn park(&self, mut report: Report, findings: Vec<RunReport>, now: Duration) {
         let mut work = self.work();
-        let is_repeated = |it: &Finding| !report.is_own && work.reported.contains_key(&it.run_id);
+        let is_repeated = |it: &RunReport| !report.is_own && work.reported.contains_key(&it.run_id);
         let (again, left): (Vec<_>, Vec<_>) = findings.into_iter().partition(is_repeated);
         match &again[..] {
             [] => {}
@@ -376,8 +377,8 @@ mod tests {
 
     use super::*;
 
-    fn failure(run_id: i64, bytes: usize) -> Finding {
-        Finding {
+    fn failure(run_id: i64, bytes: usize) -> RunReport {
+        RunReport {
             run_id,
             event: RunEvent::Reported(Outcome::Failed),
             code: None,
@@ -387,8 +388,8 @@ mod tests {
         }
     }
 
-    fn success(run_id: i64) -> Finding {
-        Finding { event: RunEvent::Reported(Outcome::Succeeded), ..failure(run_id, 0) }
+    fn success(run_id: i64) -> RunReport {
+        RunReport { event: RunEvent::Reported(Outcome::Succeeded), ..failure(run_id, 0) }
     }
 
     #[test]

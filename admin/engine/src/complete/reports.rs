@@ -10,7 +10,8 @@ use crate::complete::completer::{CompleteReport, Completer};
 use crate::complete::outcome_queue::{Lane, Report};
 use carillon_store as store;
 use carillon_store::run::lock::Held;
-use carillon_store::run::settle::outcomes::{Finding, FollowUp, Settled, one_each, successes};
+use carillon_store::run::settle::finding::{RunReport, SettleContext, Settlement};
+use carillon_store::run::settle::outcomes::{one_each, successes};
 
 /// Findings of one transaction if they are no successes: it is short, so that successes, marks and claims get between two.
 const OTHERS: usize = 250;
@@ -18,7 +19,7 @@ const OTHERS: usize = 250;
 /// What became of a batch.
 #[derive(Default)]
 struct Written {
-    settled: Settled,
+    settled: Settlement,
     /// Runs of which the finding failed alone, with the reason if it is not a row that cannot be read.
     failed: Vec<(i64, Option<store::Error>)>,
     /// The database takes nothing: these wait as they are.
@@ -36,7 +37,7 @@ impl Completer {
         for report in &mut taken {
             self.fill_sent_at(&mut report.findings);
         }
-        let findings: Vec<Finding> = taken.iter().flat_map(|it| it.findings.clone()).collect();
+        let findings: Vec<RunReport> = taken.iter().flat_map(|it| it.findings.clone()).collect();
         let mut written = self.write(&findings, now).await;
         if let Some(error) = &written.error {
             let findings = written.refused.len();
@@ -57,9 +58,9 @@ impl Completer {
     }
 
     #[tracing::instrument(name = "settle", level = "debug", skip_all, fields(report.count = findings.len()))]
-    async fn write(&self, findings: &[Finding], now: Duration) -> Written {
+    async fn write(&self, findings: &[RunReport], now: Duration) -> Written {
         let queue = &self.outcomes;
-        let follow_up = FollowUp {
+        let follow_up = SettleContext {
             now: self.cx.clock.now(),
             jitter: rand::random(),
             restored: self.cx.metrics.shards_stopped.get() > 0,
@@ -90,7 +91,7 @@ impl Completer {
             // One of them is held up, or cannot be written: the others are found one step further on.
             Err(error) => tracing::debug!(%error, "successes are written with the other results"),
         }
-        let mut parts: Vec<Vec<&Finding>> = alone.chunks(1).map(<[_]>::to_vec).collect();
+        let mut parts: Vec<Vec<&RunReport>> = alone.chunks(1).map(<[_]>::to_vec).collect();
         parts.extend(fresh.chunks(OTHERS).map(<[_]>::to_vec));
         while let Some(part) = parts.pop() {
             match self.cx.store.settle_others(&part, &follow_up, Held::Pass).await {
@@ -121,7 +122,7 @@ impl Completer {
     }
 
     /// When the request left, if it was ours; and its `accepted` need not be written any more.
-    fn fill_sent_at(&self, findings: &mut [Finding]) {
+    fn fill_sent_at(&self, findings: &mut [RunReport]) {
         for finding in findings {
             let accepted = self.outcomes.take_accepted_of(finding.run_id);
             finding.sent_at = finding.sent_at.or(accepted).or_else(|| self.outcomes.in_flight.settled(finding.run_id));

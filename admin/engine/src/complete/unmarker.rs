@@ -12,7 +12,7 @@ use crate::context::Context;
 use crate::plan::due_queue::DueQueue;
 use crate::runtime::{Service, Step};
 use crate::settings::ms;
-use carillon_store::run::adopt::Waiting;
+use carillon_store::run::adopt::ClaimedRun;
 use carillon_store::run::unmark::Unsent;
 
 /// Runs of one write.
@@ -36,7 +36,7 @@ impl Service for Unmarker {
 
     async fn step(&self) -> Step<usize> {
         let waiting = self.outcomes.unsent.runs().clone();
-        let mut parts: Vec<&[(Waiting, i64)]> = waiting.chunks(BATCH).collect();
+        let mut parts: Vec<&[(ClaimedRun, i64)]> = waiting.chunks(BATCH).collect();
         let (mut all, mut did) = (true, 0);
         while let Some(part) = parts.pop() {
             match self.write(part).await {
@@ -63,7 +63,7 @@ impl Service for Unmarker {
 
 impl Unmarker {
     /// How many are back, and whether those are all: some may be held up by another session.
-    async fn write(&self, part: &[(Waiting, i64)]) -> carillon_store::Result<(usize, bool)> {
+    async fn write(&self, part: &[(ClaimedRun, i64)]) -> carillon_store::Result<(usize, bool)> {
         let unsent: Vec<Unsent> = part
             .iter()
             .map(|(run, token)| Unsent { run_id: run.run_id, token: *token, bound: run.bound_to.is_some() })
@@ -71,7 +71,7 @@ impl Unmarker {
         let unmarked = self.cx.store.unmark(&unsent, self.cx.clock.now()).await?;
         // One that was settled or cancelled meanwhile is refused by its mark.
         let again_at = self.cx.clock.now() + ms(self.cx.settings.tick_every);
-        let is_back = |(run, _): &&(Waiting, i64)| !unmarked.held_up.contains(&run.run_id);
+        let is_back = |(run, _): &&(ClaimedRun, i64)| !unmarked.held_up.contains(&run.run_id);
         let back: Vec<_> = part.iter().filter(is_back).collect();
         let marks: HashSet<_> = back.iter().map(|(run, token)| (run.run_id, *token)).collect();
         let mut waiting = self.outcomes.unsent.runs();

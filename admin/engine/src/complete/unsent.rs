@@ -5,21 +5,21 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use tokio::sync::Notify;
 
 use crate::runtime::lock;
-use carillon_store::run::adopt::Waiting;
+use carillon_store::run::adopt::ClaimedRun;
 
 #[derive(Default)]
 pub struct UnsentRuns {
-    runs: Mutex<Vec<(Waiting, i64)>>,
+    runs: Mutex<Vec<(ClaimedRun, i64)>>,
     pub wake: Arc<Notify>,
 }
 
 impl UnsentRuns {
     /// They stay here while they are written.
-    pub fn runs(&self) -> MutexGuard<'_, Vec<(Waiting, i64)>> {
+    pub fn runs(&self) -> MutexGuard<'_, Vec<(ClaimedRun, i64)>> {
         lock(&self.runs)
     }
 
-    pub fn add(&self, run: Waiting, token: i64) {
+    pub fn add(&self, run: ClaimedRun, token: i64) {
         self.runs().push((run, token));
         self.wake.notify_one();
     }

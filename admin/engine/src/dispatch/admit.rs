@@ -17,8 +17,8 @@ use crate::plan::due_queue::DueQueue;
 use crate::plan::job_cache::{CachedJob, JobsById};
 use crate::settings::ms;
 use carillon_store as store;
-use carillon_store::run::adopt::Waiting;
-use carillon_store::run::open::overlapping::{Other, Verdicts};
+use carillon_store::run::adopt::ClaimedRun;
+use carillon_store::run::open::overlapping::{OpenRun, Verdicts};
 
 pub struct Admitter {
     pub cx: Arc<Context>,
@@ -32,7 +32,7 @@ pub struct Admitter {
 #[derive(Default)]
 struct Decided {
     go: Vec<AdmittedRun>,
-    cancel: Vec<Waiting>,
+    cancel: Vec<ClaimedRun>,
     /// Runs that are open, and whose end is to be asked for.
     stop: Vec<i64>,
     verdicts: Verdicts,
@@ -45,8 +45,8 @@ impl Admitter {
     }
 
     /// Those of the runs that may go now. The others wait in their rows, or are cancelled.
-    pub async fn admit(&self, jobs: &JobsById, guarded: Vec<Waiting>) -> Vec<AdmittedRun> {
-        let mut by_job: HashMap<i64, Vec<Waiting>> = HashMap::new();
+    pub async fn admit(&self, jobs: &JobsById, guarded: Vec<ClaimedRun>) -> Vec<AdmittedRun> {
+        let mut by_job: HashMap<i64, Vec<ClaimedRun>> = HashMap::new();
         for run in guarded {
             by_job.entry(run.job_id).or_default().push(run);
         }
@@ -72,7 +72,7 @@ impl Admitter {
     }
 
     /// The run comes back with one of the next ticks.
-    fn retry(&self, run: Waiting) {
+    fn retry(&self, run: ClaimedRun) {
         let again_at = self.cx.clock.now() + self.cx.settings.retry_ms();
         self.queue.insert(run, again_at);
     }
@@ -95,12 +95,15 @@ impl Admitter {
     }
 
     /// The open and waiting runs of these jobs.
-    async fn open_runs_by_job(&self, by_job: &HashMap<i64, Vec<Waiting>>) -> store::Result<HashMap<i64, Vec<Other>>> {
+    async fn open_runs_by_job(
+        &self,
+        by_job: &HashMap<i64, Vec<ClaimedRun>>,
+    ) -> store::Result<HashMap<i64, Vec<OpenRun>>> {
         let mut by_shard: BTreeMap<i32, Vec<i64>> = BTreeMap::new();
         for (job_id, runs) in by_job {
             by_shard.entry(runs[0].shard).or_default().push(*job_id);
         }
-        let mut found: HashMap<i64, Vec<Other>> = HashMap::new();
+        let mut found: HashMap<i64, Vec<OpenRun>> = HashMap::new();
         for (shard, job_ids) in by_shard {
             for other in self.cx.store.open_runs_of(shard, &job_ids).await? {
                 found.entry(other.job_id).or_default().push(other);
@@ -109,10 +112,11 @@ impl Admitter {
         Ok(found)
     }
 
-    fn decide(&self, job: &Arc<CachedJob>, due: Vec<Waiting>, others: &[Other], decided: &mut Decided) {
+    fn decide(&self, job: &Arc<CachedJob>, due: Vec<ClaimedRun>, others: &[OpenRun], decided: &mut Decided) {
         let (rule, job_id) = (rule_of(job), job.stored.job_id);
-        let is_claimed =
-            |run: &Waiting| others.iter().any(|other| other.run_id == run.run_id && other.state == RunState::Claimed);
+        let is_claimed = |run: &ClaimedRun| {
+            others.iter().any(|other| other.run_id == run.run_id && other.state == RunState::Claimed)
+        };
         // A run that was cancelled or taken over meanwhile is no longer ours to decide about.
         let mut runs = self.overlaps.take_parked(job_id, due);
         runs.retain(is_claimed);
@@ -129,7 +133,7 @@ impl Admitter {
         let queue = usize::try_from(job.stored.overlap_queue).unwrap_or_default();
         let decision = overlap::decide(rule, queue, is_open, fires.len());
         let pick =
-            |places: &[usize]| -> Vec<Waiting> { places.iter().flat_map(|&place| fires[place].clone()).collect() };
+            |places: &[usize]| -> Vec<ClaimedRun> { places.iter().flat_map(|&place| fires[place].clone()).collect() };
         decided.cancel.extend(pick(&decision.cancel));
         if decision.kill_open {
             let running = others.iter().filter(|other| other.state == RunState::Running && !other.kill_asked);
@@ -152,7 +156,7 @@ impl Admitter {
     }
 
     /// An earlier run is due as well and waits elsewhere, perhaps for an executor: it keeps its turn.
-    fn has_earlier_due(&self, fires: &[Vec<Waiting>], others: &[Other]) -> bool {
+    fn has_earlier_due(&self, fires: &[Vec<ClaimedRun>], others: &[OpenRun]) -> bool {
         let Some(first) = fires.first().map(|fire| &fire[0]) else {
             return false;
         };
@@ -178,7 +182,7 @@ impl Admitter {
     }
 
     /// These wait; the first of them is looked at again soon.
-    fn park(&self, job_id: i64, runs: Vec<Waiting>, others: &[Other]) {
+    fn park(&self, job_id: i64, runs: Vec<ClaimedRun>, others: &[OpenRun]) {
         let Some(first) = runs.first().cloned() else {
             return;
         };
@@ -193,16 +197,16 @@ fn rule_of(job: &CachedJob) -> Overlap {
 }
 
 /// Its row says that it waits.
-fn is_noted(others: &[Other], run: &Waiting) -> bool {
+fn is_noted(others: &[OpenRun], run: &ClaimedRun) -> bool {
     others.iter().any(|other| other.run_id == run.run_id && other.waits)
 }
 
 /// The runs of each fire, earliest fire first.
-fn fires_of(mut runs: Vec<Waiting>) -> Vec<Vec<Waiting>> {
+fn fires_of(mut runs: Vec<ClaimedRun>) -> Vec<Vec<ClaimedRun>> {
     runs.sort_unstable_by_key(|run| (run.due_at, run.run_id));
-    let mut fires: Vec<Vec<Waiting>> = Vec::new();
+    let mut fires: Vec<Vec<ClaimedRun>> = Vec::new();
     for run in runs {
-        let same = |fire: &&mut Vec<Waiting>| (fire[0].cause, fire[0].fire_no) == (run.cause, run.fire_no);
+        let same = |fire: &&mut Vec<ClaimedRun>| (fire[0].cause, fire[0].fire_no) == (run.cause, run.fire_no);
         match fires.iter_mut().find(same) {
             Some(fire) => fire.push(run),
             None => fires.push(vec![run]),

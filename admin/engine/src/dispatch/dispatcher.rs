@@ -28,8 +28,8 @@ use crate::plan::wakes::ScanWakes;
 use crate::runtime::{Service, Step};
 use crate::settings::ms;
 use carillon_store as store;
-use carillon_store::run::adopt::Waiting;
-use carillon_store::run::route::Story;
+use carillon_store::run::adopt::ClaimedRun;
+use carillon_store::run::route::RouteTrace;
 
 /// Runs of one mark.
 const BATCH: usize = 500;
@@ -81,7 +81,7 @@ struct Tick {
 
 impl Dispatcher {
     #[tracing::instrument(level = "debug", skip_all, fields(run.count = due.len()))]
-    async fn dispatch(&self, due: Vec<Waiting>, tick: &mut Tick) {
+    async fn dispatch(&self, due: Vec<ClaimedRun>, tick: &mut Tick) {
         let due = self.still_held(due);
         let (answered, _asked): (Vec<RouteStep>, Vec<_>) = self.prober.take_answered().into_iter().unzip();
         tick.report.answered = answered.len();
@@ -121,8 +121,8 @@ impl Dispatcher {
 
     /// A shard that was lost takes its entries with it: the rows are there for its next holder. That may be this node under the
     /// same epoch, if a claim on its way renews a lease that was not trusted for a moment.
-    fn still_held(&self, due: Vec<Waiting>) -> Vec<Waiting> {
-        let is_held = |run: &Waiting| self.held.may_mark(run.shard, run.epoch);
+    fn still_held(&self, due: Vec<ClaimedRun>) -> Vec<ClaimedRun> {
+        let is_held = |run: &ClaimedRun| self.held.may_mark(run.shard, run.epoch);
         let (held, dropped): (Vec<_>, Vec<_>) = due.into_iter().partition(is_held);
         let shards: HashSet<i32> = dropped.iter().map(|run| run.shard).collect();
         shards.into_iter().for_each(|shard| self.wakes.read_again(shard));
@@ -130,7 +130,7 @@ impl Dispatcher {
     }
 
     /// The definitions of this tick: read and parsed at most once, and handed on from here.
-    async fn definitions(&self, due: &[Waiting], answered: &[RouteStep]) -> store::Result<JobsById> {
+    async fn definitions(&self, due: &[ClaimedRun], answered: &[RouteStep]) -> store::Result<JobsById> {
         let of_answered = answered.iter().map(|step| step.admitted().run.job_id);
         let ids: HashSet<i64> = due.iter().map(|run| run.job_id).chain(of_answered).collect();
         let ids: Vec<i64> = ids.into_iter().collect();
@@ -139,13 +139,13 @@ impl Dispatcher {
         Ok(jobs)
     }
 
-    fn all_wait(&self, due: Vec<Waiting>, answered: Vec<RouteStep>, tick: &mut Tick) {
+    fn all_wait(&self, due: Vec<ClaimedRun>, answered: Vec<RouteStep>, tick: &mut Tick) {
         tick.report.waiting += due.len() + answered.len();
         due.into_iter().for_each(|run| self.retry(run));
         answered.into_iter().for_each(|step| self.wait(step.into_admitted()));
     }
 
-    fn retry(&self, run: Waiting) {
+    fn retry(&self, run: ClaimedRun) {
         self.queue.insert(run, self.cx.clock.now() + self.cx.settings.retry_ms());
     }
 
@@ -207,14 +207,14 @@ impl Dispatcher {
         }
     }
 
-    fn fail_without_job(&self, run: Waiting, tick: &mut Tick) {
+    fn fail_without_job(&self, run: ClaimedRun, tick: &mut Tick) {
         self.router.forget(run.job_id);
-        self.fail(&run, "the job does not exist any more".into(), &Story::default(), tick);
+        self.fail(&run, "the job does not exist any more".into(), &RouteTrace::default(), tick);
     }
 
-    fn fail(&self, run: &Waiting, message: String, trace: &Story, tick: &mut Tick) {
+    fn fail(&self, run: &ClaimedRun, message: String, trace: &RouteTrace, tick: &mut Tick) {
         tick.report.failed += 1;
-        if *trace != Story::default() {
+        if *trace != RouteTrace::default() {
             self.traces.add(run.run_id, trace);
         }
         self.outcomes.report_own(finding(run.run_id, RunEvent::NoExecutor, "no_executor", message));

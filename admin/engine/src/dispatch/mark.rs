@@ -11,7 +11,7 @@ use crate::dispatch::stages::{MarkStamp, MarkedRun, RoutedRun};
 use crate::plan::job_cache::JobCache;
 use carillon_store as store;
 use carillon_store::failpoint;
-use carillon_store::run::mark::Mark;
+use carillon_store::run::mark::MarkRequest;
 
 pub struct Marker {
     pub cx: Arc<Context>,
@@ -25,7 +25,7 @@ impl Marker {
     pub async fn mark(&self, mut batch: Vec<RoutedRun>) -> Vec<MarkedRun> {
         let token: i64 = rand::random();
         let stamp = MarkStamp { token, asked: self.cx.clock.monotonic(), marked_at: self.cx.clock.now() };
-        let marks: Vec<Mark<'_>> = batch.iter().map(request).collect();
+        let marks: Vec<MarkRequest<'_>> = batch.iter().map(request).collect();
         let won = match self.cx.store.mark(&marks, token, &self.cx.node, stamp.marked_at).await {
             Ok(won) => won,
             Err(error) => {
@@ -96,9 +96,9 @@ impl Marker {
     }
 }
 
-fn request(routed: &RoutedRun) -> Mark<'_> {
+fn request(routed: &RoutedRun) -> MarkRequest<'_> {
     let first = &routed.candidates[0];
-    Mark {
+    MarkRequest {
         run_id: routed.run.run_id,
         epoch: routed.run.epoch,
         address: &first.address,

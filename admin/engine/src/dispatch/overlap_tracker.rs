@@ -9,7 +9,7 @@ use carillon_scheduler::{Cause, Millis};
 
 use crate::lease::held_shards::ShardListener;
 use crate::runtime::lock;
-use carillon_store::run::adopt::Waiting;
+use carillon_store::run::adopt::ClaimedRun;
 
 /// Which fire of its job.
 pub type FireId = (Cause, i64);
@@ -20,7 +20,7 @@ pub const POLL: Duration = Duration::from_millis(500);
 #[derive(Default)]
 struct Inner {
     /// By job, in the order of their instants.
-    waiting: HashMap<i64, BTreeMap<(Millis, i64), Waiting>>,
+    waiting: HashMap<i64, BTreeMap<(Millis, i64), ClaimedRun>>,
     /// Which job waits for the end of a run, and the runs whose end each job waits for.
     blockers: HashMap<i64, i64>,
     blockers_of: HashMap<i64, Vec<i64>>,
@@ -45,7 +45,7 @@ impl OverlapTracker {
     }
 
     /// All that waits of a job, with these; nothing of it waits here any more.
-    pub fn take_parked(&self, job_id: i64, due: Vec<Waiting>) -> Vec<Waiting> {
+    pub fn take_parked(&self, job_id: i64, due: Vec<ClaimedRun>) -> Vec<ClaimedRun> {
         let mut inner = self.inner();
         let mut waiting = inner.waiting.remove(&job_id).unwrap_or_default();
         inner.forget_blockers(job_id);
@@ -58,7 +58,7 @@ impl OverlapTracker {
         self.inner().waiting.contains_key(&job_id)
     }
 
-    pub fn park(&self, job_id: i64, runs: Vec<Waiting>, blockers: impl Iterator<Item = i64>) {
+    pub fn park(&self, job_id: i64, runs: Vec<ClaimedRun>, blockers: impl Iterator<Item = i64>) {
         let mut inner = self.inner();
         let runs = runs.into_iter().map(|run| ((run.due_at, run.run_id), run));
         inner.waiting.entry(job_id).or_default().extend(runs);
@@ -69,7 +69,7 @@ impl OverlapTracker {
     }
 
     /// These runs have ended: the first that waits of each job that waited for them.
-    pub fn ended(&self, run_ids: impl Iterator<Item = i64>) -> Vec<Waiting> {
+    pub fn ended(&self, run_ids: impl Iterator<Item = i64>) -> Vec<ClaimedRun> {
         let mut inner = self.inner();
         if inner.blockers.is_empty() {
             return vec![];
@@ -80,7 +80,7 @@ impl OverlapTracker {
     }
 
     /// From now on the run's fire counts as open.
-    pub fn admit(self: &Arc<Self>, run: &Waiting) -> Admission {
+    pub fn admit(self: &Arc<Self>, run: &ClaimedRun) -> Admission {
         let (job_id, run_id) = (run.job_id, run.run_id);
         self.inner().admitted.entry(job_id).or_default().insert(run_id, (run.cause, run.fire_no));
         Admission { tracker: self.clone(), job_id, run_id }
@@ -95,7 +95,7 @@ impl OverlapTracker {
 
 impl ShardListener for OverlapTracker {
     fn lost(&self, shard: i32) {
-        let of_shard = |runs: &BTreeMap<_, Waiting>| runs.values().any(|run| run.shard == shard);
+        let of_shard = |runs: &BTreeMap<_, ClaimedRun>| runs.values().any(|run| run.shard == shard);
         let mut inner = self.inner();
         let jobs = inner.waiting.iter().filter(|(_, runs)| of_shard(runs));
         let jobs: Vec<i64> = jobs.map(|(job_id, _)| *job_id).collect();
@@ -130,8 +130,8 @@ impl Drop for Admission {
 mod tests {
     use super::*;
 
-    fn waiting(job_id: i64, run_id: i64) -> Waiting {
-        Waiting {
+    fn waiting(job_id: i64, run_id: i64) -> ClaimedRun {
+        ClaimedRun {
             run_id,
             job_id,
             shard: 2,

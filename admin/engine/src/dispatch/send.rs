@@ -19,7 +19,7 @@ use crate::executor::request::{body, headers, is_unsendable};
 use crate::settings::ms;
 use carillon_store::failpoint;
 use carillon_store::job::job_row::MOST_PARAMS;
-use carillon_store::run::settle::outcomes::Finding;
+use carillon_store::run::settle::finding::RunReport;
 
 pub struct Sender {
     pub cx: Arc<Context>,
@@ -205,7 +205,7 @@ impl SendTask {
             }
             Outcome::Refused { code, message } => {
                 let refused = finding(run_id, RunEvent::Refused, "refused", message);
-                outcomes.report_own(Finding { code: Some(code), sent_at: in_flight.map(|it| it.sent_at), ..refused });
+                outcomes.report_own(RunReport { code: Some(code), sent_at: in_flight.map(|it| it.sent_at), ..refused });
             }
             Outcome::NotSent { why } => return AttemptResult::Next(why),
             // The row stays `sending`: a callback or the resolver settles it. It is never sent elsewhere blindly.

@@ -13,12 +13,12 @@ use crate::dispatch::route::decision::RouteDecision;
 use crate::executor::address_gate::Reservation;
 use crate::executor::directory::Candidate;
 use crate::plan::job_cache::CachedJob;
-use carillon_store::run::adopt::Waiting;
-use carillon_store::run::route::Story;
+use carillon_store::run::adopt::ClaimedRun;
+use carillon_store::run::route::RouteTrace;
 
 /// It may go now, as far as other fires of its job are concerned.
 pub struct AdmittedRun {
-    pub run: Waiting,
+    pub run: ClaimedRun,
     /// The definition of this tick: all later steps use it.
     pub job: Arc<CachedJob>,
     /// If its job does not allow its fires to overlap.
@@ -34,7 +34,7 @@ pub struct OrderedRun {
 
 /// Its first candidate counts it already; the others follow if nothing could be written to that one.
 pub struct RoutedRun {
-    pub run: Waiting,
+    pub run: ClaimedRun,
     pub admission: Option<Admission>,
     pub candidates: Vec<Candidate>,
     pub reservation: Reservation,
@@ -71,7 +71,7 @@ pub enum RouteStep {
     Full(AdmittedRun),
     /// Again after this many milliseconds.
     WaitFor(AdmittedRun, Millis),
-    NoExecutor(AdmittedRun, String, Box<Story>),
+    NoExecutor(AdmittedRun, String, Box<RouteTrace>),
 }
 
 impl RouteStep {

@@ -5,7 +5,7 @@ use std::sync::{Mutex, MutexGuard};
 
 use crate::runtime::lock;
 use carillon_store::Store;
-use carillon_store::run::route::Story;
+use carillon_store::run::route::RouteTrace;
 
 /// Traces of one write.
 const BATCH: usize = 500;
@@ -20,7 +20,7 @@ impl TraceBuffer {
         lock(&self.0)
     }
 
-    pub fn add(&self, run_id: i64, trace: &Story) {
+    pub fn add(&self, run_id: i64, trace: &RouteTrace) {
         let mut waiting = self.waiting();
         if waiting.len() < WAITING {
             waiting.push((run_id, serde_json::to_string(trace).unwrap_or_default()));
@@ -45,7 +45,7 @@ impl TraceBuffer {
         batch.reverse();
         batch.sort_by_key(|(run_id, _)| *run_id);
         batch.dedup_by_key(|(run_id, _)| *run_id);
-        match store.add_stories(&batch).await {
+        match store.add_traces(&batch).await {
             Ok(()) => true,
             Err(error) => {
                 tracing::warn!(%error, run.count = batch.len(), "how executors were chosen could not be written yet");

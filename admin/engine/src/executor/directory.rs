@@ -193,7 +193,7 @@ pub struct NotRegistered {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use carillon_store::app::executors::Traits;
+    use carillon_store::app::executors::ExecutorSettings;
 
     fn executor(boot_id: Option<&str>, expires_at: Millis) -> Executor {
         Executor {
@@ -205,8 +205,8 @@ mod tests {
             registered_at: 0,
             seen_at: 0,
             expires_at,
-            announced: Traits::default(),
-            set: Traits::default(),
+            announced: ExecutorSettings::default(),
+            set: ExecutorSettings::default(),
         }
     }
 

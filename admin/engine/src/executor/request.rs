@@ -5,10 +5,10 @@ use carillon_scheduler::{BlockStrategy, FireKey, Millis};
 use crate::executor::client::{RunHeaders, RunRequest};
 use crate::plan::job_cache::CachedJob;
 use carillon_store::job::job_row::Params;
-use carillon_store::run::adopt::Waiting;
+use carillon_store::run::adopt::ClaimedRun;
 
 /// The body of a run's request. `params`: those that were given with its fire.
-pub fn body(run: &Waiting, job: &CachedJob, params: Option<String>) -> RunRequest {
+pub fn body(run: &ClaimedRun, job: &CachedJob, params: Option<String>) -> RunRequest {
     let block = job.rules.as_ref().map_or(BlockStrategy::default(), |rules| rules.block);
     let job = &job.stored;
     let own_params = || match &job.params {
@@ -48,7 +48,7 @@ pub fn is_unsendable(job: &CachedJob, given: Option<&String>) -> bool {
 }
 
 /// What travels beside the body. An executor that gets it after `not_after` must refuse it.
-pub fn headers<'a>(run: &Waiting, job: &'a CachedJob, not_after: Millis) -> RunHeaders<'a> {
+pub fn headers<'a>(run: &ClaimedRun, job: &'a CachedJob, not_after: Millis) -> RunHeaders<'a> {
     let key = FireKey { job_id: run.job_id, cause: run.cause, fire_no: run.fire_no, part: run.part };
     RunHeaders {
         app: &job.stored.app,

@@ -10,7 +10,7 @@ use crate::executor::directory::ExecutorDirectory;
 use crate::executor::outcome::Outcome;
 use crate::manage::error::Error;
 use crate::plan::due_queue::DueQueue;
-use carillon_store::run::cancel::Whereabouts;
+use carillon_store::run::cancel::RunLocation;
 
 /// The result of a request to end a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,31 +52,31 @@ impl RunKiller {
         }
         let run = self.run_location(run_id).await?;
         // Stored first: if this node dies before it has asked, the holder of the shard asks.
-        if run.state.is_final() || !store.note_kill(run_id, now).await? {
+        if run.state.is_final() || !store.record_kill_request(run_id, now).await? {
             return Ok(KillResult::AlreadyEnded);
         }
         if let Err(error) = self.send_kill(&run).await {
-            store.forget_kill(run_id).await?;
+            store.clear_kill_request(run_id).await?;
             return Err(error);
         }
-        store.note_kill_agreed(run_id, self.cx.clock.now()).await?;
+        store.record_kill_agreed(run_id, self.cx.clock.now()).await?;
         Ok(KillResult::Asked)
     }
 
     /// For a request that is on the row already.
     pub async fn ask_again(&self, run_id: i64) -> Result<(), Error> {
-        if let Some(run) = self.cx.store.whereabouts(run_id).await? {
+        if let Some(run) = self.cx.store.run_location(run_id).await? {
             self.send_kill(&run).await?;
-            self.cx.store.note_kill_agreed(run_id, self.cx.clock.now()).await?;
+            self.cx.store.record_kill_agreed(run_id, self.cx.clock.now()).await?;
         }
         Ok(())
     }
 
-    pub async fn run_location(&self, run_id: i64) -> Result<Whereabouts, Error> {
-        self.cx.store.whereabouts(run_id).await?.ok_or_else(|| Error::missing("run", run_id))
+    pub async fn run_location(&self, run_id: i64) -> Result<RunLocation, Error> {
+        self.cx.store.run_location(run_id).await?.ok_or_else(|| Error::missing("run", run_id))
     }
 
-    async fn send_kill(&self, run: &Whereabouts) -> Result<(), Error> {
+    async fn send_kill(&self, run: &RunLocation) -> Result<(), Error> {
         let (Some(address), Some(app)) = (&run.address, &run.app) else {
             return Err(Error::Executor("it is not known where the run is".into()));
         };

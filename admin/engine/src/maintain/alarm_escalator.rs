@@ -22,7 +22,7 @@ impl AlarmEscalator {
             return Ok(0);
         }
         let now = self.cx.clock.now();
-        self.cx.store.close_what_is_over(now).await?;
+        self.cx.store.close_resolved(now).await?;
         let since = now - ms(self.cx.settings.escalate_after);
         let escalated = self.cx.store.escalate(since, now).await?;
         escalated.iter().for_each(|row| self.log(row));

@@ -10,7 +10,7 @@ use carillon_scheduler::Millis;
 use crate::plan::job_cache::{CachedJob, JobCache};
 use carillon_store as store;
 use carillon_store::Store;
-use carillon_store::run::claim::Due;
+use carillon_store::run::claim::DueJob;
 use carillon_store::run::view::records::{FIRST, Place};
 
 /// Jobs that a step looks at.
@@ -93,10 +93,10 @@ impl Walk {
 async fn look(
     store: &Store,
     cache: &JobCache,
-    page: &[Due],
+    page: &[DueJob],
     from: Millis,
     to: Millis,
-) -> store::Result<(Vec<Suspect>, Option<Due>)> {
+) -> store::Result<(Vec<Suspect>, Option<DueJob>)> {
     let mut suspects = vec![];
     for chunk in page.chunks(250) {
         let wanted: Vec<(i64, i64)> = chunk.iter().map(|due| (due.job_id, due.revision)).collect();
@@ -126,7 +126,7 @@ async fn look(
 }
 
 /// What its present definition says of the span. What an earlier one said is for `carillon audit`.
-fn instants_of(job: &CachedJob, due: &Due, from: Millis, to: Millis) -> impl Iterator<Item = Millis> {
+fn instants_of(job: &CachedJob, due: &DueJob, from: Millis, to: Millis) -> impl Iterator<Item = Millis> {
     let schedule = job.rules.as_ref().ok().map(|rules| &rules.schedule);
     let schedule = schedule.filter(|schedule| !schedule.is_delay());
     let mut at = from.max(job.stored.updated_at);

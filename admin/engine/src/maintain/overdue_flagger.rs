@@ -12,7 +12,7 @@ use crate::lease::held_shards::HeldShards;
 use crate::runtime::{Service, Step, lock};
 use crate::settings::ms;
 use carillon_store as store;
-use carillon_store::run::open::overdue::{Late, PAGE};
+use carillon_store::run::open::overdue::{OverdueRun, PAGE};
 
 /// A run is flagged within a second of its time.
 const EVERY: Duration = Duration::from_secs(1);
@@ -27,10 +27,10 @@ struct SeenRuns(HashMap<i32, (i64, HashSet<i64>)>);
 
 impl SeenRuns {
     /// Those that are late, and were there the last time.
-    fn again(&mut self, shard: i32, epoch: i64, late: &[Late], now: Millis) -> Vec<i64> {
+    fn again(&mut self, shard: i32, epoch: i64, late: &[OverdueRun], now: Millis) -> Vec<i64> {
         let ids = late.iter().map(|run| run.run_id).collect();
         let (in_epoch, before) = self.0.insert(shard, (epoch, ids)).unwrap_or_default();
-        let is_stuck = |run: &&Late| run.late_at <= now && before.contains(&run.run_id);
+        let is_stuck = |run: &&OverdueRun| run.late_at <= now && before.contains(&run.run_id);
         match in_epoch == epoch {
             true => late.iter().filter(is_stuck).map(|run| run.run_id).take(MOST).collect(),
             false => vec![],
@@ -129,10 +129,10 @@ impl Service for OverdueFlagger {
 
 #[cfg(test)]
 mod tests {
-    use crate::maintain::overdue_flagger::{Late, MOST, SeenRuns};
+    use crate::maintain::overdue_flagger::{MOST, OverdueRun, SeenRuns};
 
-    fn late(ids: std::ops::Range<i64>, late_at: i64) -> Vec<Late> {
-        ids.map(|run_id| Late { run_id, late_at }).collect()
+    fn late(ids: std::ops::Range<i64>, late_at: i64) -> Vec<OverdueRun> {
+        ids.map(|run_id| OverdueRun { run_id, late_at }).collect()
     }
 
     #[test]

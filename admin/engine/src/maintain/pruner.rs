@@ -21,7 +21,7 @@ use crate::maintain::retention_filter::{DAY, RetentionFilter, is_aged};
 use crate::periodic::Periodic;
 use crate::runtime::{Service, Step};
 use carillon_store as store;
-use carillon_store::retention::prune_runs::Old;
+use carillon_store::retention::prune_runs::PrunableRun;
 use carillon_store::retention::rules::Retentions;
 use carillon_store::{MisfireFilter, MisfireKey};
 
@@ -122,7 +122,7 @@ impl Pruner {
         Ok(is_last)
     }
 
-    async fn delete(&self, runs: &[Old], rules: &Retentions, now: Millis) -> store::Result<u64> {
+    async fn delete(&self, runs: &[PrunableRun], rules: &Retentions, now: Millis) -> store::Result<u64> {
         // By when outcomes are given up: few different ones.
         let mut going: BTreeMap<Millis, Vec<i64>> = BTreeMap::new();
         for run in runs {

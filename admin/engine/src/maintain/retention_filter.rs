@@ -4,8 +4,8 @@ use std::collections::{HashMap, HashSet, VecDeque};
 
 use carillon_scheduler::{Millis, RunState};
 
-use carillon_store::retention::prune_runs::Old;
-use carillon_store::retention::rules::Keep;
+use carillon_store::retention::prune_runs::PrunableRun;
+use carillon_store::retention::rules::EffectiveRetention;
 
 pub const DAY: Millis = 86_400_000;
 
@@ -31,7 +31,7 @@ struct Before {
 
 impl RetentionFilter {
     /// Runs are asked about in the order of their ids.
-    pub fn should_delete(&mut self, run: &Old, keep: &Keep, now: Millis) -> bool {
+    pub fn should_delete(&mut self, run: &PrunableRun, keep: &EffectiveRetention, now: Millis) -> bool {
         match run.state {
             RunState::Unknown | RunState::Lost => return is_old(run, keep.failure_days, now),
             state if state.is_open() => return false,
@@ -64,7 +64,7 @@ impl RetentionFilter {
         goes
     }
 
-    fn failure_goes(&self, run: &Old, keep: &Keep, now: Millis) -> bool {
+    fn failure_goes(&self, run: &PrunableRun, keep: &EffectiveRetention, now: Millis) -> bool {
         let is_last = match &self.before {
             Some(before) => before.last_failures.contains(&run.id),
             None => true,
@@ -72,7 +72,7 @@ impl RetentionFilter {
         is_old(run, keep.failure_days, now) && !(is_last && keep.failures > 0)
     }
 
-    fn is_too_many(&self, run: &Old, keep: &Keep) -> bool {
+    fn is_too_many(&self, run: &PrunableRun, keep: &EffectiveRetention) -> bool {
         let had = self.before.as_ref().and_then(|before| before.others.get(&run.job_id));
         keep.runs > 0 && had.is_some_and(|had| *had > i64::from(keep.runs))
     }
@@ -86,7 +86,7 @@ impl RetentionFilter {
 }
 
 /// Does it go by its age alone? Of what a job may have a number, the walk over all runs decides: it counts them.
-pub fn is_aged(run: &Old, keep: &Keep, now: Millis) -> bool {
+pub fn is_aged(run: &PrunableRun, keep: &EffectiveRetention, now: Millis) -> bool {
     match run.state {
         RunState::Unknown | RunState::Lost => is_old(run, keep.failure_days, now),
         state if state.is_open() => false,
@@ -95,7 +95,7 @@ pub fn is_aged(run: &Old, keep: &Keep, now: Millis) -> bool {
     }
 }
 
-fn is_old(run: &Old, days: i32, now: Millis) -> bool {
+fn is_old(run: &PrunableRun, days: i32, now: Millis) -> bool {
     days > 0 && run.at < now - i64::from(days) * DAY
 }
 
@@ -106,18 +106,18 @@ mod tests {
 
     const NOW: Millis = 1_760_000_000_000;
 
-    fn run(id: i64, state: RunState, days_old: i64) -> Old {
-        Old { id, job_id: 7, app_id: 1, state, at: NOW - days_old * DAY - 1 }
+    fn run(id: i64, state: RunState, days_old: i64) -> PrunableRun {
+        PrunableRun { id, job_id: 7, app_id: 1, state, at: NOW - days_old * DAY - 1 }
     }
 
-    fn gone(filter: &mut RetentionFilter, runs: &[Old], keep: &Keep) -> Vec<i64> {
+    fn gone(filter: &mut RetentionFilter, runs: &[PrunableRun], keep: &EffectiveRetention) -> Vec<i64> {
         runs.iter().filter(|run| filter.should_delete(run, keep, NOW)).map(|run| run.id).collect()
     }
 
     // covers: 001-35
     #[test]
     fn the_last_failures_of_a_job_stay_however_old() {
-        let keep = Keep { failures: 2, ..DEFAULT };
+        let keep = EffectiveRetention { failures: 2, ..DEFAULT };
         let runs = [
             run(1, RunState::Failed, 100),
             run(2, RunState::Failed, 99),
@@ -132,16 +132,16 @@ mod tests {
         assert_eq!(gone(&mut filter, &runs, &keep), [3, 5], "the first round does not know the last failures");
         let mut filter = filter.next_round();
         assert_eq!(gone(&mut filter, &runs, &keep), [1, 3, 5]);
-        let none = Keep { failures: 0, ..DEFAULT };
+        let none = EffectiveRetention { failures: 0, ..DEFAULT };
         assert_eq!(gone(&mut RetentionFilter::default(), &runs, &none), [1, 2, 3, 4, 5]);
-        let for_ever = Keep { days: 0, failure_days: 0, failures: 0, runs: 0 };
+        let for_ever = EffectiveRetention { days: 0, failure_days: 0, failures: 0, runs: 0 };
         assert_eq!(gone(&mut RetentionFilter::default(), &runs, &for_ever), [0i64; 0]);
     }
 
     #[test]
     fn of_too_many_runs_the_oldest_go() {
-        let keep = Keep { runs: 2, ..DEFAULT };
-        let runs: Vec<Old> = (1..=5).map(|id| run(id, RunState::Succeeded, 0)).collect();
+        let keep = EffectiveRetention { runs: 2, ..DEFAULT };
+        let runs: Vec<PrunableRun> = (1..=5).map(|id| run(id, RunState::Succeeded, 0)).collect();
         let mut filter = RetentionFilter::default();
         assert_eq!(gone(&mut filter, &runs, &keep), [0i64; 0]);
         let mut filter = filter.next_round();

@@ -5,7 +5,7 @@ use crate::engine::Engine;
 use crate::manage::error::Error;
 use carillon_store as store;
 use carillon_store::Actor;
-use carillon_store::app::executors::{Executor, Traits};
+use carillon_store::app::executors::{Executor, ExecutorSettings};
 
 /// Registrations of executors, and what operators set for them.
 pub struct Executors<'a> {
@@ -66,7 +66,7 @@ impl Executors<'_> {
             found.ok_or_else(|| Error::field("address", text()))
         };
         find().await?;
-        engine.cx.store.set_executor_traits(&app, address, &settings, engine.cx.clock.now(), by).await?;
+        engine.cx.store.set_executor_settings(&app, address, &settings, engine.cx.clock.now(), by).await?;
         engine.directory.changed.notify_one();
         find().await
     }
@@ -75,14 +75,15 @@ impl Executors<'_> {
     ///
     /// # Errors
     /// `Invalid`
-    pub fn check(weight: Option<i64>, labels: Option<&str>) -> Result<Traits, Error> {
+    pub fn check(weight: Option<i64>, labels: Option<&str>) -> Result<ExecutorSettings, Error> {
         let weight = weight.map(check_weight).transpose().map_err(|message| FieldError::new("weight", message));
         let labels = labels.map(str::parse::<Labels>).transpose();
         let labels = labels.map_err(|error: LabelError| FieldError::new("labels", error.to_string()));
         match (weight, labels) {
-            (Ok(weight), Ok(labels)) => {
-                Ok(Traits { weight: weight.map(u32::cast_signed), labels: labels.map(|labels| labels.to_string()) })
-            }
+            (Ok(weight), Ok(labels)) => Ok(ExecutorSettings {
+                weight: weight.map(u32::cast_signed),
+                labels: labels.map(|labels| labels.to_string()),
+            }),
             (weight, labels) => Err(Error::Invalid(weight.err().into_iter().chain(labels.err()).collect())),
         }
     }

@@ -1,7 +1,7 @@
 use crate::engine::Engine;
 use crate::manage::error::Error;
 use carillon_store::Actor;
-use carillon_store::retention::rules::{Keep, Retention, Scope};
+use carillon_store::retention::rules::{EffectiveRetention, Retention, Scope};
 
 /// How long runs are kept: for all jobs, for those of an app, for one job.
 pub struct Retentions<'a> {
@@ -13,7 +13,7 @@ impl Retentions<'_> {
     ///
     /// # Errors
     /// `Missing`: the app or the job
-    pub async fn get(&self, scope: Scope) -> Result<(Retention, Keep), Error> {
+    pub async fn get(&self, scope: Scope) -> Result<(Retention, EffectiveRetention), Error> {
         let (app_id, job_id) = match scope {
             Scope::All => (0, 0),
             Scope::App(id) => (self.engine.apps().get(id).await?.id, 0),
@@ -28,7 +28,12 @@ impl Retentions<'_> {
     ///
     /// # Errors
     /// `Missing`: the app or the job. `Invalid`
-    pub async fn set(&self, scope: Scope, rule: Retention, by: &Actor) -> Result<(Retention, Keep), Error> {
+    pub async fn set(
+        &self,
+        scope: Scope,
+        rule: Retention,
+        by: &Actor,
+    ) -> Result<(Retention, EffectiveRetention), Error> {
         self.get(scope).await?;
         rule.validate().map_err(Error::Invalid)?;
         self.engine.cx.store.set_retention(scope, rule, self.engine.cx.clock.now(), by).await?;

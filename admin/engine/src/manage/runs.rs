@@ -7,7 +7,7 @@ use crate::engine::Engine;
 use crate::executor::client::LogAnswer;
 use crate::executor::run_killer::KillResult;
 use crate::manage::error::Error;
-use carillon_store::run::settle::outcomes::FollowUp;
+use carillon_store::run::settle::finding::SettleContext;
 use carillon_store::{Actor, RunView};
 
 /// Longest note on an outcome that is set by hand, in characters.
@@ -80,7 +80,7 @@ impl Runs<'_> {
 
         let message = format!("resolved by hand: {note}");
         let findings = [finding(run_id, RunEvent::Reported(outcome), "operator", message)];
-        let follow_up = FollowUp { now: engine.cx.clock.now(), jitter: rand::random(), restored: false };
+        let follow_up = SettleContext { now: engine.cx.clock.now(), jitter: rand::random(), restored: false };
         let settled = engine.cx.store.settle(&findings, &follow_up).await?;
         engine.services.complete.effects.apply(&findings, &settled);
         match settled.changed.is_empty() {

@@ -8,8 +8,8 @@ use crate::plan::job_cache::CachedJob;
 use crate::plan::scanner::Scanner;
 use crate::runtime::lock;
 use carillon_store as store;
-use carillon_store::run::adopt::Waiting;
-use carillon_store::run::claim::Holder;
+use carillon_store::run::adopt::ClaimedRun;
+use carillon_store::run::claim::HeldLease;
 
 /// How late a run may be that is found in the table.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -25,7 +25,7 @@ impl Scanner {
     /// queue is read from the table: at first, now and then, and when something may have fallen out.
     pub(crate) async fn adopt_orphans(
         &self,
-        holder: &Holder<'_>,
+        holder: &HeldLease<'_>,
         (from, until): (Option<Millis>, Millis),
         is_new: bool,
         is_audit: bool,
@@ -45,7 +45,7 @@ impl Scanner {
         Ok(count + self.enqueue_adopted(holder, missing, lateness).await?)
     }
 
-    async fn enqueue_adopted(&self, holder: &Holder<'_>, ids: Vec<i64>, lateness: Lateness) -> store::Result<usize> {
+    async fn enqueue_adopted(&self, holder: &HeldLease<'_>, ids: Vec<i64>, lateness: Lateness) -> store::Result<usize> {
         if ids.is_empty() {
             return Ok(0);
         }
@@ -85,12 +85,12 @@ impl Scanner {
     }
 
     /// Older than the job's threshold, and its policy does not run them. Sorted.
-    async fn misfired(&self, found: &[Waiting]) -> store::Result<Vec<i64>> {
+    async fn misfired(&self, found: &[ClaimedRun]) -> store::Result<Vec<i64>> {
         let now = self.cx.clock.now();
-        let scheduled = |run: &&Waiting| {
+        let scheduled = |run: &&ClaimedRun| {
             run.cause == Cause::Schedule && run.attempt == 1 && run.bound_to.is_none() && !run.overlaps
         };
-        let mut by_job: HashMap<i64, Vec<&Waiting>> = HashMap::new();
+        let mut by_job: HashMap<i64, Vec<&ClaimedRun>> = HashMap::new();
         for run in found.iter().filter(scheduled) {
             by_job.entry(run.job_id).or_default().push(run);
         }
@@ -116,7 +116,7 @@ impl Scanner {
 
 /// Which runs of a job, earliest first, its misfire policy does not run: of those that are missed `fire_once` runs the
 /// latest unless a later instant runs anyway, `fire_all` the latest so many, `fire_within` those that are not too old.
-fn too_late(job: &CachedJob, runs: &[&Waiting], now: Millis) -> Vec<i64> {
+fn too_late(job: &CachedJob, runs: &[&ClaimedRun], now: Millis) -> Vec<i64> {
     let missed_before = now - job.stored.misfire_threshold_ms;
     let missed = runs.partition_point(|run| run.scheduled_at < missed_before);
     let policy = job.rules.as_ref().map_or(MisfirePolicy::FireOnce, |rules| rules.misfire);

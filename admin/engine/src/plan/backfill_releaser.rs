@@ -12,7 +12,7 @@ use crate::plan::backfill_runs::OpenBackfillRuns;
 use crate::plan::wakes::ScanWakes;
 use crate::runtime::{Service, Step};
 use carillon_store as store;
-use carillon_store::backfill::release::Open;
+use carillon_store::backfill::release::OpenBackfill;
 
 /// How often open backfills are read, if no end of a run of this node wakes the service.
 const POLL: Duration = Duration::from_secs(1);
@@ -68,7 +68,7 @@ impl BackfillReleaser {
         Ok(())
     }
 
-    async fn release(&self, open: &Open) -> store::Result<usize> {
+    async fn release(&self, open: &OpenBackfill) -> store::Result<usize> {
         let mut created = 0;
         loop {
             let released = self.cx.store.release_backfill(open, self.cx.clock.now()).await?;

@@ -10,19 +10,19 @@ use crate::plan::job_cache::CachedJob;
 use crate::plan::scanner::{ScanReport, Scanner};
 use carillon_store as store;
 use carillon_store::db::ids;
-use carillon_store::run::adopt::Waiting;
-use carillon_store::run::claim::{Claim, Due, Holder, SkippedRange};
+use carillon_store::run::adopt::ClaimedRun;
+use carillon_store::run::claim::{DueJob, HeldLease, JobClaim, SkippedRange};
 
 impl Scanner {
     pub(crate) async fn claim(
         &self,
-        holder: &Holder<'_>,
-        batch: &[(Due, Arc<CachedJob>, Plan)],
+        holder: &HeldLease<'_>,
+        batch: &[(DueJob, Arc<CachedJob>, Plan)],
         report: &mut ScanReport,
     ) -> store::Result<usize> {
         let count = batch.iter().map(|(_, _, plan)| plan.fires.len()).sum();
         let mut run_ids = self.cx.store.take_ids(&ids::RUN, count).await?.into_iter();
-        let claims: Vec<Claim> =
+        let claims: Vec<JobClaim> =
             batch.iter().map(|(due, job, plan)| job_claim(*due, job, plan, &mut run_ids)).collect();
         match self.claim_batch(holder, &claims, report).await {
             Err(error) if error.is_unique_violation() && claims.len() > 1 => {
@@ -37,7 +37,12 @@ impl Scanner {
         }
     }
 
-    async fn claim_single(&self, holder: &Holder<'_>, claim: &Claim, report: &mut ScanReport) -> store::Result<usize> {
+    async fn claim_single(
+        &self,
+        holder: &HeldLease<'_>,
+        claim: &JobClaim,
+        report: &mut ScanReport,
+    ) -> store::Result<usize> {
         match self.claim_batch(holder, std::slice::from_ref(claim), report).await {
             Err(error) if error.is_unique_violation() => {
                 let reason = "an instant that its cursor has not reached is recorded already";
@@ -50,8 +55,8 @@ impl Scanner {
     #[tracing::instrument(name = "claim", level = "debug", skip_all, fields(shard = self.shard, lease.epoch = holder.epoch))]
     async fn claim_batch(
         &self,
-        holder: &Holder<'_>,
-        claims: &[Claim],
+        holder: &HeldLease<'_>,
+        claims: &[JobClaim],
         report: &mut ScanReport,
     ) -> store::Result<usize> {
         #[cfg(feature = "failpoints")]
@@ -74,7 +79,7 @@ impl Scanner {
     }
 
     /// Not longer than the lease is trusted: whatever the database does with it then, the table is read again.
-    async fn claim_within_lease(&self, holder: &Holder<'_>, claims: &[Claim]) -> store::Result<HashSet<i64>> {
+    async fn claim_within_lease(&self, holder: &HeldLease<'_>, claims: &[JobClaim]) -> store::Result<HashSet<i64>> {
         let held = self.held.all().remove(&self.shard);
         let left =
             held.map_or(self.cx.settings.ttl, |held| held.trusted_until.saturating_sub(self.cx.clock.monotonic()));
@@ -101,11 +106,11 @@ impl Scanner {
     }
 
     /// The rows are committed as they stand here, so reading them back would tell nothing new.
-    fn enqueue_claimed(&self, holder: &Holder<'_>, claim: &Claim) {
+    fn enqueue_claimed(&self, holder: &HeldLease<'_>, claim: &JobClaim) {
         self.cx.metrics.claimed.inc_by(claim.fires.len() as u64);
         self.cx.metrics.misfired.inc_by(claim.skipped.iter().map(|range| range.count as u64).sum());
         for (run_id, at) in &claim.fires {
-            let run = Waiting {
+            let run = ClaimedRun {
                 run_id: *run_id,
                 job_id: claim.due.job_id,
                 shard: holder.shard,
@@ -125,9 +130,9 @@ impl Scanner {
     }
 }
 
-fn job_claim(due: Due, job: &CachedJob, plan: &Plan, run_ids: &mut impl Iterator<Item = i64>) -> Claim {
+fn job_claim(due: DueJob, job: &CachedJob, plan: &Plan, run_ids: &mut impl Iterator<Item = i64>) -> JobClaim {
     let policy = job.rules.as_ref().map_or("", |rules| rules.misfire.as_str());
-    Claim {
+    JobClaim {
         due,
         // The instants lead: a zip takes one more of its first than of its second.
         fires: plan.fires.iter().zip(run_ids).map(|(at, id)| (id, *at)).collect(),

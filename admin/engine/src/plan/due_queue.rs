@@ -8,10 +8,10 @@ use tokio::sync::Notify;
 
 use crate::lease::held_shards::ShardListener;
 use crate::runtime::lock;
-use carillon_store::run::adopt::Waiting;
+use carillon_store::run::adopt::ClaimedRun;
 
 pub struct DueQueue {
-    ring: Mutex<Ring<Waiting>>,
+    ring: Mutex<Ring<ClaimedRun>>,
     pub capacity: usize,
     /// It was reported that the ring is full.
     is_full: AtomicBool,
@@ -24,12 +24,12 @@ impl DueQueue {
         Self { ring: Mutex::new(Ring::new(capacity)), capacity, is_full: AtomicBool::new(false), wake: Arc::default() }
     }
 
-    fn ring(&self) -> MutexGuard<'_, Ring<Waiting>> {
+    fn ring(&self) -> MutexGuard<'_, Ring<ClaimedRun>> {
         lock(&self.ring)
     }
 
     /// Wakes the dispatcher if this is due before all others.
-    pub fn insert(&self, run: Waiting, at: Millis) {
+    pub fn insert(&self, run: ClaimedRun, at: Millis) {
         let mut ring = self.ring();
         let next = ring.next_due();
         insert_newer(&mut ring, run, at);
@@ -40,7 +40,7 @@ impl DueQueue {
     }
 
     /// The run may be here already, for a later moment.
-    pub fn insert_now(&self, run: Waiting, now: Millis) {
+    pub fn insert_now(&self, run: ClaimedRun, now: Millis) {
         self.remove(run.run_id);
         self.insert(run, now);
     }
@@ -49,7 +49,7 @@ impl DueQueue {
         self.ring().remove(run_id);
     }
 
-    pub fn drain_due(&self, until: Millis) -> Vec<Waiting> {
+    pub fn drain_due(&self, until: Millis) -> Vec<ClaimedRun> {
         self.ring().drain_due(until).into_iter().map(|entry| entry.payload).collect()
     }
 
@@ -89,9 +89,9 @@ impl ShardListener for DueQueue {
 
 /// A run is in the ring once, under the newest epoch. One that waited for another try while its shard was lost and taken
 /// again is worth nothing under its old epoch, and must not keep out what was read under the new one.
-fn insert_newer(ring: &mut Ring<Waiting>, run: Waiting, at: Millis) {
+fn insert_newer(ring: &mut Ring<ClaimedRun>, run: ClaimedRun, at: Millis) {
     // Epochs of two shards cannot be compared: it has moved since.
-    let is_newer = |there: &Waiting| run.shard != there.shard || run.epoch > there.epoch;
+    let is_newer = |there: &ClaimedRun| run.shard != there.shard || run.epoch > there.epoch;
     if ring.get(run.run_id).is_some_and(is_newer) {
         ring.remove(run.run_id);
     }
@@ -104,8 +104,8 @@ mod tests {
 
     use super::*;
 
-    fn waiting(epoch: i64) -> Waiting {
-        Waiting {
+    fn waiting(epoch: i64) -> ClaimedRun {
+        ClaimedRun {
             run_id: 7,
             job_id: 1,
             shard: 2,
@@ -122,7 +122,7 @@ mod tests {
         }
     }
 
-    fn epochs(ring: &mut Ring<Waiting>, until: Millis) -> Vec<i64> {
+    fn epochs(ring: &mut Ring<ClaimedRun>, until: Millis) -> Vec<i64> {
         let due = ring.drain_due(until).into_iter();
         due.map(|entry| entry.payload.epoch).collect()
     }

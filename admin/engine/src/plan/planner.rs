@@ -10,7 +10,7 @@ use crate::plan::failures::MOST_FAILURES;
 use crate::plan::job_cache::CachedJob;
 use crate::plan::scanner::{ScanReport, Scanner};
 use carillon_store as store;
-use carillon_store::run::claim::{Due, Holder};
+use carillon_store::run::claim::{DueJob, HeldLease};
 
 /// Instants of one job in one claim; its cursor stands at the next one then.
 const INSTANTS: usize = 100;
@@ -24,8 +24,8 @@ impl Scanner {
     /// Answers how many of the jobs got on, and whether some of them have instants left.
     pub(crate) async fn plan_page(
         &self,
-        holder: &Holder<'_>,
-        due: Vec<Due>,
+        holder: &HeldLease<'_>,
+        due: Vec<DueJob>,
         until: Millis,
         report: &mut ScanReport,
     ) -> store::Result<(usize, bool)> {
@@ -36,7 +36,7 @@ impl Scanner {
         let left = self.cx.store.fires_left(&counted).await?;
         // Where memory is short, all jobs have their next instant before one has the instant after it.
         let share = (self.queue.free() / due.len().max(1)).clamp(1, INSTANTS);
-        let mut planned: Vec<(Due, Arc<CachedJob>, Plan)> = Vec::with_capacity(due.len());
+        let mut planned: Vec<(DueJob, Arc<CachedJob>, Plan)> = Vec::with_capacity(due.len());
         let mut done = 0;
         let mut since = self.cx.clock.monotonic();
         for due in due {
@@ -101,7 +101,7 @@ impl Scanner {
     fn plan(
         &self,
         job: &CachedJob,
-        due: &Due,
+        due: &DueJob,
         until: Millis,
         fires_left: Option<u32>,
         most: usize,
@@ -135,11 +135,11 @@ impl Scanner {
 
     pub(crate) async fn pause_unplannable(
         &self,
-        due: &Due,
+        due: &DueJob,
         reason: &str,
         report: &mut ScanReport,
     ) -> store::Result<usize> {
-        let paused = self.cx.store.pause_poisoned(self.shard, due, reason, self.cx.clock.now()).await?;
+        let paused = self.cx.store.pause_unplannable(self.shard, due, reason, self.cx.clock.now()).await?;
         if let Some(alarm) = paused {
             self.cx.log_alarm(&alarm);
         }

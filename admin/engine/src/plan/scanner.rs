@@ -21,7 +21,7 @@ use crate::runtime::{Service, Step};
 use crate::settings::ms;
 use carillon_store as store;
 use carillon_store::Error;
-use carillon_store::run::claim::Holder;
+use carillon_store::run::claim::HeldLease;
 
 /// Jobs planned at a time.
 const PAGE: usize = 200;
@@ -101,7 +101,7 @@ impl Scanner {
     /// One round under this epoch.
     #[tracing::instrument(name = "scan", level = "debug", skip_all, fields(shard = self.shard, lease.epoch = epoch))]
     async fn round(&self, epoch: i64, report: &mut ScanReport) -> store::Result<()> {
-        let holder = Holder { shard: self.shard, epoch, node: &self.cx.node, ttl_ms: ms(self.cx.settings.ttl) };
+        let holder = HeldLease { shard: self.shard, epoch, node: &self.cx.node, ttl_ms: ms(self.cx.settings.ttl) };
         let until = self.cx.clock.now() + ms(self.cx.settings.look_ahead);
         let is_new = self.judged.load(Ordering::Relaxed) != epoch;
         let is_audit = self.audit.is_due(self.cx.clock.monotonic(), self.cx.settings.resolve_every) || is_new;

@@ -5,12 +5,12 @@ use std::time::Duration;
 
 use crate::plan::scanner::Scanner;
 use carillon_store as store;
-use carillon_store::run::adopt::Waiting;
-use carillon_store::run::claim::{Claim, Holder};
+use carillon_store::run::adopt::ClaimedRun;
+use carillon_store::run::claim::{HeldLease, JobClaim};
 
 impl Scanner {
-    pub(crate) async fn claim_unrecorded(&self, holder: &Holder<'_>, claims: &[Claim]) -> store::Result<usize> {
-        let moved: Vec<Claim> = claims.iter().map(without_fires).collect();
+    pub(crate) async fn claim_unrecorded(&self, holder: &HeldLease<'_>, claims: &[JobClaim]) -> store::Result<usize> {
+        let moved: Vec<JobClaim> = claims.iter().map(without_fires).collect();
         let now = self.cx.clock.now();
         let changed = self.cx.store.claim(holder, &moved, now).await?;
         for claim in claims {
@@ -26,8 +26,8 @@ impl Scanner {
 
     fn record_then_send(
         &self,
-        holder: &Holder<'_>,
-        claim: &Claim,
+        holder: &HeldLease<'_>,
+        claim: &JobClaim,
         run_id: i64,
         at: i64,
     ) -> impl Future<Output = ()> + use<> {
@@ -36,9 +36,9 @@ impl Scanner {
         async move {
             let pause = (at - cx.clock.now()).max(0).unsigned_abs();
             tokio::time::sleep(Duration::from_millis(pause)).await;
-            let holder = Holder { shard, epoch, node: &cx.node, ttl_ms };
+            let holder = HeldLease { shard, epoch, node: &cx.node, ttl_ms };
             let job_id = claim.due.job_id;
-            let alone = Claim { fires: vec![(run_id, at)], skipped: vec![], ..claim };
+            let alone = JobClaim { fires: vec![(run_id, at)], skipped: vec![], ..claim };
             if cx.store.record_late(&holder, alone).await.is_ok() {
                 queue.insert(waiting(run_id, job_id, shard, epoch, at), at);
             }
@@ -46,12 +46,12 @@ impl Scanner {
     }
 }
 
-fn without_fires(claim: &Claim) -> Claim {
-    Claim { fires: vec![], ..claim.clone() }
+fn without_fires(claim: &JobClaim) -> JobClaim {
+    JobClaim { fires: vec![], ..claim.clone() }
 }
 
-fn waiting(run_id: i64, job_id: i64, shard: i32, epoch: i64, at: i64) -> Waiting {
-    Waiting {
+fn waiting(run_id: i64, job_id: i64, shard: i32, epoch: i64, at: i64) -> ClaimedRun {
+    ClaimedRun {
         run_id,
         job_id,
         shard,

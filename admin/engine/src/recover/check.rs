@@ -13,7 +13,7 @@ use crate::recover::check_schedule::Seen;
 use crate::recover::end_of_log::End;
 use crate::recover::evidence::log_shows_start;
 use carillon_store::run::open::checked::ToCheck;
-use carillon_store::run::settle::outcomes::Finding;
+use carillon_store::run::settle::finding::RunReport;
 
 /// Pages of one log that are read: pyxxl sends 1,000 lines a page, Java all at once.
 const PAGES: usize = 64;
@@ -31,7 +31,7 @@ pub enum Sight {
     /// It works on the run, or on another run of the job before this one.
     AtWork,
     /// Something that ends the run if it is seen again.
-    Doubt(Seen, Finding),
+    Doubt(Seen, RunReport),
     Unclear(String),
 }
 
@@ -93,14 +93,14 @@ fn replaced_by(it: &ToCheck, beside: &[(i64, Millis)]) -> Option<i64> {
     later.min_by_key(|(_, sent_at)| *sent_at).map(|(id, _)| *id)
 }
 
-fn ended(run_id: i64, end: End) -> Finding {
+fn ended(run_id: i64, end: End) -> RunReport {
     let (outcome, reason) = match end.code {
         SUCCESS => (Reported::Succeeded, None),
         TIMEOUT => (Reported::Failed, Some("timeout")),
         _ => (Reported::Failed, Some("result")),
     };
     let said = end.message.unwrap_or_default();
-    Finding {
+    RunReport {
         run_id,
         event: RunEvent::Reported(outcome),
         code: Some(end.code),
@@ -110,7 +110,7 @@ fn ended(run_id: i64, end: End) -> Finding {
     }
 }
 
-fn dropped(run_id: i64, reason: &'static str, why: String) -> Finding {
+fn dropped(run_id: i64, reason: &'static str, why: String) -> RunReport {
     finding(run_id, RunEvent::Dropped, reason, why)
 }
 

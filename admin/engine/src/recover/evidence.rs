@@ -19,8 +19,8 @@ use crate::executor::request::{body, headers, is_unsendable};
 use crate::plan::job_cache::JobCache;
 use crate::settings::ms;
 use carillon_store as store;
-use carillon_store::run::open::unanswered::{Again, InDoubt};
-use carillon_store::run::settle::outcomes::Finding;
+use carillon_store::run::open::unanswered::{ResendPermit, UnansweredRun};
+use carillon_store::run::settle::finding::RunReport;
 
 /// An executor that takes requests and answers none is not asked for ever.
 const MOST_SENDS: i32 = 4;
@@ -61,7 +61,7 @@ impl Evidence {
     }
 
     async fn conclude(&self, run_id: i64) -> store::Result<()> {
-        let Some(doubt) = self.cx.store.in_doubt(run_id).await? else {
+        let Some(doubt) = self.cx.store.unanswered_run(run_id).await? else {
             return Ok(());
         };
         match self.answer(&doubt).await? {
@@ -72,7 +72,7 @@ impl Evidence {
             }
             Answer::Refused { code, message } => {
                 let refused = finding(run_id, RunEvent::Refused, "refused", message);
-                self.outcomes.report_own(Finding { code: Some(code), ..refused });
+                self.outcomes.report_own(RunReport { code: Some(code), ..refused });
             }
             Answer::Later => {}
             // Decided once, here: the run may have arrived, so it is not sent again unless the job allows retries.
@@ -83,7 +83,7 @@ impl Evidence {
         Ok(())
     }
 
-    async fn answer(&self, doubt: &InDoubt) -> store::Result<Answer> {
+    async fn answer(&self, doubt: &UnansweredRun) -> store::Result<Answer> {
         let (Some(app), Some(address)) = (&doubt.app, &doubt.address) else {
             return Ok(Answer::Nothing(NO_ANSWER));
         };
@@ -105,16 +105,16 @@ impl Evidence {
         self.mark_and_send_again(doubt, &own, app).await
     }
 
-    async fn mark_and_send_again(&self, doubt: &InDoubt, own: &Candidate, app: &str) -> store::Result<Answer> {
-        match self.mark_again(doubt, own).await? {
+    async fn mark_and_send_again(&self, doubt: &UnansweredRun, own: &Candidate, app: &str) -> store::Result<Answer> {
+        match self.mark_resend(doubt, own).await? {
             Attempt::Sent(answer) => Ok(answer),
             Attempt::Disabled => Ok(self.log_evidence(doubt, app, &own.address).await),
             // What was sent is not what would be sent now: sent again only if the first request did not arrive.
             Attempt::Edited { revision, same_app } => match self.what_it_knows(doubt, app, &own.address).await {
                 Knows::No if !same_app => Ok(Answer::Nothing(MOVED)),
                 Knows::No => {
-                    let doubt = InDoubt { revision: Some(revision), ..doubt.clone() };
-                    match self.mark_again(&doubt, own).await? {
+                    let doubt = UnansweredRun { revision: Some(revision), ..doubt.clone() };
+                    match self.mark_resend(&doubt, own).await? {
                         Attempt::Sent(answer) => Ok(answer),
                         Attempt::Disabled | Attempt::Edited { .. } => Ok(Answer::Later),
                     }
@@ -124,24 +124,24 @@ impl Evidence {
         }
     }
 
-    async fn mark_again(&self, doubt: &InDoubt, own: &Candidate) -> store::Result<Attempt> {
+    async fn mark_resend(&self, doubt: &UnansweredRun, own: &Candidate) -> store::Result<Attempt> {
         let again = Allowed { asked: self.cx.clock.monotonic(), marked_at: self.cx.clock.now() };
         let (token, boot_id) = (rand::random(), own.boot_id.as_deref());
-        let marked = self.cx.store.mark_again(doubt, boot_id, token, &self.cx.node, again.marked_at);
+        let marked = self.cx.store.mark_resend(doubt, boot_id, token, &self.cx.node, again.marked_at);
         Ok(match marked.await? {
-            Again::Marked { revision } => {
+            ResendPermit::Marked { revision } => {
                 self.cx.metrics.resends.inc();
                 Attempt::Sent(self.send_again(doubt, own, revision, again).await?)
             }
-            Again::Other => Attempt::Sent(Answer::Later),
-            Again::Edited { revision, same_app } => Attempt::Edited { revision, same_app },
-            Again::Disabled => Attempt::Disabled,
+            ResendPermit::Other => Attempt::Sent(Answer::Later),
+            ResendPermit::Edited { revision, same_app } => Attempt::Edited { revision, same_app },
+            ResendPermit::Disabled => Attempt::Disabled,
         })
     }
 
     async fn send_again(
         &self,
-        doubt: &InDoubt,
+        doubt: &UnansweredRun,
         own: &Candidate,
         revision: i64,
         again: Allowed,
@@ -178,7 +178,7 @@ impl Evidence {
         })
     }
 
-    async fn what_it_knows(&self, doubt: &InDoubt, app: &str, address: &str) -> Knows {
+    async fn what_it_knows(&self, doubt: &UnansweredRun, app: &str, address: &str) -> Knows {
         let run = &doubt.run;
         let look = self.client.look(address, app, run.run_id, run.due_at);
         match look.await {
@@ -192,7 +192,7 @@ impl Evidence {
         }
     }
 
-    async fn log_evidence(&self, doubt: &InDoubt, app: &str, address: &str) -> Answer {
+    async fn log_evidence(&self, doubt: &UnansweredRun, app: &str, address: &str) -> Answer {
         let run = &doubt.run;
         let log = self.client.read_log(address, app, run.run_id, run.due_at, 1);
         match log.await {
@@ -204,13 +204,13 @@ impl Evidence {
 }
 
 /// When its first request may have left: the mark may be a little ahead of the instant, the request is not.
-fn first_sent_at(doubt: &InDoubt) -> Millis {
+fn first_sent_at(doubt: &UnansweredRun) -> Millis {
     doubt.marked_at.max(doubt.run.due_at)
 }
 
 /// The executor still remembers what it was sent. Executors of older versions announce no journal: only the process that
 /// was sent the run is certain to have it.
-fn is_the_same_journal(doubt: &InDoubt, own: &Candidate) -> bool {
+fn is_the_same_journal(doubt: &UnansweredRun, own: &Candidate) -> bool {
     match (&doubt.journal_id, &own.journal_id) {
         (Some(then), Some(now)) => then == now,
         (None, None) => doubt.boot_id.is_some() && doubt.boot_id == own.boot_id,
@@ -240,7 +240,7 @@ enum Knows {
 }
 
 impl Knows {
-    fn answer(self, cx: &Context, doubt: &InDoubt) -> Answer {
+    fn answer(self, cx: &Context, doubt: &UnansweredRun) -> Answer {
         let waited = cx.clock.now() - doubt.marked_at;
         match self {
             Self::Yes => Answer::Accepted,

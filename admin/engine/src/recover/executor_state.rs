@@ -13,7 +13,7 @@ use crate::executor::outcome::Outcome;
 use crate::recover::evidence::log_shows_start;
 use crate::settings::ms;
 use carillon_store as store;
-use carillon_store::run::open::running::Watched;
+use carillon_store::run::open::running::RunningRun;
 
 /// A run may exceed its time by this before the admin steps in.
 pub const OVER_TIME: Duration = Duration::from_secs(60);
@@ -44,14 +44,14 @@ pub struct ExecutorState {
 
 impl ExecutorState {
     /// `running` → `lost`.
-    pub fn report_lost(&self, run: &Watched, why: &str) {
+    pub fn report_lost(&self, run: &RunningRun, why: &str) {
         let address = run.address.as_deref().unwrap_or("its executor");
         let message = format!("{address}: {why}");
         self.outcomes.report_own(finding(run.run_id, RunEvent::ExecutorGone, "lost", message));
     }
 
     /// Another process answers at the run's address.
-    pub async fn restarted(&self, run: &Watched) -> store::Result<()> {
+    pub async fn restarted(&self, run: &RunningRun) -> store::Result<()> {
         match self.word(run).await {
             // The process had changed before the request came: the new one has it.
             Word::Running | Word::Queued => {
@@ -84,7 +84,7 @@ impl ExecutorState {
     }
 
     /// The run is over its time by more than its executor may need to end it.
-    pub async fn over_time(&self, run: &Watched) -> store::Result<()> {
+    pub async fn over_time(&self, run: &RunningRun) -> store::Result<()> {
         let Some(end) = run.ends_by() else {
             return Ok(());
         };
@@ -101,7 +101,7 @@ impl ExecutorState {
         Ok(())
     }
 
-    async fn end_it(&self, run: &Watched, over_by: Millis) -> store::Result<()> {
+    async fn end_it(&self, run: &RunningRun, over_by: Millis) -> store::Result<()> {
         // It may have waited behind another run, and begun only then.
         if let Some(began_at) = self.cx.store.last_end_beside(run).await?
             && began_at + run.timeout_ms + ms(OVER_TIME) > self.cx.clock.now()
@@ -128,7 +128,7 @@ impl ExecutorState {
         Ok(())
     }
 
-    async fn word(&self, run: &Watched) -> Word {
+    async fn word(&self, run: &RunningRun) -> Word {
         let (Some(app), Some(address)) = (&run.app, &run.address) else {
             return Word::Unknown;
         };

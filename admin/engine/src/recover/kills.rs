@@ -18,7 +18,7 @@ impl RunMonitor {
         }
         // The node that was to ask has died before, or the executor did not answer.
         let asked_before = now - ms(self.cx.settings.resolve_every);
-        for run_id in self.cx.store.unasked_kills(shard, asked_before).await? {
+        for run_id in self.cx.store.unacknowledged_kills(shard, asked_before).await? {
             if let Some(guard) = self.kill_inquiries.try_begin(run_id, "") {
                 let killer = self.killer.clone();
                 self.tasks.spawn(async move {

@@ -25,7 +25,7 @@ use crate::runtime::{Service, Step, lock};
 use crate::settings::{LostRule, ms};
 use carillon_store as store;
 use carillon_store::run::open::misplaced::Walk;
-use carillon_store::run::open::running::{Look, Watched};
+use carillon_store::run::open::running::{MonitorQuery, RunningRun};
 
 /// Runs that are asked about at once, and those of one address; the others wait for the next round.
 const MAX_CONCURRENT: usize = 256;
@@ -122,7 +122,7 @@ impl RunMonitor {
 
     async fn look_after(&self, shard: i32, away: &mut HashSet<String>) -> store::Result<()> {
         let now = self.cx.clock.now();
-        let look = Look { shard, silent_since: now - ms(LOST_AFTER), over_since: now - ms(OVER_TIME) };
+        let look = MonitorQuery { shard, silent_since: now - ms(LOST_AFTER), over_since: now - ms(OVER_TIME) };
         let mut after = Some(0);
         while let Some(from) = after {
             let (found, next) = self.cx.store.watched(look, from).await?;
@@ -137,7 +137,7 @@ impl RunMonitor {
         Ok(())
     }
 
-    fn judge(&self, run: Watched, now: Millis) {
+    fn judge(&self, run: RunningRun, now: Millis) {
         match self.health(&run, now) {
             RunHealth::Fine => {}
             RunHealth::Gone => self.executors.report_lost(&run, "its executor is gone"),
@@ -145,7 +145,7 @@ impl RunMonitor {
         }
     }
 
-    fn health(&self, run: &Watched, now: Millis) -> RunHealth {
+    fn health(&self, run: &RunningRun, now: Millis) -> RunHealth {
         let lease_end = self.lease_end(run, now);
         let gone = match self.cx.settings.lost_rule {
             LostRule::Lease => lease_end + ms(LOST_AFTER) < now,
@@ -168,7 +168,7 @@ impl RunMonitor {
     }
 
     /// Until when its executor counts as there.
-    fn lease_end(&self, run: &Watched, now: Millis) -> Millis {
+    fn lease_end(&self, run: &RunningRun, now: Millis) -> Millis {
         let Some(address) = &run.address else {
             return run.sent_at;
         };
@@ -195,7 +195,7 @@ impl RunMonitor {
         });
     }
 
-    fn ask(&self, run: Watched, health: RunHealth) {
+    fn ask(&self, run: RunningRun, health: RunHealth) {
         let run_id = run.run_id;
         let address = run.address.as_deref().unwrap_or_default();
         let Some(guard) = self.inquiries.try_begin(run_id, address) else {

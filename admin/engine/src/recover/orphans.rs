@@ -16,7 +16,7 @@ impl RunMonitor {
     pub(crate) async fn repair_misplaced(&self) -> store::Result<()> {
         let now = self.cx.clock.now();
         let mut walk = self.walk.lock().await;
-        if let Some(alarm) = self.cx.store.mend_shards(&mut walk, now).await? {
+        if let Some(alarm) = self.cx.store.repair_misplaced(&mut walk, now).await? {
             self.cx.log_alarm(&alarm);
         }
         Ok(())

@@ -122,10 +122,10 @@ impl Resolver {
     async fn restart_fixed_delays(&self) -> store::Result<()> {
         for shard in self.held.shards() {
             let after = lock(&self.delays).get(&shard).copied().unwrap_or(0);
-            let (stalled, next) = self.cx.store.broken_chains(shard, after).await?;
+            let (stalled, next) = self.cx.store.stalled_fixed_delays(shard, after).await?;
             lock(&self.delays).insert(shard, next);
             for job_id in stalled {
-                if self.cx.store.mend_chain(job_id, self.cx.clock.now()).await? {
+                if self.cx.store.restart_fixed_delay(job_id, self.cx.clock.now()).await? {
                     tracing::info!(job.id = job_id, "a fixed delay that had stopped goes on");
                     self.wakes.wake(shard);
                 }

@@ -7,7 +7,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use carillon_scheduler::{Millis, Schedule};
 
 use crate::audit::difference::{Difference, GapKind, GapReason};
-use carillon_store::job::history::{Era, Rules};
+use carillon_store::job::history::{DefinitionVersion, VersionRules};
 use carillon_store::run::view::records::Records;
 
 /// A job and the span that is looked at: after `from`, up to and including `to`.
@@ -24,7 +24,7 @@ pub struct CompareInput<'a> {
     /// The job is deleted: its cursor is no longer known.
     pub is_deleted: bool,
     /// The eras of the span, the oldest first, and before which instant each finds records of the one before.
-    pub eras: &'a [(Era, Option<Millis>)],
+    pub eras: &'a [(DefinitionVersion, Option<Millis>)],
     pub records: &'a Records,
     /// How many instants are computed before the comparison ends early.
     pub budget: usize,
@@ -63,8 +63,8 @@ struct Span {
 /// Some: there are too many instants, and it was looked up to this one.
 fn one_era(
     input: &CompareInput<'_>,
-    era: &Era,
-    later: Option<&Era>,
+    era: &DefinitionVersion,
+    later: Option<&DefinitionVersion>,
     span: &Span,
     budget: &mut usize,
     found: &mut Differences,
@@ -72,7 +72,7 @@ fn one_era(
     let records = input.records;
     let Some(schedule) = era.schedule() else {
         let reason = match era.rules {
-            Rules::Broken { .. } => GapReason::Unplannable,
+            VersionRules::Broken { .. } => GapReason::Unplannable,
             _ => GapReason::Unknown,
         };
         found.unlooked(span.after + 1, span.to, reason);
@@ -127,7 +127,13 @@ fn expected(schedule: &Schedule, span: &Span, budget: &mut usize) -> Option<Expe
     .ok()
 }
 
-fn missing(input: &CompareInput<'_>, era: &Era, later: Option<&Era>, span: &Span, at: Millis) -> GapReason {
+fn missing(
+    input: &CompareInput<'_>,
+    era: &DefinitionVersion,
+    later: Option<&DefinitionVersion>,
+    span: &Span,
+    at: Millis,
+) -> GapReason {
     let has_limit = era.schedule().is_some_and(|schedule| schedule.max_fires().is_some());
     let has_later_record = between(&input.records.fires, at, span.to).next().is_some();
     if !era.is_enabled() {
@@ -158,8 +164,8 @@ fn missing(input: &CompareInput<'_>, era: &Era, later: Option<&Era>, span: &Span
 }
 
 /// What a job went through while the engine had paused it is recorded when it goes on, by its later definition.
-fn is_resumed(later: Option<&Era>, era: &Era, at: Millis) -> bool {
-    let goes_on = |later: &Era| {
+fn is_resumed(later: Option<&DefinitionVersion>, era: &DefinitionVersion, at: Millis) -> bool {
+    let goes_on = |later: &DefinitionVersion| {
         let fits = |schedule: &Schedule| schedule.next_after(at - 1) == Some(at);
         later.is_enabled() && later.schedule().is_some_and(fits)
     };

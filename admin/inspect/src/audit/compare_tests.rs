@@ -14,21 +14,21 @@ fn schedule(seconds: i64) -> Schedule {
     Schedule::parse(&ScheduleDraft::fixed_rate(seconds), &facts).unwrap()
 }
 
-fn era(from: i64, to: Option<i64>, seconds: i64, action: &str) -> (Era, Option<Millis>) {
+fn era(from: i64, to: Option<i64>, seconds: i64, action: &str) -> (DefinitionVersion, Option<Millis>) {
     let at = T + from * 1000;
     let change = Change { at, actor: "anna".into(), action: action.into() };
-    let rules = Rules::Known {
+    let rules = VersionRules::Known {
         schedule: Box::new(schedule(seconds)),
         calendars: Default::default(),
         enabled: !matches!(action, "disable" | "pause"),
     };
     let to = to.map(|to| T + to * 1000);
-    (Era { from: at, to, begun_by: Some(change), revision: Some(1), rules }, None)
+    (DefinitionVersion { from: at, to, begun_by: Some(change), revision: Some(1), rules }, None)
 }
 
 /// Seconds after `T`: where records are, and what is found of the first 20 s.
 fn found(
-    eras: &[(Era, Option<Millis>)],
+    eras: &[(DefinitionVersion, Option<Millis>)],
     fires: &[i64],
     cursor: Option<i64>,
 ) -> Vec<(&'static str, &'static str, i64, u32)> {

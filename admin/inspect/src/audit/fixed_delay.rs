@@ -6,8 +6,8 @@
 use carillon_scheduler::{Millis, Schedule};
 
 use crate::audit::difference::{Difference, GapKind, GapReason};
-use carillon_store::job::history::Era;
-use carillon_store::run::view::records::{Link, Records};
+use carillon_store::job::history::DefinitionVersion;
+use carillon_store::run::view::records::{DelayFire, Records};
 
 /// A node may die between the end of a fire and the insert of the next one; the node that takes its shard inserts it.
 const MENDED_WITHIN: i64 = 60_000;
@@ -17,8 +17,8 @@ pub struct FixedDelayAudit<'a> {
     pub job_id: i64,
     pub from: Millis,
     pub to: Millis,
-    pub eras: &'a [(Era, Option<Millis>)],
-    pub links: &'a [Link],
+    pub eras: &'a [(DefinitionVersion, Option<Millis>)],
+    pub links: &'a [DelayFire],
     pub records: &'a Records,
     /// It is enabled, has fires left, and neither a next instant nor a run on its way.
     pub is_broken: bool,
@@ -66,13 +66,13 @@ impl FixedDelayAudit<'_> {
     }
 
     /// The last definition that began before this instant.
-    fn era_at(&self, at: Millis) -> Option<&Era> {
+    fn era_at(&self, at: Millis) -> Option<&DefinitionVersion> {
         let eras = self.eras.iter().map(|(era, _)| era);
         eras.take_while(|era| era.from < at).last()
     }
 }
 
-fn delay(era: &Era) -> Option<&Schedule> {
+fn delay(era: &DefinitionVersion) -> Option<&Schedule> {
     era.schedule().filter(|schedule| schedule.is_delay())
 }
 
@@ -83,29 +83,29 @@ mod tests {
     use carillon_scheduler::{KindDraft, ScheduleContext, ScheduleDraft};
 
     use super::*;
-    use carillon_store::job::history::Rules;
+    use carillon_store::job::history::VersionRules;
 
     /// A whole minute.
     const T: Millis = 1_760_000_040_000;
 
-    fn era(from: i64, enabled: bool) -> (Era, Option<Millis>) {
+    fn era(from: i64, enabled: bool) -> (DefinitionVersion, Option<Millis>) {
         let draft = ScheduleDraft { kind: KindDraft::FixedDelay { seconds: 10 }, ..ScheduleDraft::none() };
         let none: &[Arc<carillon_scheduler::Calendar>] = &[];
         let facts = ScheduleContext { calendars: none, ..ScheduleContext::from_anchor(T) };
-        let rules = Rules::Known {
+        let rules = VersionRules::Known {
             schedule: Box::new(Schedule::parse(&draft, &facts).unwrap()),
             calendars: Default::default(),
             enabled,
         };
-        let era = Era { from: T + from * 1000, to: None, begun_by: None, revision: None, rules };
+        let era = DefinitionVersion { from: T + from * 1000, to: None, begun_by: None, revision: None, rules };
         (era, None)
     }
 
     /// Seconds after `T`: where each fire began and ended; and where something is missing in the first 1000 s.
-    fn gaps(eras: &[(Era, Option<Millis>)], links: &[(i64, Option<i64>)], is_broken: bool) -> Vec<i64> {
+    fn gaps(eras: &[(DefinitionVersion, Option<Millis>)], links: &[(i64, Option<i64>)], is_broken: bool) -> Vec<i64> {
         let at = |second: i64| T + second * 1000;
-        let link = |(begun, ended): &(i64, Option<i64>)| Link { at: at(*begun), ended_at: ended.map(at) };
-        let links: Vec<Link> = links.iter().map(link).collect();
+        let link = |(begun, ended): &(i64, Option<i64>)| DelayFire { at: at(*begun), ended_at: ended.map(at) };
+        let links: Vec<DelayFire> = links.iter().map(link).collect();
         let chain = FixedDelayAudit {
             job_id: 7,
             from: T,

@@ -7,7 +7,7 @@ use crate::audit::difference::Difference;
 use crate::audit::fixed_delay::FixedDelayAudit;
 use carillon_store as store;
 use carillon_store::job::deleted::Deleted;
-use carillon_store::job::history::Era;
+use carillon_store::job::history::DefinitionVersion;
 use carillon_store::run::view::records::Records;
 use carillon_store::{Job, Store};
 
@@ -55,7 +55,7 @@ pub async fn audit_job(
 /// All that a comparison needs.
 pub struct AuditInput {
     pub job: Job,
-    pub eras: Vec<(Era, Option<Millis>)>,
+    pub eras: Vec<(DefinitionVersion, Option<Millis>)>,
     pub records: Records,
 }
 
@@ -102,8 +102,8 @@ async fn try_audit(
     let (mut differences, reached) = input.compare(from, to, budget);
     if has_delay(&input.eras) {
         // The links first: a chain that is whole by then was whole before.
-        let links = store.links_of(job_id, from, to).await?;
-        let is_broken = store.is_chain_broken(input.job.shard, job_id).await?;
+        let links = store.delay_fires(job_id, from, to).await?;
+        let is_broken = store.is_fixed_delay_stalled(input.job.shard, job_id).await?;
         let chain =
             FixedDelayAudit { job_id, from, to, eras: &input.eras, links: &links, records: &input.records, is_broken };
         differences.extend(chain.gaps());
@@ -126,7 +126,7 @@ pub async fn audit_deleted_job(
     budget: usize,
 ) -> store::Result<JobAudit> {
     let (job_id, to) = (job.job_id, to.min(job.at));
-    let eras = store.eras_of_deleted(job, from - BEFORE).await?;
+    let eras = store.versions_of_deleted(job, from - BEFORE).await?;
     let eras = with_kept(store, job_id, eras).await?;
     let records = store.records_of(job_id, from, to).await?;
     let (mut differences, reached) = compare(&CompareInput {
@@ -147,7 +147,7 @@ pub async fn audit_deleted_job(
             from,
             to,
             eras: &eras,
-            links: &store.links_of(job_id, from, to).await?,
+            links: &store.delay_fires(job_id, from, to).await?,
             records: &records,
             is_broken: false,
         };
@@ -157,14 +157,18 @@ pub async fn audit_deleted_job(
     Ok(JobAudit { name: job.name.clone(), differences, reached, deleted_at: Some(job.at) })
 }
 
-fn has_delay(eras: &[(Era, Option<Millis>)]) -> bool {
-    let is_delay = |era: &Era| era.schedule().is_some_and(|it| it.is_delay());
+fn has_delay(eras: &[(DefinitionVersion, Option<Millis>)]) -> bool {
+    let is_delay = |era: &DefinitionVersion| era.schedule().is_some_and(|it| it.is_delay());
     eras.iter().any(|(era, _)| is_delay(era))
 }
 
 /// Before which instant each finds records of the one before.
-async fn with_kept(store: &Store, job_id: i64, eras: Vec<Era>) -> store::Result<Vec<(Era, Option<Millis>)>> {
-    let mut found: Vec<(Era, Option<Millis>)> = vec![];
+async fn with_kept(
+    store: &Store,
+    job_id: i64,
+    eras: Vec<DefinitionVersion>,
+) -> store::Result<Vec<(DefinitionVersion, Option<Millis>)>> {
+    let mut found: Vec<(DefinitionVersion, Option<Millis>)> = vec![];
     for era in eras {
         let before = found.last().map(|(era, _)| era);
         // A definition with the same instants keeps only instants of its own; a new job has no definition before.
@@ -172,7 +176,7 @@ async fn with_kept(store: &Store, job_id: i64, eras: Vec<Era>) -> store::Result<
             Some(before) if !before.is_like(&era) => store.kept_ahead(job_id, era.from).await?,
             _ => vec![],
         };
-        let of_before = |at: &Millis| before.is_some_and(|era| era.may_say(*at));
+        let of_before = |at: &Millis| before.is_some_and(|era| era.may_include(*at));
         let kept = kept.into_iter().filter(of_before).max();
         found.push((era, kept));
     }

@@ -5,8 +5,8 @@ use carillon_scheduler::{Cause, Millis};
 use crate::audit::difference::{GapKind, GapReason};
 use crate::audit::job_audit::AuditInput;
 use carillon_store as store;
-use carillon_store::job::history::{Change, Era, Rules};
-use carillon_store::run::route::Choice;
+use carillon_store::job::history::{Change, DefinitionVersion, VersionRules};
+use carillon_store::run::route::RouteDecision;
 use carillon_store::{Job, Misfire, RunFilter, RunParams, RunView, Store};
 
 use crate::explain::neighbours::Neighbours;
@@ -39,7 +39,7 @@ pub struct Explanation {
 pub struct ExplainedRun {
     pub run: RunView,
     pub params: RunParams,
-    pub choice: Option<Choice>,
+    pub choice: Option<RouteDecision>,
 }
 
 /// What became of it, or why nothing did.
@@ -153,7 +153,7 @@ fn name(job: &Job) -> String {
     job.draft.name.clone()
 }
 
-fn contains(era: &Era, at: Millis) -> bool {
+fn contains(era: &DefinitionVersion, at: Millis) -> bool {
     era.from < at && era.to.is_none_or(|to| at <= to)
 }
 
@@ -190,21 +190,21 @@ async fn started_at(store: &Store, job_id: i64, at: Millis) -> store::Result<Vec
 }
 
 /// Of what has no record.
-fn verdict(input: &AuditInput, era: Option<&Era>, nearby: &Neighbours, at: Millis) -> Verdict {
+fn verdict(input: &AuditInput, era: Option<&DefinitionVersion>, nearby: &Neighbours, at: Millis) -> Verdict {
     let Some(era) = era else {
         return Verdict::BeforeJob;
     };
     match &era.rules {
-        Rules::Unknown => Verdict::Missing(GapReason::Unknown),
-        Rules::Broken { .. } => Verdict::Missing(GapReason::Unplannable),
-        Rules::Known { schedule, .. } if schedule.is_delay() => Verdict::FixedDelay,
-        Rules::Known { .. } if nearby.is_instant => {
+        VersionRules::Unknown => Verdict::Missing(GapReason::Unknown),
+        VersionRules::Broken { .. } => Verdict::Missing(GapReason::Unplannable),
+        VersionRules::Known { schedule, .. } if schedule.is_delay() => Verdict::FixedDelay,
+        VersionRules::Known { .. } if nearby.is_instant => {
             let (found, _) = input.compare(at - 1, at, 10);
             let missing = found.iter().find(|it| it.kind == GapKind::Missing);
             Verdict::Missing(missing.map_or(GapReason::Unexplained, |it| it.reason))
         }
-        Rules::Known { .. } if !nearby.excluded_by.is_empty() => Verdict::Excluded,
-        Rules::Known { .. } if nearby.is_outside => Verdict::Invalid,
-        Rules::Known { .. } => Verdict::NoInstant,
+        VersionRules::Known { .. } if !nearby.excluded_by.is_empty() => Verdict::Excluded,
+        VersionRules::Known { .. } if nearby.is_outside => Verdict::Invalid,
+        VersionRules::Known { .. } => Verdict::NoInstant,
     }
 }

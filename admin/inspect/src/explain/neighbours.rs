@@ -7,7 +7,7 @@ use carillon_scheduler::{Calendar, KindDraft, Millis, Schedule, ScheduleContext,
 use chrono::DateTime;
 use chrono_tz::Tz;
 
-use carillon_store::job::history::{Era, Rules};
+use carillon_store::job::history::{DefinitionVersion, VersionRules};
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Neighbours {
@@ -22,8 +22,8 @@ pub struct Neighbours {
 
 impl Neighbours {
     /// By the definition of an era.
-    pub(crate) fn around(era: &Era, at: Millis) -> Self {
-        let Rules::Known { schedule, calendars, .. } = &era.rules else {
+    pub(crate) fn around(era: &DefinitionVersion, at: Millis) -> Self {
+        let VersionRules::Known { schedule, calendars, .. } = &era.rules else {
             return Self::default();
         };
         if schedule.is_delay() {

@@ -112,7 +112,7 @@ impl Forecaster {
 
 /// The schedules that fire in a span, and whether there are more of them than are looked at.
 async fn fire_walk(store: &Store, from: Millis, to: Millis, without: Option<i64>) -> store::Result<(FireWalk, bool)> {
-    let mut firing = store.firing_before(to, MOST_JOBS + 1).await?;
+    let mut firing = store.jobs_firing_before(to, MOST_JOBS + 1).await?;
     let more = firing.len() > MOST_JOBS as usize;
     firing.truncate(MOST_JOBS as usize);
     firing.retain(|(id, _)| Some(*id) != without);

@@ -2,14 +2,14 @@ use carillon_scheduler::{JobDraft, ScheduleDraft};
 use serde_json::json;
 
 use crate::forecast::all_jobs::*;
-use carillon_store::{Calendars, InForce};
+use carillon_store::{Calendars, EnabledSchedule};
 
 /// 2025-10-09T00:00:00Z
 const MIDNIGHT: Millis = 1_759_968_000_000;
 const DAY: Millis = 24 * 3_600_000;
 
-fn job(job_id: i64, app: &str, schedule: serde_json::Value) -> InForce {
-    InForce {
+fn job(job_id: i64, app: &str, schedule: serde_json::Value) -> EnabledSchedule {
+    EnabledSchedule {
         job_id,
         app: app.to_owned(),
         schedule_text: schedule.to_string(),
@@ -25,13 +25,13 @@ fn hourly() -> serde_json::Value {
     json!({"kind": "cron", "expression": "0 0 * * * ?"})
 }
 
-fn flows(jobs: &[InForce]) -> FireWalk {
+fn flows(jobs: &[EnabledSchedule]) -> FireWalk {
     let mut flows = FireWalk::between(MIDNIGHT, MIDNIGHT + DAY);
     jobs.iter().for_each(|job| flows.add(job));
     flows
 }
 
-fn forecast(jobs: &[InForce]) -> Forecast {
+fn forecast(jobs: &[EnabledSchedule]) -> Forecast {
     count(flows(jobs), MIDNIGHT, MIDNIGHT + DAY)
 }
 
@@ -52,10 +52,10 @@ fn fires_are_counted_by_minute_and_app() {
 
 #[test]
 fn what_is_used_up_or_spoilt_does_not_fire() {
-    let left = InForce { fires_left: Some(3), ..job(1, "a", hourly()) };
-    let none = InForce { fires_left: Some(0), ..job(2, "a", hourly()) };
+    let left = EnabledSchedule { fires_left: Some(3), ..job(1, "a", hourly()) };
+    let none = EnabledSchedule { fires_left: Some(0), ..job(2, "a", hourly()) };
     let spoilt = job(3, "a", json!("spoilt"));
-    let later = InForce { next_fire_at: MIDNIGHT + 22 * 3_600_000, ..job(4, "a", hourly()) };
+    let later = EnabledSchedule { next_fire_at: MIDNIGHT + 22 * 3_600_000, ..job(4, "a", hourly()) };
     assert_eq!(forecast(&[left, none, spoilt, later]).fires, 3 + 2);
 }
 
@@ -75,7 +75,7 @@ fn an_answer_that_stops_early_is_complete_up_to_where_it_says() {
 fn a_spread_avoids_the_busy_seconds_and_is_counted_in() {
     // The first ten minutes of each hour are taken, but for the 300th second.
     let busy = |second: i64| json!({"kind": "cron", "expression": format!("{} {} * * * ?", second % 60, second / 60)});
-    let jobs: Vec<InForce> =
+    let jobs: Vec<EnabledSchedule> =
         (0..600).filter(|second| *second != 300).map(|second| job(second, "a", busy(second))).collect();
     let mut loads = LoadBySecond::count(flows(&jobs), MIDNIGHT);
     let draft = |name: &str| {

@@ -6,7 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use carillon_scheduler::{Millis, Schedule, ScheduleContext, ScheduleDraft};
 
-use carillon_store::InForce;
+use carillon_store::EnabledSchedule;
 
 /// Instants that are looked at for one answer: under a second of one core.
 pub(crate) const MOST_INSTANTS: usize = 1_000_000;
@@ -47,7 +47,7 @@ impl FireWalk {
     }
 
     /// Adds a job. One that cannot be planned, or has nothing left, has no instants.
-    pub fn add(&mut self, job: &InForce) {
+    pub fn add(&mut self, job: &EnabledSchedule) {
         let Some(schedule) = parsed(job) else {
             return;
         };
@@ -90,7 +90,7 @@ impl FireWalk {
     }
 }
 
-fn parsed(job: &InForce) -> Option<Schedule> {
+fn parsed(job: &EnabledSchedule) -> Option<Schedule> {
     let draft: ScheduleDraft = serde_json::from_str(&job.schedule_text).ok()?;
     let facts = ScheduleContext {
         anchor_at: job.anchor_at,

@@ -10,14 +10,14 @@ use super::answer::{answered, header, refused};
 use super::authenticated_body::AuthenticatedBody;
 use super::connection;
 use crate::web::state::State;
-use carillon_store::run::settle::outcomes::Finding;
-use carillon_store::run::settle::statements::printable;
+use carillon_store::db::sql::text::printable;
+use carillon_store::run::settle::finding::RunReport;
 
 /// Java gives up after 3 s: by then the connection must be cut.
 const STORE_WITHIN: Duration = Duration::from_millis(2500);
 
 pub async fn callback(request: HttpRequest, body: AuthenticatedBody, state: web::Data<State>) -> HttpResponse {
-    let findings: Vec<Finding> = match wire::parse_callbacks(&body.0) {
+    let findings: Vec<RunReport> = match wire::parse_callbacks(&body.0) {
         Ok(items) => {
             let is_own = header(&request, headers::BOOT_ID).is_some();
             items.into_iter().map(|item| finding(item, is_own)).collect()
@@ -37,7 +37,7 @@ pub async fn callback(request: HttpRequest, body: AuthenticatedBody, state: web:
 }
 
 /// Identified by the run's id alone: several clients put their own clock into the time.
-fn finding(item: CallbackItem, is_own: bool) -> Finding {
+fn finding(item: CallbackItem, is_own: bool) -> RunReport {
     let text = item.message.as_deref().unwrap_or_default();
     let (outcome, reason) = match item.code {
         wire::SUCCESS => (Outcome::Succeeded, None),
@@ -45,7 +45,7 @@ fn finding(item: CallbackItem, is_own: bool) -> Finding {
         _ if is_own && text.starts_with("interrupted:") => (Outcome::Failed, Some("interrupted")),
         _ => (Outcome::Failed, Some("result")),
     };
-    Finding {
+    RunReport {
         run_id: item.log_id,
         event: RunEvent::Reported(outcome),
         code: Some(item.code),

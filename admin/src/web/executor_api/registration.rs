@@ -9,7 +9,7 @@ use super::address;
 use super::answer::{answered, header, refused};
 use super::authenticated_body::AuthenticatedBody;
 use crate::web::state::State;
-use carillon_store::app::executors::{Executor, Traits};
+use carillon_store::app::executors::{Executor, ExecutorSettings};
 
 /// The longest app name that its column takes.
 const APP_CHARS: usize = 64;
@@ -61,7 +61,7 @@ fn registration(request: &HttpRequest, body: &[u8], state: &State) -> Result<Exe
         seen_at: now,
         expires_at: now + lease.as_millis() as i64,
         announced: traits(request)?,
-        set: Traits::default(),
+        set: ExecutorSettings::default(),
     })
 }
 
@@ -80,7 +80,7 @@ fn named(body: &[u8]) -> Result<wire::Registration, String> {
 }
 
 /// The settings that an executor with Carillon's SDK announces beside its address.
-fn traits(request: &HttpRequest) -> Result<Traits, String> {
+fn traits(request: &HttpRequest) -> Result<ExecutorSettings, String> {
     let wrong = |name: &str, message: &dyn std::fmt::Display| format!("{name}: {message}");
     let weight = header(request, headers::WEIGHT)
         .map(|text| match text.parse() {
@@ -93,7 +93,7 @@ fn traits(request: &HttpRequest) -> Result<Traits, String> {
         .map(str::parse::<Labels>)
         .transpose()
         .map_err(|message| wrong(headers::LABELS, &message))?;
-    Ok(Traits { weight: weight.map(u32::cast_signed), labels: labels.map(|labels| labels.to_string()) })
+    Ok(ExecutorSettings { weight: weight.map(u32::cast_signed), labels: labels.map(|labels| labels.to_string()) })
 }
 
 pub async fn deregister(body: AuthenticatedBody, state: web::Data<State>) -> HttpResponse {

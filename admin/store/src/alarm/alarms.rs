@@ -5,10 +5,12 @@ use carillon_scheduler::{AlarmKind, Millis};
 use sea_orm::{ConnectionTrait, DbErr, FromQueryResult, QueryResult, Value};
 
 use crate::db::ids;
+use crate::db::pool::transaction::Transaction;
 use crate::db::sql::filter::{Conditions, Page, page_and_one};
 use crate::db::sql::rows::Word;
-use crate::run::settle::statements::printable;
-use crate::{Result, Store, Transaction};
+use crate::db::sql::text::printable;
+use crate::error::Result;
+use crate::store::Store;
 
 /// An alarm whose row is written. Whoever is handed one tells it to the log and the metrics.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,7 +26,7 @@ pub struct Alarm {
 impl Alarm {
     /// Does it wait for somebody until something can be seen to have changed? The others tell of a moment, or of a run that
     /// has ended for good.
-    fn can_be_open(&self) -> bool {
+    fn is_actionable(&self) -> bool {
         match self.kind {
             AlarmKind::Unknown | AlarmKind::Lost | AlarmKind::Stuck => self.run_id.is_some(),
             AlarmKind::Paused => self.job_id.is_some(),
@@ -148,7 +150,7 @@ fn row(id: i64, alarm: Alarm, now: Millis) -> (Alarm, Vec<Value>) {
         alarm.kind.as_str().into(),
         alarm.text.as_str().into(),
         now.into(),
-        alarm.can_be_open().then_some(now).into(),
+        alarm.is_actionable().then_some(now).into(),
     ];
     (alarm, values)
 }

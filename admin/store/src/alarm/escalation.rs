@@ -3,10 +3,12 @@
 use carillon_scheduler::Millis;
 
 use crate::alarm::alarms::{AlarmFilter, AlarmRow};
+use crate::db::pool::transaction::Transaction;
 use crate::db::sql::bulk::Bulk;
 use crate::db::sql::forms::Update;
 use crate::db::sql::list::long;
-use crate::{Result, Store, Transaction};
+use crate::error::Result;
+use crate::store::Store;
 
 /// What ends each kind. The outcome of a run that is `unknown` or `lost` closes its alarm at once (`settle`); here it is
 /// for runs that are deleted. For the other two this is the normal way out. `stuck` names a run and speaks for its job: as
@@ -35,7 +37,7 @@ const MOST: u32 = 500;
 
 impl Store {
     /// Closes alarms of which what they tell is over; answers how many.
-    pub async fn close_what_is_over(&self, now: Millis) -> Result<u64> {
+    pub async fn close_resolved(&self, now: Millis) -> Result<u64> {
         let mut closed = 0;
         for over in OVER {
             let text = format!("UPDATE alarm SET open_at = NULL, closed_at = ? WHERE open_at > 0 AND {over}");

@@ -7,7 +7,8 @@ use serde_json::json;
 use crate::audit::{Actor, AuditEntry};
 use crate::db::ids;
 use crate::db::sql::unique_key::UniqueKey;
-use crate::{Result, Store};
+use crate::error::Result;
+use crate::store::Store;
 
 #[derive(Clone, Debug, PartialEq, Eq, FromQueryResult)]
 pub struct App {

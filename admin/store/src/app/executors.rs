@@ -4,11 +4,12 @@ use carillon_scheduler::route::DEFAULT_WEIGHT;
 use carillon_scheduler::{Labels, Millis};
 use sea_orm::FromQueryResult;
 
-use crate::{Result, Store};
+use crate::error::Result;
+use crate::store::Store;
 
 /// Weight and labels, as far as somebody has said something.
 #[derive(Clone, Debug, Default, PartialEq, Eq, FromQueryResult)]
-pub struct Traits {
+pub struct ExecutorSettings {
     pub weight: Option<i32>,
     pub labels: Option<String>,
 }
@@ -29,10 +30,10 @@ pub struct Executor {
     pub expires_at: Millis,
     /// What it says of itself.
     #[sea_orm(nested)]
-    pub announced: Traits,
+    pub announced: ExecutorSettings,
     /// What an operator has set: it wins.
     #[sea_orm(nested(prefix = "set_"))]
-    pub set: Traits,
+    pub set: ExecutorSettings,
 }
 
 impl Executor {

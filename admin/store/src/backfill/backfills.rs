@@ -9,7 +9,10 @@ use serde_json::json;
 
 use crate::audit::{Actor, AuditEntry};
 use crate::db::ids;
-use crate::{Error, Page, Result, Store, Transaction};
+use crate::db::pool::transaction::Transaction;
+use crate::db::sql::filter::Page;
+use crate::error::{Error, Result};
+use crate::store::Store;
 
 /// What is asked for.
 #[derive(Clone, Debug)]

@@ -6,18 +6,20 @@ use carillon_scheduler::{Cause, Millis, RunState};
 use sea_orm::{ConnectionTrait, FromQueryResult};
 
 use crate::db::ids;
+use crate::db::pool::transaction::Transaction;
 use crate::db::sql::bulk::Bulk;
 use crate::db::sql::forms::OpenRuns;
 use crate::db::sql::retry;
+use crate::error::Result;
 use crate::run::new_runs::NewRun;
-use crate::{Result, Store, Transaction};
+use crate::store::Store;
 
 /// Instants that are looked at in one transaction.
 const PAGE: usize = 500;
 
 /// A backfill that has not finished.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, FromQueryResult)]
-pub struct Open {
+pub struct OpenBackfill {
     pub id: i64,
     pub job_id: i64,
     pub shard: i32,
@@ -26,7 +28,7 @@ pub struct Open {
 
 /// What a step did.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Released {
+pub struct ReleaseResult {
     /// The new runs.
     pub runs: Vec<i64>,
     /// Nothing is left to do.
@@ -45,7 +47,7 @@ pub(crate) static OPEN_OF_BACKFILLS: Bulk = Bulk::open_runs(OpenRuns {
 
 impl Store {
     /// What is left to do in these shards; what belongs to a job that has been deleted is in shard 0.
-    pub async fn open_backfills(&self) -> Result<Vec<Open>> {
+    pub async fn open_backfills(&self) -> Result<Vec<OpenBackfill>> {
         let text = "SELECT b.id, b.job_id, COALESCE(j.shard, 0) AS shard, b.max_concurrent FROM backfill b \
                     LEFT JOIN job j ON j.id = b.job_id WHERE b.finished_at IS NULL ORDER BY b.id";
         self.all(&self.engine_reads, text, vec![]).await
@@ -57,19 +59,19 @@ impl Store {
     }
 
     /// Makes the runs that may be open beside those that are, in the order of their instants.
-    pub async fn release_backfill(&self, open: &Open, now: Millis) -> Result<Released> {
+    pub async fn release_backfill(&self, open: &OpenBackfill, now: Millis) -> Result<ReleaseResult> {
         // Most looks find no room: they must cost neither ids nor a write.
         let most = open.max_concurrent.unsigned_abs() as usize;
         let count = self.open_count(&self.engine_reads, open.shard, open.job_id);
         let room = most.saturating_sub(count.await?);
         if room == 0 {
-            return Ok(Released { full: true, ..Released::default() });
+            return Ok(ReleaseResult { full: true, ..ReleaseResult::default() });
         }
         let ids = self.take_ids(&ids::RUN, room).await?;
         retry::on_conflict(|| self.try_release(open, &ids, now)).await
     }
 
-    async fn try_release(&self, open: &Open, ids: &[i64], now: Millis) -> Result<Released> {
+    async fn try_release(&self, open: &OpenBackfill, ids: &[i64], now: Millis) -> Result<ReleaseResult> {
         let tx = self.begin().await?;
         // The job's row keeps two backfills of one job apart.
         let text = "SELECT shard FROM job WHERE id = ?{for_update}";
@@ -79,7 +81,7 @@ impl Store {
         let (Some(shard), Some(passed)) = (shard, passed) else {
             self.finish(&tx, open.id, true, now).await?;
             tx.commit().await?;
-            return Ok(Released { finished: true, ..Released::default() });
+            return Ok(ReleaseResult { finished: true, ..ReleaseResult::default() });
         };
         let most = open.max_concurrent.unsigned_abs() as usize;
         let count = self.open_count(&tx, shard, open.job_id).await?;
@@ -108,7 +110,7 @@ impl Store {
             self.finish(&tx, open.id, false, now).await?;
         }
         tx.commit().await?;
-        Ok(Released { runs, finished, full: !all })
+        Ok(ReleaseResult { runs, finished, full: !all })
     }
 
     async fn open_count(&self, db: &impl ConnectionTrait, shard: i32, job_id: i64) -> Result<usize> {

@@ -8,9 +8,11 @@ use serde_json::json;
 
 use crate::audit::{Actor, AuditEntry, difference};
 use crate::db::ids;
+use crate::db::pool::transaction::Transaction;
 use crate::db::sql::filter::{Conditions, Page, page_and_one};
 use crate::db::sql::unique_key::UniqueKey;
-use crate::{Error, Result, Store, Transaction};
+use crate::error::{Error, Result};
+use crate::store::Store;
 
 /// A calendar as it is now.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,4 +1,5 @@
 //! Named calendars, and the versions that jobs are planned with.
 
 pub(crate) mod calendars;
+pub(crate) mod job_calendars;
 pub(crate) mod pinned;

@@ -12,10 +12,11 @@ use sea_orm::sqlx::postgres::PgConnectOptions;
 use sea_orm::sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqliteSynchronous};
 use sea_orm::{ConnectOptions, ConnectionTrait as _, DatabaseConnection, DbBackend, Statement};
 
-use crate::db::pool::connection_pool::{Health, Limits, Pool};
+use crate::db::pool::connection_pool::Pool;
+use crate::db::pool::shared::{Health, Limits};
 use crate::db::pool::target::{Session, Target};
 use crate::db::{data_file, reach};
-use crate::{Error, Result};
+use crate::error::{Error, Result};
 
 /// Where the data is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -122,7 +123,7 @@ fn limits(statement: Duration, interrupt: Option<Duration>) -> Limits {
 }
 
 /// A pool that writes nothing on SQLite; elsewhere it is up to its user.
-pub async fn open_to_look(database: &Database) -> Result<Pool> {
+pub async fn open_read_only(database: &Database) -> Result<Pool> {
     let target = match database {
         Database::Sqlite { path } => target_of_file(path, true),
         Database::Server { .. } => target(database)?,

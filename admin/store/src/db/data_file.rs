@@ -4,7 +4,7 @@ use std::fs::{File, OpenOptions, Permissions};
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
-use crate::{Error, Result};
+use crate::error::{Error, Result};
 
 /// Hashes of passwords and parameters of jobs are in it.
 const OWNER_ONLY: u32 = 0o600;

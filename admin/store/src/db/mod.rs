@@ -13,3 +13,4 @@ pub(crate) mod reach;
 pub(crate) mod request_key;
 pub(crate) mod schema;
 pub(crate) mod set_aside;
+pub(crate) mod take_ids;

@@ -7,7 +7,7 @@ use sea_orm::sqlx::{self, Error as Sqlx};
 use crate::db::pool::broken::refusal;
 use crate::db::pool::connection_pool::Pool;
 use crate::db::pool::target::Target;
-use crate::{Error, Result};
+use crate::error::{Error, Result};
 
 /// Opens the first connection of the pool.
 pub async fn first(pool: &Pool, target: &Target, wait: std::time::Duration) -> Result<()> {

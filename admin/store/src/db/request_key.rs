@@ -5,7 +5,8 @@ use carillon_scheduler::Millis;
 use sea_orm::ConnectionTrait;
 
 use crate::db::sql::unique_key::UniqueKey;
-use crate::{Result, Store};
+use crate::error::Result;
+use crate::store::Store;
 
 /// The longest key that a client may send, in characters; our prefix still fits into the column.
 pub const MAX_KEY_CHARS: usize = 200;

@@ -6,7 +6,8 @@ use sea_orm_migration::MigratorTrait;
 
 use crate::db::connect;
 use crate::db::pool::target::KEEPALIVES;
-use crate::{Error, Result, Store};
+use crate::error::{Error, Result};
+use crate::store::Store;
 
 /// Any number, the same for all nodes: the name of the lock under which one of them migrates.
 const LOCK: i64 = 0x0063_6172_696c_6c6f;

@@ -4,16 +4,18 @@
 //! The mark and these transactions collide on the run's row, so one of them wins cleanly; a claim that was computed
 //! from the old revision finds its clock row gone.
 
-use carillon_scheduler::{KindDraft, Millis, RunReason};
+use carillon_scheduler::{Millis, RunReason};
 use serde_json::json;
 
 use crate::audit::{Actor, AuditEntry, difference};
 use crate::db::ids;
+use crate::db::pool::transaction::Transaction;
 use crate::db::sql::retry;
-use crate::job::history::numbered;
-use crate::job::lock::Past;
+use crate::error::{Error, Result};
+use crate::job::audit_snapshot::{audit_snapshot, with_revision};
+use crate::job::lock::OverdueInstants;
 use crate::job::stored_job::{Definition, Job};
-use crate::{Error, Result, Store, Transaction};
+use crate::store::Store;
 
 /// What is to become of a job.
 enum Change<'a> {
@@ -26,7 +28,7 @@ enum Change<'a> {
 }
 
 /// Who wants it, when, and on which revision it was decided.
-struct Wish<'a> {
+struct JobChange<'a> {
     change: Change<'a>,
     expected_revision: Option<i64>,
     now: Millis,
@@ -55,7 +57,7 @@ impl Store {
         actor: &Actor,
     ) -> Result<Job> {
         let change = Change::Define(definition);
-        self.change_job(id, Wish { change, expected_revision, now, actor }).await
+        self.change_job(id, JobChange { change, expected_revision, now, actor }).await
     }
 
     /// Enables a job (its schedule begins now; after a pause by the engine it goes on where it stopped), or disables it
@@ -65,7 +67,7 @@ impl Store {
     /// `Missing`; `Invalid`, if the stored schedule cannot be used.
     pub async fn set_job_enabled(&self, id: i64, enabled: bool, now: Millis, actor: &Actor) -> Result<Job> {
         let change = if enabled { Change::Enable } else { Change::Disable };
-        self.change_job(id, Wish { change, expected_revision: None, now, actor }).await
+        self.change_job(id, JobChange { change, expected_revision: None, now, actor }).await
     }
 
     /// Deletes a job and answers what it was. Its runs stay; those not sent yet are cancelled.
@@ -74,15 +76,15 @@ impl Store {
     /// `Missing`.
     pub async fn delete_job(&self, id: i64, now: Millis, actor: &Actor) -> Result<Job> {
         let change = Change::Delete;
-        self.change_job(id, Wish { change, expected_revision: None, now, actor }).await
+        self.change_job(id, JobChange { change, expected_revision: None, now, actor }).await
     }
 
     pub(crate) async fn change_for_calendars(&self, id: i64, now: Millis, actor: &Actor) -> Result<Job> {
-        let wish = Wish { change: Change::Calendars, expected_revision: None, now, actor };
+        let wish = JobChange { change: Change::Calendars, expected_revision: None, now, actor };
         self.change_job(id, wish).await
     }
 
-    async fn change_job(&self, id: i64, wish: Wish<'_>) -> Result<Job> {
+    async fn change_job(&self, id: i64, wish: JobChange<'_>) -> Result<Job> {
         let audit_id = self.take_id(&ids::ROW).await?;
         let mut run_ids = vec![];
         for _ in 0..4 {
@@ -94,17 +96,17 @@ impl Store {
         Err(Error::Busy)
     }
 
-    async fn try_change(&self, id: i64, wish: &Wish<'_>, run_ids: &[i64], audit_id: i64) -> Result<Attempt> {
+    async fn try_change(&self, id: i64, wish: &JobChange<'_>, run_ids: &[i64], audit_id: i64) -> Result<Attempt> {
         let tx = self.begin_change().await?;
         let mut old = self.lock_job(&tx, id).await?;
         if wish.expected_revision.is_some_and(|expected| expected != old.revision) {
             return Err(Error::Changed(format!("job {id} has revision {} by now", old.revision)));
         }
-        let past = Past::of(&old, wish.now);
+        let past = OverdueInstants::of(&old, wish.now);
         if past.runs() > run_ids.len() {
             return Ok(Attempt::NeedsRuns(past.runs()));
         }
-        self.record_past(&tx, &old, &past, run_ids).await?;
+        self.record_overdue(&tx, &old, &past, run_ids).await?;
         old.fires_left = old.fires_left.map(|left| left - past.runs() as i32);
         let (action, new) = match &wish.change {
             Change::Define(definition) => ("update", self.define(&tx, &old, definition, &past, wish.now).await?),
@@ -118,11 +120,11 @@ impl Store {
                 Some(new) => ("disable", new),
                 None => return Ok(Attempt::Done(old.into())),
             },
-            Change::Delete => ("delete", self.erase(&tx, &old, wish.now).await?),
+            Change::Delete => ("delete", self.delete(&tx, &old, wish.now).await?),
         };
         let detail = match wish.change {
-            Change::Delete => numbered(json!({"before": audited(&old)}), old.revision + 1),
-            _ => numbered(difference(&audited(&old), &audited(&new)), new.revision),
+            Change::Delete => with_revision(json!({"before": audit_snapshot(&old)}), old.revision + 1),
+            _ => with_revision(difference(&audit_snapshot(&old), &audit_snapshot(&new)), new.revision),
         };
         let entry = AuditEntry::new(wish.actor, wish.now, action, ("job", id), detail);
         self.audit(&tx, &[entry], &[audit_id]).await?;
@@ -135,13 +137,13 @@ impl Store {
         tx: &Transaction,
         old: &Job,
         definition: &Definition,
-        past: &Past,
+        past: &OverdueInstants,
         now: Millis,
     ) -> Result<Job> {
         let mut new = Job {
             app_id: definition.app_id,
             draft: definition.draft.clone(),
-            anchor_at: anchor_after(old, definition),
+            anchor_at: definition.anchor_after(old),
             spread_offset: definition.spread_offset,
             calendars: definition.calendars.clone(),
             fires_left: fires_left_after(old, definition),
@@ -152,13 +154,13 @@ impl Store {
         if old.draft.enabled && !new.draft.enabled {
             self.cancel_claimed(tx, old, RunReason::Disabled, now).await?;
         } else {
-            self.drop_ahead(tx, old.id, now).await?;
+            self.delete_future_runs(tx, old.id, now).await?;
         }
         if old.app_id != new.app_id {
             self.move_claimed(tx, &new).await?;
         }
         if new.draft.enabled {
-            self.start_clock(tx, &mut new, !old.draft.enabled, now).await?;
+            self.set_cursor(tx, &mut new, !old.draft.enabled, now).await?;
         } else {
             new.next_fire_at = None;
         }
@@ -169,15 +171,15 @@ impl Store {
     }
 
     /// None: it uses the newest versions of its calendars already.
-    async fn renew(&self, tx: &Transaction, old: &Job, past: &Past, now: Millis) -> Result<Option<Job>> {
+    async fn renew(&self, tx: &Transaction, old: &Job, past: &OverdueInstants, now: Millis) -> Result<Option<Job>> {
         let Some(calendars) = self.newer_calendars(tx, old).await? else {
             return Ok(None);
         };
         let mut new = Job { calendars, resume_from_at: resume_point(old, past).filter(|at| *at <= now), ..old.clone() };
         // One that cannot be planned is left to the engine, which says so.
         if new.draft.enabled && new.schedule().is_ok() {
-            self.drop_ahead(tx, old.id, now).await?;
-            self.start_clock(tx, &mut new, false, now).await?;
+            self.delete_future_runs(tx, old.id, now).await?;
+            self.set_cursor(tx, &mut new, false, now).await?;
         }
         self.write_job(tx, old, &mut new, now).await?;
         self.write_calendars(tx, old, &new).await?;
@@ -187,13 +189,13 @@ impl Store {
     async fn enable(&self, tx: &Transaction, old: &Job, now: Millis) -> Result<Job> {
         let mut new = old.clone();
         new.draft.enabled = true;
-        self.start_clock(tx, &mut new, true, now).await?;
+        self.set_cursor(tx, &mut new, true, now).await?;
         self.write_job(tx, old, &mut new, now).await?;
         Ok(new)
     }
 
     /// None: it was disabled, and nothing of it waited to be sent.
-    async fn disable(&self, tx: &Transaction, old: &Job, past: &Past, now: Millis) -> Result<Option<Job>> {
+    async fn disable(&self, tx: &Transaction, old: &Job, past: &OverdueInstants, now: Millis) -> Result<Option<Job>> {
         let cancelled = self.cancel_claimed(tx, old, RunReason::Disabled, now).await?;
         if !old.draft.enabled && cancelled == 0 {
             return Ok(None);
@@ -204,7 +206,7 @@ impl Store {
         Ok(Some(new))
     }
 
-    async fn erase(&self, tx: &Transaction, old: &Job, now: Millis) -> Result<Job> {
+    async fn delete(&self, tx: &Transaction, old: &Job, now: Millis) -> Result<Job> {
         self.cancel_claimed(tx, old, RunReason::Deleted, now).await?;
         self.drop_clock(tx, old).await?;
         self.drop_calendars(tx, old).await?;
@@ -218,10 +220,10 @@ impl Store {
 }
 
 /// Where a job goes on whose instants could not be planned, by the engine or just now.
-fn resume_point(old: &Job, past: &Past) -> Option<Millis> {
+fn resume_point(old: &Job, past: &OverdueInstants) -> Option<Millis> {
     match past {
-        Past::Unplannable => old.next_fire_at,
-        Past::Planned { .. } => old.resume_from_at,
+        OverdueInstants::Unplannable => old.next_fire_at,
+        OverdueInstants::Planned { .. } => old.resume_from_at,
     }
 }
 
@@ -231,28 +233,4 @@ fn fires_left_after(old: &Job, definition: &Definition) -> Option<i32> {
         true => old.fires_left,
         false => definition.spec.schedule.max_fires().map(u32::cast_signed),
     }
-}
-
-/// A fixed rate counts from the job's creation; another rate counts from the edit's second.
-pub(crate) fn anchor_after(old: &Job, definition: &Definition) -> Millis {
-    match &definition.draft.schedule.kind {
-        new @ KindDraft::FixedRate { .. } if *new != old.draft.schedule.kind => definition.anchor_at,
-        _ => old.anchor_at,
-    }
-}
-
-/// A job as the audit shows it, with all that its instants depend on. Parameters may be long: only their beginning is
-/// kept.
-pub(crate) fn audited(job: &Job) -> serde_json::Value {
-    let mut value = json!(job.draft);
-    value["anchor_at"] = json!(job.anchor_at);
-    value["spread_offset"] = json!(job.spread_offset);
-    if !job.calendars.list().is_empty() {
-        value["calendar_versions"] = job.calendars.versions();
-    }
-    if job.draft.params.chars().count() > 1000 {
-        let start: String = job.draft.params.chars().take(1000).collect();
-        value["params"] = json!(format!("{start}… ({} bytes)", job.draft.params.len()));
-    }
-    value
 }

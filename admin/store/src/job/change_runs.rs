@@ -2,20 +2,22 @@
 
 use carillon_scheduler::{Millis, RunReason};
 
-use crate::job::create::{CLOCK, clock_row, definition_columns};
+use crate::db::pool::transaction::Transaction;
+use crate::error::{Error, Result};
+use crate::job::create::{CLOCK, cursor_row, definition_columns};
 use crate::job::stored_job::Job;
-use crate::{Error, Result, Store, Transaction};
+use crate::store::Store;
 
 impl Store {
     /// Takes away the schedule's runs that are not yet due: the new schedule makes its own.
-    pub(crate) async fn drop_ahead(&self, tx: &Transaction, job_id: i64, now: Millis) -> Result<()> {
-        self.drop_behind_all(tx, job_id, now, "state = {state.claimed}").await
+    pub(crate) async fn delete_future_runs(&self, tx: &Transaction, job_id: i64, now: Millis) -> Result<()> {
+        self.delete_tail(tx, job_id, now, "state = {state.claimed}").await
     }
 
     /// Takes away the first attempts ahead of now that are in such a state and come after everything else that is
     /// recorded. The cursor goes on behind that, so the instant of an earlier one would be left without a record. (Rows
     /// are ahead of each other when `now` is old by the time that the locks are had.)
-    async fn drop_behind_all(&self, tx: &Transaction, job_id: i64, now: Millis, state: &str) -> Result<()> {
+    async fn delete_tail(&self, tx: &Transaction, job_id: i64, now: Millis, state: &str) -> Result<()> {
         // MariaDB would read a small table as a whole, and wait for every lock on its way.
         let text = format!(
             "SELECT id, fire_no FROM run{{index run_fire}} WHERE fire_no > ? AND job_id = ? AND cause = {{cause.schedule}} AND attempt = 1 \
@@ -63,7 +65,7 @@ impl Store {
 
     /// Sets the cursor of an enabled job: where the engine stopped, or the first instant that is ahead of now and of
     /// everything recorded.
-    pub(crate) async fn start_clock(
+    pub(crate) async fn set_cursor(
         &self,
         tx: &Transaction,
         job: &mut Job,
@@ -72,14 +74,14 @@ impl Store {
     ) -> Result<()> {
         if was_disabled {
             // They are ahead again and will be recorded again.
-            self.drop_behind_all(tx, job.id, now, "state = {state.cancelled} AND reason = {reason.disabled}").await?;
+            self.delete_tail(tx, job.id, now, "state = {state.cancelled} AND reason = {reason.disabled}").await?;
         }
         let schedule = job.schedule().map_err(Error::Invalid)?;
         let resume_from = job.resume_from_at.take();
         job.paused_reason = None;
         job.next_fire_at = match resume_from {
             _ if job.fires_left == Some(0) => None,
-            _ if schedule.is_delay() && self.has_open_link(tx, job.shard, job.id).await? => None,
+            _ if schedule.is_delay() && self.has_open_delay_run(tx, job.shard, job.id).await? => None,
             Some(at) if schedule.is_delay() => Some(at),
             Some(at) => schedule.next_after(at - 1),
             None => schedule.first_after(self.last_recorded(tx, job.id, now).await?.max(now)),
@@ -124,7 +126,7 @@ impl Store {
             self.execute(tx, text, values![new.draft.params.as_str(), new.id]).await?;
         }
         self.drop_clock(tx, old).await?;
-        let clock = clock_row(new).into_iter().collect();
+        let clock = cursor_row(new).into_iter().collect();
         self.insert_rows(tx, "job_clock", CLOCK, clock).await
     }
 }

@@ -6,8 +6,10 @@ use std::collections::hash_map::Entry;
 use carillon_scheduler::FieldError;
 use sea_orm::{ConnectionTrait, Value};
 
+use crate::db::pool::transaction::Transaction;
+use crate::error::{Error, Result};
 use crate::job::stored_job::Job;
-use crate::{Error, Result, Store, Transaction};
+use crate::store::Store;
 
 const ROW: &str = "job_id, position, child_id";
 

@@ -7,8 +7,10 @@ use serde_json::json;
 use crate::audit::{Actor, AuditEntry};
 use crate::db::ids;
 use crate::db::sql::retry;
+use crate::error::Result;
+use crate::job::audit_snapshot::audit_snapshot;
 use crate::job::stored_job::{Definition, Job};
-use crate::{Result, Store};
+use crate::store::Store;
 
 const COLUMNS: &str = "id, app_id, shard, name, handler, schedule_kind, schedule_text, anchor_at, catch_up, misfire, \
      misfire_threshold_ms, misfire_limit, misfire_window_ms, route, route_labels, overlap, overlap_queue, block, \
@@ -61,7 +63,7 @@ impl Store {
         self.insert_rows(&tx, "job", COLUMNS, jobs.iter().map(job_row).collect()).await?;
         let params = jobs.iter().map(|job| values![job.id, job.draft.params.as_str()]);
         self.insert_rows(&tx, "job_params", "job_id, params", params.collect()).await?;
-        self.insert_rows(&tx, "job_clock", CLOCK, jobs.iter().filter_map(clock_row).collect()).await?;
+        self.insert_rows(&tx, "job_clock", CLOCK, jobs.iter().filter_map(cursor_row).collect()).await?;
         self.insert_calendars(&tx, &jobs).await?;
         self.insert_children(&tx, &jobs).await?;
         if let Some(key) = idempotency_key {
@@ -71,7 +73,7 @@ impl Store {
             }
         }
         let entry = |job: &Job| {
-            let detail = json!({"after": crate::job::change::audited(job), "revision": 1});
+            let detail = json!({"after": audit_snapshot(job), "revision": 1});
             AuditEntry::new(actor, job.created_at, "create", ("job", job.id), detail)
         };
         let entries: Vec<_> = jobs.iter().map(entry).collect();
@@ -97,7 +99,7 @@ impl Store {
 pub(crate) const CLOCK: &str = "shard, next_fire_at, job_id, revision, delayed_job";
 
 /// The job's row in the due table, if it has one: only enabled jobs that fire again do.
-pub(crate) fn clock_row(job: &Job) -> Option<Vec<Value>> {
+pub(crate) fn cursor_row(job: &Job) -> Option<Vec<Value>> {
     let next = job.next_fire_at?;
     let is_delayed = job.draft.schedule.kind() == "fixed_delay";
     Some(values![job.shard, next, job.id, job.revision, is_delayed.then_some(job.id)])

@@ -3,15 +3,16 @@
 use carillon_scheduler::Millis;
 use serde_json::Value;
 
-use crate::job::history::{Era, Newest};
-use crate::{Result, Store};
+use crate::error::Result;
+use crate::job::history::{CurrentDefinition, DefinitionVersion};
+use crate::store::Store;
 
 /// A job that was deleted.
 pub struct Deleted {
     pub job_id: i64,
     pub name: String,
     pub at: Millis,
-    newest: Newest,
+    newest: CurrentDefinition,
 }
 
 impl Store {
@@ -24,8 +25,8 @@ impl Store {
     }
 
     /// The definitions of a deleted job since then up to its end, the oldest first.
-    pub async fn eras_of_deleted(&self, job: &Deleted, since: Millis) -> Result<Vec<Era>> {
-        let mut eras = self.eras_before(&job.newest, since).await?;
+    pub async fn versions_of_deleted(&self, job: &Deleted, since: Millis) -> Result<Vec<DefinitionVersion>> {
+        let mut eras = self.versions_before(&job.newest, since).await?;
         if let Some(last) = eras.last_mut() {
             last.to = Some(job.at);
         }
@@ -41,7 +42,7 @@ fn deleted((job_id, at, detail): (i64, Millis, String)) -> Deleted {
         job_id,
         name: name.to_owned(),
         at,
-        newest: Newest {
+        newest: CurrentDefinition {
             id: job_id,
             // The deletion made one more.
             revision: detail["revision"].as_i64().map(|revision| revision - 1),

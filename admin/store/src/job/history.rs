@@ -6,16 +6,17 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use carillon_scheduler::{Millis, Schedule, ScheduleContext, ScheduleDraft};
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use crate::calendar::pinned::Calendars;
-use crate::job::change::audited;
+use crate::error::Result;
+use crate::job::audit_snapshot::audit_snapshot;
 use crate::job::stored_job::Job;
-use crate::{Result, Store};
+use crate::store::Store;
 
 /// A span of time in which one definition was in force.
 #[derive(Debug)]
-pub struct Era {
+pub struct DefinitionVersion {
     /// For instants after this …
     pub from: Millis,
     /// … up to and including this; None: still.
@@ -24,7 +25,7 @@ pub struct Era {
     pub begun_by: Option<Change>,
     /// Of the definition; None: not known.
     pub revision: Option<i64>,
-    pub rules: Rules,
+    pub rules: VersionRules,
 }
 
 /// What ended one definition and began another.
@@ -38,7 +39,7 @@ pub struct Change {
 
 /// What is known of a definition.
 #[derive(Debug)]
-pub enum Rules {
+pub enum VersionRules {
     Known {
         schedule: Box<Schedule>,
         enabled: bool,
@@ -52,11 +53,11 @@ pub enum Rules {
     Unknown,
 }
 
-impl Era {
+impl DefinitionVersion {
     pub fn is_enabled(&self) -> bool {
         match self.rules {
-            Rules::Known { enabled, .. } | Rules::Broken { enabled } => enabled,
-            Rules::Unknown => false,
+            VersionRules::Known { enabled, .. } | VersionRules::Broken { enabled } => enabled,
+            VersionRules::Unknown => false,
         }
     }
 
@@ -64,8 +65,8 @@ impl Era {
     pub fn is_like(&self, other: &Self) -> bool {
         match (&self.rules, &other.rules) {
             (
-                Rules::Known { schedule: one, calendars: these, .. },
-                Rules::Known { schedule: two, calendars: those, .. },
+                VersionRules::Known { schedule: one, calendars: these, .. },
+                VersionRules::Known { schedule: two, calendars: those, .. },
             ) => {
                 let facts = |it: &Schedule| (it.draft(), it.anchor_at(), it.spread_offset_seconds());
                 facts(one) == facts(two) && these == those
@@ -75,7 +76,7 @@ impl Era {
     }
 
     /// May this be one of its instants?
-    pub fn may_say(&self, at: Millis) -> bool {
+    pub fn may_include(&self, at: Millis) -> bool {
         match self.schedule().filter(|schedule| !schedule.is_delay()) {
             Some(schedule) => {
                 let says = || schedule.next_after(at - 1) == Some(at);
@@ -87,14 +88,14 @@ impl Era {
 
     pub fn schedule(&self) -> Option<&Schedule> {
         match &self.rules {
-            Rules::Known { schedule, .. } => Some(schedule),
+            VersionRules::Known { schedule, .. } => Some(schedule),
             _ => None,
         }
     }
 }
 
 /// The definition of a job from which all earlier ones follow.
-pub(crate) struct Newest {
+pub(crate) struct CurrentDefinition {
     pub id: i64,
     /// None: as its last change says.
     pub revision: Option<i64>,
@@ -103,7 +104,7 @@ pub(crate) struct Newest {
     pub updated_at: Millis,
 }
 
-impl Newest {
+impl CurrentDefinition {
     fn of(job: &Job) -> Self {
         Self {
             id: job.id,
@@ -119,12 +120,12 @@ impl Newest {
 const MOST_CHANGES: u32 = 1000;
 
 /// A line of the audit that changed a job.
-struct Line {
+struct AuditChange {
     change: Change,
     detail: Value,
 }
 
-impl Line {
+impl AuditChange {
     /// That it made.
     fn revision(&self) -> Option<i64> {
         self.detail["revision"].as_i64()
@@ -133,21 +134,25 @@ impl Line {
 
 impl Store {
     /// The definitions of a job since then, the oldest first. There is always one.
-    pub async fn eras(&self, job: &Job, since: Millis) -> Result<Vec<Era>> {
-        self.eras_before(&Newest::of(job), since).await
+    pub async fn eras(&self, job: &Job, since: Millis) -> Result<Vec<DefinitionVersion>> {
+        self.versions_before(&CurrentDefinition::of(job), since).await
     }
 
     /// Backwards from the newest definition.
-    pub(crate) async fn eras_before(&self, job: &Newest, since: Millis) -> Result<Vec<Era>> {
+    pub(crate) async fn versions_before(
+        &self,
+        job: &CurrentDefinition,
+        since: Millis,
+    ) -> Result<Vec<DefinitionVersion>> {
         let lines = self.changes_since(job.id, since).await?;
         let mut members = job.members.clone();
-        let newest = lines.first().and_then(Line::revision);
+        let newest = lines.first().and_then(AuditChange::revision);
         let mut revision = job.revision.or(newest);
         let (mut eras, mut to) = (vec![], None);
-        if lines.first().map(Line::revision) != Some(revision) && job.updated_at > since {
+        if lines.first().map(AuditChange::revision) != Some(revision) && job.updated_at > since {
             // Its last change has left no line; the row itself says when it was.
             let rules = self.rules(Some(&members)).await?;
-            eras.push(Era { from: job.updated_at, to, begun_by: None, revision, rules });
+            eras.push(DefinitionVersion { from: job.updated_at, to, begun_by: None, revision, rules });
             (to, revision) = (Some(job.updated_at), None);
         }
         for line in lines {
@@ -155,7 +160,7 @@ impl Store {
             revision = revision.filter(|_| line.revision() == revision);
             let rules = self.rules(revision.map(|_| &members)).await?;
             let begun_by = Some(line.change.clone());
-            eras.push(Era { from: line.change.at, to, begun_by, revision, rules });
+            eras.push(DefinitionVersion { from: line.change.at, to, begun_by, revision, rules });
             to = Some(line.change.at);
             if line.change.action == "create" {
                 eras.reverse();
@@ -165,37 +170,37 @@ impl Store {
             revision = revision.map(|revision| revision - 1);
         }
         let rules = self.rules(revision.map(|_| &members)).await?;
-        eras.push(Era { from: since.max(job.created_at), to, begun_by: None, revision, rules });
+        eras.push(DefinitionVersion { from: since.max(job.created_at), to, begun_by: None, revision, rules });
         eras.reverse();
         Ok(eras)
     }
 
     /// The newest first.
-    async fn changes_since(&self, job_id: i64, since: Millis) -> Result<Vec<Line>> {
+    async fn changes_since(&self, job_id: i64, since: Millis) -> Result<Vec<AuditChange>> {
         let text = "SELECT at, actor, action, detail FROM audit WHERE object = 'job' AND object_id = ? AND at > ? \
                     AND action IN ('create', 'update', 'calendars', 'enable', 'disable', 'pause') LIMIT ?";
         let values = values![job_id, since, i64::from(MOST_CHANGES)];
-        let line = |(at, actor, action, detail): (Millis, String, String, String)| Line {
+        let line = |(at, actor, action, detail): (Millis, String, String, String)| AuditChange {
             change: Change { at, actor, action },
             detail: serde_json::from_str(&detail).unwrap_or_default(),
         };
-        let mut lines: Vec<Line> = self.tuples(&self.read, text, values).await?.into_iter().map(line).collect();
+        let mut lines: Vec<AuditChange> = self.tuples(&self.read, text, values).await?.into_iter().map(line).collect();
         // Two changes may lie in one millisecond; their revisions tell which was the later.
         lines.sort_by_key(|line| std::cmp::Reverse((line.change.at, line.detail["revision"].as_i64())));
         Ok(lines)
     }
 
-    async fn rules(&self, members: Option<&Map<String, Value>>) -> Result<Rules> {
+    async fn rules(&self, members: Option<&Map<String, Value>>) -> Result<VersionRules> {
         let Some(members) = members else {
-            return Ok(Rules::Unknown);
+            return Ok(VersionRules::Unknown);
         };
         let member = |name: &str| members.get(name).cloned().unwrap_or_default();
         let Ok(draft) = serde_json::from_value::<ScheduleDraft>(member("schedule")) else {
-            return Ok(Rules::Unknown);
+            return Ok(VersionRules::Unknown);
         };
         let enabled = member("enabled").as_bool().unwrap_or(false);
         let Some(calendars) = self.calendars_then(&draft, &member("calendar_versions")).await? else {
-            return Ok(Rules::Unknown);
+            return Ok(VersionRules::Unknown);
         };
         let facts = ScheduleContext {
             anchor_at: member("anchor_at").as_i64().unwrap_or_default(),
@@ -205,8 +210,10 @@ impl Store {
         // What was refused or panicked when it was planned does so here.
         let parsed = catch_unwind(AssertUnwindSafe(|| Schedule::parse(&draft, &facts)));
         Ok(match parsed {
-            Ok(Ok(schedule)) => Rules::Known { schedule: Box::new(schedule), calendars: calendars.clone(), enabled },
-            _ => Rules::Broken { enabled },
+            Ok(Ok(schedule)) => {
+                VersionRules::Known { schedule: Box::new(schedule), calendars: calendars.clone(), enabled }
+            }
+            _ => VersionRules::Broken { enabled },
         })
     }
 
@@ -228,7 +235,7 @@ impl Store {
 
 /// What the audit would say of the job as it is.
 fn members(job: &Job) -> Map<String, Value> {
-    match audited(job) {
+    match audit_snapshot(job) {
         Value::Object(members) => members,
         _ => Map::new(),
     }
@@ -243,14 +250,10 @@ fn undo(members: &mut Map<String, Value>, detail: &Value) {
     members.extend(part("before"));
 }
 
-/// A change of a job as the audit keeps it, under the revision that it made.
-pub(crate) fn numbered(mut detail: Value, revision: i64) -> Value {
-    detail["revision"] = json!(revision);
-    detail
-}
-
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     #[test]

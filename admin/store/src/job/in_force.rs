@@ -6,11 +6,12 @@ use carillon_scheduler::Millis;
 use sea_orm::FromQueryResult;
 
 use crate::calendar::pinned::Calendars;
-use crate::{Result, Store};
+use crate::error::Result;
+use crate::store::Store;
 
 /// A schedule in force. Its text is parsed by the caller, so that one bad row spoils only itself.
 #[derive(Clone, Debug, PartialEq, Eq, FromQueryResult)]
-pub struct InForce {
+pub struct EnabledSchedule {
     pub job_id: i64,
     pub app: String,
     pub schedule_text: String,
@@ -26,19 +27,19 @@ pub struct InForce {
 impl Store {
     /// Up to `limit` enabled jobs that fire next before `before`, and when. One walk over the narrow table, which has no
     /// index by job.
-    pub async fn firing_before(&self, before: Millis, limit: u32) -> Result<Vec<(i64, Millis)>> {
+    pub async fn jobs_firing_before(&self, before: Millis, limit: u32) -> Result<Vec<(i64, Millis)>> {
         let text = "SELECT job_id, next_fire_at FROM job_clock WHERE next_fire_at < ? LIMIT ?";
         let values = values![before, i64::from(limit)];
         self.tuples(&self.read, text, values).await
     }
 
     /// The schedules of these jobs; those that do not exist any more are left out.
-    pub async fn in_force(&self, firing: &[(i64, Millis)]) -> Result<Vec<InForce>> {
+    pub async fn in_force(&self, firing: &[(i64, Millis)]) -> Result<Vec<EnabledSchedule>> {
         let ids: Vec<i64> = firing.iter().map(|(id, _)| *id).collect();
         let text = "SELECT j.id AS job_id, a.name AS app, j.schedule_text, j.anchor_at, j.spread_offset, j.fires_left \
                     FROM job j JOIN app a ON a.id = j.app_id WHERE j.id IN ({ids})";
-        let mut found: Vec<InForce> = self.all(&self.read, text, values![self.ids(&ids)]).await?;
-        let named = |it: &&InForce| it.schedule_text.contains("\"calendars\"");
+        let mut found: Vec<EnabledSchedule> = self.all(&self.read, text, values![self.ids(&ids)]).await?;
+        let named = |it: &&EnabledSchedule| it.schedule_text.contains("\"calendars\"");
         let ids: Vec<i64> = found.iter().filter(named).map(|it| it.job_id).collect();
         let mut calendars = self.calendars_of(&self.read, &ids).await?;
         let next: HashMap<i64, Millis> = firing.iter().copied().collect();

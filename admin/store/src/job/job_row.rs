@@ -8,7 +8,8 @@ use sea_orm::{ColIdx, FromQueryResult, QueryResult, TryGetError, TryGetable};
 use crate::calendar::pinned::Calendars;
 use crate::db::sql::bulk::Bulk;
 use crate::db::sql::list::long;
-use crate::{Result, Store};
+use crate::error::Result;
+use crate::store::Store;
 
 /// Parameters of up to so many bytes are read with their definition.
 const SHORT: usize = 1024;

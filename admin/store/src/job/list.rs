@@ -2,8 +2,9 @@
 
 use crate::db::sql::filter::{Conditions, Page, page_and_one};
 use crate::db::sql::template::like_containing;
+use crate::error::Result;
 use crate::job::stored_job::Job;
-use crate::{Result, Store};
+use crate::store::Store;
 
 /// Which jobs; the default is all of them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -5,20 +5,22 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use carillon_scheduler::{Cause, Millis, PlanInput, Skipped, plan};
 
+use crate::db::pool::transaction::Transaction;
+use crate::error::{Error, Result};
 use crate::job::stored_job::Job;
 use crate::run::claim::SkippedRange;
 use crate::run::new_runs::NewRun;
-use crate::{Error, Result, Store, Transaction};
+use crate::store::Store;
 
 /// What a job's schedule left unrecorded up to now.
-pub(crate) enum Past {
+pub(crate) enum OverdueInstants {
     /// Nothing, or these instants and ranges.
     Planned { fires: Vec<Millis>, skipped: Vec<Skipped> },
     /// The old definition cannot be planned: whoever mends it goes on from its cursor.
     Unplannable,
 }
 
-impl Past {
+impl OverdueInstants {
     pub fn of(job: &Job, now: Millis) -> Self {
         let (mut fires, mut skipped) = (vec![], vec![]);
         let Some(mut cursor) = job.next_fire_at.filter(|cursor| *cursor <= now) else {
@@ -85,9 +87,15 @@ impl Store {
         Ok(self.tuple::<i64>(tx, &text, key).await?.is_some())
     }
 
-    /// Writes what [`Past`] found. Epoch 0: the holder of the shard adopts the runs with its next scan.
-    pub(crate) async fn record_past(&self, tx: &Transaction, job: &Job, past: &Past, run_ids: &[i64]) -> Result<()> {
-        let Past::Planned { fires, skipped } = past else {
+    /// Writes what [`OverdueInstants`] found. Epoch 0: the holder of the shard adopts the runs with its next scan.
+    pub(crate) async fn record_overdue(
+        &self,
+        tx: &Transaction,
+        job: &Job,
+        past: &OverdueInstants,
+        run_ids: &[i64],
+    ) -> Result<()> {
+        let OverdueInstants::Planned { fires, skipped } = past else {
             return Ok(());
         };
         let run = |(at, id): (&Millis, &i64)| NewRun {

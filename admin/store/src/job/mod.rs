@@ -1,5 +1,6 @@
 //! Jobs: their definitions, their changes, their calendars' pins and what the lists show.
 
+pub(crate) mod audit_snapshot;
 pub(crate) mod change;
 pub(crate) mod change_runs;
 pub(crate) mod children;

@@ -9,8 +9,9 @@ use std::collections::HashMap;
 use carillon_scheduler::Millis;
 use sea_orm::FromQueryResult;
 
+use crate::error::Result;
 use crate::job::stored_job::Job;
-use crate::{Result, Store};
+use crate::store::Store;
 
 /// A job and the next instant at which it fires.
 #[derive(Clone, Debug, PartialEq, Eq, FromQueryResult)]

@@ -6,16 +6,23 @@ use serde_json::json;
 use crate::alarm::alarms::Alarm;
 use crate::audit::{Actor, AuditEntry};
 use crate::db::ids;
-use crate::run::claim::Due;
-use crate::{Result, Store};
+use crate::error::Result;
+use crate::run::claim::DueJob;
+use crate::store::Store;
 
 impl Store {
     /// Pauses the job if it is still the one that failed; its cursor is kept, so that enabling it goes on from there.
     /// Writes an alarm and an audit entry with it; None: it is not any more.
-    pub async fn pause_poisoned(&self, shard: i32, due: &Due, reason: &str, now: Millis) -> Result<Option<Alarm>> {
+    pub async fn pause_unplannable(
+        &self,
+        shard: i32,
+        due: &DueJob,
+        reason: &str,
+        now: Millis,
+    ) -> Result<Option<Alarm>> {
         let rows = self.take_ids(&ids::ROW, 2).await?;
         let reason: String = reason.chars().take(500).collect();
-        let clock_row = values![shard, due.next_fire_at, due.job_id, due.revision];
+        let cursor_row = values![shard, due.next_fire_at, due.job_id, due.revision];
         let tx = self.begin().await?;
         let text = "UPDATE job SET enabled = FALSE, paused_reason = ?, resume_from_at = ?, revision = revision + 1, updated_at = ? \
                     WHERE id = ? AND revision = ? AND enabled = TRUE";
@@ -24,12 +31,12 @@ impl Store {
             // A clock row that belongs to no enabled job of its revision would be found again for ever.
             let text = "DELETE FROM job_clock WHERE shard = ? AND next_fire_at = ? AND job_id = ? AND revision = ? \
                         AND NOT EXISTS (SELECT 1 FROM job WHERE job.id = job_clock.job_id AND job.revision = job_clock.revision AND job.enabled = TRUE)";
-            self.execute(&tx, text, clock_row).await?;
+            self.execute(&tx, text, cursor_row).await?;
             tx.commit().await?;
             return Ok(None);
         }
         let text = "DELETE FROM job_clock WHERE shard = ? AND next_fire_at = ? AND job_id = ? AND revision = ?";
-        if self.execute(&tx, text, clock_row).await? == 0 {
+        if self.execute(&tx, text, cursor_row).await? == 0 {
             // Another holder has moved the cursor meanwhile, so it could plan the job.
             tx.rollback().await?;
             return Ok(None);

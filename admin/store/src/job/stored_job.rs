@@ -4,14 +4,15 @@ use std::collections::HashMap;
 use std::fmt::Display;
 use std::str::FromStr;
 
-use carillon_scheduler::{FieldError, JobDraft, JobSpec, Millis, Schedule, ScheduleContext, ScheduleDraft};
+use carillon_scheduler::{FieldError, JobDraft, JobSpec, KindDraft, Millis, Schedule, ScheduleContext, ScheduleDraft};
 use sea_orm::{ConnectionTrait, DbErr, FromQueryResult, QueryResult, TryGetable, Value};
 
 use crate::app::apps::App;
 use crate::calendar::pinned::Calendars;
 use crate::db::sql::filter::Conditions;
 use crate::db::sql::rows::{Word, WordOrDefault};
-use crate::{Result, Store};
+use crate::error::Result;
+use crate::store::Store;
 
 /// A stored job.
 #[derive(Clone, Debug, PartialEq)]
@@ -73,7 +74,7 @@ pub struct Definition {
 
 /// What a definition is checked against.
 #[derive(Clone, Copy, Debug)]
-pub struct Surroundings<'a> {
+pub struct DefinitionContext<'a> {
     /// The app that the draft names.
     pub app: &'a App,
     /// The job that it is to change.
@@ -84,7 +85,7 @@ pub struct Surroundings<'a> {
     pub calendars: &'a Calendars,
 }
 
-impl<'a> Surroundings<'a> {
+impl<'a> DefinitionContext<'a> {
     /// Of a new job.
     pub fn new(app: &'a App, calendars: &'a Calendars) -> Self {
         Self { app, before: None, spread_offset: 0, calendars }
@@ -102,7 +103,7 @@ impl Definition {
     /// # Errors
     /// One for each member that is wrong.
     pub fn check(app: &App, draft: &JobDraft, now: Millis) -> std::result::Result<Self, Vec<FieldError>> {
-        Self::check_in(Surroundings::new(app, &Calendars::default()), draft, now)
+        Self::check_in(DefinitionContext::new(app, &Calendars::default()), draft, now)
     }
 
     /// Checks every member.
@@ -110,11 +111,11 @@ impl Definition {
     /// # Errors
     /// One for each member that is wrong.
     pub fn check_in(
-        surroundings: Surroundings<'_>,
+        surroundings: DefinitionContext<'_>,
         draft: &JobDraft,
         now: Millis,
     ) -> std::result::Result<Self, Vec<FieldError>> {
-        let Surroundings { app, before, spread_offset, calendars } = surroundings;
+        let DefinitionContext { app, before, spread_offset, calendars } = surroundings;
         let calendars = calendars.only(&draft.schedule.calendars);
         let anchor_at = whole_second(now);
         let facts = ScheduleContext {
@@ -141,7 +142,15 @@ impl Definition {
 
     /// A fixed rate that stays goes on counting from where it does.
     pub fn keep_anchor(&mut self, job: &Job) {
-        self.anchor_at = crate::job::change::anchor_after(job, self);
+        self.anchor_at = self.anchor_after(job);
+    }
+
+    /// A fixed rate counts from the job's creation; another rate counts from the edit's second.
+    pub(crate) fn anchor_after(&self, old: &Job) -> Millis {
+        match &self.draft.schedule.kind {
+            new @ KindDraft::FixedRate { .. } if *new != old.draft.schedule.kind => self.anchor_at,
+            _ => old.anchor_at,
+        }
     }
 
     /// The schedule as it would be after saving.

@@ -4,9 +4,10 @@ use sea_orm::{ConnectionTrait, DbBackend, FromQueryResult, Value};
 
 use crate::audit::{Actor, AuditEntry};
 use crate::db::ids;
+use crate::db::pool::transaction::Transaction;
 use crate::db::sql::retry;
-use crate::run::settle::outcomes::RESTORED_BELOW;
-use crate::{Error, Result, Store, Transaction};
+use crate::error::{Error, Result};
+use crate::store::Store;
 use carillon_scheduler::Millis;
 use serde_json::json;
 
@@ -82,7 +83,7 @@ impl Store {
     }
 
     /// Where no other process can be alive (SQLite), the leases and the node that a killed one left are worth nothing.
-    pub async fn forget_the_killed(&self) -> Result<()> {
+    pub async fn reset_exclusive_leases(&self) -> Result<()> {
         debug_assert!(self.is_exclusive());
         self.execute(&self.write, "UPDATE shard_lease SET expires_at = 0", vec![]).await?;
         self.execute(&self.write, "UPDATE node SET address = ''", vec![]).await?;
@@ -182,15 +183,15 @@ impl Store {
         let leases = self.lock_leases(&tx).await?;
         let highest = leases.iter().map(|lease| lease.epoch).max().unwrap_or(0);
         let text = "UPDATE shard_lease SET epoch = ?, expires_at = 0";
-        self.execute(&tx, text, values![highest + FAR]).await?;
+        self.execute(&tx, text, values![highest + RESYNC_STEP]).await?;
         self.remember_restored(&tx).await?;
-        for (name, by) in [("run", FAR), ("row", FAR), ("job", 10_000)] {
+        for (name, by) in [("run", RESYNC_STEP), ("row", RESYNC_STEP), ("job", 10_000)] {
             let text = "UPDATE id_block SET next = next + ? WHERE name = ?";
             self.execute(&tx, text, values![by, name]).await?;
         }
-        let detail = json!({"after": {"epoch": highest + FAR}});
+        let detail = json!({"after": {"epoch": highest + RESYNC_STEP}});
         let entry = AuditEntry::new(actor, now, "resync", ("shards", 0), detail);
-        self.audit(&tx, &[entry], &[audit_id + FAR]).await?;
+        self.audit(&tx, &[entry], &[audit_id + RESYNC_STEP]).await?;
         tx.commit().await?;
         Ok(leases.len())
     }
@@ -211,5 +212,8 @@ impl Store {
     }
 }
 
+/// The setting that `resync` writes.
+pub(crate) const RESTORED_BELOW: &str = "restored_below";
+
 /// Further than a cluster comes between two backups.
-const FAR: i64 = 1_000_000;
+const RESYNC_STEP: i64 = 1_000_000;

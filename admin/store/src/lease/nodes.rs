@@ -1,6 +1,7 @@
 //! The nodes: each running process says that it lives.
 
-use crate::{Result, Store};
+use crate::error::Result;
+use crate::store::Store;
 use carillon_scheduler::{Millis, TZDATA};
 use sea_orm::FromQueryResult;
 

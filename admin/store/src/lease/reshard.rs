@@ -11,8 +11,10 @@ use serde_json::json;
 
 use crate::audit::{Actor, AuditEntry};
 use crate::db::ids;
+use crate::db::pool::transaction::Transaction;
+use crate::error::{Error, Result};
 use crate::lease::leases::{COLUMNS, Lease};
-use crate::{Error, Result, Store, Transaction};
+use crate::store::Store;
 
 /// The most shards a database may have.
 pub const MAX_SHARDS: i32 = 1024;

@@ -6,7 +6,8 @@ use sea_orm::FromQueryResult;
 
 use crate::db::ids;
 use crate::db::sql::unique_key::UniqueKey;
-use crate::{Error, Result, Store};
+use crate::error::{Error, Result};
+use crate::store::Store;
 
 /// Somebody who may sign in to the console.
 #[derive(Clone, Debug, PartialEq, Eq, FromQueryResult)]

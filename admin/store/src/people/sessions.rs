@@ -2,7 +2,8 @@
 
 use sea_orm::FromQueryResult;
 
-use crate::{Result, Store};
+use crate::error::Result;
+use crate::store::Store;
 
 /// A session that has not ended, with its account.
 #[derive(Clone, Debug, PartialEq, Eq, FromQueryResult)]

@@ -2,7 +2,8 @@
 //! node and over a restart.
 
 use crate::db::sql::retry;
-use crate::{Result, Store};
+use crate::error::Result;
+use crate::store::Store;
 
 /// Tries without a wait.
 const FREE: i32 = 5;

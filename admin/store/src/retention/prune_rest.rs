@@ -2,7 +2,8 @@
 
 use carillon_scheduler::Millis;
 
-use crate::{Result, Store};
+use crate::error::Result;
+use crate::store::Store;
 
 const DAY: Millis = 86_400_000;
 /// Audit lines are kept so long, and request keys, in days.

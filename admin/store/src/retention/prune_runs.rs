@@ -12,15 +12,17 @@ use std::collections::HashMap;
 use carillon_scheduler::{Cause, Millis, RunState};
 use sea_orm::FromQueryResult;
 
+use crate::db::pool::transaction::Transaction;
 use crate::db::sql::bulk::Bulk;
 use crate::db::sql::forms::Lock;
 use crate::db::sql::retry;
 use crate::db::sql::rows::Code;
-use crate::{Result, Store, Transaction};
+use crate::error::Result;
+use crate::store::Store;
 
 /// A run as the pruner sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Old {
+pub struct PrunableRun {
     pub id: i64,
     pub job_id: i64,
     pub app_id: i64,
@@ -30,7 +32,7 @@ pub struct Old {
 }
 
 /// A run that is about to go.
-struct Going {
+struct LockedPrunable {
     id: i64,
     job_id: i64,
     app_id: i64,
@@ -42,8 +44,8 @@ struct Going {
     scheduled_at: Millis,
 }
 
-from_row!(Old { id, job_id, app_id, state: Code, at });
-from_row!(Going { id, job_id, app_id, cause: Code, fire_no, part, attempt, state: Code, scheduled_at });
+from_row!(PrunableRun { id, job_id, app_id, state: Code, at });
+from_row!(LockedPrunable { id, job_id, app_id, cause: Code, fire_no, part, attempt, state: Code, scheduled_at });
 
 /// Those that have ended or are given up, with their whole fire, and whose parent's fire has ended.
 pub(crate) static LOCK_GOING: Bulk = Bulk::lock(Lock {
@@ -75,7 +77,7 @@ const DAY: Millis = 86_400_000;
 
 impl Store {
     /// Runs with a greater id than this, in the order of their ids.
-    pub async fn runs_above(&self, id: i64, limit: u32) -> Result<Vec<Old>> {
+    pub async fn runs_above(&self, id: i64, limit: u32) -> Result<Vec<PrunableRun>> {
         let text = "SELECT id, job_id, app_id, state, COALESCE(finished_at, due_at) AS at FROM run WHERE id > ? ORDER BY id LIMIT ?";
         let rows = self.query(&self.engine_reads, text, values![id, i64::from(limit)]).await?;
         Ok(self.readable("run", &rows))
@@ -135,7 +137,7 @@ impl Store {
 
     /// Those that have ended or are given up, with their whole fire, and whose parent's fire has ended; locked in the order
     /// of their ids. A parent that is given up goes by the rules of its own job, and its children after it.
-    async fn lock_going(&self, tx: &Transaction, ids: &[i64], given_up_before: Millis) -> Result<Vec<Going>> {
+    async fn lock_going(&self, tx: &Transaction, ids: &[i64], given_up_before: Millis) -> Result<Vec<LockedPrunable>> {
         // Locked in the order that everybody keeps.
         let mut ids = ids.to_vec();
         ids.sort_unstable();
@@ -143,7 +145,7 @@ impl Store {
         Ok(self.readable("run", &rows))
     }
 
-    async fn count_days(&self, tx: &Transaction, going: &[Going]) -> Result<()> {
+    async fn count_days(&self, tx: &Transaction, going: &[LockedPrunable]) -> Result<()> {
         let mut days: HashMap<(i64, i64), DayCounts> = HashMap::new();
         for run in going {
             let day = run.scheduled_at.div_euclid(DAY);
@@ -184,7 +186,7 @@ impl Store {
     }
 
     /// A further backfill leaves the instant out all the same.
-    async fn note_backfilled(&self, tx: &Transaction, run: &Going) -> Result<()> {
+    async fn note_backfilled(&self, tx: &Transaction, run: &LockedPrunable) -> Result<()> {
         let row = values![run.job_id, run.fire_no];
         self.insert_rows(tx, "backfill_done", "job_id, at", vec![row]).await
     }

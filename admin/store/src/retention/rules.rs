@@ -8,7 +8,8 @@ use serde_json::json;
 
 use crate::audit::{Actor, AuditEntry};
 use crate::db::ids;
-use crate::{Error, Result, Store};
+use crate::error::{Error, Result};
+use crate::store::Store;
 
 /// What a rule is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -43,7 +44,7 @@ pub struct Retention {
 
 /// A rule in which everything is set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Keep {
+pub struct EffectiveRetention {
     pub days: i32,
     pub failure_days: i32,
     pub failures: i32,
@@ -51,7 +52,7 @@ pub struct Keep {
 }
 
 /// Where nobody has said anything.
-pub const DEFAULT: Keep = Keep { days: 30, failure_days: 90, failures: 10, runs: 0 };
+pub const DEFAULT: EffectiveRetention = EffectiveRetention { days: 30, failure_days: 90, failures: 10, runs: 0 };
 
 pub const MAX_DAYS: i32 = 3650;
 pub const MAX_FAILURES: i32 = 1000;
@@ -77,8 +78,8 @@ impl Retention {
         if wrong.is_empty() { Ok(()) } else { Err(wrong) }
     }
 
-    fn over(&self, wider: Keep) -> Keep {
-        Keep {
+    fn over(&self, wider: EffectiveRetention) -> EffectiveRetention {
+        EffectiveRetention {
             days: self.days.unwrap_or(wider.days),
             failure_days: self.failure_days.unwrap_or(wider.failure_days),
             failures: self.failures.unwrap_or(wider.failures),
@@ -104,7 +105,7 @@ impl Retentions {
     }
 
     /// What holds for a job of an app.
-    pub fn keep(&self, app_id: i64, job_id: i64) -> Keep {
+    pub fn keep(&self, app_id: i64, job_id: i64) -> EffectiveRetention {
         let all = self.of(Scope::All).over(DEFAULT);
         self.of(Scope::Job(job_id)).over(self.of(Scope::App(app_id)).over(all))
     }
@@ -180,8 +181,8 @@ mod tests {
             (Scope::App(1), rule(None, Some(5))),
             (Scope::Job(7), rule(Some(0), None)),
         ]));
-        assert_eq!(rules.keep(1, 7), Keep { days: 0, runs: 5, ..DEFAULT });
-        assert_eq!(rules.keep(2, 8), Keep { days: 60, ..DEFAULT });
+        assert_eq!(rules.keep(1, 7), EffectiveRetention { days: 0, runs: 5, ..DEFAULT });
+        assert_eq!(rules.keep(2, 8), EffectiveRetention { days: 60, ..DEFAULT });
         assert_eq!(Retentions::default().keep(1, 7), DEFAULT);
         assert_eq!(rules.shortest(), Some(60));
         assert_eq!(Retentions::default().shortest(), Some(30));

@@ -8,12 +8,13 @@ use crate::db::sql::forms::Update;
 use crate::db::sql::list::IDS;
 use crate::db::sql::retry;
 use crate::db::sql::rows::{Code, IsOverlap};
-use crate::run::claim::Holder;
-use crate::{Result, Store};
+use crate::error::Result;
+use crate::run::claim::HeldLease;
+use crate::store::Store;
 
 /// A run that is recorded and not sent: all that routing needs to know.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Waiting {
+pub struct ClaimedRun {
     pub run_id: i64,
     pub job_id: i64,
     pub shard: i32,
@@ -62,7 +63,7 @@ const COLUMNS: &str = "run.id AS run_id, run.job_id, run.shard, run.epoch, run.c
      run.scheduled_at, run.due_at, COALESCE(run.address, run_input.address) AS bound_to, run.reason AS overlaps \
      FROM run LEFT JOIN run_input ON run_input.run_id = run.id";
 
-from_row!(Waiting {
+from_row!(ClaimedRun {
     run_id,
     job_id,
     shard,
@@ -82,7 +83,7 @@ from_row!(Waiting {
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Found {
     /// Earliest first.
-    pub runs: Vec<Waiting>,
+    pub runs: Vec<ClaimedRun>,
     /// Runs whose rows hold something that this version does not know, with what it is.
     pub unreadable: Vec<(i64, String)>,
 }
@@ -92,7 +93,7 @@ impl Store {
     /// With `from` only new ones that are due since then are looked for. Answers which were found.
     pub async fn adopt(
         &self,
-        holder: &Holder<'_>,
+        holder: &HeldLease<'_>,
         from: Option<Millis>,
         until: Millis,
         most: usize,
@@ -113,7 +114,13 @@ impl Store {
         Ok(adopted)
     }
 
-    async fn orphans(&self, holder: &Holder<'_>, from: Option<Millis>, until: Millis, page: usize) -> Result<Vec<i64>> {
+    async fn orphans(
+        &self,
+        holder: &HeldLease<'_>,
+        from: Option<Millis>,
+        until: Millis,
+        page: usize,
+    ) -> Result<Vec<i64>> {
         let (text, second) = match from {
             Some(from) => (NEW, from),
             None => (ORPHANS, holder.epoch),
@@ -125,13 +132,13 @@ impl Store {
         Ok(ids)
     }
 
-    async fn adopt_these(&self, holder: &Holder<'_>, ids: &[i64]) -> Result<u64> {
+    async fn adopt_these(&self, holder: &HeldLease<'_>, ids: &[i64]) -> Result<u64> {
         let values = named![epoch: holder.epoch, node: holder.node, shard: holder.shard];
         retry::on_conflict(|| self.bulk(&self.write, &ADOPT, &values, ids)).await
     }
 
     /// What waits under this epoch and is due until then, earliest first.
-    pub async fn waiting(&self, shard: i32, epoch: i64, until: Millis, limit: usize) -> Result<Vec<Waiting>> {
+    pub async fn waiting(&self, shard: i32, epoch: i64, until: Millis, limit: usize) -> Result<Vec<ClaimedRun>> {
         let ids = self.waiting_ids(shard, epoch, until, limit).await?;
         Ok(self.waiting_runs(shard, epoch, &ids).await?.runs)
     }

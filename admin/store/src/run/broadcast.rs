@@ -6,9 +6,10 @@ use carillon_scheduler::Cause;
 
 use crate::db::sql::bulk::Bulk;
 use crate::db::sql::list::{int, long, text};
-use crate::run::adopt::Waiting;
+use crate::error::Result;
+use crate::run::adopt::ClaimedRun;
 use crate::run::lock::Held;
-use crate::{Result, Store};
+use crate::store::Store;
 
 /// All parts but the first, which is the run itself; what is the same in all of them comes from its row.
 pub(crate) static ADD_PARTS: Bulk = Bulk::text(
@@ -21,7 +22,7 @@ pub(crate) static ADD_PARTS: Bulk = Bulk::text(
 impl Store {
     /// Fixes the executors of a broadcast: part 0 is bound to the first address, a part is added for each other one. As many
     /// statements for two executors as for a thousand. Empty: the run is no longer ours to expand.
-    pub async fn expand(&self, run: &Waiting, addresses: &[String], node: &str) -> Result<Vec<Waiting>> {
+    pub async fn expand(&self, run: &ClaimedRun, addresses: &[String], node: &str) -> Result<Vec<ClaimedRun>> {
         let Some((first, others)) = addresses.split_first() else {
             return Ok(vec![]);
         };
@@ -50,7 +51,7 @@ impl Store {
         let all_ids = once(run.run_id).chain(ids);
         Ok((0i32..)
             .zip(all_ids.zip(addresses))
-            .map(|(part, (run_id, address))| Waiting {
+            .map(|(part, (run_id, address))| ClaimedRun {
                 run_id,
                 part,
                 parts,

@@ -7,11 +7,12 @@ use crate::db::sql::bulk::Bulk;
 use crate::db::sql::forms::{OpenRuns, Update};
 use crate::db::sql::list::IDS;
 use crate::db::sql::rows::Code;
-use crate::{Result, Store};
+use crate::error::Result;
+use crate::store::Store;
 
 /// Where a run is or was, for asking its executor.
 #[derive(Clone, Debug)]
-pub struct Whereabouts {
+pub struct RunLocation {
     pub run_id: i64,
     pub job_id: i64,
     pub app: Option<String>,
@@ -38,10 +39,10 @@ pub(crate) const NEXT_UNANSWERED: &str = "SELECT MIN(marked_at) FROM run WHERE s
 pub(crate) static OPEN_RUNS: Bulk =
     Bulk::open_runs(OpenRuns { select: "run.state, COUNT(*)", states: &[], only_if: "", rest: "GROUP BY run.state" });
 
-from_row!(Whereabouts { run_id, job_id, app, state: Code, address, due_at, sends });
+from_row!(RunLocation { run_id, job_id, app, state: Code, address, due_at, sends });
 
 impl Store {
-    pub async fn whereabouts(&self, run_id: i64) -> Result<Option<Whereabouts>> {
+    pub async fn run_location(&self, run_id: i64) -> Result<Option<RunLocation>> {
         let text = "SELECT run.id AS run_id, run.job_id, app.name AS app, run.state, run.address, run.due_at, run.sends \
                     FROM run LEFT JOIN app ON app.id = run.app_id WHERE run.id = ?";
         self.one(&self.engine_reads, text, values![run_id]).await
@@ -51,7 +52,7 @@ impl Store {
     pub async fn cancel(&self, run_ids: &[i64], reason: RunReason, now: Millis) -> Result<u64> {
         let done = self.cancel_in(&self.write, run_ids, reason, now).await?;
         if done > 0 {
-            self.mend_chains_of(run_ids, now).await?;
+            self.restart_fixed_delays_of(run_ids, now).await?;
         }
         Ok(done)
     }
@@ -71,23 +72,23 @@ impl Store {
     }
 
     /// The next instant of a fixed delay is counted from the end of a run, whatever end that was.
-    async fn mend_chains_of(&self, run_ids: &[i64], now: Millis) -> Result<()> {
+    async fn restart_fixed_delays_of(&self, run_ids: &[i64], now: Millis) -> Result<()> {
         let text =
             "SELECT DISTINCT job_id FROM run WHERE id IN ({ids}) AND chained = TRUE AND state = {state.cancelled}";
         for job_id in self.tuples(&self.write, text, values![self.ids(run_ids)]).await? {
-            self.mend_chain(job_id, now).await?;
+            self.restart_fixed_delay(job_id, now).await?;
         }
         Ok(())
     }
 
     /// Notes that the end of a run is asked for, before its executor is: a faster callback must find it.
-    pub async fn note_kill(&self, run_id: i64, now: Millis) -> Result<bool> {
+    pub async fn record_kill_request(&self, run_id: i64, now: Millis) -> Result<bool> {
         let text = "UPDATE run SET kill_asked_at = COALESCE(kill_asked_at, ?) WHERE id = ? AND state IN ({state.sending}, {state.running}, {state.unknown}, {state.lost})";
         Ok(self.execute(&self.changes, text, values![now, run_id]).await? == 1)
     }
 
     /// The executor would not: nothing was asked after all.
-    pub async fn forget_kill(&self, run_id: i64) -> Result<()> {
+    pub async fn clear_kill_request(&self, run_id: i64) -> Result<()> {
         let text = "UPDATE run SET kill_asked_at = NULL WHERE id = ? AND state < {state.final}";
         self.execute(&self.changes, text, values![run_id]).await?;
         Ok(())

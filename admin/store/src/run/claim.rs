@@ -8,15 +8,17 @@ use std::collections::HashSet;
 use carillon_scheduler::Millis;
 use sea_orm::FromQueryResult;
 
+use crate::db::pool::transaction::Transaction;
 use crate::db::sql::bulk::Bulk;
 use crate::db::sql::forms::Update;
 use crate::db::sql::list::{ListColumn, int, long};
+use crate::error::{Error, Result};
 use crate::failpoint;
-use crate::{Error, Result, Store, Transaction};
+use crate::store::Store;
 
 /// A row of `job_clock` that is inside the look-ahead.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, FromQueryResult)]
-pub struct Due {
+pub struct DueJob {
     pub job_id: i64,
     pub next_fire_at: Millis,
     pub revision: i64,
@@ -34,8 +36,8 @@ pub struct SkippedRange {
 
 /// What one job's plan wants recorded.
 #[derive(Clone, Debug)]
-pub struct Claim {
-    pub due: Due,
+pub struct JobClaim {
+    pub due: DueJob,
     /// Run id and instant of each fire, ascending.
     pub fires: Vec<(i64, Millis)>,
     pub skipped: Vec<SkippedRange>,
@@ -47,7 +49,7 @@ pub struct Claim {
 
 /// Under which lease something is written.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Holder<'a> {
+pub struct HeldLease<'a> {
     pub shard: i32,
     pub epoch: i64,
     pub node: &'a str,
@@ -94,18 +96,18 @@ const CHANGES: usize = 3;
 
 impl Store {
     /// Jobs of a shard whose cursor is at or before `until`, earliest first.
-    pub async fn due_jobs(&self, shard: i32, until: Millis, limit: usize) -> Result<Vec<Due>> {
+    pub async fn due_jobs(&self, shard: i32, until: Millis, limit: usize) -> Result<Vec<DueJob>> {
         self.due_jobs_from(shard, Millis::MIN, until, limit).await
     }
 
     /// The same, of those whose cursor is at or after `from`.
-    pub async fn due_jobs_from(&self, shard: i32, from: Millis, until: Millis, limit: usize) -> Result<Vec<Due>> {
+    pub async fn due_jobs_from(&self, shard: i32, from: Millis, until: Millis, limit: usize) -> Result<Vec<DueJob>> {
         self.all(&self.engine_reads, DUE, values![shard, from, until, limit as i64]).await
     }
 
     /// Records a batch under its shard's epoch. Answers the jobs whose cursor or revision had changed meanwhile: nothing
     /// of them is recorded, the next scan sees them anew. `Error::Fenced`: the shard has another holder, nothing is written.
-    pub async fn claim(&self, holder: &Holder<'_>, claims: &[Claim], now: Millis) -> Result<HashSet<i64>> {
+    pub async fn claim(&self, holder: &HeldLease<'_>, claims: &[JobClaim], now: Millis) -> Result<HashSet<i64>> {
         if self.try_claim(holder, claims, now).await? {
             return Ok(HashSet::new());
         }
@@ -119,8 +121,8 @@ impl Store {
                     holder.shard
                 )));
             }
-            let is_kept = |claim: &&Claim| unchanged.contains(&claim.due.job_id);
-            let kept: Vec<Claim> = claims.iter().filter(is_kept).cloned().collect();
+            let is_kept = |claim: &&JobClaim| unchanged.contains(&claim.due.job_id);
+            let kept: Vec<JobClaim> = claims.iter().filter(is_kept).cloned().collect();
             if self.try_claim(holder, &kept, now).await? {
                 let job_ids = claims.iter().map(|claim| claim.due.job_id);
                 return Ok(job_ids.filter(|id| !unchanged.contains(id)).collect());
@@ -132,11 +134,11 @@ impl Store {
     }
 
     /// All of it or nothing: false if a cursor, a revision or what is left of a job's fires is not what its plan had found.
-    async fn try_claim(&self, holder: &Holder<'_>, claims: &[Claim], now: Millis) -> Result<bool> {
+    async fn try_claim(&self, holder: &HeldLease<'_>, claims: &[JobClaim], now: Millis) -> Result<bool> {
         let tx = self.begin().await?;
         self.fence(&tx, holder.shard, holder.epoch, now, holder.ttl_ms).await?;
         // Jobs are locked before their cursors, as an edit does it.
-        if self.spend(&tx, claims).await? && self.advance(&tx, holder.shard, claims).await? {
+        if self.decrement_fires_left(&tx, claims).await? && self.advance(&tx, holder.shard, claims).await? {
             self.record(&tx, holder, claims).await?;
             tx.commit().await?;
             failpoint::hit("after_claim_commit");
@@ -147,13 +149,13 @@ impl Store {
     }
 
     /// The jobs whose cursor and revision are as their plans have found them.
-    async fn unchanged(&self, shard: i32, claims: &[Claim]) -> Result<HashSet<i64>> {
+    async fn unchanged(&self, shard: i32, claims: &[JobClaim]) -> Result<HashSet<i64>> {
         let cursors = cursors(shard, claims.iter());
         Ok(self.bulk_tuples(&self.write, &UNCHANGED, &[], &cursors).await?.into_iter().collect())
     }
 
     /// Takes the fires off those that are left, or says that a job had fewer than its plan had found.
-    async fn spend(&self, tx: &Transaction, claims: &[Claim]) -> Result<bool> {
+    async fn decrement_fires_left(&self, tx: &Transaction, claims: &[JobClaim]) -> Result<bool> {
         let mut counted: Vec<_> = claims.iter().filter(|claim| claim.counted && !claim.fires.is_empty()).collect();
         counted.sort_unstable_by_key(|claim| claim.due.job_id);
         for claim in counted {
@@ -168,7 +170,7 @@ impl Store {
     }
 
     /// Moves all cursors, or says that at least one was not where its plan had found it.
-    async fn advance(&self, tx: &Transaction, shard: i32, claims: &[Claim]) -> Result<bool> {
+    async fn advance(&self, tx: &Transaction, shard: i32, claims: &[JobClaim]) -> Result<bool> {
         let moving = cursors(shard, claims.iter().filter(|claim| claim.next_fire_at.is_some()));
         if !moving.is_empty() {
             let done = self.bulk(tx, &ADVANCE, &[], &moving).await?;
@@ -189,13 +191,13 @@ impl Store {
 
     /// The records of a claim whose cursors have moved already: how not to do it.
     #[cfg(feature = "failpoints")]
-    pub async fn record_late(&self, holder: &Holder<'_>, claim: Claim) -> Result<()> {
+    pub async fn record_late(&self, holder: &HeldLease<'_>, claim: JobClaim) -> Result<()> {
         let tx = self.begin().await?;
         self.record(&tx, holder, &[claim]).await?;
         Ok(tx.commit().await?)
     }
 
-    async fn record(&self, tx: &Transaction, holder: &Holder<'_>, claims: &[Claim]) -> Result<()> {
+    async fn record(&self, tx: &Transaction, holder: &HeldLease<'_>, claims: &[JobClaim]) -> Result<()> {
         let fires = claims.iter().flat_map(|claim| claim.fires.iter().map(|(id, at)| (*id, claim.due.job_id, *at)));
         let mut fires: Vec<(i64, i64, Millis)> = fires.collect();
         if !fires.is_empty() {
@@ -226,8 +228,8 @@ impl Store {
 }
 
 /// Sorted, as rows are locked in one order everywhere.
-fn cursors<'a>(shard: i32, claims: impl Iterator<Item = &'a Claim>) -> Vec<(i64, Millis, Millis, i64, i32)> {
-    let cursor = |Claim { due, next_fire_at, .. }: &Claim| {
+fn cursors<'a>(shard: i32, claims: impl Iterator<Item = &'a JobClaim>) -> Vec<(i64, Millis, Millis, i64, i32)> {
+    let cursor = |JobClaim { due, next_fire_at, .. }: &JobClaim| {
         (due.job_id, due.next_fire_at, next_fire_at.unwrap_or(i64::MAX), due.revision, shard)
     };
     let mut rows: Vec<_> = claims.map(cursor).collect();

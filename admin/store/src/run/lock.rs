@@ -5,10 +5,12 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use carillon_scheduler::{Cause, RetryDelay, RunState};
 use sea_orm::{ConnectionTrait, QueryResult};
 
+use crate::db::pool::transaction::Transaction;
 use crate::db::sql::bulk::Bulk;
 use crate::db::sql::forms::Lock;
 use crate::db::sql::rows::{Code, IsSet, WordOrDefault};
-use crate::{Result, Store, Transaction};
+use crate::error::Result;
+use crate::store::Store;
 
 pub(crate) static LOCK_JOBS: Bulk = Bulk::lock(Lock {
     columns: "job.id, job.retries, job.enabled, job.retry_delay, job.shard",
@@ -26,7 +28,7 @@ pub(crate) static LOCK_RUNS: Bulk = Bulk::lock(Lock {
 });
 
 /// What a job says of runs that wait, and of further attempts.
-pub(crate) struct Owner {
+pub(crate) struct LockedJob {
     pub id: i64,
     pub retries: i32,
     pub enabled: bool,
@@ -36,20 +38,20 @@ pub(crate) struct Owner {
 
 /// Runs as they were found.
 pub(crate) struct LockedRuns {
-    pub by_id: HashMap<i64, Row>,
+    pub by_id: HashMap<i64, LockedRun>,
     /// Another session holds their rows.
     pub held_up: HashSet<i64>,
     pub unreadable: HashSet<i64>,
 }
 
-impl Owner {
+impl LockedJob {
     /// What does not come from the schedule needs no enabled one.
-    pub fn lets_wait(&self, cause: Cause) -> bool {
+    pub fn allows_pending(&self, cause: Cause) -> bool {
         self.enabled || cause != Cause::Schedule
     }
 }
 
-pub(crate) struct Row {
+pub(crate) struct LockedRun {
     pub id: i64,
     pub job_id: i64,
     pub shard: i32,
@@ -67,8 +69,8 @@ pub(crate) struct Row {
     pub sends: i32,
 }
 
-from_row!(Owner { id, retries, enabled, retry_delay: WordOrDefault, shard });
-from_row!(Row {
+from_row!(LockedJob { id, retries, enabled, retry_delay: WordOrDefault, shard });
+from_row!(LockedRun {
     id,
     job_id,
     shard,
@@ -94,7 +96,7 @@ pub enum Held {
 /// Jobs as they were found.
 #[derive(Default)]
 pub(crate) struct LockedJobs {
-    pub owners: HashMap<i64, Owner>,
+    pub owners: HashMap<i64, LockedJob>,
     /// Another session holds their rows.
     pub held_up: HashSet<i64>,
 }
@@ -123,8 +125,11 @@ impl Store {
             return Ok(LockedJobs::default());
         }
         let rows = self.lock(tx, &LOCK_JOBS, &ids, held).await?;
-        let owners =
-            self.readable("job", &rows).into_iter().map(|owner: Owner| (owner.id, owner)).collect::<HashMap<_, _>>();
+        let owners = self
+            .readable("job", &rows)
+            .into_iter()
+            .map(|owner: LockedJob| (owner.id, owner))
+            .collect::<HashMap<_, _>>();
         let got = ids_in(&rows);
         let mut held_up = self.held_up(tx, "job", &ids, &got, held).await?;
         // A job that cannot be read must not be taken for a deleted one.
@@ -137,7 +142,8 @@ impl Store {
         let mut ids = run_ids.to_vec();
         ids.sort_unstable();
         let rows = self.lock(tx, &LOCK_RUNS, &ids, held).await?;
-        let by_id = self.readable("run", &rows).into_iter().map(|row: Row| (row.id, row)).collect::<HashMap<_, _>>();
+        let by_id =
+            self.readable("run", &rows).into_iter().map(|row: LockedRun| (row.id, row)).collect::<HashMap<_, _>>();
         let got = ids_in(&rows);
         let held_up = self.held_up(tx, "run", &ids, &got, held).await?;
         let unreadable = got.into_iter().filter(|id| !by_id.contains_key(id)).collect();

@@ -8,12 +8,13 @@ use crate::db::sql::bulk::Bulk;
 use crate::db::sql::forms::Update;
 use crate::db::sql::list::{ListColumn, long, short, text};
 use crate::db::sql::retry;
+use crate::error::{Error, Result};
 use crate::failpoint;
-use crate::{Error, Result, Store};
+use crate::store::Store;
 
 /// A run and the executor that shall get it.
 #[derive(Clone, Debug)]
-pub struct Mark<'a> {
+pub struct MarkRequest<'a> {
     pub run_id: i64,
     pub epoch: i64,
     pub address: &'a str,
@@ -22,7 +23,7 @@ pub struct Mark<'a> {
     pub journal_id: Option<&'a str>,
     /// The set of executors that it could have gone to.
     pub candidates_id: i64,
-    /// Of the route, or [`GIVEN`].
+    /// Of the route, or [`PINNED`].
     pub route_code: i16,
     /// Of the definition that the run was routed with, and that its request will carry.
     pub revision: i64,
@@ -31,7 +32,7 @@ pub struct Mark<'a> {
 }
 
 /// The code of a run whose executor was given with its fire: no route has chosen it.
-pub const GIVEN: i16 = -1;
+pub const PINNED: i16 = -1;
 
 const LIST: &[ListColumn] = &[
     long("id"),
@@ -79,8 +80,14 @@ const fn mark_if(only_if: &'static str) -> Bulk {
 impl Store {
     /// Allows the sending of these runs and answers those that were won. `token` is new for each call: it tells ours from
     /// another node's, and repairs an answer that was lost. After an error some may be marked all the same: `unmark` them.
-    pub async fn mark<'a>(&self, marks: &[Mark<'a>], token: i64, node: &str, now: Millis) -> Result<HashSet<i64>> {
-        let row = |it: &Mark<'a>| {
+    pub async fn mark<'a>(
+        &self,
+        marks: &[MarkRequest<'a>],
+        token: i64,
+        node: &str,
+        now: Millis,
+    ) -> Result<HashSet<i64>> {
+        let row = |it: &MarkRequest<'a>| {
             let (address, route) = (it.address, it.route_code);
             (it.run_id, it.epoch, address, it.boot_id, it.candidates_id, route, it.revision, it.app_id, it.journal_id)
         };

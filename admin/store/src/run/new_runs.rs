@@ -3,9 +3,11 @@
 
 use carillon_scheduler::{Cause, Millis};
 
+use crate::db::pool::transaction::Transaction;
 use crate::db::sql::bulk::Bulk;
 use crate::db::sql::list::{ListColumn, long, short};
-use crate::{Result, Store, Transaction};
+use crate::error::Result;
+use crate::store::Store;
 
 /// The first attempt of a fire, part 0; the rest comes from the job's row.
 pub(crate) struct NewRun {

@@ -4,9 +4,11 @@
 
 use carillon_scheduler::Millis;
 
+use crate::db::pool::transaction::Transaction;
+use crate::error::Result;
 use crate::job::stored_job::Job;
 use crate::run::view::run_view::RunView;
-use crate::{Result, Store, Transaction};
+use crate::store::Store;
 
 /// What a run was given, or why that cannot be said.
 #[derive(Clone, Debug, PartialEq, Eq)]

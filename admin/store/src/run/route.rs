@@ -8,12 +8,14 @@ use crate::db::sql::bulk::Bulk;
 use crate::db::sql::forms::OpenRuns;
 use crate::db::sql::list::{long, text};
 use crate::db::sql::retry;
-use crate::run::mark::GIVEN;
-use crate::{Result, RunView, Store};
+use crate::error::Result;
+use crate::run::mark::PINNED;
+use crate::run::view::run_view::RunView;
+use crate::store::Store;
 
 /// What was learned of an executor on the way to the one that got the run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Told {
+pub struct TraceNote {
     pub address: String,
     pub what: String,
 }
@@ -21,16 +23,16 @@ pub struct Told {
 /// What the candidates and the route alone do not tell.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Story {
+pub struct RouteTrace {
     /// To probes, in the order in which they were asked.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub answers: Vec<Told>,
+    pub answers: Vec<TraceNote>,
     /// Before it in the order, and passed over: saturated, stalled, or out of order.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub skipped: Vec<Told>,
+    pub skipped: Vec<TraceNote>,
     /// Chosen before it, but nothing could be written to them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub hops: Vec<Told>,
+    pub hops: Vec<TraceNote>,
     /// Of a run that was never marked, so that its row does not say it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub route: Option<RouteStrategy>,
@@ -40,12 +42,12 @@ pub struct Story {
 
 /// A run's choice as people and API clients see it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Choice {
+pub struct RouteDecision {
     /// None: the executor was given with the fire.
     pub route: Option<RouteStrategy>,
     /// In ascending order.
     pub candidates: Vec<String>,
-    pub story: Story,
+    pub story: RouteTrace,
     pub chosen: Option<String>,
     pub why: String,
 }
@@ -78,7 +80,7 @@ pub(crate) static ADD_STICKY: Bulk = Bulk::text(
 
 impl Store {
     /// Keeps these sets of addresses under their ids; those that are there already stay as they are.
-    pub async fn keep_candidates(&self, sets: &[(i64, String)]) -> Result<()> {
+    pub async fn persist_candidates(&self, sets: &[(i64, String)]) -> Result<()> {
         let mut sets = sets.to_vec();
         sets.sort_unstable();
         for page in sets.chunks(SETS) {
@@ -89,7 +91,7 @@ impl Store {
     }
 
     /// Writes what there is to tell of these runs; of a run that was told of before, the later story stays.
-    pub async fn add_stories(&self, stories: &[(i64, String)]) -> Result<()> {
+    pub async fn add_traces(&self, stories: &[(i64, String)]) -> Result<()> {
         let ids: Vec<i64> = stories.iter().map(|(id, _)| *id).collect();
         let tx = self.begin().await?;
         self.delete_by_id(&tx, "run_choice", "run_id", &ids).await?;
@@ -98,14 +100,14 @@ impl Store {
     }
 
     /// None: nothing has been chosen yet.
-    pub async fn choice(&self, run: &RunView) -> Result<Option<Choice>> {
+    pub async fn choice(&self, run: &RunView) -> Result<Option<RouteDecision>> {
         // It may have been marked before and given back.
         if run.state == RunState::Claimed {
             return Ok(None);
         }
         let text = "SELECT detail FROM run_choice WHERE run_id = ?";
         let detail: Option<String> = self.tuple(&self.read, text, values![run.id]).await?;
-        let story: Story = detail.and_then(|detail| serde_json::from_str(&detail).ok()).unwrap_or_default();
+        let story: RouteTrace = detail.and_then(|detail| serde_json::from_str(&detail).ok()).unwrap_or_default();
         let Some(route_code) = run.route_code.or(story.route.map(RouteStrategy::code)) else {
             return Ok(None);
         };
@@ -118,7 +120,7 @@ impl Store {
         // A run that waits, or was given up, has no address; one that was expanded has one before it is chosen.
         let is_chosen = run.route_code.is_some() && run.reason.as_deref() != Some("no_executor");
         let chosen = run.address.clone().filter(|_| is_chosen);
-        Ok(Some(Choice {
+        Ok(Some(RouteDecision {
             why: why(route_code, &story, chosen.as_deref()),
             route: RouteStrategy::from_code(route_code),
             candidates,
@@ -155,8 +157,8 @@ impl Store {
 }
 
 /// One sentence.
-fn why(route_code: i16, story: &Story, chosen: Option<&str>) -> String {
-    if route_code == GIVEN {
+fn why(route_code: i16, story: &RouteTrace, chosen: Option<&str>) -> String {
+    if route_code == PINNED {
         return "the executor was given with the fire".into();
     }
     let rule = RouteStrategy::from_code(route_code).map_or("", RouteStrategy::why);
@@ -177,10 +179,10 @@ mod tests {
 
     #[test]
     fn a_sentence_says_why() {
-        let told = |address: &str| Told { address: address.into(), what: "saturated".into() };
+        let told = |address: &str| TraceNote { address: address.into(), what: "saturated".into() };
         let round_robin = RouteStrategy::RoundRobin.code();
-        let mut story = Story::default();
-        assert_eq!(why(GIVEN, &story, Some("a")), "the executor was given with the fire");
+        let mut story = RouteTrace::default();
+        assert_eq!(why(PINNED, &story, Some("a")), "the executor was given with the fire");
         assert_eq!(why(round_robin, &story, Some("a")), "it was its turn");
         assert_eq!(why(round_robin, &story, None), "none could be chosen");
         story.skipped.push(told("b"));

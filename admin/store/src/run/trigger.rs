@@ -4,12 +4,13 @@ use carillon_scheduler::{Cause, Millis};
 
 use crate::db::ids;
 use crate::db::sql::retry;
+use crate::error::Result;
 use crate::run::new_runs::NewRun;
-use crate::{Result, Store};
+use crate::store::Store;
 
 /// What is asked for.
 #[derive(Clone, Debug)]
-pub struct NewFire {
+pub struct NewTrigger {
     pub job_id: i64,
     pub cause: Cause,
     pub params: Option<String>,
@@ -19,7 +20,7 @@ pub struct NewFire {
 
 /// The run of a fire, new or found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Fired {
+pub struct TriggeredRun {
     pub run_id: i64,
     pub shard: i32,
     /// False: an earlier request with the same key had made it.
@@ -28,13 +29,13 @@ pub struct Fired {
 
 impl Store {
     /// Records the run, `claimed` under epoch 0: the holder of its shard adopts it. None: there is no such job.
-    pub async fn insert_fire(&self, fire: &NewFire, now: Millis) -> Result<Option<Fired>> {
+    pub async fn insert_triggered(&self, fire: &NewTrigger, now: Millis) -> Result<Option<TriggeredRun>> {
         let run_id = self.take_id(&ids::RUN).await?;
         // The same key at the same moment: the next attempt finds what the other one has made.
-        retry::on_race(|| self.try_insert_fire(fire, run_id, now)).await
+        retry::on_race(|| self.try_insert_triggered(fire, run_id, now)).await
     }
 
-    async fn try_insert_fire(&self, fire: &NewFire, run_id: i64, now: Millis) -> Result<Option<Fired>> {
+    async fn try_insert_triggered(&self, fire: &NewTrigger, run_id: i64, now: Millis) -> Result<Option<TriggeredRun>> {
         let tx = self.begin_change().await?;
         // Locked, or a deletion at the same moment would not see the run and leave it behind.
         let text = "SELECT shard FROM job WHERE id = ?{for_update}";
@@ -44,7 +45,7 @@ impl Store {
         if let Some(key) = &fire.idempotency_key {
             let kind = format!("fire:{}", fire.job_id);
             if let Some(run_id) = self.made_before_in(&tx, &kind, key).await? {
-                return Ok(Some(Fired { run_id, shard, is_new: false }));
+                return Ok(Some(TriggeredRun { run_id, shard, is_new: false }));
             }
             self.remember(&tx, &kind, key, run_id, now).await?;
         }
@@ -63,6 +64,6 @@ impl Store {
             self.insert_rows(&tx, "run_input", "run_id, params, address", vec![row]).await?;
         }
         tx.commit().await?;
-        Ok(Some(Fired { run_id, shard, is_new: true }))
+        Ok(Some(TriggeredRun { run_id, shard, is_new: true }))
     }
 }

@@ -8,8 +8,9 @@ use crate::db::sql::bulk::Bulk;
 use crate::db::sql::forms::Update;
 use crate::db::sql::list::{int, long};
 use crate::db::sql::retry;
+use crate::error::Result;
 use crate::run::lock::Held;
-use crate::{Result, Store};
+use crate::store::Store;
 
 /// A run that was marked and not sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,7 +82,7 @@ impl Store {
         for id in ids {
             match runs.get(&id).map(|run| (jobs.get(&run.job_id), run.cause)) {
                 Some((None, _)) => deleted.push(id),
-                Some((Some(job), cause)) if !job.lets_wait(cause) => disabled.push(id),
+                Some((Some(job), cause)) if !job.allows_pending(cause) => disabled.push(id),
                 _ => {}
             }
         }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use carillon_accounts::secret::random_secret;
 use carillon_accounts::setup::{FIRST_ADMIN, ensure_first_admin};
 use carillon_admin::Admin;
-use carillon_admin::store::{Definition, Job, Store, Surroundings};
+use carillon_admin::store::{Definition, DefinitionContext, Job, Store};
 use carillon_engine::Engine;
 use carillon_executor::{Executor, JobContext, JobError, log};
 use carillon_scheduler::{Clock, JobDraft, SystemClock};
@@ -58,7 +58,7 @@ impl Live {
         let app = self.store.app_by_name(&draft.app).await.unwrap().unwrap();
         let calendars = self.store.calendars_named(&draft.schedule.calendars);
         let calendars = calendars.await.unwrap();
-        let surroundings = Surroundings::new(&app, &calendars);
+        let surroundings = DefinitionContext::new(&app, &calendars);
         let definitions = vec![Definition::check_in(surroundings, &draft, now).unwrap()];
         let made = self.store.create_jobs(definitions, now, &actor(), None).await;
         made.unwrap().remove(0)

@@ -77,7 +77,7 @@ databases! {
         let ids = fixture.runs_in(&job, &[Claimed; 3]).await;
         let flagged = fixture.store.flag(&ids[..2], after(40)).await.unwrap();
         assert_eq!(flagged.alarms[0].run_id, Some(ids[0]));
-        let close = async |second| fixture.store.close_what_is_over(after(second)).await.unwrap();
+        let close = async |second| fixture.store.close_resolved(after(second)).await.unwrap();
         fixture.sql(&format!("UPDATE run SET state = 1 WHERE id = {}", ids[0])).await;
         assert_eq!(close(41).await, 0, "the other one still waits");
         assert_eq!(open(&fixture).await, [(40, 0)]);
@@ -99,7 +99,7 @@ databases! {
         raise(&fixture, AlarmKind::Failed, job.id, Some(ids[3]), 4).await;
         raise(&fixture, AlarmKind::Stuck, job.id, None, 5).await;
         fixture.sql("UPDATE job SET paused_reason = 'x'").await;
-        let close = async |second| fixture.store.close_what_is_over(after(second)).await.unwrap();
+        let close = async |second| fixture.store.close_resolved(after(second)).await.unwrap();
         assert_eq!(close(6).await, 0);
         assert_eq!(open(&fixture).await, [(0, 0), (1, 0), (2, 0), (3, 0)]);
         let escalate = async |since, now| fixture.store.escalate(after(since), after(now)).await.unwrap();
@@ -136,6 +136,6 @@ databases! {
         fixture.store.migrate().await.unwrap();
         let job = fixture.ticking("tick").await;
         raise(&fixture, AlarmKind::Paused, job.id, None, 0).await;
-        assert_eq!(fixture.store.close_what_is_over(NOW).await.unwrap(), 1);
+        assert_eq!(fixture.store.close_resolved(NOW).await.unwrap(), 1);
     }
 }

@@ -1,5 +1,5 @@
 use carillon_admin::store::backfill::backfills::NewBackfill;
-use carillon_admin::store::backfill::release::Open;
+use carillon_admin::store::backfill::release::OpenBackfill;
 
 use super::fixture::{Fixture, NOW, actor, after, each};
 
@@ -14,7 +14,7 @@ databases! {
                 instants: (from..to).map(after).collect(),
             };
             let made = fixture.store.create_backfill(&new, NOW, &actor()).await.unwrap();
-            open.push(Open { id: made.id, job_id: job.id, shard: job.shard, max_concurrent: 7 });
+            open.push(OpenBackfill { id: made.id, job_id: job.id, shard: job.shard, max_concurrent: 7 });
         }
         assert_eq!(fixture.store.open_backfills().await.unwrap(), open);
         for _ in 0..20 {

@@ -1,4 +1,4 @@
-use carillon_admin::store::{Definition, Error, Job, Surroundings};
+use carillon_admin::store::{Definition, DefinitionContext, Error, Job};
 use carillon_scheduler::{Calendar, JobDraft, Millis};
 
 use super::fixture::{Fixture, NOW, Row, actor, after, each};
@@ -22,7 +22,7 @@ fn using(cron: &str) -> JobDraft {
 
 async fn create(fixture: &Fixture, draft: &JobDraft) -> Job {
     let calendars = fixture.store.calendars_named(&draft.schedule.calendars).await.unwrap();
-    let surroundings = Surroundings::new(&fixture.app, &calendars);
+    let surroundings = DefinitionContext::new(&fixture.app, &calendars);
     let definition = Definition::check_in(surroundings, draft, NOW).unwrap();
     let jobs = fixture.store.create_jobs(vec![definition], NOW, &actor(), None).await;
     jobs.unwrap().remove(0)
@@ -123,7 +123,7 @@ databases! {
         fixture.store.create_calendar(&calendar(&[]), NOW, &actor()).await.unwrap();
         let draft = using("0 0 12 * * ?");
         let calendars = fixture.store.calendars_named(&draft.schedule.calendars).await.unwrap();
-        let definition = Definition::check_in(Surroundings::new(&fixture.app, &calendars), &draft, NOW).unwrap();
+        let definition = Definition::check_in(DefinitionContext::new(&fixture.app, &calendars), &draft, NOW).unwrap();
         fixture.store.delete_calendar("bank", NOW, &actor()).await.unwrap();
         let refused = fixture.store.create_jobs(vec![definition], NOW, &actor(), None).await;
         assert!(matches!(&refused, Err(Error::Invalid(error)) if error.field == "schedule.calendars"), "{refused:?}");

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use carillon_admin::store::db::ids;
-use carillon_admin::store::run::claim::{Claim, Due, Holder};
+use carillon_admin::store::run::claim::{DueJob, HeldLease, JobClaim};
 use carillon_admin::store::{Definition, Job};
 use carillon_scheduler::{Clock as _, JobDraft, ManualClock, Millis, PlanInput, plan};
 
@@ -14,7 +14,7 @@ const LOOK_AHEAD_MS: i64 = 5_000;
 const ROUNDS: usize = 60;
 
 /// What a holder's scan does with one job; None where the job has changed since the scan saw it.
-async fn planned(fixture: &Fixture, due: Due, now: Millis) -> Option<Claim> {
+async fn planned(fixture: &Fixture, due: DueJob, now: Millis) -> Option<JobClaim> {
     let job = fixture.store.job(due.job_id).await.unwrap()?;
     if job.revision != due.revision {
         return None;
@@ -30,10 +30,10 @@ async fn planned(fixture: &Fixture, due: Due, now: Millis) -> Option<Claim> {
     let plan = plan(&timing, due.next_fire_at, now, now + LOOK_AHEAD_MS, 100);
     let ids = fixture.store.take_ids(&ids::RUN, plan.fires.len()).await.unwrap();
     let fires = ids.into_iter().zip(plan.fires).collect();
-    Some(Claim { counted: false, due, fires, skipped: vec![], next_fire_at: plan.next_fire_at })
+    Some(JobClaim { counted: false, due, fires, skipped: vec![], next_fire_at: plan.next_fire_at })
 }
 
-async fn scan(fixture: &Fixture, holder: &Holder<'_>, now: Millis) {
+async fn scan(fixture: &Fixture, holder: &HeldLease<'_>, now: Millis) {
     let due = fixture.store.due_jobs(holder.shard, now + LOOK_AHEAD_MS, 100).await.unwrap();
     let mut claims = vec![];
     for due in due {
@@ -61,7 +61,7 @@ databases! {
         let fixture = Fixture::new(db).await;
         let job = fixture.create(&each("* * * * * ?")).await;
         let epoch = fixture.store.take_shard(job.shard, "node", NOW, 3_600_000).await.unwrap().unwrap();
-        let holder = Holder { shard: job.shard, epoch, node: "node", ttl_ms: 3_600_000 };
+        let holder = HeldLease { shard: job.shard, epoch, node: "node", ttl_ms: 3_600_000 };
         let (clock, over) = (ManualClock::new(NOW), AtomicBool::new(false));
         let engine = async {
             for _ in 0..ROUNDS {

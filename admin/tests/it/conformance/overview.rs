@@ -1,6 +1,6 @@
 //! What the console shows at a glance, on every database.
 
-use carillon_admin::store::run::view::dashboard::LATELY;
+use carillon_admin::store::run::view::dashboard::RECENT_RUN_IDS;
 use carillon_scheduler::RunState;
 
 use super::fixture::{Fixture, NOW, Row, SECOND, SHARDS, each};
@@ -33,7 +33,7 @@ databases! {
         let ids = |job: i64| found.get(&job).map(|marks| marks.iter().map(|mark| mark.id).collect::<Vec<_>>());
         assert_eq!((ids(a.id), ids(b.id), ids(c.id)), (Some(vec![3, 2]), Some(vec![11]), None), "a claimed run has not begun");
         assert_eq!(found[&a.id][0].state, RunState::Failed);
-        fixture.run(&b, Row { id: 12 + LATELY, fire_no: NOW, ..Row::default() }).await;
+        fixture.run(&b, Row { id: 12 + RECENT_RUN_IDS, fire_no: NOW, ..Row::default() }).await;
         assert!(!fixture.store.latest_runs(&[b.id], 2).await.unwrap().contains_key(&b.id), "long ago is not lately");
         assert!(fixture.store.latest_runs(&[], 2).await.unwrap().is_empty());
     }
@@ -57,7 +57,7 @@ databases! {
         let (counts, cut) = fixture.store.recent_states(SECOND + 1000).await.unwrap();
         let count = |state| counts.get(&state).copied().unwrap_or(0);
         assert_eq!((count(RunState::Succeeded), count(RunState::Failed), count(RunState::Claimed), cut), (1, 1, 1, false));
-        fixture.run(&job, Row { id: 3 + LATELY, fire_no: NOW + 60_000, state: SUCCEEDED, ..Row::default() }).await;
+        fixture.run(&job, Row { id: 3 + RECENT_RUN_IDS, fire_no: NOW + 60_000, state: SUCCEEDED, ..Row::default() }).await;
         let (_, cut) = fixture.store.recent_states(SECOND).await.unwrap();
         assert!(cut, "there were earlier ones of the same time");
     }
@@ -78,7 +78,7 @@ databases! {
         let mut sorted = history.clone();
         sorted.sort_by_key(|step| (step.0, step.1.code()));
         assert_eq!(sorted, expected);
-        fixture.run(&job, Row { id: 3 + LATELY, fire_no: NOW + 60_000, state: SUCCEEDED, ..Row::default() }).await;
+        fixture.run(&job, Row { id: 3 + RECENT_RUN_IDS, fire_no: NOW + 60_000, state: SUCCEEDED, ..Row::default() }).await;
         assert_eq!(fixture.store.recent_since().await.unwrap(), Some((SECOND + 3000, true)));
     }
 

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use carillon_admin::store::db::ids;
-use carillon_admin::store::run::trigger::NewFire;
+use carillon_admin::store::run::trigger::NewTrigger;
 use carillon_scheduler::Cause;
 use carillon_testkit::wait_for;
 use sea_orm::{ConnectionTrait as _, TransactionTrait as _};
@@ -30,8 +30,8 @@ pub async fn make_endless(db: &TestDatabase, table: &str) {
     }
 }
 
-fn fire(job_id: i64) -> NewFire {
-    NewFire { job_id, cause: Cause::Api, params: None, address: None, idempotency_key: None }
+fn fire(job_id: i64) -> NewTrigger {
+    NewTrigger { job_id, cause: Cause::Api, params: None, address: None, idempotency_key: None }
 }
 
 databases! {
@@ -56,7 +56,7 @@ async fn calls_that_wait_for_a_lock_delay_no_renewal(db: &TestDatabase) {
     let calls: Vec<_> = (0..300)
         .map(|_| {
             let (store, job_id) = (fixture.store.clone(), job.id);
-            tokio::spawn(async move { store.insert_fire(&fire(job_id), NOW).await.is_ok() })
+            tokio::spawn(async move { store.insert_triggered(&fire(job_id), NOW).await.is_ok() })
         })
         .collect();
     for _ in 0..20 {
@@ -94,7 +94,7 @@ fn at_most_one_call_is_before_the_engine_at_the_one_writer_of_a_file() {
             .map(|_| {
                 let (store, job_id, done) = (fixture.store.clone(), job.id, done.clone());
                 tokio::spawn(async move {
-                    let _ = store.insert_fire(&fire(job_id), NOW).await;
+                    let _ = store.insert_triggered(&fire(job_id), NOW).await;
                     done.fetch_add(1, Ordering::SeqCst);
                 })
             })

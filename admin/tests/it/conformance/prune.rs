@@ -1,7 +1,7 @@
 //! Deleting what was kept long enough: what goes, what must stay, and what is left of it.
 
 use carillon_admin::store::backfill::backfills::NewBackfill;
-use carillon_admin::store::backfill::release::Open;
+use carillon_admin::store::backfill::release::OpenBackfill;
 use carillon_admin::store::retention::rules::{Retention, Scope};
 
 use super::fixture::{Fixture, NOW, Row, actor, after, each};
@@ -101,7 +101,7 @@ databases! {
             let instants = (from..to).map(after).collect();
             let new = NewBackfill { job_id: job.id, from_at: after(from), to_at: after(to), max_concurrent: 100, instants };
             let made = fixture.store.create_backfill(&new, NOW, &actor()).await.unwrap();
-            let open = Open { id: made.id, job_id: job.id, shard: job.shard, max_concurrent: 100 };
+            let open = OpenBackfill { id: made.id, job_id: job.id, shard: job.shard, max_concurrent: 100 };
             fixture.store.release_backfill(&open, NOW).await.unwrap().runs
         };
         let runs = backfill(-20, -10).await;

@@ -6,10 +6,10 @@ use std::time::{Duration, Instant};
 
 use carillon_admin::store::backfill::backfills::NewBackfill;
 use carillon_admin::store::db::ids;
-use carillon_admin::store::run::claim::{Claim, Holder};
-use carillon_admin::store::run::mark::Mark;
+use carillon_admin::store::run::claim::{HeldLease, JobClaim};
+use carillon_admin::store::run::mark::MarkRequest;
 use carillon_admin::store::run::open::misplaced::Walk;
-use carillon_admin::store::run::trigger::NewFire;
+use carillon_admin::store::run::trigger::NewTrigger;
 use carillon_admin::store::{Error, Store};
 use carillon_scheduler::{Cause, RunState};
 use sea_orm::ConnectionTrait as _;
@@ -141,8 +141,9 @@ async fn creates(race: &Race) {
 async fn fires(race: &Race) {
     let job = race.fixture.create(&draft("by hand")).await;
     while race.goes_on() {
-        let fire = NewFire { job_id: job.id, cause: Cause::Manual, params: None, address: None, idempotency_key: None };
-        race.store().insert_fire(&fire, NOW).await.unwrap().unwrap();
+        let fire =
+            NewTrigger { job_id: job.id, cause: Cause::Manual, params: None, address: None, idempotency_key: None };
+        race.store().insert_triggered(&fire, NOW).await.unwrap().unwrap();
         race.count(2);
         tokio::task::yield_now().await;
     }
@@ -184,7 +185,7 @@ async fn edits(race: &Race) {
 /// The audit of wrong shards goes on meanwhile, and never takes a row for one that is about to move.
 async fn mends(race: &Race) {
     while race.goes_on() {
-        match race.store().mend_shards(&mut Walk::default(), NOW).await {
+        match race.store().repair_misplaced(&mut Walk::default(), NOW).await {
             Ok(alarm) => assert_eq!(alarm, None),
             Err(error) if error.is_lock_conflict() => {}
             Err(error) => panic!("{error}"),
@@ -215,12 +216,12 @@ async fn work(race: &Race, shard: i32, node: &str) -> Result<(), Error> {
     let Some(epoch) = store.take_shard(shard, node, NOW, TTL).await? else {
         return Ok(());
     };
-    let holder = Holder { shard, epoch, node, ttl_ms: TTL };
+    let holder = HeldLease { shard, epoch, node, ttl_ms: TTL };
     store.adopt(&holder, None, after(1_000), 1_000).await?;
     let mut claims = vec![];
     for due in store.due_jobs(shard, after(1_000), 10).await? {
         let id = store.take_id(&ids::RUN).await?;
-        claims.push(Claim {
+        claims.push(JobClaim {
             counted: false,
             due,
             fires: vec![(id, due.next_fire_at)],
@@ -231,7 +232,7 @@ async fn work(race: &Race, shard: i32, node: &str) -> Result<(), Error> {
     store.claim(&holder, &claims, NOW).await?;
     race.count(3);
     let waiting = store.waiting(shard, epoch, after(1_000), 10).await?;
-    let marks = waiting.iter().map(|run| Mark {
+    let marks = waiting.iter().map(|run| MarkRequest {
         run_id: run.run_id,
         epoch,
         address: "http://x:1/",
@@ -254,7 +255,7 @@ async fn everything_that_waits_is_found(fixture: &Fixture) {
     let mut found = HashSet::new();
     for lease in fixture.store.leases().await.unwrap() {
         let epoch = fixture.store.take_shard(lease.shard, "c", NOW, TTL).await.unwrap().unwrap();
-        let holder = Holder { shard: lease.shard, epoch, node: "c", ttl_ms: TTL };
+        let holder = HeldLease { shard: lease.shard, epoch, node: "c", ttl_ms: TTL };
         fixture.store.adopt(&holder, None, i64::MAX, 1_000).await.unwrap();
         let waiting = fixture.store.waiting(lease.shard, epoch, i64::MAX, 1_000_000).await.unwrap();
         found.extend(waiting.into_iter().map(|run| run.run_id));

@@ -92,7 +92,7 @@ databases! {
         let mut walk = Walk::default();
         let mut found = vec![];
         for _ in 0..3 {
-            found.push(fixture.store.mend_shards(&mut walk, NOW).await.unwrap().map(|alarm| alarm.text));
+            found.push(fixture.store.repair_misplaced(&mut walk, NOW).await.unwrap().map(|alarm| alarm.text));
         }
         assert_eq!(found[0], None, "a look reads 2,000 jobs");
         let told: Vec<&String> = found.iter().flatten().collect();

@@ -49,8 +49,8 @@ fn a_run_shows_how_its_executor_was_chosen() {
         assert!(!admin.get(&run).await.body.contains("data-testid=\"choice\""));
         let id: i64 = run.rsplit('/').next().unwrap().parse().unwrap();
         let store = &console.store;
-        store.keep_candidates(&[(5, r#"["http://a:1/","http://b:1/"]"#.into())]).await.unwrap();
-        let mark = carillon_admin::store::run::mark::Mark {
+        store.persist_candidates(&[(5, r#"["http://a:1/","http://b:1/"]"#.into())]).await.unwrap();
+        let mark = carillon_admin::store::run::mark::MarkRequest {
             run_id: id,
             epoch: 0,
             address: "http://b:1/",
@@ -63,7 +63,7 @@ fn a_run_shows_how_its_executor_was_chosen() {
         };
         assert_eq!(store.mark(&[mark], 1, "a", START).await.unwrap().len(), 1);
         let story = r#"{"skipped":[{"address":"http://a:1/","what":"saturated <b>"}]}"#;
-        store.add_stories(&[(id, story.into())]).await.unwrap();
+        store.add_traces(&[(id, story.into())]).await.unwrap();
         let page = admin.get(&run).await.body;
         assert!(page.contains("next in order: one before it was passed over"));
         assert!(page.contains("Round robin, of 2"));

@@ -1,6 +1,6 @@
 //! What pages show, and that they show it as text.
 
-use carillon_admin::store::app::executors::{Executor, Traits};
+use carillon_admin::store::app::executors::{Executor, ExecutorSettings};
 use carillon_scheduler::ScheduleDraft;
 
 use super::client::{Console, START};
@@ -69,8 +69,8 @@ pub async fn register(console: &Console, address: &str, app: &str) {
         registered_at: START,
         seen_at: START,
         expires_at: START + 90_000,
-        announced: Traits::default(),
-        set: Traits::default(),
+        announced: ExecutorSettings::default(),
+        set: ExecutorSettings::default(),
     };
     console.store.register_executor(&executor).await.unwrap();
 }

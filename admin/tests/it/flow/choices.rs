@@ -1,7 +1,7 @@
 //! How each run's executor was chosen can be read afterwards.
 
 use carillon_admin::store::Job;
-use carillon_admin::store::run::route::Choice;
+use carillon_admin::store::run::route::RouteDecision;
 use carillon_engine::manage::RunRequest;
 use carillon_scheduler::{Cause, RouteStrategy, RunState};
 use carillon_testkit::RecordingExecutor;
@@ -9,12 +9,12 @@ use carillon_testkit::RecordingExecutor;
 use super::node::Node;
 use super::routes::flow;
 
-async fn choice(node: &Node, run_id: i64) -> Option<Choice> {
+async fn choice(node: &Node, run_id: i64) -> Option<RouteDecision> {
     let run = node.store.run(run_id).await.unwrap().unwrap();
     node.store.choice(&run).await.unwrap()
 }
 
-async fn last_choice(node: &Node, job: &Job) -> Choice {
+async fn last_choice(node: &Node, job: &Job) -> RouteDecision {
     let run = node.runs(job).await.pop().unwrap();
     choice(node, run.id).await.unwrap()
 }

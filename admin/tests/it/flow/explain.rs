@@ -91,7 +91,7 @@ databases! {
         let mut draft = JobDraft::new("orders", "Noon", "noon");
         draft.schedule = serde_json::from_value(schedule).unwrap();
         let calendars = node.store.calendars_named(&["bank".to_owned()]).await.unwrap();
-        let around = carillon_admin::store::Surroundings::new(&node.app, &calendars);
+        let around = carillon_admin::store::DefinitionContext::new(&node.app, &calendars);
         let definition = carillon_admin::store::Definition::check_in(around, &draft, START).unwrap();
         let job = node.store.create_jobs(vec![definition], START, &actor(), None).await.unwrap().remove(0);
         let noon = |day: i64| (1_760_011_200_000 - START) / 1000 + day * 86_400;

@@ -5,7 +5,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use carillon_admin::runtime::{Service, Step};
-use carillon_admin::store::{App, Definition, Job, Misfire, MisfireFilter, RunFilter, RunView, Store, Surroundings};
+use carillon_admin::store::{
+    App, Definition, DefinitionContext, Job, Misfire, MisfireFilter, RunFilter, RunView, Store,
+};
 use carillon_admin::{Admin, config::Config};
 use carillon_engine::manage::RunRequest;
 use carillon_engine::{DispatchReport, Engine, LeaseReport, ScanReport, Services};
@@ -116,7 +118,7 @@ impl Node {
     /// Another definition for a job.
     pub async fn edit(&self, job: &Job, draft: JobDraft) -> Job {
         let now = self.clock.now();
-        let definition = Definition::check_in(Surroundings::of(&self.app, job, &job.calendars), &draft, now);
+        let definition = Definition::check_in(DefinitionContext::of(&self.app, job, &job.calendars), &draft, now);
         let definition = definition.unwrap();
         let by = actor();
         let edit = self.store.update_job(job.id, &definition, None, now, &by);

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use carillon_admin::runtime::Service as _;
-use carillon_admin::store::{Definition, Job, Surroundings};
+use carillon_admin::store::{Definition, DefinitionContext, Job};
 use carillon_scheduler::{Clock as _, JobDraft, ManualClock, RunState};
 use carillon_testkit::{RecordingExecutor, wait_for};
 use sea_orm::{ConnectionTrait as _, Statement, TransactionTrait as _};
@@ -57,7 +57,7 @@ fn a_job_that_moved_to_another_app_is_sent_to_that_apps_executors_alone() {
         assert_eq!(node.post("api/registry", &body).await["code"], 200);
         node.services.registry.step().await;
         let draft = JobDraft { app: "billing".into(), route_labels: String::new(), ..job.draft.clone() };
-        let around = Surroundings::of(&billing, &job, &job.calendars);
+        let around = DefinitionContext::of(&billing, &job, &job.calendars);
         let definition = Definition::check_in(around, &draft, now).unwrap();
         let moved = node.store.update_job(job.id, &definition, None, now, &by);
         moved.await.unwrap();

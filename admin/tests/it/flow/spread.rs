@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use carillon_admin::runtime::Service as _;
-use carillon_admin::store::app::executors::Traits;
+use carillon_admin::store::app::executors::ExecutorSettings;
 use carillon_scheduler::{Clock as _, RouteStrategy};
 use carillon_testkit::{Reply, wait_for};
 
@@ -56,10 +56,10 @@ fn weights_decide_the_shares_and_an_operator_overrules_what_is_announced() {
         fires(node, job, 100).await;
         let given = counts(executors);
         assert!(given[0].abs_diff(60) <= 2 && given[1].abs_diff(20) <= 2, "{given:?}");
-        let set = Traits { weight: Some(3), labels: None };
+        let set = ExecutorSettings { weight: Some(3), labels: None };
         for executor in [&executors[1], &executors[2]] {
             let (store, now) = (&node.store, node.clock.now());
-            store.set_executor_traits(&node.app, &executor.address, &set, now, &actor()).await.unwrap();
+            store.set_executor_settings(&node.app, &executor.address, &set, now, &actor()).await.unwrap();
         }
         // The next heartbeat does not undo it.
         node.register(&executors[1]).await;

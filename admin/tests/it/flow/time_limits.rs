@@ -102,7 +102,7 @@ fn a_kill_that_nobody_asked_for_any_more_is_asked_for_by_the_holder() {
         node.round().await;
         // As if the node had died between noting the wish and asking.
         let now = carillon_scheduler::Clock::now(&*node.clock);
-        assert!(node.store.note_kill(run_id, now).await.unwrap());
+        assert!(node.store.record_kill_request(run_id, now).await.unwrap());
         executor.reply(Reply::Status(502));
         advance_seconds(node, 45).await;
         let asked = executor.received("/kill").len();

@@ -47,7 +47,7 @@ pub async fn persist(sets: impl Iterator<Item = &Arc<CandidateSet>> + Clone, sto
         (set.id, addresses)
     };
     let rows: Vec<(i64, String)> = sets.clone().map(row).collect();
-    store.keep_candidates(&rows).await?;
+    store.persist_candidates(&rows).await?;
     for set in sets {
         set.kept.store(true, Ordering::Relaxed);
     }

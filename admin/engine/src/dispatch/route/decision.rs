@@ -9,7 +9,7 @@ use carillon_scheduler::RouteStrategy;
 
 use crate::dispatch::route::candidate_set::CandidateSet;
 use crate::plan::job_cache::CachedJob;
-use carillon_store::run::route::{Story, Told};
+use carillon_store::run::route::{RouteTrace, TraceNote};
 
 pub struct RouteDecision {
     /// The definition by which it was made, and which its request carries.
@@ -17,13 +17,13 @@ pub struct RouteDecision {
     /// What the mark writes.
     pub route_code: i16,
     pub set: Arc<CandidateSet>,
-    pub trace: Option<Box<Story>>,
+    pub trace: Option<Box<RouteTrace>>,
     /// Of a sticky job, and its last run went elsewhere.
     pub moves: bool,
 }
 
 impl RouteDecision {
-    pub fn trace(&mut self) -> &mut Story {
+    pub fn trace(&mut self) -> &mut RouteTrace {
         self.trace.get_or_insert_default()
     }
 
@@ -42,7 +42,7 @@ impl RouteDecision {
     }
 
     /// For a run that ends without a mark: its row does not say what its candidates were.
-    pub fn into_trace(mut self) -> Story {
+    pub fn into_trace(mut self) -> RouteTrace {
         let mut trace = *self.trace.take().unwrap_or_default();
         trace.route = self.strategy();
         trace.candidates = self.set.addresses().to_vec();
@@ -50,6 +50,6 @@ impl RouteDecision {
     }
 }
 
-pub fn note(address: &str, what: &str) -> Told {
-    Told { address: address.to_owned(), what: what.to_owned() }
+pub fn note(address: &str, what: &str) -> TraceNote {
+    TraceNote { address: address.to_owned(), what: what.to_owned() }
 }

@@ -14,7 +14,7 @@ use crate::plan::job_cache::JobsById;
 use crate::plan::recent::Recent;
 use crate::runtime::lock;
 use carillon_store::Store;
-use carillon_store::run::adopt::Waiting;
+use carillon_store::run::adopt::ClaimedRun;
 
 /// States of this size in all are kept.
 const MOST_BYTES: usize = 16 * 1024 * 1024;
@@ -117,7 +117,7 @@ impl RouteMemory {
     }
 
     /// The run goes there. True: it is a sticky job, and its last run went elsewhere.
-    pub fn record_use(&self, strategy: RouteStrategy, run: &Waiting, address: &str) -> bool {
+    pub fn record_use(&self, strategy: RouteStrategy, run: &ClaimedRun, address: &str) -> bool {
         let mut map = self.map();
         let Some(state) = map.get(run.job_id) else {
             return false;
@@ -159,13 +159,13 @@ impl RouteMemory {
         }
     }
 
-    fn knows_sticky(&self, run: &Waiting) -> bool {
+    fn knows_sticky(&self, run: &ClaimedRun) -> bool {
         let mut map = self.map();
         let known = map.get(run.job_id).and_then(|state| state.sticky.as_ref());
         known.is_some_and(|sticky| sticky.epoch == run.epoch)
     }
 
-    fn learn_sticky(&self, run: &Waiting, address: Option<String>) {
+    fn learn_sticky(&self, run: &ClaimedRun, address: Option<String>) {
         let sticky = Sticky { epoch: run.epoch, address };
         if let Some(state) = of_job(&mut self.map(), run.job_id) {
             state.sticky = Some(Box::new(sticky));
@@ -173,14 +173,14 @@ impl RouteMemory {
     }
 
     /// Before sticky jobs are routed: where their last runs went, if that is not known under this epoch.
-    pub async fn load_sticky(&self, store: &Store, jobs: &JobsById, due: &[Waiting]) -> carillon_store::Result<()> {
-        let is_sticky = |run: &&Waiting| {
+    pub async fn load_sticky(&self, store: &Store, jobs: &JobsById, due: &[ClaimedRun]) -> carillon_store::Result<()> {
+        let is_sticky = |run: &&ClaimedRun| {
             let rules = jobs.get(&run.job_id).map(|job| &job.rules);
             rules.is_some_and(|rules| matches!(rules, Ok(rules) if rules.route == RouteStrategy::Sticky))
                 && run.bound_to.is_none()
                 && !self.knows_sticky(run)
         };
-        let unknown: Vec<&Waiting> = due.iter().filter(is_sticky).collect();
+        let unknown: Vec<&ClaimedRun> = due.iter().filter(is_sticky).collect();
         if unknown.is_empty() {
             return Ok(());
         }

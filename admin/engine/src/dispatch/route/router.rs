@@ -16,9 +16,9 @@ use crate::executor::directory::{Candidate, ExecutorDirectory};
 use crate::plan::job_cache::{CachedJob, JobsById};
 use crate::settings::ms;
 use carillon_store as store;
-use carillon_store::run::adopt::Waiting;
-use carillon_store::run::mark::GIVEN;
-use carillon_store::run::route::Story;
+use carillon_store::run::adopt::ClaimedRun;
+use carillon_store::run::mark::PINNED;
+use carillon_store::run::route::RouteTrace;
 
 pub struct Router {
     pub(crate) cx: Arc<Context>,
@@ -36,7 +36,7 @@ impl Router {
     }
 
     /// What the routes of these jobs need of the database.
-    pub async fn load(&self, jobs: &JobsById, due: &[Waiting], shards: i32) -> store::Result<()> {
+    pub async fn load(&self, jobs: &JobsById, due: &[ClaimedRun], shards: i32) -> store::Result<()> {
         let (store, now) = (&self.cx.store, self.cx.clock.monotonic());
         self.memory.load_sticky(store, jobs, due).await?;
         self.counts.load(store, jobs, shards, now).await
@@ -57,7 +57,7 @@ impl Router {
         let is_given = run.bound_to.is_some() && strategy != RouteStrategy::Broadcast;
         let decision = RouteDecision {
             job: job.clone(),
-            route_code: if is_given { GIVEN } else { strategy.code() },
+            route_code: if is_given { PINNED } else { strategy.code() },
             set: self.sets.of(names),
             trace: None,
             moves: false,
@@ -74,7 +74,7 @@ impl Router {
     }
 
     /// In ascending order of their addresses; or what to say if there is none.
-    fn candidates(&self, job: &CachedJob, run: &Waiting) -> Result<Vec<Candidate>, String> {
+    fn candidates(&self, job: &CachedJob, run: &ClaimedRun) -> Result<Vec<Candidate>, String> {
         let app = &job.stored.app;
         let mut live = self.directory.live(app);
         let late = if let Some(address) = &run.bound_to {
@@ -99,14 +99,14 @@ impl Router {
         if self.cx.clock.now() < give_up_at {
             return RouteStep::Wait(admitted);
         }
-        let trace = Story { route: Some(strategy), ..Story::default() };
+        let trace = RouteTrace { route: Some(strategy), ..RouteTrace::default() };
         RouteStep::NoExecutor(admitted, late, Box::new(trace))
     }
 
     fn in_order(
         &self,
         strategy: RouteStrategy,
-        run: &Waiting,
+        run: &ClaimedRun,
         mut list: Vec<Candidate>,
         decision: &RouteDecision,
     ) -> Vec<Candidate> {
@@ -140,7 +140,7 @@ impl Router {
     }
 
     /// It may still wait for room: as late as its job lets it be.
-    pub fn may_still_wait(&self, job: &CachedJob, run: &Waiting) -> bool {
+    pub fn may_still_wait(&self, job: &CachedJob, run: &ClaimedRun) -> bool {
         self.cx.clock.now() < self.directory.give_up_from(run.due_at) + job.stored.misfire_threshold_ms
     }
 
@@ -161,6 +161,6 @@ impl Router {
 }
 
 /// A run of a broadcast job whose executors are not fixed yet.
-fn is_unexpanded(route: RouteStrategy, run: &Waiting) -> bool {
+fn is_unexpanded(route: RouteStrategy, run: &ClaimedRun) -> bool {
     route == RouteStrategy::Broadcast && run.attempt == 1 && run.bound_to.is_none()
 }

@@ -5,7 +5,7 @@ use carillon_scheduler::job::limits::check_params;
 
 use crate::manage::error::Error;
 use crate::manage::jobs::definitions::Jobs;
-use carillon_store::run::trigger::NewFire;
+use carillon_store::run::trigger::NewTrigger;
 
 /// A run without an instant of the schedule: by hand, or through the API.
 #[derive(Clone, Debug)]
@@ -33,8 +33,8 @@ impl Jobs<'_> {
             self.must_be_registered(request.job_id, address).await?;
         }
         let RunRequest { job_id, cause, params, address, idempotency_key } = request;
-        let new = NewFire { job_id, cause, params, address, idempotency_key };
-        let made = self.engine.cx.store.insert_fire(&new, self.engine.cx.clock.now()).await?;
+        let new = NewTrigger { job_id, cause, params, address, idempotency_key };
+        let made = self.engine.cx.store.insert_triggered(&new, self.engine.cx.clock.now()).await?;
         let made = made.ok_or_else(|| Error::missing("job", job_id))?;
         self.engine.job_changed(made.shard);
         Ok(made.run_id)

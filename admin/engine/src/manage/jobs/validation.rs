@@ -7,7 +7,7 @@ use carillon_scheduler::{FieldError, JobDraft, Millis, Schedule, ScheduleContext
 
 use crate::engine::Engine;
 use crate::manage::error::Error;
-use carillon_store::{App, Calendars, Definition, Job, Surroundings};
+use carillon_store::{App, Calendars, Definition, DefinitionContext, Job};
 
 /// Looked up once for all drafts of a request.
 pub(super) struct ValidationContext {
@@ -107,7 +107,7 @@ impl ValidationContext {
         };
         let kept = before.filter(|_| draft.schedule.spread_seconds > 0).map_or(0, |job| job.spread_offset);
         let spread_offset = chosen.map_or(kept, |chosen| chosen.offset_seconds.cast_signed());
-        let surroundings = Surroundings { app, before, spread_offset, calendars: &self.calendars };
+        let surroundings = DefinitionContext { app, before, spread_offset, calendars: &self.calendars };
         Definition::check_in(surroundings, draft, self.now).map(|definition| (definition, chosen))
     }
 

@@ -5,7 +5,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::words;
-use carillon_store::run::route::{Choice, Told};
+use carillon_store::run::route::{RouteDecision, TraceNote};
 
 /// How its executor was chosen
 #[derive(Serialize, ToSchema)]
@@ -47,20 +47,20 @@ struct PassedExecutor {
     why: String,
 }
 
-impl From<Told> for ProbeReply {
-    fn from(Told { address, what }: Told) -> Self {
+impl From<TraceNote> for ProbeReply {
+    fn from(TraceNote { address, what }: TraceNote) -> Self {
         Self { address, answer: what }
     }
 }
 
-impl From<Told> for PassedExecutor {
-    fn from(Told { address, what }: Told) -> Self {
+impl From<TraceNote> for PassedExecutor {
+    fn from(TraceNote { address, what }: TraceNote) -> Self {
         Self { address, why: what }
     }
 }
 
-impl From<Choice> for ChoiceView {
-    fn from(choice: Choice) -> Self {
+impl From<RouteDecision> for ChoiceView {
+    fn from(choice: RouteDecision) -> Self {
         let story = choice.story;
         Self {
             route: choice.route,

@@ -4,7 +4,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::time::Time;
-use carillon_store::app::executors::{Executor, Traits};
+use carillon_store::app::executors::{self, Executor};
 
 /// An executor that has registered for the app
 #[derive(Serialize, ToSchema)]
@@ -46,8 +46,8 @@ struct ExecutorSettings {
     labels: Option<String>,
 }
 
-impl From<Traits> for ExecutorSettings {
-    fn from(Traits { weight, labels }: Traits) -> Self {
+impl From<executors::ExecutorSettings> for ExecutorSettings {
+    fn from(executors::ExecutorSettings { weight, labels }: executors::ExecutorSettings) -> Self {
         Self { weight, labels }
     }
 }

@@ -6,7 +6,7 @@ use utoipa::ToSchema;
 
 use super::list::Whole;
 use carillon_store::retention::prune_runs;
-use carillon_store::retention::rules::{Keep, Retention};
+use carillon_store::retention::rules::{EffectiveRetention, Retention};
 
 /// What is set for how long runs are kept, and what is in force. Null: the next wider rule decides
 #[derive(Serialize, ToSchema)]
@@ -45,7 +45,7 @@ struct RetentionInForce {
 }
 
 impl RetentionView {
-    pub fn new(rule: Retention, Keep { days, failure_days, failures, runs }: Keep) -> Self {
+    pub fn new(rule: Retention, EffectiveRetention { days, failure_days, failures, runs }: EffectiveRetention) -> Self {
         Self {
             days: rule.days,
             failure_days: rule.failure_days,

@@ -9,7 +9,7 @@ use super::time::Time;
 use super::words;
 use carillon_engine::manage::{KillResult, LogPage};
 use carillon_store::RunParams;
-use carillon_store::run::route::Choice;
+use carillon_store::run::route::RouteDecision;
 
 /// A run
 #[derive(Serialize, ToSchema)]
@@ -68,7 +68,7 @@ pub struct RunView {
 
 impl RunView {
     /// Adds what only the answer for a single run has.
-    pub fn with_details(self, params: &RunParams, choice: Option<Choice>) -> Self {
+    pub fn with_details(self, params: &RunParams, choice: Option<RouteDecision>) -> Self {
         Self { params: params.text().map(str::to_owned), choice: choice.map(ChoiceView::from), ..self }
     }
 }

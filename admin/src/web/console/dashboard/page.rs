@@ -15,7 +15,7 @@ use crate::web::page::answer::render;
 use crate::web::page::context::PageContext;
 use crate::web::state::State;
 use carillon_store::lease::nodes::Node;
-use carillon_store::run::view::dashboard::{Failing, PausedByEngine};
+use carillon_store::run::view::dashboard::{FailingJob, PausedByEngine};
 use carillon_store::{App, JobFilter, NextFire, RunFilter};
 
 const DAY_MS: i64 = 86_400_000;
@@ -39,7 +39,7 @@ struct SetupSteps {
 }
 
 struct FailingRow {
-    failing: Failing,
+    failing: FailingJob,
     row: RunRow,
 }
 

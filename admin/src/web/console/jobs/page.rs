@@ -15,7 +15,7 @@ use crate::web::page::context::PageContext;
 use crate::web::state::State;
 use crate::web::text::schedule::{ScheduleText, schedule_text};
 use crate::web::text::strategies;
-use carillon_store::run::view::dashboard::LATELY;
+use carillon_store::run::view::dashboard::RECENT_RUN_IDS;
 use carillon_store::{Job, Misfire, MisfireFilter, RunFilter};
 
 const RUNS: u32 = 10;
@@ -45,7 +45,7 @@ pub async fn page(
     id: web::Path<i64>,
 ) -> Result<HttpResponse, PageError> {
     let job = state.engine.jobs().get(*id).await?;
-    let above = state.store.newest_run().await? - 10 * LATELY;
+    let above = state.store.newest_run().await? - 10 * RECENT_RUN_IDS;
     let runs = RunFilter { job_id: Some(job.id), above: Some(above), limit: RUNS, ..RunFilter::default() };
     let runs = state.store.runs(&runs).await?;
     let misfires = MisfireFilter { job_id: Some(job.id), limit: MISFIRES, ..MisfireFilter::default() };

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use carillon_scheduler::RunState;
 
 use crate::web::console::badge::{Badge, run_badge};
-use carillon_store::run::view::dashboard::RunMark;
+use carillon_store::run::view::dashboard::RecentRun;
 
 /// The last runs of a job as small bars, the newest at the right.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -13,7 +13,7 @@ pub struct RecentRunStrip {
     pub bars: Vec<Bar>,
     /// The same in words.
     pub label: String,
-    pub last: Option<RunMark>,
+    pub last: Option<RecentRun>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,7 +28,7 @@ pub const RUNS_SHOWN: usize = 12;
 
 impl RecentRunStrip {
     /// `marks` are newest first.
-    pub fn new(marks: Option<&Vec<RunMark>>) -> Self {
+    pub fn new(marks: Option<&Vec<RecentRun>>) -> Self {
         let marks = marks.map_or(&[][..], |marks| &marks[..marks.len().min(RUNS_SHOWN)]);
         let empty = RUNS_SHOWN - marks.len();
         let bars = marks.iter().rev().enumerate().map(|(index, mark)| {
@@ -45,7 +45,7 @@ impl RecentRunStrip {
 }
 
 /// `last 3 runs: 2 succeeded, 1 failed`
-fn words(marks: &[RunMark]) -> String {
+fn words(marks: &[RecentRun]) -> String {
     let mut counts: HashMap<RunState, usize> = HashMap::new();
     for mark in marks {
         *counts.entry(mark.state).or_default() += 1;
@@ -66,8 +66,8 @@ fn words(marks: &[RunMark]) -> String {
 mod tests {
     use super::*;
 
-    fn mark(id: i64, state: RunState) -> RunMark {
-        RunMark { id, state, scheduled_at: 0 }
+    fn mark(id: i64, state: RunState) -> RecentRun {
+        RecentRun { id, state, scheduled_at: 0 }
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use crate::web::text::strategies;
 use carillon_store::run::route;
-use carillon_store::run::route::Told;
+use carillon_store::run::route::TraceNote;
 
 /// Of more candidates than this only those with a note are shown.
 const ALL_SHOWN: usize = 20;
@@ -21,7 +21,7 @@ pub struct RouteView {
 }
 
 impl RouteView {
-    pub fn new(choice: route::Choice) -> Self {
+    pub fn new(choice: route::RouteDecision) -> Self {
         let mut rows: Vec<CandidateRow> = choice.candidates.iter().map(|address| row(address)).collect();
         let story = &choice.story;
         for finding in story.skipped.iter().chain(&story.answers).chain(&story.hops) {
@@ -50,7 +50,7 @@ fn row(address: &str) -> CandidateRow {
     CandidateRow { address: address.to_owned(), note: String::new(), is_chosen: false }
 }
 
-fn note(rows: &mut Vec<CandidateRow>, finding: &Told) {
+fn note(rows: &mut Vec<CandidateRow>, finding: &TraceNote) {
     if !rows.iter().any(|row| row.address == finding.address) {
         rows.push(row(&finding.address));
     }
@@ -67,13 +67,13 @@ mod tests {
     use carillon_scheduler::RouteStrategy;
 
     use super::*;
-    use carillon_store::run::route::Story;
+    use carillon_store::run::route::RouteTrace;
 
-    fn choice(candidates: usize) -> route::Choice {
-        route::Choice {
+    fn choice(candidates: usize) -> route::RouteDecision {
+        route::RouteDecision {
             route: Some(RouteStrategy::LeastActive),
             candidates: (0..candidates).map(|n| format!("http://{n}")).collect(),
-            story: Story::default(),
+            story: RouteTrace::default(),
             chosen: Some("http://1".into()),
             why: "why".into(),
         }
@@ -86,7 +86,7 @@ mod tests {
         assert!(three.rows[1].is_chosen && !three.rows[0].is_chosen);
         assert!(RouteView::new(choice(1)).rows.is_empty());
         let mut many = choice(100);
-        many.story.answers.push(Told { address: "http://7".into(), what: "busy".into() });
+        many.story.answers.push(TraceNote { address: "http://7".into(), what: "busy".into() });
         let many = RouteView::new(many);
         assert_eq!((many.rows.len(), many.candidates), (2, 100));
         assert_eq!(many.rows[1].note, "busy");

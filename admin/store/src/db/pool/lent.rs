@@ -7,8 +7,8 @@ use sea_orm::{DbBackend, DbErr, RuntimeErr, sqlx};
 use tokio::sync::OwnedSemaphorePermit;
 
 use crate::db::pool::broken;
-use crate::db::pool::connection_pool::{Idle, Shared};
 use crate::db::pool::link::Link;
+use crate::db::pool::shared::{Idle, Shared};
 
 const MAX_AGE: Duration = Duration::from_secs(1800);
 const SIGN_OFF: Duration = Duration::from_secs(1);

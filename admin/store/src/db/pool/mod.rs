@@ -4,5 +4,6 @@ pub(crate) mod broken;
 pub(crate) mod connection_pool;
 pub(crate) mod lent;
 pub(crate) mod link;
+pub(crate) mod shared;
 pub(crate) mod target;
 pub(crate) mod transaction;

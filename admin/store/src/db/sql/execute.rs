@@ -5,7 +5,8 @@ use sea_orm::{ConnectionTrait, DbErr, FromQueryResult, QueryResult, TryGetableMa
 use crate::db::sql::bulk::Bulk;
 use crate::db::sql::list::ListRow;
 use crate::db::sql::template;
-use crate::{Error, Result, Store};
+use crate::error::{Error, Result};
+use crate::store::Store;
 
 /// Rows of one statement, where a list of values is its text.
 const CHUNK: usize = 100;

@@ -11,6 +11,8 @@ pub(crate) mod forms;
 pub(crate) mod list;
 #[doc(hidden)]
 pub mod plans;
+pub(crate) mod readable;
 pub(crate) mod retry;
 pub(crate) mod template;
+pub mod text;
 pub(crate) mod unique_key;

@@ -38,7 +38,7 @@ pub fn texts(backend: DbBackend) -> Vec<(&'static str, String)> {
         ("first_runs", &children::FIRSTS),
         ("active", &route::ACTIVE),
         ("keep_sets", &route::KEEP_SETS),
-        ("add_stories", &route::ADD_STORIES),
+        ("add_traces", &route::ADD_STORIES),
         ("add_sticky", &route::ADD_STICKY),
         ("lock_going", &prune_runs::LOCK_GOING),
         ("lock_pending", &overdue::LOCK_PENDING),

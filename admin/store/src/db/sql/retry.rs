@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::{Error, Result};
+use crate::error::{Error, Result};
 
 /// Repetitions; who has lost that often should do something else first.
 const REPETITIONS: u32 = 4;

@@ -6,8 +6,9 @@ use carillon_scheduler::{BlockStrategy, Millis};
 use sea_orm::FromQueryResult;
 
 use crate::db::sql::rows::Word;
-use crate::run::open::running::{COLUMNS, NEIGHBOURS, Row, Watched};
-use crate::{Result, Store};
+use crate::error::Result;
+use crate::run::open::running::{COLUMNS, NEIGHBOURS, Row, RunningRun};
+use crate::store::Store;
 
 /// How far a walk through the running runs of a shard has come, in the order of their index.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -30,7 +31,7 @@ pub struct LongRunning {
 /// A run that is still `running`, with what a check needs.
 #[derive(Clone, Debug)]
 pub struct ToCheck {
-    pub run: Watched,
+    pub run: RunningRun,
     /// Runs that were sent from then on end the earlier ones of their job at the same executor.
     pub covers_since: Option<Millis>,
 }
@@ -66,7 +67,7 @@ impl Store {
         let checked = |row: Checked| {
             // The job may be gone.
             let covers = row.block.is_some_and(|word| word.0 == BlockStrategy::CoverEarly);
-            let run = Watched::from(row.run);
+            let run = RunningRun::from(row.run);
             (run.run_id, ToCheck { run, covers_since: row.updated_at.filter(|_| covers) })
         };
         Ok(rows.into_iter().map(checked).collect())

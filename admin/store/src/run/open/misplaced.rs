@@ -5,12 +5,14 @@ use carillon_scheduler::{AlarmKind, Millis};
 
 use crate::alarm::alarms::Alarm;
 use crate::db::ids;
+use crate::db::pool::transaction::Transaction;
 use crate::db::sql::bulk::Bulk;
 use crate::db::sql::forms::OpenRuns;
+use crate::error::Result;
 use crate::lease::reshard::MAX_SHARDS;
-use crate::run::claim::Due;
+use crate::run::claim::DueJob;
 use crate::run::view::records::{FIRST, Place};
-use crate::{Result, Store, Transaction};
+use crate::store::Store;
 
 /// Open runs in a wrong shard, also in one that does not exist any more.
 pub(crate) static ASTRAY: Bulk = Bulk::open_runs(OpenRuns {
@@ -53,7 +55,7 @@ impl Default for Walk {
 impl Store {
     /// Puts right what is in a shard that its job is not in, whatever has put it there, and answers the alarm for it: it is a
     /// defect, here or of whoever wrote into the database. None: all that was looked at was right.
-    pub async fn mend_shards(&self, walk: &mut Walk, now: Millis) -> Result<Option<Alarm>> {
+    pub async fn repair_misplaced(&self, walk: &mut Walk, now: Millis) -> Result<Option<Alarm>> {
         let count = self.shard_count().await?;
         let all: Vec<i64> = (0..i64::from(MAX_SHARDS)).collect();
         let runs = self.bulk_tuples(&self.engine_reads, &ASTRAY, &named![count], &all).await?;
@@ -85,7 +87,7 @@ impl Store {
         let (mut shard, mut place) = walk.cursor;
         while budget > 0 && shard < count {
             let page = self.cursors_behind(shard, place, budget).await?;
-            let is_wrong = |due: &&Due| due.job_id % i64::from(count) != i64::from(shard);
+            let is_wrong = |due: &&DueJob| due.job_id % i64::from(count) != i64::from(shard);
             astray.extend(page.iter().filter(is_wrong).map(|due| due.job_id));
             match page.last() {
                 Some(last) if page.len() == budget => place = (last.next_fire_at, last.job_id),

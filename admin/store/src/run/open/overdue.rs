@@ -6,10 +6,12 @@ use carillon_scheduler::{AlarmKind, Millis};
 
 use crate::alarm::alarms::Alarm;
 use crate::db::ids;
+use crate::db::pool::transaction::Transaction;
 use crate::db::sql::bulk::Bulk;
 use crate::db::sql::forms::{Lock, Update};
 use crate::db::sql::list::IDS;
-use crate::{Result, Store, Transaction};
+use crate::error::Result;
+use crate::store::Store;
 
 /// Runs that wait under this epoch for longer than their jobs allow. One that waits for an earlier run of its job waits as
 /// its job says, and has no limit.
@@ -43,7 +45,7 @@ pub const PAGE: usize = 100;
 
 /// A run that waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Late {
+pub struct OverdueRun {
     pub run_id: i64,
     /// From then on it waits for too long.
     pub late_at: Millis,
@@ -65,12 +67,19 @@ impl Store {
     /// than their job allows, or than `after_ms` where it says nothing. The one that was due first is first. What was due
     /// before `from` is left out: PostgreSQL cannot forget the places of runs that were sent while an old snapshot is open,
     /// and would walk over all of them.
-    pub async fn late(&self, shard: i32, epoch: i64, after_ms: i64, from: Millis, until: Millis) -> Result<Vec<Late>> {
+    pub async fn late(
+        &self,
+        shard: i32,
+        epoch: i64,
+        after_ms: i64,
+        from: Millis,
+        until: Millis,
+    ) -> Result<Vec<OverdueRun>> {
         let values = values![shard, epoch, from, until - after_ms.min(SHORTEST), after_ms, until];
         let late = |(run_id, due_at, seconds): (i64, Millis, Option<i32>)| {
             let of_job = seconds.filter(|after| *after > 0);
             let after = of_job.map_or(after_ms, |seconds| i64::from(seconds) * 1000);
-            Late { run_id, late_at: due_at + after }
+            OverdueRun { run_id, late_at: due_at + after }
         };
         Ok(self.tuples(&self.engine_reads, PENDING, values).await?.into_iter().map(late).collect())
     }
@@ -93,7 +102,7 @@ impl Store {
             return Ok(Flagged::default());
         }
         self.bulk(&tx, &FLAG, &named![now], &flagged).await?;
-        for told in self.told_of(&tx, &jobs).await? {
+        for told in self.jobs_with_open_alarm(&tx, &jobs).await? {
             jobs.remove(&told);
         }
         let alarms = alarm_ids.into_iter().zip(&jobs).map(|(id, (job_id, runs))| (id, of_job(*job_id, runs, now)));
@@ -114,7 +123,7 @@ impl Store {
     }
 
     /// Jobs of which an alarm is open.
-    async fn told_of(&self, tx: &Transaction, jobs: &ByJob) -> Result<Vec<i64>> {
+    async fn jobs_with_open_alarm(&self, tx: &Transaction, jobs: &ByJob) -> Result<Vec<i64>> {
         let job_ids: Vec<i64> = jobs.keys().copied().collect();
         let text = "SELECT DISTINCT job_id FROM alarm WHERE open_at > 0 AND kind = {alarm.stuck} AND job_id IN ({ids})";
         self.tuples(tx, text, values![self.ids(&job_ids)]).await

@@ -4,17 +4,19 @@ use std::collections::{BTreeSet, HashSet};
 
 use carillon_scheduler::{Cause, Millis, RunReason, RunState};
 
+use crate::db::pool::transaction::Transaction;
 use crate::db::sql::bulk::Bulk;
 use crate::db::sql::forms::Update;
 use crate::db::sql::list::IDS;
 use crate::db::sql::retry;
 use crate::db::sql::rows::{Code, IsOverlap, IsSet};
+use crate::error::Result;
 use crate::run::lock::Held;
-use crate::{Result, Store, Transaction};
+use crate::store::Store;
 
 /// An open run of a job.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Other {
+pub struct OpenRun {
     pub run_id: i64,
     pub job_id: i64,
     pub cause: Cause,
@@ -55,11 +57,11 @@ pub(crate) static NOTE: Bulk = Bulk::update(
     },
 );
 
-from_row!(Other { run_id, job_id, cause: Code, fire_no, state: Code, due_at, kill_asked: IsSet, waits: IsOverlap });
+from_row!(OpenRun { run_id, job_id, cause: Code, fire_no, state: Code, due_at, kill_asked: IsSet, waits: IsOverlap });
 
 impl Store {
     /// The runs of these jobs of a shard that are `claimed`, `sending` or `running`.
-    pub async fn open_runs_of(&self, shard: i32, job_ids: &[i64]) -> Result<Vec<Other>> {
+    pub async fn open_runs_of(&self, shard: i32, job_ids: &[i64]) -> Result<Vec<OpenRun>> {
         let text = "SELECT id AS run_id, job_id, cause, fire_no, state, due_at, kill_asked_at AS kill_asked, reason AS waits FROM run \
                     WHERE shard = ? AND state IN ({state.pending}) AND state < {state.final} AND job_id IN ({ids})";
         self.all(&self.engine_reads, text, values![shard, self.ids(job_ids)]).await
@@ -74,7 +76,7 @@ impl Store {
         let (written, chains) = retry::on_conflict(|| self.try_write_overlaps(verdicts, now)).await?;
         for job_id in chains {
             // The runs have ended all the same; the audit of fixed delays finds a chain that is left broken.
-            if let Err(error) = self.mend_chain(job_id, now).await {
+            if let Err(error) = self.restart_fixed_delay(job_id, now).await {
                 tracing::warn!(%error, job.id = job_id, "a fixed delay could not go on yet");
             }
         }

@@ -3,11 +3,12 @@
 use carillon_scheduler::Millis;
 use sea_orm::FromQueryResult;
 
-use crate::{Result, Store};
+use crate::error::Result;
+use crate::store::Store;
 
 /// A run in `running` that needs a look.
 #[derive(Clone, Debug)]
-pub struct Watched {
+pub struct RunningRun {
     pub run_id: i64,
     pub job_id: i64,
     /// None: the app is gone.
@@ -33,7 +34,7 @@ pub struct Registered {
     pub registered_at: Millis,
 }
 
-impl Watched {
+impl RunningRun {
     /// Its address has another process by now.
     pub fn has_restarted(&self) -> bool {
         let now = self.registered.as_ref().and_then(|it| it.boot_id.as_ref());
@@ -54,7 +55,7 @@ const PAGE: i64 = 500;
 
 /// What a look at a shard asks for.
 #[derive(Clone, Copy, Debug)]
-pub struct Look {
+pub struct MonitorQuery {
     pub shard: i32,
     /// Executors whose lease was over by then.
     pub silent_since: Millis,
@@ -84,7 +85,7 @@ pub(crate) struct Row {
     registered_at: Millis,
 }
 
-impl From<Row> for Watched {
+impl From<Row> for RunningRun {
     fn from(row: Row) -> Self {
         let Row { run_id, job_id, app, address, boot_id, due_at, registered_at, .. } = row;
         let registered = |expires_at| Registered { expires_at, boot_id: row.registered_boot, registered_at };
@@ -109,7 +110,7 @@ pub(crate) const NOT_AGREED: &str = "SELECT id FROM run WHERE shard = ? AND stat
 
 impl Store {
     /// Runs of a shard that need a look, by id, behind `after`; None: there are no more behind them.
-    pub async fn watched(&self, look: Look, after: i64) -> Result<(Vec<Watched>, Option<i64>)> {
+    pub async fn watched(&self, look: MonitorQuery, after: i64) -> Result<(Vec<RunningRun>, Option<i64>)> {
         let text = format!(
             "SELECT {COLUMNS} FROM run {NEIGHBOURS} WHERE run.shard = ? AND run.state = {{state.running}} AND run.state < {{state.final}} AND run.id > ? \
              AND (e.expires_at IS NULL OR e.expires_at < ? OR e.boot_id <> run.boot_id \
@@ -118,21 +119,21 @@ impl Store {
         );
         let values = values![look.shard, after, look.silent_since, look.over_since, PAGE];
         let rows: Vec<Row> = self.all(&self.engine_reads, &text, values).await?;
-        let found: Vec<Watched> = rows.into_iter().map(Watched::from).collect();
+        let found: Vec<RunningRun> = rows.into_iter().map(RunningRun::from).collect();
         let next = found.last().map(|run| run.run_id);
         let full = found.len() as i64 == PAGE;
         Ok((found, next.filter(|_| full)))
     }
 
     /// Runs of any shard that another process at this address has taken.
-    pub async fn of_earlier_boots(&self, address: &str, boot_id: &str) -> Result<Vec<Watched>> {
+    pub async fn of_earlier_boots(&self, address: &str, boot_id: &str) -> Result<Vec<RunningRun>> {
         let text = format!(
             "SELECT {COLUMNS} FROM shard_lease JOIN run ON run.shard = shard_lease.shard AND run.state = {{state.running}} AND run.state < {{state.final}} {NEIGHBOURS} \
              WHERE run.address = ? AND run.boot_id <> ? ORDER BY run.id"
         );
         let values = values![address, boot_id];
         let rows: Vec<Row> = self.all(&self.engine_reads, &text, values).await?;
-        Ok(rows.into_iter().map(Watched::from).collect())
+        Ok(rows.into_iter().map(RunningRun::from).collect())
     }
 
     /// The process that has a run after all: it was started between the choice and the request.
@@ -144,14 +145,14 @@ impl Store {
 
     /// When the last other run of the same job ended at the same address, of those that were there at the same time: a
     /// run may have waited behind it. Looks at the runs that were made shortly before.
-    pub async fn last_end_beside(&self, run: &Watched) -> Result<Option<Millis>> {
+    pub async fn last_end_beside(&self, run: &RunningRun) -> Result<Option<Millis>> {
         let text = "SELECT MAX(finished_at) FROM run WHERE id > ? AND id < ? AND job_id = ? AND address = ? AND finished_at > ? AND state >= {state.final}";
         let values = values![run.run_id - 20_000, run.run_id, run.job_id, run.address.clone(), run.sent_at];
         Ok(self.tuple::<Option<_>>(&self.engine_reads, text, values).await?.flatten())
     }
 
     /// The executor has said yes to a kill.
-    pub async fn note_kill_agreed(&self, run_id: i64, now: Millis) -> Result<()> {
+    pub async fn record_kill_agreed(&self, run_id: i64, now: Millis) -> Result<()> {
         let text = "UPDATE run SET kill_agreed_at = ? WHERE id = ? AND kill_asked_at IS NOT NULL AND state IN ({state.sending}, {state.running})";
         self.execute(&self.write, text, values![now, run_id]).await?;
         Ok(())
@@ -163,7 +164,7 @@ impl Store {
     }
 
     /// Runs whose end was wished for before `asked_before` and whose executor was not asked, or did not answer.
-    pub async fn unasked_kills(&self, shard: i32, asked_before: Millis) -> Result<Vec<i64>> {
+    pub async fn unacknowledged_kills(&self, shard: i32, asked_before: Millis) -> Result<Vec<i64>> {
         self.tuples(&self.engine_reads, NOT_AGREED, values![shard, asked_before]).await
     }
 }

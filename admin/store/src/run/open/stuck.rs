@@ -2,7 +2,8 @@
 
 use carillon_scheduler::Millis;
 
-use crate::{Result, Store};
+use crate::error::Result;
+use crate::store::Store;
 
 impl Store {
     /// How many runs of a shard wait though at `before` the misfire threshold of their job was over, and the first of them.

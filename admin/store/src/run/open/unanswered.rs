@@ -3,14 +3,15 @@
 use carillon_scheduler::{Cause, Millis};
 use sea_orm::FromQueryResult;
 
-use crate::run::adopt::Waiting;
-use crate::{Result, Store};
+use crate::error::Result;
+use crate::run::adopt::ClaimedRun;
+use crate::store::Store;
 
 /// A run in `sending`, and where it was sent.
 #[derive(Clone, Debug, FromQueryResult)]
-pub struct InDoubt {
+pub struct UnansweredRun {
     #[sea_orm(nested)]
-    pub run: Waiting,
+    pub run: ClaimedRun,
     /// None: the app is gone.
     pub app: Option<String>,
     pub app_id: Option<i64>,
@@ -27,7 +28,7 @@ pub struct InDoubt {
 
 /// Whether a run may be sent again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Again {
+pub enum ResendPermit {
     Marked {
         /// The revision of its job whose definition is to be sent.
         revision: i64,
@@ -65,7 +66,7 @@ impl Store {
     }
 
     /// None: it is not in doubt any more.
-    pub async fn in_doubt(&self, run_id: i64) -> Result<Option<InDoubt>> {
+    pub async fn unanswered_run(&self, run_id: i64) -> Result<Option<UnansweredRun>> {
         let text = "SELECT run.id AS run_id, run.job_id, run.shard, run.epoch, run.cause, run.fire_no, run.part, run.parts, run.attempt, \
                     run.scheduled_at, run.due_at, NULL AS bound_to, NULL AS overlaps, app.name AS app, app.id AS app_id, run.address, \
                     COALESCE(run.marked_at, 0) AS marked_at, run.sends, run.boot_id, run.journal_id, run.revision \
@@ -75,25 +76,25 @@ impl Store {
 
     /// Allows one more sending of a run to the executor that has or has not got it, now under this boot id. The job is
     /// locked as an edit locks it: once somebody was told that a job is disabled, its schedule's runs start no more.
-    pub async fn mark_again(
+    pub async fn mark_resend(
         &self,
-        doubt: &InDoubt,
+        doubt: &UnansweredRun,
         boot_id: Option<&str>,
         token: i64,
         node: &str,
         now: Millis,
-    ) -> Result<Again> {
+    ) -> Result<ResendPermit> {
         let tx = self.begin().await?;
         let text = "SELECT enabled, revision, app_id FROM job WHERE id = ?{for_update}";
         let job: Option<(bool, i64, i64)> = self.tuple(&tx, text, values![doubt.run.job_id]).await?;
         let Some((enabled, revision, app_id)) = job else {
-            return Ok(Again::Disabled);
+            return Ok(ResendPermit::Disabled);
         };
         if !enabled && doubt.run.cause == Cause::Schedule {
-            return Ok(Again::Disabled);
+            return Ok(ResendPermit::Disabled);
         }
         if doubt.revision.is_some_and(|sent| sent != revision) {
-            return Ok(Again::Edited { revision, same_app: doubt.app_id == Some(app_id) });
+            return Ok(ResendPermit::Edited { revision, same_app: doubt.app_id == Some(app_id) });
         }
         let text = "UPDATE run SET sends = sends + 1, mark_token = ?, marked_at = ?, owner = ?, boot_id = ?, revision = ? \
                     WHERE id = ? AND state = {state.sending} AND marked_at = ?";
@@ -101,8 +102,8 @@ impl Store {
         let done = self.execute(&tx, text, values).await?;
         tx.commit().await?;
         Ok(match done {
-            1 => Again::Marked { revision },
-            _ => Again::Other,
+            1 => ResendPermit::Marked { revision },
+            _ => ResendPermit::Other,
         })
     }
 }

@@ -3,7 +3,7 @@
 //! Parts are settled under a lock on their part 0, attempt 1: otherwise two last parts, settled at once, would each see the
 //! other open, and no child would run.
 
-use crate::Transaction;
+use crate::db::pool::transaction::Transaction;
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use carillon_scheduler::{Cause, Millis, RunState};
@@ -11,31 +11,18 @@ use sea_orm::FromQueryResult;
 
 use crate::db::sql::bulk::Bulk;
 use crate::db::sql::list::{long, short};
-use crate::run::lock::{Held, Row};
+use crate::error::{Error, Result};
+use crate::run::lock::Held;
 use crate::run::new_runs::NewRun;
-use crate::run::settle::outcomes::Then;
-use crate::{Error, Result, Store};
+use crate::run::settle::effects::{Fire, SettleEffects};
+use crate::store::Store;
 
 /// Handed on at most, in bytes: what parameters may have.
 const RESULT_LIMIT: usize = 65_536;
 
-/// The fire of a job that has children, in the order in which fires are locked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Fire {
-    fire_no: i64,
-    job_id: i64,
-    cause: i16,
-}
-
-impl Fire {
-    pub fn of(row: &Row) -> Self {
-        Self { fire_no: row.fire_no, job_id: row.job_id, cause: row.cause.code() }
-    }
-}
-
 /// What runs hang together with: read before the transaction, and compared inside it.
 #[derive(Default)]
-pub struct Ties {
+pub struct FamilyLinks {
     /// Links of the chain of a fixed delay.
     pub chained: Vec<i64>,
     parents: HashMap<i64, Fire>,
@@ -45,7 +32,7 @@ pub struct Ties {
     children: HashMap<i64, Vec<i64>>,
 }
 
-impl Ties {
+impl FamilyLinks {
     pub fn knows(&self, run_id: i64) -> bool {
         self.parents.contains_key(&run_id)
     }
@@ -64,7 +51,7 @@ impl Ties {
     }
 
     /// So many runs of children there may be.
-    pub fn births(&self) -> usize {
+    pub fn child_count(&self) -> usize {
         let of = |fire: &Fire| self.children.get(&fire.job_id).map_or(0, Vec::len);
         self.fires.iter().map(of).sum()
     }
@@ -87,9 +74,9 @@ struct Part {
 }
 
 impl Store {
-    pub(crate) async fn ties_of(&self, run_ids: &[i64]) -> Result<Ties> {
+    pub(crate) async fn family_links(&self, run_ids: &[i64]) -> Result<FamilyLinks> {
         let text = "SELECT id, chained, parent, fire_no, job_id, cause FROM run WHERE id IN ({ids}) AND (chained = TRUE OR parent = TRUE)";
-        let mut ties = Ties::default();
+        let mut ties = FamilyLinks::default();
         for (id, chained, parent, fire_no, job_id, cause) in
             self.tuples(&self.write, text, values![self.ids(run_ids)]).await?
         {
@@ -119,7 +106,7 @@ impl Store {
     }
 
     /// Locks part 0, attempt 1 of each fire, before all other runs. Answers the fires whose lock another session has.
-    pub(crate) async fn lock_fires(&self, tx: &Transaction, ties: &Ties, held: Held) -> Result<BTreeSet<Fire>> {
+    pub(crate) async fn lock_fires(&self, tx: &Transaction, ties: &FamilyLinks, held: Held) -> Result<BTreeSet<Fire>> {
         if ties.firsts.is_empty() {
             return Ok(BTreeSet::new());
         }
@@ -130,7 +117,13 @@ impl Store {
     }
 
     /// Records the children's runs of a fire, if all its parts have succeeded and they are not there yet.
-    pub(crate) async fn bear_children(&self, tx: &Transaction, fire: Fire, now: Millis, then: &mut Then) -> Result<()> {
+    pub(crate) async fn insert_children_runs(
+        &self,
+        tx: &Transaction,
+        fire: Fire,
+        now: Millis,
+        then: &mut SettleEffects,
+    ) -> Result<()> {
         let text = "SELECT id, part, parts, attempt, state, result_msg AS result FROM run WHERE fire_no = ? AND job_id = ? AND cause = ? \
                     ORDER BY part, attempt";
         let parts = self.all(tx, text, values![fire.fire_no, fire.job_id, fire.cause]).await?;
@@ -150,7 +143,7 @@ impl Store {
             let run =
                 NewRun { id, job_id: child, cause: Cause::Child, fire_no: first_id, scheduled_at: now, due_at: now };
             if self.insert_child_run(tx, run).await? {
-                self.hand_on(tx, id, child, result.as_deref()).await?;
+                self.pass_result(tx, id, child, result.as_deref()).await?;
                 then.settled.to_scan.push(shard);
             }
         }
@@ -162,7 +155,7 @@ impl Store {
     }
 
     /// The parent's result, unless the child has parameters of its own.
-    async fn hand_on(&self, tx: &Transaction, run_id: i64, child: i64, result: Option<&str>) -> Result<()> {
+    async fn pass_result(&self, tx: &Transaction, run_id: i64, child: i64, result: Option<&str>) -> Result<()> {
         let Some(result) = result else {
             return Ok(());
         };

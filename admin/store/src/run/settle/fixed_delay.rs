@@ -5,11 +5,13 @@ use std::collections::HashSet;
 
 use carillon_scheduler::Millis;
 
+use crate::db::pool::transaction::Transaction;
 use crate::db::sql::bulk::Bulk;
 use crate::db::sql::list::IDS;
-use crate::job::create::{CLOCK, clock_row};
+use crate::error::Result;
+use crate::job::create::{CLOCK, cursor_row};
 use crate::job::stored_job::Job;
-use crate::{Result, Store, Transaction};
+use crate::store::Store;
 
 /// Jobs that a round of the audit looks at in each shard.
 const PAGE: usize = 500;
@@ -36,7 +38,7 @@ pub(crate) const OPEN_LINKS: &str = "SELECT job_id FROM run{index run_open} \
 impl Store {
     /// A run of this fire has ended; if it was the last of it, the next instant is counted from `now`. Answers the shard
     /// that has a new cursor. The job's row must be locked.
-    pub(crate) async fn chain_on(
+    pub(crate) async fn schedule_next_delay(
         &self,
         tx: &Transaction,
         job_id: i64,
@@ -73,7 +75,7 @@ impl Store {
         }
         // What cannot be parsed any more is found by an edit.
         job.next_fire_at = job.schedule().ok().and_then(|schedule| schedule.after_end(ended_at));
-        let Some(clock) = clock_row(&job) else {
+        let Some(clock) = cursor_row(&job) else {
             return Ok(None);
         };
         self.insert_rows(tx, "job_clock", CLOCK, vec![clock]).await?;
@@ -81,7 +83,7 @@ impl Store {
     }
 
     /// A link of the job's chain is on its way: its end will set the cursor.
-    pub(crate) async fn has_open_link(&self, tx: &Transaction, shard: i32, job_id: i64) -> Result<bool> {
+    pub(crate) async fn has_open_delay_run(&self, tx: &Transaction, shard: i32, job_id: i64) -> Result<bool> {
         let text = "SELECT COUNT(*) FROM run WHERE shard = ? AND state IN ({state.pending}) AND state < {state.final} AND job_id = ? AND chained = TRUE";
         let count: Option<i64> = self.tuple(tx, text, values![shard, job_id]).await?;
         Ok(count.is_some_and(|count| count > 0))
@@ -89,7 +91,7 @@ impl Store {
 
     /// Jobs of a shard with a fixed delay whose chain has broken, of one page behind the job `after`; and the job behind
     /// which the next page begins (0: at the first).
-    pub async fn broken_chains(&self, shard: i32, after: i64) -> Result<(Vec<i64>, i64)> {
+    pub async fn stalled_fixed_delays(&self, shard: i32, after: i64) -> Result<(Vec<i64>, i64)> {
         let values = values![shard, after, PAGE as i64];
         let jobs: Vec<(i64, bool, Option<i32>)> = self.tuples(&self.engine_reads, DELAYED_JOBS, values).await?;
         let next = jobs.last().filter(|_| jobs.len() == PAGE).map_or(0, |job| job.0);
@@ -97,7 +99,7 @@ impl Store {
         let going = goes_on.map(|job| job.0).collect();
         let mut broken = vec![];
         for job_id in self.without_chain(shard, going).await? {
-            if self.is_chain_broken(shard, job_id).await? {
+            if self.is_fixed_delay_stalled(shard, job_id).await? {
                 broken.push(job_id);
             }
         }
@@ -125,7 +127,7 @@ impl Store {
     /// The chain of this job has broken: it is enabled, has fires left, no cursor, and no link on its way. One statement, so
     /// that a chain that goes on meanwhile is whole. It walks over the shard: a program before `delayed_job` may have
     /// written the cursor.
-    pub async fn is_chain_broken(&self, shard: i32, job_id: i64) -> Result<bool> {
+    pub async fn is_fixed_delay_stalled(&self, shard: i32, job_id: i64) -> Result<bool> {
         let text = "SELECT job.id FROM job WHERE job.id = ? AND job.shard = ? AND job.schedule_kind = 'fixed_delay' \
                     AND job.enabled = TRUE AND (job.fires_left IS NULL OR job.fires_left > 0) AND NOT EXISTS \
                     (SELECT 1 FROM job_clock WHERE job_clock.shard = job.shard AND job_clock.job_id = job.id) AND NOT EXISTS \
@@ -136,13 +138,13 @@ impl Store {
     }
 
     /// Begins a broken chain anew, if it still is broken. Answers whether it was.
-    pub async fn mend_chain(&self, job_id: i64, now: Millis) -> Result<bool> {
+    pub async fn restart_fixed_delay(&self, job_id: i64, now: Millis) -> Result<bool> {
         let tx = self.begin().await?;
         let text = "SELECT shard FROM job WHERE id = ?{for_update}";
         let Some(shard) = self.tuple(&tx, text, values![job_id]).await? else {
             return Ok(false);
         };
-        if self.has_open_link(&tx, shard, job_id).await? {
+        if self.has_open_delay_run(&tx, shard, job_id).await? {
             return Ok(false);
         }
         let job = self.job_by(&tx, job_id).await?;

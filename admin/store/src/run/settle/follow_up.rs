@@ -4,13 +4,16 @@
 use carillon_scheduler::{AlarmKind, Millis, RunState};
 
 use crate::alarm::alarms::Alarm;
+use crate::db::pool::transaction::Transaction;
 use crate::db::sql::bulk::Bulk;
 use crate::db::sql::forms::Update;
 use crate::db::sql::list::{ListColumn, int, long, short};
-use crate::run::lock::Row;
-use crate::run::settle::children::Fire;
-use crate::run::settle::outcomes::{Finding, FollowUp, Then};
-use crate::{Result, Store, Transaction};
+use crate::db::sql::text::cut;
+use crate::error::Result;
+use crate::run::lock::LockedRun;
+use crate::run::settle::effects::{Fire, Retry, SettleEffects};
+use crate::run::settle::finding::{RunReport, SettleContext};
+use crate::store::Store;
 
 /// Attempts that a late result has made needless.
 pub static CANCEL_RETRIES: Bulk = Bulk::update(
@@ -44,22 +47,11 @@ pub(crate) static RETRY_INPUT: Bulk = Bulk::text(
      {join} run_input AS i{index PRIMARY} ON i.run_id = u.old",
 );
 
-/// The next attempt of a run.
-pub struct Retry {
-    id: i64,
-    of: i64,
-    due_at: Millis,
-    shard: i32,
-}
-
-/// Fire, job, cause, part and attempt of a run that has succeeded after all.
-pub type Late = (i64, i64, i16, i32, i32);
-
 /// Of what an executor has said, in an alarm. All of it is with the run.
 const SAID: usize = 1_000;
 
-impl Then {
-    pub(crate) fn follow(&mut self, row: &Row, finding: &Finding, state: RunState, follow_up: &FollowUp) {
+impl SettleEffects {
+    pub(crate) fn follow(&mut self, row: &LockedRun, finding: &RunReport, state: RunState, follow_up: &SettleContext) {
         let was_given_up = matches!(row.state, RunState::Unknown | RunState::Lost);
         if row.chained && row.state.is_pending() && !state.is_pending() {
             self.ended.insert((row.job_id, row.fire_no));
@@ -86,12 +78,12 @@ impl Then {
     }
 
     /// The job allows a further attempt, and is neither gone nor paused.
-    fn may_retry(&self, row: &Row) -> bool {
+    fn may_retry(&self, row: &LockedRun) -> bool {
         let owner = self.jobs.get(&row.job_id);
-        owner.is_some_and(|job| row.attempt <= job.retries && job.lets_wait(row.cause))
+        owner.is_some_and(|job| row.attempt <= job.retries && job.allows_pending(row.cause))
     }
 
-    fn retry(&mut self, row: &Row, finding: &Finding, follow_up: &FollowUp) {
+    fn retry(&mut self, row: &LockedRun, finding: &RunReport, follow_up: &SettleContext) {
         let Some(id) = self.runs.pop() else { return };
         // The golden ratio spreads even those that are settled by one call.
         let jitter = (follow_up.jitter + id as f64 * 0.618_033_988_749_895).fract();
@@ -100,7 +92,7 @@ impl Then {
         self.retries.push(Retry { id, of: finding.run_id, due_at: follow_up.now + delay, shard: row.shard });
     }
 
-    fn raise(&mut self, row: &Row, finding: &Finding, state: RunState) {
+    fn raise(&mut self, row: &LockedRun, finding: &RunReport, state: RunState) {
         let Some(id) = self.rows.pop() else { return };
         let why = finding.message.as_deref().or(finding.reason).unwrap_or("");
         let why = cut(why, SAID);
@@ -115,8 +107,13 @@ impl Then {
 }
 
 impl Store {
-    /// Writes what [`Then::follow`] has gathered.
-    pub(crate) async fn write_what_follows(&self, tx: &Transaction, then: &mut Then, now: Millis) -> Result<()> {
+    /// Writes what [`SettleEffects::follow`] has gathered.
+    pub(crate) async fn write_what_follows(
+        &self,
+        tx: &Transaction,
+        then: &mut SettleEffects,
+        now: Millis,
+    ) -> Result<()> {
         self.write_retries(tx, then).await?;
         let alarms = std::mem::take(&mut then.alarms);
         then.settled.alarms = self.raise_all(tx, alarms, now).await?;
@@ -125,16 +122,16 @@ impl Store {
         }
         self.close_alarms_of(tx, &then.known, now).await?;
         for (job_id, fire_no) in std::mem::take(&mut then.ended) {
-            let shard = self.chain_on(tx, job_id, fire_no, now).await?;
+            let shard = self.schedule_next_delay(tx, job_id, fire_no, now).await?;
             then.settled.to_scan.extend(shard);
         }
         for fire in std::mem::take(&mut then.done) {
-            self.bear_children(tx, fire, now, then).await?;
+            self.insert_children_runs(tx, fire, now, then).await?;
         }
         Ok(())
     }
 
-    async fn write_retries(&self, tx: &Transaction, then: &mut Then) -> Result<()> {
+    async fn write_retries(&self, tx: &Transaction, then: &mut SettleEffects) -> Result<()> {
         let mut retries = std::mem::take(&mut then.retries);
         if retries.is_empty() {
             return Ok(());
@@ -155,15 +152,6 @@ impl Store {
         let shards = retries.iter().map(|retry| retry.shard);
         then.settled.to_scan.extend(shards);
         Ok(())
-    }
-}
-
-/// The beginning of a text, which says so where it is cut.
-pub fn cut(text: &str, bytes: usize) -> String {
-    let end = text.floor_char_boundary(bytes);
-    match end < text.len() {
-        true => format!("{}…", &text[..end]),
-        false => text.to_owned(),
     }
 }
 

@@ -1,6 +1,8 @@
 //! The third committed write: the outcome of a run, with all that follows from it, in one transaction.
 
 pub(crate) mod children;
+pub(crate) mod effects;
+pub mod finding;
 pub(crate) mod fixed_delay;
 pub mod follow_up;
 pub mod outcomes;

@@ -1,94 +1,26 @@
 //! The third committed write: what became of a run, with all that follows from it, in one transaction.
 
-use crate::run::settle::children;
-use crate::run::settle::follow_up;
 use crate::run::settle::statements::{self, ACCEPT, SETTLE, SETTLE_SUCCESSES, settle_row};
 
 use std::collections::{BTreeSet, HashMap};
 
 use carillon_scheduler::{Millis, Outcome, RunEvent, RunState};
 
-use crate::alarm::alarms::Alarm;
 use crate::db::ids;
+use crate::db::pool::transaction::Transaction;
 use crate::db::sql::retry;
+use crate::error::{Error, Result};
 use crate::failpoint;
-use crate::run::lock::Held;
-use crate::run::lock::{Owner, Row};
-use crate::{Error, Result, Store, Transaction};
-
-/// Something that was learned about a run.
-#[derive(Clone, Debug)]
-pub struct Finding {
-    pub run_id: i64,
-    pub event: RunEvent,
-    /// The wire's code: 200, 500, 502 …; None where no executor has said anything.
-    pub code: Option<i32>,
-    pub message: Option<String>,
-    /// Why, in one word of `engine`: `result`, `timeout`, `refused`, `no_executor` …
-    pub reason: Option<&'static str>,
-    /// When the request left, if this process knows.
-    pub sent_at: Option<Millis>,
-}
-
-/// How failures are followed up.
-#[derive(Clone, Copy, Debug)]
-pub struct FollowUp {
-    pub now: Millis,
-    /// In 0..1, new for each call: spreads the retries of runs that failed together.
-    pub jitter: f64,
-    /// The database went backwards and `resync` has not been called yet.
-    pub restored: bool,
-}
-
-/// What settling did, for the metrics and for waking the shards that have new work.
-#[derive(Debug, Default, PartialEq, Eq)]
-pub struct Settled {
-    pub changed: Vec<(i64, RunState)>,
-    /// Of runs whose failure is final.
-    pub alarms: Vec<Alarm>,
-    /// Shards with a new attempt, or a new cursor.
-    pub to_scan: Vec<i32>,
-    /// Runs of which nothing is stored yet, because another session holds their row or their job's.
-    pub held_up: Vec<i64>,
-    /// Runs of which nothing can be stored, because their row cannot be read.
-    pub unreadable: Vec<i64>,
-    /// Runs that were reported and had never been sent. Nothing has changed.
-    pub unsent: Vec<i64>,
-}
-
-impl Settled {
-    pub fn add(&mut self, other: Self) {
-        self.changed.extend(other.changed);
-        self.alarms.extend(other.alarms);
-        self.to_scan.extend(other.to_scan);
-        self.held_up.extend(other.held_up);
-        self.unreadable.extend(other.unreadable);
-        self.unsent.extend(other.unsent);
-    }
-}
-
-/// What a settle gathers on its way. The ids are taken before its transaction: on SQLite there is no second writer.
-#[derive(Default)]
-pub(crate) struct Then {
-    pub(crate) settled: Settled,
-    pub(crate) runs: Vec<i64>,
-    pub(crate) rows: Vec<i64>,
-    pub(crate) jobs: HashMap<i64, Owner>,
-    pub(crate) retries: Vec<follow_up::Retry>,
-    pub(crate) alarms: Vec<(i64, Alarm)>,
-    /// Runs whose outcome is known after all, and the fires of which no further attempt is needed.
-    pub(crate) known: Vec<i64>,
-    pub(crate) late: Vec<follow_up::Late>,
-    /// Job and number of fires from whose ends a fixed delay counts.
-    pub(crate) ended: BTreeSet<(i64, i64)>,
-    /// Fires of parents of which a part has succeeded just now.
-    pub(crate) done: BTreeSet<children::Fire>,
-}
+use crate::lease::leases::RESTORED_BELOW;
+use crate::run::lock::{Held, LockedRun};
+use crate::run::settle::effects::SettleEffects;
+use crate::run::settle::finding::{RunReport, SettleContext, Settlement};
+use crate::store::Store;
 
 impl Store {
     /// Commits findings, each run's state by the one transition function. A finding about a run that we do not have, or
     /// that has ended, changes nothing.
-    pub async fn settle(&self, findings: &[Finding], follow_up: &FollowUp) -> Result<Settled> {
+    pub async fn settle(&self, findings: &[RunReport], follow_up: &SettleContext) -> Result<Settlement> {
         let mut list = one_each(findings);
         let done = self.settle_successes(&list, follow_up.now).await?;
         list.retain(|finding| !done.contains(&finding.run_id));
@@ -100,7 +32,7 @@ impl Store {
 
     /// The normal case in one statement, before and apart from all others: runs that were on their way and have succeeded,
     /// and from which nothing follows. Answers which they are.
-    pub async fn settle_successes(&self, list: &[&Finding], now: Millis) -> Result<BTreeSet<i64>> {
+    pub async fn settle_successes(&self, list: &[&RunReport], now: Millis) -> Result<BTreeSet<i64>> {
         let succeeded = list.iter().filter(|finding| !may_fail(finding));
         let rows: Vec<_> = succeeded.map(|finding| settle_row(finding, RunState::Succeeded)).collect();
         let ids: Vec<i64> = rows.iter().map(|row| row.0).collect();
@@ -123,22 +55,33 @@ impl Store {
     }
 
     /// Everything else, with all that follows from it, in one transaction: as many statements for many findings as for few.
-    pub async fn settle_others(&self, list: &[&Finding], follow_up: &FollowUp, held: Held) -> Result<Settled> {
+    pub async fn settle_others(
+        &self,
+        list: &[&RunReport],
+        follow_up: &SettleContext,
+        held: Held,
+    ) -> Result<Settlement> {
         if list.is_empty() {
-            return Ok(Settled::default());
+            return Ok(Settlement::default());
         }
         // Busy: a job has got children at this very moment.
         retry::on_conflict(|| self.try_settle_others(list, follow_up, held)).await
     }
 
-    async fn try_settle_others(&self, list: &[&Finding], follow_up: &FollowUp, held: Held) -> Result<Settled> {
+    async fn try_settle_others(
+        &self,
+        list: &[&RunReport],
+        follow_up: &SettleContext,
+        held: Held,
+    ) -> Result<Settlement> {
         let failing = list.iter().filter(|finding| may_fail(finding));
         let mut waiting: Vec<i64> = failing.map(|finding| finding.run_id).collect();
         let all: Vec<i64> = list.iter().map(|finding| finding.run_id).collect();
-        let ties = self.ties_of(&all).await?;
-        let (failing, births) = (waiting.len(), ties.births());
-        let runs = self.take_ids(&ids::RUN, failing + births).await?;
-        let mut then = Then { runs, rows: self.take_ids(&ids::ROW, failing).await?, ..Then::default() };
+        let ties = self.family_links(&all).await?;
+        let (failing, child_count) = (waiting.len(), ties.child_count());
+        let runs = self.take_ids(&ids::RUN, failing + child_count).await?;
+        let mut then =
+            SettleEffects { runs, rows: self.take_ids(&ids::ROW, failing).await?, ..SettleEffects::default() };
         waiting.extend(&ties.chained);
         let tx = self.begin().await?;
         let jobs_of = self.jobs_of(&tx, &waiting).await?;
@@ -189,7 +132,7 @@ impl Store {
     }
 
     /// Runs below this number may have been sent in the time that was lost when the database was restored.
-    async fn restored_below(&self, tx: &Transaction, follow_up: &FollowUp) -> Result<i64> {
+    async fn restored_below(&self, tx: &Transaction, follow_up: &SettleContext) -> Result<i64> {
         if follow_up.restored {
             return Ok(i64::MAX);
         }
@@ -207,42 +150,39 @@ impl Store {
     }
 }
 
-/// The setting that `resync` writes.
-pub(crate) const RESTORED_BELOW: &str = "restored_below";
-
 pub fn successes(run_ids: BTreeSet<i64>) -> impl Iterator<Item = (i64, RunState)> {
     run_ids.into_iter().map(|id| (id, RunState::Succeeded))
 }
 
 /// One finding a run, by run. Of several an executor's report counts, as evidence beats what is only assumed; of several
 /// reports the first.
-pub fn one_each(findings: &[Finding]) -> Vec<&Finding> {
-    let is_report = |finding: &Finding| matches!(finding.event, RunEvent::Reported(_));
-    let mut by_run: HashMap<i64, &Finding> = HashMap::with_capacity(findings.len());
+pub fn one_each(findings: &[RunReport]) -> Vec<&RunReport> {
+    let is_report = |finding: &RunReport| matches!(finding.event, RunEvent::Reported(_));
+    let mut by_run: HashMap<i64, &RunReport> = HashMap::with_capacity(findings.len());
     for finding in findings {
         let kept = by_run.entry(finding.run_id).or_insert(finding);
         if is_report(finding) && !is_report(kept) {
             *kept = finding;
         }
     }
-    let mut list: Vec<&Finding> = by_run.into_values().collect();
+    let mut list: Vec<&RunReport> = by_run.into_values().collect();
     list.sort_unstable_by_key(|finding| finding.run_id);
     list
 }
 
-pub fn may_fail(finding: &Finding) -> bool {
+pub fn may_fail(finding: &RunReport) -> bool {
     finding.event != RunEvent::Reported(Outcome::Succeeded)
 }
 
 /// A report about a run that was never sent.
-fn is_of_unsent(runs: &HashMap<i64, Row>, finding: &Finding) -> bool {
+fn is_of_unsent(runs: &HashMap<i64, LockedRun>, finding: &RunReport) -> bool {
     let row = runs.get(&finding.run_id);
     matches!(finding.event, RunEvent::Reported(_))
         && row.is_some_and(|row| row.state == RunState::Claimed && row.sends == 0)
 }
 
 /// A run whose end was asked for and that then reports a failure was killed.
-fn next_state(row: &Row, finding: &Finding, is_restored: bool) -> Option<RunState> {
+fn next_state(row: &LockedRun, finding: &RunReport, is_restored: bool) -> Option<RunState> {
     let event = match finding.event {
         RunEvent::Reported(Outcome::Failed) if row.kill_asked => RunEvent::Reported(Outcome::Killed),
         RunEvent::Reported(outcome) if row.state == RunState::Claimed && (is_restored || row.sends > 0) => {

@@ -5,10 +5,8 @@ use carillon_scheduler::{Millis, RunState};
 use crate::db::sql::bulk::Bulk;
 use crate::db::sql::forms::Update;
 use crate::db::sql::list::{ListColumn, int, long, short, text};
-use crate::run::settle::outcomes::Finding;
-
-/// Kept of a result's text, in bytes.
-const MESSAGE_LIMIT: usize = 64 * 1024;
+use crate::db::sql::text::printable;
+use crate::run::settle::finding::RunReport;
 
 /// Texts of one statement, in bytes: far below what a server takes in one packet (16 MiB on MariaDB), escaped too.
 const STATEMENT_LIMIT: usize = 1024 * 1024;
@@ -16,7 +14,7 @@ const STATEMENT_LIMIT: usize = 1024 * 1024;
 /// Run, state, code, message, reason, and when it was sent.
 pub type SettleRow = (i64, i16, Option<i32>, Option<String>, Option<&'static str>, Option<Millis>);
 
-pub fn settle_row(finding: &Finding, state: RunState) -> SettleRow {
+pub fn settle_row(finding: &RunReport, state: RunState) -> SettleRow {
     let message = finding.message.as_deref().filter(|text| !text.is_empty());
     (finding.run_id, state.code(), finding.code, message.map(printable), finding.reason, finding.sent_at)
 }
@@ -33,16 +31,6 @@ pub fn statements(rows: &[SettleRow]) -> impl Iterator<Item = &[SettleRow]> {
         }
         fits
     })
-}
-
-/// PostgreSQL takes no NUL in text; what is longer than the limit says so at its end.
-pub fn printable(message: &str) -> String {
-    let clean = message.replace('\0', "\u{2400}");
-    if clean.len() <= MESSAGE_LIMIT {
-        return clean;
-    }
-    let end = clean.floor_char_boundary(MESSAGE_LIMIT);
-    format!("{}… [cut at {MESSAGE_LIMIT} bytes]", &clean[..end])
 }
 
 const LIST: &[ListColumn] = &[
@@ -94,17 +82,3 @@ pub static ACCEPT: Bulk = Bulk::update(
         only_if: "",
     },
 );
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    // covers: 001-33
-    #[test]
-    fn a_message_over_the_limit_is_cut_and_says_so() {
-        let long = "é".repeat(MESSAGE_LIMIT);
-        let kept = printable(&long);
-        assert!(kept.len() < MESSAGE_LIMIT + 64 && kept.ends_with("bytes]"), "{}", kept.len());
-        assert_eq!(printable("a\0b"), "a\u{2400}b");
-    }
-}

@@ -7,14 +7,15 @@ use carillon_scheduler::{Millis, RunState};
 use sea_orm::FromQueryResult;
 
 use crate::db::sql::rows::Code;
-use crate::{Result, Store};
+use crate::error::Result;
+use crate::store::Store;
 
 /// How far back "lately" reaches, in run ids.
-pub const LATELY: i64 = 20_000;
+pub const RECENT_RUN_IDS: i64 = 20_000;
 
 /// A run as one mark in a row of them.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RunMark {
+pub struct RecentRun {
     pub id: i64,
     pub state: RunState,
     pub scheduled_at: Millis,
@@ -22,7 +23,7 @@ pub struct RunMark {
 
 /// A job whose last finished run failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Failing {
+pub struct FailingJob {
     pub job_id: i64,
     pub last_run: i64,
     /// Failures in a row, lately.
@@ -45,22 +46,22 @@ impl Store {
     }
 
     /// The last few runs of each of these jobs that have begun, newest first, as far as they are among the newest of all.
-    pub async fn latest_runs(&self, jobs: &[i64], each: i64) -> Result<HashMap<i64, Vec<RunMark>>> {
-        let above = self.newest_run().await? - LATELY;
+    pub async fn latest_runs(&self, jobs: &[i64], each: i64) -> Result<HashMap<i64, Vec<RecentRun>>> {
+        let above = self.newest_run().await? - RECENT_RUN_IDS;
         let text = "SELECT job_id, id, state, scheduled_at FROM (SELECT job_id, id, state, scheduled_at, \
                     ROW_NUMBER() OVER (PARTITION BY job_id ORDER BY id DESC) AS place FROM run \
                     WHERE id > ? AND state > {state.claimed} AND job_id IN ({ids})) AS placed WHERE place <= ? ORDER BY id DESC";
-        let mut found: HashMap<i64, Vec<RunMark>> = HashMap::new();
+        let mut found: HashMap<i64, Vec<RecentRun>> = HashMap::new();
         let values = values![above, self.ids(jobs), each];
         for (job_id, id, Code(state), scheduled_at) in self.tuples(&self.read, text, values).await? {
-            found.entry(job_id).or_default().push(RunMark { id, state, scheduled_at });
+            found.entry(job_id).or_default().push(RecentRun { id, state, scheduled_at });
         }
         Ok(found)
     }
 
     /// How many runs since then are in each state, lately. The second value: there may have been more before those.
     pub async fn recent_states(&self, since: Millis) -> Result<(HashMap<RunState, i64>, bool)> {
-        let above = self.newest_run().await? - LATELY;
+        let above = self.newest_run().await? - RECENT_RUN_IDS;
         let text = "SELECT state, COUNT(*), COUNT(CASE WHEN scheduled_at >= ? THEN 1 END) FROM run WHERE id > ? GROUP BY state";
         let rows: Vec<(Code<RunState>, i64, i64)> = self.tuples(&self.read, text, values![since, above]).await?;
         let all: i64 = rows.iter().map(|row| row.1).sum();
@@ -72,7 +73,7 @@ impl Store {
     /// When the oldest of the runs that count as "lately" was planned, and whether there may be older ones. None: there
     /// are no runs.
     pub async fn recent_since(&self) -> Result<Option<(Millis, bool)>> {
-        let above = self.newest_run().await? - LATELY;
+        let above = self.newest_run().await? - RECENT_RUN_IDS;
         let text = "SELECT scheduled_at FROM run WHERE id > ? ORDER BY id LIMIT 1";
         let first: Option<Millis> = self.tuple(&self.read, text, values![above]).await?;
         Ok(first.map(|at| (at, above > 0)))
@@ -80,7 +81,7 @@ impl Store {
 
     /// Runs in each state for each step of time, of those planned in `from..=to`: start of the step, state, count.
     pub async fn run_history(&self, from: Millis, to: Millis, step: Millis) -> Result<Vec<(Millis, RunState, i64)>> {
-        let above = self.newest_run().await? - LATELY;
+        let above = self.newest_run().await? - RECENT_RUN_IDS;
         // `/` divides differently on each database, `%` does not.
         let text = "SELECT begun, state, COUNT(*) FROM (SELECT scheduled_at - scheduled_at % ? AS begun, state FROM run \
                     WHERE id > ? AND scheduled_at >= ? AND scheduled_at <= ?) AS steps GROUP BY begun, state ORDER BY begun";
@@ -89,8 +90,8 @@ impl Store {
     }
 
     /// Jobs whose last finished run failed or was lost, the longest row of failures first.
-    pub async fn failing_jobs(&self, count: usize) -> Result<Vec<Failing>> {
-        let above = self.newest_run().await? - LATELY;
+    pub async fn failing_jobs(&self, count: usize) -> Result<Vec<FailingJob>> {
+        let above = self.newest_run().await? - RECENT_RUN_IDS;
         let text = "SELECT job_id, failed, good FROM (SELECT job_id, MAX(CASE WHEN state IN ({state.lost}, {state.failed}) THEN id END) AS failed, \
                     MAX(CASE WHEN state = {state.succeeded} THEN id ELSE 0 END) AS good FROM run WHERE id > ? GROUP BY job_id) AS tally \
                     WHERE failed > good ORDER BY failed DESC LIMIT 200";
@@ -98,7 +99,7 @@ impl Store {
         let mut good = HashMap::new();
         for (job_id, last_run, last_good) in self.tuples(&self.read, text, values![above]).await? {
             good.insert(job_id, last_good);
-            failing.push(Failing { job_id, last_run, failures: 0 });
+            failing.push(FailingJob { job_id, last_run, failures: 0 });
         }
         if !failing.is_empty() {
             self.count_failures(&mut failing, &good, above).await?;
@@ -108,7 +109,7 @@ impl Store {
         Ok(failing)
     }
 
-    async fn count_failures(&self, failing: &mut [Failing], good: &HashMap<i64, i64>, above: i64) -> Result<()> {
+    async fn count_failures(&self, failing: &mut [FailingJob], good: &HashMap<i64, i64>, above: i64) -> Result<()> {
         let ids: Vec<i64> = failing.iter().map(|job| job.job_id).collect();
         let text =
             "SELECT job_id, id FROM run WHERE id > ? AND state IN ({state.lost}, {state.failed}) AND job_id IN ({ids})";

@@ -4,8 +4,9 @@ use carillon_scheduler::{Cause, Millis, RunState};
 
 use crate::db::sql::filter::{Conditions, Page, page_and_one};
 use crate::db::sql::rows::Code;
+use crate::error::Result;
 use crate::run::view::run_view::{COLUMNS, NAMES, NO_INPUT, RunView};
-use crate::{Result, Store};
+use crate::store::Store;
 
 /// Which runs; the default is all of them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

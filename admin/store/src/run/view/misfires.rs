@@ -4,7 +4,8 @@ use carillon_scheduler::{Millis, MisfirePolicy, SkipReason};
 
 use crate::db::sql::filter::{Conditions, Page, page_and_one};
 use crate::db::sql::rows::Word;
-use crate::{Result, Store};
+use crate::error::Result;
+use crate::store::Store;
 
 /// A range of instants that did not run.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -7,9 +7,10 @@ use sea_orm::DbBackend;
 
 use crate::db::sql::bulk::Bulk;
 use crate::db::sql::list::long;
-use crate::run::claim::Due;
+use crate::error::Result;
+use crate::run::claim::DueJob;
 use crate::run::view::misfires::{Misfire, MisfireFilter};
-use crate::{Result, Store};
+use crate::store::Store;
 
 /// All that is on record of a job's instants in a span.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -24,7 +25,7 @@ pub struct Records {
 
 /// A fire of a fixed delay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Link {
+pub struct DelayFire {
     /// Its instant.
     pub at: Millis,
     /// When the last of its runs ended; None: one is on its way.
@@ -69,7 +70,7 @@ const LOOK_UPS: usize = 1000;
 
 impl Store {
     /// Cursors of a shard behind a place, in their order.
-    pub async fn cursors_behind(&self, shard: i32, place: Place, limit: usize) -> Result<Vec<Due>> {
+    pub async fn cursors_behind(&self, shard: i32, place: Place, limit: usize) -> Result<Vec<DueJob>> {
         let mut values = values![shard, place.0];
         if self.backend == DbBackend::MySql {
             values.push(place.0.into());
@@ -127,12 +128,12 @@ impl Store {
     }
 
     /// The fires of a job by schedule, after `from`, up to and including `to`, the earliest first.
-    pub async fn links_of(&self, job_id: i64, from: Millis, to: Millis) -> Result<Vec<Link>> {
+    pub async fn delay_fires(&self, job_id: i64, from: Millis, to: Millis) -> Result<Vec<DelayFire>> {
         let text = "SELECT fire_no, COUNT(CASE WHEN state IN ({state.pending}) THEN 1 END), MAX(finished_at) FROM run \
                     WHERE fire_no > ? AND fire_no <= ? AND job_id = ? AND cause = {cause.schedule} GROUP BY fire_no ORDER BY fire_no";
         let link = |(at, open, ended_at): (Millis, i64, Option<Millis>)| {
             let ended_at = ended_at.filter(|_| open == 0);
-            Link { at, ended_at }
+            DelayFire { at, ended_at }
         };
         let rows = self.tuples(&self.engine_reads, text, values![from, to, job_id]).await?;
         Ok(rows.into_iter().map(link).collect())

@@ -3,7 +3,8 @@
 use carillon_scheduler::{Cause, Millis, RunState};
 
 use crate::db::sql::rows::Code;
-use crate::{Result, Store};
+use crate::error::Result;
+use crate::store::Store;
 
 /// A run with the names of what it belongs to.
 #[derive(Clone, Debug, PartialEq, Eq)]

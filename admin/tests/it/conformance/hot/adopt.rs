@@ -1,7 +1,7 @@
 //! What a holder finds: orphans of others, new fires, and what waits under its own epoch.
 
 use carillon_admin::store::Job;
-use carillon_admin::store::run::trigger::NewFire;
+use carillon_admin::store::run::trigger::NewTrigger;
 use carillon_scheduler::{Cause, RunState};
 
 use super::rows::{claim, holder};
@@ -70,8 +70,8 @@ databases! {
     async fn a_run_that_is_bound_says_to_whom(db: &TestDatabase) {
         let fixture = Fixture::new(db).await;
         let job = fixture.ticking("tick").await;
-        let fire = NewFire { job_id: job.id, cause: Cause::Manual, params: None, address: Some("http://x:1/".into()), idempotency_key: None };
-        let fired = fixture.store.insert_fire(&fire, NOW).await.unwrap().unwrap();
+        let fire = NewTrigger { job_id: job.id, cause: Cause::Manual, params: None, address: Some("http://x:1/".into()), idempotency_key: None };
+        let fired = fixture.store.insert_triggered(&fire, NOW).await.unwrap().unwrap();
         let epoch = fixture.take(job.shard).await;
         fixture.store.adopt(&holder(job.shard, epoch), None, after(5), 1_000).await.unwrap();
         let waiting = fixture.store.waiting(job.shard, epoch, after(5), 10).await.unwrap();

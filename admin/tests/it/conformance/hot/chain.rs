@@ -40,8 +40,8 @@ impl Fixture {
         cursors.iter().find(|(id, _)| *id == job.id).map(|(_, at)| *at)
     }
 
-    async fn broken_chains(&self, job: &Job) -> Vec<i64> {
-        let (broken, next) = self.store.broken_chains(job.shard, 0).await.unwrap();
+    async fn stalled_fixed_delays(&self, job: &Job) -> Vec<i64> {
+        let (broken, next) = self.store.stalled_fixed_delays(job.shard, 0).await.unwrap();
         assert_eq!(next, 0, "one page has them all");
         broken
     }
@@ -119,17 +119,17 @@ databases! {
         let fixture = Fixture::new(db).await;
         let job = fixture.delayed(0).await;
         let link = fixture.claimed_link(&job).await;
-        assert_eq!(fixture.broken_chains(&job).await, Vec::<i64>::new());
-        assert!(!fixture.store.mend_chain(job.id, NOW).await.unwrap(), "its link is on its way");
+        assert_eq!(fixture.stalled_fixed_delays(&job).await, Vec::<i64>::new());
+        assert!(!fixture.store.restart_fixed_delay(job.id, NOW).await.unwrap(), "its link is on its way");
         fixture.store.cancel(&[link], carillon_scheduler::RunReason::Operator, FOLLOW_UP.now).await.unwrap();
         assert_eq!((fixture.row(link).await.state(), fixture.cursor(&job).await), (Cancelled, chained()));
         fixture.sql("DELETE FROM job_clock").await;
-        assert_eq!(fixture.broken_chains(&job).await, [job.id]);
-        assert!(fixture.store.mend_chain(job.id, FOLLOW_UP.now).await.unwrap());
+        assert_eq!(fixture.stalled_fixed_delays(&job).await, [job.id]);
+        assert!(fixture.store.restart_fixed_delay(job.id, FOLLOW_UP.now).await.unwrap());
         assert_eq!(fixture.cursor(&job).await, chained());
-        assert!(!fixture.store.mend_chain(job.id, NOW).await.unwrap());
+        assert!(!fixture.store.restart_fixed_delay(job.id, NOW).await.unwrap());
         fixture.store.set_job_enabled(job.id, false, NOW, &actor()).await.unwrap();
-        assert_eq!(fixture.broken_chains(&job).await, Vec::<i64>::new());
+        assert_eq!(fixture.stalled_fixed_delays(&job).await, Vec::<i64>::new());
     }
 
     // covers: F9
@@ -143,14 +143,14 @@ databases! {
         fixture.sql(&format!("UPDATE job_clock SET delayed_job = NULL WHERE job_id = {}", first + 7)).await;
         let (mut found, mut place) = (vec![], 0);
         for is_last in [false, false, true] {
-            let (broken, next) = fixture.store.broken_chains(job.shard, place).await.unwrap();
+            let (broken, next) = fixture.store.stalled_fixed_delays(job.shard, place).await.unwrap();
             assert!(next == 0 || next > place);
             assert_eq!(next == 0, is_last);
             found.push(broken);
             place = next;
         }
         assert_eq!(found, [vec![job.id], vec![], vec![first + 1_199]]);
-        assert!(!fixture.store.mend_chain(first + 7, NOW).await.unwrap(), "it has a cursor");
+        assert!(!fixture.store.restart_fixed_delay(first + 7, NOW).await.unwrap(), "it has a cursor");
     }
 
     async fn counted_fires_are_taken_off_with_the_claim_or_not_at_all(db: &TestDatabase) {

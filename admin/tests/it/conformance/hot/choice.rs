@@ -1,8 +1,8 @@
 //! Recorded choices, sticky jobs, open runs of executors, and what operators set of them.
 
-use carillon_admin::store::app::executors::Traits;
-use carillon_admin::store::run::mark::Mark;
-use carillon_admin::store::run::route::{Story, Told};
+use carillon_admin::store::app::executors::ExecutorSettings;
+use carillon_admin::store::run::mark::MarkRequest;
+use carillon_admin::store::run::route::{RouteTrace, TraceNote};
 use carillon_scheduler::RouteStrategy;
 use carillon_scheduler::RunState::{Claimed, Running, Sending, Succeeded};
 use futures_util::future::join_all;
@@ -11,8 +11,8 @@ use super::executor::beat;
 use super::mark::mark;
 use crate::conformance::fixture::{Fixture, NOW, SHARDS, actor};
 
-fn told(address: &str, what: &str) -> Told {
-    Told { address: address.into(), what: what.into() }
+fn told(address: &str, what: &str) -> TraceNote {
+    TraceNote { address: address.into(), what: what.into() }
 }
 
 databases! {
@@ -23,24 +23,24 @@ databases! {
         let ids = fixture.runs_in(&job, &[Claimed; 3]).await;
         let set = |id: i64| (id, r#"["http://x:1/","http://y:1/"]"#.to_owned());
         let sets = [set(i64::MAX), set(3), set(4)];
-        let kept = join_all((0..4).map(|node| store.keep_candidates(&sets[..=node % 3]))).await;
+        let kept = join_all((0..4).map(|node| store.persist_candidates(&sets[..=node % 3]))).await;
         assert!(kept.into_iter().all(|kept| kept.is_ok()), "many nodes at once keep one row each");
         assert_eq!(fixture.count("candidate_set", "1 = 1").await, 3);
-        store.keep_candidates(&[(4, "[]".into()), (5, "[]".into())]).await.unwrap();
+        store.persist_candidates(&[(4, "[]".into()), (5, "[]".into())]).await.unwrap();
         assert_eq!(fixture.count("candidate_set", "addresses = '[]'").await, 1, "what is there stays as it is");
-        let marks = [0, 1].map(|index| Mark {
+        let marks = [0, 1].map(|index| MarkRequest {
             candidates_id: i64::MAX,
             route_code: RouteStrategy::Failover.code(),
             ..mark(ids[index])
         });
         store.mark(&marks, 5, "a", NOW).await.unwrap();
-        let story = Story {
+        let story = RouteTrace {
             answers: vec![told("http://w:1/", "no answer in \"time\" ✗"), told("http://x:1/", "alive")],
-            ..Story::default()
+            ..RouteTrace::default()
         };
         let text = serde_json::to_string(&story).unwrap();
-        store.add_stories(&[(ids[0], "{}".into()), (ids[2], text.clone())]).await.unwrap();
-        store.add_stories(&[(ids[0], text)]).await.unwrap();
+        store.add_traces(&[(ids[0], "{}".into()), (ids[2], text.clone())]).await.unwrap();
+        store.add_traces(&[(ids[0], text)]).await.unwrap();
         let choice = async |id| {
             let run = store.run(id).await.unwrap().unwrap();
             store.choice(&run).await.unwrap()
@@ -49,7 +49,7 @@ databases! {
         assert_eq!((told.route, told.chosen.as_deref()), (Some(RouteStrategy::Failover), Some("http://x:1/")));
         assert_eq!((told.candidates.join(" ").as_str(), &told.story), ("http://x:1/ http://y:1/", &story));
         assert_eq!(told.why, "it was the first to answer that it is alive");
-        assert_eq!(choice(ids[1]).await.unwrap().story, Story::default());
+        assert_eq!(choice(ids[1]).await.unwrap().story, RouteTrace::default());
         assert_eq!(choice(ids[2]).await, None, "it waits again");
     }
 
@@ -84,14 +84,14 @@ databases! {
         let app = fixture.app.clone();
         let mut executor = beat("http://x:1/", Some("boot"), NOW);
         executor.app.clone_from(&app.name);
-        executor.announced = Traits { weight: Some(5), labels: Some("zone=eu".into()) };
+        executor.announced = ExecutorSettings { weight: Some(5), labels: Some("zone=eu".into()) };
         assert!(store.register_executor(&executor).await.unwrap());
         assert!(!store.register_executor(&executor).await.unwrap());
         let read = async || store.executors_of(&app.name).await.unwrap().remove(0);
         assert_eq!((read().await.weight(), read().await.labels().to_string().as_str()), (5, "zone=eu"));
-        let set = Traits { weight: Some(7), labels: None };
-        let change = async |traits: &Traits| {
-            store.set_executor_traits(&app, "http://x:1/", traits, NOW + 1, &actor()).await.unwrap();
+        let set = ExecutorSettings { weight: Some(7), labels: None };
+        let change = async |traits: &ExecutorSettings| {
+            store.set_executor_settings(&app, "http://x:1/", traits, NOW + 1, &actor()).await.unwrap();
         };
         let before = fixture.count("audit", "1 = 1").await;
         for _ in 0..2 {
@@ -104,10 +104,10 @@ databases! {
         assert!(entry.detail.contains(r#""address":"http://x:1/""#), "{}", entry.detail);
         // Gone, and back with other words: the setting is still there, and what it leaves open follows the executor.
         store.deregister_executor(&app.name, "http://x:1/").await.unwrap();
-        executor.announced = Traits { weight: None, labels: None };
+        executor.announced = ExecutorSettings { weight: None, labels: None };
         assert!(store.register_executor(&executor).await.unwrap());
         assert_eq!((read().await.weight(), read().await.labels().is_empty()), (7, true));
-        change(&Traits::default()).await;
+        change(&ExecutorSettings::default()).await;
         assert_eq!(read().await.weight(), 1);
         assert_eq!(fixture.count("executor_setting", "1 = 1").await, 0);
         executor.announced.labels = Some("gpu=yes".into());

@@ -1,7 +1,7 @@
 //! The first committed write.
 
 use carillon_admin::store::Error;
-use carillon_admin::store::run::claim::{Claim, Due, SkippedRange};
+use carillon_admin::store::run::claim::{DueJob, JobClaim, SkippedRange};
 use carillon_scheduler::RunState;
 use futures_util::future::join_all;
 
@@ -18,9 +18,9 @@ databases! {
         let claims = [
             // Several instants of one job, as after a stall.
             claim(&jobs[0], &[(11, after(1)), (13, after(2)), (12, after(3))]),
-            Claim { skipped: vec![range], ..claim(&jobs[1], &[(20, after(5))]) },
+            JobClaim { skipped: vec![range], ..claim(&jobs[1], &[(20, after(5))]) },
             // It never fires again.
-            Claim { next_fire_at: None, ..claim(&jobs[2], &[(10, after(1))]) },
+            JobClaim { next_fire_at: None, ..claim(&jobs[2], &[(10, after(1))]) },
         ];
         let changed = fixture.store.claim(&holder(jobs[0].shard, epoch), &claims, NOW).await.unwrap();
         assert!(changed.is_empty());
@@ -48,11 +48,11 @@ databases! {
         let jobs = fixture.of_one_shard(4).await;
         let shard = jobs[0].shard;
         let epoch = fixture.take(shard).await;
-        let claims: Vec<Claim> = (100..).zip(&jobs).map(|(id, job)| claim(job, &[(id, after(1))])).collect();
+        let claims: Vec<JobClaim> = (100..).zip(&jobs).map(|(id, job)| claim(job, &[(id, after(1))])).collect();
         // In the meantime one cursor was moved, one job was edited, and one fires no more.
         fixture.set_cursor(&jobs[0], after(7)).await;
         fixture.sql(&format!("UPDATE job_clock SET revision = 2 WHERE job_id = {}", jobs[1].id)).await;
-        let last = Claim { next_fire_at: None, ..claims[3].clone() };
+        let last = JobClaim { next_fire_at: None, ..claims[3].clone() };
         fixture.sql(&format!("DELETE FROM job_clock WHERE job_id = {}", jobs[3].id)).await;
         let late = [claims[0].clone(), claims[1].clone(), claims[2].clone(), last];
         let changed = fixture.store.claim(&holder(shard, epoch), &late, NOW).await.unwrap();
@@ -94,14 +94,14 @@ databases! {
         let good = claim(&jobs[0], &[(8, after(1))]);
         let instant = claim(&jobs[1], &[(9, after(1))]);
         let id = claim(&jobs[1], &[(7, after(2))]);
-        let ranges = Claim { skipped: vec![range.clone(), range], ..claim(&jobs[1], &[(9, after(2))]) };
+        let ranges = JobClaim { skipped: vec![range.clone(), range], ..claim(&jobs[1], &[(9, after(2))]) };
         for bad in [instant, id, ranges] {
             let refused = fixture.store.claim(&holder(shard, epoch), &[good.clone(), bad], NOW).await;
             assert!(refused.as_ref().is_err_and(Error::is_unique_violation), "{refused:?}");
         }
         // A clock row without its job.
         fixture.sql(&format!("INSERT INTO job_clock (shard, next_fire_at, job_id, revision) VALUES ({shard}, {}, 999, 1)", after(1))).await;
-        let orphan = Claim { due: Due { job_id: 999, ..due(&jobs[1]) }, ..claim(&jobs[1], &[(9, after(1))]) };
+        let orphan = JobClaim { due: DueJob { job_id: 999, ..due(&jobs[1]) }, ..claim(&jobs[1], &[(9, after(1))]) };
         let refused = fixture.store.claim(&holder(shard, epoch), &[good.clone(), orphan], NOW).await;
         assert!(matches!(refused, Err(Error::Corrupt(_))), "{refused:?}");
         assert_eq!(fixture.rows_where("1 = 1").await.len(), 1);
@@ -118,7 +118,7 @@ databases! {
         let shard = jobs[0].shard;
         let epoch = fixture.take(shard).await;
         let racing = (0..50).map(|number| {
-            let claims: Vec<Claim> = (1..).zip(&jobs).map(|(n, job)| claim(job, &[(number * 10 + n, after(1))])).collect();
+            let claims: Vec<JobClaim> = (1..).zip(&jobs).map(|(n, job)| claim(job, &[(number * 10 + n, after(1))])).collect();
             let store = fixture.store.clone();
             tokio::spawn(async move { store.claim(&holder(shard, epoch), &claims, NOW).await.unwrap().len() })
         });

@@ -1,6 +1,6 @@
 //! Registrations.
 
-use carillon_admin::store::app::executors::{Executor, Traits};
+use carillon_admin::store::app::executors::{Executor, ExecutorSettings};
 use futures_util::future::join_all;
 
 use crate::conformance::fixture::{Fixture, NOW};
@@ -15,8 +15,8 @@ pub fn beat(address: &str, boot_id: Option<&str>, at: i64) -> Executor {
         registered_at: at,
         seen_at: at,
         expires_at: at + 30_000,
-        announced: Traits::default(),
-        set: Traits::default(),
+        announced: ExecutorSettings::default(),
+        set: ExecutorSettings::default(),
     }
 }
 

@@ -1,8 +1,8 @@
 //! What follows from a settled run: the next attempt, an alarm, the end of an attempt that is no longer needed.
 
 use carillon_admin::store::Job;
-use carillon_admin::store::run::settle::outcomes::{Finding, Settled};
-use carillon_admin::store::run::trigger::NewFire;
+use carillon_admin::store::run::settle::finding::{RunReport, Settlement};
+use carillon_admin::store::run::trigger::NewTrigger;
 use carillon_scheduler::RunState::{Claimed, Failed, Lost, Running, Sending, Unknown};
 use carillon_scheduler::{Cause, RunEvent, RunState};
 
@@ -36,11 +36,11 @@ impl Fixture {
 }
 
 trait Alone {
-    async fn settle_alone(&self, findings: Vec<Finding>) -> Settled;
+    async fn settle_alone(&self, findings: Vec<RunReport>) -> Settlement;
 }
 
 impl Alone for std::sync::Arc<carillon_admin::store::Store> {
-    async fn settle_alone(&self, findings: Vec<Finding>) -> Settled {
+    async fn settle_alone(&self, findings: Vec<RunReport>) -> Settlement {
         self.settle(&findings, &FOLLOW_UP).await.unwrap()
     }
 }
@@ -126,8 +126,8 @@ databases! {
     async fn a_disabled_or_deleted_job_is_not_tried_again(db: &TestDatabase) {
         let fixture = Fixture::new(db).await;
         let job = fixture.with_retries(3).await;
-        let fire = NewFire { job_id: job.id, cause: Cause::Manual, params: Some("{}".into()), address: None, idempotency_key: None };
-        let by_hand = fixture.store.insert_fire(&fire, NOW).await.unwrap().unwrap().run_id;
+        let fire = NewTrigger { job_id: job.id, cause: Cause::Manual, params: Some("{}".into()), address: None, idempotency_key: None };
+        let by_hand = fixture.store.insert_triggered(&fire, NOW).await.unwrap().unwrap().run_id;
         fixture.sql(&format!("UPDATE run SET state = 2 WHERE id = {by_hand}")).await;
         let ids = fixture.runs_in(&job, &[Running, Running]).await;
         fixture.store.set_job_enabled(job.id, false, NOW, &actor()).await.unwrap();

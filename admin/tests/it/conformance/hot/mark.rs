@@ -2,14 +2,14 @@
 
 use std::collections::HashSet;
 
-use carillon_admin::store::run::mark::Mark;
+use carillon_admin::store::run::mark::MarkRequest;
 use carillon_scheduler::RunState::{Cancelled, Claimed, Running, Sending, Succeeded};
 use futures_util::future::join_all;
 
 use crate::conformance::fixture::{Fixture, NOW, after};
 
-pub fn mark(run_id: i64) -> Mark<'static> {
-    Mark {
+pub fn mark(run_id: i64) -> MarkRequest<'static> {
+    MarkRequest {
         run_id,
         epoch: 1,
         address: "http://x:1/",
@@ -29,8 +29,8 @@ databases! {
         let ids = fixture.runs_in(&job, &[Claimed; 3]).await;
         let long = format!("http://{}/", "x".repeat(247));
         let marks = [
-            Mark { address: &long, ..mark(ids[1]) },
-            Mark { boot_id: Some("boot-7"), ..mark(ids[0]) },
+            MarkRequest { address: &long, ..mark(ids[1]) },
+            MarkRequest { boot_id: Some("boot-7"), ..mark(ids[0]) },
         ];
         let won = fixture.store.mark(&marks, i64::MIN, "a", NOW).await.unwrap();
         assert_eq!(won, HashSet::from([ids[0], ids[1]]));

@@ -238,7 +238,7 @@ fn expected(name: &str) -> [&'static str; 3] {
 }
 
 /// Statements on tables that have no rows here: each plan is as good.
-const TABLES_ARE_EMPTY: [&str; 5] = ["retry_input", "keep_sets", "add_stories", "add_sticky", "close_alarms"];
+const TABLES_ARE_EMPTY: [&str; 5] = ["retry_input", "keep_sets", "add_traces", "add_sticky", "close_alarms"];
 
 async fn explain(tx: &DatabaseTransaction, kind: Kind, name: &str, text: &str) -> String {
     let mut pieces = text.split('?');

@@ -1,7 +1,7 @@
 //! Jobs, leases and rows for the tests of the hot path.
 
 use carillon_admin::store::Job;
-use carillon_admin::store::run::claim::{Claim, Due, Holder};
+use carillon_admin::store::run::claim::{DueJob, HeldLease, JobClaim};
 use carillon_scheduler::{JobDraft, Millis, RunState, ScheduleDraft};
 use sea_orm::{DatabaseConnection, FromQueryResult, Statement};
 
@@ -10,8 +10,8 @@ use crate::services::TestDatabase;
 
 pub const TTL: i64 = 10_000;
 
-pub fn holder(shard: i32, epoch: i64) -> Holder<'static> {
-    Holder { shard, epoch, node: "a", ttl_ms: TTL }
+pub fn holder(shard: i32, epoch: i64) -> HeldLease<'static> {
+    HeldLease { shard, epoch, node: "a", ttl_ms: TTL }
 }
 
 impl Fixture {
@@ -83,13 +83,13 @@ pub async fn connect(db: &TestDatabase) -> DatabaseConnection {
     sea_orm::Database::connect(db.direct_url()).await.unwrap()
 }
 
-pub fn due(job: &Job) -> Due {
-    Due { job_id: job.id, next_fire_at: job.next_fire_at.unwrap(), revision: job.revision }
+pub fn due(job: &Job) -> DueJob {
+    DueJob { job_id: job.id, next_fire_at: job.next_fire_at.unwrap(), revision: job.revision }
 }
 
 /// Claims these fires; the cursor goes on one second after the last.
-pub fn claim(job: &Job, fires: &[(i64, Millis)]) -> Claim {
-    Claim {
+pub fn claim(job: &Job, fires: &[(i64, Millis)]) -> JobClaim {
+    JobClaim {
         counted: false,
         due: due(job),
         fires: fires.to_vec(),

@@ -1,8 +1,8 @@
 //! The ways on from a mark: back, to another address, and into parts.
 
 use carillon_admin::store::Job;
-use carillon_admin::store::run::adopt::Waiting;
-use carillon_admin::store::run::trigger::NewFire;
+use carillon_admin::store::run::adopt::ClaimedRun;
+use carillon_admin::store::run::trigger::NewTrigger;
 use carillon_admin::store::run::unmark::Unsent;
 use carillon_scheduler::Cause;
 use carillon_scheduler::RunState::{Cancelled, Claimed, Running, Sending, Succeeded};
@@ -12,15 +12,15 @@ use super::rows::holder;
 use crate::conformance::fixture::{Fixture, NOW, Row, actor, after};
 
 /// A fire by hand, adopted.
-async fn waiting(fixture: &Fixture, job: &Job, params: Option<&str>) -> Waiting {
-    let fire = NewFire {
+async fn waiting(fixture: &Fixture, job: &Job, params: Option<&str>) -> ClaimedRun {
+    let fire = NewTrigger {
         job_id: job.id,
         cause: Cause::Manual,
         params: params.map(Into::into),
         address: None,
         idempotency_key: None,
     };
-    fixture.store.insert_fire(&fire, NOW).await.unwrap().unwrap();
+    fixture.store.insert_triggered(&fire, NOW).await.unwrap().unwrap();
     let epoch = fixture.take(job.shard).await;
     fixture.store.adopt(&holder(job.shard, epoch), None, after(5), 1_000).await.unwrap();
     let mut found = fixture.store.waiting(job.shard, epoch, after(5), 10).await.unwrap();
@@ -101,7 +101,7 @@ databases! {
         let job = fixture.ticking("tick").await;
         let run = waiting(&fixture, &job, Some("by hand")).await;
         let addresses = ["http://x:1/", "http://y:1/", "http://z:1/"].map(String::from);
-        let stale = Waiting { epoch: run.epoch - 1, ..run.clone() };
+        let stale = ClaimedRun { epoch: run.epoch - 1, ..run.clone() };
         assert_eq!(fixture.store.expand(&stale, &addresses, "a").await.unwrap(), [], "another epoch");
         assert_eq!(fixture.store.expand(&run, &[], "a").await.unwrap(), [], "nobody is there");
         let parts = fixture.store.expand(&run, &addresses, "a").await.unwrap();

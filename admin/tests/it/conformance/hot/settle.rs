@@ -1,19 +1,19 @@
 //! The third committed write: what becomes of the runs themselves.
 
 use carillon_admin::store::db::ids;
-use carillon_admin::store::run::settle::outcomes::{Finding, FollowUp, Settled};
+use carillon_admin::store::run::settle::finding::{RunReport, SettleContext, Settlement};
 use carillon_scheduler::Outcome;
 use carillon_scheduler::RunEvent;
 use carillon_scheduler::RunState::{Cancelled, Claimed, Failed, Killed, Lost, Running, Sending, Succeeded, Unknown};
 
 use crate::conformance::fixture::{Fixture, NOW, Row, actor};
 
-pub const FOLLOW_UP: FollowUp = FollowUp { now: NOW + 500, jitter: 0.5, restored: false };
+pub const FOLLOW_UP: SettleContext = SettleContext { now: NOW + 500, jitter: 0.5, restored: false };
 
 /// What an executor says.
-pub fn report(run_id: i64, outcome: Outcome) -> Finding {
+pub fn report(run_id: i64, outcome: Outcome) -> RunReport {
     let code = if outcome == Outcome::Succeeded { 200 } else { 500 };
-    Finding {
+    RunReport {
         run_id,
         event: RunEvent::Reported(outcome),
         code: Some(code),
@@ -24,26 +24,26 @@ pub fn report(run_id: i64, outcome: Outcome) -> Finding {
 }
 
 /// What a node finds out itself.
-pub fn found(run_id: i64, event: RunEvent, reason: &'static str) -> Finding {
-    Finding { run_id, event, code: None, message: None, reason: Some(reason), sent_at: None }
+pub fn found(run_id: i64, event: RunEvent, reason: &'static str) -> RunReport {
+    RunReport { run_id, event, code: None, message: None, reason: Some(reason), sent_at: None }
 }
 
-pub fn success(run_id: i64) -> Finding {
+pub fn success(run_id: i64) -> RunReport {
     report(run_id, Outcome::Succeeded)
 }
 
-pub fn failure(run_id: i64) -> Finding {
+pub fn failure(run_id: i64) -> RunReport {
     report(run_id, Outcome::Failed)
 }
 
 /// The runs that somebody was told of.
-pub fn alarmed(settled: &Settled) -> Vec<i64> {
+pub fn alarmed(settled: &Settlement) -> Vec<i64> {
     let runs = settled.alarms.iter().map(|alarm| alarm.run_id.unwrap());
     runs.collect()
 }
 
 impl Fixture {
-    pub async fn settle(&self, findings: &[Finding]) -> Settled {
+    pub async fn settle(&self, findings: &[RunReport]) -> Settlement {
         self.store.settle(findings, &FOLLOW_UP).await.unwrap()
     }
 }
@@ -53,16 +53,16 @@ databases! {
         let fixture = Fixture::new(db).await;
         let job = fixture.ticking("tick").await;
         let ids = fixture.runs_in(&job, &[Sending, Running, Running]).await;
-        let findings = [Finding { sent_at: Some(NOW + 7), ..success(ids[1]) }, success(ids[0])];
+        let findings = [RunReport { sent_at: Some(NOW + 7), ..success(ids[1]) }, success(ids[0])];
         let settled = fixture.settle(&findings).await;
         let changed = vec![(ids[0], Succeeded), (ids[1], Succeeded)];
-        assert_eq!(settled, Settled { changed, ..Settled::default() });
+        assert_eq!(settled, Settlement { changed, ..Settlement::default() });
         let row = fixture.row(ids[1]).await;
         assert_eq!((row.state(), row.result_code, row.result_msg.as_deref()), (Succeeded, Some(200), Some("said 200")));
         assert_eq!((row.finished_at, row.sent_at, row.reason), (Some(NOW + 500), Some(NOW + 7), None));
         assert_eq!(fixture.row(ids[0]).await.sent_at, None);
         assert_eq!(fixture.row(ids[2]).await.state(), Running);
-        assert_eq!(fixture.settle(&[]).await, Settled::default());
+        assert_eq!(fixture.settle(&[]).await, Settlement::default());
     }
 
     async fn a_mixed_list_changes_what_can_change_and_says_so(db: &TestDatabase) {
@@ -125,9 +125,9 @@ databases! {
         let job = fixture.ticking_with("tick", |draft| draft.retries = 2).await;
         let ids = fixture.runs_in(&job, &[Running, Running, Sending, Unknown, Claimed, Running]).await;
         for id in &ids[..4] {
-            assert!(fixture.store.note_kill(*id, NOW + 1).await.unwrap());
+            assert!(fixture.store.record_kill_request(*id, NOW + 1).await.unwrap());
         }
-        assert!(!fixture.store.note_kill(ids[4], NOW + 1).await.unwrap(), "nothing to ask of anybody");
+        assert!(!fixture.store.record_kill_request(ids[4], NOW + 1).await.unwrap(), "nothing to ask of anybody");
         let unconfirmed = found(ids[5], RunEvent::KillUnconfirmed, "unconfirmed");
         let settled = fixture.settle(&[success(ids[0]), failure(ids[1]), failure(ids[2]), failure(ids[3]), unconfirmed]).await;
         let changed = [(ids[0], Succeeded), (ids[1], Killed), (ids[2], Killed), (ids[3], Failed), (ids[5], Killed)];
@@ -150,7 +150,7 @@ databases! {
         let sent: Vec<_> = rows.iter().map(|row| row.sent_at).collect();
         assert_eq!(sent, [Some(NOW + 9), Some(5), Some(NOW + 9), Some(NOW + 9), Some(NOW + 9)]);
         // The result that comes afterwards keeps the time.
-        fixture.settle(&[Finding { sent_at: Some(NOW + 77), ..success(ids[0]) }]).await;
+        fixture.settle(&[RunReport { sent_at: Some(NOW + 77), ..success(ids[0]) }]).await;
         assert_eq!(fixture.row(ids[0]).await.sent_at, Some(NOW + 9));
     }
 
@@ -160,7 +160,7 @@ databases! {
         let job = fixture.ticking("tick").await;
         let before = fixture.store.take_id(&ids::RUN).await.unwrap();
         fixture.run(&job, Row { id: before, fire_no: NOW - 9_000, ..Row::default() }).await;
-        let noticed = FollowUp { restored: true, ..FOLLOW_UP };
+        let noticed = SettleContext { restored: true, ..FOLLOW_UP };
         let other = fixture.runs_in(&job, &[Claimed, Claimed]).await[1];
         let settled = fixture.store.settle(&[success(other)], &noticed).await.unwrap();
         assert_eq!(settled.changed, [(other, Succeeded)], "noticed, and not resynchronized yet");

@@ -1,6 +1,6 @@
 //! What executors write comes from anywhere, and arrives as it was written, or cut and marked as cut.
 
-use carillon_admin::store::run::settle::outcomes::Finding;
+use carillon_admin::store::run::settle::finding::RunReport;
 use carillon_scheduler::Outcome;
 use carillon_scheduler::RunState::{Failed, Running, Succeeded};
 
@@ -30,8 +30,8 @@ databases! {
         for (outcome, state) in [(Outcome::Succeeded, Succeeded), (Outcome::Failed, Failed)] {
             fixture.sql("DELETE FROM run").await;
             let ids = fixture.runs_in(&job, &[Running; 8]).await;
-            let findings: Vec<Finding> = ids.iter().zip(cases)
-                .map(|(id, (text, _))| Finding { message: text.map(Into::into), ..report(*id, outcome) })
+            let findings: Vec<RunReport> = ids.iter().zip(cases)
+                .map(|(id, (text, _))| RunReport { message: text.map(Into::into), ..report(*id, outcome) })
                 .collect();
             fixture.settle(&findings).await;
             for (id, (_, kept)) in ids.iter().zip(cases) {
@@ -46,7 +46,7 @@ databases! {
         let job = fixture.ticking("tick").await;
         let codes = [Some(0), Some(200), Some(-1), Some(i32::MAX), Some(i32::MIN + 1), None];
         let ids = fixture.runs_in(&job, &[Running; 6]).await;
-        let findings: Vec<Finding> = ids.iter().zip(codes).map(|(id, code)| Finding { code, ..failure(*id) }).collect();
+        let findings: Vec<RunReport> = ids.iter().zip(codes).map(|(id, code)| RunReport { code, ..failure(*id) }).collect();
         fixture.settle(&findings).await;
         for (id, code) in ids.iter().zip(codes) {
             assert_eq!(fixture.row(*id).await.result_code, code);
@@ -60,8 +60,8 @@ databases! {
         for finding in [success(0), failure(0)] {
             fixture.sql("DELETE FROM run").await;
             let ids = fixture.runs_in(&job, &[Running; 300]).await;
-            let findings: Vec<Finding> = ids.iter()
-                .map(|id| Finding { run_id: *id, message: Some(text.clone()), ..finding.clone() })
+            let findings: Vec<RunReport> = ids.iter()
+                .map(|id| RunReport { run_id: *id, message: Some(text.clone()), ..finding.clone() })
                 .collect();
             assert_eq!(fixture.settle(&findings).await.changed.len(), 300);
             assert_eq!(fixture.count("run", &format!("LENGTH(result_msg) = {LIMIT}")).await, 300);

@@ -1,8 +1,8 @@
 //! Running runs that need a look, and runs in a wrong shard.
 
-use carillon_admin::store::app::executors::{Executor, Traits};
+use carillon_admin::store::app::executors::{Executor, ExecutorSettings};
 use carillon_admin::store::run::open::checked::Place;
-use carillon_admin::store::run::open::running::Look;
+use carillon_admin::store::run::open::running::MonitorQuery;
 use carillon_scheduler::RunState::{Claimed, Running};
 
 use crate::conformance::fixture::{Fixture, NOW};
@@ -17,8 +17,8 @@ fn at(address: &str, boot_id: Option<&str>, expires_at: i64) -> Executor {
         registered_at: 1,
         seen_at: 1,
         expires_at,
-        announced: Traits::default(),
-        set: Traits::default(),
+        announced: ExecutorSettings::default(),
+        set: ExecutorSettings::default(),
     }
 }
 
@@ -37,7 +37,7 @@ databases! {
         ] {
             fixture.sql(&format!("UPDATE run SET address = '{address}', boot_id = {boot}, sent_at = {sent_at} WHERE id = {id}")).await;
         }
-        let look = Look { shard: job.shard, silent_since: NOW - 30_000, over_since: NOW - 60_000 };
+        let look = MonitorQuery { shard: job.shard, silent_since: NOW - 30_000, over_since: NOW - 60_000 };
         let (found, next) = fixture.store.watched(look, 0).await.unwrap();
         let told: Vec<_> = found.iter().map(|run| run.run_id).collect();
         assert_eq!((told, next), (vec![ids[1], ids[2], ids[4], ids[5]], None));
@@ -86,14 +86,14 @@ databases! {
         let id = fixture.runs_in(&job, &[Running]).await[0];
         let store = &fixture.store;
         let found = async |before: i64| (
-            store.unasked_kills(job.shard, before).await.unwrap().len(),
+            store.unacknowledged_kills(job.shard, before).await.unwrap().len(),
             store.unconfirmed_kills(job.shard, before).await.unwrap().len(),
         );
-        store.note_kill_agreed(id, NOW).await.unwrap();
+        store.record_kill_agreed(id, NOW).await.unwrap();
         assert_eq!(found(NOW + 100).await, (0, 0), "nobody has wished it");
-        assert!(store.note_kill(id, NOW).await.unwrap());
+        assert!(store.record_kill_request(id, NOW).await.unwrap());
         assert_eq!((found(NOW).await, found(NOW + 1).await), ((0, 0), (1, 0)));
-        store.note_kill_agreed(id, NOW + 50).await.unwrap();
+        store.record_kill_agreed(id, NOW + 50).await.unwrap();
         assert_eq!((found(NOW + 50).await, found(NOW + 51).await), ((0, 0), (0, 1)));
     }
 

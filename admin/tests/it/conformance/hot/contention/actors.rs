@@ -1,9 +1,9 @@
 //! Who works on the tables at the same time.
 
 use carillon_admin::store::db::ids;
-use carillon_admin::store::run::claim::{Claim, Due, SkippedRange};
-use carillon_admin::store::run::mark::Mark;
-use carillon_admin::store::run::settle::outcomes::FollowUp;
+use carillon_admin::store::run::claim::{DueJob, JobClaim, SkippedRange};
+use carillon_admin::store::run::mark::MarkRequest;
+use carillon_admin::store::run::settle::finding::SettleContext;
 use carillon_admin::store::run::unmark::Unsent;
 use carillon_admin::store::{Definition, Job};
 use carillon_scheduler::{JobDraft, Millis, PlanInput, plan};
@@ -44,7 +44,7 @@ async fn scan(arena: &Arena, shard: i32, epoch: i64) {
 }
 
 /// The edits leave the schedule as it is, so it may be known from the start.
-async fn planned(arena: &Arena, due: Due, now: Millis) -> Option<Claim> {
+async fn planned(arena: &Arena, due: DueJob, now: Millis) -> Option<JobClaim> {
     let job = arena.jobs.iter().find(|job| job.id == due.job_id)?;
     let schedule = job.schedule().unwrap();
     let timing = timing(job, &schedule);
@@ -57,7 +57,7 @@ async fn planned(arena: &Arena, due: Due, now: Millis) -> Option<Claim> {
         policy: job.draft.misfire.as_str(),
         reason: range.reason.as_str(),
     };
-    Some(Claim {
+    Some(JobClaim {
         counted: false,
         due,
         fires: ids.into_iter().zip(plan.fires).collect(),
@@ -93,7 +93,7 @@ async fn mark(arena: &Arena, shard: i32, epoch: i64, number: usize) {
     // Both take what both see, one of them in the other order.
     let mut marks: Vec<_> = due
         .iter()
-        .map(|run| Mark {
+        .map(|run| MarkRequest {
             run_id: run.run_id,
             epoch,
             address: "http://x:1/",
@@ -130,7 +130,7 @@ async fn mark(arena: &Arena, shard: i32, epoch: i64, number: usize) {
             _ => success(*id),
         })
         .collect();
-    let follow_up = FollowUp { now, jitter: rand::random(), restored: false };
+    let follow_up = SettleContext { now, jitter: rand::random(), restored: false };
     let settled = arena.repeated("settle", || store.settle(&findings, &follow_up));
     if let Some(settled) = settled.await {
         count(&arena.tally.settled, settled.changed.len());

@@ -1,0 +1,37 @@
+//! Texts from outside, as every database takes them.
+
+/// Kept of a result's text, in bytes.
+const MESSAGE_LIMIT: usize = 64 * 1024;
+
+/// PostgreSQL takes no NUL in text; what is longer than the limit says so at its end.
+pub fn printable(message: &str) -> String {
+    let clean = message.replace('\0', "\u{2400}");
+    if clean.len() <= MESSAGE_LIMIT {
+        return clean;
+    }
+    let end = clean.floor_char_boundary(MESSAGE_LIMIT);
+    format!("{}… [cut at {MESSAGE_LIMIT} bytes]", &clean[..end])
+}
+
+/// The beginning of a text, which says so where it is cut.
+pub fn cut(text: &str, bytes: usize) -> String {
+    let end = text.floor_char_boundary(bytes);
+    match end < text.len() {
+        true => format!("{}…", &text[..end]),
+        false => text.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // covers: 001-33
+    #[test]
+    fn a_message_over_the_limit_is_cut_and_says_so() {
+        let long = "é".repeat(MESSAGE_LIMIT);
+        let kept = printable(&long);
+        assert!(kept.len() < MESSAGE_LIMIT + 64 && kept.ends_with("bytes]"), "{}", kept.len());
+        assert_eq!(printable("a\0b"), "a\u{2400}b");
+    }
+}

@@ -1,0 +1,63 @@
+//! Taking ids from blocks.
+
+use std::ops::Range;
+use std::sync::PoisonError;
+use std::sync::atomic::Ordering;
+
+use crate::db::ids::Kind;
+use crate::db::sql::retry;
+use crate::error::{Error, Result};
+use crate::store::Store;
+
+impl Store {
+    /// `count` ids that nobody else has or will get; ascending, but not always without holes.
+    pub async fn take_ids(&self, kind: &Kind, count: usize) -> Result<Vec<i64>> {
+        let block = self.ids.of(kind);
+        let mut taken = Vec::with_capacity(count);
+        block.take(count, &mut taken);
+        while taken.len() < count {
+            let failed = block.failed.load(Ordering::Acquire);
+            let _refill = block.refill.lock().await;
+            block.take(count, &mut taken);
+            if taken.len() == count {
+                break;
+            }
+            if block.failed.load(Ordering::Acquire) != failed {
+                return Err(Error::Busy);
+            }
+            let next = self.next_block(kind, (count - taken.len()) as i64).await;
+            if next.is_err() {
+                block.failed.fetch_add(1, Ordering::AcqRel);
+            }
+            *block.left.lock().unwrap_or_else(PoisonError::into_inner) = next?;
+            block.take(count, &mut taken);
+        }
+        Ok(taken)
+    }
+
+    pub async fn take_id(&self, kind: &Kind) -> Result<i64> {
+        Ok(self.take_ids(kind, 1).await?[0])
+    }
+
+    async fn next_block(&self, kind: &Kind, wanted: i64) -> Result<Range<i64>> {
+        let size = kind.block.max(wanted);
+        // Two nodes at once may want the very first block of a kind.
+        let next = retry::on_race(|| self.advance_block(kind, size)).await?;
+        if next > kind.end {
+            return Err(Error::Settings(format!("no {} ids are left below {}", kind.name, kind.end)));
+        }
+        Ok(next - size..next)
+    }
+
+    /// Answers the first id after the block.
+    async fn advance_block(&self, kind: &Kind, size: i64) -> Result<i64> {
+        let tx = self.begin().await?;
+        let text = "UPDATE id_block SET next = next + ? WHERE name = ?";
+        if self.execute(&tx, text, values![size, kind.name]).await? == 0 {
+            self.insert_rows(&tx, "id_block", "name, next", vec![values![kind.name, 1 + size]]).await?;
+        }
+        let next = self.tuple(&tx, "SELECT next FROM id_block WHERE name = ?", values![kind.name]).await?;
+        tx.commit().await?;
+        next.ok_or_else(|| Error::Missing("id block".into()))
+    }
+}

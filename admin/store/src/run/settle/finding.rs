@@ -1,0 +1,56 @@
+//! What is learned about runs, and what came of storing it.
+
+use carillon_scheduler::{Millis, RunEvent, RunState};
+
+use crate::alarm::alarms::Alarm;
+
+/// Something that was learned about a run.
+#[derive(Clone, Debug)]
+pub struct RunReport {
+    pub run_id: i64,
+    pub event: RunEvent,
+    /// The wire's code: 200, 500, 502 …; None where no executor has said anything.
+    pub code: Option<i32>,
+    pub message: Option<String>,
+    /// Why, in one word of `engine`: `result`, `timeout`, `refused`, `no_executor` …
+    pub reason: Option<&'static str>,
+    /// When the request left, if this process knows.
+    pub sent_at: Option<Millis>,
+}
+
+/// How failures are followed up.
+#[derive(Clone, Copy, Debug)]
+pub struct SettleContext {
+    pub now: Millis,
+    /// In 0..1, new for each call: spreads the retries of runs that failed together.
+    pub jitter: f64,
+    /// The database went backwards and `resync` has not been called yet.
+    pub restored: bool,
+}
+
+/// What settling did, for the metrics and for waking the shards that have new work.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Settlement {
+    pub changed: Vec<(i64, RunState)>,
+    /// Of runs whose failure is final.
+    pub alarms: Vec<Alarm>,
+    /// Shards with a new attempt, or a new cursor.
+    pub to_scan: Vec<i32>,
+    /// Runs of which nothing is stored yet, because another session holds their row or their job's.
+    pub held_up: Vec<i64>,
+    /// Runs of which nothing can be stored, because their row cannot be read.
+    pub unreadable: Vec<i64>,
+    /// Runs that were reported and had never been sent. Nothing has changed.
+    pub unsent: Vec<i64>,
+}
+
+impl Settlement {
+    pub fn add(&mut self, other: Self) {
+        self.changed.extend(other.changed);
+        self.alarms.extend(other.alarms);
+        self.to_scan.extend(other.to_scan);
+        self.held_up.extend(other.held_up);
+        self.unreadable.extend(other.unreadable);
+        self.unsent.extend(other.unsent);
+    }
+}
