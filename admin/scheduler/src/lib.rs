@@ -27,7 +27,7 @@ pub use cron::CronSchedule;
 pub use field_error::FieldError;
 pub use job::{BlockStrategy, JobDraft, JobSpec, validate_app_name};
 pub use plan::{CatchUp, MisfirePolicy, Plan, PlanInput, SkipReason, Skipped, plan};
-pub use queue::{Entry, Ring, Timers};
+pub use queue::{Entry, Ring};
 pub use retry::RetryDelay;
 pub use route::{Labels, RouteStrategy};
 pub use run::{Cause, FireKey, Outcome, Overlap, RunEvent, RunReason, RunState};
