@@ -63,10 +63,10 @@ fn five_thousand_fires_of_one_second_leave_with_one_tick() {
         };
         node.create_jobs(COUNT, once).await;
         node.renew_leases().await;
-        node.scan().await;
+        assert_eq!(node.scan().await.did.claimed, COUNT);
         assert_eq!(open(node).await, [(RunState::Claimed, COUNT as i64)]);
         node.clock.set(due - 200);
-        node.dispatch().await;
+        assert_eq!(node.dispatch().await.did.sent, COUNT);
         assert_eq!(open(node).await, [(RunState::Sending, COUNT as i64)]);
         let metrics = node.metrics();
         assert!(metrics.contains("carillon_ring_entries 0"), "{metrics}");

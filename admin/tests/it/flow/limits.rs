@@ -79,8 +79,9 @@ fn when_all_executors_are_full_every_instant_has_a_row_and_waits() {
             node.fire(&job).await;
         }
         node.renew_leases().await;
-        node.scan().await;
-        node.dispatch().await;
+        assert_eq!(node.scan().await.did.adopted, 1_100);
+        let did = node.dispatch().await.did;
+        assert_eq!((did.due, did.sent, did.waiting, did.failed), (1_100, 1_000, 100, 0));
         let runs = node.store.open_runs(64).await.unwrap();
         let count = |state| runs.iter().find(|(known, _)| *known == state).map_or(0, |(_, count)| *count);
         assert_eq!((count(RunState::Sending), count(RunState::Claimed)), (1_000, 100));
