@@ -251,7 +251,7 @@ impl OutcomeQueue {
         Ok(answers)
     }
 
-    /// From now on reports are refused at once: nobody would write them.
+    /// From now on reports are refused at once: no service would write them.
     pub fn close(&self) {
         self.work().closed = true;
     }

@@ -29,7 +29,7 @@ pub struct AddressGate {
     /// When a slot was last given or a request last ended: ms on the monotonic clock.
     last_progress: AtomicU64,
     breaker: Mutex<Breaker>,
-    /// What it last said to `/beat`, and when; locked while it is asked.
+    /// What it last answered to `/beat`, and when; locked while it is asked.
     pub last_beat: tokio::sync::Mutex<Option<(Duration, ProbeAnswer)>>,
     /// Limits how many ask it `/idleBeat` at once.
     pub idle_beats: Semaphore,

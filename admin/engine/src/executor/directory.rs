@@ -56,7 +56,7 @@ struct Snapshot {
     by_app: HashMap<String, Vec<RegisteredExecutor>>,
 }
 
-/// No executor is held to be dead while nobody could take its heartbeats: those that were live when a node was last alive
+/// No executor counts as dead while no node could take its heartbeats: those that were live when a node was last alive
 /// keep their lease for its full length after this node's start.
 #[derive(Clone, Copy, Debug)]
 struct LeaseGrace {

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::lease::redis::lock::{LockAnswer, Redis};
 
-/// One lock a shard, for a limited time. Each call answers within about a second, whatever is wrong with the other side and
+/// One lock a shard, for a limited time. Each call answers within about a second, also when the other side does not answer, and
 /// however many shards it is about.
 pub enum ShardLock {
     /// No Redis is set: the lease in the database is enough.

@@ -1,4 +1,4 @@
-//! The slow part of the audit: a walk over all jobs of this node's shards, a fixed number a step, whatever the number of jobs is.
+//! The slow part of the audit: a walk over all jobs of this node's shards, a fixed number a step.
 //!
 //! A pass over a shard compares one span for all its jobs; the next pass begins where that span ended. So each instant is
 //! looked at, at the latest when a pass over the shard has been completed after it.
@@ -125,7 +125,7 @@ async fn look(
     Ok((suspects, None))
 }
 
-/// What its present definition says of the span. What an earlier one said is for `carillon audit`.
+/// The instants of the span by its present definition. Earlier ones are for `carillon audit`.
 fn instants_of(job: &CachedJob, due: &DueJob, from: Millis, to: Millis) -> impl Iterator<Item = Millis> {
     let schedule = job.rules.as_ref().ok().map(|rules| &rules.schedule);
     let schedule = schedule.filter(|schedule| !schedule.is_delay());

@@ -115,7 +115,7 @@ impl Scanner {
 }
 
 /// Which runs of a job, earliest first, its misfire policy does not run: of those that are missed `fire_once` runs the
-/// latest unless a later instant runs anyway, `fire_all` the latest so many, `fire_within` those that are not too old.
+/// latest unless a later instant runs anyway, `fire_all` a limited number of the latest, `fire_within` those that are not too old.
 fn too_late(job: &CachedJob, runs: &[&ClaimedRun], now: Millis) -> Vec<i64> {
     let missed_before = now - job.stored.misfire_threshold_ms;
     let missed = runs.partition_point(|run| run.scheduled_at < missed_before);

@@ -78,7 +78,7 @@ impl Scanner {
         Ok(claims.len() - changed.len())
     }
 
-    /// Not longer than the lease is trusted: whatever the database does with it then, the table is read again.
+    /// Not longer than the lease is trusted. What the database does with the claim after that is found by reading the table again.
     async fn claim_within_lease(&self, holder: &HeldLease<'_>, claims: &[JobClaim]) -> store::Result<HashSet<i64>> {
         let held = self.held.all().remove(&self.shard);
         let left =
@@ -105,7 +105,7 @@ impl Scanner {
         }
     }
 
-    /// The rows are committed as they stand here, so reading them back would tell nothing new.
+    /// The rows are committed as they stand here, so reading them back is not needed.
     fn enqueue_claimed(&self, holder: &HeldLease<'_>, claim: &JobClaim) {
         self.cx.metrics.claimed.inc_by(claim.fires.len() as u64);
         self.cx.metrics.misfired.inc_by(claim.skipped.iter().map(|range| range.count as u64).sum());

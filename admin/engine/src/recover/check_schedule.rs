@@ -87,7 +87,7 @@ impl Agenda {
         }
     }
 
-    /// The other shards are somebody else's now.
+    /// The other shards have another holder now.
     pub fn keep_shards(&mut self, held: &HashSet<i32>) {
         let theirs = self.runs.iter().filter(|(_, entry)| !held.contains(&entry.shard));
         for run_id in theirs.map(|(run_id, _)| *run_id).collect::<Vec<_>>() {
@@ -114,7 +114,7 @@ impl Agenda {
         self.runs.get(&run_id).and_then(|entry| entry.doubt)
     }
 
-    /// Runs that are due by address, some of each, for at most so many addresses; each round begins with another one.
+    /// Runs that are due by address, some of each, for a limited number of addresses; each round begins with another one.
     pub fn due(&mut self, now: Millis, addresses: usize) -> Vec<(Arc<str>, Vec<i64>)> {
         let from = match &self.last {
             Some(last) => Bound::Excluded(last.clone()),

@@ -4,7 +4,7 @@
 /// An end that is beyond doubt.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct End {
-    /// As a callback would have said it.
+    /// As in a callback.
     pub code: i32,
     pub message: Option<String>,
 }

@@ -1,4 +1,4 @@
-//! The audit of rows that no service works on: with it no row stays in its state for ever, whatever defect left it there.
+//! The audit of rows that no service works on: with it no row that a defect left behind stays in its state for ever.
 
 use std::time::Duration;
 

@@ -25,7 +25,7 @@ use carillon_store::run::open::unanswered::PAGE;
 /// Runs of one address that are asked about at once. Of those of an executor that answers nothing the next ones wait for
 /// the limit of a request; they must not keep others waiting.
 const OF_EACH_ADDRESS: usize = 16;
-/// Runs that are asked about at once, of all addresses together: so many tasks, whatever is registered.
+/// Runs that are asked about at once, of all addresses together: the number of tasks does not grow with the registrations.
 const MAX_CONCURRENT: usize = 1_024;
 
 /// Shards are seldom taken alone.

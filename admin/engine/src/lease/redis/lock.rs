@@ -14,7 +14,7 @@ const RENEW: &str =
 const RELEASE: &str =
     "if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) else return 0 end";
 
-/// Of one call, whatever has to be connected or found first.
+/// Of one call, with the search and the connection that it may need first.
 const LIMIT: Duration = Duration::from_secs(1);
 
 /// What a lock answers.
