@@ -6,7 +6,7 @@ use crate::db::sql::unique_key::UniqueKey;
 
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// What can go wrong in the store, told apart by what the caller can do about it.
+/// What can go wrong in the store, by what the caller can do about it.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     #[error("database: {0}")]
@@ -32,13 +32,13 @@ pub enum Error {
     /// What is stored cannot be used as it is.
     #[error(transparent)]
     Invalid(carillon_scheduler::FieldError),
-    /// What is asked for cannot be stored: only the database could tell.
+    /// What is asked for cannot be stored: only the database could decide it.
     #[error(transparent)]
     Refused(carillon_scheduler::FieldError),
     /// Others were quicker each time; worth another try.
     #[error("the database was too busy for this change; try again")]
     Busy,
-    /// The shard's lease has another epoch: somebody else holds it now.
+    /// The shard's lease has another epoch: another node holds it now.
     #[error("shard {0} has another holder")]
     Fenced(i32),
     #[error("a stored value cannot be read: {0}")]
@@ -58,7 +58,7 @@ impl Error {
     }
 
     /// Deadlock, serialization failure or busy file: the same transaction may be repeated at once. A lock time-out is
-    /// none: whoever has waited that long should do something else first.
+    /// none: a caller that has waited that long should do something else first.
     pub fn is_lock_conflict(&self) -> bool {
         matches!(self, Self::Database(error) if is_lock_conflict(error))
     }
@@ -76,7 +76,7 @@ impl Error {
         matches!(self, Self::Database(error) if is_too_slow(error))
     }
 
-    /// The database does not answer, or takes nothing: whatever is written fails.
+    /// The database does not answer, or takes nothing: every write fails.
     pub fn is_outage(&self) -> bool {
         matches!(self, Self::Database(error) if self.is_transient() && !is_lock_conflict(error) && !is_lock_timeout(error))
     }

@@ -1,7 +1,7 @@
 //! Lines at which the fault suite ends or misleads this process. Without the feature `failpoints` nothing of it is there.
 //!
-//! A file in the folder `CARILLON_TEST_FAILPOINTS` arms a line or sets a flag; whoever removes the file of a line has hit
-//! it, so that each is hit once.
+//! A file in the folder `CARILLON_TEST_FAILPOINTS` arms a line or sets a flag; the process that removes the file of a line hits it,
+//! so that each is hit once.
 
 /// Ends the process here, at once, if this line is armed.
 #[cfg(feature = "failpoints")]

@@ -132,7 +132,7 @@ SELECT run.address, COUNT(*) FROM json_each(?) AS u CROSS JOIN run ON run.shard 
 -- keep_sets
 INSERT INTO candidate_set (id, addresses) SELECT u.value->>0, u.value->>1 FROM json_each(?) AS u WHERE NOT EXISTS (SELECT 1 FROM candidate_set AS kept WHERE kept.id = u.value->>0);
 
--- add_stories
+-- add_traces
 INSERT INTO run_choice (run_id, detail) SELECT u.value->>0, u.value->>1 FROM json_each(?) AS u;
 
 -- add_sticky
@@ -302,7 +302,7 @@ SELECT run.address, COUNT(*) FROM run WHERE run.shard = ANY(?::bigint[]) AND run
 -- keep_sets
 INSERT INTO candidate_set (id, addresses) SELECT u.id, u.addresses FROM unnest(?::bigint[], ?::text[]) AS u(id, addresses) WHERE NOT EXISTS (SELECT 1 FROM candidate_set AS kept WHERE kept.id = u.id);
 
--- add_stories
+-- add_traces
 INSERT INTO run_choice (run_id, detail) SELECT u.id, u.detail FROM unnest(?::bigint[], ?::text[]) AS u(id, detail);
 
 -- add_sticky
@@ -472,7 +472,7 @@ SELECT run.address, COUNT(*) FROM JSON_TABLE(?, '$[*]' COLUMNS (shard BIGINT PAT
 -- keep_sets
 INSERT INTO candidate_set (id, addresses) SELECT u.id, u.addresses FROM JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$[0]', addresses MEDIUMTEXT PATH '$[1]')) AS u WHERE NOT EXISTS (SELECT 1 FROM candidate_set AS kept WHERE kept.id = u.id);
 
--- add_stories
+-- add_traces
 INSERT INTO run_choice (run_id, detail) SELECT u.id, u.detail FROM JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$[0]', detail MEDIUMTEXT PATH '$[1]')) AS u;
 
 -- add_sticky

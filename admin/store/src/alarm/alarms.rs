@@ -1,4 +1,4 @@
-//! What somebody should hear of. Until there are channels an alarm is its row, written in the transaction that causes it,
+//! What operators should know. Until there are channels an alarm is its row, written in the transaction that causes it,
 //! a warning in the log, and a count: `pipeline` does the last two with what it is handed from here.
 
 use carillon_scheduler::{AlarmKind, Millis};
@@ -12,7 +12,7 @@ use crate::db::sql::text::printable;
 use crate::error::Result;
 use crate::store::Store;
 
-/// An alarm whose row is written. Whoever is handed one tells it to the log and the metrics.
+/// An alarm whose row is written. The caller reports it to the log and the metrics.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[must_use = "an alarm belongs into the log and the metrics too"]
 pub struct Alarm {
@@ -24,8 +24,7 @@ pub struct Alarm {
 }
 
 impl Alarm {
-    /// Does it wait for somebody until something can be seen to have changed? The others tell of a moment, or of a run that
-    /// has ended for good.
+    /// Does it stay open until its condition is over? The others are about a moment, or about a run that has ended for good.
     fn is_actionable(&self) -> bool {
         match self.kind {
             AlarmKind::Unknown | AlarmKind::Lost | AlarmKind::Stuck => self.run_id.is_some(),
@@ -41,7 +40,7 @@ pub struct AlarmRow {
     pub id: i64,
     pub alarm: Alarm,
     pub created_at: Millis,
-    /// It waits for somebody.
+    /// It waits for an operator.
     pub is_open: bool,
     /// 0; 1 when it was escalated.
     pub level: i16,
@@ -64,7 +63,7 @@ pub struct AlarmFilter {
     pub kinds: Vec<AlarmKind>,
     pub job_id: Option<i64>,
     pub run_id: Option<i64>,
-    /// Whether they wait for somebody.
+    /// Whether they wait for an operator.
     pub open: Option<bool>,
     /// Whether they were escalated.
     pub escalated: Option<bool>,

@@ -1,4 +1,4 @@
-//! Alarms that wait for somebody: closed when what they tell of is over, escalated when it is not over for long.
+//! Alarms that wait for an operator: closed when their condition is over, escalated when it lasts.
 
 use carillon_scheduler::Millis;
 
@@ -12,7 +12,7 @@ use crate::store::Store;
 
 /// What ends each kind. The outcome of a run that is `unknown` or `lost` closes its alarm at once (`settle`); here it is
 /// for runs that are deleted. For the other two this is the normal way out. `stuck` names a run and speaks for its job: as
-/// long as one flagged run of the job waits, nobody is told of a further one, so it stays open.
+/// long as one flagged run of the job waits, no alarm is raised for a further one, so it stays open.
 const OVER: [&str; 3] = [
     "kind IN ({alarm.unknown}, {alarm.lost}) AND NOT EXISTS (SELECT 1 FROM run WHERE run.id = alarm.run_id AND run.state IN ({state.unknown}, {state.lost}))",
     "kind = {alarm.stuck} AND NOT EXISTS (SELECT 1 FROM run WHERE run.id = alarm.run_id AND run.state = {state.claimed}) \
@@ -21,7 +21,7 @@ const OVER: [&str; 3] = [
     "kind = {alarm.paused} AND NOT EXISTS (SELECT 1 FROM job WHERE job.id = alarm.job_id AND job.paused_reason IS NOT NULL)",
 ];
 
-pub(crate) static CLOSE: Bulk = Bulk::update(
+pub(crate) static CLOSE_ALARMS: Bulk = Bulk::update(
     &[long("run_id")],
     Update {
         table: "alarm",
@@ -36,7 +36,7 @@ pub(crate) static CLOSE: Bulk = Bulk::update(
 const MOST: u32 = 500;
 
 impl Store {
-    /// Closes alarms of which what they tell is over; answers how many.
+    /// Closes alarms whose condition is over; answers how many.
     pub async fn close_resolved(&self, now: Millis) -> Result<u64> {
         let mut closed = 0;
         for over in OVER {
@@ -50,7 +50,7 @@ impl Store {
     /// The outcome of these runs is known after all.
     pub(crate) async fn close_alarms_of(&self, tx: &Transaction, run_ids: &[i64], now: Millis) -> Result<()> {
         if !run_ids.is_empty() {
-            self.bulk(tx, &CLOSE, &named![now], run_ids).await?;
+            self.bulk(tx, &CLOSE_ALARMS, &named![now], run_ids).await?;
         }
         Ok(())
     }

@@ -7,7 +7,7 @@ use sea_orm::FromQueryResult;
 use crate::error::Result;
 use crate::store::Store;
 
-/// Weight and labels, as far as somebody has said something.
+/// Weight and labels, as far as they are given.
 #[derive(Clone, Debug, Default, PartialEq, Eq, FromQueryResult)]
 pub struct ExecutorSettings {
     pub weight: Option<i32>,
@@ -53,7 +53,7 @@ impl Executor {
         weight.and_then(|weight| u32::try_from(weight).ok()).unwrap_or(DEFAULT_WEIGHT)
     }
 
-    /// What routes look for; none if somebody has written nonsense behind our back.
+    /// What routes look for; none if the text was changed by hand into nonsense.
     pub fn labels(&self) -> Labels {
         let text = self.set.labels.as_ref().or(self.announced.labels.as_ref());
         text.and_then(|text| text.parse().ok()).unwrap_or_default()
@@ -88,7 +88,7 @@ impl Store {
         let key = values![executor.app.as_str(), executor.address.as_str()];
         let old: Option<Executor> = self.one(&tx, text, key).await?;
         let changed = old.as_ref().is_none_or(|old| !old.is_live(executor.seen_at) || old.boot_id != executor.boot_id);
-        let told = old.as_ref().is_some_and(|old| old.announced != executor.announced);
+        let has_changed_settings = old.as_ref().is_some_and(|old| old.announced != executor.announced);
         let registered_at =
             if changed { executor.registered_at } else { old.as_ref().map_or(0, |old| old.registered_at) };
         let it = executor.clone();
@@ -120,7 +120,7 @@ impl Store {
             other => {
                 other?;
                 tx.commit().await?;
-                Ok(changed || told)
+                Ok(changed || has_changed_settings)
             }
         }
     }

@@ -1,4 +1,4 @@
-//! Backfills: runs for instants of the past, released so many at a time.
+//! Backfills: runs for instants of the past, released a few at a time.
 //!
 //! The instants are written down when it is asked for. Each step inserts runs and moves `passed_at` in one transaction, so
 //! a crash loses and repeats nothing; an instant that has a run of this cause already never gets a second one.

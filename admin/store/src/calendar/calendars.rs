@@ -175,7 +175,7 @@ impl Store {
         Ok(tx.commit().await?)
     }
 
-    /// The calendar, its row locked: whoever wants to use it waits.
+    /// The calendar, its row locked: a change that uses it waits.
     async fn lock_calendar(&self, tx: &Transaction, name: &str) -> Result<NamedCalendar> {
         let missing = || Error::Missing(format!("the calendar {name:?}"));
         let lock = "SELECT id FROM calendar WHERE name = ?{for_update}";

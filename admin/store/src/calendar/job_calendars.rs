@@ -14,7 +14,7 @@ use crate::error::{Error, Result};
 use crate::job::stored_job::Job;
 use crate::store::Store;
 
-/// In place of one that was spoilt behind our back. No job names it, so those that name the other cannot be planned, and
+/// In place of one that was changed by hand into something unreadable. No job names it, so those that name the other cannot be planned, and
 /// say so; all others can.
 fn unreadable() -> Arc<Calendar> {
     Arc::new(Calendar {

@@ -44,7 +44,7 @@ impl Calendars {
     }
 }
 
-/// Parsed versions, as long as somebody uses them: a version never changes.
+/// Parsed versions, as long as they are in use: a version never changes.
 #[derive(Default)]
 pub struct Parsed(Mutex<HashMap<VersionKey, Weak<Calendar>>>);
 

@@ -13,7 +13,7 @@ pub struct Blocks(Mutex<HashMap<&'static str, Arc<Block>>>);
 #[derive(Default)]
 pub(crate) struct Block {
     pub(crate) left: Mutex<Range<i64>>,
-    /// One refill at a time. The number of those that failed: whoever has waited for one that failed gives up with it, or a
+    /// One refill at a time. The number of those that failed: a caller that has waited for one that failed gives up with it, or a
     /// queue of callers would try one after the other, each for as long as a statement may take.
     pub(crate) refill: tokio::sync::Mutex<()>,
     pub(crate) failed: AtomicU64,

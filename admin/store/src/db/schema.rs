@@ -37,7 +37,7 @@ impl Store {
             DbBackend::Postgres => {
                 let tx = db.begin().await?;
                 tx.execute_unprepared(KEEPALIVES).await?;
-                // It ends with the transaction, whatever happens to this process.
+                // It ends with the transaction, also when this process dies.
                 let lock = format!("SELECT pg_advisory_xact_lock({LOCK})");
                 self.query(&tx, &lock, vec![]).await?;
                 self.refuse_newer(&tx).await?;

@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::store::Store;
 
 impl Store {
-    /// `count` ids that nobody else has or will get; ascending, but not always without holes.
+    /// `count` ids that no other caller has or will get; ascending, but not always without holes.
     pub async fn take_ids(&self, kind: &Kind, count: usize) -> Result<Vec<i64>> {
         let block = self.ids.of(kind);
         let mut taken = Vec::with_capacity(count);

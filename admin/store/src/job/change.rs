@@ -38,7 +38,7 @@ struct JobChange<'a> {
 /// What an attempt at the transaction came to.
 enum Attempt {
     Done(Box<Job>),
-    /// Rolled back: the past needs so many run ids, which cannot be taken inside a transaction.
+    /// Rolled back: the past needs this number of run ids, which cannot be taken inside a transaction.
     NeedsRuns(usize),
 }
 

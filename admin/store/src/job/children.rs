@@ -42,7 +42,7 @@ impl Store {
         Ok(())
     }
 
-    /// Those of new jobs, which nobody can name yet: they close no circle.
+    /// Those of new jobs, which no other job can name yet: they close no circle.
     ///
     /// # Errors
     /// `Refused`, if a child does not exist.
@@ -84,7 +84,7 @@ impl Store {
         Ok(())
     }
 
-    /// A deleted job has no children, and is nobody's child.
+    /// A deleted job has no children, and is no child of another.
     pub(crate) async fn drop_family(&self, tx: &Transaction, id: i64) -> Result<()> {
         self.hold_children(tx).await?;
         for text in ["DELETE FROM job_child WHERE job_id = ?", "DELETE FROM job_child WHERE child_id = ?"] {

@@ -1,4 +1,4 @@
-//! Which definition of a job was in force when, as the audit tells it backwards from the job's row.
+//! Which definition of a job was in force when, read from the audit backwards from the job's row.
 //!
 //! Each change writes the members that it changed, before and after, under the revision that it made. So every earlier
 //! definition is known as far back as the chain of revisions is whole.
@@ -185,7 +185,7 @@ impl Store {
             detail: serde_json::from_str(&detail).unwrap_or_default(),
         };
         let mut lines: Vec<AuditChange> = self.tuples(&self.read, text, values).await?.into_iter().map(line).collect();
-        // Two changes may lie in one millisecond; their revisions tell which was the later.
+        // Two changes may lie in one millisecond; their revisions show which was the later.
         lines.sort_by_key(|line| std::cmp::Reverse((line.change.at, line.detail["revision"].as_i64())));
         Ok(lines)
     }

@@ -11,7 +11,7 @@ use crate::db::sql::list::long;
 use crate::error::Result;
 use crate::store::Store;
 
-/// Parameters of up to so many bytes are read with their definition.
+/// Parameters of up to this number of bytes are read with their definition.
 const SHORT: usize = 1024;
 /// Nobody can save more; a row that was written past the API is not read, however large it is.
 pub const MOST_PARAMS: usize = 65_536;
@@ -63,7 +63,7 @@ pub struct Definition {
     pub updated_at: Millis,
 }
 
-/// Asked before and after each mark: the answer is empty unless somebody has edited, so nothing is sent back but that.
+/// Asked before and after each mark: the answer is empty unless a job was edited.
 pub(crate) static OUTDATED: Bulk = Bulk::text(
     &[long("id"), long("revision")],
     "SELECT u.id, u.revision FROM {list} LEFT JOIN job ON job.id = u.id WHERE job.revision IS NULL OR job.revision <> u.revision",

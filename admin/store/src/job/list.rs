@@ -9,7 +9,7 @@ use crate::store::Store;
 /// Which jobs; the default is all of them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct JobFilter {
-    /// Part of the name or the handler, whatever the case; or the whole id.
+    /// Part of the name or the handler, in any case; or the whole id.
     pub text: Option<String>,
     /// The whole name.
     pub name: Option<String>,
@@ -41,7 +41,7 @@ impl Store {
         Ok(page)
     }
 
-    /// How many jobs the filter finds, whatever its page; `cap` means "so many or more".
+    /// How many jobs the filter finds, on all its pages; `cap` means that many or more.
     pub async fn count_jobs(&self, filter: &JobFilter, cap: u32) -> Result<u32> {
         let (filter_text, mut values) = conditions(filter).finish();
         values.push(i64::from(cap).into());

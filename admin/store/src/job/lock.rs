@@ -16,7 +16,7 @@ use crate::store::Store;
 pub(crate) enum OverdueInstants {
     /// Nothing, or these instants and ranges.
     Planned { fires: Vec<Millis>, skipped: Vec<Skipped> },
-    /// The old definition cannot be planned: whoever mends it goes on from its cursor.
+    /// The old definition cannot be planned: the change that repairs it goes on from its cursor.
     Unplannable,
 }
 

@@ -1,4 +1,4 @@
-//! A job that cannot be planned is paused with its reason; it stops nobody else.
+//! A job that cannot be planned is paused with its reason; it stops no other job.
 
 use carillon_scheduler::{AlarmKind, Millis};
 use serde_json::json;

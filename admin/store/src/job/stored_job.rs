@@ -28,7 +28,7 @@ pub struct Job {
     pub spread_offset: i32,
     /// The calendars of its schedule, in the versions that this revision is planned with.
     pub calendars: Calendars,
-    /// After so many runs its schedule is exhausted; None: it has no limit.
+    /// After this number of runs its schedule is exhausted; None: it has no limit.
     pub fires_left: Option<i32>,
     /// Why the engine has paused it; None if a person did.
     pub paused_reason: Option<String>,
@@ -46,7 +46,7 @@ impl Job {
     /// The schedule, ready for use.
     ///
     /// # Errors
-    /// What was stored is no schedule (any more): written behind our back, or a zone that has left the zone data.
+    /// What was stored is no schedule (any more): changed by hand in the database, or a zone that has left the zone data.
     pub fn schedule(&self) -> std::result::Result<Schedule, FieldError> {
         Schedule::parse(&self.draft.schedule, &self.facts())
     }
@@ -286,7 +286,7 @@ impl FromQueryResult for Job {
     }
 }
 
-/// A text that was spoilt behind our back is shown as it is, in a schedule that cannot be used: one bad row must not
+/// A text that was changed by hand is shown as it is, in a schedule that cannot be used: one bad row must not
 /// hide the others of a list, and its job must stay editable.
 fn schedule_of(text: String) -> ScheduleDraft {
     serde_json::from_str(&text).unwrap_or_else(|_| ScheduleDraft::cron(text, ""))

@@ -13,7 +13,7 @@ use serde_json::json;
 
 use crate::failpoint;
 
-/// The database's own clock: whether a lease is over is asked of one clock alone, whatever the nodes' clocks say. On SQLite
+/// The database's own clock: whether a lease is over is decided by one clock alone, not by the nodes' clocks. On SQLite
 /// the process is the only one there, and its clock is the database's.
 const fn database_now(backend: DbBackend) -> &'static str {
     match backend {
@@ -95,7 +95,7 @@ impl Store {
         self.all(&self.write, &text, vec![]).await
     }
 
-    /// The gate: a new epoch for `owner`, if the lease is over or already its own. None: somebody else holds it.
+    /// The gate: a new epoch for `owner`, if the lease is over or already its own. None: another node holds it.
     pub async fn take_shard(&self, shard: i32, owner: &str, now: Millis, ttl_ms: i64) -> Result<Option<i64>> {
         let (clock, at) = self.clock(now);
         let gate = if failpoint::flag("redis_lock_only") { " OR TRUE" } else { "" };
@@ -118,7 +118,7 @@ impl Store {
         Ok(Some(epoch))
     }
 
-    /// Extends the lease while its epoch is still `epoch`. False: fenced, somebody took it.
+    /// Extends the lease while its epoch is still `epoch`. False: another node has taken it.
     pub async fn renew_shard(&self, shard: i32, epoch: i64, now: Millis, ttl_ms: i64) -> Result<bool> {
         self.extend_lease(&self.write, shard, epoch, now, ttl_ms).await
     }

@@ -13,7 +13,7 @@ pub struct Node {
     pub seen_at: Millis,
 }
 
-/// What this process is, as its nodes tell each other: Carillon's version, and the zones that it reckons with.
+/// What this process is, as nodes report it to each other: Carillon's version, and the time zone data that it computes with.
 pub fn version() -> String {
     format!("{}, tzdata {TZDATA}", env!("CARGO_PKG_VERSION"))
 }

@@ -29,7 +29,7 @@ pub struct Resharded {
     pub runs: u64,
 }
 
-/// The count as a new job reads it: until its transaction ends, nobody changes it. MariaDB has no `FOR SHARE`.
+/// The count as a new job reads it: it cannot change until the transaction ends. MariaDB has no `FOR SHARE`.
 const fn count_shared(backend: DbBackend) -> &'static str {
     match backend {
         DbBackend::Postgres => "SELECT value FROM setting WHERE name = 'shards' FOR SHARE",

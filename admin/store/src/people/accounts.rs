@@ -23,7 +23,7 @@ pub struct Account {
 const SETUP: &str = "setup_secret";
 
 impl Store {
-    /// False: nobody can sign in yet, and the console offers nothing but setting up.
+    /// False: there is no account to sign in with yet, and the console offers nothing but setting up.
     pub async fn has_accounts(&self) -> Result<bool> {
         // Accounts are never removed.
         if self.has_accounts.load(Ordering::Relaxed) {
@@ -80,7 +80,7 @@ impl Store {
         Ok(Some((hash.to_owned(), end)))
     }
 
-    /// Makes the first account and uses the secret up. None: somebody else was quicker, on whatever node.
+    /// Makes the first account and uses the secret up. None: another request was faster, on this node or another.
     pub async fn set_up(
         &self,
         secret: &(String, i64),

@@ -81,7 +81,7 @@ impl Store {
     }
 }
 
-/// The wait after so many failures in a row: 10 s after the fifth, doubling, never above 15 minutes.
+/// The wait after this number of failures in a row: 10 s after the fifth, doubling, never above 15 minutes.
 fn wait_ms(failures: i32) -> i64 {
     if failures < FREE {
         return 0;

@@ -12,7 +12,7 @@ const KEY_DAYS: i64 = 7;
 /// Rows that one statement deletes.
 const AT_ONCE: i64 = 200;
 
-/// In the order of the index: PostgreSQL would read the whole table, in the hope of so many old rows at its beginning.
+/// In the order of the index: PostgreSQL would read the whole table, expecting that many old rows at its beginning.
 pub(crate) const OLD_ALARMS: &str = "SELECT id FROM alarm WHERE created_at < ? ORDER BY created_at LIMIT ?";
 pub(crate) const OLD_AUDIT: &str = "SELECT id FROM audit WHERE at < ? ORDER BY at LIMIT ?";
 pub(crate) const OLD_KEYS: &str =

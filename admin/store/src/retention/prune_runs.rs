@@ -2,8 +2,8 @@
 //! claim needs. What is left of a run is a number in the counts of its day.
 //!
 //! Only runs go that have ended, of fires of which every run has ended: an open part, a retry, or an outcome that may still
-//! be learned (`unknown`, `lost`) keeps the whole fire. After the time for which failures are kept nobody waits for such an
-//! outcome any more: somebody has had that long to resolve it, a retry of it would have ended, and a report that comes all
+//! be learned (`unknown`, `lost`) keeps the whole fire. After the time for which failures are kept such an outcome
+//! is not waited for any more: operators have had that long to resolve it, a retry of it would have ended, and a report that comes all
 //! the same finds no run and changes nothing. Then they count as ended. A child stays until its parent's fire cannot change
 //! any more, or a late result of the parent would make it a second time.
 
@@ -48,7 +48,7 @@ from_row!(PrunableRun { id, job_id, app_id, state: Code, at });
 from_row!(LockedPrunable { id, job_id, app_id, cause: Code, fire_no, part, attempt, state: Code, scheduled_at });
 
 /// Those that have ended or are given up, with their whole fire, and whose parent's fire has ended.
-pub(crate) static LOCK_GOING: Bulk = Bulk::lock(Lock {
+pub(crate) static LOCK_PRUNABLE: Bulk = Bulk::lock(Lock {
     columns: "r.id, r.job_id, r.app_id, r.cause, r.fire_no, r.part, r.attempt, r.state, r.scheduled_at",
     table: "run r",
     id: "r.id",
@@ -141,7 +141,7 @@ impl Store {
         // Locked in the order that everybody keeps.
         let mut ids = ids.to_vec();
         ids.sort_unstable();
-        let rows = self.bulk_query(tx, &LOCK_GOING, &named![before: given_up_before], &ids).await?;
+        let rows = self.bulk_query(tx, &LOCK_PRUNABLE, &named![before: given_up_before], &ids).await?;
         Ok(self.readable("run", &rows))
     }
 

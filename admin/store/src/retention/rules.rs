@@ -51,7 +51,7 @@ pub struct EffectiveRetention {
     pub runs: i32,
 }
 
-/// Where nobody has said anything.
+/// Where no rule is set.
 pub const DEFAULT: EffectiveRetention = EffectiveRetention { days: 30, failure_days: 90, failures: 10, runs: 0 };
 
 pub const MAX_DAYS: i32 = 3650;

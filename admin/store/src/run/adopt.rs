@@ -4,7 +4,6 @@ use carillon_scheduler::{Cause, Millis};
 
 use crate::db::sql::bulk::Bulk;
 use crate::db::sql::execute::read;
-use crate::db::sql::forms::Update;
 use crate::db::sql::list::IDS;
 use crate::db::sql::retry;
 use crate::db::sql::rows::{Code, IsOverlap};
@@ -37,20 +36,15 @@ pub struct ClaimedRun {
 pub(crate) const ORPHANS: &str = "SELECT id FROM run{index run_open} WHERE shard = ? AND state = {state.claimed} AND state < {state.final} \
      AND epoch < ? AND due_at <= ? LIMIT ?";
 
-pub(crate) static ADOPT: Bulk = Bulk::update(
+pub(crate) static ADOPT: Bulk = Bulk::update_runs(
     IDS,
-    Update {
-        table: "run",
-        index: "PRIMARY",
-        on: "run.id = u.id",
-        set: &[("epoch", ":epoch"), ("owner", ":node")],
-        only_if: "{+run.shard} = :shard AND {+run.state} = {state.claimed} AND {+run.epoch} < :epoch",
-    },
+    &[("epoch", ":epoch"), ("owner", ":node")],
+    "{+run.shard} = :shard AND {+run.state} = {state.claimed} AND {+run.epoch} < :epoch",
 );
 
 /// The new ones among them, due since some moment: the rows of runs that were sent long ago are not walked over, which
 /// PostgreSQL cannot forget while an old snapshot is open.
-pub(crate) const NEW: &str = "SELECT id FROM run{index run_open} WHERE shard = ? AND state = {state.claimed} AND state < {state.final} \
+pub(crate) const NEW_ORPHANS: &str = "SELECT id FROM run{index run_open} WHERE shard = ? AND state = {state.claimed} AND state < {state.final} \
      AND epoch = 0 AND due_at >= ? AND due_at <= ? LIMIT ?";
 
 /// Rows at a time.
@@ -89,7 +83,7 @@ pub struct Found {
 }
 
 impl Store {
-    /// Takes over what waits under a lower epoch, at most so many: rows of an earlier holder, and new ones that have none yet.
+    /// Takes over what waits under a lower epoch, at most `most`: rows of an earlier holder, and new ones that have none yet.
     /// With `from` only new ones that are due since then are looked for. Answers which were found.
     pub async fn adopt(
         &self,
@@ -122,7 +116,7 @@ impl Store {
         page: usize,
     ) -> Result<Vec<i64>> {
         let (text, second) = match from {
-            Some(from) => (NEW, from),
+            Some(from) => (NEW_ORPHANS, from),
             None => (ORPHANS, holder.epoch),
         };
         let values = values![holder.shard, second, until, page as i64];

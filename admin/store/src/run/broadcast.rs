@@ -12,7 +12,7 @@ use crate::run::lock::Held;
 use crate::store::Store;
 
 /// All parts but the first, which is the run itself; what is the same in all of them comes from its row.
-pub(crate) static ADD_PARTS: Bulk = Bulk::text(
+pub(crate) static INSERT_PARTS: Bulk = Bulk::text(
     &[long("id"), int("part"), text("address", "VARCHAR(255)")],
     "INSERT INTO run (id, job_id, app_id, shard, cause, fire_no, part, parts, attempt, scheduled_at, due_at, state, epoch, owner, sends, address, \
      chained, parent) SELECT u.id, run.job_id, run.app_id, run.shard, run.cause, run.fire_no, u.part, run.parts, run.attempt, run.scheduled_at, \
@@ -39,7 +39,7 @@ impl Store {
         if !others.is_empty() {
             let rows: Vec<_> =
                 ids.iter().zip(1i32..).zip(others).map(|((id, part), at)| (*id, part, at.as_str())).collect();
-            self.bulk(&tx, &ADD_PARTS, &named![node, run: run.run_id], &rows).await?;
+            self.bulk(&tx, &INSERT_PARTS, &named![node, run: run.run_id], &rows).await?;
             // Nothing is given with a fire of the schedule.
             if run.cause != Cause::Schedule {
                 let text = "INSERT INTO run_input (run_id, params, address) WITH part (id) AS ({ids}) \

@@ -4,7 +4,7 @@ use carillon_scheduler::{Millis, RunReason, RunState};
 use sea_orm::ConnectionTrait;
 
 use crate::db::sql::bulk::Bulk;
-use crate::db::sql::forms::{OpenRuns, Update};
+use crate::db::sql::forms::OpenRuns;
 use crate::db::sql::list::IDS;
 use crate::db::sql::rows::Code;
 use crate::error::Result;
@@ -23,15 +23,10 @@ pub struct RunLocation {
     pub sends: i32,
 }
 
-pub(crate) static CANCEL: Bulk = Bulk::update(
+pub(crate) static CANCEL: Bulk = Bulk::update_runs(
     IDS,
-    Update {
-        table: "run",
-        index: "PRIMARY",
-        on: "run.id = u.id",
-        set: &[("state", "{state.cancelled}"), ("reason", ":reason"), ("finished_at", ":now")],
-        only_if: "{+run.state} = {state.claimed}",
-    },
+    &[("state", "{state.cancelled}"), ("reason", ":reason"), ("finished_at", ":now")],
+    "{+run.state} = {state.claimed}",
 );
 
 pub(crate) const NEXT_UNANSWERED: &str = "SELECT MIN(marked_at) FROM run WHERE shard = ? AND state = {state.sending} AND state < {state.final} AND marked_at >= ?";
@@ -71,7 +66,7 @@ impl Store {
         }
     }
 
-    /// The next instant of a fixed delay is counted from the end of a run, whatever end that was.
+    /// The next instant of a fixed delay is counted from the end of a run, of any kind.
     async fn restart_fixed_delays_of(&self, run_ids: &[i64], now: Millis) -> Result<()> {
         let text =
             "SELECT DISTINCT job_id FROM run WHERE id IN ({ids}) AND chained = TRUE AND state = {state.cancelled}";

@@ -43,7 +43,7 @@ pub struct JobClaim {
     pub skipped: Vec<SkippedRange>,
     /// None: the job never fires again.
     pub next_fire_at: Option<Millis>,
-    /// Its fires are counted: so many fewer are left.
+    /// Its fires are counted: those that are left become fewer.
     pub counted: bool,
 }
 
@@ -65,7 +65,7 @@ pub(crate) const DUE: &str = "SELECT job_id, next_fire_at, revision FROM job_clo
 const CURSORS: &[ListColumn] = &[long("job_id"), long("old"), long("next"), long("revision"), int("shard")];
 
 /// Compare-and-set.
-pub(crate) static ADVANCE: Bulk = Bulk::update(
+pub(crate) static MOVE_CURSORS: Bulk = Bulk::update(
     CURSORS,
     Update {
         table: "job_clock",
@@ -84,7 +84,7 @@ pub(crate) static UNCHANGED: Bulk = Bulk::text(
 );
 
 /// The runs; what the job's row already holds comes from the job's row, so that only ids and instants travel.
-pub(crate) static RECORD: Bulk = Bulk::text(
+pub(crate) static INSERT_CLAIMED: Bulk = Bulk::text(
     &[long("id"), long("job_id"), long("at")],
     "INSERT INTO run (id, job_id, app_id, shard, cause, fire_no, part, parts, attempt, scheduled_at, due_at, state, epoch, owner, sends, \
      chained, parent) SELECT u.id, j.id, j.app_id, j.shard, {cause.schedule}, u.at, 0, 1, 1, u.at, u.at, {state.claimed}, :epoch, :node, 0, \
@@ -173,7 +173,7 @@ impl Store {
     async fn advance(&self, tx: &Transaction, shard: i32, claims: &[JobClaim]) -> Result<bool> {
         let moving = cursors(shard, claims.iter().filter(|claim| claim.next_fire_at.is_some()));
         if !moving.is_empty() {
-            let done = self.bulk(tx, &ADVANCE, &[], &moving).await?;
+            let done = self.bulk(tx, &MOVE_CURSORS, &[], &moving).await?;
             if done != moving.len() as u64 && !failpoint::flag("redis_lock_only") {
                 return Ok(false);
             }
@@ -202,7 +202,7 @@ impl Store {
         let mut fires: Vec<(i64, i64, Millis)> = fires.collect();
         if !fires.is_empty() {
             fires.sort_unstable();
-            let done = self.bulk(tx, &RECORD, &named![epoch: holder.epoch, node: holder.node], &fires).await?;
+            let done = self.bulk(tx, &INSERT_CLAIMED, &named![epoch: holder.epoch, node: holder.node], &fires).await?;
             if done != fires.len() as u64 {
                 let count = fires.len();
                 return Err(Error::Corrupt(format!("{done} of {count} runs were recorded: a job row is missing")));

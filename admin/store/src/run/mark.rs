@@ -5,7 +5,6 @@ use std::collections::HashSet;
 use carillon_scheduler::Millis;
 
 use crate::db::sql::bulk::Bulk;
-use crate::db::sql::forms::Update;
 use crate::db::sql::list::{ListColumn, long, short, text};
 use crate::db::sql::retry;
 use crate::error::{Error, Result};
@@ -46,39 +45,34 @@ const LIST: &[ListColumn] = &[
     text("journal_id", "VARCHAR(64)").nullable(),
 ];
 
-/// MariaDB has to be told to use the primary key: it reads a small table as a whole, and waits for every lock on its way.
+/// MariaDB would not use the primary key by itself: it reads a small table as a whole, and waits for every lock on its way.
 pub(crate) static MARK: Bulk = mark_if("{+run.state} = {state.claimed} AND run.epoch = u.epoch");
 /// As if no state and no epoch were compared.
 static MARK_UNGUARDED: Bulk = mark_if("");
 
 const fn mark_if(only_if: &'static str) -> Bulk {
-    Bulk::update(
+    Bulk::update_runs(
         LIST,
-        Update {
-            table: "run",
-            index: "PRIMARY",
-            on: "run.id = u.id",
-            set: &[
-                ("state", "{state.sending}"),
-                ("mark_token", ":token"),
-                ("marked_at", ":now"),
-                ("owner", ":node"),
-                ("sends", "run.sends + 1"),
-                ("address", "u.address"),
-                ("boot_id", "u.boot_id"),
-                ("candidates_id", "u.candidates_id"),
-                ("route_code", "u.route_code"),
-                ("revision", "u.revision"),
-                ("app_id", "u.app_id"),
-                ("journal_id", "u.journal_id"),
-            ],
-            only_if,
-        },
+        &[
+            ("state", "{state.sending}"),
+            ("mark_token", ":token"),
+            ("marked_at", ":now"),
+            ("owner", ":node"),
+            ("sends", "run.sends + 1"),
+            ("address", "u.address"),
+            ("boot_id", "u.boot_id"),
+            ("candidates_id", "u.candidates_id"),
+            ("route_code", "u.route_code"),
+            ("revision", "u.revision"),
+            ("app_id", "u.app_id"),
+            ("journal_id", "u.journal_id"),
+        ],
+        only_if,
     )
 }
 
 impl Store {
-    /// Allows the sending of these runs and answers those that were won. `token` is new for each call: it tells ours from
+    /// Allows the sending of these runs and answers those that were won. `token` is new for each call: it distinguishes ours from
     /// another node's, and repairs an answer that was lost. After an error some may be marked all the same: `unmark` them.
     pub async fn mark<'a>(
         &self,

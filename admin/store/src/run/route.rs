@@ -1,5 +1,5 @@
 //! How the executor of a run was chosen: the set of candidates, kept once for all runs that have the same, and what else
-//! there is to tell of the few that have more.
+//! is known of the few that have more.
 
 use carillon_scheduler::{RouteStrategy, RunState};
 use serde::{Deserialize, Serialize};
@@ -20,7 +20,7 @@ pub struct TraceNote {
     pub what: String,
 }
 
-/// What the candidates and the route alone do not tell.
+/// What the candidates and the route alone do not show.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct RouteTrace {
@@ -52,7 +52,7 @@ pub struct RouteDecision {
     pub why: String,
 }
 
-pub(crate) static ACTIVE: Bulk = Bulk::open_runs(OpenRuns {
+pub(crate) static OPEN_BY_ADDRESS: Bulk = Bulk::open_runs(OpenRuns {
     select: "run.address, COUNT(*)",
     states: &[RunState::Sending, RunState::Running],
     only_if: "run.address IS NOT NULL",
@@ -62,18 +62,18 @@ pub(crate) static ACTIVE: Bulk = Bulk::open_runs(OpenRuns {
 /// Sets of one statement: each may have as many addresses as its app has executors.
 const SETS: usize = 100;
 
-pub(crate) static KEEP_SETS: Bulk = Bulk::text(
+pub(crate) static INSERT_CANDIDATE_SETS: Bulk = Bulk::text(
     &[long("id"), text("addresses", "MEDIUMTEXT")],
     "INSERT INTO candidate_set (id, addresses) SELECT u.id, u.addresses FROM {list} \
      WHERE NOT EXISTS (SELECT 1 FROM candidate_set AS kept WHERE kept.id = u.id)",
 );
 
-pub(crate) static ADD_STORIES: Bulk = Bulk::text(
+pub(crate) static INSERT_TRACES: Bulk = Bulk::text(
     &[long("id"), text("detail", "MEDIUMTEXT")],
     "INSERT INTO run_choice (run_id, detail) SELECT u.id, u.detail FROM {list}",
 );
 
-pub(crate) static ADD_STICKY: Bulk = Bulk::text(
+pub(crate) static INSERT_STICKY: Bulk = Bulk::text(
     &[long("id"), text("address", "VARCHAR(255)")],
     "INSERT INTO sticky (job_id, address, chosen_at) SELECT u.id, u.address, :now FROM {list}",
 );
@@ -85,17 +85,17 @@ impl Store {
         sets.sort_unstable();
         for page in sets.chunks(SETS) {
             // Another node may write some of them meanwhile: the next attempt finds those there.
-            retry::on_race(|| self.bulk(&self.write, &KEEP_SETS, &[], page)).await?;
+            retry::on_race(|| self.bulk(&self.write, &INSERT_CANDIDATE_SETS, &[], page)).await?;
         }
         Ok(())
     }
 
-    /// Writes what there is to tell of these runs; of a run that was told of before, the later story stays.
+    /// Writes the traces of these runs; of a run that has one already, the later one stays.
     pub async fn add_traces(&self, stories: &[(i64, String)]) -> Result<()> {
         let ids: Vec<i64> = stories.iter().map(|(id, _)| *id).collect();
         let tx = self.begin().await?;
         self.delete_by_id(&tx, "run_choice", "run_id", &ids).await?;
-        self.bulk(&tx, &ADD_STORIES, &[], stories).await?;
+        self.bulk(&tx, &INSERT_TRACES, &[], stories).await?;
         Ok(tx.commit().await?)
     }
 
@@ -145,14 +145,14 @@ impl Store {
         let ids: Vec<i64> = moved.iter().map(|(id, _)| *id).collect();
         let tx = self.begin().await?;
         self.delete_by_id(&tx, "sticky", "job_id", &ids).await?;
-        self.bulk(&tx, &ADD_STICKY, &named![now], &moved).await?;
+        self.bulk(&tx, &INSERT_STICKY, &named![now], &moved).await?;
         Ok(tx.commit().await?)
     }
 
     /// How many runs each address has that may be under way there: marked or accepted, and not ended.
     pub async fn active(&self, shards: i32) -> Result<Vec<(String, i64)>> {
         let shards: Vec<i64> = (0..i64::from(shards)).collect();
-        self.bulk_tuples(&self.engine_reads, &ACTIVE, &[], &shards).await
+        self.bulk_tuples(&self.engine_reads, &OPEN_BY_ADDRESS, &[], &shards).await
     }
 }
 

@@ -5,7 +5,6 @@ use std::collections::HashSet;
 use carillon_scheduler::{Millis, RunReason};
 
 use crate::db::sql::bulk::Bulk;
-use crate::db::sql::forms::Update;
 use crate::db::sql::list::{int, long};
 use crate::db::sql::retry;
 use crate::error::Result;
@@ -22,24 +21,19 @@ pub struct Unsent {
     pub bound: bool,
 }
 
-pub(crate) static UNMARK: Bulk = Bulk::update(
+pub(crate) static UNMARK: Bulk = Bulk::update_runs(
     &[long("id"), long("token"), int("keep")],
-    Update {
-        table: "run",
-        index: "PRIMARY",
-        on: "run.id = u.id",
-        set: &[
-            ("state", "{state.claimed}"),
-            ("sends", "run.sends - 1"),
-            ("mark_token", "NULL"),
-            ("marked_at", "NULL"),
-            ("boot_id", "NULL"),
-            ("revision", "NULL"),
-            ("journal_id", "NULL"),
-            ("address", "CASE u.keep WHEN 1 THEN run.address END"),
-        ],
-        only_if: "{+run.state} = {state.sending} AND run.mark_token = u.token",
-    },
+    &[
+        ("state", "{state.claimed}"),
+        ("sends", "run.sends - 1"),
+        ("mark_token", "NULL"),
+        ("marked_at", "NULL"),
+        ("boot_id", "NULL"),
+        ("revision", "NULL"),
+        ("journal_id", "NULL"),
+        ("address", "CASE u.keep WHEN 1 THEN run.address END"),
+    ],
+    "{+run.state} = {state.sending} AND run.mark_token = u.token",
 );
 
 /// What came of giving back.

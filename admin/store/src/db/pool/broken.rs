@@ -28,7 +28,7 @@ pub fn is_broken(error: &Error) -> bool {
             || matches!(&*code, "57P01" | "57P02" | "57P03" | "57P05" | "25P03" | "25P04" | "25006"))
 }
 
-/// The server is not there yet: worth another try while somebody waits for a connection.
+/// The server is not there yet: worth another try while a caller waits for a connection.
 pub fn is_starting(error: &Error) -> bool {
     match error {
         Error::Io(error) => error.kind() == io::ErrorKind::ConnectionRefused,

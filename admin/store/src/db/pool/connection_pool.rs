@@ -4,7 +4,7 @@
 //! host that falls silent uses up all places until TCP gives up, about 15 minutes. Here a connection whose statement has not
 //! ended is closed at once, and nothing is ever waited for without a limit.
 //!
-//! The invariant: a place is given back when the statement's limit has passed, whatever the network does.
+//! The invariant: a place is given back when the statement's limit has passed, even if the network is silent.
 
 use crate::db::pool::broken;
 use std::sync::{Arc, Mutex};

@@ -20,7 +20,7 @@ pub(crate) struct Lent {
     generation: u64,
     /// How long one statement may take.
     limit: Duration,
-    /// A statement is under way, or has ended so that nobody knows what the server will send next. Such a connection is
+    /// A statement is under way, or has ended so that it is not known what the server will send next. Such a connection is
     /// closed: to ask it whether it is still there (as the pool of sqlx does on each return) can take for ever.
     unclear: bool,
     shared: Arc<Shared>,

@@ -21,7 +21,7 @@ pub struct Limits {
     pub acquire: Duration,
     /// One exchange with the database.
     pub statement: Duration,
-    /// SQLite interrupts a statement after this; servers are told in their session.
+    /// SQLite interrupts a statement after this; servers have the limit in their session.
     pub interrupt: Option<Duration>,
 }
 

@@ -1,4 +1,4 @@
-//! Where a connection goes, and what its session is told before it is used.
+//! Where a connection goes, and what its session is set to before it is used.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

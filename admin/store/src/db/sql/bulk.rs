@@ -37,6 +37,15 @@ impl Bulk {
         Self::new(list, Form::Update(update))
     }
 
+    /// Changes runs by their id, the first column of the list.
+    pub const fn update_runs(
+        list: &'static [ListColumn],
+        set: &'static [(&'static str, &'static str)],
+        only_if: &'static str,
+    ) -> Self {
+        Self::update(list, Update { table: "run", index: "PRIMARY", on: "run.id = u.id", set, only_if })
+    }
+
     /// Its list is of ids.
     pub const fn lock(lock: Lock) -> Self {
         Self::new(IDS, Form::Lock(lock))
@@ -182,7 +191,7 @@ mod tests {
     use super::*;
     use crate::db::sql::list::{long, text};
 
-    static NOTE: Bulk = Bulk::update(
+    static NOTE_OVERLAP: Bulk = Bulk::update(
         &[long("id"), text("note", "VARCHAR(64)").nullable()],
         Update {
             table: "run",
@@ -196,7 +205,7 @@ mod tests {
     #[test]
     fn a_statement_is_rendered_for_each_database() {
         let rows = [(1i64, Some("a")), (2, None)];
-        let sql = |backend| NOTE.statement(backend, &[("now", 7i64.into())], &rows).to_string();
+        let sql = |backend| NOTE_OVERLAP.statement(backend, &[("now", 7i64.into())], &rows).to_string();
         assert_eq!(
             sql(DbBackend::Sqlite),
             "UPDATE run SET note = u.value->>1, sends = run.sends + 1, at = 7 FROM json_each('[[1,\"a\"],[2,null]]') AS u \
@@ -208,7 +217,7 @@ mod tests {
              FROM unnest(ARRAY [1,2]::bigint[], ARRAY ['a','']::text[]) AS u(id, note) WHERE run.id = u.id AND run.state + 0 = 0"
         );
         assert_eq!(
-            NOTE.sql(DbBackend::MySql),
+            NOTE_OVERLAP.sql(DbBackend::MySql),
             "UPDATE JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$[0]', note VARCHAR(64) PATH '$[1]')) AS u \
              STRAIGHT_JOIN run FORCE INDEX (PRIMARY) ON run.id = u.id \
              SET run.note = u.note, run.sends = run.sends + 1, run.at = ? WHERE run.state = 0"

@@ -1,12 +1,14 @@
 //! How statements are run: text with the marks of [`template`], values in the order of its `?`.
 
-use sea_orm::{ConnectionTrait, DbErr, FromQueryResult, QueryResult, TryGetableMany, Value};
+use sea_orm::{ConnectionTrait as Db, DbErr, FromQueryResult, QueryResult, TryGetableMany, Value};
 
 use crate::db::sql::bulk::Bulk;
 use crate::db::sql::list::ListRow;
 use crate::db::sql::template;
 use crate::error::{Error, Result};
 use crate::store::Store;
+
+type Values = Vec<Value>;
 
 /// Rows of one statement, where a list of values is its text.
 const CHUNK: usize = 100;
@@ -18,56 +20,31 @@ impl Store {
     }
 
     /// How many rows were changed.
-    pub(crate) async fn execute(&self, db: &impl ConnectionTrait, text: &str, values: Vec<Value>) -> Result<u64> {
+    pub(crate) async fn execute(&self, db: &impl Db, text: &str, values: Values) -> Result<u64> {
         Ok(db.execute_raw(template::statement(self.backend, text, values)).await?.rows_affected())
     }
 
     /// Rows as they come, for those that may be unreadable.
-    pub(crate) async fn query(
-        &self,
-        db: &impl ConnectionTrait,
-        text: &str,
-        values: Vec<Value>,
-    ) -> Result<Vec<QueryResult>> {
+    pub(crate) async fn query(&self, db: &impl Db, text: &str, values: Values) -> Result<Vec<QueryResult>> {
         Ok(db.query_all_raw(template::statement(self.backend, text, values)).await?)
     }
 
     /// Rows by the names of their columns.
-    pub(crate) async fn all<T: FromQueryResult>(
-        &self,
-        db: &impl ConnectionTrait,
-        text: &str,
-        values: Vec<Value>,
-    ) -> Result<Vec<T>> {
+    pub(crate) async fn all<T: FromQueryResult>(&self, db: &impl Db, text: &str, values: Values) -> Result<Vec<T>> {
         self.query(db, text, values).await?.iter().map(read).collect()
     }
 
-    pub(crate) async fn one<T: FromQueryResult>(
-        &self,
-        db: &impl ConnectionTrait,
-        text: &str,
-        values: Vec<Value>,
-    ) -> Result<Option<T>> {
+    pub(crate) async fn one<T: FromQueryResult>(&self, db: &impl Db, text: &str, values: Values) -> Result<Option<T>> {
         let found = db.query_one_raw(template::statement(self.backend, text, values)).await?;
         found.as_ref().map(read).transpose()
     }
 
     /// Rows by the order of their columns: single values, or tuples.
-    pub(crate) async fn tuples<T: TryGetableMany>(
-        &self,
-        db: &impl ConnectionTrait,
-        text: &str,
-        values: Vec<Value>,
-    ) -> Result<Vec<T>> {
+    pub(crate) async fn tuples<T: TryGetableMany>(&self, db: &impl Db, text: &str, values: Values) -> Result<Vec<T>> {
         self.query(db, text, values).await?.iter().map(tuple).collect()
     }
 
-    pub(crate) async fn tuple<T: TryGetableMany>(
-        &self,
-        db: &impl ConnectionTrait,
-        text: &str,
-        values: Vec<Value>,
-    ) -> Result<Option<T>> {
+    pub(crate) async fn tuple<T: TryGetableMany>(&self, db: &impl Db, text: &str, values: Values) -> Result<Option<T>> {
         let found = db.query_one_raw(template::statement(self.backend, text, values)).await?;
         found.as_ref().map(tuple).transpose()
     }
@@ -75,7 +52,7 @@ impl Store {
     /// How many rows were changed by a statement over a list.
     pub(crate) async fn bulk<R: ListRow>(
         &self,
-        db: &impl ConnectionTrait,
+        db: &impl Db,
         bulk: &Bulk,
         values: &[(&str, Value)],
         list: &[R],
@@ -85,7 +62,7 @@ impl Store {
 
     pub(crate) async fn bulk_query<R: ListRow>(
         &self,
-        db: &impl ConnectionTrait,
+        db: &impl Db,
         bulk: &Bulk,
         values: &[(&str, Value)],
         list: &[R],
@@ -95,7 +72,7 @@ impl Store {
 
     pub(crate) async fn bulk_tuples<T: TryGetableMany, R: ListRow>(
         &self,
-        db: &impl ConnectionTrait,
+        db: &impl Db,
         bulk: &Bulk,
         values: &[(&str, Value)],
         list: &[R],
@@ -106,7 +83,7 @@ impl Store {
     /// Adds rows, each with its values in the order of the columns.
     pub(crate) async fn insert_rows(
         &self,
-        db: &impl ConnectionTrait,
+        db: &impl Db,
         table: &str,
         columns: &str,
         rows: Vec<Vec<Value>>,
@@ -119,13 +96,7 @@ impl Store {
         Ok(())
     }
 
-    pub(crate) async fn delete_by_id(
-        &self,
-        db: &impl ConnectionTrait,
-        table: &str,
-        key: &str,
-        ids: &[i64],
-    ) -> Result<u64> {
+    pub(crate) async fn delete_by_id(&self, db: &impl Db, table: &str, key: &str, ids: &[i64]) -> Result<u64> {
         self.execute(db, &template::delete_by_id(self.backend, table, key), vec![self.ids(ids)]).await
     }
 }

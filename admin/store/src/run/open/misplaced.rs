@@ -1,4 +1,4 @@
-//! Rows in a shard that is not their job's. Nothing writes such rows (`reshard` says why), but nobody would ever look for one:
+//! Rows in a shard that is not their job's. Nothing writes such rows (`reshard` says why), but no scan would ever look for one:
 //! a claim, an adoption and every audit of a holder begin with the shard. So one node looks at all shards for them.
 
 use carillon_scheduler::{AlarmKind, Millis};
@@ -15,7 +15,7 @@ use crate::run::view::records::{FIRST, Place};
 use crate::store::Store;
 
 /// Open runs in a wrong shard, also in one that does not exist any more.
-pub(crate) static ASTRAY: Bulk = Bulk::open_runs(OpenRuns {
+pub(crate) static MISPLACED: Bulk = Bulk::open_runs(OpenRuns {
     select: "run.id",
     states: &[],
     only_if: "run.shard <> run.job_id % :count",
@@ -25,11 +25,11 @@ pub(crate) static ASTRAY: Bulk = Bulk::open_runs(OpenRuns {
 /// The epoch of a run that changes its shard: epochs of two shards cannot be compared, so that of the wrong one must not be
 /// taken for one of the right one.
 ///
-/// - `claimed`: 0, an orphan. The right holder adopts it whatever its own epoch is; kept, an epoch above the holder's would
+/// - `claimed`: 0, an orphan. The right holder adopts it under any epoch of its own; kept, an epoch above the holder's would
 ///   never be adopted. The mark of the wrong shard's holder compares the epoch, and is refused.
 /// - `sending`: 0 as well, for it may yet become `claimed` again, when its request was certainly not written. The sender
 ///   itself goes by its mark's token, and the resolver by the state: to neither the epoch matters.
-/// - `running`, `unknown`, `lost`: as it was. No way leads back from there to `claimed`, nobody compares it any more, and it
+/// - `running`, `unknown`, `lost`: as it was. No way leads back from there to `claimed`, it is not compared any more, and it
 ///   is the record of the epoch under which the run was sent.
 ///
 /// A change of the count (`reshard`) needs none of this: there every lease gets an epoch above all that any row can have.
@@ -39,7 +39,7 @@ const ORPHANED: &str = ", epoch = CASE WHEN state IN ({state.claimed}, {state.se
 const SLICE: usize = 2000;
 
 /// How far the looks have come. A job's row in a wrong shard is still found and fired, so these need not be quick; open runs,
-/// which wait there for nobody, are all looked at each time.
+/// which no holder would find there, are all looked at each time.
 #[derive(Clone, Copy, Debug)]
 pub struct Walk {
     job: i64,
@@ -53,12 +53,12 @@ impl Default for Walk {
 }
 
 impl Store {
-    /// Puts right what is in a shard that its job is not in, whatever has put it there, and answers the alarm for it: it is a
-    /// defect, here or of whoever wrote into the database. None: all that was looked at was right.
+    /// Puts right what is in a shard that its job is not in, and answers the alarm for it: it is a
+    /// defect, here or of another program that wrote into the database. None: all that was looked at was right.
     pub async fn repair_misplaced(&self, walk: &mut Walk, now: Millis) -> Result<Option<Alarm>> {
         let count = self.shard_count().await?;
         let all: Vec<i64> = (0..i64::from(MAX_SHARDS)).collect();
-        let runs = self.bulk_tuples(&self.engine_reads, &ASTRAY, &named![count], &all).await?;
+        let runs = self.bulk_tuples(&self.engine_reads, &MISPLACED, &named![count], &all).await?;
         let mut jobs = self.astray_jobs(walk, count).await?;
         jobs.extend(self.astray_cursors(walk, count).await?);
         if runs.is_empty() && jobs.is_empty() {

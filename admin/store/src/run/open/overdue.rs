@@ -1,4 +1,4 @@
-//! Runs that are due and were not sent for too long: flagged in their rows, and told of once a job.
+//! Runs that are due and were not sent for too long: flagged in their rows, with one alarm for a job.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use crate::alarm::alarms::Alarm;
 use crate::db::ids;
 use crate::db::pool::transaction::Transaction;
 use crate::db::sql::bulk::Bulk;
-use crate::db::sql::forms::{Lock, Update};
+use crate::db::sql::forms::Lock;
 use crate::db::sql::list::IDS;
 use crate::error::Result;
 use crate::store::Store;
@@ -32,10 +32,7 @@ pub(crate) static LOCK_PENDING: Bulk = Bulk::lock(Lock {
     only_if: "{+run.state} = {state.claimed} AND run.flagged_at IS NULL",
 });
 
-pub(crate) static FLAG: Bulk = Bulk::update(
-    IDS,
-    Update { table: "run", index: "PRIMARY", on: "run.id = u.id", set: &[("flagged_at", ":now")], only_if: "" },
-);
+pub(crate) static FLAG: Bulk = Bulk::update_runs(IDS, &[("flagged_at", ":now")], "");
 
 /// The shortest time that a job can name, in ms.
 const SHORTEST: i64 = 1_000;
@@ -55,7 +52,7 @@ pub struct OverdueRun {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Flagged {
     pub runs: usize,
-    /// One for each job of which nobody has heard yet.
+    /// One for each job that has no open alarm yet.
     pub alarms: Vec<Alarm>,
 }
 
@@ -102,8 +99,8 @@ impl Store {
             return Ok(Flagged::default());
         }
         self.bulk(&tx, &FLAG, &named![now], &flagged).await?;
-        for told in self.jobs_with_open_alarm(&tx, &jobs).await? {
-            jobs.remove(&told);
+        for job_id in self.jobs_with_open_alarm(&tx, &jobs).await? {
+            jobs.remove(&job_id);
         }
         let alarms = alarm_ids.into_iter().zip(&jobs).map(|(id, (job_id, runs))| (id, of_job(*job_id, runs, now)));
         let alarms = self.raise_all(&tx, alarms.collect(), now).await?;

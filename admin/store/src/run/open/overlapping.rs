@@ -6,7 +6,6 @@ use carillon_scheduler::{Cause, Millis, RunReason, RunState};
 
 use crate::db::pool::transaction::Transaction;
 use crate::db::sql::bulk::Bulk;
-use crate::db::sql::forms::Update;
 use crate::db::sql::list::IDS;
 use crate::db::sql::retry;
 use crate::db::sql::rows::{Code, IsOverlap, IsSet};
@@ -46,16 +45,8 @@ pub struct Written {
     pub held_up: HashSet<i64>,
 }
 
-pub(crate) static NOTE: Bulk = Bulk::update(
-    IDS,
-    Update {
-        table: "run",
-        index: "PRIMARY",
-        on: "run.id = u.id",
-        set: &[("reason", ":reason")],
-        only_if: "{+run.state} = {state.claimed}",
-    },
-);
+pub(crate) static NOTE_OVERLAP: Bulk =
+    Bulk::update_runs(IDS, &[("reason", ":reason")], "{+run.state} = {state.claimed}");
 
 from_row!(OpenRun { run_id, job_id, cause: Code, fire_no, state: Code, due_at, kill_asked: IsSet, waits: IsOverlap });
 
@@ -106,7 +97,7 @@ impl Store {
     async fn note_overlap(&self, tx: &Transaction, run_ids: &[i64], waits: bool) -> Result<()> {
         if !run_ids.is_empty() {
             let reason = waits.then_some(RunReason::Overlap.as_str());
-            self.bulk(tx, &NOTE, &named![reason], run_ids).await?;
+            self.bulk(tx, &NOTE_OVERLAP, &named![reason], run_ids).await?;
         }
         Ok(())
     }

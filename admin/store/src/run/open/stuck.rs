@@ -1,4 +1,4 @@
-//! Open runs that wait for nothing. Nothing leaves such rows; if they are there, somebody should hear of it.
+//! Open runs that wait for nothing. Nothing leaves such rows; if they are there, an alarm says so.
 
 use carillon_scheduler::Millis;
 

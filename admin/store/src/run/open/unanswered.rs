@@ -53,8 +53,8 @@ pub(crate) const UNANSWERED: &str = "SELECT t.id, t.address FROM (SELECT id, add
 pub const PAGE: i64 = 1_000;
 
 impl Store {
-    /// Runs of a shard that were marked before then and of which nothing is known, with their addresses: at most so many
-    /// of each.
+    /// Runs of a shard that were marked before then and of which nothing is known, with their addresses: at most
+    /// `of_each_address` of each.
     pub async fn unanswered(
         &self,
         shard: i32,
@@ -75,7 +75,7 @@ impl Store {
     }
 
     /// Allows one more sending of a run to the executor that has or has not got it, now under this boot id. The job is
-    /// locked as an edit locks it: once somebody was told that a job is disabled, its schedule's runs start no more.
+    /// locked as an edit locks it: once a change has answered that a job is disabled, its schedule's runs start no more.
     pub async fn mark_resend(
         &self,
         doubt: &UnansweredRun,

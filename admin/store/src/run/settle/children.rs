@@ -102,7 +102,7 @@ impl Store {
         }
         let rows: Vec<_> = fires.iter().map(|it| (it.fire_no, it.job_id, it.cause)).collect();
         let first = |(id, fire_no, job_id, cause)| (id, Fire { fire_no, job_id, cause });
-        Ok(self.bulk_tuples(&self.write, &FIRSTS, &[], &rows).await?.into_iter().map(first).collect())
+        Ok(self.bulk_tuples(&self.write, &FIRST_RUNS, &[], &rows).await?.into_iter().map(first).collect())
     }
 
     /// Locks part 0, attempt 1 of each fire, before all other runs. Answers the fires whose lock another session has.
@@ -168,7 +168,7 @@ impl Store {
 }
 
 /// Part 0, attempt 1 of fires.
-pub(crate) static FIRSTS: Bulk = Bulk::text(
+pub(crate) static FIRST_RUNS: Bulk = Bulk::text(
     &[long("fire_no"), long("job_id"), short("cause")],
     "SELECT run.id, run.fire_no, run.job_id, run.cause FROM {list} {join} run{index run_fire} ON run.fire_no = u.fire_no \
      AND run.job_id = u.job_id AND run.cause = u.cause WHERE run.part = 0 AND run.attempt = 1",

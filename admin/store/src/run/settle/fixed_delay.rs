@@ -1,5 +1,5 @@
 //! A fixed delay: its next instant is counted from the end of its last fire, so it hangs on a chain. Either its cursor
-//! stands in `job_clock`, or a run that is marked as `chained` is on its way; whoever ends that run sets the cursor.
+//! stands in `job_clock`, or a run that is marked as `chained` is on its way; the end of that run sets the cursor.
 
 use std::collections::HashSet;
 

@@ -3,7 +3,6 @@
 use carillon_scheduler::{Millis, RunState};
 
 use crate::db::sql::bulk::Bulk;
-use crate::db::sql::forms::Update;
 use crate::db::sql::list::{ListColumn, int, long, short, text};
 use crate::db::sql::text::printable;
 use crate::run::settle::finding::RunReport;
@@ -43,22 +42,17 @@ const LIST: &[ListColumn] = &[
 ];
 
 const fn settle_if(only_if: &'static str) -> Bulk {
-    Bulk::update(
+    Bulk::update_runs(
         LIST,
-        Update {
-            table: "run",
-            index: "PRIMARY",
-            on: "run.id = u.id",
-            set: &[
-                ("state", "u.state"),
-                ("result_code", "u.code"),
-                ("result_msg", "u.message"),
-                ("reason", "u.reason"),
-                ("sent_at", "COALESCE(run.sent_at, u.sent_at)"),
-                ("finished_at", ":now"),
-            ],
-            only_if,
-        },
+        &[
+            ("state", "u.state"),
+            ("result_code", "u.code"),
+            ("result_msg", "u.message"),
+            ("reason", "u.reason"),
+            ("sent_at", "COALESCE(run.sent_at, u.sent_at)"),
+            ("finished_at", ":now"),
+        ],
+        only_if,
     )
 }
 
@@ -69,16 +63,11 @@ pub static SETTLE_SUCCESSES: Bulk =
 /// What the transition function has allowed, under the row locks that it was asked under.
 pub static SETTLE: Bulk = settle_if("{+run.state} < {state.final}");
 
-pub static ACCEPT: Bulk = Bulk::update(
+pub static ACCEPT: Bulk = Bulk::update_runs(
     &[long("id"), long("sent_at")],
-    Update {
-        table: "run",
-        index: "PRIMARY",
-        on: "run.id = u.id",
-        set: &[
-            ("state", "CASE WHEN run.state = {state.sending} THEN {state.running} ELSE run.state END"),
-            ("sent_at", "COALESCE(run.sent_at, u.sent_at)"),
-        ],
-        only_if: "",
-    },
+    &[
+        ("state", "CASE WHEN run.state = {state.sending} THEN {state.running} ELSE run.state END"),
+        ("sent_at", "COALESCE(run.sent_at, u.sent_at)"),
+    ],
+    "",
 );

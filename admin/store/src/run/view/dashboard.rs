@@ -125,7 +125,7 @@ impl Store {
         Ok(())
     }
 
-    /// Jobs that could not be planned and wait for somebody.
+    /// Jobs that could not be planned and wait for an operator.
     pub async fn paused_by_engine(&self, count: i64) -> Result<Vec<PausedByEngine>> {
         let text = "SELECT id AS job_id, name, paused_reason AS reason FROM job WHERE paused_reason IS NOT NULL \
                     ORDER BY updated_at DESC LIMIT ?";

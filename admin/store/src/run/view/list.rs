@@ -47,7 +47,7 @@ impl Store {
         Ok(Page::cut(runs, limit, |run: &RunView| run.id))
     }
 
-    /// How many of the runs that the filter finds are in each state, whatever its page. At most the newest 100,000 of
+    /// How many of the runs that the filter finds are in each state, on all its pages. At most the newest 100,000 of
     /// them are counted; the second value says whether there were more.
     pub async fn count_runs_by_state(&self, filter: &RunFilter) -> Result<(Vec<(RunState, i64)>, bool)> {
         let (filter_text, mut values) = self.run_conditions(filter).await?.finish();

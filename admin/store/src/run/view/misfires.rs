@@ -15,7 +15,7 @@ pub struct Misfire {
     pub from_at: Millis,
     /// The last one, included.
     pub to_at: Millis,
-    /// Exact below 10,000; 10,000 means "so many or more".
+    /// Exact below 10,000; 10,000 means that many or more.
     pub count: i32,
     pub policy: MisfirePolicy,
     pub reason: SkipReason,

@@ -29,7 +29,7 @@ pub struct RunView {
     pub sent_at: Option<Millis>,
     pub finished_at: Option<Millis>,
     pub kill_asked_at: Option<Millis>,
-    /// It had not been sent for so long that somebody should look.
+    /// It had not been sent for so long that it was flagged.
     pub flagged_at: Option<Millis>,
     pub address: Option<String>,
     pub epoch: i64,
