@@ -6,7 +6,7 @@ use actix_web::http::header;
 use actix_web::{HttpRequest, HttpResponse, web};
 
 use crate::web::guard::bearer;
-use crate::web::state::State;
+use crate::web::state::Shared;
 
 pub fn configure(config: &mut web::ServiceConfig) {
     config
@@ -20,7 +20,7 @@ async fn alive() -> &'static str {
 }
 
 /// The database is reached and its schema is the right one; false again as soon as a stop begins.
-async fn ready(state: web::Data<State>) -> HttpResponse {
+async fn ready(state: Shared) -> HttpResponse {
     let unavailable = |why: &'static str| HttpResponse::ServiceUnavailable().body(why);
     if !state.ready.load(Ordering::Relaxed) {
         return unavailable("starting or stopping\n");
@@ -34,7 +34,7 @@ async fn ready(state: web::Data<State>) -> HttpResponse {
     }
 }
 
-async fn metrics(request: HttpRequest, state: web::Data<State>) -> HttpResponse {
+async fn metrics(request: HttpRequest, state: Shared) -> HttpResponse {
     if let Err(refusal) = bearer::check(&request, state.config.api_token.as_deref()) {
         return HttpResponse::Unauthorized()
             .insert_header((header::WWW_AUTHENTICATE, "Bearer"))

@@ -1,14 +1,14 @@
 //! `/alarms`
 
-use actix_web::web::{Data, Json};
+use actix_web::web::Json;
 
-use super::error::Error;
+use super::error::Answer;
 use super::extract::Query;
 use super::view::{AlarmView, List};
-use crate::web::state::State;
+use crate::web::state::Shared;
 use carillon_store::alarm::alarms::{AlarmFilter, AlarmKey};
 
-pub async fn list(state: Data<State>, query: Query) -> Result<Json<List<AlarmView, String>>, Error> {
+pub async fn list(state: Shared, query: Query) -> Answer<List<AlarmView, String>> {
     let filter = AlarmFilter {
         ids: vec![],
         kinds: query.words("kind")?,

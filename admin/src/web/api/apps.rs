@@ -1,17 +1,17 @@
 //! `/apps`
 
 use actix_web::HttpResponse;
-use actix_web::web::{Data, Json};
+use actix_web::web::Json;
 use serde::Deserialize;
 use serde_json::Value;
 use utoipa::ToSchema;
 
-use super::error::Error;
+use super::error::{Answer, Error};
 use super::extract::{Body, Caller, RequestBody, object};
 use super::view::{AppView, List};
-use crate::web::state::State;
+use crate::web::state::Shared;
 
-pub async fn list(state: Data<State>) -> Result<Json<List<AppView>>, Error> {
+pub async fn list(state: Shared) -> Answer<List<AppView>> {
     let apps = state.store.apps().await?;
     Ok(Json(List::whole(apps.into_iter().map(AppView::from))))
 }
@@ -36,7 +36,7 @@ impl RequestBody for AppRequest {
     }
 }
 
-pub async fn create(state: Data<State>, caller: Caller, body: Body<AppRequest>) -> Result<HttpResponse, Error> {
+pub async fn create(state: Shared, caller: Caller, body: Body<AppRequest>) -> Result<HttpResponse, Error> {
     let AppRequest { name, title } = body.0;
     let app = state.engine.apps().create(&name, title.as_deref(), &caller.0).await?;
     Ok(HttpResponse::Created().json(AppView::from(app)))

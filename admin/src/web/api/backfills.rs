@@ -1,15 +1,15 @@
 //! Backfills: runs for instants of the past.
 
 use actix_web::HttpResponse;
-use actix_web::web::{Data, Json};
+use actix_web::web::Json;
 use serde::Deserialize;
 use serde_json::Value;
 use utoipa::ToSchema;
 
-use super::error::Error;
+use super::error::{Answer, Error};
 use super::extract::{Body, Caller, Id, Query, RequestBody, object};
 use super::view::{BackfillInstants, BackfillView, List, Time};
-use crate::web::state::State;
+use crate::web::state::Shared;
 use carillon_engine::manage::BackfillRange;
 
 /// A range of the past
@@ -36,12 +36,7 @@ impl RequestBody for BackfillRequest {
     }
 }
 
-pub async fn create(
-    state: Data<State>,
-    id: Id,
-    caller: Caller,
-    body: Body<BackfillRequest>,
-) -> Result<HttpResponse, Error> {
+pub async fn create(state: Shared, id: Id, caller: Caller, body: Body<BackfillRequest>) -> Result<HttpResponse, Error> {
     let request = body.0;
     let range = BackfillRange { job_id: id.0, from_at: request.from.0, to_at: request.to.0 };
     if request.dry_run == Some(true) {
@@ -54,19 +49,19 @@ pub async fn create(
         .json(BackfillView::from(made)))
 }
 
-pub async fn list(state: Data<State>, id: Id, query: Query) -> Result<Json<List<BackfillView, i64>>, Error> {
+pub async fn list(state: Shared, id: Id, query: Query) -> Answer<List<BackfillView, i64>> {
     let (after, limit) = (query.id("after")?, query.limit()?);
     state.engine.jobs().get(id.0).await?;
     let page = state.store.backfills(id.0, after, limit).await?;
     Ok(Json(List::from_page(page, BackfillView::from, |id| id)))
 }
 
-pub async fn get(state: Data<State>, id: Id) -> Result<Json<BackfillView>, Error> {
+pub async fn get(state: Shared, id: Id) -> Answer<BackfillView> {
     let found = state.store.backfill(id.0).await?;
     let missing = || Error::not_found(format!("there is no backfill {}", id.0));
     Ok(Json(BackfillView::from(found.ok_or_else(missing)?)))
 }
 
-pub async fn cancel(state: Data<State>, id: Id, caller: Caller) -> Result<Json<BackfillView>, Error> {
+pub async fn cancel(state: Shared, id: Id, caller: Caller) -> Answer<BackfillView> {
     Ok(Json(state.engine.backfills().cancel(id.0, &caller.0).await?.into()))
 }

@@ -1,15 +1,15 @@
 //! `/calendars`: named lists of days on which jobs do not run.
 
 use actix_web::HttpResponse;
-use actix_web::web::{Data, Json};
+use actix_web::web::Json;
 use carillon_scheduler::Calendar;
 use serde_json::Value;
 use utoipa::ToSchema;
 
-use super::error::Error;
+use super::error::{Answer, Error};
 use super::extract::{Body, Caller, Name, Query, RequestBody, from_json};
 use super::view::{CalendarMembers, CalendarVersionView, CalendarView, List};
-use crate::web::state::State;
+use crate::web::state::Shared;
 
 /// The members of an answer that a request may send back unchanged.
 const READ_ONLY: [&str; 5] = ["id", "version", "jobs", "created_at", "updated_at"];
@@ -48,21 +48,17 @@ pub struct CalendarUpdate {
     updated_at: Value,
 }
 
-pub async fn list(state: Data<State>, query: Query) -> Result<Json<List<CalendarView, String>>, Error> {
+pub async fn list(state: Shared, query: Query) -> Answer<List<CalendarView, String>> {
     let (after, limit) = (query.text("after")?, query.limit()?);
     let page = state.store.calendars(after.as_deref(), limit).await?;
     Ok(Json(List::from_page(page, CalendarView::from, |name| name)))
 }
 
-pub async fn get(state: Data<State>, name: Name) -> Result<Json<CalendarView>, Error> {
+pub async fn get(state: Shared, name: Name) -> Answer<CalendarView> {
     Ok(Json(state.engine.calendars().get(&name.0).await?.into()))
 }
 
-pub async fn versions(
-    state: Data<State>,
-    name: Name,
-    query: Query,
-) -> Result<Json<List<CalendarVersionView, i64>>, Error> {
+pub async fn versions(state: Shared, name: Name, query: Query) -> Answer<List<CalendarVersionView, i64>> {
     let (after, limit) = (query.id("after")?, query.limit()?);
     let calendar = state.engine.calendars().get(&name.0).await?;
     let page = state.store.calendar_versions(calendar.id, after, limit).await?;
@@ -81,7 +77,7 @@ impl RequestBody for NewCalendar {
     }
 }
 
-pub async fn create(state: Data<State>, caller: Caller, body: Body<NewCalendar>) -> Result<HttpResponse, Error> {
+pub async fn create(state: Shared, caller: Caller, body: Body<NewCalendar>) -> Result<HttpResponse, Error> {
     let made = state.engine.calendars().create(body.0.0, &caller.0).await?;
     Ok(HttpResponse::Created().json(CalendarView::from(made)))
 }
@@ -98,12 +94,7 @@ impl RequestBody for ChangedCalendar {
 }
 
 /// Every job that uses it is planned again before this is answered.
-pub async fn update(
-    state: Data<State>,
-    name: Name,
-    caller: Caller,
-    body: Body<ChangedCalendar>,
-) -> Result<Json<CalendarView>, Error> {
+pub async fn update(state: Shared, name: Name, caller: Caller, body: Body<ChangedCalendar>) -> Answer<CalendarView> {
     let mut value = body.0.0;
     let version = seen_version(&value)?;
     if let Some(members) = value.as_object_mut() {
@@ -120,7 +111,7 @@ pub async fn update(
     Ok(Json(changed.into()))
 }
 
-pub async fn delete(state: Data<State>, name: Name, caller: Caller) -> Result<HttpResponse, Error> {
+pub async fn delete(state: Shared, name: Name, caller: Caller) -> Result<HttpResponse, Error> {
     state.engine.calendars().delete(&name.0, &caller.0).await?;
     Ok(HttpResponse::NoContent().finish())
 }

@@ -2,6 +2,7 @@
 
 use actix_web::http::Method;
 use actix_web::{FromRequest, Handler, Responder, Route, web};
+use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa::openapi::path::{OperationBuilder, ParameterBuilder, ParameterIn};
 use utoipa::openapi::request_body::RequestBodyBuilder;
@@ -9,6 +10,7 @@ use utoipa::openapi::{
     Content, KnownFormat, ObjectBuilder, Ref, RefOr, Required, ResponseBuilder, Schema, SchemaFormat, Type,
 };
 
+use super::error::Answer;
 use super::extract::KEY_HEADER;
 use carillon_store::MAX_KEY_CHARS;
 
@@ -42,6 +44,16 @@ impl Endpoint {
             return endpoint.parameter(ParameterIn::Path, "name", "", text(64)).fails([404]);
         }
         endpoint
+    }
+
+    /// An endpoint that answers 200 with what its handler returns.
+    pub fn json<F, Args, T>(method: Method, path: &'static str, handler: F) -> Self
+    where
+        F: Handler<Args, Output = Answer<T>>,
+        Args: FromRequest + 'static,
+        T: Serialize + ToSchema + 'static,
+    {
+        Self::new(method, path, handler).answers::<T>(200)
     }
 
     /// An endpoint that needs no token.

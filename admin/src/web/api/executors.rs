@@ -1,16 +1,16 @@
 //! `/apps/{id}/executors`: the registered executors, and what operators set for them.
 
-use actix_web::web::{Data, Json};
+use actix_web::web::Json;
 use serde::Deserialize;
 use serde_json::Value;
 use utoipa::ToSchema;
 
-use super::error::Error;
+use super::error::{Answer, Error};
 use super::extract::{Body, Caller, Id, RequestBody, object};
 use super::view::{ExecutorView, List};
-use crate::web::state::State;
+use crate::web::state::Shared;
 
-pub async fn list(state: Data<State>, id: Id) -> Result<Json<List<ExecutorView>>, Error> {
+pub async fn list(state: Shared, id: Id) -> Answer<List<ExecutorView>> {
     let app = state.engine.apps().get(id.0).await?;
     let now = state.clock.now();
     let executors = state.store.executors_of(&app.name).await?.into_iter();
@@ -41,12 +41,7 @@ impl RequestBody for ExecutorUpdate {
     }
 }
 
-pub async fn update(
-    state: Data<State>,
-    id: Id,
-    caller: Caller,
-    body: Body<ExecutorUpdate>,
-) -> Result<Json<ExecutorView>, Error> {
+pub async fn update(state: Shared, id: Id, caller: Caller, body: Body<ExecutorUpdate>) -> Answer<ExecutorView> {
     let ExecutorUpdate { address, weight, labels } = body.0;
     let set = state.engine.executors().set(id.0, &address, weight, labels.as_deref(), &caller.0).await?;
     Ok(Json(ExecutorView::new(set, state.clock.now())))

@@ -1,16 +1,16 @@
 //! `/forecast`: what all enabled jobs together will do.
 
-use actix_web::web::{Data, Json};
+use actix_web::web::Json;
 
-use super::error::Error;
+use super::error::Answer;
 use super::extract::Query;
 use super::view::ForecastView;
-use crate::web::state::State;
+use crate::web::state::Shared;
 
 pub const MAX_HOURS: u32 = 168;
 const HOUR: i64 = 3_600_000;
 
-pub async fn forecast(state: Data<State>, query: Query) -> Result<Json<ForecastView>, Error> {
+pub async fn forecast(state: Shared, query: Query) -> Answer<ForecastView> {
     let hours = query.number("hours", 24, MAX_HOURS)?;
     let from = state.clock.now();
     let forecast = state.engine.forecaster.forecast(from, from + i64::from(hours) * HOUR).await?;

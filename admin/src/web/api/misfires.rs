@@ -1,14 +1,14 @@
 //! `/misfires`
 
-use actix_web::web::{Data, Json};
+use actix_web::web::Json;
 
-use super::error::Error;
+use super::error::Answer;
 use super::extract::Query;
 use super::view::{List, MisfireView};
-use crate::web::state::State;
+use crate::web::state::Shared;
 use carillon_store::{MisfireFilter, MisfireKey};
 
-pub async fn list(state: Data<State>, query: Query) -> Result<Json<List<MisfireView, String>>, Error> {
+pub async fn list(state: Shared, query: Query) -> Answer<List<MisfireView, String>> {
     let filter = MisfireFilter {
         job_id: query.id("job_id")?,
         from: query.time("from")?,

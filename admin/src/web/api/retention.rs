@@ -1,16 +1,16 @@
 //! `/retention`, `/apps/{id}/retention`, `/jobs/{id}/retention`: how long runs are kept. `/jobs/{id}/days`: counts of deleted
 //! runs.
 
-use actix_web::web::{Data, Json};
+use actix_web::web::Json;
 use carillon_scheduler::Millis;
 use serde::Deserialize;
 use serde_json::Value;
 use utoipa::ToSchema;
 
-use super::error::Error;
+use super::error::{Answer, Error};
 use super::extract::{Body, Caller, Id, Query, RequestBody, object};
 use super::view::{DayCounts, RetentionView};
-use crate::web::state::State;
+use crate::web::state::{Shared, State};
 use carillon_store::retention::rules::{Retention, Scope};
 
 const DAY: Millis = 86_400_000;
@@ -41,38 +41,36 @@ impl RequestBody for RetentionUpdate {
     }
 }
 
-type Shown = Result<Json<RetentionView>, Error>;
-
-pub async fn get_all(state: Data<State>) -> Shown {
+pub async fn get_all(state: Shared) -> Answer<RetentionView> {
     get(&state, Scope::All).await
 }
 
-pub async fn get_app(state: Data<State>, id: Id) -> Shown {
+pub async fn get_app(state: Shared, id: Id) -> Answer<RetentionView> {
     get(&state, Scope::App(id.0)).await
 }
 
-pub async fn get_job(state: Data<State>, id: Id) -> Shown {
+pub async fn get_job(state: Shared, id: Id) -> Answer<RetentionView> {
     get(&state, Scope::Job(id.0)).await
 }
 
-async fn get(state: &State, scope: Scope) -> Shown {
+async fn get(state: &State, scope: Scope) -> Answer<RetentionView> {
     let (rule, in_force) = state.engine.retention().get(scope).await?;
     Ok(Json(RetentionView::new(rule, in_force)))
 }
 
-pub async fn put_all(state: Data<State>, caller: Caller, body: Body<RetentionUpdate>) -> Shown {
+pub async fn put_all(state: Shared, caller: Caller, body: Body<RetentionUpdate>) -> Answer<RetentionView> {
     put(&state, Scope::All, caller, body).await
 }
 
-pub async fn put_app(state: Data<State>, id: Id, caller: Caller, body: Body<RetentionUpdate>) -> Shown {
+pub async fn put_app(state: Shared, id: Id, caller: Caller, body: Body<RetentionUpdate>) -> Answer<RetentionView> {
     put(&state, Scope::App(id.0), caller, body).await
 }
 
-pub async fn put_job(state: Data<State>, id: Id, caller: Caller, body: Body<RetentionUpdate>) -> Shown {
+pub async fn put_job(state: Shared, id: Id, caller: Caller, body: Body<RetentionUpdate>) -> Answer<RetentionView> {
     put(&state, Scope::Job(id.0), caller, body).await
 }
 
-async fn put(state: &State, scope: Scope, caller: Caller, body: Body<RetentionUpdate>) -> Shown {
+async fn put(state: &State, scope: Scope, caller: Caller, body: Body<RetentionUpdate>) -> Answer<RetentionView> {
     let RetentionUpdate { days, failure_days, failures, runs } = body.0;
     let rule = Retention { days, failure_days, failures, runs };
     let (rule, in_force) = state.engine.retention().set(scope, rule, &caller.0).await?;
@@ -80,7 +78,7 @@ async fn put(state: &State, scope: Scope, caller: Caller, body: Body<RetentionUp
 }
 
 /// Counts of deleted runs, for the days of their instants.
-pub async fn days(state: Data<State>, id: Id, query: Query) -> Result<Json<DayCounts>, Error> {
+pub async fn days(state: Shared, id: Id, query: Query) -> Answer<DayCounts> {
     let (now, day) = (state.clock.now(), |at: Millis| i32::try_from(at.div_euclid(DAY)).unwrap_or(i32::MAX));
     let (from, to) = (query.time("from")?.unwrap_or(now - 365 * DAY), query.time("to")?.unwrap_or(now));
     let counts = state.store.day_counts(id.0, day(from), day(to)).await?;

@@ -6,11 +6,8 @@ use utoipa::openapi::{ArrayBuilder, Content, KnownFormat, ObjectBuilder, Ref, Re
 
 use super::endpoint::{Endpoint, integer, number};
 use super::extract::{LIMIT, MAX_LIMIT};
-use super::view::{
-    AlarmView, AppView, BackfillInstants, BackfillView, CalendarVersionView, CalendarView, DayCounts, ExecutorView,
-    ExplanationView, ForecastView, JobView, KillView, List, LogView, MisfireView, PreviewView, RetentionView, RunView,
-    Time, words,
-};
+use super::view::time::Time;
+use super::view::{AppView, BackfillInstants, BackfillView, CalendarView, JobView, List, words};
 use super::{alarms, apps, backfills, calendars, executors, forecast, jobs, misfires, openapi, retention, runs};
 
 const GET: Method = Method::GET;
@@ -27,89 +24,79 @@ pub fn all() -> Vec<Endpoint> {
 
 fn of_apps() -> Vec<Endpoint> {
     vec![
-        Endpoint::new(GET, "/apps", apps::list)
-            .describe("apps", "listApps", "All apps, by name")
-            .answers::<List<AppView>>(200),
+        Endpoint::json(GET, "/apps", apps::list).describe("apps", "listApps", "All apps, by name"),
         Endpoint::new(POST, "/apps", apps::create)
             .describe("apps", "createApp", "Create an app")
             .body::<apps::AppRequest>()
             .answers::<AppView>(201)
             .fails([409]),
-        Endpoint::new(GET, "/apps/{id}/executors", executors::list)
-            .describe("apps", "listExecutors", "Executors that have registered for an app, by address")
-            .answers::<List<ExecutorView>>(200),
-        Endpoint::new(PUT, "/apps/{id}/executors", executors::update)
+        Endpoint::json(GET, "/apps/{id}/executors", executors::list).describe(
+            "apps",
+            "listExecutors",
+            "Executors that have registered for an app, by address",
+        ),
+        Endpoint::json(PUT, "/apps/{id}/executors", executors::update)
             .describe("apps", "updateExecutor", "Set the weight and the labels of an executor")
-            .body::<executors::ExecutorUpdate>()
-            .answers::<ExecutorView>(200),
+            .body::<executors::ExecutorUpdate>(),
     ]
 }
 
 fn of_retention() -> Vec<Endpoint> {
-    let get = |endpoint: Endpoint, id, whose| {
-        let summary = format!("How long runs {whose} are kept");
-        endpoint.describe("retention", id, &summary).answers::<RetentionView>(200)
-    };
+    let get =
+        |endpoint: Endpoint, id, whose| endpoint.describe("retention", id, &format!("How long runs {whose} are kept"));
     let set = |endpoint: Endpoint, id, whose| {
-        let summary = format!("Set how long runs {whose} are kept");
-        let endpoint = endpoint.describe("retention", id, &summary).body::<retention::RetentionUpdate>();
-        endpoint.answers::<RetentionView>(200)
+        let endpoint = endpoint.describe("retention", id, &format!("Set how long runs {whose} are kept"));
+        endpoint.body::<retention::RetentionUpdate>()
     };
     let all = "of all jobs without a rule of their own or of their app";
     vec![
-        get(Endpoint::new(GET, "/retention", retention::get_all), "getRetention", all),
-        set(Endpoint::new(PUT, "/retention", retention::put_all), "setRetention", all),
-        get(Endpoint::new(GET, "/apps/{id}/retention", retention::get_app), "getRetentionOfApp", "of an app's jobs"),
-        set(Endpoint::new(PUT, "/apps/{id}/retention", retention::put_app), "setRetentionOfApp", "of an app's jobs"),
-        get(Endpoint::new(GET, "/jobs/{id}/retention", retention::get_job), "getRetentionOfJob", "of a job"),
-        set(Endpoint::new(PUT, "/jobs/{id}/retention", retention::put_job), "setRetentionOfJob", "of a job"),
+        get(Endpoint::json(GET, "/retention", retention::get_all), "getRetention", all),
+        set(Endpoint::json(PUT, "/retention", retention::put_all), "setRetention", all),
+        get(Endpoint::json(GET, "/apps/{id}/retention", retention::get_app), "getRetentionOfApp", "of an app's jobs"),
+        set(Endpoint::json(PUT, "/apps/{id}/retention", retention::put_app), "setRetentionOfApp", "of an app's jobs"),
+        get(Endpoint::json(GET, "/jobs/{id}/retention", retention::get_job), "getRetentionOfJob", "of a job"),
+        set(Endpoint::json(PUT, "/jobs/{id}/retention", retention::put_job), "setRetentionOfJob", "of a job"),
     ]
 }
 
 fn of_calendars() -> Vec<Endpoint> {
     vec![
-        Endpoint::new(GET, "/calendars", calendars::list)
+        Endpoint::json(GET, "/calendars", calendars::list)
             .describe("calendars", "listCalendars", "Calendars, by name")
-            .page(text())
-            .answers::<List<CalendarView, String>>(200),
+            .page(text()),
         Endpoint::new(POST, "/calendars", calendars::create)
             .describe("calendars", "createCalendar", "Create a calendar")
             .body::<calendars::CalendarRequest>()
             .answers::<CalendarView>(201)
             .fails([409]),
-        Endpoint::new(GET, "/calendars/{name}", calendars::get)
-            .describe("calendars", "getCalendar", "A calendar")
-            .answers::<CalendarView>(200),
-        Endpoint::new(PUT, "/calendars/{name}", calendars::update)
+        Endpoint::json(GET, "/calendars/{name}", calendars::get).describe("calendars", "getCalendar", "A calendar"),
+        Endpoint::json(PUT, "/calendars/{name}", calendars::update)
             .describe(
                 "calendars",
                 "updateCalendar",
                 "Create a new version of a calendar; every job that uses it is planned anew before the answer",
             )
             .body::<calendars::CalendarUpdate>()
-            .answers::<CalendarView>(200)
             .fails([409]),
         Endpoint::new(DELETE, "/calendars/{name}", calendars::delete)
             .describe("calendars", "deleteCalendar", "Delete a calendar that no job uses")
             .answers_nothing()
             .fails([409]),
-        Endpoint::new(GET, "/calendars/{name}/versions", calendars::versions)
+        Endpoint::json(GET, "/calendars/{name}/versions", calendars::versions)
             .describe("calendars", "listCalendarVersions", "The versions of a calendar, newest first")
-            .page(id())
-            .answers::<List<CalendarVersionView, i64>>(200),
+            .page(id()),
     ]
 }
 
 fn of_jobs() -> Vec<Endpoint> {
     vec![
-        Endpoint::new(GET, "/jobs", jobs::list)
+        Endpoint::json(GET, "/jobs", jobs::list)
             .describe("jobs", "listJobs", "Jobs, newest first")
             .query("text", "Part of the name or the handler, or the whole id", text())
             .query("app", "The app's name", text())
             .query("enabled", "true: only enabled jobs; false: only disabled jobs", flag())
             .query("kind", "The schedule's kind", words::ScheduleKind::schema())
-            .page(id())
-            .answers::<List<JobView, i64>>(200),
+            .page(id()),
         Endpoint::new(POST, "/jobs", jobs::create)
             .describe("jobs", "createJob", "Create a job")
             .takes_key()
@@ -122,15 +109,14 @@ fn of_jobs() -> Vec<Endpoint> {
             .body::<jobs::JobBatch>()
             .answers::<List<JobView, i64>>(201)
             .fails([409]),
-        Endpoint::new(GET, "/jobs/{id}", jobs::get).describe("jobs", "getJob", "A job").answers::<JobView>(200),
-        Endpoint::new(PUT, "/jobs/{id}", jobs::update)
+        Endpoint::json(GET, "/jobs/{id}", jobs::get).describe("jobs", "getJob", "A job"),
+        Endpoint::json(PUT, "/jobs/{id}", jobs::update)
             .describe(
                 "jobs",
                 "updateJob",
                 "Give a job another definition, in force at once: runs that are not yet due are replaced",
             )
             .body::<jobs::JobUpdate>()
-            .answers::<JobView>(200)
             .fails([409]),
         Endpoint::new(DELETE, "/jobs/{id}", jobs::delete)
             .describe("jobs", "deleteJob", "Delete a job; its runs stay, and those not sent yet are cancelled")
@@ -140,41 +126,38 @@ fn of_jobs() -> Vec<Endpoint> {
 
 fn of_one_job() -> Vec<Endpoint> {
     vec![
-        Endpoint::new(POST, "/jobs/{id}/enable", jobs::enable)
+        Endpoint::json(POST, "/jobs/{id}/enable", jobs::enable)
             .describe(
                 "jobs",
                 "enableJob",
                 "Start its schedule now; after a pause by the engine it continues where it stopped",
             )
-            .answers::<JobView>(200)
             .fails([409]),
-        Endpoint::new(POST, "/jobs/{id}/disable", jobs::disable)
-            .describe("jobs", "disableJob", "Stop its schedule; its runs that were not sent yet are cancelled")
-            .answers::<JobView>(200),
-        Endpoint::new(POST, "/jobs/{id}/run", jobs::run)
+        Endpoint::json(POST, "/jobs/{id}/disable", jobs::disable).describe(
+            "jobs",
+            "disableJob",
+            "Stop its schedule; its runs that were not sent yet are cancelled",
+        ),
+        Endpoint::json(POST, "/jobs/{id}/run", jobs::run)
             .describe("jobs", "runJob", "Run a job now, enabled or not")
             .takes_key()
-            .optional_body::<jobs::RunRequest>()
-            .answers::<RunView>(200),
-        Endpoint::new(GET, "/jobs/{id}/next", jobs::next)
+            .optional_body::<jobs::RunRequest>(),
+        Endpoint::json(GET, "/jobs/{id}/next", jobs::next)
             .describe("jobs", "nextInstants", "The next instants of its schedule, enabled or not")
             .query("count", "How many", number(jobs::NEXT_INSTANTS, jobs::MAX_INSTANTS))
             .query("from", "Instants after this; now if left out", time())
-            .answers::<PreviewView>(200)
             .fails([409]),
-        Endpoint::new(GET, "/jobs/{id}/explain", jobs::explain)
+        Endpoint::json(GET, "/jobs/{id}/explain", jobs::explain)
             .describe(
                 "jobs",
                 "explainInstant",
                 "What became of one instant, or why there is no such instant or no run of it",
             )
-            .required_query("at", "The instant, with any offset", time())
-            .answers::<ExplanationView>(200),
-        Endpoint::new(GET, "/jobs/{id}/days", retention::days)
+            .required_query("at", "The instant, with any offset", time()),
+        Endpoint::json(GET, "/jobs/{id}/days", retention::days)
             .describe("jobs", "countDays", "Counts of deleted runs, by day and outcome")
             .query("from", "From the day of this time; a year ago if left out", time())
-            .query("to", "Up to the day of this time; today if left out", time())
-            .answers::<DayCounts>(200),
+            .query("to", "Up to the day of this time; today if left out", time()),
     ]
 }
 
@@ -190,23 +173,20 @@ fn of_backfills() -> Vec<Endpoint> {
             .body::<backfills::BackfillRequest>()
             .answers::<BackfillInstants>(200)
             .answers::<BackfillView>(202),
-        Endpoint::new(GET, "/jobs/{id}/backfills", backfills::list)
+        Endpoint::json(GET, "/jobs/{id}/backfills", backfills::list)
             .describe("backfills", "listBackfills", "Backfills of a job, newest first")
-            .page(id())
-            .answers::<List<BackfillView, i64>>(200),
-        Endpoint::new(GET, "/backfills/{id}", backfills::get)
-            .describe("backfills", "getBackfill", "A backfill")
-            .answers::<BackfillView>(200),
-        Endpoint::new(POST, "/backfills/{id}/cancel", backfills::cancel)
-            .describe("backfills", "cancelBackfill", "Create no further runs; the existing ones stay")
-            .answers::<BackfillView>(200),
+            .page(id()),
+        Endpoint::json(GET, "/backfills/{id}", backfills::get)
+            .describe("backfills", "getBackfill", "A backfill"),
+        Endpoint::json(POST, "/backfills/{id}/cancel", backfills::cancel)
+            .describe("backfills", "cancelBackfill", "Create no further runs; the existing ones stay"),
     ]
 }
 
 fn of_runs() -> Vec<Endpoint> {
     let states = ArrayBuilder::new().items(Ref::from_schema_name("RunState"));
     vec![
-        Endpoint::new(GET, "/runs", runs::list)
+        Endpoint::json(GET, "/runs", runs::list)
             .describe("runs", "listRuns", "Runs, newest first")
             .query("job_id", "Of this job", id())
             .query("app", "Of this app", text())
@@ -214,14 +194,12 @@ fn of_runs() -> Vec<Endpoint> {
             .query("cause", "With this cause", Ref::from_schema_name("Cause"))
             .query("from", "`scheduled_at` at or after this", time())
             .query("to", "`scheduled_at` before this", time())
-            .page(id())
-            .answers::<List<RunView, i64>>(200),
-        Endpoint::new(GET, "/runs/{id}", runs::get).describe("runs", "getRun", "A run").answers::<RunView>(200),
-        Endpoint::new(POST, "/runs/{id}/kill", runs::kill)
+            .page(id()),
+        Endpoint::json(GET, "/runs/{id}", runs::get).describe("runs", "getRun", "A run"),
+        Endpoint::json(POST, "/runs/{id}/kill", runs::kill)
             .describe("runs", "killRun", "Ask for the end of a run")
-            .answers::<KillView>(200)
             .fails([502]),
-        Endpoint::new(POST, "/runs/{id}/resolve", runs::resolve)
+        Endpoint::json(POST, "/runs/{id}/resolve", runs::resolve)
             .describe(
                 "runs",
                 "resolveRun",
@@ -229,12 +207,10 @@ fn of_runs() -> Vec<Endpoint> {
                  success, and cancels a retry that was not sent",
             )
             .body::<runs::Resolution>()
-            .answers::<RunView>(200)
             .fails([409]),
-        Endpoint::new(GET, "/runs/{id}/log", runs::log)
+        Endpoint::json(GET, "/runs/{id}/log", runs::log)
             .describe("runs", "readLog", "Lines of a run's log, from its executor")
             .query("from", "The first line wanted", integer(1, None).default(Some(1.into())))
-            .answers::<LogView>(200)
             .fails([502]),
     ]
 }
@@ -246,14 +222,13 @@ fn others() -> Vec<Endpoint> {
     let response = ResponseBuilder::new().description("OpenAPI 3.1").content("application/json", object);
     document.operation = document.operation.response("200", response);
     vec![
-        Endpoint::new(GET, "/misfires", misfires::list)
+        Endpoint::json(GET, "/misfires", misfires::list)
             .describe("misfires", "listMisfires", "Skipped ranges, newest first")
             .query("job_id", "Of this job", id())
             .query("from", "Ranges with a part at or after this", time())
             .query("to", "Ranges with a part before this", time())
-            .page(text())
-            .answers::<List<MisfireView, String>>(200),
-        Endpoint::new(GET, "/alarms", alarms::list)
+            .page(text()),
+        Endpoint::json(GET, "/alarms", alarms::list)
             .describe("alarms", "listAlarms", "Alarms, newest first")
             .query("kind", "Of any of these kinds: repeated, or separated by commas", kinds)
             .query("job_id", "About this job", id())
@@ -262,17 +237,14 @@ fn others() -> Vec<Endpoint> {
             .query("escalated", "true: only alarms of level 1; false: only the others", flag())
             .query("from", "`created_at` at or after this", time())
             .query("to", "`created_at` before this", time())
-            .page(text())
-            .answers::<List<AlarmView, String>>(200),
-        Endpoint::new(POST, "/preview", jobs::preview)
+            .page(text()),
+        Endpoint::json(POST, "/preview", jobs::preview)
             .describe("ahead", "preview", "What a definition would do that is not saved")
             .body::<jobs::PreviewRequest>()
-            .answers::<PreviewView>(200)
             .fails([404]),
-        Endpoint::new(GET, "/forecast", forecast::forecast)
+        Endpoint::json(GET, "/forecast", forecast::forecast)
             .describe("ahead", "forecast", "What all enabled jobs together will do")
-            .query("hours", "How far to look", number(24, forecast::MAX_HOURS))
-            .answers::<ForecastView>(200),
+            .query("hours", "How far to look", number(24, forecast::MAX_HOURS)),
         document.describe("document", "getDocument", "This document; needs no token"),
     ]
 }

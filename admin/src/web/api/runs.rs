@@ -1,19 +1,19 @@
 //! `/runs`
 
-use actix_web::web::{Data, Json};
+use actix_web::web::Json;
 use carillon_scheduler::Outcome;
 use serde::Deserialize;
 use serde_json::Value;
 use utoipa::ToSchema;
 use utoipa::openapi::{ObjectBuilder, Type};
 
-use super::error::Error;
+use super::error::{Answer, Error};
 use super::extract::{Body, Caller, Id, Query, RequestBody, object};
 use super::view::{KillView, List, LogView, RunView};
-use crate::web::state::State;
+use crate::web::state::Shared;
 use carillon_store::RunFilter;
 
-pub async fn list(state: Data<State>, query: Query) -> Result<Json<List<RunView, i64>>, Error> {
+pub async fn list(state: Shared, query: Query) -> Answer<List<RunView, i64>> {
     let filter = RunFilter {
         job_id: query.id("job_id")?,
         app: query.text("app")?,
@@ -29,14 +29,14 @@ pub async fn list(state: Data<State>, query: Query) -> Result<Json<List<RunView,
     Ok(Json(List::from_page(page, RunView::from, |id| id)))
 }
 
-pub async fn get(state: Data<State>, id: Id) -> Result<Json<RunView>, Error> {
+pub async fn get(state: Shared, id: Id) -> Answer<RunView> {
     let run = state.engine.runs().get(id.0).await?;
     let choice = state.store.choice(&run).await?;
     let params = state.store.params_of(&run).await?;
     Ok(Json(RunView::from(run).with_details(&params, choice)))
 }
 
-pub async fn kill(state: Data<State>, id: Id, caller: Caller) -> Result<Json<KillView>, Error> {
+pub async fn kill(state: Shared, id: Id, caller: Caller) -> Answer<KillView> {
     Ok(Json(state.engine.runs().kill(id.0, &caller.0).await?.into()))
 }
 
@@ -66,12 +66,7 @@ impl RequestBody for Resolution {
     }
 }
 
-pub async fn resolve(
-    state: Data<State>,
-    id: Id,
-    caller: Caller,
-    body: Body<Resolution>,
-) -> Result<Json<RunView>, Error> {
+pub async fn resolve(state: Shared, id: Id, caller: Caller, body: Body<Resolution>) -> Answer<RunView> {
     let Resolution { outcome, note } = body.0;
     let outcome = match outcome.as_str() {
         "succeeded" => Outcome::Succeeded,
@@ -86,7 +81,7 @@ pub async fn resolve(
     Ok(Json(RunView::from(run)))
 }
 
-pub async fn log(state: Data<State>, id: Id, query: Query) -> Result<Json<LogView>, Error> {
+pub async fn log(state: Shared, id: Id, query: Query) -> Answer<LogView> {
     let from = query.number("from", 1, i32::MAX as u32)?;
     Ok(Json(state.engine.runs().log(id.0, from as i32).await?.into()))
 }

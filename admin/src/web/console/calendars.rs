@@ -1,17 +1,13 @@
 //! The list of calendars. They are changed through the API.
 
-use actix_web::HttpResponse;
-use actix_web::http::StatusCode;
 use actix_web::web;
 use askama::Template;
 use carillon_scheduler::Weekday;
 use chrono::NaiveDate;
 use serde::Deserialize;
 
-use crate::web::console::error_page::PageError;
-use crate::web::page::answer::render;
-use crate::web::page::context::PageContext;
-use crate::web::state::State;
+use crate::web::page::{PageContext, PageResult, show};
+use crate::web::state::Shared;
 use carillon_inspect::preview;
 use carillon_store::NamedCalendar;
 
@@ -55,11 +51,7 @@ pub struct ListQuery {
 }
 
 /// `GET /calendars`
-pub async fn list(
-    state: web::Data<State>,
-    context: PageContext,
-    query: web::Query<ListQuery>,
-) -> Result<HttpResponse, PageError> {
+pub async fn list(state: Shared, context: PageContext, query: web::Query<ListQuery>) -> PageResult {
     let page = state.store.calendars(query.after.as_deref(), PAGE).await?;
     let today = preview::local(context.now, context.zone).date_naive();
     let card = |calendar: NamedCalendar| Card {
@@ -69,7 +61,7 @@ pub async fn list(
         calendar,
     };
     let page = Page { cards: page.items.into_iter().map(card).collect(), next: page.next, context };
-    Ok(render(&page, StatusCode::OK))
+    Ok(show(&page))
 }
 
 fn weekdays(calendar: &NamedCalendar) -> String {

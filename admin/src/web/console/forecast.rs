@@ -2,17 +2,13 @@
 
 use std::fmt::Write as _;
 
-use actix_web::HttpResponse;
-use actix_web::http::StatusCode;
 use actix_web::web;
 use askama::Template;
 use carillon_scheduler::Millis;
 use serde::Deserialize;
 
-use crate::web::console::error_page::PageError;
-use crate::web::page::answer::render;
-use crate::web::page::context::PageContext;
-use crate::web::state::State;
+use crate::web::page::{PageContext, PageResult, show};
+use crate::web::state::Shared;
 use carillon_inspect::forecast::Forecast;
 
 /// Spans that can be chosen, in h.
@@ -63,17 +59,13 @@ struct Page {
 }
 
 /// `GET /forecast`
-pub async fn page(
-    state: web::Data<State>,
-    context: PageContext,
-    query: web::Query<ForecastQuery>,
-) -> Result<HttpResponse, PageError> {
+pub async fn page(state: Shared, context: PageContext, query: web::Query<ForecastQuery>) -> PageResult {
     let known = SPANS.iter().find(|(hours, _)| *hours == query.hours);
     let hours = known.map_or(ForecastQuery::default().hours, |(hours, _)| *hours);
     let to = context.now + i64::from(hours) * 60 * MINUTE;
     let forecast = state.engine.forecaster.forecast(context.now, to).await?;
     let page = Page { hours, spans: SPANS, chart: draw(&forecast), shares: shares(&forecast), forecast, context };
-    Ok(render(&page, StatusCode::OK))
+    Ok(show(&page))
 }
 
 fn draw(forecast: &Forecast) -> Option<Chart> {

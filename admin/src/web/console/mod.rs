@@ -7,7 +7,6 @@ pub mod apps;
 pub mod badge;
 pub mod calendars;
 pub mod dashboard;
-pub mod error_page;
 pub mod forecast;
 pub mod jobs;
 pub mod routes;

@@ -2,21 +2,21 @@
 
 use std::time::Duration;
 
-use actix_web::{HttpRequest, HttpResponse, web};
+use actix_web::{HttpRequest, HttpResponse};
 use carillon_protocol::{self as wire, Answer, CallbackItem, headers};
 use carillon_scheduler::{Outcome, RunEvent};
 
 use super::answer::{answered, header, refused};
 use super::authenticated_body::AuthenticatedBody;
 use super::connection;
-use crate::web::state::State;
-use carillon_store::db::sql::text::printable;
+use crate::web::state::Shared;
 use carillon_store::run::settle::finding::RunReport;
+use carillon_store::db::sql::text::printable;
 
 /// Java gives up after 3 s: by then the connection must be cut.
 const STORE_WITHIN: Duration = Duration::from_millis(2500);
 
-pub async fn callback(request: HttpRequest, body: AuthenticatedBody, state: web::Data<State>) -> HttpResponse {
+pub async fn callback(request: HttpRequest, body: AuthenticatedBody, state: Shared) -> HttpResponse {
     let findings: Vec<RunReport> = match wire::parse_callbacks(&body.0) {
         Ok(items) => {
             let is_own = header(&request, headers::BOOT_ID).is_some();

@@ -1,6 +1,6 @@
 //! `registry` and `registryRemove`: an executor registers with each heartbeat, and deregisters when it stops.
 
-use actix_web::{HttpRequest, HttpResponse, web};
+use actix_web::{HttpRequest, HttpResponse};
 use carillon_protocol::{self as wire, Answer, headers};
 use carillon_scheduler::Labels;
 use carillon_scheduler::route::check_weight;
@@ -8,13 +8,13 @@ use carillon_scheduler::route::check_weight;
 use super::address;
 use super::answer::{answered, header, refused};
 use super::authenticated_body::AuthenticatedBody;
-use crate::web::state::State;
+use crate::web::state::{Shared, State};
 use carillon_store::app::executors::{Executor, ExecutorSettings};
 
 /// The longest app name that its column takes.
 const APP_CHARS: usize = 64;
 
-pub async fn register(request: HttpRequest, body: AuthenticatedBody, state: web::Data<State>) -> HttpResponse {
+pub async fn register(request: HttpRequest, body: AuthenticatedBody, state: Shared) -> HttpResponse {
     match registration(&request, &body.0, &state) {
         Err(message) => refused(message),
         Ok(executor) => match state.engine.executors().heartbeat(&executor).await {
@@ -96,7 +96,7 @@ fn traits(request: &HttpRequest) -> Result<ExecutorSettings, String> {
     Ok(ExecutorSettings { weight: weight.map(u32::cast_signed), labels: labels.map(|labels| labels.to_string()) })
 }
 
-pub async fn deregister(body: AuthenticatedBody, state: web::Data<State>) -> HttpResponse {
+pub async fn deregister(body: AuthenticatedBody, state: Shared) -> HttpResponse {
     let registration = match named(&body.0) {
         Ok(registration) => registration,
         Err(message) => return refused(message),

@@ -3,10 +3,9 @@
 use carillon_scheduler::{BlockStrategy, CatchUp, JobDraft, MisfirePolicy, Overlap, RouteStrategy};
 use chrono_tz::Tz;
 
-use crate::web::forms::child_jobs;
 use crate::web::forms::form::Form;
-use crate::web::forms::retry_form;
 use crate::web::forms::schedule_form::{self, schedule_of};
+use crate::web::forms::{child_jobs, retry_form};
 
 const WHAT: &[(&str, &str)] = &[("name", "Name"), ("app", "App"), ("handler", "Handler"), ("params", "Parameters")];
 const HOW: &[(&str, &str)] = &[

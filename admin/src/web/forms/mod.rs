@@ -2,10 +2,13 @@
 //! the scheduler crate; here their errors find their fields.
 
 pub mod child_jobs;
-pub mod fields;
-pub mod form;
+mod fields;
+mod form;
 pub mod job_form;
 pub mod merge;
 pub mod retry_form;
 pub mod schedule_form;
 pub mod time_zone;
+
+pub use fields::Fields;
+pub use form::Form;

@@ -8,24 +8,21 @@ use actix_web::middleware::Next;
 use actix_web::{HttpMessage, HttpResponse, web};
 
 use crate::web::console::account::login;
-use crate::web::console::error_page::{self, PageError};
-use crate::web::forms::fields::Fields;
+use crate::web::forms::Fields;
 use crate::web::guard::csrf;
 use crate::web::guard::headers::POLICY;
 use crate::web::guard::request_id::RequestId;
 use crate::web::guard::session_cookie::{self, Viewer};
 use crate::web::limits::slow_body_guard;
-use crate::web::page::answer::redirect;
-use crate::web::page::context::PageContext;
-use crate::web::page::flash::FLASH;
-use crate::web::state::State;
+use crate::web::page::{FLASH, PageContext, PageError, error_page, redirect};
+use crate::web::state::{Shared, State};
 use carillon_accounts::session;
 
 /// Sent by the script when it refreshes a page, so that the session does not count as active.
 pub const LIVE: &str = "x-carillon-live";
 
 pub async fn guard(
-    state: web::Data<State>,
+    state: Shared,
     mut request: ServiceRequest,
     next: Next<impl MessageBody + 'static>,
 ) -> Result<ServiceResponse<BoxBody>, actix_web::Error> {
@@ -176,7 +173,7 @@ fn with_page(response: ServiceResponse<BoxBody>) -> ServiceResponse<BoxBody> {
     let context = PageContext::new(response.request());
     let id = context.request_id.clone();
     let error = response.response().error().and_then(|error| error.as_error::<PageError>());
-    let mut page = error_page::page(context, status, error);
+    let mut page = error_page(context, status, error);
     if let (Ok(name), Ok(value)) = (HeaderName::try_from("x-request-id"), HeaderValue::try_from(id)) {
         page.headers_mut().insert(name, value);
     }

@@ -27,6 +27,11 @@ pub fn render(template: &impl Template, status: StatusCode) -> HttpResponse {
     }
 }
 
+/// A page as the answer to a request that succeeded.
+pub fn show(template: &impl Template) -> HttpResponse {
+    render(template, StatusCode::OK)
+}
+
 /// After a POST: the page to look at next.
 pub fn redirect(to: &str) -> HttpResponse {
     HttpResponse::SeeOther().insert_header((LOCATION, to)).finish()

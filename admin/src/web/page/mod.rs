@@ -1,6 +1,12 @@
 //! What every page has: its context, the answer that it becomes, the message of a redirect, style sheet and script.
 
-pub mod answer;
+mod answer;
 pub mod assets;
-pub mod context;
-pub mod flash;
+mod context;
+mod error_page;
+mod flash;
+
+pub use answer::{local_address, preference, redirect, render, show};
+pub use context::{PageContext, THEME, ZONE};
+pub use error_page::{PageError, PageResult, page as error_page};
+pub use flash::{FLASH, redirect_with_flash};

@@ -1,15 +1,15 @@
 //! `/jobs`: the definitions.
 
-use actix_web::web::{Data, Json};
+use actix_web::web::Json;
 use carillon_scheduler::KindDraft;
 
-use crate::web::api::error::Error;
+use crate::web::api::error::Answer;
 use crate::web::api::extract::{Id, Query};
 use crate::web::api::view::{JobView, List};
-use crate::web::state::State;
+use crate::web::state::{Shared, State};
 use carillon_store::{Job, JobFilter};
 
-pub async fn list(state: Data<State>, query: Query) -> Result<Json<List<JobView, i64>>, Error> {
+pub async fn list(state: Shared, query: Query) -> Answer<List<JobView, i64>> {
     let kinds = format!("one of {}", KindDraft::WORDS.join(", "));
     let kind = |text: &str| KindDraft::WORDS.contains(&text).then(|| text.to_owned());
     let filter = JobFilter {
@@ -26,13 +26,13 @@ pub async fn list(state: Data<State>, query: Query) -> Result<Json<List<JobView,
     Ok(Json(List::from_page(page, JobView::from, |id| id)))
 }
 
-pub async fn get(state: Data<State>, id: Id) -> Result<Json<JobView>, Error> {
+pub async fn get(state: Shared, id: Id) -> Answer<JobView> {
     let job = state.engine.jobs().get(id.0).await?;
     with_next_fire(&state, job).await
 }
 
 /// A job as an answer, with its next fire.
-pub async fn with_next_fire(state: &State, job: Job) -> Result<Json<JobView>, Error> {
+pub async fn with_next_fire(state: &State, job: Job) -> Answer<JobView> {
     let mut jobs = [job];
     state.store.show_next_fires(&mut jobs, state.clock.now()).await?;
     let [job] = jobs;

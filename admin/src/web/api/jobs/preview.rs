@@ -1,15 +1,15 @@
 //! What a definition will do: `/preview` of one that is not saved, `/jobs/{id}/next` of a job.
 
-use actix_web::web::{Data, Json};
+use actix_web::web::Json;
 use carillon_scheduler::JobDraft;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::definition::draft;
-use crate::web::api::error::Error;
+use crate::web::api::error::{Answer, Error};
 use crate::web::api::extract::{Body, Id, Query, RequestBody, from_json};
 use crate::web::api::view::{PreviewView, Time};
-use crate::web::state::State;
+use crate::web::state::Shared;
 use carillon_engine::manage;
 
 /// The number of instants of a job if the request has none.
@@ -17,7 +17,7 @@ pub const NEXT_INSTANTS: u32 = 5;
 pub const MAX_INSTANTS: u32 = 1000;
 
 /// The instants that the schedule has from now on, whether the job is enabled or not.
-pub async fn next(state: Data<State>, id: Id, query: Query) -> Result<Json<PreviewView>, Error> {
+pub async fn next(state: Shared, id: Id, query: Query) -> Answer<PreviewView> {
     let count = query.number("count", NEXT_INSTANTS, MAX_INSTANTS)? as usize;
     let from = query.time("from")?;
     Ok(Json(state.engine.jobs().next_fires(id.0, from, count).await?.into()))
@@ -59,7 +59,7 @@ impl RequestBody for Preview {
     }
 }
 
-pub async fn preview(state: Data<State>, body: Body<Preview>) -> Result<Json<PreviewView>, Error> {
+pub async fn preview(state: Shared, body: Body<Preview>) -> Answer<PreviewView> {
     let Preview { options, members } = body.0;
     let before = match options.job_id {
         Some(id) => Some(state.engine.jobs().get(id).await?),

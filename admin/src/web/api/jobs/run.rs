@@ -1,22 +1,22 @@
 //! What is done with a job: enable, disable, run.
 
-use actix_web::web::{Data, Json};
+use actix_web::web::Json;
 use carillon_scheduler::Cause;
 use serde::Deserialize;
 use serde_json::Value;
 use utoipa::ToSchema;
 
-use crate::web::api::error::Error;
+use crate::web::api::error::{Answer, Error};
 use crate::web::api::extract::{Body, Caller, Id, Key, RequestBody, object};
 use crate::web::api::view::{JobView, RunView};
-use crate::web::state::State;
+use crate::web::state::Shared;
 use carillon_engine::manage;
 
-pub async fn enable(state: Data<State>, id: Id, caller: Caller) -> Result<Json<JobView>, Error> {
+pub async fn enable(state: Shared, id: Id, caller: Caller) -> Answer<JobView> {
     Ok(Json(state.engine.jobs().set_enabled(id.0, true, &caller.0).await?.into()))
 }
 
-pub async fn disable(state: Data<State>, id: Id, caller: Caller) -> Result<Json<JobView>, Error> {
+pub async fn disable(state: Shared, id: Id, caller: Caller) -> Answer<JobView> {
     Ok(Json(state.engine.jobs().set_enabled(id.0, false, &caller.0).await?.into()))
 }
 
@@ -43,7 +43,7 @@ impl RequestBody for RunRequest {
     }
 }
 
-pub async fn run(state: Data<State>, id: Id, key: Key, body: Body<RunRequest>) -> Result<Json<RunView>, Error> {
+pub async fn run(state: Shared, id: Id, key: Key, body: Body<RunRequest>) -> Answer<RunView> {
     let RunRequest { params, address } = body.0;
     let request = manage::RunRequest { job_id: id.0, cause: Cause::Api, params, address, idempotency_key: key.0 };
     let run_id = state.engine.jobs().run(request).await?;

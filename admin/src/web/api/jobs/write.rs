@@ -1,16 +1,15 @@
 //! Jobs are created, changed and deleted.
 
 use actix_web::HttpResponse;
-use actix_web::web::{Data, Json};
 use carillon_scheduler::JobDraft;
 use serde_json::Value;
 
 use super::definition::{ParsedUpdate, draft, parse_update};
 use super::list::with_next_fire;
-use crate::web::api::error::Error;
+use crate::web::api::error::{Answer, Error};
 use crate::web::api::extract::{Body, Caller, Id, Key, RequestBody};
 use crate::web::api::view::{JobView, List};
-use crate::web::state::State;
+use crate::web::state::Shared;
 use carillon_store::Page;
 
 /// Jobs in one batch.
@@ -26,7 +25,7 @@ impl RequestBody for NewJob {
     }
 }
 
-pub async fn create(state: Data<State>, caller: Caller, key: Key, body: Body<NewJob>) -> Result<HttpResponse, Error> {
+pub async fn create(state: Shared, caller: Caller, key: Key, body: Body<NewJob>) -> Result<HttpResponse, Error> {
     let job = state.engine.jobs().create(body.0.0, key.0.as_deref(), &caller.0).await?;
     let place = ("Location", format!("/api/v1/jobs/{}", job.id));
     Ok(HttpResponse::Created().insert_header(place).json(JobView::from(job)))
@@ -59,12 +58,7 @@ impl RequestBody for NewJobs {
     }
 }
 
-pub async fn create_batch(
-    state: Data<State>,
-    caller: Caller,
-    key: Key,
-    body: Body<NewJobs>,
-) -> Result<HttpResponse, Error> {
+pub async fn create_batch(state: Shared, caller: Caller, key: Key, body: Body<NewJobs>) -> Result<HttpResponse, Error> {
     let items = state.engine.jobs().create_all(body.0.0, key.0.as_deref(), &caller.0).await?;
     Ok(HttpResponse::Created().json(List::from_page(Page { items, next: None }, JobView::from, |id: i64| id)))
 }
@@ -80,18 +74,13 @@ impl RequestBody for ChangedJob {
     }
 }
 
-pub async fn update(
-    state: Data<State>,
-    id: Id,
-    caller: Caller,
-    body: Body<ChangedJob>,
-) -> Result<Json<JobView>, Error> {
+pub async fn update(state: Shared, id: Id, caller: Caller, body: Body<ChangedJob>) -> Answer<JobView> {
     let ParsedUpdate { draft, revision } = parse_update(body.0.0, id.0)?;
     let job = state.engine.jobs().update(id.0, &draft, revision, &caller.0).await?;
     with_next_fire(&state, job).await
 }
 
-pub async fn delete(state: Data<State>, id: Id, caller: Caller) -> Result<HttpResponse, Error> {
+pub async fn delete(state: Shared, id: Id, caller: Caller) -> Result<HttpResponse, Error> {
     state.engine.jobs().delete(id.0, &caller.0).await?;
     Ok(HttpResponse::NoContent().finish())
 }

@@ -3,10 +3,9 @@
 
 use askama::Template;
 
-use crate::web::forms::fields::Fields;
+use crate::web::forms::Fields;
 use crate::web::guard::csrf;
-use crate::web::page::answer::local_address;
-use crate::web::page::context::PageContext;
+use crate::web::page::{PageContext, local_address};
 
 /// A form on its way through the sign-in.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

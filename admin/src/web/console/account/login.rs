@@ -8,12 +8,10 @@ use chrono_tz::Tz;
 use serde::Deserialize;
 
 use crate::web::console::account::kept_form::{self, KeptForm, KeptFormPage};
-use crate::web::console::error_page::PageError;
-use crate::web::forms::fields::Fields;
+use crate::web::forms::Fields;
 use crate::web::guard::session_cookie::{self, Viewer};
-use crate::web::page::answer::{local_address, preference, redirect, render};
-use crate::web::page::context::{PageContext, ZONE};
-use crate::web::state::State;
+use crate::web::page::{PageContext, PageError, PageResult, ZONE, local_address, preference, redirect, render, show};
+use crate::web::state::{Shared, State};
 use crate::web::text::format::duration;
 use carillon_accounts::password;
 use carillon_accounts::{secret, session};
@@ -53,7 +51,7 @@ pub async fn form(context: PageContext, query: web::Query<LoginQuery>) -> HttpRe
         notice: None,
         kept: None,
     };
-    render(&page, StatusCode::OK)
+    show(&page)
 }
 
 /// The answer to a request whose session has ended.
@@ -76,12 +74,7 @@ pub fn ask_again(context: PageContext, path: &str, fields: &Fields) -> HttpRespo
 }
 
 /// `POST /login`
-pub async fn sign_in(
-    state: web::Data<State>,
-    request: HttpRequest,
-    context: PageContext,
-    fields: Fields,
-) -> Result<HttpResponse, PageError> {
+pub async fn sign_in(state: Shared, request: HttpRequest, context: PageContext, fields: Fields) -> PageResult {
     let (name, secret) = (fields.get("name"), fields.get("password"));
     let next = local_address(fields.get("next")).to_owned();
     let kept = KeptForm::from_fields(&fields);
@@ -121,7 +114,7 @@ pub async fn sign_in(
     let Some(kept) = kept else {
         return Ok(answer);
     };
-    let mut page = render(&KeptFormPage::new(context, kept, &csrf), StatusCode::OK);
+    let mut page = show(&KeptFormPage::new(context, kept, &csrf));
     for cookie in answer.cookies() {
         page.add_cookie(&cookie).map_err(PageError::from_cookie)?;
     }
@@ -175,11 +168,7 @@ fn source(request: &HttpRequest) -> String {
 }
 
 /// `POST /logout`
-pub async fn sign_out(
-    state: web::Data<State>,
-    request: HttpRequest,
-    viewer: Viewer,
-) -> Result<HttpResponse, PageError> {
+pub async fn sign_out(state: Shared, request: HttpRequest, viewer: Viewer) -> PageResult {
     let actor = Actor::new(&viewer.name, source(&request));
     let object = ("account", viewer.account_id);
     state.store.record_audit(&actor, "sign_out", object, serde_json::json!({}), state.clock.now()).await?;

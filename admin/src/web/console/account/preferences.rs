@@ -1,16 +1,12 @@
 //! Colours and time zone of a browser.
 
-use actix_web::HttpResponse;
 use chrono_tz::Tz;
 
-use crate::web::console::error_page::PageError;
-use crate::web::forms::fields::Fields;
-use crate::web::page::answer::{local_address, preference, redirect};
-use crate::web::page::context::{THEME, ZONE};
-use crate::web::page::flash::redirect_with_flash;
+use crate::web::forms::Fields;
+use crate::web::page::{PageError, PageResult, THEME, ZONE, local_address, preference, redirect, redirect_with_flash};
 
 /// `POST /preferences`: theme and zone, also before signing in.
-pub async fn preferences(fields: Fields) -> Result<HttpResponse, PageError> {
+pub async fn preferences(fields: Fields) -> PageResult {
     let next = local_address(fields.get("next"));
     let zone = fields.get("zone").trim();
     let known = zone.parse::<Tz>().ok();

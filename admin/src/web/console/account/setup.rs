@@ -1,19 +1,15 @@
 //! The page on which the first administrator is set up.
 
+use actix_web::HttpRequest;
 use actix_web::http::StatusCode;
-use actix_web::web;
-use actix_web::{HttpRequest, HttpResponse};
 use askama::Template;
 use carillon_scheduler::Millis;
 use subtle::ConstantTimeEq;
 
 use crate::web::console::account::login;
-use crate::web::console::error_page::PageError;
-use crate::web::forms::fields::Fields;
-use crate::web::page::answer::render;
-use crate::web::page::context::PageContext;
-use crate::web::page::flash::redirect_with_flash;
-use crate::web::state::State;
+use crate::web::forms::Fields;
+use crate::web::page::{PageContext, PageError, PageResult, redirect_with_flash, render, show};
+use crate::web::state::{Shared, State};
 use carillon_accounts::password;
 use carillon_accounts::secret;
 use carillon_accounts::setup::{ADMIN, FIRST_ADMIN, name_complaint};
@@ -36,7 +32,7 @@ impl Page {
 }
 
 /// `GET /setup`
-pub async fn form(state: web::Data<State>, context: PageContext) -> Result<HttpResponse, PageError> {
+pub async fn form(state: Shared, context: PageContext) -> PageResult {
     refuse_second(&state).await?;
     let page = Page {
         context,
@@ -46,16 +42,11 @@ pub async fn form(state: web::Data<State>, context: PageContext) -> Result<HttpR
         name_error: None,
         password_error: None,
     };
-    Ok(render(&page, StatusCode::OK))
+    Ok(show(&page))
 }
 
 /// `POST /setup`
-pub async fn set_up(
-    state: web::Data<State>,
-    request: HttpRequest,
-    context: PageContext,
-    fields: Fields,
-) -> Result<HttpResponse, PageError> {
+pub async fn set_up(state: Shared, request: HttpRequest, context: PageContext, fields: Fields) -> PageResult {
     refuse_second(&state).await?;
     let (name, password) = (fields.get("name"), fields.get("password"));
     let mut page = Page {

@@ -1,18 +1,14 @@
 //! The weight and labels that an operator sets for an executor.
 
 use actix_web::http::StatusCode;
-use actix_web::{HttpResponse, web};
+use actix_web::web;
 use askama::Template;
 use serde::Deserialize;
 
 use crate::web::console::actor::By;
-use crate::web::console::error_page::PageError;
-use crate::web::forms::fields::Fields;
-use crate::web::forms::form::Form;
-use crate::web::page::answer::render;
-use crate::web::page::context::PageContext;
-use crate::web::page::flash::redirect_with_flash;
-use crate::web::state::State;
+use crate::web::forms::{Fields, Form};
+use crate::web::page::{PageContext, PageError, PageResult, redirect_with_flash, render, show};
+use crate::web::state::{Shared, State};
 use carillon_engine::manage::{Error, Executors};
 use carillon_store::App;
 use carillon_store::app::executors::Executor;
@@ -41,27 +37,21 @@ async fn find(state: &State, id: i64, address: &str) -> Result<(App, Executor), 
 
 /// `GET /apps/{id}/executor?address=`
 pub async fn edit(
-    state: web::Data<State>,
+    state: Shared,
     context: PageContext,
     id: web::Path<i64>,
     query: web::Query<ExecutorQuery>,
-) -> Result<HttpResponse, PageError> {
+) -> PageResult {
     let (app, executor) = find(&state, *id, &query.address).await?;
     let weight = executor.set.weight.map_or_else(String::new, |it| it.to_string());
     let form =
         Form::default().with("weight", weight).with("labels", executor.set.labels.as_deref().unwrap_or_default());
     let page = Page { context, app, executor, form };
-    Ok(render(&page, StatusCode::OK))
+    Ok(show(&page))
 }
 
 /// `POST /apps/{id}/executor`
-pub async fn update(
-    state: web::Data<State>,
-    by: By,
-    context: PageContext,
-    id: web::Path<i64>,
-    fields: Fields,
-) -> Result<HttpResponse, PageError> {
+pub async fn update(state: Shared, by: By, context: PageContext, id: web::Path<i64>, fields: Fields) -> PageResult {
     let mut form = Form::from(fields);
     let (app, executor) = find(&state, *id, form.value("address")).await?;
     // An empty field means the value that the executor registers with.

@@ -2,16 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use actix_web::http::StatusCode;
-use actix_web::{HttpResponse, web};
 use askama::Template;
 
 use crate::web::console::badge::{Badge, OFFLINE, ONLINE, UNREACHABLE};
-use crate::web::console::error_page::PageError;
 use crate::web::executor_api::wrong_tokens::WrongToken;
-use crate::web::page::answer::render;
-use crate::web::page::context::PageContext;
-use crate::web::state::State;
+use crate::web::page::{PageContext, PageResult, show};
+use crate::web::state::{Shared, State};
 use carillon_store::App;
 use carillon_store::app::executors::Executor;
 
@@ -85,7 +81,7 @@ struct Page {
 }
 
 /// `GET /apps`
-pub async fn list(state: web::Data<State>, context: PageContext) -> Result<HttpResponse, PageError> {
+pub async fn list(state: Shared, context: PageContext) -> PageResult {
     let mut executors: BTreeMap<String, Vec<RegisteredExecutor>> = BTreeMap::new();
     for executor in state.store.executors().await? {
         let of_app = executors.entry(executor.app.clone()).or_default();
@@ -104,5 +100,5 @@ pub async fn list(state: web::Data<State>, context: PageContext) -> Result<HttpR
         .collect();
     let unknown = executors.into_iter().map(|(name, executors)| UnknownApp { name, executors });
     let page = Page { groups, unknown: unknown.collect(), refused: state.wrong_tokens.recent(context.now), context };
-    Ok(render(&page, StatusCode::OK))
+    Ok(show(&page))
 }

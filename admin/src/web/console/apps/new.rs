@@ -7,13 +7,9 @@ use askama::Template;
 use serde::Deserialize;
 
 use crate::web::console::actor::By;
-use crate::web::console::error_page::PageError;
-use crate::web::forms::fields::Fields;
-use crate::web::forms::form::Form;
-use crate::web::page::answer::render;
-use crate::web::page::context::PageContext;
-use crate::web::page::flash::redirect_with_flash;
-use crate::web::state::State;
+use crate::web::forms::{Fields, Form};
+use crate::web::page::{PageContext, PageResult, redirect_with_flash, render, show};
+use crate::web::state::Shared;
 use carillon_engine::manage::Error;
 
 #[derive(Template)]
@@ -32,19 +28,14 @@ pub struct FormDefaults {
 /// `GET /apps/new`
 pub async fn new(context: PageContext, defaults: web::Query<FormDefaults>) -> HttpResponse {
     let form = Form::default().with("name", &defaults.name);
-    render(&NewPage { context, form }, StatusCode::OK)
+    show(&NewPage { context, form })
 }
 
 /// `POST /apps`
-pub async fn create(
-    state: web::Data<State>,
-    by: By,
-    context: PageContext,
-    fields: Fields,
-) -> Result<HttpResponse, PageError> {
+pub async fn create(state: Shared, by: By, context: PageContext, fields: Fields) -> PageResult {
     let mut form = Form::from(fields);
     if form.is("step", "preview") {
-        return Ok(render(&NewPage { context, form }, StatusCode::OK));
+        return Ok(show(&NewPage { context, form }));
     }
     let title = Some(form.value("title").trim()).filter(|title| !title.is_empty());
     match state.engine.apps().create(form.value("name").trim(), title, &by.0).await {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use carillon_scheduler::{Millis, RunState};
 
 use crate::web::console::badge::run_badge;
-use crate::web::console::error_page::PageError;
+use crate::web::page::PageError;
 use crate::web::state::State;
 
 /// Height of the drawing, in its own units; a bar is 10 wide with its gap.

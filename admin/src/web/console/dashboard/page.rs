@@ -2,18 +2,15 @@
 
 use std::collections::HashMap;
 
-use actix_web::http::StatusCode;
+use actix_web::HttpRequest;
 use actix_web::http::header::HOST;
-use actix_web::{HttpRequest, HttpResponse, web};
 use askama::Template;
 use carillon_scheduler::RunState;
 
 use crate::web::console::dashboard::chart::{Chart, chart};
-use crate::web::console::error_page::PageError;
 use crate::web::console::runs::row::RunRow;
-use crate::web::page::answer::render;
-use crate::web::page::context::PageContext;
-use crate::web::state::State;
+use crate::web::page::{PageContext, PageError, PageResult, show};
+use crate::web::state::{Shared, State};
 use carillon_store::lease::nodes::Node;
 use carillon_store::run::view::dashboard::{FailingJob, PausedByEngine};
 use carillon_store::{App, JobFilter, NextFire, RunFilter};
@@ -91,11 +88,7 @@ impl Page {
 }
 
 /// `GET /`
-pub async fn page(
-    state: web::Data<State>,
-    request: HttpRequest,
-    context: PageContext,
-) -> Result<HttpResponse, PageError> {
+pub async fn page(state: Shared, request: HttpRequest, context: PageContext) -> PageResult {
     let store = &state.store;
     let now = context.now;
     let (states, is_cut) = store.recent_states(now - DAY_MS).await?;
@@ -126,7 +119,7 @@ pub async fn page(
         stuck: store.paused_by_engine(LIST as i64).await?,
         context,
     };
-    Ok(render(&page, StatusCode::OK))
+    Ok(show(&page))
 }
 
 fn sum(states: &HashMap<RunState, i64>, of: &[RunState]) -> i64 {

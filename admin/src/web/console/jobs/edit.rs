@@ -1,22 +1,18 @@
 //! The form of a job: new, edit, copy.
 
 use actix_web::http::StatusCode;
-use actix_web::{HttpResponse, web};
+use actix_web::web;
 use carillon_scheduler::{JobDraft, ScheduleDraft};
 use chrono_tz::Tz;
 use serde::Deserialize;
 
 use crate::web::console::actor::By;
-use crate::web::console::error_page::PageError;
 use crate::web::console::jobs::form_page::{Purpose, page};
-use crate::web::forms::child_jobs;
-use crate::web::forms::fields::Fields;
-use crate::web::forms::form::Form;
 use crate::web::forms::job_form::{draft, filled, normal};
 use crate::web::forms::merge::{self, SEEN};
-use crate::web::page::context::PageContext;
-use crate::web::page::flash::redirect_with_flash;
-use crate::web::state::State;
+use crate::web::forms::{Fields, Form, child_jobs};
+use crate::web::page::{PageContext, PageError, PageResult, redirect_with_flash};
+use crate::web::state::{Shared, State};
 use carillon_engine::manage::Error;
 use carillon_store::{Job, JobFilter};
 
@@ -29,11 +25,7 @@ pub struct FormDefaults {
 }
 
 /// `GET /jobs/new`
-pub async fn new(
-    state: web::Data<State>,
-    context: PageContext,
-    defaults: web::Query<FormDefaults>,
-) -> Result<HttpResponse, PageError> {
+pub async fn new(state: Shared, context: PageContext, defaults: web::Query<FormDefaults>) -> PageResult {
     let mut draft = JobDraft::new(&defaults.app, "", &defaults.handler);
     draft.schedule = ScheduleDraft::cron("", context.zone_name());
     let form = filled(&draft, context.zone);
@@ -41,11 +33,7 @@ pub async fn new(
 }
 
 /// `GET /jobs/{id}/copy`: the copy is paused, so that nothing runs twice by surprise.
-pub async fn copy(
-    state: web::Data<State>,
-    context: PageContext,
-    id: web::Path<i64>,
-) -> Result<HttpResponse, PageError> {
+pub async fn copy(state: Shared, context: PageContext, id: web::Path<i64>) -> PageResult {
     let job = state.engine.jobs().get(*id).await?;
     let mut draft = job.draft.clone();
     draft.enabled = false;
@@ -57,11 +45,7 @@ pub async fn copy(
 }
 
 /// `GET /jobs/{id}/edit`
-pub async fn edit(
-    state: web::Data<State>,
-    context: PageContext,
-    id: web::Path<i64>,
-) -> Result<HttpResponse, PageError> {
+pub async fn edit(state: Shared, context: PageContext, id: web::Path<i64>) -> PageResult {
     let job = state.engine.jobs().get(*id).await?;
     let form = filled(&job.draft, context.zone);
     let seen = merge::seen(&form);
@@ -71,12 +55,7 @@ pub async fn edit(
 }
 
 /// `POST /jobs`
-pub async fn create(
-    state: web::Data<State>,
-    by: By,
-    context: PageContext,
-    fields: Fields,
-) -> Result<HttpResponse, PageError> {
+pub async fn create(state: Shared, by: By, context: PageContext, fields: Fields) -> PageResult {
     let mut form = Form::from(fields);
     let Some(draft) = draft_to_save(&state, &mut form, None, context.zone).await? else {
         return refused(&state, context, Purpose::New, form).await;
@@ -92,13 +71,7 @@ pub async fn create(
 }
 
 /// `POST /jobs/{id}/edit`
-pub async fn update(
-    state: web::Data<State>,
-    by: By,
-    context: PageContext,
-    id: web::Path<i64>,
-    fields: Fields,
-) -> Result<HttpResponse, PageError> {
+pub async fn update(state: Shared, by: By, context: PageContext, id: web::Path<i64>, fields: Fields) -> PageResult {
     let old = state.engine.jobs().get(*id).await?;
     let mut form = Form::from(fields);
     let Some(draft) = draft_to_save(&state, &mut form, Some(&old), context.zone).await? else {
@@ -139,7 +112,7 @@ async fn draft_to_save(
     Ok(None)
 }
 
-async fn saved(state: &State, job: &Job, form: &Form, verb: &str) -> Result<HttpResponse, PageError> {
+async fn saved(state: &State, job: &Job, form: &Form, verb: &str) -> PageResult {
     let to = match form.value("step") {
         "run" => format!("/jobs/{}/run", job.id),
         _ => format!("/jobs/{}", job.id),
@@ -154,19 +127,14 @@ async fn saved(state: &State, job: &Job, form: &Form, verb: &str) -> Result<Http
     Ok(redirect_with_flash(&to, "ok", &text))
 }
 
-async fn refused(
-    state: &State,
-    context: PageContext,
-    purpose: Purpose<'_>,
-    form: Form,
-) -> Result<HttpResponse, PageError> {
+async fn refused(state: &State, context: PageContext, purpose: Purpose<'_>, form: Form) -> PageResult {
     let status = form.status();
     Ok(page(state, context, purpose, form).await?.answer(status))
 }
 
 /// Another user saved in between. Nothing is written: the form comes back with what both have changed, and saving it again
 /// writes the fields that this user changed and no others.
-async fn conflict(state: &State, context: PageContext, id: i64, mut form: Form) -> Result<HttpResponse, PageError> {
+async fn conflict(state: &State, context: PageContext, id: i64, mut form: Form) -> PageResult {
     let theirs = state.engine.jobs().get(id).await?;
     let stored = filled(&theirs.draft, context.zone);
     let ours = normal(&form, context.zone);

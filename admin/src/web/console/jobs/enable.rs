@@ -1,37 +1,25 @@
 //! Pausing and resuming a job.
 
-use actix_web::{HttpResponse, web};
+use actix_web::web;
 
 use crate::web::console::actor::By;
-use crate::web::console::error_page::PageError;
-use crate::web::forms::fields::Fields;
-use crate::web::page::answer::local_address;
-use crate::web::page::flash::redirect_with_flash;
-use crate::web::state::State;
+use crate::web::forms::Fields;
+use crate::web::page::{PageResult, local_address, redirect_with_flash};
+use crate::web::state::{Shared, State};
 use carillon_engine::manage::Error;
 use carillon_store::Actor;
 
 /// `POST /jobs/{id}/enable`
-pub async fn enable(
-    state: web::Data<State>,
-    by: By,
-    id: web::Path<i64>,
-    fields: Fields,
-) -> Result<HttpResponse, PageError> {
+pub async fn enable(state: Shared, by: By, id: web::Path<i64>, fields: Fields) -> PageResult {
     set_enabled(&state, *id, true, &by.0, local_address(fields.get("next"))).await
 }
 
 /// `POST /jobs/{id}/disable`
-pub async fn disable(
-    state: web::Data<State>,
-    by: By,
-    id: web::Path<i64>,
-    fields: Fields,
-) -> Result<HttpResponse, PageError> {
+pub async fn disable(state: Shared, by: By, id: web::Path<i64>, fields: Fields) -> PageResult {
     set_enabled(&state, *id, false, &by.0, local_address(fields.get("next"))).await
 }
 
-async fn set_enabled(state: &State, id: i64, enabled: bool, by: &Actor, next: &str) -> Result<HttpResponse, PageError> {
+async fn set_enabled(state: &State, id: i64, enabled: bool, by: &Actor, next: &str) -> PageResult {
     let (kind, text) = match state.engine.jobs().set_enabled(id, enabled, by).await {
         Err(Error::Unusable(error)) => {
             ("failed", format!("The job cannot be resumed: {}. Edit it first.", error.message))

@@ -5,14 +5,12 @@ use actix_web::http::StatusCode;
 use askama::Template;
 use carillon_scheduler::{BlockStrategy, Overlap, RouteStrategy};
 
-use crate::web::console::error_page::PageError;
 use crate::web::console::jobs::preview::{self, Preview};
+use crate::web::forms::Form;
 use crate::web::forms::child_jobs::{self, ChildJob};
-use crate::web::forms::form::Form;
 use crate::web::forms::job_form::labels;
 use crate::web::forms::merge::Conflict;
-use crate::web::page::answer::render;
-use crate::web::page::context::PageContext;
+use crate::web::page::{PageContext, PageError, render};
 use crate::web::state::State;
 use crate::web::text::schedule::KINDS;
 use crate::web::text::strategies;

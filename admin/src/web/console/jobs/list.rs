@@ -1,17 +1,15 @@
 //! `GET /jobs`: the list, its filters in the address.
 
 use actix_web::http::StatusCode;
-use actix_web::{HttpResponse, web};
+use actix_web::web;
 use askama::Template;
 use carillon_scheduler::KindDraft;
 use serde::Deserialize;
 
 use crate::web::console::badge::{Badge, job_badge, job_state};
-use crate::web::console::error_page::PageError;
 use crate::web::console::jobs::recent_runs::{RUNS_SHOWN, RecentRunStrip};
-use crate::web::page::answer::render;
-use crate::web::page::context::PageContext;
-use crate::web::state::State;
+use crate::web::page::{PageContext, PageResult, render};
+use crate::web::state::Shared;
 use crate::web::text::schedule::{KINDS, ScheduleText, schedule_text};
 use carillon_store::{App, Job, JobFilter};
 
@@ -105,11 +103,7 @@ struct Page {
     next: Option<String>,
 }
 
-pub async fn list(
-    state: web::Data<State>,
-    context: PageContext,
-    query: web::Query<ListQuery>,
-) -> Result<HttpResponse, PageError> {
+pub async fn list(state: Shared, context: PageContext, query: web::Query<ListQuery>) -> PageResult {
     let query = query.into_inner();
     let wrong = query.wrong();
     let filter = query.filter();

@@ -1,15 +1,12 @@
 //! Names of jobs to choose from, while one is typed.
 
-use actix_web::HttpResponse;
-use actix_web::http::StatusCode;
 use actix_web::web;
 use askama::Template;
 use serde::Deserialize;
 
-use crate::web::console::error_page::PageError;
 use crate::web::forms::child_jobs::{self, ChildJob};
-use crate::web::page::answer::render;
-use crate::web::state::State;
+use crate::web::page::{PageResult, show};
+use crate::web::state::Shared;
 
 /// The app and the part of the name.
 #[derive(Default, Deserialize)]
@@ -26,7 +23,7 @@ struct NameOptions {
 }
 
 /// `GET /jobs/names`: the choices of a field for the name of a job, while it is typed.
-pub async fn names(state: web::Data<State>, query: web::Query<NameQuery>) -> Result<HttpResponse, PageError> {
+pub async fn names(state: Shared, query: web::Query<NameQuery>) -> PageResult {
     let offered = child_jobs::offered(&state.store, &query.app, &query.text).await?;
-    Ok(render(&NameOptions { offered }, StatusCode::OK))
+    Ok(show(&NameOptions { offered }))
 }

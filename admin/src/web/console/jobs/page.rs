@@ -1,18 +1,15 @@
 //! The page of a job.
 
-use actix_web::http::StatusCode;
-use actix_web::{HttpResponse, web};
+use actix_web::web;
 use askama::Template;
 
 use crate::web::console::badge::{Badge, job_badge, job_state};
-use crate::web::console::error_page::PageError;
 use crate::web::console::jobs::preview::{self, Preview};
 use crate::web::console::jobs::settings::{SettingLine, settings_lines};
 use crate::web::console::runs::row::RunRow;
 use crate::web::forms::child_jobs::{self, ChildJob};
-use crate::web::page::answer::render;
-use crate::web::page::context::PageContext;
-use crate::web::state::State;
+use crate::web::page::{PageContext, PageResult, show};
+use crate::web::state::Shared;
 use crate::web::text::schedule::{ScheduleText, schedule_text};
 use crate::web::text::strategies;
 use carillon_store::run::view::dashboard::RECENT_RUN_IDS;
@@ -39,11 +36,7 @@ struct Page {
 }
 
 /// `GET /jobs/{id}`
-pub async fn page(
-    state: web::Data<State>,
-    context: PageContext,
-    id: web::Path<i64>,
-) -> Result<HttpResponse, PageError> {
+pub async fn page(state: Shared, context: PageContext, id: web::Path<i64>) -> PageResult {
     let job = state.engine.jobs().get(*id).await?;
     let above = state.store.newest_run().await? - 10 * RECENT_RUN_IDS;
     let runs = RunFilter { job_id: Some(job.id), above: Some(above), limit: RUNS, ..RunFilter::default() };
@@ -63,5 +56,5 @@ pub async fn page(
         context,
         job,
     };
-    Ok(render(&page, StatusCode::OK))
+    Ok(show(&page))
 }

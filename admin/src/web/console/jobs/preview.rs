@@ -1,18 +1,14 @@
 //! The next fires of a schedule, saved or not, or the first error in it.
 
-use actix_web::http::StatusCode;
-use actix_web::{HttpRequest, HttpResponse, web};
+use actix_web::HttpRequest;
 use askama::Template;
 use carillon_scheduler::{FieldError, JobDraft, Millis};
 use chrono_tz::Tz;
 
-use crate::web::console::error_page::PageError;
-use crate::web::forms::fields::Fields;
-use crate::web::forms::form::Form;
 use crate::web::forms::schedule_form::{LABELS, is_blank, schedule_of};
-use crate::web::page::answer::render;
-use crate::web::page::context::PageContext;
-use crate::web::state::State;
+use crate::web::forms::{Fields, Form};
+use crate::web::page::{PageContext, PageError, PageResult, show};
+use crate::web::state::{Shared, State};
 use carillon_engine::manage::{Error, PreviewRequest};
 use carillon_inspect::preview;
 use carillon_store::Job;
@@ -159,11 +155,7 @@ struct PreviewFragment {
 }
 
 /// `GET /jobs/preview`: a part of the form's page. The query has the form's fields and the id of the job that it changes.
-pub async fn fragment(
-    state: web::Data<State>,
-    request: HttpRequest,
-    context: PageContext,
-) -> Result<HttpResponse, PageError> {
+pub async fn fragment(state: Shared, request: HttpRequest, context: PageContext) -> PageResult {
     let fields = url::form_urlencoded::parse(request.query_string().as_bytes());
     let form = Form::from(Fields(fields.into_owned().collect()));
     let before = match form.value("job").parse() {
@@ -171,7 +163,7 @@ pub async fn fragment(
         Err(_) => None,
     };
     let preview = of_form(&state, &form, before.as_ref(), context.zone).await?;
-    Ok(render(&PreviewFragment { context, preview }, StatusCode::OK))
+    Ok(show(&PreviewFragment { context, preview }))
 }
 
 #[cfg(test)]

@@ -1,16 +1,13 @@
 //! Run once: parameters, executor, and a request key, so that a form that is sent twice makes one run.
 
-use actix_web::{HttpResponse, web};
+use actix_web::web;
 use askama::Template;
 use carillon_scheduler::Cause;
 use serde::Deserialize;
 
-use crate::web::console::error_page::PageError;
-use crate::web::forms::fields::Fields;
-use crate::web::forms::form::Form;
-use crate::web::page::answer::{redirect, render};
-use crate::web::page::context::PageContext;
-use crate::web::state::State;
+use crate::web::forms::{Fields, Form};
+use crate::web::page::{PageContext, PageError, PageResult, redirect, render};
+use crate::web::state::{Shared, State};
 use crate::web::text::strategies;
 use carillon_accounts::secret::random_secret;
 use carillon_engine::manage::{Error, RunRequest};
@@ -32,7 +29,7 @@ struct Page {
     route: String,
 }
 
-async fn page(state: &State, context: PageContext, job: Job, form: Form) -> Result<HttpResponse, PageError> {
+async fn page(state: &State, context: PageContext, job: Job, form: Form) -> PageResult {
     let mut executors = state.store.executors().await?;
     executors.retain(|it| it.app == job.draft.app && it.is_live(context.now));
     let status = form.status();
@@ -50,11 +47,11 @@ pub struct RunDefaults {
 
 /// `GET /jobs/{id}/run`
 pub async fn ask(
-    state: web::Data<State>,
+    state: Shared,
     context: PageContext,
     id: web::Path<i64>,
     defaults: web::Query<RunDefaults>,
-) -> Result<HttpResponse, PageError> {
+) -> PageResult {
     let job = state.engine.jobs().get(*id).await?;
     let like = match defaults.like {
         Some(run) => state.store.run(run).await?,
@@ -80,12 +77,7 @@ pub async fn ask(
 }
 
 /// `POST /jobs/{id}/run`
-pub async fn run(
-    state: web::Data<State>,
-    context: PageContext,
-    id: web::Path<i64>,
-    fields: Fields,
-) -> Result<HttpResponse, PageError> {
+pub async fn run(state: Shared, context: PageContext, id: web::Path<i64>, fields: Fields) -> PageResult {
     let job = state.engine.jobs().get(*id).await?;
     let mut form = Form::from(fields);
     if form.value("key").len() > KEY_BYTES {

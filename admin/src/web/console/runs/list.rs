@@ -1,7 +1,7 @@
 //! `GET /runs`: the list, its filters in the address.
 
 use actix_web::http::StatusCode;
-use actix_web::{HttpResponse, web};
+use actix_web::web;
 use askama::Template;
 use carillon_scheduler::{Cause, Millis, RunState};
 use chrono::{NaiveDateTime, TimeZone};
@@ -9,11 +9,9 @@ use chrono_tz::Tz;
 use serde::Deserialize;
 
 use crate::web::console::badge::run_badge;
-use crate::web::console::error_page::PageError;
 use crate::web::console::runs::row::RunRow;
-use crate::web::page::answer::render;
-use crate::web::page::context::PageContext;
-use crate::web::state::State;
+use crate::web::page::{PageContext, PageResult, render};
+use crate::web::state::Shared;
 use crate::web::text::cause::cause_text;
 use carillon_store::{App, Job, RunFilter};
 
@@ -131,11 +129,7 @@ struct Page {
     further: Option<String>,
 }
 
-pub async fn list(
-    state: web::Data<State>,
-    context: PageContext,
-    query: web::Query<ListQuery>,
-) -> Result<HttpResponse, PageError> {
+pub async fn list(state: Shared, context: PageContext, query: web::Query<ListQuery>) -> PageResult {
     let query = query.into_inner();
     let (mut filter, wrong) = query.filter(context.zone);
     let top = match query.after {

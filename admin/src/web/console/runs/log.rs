@@ -5,8 +5,8 @@ use std::time::Duration;
 use actix_web::{HttpResponse, web};
 use serde::{Deserialize, Serialize};
 
-use crate::web::console::error_page::PageError;
-use crate::web::state::State;
+use crate::web::page::PageResult;
+use crate::web::state::{Shared, State};
 use carillon_engine::manage::{Error, LogPage};
 use carillon_store::RunView;
 
@@ -172,11 +172,7 @@ pub struct FollowQuery {
 }
 
 /// `GET /runs/{id}/log?from=`: for the script.
-pub async fn following(
-    state: web::Data<State>,
-    id: web::Path<i64>,
-    query: web::Query<FollowQuery>,
-) -> Result<HttpResponse, PageError> {
+pub async fn following(state: Shared, id: web::Path<i64>, query: web::Query<FollowQuery>) -> PageResult {
     let run = state.engine.runs().get(*id).await?;
     let lines = read(&state, &run, query.from.max(1)).await?;
     Ok(HttpResponse::Ok().json(lines))

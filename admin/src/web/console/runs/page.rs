@@ -1,18 +1,15 @@
 //! The page of a run: timeline, facts, the other runs of its fire, and the log.
 
-use actix_web::http::StatusCode;
-use actix_web::{HttpResponse, web};
+use actix_web::web;
 use askama::Template;
 use carillon_scheduler::RunState;
 
-use crate::web::console::error_page::PageError;
 use crate::web::console::runs::log::{self, LogView};
 use crate::web::console::runs::route::RouteView;
 use crate::web::console::runs::row::RunRow;
 use crate::web::console::runs::timeline::{TimelineStep, timeline};
-use crate::web::page::answer::render;
-use crate::web::page::context::PageContext;
-use crate::web::state::State;
+use crate::web::page::{PageContext, PageResult, show};
+use crate::web::state::Shared;
 use carillon_store::{Job, RunParams};
 
 #[derive(Template)]
@@ -71,11 +68,11 @@ impl Page {
 
 /// `GET /runs/{id}`
 pub async fn page(
-    state: web::Data<State>,
+    state: Shared,
     context: PageContext,
     id: web::Path<i64>,
     query: web::Query<log::LogQuery>,
-) -> Result<HttpResponse, PageError> {
+) -> PageResult {
     let run = state.engine.runs().get(*id).await?;
     let mut family = state.store.fire_runs(&run).await?;
     if family.len() < 2 {
@@ -94,5 +91,5 @@ pub async fn page(
         row,
         context,
     };
-    Ok(render(&page, StatusCode::OK))
+    Ok(show(&page))
 }

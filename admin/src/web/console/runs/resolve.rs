@@ -1,18 +1,14 @@
 //! A person sets the outcome of a run that the engine could not learn.
 
-use actix_web::{HttpResponse, web};
+use actix_web::web;
 use askama::Template;
 use carillon_scheduler::{Outcome, RunState};
 
 use crate::web::console::actor::By;
-use crate::web::console::error_page::PageError;
 use crate::web::console::runs::row::RunRow;
-use crate::web::forms::fields::Fields;
-use crate::web::forms::form::Form;
-use crate::web::page::answer::render;
-use crate::web::page::context::PageContext;
-use crate::web::page::flash::redirect_with_flash;
-use crate::web::state::State;
+use crate::web::forms::{Fields, Form};
+use crate::web::page::{PageContext, PageResult, redirect_with_flash, render};
+use crate::web::state::{Shared, State};
 use carillon_engine::manage::{Error, Runs};
 
 #[derive(Template)]
@@ -23,7 +19,7 @@ struct Page {
     form: Form,
 }
 
-async fn page(state: &State, context: PageContext, id: i64, form: Form) -> Result<HttpResponse, PageError> {
+async fn page(state: &State, context: PageContext, id: i64, form: Form) -> PageResult {
     let run = state.engine.runs().get(id).await?;
     if !matches!(run.state, RunState::Unknown | RunState::Lost) {
         let text = format!("The outcome of the run is known: it is {}.", run.state);
@@ -35,18 +31,12 @@ async fn page(state: &State, context: PageContext, id: i64, form: Form) -> Resul
 }
 
 /// `GET /runs/{id}/resolve` asks.
-pub async fn ask(state: web::Data<State>, context: PageContext, id: web::Path<i64>) -> Result<HttpResponse, PageError> {
+pub async fn ask(state: Shared, context: PageContext, id: web::Path<i64>) -> PageResult {
     page(&state, context, *id, Form::default()).await
 }
 
 /// `POST /runs/{id}/resolve`
-pub async fn resolve(
-    state: web::Data<State>,
-    context: PageContext,
-    by: By,
-    id: web::Path<i64>,
-    fields: Fields,
-) -> Result<HttpResponse, PageError> {
+pub async fn resolve(state: Shared, context: PageContext, by: By, id: web::Path<i64>, fields: Fields) -> PageResult {
     let mut form = Form::from(fields);
     if form.is("step", "preview") {
         return page(&state, context, *id, form).await;

@@ -33,6 +33,9 @@ pub enum PageError {
     Internal(String),
 }
 
+/// What a handler of the console returns.
+pub type PageResult = Result<HttpResponse, PageError>;
+
 impl PageError {
     /// A cookie of this program that cannot be written.
     pub fn from_cookie(error: impl std::fmt::Display) -> Self {
