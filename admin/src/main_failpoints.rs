@@ -1,4 +1,4 @@
-//! The program `carillon` with its failpoints, for the fault suite alone: a name that nobody ships.
+//! The program `carillon` with its failpoints, for the fault suite alone: a name that is not shipped.
 
 mod cli;
 

@@ -5,7 +5,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use carillon_accounts::setup::{self, FirstAdmin};
+use carillon_engine::executor::{ExecutorClient, Limits};
+use carillon_engine::lease::{Redis, ShardLock};
+use carillon_engine::metrics::Metrics;
+use carillon_engine::{Engine, EngineParts, Services, Settings};
 use carillon_scheduler::{Clock, Millis};
+use carillon_store::{Database, Store};
 use futures_util::future::join_all;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -15,12 +21,6 @@ use crate::config::{self, Config, Problem};
 use crate::web::BodyMemory;
 use crate::web::executor_api::wrong_tokens::WrongTokens;
 use crate::web::{self, ListenerRole, Server, ServerHandle};
-use carillon_accounts::setup::{self, FirstAdmin};
-use carillon_engine::executor::{ExecutorClient, Limits};
-use carillon_engine::lease::{Redis, ShardLock};
-use carillon_engine::metrics::Metrics;
-use carillon_engine::{Engine, EngineParts, Services, Settings};
-use carillon_store::{Database, Store};
 
 /// Why a node cannot start or go on.
 #[derive(Debug, thiserror::Error)]
@@ -58,7 +58,7 @@ pub struct Admin {
 
 /// A stop that takes longer than this ends anyway: it is safe, and another node or the next start goes on.
 const STOP_WITHIN: Duration = Duration::from_secs(15);
-/// After its leases are given back, a node goes on marking what is due until a peer's epoch refuses it, at most so long.
+/// After its leases are given back, a node goes on marking what is due until a peer's epoch refuses it, at most for this time.
 const HAND_OVER: Duration = Duration::from_secs(3);
 
 impl Admin {
@@ -161,9 +161,9 @@ impl Admin {
         self.ready.store(false, Ordering::Relaxed);
         taking.cancel();
         takers.close();
-        // What a claim under way records is marked here, until somebody else has its shard.
+        // What a claim under way records is marked here, until another node has its shard.
         if tokio::time::timeout(HAND_OVER, takers.wait()).await.is_err() {
-            tracing::warn!("a claim under way does not end; whoever has its shard next waits for it");
+            tracing::warn!("a claim under way does not end; the next holder of its shard waits for it");
         }
         let orderly = async {
             stop_sending(&self.engine).await;

@@ -4,3 +4,4 @@ pub mod password;
 pub mod secret;
 pub mod session;
 pub mod setup;
+pub mod sign_in;

@@ -2,15 +2,16 @@
 //! command line.
 
 use carillon_scheduler::Millis;
+use carillon_store::{self as store, Store};
+use subtle::ConstantTimeEq as _;
 
 use crate::password::{self, Error};
 use crate::secret::{hash, random_secret};
-use carillon_store::{self as store, Store};
 
 /// Name of the administrator that `--admin-password` makes.
 pub const FIRST_ADMIN: &str = "admin";
 /// The only role so far.
-pub const ADMIN: &str = "admin";
+const ADMIN: &str = "admin";
 const SECRET_MS: i64 = 30 * 60_000;
 const NAME_MAX: usize = 64;
 
@@ -52,6 +53,43 @@ pub async fn ensure_first_admin(store: &Store, password: Option<&str>, now: Mill
     let expires_at = now + SECRET_MS;
     store.put_setup_secret(&hash(&secret), expires_at).await?;
     Ok(FirstAdmin::Awaited(SetupSecret { secret, expires_at }))
+}
+
+/// Whether a set-up secret is the one that was printed. Guesses need no throttle: the secret has 256 bits.
+pub enum SecretCheck {
+    Right(StoredSecret),
+    Wrong,
+    Expired,
+}
+
+/// The hash of the secret, and its end.
+pub type StoredSecret = (String, Millis);
+
+/// # Errors
+/// The database could not be asked.
+pub async fn check_secret(store: &Store, sent: &str, now: Millis) -> store::Result<SecretCheck> {
+    let Some(stored) = store.setup_secret().await?.filter(|(_, expires_at)| *expires_at > now) else {
+        return Ok(SecretCheck::Expired);
+    };
+    match bool::from(hash(sent).as_bytes().ct_eq(stored.0.as_bytes())) {
+        true => Ok(SecretCheck::Right(stored)),
+        false => Ok(SecretCheck::Wrong),
+    }
+}
+
+/// Makes the first administrator; returns the account's id. None: there is an account already.
+///
+/// # Errors
+/// The database could not be written, or the password not be hashed.
+pub async fn set_up(
+    store: &Store,
+    secret: &StoredSecret,
+    name: &str,
+    password: &str,
+    now: Millis,
+) -> Result<Option<i64>, Error> {
+    let hash = password::hash(password).await?;
+    Ok(store.set_up(secret, name, &hash, ADMIN, now).await?)
 }
 
 /// Makes an administrator.

@@ -40,12 +40,12 @@ enum Command {
     Shards(Box<shards::ShardsArgs>),
     /// Compare what is on record with what the schedules say; exit code 1 if anything is unexplained
     ///
-    /// Also while nodes run. Every difference is told with its reason; instants that were edited away, disabled, not planned
+    /// Also while nodes run. Every difference is listed with its reason; instants that were edited away, disabled, not planned
     /// yet or pruned are explained.
     Audit(Box<audit::AuditArgs>),
     /// After an older state of the database was restored: let the nodes go on that have noticed it and stand still
     Resync(DatabaseSettings),
-    /// Tell the story of one instant of a job: who planned it, where it went, how it ended, or why nothing came of it
+    /// Explain one instant of a job: who planned it, where it went, how it ended, or why there is no run
     Explain(Box<explain::ExplainArgs>),
     /// Say when a cron expression fires, by the rules of the planner
     Next(Box<next::NextArgs>),
@@ -144,12 +144,12 @@ mod tests {
             let flag = argument.get_long().unwrap();
             let variable = argument.get_env().and_then(|name| name.to_str()).unwrap();
             let row = format!("| `--{flag}` | `{variable}` | ");
-            let told = document.lines().find_map(|line| line.strip_prefix(&row)).expect(&row);
+            let row = document.lines().find_map(|line| line.strip_prefix(&row)).expect(flag);
             if argument.get_action().takes_values()
                 && let [default] = argument.get_default_values()
             {
-                let told = told.split(" |").next().unwrap();
-                assert_eq!(told.trim_matches('`'), default.to_str().unwrap(), "--{flag}");
+                let default_there = row.split(" |").next().unwrap();
+                assert_eq!(default_there.trim_matches('`'), default.to_str().unwrap(), "--{flag}");
             }
             assert_eq!(variable, format!("CARILLON_{}", flag.replace('-', "_").to_uppercase()));
         }

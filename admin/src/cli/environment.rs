@@ -1,4 +1,4 @@
-//! UnknownVariable environment variables: unlike a misspelt flag, nobody would notice them.
+//! Misspelt environment variables: unlike a misspelt flag, they would have no effect and no message.
 
 use std::collections::BTreeSet;
 use std::fmt;

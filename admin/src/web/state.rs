@@ -4,14 +4,14 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use actix_web::web;
+use carillon_engine::Engine;
+use carillon_engine::metrics::Metrics;
 use carillon_scheduler::Clock;
+use carillon_store::Store;
 
 use crate::config::Config;
 use crate::web::executor_api::wrong_tokens::WrongTokens;
 use crate::web::limits::body_memory::BodyMemory;
-use carillon_engine::Engine;
-use carillon_engine::metrics::Metrics;
-use carillon_store::Store;
 
 /// Shared by all handlers.
 pub struct State {

@@ -1,8 +1,8 @@
 use carillon_scheduler::{FieldError, validate_app_name};
+use carillon_store::{Actor, App};
 
 use crate::engine::Engine;
 use crate::manage::error::Error;
-use carillon_store::{Actor, App};
 
 /// Longest title, in characters.
 const TITLE_CHARS: usize = 64;

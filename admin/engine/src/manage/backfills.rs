@@ -1,12 +1,12 @@
 //! Runs for instants of the past: requested once; the holder of the job's shard creates them, a limited number at a time.
 
 use carillon_scheduler::{KindDraft, Millis, MisfirePolicy, PlanInput, Schedule, plan};
+use carillon_store::Actor;
+use carillon_store::backfill::backfills::{Backfill, NewBackfill};
 use chrono::{DateTime, SecondsFormat};
 
 use crate::engine::Engine;
 use crate::manage::error::Error;
-use carillon_store::Actor;
-use carillon_store::backfill::backfills::{Backfill, NewBackfill};
 
 /// Instants of one backfill.
 pub const MAX_INSTANTS: usize = 100_000;

@@ -1,8 +1,8 @@
 use carillon_scheduler::{Calendar, FieldError};
+use carillon_store::{Actor, NamedCalendar};
 
 use crate::engine::Engine;
 use crate::manage::error::Error;
-use carillon_store::{Actor, NamedCalendar};
 
 /// Named lists of days on which jobs do not run.
 pub struct Calendars<'a> {

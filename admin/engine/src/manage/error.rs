@@ -1,5 +1,4 @@
 use carillon_scheduler::{FieldError, RunState};
-
 use carillon_store as store;
 
 /// Why a request of a person or a program is not fulfilled.

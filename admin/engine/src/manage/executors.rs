@@ -1,11 +1,11 @@
 use carillon_scheduler::route::{LabelError, check_weight};
 use carillon_scheduler::{FieldError, Labels};
-
-use crate::engine::Engine;
-use crate::manage::error::Error;
 use carillon_store as store;
 use carillon_store::Actor;
 use carillon_store::app::executors::{Executor, ExecutorSettings};
+
+use crate::engine::Engine;
+use crate::manage::error::Error;
 
 /// Registrations of executors, and what operators set for them.
 pub struct Executors<'a> {

@@ -1,7 +1,8 @@
-use crate::engine::Engine;
-use crate::manage::error::Error;
 use carillon_store::Actor;
 use carillon_store::retention::rules::{EffectiveRetention, Retention, Scope};
+
+use crate::engine::Engine;
+use crate::manage::error::Error;
 
 /// How long runs are kept: for all jobs, for those of an app, for one job.
 pub struct Retentions<'a> {

@@ -1,14 +1,14 @@
 //! What people do with a run: end it, set its outcome, read its log.
 
 use carillon_scheduler::{FieldError, Outcome, RunEvent, RunState};
+use carillon_store::run::settle::finding::SettleContext;
+use carillon_store::{Actor, RunView};
 
 use crate::complete::outcome_queue::finding;
 use crate::engine::Engine;
 use crate::executor::client::LogAnswer;
 use crate::executor::run_killer::KillResult;
 use crate::manage::error::Error;
-use carillon_store::run::settle::finding::SettleContext;
-use carillon_store::{Actor, RunView};
 
 /// Longest note on an outcome that is set by hand, in characters.
 pub const NOTE_CHARS: usize = 500;

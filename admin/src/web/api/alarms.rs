@@ -1,12 +1,12 @@
 //! `/alarms`
 
 use actix_web::web::Json;
+use carillon_store::alarm::alarms::{AlarmFilter, AlarmKey};
 
 use super::error::Answer;
 use super::extract::Query;
 use super::view::{AlarmView, List};
 use crate::web::state::Shared;
-use carillon_store::alarm::alarms::{AlarmFilter, AlarmKey};
 
 pub async fn list(state: Shared, query: Query) -> Answer<List<AlarmView, String>> {
     let filter = AlarmFilter {

@@ -3,11 +3,10 @@
 use actix_web::HttpResponse;
 use actix_web::web::Json;
 use serde::Deserialize;
-use serde_json::Value;
 use utoipa::ToSchema;
 
 use super::error::{Answer, Error};
-use super::extract::{Body, Caller, RequestBody, object};
+use super::extract::{Body, Caller, ObjectBody};
 use super::view::{AppView, List};
 use crate::web::state::Shared;
 
@@ -28,12 +27,8 @@ pub struct AppRequest {
     title: Option<String>,
 }
 
-impl RequestBody for AppRequest {
+impl ObjectBody for AppRequest {
     const WHAT: &'static str = "an app, such as {\"name\":\"billing\",\"title\":\"Billing\"}";
-
-    fn read(value: Value) -> Result<Self, Error> {
-        object(&value)
-    }
 }
 
 pub async fn create(state: Shared, caller: Caller, body: Body<AppRequest>) -> Result<HttpResponse, Error> {

@@ -2,15 +2,14 @@
 
 use actix_web::HttpResponse;
 use actix_web::web::Json;
+use carillon_engine::manage::BackfillRange;
 use serde::Deserialize;
-use serde_json::Value;
 use utoipa::ToSchema;
 
 use super::error::{Answer, Error};
-use super::extract::{Body, Caller, Id, Query, RequestBody, object};
+use super::extract::{Body, Caller, Id, ObjectBody, Query};
 use super::view::{BackfillInstants, BackfillView, List, Time};
 use crate::web::state::Shared;
-use carillon_engine::manage::BackfillRange;
 
 /// A range of the past
 #[derive(Deserialize, ToSchema)]
@@ -28,12 +27,8 @@ pub struct BackfillRequest {
     dry_run: Option<bool>,
 }
 
-impl RequestBody for BackfillRequest {
+impl ObjectBody for BackfillRequest {
     const WHAT: &'static str = "{\"from\",\"to\",\"max_concurrent\"?,\"dry_run\"?}";
-
-    fn read(value: Value) -> Result<Self, Error> {
-        object(&value)
-    }
 }
 
 pub async fn create(state: Shared, id: Id, caller: Caller, body: Body<BackfillRequest>) -> Result<HttpResponse, Error> {

@@ -2,6 +2,7 @@
 
 use actix_web::http::Method;
 use actix_web::{FromRequest, Handler, Responder, Route, web};
+use carillon_store::MAX_KEY_CHARS;
 use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa::openapi::path::{OperationBuilder, ParameterBuilder, ParameterIn};
@@ -12,7 +13,6 @@ use utoipa::openapi::{
 
 use super::error::Answer;
 use super::extract::KEY_HEADER;
-use carillon_store::MAX_KEY_CHARS;
 
 /// Schemas by name.
 pub type Schemas = Vec<(String, RefOr<Schema>)>;

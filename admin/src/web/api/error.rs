@@ -5,13 +5,13 @@ use std::fmt;
 use actix_web::http::{StatusCode, header};
 use actix_web::web::Json;
 use actix_web::{HttpResponse, ResponseError};
+use carillon_engine::manage;
 use carillon_scheduler::FieldError;
 use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa::openapi::{ObjectBuilder, Type};
 
 use crate::web::guard::bearer::Refusal;
-use carillon_engine::manage;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Error {

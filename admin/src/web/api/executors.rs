@@ -2,11 +2,10 @@
 
 use actix_web::web::Json;
 use serde::Deserialize;
-use serde_json::Value;
 use utoipa::ToSchema;
 
-use super::error::{Answer, Error};
-use super::extract::{Body, Caller, Id, RequestBody, object};
+use super::error::Answer;
+use super::extract::{Body, Caller, Id, ObjectBody};
 use super::view::{ExecutorView, List};
 use crate::web::state::Shared;
 
@@ -32,13 +31,9 @@ pub struct ExecutorUpdate {
     labels: Option<String>,
 }
 
-impl RequestBody for ExecutorUpdate {
+impl ObjectBody for ExecutorUpdate {
     const WHAT: &'static str =
         "an executor's address, weight and labels, such as {\"address\":\"http://10.0.0.5:9999/\",\"weight\":3}";
-
-    fn read(value: Value) -> Result<Self, Error> {
-        object(&value)
-    }
 }
 
 pub async fn update(state: Shared, id: Id, caller: Caller, body: Body<ExecutorUpdate>) -> Answer<ExecutorView> {

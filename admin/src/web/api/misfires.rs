@@ -1,12 +1,12 @@
 //! `/misfires`
 
 use actix_web::web::Json;
+use carillon_store::{MisfireFilter, MisfireKey};
 
 use super::error::Answer;
 use super::extract::Query;
 use super::view::{List, MisfireView};
 use crate::web::state::Shared;
-use carillon_store::{MisfireFilter, MisfireKey};
 
 pub async fn list(state: Shared, query: Query) -> Answer<List<MisfireView, String>> {
     let filter = MisfireFilter {

@@ -3,15 +3,14 @@
 
 use actix_web::web::Json;
 use carillon_scheduler::Millis;
+use carillon_store::retention::rules::{Retention, Scope};
 use serde::Deserialize;
-use serde_json::Value;
 use utoipa::ToSchema;
 
-use super::error::{Answer, Error};
-use super::extract::{Body, Caller, Id, Query, RequestBody, object};
+use super::error::Answer;
+use super::extract::{Body, Caller, Id, ObjectBody, Query};
 use super::view::{DayCounts, RetentionView};
 use crate::web::state::{Shared, State};
-use carillon_store::retention::rules::{Retention, Scope};
 
 const DAY: Millis = 86_400_000;
 
@@ -33,12 +32,8 @@ pub struct RetentionUpdate {
     runs: Option<i32>,
 }
 
-impl RequestBody for RetentionUpdate {
+impl ObjectBody for RetentionUpdate {
     const WHAT: &'static str = "how long runs are kept, such as {\"days\":30,\"failure_days\":90}";
-
-    fn read(value: Value) -> Result<Self, Error> {
-        object(&value)
-    }
 }
 
 pub async fn get_all(state: Shared) -> Answer<RetentionView> {

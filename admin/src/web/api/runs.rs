@@ -2,16 +2,15 @@
 
 use actix_web::web::Json;
 use carillon_scheduler::Outcome;
+use carillon_store::RunFilter;
 use serde::Deserialize;
-use serde_json::Value;
 use utoipa::ToSchema;
 use utoipa::openapi::{ObjectBuilder, Type};
 
 use super::error::{Answer, Error};
-use super::extract::{Body, Caller, Id, Query, RequestBody, object};
+use super::extract::{Body, Caller, Id, ObjectBody, Query};
 use super::view::{KillView, List, LogView, RunView};
 use crate::web::state::Shared;
-use carillon_store::RunFilter;
 
 pub async fn list(state: Shared, query: Query) -> Answer<List<RunView, i64>> {
     let filter = RunFilter {
@@ -58,12 +57,8 @@ fn outcomes() -> ObjectBuilder {
         .description(Some("What became of the run"))
 }
 
-impl RequestBody for Resolution {
+impl ObjectBody for Resolution {
     const WHAT: &'static str = "{\"outcome\",\"note\"}";
-
-    fn read(value: Value) -> Result<Self, Error> {
-        object(&value)
-    }
 }
 
 pub async fn resolve(state: Shared, id: Id, caller: Caller, body: Body<Resolution>) -> Answer<RunView> {

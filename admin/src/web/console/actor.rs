@@ -2,9 +2,9 @@
 
 use actix_web::dev::Payload;
 use actix_web::{FromRequest, HttpRequest};
+use carillon_store::Actor;
 
 use crate::web::guard::session_cookie::Viewer;
-use carillon_store::Actor;
 
 /// The signed-in user and the source address, for the audit.
 pub struct By(pub Actor);

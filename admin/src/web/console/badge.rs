@@ -1,7 +1,6 @@
 //! The badges of states: a word, an icon and a colour.
 
 use carillon_scheduler::RunState;
-
 use carillon_store::Job;
 
 /// A state as a word, an icon and a colour.

@@ -2,14 +2,14 @@
 
 use actix_web::web;
 use askama::Template;
+use carillon_inspect::preview;
 use carillon_scheduler::Weekday;
+use carillon_store::NamedCalendar;
 use chrono::NaiveDate;
 use serde::Deserialize;
 
 use crate::web::page::{PageContext, PageResult, show};
 use crate::web::state::Shared;
-use carillon_inspect::preview;
-use carillon_store::NamedCalendar;
 
 const PAGE: u32 = 50;
 /// Days that are named of each calendar.

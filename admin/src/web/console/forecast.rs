@@ -4,12 +4,12 @@ use std::fmt::Write as _;
 
 use actix_web::web;
 use askama::Template;
+use carillon_inspect::forecast::Forecast;
 use carillon_scheduler::Millis;
 use serde::Deserialize;
 
 use crate::web::page::{PageContext, PageResult, show};
 use crate::web::state::Shared;
-use carillon_inspect::forecast::Forecast;
 
 /// Spans that can be chosen, in h.
 const SPANS: [(u32, &str); 4] = [(1, "1 hour"), (24, "24 hours"), (72, "3 days"), (168, "7 days")];

@@ -5,13 +5,13 @@ use std::time::Duration;
 use actix_web::{HttpRequest, HttpResponse};
 use carillon_protocol::{self as wire, Answer, CallbackItem, headers};
 use carillon_scheduler::{Outcome, RunEvent};
+use carillon_store::db::sql::text::printable;
+use carillon_store::run::settle::finding::RunReport;
 
 use super::answer::{answered, header, refused};
 use super::authenticated_body::AuthenticatedBody;
 use super::connection;
 use crate::web::state::Shared;
-use carillon_store::run::settle::finding::RunReport;
-use carillon_store::db::sql::text::printable;
 
 /// Java gives up after 3 s: by then the connection must be cut.
 const STORE_WITHIN: Duration = Duration::from_millis(2500);

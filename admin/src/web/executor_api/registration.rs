@@ -4,12 +4,12 @@ use actix_web::{HttpRequest, HttpResponse};
 use carillon_protocol::{self as wire, Answer, headers};
 use carillon_scheduler::Labels;
 use carillon_scheduler::route::check_weight;
+use carillon_store::app::executors::{Executor, ExecutorSettings};
 
 use super::address;
 use super::answer::{answered, header, refused};
 use super::authenticated_body::AuthenticatedBody;
 use crate::web::state::{Shared, State};
-use carillon_store::app::executors::{Executor, ExecutorSettings};
 
 /// The longest app name that its column takes.
 const APP_CHARS: usize = 64;

@@ -1,9 +1,9 @@
 //! The child jobs of a form: chosen by name, posted and stored by id.
 
 use carillon_scheduler::JobDraft;
+use carillon_store::{Job, JobFilter, Store};
 
 use crate::web::forms::form::Form;
-use carillon_store::{Job, JobFilter, Store};
 
 /// The form's fields and their labels: the chosen ids, and a name that is to be added to them.
 pub const LABELS: &[(&str, &str)] = &[("children", "Child jobs"), (NAME, "Child jobs")];

@@ -71,7 +71,7 @@ pub fn draft(form: &mut Form, zone: Tz) -> JobDraft {
         app: form.value("app").to_owned(),
         name: form.value("name").to_owned(),
         handler: form.value("handler").to_owned(),
-        // Browsers send line ends as CR LF, whatever was typed.
+        // Browsers send all line ends as CR LF.
         params: form.value("params").replace("\r\n", "\n"),
         schedule: schedule.unwrap_or_default(),
         catch_up: form.word::<CatchUp>("catch_up"),

@@ -3,9 +3,10 @@
 
 use std::collections::HashMap;
 
+use carillon_accounts::secret::hash;
+
 use crate::web::forms::form::Form;
 use crate::web::forms::job_form::labels;
-use carillon_accounts::secret::hash;
 
 /// The form's field with those marks.
 pub const SEEN: &str = "seen";

@@ -6,6 +6,7 @@ use actix_web::dev::{ServiceRequest, ServiceResponse};
 use actix_web::http::header::{self, CONTENT_TYPE, HeaderName, HeaderValue};
 use actix_web::middleware::Next;
 use actix_web::{HttpMessage, HttpResponse, web};
+use carillon_accounts::session;
 
 use crate::web::console::account::login;
 use crate::web::forms::Fields;
@@ -16,7 +17,6 @@ use crate::web::guard::session_cookie::{self, Viewer};
 use crate::web::limits::slow_body_guard;
 use crate::web::page::{FLASH, PageContext, PageError, error_page, redirect};
 use crate::web::state::{Shared, State};
-use carillon_accounts::session;
 
 /// Sent by the script when it refreshes a page, so that the session does not count as active.
 pub const LIVE: &str = "x-carillon-live";

@@ -46,6 +46,13 @@ pub fn local_address(text: &str) -> &str {
     if clean { text } else { "/" }
 }
 
+/// The address of a list: its filters that are not empty, and the item that it begins after.
+pub fn list_address(path: &str, filters: &[(&str, &str)], after: Option<i64>) -> String {
+    let after = after.map_or_else(String::new, |after| after.to_string());
+    let pairs = filters.iter().copied().chain([("after", after.as_str())]).filter(|(_, value)| !value.is_empty());
+    format!("{path}?{}", url::form_urlencoded::Serializer::new(String::new()).extend_pairs(pairs).finish())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -4,10 +4,10 @@ use actix_web::body::BoxBody;
 use actix_web::http::StatusCode;
 use actix_web::{HttpResponse, ResponseError};
 use askama::Template;
+use carillon_engine::manage;
 
 use crate::web::page::answer::render;
 use crate::web::page::context::PageContext;
-use carillon_engine::manage;
 
 #[derive(Debug, thiserror::Error)]
 pub enum PageError {

@@ -6,7 +6,7 @@ mod context;
 mod error_page;
 mod flash;
 
-pub use answer::{local_address, preference, redirect, render, show};
+pub use answer::{list_address, local_address, preference, redirect, render, show};
 pub use context::{PageContext, THEME, ZONE};
 pub use error_page::{PageError, PageResult, page as error_page};
 pub use flash::{FLASH, redirect_with_flash};

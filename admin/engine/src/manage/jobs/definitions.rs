@@ -2,11 +2,11 @@ use std::collections::BTreeSet;
 
 use carillon_inspect::preview::{self, Preview, Span};
 use carillon_scheduler::{FieldError, JobDraft, Millis};
+use carillon_store::{self as store, Actor, Definition, Job};
 
 use crate::engine::Engine;
 use crate::manage::error::Error;
 use crate::manage::jobs::validation::{PlannedSchedule, ValidationContext};
-use carillon_store::{self as store, Actor, Definition, Job};
 
 /// A draft that is not saved.
 pub struct PreviewRequest<'a> {

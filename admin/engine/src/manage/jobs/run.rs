@@ -2,10 +2,10 @@
 
 use carillon_scheduler::Cause;
 use carillon_scheduler::job::limits::check_params;
+use carillon_store::run::trigger::NewTrigger;
 
 use crate::manage::error::Error;
 use crate::manage::jobs::definitions::Jobs;
-use carillon_store::run::trigger::NewTrigger;
 
 /// A run without an instant of the schedule: by hand, or through the API.
 #[derive(Clone, Debug)]

@@ -4,10 +4,10 @@ use std::collections::{BTreeSet, HashMap};
 
 use carillon_inspect::forecast::{LoadBySecond, SpreadChoice};
 use carillon_scheduler::{FieldError, JobDraft, Millis, Schedule, ScheduleContext, validate_app_name};
+use carillon_store::{App, Calendars, Definition, DefinitionContext, Job};
 
 use crate::engine::Engine;
 use crate::manage::error::Error;
-use carillon_store::{App, Calendars, Definition, DefinitionContext, Job};
 
 /// Looked up once for all drafts of a request.
 pub(super) struct ValidationContext {

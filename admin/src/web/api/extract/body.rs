@@ -1,4 +1,4 @@
-//! Bodies: read up to a limit, parsed as JSON whatever the content type says. Errors name the member.
+//! Bodies: read up to a limit, parsed as JSON under any content type. Errors name the member.
 
 use actix_web::dev;
 use actix_web::web::Payload;
@@ -24,6 +24,19 @@ pub trait RequestBody: Sized + 'static {
     /// The value of an empty body.
     fn empty() -> Result<Self, Error> {
         Err(Error::invalid_json(format!("the body is empty; send {} as JSON", Self::WHAT)))
+    }
+}
+
+/// A body that is an object with the members of the type.
+pub trait ObjectBody: DeserializeOwned + 'static {
+    const WHAT: &'static str;
+}
+
+impl<T: ObjectBody> RequestBody for T {
+    const WHAT: &'static str = <T as ObjectBody>::WHAT;
+
+    fn read(value: Value) -> Result<Self, Error> {
+        object(&value, <T as ObjectBody>::WHAT)
     }
 }
 
@@ -64,9 +77,9 @@ async fn json(payload: Payload, limit: usize) -> Result<Option<Value>, Error> {
 }
 
 /// A body that is an object.
-pub fn object<T: RequestBody + DeserializeOwned>(value: &Value) -> Result<T, Error> {
+pub fn object<T: DeserializeOwned>(value: &Value, what: &str) -> Result<T, Error> {
     if !value.is_object() {
-        return Err(Error::invalid(format!("the body must be {} as an object", T::WHAT)));
+        return Err(Error::invalid(format!("the body must be {what} as an object")));
     }
     from_json(value)
 }

@@ -4,9 +4,9 @@ use std::future::{Ready, ready};
 
 use actix_web::dev::Payload;
 use actix_web::{FromRequest, HttpRequest};
+use carillon_store::{Actor, MAX_KEY_CHARS};
 
 use crate::web::api::error::Error;
-use carillon_store::{Actor, MAX_KEY_CHARS};
 
 pub const KEY_HEADER: &str = "Idempotency-Key";
 

@@ -1,12 +1,12 @@
 //! `/jobs/{id}/explain`
 
 use actix_web::web::Json;
+use carillon_inspect::explain;
 
 use crate::web::api::error::{Answer, Error};
 use crate::web::api::extract::{Id, Query};
 use crate::web::api::view::ExplanationView;
 use crate::web::state::Shared;
-use carillon_inspect::explain;
 
 /// What became of one instant.
 pub async fn explain(state: Shared, id: Id, query: Query) -> Answer<ExplanationView> {

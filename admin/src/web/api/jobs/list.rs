@@ -2,12 +2,12 @@
 
 use actix_web::web::Json;
 use carillon_scheduler::KindDraft;
+use carillon_store::{Job, JobFilter};
 
 use crate::web::api::error::Answer;
 use crate::web::api::extract::{Id, Query};
 use crate::web::api::view::{JobView, List};
 use crate::web::state::{Shared, State};
-use carillon_store::{Job, JobFilter};
 
 pub async fn list(state: Shared, query: Query) -> Answer<List<JobView, i64>> {
     let kinds = format!("one of {}", KindDraft::WORDS.join(", "));

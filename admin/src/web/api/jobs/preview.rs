@@ -1,6 +1,7 @@
 //! What a definition will do: `/preview` of one that is not saved, `/jobs/{id}/next` of a job.
 
 use actix_web::web::Json;
+use carillon_engine::manage;
 use carillon_scheduler::JobDraft;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -10,7 +11,6 @@ use crate::web::api::error::{Answer, Error};
 use crate::web::api::extract::{Body, Id, Query, RequestBody, from_json};
 use crate::web::api::view::{PreviewView, Time};
 use crate::web::state::Shared;
-use carillon_engine::manage;
 
 /// The number of instants of a job if the request has none.
 pub const NEXT_INSTANTS: u32 = 5;

@@ -1,6 +1,7 @@
 //! What is done with a job: enable, disable, run.
 
 use actix_web::web::Json;
+use carillon_engine::manage;
 use carillon_scheduler::Cause;
 use serde::Deserialize;
 use serde_json::Value;
@@ -10,7 +11,6 @@ use crate::web::api::error::{Answer, Error};
 use crate::web::api::extract::{Body, Caller, Id, Key, RequestBody, object};
 use crate::web::api::view::{JobView, RunView};
 use crate::web::state::Shared;
-use carillon_engine::manage;
 
 pub async fn enable(state: Shared, id: Id, caller: Caller) -> Answer<JobView> {
     Ok(Json(state.engine.jobs().set_enabled(id.0, true, &caller.0).await?.into()))
@@ -35,7 +35,7 @@ impl RequestBody for RunRequest {
     const WHAT: &'static str = "{\"params\"?,\"address\"?}";
 
     fn read(value: Value) -> Result<Self, Error> {
-        object(&value)
+        object(&value, Self::WHAT)
     }
 
     fn empty() -> Result<Self, Error> {

@@ -2,6 +2,7 @@
 
 use actix_web::HttpResponse;
 use carillon_scheduler::JobDraft;
+use carillon_store::Page;
 use serde_json::Value;
 
 use super::definition::{ParsedUpdate, draft, parse_update};
@@ -10,7 +11,6 @@ use crate::web::api::error::{Answer, Error};
 use crate::web::api::extract::{Body, Caller, Id, Key, RequestBody};
 use crate::web::api::view::{JobView, List};
 use crate::web::state::Shared;
-use carillon_store::Page;
 
 /// Jobs in one batch.
 pub const MAX_JOBS: usize = 1000;

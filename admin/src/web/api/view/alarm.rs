@@ -1,11 +1,11 @@
 //! Alarms.
 
+use carillon_store::alarm::alarms::AlarmRow;
 use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::time::Time;
 use super::words;
-use carillon_store::alarm::alarms::AlarmRow;
 
 /// Something that an operator should know
 #[derive(Serialize, ToSchema)]

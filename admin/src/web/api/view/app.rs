@@ -1,10 +1,10 @@
 //! Apps.
 
+use carillon_store::App;
 use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::time::Time;
-use carillon_store::App;
 
 /// An app
 #[derive(Serialize, ToSchema)]

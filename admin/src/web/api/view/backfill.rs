@@ -1,11 +1,11 @@
 //! Backfills.
 
 use carillon_scheduler::Millis;
+use carillon_store::backfill::backfills::Backfill;
 use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::time::Time;
-use carillon_store::backfill::backfills::Backfill;
 
 /// A backfill; its runs have the cause `backfill`
 #[derive(Serialize, ToSchema)]

@@ -3,13 +3,13 @@
 use std::collections::HashSet;
 
 use carillon_scheduler::Calendar;
+use carillon_store::{CalendarVersion, NamedCalendar};
 use chrono::NaiveDate;
 use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::time::Time;
 use super::words;
-use carillon_store::{CalendarVersion, NamedCalendar};
 
 /// The members of [`Calendar`], which is read and written as it is.
 #[derive(ToSchema)]

@@ -1,11 +1,11 @@
 //! How the executor of a run was chosen.
 
 use carillon_scheduler::RouteStrategy;
+use carillon_store::run::route::{RouteDecision, TraceNote};
 use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::words;
-use carillon_store::run::route::{RouteDecision, TraceNote};
 
 /// How its executor was chosen
 #[derive(Serialize, ToSchema)]

@@ -1,10 +1,10 @@
 //! Executors.
 
+use carillon_store::app::executors::{self, Executor};
 use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::time::Time;
-use carillon_store::app::executors::{self, Executor};
 
 /// An executor that has registered for the app
 #[derive(Serialize, ToSchema)]

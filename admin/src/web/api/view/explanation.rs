@@ -1,5 +1,6 @@
 //! What became of one instant of a job.
 
+use carillon_inspect::explain::{self, Explanation};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -7,7 +8,6 @@ use super::misfire::MisfireView;
 use super::run::RunView;
 use super::time::Time;
 use super::words;
-use carillon_inspect::explain::{self, Explanation};
 
 /// What became of an instant of a job, or why nothing did
 #[derive(Serialize, ToSchema)]
@@ -79,8 +79,8 @@ impl From<Explanation> for ExplanationView {
 }
 
 impl From<explain::ExplainedRun> for ExplainedRun {
-    fn from(told: explain::ExplainedRun) -> Self {
-        let run = told.run;
+    fn from(explained: explain::ExplainedRun) -> Self {
+        let run = explained.run;
         Self {
             node: run.owner.clone(),
             epoch: run.epoch,
@@ -90,7 +90,7 @@ impl From<explain::ExplainedRun> for ExplainedRun {
             late_ms: run.sent_at.map(|sent| sent - run.due_at),
             reason: run.reason.clone(),
             result_code: run.result_code,
-            run: RunView::from(run).with_details(&told.params, told.choice),
+            run: RunView::from(run).with_details(&explained.params, explained.choice),
         }
     }
 }

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use carillon_inspect::forecast::Forecast;
 use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::time::Time;
-use carillon_inspect::forecast::Forecast;
 
 /// What all enabled jobs together will do
 #[derive(Serialize, ToSchema)]

@@ -3,13 +3,13 @@
 use std::collections::HashSet;
 
 use carillon_scheduler::JobDraft;
+use carillon_store::Job;
 use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::schedule::{RetryDelay, Schedule};
 use super::time::Time;
 use super::words;
-use carillon_store::Job;
 
 /// A job
 #[derive(Serialize, ToSchema)]

@@ -2,11 +2,10 @@
 
 use std::borrow::Cow;
 
+use carillon_store::Page;
 use serde::Serialize;
 use utoipa::openapi::{ArrayBuilder, ObjectBuilder, OneOfBuilder, Ref, RefOr, Schema, Type};
 use utoipa::{PartialSchema, ToSchema};
-
-use carillon_store::Page;
 
 /// A page of a list. `K` is what the next page's parameter `after` takes.
 #[derive(Serialize)]

@@ -1,11 +1,11 @@
 //! Ranges of skipped instants.
 
+use carillon_store::Misfire;
 use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::time::Time;
 use super::words;
-use carillon_store::Misfire;
 
 /// Instants of a job that did not run. Both ends are instants and belong to the range
 #[derive(Serialize, ToSchema)]

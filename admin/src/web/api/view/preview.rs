@@ -1,12 +1,12 @@
 //! What a schedule will do.
 
+use carillon_inspect::preview::{self, Preview};
 use carillon_scheduler::Millis;
 use chrono::{NaiveDate, SecondsFormat};
 use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::time::Time;
-use carillon_inspect::preview::{self, Preview};
 
 /// What a schedule will do
 #[derive(Serialize, ToSchema)]

@@ -1,12 +1,12 @@
 //! How long runs are kept, and the counts that are left of deleted ones.
 
+use carillon_store::retention::prune_runs;
+use carillon_store::retention::rules::{EffectiveRetention, Retention};
 use chrono::{Days, NaiveDate};
 use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::list::Whole;
-use carillon_store::retention::prune_runs;
-use carillon_store::retention::rules::{EffectiveRetention, Retention};
 
 /// What is set for how long runs are kept, and what is in force. Null: the next wider rule decides
 #[derive(Serialize, ToSchema)]

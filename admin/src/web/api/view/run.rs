@@ -1,15 +1,15 @@
 //! Runs, their logs, and kills.
 
+use carillon_engine::manage::{KillResult, LogPage};
 use carillon_scheduler::{Cause, RunState};
+use carillon_store::RunParams;
+use carillon_store::run::route::RouteDecision;
 use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::choice::ChoiceView;
 use super::time::Time;
 use super::words;
-use carillon_engine::manage::{KillResult, LogPage};
-use carillon_store::RunParams;
-use carillon_store::run::route::RouteDecision;
 
 /// A run
 #[derive(Serialize, ToSchema)]

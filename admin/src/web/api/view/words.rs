@@ -1,9 +1,8 @@
 //! Schemas of the closed sets of words. The sets themselves belong to crates that know nothing of the API.
 
+use carillon_inspect::explain::VERDICTS;
 use utoipa::openapi::{ObjectBuilder, RefOr, Schema, Type};
 use utoipa::{PartialSchema, ToSchema};
-
-use carillon_inspect::explain::VERDICTS;
 
 macro_rules! words {
     ($($name:ident = $words:expr, $description:literal;)+) => { $(

@@ -4,6 +4,8 @@ use actix_web::http::StatusCode;
 use actix_web::http::header::RETRY_AFTER;
 use actix_web::{HttpRequest, HttpResponse, web};
 use askama::Template;
+use carillon_accounts::sign_in::{self, SignIn};
+use carillon_store::Actor;
 use chrono_tz::Tz;
 use serde::Deserialize;
 
@@ -13,11 +15,6 @@ use crate::web::guard::session_cookie::{self, Viewer};
 use crate::web::page::{PageContext, PageError, PageResult, ZONE, local_address, preference, redirect, render, show};
 use crate::web::state::{Shared, State};
 use crate::web::text::format::duration;
-use carillon_accounts::password;
-use carillon_accounts::{secret, session};
-use carillon_store::Actor;
-use carillon_store::people::accounts::Account;
-use carillon_store::people::throttle::Attempt;
 
 #[derive(Template)]
 #[template(path = "account/login.html")]
@@ -32,6 +29,13 @@ struct Page {
     kept: Option<KeptForm>,
 }
 
+impl Page {
+    fn new(context: PageContext, next: &str) -> Self {
+        let next = local_address(next).to_owned();
+        Self { context, name: String::new(), next, error: None, notice: None, kept: None }
+    }
+}
+
 #[derive(Deserialize)]
 pub struct LoginQuery {
     #[serde(default)]
@@ -40,18 +44,10 @@ pub struct LoginQuery {
 
 /// `GET /login`
 pub async fn form(context: PageContext, query: web::Query<LoginQuery>) -> HttpResponse {
-    if context.viewer.is_some() {
-        return redirect(local_address(&query.next));
+    match context.viewer {
+        Some(_) => redirect(local_address(&query.next)),
+        None => show(&Page::new(context, &query.next)),
     }
-    let page = Page {
-        context,
-        name: String::new(),
-        next: local_address(&query.next).to_owned(),
-        error: None,
-        notice: None,
-        kept: None,
-    };
-    show(&page)
 }
 
 /// The answer to a request whose session has ended.
@@ -61,56 +57,35 @@ pub fn ask_again(context: PageContext, path: &str, fields: &Fields) -> HttpRespo
         Some(_) => "What you filled in is kept: sign in, and it is here again.",
         None => "Nothing was changed. Sign in, then do it again.",
     };
-    let next = kept_form::page_of(path, fields);
-    let page = Page {
-        context,
-        name: String::new(),
-        next: local_address(&next).to_owned(),
-        error: None,
-        notice: Some(notice),
-        kept,
-    };
+    let page = Page { notice: Some(notice), kept, ..Page::new(context, &kept_form::page_of(path, fields)) };
     render(&page, StatusCode::UNAUTHORIZED)
 }
 
 /// `POST /login`
 pub async fn sign_in(state: Shared, request: HttpRequest, context: PageContext, fields: Fields) -> PageResult {
-    let (name, secret) = (fields.get("name"), fields.get("password"));
-    let next = local_address(fields.get("next")).to_owned();
+    let (name, now) = (fields.get("name"), state.clock.now());
     let kept = KeptForm::from_fields(&fields);
     let again = |error: String, status: StatusCode| {
-        let page = Page {
-            context: context.clone(),
-            name: name.to_owned(),
-            next: next.clone(),
-            error: Some(error),
-            notice: None,
-            kept: kept.clone(),
-        };
-        render(&page, status)
+        let page = Page::new(context.clone(), fields.get("next"));
+        render(&Page { name: name.to_owned(), error: Some(error), kept: kept.clone(), ..page }, status)
     };
-    let now = state.clock.now();
-    let (account_key, source_key) = subjects(&request, name);
-    let attempt = state.store.begin_attempt(&[account_key.clone(), source_key.clone()], now).await?;
-    if let Attempt::Refused { until_at } = attempt {
-        let seconds = (until_at - now + 999) / 1000;
-        let text = format!("Too many failed attempts. Try again in {}.", duration(seconds * 1000));
-        let mut answer = again(text, StatusCode::TOO_MANY_REQUESTS);
-        answer.headers_mut().insert(RETRY_AFTER, seconds.into());
-        return Ok(answer);
-    }
-    let account = state.store.account_by_name(name).await?;
-    let known = account.as_ref().map(|account| account.password_hash.as_str());
-    if !password::verify(secret, known).await? {
-        tracing::info!(client.address = %source_key, "a sign-in was refused");
-        let text = "Name or password is wrong.".to_owned();
-        return Ok(again(text, StatusCode::UNAUTHORIZED));
-    }
-    let account = account.ok_or_else(|| PageError::Internal("an account vanished".into()))?;
-    state.store.end_attempt(&account_key, &source_key, now).await?;
-    renew_hash(&state, &account, secret).await?;
-    let mut answer = redirect(&next);
-    let csrf = start(&state, &request, &mut answer, (account.id, &account.name), fields.get("zone")).await?;
+    let source = source(&request);
+    let (account_id, name) = match sign_in::check(&state.store, name, fields.get("password"), &source, now).await? {
+        SignIn::Accepted { account_id, name } => (account_id, name),
+        SignIn::Wrong => {
+            tracing::info!(client.address = source, "a sign-in was refused");
+            return Ok(again("Name or password is wrong.".to_owned(), StatusCode::UNAUTHORIZED));
+        }
+        SignIn::Throttled { until_at } => {
+            let seconds = (until_at - now + 999) / 1000;
+            let text = format!("Too many failed attempts. Try again in {}.", duration(seconds * 1000));
+            let mut answer = again(text, StatusCode::TOO_MANY_REQUESTS);
+            answer.headers_mut().insert(RETRY_AFTER, seconds.into());
+            return Ok(answer);
+        }
+    };
+    let mut answer = redirect(local_address(fields.get("next")));
+    let csrf = start(&state, &request, &mut answer, (account_id, &name), fields.get("zone")).await?;
     let Some(kept) = kept else {
         return Ok(answer);
     };
@@ -121,8 +96,7 @@ pub async fn sign_in(state: Shared, request: HttpRequest, context: PageContext, 
     Ok(page)
 }
 
-/// Opens a session, writes the audit row, and stores the browser's time zone unless one was chosen before. Returns the form
-/// token of the session.
+/// Opens a session, and stores the browser's time zone unless one was chosen before. Returns the form token of the session.
 pub(super) async fn start(
     state: &State,
     request: &HttpRequest,
@@ -130,12 +104,9 @@ pub(super) async fn start(
     (account_id, name): (i64, &str),
     zone: &str,
 ) -> Result<String, PageError> {
-    let now = state.clock.now();
-    let actor = Actor::new(name, source(request));
-    let object = ("account", account_id);
-    state.store.record_audit(&actor, "sign_in", object, serde_json::json!({}), now).await?;
+    let by = Actor::new(name, source(request));
     let old = session_cookie::session_id(request);
-    let opened = session::open(&state.store, old.as_deref(), account_id, now).await?;
+    let opened = sign_in::begin(&state.store, &by, account_id, old.as_deref(), state.clock.now()).await?;
     answer.add_cookie(&session_cookie::cookie(opened.id)).map_err(PageError::from_cookie)?;
     if request.cookie(ZONE).is_none()
         && let Ok(zone) = zone.parse::<Tz>()
@@ -146,21 +117,6 @@ pub(super) async fn start(
     Ok(opened.csrf)
 }
 
-/// Hashes the password again if its hash was made with other parameters than those of today.
-async fn renew_hash(state: &State, account: &Account, secret: &str) -> Result<(), PageError> {
-    if password::is_outdated(&account.password_hash) {
-        let new = password::hash(secret).await?;
-        state.store.rehash_password(account.id, &account.password_hash, &new).await?;
-    }
-    Ok(())
-}
-
-/// The keys under which failed attempts are counted: the account name (hashed: it may be long, or a password in the wrong
-/// field) and the source address.
-fn subjects(request: &HttpRequest, name: &str) -> (String, String) {
-    (format!("account:{}", secret::hash(name)), format!("source:{}", source(request)))
-}
-
 /// The address of the client.
 fn source(request: &HttpRequest) -> String {
     let address = request.peer_addr();
@@ -169,10 +125,8 @@ fn source(request: &HttpRequest) -> String {
 
 /// `POST /logout`
 pub async fn sign_out(state: Shared, request: HttpRequest, viewer: Viewer) -> PageResult {
-    let actor = Actor::new(&viewer.name, source(&request));
-    let object = ("account", viewer.account_id);
-    state.store.record_audit(&actor, "sign_out", object, serde_json::json!({}), state.clock.now()).await?;
-    session::close(&state.store, &viewer).await?;
+    let by = Actor::new(&viewer.name, source(&request));
+    sign_in::end(&state.store, &by, &viewer, state.clock.now()).await?;
     let mut answer = redirect("/login");
     answer.add_cookie(&session_cookie::removal()).map_err(PageError::from_cookie)?;
     Ok(answer)

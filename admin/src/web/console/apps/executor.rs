@@ -3,15 +3,15 @@
 use actix_web::http::StatusCode;
 use actix_web::web;
 use askama::Template;
+use carillon_engine::manage::{Error, Executors};
+use carillon_store::App;
+use carillon_store::app::executors::Executor;
 use serde::Deserialize;
 
 use crate::web::console::actor::By;
 use crate::web::forms::{Fields, Form};
 use crate::web::page::{PageContext, PageError, PageResult, redirect_with_flash, render, show};
 use crate::web::state::{Shared, State};
-use carillon_engine::manage::{Error, Executors};
-use carillon_store::App;
-use carillon_store::app::executors::Executor;
 
 #[derive(Template)]
 #[template(path = "apps/executor.html")]

@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 
 use askama::Template;
+use carillon_store::App;
+use carillon_store::app::executors::Executor;
 
 use crate::web::console::badge::{Badge, OFFLINE, ONLINE, UNREACHABLE};
 use crate::web::executor_api::wrong_tokens::WrongToken;
 use crate::web::page::{PageContext, PageResult, show};
 use crate::web::state::{Shared, State};
-use carillon_store::App;
-use carillon_store::app::executors::Executor;
 
 /// An address that has registered.
 struct RegisteredExecutor {

@@ -4,13 +4,13 @@ use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 use actix_web::web;
 use askama::Template;
+use carillon_engine::manage::Error;
 use serde::Deserialize;
 
 use crate::web::console::actor::By;
 use crate::web::forms::{Fields, Form};
 use crate::web::page::{PageContext, PageResult, redirect_with_flash, render, show};
 use crate::web::state::Shared;
-use carillon_engine::manage::Error;
 
 #[derive(Template)]
 #[template(path = "apps/new.html")]

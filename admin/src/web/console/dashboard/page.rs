@@ -6,14 +6,14 @@ use actix_web::HttpRequest;
 use actix_web::http::header::HOST;
 use askama::Template;
 use carillon_scheduler::RunState;
+use carillon_store::lease::nodes::Node;
+use carillon_store::run::view::dashboard::{FailingJob, PausedByEngine};
+use carillon_store::{App, JobFilter, NextFire, RunFilter};
 
 use crate::web::console::dashboard::chart::{Chart, chart};
 use crate::web::console::runs::row::RunRow;
 use crate::web::page::{PageContext, PageError, PageResult, show};
 use crate::web::state::{Shared, State};
-use carillon_store::lease::nodes::Node;
-use carillon_store::run::view::dashboard::{FailingJob, PausedByEngine};
-use carillon_store::{App, JobFilter, NextFire, RunFilter};
 
 const DAY_MS: i64 = 86_400_000;
 /// A node without a heartbeat for this long is not shown.

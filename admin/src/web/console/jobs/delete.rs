@@ -2,11 +2,11 @@
 
 use actix_web::web;
 use askama::Template;
+use carillon_store::Job;
 
 use crate::web::console::actor::By;
 use crate::web::page::{PageContext, PageResult, redirect_with_flash, show};
 use crate::web::state::Shared;
-use carillon_store::Job;
 
 #[derive(Template)]
 #[template(path = "jobs/delete.html")]

@@ -2,7 +2,9 @@
 
 use actix_web::http::StatusCode;
 use actix_web::web;
+use carillon_engine::manage::Error;
 use carillon_scheduler::{JobDraft, ScheduleDraft};
+use carillon_store::{Job, JobFilter};
 use chrono_tz::Tz;
 use serde::Deserialize;
 
@@ -13,8 +15,6 @@ use crate::web::forms::merge::{self, SEEN};
 use crate::web::forms::{Fields, Form, child_jobs};
 use crate::web::page::{PageContext, PageError, PageResult, redirect_with_flash};
 use crate::web::state::{Shared, State};
-use carillon_engine::manage::Error;
-use carillon_store::{Job, JobFilter};
 
 /// What the address of a new job's form may fill in.
 #[derive(Default, Deserialize)]

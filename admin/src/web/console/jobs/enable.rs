@@ -1,13 +1,13 @@
 //! Pausing and resuming a job.
 
 use actix_web::web;
+use carillon_engine::manage::Error;
+use carillon_store::Actor;
 
 use crate::web::console::actor::By;
 use crate::web::forms::Fields;
 use crate::web::page::{PageResult, local_address, redirect_with_flash};
 use crate::web::state::{Shared, State};
-use carillon_engine::manage::Error;
-use carillon_store::Actor;
 
 /// `POST /jobs/{id}/enable`
 pub async fn enable(state: Shared, by: By, id: web::Path<i64>, fields: Fields) -> PageResult {

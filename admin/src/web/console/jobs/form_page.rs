@@ -4,6 +4,7 @@ use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 use askama::Template;
 use carillon_scheduler::{BlockStrategy, Overlap, RouteStrategy};
+use carillon_store::{App, Job};
 
 use crate::web::console::jobs::preview::{self, Preview};
 use crate::web::forms::Form;
@@ -14,7 +15,6 @@ use crate::web::page::{PageContext, PageError, render};
 use crate::web::state::State;
 use crate::web::text::schedule::KINDS;
 use crate::web::text::strategies;
-use carillon_store::{App, Job};
 
 /// A choice of a select: the word that is sent, and its text.
 pub struct Choice {

@@ -4,14 +4,14 @@ use actix_web::http::StatusCode;
 use actix_web::web;
 use askama::Template;
 use carillon_scheduler::KindDraft;
+use carillon_store::{App, Job, JobFilter};
 use serde::Deserialize;
 
 use crate::web::console::badge::{Badge, job_badge, job_state};
 use crate::web::console::jobs::recent_runs::{RUNS_SHOWN, RecentRunStrip};
-use crate::web::page::{PageContext, PageResult, render};
+use crate::web::page::{PageContext, PageResult, list_address, render};
 use crate::web::state::Shared;
 use crate::web::text::schedule::{KINDS, ScheduleText, schedule_text};
-use carillon_store::{App, Job, JobFilter};
 
 const PAGE: u32 = 50;
 /// A count stops here: "10,000+".
@@ -61,23 +61,16 @@ impl ListQuery {
         wrong
     }
 
-    fn is_filtered(&self) -> bool {
-        let filters = [&self.text, &self.app, &self.state, &self.kind];
-        filters.iter().any(|text| !text.is_empty())
+    fn pairs(&self) -> [(&'static str, &str); 4] {
+        [("text", &self.text), ("app", &self.app), ("state", &self.state), ("kind", &self.kind)]
     }
 
-    /// The address of the same list from another job on.
+    fn is_filtered(&self) -> bool {
+        self.pairs().iter().any(|(_, value)| !value.is_empty())
+    }
+
     fn address(&self, after: Option<i64>) -> String {
-        let mut pairs = url::form_urlencoded::Serializer::new(String::new());
-        for (name, value) in [("text", &self.text), ("app", &self.app), ("state", &self.state), ("kind", &self.kind)] {
-            if !value.is_empty() {
-                pairs.append_pair(name, value);
-            }
-        }
-        if let Some(after) = after {
-            pairs.append_pair("after", &after.to_string());
-        }
-        format!("/jobs?{}", pairs.finish())
+        list_address("/jobs", &self.pairs(), after)
     }
 }
 

@@ -2,6 +2,8 @@
 
 use actix_web::web;
 use askama::Template;
+use carillon_store::run::view::dashboard::RECENT_RUN_IDS;
+use carillon_store::{Job, Misfire, MisfireFilter, RunFilter};
 
 use crate::web::console::badge::{Badge, job_badge, job_state};
 use crate::web::console::jobs::preview::{self, Preview};
@@ -12,8 +14,6 @@ use crate::web::page::{PageContext, PageResult, show};
 use crate::web::state::Shared;
 use crate::web::text::schedule::{ScheduleText, schedule_text};
 use crate::web::text::strategies;
-use carillon_store::run::view::dashboard::RECENT_RUN_IDS;
-use carillon_store::{Job, Misfire, MisfireFilter, RunFilter};
 
 const RUNS: u32 = 10;
 const MISFIRES: u32 = 5;

@@ -2,16 +2,16 @@
 
 use actix_web::HttpRequest;
 use askama::Template;
+use carillon_engine::manage::{Error, PreviewRequest};
+use carillon_inspect::preview;
 use carillon_scheduler::{FieldError, JobDraft, Millis};
+use carillon_store::Job;
 use chrono_tz::Tz;
 
 use crate::web::forms::schedule_form::{LABELS, is_blank, schedule_of};
 use crate::web::forms::{Fields, Form};
 use crate::web::page::{PageContext, PageError, PageResult, show};
 use crate::web::state::{Shared, State};
-use carillon_engine::manage::{Error, PreviewRequest};
-use carillon_inspect::preview;
-use carillon_store::Job;
 
 const COUNT: usize = 5;
 /// Days that are named; the API lists all of them.

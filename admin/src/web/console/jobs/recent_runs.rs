@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 
 use carillon_scheduler::RunState;
+use carillon_store::run::view::dashboard::RecentRun;
 
 use crate::web::console::badge::{Badge, run_badge};
-use carillon_store::run::view::dashboard::RecentRun;
 
 /// The last runs of a job as small bars, the newest at the right.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -2,17 +2,17 @@
 
 use actix_web::web;
 use askama::Template;
+use carillon_accounts::secret::random_secret;
+use carillon_engine::manage::{Error, RunRequest};
 use carillon_scheduler::Cause;
+use carillon_store::Job;
+use carillon_store::app::executors::Executor;
 use serde::Deserialize;
 
 use crate::web::forms::{Fields, Form};
 use crate::web::page::{PageContext, PageError, PageResult, redirect, render};
 use crate::web::state::{Shared, State};
 use crate::web::text::strategies;
-use carillon_accounts::secret::random_secret;
-use carillon_engine::manage::{Error, RunRequest};
-use carillon_store::Job;
-use carillon_store::app::executors::Executor;
 
 /// More than the keys of the page have; with its prefix a key must fit its column.
 const KEY_BYTES: usize = 100;

@@ -1,12 +1,12 @@
 //! The settings of a job as lines of its page. A setting without effect is left out.
 
 use carillon_scheduler::{CatchUp, Excluded, JobDraft, MisfirePolicy, Overlap};
+use carillon_store::Job;
 use chrono::DateTime;
 use chrono_tz::Tz;
 
 use crate::web::text::format::period;
 use crate::web::text::strategies;
-use carillon_store::Job;
 
 /// A label and a text. Times are in the viewer's zone.
 pub type SettingLine = (&'static str, String);

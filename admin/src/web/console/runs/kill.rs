@@ -2,12 +2,12 @@
 
 use actix_web::web;
 use askama::Template;
+use carillon_engine::manage::{Error, KillResult};
 
 use crate::web::console::actor::By;
 use crate::web::console::runs::row::RunRow;
 use crate::web::page::{PageContext, PageResult, redirect_with_flash, show};
 use crate::web::state::Shared;
-use carillon_engine::manage::{Error, KillResult};
 
 #[derive(Template)]
 #[template(path = "runs/kill.html")]

@@ -4,16 +4,16 @@ use actix_web::http::StatusCode;
 use actix_web::web;
 use askama::Template;
 use carillon_scheduler::{Cause, Millis, RunState};
+use carillon_store::{App, Job, RunFilter};
 use chrono::{NaiveDateTime, TimeZone};
 use chrono_tz::Tz;
 use serde::Deserialize;
 
 use crate::web::console::badge::run_badge;
 use crate::web::console::runs::row::RunRow;
-use crate::web::page::{PageContext, PageResult, render};
+use crate::web::page::{PageContext, PageResult, list_address, render};
 use crate::web::state::Shared;
 use crate::web::text::cause::cause_text;
-use carillon_store::{App, Job, RunFilter};
 
 const PAGE: u32 = 50;
 /// A filter searches this many runs at a time: a rare match may lie far back, and a page must not take long.
@@ -82,16 +82,7 @@ impl ListQuery {
     }
 
     fn address(&self, after: Option<i64>) -> String {
-        let mut pairs = url::form_urlencoded::Serializer::new(String::new());
-        for (name, value) in self.pairs() {
-            if !value.is_empty() {
-                pairs.append_pair(name, value);
-            }
-        }
-        if let Some(after) = after {
-            pairs.append_pair("after", &after.to_string());
-        }
-        format!("/runs?{}", pairs.finish())
+        list_address("/runs", &self.pairs(), after)
     }
 }
 

@@ -3,12 +3,12 @@
 use std::time::Duration;
 
 use actix_web::{HttpResponse, web};
+use carillon_engine::manage::{Error, LogPage};
+use carillon_store::RunView;
 use serde::{Deserialize, Serialize};
 
 use crate::web::page::PageResult;
 use crate::web::state::{Shared, State};
-use carillon_engine::manage::{Error, LogPage};
-use carillon_store::RunView;
 
 /// How long a page waits for an executor; the script asks again, and so does a reload.
 const PATIENCE: Duration = Duration::from_millis(900);

@@ -3,6 +3,7 @@
 use actix_web::web;
 use askama::Template;
 use carillon_scheduler::RunState;
+use carillon_store::{Job, RunParams};
 
 use crate::web::console::runs::log::{self, LogView};
 use crate::web::console::runs::route::RouteView;
@@ -10,7 +11,6 @@ use crate::web::console::runs::row::RunRow;
 use crate::web::console::runs::timeline::{TimelineStep, timeline};
 use crate::web::page::{PageContext, PageResult, show};
 use crate::web::state::Shared;
-use carillon_store::{Job, RunParams};
 
 #[derive(Template)]
 #[template(path = "runs/page.html")]

@@ -2,6 +2,7 @@
 
 use actix_web::web;
 use askama::Template;
+use carillon_engine::manage::{Error, Runs};
 use carillon_scheduler::{Outcome, RunState};
 
 use crate::web::console::actor::By;
@@ -9,7 +10,6 @@ use crate::web::console::runs::row::RunRow;
 use crate::web::forms::{Fields, Form};
 use crate::web::page::{PageContext, PageResult, redirect_with_flash, render};
 use crate::web::state::{Shared, State};
-use carillon_engine::manage::{Error, Runs};
 
 #[derive(Template)]
 #[template(path = "runs/resolve.html")]

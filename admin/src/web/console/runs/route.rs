@@ -1,8 +1,9 @@
 //! How a run's executor was chosen: one line, and a row for each executor that was checked.
 
-use crate::web::text::strategies;
 use carillon_store::run::route;
 use carillon_store::run::route::TraceNote;
+
+use crate::web::text::strategies;
 
 /// Of more candidates than this only those with a note are shown.
 const ALL_SHOWN: usize = 20;

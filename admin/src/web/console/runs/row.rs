@@ -1,11 +1,11 @@
 //! A run as a row of a list.
 
 use carillon_scheduler::{Millis, RunState};
+use carillon_store::RunView;
 
 use crate::web::console::badge::{Badge, KILL_ASKED, run_badge};
 use crate::web::text::cause::cause_text;
 use crate::web::text::format::duration;
-use carillon_store::RunView;
 
 pub struct RunRow {
     pub run: RunView,

@@ -1,10 +1,10 @@
 //! What has happened to a run, in order, and what comes next.
 
 use carillon_scheduler::{Millis, RunState};
+use carillon_store::RunView;
 
 use crate::web::console::runs::row::RunRow;
 use crate::web::text::format::duration;
-use carillon_store::RunView;
 
 /// A step in the life of a run, or the one that it waits for.
 #[derive(Clone, Debug, PartialEq, Eq)]
