@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! cargo bench -p carillon-admin --bench throughput -- [--jobs 1000] [--every 1] [--seconds 60] [--executors 1]
-//!     [--flood 0] [--failing 0] [--shards 8] [--look-ahead 5] [--database-url URL]
+//!     [--flood 0] [--failing 0] [--shards 8] [--look-ahead 5] [--batch] [--database-url URL]
 //! ```
 //!
 //! `--help` explains each option. With `--failing` the report has three lines for the first app: alone, beside another app of which
@@ -79,6 +79,9 @@ struct Options {
     failing: usize,
     #[arg(long, default_value_t = 8)]
     shards: u64,
+    /// The executors take several runs in one request, as those of our SDK
+    #[arg(long)]
+    batch: bool,
     /// In seconds
     #[arg(long, default_value_t = 5)]
     look_ahead: u64,
@@ -100,6 +103,7 @@ async fn main() {
         settings.arg(format!("--shards={}", options.shards)).arg(format!("--look-ahead={}s", options.look_ahead));
     let (process, api) = node::start(&mut settings).await;
     let admin = AdminClient::new([process.url()], &settings.access_token);
+    let admin = if options.batch { admin.with_capabilities("batch") } else { admin };
     for app in ["bench", "flood", "failing"] {
         api.post("apps", json!({"name": app})).await.ok();
     }

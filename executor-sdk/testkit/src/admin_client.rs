@@ -11,13 +11,20 @@ pub struct AdminClient {
     http: reqwest::Client,
     admins: Vec<String>,
     token: String,
+    /// Announced with each registration.
+    capabilities: &'static str,
 }
 
 impl AdminClient {
     /// `token` is the access token of executors. A request takes at most 3 s.
     pub fn new(admins: impl IntoIterator<Item = impl Into<String>>, token: &str) -> Self {
         let admins = admins.into_iter().map(Into::into).collect();
-        Self { http: http_client(Duration::from_secs(3)), admins, token: token.to_owned() }
+        Self { http: http_client(Duration::from_secs(3)), admins, token: token.to_owned(), capabilities: "" }
+    }
+
+    /// The same, for executors that announce this comma list.
+    pub fn with_capabilities(self, capabilities: &'static str) -> Self {
+        Self { capabilities, ..self }
     }
 
     /// Whether the executor of this app is registered now.
@@ -38,7 +45,8 @@ impl AdminClient {
 
     async fn post(&self, path: &str, body: &Value) -> bool {
         for admin in &self.admins {
-            let call = self.http.post(format!("{admin}/{path}")).header(headers::TOKEN, &self.token).json(body);
+            let call = self.http.post(format!("{admin}/{path}")).header(headers::TOKEN, &self.token);
+            let call = call.header(headers::CAPABILITIES, self.capabilities).json(body);
             if let Ok(response) = call.send().await
                 && response.json::<Value>().await.is_ok_and(|answer| answer["code"] == 200)
             {

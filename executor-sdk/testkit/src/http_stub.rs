@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::io;
 use std::sync::{Arc, Mutex};
 
+use carillon_protocol::{BatchAnswer, BatchRun, RunAnswer, RunBatch, SUCCESS};
 use serde_json::Value;
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::{TcpListener, TcpStream};
@@ -18,7 +19,7 @@ const MAX_BODY: usize = 5 << 20;
 /// How a request is answered.
 #[derive(Clone, Debug)]
 pub enum Reply {
-    /// HTTP 200, `code` 200.
+    /// HTTP 200, `code` 200; of a batch, each run is accepted.
     Accept,
     /// HTTP 200 with this body.
     Body(String),
@@ -150,8 +151,12 @@ async fn serve(stream: TcpStream, answer: &(impl Fn(Call) -> Reply + Sync)) -> i
         let mut body = vec![0; length];
         stream.read_exact(&mut body).await?;
         let body = String::from_utf8_lossy(&body).into_owned();
+        let accepted = match path == "/runs" {
+            true => accepted_batch(&body),
+            false => r#"{"code":200,"msg":null,"content":null,"data":null}"#.to_owned(),
+        };
         let (status, body) = match answer(Call { path, received_at: now_ms(), body, head }) {
-            Reply::Accept => (200, r#"{"code":200,"msg":null,"content":null,"data":null}"#.to_owned()),
+            Reply::Accept => (200, accepted),
             Reply::Body(body) => (200, body),
             Reply::Status(status) => (status, "<html>an error</html>".to_owned()),
             Reply::Never => {
@@ -168,6 +173,13 @@ async fn serve(stream: TcpStream, answer: &(impl Fn(Call) -> Reply + Sync)) -> i
         stream.write_all((head + &body).as_bytes()).await?;
     }
     Ok(())
+}
+
+/// The answer to a batch of which every run is accepted.
+fn accepted_batch(body: &str) -> String {
+    let batch: RunBatch = serde_json::from_str(body).unwrap_or_default();
+    let accepted = |run: &BatchRun| RunAnswer { log_id: run.run.log_id, code: SUCCESS, msg: None, run_state: None };
+    serde_json::to_string(&BatchAnswer::new(batch.runs.iter().map(accepted).collect())).unwrap_or_default()
 }
 
 /// Path, headers and the body's length; `None` at the end of the connection.

@@ -1,7 +1,7 @@
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use carillon_protocol::{RunRequest, headers};
+use carillon_protocol::{BatchRun, RunBatch, headers};
 use tokio::task::JoinSet;
 
 use crate::admin_client::AdminClient;
@@ -114,7 +114,7 @@ impl RecordingExecutor {
         self.received("/run")
     }
 
-    /// Requests to `/run`, in short.
+    /// Runs received by `/run` and `/runs`, in short.
     pub fn receipts(&self) -> Vec<Receipt> {
         self.runs.lock().unwrap().receipts.clone()
     }
@@ -198,22 +198,35 @@ impl RecordingExecutor {
 impl Runs {
     /// Whether to keep the whole call.
     fn record(&mut self, call: &Call, reply: &Reply) -> bool {
-        let request: RunRequest = match &*call.path {
-            "/run" => serde_json::from_str(&call.body).unwrap(),
+        let runs = match &*call.path {
+            "/run" => vec![alone(call)],
+            "/runs" => serde_json::from_str::<RunBatch>(&call.body).unwrap().runs,
             _ => return !self.forgets_calls,
         };
-        self.receipts.push(Receipt {
-            run_id: request.log_id,
-            job_id: request.job_id,
-            scheduled_at: call.header(headers::SCHEDULED_AT).and_then(|it| it.parse().ok()).unwrap_or_default(),
-            due_at: request.log_date_time,
-            fire_key: call.header(headers::FIRE_KEY).unwrap_or_default().to_owned(),
-            received_at: call.received_at,
-            answered: !matches!(reply, Reply::Never),
-        });
-        if matches!(reply, Reply::Accept) {
-            self.outbox.push(request.log_id);
+        for BatchRun { run, fire_key, scheduled_at, .. } in runs {
+            self.receipts.push(Receipt {
+                run_id: run.log_id,
+                job_id: run.job_id,
+                scheduled_at,
+                due_at: run.log_date_time,
+                fire_key,
+                received_at: call.received_at,
+                answered: !matches!(reply, Reply::Never),
+            });
+            if matches!(reply, Reply::Accept) {
+                self.outbox.push(run.log_id);
+            }
         }
         !self.forgets_calls
+    }
+}
+
+/// A run that did not come in a batch.
+fn alone(call: &Call) -> BatchRun {
+    BatchRun {
+        run: serde_json::from_str(&call.body).unwrap(),
+        fire_key: call.header(headers::FIRE_KEY).unwrap_or_default().to_owned(),
+        scheduled_at: call.header(headers::SCHEDULED_AT).and_then(|it| it.parse().ok()).unwrap_or_default(),
+        ..BatchRun::default()
     }
 }

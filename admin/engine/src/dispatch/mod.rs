@@ -10,5 +10,6 @@ pub(crate) mod probe;
 pub(crate) mod reserve;
 pub(crate) mod route;
 pub(crate) mod send;
+mod send_batch;
 pub(crate) mod stages;
 pub(crate) mod trace;

@@ -10,7 +10,8 @@ use tokio_util::task::TaskTracker;
 use crate::complete::in_flight::SendInFlight;
 use crate::complete::outcome_queue::{OutcomeQueue, finding};
 use crate::context::Context;
-use crate::dispatch::stages::MarkedRun;
+use crate::dispatch::send_batch::group;
+use crate::dispatch::stages::{MarkStamp, MarkedRun};
 use crate::dispatch::trace::TraceBuffer;
 use crate::executor::address_gate::{AddressGate, AddressPool, Reservation, WaitAborted};
 use crate::executor::client::ExecutorClient;
@@ -55,19 +56,28 @@ impl Sender {
         if due_in > 0 {
             tokio::time::sleep(Duration::from_millis(due_in as u64)).await;
         }
-        for task in tasks {
+        let (batches, single) = group(&self, tasks);
+        for batch in batches {
+            self.tasks.spawn(batch.run());
+        }
+        for task in single {
             self.tasks.spawn(task.run());
         }
     }
 }
 
-struct SendTask {
-    sender: Arc<Sender>,
-    marked: MarkedRun,
+pub(in crate::dispatch) struct SendTask {
+    pub sender: Arc<Sender>,
+    pub marked: MarkedRun,
+}
+
+/// After this an executor refuses the run.
+pub(in crate::dispatch) fn not_after(stamp: &MarkStamp, cx: &Context) -> Millis {
+    stamp.marked_at + 2 * ms(cx.settings.send_limit)
 }
 
 /// What happened at one address.
-enum AttemptResult {
+pub(in crate::dispatch) enum AttemptResult {
     Done,
     /// Nothing was written: the next candidate may have it.
     Next(String),
@@ -84,18 +94,18 @@ impl SendTask {
         shard = self.marked.routed.run.shard,
         lease.epoch = self.marked.routed.run.epoch
     ))]
-    async fn run(mut self) {
-        let (mut why, mut busy) = (Vec::new(), false);
-        for index in 0..self.marked.routed.candidates.len() {
+    pub async fn run(self) {
+        self.run_from(0, Vec::new()).await;
+    }
+
+    /// The candidates from this one on. `why`: what the others did.
+    pub async fn run_from(mut self, first: usize, mut why: Vec<String>) {
+        let mut busy = false;
+        for index in first..self.marked.routed.candidates.len() {
             match self.attempt(index).await {
                 AttemptResult::Done => return self.store_trace(),
                 AttemptResult::Unmark => return self.unmark(),
-                AttemptResult::Next(reason) => {
-                    let routed = &mut self.marked.routed;
-                    let address = &routed.candidates[index].address;
-                    routed.decision.failed_attempt(address, &reason);
-                    why.push(format!("{address}: {reason}"));
-                }
+                AttemptResult::Next(reason) => why.push(self.failed(index, &reason)),
                 AttemptResult::Busy if self.marked.routed.decision.has_affinity() => return self.unmark(),
                 AttemptResult::Busy => busy = true,
             }
@@ -108,14 +118,27 @@ impl SendTask {
         self.sender.outcomes.report_own(finding(run_id, RunEvent::NoExecutor, "no_executor", why.join("; ")));
     }
 
+    /// Another executor than the first one may have it.
+    pub fn may_leave(&self) -> bool {
+        self.marked.routed.candidates.len() > 1 && !self.marked.routed.decision.has_affinity()
+    }
+
+    /// Notes why an address did not get the run.
+    pub fn failed(&mut self, index: usize, reason: &str) -> String {
+        let routed = &mut self.marked.routed;
+        let address = &routed.candidates[index].address;
+        routed.decision.failed_attempt(address, reason);
+        format!("{address}: {reason}")
+    }
+
     /// What the mark has not written already.
-    fn store_trace(&self) {
+    pub fn store_trace(&self) {
         if let Some(trace) = &self.marked.routed.decision.trace {
             self.sender.traces.add(self.marked.routed.run.run_id, trace);
         }
     }
 
-    fn unmark(self) {
+    pub fn unmark(self) {
         self.sender.outcomes.unsent.add(self.marked.routed.run, self.marked.stamp.token);
     }
 
@@ -158,7 +181,7 @@ impl SendTask {
         address.try_reserve(cx.clock.monotonic(), cx.settings.waiting).ok().map(Some)
     }
 
-    fn is_stale(&self) -> bool {
+    pub fn is_stale(&self) -> bool {
         let cx = &self.sender.cx;
         cx.clock.monotonic().saturating_sub(self.marked.stamp.asked) > cx.settings.send_limit
     }
@@ -184,7 +207,7 @@ impl SendTask {
         cx.metrics.in_flight.inc();
         cx.metrics.lateness.observe((sent_at - run.due_at) as f64 / 1000.0);
         let request = body(run, &routed.decision.job, params.clone());
-        let headers = headers(run, &routed.decision.job, stamp.marked_at + 2 * ms(cx.settings.send_limit));
+        let headers = headers(run, &routed.decision.job, not_after(stamp, cx));
         failpoint::hit_when_written("after_request_written");
         // Boxed: the client's future is large, and the task would be copied with it.
         let outcome = Box::pin(self.sender.client.run(address, &request, &headers)).await;
@@ -193,7 +216,7 @@ impl SendTask {
         (outcome, under_way.end())
     }
 
-    fn classify(&self, outcome: Outcome, in_flight: Option<SendInFlight>) -> AttemptResult {
+    pub fn classify(&self, outcome: Outcome, in_flight: Option<SendInFlight>) -> AttemptResult {
         let run_id = self.marked.routed.run.run_id;
         let (cx, outcomes) = (&self.sender.cx, &self.sender.outcomes);
         cx.metrics.sends.with_label_values(&[outcome.name()]).inc();

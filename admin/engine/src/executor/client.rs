@@ -10,6 +10,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use carillon_protocol::{self as wire, headers};
+use carillon_protocol::{RunAnswer, RunBatch};
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue, InvalidHeaderName};
 use reqwest::{Client, RequestBuilder, Url};
 use serde::Serialize;
@@ -18,9 +19,8 @@ use crate::executor::held_connections::{HeldConnections, Limits};
 use crate::executor::outcome::{ANSWER_LIMIT, Outcome};
 pub use wire::{LogAnswer, LogPage, OTHER_JOURNAL, RunRequest, SUCCESS, TIMEOUT};
 
-/// The capability of an executor that may be sent a run again.
-pub const KEEPS_A_JOURNAL: &str = headers::CAPABILITY_IDEM;
-
+/// Answers to up to 500 runs, with their reasons.
+const BATCH_ANSWER_LIMIT: usize = 4 << 20;
 /// Stock executors send the whole rest of a log; more than this is cut, and said so.
 const LOG_LIMIT: usize = 4 << 20;
 
@@ -109,18 +109,47 @@ impl ExecutorClient {
             Ok(headers) => headers,
             Err(why) => return Outcome::NotSent { why },
         };
-        let Some(target) = self.held.target(address) else {
-            let call = self.post(address, "run", about.app, request).headers(headers);
-            return outcome::of_run(call, request.log_id).await;
-        };
-        let body = match serde_json::to_vec(request) {
-            Ok(body) => body,
-            Err(error) => return Outcome::NotSent { why: error.to_string() },
-        };
-        match self.held.post(&target, "run", headers, body, ANSWER_LIMIT).await {
+        match self.exchange(address, "run", headers, request, ANSWER_LIMIT).await {
             Ok((status, body)) => outcome::of_answer(status, &body, request.log_id),
             Err(outcome) => outcome,
         }
+    }
+
+    /// Several runs of one app. Each has an answer of its own, but for those that the executor left out.
+    ///
+    /// # Errors
+    /// What became of all of them: refused together, not sent, or unknown.
+    pub async fn run_batch(&self, address: &str, app: &str, batch: &RunBatch) -> Result<Vec<RunAnswer>, Outcome> {
+        let app = HeaderValue::from_str(app).map_err(|error| Outcome::NotSent { why: error.to_string() })?;
+        let mut headers = HeaderMap::with_capacity(6);
+        headers.insert(&self.names.token, self.token.clone());
+        headers.insert(&self.names.app, app);
+        let (status, body) = self.exchange(address, "runs", headers, batch, BATCH_ANSWER_LIMIT).await?;
+        match wire::parse_answer(status, &body) {
+            wire::Verdict::Accepted { content, .. } => {
+                let parsed = serde_json::from_str(content.as_deref().unwrap_or_default());
+                parsed.map_err(|error| outcome::unknown(format!("the answers to a batch cannot be read: {error}")))
+            }
+            wire::Verdict::Refused { code, message } => Err(Outcome::Refused { code, message }),
+            wire::Verdict::Unclear { why } => Err(outcome::unknown(why)),
+        }
+    }
+
+    /// One request with its answer: on a held connection, or by reqwest if the address needs more than plain HTTP.
+    async fn exchange(
+        &self,
+        address: &str,
+        path: &str,
+        headers: HeaderMap,
+        body: &impl Serialize,
+        limit: usize,
+    ) -> Result<(u16, Vec<u8>), Outcome> {
+        let Some(target) = self.held.target(address) else {
+            let call = self.http.post(wire::join_url(address, path)).headers(headers).json(body);
+            return outcome::exchange(call, limit).await;
+        };
+        let body = serde_json::to_vec(body).map_err(|error| Outcome::NotSent { why: error.to_string() })?;
+        self.held.post(&target, path, headers, body, limit).await
     }
 
     fn run_headers(&self, about: &RunHeaders<'_>) -> Result<HeaderMap, String> {

@@ -4,11 +4,11 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex};
 
+use carillon_protocol::headers;
 use carillon_scheduler::{Labels, Millis};
 use tokio::sync::Notify;
 
 use crate::context::Context;
-use crate::executor::client::KEEPS_A_JOURNAL;
 use crate::runtime::lock;
 use crate::settings::ms;
 use carillon_store as store;
@@ -26,6 +26,8 @@ pub struct Candidate {
     pub suspect: bool,
     /// It may be sent a run that it has already: it runs once, across its restarts too.
     pub keeps_a_journal: bool,
+    /// It takes several runs in one request.
+    pub takes_batches: bool,
 }
 
 /// A registration, with what need not be read for each run.
@@ -46,7 +48,8 @@ impl RegisteredExecutor {
             labels: self.labels.clone(),
             // A lease is three beats.
             suspect: now > executor.seen_at + lease * 2 / 3,
-            keeps_a_journal: executor.has(KEEPS_A_JOURNAL),
+            keeps_a_journal: executor.has(headers::CAPABILITY_IDEM),
+            takes_batches: executor.has(headers::CAPABILITY_BATCH),
         }
     }
 }

@@ -20,7 +20,7 @@ use reqwest::Url;
 use tokio::net::TcpStream;
 use tokio::time::{Instant, timeout_at};
 
-use crate::executor::outcome::{Outcome, innermost};
+use crate::executor::outcome::{Outcome, innermost, unknown};
 
 /// Limits of each request.
 #[derive(Clone, Copy, Debug)]
@@ -267,10 +267,6 @@ async fn drive<T>(
         future.as_mut().poll(context)
     })
     .await
-}
-
-fn unknown(why: String) -> Outcome {
-    Outcome::Unknown { why, timed_out: false }
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

@@ -20,15 +20,22 @@ pub enum Outcome {
 }
 
 pub async fn of_run(call: RequestBuilder, run_id: i64) -> Outcome {
-    let response = match call.send().await {
-        Ok(response) => response,
-        Err(error) => return of_error(&error),
-    };
-    let status = response.status().as_u16();
-    match read_body(response, ANSWER_LIMIT).await {
-        Ok(body) => of_answer(status, &body, run_id),
-        Err(error) => of_error(&error),
+    match exchange(call, ANSWER_LIMIT).await {
+        Ok((status, body)) => of_answer(status, &body, run_id),
+        Err(outcome) => outcome,
     }
+}
+
+/// Sends a request and reads at most `limit` bytes of the answer's body.
+pub(crate) async fn exchange(call: RequestBuilder, limit: usize) -> Result<(u16, Vec<u8>), Outcome> {
+    let response = call.send().await.map_err(|error| of_error(&error))?;
+    let status = response.status().as_u16();
+    let body = read_body(response, limit).await.map_err(|error| of_error(&error))?;
+    Ok((status, body))
+}
+
+pub(crate) fn unknown(why: String) -> Outcome {
+    Outcome::Unknown { why, timed_out: false }
 }
 
 pub fn of_answer(status: u16, body: &[u8], run_id: i64) -> Outcome {
@@ -37,7 +44,7 @@ pub fn of_answer(status: u16, body: &[u8], run_id: i64) -> Outcome {
         // It has this very run already: an earlier request of ours did arrive.
         verdict if verdict.is_duplicate_of(run_id) => Outcome::Accepted,
         Verdict::Refused { code, message } => Outcome::Refused { code, message },
-        Verdict::Unclear { why } => Outcome::Unknown { why, timed_out: false },
+        Verdict::Unclear { why } => unknown(why),
     }
 }
 

@@ -32,6 +32,14 @@ pub fn body(run: &ClaimedRun, job: &CachedJob, params: Option<String>) -> RunReq
     }
 }
 
+/// Bytes of the parameters that [`body`] sends.
+pub fn params_size(job: &CachedJob, given: Option<&String>) -> usize {
+    match (given, &job.stored.params) {
+        (Some(text), _) | (None, Params::Here(text)) => text.len(),
+        (None, Params::Apart | Params::TooLong) => 0,
+    }
+}
+
 /// The word of the protocol for a block strategy.
 const fn block_word(strategy: BlockStrategy) -> &'static str {
     match strategy {

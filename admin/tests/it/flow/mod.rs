@@ -3,6 +3,7 @@
 
 mod attention;
 mod backfill;
+mod batches;
 mod catch_up;
 mod checks;
 mod children;

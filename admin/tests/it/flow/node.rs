@@ -144,10 +144,19 @@ impl Node {
         self.register_address(&recorder.address, Some(boot_id)).await;
     }
 
+    /// The heartbeat of an executor that takes several runs in one request.
+    pub async fn register_batching(&self, recorder: &RecordingExecutor) {
+        let headers = [("Carillon-Boot-Id", "boot"), ("Carillon-Capabilities", "idem,batch")];
+        self.register_with(&recorder.address, &headers).await;
+    }
+
     pub async fn register_address(&self, address: &str, boot_id: Option<&str>) {
-        let body = json!({"registryGroup": "EXECUTOR", "registryKey": "orders", "registryValue": address});
         let own = boot_id.map(|boot_id| [("Carillon-Boot-Id", boot_id), ("Carillon-Capabilities", "idem")]);
-        let headers = own.as_ref().map_or(&[][..], |headers| headers);
+        self.register_with(address, own.as_ref().map_or(&[][..], |headers| headers)).await;
+    }
+
+    async fn register_with(&self, address: &str, headers: &[(&str, &str)]) {
+        let body = json!({"registryGroup": "EXECUTOR", "registryKey": "orders", "registryValue": address});
         let answer = self.post_with("api/registry", headers, &body).await;
         assert_eq!(answer["code"], 200, "{answer}");
         self.services.registry.step().await;

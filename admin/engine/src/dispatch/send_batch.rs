@@ -1,0 +1,159 @@
+//! The runs that are due together for one executor, in one request: for executors that announce the capability `batch`.
+
+use std::collections::HashMap;
+use std::mem;
+use std::sync::Arc;
+
+use carillon_protocol::{BatchRun, MAX_BATCH_RUNS, RunAnswer, RunBatch, SUCCESS};
+use carillon_scheduler::Millis;
+
+use crate::complete::in_flight::RequestGuard;
+use crate::dispatch::send::{AttemptResult, SendTask, Sender, not_after};
+use crate::executor::outcome::{Outcome, unknown};
+use crate::executor::request::{body, headers, params_size};
+use carillon_store::failpoint;
+
+/// Bytes of parameters of one request; the executor takes 5 MiB in all.
+const MOST_PARAMS: usize = 4 << 20;
+
+/// Runs of one app for one executor.
+pub struct SendBatch {
+    sender: Arc<Sender>,
+    app: String,
+    address: String,
+    tasks: Vec<SendTask>,
+}
+
+/// Puts together what may travel together. Alone travel the runs for stock executors, and the one run that finds out whether a
+/// closed address is back.
+pub fn group(sender: &Arc<Sender>, tasks: Vec<SendTask>) -> (Vec<SendBatch>, Vec<SendTask>) {
+    let mut by_executor: HashMap<(String, String), Vec<SendTask>> = HashMap::new();
+    let (mut batches, mut single) = (vec![], vec![]);
+    for task in tasks {
+        let routed = &task.marked.routed;
+        match routed.candidates.first() {
+            Some(candidate) if candidate.takes_batches && !routed.reservation.probe => {
+                let key = (routed.decision.job.stored.app.clone(), candidate.address.clone());
+                by_executor.entry(key).or_default().push(task);
+            }
+            _ => single.push(task),
+        }
+    }
+    for ((app, address), tasks) in by_executor {
+        for mut tasks in split(tasks) {
+            match tasks.len() {
+                1 => single.append(&mut tasks),
+                _ => batches.push(SendBatch {
+                    sender: sender.clone(),
+                    app: app.clone(),
+                    address: address.clone(),
+                    tasks,
+                }),
+            }
+        }
+    }
+    (batches, single)
+}
+
+/// By the limits of one request.
+fn split(tasks: Vec<SendTask>) -> Vec<Vec<SendTask>> {
+    let (mut full, mut open, mut size) = (vec![], vec![], 0);
+    for task in tasks {
+        let params = params_size(&task.marked.routed.decision.job, task.marked.params.as_ref());
+        if open.len() == MAX_BATCH_RUNS || (size + params > MOST_PARAMS && !open.is_empty()) {
+            full.push(mem::take(&mut open));
+            size = 0;
+        }
+        size += params;
+        open.push(task);
+    }
+    full.push(open);
+    full
+}
+
+impl SendBatch {
+    pub async fn run(mut self) {
+        let sender = self.sender.clone();
+        let gate = sender.addresses.get(&self.address);
+        let may_leave = self.tasks.iter().all(SendTask::may_leave);
+        let Ok(_slot) = gate.slot(false, may_leave, &*sender.cx.clock).await else {
+            // Each run sees by itself whether it may go elsewhere.
+            return self.send_each();
+        };
+        let (stale, fresh): (Vec<_>, Vec<_>) = self.tasks.into_iter().partition(SendTask::is_stale);
+        self.tasks = fresh;
+        stale.into_iter().for_each(SendTask::unmark);
+        if self.tasks.is_empty() {
+            return;
+        }
+        let sent_at = sender.cx.clock.now();
+        let begin = |task: &SendTask| sender.outcomes.in_flight.begin(task.marked.routed.run.run_id, sent_at);
+        let under_way: Vec<RequestGuard<'_>> = self.tasks.iter().map(begin).collect();
+        let answers = self.post(sent_at).await;
+        let of_address = answers.as_ref().map_or_else(Outcome::clone, |_| Outcome::Accepted);
+        if gate.record_outcome(&of_address, sender.cx.clock.monotonic(), sender.cx.settings.breaker) {
+            tracing::warn!(executor.address = self.address, send.outcome = ?of_address, "the executor is left alone for a while");
+        }
+        match answers {
+            // Refused as a whole, as by a program of an earlier version: no run has started, and each gets its own answer.
+            Err(Outcome::Refused { .. }) => self.send_each(),
+            answers => self.conclude(&answers, under_way),
+        }
+    }
+
+    fn send_each(self) {
+        for task in self.tasks {
+            self.sender.tasks.spawn(task.run());
+        }
+    }
+
+    /// One request for all, and the answer for each run.
+    async fn post(&self, sent_at: Millis) -> Result<HashMap<i64, RunAnswer>, Outcome> {
+        let cx = &self.sender.cx;
+        let runs = self.tasks.iter().map(|task| {
+            let (routed, job) = (&task.marked.routed, &task.marked.routed.decision.job);
+            cx.metrics.lateness.observe((sent_at - routed.run.due_at) as f64 / 1000.0);
+            let headers = headers(&routed.run, job, not_after(&task.marked.stamp, cx));
+            BatchRun {
+                run: body(&routed.run, job, task.marked.params.clone()),
+                fire_key: headers.fire_key,
+                scheduled_at: headers.scheduled_at,
+                attempt: headers.attempt.unsigned_abs(),
+                epoch: headers.epoch,
+                not_after: headers.not_after,
+            }
+        });
+        let batch = RunBatch { runs: runs.collect() };
+        cx.metrics.in_flight.inc();
+        failpoint::hit_when_written("after_request_written");
+        // Boxed: the client's future is large.
+        let answers = Box::pin(self.sender.client.run_batch(&self.address, &self.app, &batch)).await;
+        failpoint::hit("after_answer_read");
+        cx.metrics.in_flight.dec();
+        Ok(answers?.into_iter().map(|answer| (answer.log_id, answer)).collect())
+    }
+
+    fn conclude(self, answers: &Result<HashMap<i64, RunAnswer>, Outcome>, under_way: Vec<RequestGuard<'_>>) {
+        for (mut task, under_way) in self.tasks.into_iter().zip(under_way) {
+            let outcome = match answers {
+                Ok(answers) => outcome(answers.get(&task.marked.routed.run.run_id)),
+                Err(outcome) => outcome.clone(),
+            };
+            match task.classify(outcome, under_way.end()) {
+                AttemptResult::Next(reason) => {
+                    let why = vec![task.failed(0, &reason)];
+                    self.sender.tasks.spawn(task.run_from(1, why));
+                }
+                _ => task.store_trace(),
+            }
+        }
+    }
+}
+
+fn outcome(answer: Option<&RunAnswer>) -> Outcome {
+    match answer {
+        Some(answer) if answer.code == SUCCESS => Outcome::Accepted,
+        Some(answer) => Outcome::Refused { code: answer.code, message: answer.msg.clone().unwrap_or_default() },
+        None => unknown("the executor's answer leaves the run out".into()),
+    }
+}
