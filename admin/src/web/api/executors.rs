@@ -26,7 +26,7 @@ pub struct ExecutorUpdate {
     /// Its share of jobs with the route `weighted`
     #[schema(minimum = 1, maximum = 100)]
     weight: Option<i64>,
-    /// `key=value,key2=value2`; `""`: none, whatever it announces
+    /// `key=value,key2=value2`; `""`: none, even if it announces some
     #[schema(min_length = 0, max_length = 255)]
     labels: Option<String>,
 }

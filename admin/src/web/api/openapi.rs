@@ -19,7 +19,7 @@ pub const ROOT: &str = "/api/v1";
 
 const DESCRIPTION: &str = "Times are RFC 3339, UTC, with milliseconds. Unknown members and parameters are refused by name. \
     Lists come newest first; `next` is the `after` of the following page, null at the end. \
-    Bodies are read as JSON whatever their content type is.";
+    Bodies are read as JSON under any content type.";
 
 const TAGS: [(&str, &str); 10] = [
     ("apps", "Groups of executors under one name"),

@@ -59,7 +59,7 @@ pub struct FixedRateSchedule {
     limits: Limits,
 }
 
-/// n seconds after the end of the last run, whatever its outcome
+/// n seconds after the end of the last run, with any outcome
 #[derive(ToSchema)]
 pub struct FixedDelaySchedule {
     #[schema(minimum = 1, maximum = 31_536_000)]
