@@ -1,9 +1,10 @@
 //! All components of a node, made in the order in which a run passes them.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use carillon_inspect::forecast::Forecaster;
 use carillon_scheduler::{Clock, Millis};
+use tokio::sync::Notify;
 use tokio_util::task::TaskTracker;
 
 use crate::complete::completer::{Completer, SuccessWriter};
@@ -40,6 +41,7 @@ use crate::plan::backfill_releaser::BackfillReleaser;
 use crate::plan::backfill_runs::OpenBackfillRuns;
 use crate::plan::due_queue::DueQueue;
 use crate::plan::job_cache::JobCache;
+use crate::plan::scanner::Scanner;
 use crate::plan::scanner_pool::ScannerPool;
 use crate::plan::wakes::ScanWakes;
 use crate::recover::evidence::Evidence;
@@ -50,6 +52,13 @@ use crate::services::Services;
 use crate::settings::Settings;
 use carillon_store::run::settle::finding::RunReport;
 use carillon_store::{self as store, Store};
+
+/// A component, with its own share of each value of these names.
+macro_rules! component {
+    ($component:ident { $($shared:ident),* }) => {
+        $component { $($shared: $shared.clone()),* }
+    };
+}
 
 /// The components that requests of people and programs reach, and the services.
 pub struct Engine {
@@ -90,13 +99,13 @@ impl Engine {
         let (lock, client, tasks) = (Arc::new(lock), Arc::new(client), TaskTracker::new());
         let queue = Arc::new(DueQueue::new(settings.ring_capacity));
         let wakes = Arc::new(ScanWakes::new(clock.clone()));
-        let job_cache = Arc::new(JobCache::new(store.clone()));
+        let jobs = Arc::new(JobCache::new(store.clone()));
         let overlaps = Arc::new(OverlapTracker::default());
         let (outcomes, traces) = (Arc::new(OutcomeQueue::default()), Arc::new(TraceBuffer::default()));
         let backfill_runs = Arc::new(OpenBackfillRuns::default());
         let forecaster = Forecaster::new(store.clone(), clock.clone());
         // What waits for the end of a shard's holder is looked at as soon as the shard is taken.
-        let (resolver_wake, monitor_wake) = <(Arc<tokio::sync::Notify>, Arc<tokio::sync::Notify>)>::default();
+        let (resolver_wake, monitor_wake) = <(Arc<Notify>, Arc<Notify>)>::default();
         let listeners: Vec<Arc<dyn ShardListener>> =
             vec![queue.clone(), overlaps.clone(), wakes.clone(), resolver_wake.clone(), monitor_wake.clone()];
         let held = Arc::new(HeldShards::new(clock.clone(), metrics.clone(), shards, listeners));
@@ -107,113 +116,54 @@ impl Engine {
         let clock_guard = Arc::new(ClockGuard::new(cx.clone(), held.clone(), lock.clone(), directory.clone()));
         let coordinator =
             LeaseCoordinator::new(cx.clone(), held.clone(), clock_guard.clone(), LockHealth::new(lock), address);
-        let scanners = ScannerPool {
-            cx: cx.clone(),
-            held: held.clone(),
-            clock_guard: clock_guard.clone(),
-            queue: queue.clone(),
-            jobs: job_cache.clone(),
-            wakes: wakes.clone(),
-            scanners: Default::default(),
-        };
-        let killer = Arc::new(RunKiller {
-            cx: cx.clone(),
-            client: client.clone(),
-            directory: directory.clone(),
-            queue: queue.clone(),
-        });
+        let scanners = Arc::<Mutex<Vec<Arc<Scanner>>>>::default();
+        let scanner_pool = component!(ScannerPool { cx, held, clock_guard, queue, jobs, wakes, scanners });
+        let killer = Arc::new(component!(RunKiller { cx, client, directory, queue }));
         let router = Arc::new(Router::new(cx.clone(), directory.clone(), addresses.clone()));
-        let dispatcher = Dispatcher {
-            cx: cx.clone(),
-            held: held.clone(),
-            clock_guard: clock_guard.clone(),
-            queue: queue.clone(),
-            wakes: wakes.clone(),
-            jobs: job_cache.clone(),
-            admitter: Admitter {
-                cx: cx.clone(),
-                overlaps: overlaps.clone(),
-                queue: queue.clone(),
-                killer: killer.clone(),
-                tasks: tasks.clone(),
-            },
-            router: router.clone(),
-            prober: Arc::new(Prober::new(cx.clone(), client.clone(), router.clone(), queue.clone())),
-            expander: Arc::new(BroadcastExpander::new(
-                cx.clone(),
-                held.clone(),
-                queue.clone(),
-                wakes.clone(),
-                tasks.clone(),
-            )),
-            marker: Marker { cx: cx.clone(), jobs: job_cache.clone(), outcomes: outcomes.clone() },
-            sender: Arc::new(Sender {
-                cx: cx.clone(),
-                client: client.clone(),
-                addresses,
-                outcomes: outcomes.clone(),
-                traces: traces.clone(),
-                tasks: tasks.clone(),
-            }),
-            outcomes: outcomes.clone(),
-            traces: traces.clone(),
-        };
-        let effects = Arc::new(Effects {
-            cx: cx.clone(),
-            overlaps,
-            queue: queue.clone(),
-            wakes: wakes.clone(),
-            backfill_runs: backfill_runs.clone(),
+        let admitter = Arc::new(component!(Admitter { cx, overlaps, queue, killer, tasks }));
+        let prober = Arc::new(Prober::new(cx.clone(), client.clone(), router.clone(), queue.clone()));
+        let expander = BroadcastExpander::new(cx.clone(), held.clone(), queue.clone(), wakes.clone(), tasks.clone());
+        let expander = Arc::new(expander);
+        let marker = Arc::new(component!(Marker { cx, jobs, outcomes }));
+        let sender = Arc::new(component!(Sender { cx, client, addresses, outcomes, traces, tasks }));
+        let dispatcher = component!(Dispatcher {
+            cx,
+            held,
+            clock_guard,
+            queue,
+            wakes,
+            jobs,
+            admitter,
+            router,
+            prober,
+            expander,
+            marker,
+            sender,
+            outcomes,
+            traces
         });
-        let completer = Arc::new(Completer { cx: cx.clone(), outcomes: outcomes.clone(), traces, effects });
-        let evidence = Arc::new(Evidence {
-            cx: cx.clone(),
-            client: client.clone(),
-            directory: directory.clone(),
-            jobs: job_cache.clone(),
-            outcomes: outcomes.clone(),
-        });
-        let executors = Arc::new(ExecutorState {
-            cx: cx.clone(),
-            client: client.clone(),
-            directory: directory.clone(),
-            outcomes: outcomes.clone(),
-        });
+        let effects = Arc::new(component!(Effects { cx, overlaps, queue, wakes, backfill_runs }));
+        let completer = Arc::new(component!(Completer { cx, outcomes, traces, effects }));
+        let evidence = Arc::new(component!(Evidence { cx, client, directory, jobs, outcomes }));
+        let executors = Arc::new(component!(ExecutorState { cx, client, directory, outcomes }));
+        let resolver = Resolver::new(cx.clone(), held.clone(), wakes.clone(), evidence, resolver_wake, tasks.clone());
+        let monitor = RunMonitor::new(cx.clone(), held.clone(), killer.clone(), executors, monitor_wake, tasks.clone());
         let services = Services {
-            registry: Arc::new(ExecutorRefresher { cx: cx.clone(), held: held.clone(), router }),
+            registry: Arc::new(component!(ExecutorRefresher { cx, held, router })),
             shards: Arc::new(coordinator),
-            scans: Arc::new(scanners),
+            scans: Arc::new(scanner_pool),
             tick: Arc::new(dispatcher),
             successes: Arc::new(SuccessWriter(completer.clone())),
             complete: completer,
-            give_back: Arc::new(Unmarker { cx: cx.clone(), outcomes: outcomes.clone(), queue }),
-            resolve: Arc::new(Resolver::new(
-                cx.clone(),
-                held.clone(),
-                wakes.clone(),
-                evidence,
-                resolver_wake,
-                tasks.clone(),
-            )),
-            watch: Arc::new(RunMonitor::new(
-                cx.clone(),
-                held.clone(),
-                killer.clone(),
-                executors,
-                monitor_wake,
-                tasks.clone(),
-            )),
-            backfill: Arc::new(BackfillReleaser {
-                cx: cx.clone(),
-                held: held.clone(),
-                wakes: wakes.clone(),
-                open_runs: backfill_runs.clone(),
-            }),
+            give_back: Arc::new(component!(Unmarker { cx, outcomes, queue })),
+            resolve: Arc::new(resolver),
+            watch: Arc::new(monitor),
+            backfill: Arc::new(component!(BackfillReleaser { cx, held, wakes, backfill_runs })),
             follow_calendars: Arc::new(CalendarFollower::new(cx.clone(), held.clone(), wakes.clone())),
-            gaps: Arc::new(GapAuditor::new(cx.clone(), held.clone(), job_cache.clone())),
+            gaps: Arc::new(GapAuditor::new(cx.clone(), held.clone(), jobs.clone())),
             prune: Arc::new(Pruner::new(cx.clone(), held.clone(), clock_guard.clone())),
             pending: Arc::new(OverdueFlagger::new(cx.clone(), held.clone(), clock_guard.clone())),
-            escalate: Arc::new(AlarmEscalator { cx: cx.clone(), held: held.clone(), clock_guard: clock_guard.clone() }),
+            escalate: Arc::new(component!(AlarmEscalator { cx, held, clock_guard })),
             follow_clock: clock_guard,
         };
         Self {
@@ -222,7 +172,7 @@ impl Engine {
             services,
             held,
             wakes,
-            job_cache,
+            job_cache: jobs,
             client,
             directory,
             killer,

@@ -5,8 +5,9 @@
 //! HTTP addresses travel on [held connections](super::held_connections); the rare calls, and TLS, use reqwest.
 
 use crate::executor::outcome;
+use crate::runtime::lock;
 use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 use std::time::Duration;
 
 use carillon_protocol::{self as wire, headers};
@@ -242,7 +243,7 @@ struct Urls(Mutex<HashMap<String, Url>>);
 
 impl Urls {
     fn parsed(&self, url: &str) -> Option<Url> {
-        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = lock(&self.0);
         if let Some(parsed) = known.get(url) {
             return Some(parsed.clone());
         }

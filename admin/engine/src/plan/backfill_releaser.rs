@@ -24,7 +24,7 @@ pub struct BackfillReleaser {
     pub cx: Arc<Context>,
     pub held: Arc<HeldShards>,
     pub wakes: Arc<ScanWakes>,
-    pub open_runs: Arc<OpenBackfillRuns>,
+    pub backfill_runs: Arc<OpenBackfillRuns>,
 }
 
 impl Service for BackfillReleaser {
@@ -34,7 +34,7 @@ impl Service for BackfillReleaser {
     type Report = usize;
 
     fn wake(&self) -> Option<Arc<Notify>> {
-        Some(self.open_runs.wake.clone())
+        Some(self.backfill_runs.wake.clone())
     }
 
     async fn step(&self) -> Step<usize> {
@@ -74,7 +74,7 @@ impl BackfillReleaser {
             let released = self.cx.store.release_backfill(open, self.cx.clock.now()).await?;
             if !released.runs.is_empty() {
                 created += released.runs.len();
-                self.open_runs.add(&released.runs);
+                self.backfill_runs.add(&released.runs);
                 self.wakes.wake(open.shard);
             }
             if released.finished || released.full {

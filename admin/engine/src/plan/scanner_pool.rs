@@ -23,7 +23,7 @@ pub struct ScannerPool {
     pub queue: Arc<DueQueue>,
     pub jobs: Arc<JobCache>,
     pub wakes: Arc<ScanWakes>,
-    pub scanners: Mutex<Vec<Arc<Scanner>>>,
+    pub scanners: Arc<Mutex<Vec<Arc<Scanner>>>>,
 }
 
 /// What the task of a shard needs.
