@@ -211,7 +211,7 @@ fn servers(
 
 /// After the end of new shards and claims: leases back; due runs are marked until a peer refuses them; requests end.
 async fn stop_sending(engine: &Engine) {
-    let coordinator = &engine.services.shards;
+    let coordinator = &engine.services.coordinator;
     coordinator.release_all().await;
     let until = Instant::now() + HAND_OVER;
     while coordinator.has_peers() && Instant::now() < until && coordinator.may_still_mark().await {

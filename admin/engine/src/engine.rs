@@ -149,22 +149,22 @@ impl Engine {
         let resolver = Resolver::new(cx.clone(), held.clone(), wakes.clone(), evidence, resolver_wake, tasks.clone());
         let monitor = RunMonitor::new(cx.clone(), held.clone(), killer.clone(), executors, monitor_wake, tasks.clone());
         let services = Services {
-            registry: Arc::new(component!(ExecutorRefresher { cx, held, router })),
-            shards: Arc::new(coordinator),
-            scans: Arc::new(scanner_pool),
-            tick: Arc::new(dispatcher),
-            successes: Arc::new(SuccessWriter(completer.clone())),
-            complete: completer,
-            give_back: Arc::new(component!(Unmarker { cx, outcomes, queue })),
-            resolve: Arc::new(resolver),
-            watch: Arc::new(monitor),
-            backfill: Arc::new(component!(BackfillReleaser { cx, held, wakes, backfill_runs })),
-            follow_calendars: Arc::new(CalendarFollower::new(cx.clone(), held.clone(), wakes.clone())),
-            gaps: Arc::new(GapAuditor::new(cx.clone(), held.clone(), jobs.clone())),
-            prune: Arc::new(Pruner::new(cx.clone(), held.clone(), clock_guard.clone())),
-            pending: Arc::new(OverdueFlagger::new(cx.clone(), held.clone(), clock_guard.clone())),
-            escalate: Arc::new(component!(AlarmEscalator { cx, held, clock_guard })),
-            follow_clock: clock_guard,
+            refresher: Arc::new(component!(ExecutorRefresher { cx, held, router })),
+            coordinator: Arc::new(coordinator),
+            scanners: Arc::new(scanner_pool),
+            dispatcher: Arc::new(dispatcher),
+            success_writer: Arc::new(SuccessWriter(completer.clone())),
+            completer,
+            unmarker: Arc::new(component!(Unmarker { cx, outcomes, queue })),
+            resolver: Arc::new(resolver),
+            monitor: Arc::new(monitor),
+            backfill_releaser: Arc::new(component!(BackfillReleaser { cx, held, wakes, backfill_runs })),
+            calendar_follower: Arc::new(CalendarFollower::new(cx.clone(), held.clone(), wakes.clone())),
+            gap_auditor: Arc::new(GapAuditor::new(cx.clone(), held.clone(), jobs.clone())),
+            pruner: Arc::new(Pruner::new(cx.clone(), held.clone(), clock_guard.clone())),
+            overdue_flagger: Arc::new(OverdueFlagger::new(cx.clone(), held.clone(), clock_guard.clone())),
+            alarm_escalator: Arc::new(component!(AlarmEscalator { cx, held, clock_guard })),
+            clock_guard,
         };
         Self {
             cx,
@@ -184,7 +184,7 @@ impl Engine {
 
     /// Executors that were live when a node was last alive keep their lease from now on.
     pub async fn begin(&self) -> store::Result<()> {
-        self.services.follow_clock.begin().await?;
+        self.services.clock_guard.begin().await?;
         if let Some(last_alive_at) = self.cx.store.last_alive_at().await? {
             self.directory.restart_lease_grace(last_alive_at);
         }
@@ -218,7 +218,7 @@ impl Engine {
 
     /// Whether the last requests of this node to an address failed, and no heartbeat has come since it may be tried again.
     pub fn is_unreachable(&self, address: &str, seen_at: Millis) -> bool {
-        self.services.tick.router.addresses.is_unreachable(address, seen_at)
+        self.services.dispatcher.router.addresses.is_unreachable(address, seen_at)
     }
 
     /// What `/metrics` shows.
@@ -238,17 +238,17 @@ impl Engine {
         !self.is_probing()
             && self.tasks.is_empty()
             && self.outcomes.is_empty_but_accepted()
-            && self.services.complete.traces.is_empty()
+            && self.services.completer.traces.is_empty()
     }
 
     /// Executors are being asked before a run is routed, or the dispatcher has not taken up their answers yet.
     pub fn is_probing(&self) -> bool {
-        !self.services.tick.prober.is_empty()
+        !self.services.dispatcher.prober.is_empty()
     }
 
     /// Broadcasts get their parts just now, beside the dispatcher.
     pub fn is_expanding(&self) -> bool {
-        !self.services.tick.expander.is_empty()
+        !self.services.dispatcher.expander.is_empty()
     }
 
     /// Nothing more is marked: what waits in memory waits in its rows for the next holder.

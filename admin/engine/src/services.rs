@@ -25,46 +25,46 @@ use crate::runtime::run;
 /// A test steps them one by one.
 #[derive(Clone)]
 pub struct Services {
-    pub registry: Arc<ExecutorRefresher>,
-    pub follow_clock: Arc<ClockGuard>,
-    pub shards: Arc<LeaseCoordinator>,
-    pub scans: Arc<ScannerPool>,
-    pub tick: Arc<Dispatcher>,
-    pub complete: Arc<Completer>,
-    pub successes: Arc<SuccessWriter>,
-    pub give_back: Arc<Unmarker>,
-    pub resolve: Arc<Resolver>,
-    pub watch: Arc<RunMonitor>,
-    pub backfill: Arc<BackfillReleaser>,
-    pub follow_calendars: Arc<CalendarFollower>,
-    pub gaps: Arc<GapAuditor>,
-    pub prune: Arc<Pruner>,
-    pub pending: Arc<OverdueFlagger>,
-    pub escalate: Arc<AlarmEscalator>,
+    pub refresher: Arc<ExecutorRefresher>,
+    pub clock_guard: Arc<ClockGuard>,
+    pub coordinator: Arc<LeaseCoordinator>,
+    pub scanners: Arc<ScannerPool>,
+    pub dispatcher: Arc<Dispatcher>,
+    pub completer: Arc<Completer>,
+    pub success_writer: Arc<SuccessWriter>,
+    pub unmarker: Arc<Unmarker>,
+    pub resolver: Arc<Resolver>,
+    pub monitor: Arc<RunMonitor>,
+    pub backfill_releaser: Arc<BackfillReleaser>,
+    pub calendar_follower: Arc<CalendarFollower>,
+    pub gap_auditor: Arc<GapAuditor>,
+    pub pruner: Arc<Pruner>,
+    pub overdue_flagger: Arc<OverdueFlagger>,
+    pub alarm_escalator: Arc<AlarmEscalator>,
 }
 
 impl Services {
     /// Starts those that take on work: they end first.
     pub fn run_taking(&self, tasks: &TaskTracker, stop: &CancellationToken, fatal: &CancellationToken) {
-        run(&self.shards, tasks, stop, fatal);
-        run(&self.resolve, tasks, stop, fatal);
-        run(&self.watch, tasks, stop, fatal);
-        run(&self.follow_calendars, tasks, stop, fatal);
-        run(&self.backfill, tasks, stop, fatal);
-        run(&self.gaps, tasks, stop, fatal);
-        run(&self.prune, tasks, stop, fatal);
-        run(&self.pending, tasks, stop, fatal);
-        run(&self.escalate, tasks, stop, fatal);
-        tasks.spawn(self.scans.clone().run(tasks.clone(), stop.clone(), fatal.clone()));
+        run(&self.coordinator, tasks, stop, fatal);
+        run(&self.resolver, tasks, stop, fatal);
+        run(&self.monitor, tasks, stop, fatal);
+        run(&self.calendar_follower, tasks, stop, fatal);
+        run(&self.backfill_releaser, tasks, stop, fatal);
+        run(&self.gap_auditor, tasks, stop, fatal);
+        run(&self.pruner, tasks, stop, fatal);
+        run(&self.overdue_flagger, tasks, stop, fatal);
+        run(&self.alarm_escalator, tasks, stop, fatal);
+        tasks.spawn(self.scanners.clone().run(tasks.clone(), stop.clone(), fatal.clone()));
     }
 
     /// Starts those that finish it.
     pub fn run_sending(&self, tasks: &TaskTracker, stop: &CancellationToken, fatal: &CancellationToken) {
-        run(&self.follow_clock, tasks, stop, fatal);
-        run(&self.registry, tasks, stop, fatal);
-        run(&self.tick, tasks, stop, fatal);
-        run(&self.complete, tasks, stop, fatal);
-        run(&self.successes, tasks, stop, fatal);
-        run(&self.give_back, tasks, stop, fatal);
+        run(&self.clock_guard, tasks, stop, fatal);
+        run(&self.refresher, tasks, stop, fatal);
+        run(&self.dispatcher, tasks, stop, fatal);
+        run(&self.completer, tasks, stop, fatal);
+        run(&self.success_writer, tasks, stop, fatal);
+        run(&self.unmarker, tasks, stop, fatal);
     }
 }

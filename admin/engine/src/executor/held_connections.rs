@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::future::{Future, poll_fn};
 use std::io;
 use std::pin::{Pin, pin};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use http_body_util::{BodyExt as _, Full};
@@ -21,6 +21,7 @@ use tokio::net::TcpStream;
 use tokio::time::{Instant, timeout_at};
 
 use crate::executor::outcome::{Outcome, innermost, unknown};
+use crate::runtime::lock;
 
 /// Limits of each request.
 #[derive(Clone, Copy, Debug)]
@@ -267,10 +268,6 @@ async fn drive<T>(
         future.as_mut().poll(context)
     })
     .await
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]

@@ -28,7 +28,7 @@ impl Calendars<'_> {
         self.get(&name).await?;
         engine.cx.store.update_calendar(&checked(calendar)?, expected, engine.cx.clock.now(), by).await?;
         // The calendar is changed already: jobs that cannot be planned now are planned by the next round of the service.
-        if let Err(error) = engine.services.follow_calendars.follow(by).await {
+        if let Err(error) = engine.services.calendar_follower.follow(by).await {
             tracing::warn!(%error, calendar.name = name, "the jobs of a changed calendar could not be read");
         }
         self.get(&name).await

@@ -28,7 +28,7 @@ impl Executors<'_> {
         if changed {
             engine.directory.changed.notify_one();
             if let Some(boot_id) = &executor.boot_id {
-                engine.services.watch.executor_restarted(executor.address.clone(), boot_id.clone());
+                engine.services.monitor.executor_restarted(executor.address.clone(), boot_id.clone());
             }
         }
         Ok(changed)

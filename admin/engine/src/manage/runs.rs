@@ -82,7 +82,7 @@ impl Runs<'_> {
         let findings = [finding(run_id, RunEvent::Reported(outcome), "operator", message)];
         let follow_up = SettleContext { now: engine.cx.clock.now(), jitter: rand::random(), restored: false };
         let settled = engine.cx.store.settle(&findings, &follow_up).await?;
-        engine.services.complete.effects.apply(&findings, &settled);
+        engine.services.completer.effects.apply(&findings, &settled);
         match settled.changed.is_empty() {
             // A report came first, or another person.
             true => Err(Error::NotOpen(engine.killer.run_location(run_id).await?.state)),

@@ -28,7 +28,7 @@ fn every_page_says_that_the_node_is_degraded() {
             page.contains("data-testid=\"degraded\"")
         };
         assert!(!says_so("/").await, "nothing was asked yet");
-        console.engine.services.shards.step().await;
+        console.engine.services.coordinator.step().await;
         for path in ["/", "/jobs", "/runs", "/apps"] {
             assert!(says_so(path).await, "{path}");
         }
@@ -51,7 +51,7 @@ fn nodes_of_different_versions_say_so() {
         made.await.unwrap();
         console.job(|_| ()).await;
         let metrics = || console.engine.metrics_text();
-        console.engine.services.shards.step().await;
+        console.engine.services.coordinator.step().await;
         assert!(metrics().contains("carillon_version_skew 0"));
         let page = admin.get("/").await.body;
         assert!(page.contains(&format!("tzdata {TZDATA}")), "{page}");
@@ -62,7 +62,7 @@ fn nodes_of_different_versions_say_so() {
             "INSERT INTO node (id, address, version, seen_at) VALUES ('old', 'http://10.0.0.2:8080/', '0.1.0, tzdata 2019c', {START})"
         );
         raw.execute_unprepared(&older).await.unwrap();
-        console.engine.services.shards.step().await;
+        console.engine.services.coordinator.step().await;
         assert!(metrics().contains("carillon_version_skew 1"));
         let page = admin.get("/").await.body;
         assert!(page.contains("data-testid=\"skew\"") && page.contains("tzdata 2019c"));

@@ -19,7 +19,7 @@ async fn alarms(node: &Node) -> Vec<AlarmRow> {
 /// Everything goes on but the sending: a run stays as its claim left it.
 async fn second_without_a_tick(node: &Node) {
     second_without_a_look(node).await;
-    node.services.pending.step().await;
+    node.services.overdue_flagger.step().await;
 }
 
 async fn second_without_a_look(node: &Node) {
@@ -96,18 +96,18 @@ fn what_is_late_when_it_is_first_seen_and_leaves_then_is_no_alarm() {
         for _ in 0..40 {
             second_without_a_look(node).await;
         }
-        node.services.pending.step().await;
+        node.services.overdue_flagger.step().await;
         let executor = RecordingExecutor::start().await;
         node.register(&executor).await;
         node.round().await;
         assert_eq!(node.states(&leaves).await, [RunState::Running]);
-        node.services.pending.step().await;
+        node.services.overdue_flagger.step().await;
         assert_eq!(alarms(node).await, []);
         node.fire(&stays).await;
         for _ in 0..40 {
             second_without_a_look(node).await;
         }
-        node.services.pending.step().await;
+        node.services.overdue_flagger.step().await;
         assert_eq!(node.runs(&stays).await[0].flagged_at, None);
         second_without_a_tick(node).await;
         let at = node.runs(&stays).await[0].flagged_at;
@@ -127,7 +127,7 @@ async fn unknown(node: &Node) -> i64 {
     node.round().await;
     node.clock.advance(Duration::from_secs(11));
     node.renew_leases().await;
-    node.services.resolve.step().await;
+    node.services.resolver.step().await;
     node.drain().await;
     assert_eq!(node.states(&job).await, [RunState::Unknown]);
     run_id
@@ -136,7 +136,7 @@ async fn unknown(node: &Node) -> i64 {
 async fn escalates_after(node: &Node, time: Duration) -> AlarmRow {
     node.clock.advance(time);
     node.renew_leases().await;
-    node.services.escalate.step().await;
+    node.services.alarm_escalator.step().await;
     alarms(node).await.remove(0)
 }
 

@@ -29,7 +29,7 @@ fn minutes(job: &Job, from: i64, to: i64) -> BackfillRange {
 }
 
 async fn turn(node: &Node) {
-    node.services.backfill.step().await;
+    node.services.backfill_releaser.step().await;
     node.round().await;
 }
 
@@ -50,7 +50,7 @@ fn a_day_of_a_job_each_minute_makes_1440_runs_and_none_twice() {
         assert_eq!((made.instants, made.released), (1440, 0));
         // The executor accepts nothing here: each row is ended behind the program's back.
         for _ in 0..15 {
-            node.services.backfill.step().await;
+            node.services.backfill_releaser.step().await;
             node.sql("UPDATE run SET state = 9 WHERE cause = 4").await;
         }
         let done = node.store.backfill(made.id).await.unwrap().unwrap();
@@ -58,7 +58,7 @@ fn a_day_of_a_job_each_minute_makes_1440_runs_and_none_twice() {
         assert!(done.finished_at.is_some() && !done.cancelled);
         let again = node.engine.backfills().create(minutes(job, 1450, 0), 100, &actor()).await.unwrap();
         for _ in 0..5 {
-            node.services.backfill.step().await;
+            node.services.backfill_releaser.step().await;
         }
         let done = node.store.backfill(again.id).await.unwrap().unwrap();
         assert_eq!((done.released, done.skipped), (10, 1440), "a second one makes what is missing");

@@ -313,7 +313,7 @@ fn an_executor_that_hangs_does_not_delay_the_checks_of_another_one() {
         }
         let body = json!({"registryGroup": "EXECUTOR", "registryKey": "orders", "registryValue": hanging.address});
         node.post("api/registryRemove", &body).await;
-        node.services.registry.step().await;
+        node.services.refresher.step().await;
         let run_id = run_of(node, executor, &ours).await;
         live_for(node, &[executor, &hanging], 150).await;
         assert_eq!(state(node, run_id).await, RunState::Unknown);
@@ -335,7 +335,7 @@ fn many_runs_of_one_address_are_checked_a_few_at_a_time() {
         node.register(executor).await;
         advance_seconds(node, 60).await;
         node.register(executor).await;
-        node.services.watch.step().await;
+        node.services.monitor.step().await;
         node.drain().await;
         let first = executor.received("/idleBeat").len();
         assert!((1..=60).contains(&first), "{first}");

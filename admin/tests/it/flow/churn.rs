@@ -59,7 +59,7 @@ impl Cluster {
         let which = self.random.random_range(0..self.nodes.len());
         let node = self.nodes.remove(which);
         if in_order {
-            node.services.shards.release_all().await;
+            node.services.coordinator.release_all().await;
             node.engine.close();
         }
     }
@@ -87,7 +87,7 @@ impl Cluster {
                 node.scan().await;
             }
             _ => {
-                node.services.registry.step().await;
+                node.services.refresher.step().await;
                 node.dispatch().await;
                 node.drain().await;
             }

@@ -26,7 +26,7 @@ async fn node(db: &TestDatabase) -> Node {
 /// The database's clock says that it is `by` ms later than this node thinks.
 async fn heard(node: &Node, by: i64) {
     let (db_now, asked) = (node.clock.now() + by, node.clock.monotonic());
-    node.services.follow_clock.observe(db_now, asked).await;
+    node.services.clock_guard.observe(db_now, asked).await;
 }
 
 async fn alarms(node: &Node) -> Vec<String> {

@@ -65,7 +65,7 @@ async fn the_next(left: &Left) -> Node {
 
 async fn asked(node: &Node) {
     node.renew_leases().await;
-    node.services.resolve.step().await;
+    node.services.resolver.step().await;
     node.drain().await;
 }
 

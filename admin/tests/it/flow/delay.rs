@@ -64,7 +64,7 @@ fn the_delay_is_counted_from_any_end() {
         node.advance(5_000).await;
         assert_eq!(next(node, job).await, None);
         node.advance(15_000).await;
-        node.services.resolve.step().await;
+        node.services.resolver.step().await;
         node.drain().await;
         assert_eq!(next(node, job).await, Some(35_000), "an unknown outcome");
         assert_eq!(node.states(job).await, [Failed, Failed, Unknown]);
@@ -133,10 +133,10 @@ fn edits_and_pauses_keep_one_chain() {
 fn a_broken_chain_is_found_and_mended() {
     flow(delayed(5), async |node, _, job| {
         node.advance(5_000).await;
-        node.services.resolve.step().await;
+        node.services.resolver.step().await;
         assert_eq!(next(node, job).await, None, "its link is on its way: nothing is broken");
         node.sql(&format!("UPDATE run SET state = 9 WHERE job_id = {}", job.id)).await;
-        node.services.resolve.step().await;
+        node.services.resolver.step().await;
         assert_eq!(next(node, job).await, Some(10_000));
     });
 }

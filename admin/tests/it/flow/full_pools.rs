@@ -94,7 +94,7 @@ fn no_lease_ends_while_the_registrations_cannot_be_read() {
         // Longer than the lease of 30 s.
         for _ in 0..40 {
             node.clock.advance(Duration::from_secs(1));
-            node.services.registry.step().await;
+            node.services.refresher.step().await;
         }
         node.renew_leases().await;
         node.fire(&job).await;

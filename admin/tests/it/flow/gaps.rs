@@ -39,7 +39,7 @@ async fn differences(node: &Node, job: &Job) -> Vec<(u32, GapKind, GapReason, i6
 /// Until there is nothing more to look at.
 async fn watch(node: &Node) {
     for _ in 0..20 {
-        if node.services.gaps.step().await.next.as_secs() >= 60 {
+        if node.services.gap_auditor.step().await.next.as_secs() >= 60 {
             return;
         }
     }

@@ -43,14 +43,14 @@ async fn lateness(db: &TestDatabase, beside_a_flood: bool) -> Vec<Millis> {
     node.renew_leases().await;
     for second in 1..=SECONDS {
         node.clock.advance(Duration::from_secs(1));
-        node.services.scans.all()[0].step().await;
+        node.services.scanners.all()[0].step().await;
         node.dispatch().await;
         wait_for("the quiet app's run has come", async || executor.runs().len() == second).await;
     }
     // Accepted runs are written after a while.
     wait_for("all are written", async || {
         node.clock.advance(Duration::from_millis(200));
-        node.services.complete.step().await;
+        node.services.completer.step().await;
         let runs = node.runs(&job).await;
         runs.iter().filter(|run| run.state == RunState::Running).count() == SECONDS
     })
@@ -116,7 +116,7 @@ fn a_broadcast_whose_expansion_is_held_up_delays_no_mark() {
 
 async fn tick_to_its_end(node: &Node) {
     node.scan().await;
-    let tick = node.services.tick.clone();
+    let tick = node.services.dispatcher.clone();
     let ticking = tokio::spawn(async move { tick.step().await });
     wait_for("the tick has come to its end", async || ticking.is_finished()).await;
 }

@@ -140,7 +140,7 @@ async fn frozen_while_sent_again(db: &TestDatabase) {
     let gate = Gate::before(db, "NEW.sends = 2 AND OLD.sends = 1").await;
     node.clock.advance(Duration::from_secs(11));
     node.renew_leases().await;
-    node.services.resolve.step().await;
+    node.services.resolver.step().await;
     gate.reached().await;
     node.clock.advance(Duration::from_secs(4));
     gate.open().await;
@@ -209,7 +209,7 @@ fn an_address_that_is_no_longer_registered_gets_no_request_and_no_token() {
         assert_eq!(node.states(&job).await, [RunState::Running]);
         let gone = json!({"registryGroup": "EXECUTOR", "registryKey": "orders", "registryValue": executor.address});
         assert_eq!(node.post("api/registryRemove", &gone).await["code"], 200);
-        node.services.registry.step().await;
+        node.services.refresher.step().await;
         let words =
             format!("{} is no longer registered as an executor of orders, so it is not called", executor.address);
         let log = node.engine.runs().log(run_id, 1).await.unwrap_err();
@@ -240,10 +240,10 @@ fn runs_in_doubt_of_one_hanging_executor_do_not_keep_others_waiting() {
         beat(node, &hanging, "first", Some("one")).await;
         node.clock.advance(Duration::from_secs(11));
         node.renew_leases().await;
-        node.services.resolve.step().await;
+        node.services.resolver.step().await;
         wait_for("the other executor's run is known", async || {
             node.clock.advance(Duration::from_millis(10));
-            node.services.complete.step().await;
+            node.services.completer.step().await;
             node.states(&answered).await == [RunState::Running]
         })
         .await;

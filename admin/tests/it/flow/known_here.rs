@@ -51,7 +51,7 @@ fn an_accepted_run_is_not_asked_about_while_it_is_written() {
         let text = format!("SELECT id FROM run WHERE id = {run_id} FOR UPDATE");
         lock.execute_unprepared(&text).await.unwrap();
         node.clock.advance(Duration::from_millis(200));
-        let complete = node.services.complete.clone();
+        let complete = node.services.completer.clone();
         let writing = tokio::spawn(async move { complete.step().await });
         wait_for("the write waits for the lock", async || sessions_that_wait_for_a_lock(&looking).await == 1).await;
         node.resolve_later().await;
@@ -84,7 +84,7 @@ fn a_run_that_was_certainly_not_sent_is_not_asked_about_before_it_is_given_back(
         let lock = session.begin().await.unwrap();
         let text = format!("SELECT id FROM run WHERE id = {run_id} FOR UPDATE");
         lock.execute_unprepared(&text).await.unwrap();
-        node.services.give_back.step().await;
+        node.services.unmarker.step().await;
         node.resolve_later().await;
         lock.rollback().await.unwrap();
         node.drain().await;

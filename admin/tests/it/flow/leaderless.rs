@@ -18,14 +18,14 @@ fn a_round_that_finds_nothing_is_followed_by_a_pause() {
     on_node(async |node| {
         let all = &node.services;
         let mut services: Vec<Arc<dyn AnyService>> = vec![
-            all.registry.clone(),
-            all.follow_clock.clone(),
-            all.shards.clone(),
-            all.tick.clone(),
-            all.complete.clone(),
-            all.resolve.clone(),
+            all.refresher.clone(),
+            all.clock_guard.clone(),
+            all.coordinator.clone(),
+            all.dispatcher.clone(),
+            all.completer.clone(),
+            all.resolver.clone(),
         ];
-        services.extend(all.scans.all().iter().map(|scan| scan.clone() as Arc<dyn AnyService>));
+        services.extend(all.scanners.all().iter().map(|scan| scan.clone() as Arc<dyn AnyService>));
         for round in 0..3 {
             for service in &services {
                 let pause = service.round().await;
@@ -46,7 +46,7 @@ fn the_search_for_stuck_runs_goes_on_after_it_found_none() {
         node.register(&executor).await;
         for _ in 0..3 {
             node.advance(11_000).await;
-            node.services.resolve.step().await;
+            node.services.resolver.step().await;
         }
         node.register(&executor).await;
         let job = node.job(|_| ()).await;
@@ -54,7 +54,7 @@ fn the_search_for_stuck_runs_goes_on_after_it_found_none() {
         node.round().await;
         assert_eq!(node.states(&job).await, [RunState::Sending]);
         node.advance(11_000).await;
-        node.services.resolve.step().await;
+        node.services.resolver.step().await;
         node.drain().await;
         assert_eq!(node.states(&job).await, [RunState::Unknown]);
     });

@@ -25,12 +25,12 @@ fn a_hanging_executor_holds_its_own_slots_alone() {
         node.dispatch().await;
         wait_for("the well one has its share", || async { well.runs().len() == 50 }).await;
         wait_for("no more than 32 at once hang", || async { hanging.runs().len() == 32 }).await;
-        node.services.complete.step().await;
+        node.services.completer.step().await;
         // By the real clock of the client its requests time out; what waits behind them goes to the other.
         wait_for("the others go elsewhere", || async {
             node.clock.advance(Duration::from_millis(2));
             node.renew_leases().await;
-            node.services.complete.step().await;
+            node.services.completer.step().await;
             node.dispatch().await;
             well.runs().len() + hanging.runs().len() == 100
         })

@@ -15,7 +15,7 @@ use crate::services::{Kind, on};
 pub async fn advance_seconds(node: &Node, seconds: u64) {
     for _ in 0..seconds / 3 {
         node.advance(3_000).await;
-        node.services.watch.step().await;
+        node.services.monitor.step().await;
         node.drain().await;
     }
 }
@@ -119,7 +119,7 @@ fn a_run_that_the_new_process_has_taken_is_not_lost_with_the_old_one() {
         assert_eq!(node.states(&job).await, [RunState::Running]);
         executor.reply_to("/log", refusal("nothing"));
         node.register_own(executor, "boot-2").await;
-        node.services.watch.step().await;
+        node.services.monitor.step().await;
         node.drain().await;
         assert_eq!(node.states(&job).await, [RunState::Running], "it belongs to the new process now");
     });
@@ -152,7 +152,7 @@ fn no_run_is_lost_while_the_admin_could_not_hear() {
         // This process is paused for ten minutes; it comes back, and the audit is the first to wake.
         node.clock.advance(Duration::from_secs(600));
         node.renew_leases().await;
-        node.services.watch.step().await;
+        node.services.monitor.step().await;
         node.drain().await;
         advance_seconds(node, 27).await;
         assert_eq!(node.states(&job).await, [RunState::Running]);
@@ -189,7 +189,7 @@ fn an_open_run_in_a_wrong_shard_is_put_back_and_told() {
         node.sql(&format!("UPDATE run SET shard = 77, epoch = 9 WHERE id = {run_id}")).await;
         node.round().await;
         assert_eq!(node.states(&job).await, [RunState::Claimed], "nobody finds it");
-        node.services.watch.step().await;
+        node.services.monitor.step().await;
         node.round().await;
         assert_eq!(node.states(&job).await, [RunState::Running]);
         assert!(node.metrics().contains("carillon_alarms_total{kind=\"stuck\"} 1"));

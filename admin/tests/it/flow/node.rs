@@ -159,7 +159,7 @@ impl Node {
         let body = json!({"registryGroup": "EXECUTOR", "registryKey": "orders", "registryValue": address});
         let answer = self.post_with("api/registry", headers, &body).await;
         assert_eq!(answer["code"], 200, "{answer}");
-        self.services.registry.step().await;
+        self.services.refresher.step().await;
     }
 
     pub async fn post(&self, path: &str, body: &Value) -> Value {
@@ -183,7 +183,7 @@ impl Node {
             .iter()
             .map(|(id, code, text)| json!({"logId": id, "logDateTim": 1, "handleCode": code, "handleMsg": text}))
             .collect();
-        let (body, complete) = (json!(items), self.services.complete.clone());
+        let (body, complete) = (json!(items), self.services.completer.clone());
         let stepping = tokio::spawn(async move {
             loop {
                 complete.step().await;
@@ -197,13 +197,13 @@ impl Node {
 
     /// Takes, renews and gives back leases of shards.
     pub async fn renew_leases(&self) -> LeaseReport {
-        self.services.shards.step().await.did
+        self.services.coordinator.step().await.did
     }
 
     /// One step of the scan of each shard: what they did together, and the shortest pause until the next one.
     pub async fn scan(&self) -> Step<ScanReport> {
         let mut all = Step { did: ScanReport::default(), next: Duration::MAX };
-        for scan in self.services.scans.all() {
+        for scan in self.services.scanners.all() {
             let Step { did, next } = scan.step().await;
             all.next = all.next.min(next);
             all.did.adopted += did.adopted;
@@ -216,20 +216,20 @@ impl Node {
 
     /// Sends what is due.
     pub async fn dispatch(&self) -> Step<DispatchReport> {
-        self.services.tick.step().await
+        self.services.dispatcher.step().await
     }
 
     /// Looks after the runs without an answer, 11 s later.
     pub async fn resolve_later(&self) {
         self.clock.advance(Duration::from_secs(11));
         self.renew_leases().await;
-        self.services.resolve.step().await;
+        self.services.resolver.step().await;
     }
 
     /// One round of everything, and all requests that it sent have come to an end.
     pub async fn round(&self) {
         self.renew_leases().await;
-        self.services.registry.step().await;
+        self.services.refresher.step().await;
         self.scan().await;
         self.dispatch().await;
         // A broadcast is expanded beside one tick and sent by the next.
@@ -241,9 +241,9 @@ impl Node {
     pub async fn drain(&self) {
         wait_for("requests have ended and outcomes are written", || {
             let engine = self.engine.clone();
-            let complete = self.services.complete.clone();
-            let give_back = self.services.give_back.clone();
-            let dispatcher = self.services.tick.clone();
+            let complete = self.services.completer.clone();
+            let give_back = self.services.unmarker.clone();
+            let dispatcher = self.services.dispatcher.clone();
             async move {
                 // What comes back from a probe is taken up by a tick.
                 if engine.is_probing() {
@@ -257,7 +257,7 @@ impl Node {
         .await;
         // Accepted runs are written after a while.
         self.clock.advance(Duration::from_millis(200));
-        self.services.complete.step().await;
+        self.services.completer.step().await;
         self.clock.set(self.clock.now() - 200);
     }
 

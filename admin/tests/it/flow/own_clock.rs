@@ -28,7 +28,7 @@ fn wall(node: &Node) -> Millis {
 /// A second in which the clock is looked at and everything else is done once.
 async fn second(node: &Node) {
     node.clock.advance(Duration::from_secs(1));
-    node.services.follow_clock.step().await;
+    node.services.clock_guard.step().await;
     let ahead = wall(node) - node.clock.now();
     node.round().await;
     // A round lets the monotonic clock go on alone.

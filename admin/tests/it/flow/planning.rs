@@ -61,7 +61,7 @@ fn planning_a_backlog_of_three_hours_lets_no_lease_lapse() {
         node.clock.advance(Duration::from_secs(3 * 3600));
         node.renew_leases().await;
         seen.ms.store(3, Ordering::Relaxed);
-        let scans = node.services.scans.all();
+        let scans = node.services.scanners.all();
         let scanning = join_all(scans.iter().map(|scan| scan.step()));
         let renewing = async {
             loop {
@@ -94,13 +94,13 @@ fn a_job_whose_planning_takes_too_long_each_time_is_paused_with_the_reason() {
         node.renew_leases().await;
         seen.ms.store(300, Ordering::Relaxed);
         for _ in 0..2 {
-            node.services.scans.all()[0].step().await;
+            node.services.scanners.all()[0].step().await;
             node.clock.advance(Duration::from_secs(1));
             node.renew_leases().await;
         }
         let recorded = node.runs(&job).await.len();
         assert!(recorded > 0, "what a slow plan says is recorded all the same");
-        node.services.scans.all()[0].step().await;
+        node.services.scanners.all()[0].step().await;
         let job = node.store.job(job.id).await.unwrap().unwrap();
         let reason = job.paused_reason.unwrap();
         assert!(reason.contains("planning its schedule took more than"), "{reason}");

@@ -16,7 +16,7 @@ use crate::conformance::fixture::actor;
 /// Until a round has come to its end.
 async fn round(node: &Node) {
     for _ in 0..50 {
-        if node.services.prune.step().await.next >= Duration::from_secs(600) {
+        if node.services.pruner.step().await.next >= Duration::from_secs(600) {
             return;
         }
     }
@@ -68,7 +68,7 @@ databases! {
 
     async fn nothing_is_deleted_by_who_does_not_hold_the_first_shard(db: &TestDatabase) {
         let node = Node::on(db.config(), Arc::new(ManualClock::new(START))).await;
-        assert_eq!(node.services.prune.step().await.next, Duration::from_secs(60));
+        assert_eq!(node.services.pruner.step().await.next, Duration::from_secs(60));
     }
 
     async fn all_runs_are_walked_over_at_a_fixed_pace_and_old_ones_are_found_without_it(db: &TestDatabase) {
@@ -87,7 +87,7 @@ databases! {
         assert_eq!(node.store.last_run_due_before(START - 30 * 86_400_000).await.unwrap(), 500);
         let mut pauses = vec![];
         for _ in 0..4 {
-            pauses.push(node.services.prune.step().await.next.as_secs());
+            pauses.push(node.services.pruner.step().await.next.as_secs());
             if pauses.len() == 1 {
                 assert!(node.metrics().contains("carillon_runs_pruned_total 500"), "{}", node.metrics());
             }

@@ -68,7 +68,7 @@ impl Stepped {
 async fn lives(node: &Node) -> Vec<(Millis, RunState)> {
     let begun = node.clock.now();
     let services: [Arc<dyn AnyService>; 3] =
-        [node.services.resolve.clone(), node.services.shards.clone(), node.services.complete.clone()];
+        [node.services.resolver.clone(), node.services.coordinator.clone(), node.services.completer.clone()];
     let mut services = services.map(|service| Stepped { service, next_at: begun });
     let jobs = node.store.job_ids(0, 10).await.unwrap();
     let job = node.store.job(jobs[0]).await.unwrap().unwrap();

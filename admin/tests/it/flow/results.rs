@@ -95,7 +95,7 @@ async fn beside_a_locked(db: &TestDatabase, table: &str) {
     let successes: Vec<_> = second.iter().map(|id| report(&node, result(*id, 200, ""))).collect();
     let others: Vec<_> = failures.into_iter().chain(successes).collect();
     wait_for("the others are settled", async || {
-        node.services.complete.step().await;
+        node.services.completer.step().await;
         others.iter().all(tokio::task::JoinHandle::is_finished)
     })
     .await;
@@ -148,14 +148,14 @@ fn a_run_that_cannot_be_read_is_told_of_once_and_holds_up_no_other_result() {
         wait_for("it waits", async || !node.engine.is_idle_but_accepted()).await;
         let others = [report(&node, result(runs[1], 500, "no")), report(&node, result(runs[2], 200, ""))];
         wait_for("the others are settled", async || {
-            node.services.complete.step().await;
+            node.services.completer.step().await;
             others.iter().all(tokio::task::JoinHandle::is_finished)
         })
         .await;
         assert_eq!(node.states(&jobs[1]).await, [Failed]);
         assert_eq!(node.states(&jobs[2]).await, [Succeeded]);
         for _ in 0..5 {
-            node.services.complete.step().await;
+            node.services.completer.step().await;
             node.clock.advance(Duration::from_secs(60));
         }
         let stuck_alarms = AlarmFilter { kinds: vec![AlarmKind::Stuck], limit: 10, ..AlarmFilter::default() };
@@ -193,7 +193,7 @@ async fn trips(db: &TestDatabase, count: usize) -> usize {
     let reported = report(&node, json!(failures));
     wait_for("it waits", async || !node.engine.is_idle_but_accepted()).await;
     let before = wire.round_trips();
-    node.services.complete.step().await;
+    node.services.completer.step().await;
     let trips = wire.round_trips() - before;
     assert!(reported.await.unwrap());
     let open = node.store.open_runs(8).await.unwrap();
@@ -252,7 +252,7 @@ fn what_an_executor_says_cannot_forge_a_line_of_the_log_nor_fill_it() {
         wait_for("it waits", async || !node.engine.is_idle_but_accepted()).await;
         {
             let _guard = tracing::subscriber::set_default(subscriber);
-            node.services.complete.step().await;
+            node.services.completer.step().await;
         }
         assert!(reported.await.unwrap());
         assert_eq!(node.states(&jobs[0]).await, [Failed]);

@@ -55,7 +55,7 @@ fn a_job_that_moved_to_another_app_is_sent_to_that_apps_executors_alone() {
         let third = RecordingExecutor::start().await;
         let body = json!({"registryGroup": "EXECUTOR", "registryKey": "billing", "registryValue": third.address});
         assert_eq!(node.post("api/registry", &body).await["code"], 200);
-        node.services.registry.step().await;
+        node.services.refresher.step().await;
         let draft = JobDraft { app: "billing".into(), route_labels: String::new(), ..job.draft.clone() };
         let around = DefinitionContext::of(&billing, &job, &job.calendars);
         let definition = Definition::check_in(around, &draft, now).unwrap();
@@ -82,7 +82,7 @@ async fn edited_while_marked(db: &TestDatabase) {
     let transaction = outside.begin().await.unwrap();
     let lock = format!("SELECT id FROM run WHERE id = {run_id} FOR UPDATE");
     transaction.execute_unprepared(&lock).await.unwrap();
-    let tick = node.services.tick.clone();
+    let tick = node.services.dispatcher.clone();
     let marking = tokio::spawn(async move { tick.step().await });
     wait_for("the mark waits for the lock", async || {
         let text =

@@ -145,7 +145,7 @@ fn many_new_sets_of_candidates_cost_no_more_round_trips_than_few() {
             assert_eq!(node.post("api/registry", &body).await["code"], 200);
             executors.push(executor);
         }
-        node.services.registry.step().await;
+        node.services.refresher.step().await;
         node.renew_leases().await;
         fire_all(&node, &jobs).await;
         let trips = of_one_tick(&node, &wire).await;

@@ -36,7 +36,7 @@ pub async fn announce(node: &Node, executor: &RecordingExecutor, headers: &[(&st
     }
     let answer: Value = call.json(&body).send().await.unwrap().json().await.unwrap();
     assert_eq!(answer["code"], 200, "{answer}");
-    node.services.registry.step().await;
+    node.services.refresher.step().await;
 }
 
 pub fn counts(executors: &[RecordingExecutor]) -> Vec<usize> {

@@ -129,7 +129,7 @@ fn the_first_fire_needs_no_run_up() {
         let job = first.every(1, |_| ()).await;
         // 300 ms before a second, as it happens.
         let next = Node::restarted(&first, first.config.clone(), START + 4_700).await;
-        next.services.registry.step().await;
+        next.services.refresher.step().await;
         next.renew_leases().await;
         next.scan().await;
         let pause = next.dispatch().await.next;
@@ -177,7 +177,7 @@ fn a_job_on_an_idle_shard_is_planned_at_once() {
         let executor = RecordingExecutor::start().await;
         node.register(&executor).await;
         node.round().await;
-        let idle = &node.services.scans.all()[0];
+        let idle = &node.services.scanners.all()[0];
         while idle.wake().unwrap().notified().now_or_never().is_some() {}
         assert_eq!(idle.step().await.next, Duration::from_secs(1));
         let due = chrono_text(START + 2_000);

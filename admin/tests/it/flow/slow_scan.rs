@@ -47,7 +47,7 @@ fn two_thousand_timers_that_outlast_two_leases_keep_theirs() {
         node.renew_leases().await;
         seen.ms.store(10, Ordering::Relaxed);
         // Nobody renews the lease meanwhile but the claims themselves.
-        node.services.scans.all()[0].step().await;
+        node.services.scanners.all()[0].step().await;
         seen.ms.store(0, Ordering::Relaxed);
         let took = clock.now() - START;
         assert!(took > 20_000, "two leases: {took} ms");

@@ -78,17 +78,17 @@ fn least_active_fills_up_the_one_with_the_fewest_open_runs() {
         fires(node, &other, 12).await;
         assert_eq!(counts(executors), [12, 0, 0]);
         // They are accepted and go on; so the two others are filled up first.
-        node.services.registry.step().await;
+        node.services.refresher.step().await;
         for _ in 0..6 {
             fires(node, job, 4).await;
-            node.services.registry.step().await;
+            node.services.refresher.step().await;
         }
         let given = counts(executors);
         assert_eq!(given, [12, 12, 12]);
         let runs = executors[1].runs();
         let ended: Vec<(i64, i32, &str)> = runs.iter().map(|run| (run.run_id(), 200, "")).collect();
         node.callback(&ended).await;
-        node.services.registry.step().await;
+        node.services.refresher.step().await;
         fires(node, job, 6).await;
         let more = counts(executors)[1] - given[1];
         assert_eq!(more, 6, "it has ended all of its runs");

@@ -29,7 +29,7 @@ impl Running {
         let clock = Arc::new(ManualClock::new(START + 2_400_000_000_000));
         let node = Node::on(config, clock).await;
         let (tasks, stop) = (TaskTracker::new(), CancellationToken::new());
-        let scans = node.services.scans.clone();
+        let scans = node.services.scanners.clone();
         tokio::spawn(scans.run(tasks.clone(), stop.clone(), CancellationToken::new()));
         Self { node, tasks, stop }
     }
@@ -62,7 +62,7 @@ fn a_node_has_as_many_scanning_tasks_as_shards() {
         seconds(5, &[&a, &b]).await;
         a.has(3).await;
         b.has(3).await;
-        b.node.services.shards.release_all().await;
+        b.node.services.coordinator.release_all().await;
         b.node.engine.close();
         b.has(0).await;
         seconds(2, &[&a]).await;
@@ -116,7 +116,7 @@ fn a_hundred_thousand_delays_are_entries_and_no_threads() {
         );
         raw.execute_unprepared(&many).await.unwrap();
         let before = threads();
-        node.services.scans.all()[0].step().await;
+        node.services.scanners.all()[0].step().await;
         node.dispatch().await;
         assert!(node.metrics().contains("carillon_ring_entries 100000"));
         assert!(threads() <= before + POOLS, "{before} threads, then {}", threads());

@@ -115,6 +115,6 @@ fn a_kill_that_nobody_asked_for_any_more_is_asked_for_by_the_holder() {
         advance_seconds(node, 15).await;
         let run = &node.runs(&job).await[0];
         assert_eq!((run.state, run.reason.as_deref()), (RunState::Killed, Some("unconfirmed")));
-        node.services.watch.step().await;
+        node.services.monitor.step().await;
     });
 }
