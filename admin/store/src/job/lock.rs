@@ -84,7 +84,7 @@ impl Store {
         };
         let text = "SELECT revision FROM job_clock WHERE shard = ? AND next_fire_at = ? AND job_id = ?{for_update}";
         let key = values![job.shard, next, job.id];
-        Ok(self.tuple::<i64>(tx, &text, key).await?.is_some())
+        Ok(self.tuple::<i64>(tx, text, key).await?.is_some())
     }
 
     /// Writes what [`OverdueInstants`] found. Epoch 0: the holder of the shard adopts the runs with its next scan.

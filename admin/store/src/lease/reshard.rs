@@ -121,7 +121,7 @@ impl Store {
         }
         if self.backend != DbBackend::MySql {
             let text = format!("UPDATE run SET shard = job_id % {count} WHERE state < {{state.final}} AND {other}");
-            return Ok(self.execute(tx, &text, vec![]).await?);
+            return self.execute(tx, &text, vec![]).await;
         }
         let mut moved = 0;
         for lease in leases {
