@@ -20,7 +20,7 @@ use crate::dispatch::overlap_tracker::OverlapTracker;
 use crate::dispatch::probe::Prober;
 use crate::dispatch::route::refresher::ExecutorRefresher;
 use crate::dispatch::route::router::Router;
-use crate::dispatch::send::Sender;
+use crate::dispatch::send_task::Sender;
 use crate::dispatch::trace::TraceBuffer;
 use crate::executor::address_gate::AddressPool;
 use crate::executor::client::ExecutorClient;

@@ -17,7 +17,7 @@ use crate::dispatch::order::small_apps_first;
 use crate::dispatch::probe::Prober;
 use crate::dispatch::route::notes::RouteNotes;
 use crate::dispatch::route::router::Router;
-use crate::dispatch::send::Sender;
+use crate::dispatch::send_task::Sender;
 use crate::dispatch::stages::{AdmittedRun, RouteStep, RoutedRun, SaturatedApps};
 use crate::dispatch::trace::TraceBuffer;
 use crate::lease::clock_guard::ClockGuard;

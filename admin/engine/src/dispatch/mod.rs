@@ -11,5 +11,6 @@ pub(crate) mod reserve;
 pub(crate) mod route;
 pub(crate) mod send;
 mod send_batch;
+pub(crate) mod send_task;
 pub(crate) mod stages;
 pub(crate) mod trace;

@@ -1,36 +1,17 @@
-//! One request for each marked run, at its time, and what its outcome leads to.
+//! The requests of marked runs start at their instant: together where they may travel together.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
 use carillon_scheduler::{Millis, RunEvent};
-use tokio_util::task::TaskTracker;
-
-use crate::complete::in_flight::SendInFlight;
-use crate::complete::outcome_queue::{OutcomeQueue, finding};
-use crate::context::Context;
-use crate::dispatch::send_batch::group;
-use crate::dispatch::stages::{MarkStamp, MarkedRun};
-use crate::dispatch::trace::TraceBuffer;
-use crate::executor::address_gate::{AddressGate, AddressPool, Reservation, WaitAborted};
-use crate::executor::client::ExecutorClient;
-use crate::executor::outcome::Outcome;
-use crate::executor::request::{body, headers, is_unsendable};
-use crate::settings::ms;
-use carillon_store::failpoint;
 use carillon_store::job::job_row::MOST_PARAMS;
-use carillon_store::run::settle::finding::RunReport;
 
-pub struct Sender {
-    pub cx: Arc<Context>,
-    pub client: Arc<ExecutorClient>,
-    pub addresses: Arc<AddressPool>,
-    pub outcomes: Arc<OutcomeQueue>,
-    pub traces: Arc<TraceBuffer>,
-    /// Requests under way or waiting for their second.
-    pub tasks: TaskTracker,
-}
+use crate::complete::outcome_queue::finding;
+use crate::dispatch::send_batch::group;
+use crate::dispatch::send_task::{SendTask, Sender};
+use crate::dispatch::stages::MarkedRun;
+use crate::executor::request::is_unsendable;
 
 impl Sender {
     pub fn send(self: &Arc<Self>, batch: Vec<MarkedRun>) {
@@ -63,179 +44,5 @@ impl Sender {
         for task in single {
             self.tasks.spawn(task.run());
         }
-    }
-}
-
-pub(in crate::dispatch) struct SendTask {
-    pub sender: Arc<Sender>,
-    pub marked: MarkedRun,
-}
-
-/// After this an executor refuses the run.
-pub(in crate::dispatch) fn not_after(stamp: &MarkStamp, cx: &Context) -> Millis {
-    stamp.marked_at + 2 * ms(cx.settings.send_limit)
-}
-
-/// What happened at one address.
-pub(in crate::dispatch) enum AttemptResult {
-    Done,
-    /// Nothing was written: the next candidate may have it.
-    Next(String),
-    /// No room there now, and nothing was written either; unlike an address that is gone it may have room again soon.
-    Busy,
-    /// Marked too long ago, or the address closed while it waited.
-    Unmark,
-}
-
-impl SendTask {
-    #[tracing::instrument(name = "send", level = "debug", skip_all, fields(
-        run.id = self.marked.routed.run.run_id,
-        job.id = self.marked.routed.run.job_id,
-        shard = self.marked.routed.run.shard,
-        lease.epoch = self.marked.routed.run.epoch
-    ))]
-    pub async fn run(self) {
-        self.run_from(0, Vec::new()).await;
-    }
-
-    /// The candidates from this one on. `why`: what the others did.
-    pub async fn run_from(mut self, first: usize, mut why: Vec<String>) {
-        let mut busy = false;
-        for index in first..self.marked.routed.candidates.len() {
-            match self.attempt(index).await {
-                AttemptResult::Done => return self.store_trace(),
-                AttemptResult::Unmark => return self.unmark(),
-                AttemptResult::Next(reason) => why.push(self.failed(index, &reason)),
-                AttemptResult::Busy if self.marked.routed.decision.has_affinity() => return self.unmark(),
-                AttemptResult::Busy => busy = true,
-            }
-        }
-        if busy {
-            return self.unmark();
-        }
-        self.store_trace();
-        let run_id = self.marked.routed.run.run_id;
-        self.sender.outcomes.report_own(finding(run_id, RunEvent::NoExecutor, "no_executor", why.join("; ")));
-    }
-
-    /// Another executor than the first one may have it.
-    pub fn may_leave(&self) -> bool {
-        self.marked.routed.candidates.len() > 1 && !self.marked.routed.decision.has_affinity()
-    }
-
-    /// Notes why an address did not get the run.
-    pub fn failed(&mut self, index: usize, reason: &str) -> String {
-        let routed = &mut self.marked.routed;
-        let address = &routed.candidates[index].address;
-        routed.decision.failed_attempt(address, reason);
-        format!("{address}: {reason}")
-    }
-
-    /// What the mark has not written already.
-    pub fn store_trace(&self) {
-        if let Some(trace) = &self.marked.routed.decision.trace {
-            self.sender.traces.add(self.marked.routed.run.run_id, trace);
-        }
-    }
-
-    pub fn unmark(self) {
-        self.sender.outcomes.unsent.add(self.marked.routed.run, self.marked.stamp.token);
-    }
-
-    /// At one address: a slot, not too late, the address in the row, and the request.
-    async fn attempt(&self, index: usize) -> AttemptResult {
-        let routed = &self.marked.routed;
-        let cx = &self.sender.cx;
-        let candidate = &routed.candidates[index];
-        let address = self.sender.addresses.get(&candidate.address);
-        let Some(later) = self.reserve_next(index, &address) else {
-            return AttemptResult::Busy;
-        };
-        let probe = later.as_ref().unwrap_or(&routed.reservation).probe;
-        let may_leave = index + 1 < routed.candidates.len() && !routed.decision.has_affinity();
-        let _slot = match address.slot(probe, may_leave, &*cx.clock).await {
-            Ok(slot) => slot,
-            Err(WaitAborted::Stalled) => return AttemptResult::Busy,
-            Err(WaitAborted::Closed) => return AttemptResult::Unmark,
-        };
-        if self.is_stale() {
-            return AttemptResult::Unmark;
-        }
-        // The database may take its time.
-        if index > 0 && (!self.record_next_address(index).await || self.is_stale()) {
-            return AttemptResult::Unmark;
-        }
-        let (outcome, in_flight) = self.post(&candidate.address).await;
-        if address.record_outcome(&outcome, cx.clock.monotonic(), cx.settings.breaker) {
-            tracing::warn!(executor.address = candidate.address, send.outcome = ?outcome, "the executor is left alone for a while");
-        }
-        self.classify(outcome, in_flight)
-    }
-
-    /// The first candidate counts this run since it was routed.
-    fn reserve_next(&self, index: usize, address: &Arc<AddressGate>) -> Option<Option<Reservation>> {
-        if index == 0 {
-            return Some(None);
-        }
-        let cx = &self.sender.cx;
-        address.try_reserve(cx.clock.monotonic(), cx.settings.waiting).ok().map(Some)
-    }
-
-    pub fn is_stale(&self) -> bool {
-        let cx = &self.sender.cx;
-        cx.clock.monotonic().saturating_sub(self.marked.stamp.asked) > cx.settings.send_limit
-    }
-
-    /// The address is in the row before a byte goes to it. False: the run is not ours to send any more, or its job was
-    /// edited since its mark; nothing was written.
-    async fn record_next_address(&self, index: usize) -> bool {
-        let next = &self.marked.routed.candidates[index];
-        let (run_id, token) = (self.marked.routed.run.run_id, self.marked.stamp.token);
-        let (boot_id, journal_id) = (next.boot_id.as_deref(), next.journal_id.as_deref());
-        let recorded = self.sender.cx.store.redirect(run_id, token, &next.address, boot_id, journal_id).await;
-        recorded.unwrap_or_else(|error| {
-            tracing::warn!(%error, run.id = run_id, "the next executor could not be noted; the run goes back");
-            false
-        })
-    }
-
-    async fn post(&self, address: &str) -> (Outcome, Option<SendInFlight>) {
-        let MarkedRun { routed, stamp, params } = &self.marked;
-        let (run, cx) = (&routed.run, &self.sender.cx);
-        let sent_at = cx.clock.now();
-        let under_way = self.sender.outcomes.in_flight.begin(run.run_id, sent_at);
-        cx.metrics.in_flight.inc();
-        cx.metrics.lateness.observe((sent_at - run.due_at) as f64 / 1000.0);
-        let request = body(run, &routed.decision.job, params.clone());
-        let headers = headers(run, &routed.decision.job, not_after(stamp, cx));
-        failpoint::hit_when_written("after_request_written");
-        // Boxed: the client's future is large, and the task would be copied with it.
-        let outcome = Box::pin(self.sender.client.run(address, &request, &headers)).await;
-        failpoint::hit("after_answer_read");
-        cx.metrics.in_flight.dec();
-        (outcome, under_way.end())
-    }
-
-    pub fn classify(&self, outcome: Outcome, in_flight: Option<SendInFlight>) -> AttemptResult {
-        let run_id = self.marked.routed.run.run_id;
-        let (cx, outcomes) = (&self.sender.cx, &self.sender.outcomes);
-        cx.metrics.sends.with_label_values(&[outcome.name()]).inc();
-        match outcome {
-            Outcome::Accepted => {
-                if let Some(sent_at) = in_flight.filter(|it| !it.settled).map(|it| it.sent_at) {
-                    outcomes.accepted(run_id, sent_at, cx.clock.monotonic());
-                }
-            }
-            Outcome::Refused { code, message } => {
-                let refused = finding(run_id, RunEvent::Refused, "refused", message);
-                outcomes.report_own(RunReport { code: Some(code), sent_at: in_flight.map(|it| it.sent_at), ..refused });
-            }
-            Outcome::NotSent { why } => return AttemptResult::Next(why),
-            // The row stays `sending`: a callback or the resolver settles it. It is never sent elsewhere blindly.
-            Outcome::Unknown { why, .. } => {
-                tracing::info!(run.id = run_id, reason = why, "the outcome of a request is unknown");
-            }
-        }
-        AttemptResult::Done
     }
 }

@@ -8,7 +8,7 @@ use carillon_protocol::{BatchRun, MAX_BATCH_RUNS, RunAnswer, RunBatch, SUCCESS};
 use carillon_scheduler::Millis;
 
 use crate::complete::in_flight::RequestGuard;
-use crate::dispatch::send::{AttemptResult, SendTask, Sender, not_after};
+use crate::dispatch::send_task::{AttemptResult, SendTask, Sender, not_after};
 use crate::executor::outcome::{Outcome, unknown};
 use crate::executor::request::{body, headers, params_size};
 use carillon_store::failpoint;
