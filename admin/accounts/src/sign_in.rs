@@ -1,6 +1,6 @@
 //! Signing in and out. Failed attempts are counted by account and by source; too many are refused for a while.
 
-use carillon_scheduler::Millis;
+use carillon_scheduler::{AuditAction, Millis};
 use carillon_store::people::throttle::Attempt;
 use carillon_store::{Actor, Store};
 use serde_json::json;
@@ -59,7 +59,7 @@ pub async fn begin(
     old_id: Option<&str>,
     now: Millis,
 ) -> carillon_store::Result<Opened> {
-    store.record_audit(by, "sign_in", ("account", account_id), json!({}), now).await?;
+    store.record_audit(by, AuditAction::SignIn, ("account", account_id), json!({}), now).await?;
     session::open(store, old_id, account_id, now).await
 }
 
@@ -68,6 +68,6 @@ pub async fn begin(
 /// # Errors
 /// The database could not be written.
 pub async fn end(store: &Store, by: &Actor, viewer: &Viewer, now: Millis) -> carillon_store::Result<()> {
-    store.record_audit(by, "sign_out", ("account", viewer.account_id), json!({}), now).await?;
+    store.record_audit(by, AuditAction::SignOut, ("account", viewer.account_id), json!({}), now).await?;
     session::close(store, viewer).await
 }

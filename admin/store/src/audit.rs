@@ -1,6 +1,6 @@
 //! Who changed what: written in the transaction of the change, never changed afterwards.
 
-use carillon_scheduler::Millis;
+use carillon_scheduler::{AuditAction, Millis};
 use sea_orm::{ConnectionTrait, FromQueryResult};
 use serde_json::json;
 
@@ -49,7 +49,7 @@ impl AuditEntry {
     pub(crate) fn new(
         actor: &Actor,
         at: Millis,
-        action: &str,
+        action: AuditAction,
         (object, object_id): (&str, i64),
         detail: serde_json::Value,
     ) -> Self {
@@ -59,7 +59,7 @@ impl AuditEntry {
             at,
             actor: cut(&actor.name),
             source: cut(&actor.source),
-            action: action.to_owned(),
+            action: action.to_string(),
             object: object.to_owned(),
             object_id,
             detail: detail.to_string(),
@@ -97,7 +97,7 @@ impl Store {
     pub async fn record_audit(
         &self,
         actor: &Actor,
-        action: &str,
+        action: AuditAction,
         object: (&str, i64),
         detail: serde_json::Value,
         now: Millis,

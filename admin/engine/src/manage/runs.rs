@@ -1,6 +1,6 @@
 //! What people do with a run: end it, set its outcome, read its log.
 
-use carillon_scheduler::{FieldError, Outcome, RunEvent, RunState};
+use carillon_scheduler::{AuditAction, FieldError, Outcome, RunEvent, RunState};
 use carillon_store::run::settle::finding::SettleContext;
 use carillon_store::{Actor, RunView};
 
@@ -55,7 +55,11 @@ impl Runs<'_> {
     pub async fn kill(&self, run_id: i64, by: &Actor) -> Result<KillResult, Error> {
         let result = self.engine.killer.kill(run_id).await?;
         let detail = serde_json::json!({"outcome": result.as_str()});
-        self.engine.cx.store.record_audit(by, "kill", ("run", run_id), detail, self.engine.cx.clock.now()).await?;
+        self.engine
+            .cx
+            .store
+            .record_audit(by, AuditAction::Kill, ("run", run_id), detail, self.engine.cx.clock.now())
+            .await?;
         Ok(result)
     }
 
@@ -76,7 +80,7 @@ impl Runs<'_> {
         let word = if outcome == Outcome::Succeeded { "succeeded" } else { "failed" };
         let detail = serde_json::json!({"outcome": word, "note": note});
         let now = engine.cx.clock.now();
-        engine.cx.store.record_audit(by, "resolve", ("run", run_id), detail, now).await?;
+        engine.cx.store.record_audit(by, AuditAction::Resolve, ("run", run_id), detail, now).await?;
 
         let message = format!("resolved by hand: {note}");
         let findings = [finding(run_id, RunEvent::Reported(outcome), "operator", message)];

@@ -1,6 +1,6 @@
 //! Apps: groups of executors under one name.
 
-use carillon_scheduler::Millis;
+use carillon_scheduler::{AuditAction, Millis};
 use sea_orm::{FromQueryResult, Value};
 use serde_json::json;
 
@@ -53,7 +53,7 @@ impl Store {
         let inserted = self.insert_rows(&tx, "app", COLUMNS, vec![values![app.id, name, title, now]]).await;
         inserted.map_err(|error| error.or_taken(UniqueKey::AppName, name))?;
         let detail = json!({"after": {"name": name, "title": title}});
-        let entry = AuditEntry::new(actor, now, "create", ("app", app.id), detail);
+        let entry = AuditEntry::new(actor, now, AuditAction::Create, ("app", app.id), detail);
         self.audit(&tx, &[entry], &ids[1..]).await?;
         tx.commit().await?;
         Ok(app)

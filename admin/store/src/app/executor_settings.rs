@@ -1,7 +1,7 @@
 //! What operators set of executors, by app and address: it wins over what they say of themselves, and outlives their
 //! registrations.
 
-use carillon_scheduler::Millis;
+use carillon_scheduler::{AuditAction, Millis};
 use serde_json::json;
 
 use crate::app::apps::App;
@@ -51,7 +51,7 @@ impl Store {
         let object = |traits: &ExecutorSettings| json!({"weight": traits.weight, "labels": traits.labels});
         let mut detail = difference(&object(&old), &object(traits));
         detail["address"] = address.into();
-        let entry = AuditEntry::new(actor, now, "update_executor", ("app", app.id), detail);
+        let entry = AuditEntry::new(actor, now, AuditAction::UpdateExecutor, ("app", app.id), detail);
         self.audit(&tx, &[entry], &[audit_id]).await?;
         tx.commit().await?;
         Ok(())

@@ -3,7 +3,7 @@
 //! The instants are written down when it is asked for. Each step inserts runs and moves `passed_at` in one transaction, so
 //! a crash loses and repeats nothing; an instant that has a run of this cause already never gets a second one.
 
-use carillon_scheduler::Millis;
+use carillon_scheduler::{AuditAction, Millis};
 use sea_orm::FromQueryResult;
 use serde_json::json;
 
@@ -79,7 +79,7 @@ impl Store {
         let instants = new.instants.iter().map(|at| values![id, *at]);
         self.insert_rows(&tx, "backfill_instant", "backfill_id, at", instants.collect()).await?;
         let detail = json!({"backfill": id, "from": new.from_at, "to": new.to_at, "instants": new.instants.len()});
-        let entry = AuditEntry::new(actor, now, "backfill", ("job", new.job_id), detail);
+        let entry = AuditEntry::new(actor, now, AuditAction::Backfill, ("job", new.job_id), detail);
         self.audit(&tx, &[entry], &rows[1..]).await?;
         tx.commit().await?;
         self.backfill(id).await?.ok_or_else(|| Error::Missing(format!("backfill {id}")))
@@ -118,7 +118,7 @@ impl Store {
         if done == 1 {
             self.forget_instants(&tx, id).await?;
             let detail = json!({"backfill": id});
-            let entry = AuditEntry::new(actor, now, "cancel_backfill", ("job", before.job_id), detail);
+            let entry = AuditEntry::new(actor, now, AuditAction::CancelBackfill, ("job", before.job_id), detail);
             self.audit(&tx, &[entry], &[audit_id]).await?;
         }
         tx.commit().await?;

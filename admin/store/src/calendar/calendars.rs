@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use carillon_scheduler::{Calendar, Millis};
+use carillon_scheduler::{AuditAction, Calendar, Millis};
 use sea_orm::{ColIdx, DbErr, QueryResult, TryGetError, TryGetable};
 use serde_json::json;
 
@@ -108,7 +108,7 @@ impl Store {
         };
         self.add_version(&tx, &made, actor).await?;
         let detail = json!({"after": calendar});
-        let entry = AuditEntry::new(actor, now, "create", ("calendar", made.id), detail);
+        let entry = AuditEntry::new(actor, now, AuditAction::Create, ("calendar", made.id), detail);
         self.audit(&tx, &[entry], &ids[1..]).await?;
         tx.commit().await?;
         Ok(made)
@@ -148,7 +148,7 @@ impl Store {
         self.execute(&tx, text, values).await?;
         self.add_version(&tx, &new, actor).await?;
         let detail = difference(&json!(*old.calendar), &json!(calendar));
-        let entry = AuditEntry::new(actor, now, "update", ("calendar", new.id), detail);
+        let entry = AuditEntry::new(actor, now, AuditAction::Update, ("calendar", new.id), detail);
         self.audit(&tx, &[entry], &[audit_id]).await?;
         tx.commit().await?;
         Ok(new)
@@ -170,7 +170,7 @@ impl Store {
             self.execute(&tx, text, values![old.id]).await?;
         }
         let detail = json!({"before": *old.calendar});
-        let entry = AuditEntry::new(actor, now, "delete", ("calendar", old.id), detail);
+        let entry = AuditEntry::new(actor, now, AuditAction::Delete, ("calendar", old.id), detail);
         self.audit(&tx, &[entry], &[audit_id]).await?;
         Ok(tx.commit().await?)
     }

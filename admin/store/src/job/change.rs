@@ -4,7 +4,7 @@
 //! The mark and these transactions collide on the run's row, so one of them wins cleanly; a claim that was computed
 //! from the old revision finds its clock row gone.
 
-use carillon_scheduler::{Millis, RunReason};
+use carillon_scheduler::{AuditAction, Millis, RunReason};
 use serde_json::json;
 
 use crate::audit::{Actor, AuditEntry, difference};
@@ -109,18 +109,20 @@ impl Store {
         self.record_overdue(&tx, &old, &past, run_ids).await?;
         old.fires_left = old.fires_left.map(|left| left - past.runs() as i32);
         let (action, new) = match &wish.change {
-            Change::Define(definition) => ("update", self.define(&tx, &old, definition, &past, wish.now).await?),
+            Change::Define(definition) => {
+                (AuditAction::Update, self.define(&tx, &old, definition, &past, wish.now).await?)
+            }
             Change::Calendars => match self.renew(&tx, &old, &past, wish.now).await? {
-                Some(new) => ("calendars", new),
+                Some(new) => (AuditAction::Calendars, new),
                 None => return Ok(Attempt::Done(old.into())),
             },
             Change::Enable if old.draft.enabled => return Ok(Attempt::Done(old.into())),
-            Change::Enable => ("enable", self.enable(&tx, &old, wish.now).await?),
+            Change::Enable => (AuditAction::Enable, self.enable(&tx, &old, wish.now).await?),
             Change::Disable => match self.disable(&tx, &old, &past, wish.now).await? {
-                Some(new) => ("disable", new),
+                Some(new) => (AuditAction::Disable, new),
                 None => return Ok(Attempt::Done(old.into())),
             },
-            Change::Delete => ("delete", self.delete(&tx, &old, wish.now).await?),
+            Change::Delete => (AuditAction::Delete, self.delete(&tx, &old, wish.now).await?),
         };
         let detail = match wish.change {
             Change::Delete => with_revision(json!({"before": audit_snapshot(&old)}), old.revision + 1),

@@ -1,6 +1,6 @@
 //! New jobs: one or a thousand, all or none.
 
-use carillon_scheduler::{Millis, shard_of};
+use carillon_scheduler::{AuditAction, Millis, shard_of};
 use sea_orm::Value;
 use serde_json::json;
 
@@ -74,7 +74,7 @@ impl Store {
         }
         let entry = |job: &Job| {
             let detail = json!({"after": audit_snapshot(job), "revision": 1});
-            AuditEntry::new(actor, job.created_at, "create", ("job", job.id), detail)
+            AuditEntry::new(actor, job.created_at, AuditAction::Create, ("job", job.id), detail)
         };
         let entries: Vec<_> = jobs.iter().map(entry).collect();
         self.audit(&tx, &entries, audit_ids).await?;

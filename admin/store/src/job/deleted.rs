@@ -18,7 +18,7 @@ pub struct Deleted {
 impl Store {
     /// Jobs above `after` that were deleted after `since`, by their numbers.
     pub async fn deleted_jobs(&self, since: Millis, after: i64, limit: u32) -> Result<Vec<Deleted>> {
-        let text = "SELECT object_id, at, detail FROM audit WHERE object = 'job' AND object_id > ? AND action = 'delete' AND at > ? \
+        let text = "SELECT object_id, at, detail FROM audit WHERE object = 'job' AND object_id > ? AND action = {action.delete} AND at > ? \
                     ORDER BY object_id LIMIT ?";
         let values = values![after, since, i64::from(limit)];
         Ok(self.tuples(&self.read, text, values).await?.into_iter().map(deleted).collect())

@@ -5,7 +5,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use carillon_scheduler::{Millis, Schedule, ScheduleContext, ScheduleDraft};
+use carillon_scheduler::{AuditAction, Millis, Schedule, ScheduleContext, ScheduleDraft};
 use serde_json::{Map, Value};
 
 use crate::calendar::pinned::Calendars;
@@ -162,7 +162,7 @@ impl Store {
             let begun_by = Some(line.change.clone());
             eras.push(DefinitionVersion { from: line.change.at, to, begun_by, revision, rules });
             to = Some(line.change.at);
-            if line.change.action == "create" {
+            if line.change.action == AuditAction::Create.as_str() {
                 eras.reverse();
                 return Ok(eras);
             }
@@ -178,7 +178,7 @@ impl Store {
     /// The newest first.
     async fn changes_since(&self, job_id: i64, since: Millis) -> Result<Vec<AuditChange>> {
         let text = "SELECT at, actor, action, detail FROM audit WHERE object = 'job' AND object_id = ? AND at > ? \
-                    AND action IN ('create', 'update', 'calendars', 'enable', 'disable', 'pause') LIMIT ?";
+                    AND action IN ({action.create}, {action.update}, {action.calendars}, {action.enable}, {action.disable}, {action.pause}) LIMIT ?";
         let values = values![job_id, since, i64::from(MOST_CHANGES)];
         let line = |(at, actor, action, detail): (Millis, String, String, String)| AuditChange {
             change: Change { at, actor, action },

@@ -1,6 +1,6 @@
 //! A job that cannot be planned is paused with its reason; it stops no other job.
 
-use carillon_scheduler::{AlarmKind, Millis};
+use carillon_scheduler::{AlarmKind, AuditAction, Millis};
 use serde_json::json;
 
 use crate::alarm::alarms::Alarm;
@@ -44,7 +44,8 @@ impl Store {
         let alarm = Alarm { kind: AlarmKind::Paused, job_id: Some(due.job_id), run_id: None, text: reason.clone() };
         let alarm = self.raise(&tx, rows[0], alarm, now).await?;
         let detail = json!({"before": {"enabled": true}, "after": {"enabled": false}, "reason": reason, "revision": due.revision + 1});
-        let entry = AuditEntry::new(&Actor::new("engine", "engine"), now, "pause", ("job", due.job_id), detail);
+        let entry =
+            AuditEntry::new(&Actor::new("engine", "engine"), now, AuditAction::Pause, ("job", due.job_id), detail);
         self.audit(&tx, &[entry], &rows[1..]).await?;
         tx.commit().await?;
         Ok(Some(alarm))

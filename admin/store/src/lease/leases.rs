@@ -8,7 +8,7 @@ use crate::db::pool::transaction::Transaction;
 use crate::db::sql::retry;
 use crate::error::{Error, Result};
 use crate::store::Store;
-use carillon_scheduler::Millis;
+use carillon_scheduler::{AuditAction, Millis};
 use serde_json::json;
 
 use crate::failpoint;
@@ -190,7 +190,7 @@ impl Store {
             self.execute(&tx, text, values![by, name]).await?;
         }
         let detail = json!({"after": {"epoch": highest + RESYNC_STEP}});
-        let entry = AuditEntry::new(actor, now, "resync", ("shards", 0), detail);
+        let entry = AuditEntry::new(actor, now, AuditAction::Resync, ("shards", 0), detail);
         self.audit(&tx, &[entry], &[audit_id + RESYNC_STEP]).await?;
         tx.commit().await?;
         Ok(leases.len())

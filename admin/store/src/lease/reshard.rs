@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use carillon_scheduler::Millis;
+use carillon_scheduler::{AuditAction, Millis};
 use sea_orm::DbBackend;
 use serde_json::json;
 
@@ -101,7 +101,7 @@ impl Store {
         self.execute(&tx, text, values![count.to_string()]).await?;
         let done = Resharded { before, after: count, jobs, runs };
         let detail = json!({"before": {"shards": before}, "after": {"shards": count}});
-        let entry = AuditEntry::new(actor, now, "update", ("shards", 0), detail);
+        let entry = AuditEntry::new(actor, now, AuditAction::Update, ("shards", 0), detail);
         self.audit(&tx, &[entry], &[audit_id]).await?;
         tx.commit().await?;
         Ok(done)

@@ -46,7 +46,7 @@ impl Store {
     pub async fn prune_orphans(&self) -> Result<u64> {
         let mut done = 0;
         // The gap audit looks at a deleted job as long as its deletion is on record.
-        let on_record = " AND NOT EXISTS (SELECT 1 FROM audit WHERE audit.object = 'job' AND audit.object_id = pruned.job_id AND audit.action = 'delete')";
+        let on_record = " AND NOT EXISTS (SELECT 1 FROM audit WHERE audit.object = 'job' AND audit.object_id = pruned.job_id AND audit.action = {action.delete})";
         for (table, unless) in [("pruned", on_record), ("backfill_done", "")] {
             let text = format!(
                 "DELETE FROM {table} WHERE NOT EXISTS (SELECT 1 FROM job WHERE job.id = {table}.job_id){unless}"

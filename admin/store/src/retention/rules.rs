@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use carillon_scheduler::{FieldError, Millis};
+use carillon_scheduler::{AuditAction, FieldError, Millis};
 use sea_orm::FromQueryResult;
 use serde_json::json;
 
@@ -163,7 +163,7 @@ impl Store {
             Scope::App(id) => ("app", id),
             Scope::Job(id) => ("job", id),
         };
-        let entry = AuditEntry::new(actor, now, "retention", object, detail);
+        let entry = AuditEntry::new(actor, now, AuditAction::Retention, object, detail);
         self.audit(&tx, &[entry], &[audit_id]).await?;
         Ok(tx.commit().await?)
     }

@@ -2,7 +2,7 @@
 //!
 //! They are literals and no parameters, because a partial index is used only by a statement that repeats its condition.
 
-use carillon_scheduler::{AlarmKind, Cause, RunReason, RunState};
+use carillon_scheduler::{AlarmKind, AuditAction, Cause, RunReason, RunState};
 
 /// The literal of a mark; None: it is none of ours.
 pub fn literal(mark: &str) -> Option<String> {
@@ -17,6 +17,7 @@ pub fn literal(mark: &str) -> Option<String> {
         },
         "cause" => word.parse::<Cause>().ok()?.code().to_string(),
         "alarm" => quoted(word.parse::<AlarmKind>().ok()?.as_str()),
+        "action" => quoted(word.parse::<AuditAction>().ok()?.as_str()),
         "reason" => quoted(word.parse::<RunReason>().ok()?.as_str()),
         _ => return None,
     })
