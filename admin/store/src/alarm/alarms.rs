@@ -1,5 +1,5 @@
 //! What operators should know. Until there are channels an alarm is its row, written in the transaction that causes it,
-//! a warning in the log, and a count: `pipeline` does the last two with what it is handed from here.
+//! a warning in the log, and a count: the engine does the last two.
 
 use carillon_scheduler::{AlarmKind, Millis};
 use sea_orm::{ConnectionTrait, DbErr, FromQueryResult, QueryResult, Value};

@@ -1,4 +1,4 @@
-//! Calendars: named, in versions that are never changed. Which version a job uses is in `calendar_use`.
+//! Calendars: named, in versions that are never changed. Which version a job uses is in `pinned`.
 
 use std::sync::Arc;
 

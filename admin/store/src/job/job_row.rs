@@ -1,4 +1,4 @@
-//! What the engine needs of a job's definition, by id; cached by its revision in `pipeline`.
+//! What the engine needs of a job's definition, by id; cached by its revision in the engine.
 
 use std::collections::{HashMap, HashSet};
 

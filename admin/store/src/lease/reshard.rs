@@ -1,4 +1,4 @@
-//! Another shard count while nodes run. Rows that are in a wrong shard all the same are put right by `astray`.
+//! Another shard count while nodes run. Rows that are in a wrong shard all the same are put right by `misplaced`.
 //!
 //! Whoever writes a shard's number into a row either holds the job's row, which a change of the count locks (fires, retries,
 //! backfills, edits), or the setting itself (new jobs), or the shard's lease (claims). So nothing slips past the change.
