@@ -32,7 +32,7 @@ impl TryGetable for Params {
     }
 }
 
-/// A job as it is stored; words and schedule are parsed by the pipeline, so that one bad row spoils only itself.
+/// A job as it is stored; words and schedule are parsed by the engine, so that one bad row spoils only itself.
 #[derive(Clone, Debug, PartialEq, Eq, FromQueryResult)]
 pub struct Definition {
     pub job_id: i64,
