@@ -15,6 +15,7 @@ pub mod metrics;
 mod periodic;
 pub(crate) mod plan;
 pub(crate) mod recover;
+pub mod run_log;
 pub mod runtime;
 mod services;
 mod settings;

@@ -20,4 +20,4 @@ pub use error::Error;
 pub use executors::Executors;
 pub use jobs::{Jobs, PreviewRequest, RunRequest};
 pub use retention::Retentions;
-pub use runs::{LogPage, NOTE_CHARS, Runs};
+pub use runs::{NOTE_CHARS, Runs};

@@ -1,6 +1,7 @@
 //! Runs, their logs, and kills.
 
-use carillon_engine::manage::{KillResult, LogPage};
+use carillon_engine::manage::KillResult;
+use carillon_engine::run_log::LogPage;
 use carillon_scheduler::{Cause, RunState};
 use carillon_store::RunParams;
 use carillon_store::run::route::RouteDecision;

@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use actix_web::{HttpResponse, web};
-use carillon_engine::manage::{Error, LogPage};
+use carillon_engine::manage::Error;
+use carillon_engine::run_log::LogPage;
 use carillon_store::RunView;
 use serde::{Deserialize, Serialize};
 
