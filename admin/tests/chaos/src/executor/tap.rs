@@ -1,5 +1,5 @@
-//! Two small reverse proxies around an executor. Inwards: a `/run` is written down before it is passed on, its answer
-//! before it is passed back. Outwards: an acknowledged callback is.
+//! Two small reverse proxies around an executor. Inwards: each run of `/run` and `/runs` is recorded before it is passed on, its
+//! answer before it is passed back. Outwards: an acknowledged callback is.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -65,7 +65,7 @@ async fn pass(request: HttpRequest, body: web::Bytes, tap: web::Data<Tap>) -> Ht
     let Some((url, path)) = tap.target(request.path()) else {
         return HttpResponse::NotFound().finish();
     };
-    let run = tap.received(&request, &path, &body);
+    let runs = tap.received(&request, &path, &body);
     let mut call = tap.http.post(url).body(body.to_vec());
     for (name, value) in request.headers() {
         if !matches!(name.as_str(), "host" | "content-length" | "connection" | "transfer-encoding") {
@@ -85,7 +85,7 @@ async fn pass(request: HttpRequest, body: web::Bytes, tap: web::Data<Tap>) -> Ht
     };
     let state = headers.get("carillon-run-state");
     let state = state.and_then(|value| value.to_str().ok()).unwrap_or("");
-    tap.answered(run, &path, &body, &text, state);
+    tap.answered(runs, &path, &body, &text, state);
     let mut response = HttpResponse::build(status);
     for (name, value) in &headers {
         if !matches!(name.as_str(), "content-length" | "connection" | "transfer-encoding") {
@@ -113,34 +113,41 @@ impl Tap {
         Some((format!("{base}/{rest}"), format!("/{rest}")))
     }
 
-    fn received(&self, request: &HttpRequest, path: &str, body: &[u8]) -> Option<Event> {
-        if !self.inwards || path != "/run" {
-            return None;
+    /// The runs of a request, which are recorded.
+    fn received(&self, request: &HttpRequest, path: &str, body: &[u8]) -> Vec<Event> {
+        if !self.inwards {
+            return vec![];
         }
-        let run: Value = serde_json::from_slice(body).ok()?;
         let header = |name: &str| {
             let value = request.headers().get(name);
             value.and_then(|value| value.to_str().ok()).unwrap_or("")
         };
-        let event = Event {
-            what: What::Receive,
-            run: run["logId"].as_i64()?,
-            job: run["jobId"].as_i64().unwrap_or_default(),
-            due_at: run["logDateTime"].as_i64().unwrap_or_default(),
-            key: header("carillon-fire-key").to_owned(),
-            attempt: header("carillon-attempt").parse().unwrap_or_default(),
-            scheduled_at: header("carillon-scheduled-at").parse().unwrap_or_default(),
-            ..Event::default()
+        let body: Value = serde_json::from_slice(body).unwrap_or_default();
+        let runs: Vec<Event> = match path {
+            "/run" => vec![Event {
+                key: header("carillon-fire-key").to_owned(),
+                attempt: header("carillon-attempt").parse().unwrap_or_default(),
+                scheduled_at: header("carillon-scheduled-at").parse().unwrap_or_default(),
+                ..received(&body)
+            }],
+            "/runs" => body["runs"].as_array().into_iter().flatten().map(batched).collect(),
+            _ => vec![],
         };
-        self.events.write(event.clone());
-        Some(event)
+        runs.iter().for_each(|run| self.events.write(run.clone()));
+        runs
     }
 
-    fn answered(&self, run: Option<Event>, path: &str, asked: &[u8], answer: &[u8], state: &str) {
+    fn answered(&self, runs: Vec<Event>, path: &str, asked: &[u8], answer: &[u8], state: &str) {
         let answer: Value = serde_json::from_slice(answer).unwrap_or_default();
         let code = answer["code"].as_i64().unwrap_or_default();
-        if let Some(run) = run {
-            self.events.write(Event { what: What::Answer, code, state: state.to_owned(), ..run });
+        for run in runs {
+            let answered = match path {
+                "/runs" if code == 200 => answer_of(&answer, run.run),
+                _ => Some((code, state.to_owned())),
+            };
+            if let Some((code, state)) = answered {
+                self.events.write(Event { what: What::Answer, code, state, ..run });
+            }
         }
         if self.inwards || code != 200 {
             return;
@@ -160,4 +167,32 @@ impl Tap {
             }
         }
     }
+}
+
+/// A run as `/run` carries it.
+fn received(run: &Value) -> Event {
+    Event {
+        what: What::Receive,
+        run: run["logId"].as_i64().unwrap_or_default(),
+        job: run["jobId"].as_i64().unwrap_or_default(),
+        due_at: run["logDateTime"].as_i64().unwrap_or_default(),
+        ..Event::default()
+    }
+}
+
+/// A run of a batch.
+fn batched(item: &Value) -> Event {
+    Event {
+        key: item["fireKey"].as_str().unwrap_or_default().to_owned(),
+        attempt: item["attempt"].as_i64().unwrap_or_default(),
+        scheduled_at: item["scheduledAt"].as_i64().unwrap_or_default(),
+        ..received(&item["run"])
+    }
+}
+
+/// The code and the state that a batch's answer has for a run.
+fn answer_of(answer: &Value, run: i64) -> Option<(i64, String)> {
+    let mut answers = answer["content"].as_array()?.iter();
+    let found = answers.find(|it| it["logId"].as_i64() == Some(run))?;
+    Some((found["code"].as_i64()?, found["runState"].as_str().unwrap_or_default().to_owned()))
 }

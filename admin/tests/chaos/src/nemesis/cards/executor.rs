@@ -7,7 +7,8 @@ use crate::executor::Kind;
 use crate::nemesis::rest;
 use crate::proxy::{Mode, Trap, Trick, Wire, http};
 
-const RUN: &str = "POST /run ";
+/// One run, or a batch of them.
+const RUN: &str = "POST /run";
 const CALLBACK: &str = "/api/callback ";
 /// Requests that a card plays its trick on.
 const TIMES: u32 = 3;
