@@ -118,6 +118,15 @@ async fn a_node_starts_stops_and_keeps_what_it_made() {
     assert_eq!(again.terminate(ENDS_WITHIN).await.code(), Some(0));
 }
 
+#[test]
+fn a_log_that_cannot_be_written_ends_nothing() {
+    let folder = tempdir().unwrap();
+    let mut command = on(folder.path(), &["migrate"]);
+    let full = fs::File::options().write(true).open("/dev/full").unwrap();
+    let status = command.env("RUST_LOG", "trace").stderr(full).stdout(std::process::Stdio::null()).status().unwrap();
+    assert_eq!(status.code(), Some(0));
+}
+
 // covers: S8
 #[test]
 fn accounts_are_made_and_mended() {
