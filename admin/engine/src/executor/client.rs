@@ -2,7 +2,7 @@
 //!
 //! There is no pool that one sick executor could fill: each address has its own connections, and the caller limits how
 //! many requests an address has at once. A request whose outcome is not certain is never repeated here. Runs for plain
-//! HTTP addresses travel on [held connections](super::held_connections); the rare calls, and TLS, use reqwest.
+//! HTTP addresses travel on held connections (`held_connections`); the rare calls, and TLS, use reqwest.
 
 use crate::executor::outcome;
 use crate::runtime::lock;
