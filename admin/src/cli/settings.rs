@@ -120,7 +120,7 @@ pub struct ServeSettings {
     #[arg(long, env = "CARILLON_FLAG_AFTER", value_name = "TIME", default_value = "30s", help_heading = "Timing")]
     pub flag_after: String,
 
-    /// An alarm that stays open for so long is escalated, 1m to 43200m
+    /// Time after which an open alarm is escalated, 1m to 43200m
     #[arg(long, env = "CARILLON_ESCALATE_AFTER", value_name = "TIME", default_value = "30m", help_heading = "Timing")]
     pub escalate_after: String,
 

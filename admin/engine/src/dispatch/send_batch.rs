@@ -75,7 +75,7 @@ impl SendBatch {
     pub async fn run(mut self) {
         let sender = self.sender.clone();
         let gate = sender.addresses.get(&self.address);
-        let may_leave = self.tasks.iter().all(SendTask::may_leave);
+        let may_leave = self.tasks.iter().all(|task| task.may_leave(0));
         let Ok(_slot) = gate.slot(false, may_leave, &*sender.cx.clock).await else {
             // Each run sees by itself whether it may go elsewhere.
             return self.send_each();

@@ -81,9 +81,9 @@ impl SendTask {
         self.sender.outcomes.report_own(finding(run_id, RunEvent::NoExecutor, "no_executor", why.join("; ")));
     }
 
-    /// Another executor than the first one may have it.
-    pub fn may_leave(&self) -> bool {
-        self.marked.routed.candidates.len() > 1 && !self.marked.routed.decision.has_affinity()
+    /// An executor behind this one may have it.
+    pub fn may_leave(&self, index: usize) -> bool {
+        index + 1 < self.marked.routed.candidates.len() && !self.marked.routed.decision.has_affinity()
     }
 
     /// Notes why an address did not get the run.
@@ -115,8 +115,7 @@ impl SendTask {
             return AttemptResult::Busy;
         };
         let probe = later.as_ref().unwrap_or(&routed.reservation).probe;
-        let may_leave = index + 1 < routed.candidates.len() && !routed.decision.has_affinity();
-        let _slot = match address.slot(probe, may_leave, &*cx.clock).await {
+        let _slot = match address.slot(probe, self.may_leave(index), &*cx.clock).await {
             Ok(slot) => slot,
             Err(WaitAborted::Stalled) => return AttemptResult::Busy,
             Err(WaitAborted::Closed) => return AttemptResult::Unmark,

@@ -5,15 +5,12 @@
 //! HTTP addresses travel on held connections (`held_connections`); the rare calls, and TLS, use reqwest.
 
 use crate::executor::outcome;
-use crate::runtime::lock;
-use std::collections::HashMap;
-use std::sync::Mutex;
 use std::time::Duration;
 
 use carillon_protocol::{self as wire, headers};
 use carillon_protocol::{RunAnswer, RunBatch};
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue, InvalidHeaderName};
-use reqwest::{Client, RequestBuilder, Url};
+use reqwest::{Client, RequestBuilder};
 use serde::Serialize;
 
 use crate::executor::held_connections::{HeldConnections, Limits};
@@ -52,7 +49,6 @@ pub struct ExecutorClient {
     held: HeldConnections,
     names: Names,
     token: HeaderValue,
-    urls: Urls,
 }
 
 /// The headers of a run's request, parsed once.
@@ -102,7 +98,7 @@ impl ExecutorClient {
         let mut token = HeaderValue::from_str(token).map_err(|error| format!("the access token: {error}"))?;
         token.set_sensitive(true);
         let names = Names::parse().map_err(|error| error.to_string())?;
-        Ok(Self { http, held: HeldConnections::new(limits), names, token, urls: Urls::default() })
+        Ok(Self { http, held: HeldConnections::new(limits), names, token })
     }
 
     pub async fn run(&self, address: &str, request: &RunRequest, about: &RunHeaders<'_>) -> Outcome {
@@ -227,31 +223,7 @@ impl ExecutorClient {
     }
 
     fn post(&self, address: &str, path: &str, app: &str, body: &impl Serialize) -> RequestBuilder {
-        let url = wire::join_url(address, path);
-        let call = match self.urls.parsed(&url) {
-            Some(parsed) => self.http.post(parsed),
-            // Not an URL: the request fails with that reason.
-            None => self.http.post(url),
-        };
+        let call = self.http.post(wire::join_url(address, path));
         call.header(&self.names.token, &self.token).header(&self.names.app, app).json(body)
-    }
-}
-
-/// Parsing an address costs as much as all else that is done before a request; there are few of them.
-#[derive(Default)]
-struct Urls(Mutex<HashMap<String, Url>>);
-
-impl Urls {
-    fn parsed(&self, url: &str) -> Option<Url> {
-        let mut known = lock(&self.0);
-        if let Some(parsed) = known.get(url) {
-            return Some(parsed.clone());
-        }
-        if known.len() >= 10_000 {
-            known.clear();
-        }
-        let parsed = Url::parse(url).ok()?;
-        known.insert(url.to_owned(), parsed.clone());
-        Some(parsed)
     }
 }

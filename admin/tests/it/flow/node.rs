@@ -64,7 +64,7 @@ impl Node {
         node
     }
 
-    /// A node on this database, which has so many shards.
+    /// A node on this database, which has this number of shards.
     pub async fn with_shards(db: &TestDatabase, shards: i32) -> Self {
         let mut config = db.config();
         config.shards = Some(shards);

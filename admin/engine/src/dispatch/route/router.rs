@@ -78,7 +78,7 @@ impl Router {
         let app = &job.stored.app;
         let mut live = self.directory.live(app);
         let late = if let Some(address) = &run.bound_to {
-            // A bound run goes to its executor whatever its labels are: no other may have it.
+            // A bound run goes to its executor with any labels: no other may have it.
             live.retain(|candidate| candidate.address == *address);
             format!("{address} is not there")
         } else {

@@ -29,7 +29,7 @@ pub struct RunView {
     pub sent_at: Option<Millis>,
     pub finished_at: Option<Millis>,
     pub kill_asked_at: Option<Millis>,
-    /// It had not been sent for so long that it was flagged.
+    /// When it was flagged, because it was not sent within its job's limit.
     pub flagged_at: Option<Millis>,
     pub address: Option<String>,
     pub epoch: i64,
