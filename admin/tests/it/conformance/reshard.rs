@@ -17,7 +17,10 @@ use sea_orm::ConnectionTrait as _;
 use super::fixture::{Fixture, NOW, SHARDS, actor, after, draft, each};
 use super::hot::settle::{FOLLOW_UP, failure};
 
+/// The race lasts this long, and longer on a busy machine until each part has happened often enough.
 const SPAN: Duration = Duration::from_secs(4);
+const OFTEN: u64 = 4;
+const LIMIT: Duration = Duration::from_secs(60);
 const TTL: i64 = 10_000;
 
 /// Rows whose shard is not their job's.
@@ -87,7 +90,6 @@ databases! {
         each_instant_is_recorded_once(fixture).await;
         let [changes, made, fired, claims, retried] = race.tally.each_ref().map(|it| it.load(Ordering::Relaxed));
         eprintln!("{changes} changes, {made} jobs, {fired} fires, {claims} claims, {retried} failures");
-        assert!(changes > 3 && made > 3 && fired > 3 && claims > 3 && retried > 0);
         assert_eq!(fixture.count("run", "cause = 1 AND attempt = 1").await, fired as i64);
         assert_eq!(fixture.count("run", "cause = 4").await, 40);
     }
@@ -110,7 +112,10 @@ impl Race {
     }
 
     fn goes_on(&self) -> bool {
-        self.begun.elapsed() < SPAN
+        let elapsed = self.begun.elapsed();
+        let missing = self.tally.iter().any(|it| it.load(Ordering::Relaxed) < OFTEN);
+        assert!(!missing || elapsed < LIMIT, "a part did not happen {OFTEN} times: {:?}", self.tally);
+        missing || elapsed < SPAN
     }
 
     fn count(&self, what: usize) {
