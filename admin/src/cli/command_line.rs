@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use carillon_admin::{config, server, store};
+use carillon_admin::{config, server};
 use clap::{CommandFactory as _, Parser, Subcommand};
 
 use super::invalid_input::InvalidInput;
@@ -109,12 +109,12 @@ fn is_usage_error(error: &anyhow::Error) -> bool {
     let store = match error.downcast_ref() {
         Some(server::Error::Settings(_)) => return true,
         Some(server::Error::Store(store)) => Some(store),
-        _ => error.downcast_ref::<store::Error>(),
+        _ => error.downcast_ref::<carillon_store::Error>(),
     };
     error.is::<config::Error>()
         || error.is::<InvalidInput>()
         || error.is::<environment::UnknownVariable>()
-        || matches!(store, Some(store::Error::Settings(_) | store::Error::Schema(_)))
+        || matches!(store, Some(carillon_store::Error::Settings(_) | carillon_store::Error::Schema(_)))
 }
 
 #[cfg(test)]

@@ -108,7 +108,7 @@ impl TestDatabase {
     }
 
     /// The database as the store opens it.
-    pub fn store(&self) -> carillon_admin::store::Database {
+    pub fn store(&self) -> carillon_store::Database {
         (&self.database()).into()
     }
 
@@ -211,7 +211,7 @@ mod tests {
             assert_ne!(db.database(), other.database());
             assert_eq!(db.url().is_none(), db.kind() == Kind::Sqlite);
             assert_eq!(db.config().validate(), Ok(()));
-            carillon_admin::store::Store::open(&db.store()).await.unwrap().ping().await.unwrap();
+            carillon_store::Store::open(&db.store()).await.unwrap().ping().await.unwrap();
             let folder = other.folder().to_owned();
             let Some(OwnDatabase { url, server }) = &other.server else {
                 drop(other);

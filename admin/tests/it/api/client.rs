@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use carillon_accounts::secret::random_secret;
 use carillon_admin::Admin;
-use carillon_admin::store::Store;
 use carillon_engine::Engine;
 use carillon_scheduler::{ManualClock, Millis};
+use carillon_store::Store;
 use carillon_testkit::{Answer, ApiClient};
 use reqwest::{Method, StatusCode};
 use sea_orm::ConnectionTrait;

@@ -6,10 +6,10 @@ use std::time::Duration;
 use carillon_accounts::secret::random_secret;
 use carillon_accounts::setup::{FIRST_ADMIN, ensure_first_admin};
 use carillon_admin::Admin;
-use carillon_admin::store::{Definition, DefinitionContext, Job, Store};
 use carillon_engine::Engine;
 use carillon_executor::{Executor, JobContext, JobError, log};
 use carillon_scheduler::{Clock, JobDraft, SystemClock};
+use carillon_store::{Definition, DefinitionContext, Job, Store};
 use tokio_util::sync::CancellationToken;
 
 use crate::conformance::fixture::actor;

@@ -1,7 +1,7 @@
 //! `carillon audit`, on the real binary, beside a process that has the database open.
 
-use carillon_admin::store::{Database, Definition, Store};
 use carillon_scheduler::{Clock as _, JobDraft, ScheduleDraft, SystemClock};
+use carillon_store::{Database, Definition, Store};
 use sea_orm::ConnectionTrait as _;
 use tempfile::tempdir;
 

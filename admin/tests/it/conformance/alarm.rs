@@ -1,5 +1,5 @@
-use carillon_admin::store::alarm::alarms::{Alarm, AlarmFilter};
 use carillon_scheduler::AlarmKind;
+use carillon_store::alarm::alarms::{Alarm, AlarmFilter};
 
 use super::fixture::{Fixture, after};
 

@@ -1,4 +1,4 @@
-use carillon_admin::store::Error;
+use carillon_store::Error;
 
 use super::fixture::{Fixture, NOW, actor};
 

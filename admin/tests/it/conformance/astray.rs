@@ -1,8 +1,8 @@
 //! Rows in a shard that is not their job's.
 
-use carillon_admin::store::run::open::misplaced::Walk;
-use carillon_admin::store::run::unmark::Unsent;
 use carillon_scheduler::RunState::{Claimed, Lost, Running, Sending, Succeeded, Unknown};
+use carillon_store::run::open::misplaced::Walk;
+use carillon_store::run::unmark::Unsent;
 
 use super::fixture::{Fixture, NOW, SHARDS, after};
 use super::hot::rows::holder;

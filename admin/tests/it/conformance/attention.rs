@@ -1,8 +1,8 @@
 //! Runs that wait for too long, and alarms that wait for somebody.
 
-use carillon_admin::store::alarm::alarms::{Alarm, AlarmFilter};
 use carillon_scheduler::AlarmKind;
 use carillon_scheduler::RunState::{Claimed, Failed, Lost, Running, Unknown};
+use carillon_store::alarm::alarms::{Alarm, AlarmFilter};
 
 use super::fixture::{Fixture, NOW, after};
 use super::hot::settle::{FOLLOW_UP, success};

@@ -1,5 +1,5 @@
-use carillon_admin::store::backfill::backfills::NewBackfill;
-use carillon_admin::store::backfill::release::OpenBackfill;
+use carillon_store::backfill::backfills::NewBackfill;
+use carillon_store::backfill::release::OpenBackfill;
 
 use super::fixture::{Fixture, NOW, actor, after, each};
 

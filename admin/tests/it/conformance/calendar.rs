@@ -1,5 +1,5 @@
-use carillon_admin::store::{Definition, DefinitionContext, Error, Job};
 use carillon_scheduler::{Calendar, JobDraft, Millis};
+use carillon_store::{Definition, DefinitionContext, Error, Job};
 
 use super::fixture::{Fixture, NOW, Row, actor, after, each};
 
@@ -137,7 +137,7 @@ databases! {
         let other = fixture.create(&each("0 0 12 * * ?")).await;
         fixture.sql("UPDATE calendar_version SET definition = 'spoilt'").await;
         drop(job);
-        let all = fixture.store.jobs(&carillon_admin::store::JobFilter { limit: 10, ..Default::default() }).await.unwrap().items;
+        let all = fixture.store.jobs(&carillon_store::JobFilter { limit: 10, ..Default::default() }).await.unwrap().items;
         let usable: Vec<_> = all.iter().map(|job| (job.id == other.id, job.schedule().is_ok())).collect();
         assert_eq!(usable, [(true, true), (false, false)]);
     }

@@ -1,4 +1,4 @@
-use carillon_admin::store::{Definition, Error, Job};
+use carillon_store::{Definition, Error, Job};
 
 use super::fixture::{Fixture, NOW, actor, draft};
 

@@ -1,5 +1,5 @@
-use carillon_admin::store::{Error, RunFilter};
 use carillon_scheduler::{Cause, RunState};
+use carillon_store::{Error, RunFilter};
 
 use super::fixture::{Fixture, NOW, Row, actor, after};
 

@@ -1,5 +1,5 @@
-use carillon_admin::store::Error;
 use carillon_scheduler::{Cause, JobDraft, RunState};
+use carillon_store::Error;
 
 use super::fixture::{Fixture, NOW, Row, actor, after, draft, each};
 

@@ -1,5 +1,5 @@
-use carillon_admin::store::Error;
 use carillon_scheduler::{JobDraft, MisfirePolicy, RunState, ScheduleDraft};
+use carillon_store::Error;
 
 use super::fixture::{Fixture, NOW, Row, SECOND, actor, after, draft, each};
 
@@ -78,7 +78,7 @@ databases! {
         let rate = |seconds, name| JobDraft { schedule: ScheduleDraft::fixed_rate(seconds), ..draft(name) };
         let job = fixture.create(&rate(7, "a")).await;
         let later = NOW + 10_000;
-        let check = |draft| carillon_admin::store::Definition::check(&fixture.app, &draft, later).unwrap();
+        let check = |draft| carillon_store::Definition::check(&fixture.app, &draft, later).unwrap();
         let renamed = fixture.store.update_job(job.id, &check(rate(7, "b")), None, later, &actor()).await.unwrap();
         assert_eq!((renamed.anchor_at, renamed.next_fire_at), (SECOND, Some(after(14))));
         let slower = fixture.store.update_job(job.id, &check(rate(8, "b")), None, later, &actor()).await.unwrap();
@@ -119,7 +119,7 @@ databases! {
         let job = fixture.every_second(&[after(0)], after(1)).await;
         let other = fixture.store.create_app("shipping", "", NOW, &actor()).await.unwrap();
         let draft = JobDraft { app: "shipping".into(), ..each("* * * * * ?") };
-        let moved = carillon_admin::store::Definition::check(&other, &draft, NOW).unwrap();
+        let moved = carillon_store::Definition::check(&other, &draft, NOW).unwrap();
         let job = fixture.store.update_job(job.id, &moved, None, NOW, &actor()).await.unwrap();
         assert_eq!((job.app_id, job.draft.app.as_str()), (other.id, "shipping"));
         assert_eq!(fixture.runs(&job).await[0].app, "shipping");

@@ -3,10 +3,10 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use carillon_admin::store::db::ids;
-use carillon_admin::store::run::claim::{DueJob, HeldLease, JobClaim};
-use carillon_admin::store::{Definition, Job};
 use carillon_scheduler::{Clock as _, JobDraft, ManualClock, Millis, PlanInput, plan};
+use carillon_store::db::ids;
+use carillon_store::run::claim::{DueJob, HeldLease, JobClaim};
+use carillon_store::{Definition, Job};
 
 use super::fixture::{Fixture, NOW, SECOND, SHARDS, actor, after, each};
 

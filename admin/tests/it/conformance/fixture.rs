@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use carillon_admin::store::{Actor, App, Definition, Job, RunFilter, RunView, Store};
 use carillon_scheduler::{JobDraft, Millis, ScheduleDraft};
+use carillon_store::{Actor, App, Definition, Job, RunFilter, RunView, Store};
 use sea_orm::{ConnectionTrait, DatabaseConnection, QueryResult, Statement};
 
 use crate::services::TestDatabase;

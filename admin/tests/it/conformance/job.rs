@@ -1,7 +1,7 @@
-use carillon_admin::store::{Definition, Job};
 use carillon_scheduler::{
     BlockStrategy, CatchUp, JobDraft, MisfirePolicy, Overlap, RouteStrategy, ScheduleDraft, shard_of,
 };
+use carillon_store::{Definition, Job};
 
 use super::fixture::{Fixture, NOW, SECOND, SHARDS, actor, after, draft, each};
 

@@ -1,5 +1,5 @@
-use carillon_admin::store::{Job, JobFilter, Page};
 use carillon_scheduler::{JobDraft, ScheduleDraft};
+use carillon_store::{Job, JobFilter, Page};
 
 use super::fixture::{Fixture, NOW, actor, after, draft, each};
 
@@ -32,7 +32,7 @@ databases! {
         fixture.create(&each("* * * * * ?")).await;
         fixture.create(&JobDraft { enabled: false, ..draft("paused") }).await;
         let rate = JobDraft { app: "shipping".into(), schedule: ScheduleDraft::fixed_rate(9), ..draft("rate") };
-        let rate = carillon_admin::store::Definition::check(&shipping, &rate, NOW).unwrap();
+        let rate = carillon_store::Definition::check(&shipping, &rate, NOW).unwrap();
         let rate = fixture.store.create_jobs(vec![rate], NOW, &actor(), None).await.unwrap().remove(0).id;
         let found = async |filter: JobFilter| {
             let page = fixture.store.jobs(&filter).await.unwrap();

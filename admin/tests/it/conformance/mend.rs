@@ -1,7 +1,7 @@
 //! Jobs that the engine has paused, or would have to.
 
-use carillon_admin::store::{Error, JobFilter};
 use carillon_scheduler::{JobDraft, KindDraft};
+use carillon_store::{Error, JobFilter};
 
 use super::fixture::{Fixture, NOW, SECOND, actor, after, each};
 

@@ -1,4 +1,4 @@
-use carillon_admin::store::{Misfire, MisfireFilter, MisfireKey, Page};
+use carillon_store::{Misfire, MisfireFilter, MisfireKey, Page};
 
 use super::fixture::{Fixture, after};
 

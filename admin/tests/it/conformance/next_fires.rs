@@ -1,7 +1,7 @@
 //! The next fire of a job is the next one that happens, not the first one that is not planned yet.
 
-use carillon_admin::store::JobFilter;
 use carillon_scheduler::RunState;
+use carillon_store::JobFilter;
 
 use super::fixture::{Fixture, NOW, Row, SECOND, SHARDS, actor, after, each};
 

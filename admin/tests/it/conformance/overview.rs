@@ -1,7 +1,7 @@
 //! What the console shows at a glance, on every database.
 
-use carillon_admin::store::run::view::dashboard::RECENT_RUN_IDS;
 use carillon_scheduler::RunState;
+use carillon_store::run::view::dashboard::RECENT_RUN_IDS;
 
 use super::fixture::{Fixture, NOW, Row, SECOND, SHARDS, each};
 
@@ -10,7 +10,7 @@ const SUCCEEDED: i16 = 9;
 const FAILED: i16 = 10;
 
 /// One run a second, the first at `SECOND`, with these states and ids from `first`.
-async fn history(fixture: &Fixture, job: &carillon_admin::store::Job, first: i64, states: &[i16]) {
+async fn history(fixture: &Fixture, job: &carillon_store::Job, first: i64, states: &[i16]) {
     for (index, state) in states.iter().enumerate() {
         let index = index as i64;
         let row = Row { id: first + index, fire_no: SECOND + 1000 * index, state: *state, ..Row::default() };

@@ -1,8 +1,8 @@
 //! Accounts, sessions and the throttle, on every database.
 
-use carillon_admin::store::Error;
-use carillon_admin::store::people::sessions::NewSession;
-use carillon_admin::store::people::throttle::Attempt;
+use carillon_store::Error;
+use carillon_store::people::sessions::NewSession;
+use carillon_store::people::throttle::Attempt;
 
 use super::fixture::{Fixture, NOW};
 

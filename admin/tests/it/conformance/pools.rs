@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use carillon_admin::store::db::ids;
-use carillon_admin::store::run::trigger::NewTrigger;
 use carillon_scheduler::Cause;
+use carillon_store::db::ids;
+use carillon_store::run::trigger::NewTrigger;
 use carillon_testkit::wait_for;
 use sea_orm::{ConnectionTrait as _, TransactionTrait as _};
 

@@ -1,8 +1,8 @@
 //! Deleting what was kept long enough: what goes, what must stay, and what is left of it.
 
-use carillon_admin::store::backfill::backfills::NewBackfill;
-use carillon_admin::store::backfill::release::OpenBackfill;
-use carillon_admin::store::retention::rules::{Retention, Scope};
+use carillon_store::backfill::backfills::NewBackfill;
+use carillon_store::backfill::release::OpenBackfill;
+use carillon_store::retention::rules::{Retention, Scope};
 
 use super::fixture::{Fixture, NOW, Row, actor, after, each};
 

@@ -4,14 +4,14 @@ use std::collections::HashSet;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use carillon_admin::store::backfill::backfills::NewBackfill;
-use carillon_admin::store::db::ids;
-use carillon_admin::store::run::claim::{HeldLease, JobClaim};
-use carillon_admin::store::run::mark::MarkRequest;
-use carillon_admin::store::run::open::misplaced::Walk;
-use carillon_admin::store::run::trigger::NewTrigger;
-use carillon_admin::store::{Error, Store};
 use carillon_scheduler::{Cause, RunState};
+use carillon_store::backfill::backfills::NewBackfill;
+use carillon_store::db::ids;
+use carillon_store::run::claim::{HeldLease, JobClaim};
+use carillon_store::run::mark::MarkRequest;
+use carillon_store::run::open::misplaced::Walk;
+use carillon_store::run::trigger::NewTrigger;
+use carillon_store::{Error, Store};
 use sea_orm::ConnectionTrait as _;
 
 use super::fixture::{Fixture, NOW, SHARDS, actor, after, draft, each};

@@ -1,5 +1,5 @@
-use carillon_admin::store::{RunFilter, sentence};
 use carillon_scheduler::{Cause, JobDraft, RunState};
+use carillon_store::{RunFilter, sentence};
 
 use super::fixture::{Fixture, Row, after, draft};
 

@@ -1,7 +1,7 @@
 //! A run keeps what it was given, whatever becomes of its job.
 
-use carillon_admin::store::{Job, RunParams};
 use carillon_scheduler::JobDraft;
+use carillon_store::{Job, RunParams};
 
 use super::fixture::{Fixture, NOW, Row, actor, after, draft};
 

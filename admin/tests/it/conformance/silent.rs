@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use carillon_admin::store::db::ids;
-use carillon_admin::store::{Database, Error, Store};
+use carillon_store::db::ids;
+use carillon_store::{Database, Error, Store};
 use futures_util::future::join_all;
 
 use crate::services::{Kind, TestDatabase, on};

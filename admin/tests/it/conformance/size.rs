@@ -1,10 +1,10 @@
 //! Work that must not grow with all jobs and all runs: what it reads and writes, counted.
 
-use carillon_admin::store::backfill::backfills::NewBackfill;
-use carillon_admin::store::db::ids;
-use carillon_admin::store::job::job_row::{Definition, Params};
-use carillon_admin::store::run::open::misplaced::Walk;
 use carillon_scheduler::JobDraft;
+use carillon_store::backfill::backfills::NewBackfill;
+use carillon_store::db::ids;
+use carillon_store::job::job_row::{Definition, Params};
+use carillon_store::run::open::misplaced::Walk;
 
 use super::fixture::{Fixture, NOW, actor, after, each};
 

@@ -8,9 +8,9 @@ use carillon_accounts::secret::random_secret;
 use carillon_accounts::setup::FIRST_ADMIN;
 use carillon_admin::Admin;
 use carillon_admin::config::Config;
-use carillon_admin::store::{Definition, Job, Store};
 use carillon_engine::Engine;
 use carillon_scheduler::{JobDraft, ManualClock, Millis};
+use carillon_store::{Definition, Job, Store};
 use reqwest::header::{COOKIE, HeaderMap, LOCATION, ORIGIN, SET_COOKIE};
 use reqwest::redirect::Policy;
 

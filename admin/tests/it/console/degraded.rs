@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use carillon_accounts::secret::random_secret;
-use carillon_admin::runtime::Service as _;
+use carillon_engine::runtime::Service as _;
 use carillon_scheduler::{ManualClock, TZDATA};
 use sea_orm::ConnectionTrait as _;
 

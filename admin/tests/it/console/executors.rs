@@ -50,7 +50,7 @@ fn a_run_shows_how_its_executor_was_chosen() {
         let id: i64 = run.rsplit('/').next().unwrap().parse().unwrap();
         let store = &console.store;
         store.persist_candidates(&[(5, r#"["http://a:1/","http://b:1/"]"#.into())]).await.unwrap();
-        let mark = carillon_admin::store::run::mark::MarkRequest {
+        let mark = carillon_store::run::mark::MarkRequest {
             run_id: id,
             epoch: 0,
             address: "http://b:1/",

@@ -1,7 +1,7 @@
 //! What pages show, and that they show it as text.
 
-use carillon_admin::store::app::executors::{Executor, ExecutorSettings};
 use carillon_scheduler::ScheduleDraft;
+use carillon_store::app::executors::{Executor, ExecutorSettings};
 
 use super::client::{Console, START};
 use super::run;

@@ -10,7 +10,7 @@ fn every_kind_of_schedule_is_made_edited_and_kept() {
         let console = Console::start().await;
         let admin = console.admin().await;
         let calendar = serde_json::from_str(r#"{"name": "bank", "weekdays": ["SUN"]}"#).unwrap();
-        let by = carillon_admin::store::Actor::engine();
+        let by = carillon_store::Actor::engine();
         console.store.create_calendar(&calendar, 0, &by).await.unwrap();
         let common = [
             ("start_at", "2030-01-31T18:30"),
@@ -132,7 +132,7 @@ fn forecast_and_calendars_are_shown() {
         assert!(admin.get("/forecast").await.body.contains("No fires in this time span"));
         assert!(admin.get("/calendars").await.body.contains("There are no calendars"));
         let calendar = r#"{"name": "bank & more", "weekdays": ["SUN"], "days": ["2099-12-25", "1999-12-25"]}"#;
-        let by = carillon_admin::store::Actor::engine();
+        let by = carillon_store::Actor::engine();
         console.store.create_calendar(&serde_json::from_str(calendar).unwrap(), 0, &by).await.unwrap();
         let shown = admin.get("/calendars").await.body;
         assert!(

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use carillon_admin::runtime::Service as _;
-use carillon_admin::store::alarm::alarms::{AlarmFilter, AlarmRow};
+use carillon_engine::runtime::Service as _;
 use carillon_scheduler::{AlarmKind, Clock as _, JobDraft, Outcome, RunState};
+use carillon_store::alarm::alarms::{AlarmFilter, AlarmRow};
 use carillon_testkit::{RecordingExecutor, Reply};
 
 use super::node::{Node, on_node};

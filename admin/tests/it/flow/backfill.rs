@@ -1,9 +1,9 @@
 //! Runs for instants of the past.
 
-use carillon_admin::runtime::Service as _;
-use carillon_admin::store::Job;
 use carillon_engine::manage::BackfillRange;
+use carillon_engine::runtime::Service as _;
 use carillon_scheduler::{Cause, Clock as _, RunState, ScheduleDraft};
+use carillon_store::Job;
 use carillon_testkit::RecordingExecutor;
 
 use super::node::{Node, START, with_registered_executor};

@@ -1,8 +1,8 @@
 //! Runs that are due together for one executor travel in one request, if it takes such; each has its own answer.
 
-use carillon_admin::store::Job;
 use carillon_protocol::RunBatch;
 use carillon_scheduler::RunState;
+use carillon_store::Job;
 use carillon_testkit::{RecordingExecutor, Reply};
 use serde_json::json;
 

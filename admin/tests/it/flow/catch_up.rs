@@ -5,7 +5,7 @@ use carillon_testkit::RecordingExecutor;
 
 use super::node::{Node, START, on_node};
 
-fn seconds(node_runs: &[carillon_admin::store::RunView]) -> Vec<i64> {
+fn seconds(node_runs: &[carillon_store::RunView]) -> Vec<i64> {
     node_runs.iter().map(|run| (run.scheduled_at - START) / 1000).collect()
 }
 

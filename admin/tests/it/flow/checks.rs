@@ -1,8 +1,8 @@
 //! Runs that a live stock executor has had for long: it is asked whether it still works on them.
 
-use carillon_admin::runtime::Service as _;
-use carillon_admin::store::Job;
+use carillon_engine::runtime::Service as _;
 use carillon_scheduler::{BlockStrategy, Clock as _, RetryDelay, RunState};
+use carillon_store::Job;
 use carillon_testkit::{RecordingExecutor, Reply};
 use serde_json::json;
 

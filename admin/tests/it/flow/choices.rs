@@ -1,9 +1,9 @@
 //! How each run's executor was chosen can be read afterwards.
 
-use carillon_admin::store::Job;
-use carillon_admin::store::run::route::RouteDecision;
 use carillon_engine::manage::RunRequest;
 use carillon_scheduler::{Cause, RouteStrategy, RunState};
+use carillon_store::Job;
+use carillon_store::run::route::RouteDecision;
 use carillon_testkit::RecordingExecutor;
 
 use super::node::Node;

@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use carillon_admin::config::Config;
-use carillon_admin::runtime::Service as _;
-use carillon_admin::store::Job;
+use carillon_engine::runtime::Service as _;
 use carillon_scheduler::{ManualClock, Millis};
+use carillon_store::Job;
 use carillon_testkit::RecordingExecutor;
 use rand::rngs::StdRng;
 use rand::seq::SliceRandom as _;

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use carillon_admin::store::alarm::alarms::AlarmFilter;
 use carillon_scheduler::{AlarmKind, Clock as _, ManualClock};
+use carillon_store::alarm::alarms::AlarmFilter;
 use carillon_testkit::RecordingExecutor;
 
 use super::node::{Node, START};
@@ -35,7 +35,7 @@ async fn alarms(node: &Node) -> Vec<String> {
     page.items.into_iter().map(|row| row.alarm.text).collect()
 }
 
-async fn instants(node: &Node, job: &carillon_admin::store::Job) -> Vec<i64> {
+async fn instants(node: &Node, job: &carillon_store::Job) -> Vec<i64> {
     node.runs(job).await.iter().map(|run| run.scheduled_at).collect()
 }
 

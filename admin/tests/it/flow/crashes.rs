@@ -7,9 +7,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use carillon_admin::config::Config;
-use carillon_admin::runtime::Service;
-use carillon_admin::store::Job;
+use carillon_engine::runtime::Service;
 use carillon_scheduler::{ManualClock, Millis, RunState, ScheduleDraft};
+use carillon_store::Job;
 use carillon_testkit::{RecordingExecutor, Reply, wait_for};
 use serde_json::json;
 

@@ -1,9 +1,9 @@
 //! Fixed delays, whose next instant hangs on the end of the last run, and schedules whose fires are counted.
 
-use carillon_admin::runtime::Service as _;
-use carillon_admin::store::Actor;
-use carillon_admin::store::Job;
+use carillon_engine::runtime::Service as _;
 use carillon_scheduler::{Clock as _, JobDraft, RunState, ScheduleDraft};
+use carillon_store::Actor;
+use carillon_store::Job;
 use carillon_testkit::{RecordingExecutor, Reply};
 
 use super::node::{Node, START, with_registered_executor};

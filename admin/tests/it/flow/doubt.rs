@@ -1,7 +1,7 @@
 //! Runs whose request may or may not have arrived: whoever may know is asked before the outcome is called unknown.
 
-use carillon_admin::store::Job;
 use carillon_scheduler::RunState;
+use carillon_store::Job;
 use carillon_testkit::{RecordingExecutor, Reply};
 use serde_json::json;
 

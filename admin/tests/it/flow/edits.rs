@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use carillon_admin::store::{Definition, RunView};
 use carillon_scheduler::{Clock as _, JobDraft, RunState, ScheduleDraft};
+use carillon_store::{Definition, RunView};
 use carillon_testkit::RecordingExecutor;
 
 use super::node::{Node, START};
@@ -11,7 +11,7 @@ use crate::conformance::fixture::actor;
 use crate::services::{Kind, on};
 
 /// A job that fires each 10 s, and whose next instant (10 s after the start) is claimed and in the ring.
-async fn claimed(test: impl AsyncFnOnce(&Node, &RecordingExecutor, carillon_admin::store::Job)) {
+async fn claimed(test: impl AsyncFnOnce(&Node, &RecordingExecutor, carillon_store::Job)) {
     let node = Node::start().await;
     let executor = RecordingExecutor::start().await;
     node.register(&executor).await;

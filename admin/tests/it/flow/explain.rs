@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use carillon_admin::store::Job;
 use carillon_inspect::audit::GapReason;
 use carillon_inspect::explain::{Explanation, VERDICTS, Verdict, explain};
 use carillon_scheduler::{Clock as _, JobDraft, ManualClock, MisfirePolicy, ScheduleDraft};
+use carillon_store::Job;
 use carillon_testkit::RecordingExecutor;
 
 use super::node::{Node, START};
@@ -91,8 +91,8 @@ databases! {
         let mut draft = JobDraft::new("orders", "Noon", "noon");
         draft.schedule = serde_json::from_value(schedule).unwrap();
         let calendars = node.store.calendars_named(&["bank".to_owned()]).await.unwrap();
-        let around = carillon_admin::store::DefinitionContext::new(&node.app, &calendars);
-        let definition = carillon_admin::store::Definition::check_in(around, &draft, START).unwrap();
+        let around = carillon_store::DefinitionContext::new(&node.app, &calendars);
+        let definition = carillon_store::Definition::check_in(around, &draft, START).unwrap();
         let job = node.store.create_jobs(vec![definition], START, &actor(), None).await.unwrap().remove(0);
         let noon = |day: i64| (1_760_011_200_000 - START) / 1000 + day * 86_400;
         assert_eq!(told(&node, &job, noon(0)).await.verdict, Verdict::Missing(GapReason::NotPlanned));

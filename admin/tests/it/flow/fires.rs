@@ -170,7 +170,7 @@ fn a_callback_may_overtake_the_answer_to_its_request() {
         node.round().await;
         node.clock.advance(std::time::Duration::from_secs(1));
         node.scan().await;
-        carillon_admin::runtime::Service::step(&*node.services.dispatcher).await;
+        carillon_engine::runtime::Service::step(&*node.services.dispatcher).await;
         wait_for("the request is there", || async { !executor.runs().is_empty() }).await;
         let run_id = executor.runs()[0].run_id();
         assert_eq!(node.states(&job).await[0], RunState::Sending);

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use carillon_admin::store::alarm::alarms::AlarmFilter;
 use carillon_scheduler::{AlarmKind, JobDraft, ManualClock, MisfirePolicy, RouteStrategy, RunState};
+use carillon_store::alarm::alarms::AlarmFilter;
 use carillon_testkit::{RecordingExecutor, wait_for};
 
 use super::node::{Node, START};

@@ -1,10 +1,10 @@
 //! The gap audit: what was lost or made up is found, and what an edit, a pa
-use carillon_admin::runtime::Service as _;
-use carillon_admin::store::Job;
+use carillon_engine::runtime::Service as _;
 use carillon_inspect::audit::audit_deleted_job;
 use carillon_inspect::audit::audit_job;
 use carillon_inspect::audit::{GapKind, GapReason};
 use carillon_scheduler::{Clock as _, JobDraft, Millis, MisfirePolicy, ScheduleDraft};
+use carillon_store::Job;
 use sea_orm::ConnectionTrait as _;
 
 use super::node::{Node, START};

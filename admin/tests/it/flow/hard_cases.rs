@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use carillon_admin::store::alarm::alarms::AlarmFilter;
 use carillon_scheduler::{AlarmKind, Clock as _, JobDraft, ManualClock, RunState, ScheduleDraft};
+use carillon_store::alarm::alarms::AlarmFilter;
 use carillon_testkit::RecordingExecutor;
 
 use super::leases::database_goes_on;

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use carillon_admin::store::Job;
 use carillon_scheduler::{Clock as _, ManualClock, Millis, RunState, ScheduleDraft};
+use carillon_store::Job;
 use carillon_testkit::RecordingExecutor;
 use rand::rngs::StdRng;
 use rand::{RngExt as _, SeedableRng as _};

@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use std::sync::Arc;
 
-use carillon_admin::runtime::Service as _;
-use carillon_admin::store::Definition;
+use carillon_engine::runtime::Service as _;
 use carillon_scheduler::{Clock as _, JobDraft, ManualClock, Millis, RouteStrategy, RunState, ScheduleDraft};
+use carillon_store::Definition;
 use carillon_testkit::{RecordingExecutor, Reply, wait_for};
 use serde_json::json;
 

@@ -1,12 +1,12 @@
 //! A run whose answer was lost is sent again only to the journal that it was sent to, and only while that is fresh.
 
-use carillon_admin::store::Actor;
+use carillon_store::Actor;
 use std::sync::Arc;
 use std::time::Duration;
 
-use carillon_admin::runtime::Service as _;
-use carillon_admin::store::Job;
+use carillon_engine::runtime::Service as _;
 use carillon_scheduler::{ManualClock, RouteStrategy, RunState};
+use carillon_store::Job;
 use carillon_testkit::{RecordingExecutor, Reply, wait_for};
 use serde_json::json;
 

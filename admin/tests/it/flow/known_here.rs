@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use carillon_admin::runtime::Service as _;
+use carillon_engine::runtime::Service as _;
 use carillon_scheduler::RunState;
 use carillon_testkit::{RecordingExecutor, Reply, wait_for};
 use sea_orm::{ConnectionTrait as _, DatabaseConnection, Statement, TransactionTrait as _};
@@ -14,7 +14,7 @@ use super::unknown_commits::on_a_wire;
 use crate::services::{Kind, TestDatabase, on};
 
 /// A run that is due, on a node that holds its shard, and an executor whose log shows nothing.
-async fn due_run(node: &Node, executor: &RecordingExecutor) -> (carillon_admin::store::Job, i64) {
+async fn due_run(node: &Node, executor: &RecordingExecutor) -> (carillon_store::Job, i64) {
     executor.reply_to("/log", Reply::Status(404));
     node.register(executor).await;
     node.round().await;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use carillon_admin::runtime::Service as _;
+use carillon_engine::runtime::Service as _;
 use carillon_scheduler::{Clock as _, ManualClock, RunState};
 use carillon_testkit::{RecordingExecutor, Reply, wait_for};
 

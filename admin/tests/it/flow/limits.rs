@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use carillon_admin::runtime::Service as _;
+use carillon_engine::runtime::Service as _;
 use carillon_scheduler::{Clock as _, RunState};
 use carillon_testkit::{RecordingExecutor, Reply, wait_for};
 

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use carillon_admin::config::LostRule;
-use carillon_admin::runtime::Service as _;
+use carillon_engine::runtime::Service as _;
 use carillon_scheduler::{RetryDelay, RunState};
 use carillon_testkit::{Call, RecordingExecutor, Reply, wait_for};
 use serde_json::json;

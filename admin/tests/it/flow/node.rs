@@ -4,14 +4,12 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use carillon_admin::runtime::{Service, Step};
-use carillon_admin::store::{
-    App, Definition, DefinitionContext, Job, Misfire, MisfireFilter, RunFilter, RunView, Store,
-};
 use carillon_admin::{Admin, config::Config};
 use carillon_engine::manage::RunRequest;
+use carillon_engine::runtime::{Service, Step};
 use carillon_engine::{DispatchReport, Engine, LeaseReport, ScanReport, Services};
 use carillon_scheduler::{Cause, Clock, JobDraft, ManualClock, Millis, RunState, ScheduleDraft};
+use carillon_store::{App, Definition, DefinitionContext, Job, Misfire, MisfireFilter, RunFilter, RunView, Store};
 use carillon_testkit::{RecordingExecutor, wait_for};
 use sea_orm::ConnectionTrait as _;
 use serde_json::{Value, json};

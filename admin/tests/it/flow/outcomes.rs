@@ -1,7 +1,7 @@
 //! What an executor answers, or does not, and what that means for the run.
 
-use carillon_admin::store::Actor;
 use carillon_scheduler::RunState;
+use carillon_store::Actor;
 use carillon_testkit::{RecordingExecutor, Reply, wait_for};
 use serde_json::json;
 
@@ -47,7 +47,7 @@ fn a_page_of_a_proxy_leaves_the_outcome_unknown_until_evidence_comes() {
         assert_eq!(node.states(&job).await, [RunState::Sending], "it may have run: it is not sent again");
         node.clock.advance(std::time::Duration::from_secs(11));
         node.round().await;
-        carillon_admin::runtime::Service::step(&*node.services.resolver).await;
+        carillon_engine::runtime::Service::step(&*node.services.resolver).await;
         node.drain().await;
         assert_eq!(node.states(&job).await, [RunState::Unknown]);
         assert_eq!(executor.runs().len(), 1);
@@ -136,7 +136,7 @@ fn a_kill_whose_end_is_never_reported_counts_after_thirty_seconds() {
         node.round().await;
         node.engine.runs().kill(run_id, &Actor::engine()).await.unwrap();
         node.advance(31_000).await;
-        carillon_admin::runtime::Service::step(&*node.services.monitor).await;
+        carillon_engine::runtime::Service::step(&*node.services.monitor).await;
         node.drain().await;
         let run = &node.runs(&job).await[0];
         assert_eq!((run.state, run.reason.as_deref()), (RunState::Killed, Some("unconfirmed")));
@@ -157,7 +157,7 @@ fn a_callback_that_cannot_be_stored_is_not_answered() {
         let error = call.send().await.unwrap_err();
         assert!(!error.is_timeout() && !error.is_connect(), "the connection is cut: {error:?}");
         wait_for("the result that was not answered may still be stored", || async {
-            carillon_admin::runtime::Service::step(&*node.services.completer).await;
+            carillon_engine::runtime::Service::step(&*node.services.completer).await;
             node.states(&job).await == [RunState::Succeeded]
         })
         .await;

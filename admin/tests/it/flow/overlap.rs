@@ -1,7 +1,7 @@
 //! What a run does while another fire of its job is open: the admin's rule, for the whole cluster.
 
-use carillon_admin::store::Job;
 use carillon_scheduler::{Overlap, RouteStrategy, RunState};
+use carillon_store::Job;
 use carillon_testkit::{RecordingExecutor, wait_for};
 
 use super::node::{Node, START};

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use carillon_admin::runtime::Service as _;
-use carillon_admin::store::Job;
-use carillon_admin::store::alarm::alarms::AlarmFilter;
+use carillon_engine::runtime::Service as _;
 use carillon_inspect::audit::audit_job;
 use carillon_scheduler::{AlarmKind, Clock as _, ManualClock, Millis};
+use carillon_store::Job;
+use carillon_store::alarm::alarms::AlarmFilter;
 use carillon_testkit::RecordingExecutor;
 
 use super::node::{Node, START};

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use carillon_admin::store::Job;
 use carillon_scheduler::{Clock as _, RouteStrategy, RunState};
+use carillon_store::Job;
 use carillon_testkit::{RecordingExecutor, Reply, wait_for};
 
 use super::node::Node;

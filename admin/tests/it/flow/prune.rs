@@ -3,11 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use carillon_admin::runtime::Service as _;
-use carillon_admin::store::retention::rules::{Retention, Scope};
+use carillon_engine::runtime::Service as _;
 use carillon_inspect::audit::GapReason;
 use carillon_inspect::audit::audit_job;
 use carillon_scheduler::ManualClock;
+use carillon_store::retention::rules::{Retention, Scope};
 use sea_orm::ConnectionTrait as _;
 
 use super::node::{Node, START};

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use carillon_admin::runtime::Service as _;
-use carillon_admin::store::Job;
-use carillon_admin::store::alarm::alarms::AlarmFilter;
+use carillon_engine::runtime::Service as _;
 use carillon_scheduler::{AlarmKind, ManualClock, RunState};
+use carillon_store::Job;
+use carillon_store::alarm::alarms::AlarmFilter;
 use carillon_testkit::{RecordingExecutor, wait_for};
 use sea_orm::{ConnectionTrait as _, DatabaseTransaction, TransactionTrait as _};
 use serde_json::{Value, json};
@@ -188,8 +188,8 @@ async fn trips(db: &TestDatabase, count: usize) -> usize {
     node.round().await;
     let failures: Vec<Value> = runs.iter().map(|id| result(*id, 500, "no")[0].clone()).collect();
     // Ids come from a block, which is filled now and then.
-    node.store.take_ids(&carillon_admin::store::db::ids::RUN, 1_000).await.unwrap();
-    node.store.take_ids(&carillon_admin::store::db::ids::ROW, 100).await.unwrap();
+    node.store.take_ids(&carillon_store::db::ids::RUN, 1_000).await.unwrap();
+    node.store.take_ids(&carillon_store::db::ids::ROW, 100).await.unwrap();
     let reported = report(&node, json!(failures));
     wait_for("it waits", async || !node.engine.is_idle_but_accepted()).await;
     let before = wire.round_trips();

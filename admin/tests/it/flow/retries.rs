@@ -1,7 +1,7 @@
 //! A further attempt is a run of its own.
 
-use carillon_admin::store::alarm::alarms::AlarmFilter;
 use carillon_scheduler::{Clock as _, RetryDelay, RouteStrategy, RunState};
+use carillon_store::alarm::alarms::AlarmFilter;
 use carillon_testkit::{RecordingExecutor, Reply};
 
 use super::node::{Node, with_registered_executor};
@@ -76,9 +76,9 @@ fn a_late_result_settles_its_own_run_and_calls_the_retry_off() {
         let run_id = node.fire(&job).await;
         node.round().await;
         node.clock.advance(std::time::Duration::from_secs(11));
-        carillon_admin::runtime::Service::step(&*node.services.coordinator).await;
+        carillon_engine::runtime::Service::step(&*node.services.coordinator).await;
         node.round().await;
-        carillon_admin::runtime::Service::step(&*node.services.resolver).await;
+        carillon_engine::runtime::Service::step(&*node.services.resolver).await;
         node.drain().await;
         assert_eq!(node.states(&job).await, [RunState::Unknown, RunState::Claimed]);
         node.callback(&[(run_id, 200, "late")]).await;

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use carillon_admin::runtime::Service as _;
-use carillon_admin::store::{Definition, DefinitionContext, Job};
+use carillon_engine::runtime::Service as _;
 use carillon_scheduler::{Clock as _, JobDraft, ManualClock, RunState};
+use carillon_store::{Definition, DefinitionContext, Job};
 use carillon_testkit::{RecordingExecutor, wait_for};
 use sea_orm::{ConnectionTrait as _, Statement, TransactionTrait as _};
 use serde_json::json;

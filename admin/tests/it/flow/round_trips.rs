@@ -1,9 +1,9 @@
 //! How often the engine waits for its database: never more often because a batch has more in it. Results have the like in
 //! `results`.
 
-use carillon_admin::runtime::Service as _;
-use carillon_admin::store::{Definition, Job};
+use carillon_engine::runtime::Service as _;
 use carillon_scheduler::{Clock as _, JobDraft, Overlap, RouteStrategy, RunState};
+use carillon_store::{Definition, Job};
 use carillon_testkit::{RecordingExecutor, wait_for};
 use serde_json::json;
 
@@ -68,7 +68,7 @@ fn a_broadcast_to_many_executors_costs_no_more_round_trips_than_one_to_few() {
         node.renew_leases().await;
         fire_all(&node, std::slice::from_ref(&job)).await;
         // Ids come from a block, which is filled now and then.
-        node.store.take_ids(&carillon_admin::store::db::ids::RUN, 1_000).await.unwrap();
+        node.store.take_ids(&carillon_store::db::ids::RUN, 1_000).await.unwrap();
         let before = wire.round_trips();
         node.dispatch().await;
         wait_for("it is expanded", async || !node.engine.is_expanding()).await;

@@ -1,6 +1,6 @@
 //! Which executor gets a run.
 
-use carillon_admin::runtime::Service as _;
+use carillon_engine::runtime::Service as _;
 use carillon_scheduler::{RouteStrategy, RunState};
 use carillon_testkit::RecordingExecutor;
 use serde_json::{Value, json};
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::node::Node;
 use crate::services::{Kind, on};
 
-pub fn flow(route: RouteStrategy, test: impl AsyncFnOnce(&Node, &[RecordingExecutor], &carillon_admin::store::Job)) {
+pub fn flow(route: RouteStrategy, test: impl AsyncFnOnce(&Node, &[RecordingExecutor], &carillon_store::Job)) {
     on(Kind::Sqlite, async |_| {
         let node = Node::start().await;
         let mut executors =
@@ -135,7 +135,7 @@ fn an_executor_whose_lease_is_over_gets_nothing() {
     });
 }
 
-pub async fn fires(node: &Node, job: &carillon_admin::store::Job, count: usize) {
+pub async fn fires(node: &Node, job: &carillon_store::Job, count: usize) {
     for _ in 0..count {
         node.fire(job).await;
     }

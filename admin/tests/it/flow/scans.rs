@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use carillon_accounts::secret::random_secret;
 use carillon_admin::config::Config;
-use carillon_admin::runtime::Service as _;
+use carillon_engine::runtime::Service as _;
 use carillon_scheduler::{Clock as _, JobDraft, ManualClock, Millis, RunState, ScheduleDraft};
 use carillon_testkit::RecordingExecutor;
 use futures_util::FutureExt as _;
@@ -35,7 +35,7 @@ async fn numbers<const N: usize>(db: &DatabaseConnection, text: &str) -> [i64; N
     std::array::from_fn(|index| row.try_get_by_index(index).unwrap())
 }
 
-fn seconds(node: &[carillon_admin::store::RunView]) -> Vec<Millis> {
+fn seconds(node: &[carillon_store::RunView]) -> Vec<Millis> {
     node.iter().map(|run| (run.scheduled_at - START) / 1_000).collect()
 }
 
@@ -189,7 +189,7 @@ fn a_job_on_an_idle_shard_is_planned_at_once() {
         let woken = idle.wake().unwrap();
         assert!(woken.notified().now_or_never().is_some(), "it need not wait for its second");
         idle.step().await;
-        let filter = carillon_admin::store::RunFilter { limit: 10, ..Default::default() };
+        let filter = carillon_store::RunFilter { limit: 10, ..Default::default() };
         let runs = node.store.runs(&filter).await.unwrap().items;
         assert_eq!((runs.len(), runs[0].state), (1, RunState::Claimed));
         node.advance(2_000).await;

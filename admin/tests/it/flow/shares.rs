@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use carillon_admin::store::Job;
-use carillon_admin::store::alarm::alarms::AlarmFilter;
 use carillon_scheduler::{AlarmKind, Clock as _, ManualClock, RunState};
+use carillon_store::Job;
+use carillon_store::alarm::alarms::AlarmFilter;
 use carillon_testkit::RecordingExecutor;
 use sea_orm::ConnectionTrait as _;
 

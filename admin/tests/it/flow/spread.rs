@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use carillon_admin::runtime::Service as _;
-use carillon_admin::store::app::executors::ExecutorSettings;
+use carillon_engine::runtime::Service as _;
 use carillon_scheduler::{Clock as _, RouteStrategy};
+use carillon_store::app::executors::ExecutorSettings;
 use carillon_testkit::{Reply, wait_for};
 
 use super::routes::{announce, counts, fires, flow};

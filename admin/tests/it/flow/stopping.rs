@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use carillon_admin::Admin;
-use carillon_admin::store::Definition;
 use carillon_engine::manage::RunRequest;
 use carillon_scheduler::{Cause, Clock as _, JobDraft, RunState, SystemClock};
+use carillon_store::Definition;
 use carillon_testkit::{RecordingExecutor, wait_for};
 use sea_orm::{ConnectionTrait as _, TransactionTrait as _};
 use serde_json::json;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use carillon_admin::runtime::Service as _;
+use carillon_engine::runtime::Service as _;
 use carillon_scheduler::ManualClock;
 use carillon_testkit::wait_for;
 use sea_orm::ConnectionTrait as _;

@@ -1,6 +1,6 @@
 //! Time-outs that the admin enforces, and kills: what was asked, what was agreed, what has ended.
 
-use carillon_admin::runtime::Service as _;
+use carillon_engine::runtime::Service as _;
 use carillon_scheduler::RunState;
 use carillon_testkit::{RecordingExecutor, Reply};
 
@@ -8,7 +8,7 @@ use super::lost::{advance_seconds, log, refusal};
 use super::node::{Node, with_executor};
 
 /// A run with a limit of 10 s is there; the executor keeps its heartbeats up for so long.
-async fn run_for(node: &Node, executor: &RecordingExecutor, seconds: u64) -> (carillon_admin::store::Job, i64) {
+async fn run_for(node: &Node, executor: &RecordingExecutor, seconds: u64) -> (carillon_store::Job, i64) {
     node.register(executor).await;
     let job = node.job(|draft| draft.timeout_seconds = 10).await;
     let run_id = node.fire(&job).await;

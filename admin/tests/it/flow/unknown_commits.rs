@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use carillon_admin::config::Database;
-use carillon_admin::store::db::ids;
 use carillon_scheduler::{ManualClock, RunState};
+use carillon_store::db::ids;
 use carillon_testkit::RecordingExecutor;
 
 use super::cut_wire::Wire;

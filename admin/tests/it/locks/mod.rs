@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 
 use carillon_accounts::secret::random_secret;
 use carillon_admin::config::Config;
-use carillon_admin::lease::{LockAnswer, ShardLock};
 use carillon_admin::server::shard_lock;
+use carillon_engine::lease::{LockAnswer, ShardLock};
 use carillon_testkit::free_port;
 
 use self::servers::{Authority, RedisServer, authority, cluster};

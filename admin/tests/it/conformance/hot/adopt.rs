@@ -1,8 +1,8 @@
 //! What a holder finds: orphans of others, new fires, and what waits under its own epoch.
 
-use carillon_admin::store::Job;
-use carillon_admin::store::run::trigger::NewTrigger;
 use carillon_scheduler::{Cause, RunState};
+use carillon_store::Job;
+use carillon_store::run::trigger::NewTrigger;
 
 use super::rows::{claim, holder};
 use crate::conformance::fixture::{Fixture, NOW, Row, after};

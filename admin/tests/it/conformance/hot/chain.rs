@@ -1,9 +1,9 @@
 //! Fixed delays, whose cursor hangs on the end of a run, and fires that are counted.
 
-use carillon_admin::store::Job;
-use carillon_admin::store::run::open::overlapping::Verdicts;
 use carillon_scheduler::RunState::{Cancelled, Claimed, Failed, Running, Succeeded};
 use carillon_scheduler::ScheduleDraft;
+use carillon_store::Job;
+use carillon_store::run::open::overlapping::Verdicts;
 use sea_orm::{ConnectionTrait as _, TransactionTrait as _};
 
 use super::rows::{claim, holder};

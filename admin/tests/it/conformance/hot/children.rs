@@ -7,7 +7,7 @@ use crate::conformance::fixture::{Fixture, NOW, Row};
 
 impl Fixture {
     /// A broadcast fire of `parts`, all running; their ids.
-    async fn broadcast(&self, job: &carillon_admin::store::Job, fire_no: i64, parts: i32) -> Vec<i64> {
+    async fn broadcast(&self, job: &carillon_store::Job, fire_no: i64, parts: i32) -> Vec<i64> {
         let mut ids = vec![];
         for part in 0..parts {
             let row = Row { fire_no: -1, state: Running.code(), ..Row::default() };

@@ -1,10 +1,10 @@
 //! Recorded choices, sticky jobs, open runs of executors, and what operators set of them.
 
-use carillon_admin::store::app::executors::ExecutorSettings;
-use carillon_admin::store::run::mark::MarkRequest;
-use carillon_admin::store::run::route::{RouteTrace, TraceNote};
 use carillon_scheduler::RouteStrategy;
 use carillon_scheduler::RunState::{Claimed, Running, Sending, Succeeded};
+use carillon_store::app::executors::ExecutorSettings;
+use carillon_store::run::mark::MarkRequest;
+use carillon_store::run::route::{RouteTrace, TraceNote};
 use futures_util::future::join_all;
 
 use super::executor::beat;

@@ -1,8 +1,8 @@
 //! The first committed write.
 
-use carillon_admin::store::Error;
-use carillon_admin::store::run::claim::{DueJob, JobClaim, SkippedRange};
 use carillon_scheduler::RunState;
+use carillon_store::Error;
+use carillon_store::run::claim::{DueJob, JobClaim, SkippedRange};
 use futures_util::future::join_all;
 
 use super::rows::{claim, due, holder};

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use carillon_admin::store::db::sql::plans::texts;
+use carillon_store::db::sql::plans::texts;
 use sea_orm::{ConnectionTrait as _, Statement, TransactionTrait as _};
 
 use super::plans::{fill, values};

@@ -1,7 +1,7 @@
 //! Runs that were sent and of which nothing was heard.
 
-use carillon_admin::store::run::open::unanswered::ResendPermit;
 use carillon_scheduler::RunState::{Claimed, Running, Sending, Succeeded};
+use carillon_store::run::open::unanswered::ResendPermit;
 
 use super::mark::mark;
 use crate::conformance::fixture::{Fixture, NOW};

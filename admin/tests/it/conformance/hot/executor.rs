@@ -1,6 +1,6 @@
 //! Registrations.
 
-use carillon_admin::store::app::executors::{Executor, ExecutorSettings};
+use carillon_store::app::executors::{Executor, ExecutorSettings};
 use futures_util::future::join_all;
 
 use crate::conformance::fixture::{Fixture, NOW};

@@ -2,8 +2,8 @@
 
 use std::collections::HashSet;
 
-use carillon_admin::store::run::trigger::NewTrigger;
 use carillon_scheduler::{Cause, RunState};
+use carillon_store::run::trigger::NewTrigger;
 use futures_util::future::join_all;
 
 use crate::conformance::fixture::{Fixture, NOW, actor};

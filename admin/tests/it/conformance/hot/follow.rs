@@ -1,10 +1,10 @@
 //! What follows from a settled run: the next attempt, an alarm, the end of an attempt that is no longer needed.
 
-use carillon_admin::store::Job;
-use carillon_admin::store::run::settle::finding::{RunReport, Settlement};
-use carillon_admin::store::run::trigger::NewTrigger;
 use carillon_scheduler::RunState::{Claimed, Failed, Lost, Running, Sending, Unknown};
 use carillon_scheduler::{Cause, RunEvent, RunState};
+use carillon_store::Job;
+use carillon_store::run::settle::finding::{RunReport, Settlement};
+use carillon_store::run::trigger::NewTrigger;
 
 use super::rows::RunRow;
 use super::settle::{FOLLOW_UP, alarmed, failure, found, success};
@@ -39,7 +39,7 @@ trait Alone {
     async fn settle_alone(&self, findings: Vec<RunReport>) -> Settlement;
 }
 
-impl Alone for std::sync::Arc<carillon_admin::store::Store> {
+impl Alone for std::sync::Arc<carillon_store::Store> {
     async fn settle_alone(&self, findings: Vec<RunReport>) -> Settlement {
         self.settle(&findings, &FOLLOW_UP).await.unwrap()
     }

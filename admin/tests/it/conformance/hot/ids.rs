@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use carillon_admin::store::db::ids;
+use carillon_store::db::ids;
 use futures_util::future::join_all;
 
 use super::rows::connect;

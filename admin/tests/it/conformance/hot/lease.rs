@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use carillon_admin::store::Store;
+use carillon_store::Store;
 use futures_util::future::join_all;
 
 use super::rows::{TTL, claim, holder};

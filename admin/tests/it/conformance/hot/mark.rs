@@ -2,8 +2,8 @@
 
 use std::collections::HashSet;
 
-use carillon_admin::store::run::mark::MarkRequest;
 use carillon_scheduler::RunState::{Cancelled, Claimed, Running, Sending, Succeeded};
+use carillon_store::run::mark::MarkRequest;
 use futures_util::future::join_all;
 
 use crate::conformance::fixture::{Fixture, NOW, after};

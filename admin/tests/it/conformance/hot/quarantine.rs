@@ -1,6 +1,6 @@
 //! A job that cannot be planned.
 
-use carillon_admin::store::run::claim::DueJob;
+use carillon_store::run::claim::DueJob;
 
 use super::rows::due;
 use crate::conformance::fixture::{Fixture, NOW, actor, after};

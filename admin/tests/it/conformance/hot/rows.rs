@@ -1,8 +1,8 @@
 //! Jobs, leases and rows for the tests of the hot path.
 
-use carillon_admin::store::Job;
-use carillon_admin::store::run::claim::{DueJob, HeldLease, JobClaim};
 use carillon_scheduler::{JobDraft, Millis, RunState, ScheduleDraft};
+use carillon_store::Job;
+use carillon_store::run::claim::{DueJob, HeldLease, JobClaim};
 use sea_orm::{DatabaseConnection, FromQueryResult, Statement};
 
 use crate::conformance::fixture::{Fixture, NOW, Row, actor, draft};

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use carillon_admin::store::Store;
 use carillon_scheduler::ScheduleDraft;
+use carillon_store::Store;
 use futures_util::future::join_all;
 use sea_orm::{ConnectionTrait as _, TransactionTrait as _};
 

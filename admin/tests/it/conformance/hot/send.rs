@@ -1,11 +1,11 @@
 //! The ways on from a mark: back, to another address, and into parts.
 
-use carillon_admin::store::Job;
-use carillon_admin::store::run::adopt::ClaimedRun;
-use carillon_admin::store::run::trigger::NewTrigger;
-use carillon_admin::store::run::unmark::Unsent;
 use carillon_scheduler::Cause;
 use carillon_scheduler::RunState::{Cancelled, Claimed, Running, Sending, Succeeded};
+use carillon_store::Job;
+use carillon_store::run::adopt::ClaimedRun;
+use carillon_store::run::trigger::NewTrigger;
+use carillon_store::run::unmark::Unsent;
 
 use super::mark::mark;
 use super::rows::holder;

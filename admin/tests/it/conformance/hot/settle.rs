@@ -1,10 +1,10 @@
 //! The third committed write: what becomes of the runs themselves.
 
-use carillon_admin::store::db::ids;
-use carillon_admin::store::run::settle::finding::{RunReport, SettleContext, Settlement};
 use carillon_scheduler::Outcome;
 use carillon_scheduler::RunEvent;
 use carillon_scheduler::RunState::{Cancelled, Claimed, Failed, Killed, Lost, Running, Sending, Succeeded, Unknown};
+use carillon_store::db::ids;
+use carillon_store::run::settle::finding::{RunReport, SettleContext, Settlement};
 
 use crate::conformance::fixture::{Fixture, NOW, Row, actor};
 

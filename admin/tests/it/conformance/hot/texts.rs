@@ -1,8 +1,8 @@
 //! What executors write comes from anywhere, and arrives as it was written, or cut and marked as cut.
 
-use carillon_admin::store::run::settle::finding::RunReport;
 use carillon_scheduler::Outcome;
 use carillon_scheduler::RunState::{Failed, Running, Succeeded};
+use carillon_store::run::settle::finding::RunReport;
 
 use super::settle::{failure, report, success};
 use crate::conformance::fixture::Fixture;

@@ -1,9 +1,9 @@
 //! Running runs that need a look, and runs in a wrong shard.
 
-use carillon_admin::store::app::executors::{Executor, ExecutorSettings};
-use carillon_admin::store::run::open::checked::Place;
-use carillon_admin::store::run::open::running::MonitorQuery;
 use carillon_scheduler::RunState::{Claimed, Running};
+use carillon_store::app::executors::{Executor, ExecutorSettings};
+use carillon_store::run::open::checked::Place;
+use carillon_store::run::open::running::MonitorQuery;
 
 use crate::conformance::fixture::{Fixture, NOW};
 

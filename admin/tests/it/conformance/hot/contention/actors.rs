@@ -1,12 +1,12 @@
 //! Who works on the tables at the same time.
 
-use carillon_admin::store::db::ids;
-use carillon_admin::store::run::claim::{DueJob, JobClaim, SkippedRange};
-use carillon_admin::store::run::mark::MarkRequest;
-use carillon_admin::store::run::settle::finding::SettleContext;
-use carillon_admin::store::run::unmark::Unsent;
-use carillon_admin::store::{Definition, Job};
 use carillon_scheduler::{JobDraft, Millis, PlanInput, plan};
+use carillon_store::db::ids;
+use carillon_store::run::claim::{DueJob, JobClaim, SkippedRange};
+use carillon_store::run::mark::MarkRequest;
+use carillon_store::run::settle::finding::SettleContext;
+use carillon_store::run::unmark::Unsent;
+use carillon_store::{Definition, Job};
 
 use super::{Arena, count};
 use crate::conformance::fixture::actor;

@@ -9,8 +9,8 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use carillon_admin::store::{Error, Job};
 use carillon_scheduler::{CatchUp, Millis, MisfirePolicy};
+use carillon_store::{Error, Job};
 use futures_util::future::join_all;
 
 use self::actors::{claimer, marker, renamer, toggler};

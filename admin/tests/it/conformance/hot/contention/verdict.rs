@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use carillon_admin::store::Job;
 use carillon_scheduler::{Millis, RunState};
+use carillon_store::Job;
 
 use super::Arena;
 use crate::conformance::fixture::NOW;
