@@ -1,12 +1,15 @@
 //! All components of a node, made in the order in which a run passes them.
 
+use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use carillon_inspect::forecast::Forecaster;
 use carillon_scheduler::{Clock, Millis};
 use tokio::sync::Notify;
 use tokio_util::task::TaskTracker;
 
+use crate::app_labels::OTHER;
 use crate::complete::completer::{Completer, SuccessWriter};
 use crate::complete::effects::Effects;
 use crate::complete::outcome_queue::{OutcomeQueue, ReportNotStored};
@@ -49,9 +52,12 @@ use crate::recover::executor_state::ExecutorState;
 use crate::recover::monitor::RunMonitor;
 use crate::recover::resolver::Resolver;
 use crate::services::Services;
-use crate::settings::Settings;
+use crate::settings::{Settings, ms};
 use carillon_store::run::settle::finding::RunReport;
 use carillon_store::{self as store, Store};
+
+/// A run that is on time leaves within a fraction of it.
+const OVERDUE_AFTER: Duration = Duration::from_secs(1);
 
 /// A component, with its own share of each value of these names.
 macro_rules! component {
@@ -225,7 +231,20 @@ impl Engine {
     pub fn metrics_text(&self) -> String {
         let bytes = i64::try_from(self.job_cache.bytes()).unwrap_or(i64::MAX);
         self.cx.metrics.job_cache_bytes.set(bytes);
+        self.cx.metrics.set_overdue(&self.overdue_by_app());
         self.cx.metrics.render()
+    }
+
+    /// A job that is not kept in memory counts for no app by name.
+    fn overdue_by_app(&self) -> HashMap<String, i64> {
+        let by_job = self.services.dispatcher.queue.due_before(self.cx.clock.now() - ms(OVERDUE_AFTER));
+        let apps = self.job_cache.apps(by_job.keys().copied());
+        let mut by_app = HashMap::new();
+        for (job_id, count) in by_job {
+            let app = apps.get(&job_id).map_or(OTHER, String::as_str);
+            *by_app.entry(app.to_owned()).or_default() += count;
+        }
+        by_app
     }
 
     /// Nothing is under way and nothing waits to be written.

@@ -2,11 +2,16 @@
 //!
 //! `admin/docs/observability.md` has the same table; a test compares them.
 
+use std::collections::HashMap;
+
+use carillon_scheduler::Millis;
 use prometheus::core::Collector;
 use prometheus::{
-    Encoder, Gauge, Histogram, HistogramOpts, IntCounter, IntCounterVec, IntGauge, IntGaugeVec, Opts, Registry,
-    TextEncoder,
+    Encoder, Gauge, Histogram, HistogramOpts, HistogramVec, IntCounter, IntCounterVec, IntGauge, IntGaugeVec, Opts,
+    Registry, TextEncoder,
 };
+
+use crate::app_labels::AppLabels;
 
 /// Upper bounds of the histograms' buckets, in seconds.
 const BUCKETS: [f64; 14] = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 15.0, 60.0];
@@ -16,13 +21,14 @@ macro_rules! metrics {
     ($($field:ident: $kind:ident, $name:literal, [$($label:literal),*], $help:literal;)*) => {
         pub struct Metrics {
             registry: Registry,
+            apps: AppLabels,
             $(pub $field: $kind,)*
         }
 
         impl Metrics {
             pub fn new() -> Self {
                 let registry = Registry::new();
-                Self { $($field: register::<$kind>(&registry, $name, $help, &[$($label),*]),)* registry }
+                Self { $($field: register::<$kind>(&registry, $name, $help, &[$($label),*]),)* registry, apps: AppLabels::default() }
             }
         }
 
@@ -48,6 +54,9 @@ metrics! {
     pruned: IntCounter, "carillon_runs_pruned_total", [], "Runs that this node deleted when their retention was over.";
     saturated: IntCounter, "carillon_saturated_total", [], "Times that a due run found no executor with a free slot.";
     lateness: Histogram, "carillon_lateness_seconds", [], "From a run's due time to its request.";
+    app_lateness: HistogramVec, "carillon_app_lateness_seconds", ["app"], "The same by app.";
+    app_burst: IntCounterVec, "carillon_app_burst_runs_total", ["app"], "Runs that left together with an earlier instant of their job, because it was late, by app.";
+    app_overdue: IntGaugeVec, "carillon_app_overdue_runs", ["app"], "Runs that this node has not sent more than a second after they were due, by app.";
     scan: Histogram, "carillon_scan_duration_seconds", [], "One round of a shard's scan.";
     ring: IntGauge, "carillon_ring_entries", [], "Runs that wait in memory for their due time.";
     in_flight: IntGauge, "carillon_in_flight", [], "Requests to executors that have no answer yet.";
@@ -89,6 +98,7 @@ kinds! {
     IntGauge "gauge" |options, _labels| Self::with_opts(options);
     IntGaugeVec "gauge" |options, labels| Self::new(options, labels);
     Histogram "histogram" |options, _labels| Self::with_opts(HistogramOpts::from(options).buckets(BUCKETS.to_vec()));
+    HistogramVec "histogram" |options, labels| Self::new(HistogramOpts::from(options).buckets(BUCKETS.to_vec()), labels);
 }
 
 #[expect(clippy::expect_used, reason = "names are constants; a wrong or repeated one fails in the first test")]
@@ -99,6 +109,25 @@ fn register<M: Metric>(registry: &Registry, name: &str, help: &str, labels: &[&s
 }
 
 impl Metrics {
+    /// A run of this app leaves `late_ms` after it was due.
+    pub fn observe_lateness(&self, app: &str, late_ms: Millis) {
+        let seconds = late_ms as f64 / 1000.0;
+        self.lateness.observe(seconds);
+        self.app_lateness.with_label_values(&[self.apps.label(app)]).observe(seconds);
+    }
+
+    pub fn count_burst_run(&self, app: &str) {
+        self.app_burst.with_label_values(&[self.apps.label(app)]).inc();
+    }
+
+    /// An app without such runs has no value.
+    pub fn set_overdue(&self, runs: &HashMap<String, i64>) {
+        self.app_overdue.reset();
+        for (app, count) in runs {
+            self.app_overdue.with_label_values(&[self.apps.label(app)]).add(*count);
+        }
+    }
+
     /// The text form of Prometheus.
     pub fn render(&self) -> String {
         let mut out = Vec::new();

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use carillon_scheduler::{Millis, RunEvent};
+use carillon_scheduler::{Cause, Millis, RunEvent};
 use tokio::sync::Notify;
 
 use crate::complete::outcome_queue::{OutcomeQueue, finding};
@@ -18,7 +18,7 @@ use crate::dispatch::probe::Prober;
 use crate::dispatch::route::notes::RouteNotes;
 use crate::dispatch::route::router::Router;
 use crate::dispatch::send_task::Sender;
-use crate::dispatch::stages::{AdmittedRun, RouteStep, RoutedRun, SaturatedApps};
+use crate::dispatch::stages::{AdmittedRun, MarkedRun, RouteStep, RoutedRun, SaturatedApps};
 use crate::dispatch::trace::TraceBuffer;
 use crate::lease::clock_guard::ClockGuard;
 use crate::lease::held_shards::HeldShards;
@@ -77,6 +77,8 @@ struct Tick {
     /// After the marks.
     broadcasts: Vec<(AdmittedRun, Vec<String>)>,
     notes: RouteNotes,
+    /// Jobs of which an instant has left.
+    left: HashSet<i64>,
 }
 
 impl Dispatcher {
@@ -231,7 +233,19 @@ impl Dispatcher {
             let batch: Vec<RoutedRun> = routed.by_ref().take(BATCH).collect();
             let marked = self.marker.mark(batch).await;
             tick.report.sent += marked.len();
+            self.count_bursts(&marked, &mut tick.left);
             self.sender.send(marked);
+        }
+    }
+
+    /// Several instants of one job leave together where the database or this node was slow.
+    fn count_bursts(&self, marked: &[MarkedRun], left: &mut HashSet<i64>) {
+        for MarkedRun { routed, .. } in marked {
+            let run = &routed.run;
+            let is_first = run.cause == Cause::Schedule && run.attempt == 1 && run.part == 0;
+            if is_first && !left.insert(run.job_id) {
+                self.cx.metrics.count_burst_run(&routed.decision.job.stored.app);
+            }
         }
     }
 

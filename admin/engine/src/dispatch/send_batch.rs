@@ -112,7 +112,7 @@ impl SendBatch {
         let cx = &self.sender.cx;
         let runs = self.tasks.iter().map(|task| {
             let (routed, job) = (&task.marked.routed, &task.marked.routed.decision.job);
-            cx.metrics.lateness.observe((sent_at - routed.run.due_at) as f64 / 1000.0);
+            cx.metrics.observe_lateness(&job.stored.app, sent_at - routed.run.due_at);
             let headers = headers(&routed.run, job, not_after(&task.marked.stamp, cx));
             BatchRun {
                 run: body(&routed.run, job, task.marked.params.clone()),

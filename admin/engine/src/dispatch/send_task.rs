@@ -167,7 +167,7 @@ impl SendTask {
         let sent_at = cx.clock.now();
         let under_way = self.sender.outcomes.in_flight.begin(run.run_id, sent_at);
         cx.metrics.in_flight.inc();
-        cx.metrics.lateness.observe((sent_at - run.due_at) as f64 / 1000.0);
+        cx.metrics.observe_lateness(&routed.decision.job.stored.app, sent_at - run.due_at);
         let request = body(run, &routed.decision.job, params.clone());
         let headers = headers(run, &routed.decision.job, not_after(stamp, cx));
         failpoint::hit_when_written("after_request_written");

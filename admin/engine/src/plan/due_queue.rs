@@ -1,5 +1,6 @@
 //! Runs that wait in memory for their second: the ring, and what wakes the dispatcher.
 
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
@@ -62,6 +63,15 @@ impl DueQueue {
 
     pub fn next_due(&self) -> Option<Millis> {
         self.ring().next_due()
+    }
+
+    /// Runs that wait although they were due before this moment, by job.
+    pub fn due_before(&self, before: Millis) -> HashMap<i64, i64> {
+        let mut by_job = HashMap::new();
+        for run in self.ring().iter().filter(|run| run.due_at < before) {
+            *by_job.entry(run.job_id).or_default() += 1;
+        }
+        by_job
     }
 
     pub fn len(&self) -> usize {

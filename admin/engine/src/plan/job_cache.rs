@@ -139,6 +139,12 @@ impl JobCache {
         self.map().weight()
     }
 
+    /// The apps of those of these jobs that are kept.
+    pub fn apps(&self, ids: impl Iterator<Item = i64>) -> HashMap<i64, String> {
+        let mut map = self.map();
+        ids.filter_map(|id| Some((id, map.get(id)?.stored.app.clone()))).collect()
+    }
+
     /// These jobs at least at the revisions given (a scan has just read them). Missing ones do not exist any more.
     pub async fn at_revision(&self, wanted: &[(i64, i64)]) -> store::Result<JobsById> {
         let (mut found, stale) = self.known(wanted);

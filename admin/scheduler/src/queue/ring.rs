@@ -108,6 +108,11 @@ impl<T> Ring<T> {
         Some(&entry.payload)
     }
 
+    /// The payloads of all runs, in no order.
+    pub fn iter(&self) -> impl Iterator<Item = &T> {
+        self.slots.iter().flat_map(|slot| slot.values()).map(|entry| &entry.payload)
+    }
+
     /// The number of runs.
     pub fn len(&self) -> usize {
         self.slot_keys.len()

@@ -1,6 +1,7 @@
 //! The life of a run, stepped: the real program on a real database, with a clock that the test turns and real
 //! executors on loopback. Nothing here sleeps; what happens on another thread is waited for with a limit.
 
+mod app_metrics;
 mod attention;
 mod backfill;
 mod batches;
