@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use carillon_scheduler::RunState;
+use carillon_scheduler::{RunReason, RunState};
 
 use crate::context::{Context, IN_THE_LOG};
 use crate::dispatch::overlap_tracker::OverlapTracker;
@@ -44,7 +44,7 @@ impl Effects {
             self.cx.metrics.settled.with_label_values(&[state.as_str()]).inc();
             if matches!(state, RunState::Failed | RunState::Unknown | RunState::Lost) {
                 let finding = by_run.get(run_id);
-                let said = finding.and_then(|f| f.message.as_deref().or(f.reason)).unwrap_or("");
+                let said = finding.and_then(|f| f.message.as_deref().or(f.reason.map(RunReason::as_str))).unwrap_or("");
                 // Executors write this: as a quoted field it cannot pass for a line of the log.
                 tracing::info!(run.id = run_id, run.state = %state, result.text = ?cut(said, IN_THE_LOG), "a run failed");
             }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
-use carillon_scheduler::{Millis, RunEvent};
+use carillon_scheduler::{Millis, RunEvent, RunReason};
 use tokio::sync::{Notify, oneshot};
 
 use crate::complete::in_flight::InFlight;
@@ -28,7 +28,7 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 const FAILURES_REMEMBERED: usize = 10_000;
 
 /// What this node finds out about a run.
-pub fn finding(run_id: i64, event: RunEvent, reason: &'static str, message: impl Into<String>) -> RunReport {
+pub fn finding(run_id: i64, event: RunEvent, reason: RunReason, message: impl Into<String>) -> RunReport {
     RunReport { run_id, event, code: None, message: Some(message.into()), reason: Some(reason), sent_at: None }
 }
 

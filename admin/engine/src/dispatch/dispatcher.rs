@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use carillon_scheduler::{Cause, Millis, RunEvent};
+use carillon_scheduler::{Cause, Millis, RunEvent, RunReason};
 use tokio::sync::Notify;
 
 use crate::complete::outcome_queue::{OutcomeQueue, finding};
@@ -219,7 +219,7 @@ impl Dispatcher {
         if *trace != RouteTrace::default() {
             self.traces.add(run.run_id, trace);
         }
-        self.outcomes.report_own(finding(run.run_id, RunEvent::NoExecutor, "no_executor", message));
+        self.outcomes.report_own(finding(run.run_id, RunEvent::NoExecutor, RunReason::NoExecutor, message));
     }
 
     async fn mark_and_send(&self, tick: &mut Tick) {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use carillon_scheduler::{Millis, RunEvent};
+use carillon_scheduler::{Millis, RunEvent, RunReason};
 use carillon_store::job::job_row::MOST_PARAMS;
 
 use crate::complete::outcome_queue::finding;
@@ -20,7 +20,12 @@ impl Sender {
             if is_unsendable(&marked.routed.decision.job, marked.params.as_ref()) {
                 let message =
                     format!("the parameters of its job have more than {MOST_PARAMS} bytes; the run was not sent");
-                self.outcomes.report_own(finding(marked.routed.run.run_id, RunEvent::Refused, "refused", message));
+                self.outcomes.report_own(finding(
+                    marked.routed.run.run_id,
+                    RunEvent::Refused,
+                    RunReason::Refused,
+                    message,
+                ));
                 continue;
             }
             let due_at = marked.routed.run.due_at;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use carillon_scheduler::{Millis, RunEvent};
+use carillon_scheduler::{Millis, RunEvent, RunReason};
 use tokio_util::task::TaskTracker;
 
 use crate::complete::in_flight::SendInFlight;
@@ -78,7 +78,7 @@ impl SendTask {
         }
         self.store_trace();
         let run_id = self.marked.routed.run.run_id;
-        self.sender.outcomes.report_own(finding(run_id, RunEvent::NoExecutor, "no_executor", why.join("; ")));
+        self.sender.outcomes.report_own(finding(run_id, RunEvent::NoExecutor, RunReason::NoExecutor, why.join("; ")));
     }
 
     /// An executor behind this one may have it.
@@ -189,7 +189,7 @@ impl SendTask {
                 }
             }
             Outcome::Refused { code, message } => {
-                let refused = finding(run_id, RunEvent::Refused, "refused", message);
+                let refused = finding(run_id, RunEvent::Refused, RunReason::Refused, message);
                 outcomes.report_own(RunReport { code: Some(code), sent_at: in_flight.map(|it| it.sent_at), ..refused });
             }
             Outcome::NotSent { why } => return AttemptResult::Next(why),

@@ -1,6 +1,6 @@
 //! What people do with a run: end it, set its outcome. Its log is read by [`run_log`](crate::run_log).
 
-use carillon_scheduler::{AuditAction, FieldError, Outcome, RunEvent, RunState};
+use carillon_scheduler::{AuditAction, FieldError, Outcome, RunEvent, RunReason, RunState};
 use carillon_store::run::settle::finding::SettleContext;
 use carillon_store::{Actor, RunView};
 
@@ -70,7 +70,7 @@ impl Runs<'_> {
         engine.cx.store.record_audit(by, AuditAction::Resolve, ("run", run_id), detail, now).await?;
 
         let message = format!("resolved by hand: {note}");
-        let findings = [finding(run_id, RunEvent::Reported(outcome), "operator", message)];
+        let findings = [finding(run_id, RunEvent::Reported(outcome), RunReason::Operator, message)];
         let follow_up = SettleContext { now: engine.cx.clock.now(), jitter: rand::random(), restored: false };
         let settled = engine.cx.store.settle(&findings, &follow_up).await?;
         engine.services.completer.effects.apply(&findings, &settled);

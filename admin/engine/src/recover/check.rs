@@ -4,7 +4,7 @@
 use std::hash::{DefaultHasher, Hasher as _};
 use std::time::Duration;
 
-use carillon_scheduler::{Millis, Outcome as Reported, RunEvent};
+use carillon_scheduler::{Millis, Outcome as Reported, RunEvent, RunReason};
 
 use crate::complete::outcome_queue::finding;
 use crate::executor::client::{ExecutorClient, LogAnswer, SUCCESS, TIMEOUT};
@@ -69,13 +69,13 @@ pub async fn look(
     }
     if idle {
         let why = format!("{address}: the executor has no run of this job any more, and no result was reported");
-        return Sight::Doubt(Seen::Idle, dropped(run.run_id, "not_reported", why));
+        return Sight::Doubt(Seen::Idle, dropped(run.run_id, RunReason::NotReported, why));
     }
     match (log, replaced_by(it, beside)) {
         (Some(log), Some(by)) => {
             let why = format!("{address}: replaced by run {by} (cover_early), and no result was reported");
             let seen = Seen::Replaced { log: log.digest };
-            Sight::Doubt(seen, dropped(run.run_id, "replaced", why))
+            Sight::Doubt(seen, dropped(run.run_id, RunReason::Replaced, why))
         }
         _ => Sight::AtWork,
     }
@@ -96,8 +96,8 @@ fn replaced_by(it: &ToCheck, beside: &[(i64, Millis)]) -> Option<i64> {
 fn ended(run_id: i64, end: End) -> RunReport {
     let (outcome, reason) = match end.code {
         SUCCESS => (Reported::Succeeded, None),
-        TIMEOUT => (Reported::Failed, Some("timeout")),
-        _ => (Reported::Failed, Some("result")),
+        TIMEOUT => (Reported::Failed, Some(RunReason::Timeout)),
+        _ => (Reported::Failed, Some(RunReason::Result)),
     };
     let said = end.message.unwrap_or_default();
     RunReport {
@@ -110,7 +110,7 @@ fn ended(run_id: i64, end: End) -> RunReport {
     }
 }
 
-fn dropped(run_id: i64, reason: &'static str, why: String) -> RunReport {
+fn dropped(run_id: i64, reason: RunReason, why: String) -> RunReport {
     finding(run_id, RunEvent::Dropped, reason, why)
 }
 

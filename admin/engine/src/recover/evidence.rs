@@ -8,7 +8,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use carillon_scheduler::{Millis, RunEvent};
+use carillon_scheduler::{Millis, RunEvent, RunReason};
 
 use crate::complete::outcome_queue::{OutcomeQueue, finding};
 use crate::context::Context;
@@ -71,13 +71,13 @@ impl Evidence {
                 self.outcomes.wake.notify_one();
             }
             Answer::Refused { code, message } => {
-                let refused = finding(run_id, RunEvent::Refused, "refused", message);
+                let refused = finding(run_id, RunEvent::Refused, RunReason::Refused, message);
                 self.outcomes.report_own(RunReport { code: Some(code), ..refused });
             }
             Answer::Later => {}
             // Decided once, here: the run may have arrived, so it is not sent again unless the job allows retries.
             Answer::Nothing(why) => {
-                self.outcomes.report_own(finding(run_id, RunEvent::Unresolved, "unknown", why));
+                self.outcomes.report_own(finding(run_id, RunEvent::Unresolved, RunReason::Unknown, why));
             }
         }
         Ok(())

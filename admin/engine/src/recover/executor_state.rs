@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use carillon_scheduler::{Millis, RunEvent};
+use carillon_scheduler::{Millis, RunEvent, RunReason};
 
 use crate::complete::outcome_queue::{OutcomeQueue, finding};
 use crate::context::Context;
@@ -47,7 +47,7 @@ impl ExecutorState {
     pub fn report_lost(&self, run: &RunningRun, why: &str) {
         let address = run.address.as_deref().unwrap_or("its executor");
         let message = format!("{address}: {why}");
-        self.outcomes.report_own(finding(run.run_id, RunEvent::ExecutorGone, "lost", message));
+        self.outcomes.report_own(finding(run.run_id, RunEvent::ExecutorGone, RunReason::Lost, message));
     }
 
     /// Another process answers at the run's address.
@@ -120,7 +120,7 @@ impl ExecutorState {
             Outcome::Accepted => {
                 let seconds = run.timeout_ms / 1000;
                 let message = format!("over its time-out of {seconds} s by a minute: its executor was asked to end it");
-                self.outcomes.report_own(finding(run.run_id, RunEvent::TimedOut, "timeout", message));
+                self.outcomes.report_own(finding(run.run_id, RunEvent::TimedOut, RunReason::Timeout, message));
             }
             _ if over_by > PATIENCE => self.report_lost(run, "over its time, and cannot be ended there"),
             _ => {}

@@ -1,6 +1,6 @@
 //! Kills: requested, agreed to by the executor, and ended are three things.
 
-use carillon_scheduler::RunEvent;
+use carillon_scheduler::{RunEvent, RunReason};
 
 use crate::complete::outcome_queue::finding;
 use crate::manage::error::Error;
@@ -13,7 +13,8 @@ impl RunMonitor {
         let now = self.cx.clock.now();
         let confirm = ms(self.cx.settings.kill_confirm);
         for run_id in self.cx.store.unconfirmed_kills(shard, now - confirm).await? {
-            let killed = finding(run_id, RunEvent::KillUnconfirmed, "unconfirmed", "killed; its end was not reported");
+            let killed =
+                finding(run_id, RunEvent::KillUnconfirmed, RunReason::Unconfirmed, "killed; its end was not reported");
             self.executors.outcomes.report_own(killed);
         }
         // The node that was to ask has died before, or the executor did not answer.

@@ -37,7 +37,9 @@ words! {
         Lost = 15 "lost",
         /// Written by earlier versions in place of `lost`.
         ExecutorGone = 16 "executor_gone",
-        /// It was sent, but no outcome could be learned.
+        /// Written by earlier versions in place of `unknown`.
         Unresolved = 17 "unresolved",
+        /// It was sent, but no outcome could be learned.
+        Unknown = 18 "unknown",
     }
 }

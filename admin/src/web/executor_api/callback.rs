@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use actix_web::{HttpRequest, HttpResponse};
 use carillon_protocol::{self as wire, Answer, CallbackItem, headers};
-use carillon_scheduler::{Outcome, RunEvent};
+use carillon_scheduler::{Outcome, RunEvent, RunReason};
 use carillon_store::db::sql::text::printable;
 use carillon_store::run::settle::finding::RunReport;
 
@@ -41,9 +41,9 @@ fn finding(item: CallbackItem, is_own: bool) -> RunReport {
     let text = item.message.as_deref().unwrap_or_default();
     let (outcome, reason) = match item.code {
         wire::SUCCESS => (Outcome::Succeeded, None),
-        wire::TIMEOUT => (Outcome::Failed, Some("timeout")),
-        _ if is_own && text.starts_with("interrupted:") => (Outcome::Failed, Some("interrupted")),
-        _ => (Outcome::Failed, Some("result")),
+        wire::TIMEOUT => (Outcome::Failed, Some(RunReason::Timeout)),
+        _ if is_own && text.starts_with("interrupted:") => (Outcome::Failed, Some(RunReason::Interrupted)),
+        _ => (Outcome::Failed, Some(RunReason::Result)),
     };
     RunReport {
         run_id: item.log_id,

@@ -1,6 +1,6 @@
 //! What is learned about runs, and what came of storing it.
 
-use carillon_scheduler::{Millis, RunEvent, RunState};
+use carillon_scheduler::{Millis, RunEvent, RunReason, RunState};
 
 use crate::alarm::alarms::Alarm;
 
@@ -12,8 +12,8 @@ pub struct RunReport {
     /// The wire's code: 200, 500, 502 …; None where no executor has said anything.
     pub code: Option<i32>,
     pub message: Option<String>,
-    /// Why, in one word of `engine`: `result`, `timeout`, `refused`, `no_executor` …
-    pub reason: Option<&'static str>,
+    /// None for a success.
+    pub reason: Option<RunReason>,
     /// When the request left, if this process knows.
     pub sent_at: Option<Millis>,
 }

@@ -1,7 +1,7 @@
 //! What follows from settled runs: further attempts, alarms, and the end of attempts that are no longer needed. Gathered run
 //! by run, and written by one statement of each kind.
 
-use carillon_scheduler::{AlarmKind, Millis, RunState};
+use carillon_scheduler::{AlarmKind, Millis, RunReason, RunState};
 
 use crate::alarm::alarms::Alarm;
 use crate::db::pool::transaction::Transaction;
@@ -94,7 +94,7 @@ impl SettleEffects {
 
     fn raise(&mut self, row: &LockedRun, finding: &RunReport, state: RunState) {
         let Some(id) = self.rows.pop() else { return };
-        let why = finding.message.as_deref().or(finding.reason).unwrap_or("");
+        let why = finding.message.as_deref().or(finding.reason.map(RunReason::as_str)).unwrap_or("");
         let why = cut(why, SAID);
         let alarm = Alarm {
             kind: kind_of(state),

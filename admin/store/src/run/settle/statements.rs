@@ -1,6 +1,6 @@
 //! The statements of a settle, one array or JSON parameter each.
 
-use carillon_scheduler::{Millis, RunState};
+use carillon_scheduler::{Millis, RunReason, RunState};
 
 use crate::db::sql::bulk::Bulk;
 use crate::db::sql::list::{ListColumn, int, long, short, text};
@@ -15,7 +15,14 @@ pub type SettleRow = (i64, i16, Option<i32>, Option<String>, Option<&'static str
 
 pub fn settle_row(finding: &RunReport, state: RunState) -> SettleRow {
     let message = finding.message.as_deref().filter(|text| !text.is_empty());
-    (finding.run_id, state.code(), finding.code, message.map(printable), finding.reason, finding.sent_at)
+    (
+        finding.run_id,
+        state.code(),
+        finding.code,
+        message.map(printable),
+        finding.reason.map(RunReason::as_str),
+        finding.sent_at,
+    )
 }
 
 /// Cuts a settle into statements that every server takes.

@@ -1,6 +1,6 @@
 //! Runs as people and API clients see them. A run outlives its job.
 
-use carillon_scheduler::{Cause, Millis, RunState};
+use carillon_scheduler::{Cause, Millis, RunReason, RunState};
 
 use crate::db::sql::rows::Code;
 use crate::error::Result;
@@ -93,27 +93,26 @@ impl RunView {
     }
 }
 
-/// The reasons on a run's row, for people.
+/// What a word on a run's row means, for people. None: no version of ours has written it.
 pub fn sentence(reason: &str) -> Option<&'static str> {
-    Some(match reason {
-        "result" => "The executor reported a failure.",
-        "timeout" => "It ran longer than its time-out.",
-        "refused" => "The executor refused it.",
-        "no_executor" => "No executor of the app could take it in time.",
-        "interrupted" => "The executor stopped while it ran.",
-        "expired" => "It reached the executor too late.",
-        "disabled" => "The job was paused before it was sent.",
-        "deleted" => "The job was deleted before it was sent.",
-        "misfire" => "It was missed, and the job's misfire policy skips it.",
-        "overlap" => "An earlier run of the job had not ended.",
-        "operator" => "Called off before it was sent.",
-        "late_result" => "An earlier attempt turned out to have succeeded.",
-        "unconfirmed" => "A kill was asked for; the executor never confirmed the end.",
-        "not_reported" => "Its executor has no run of this job any more, and no result was reported.",
-        "replaced" => "A later run took its place at the executor, and no result was reported.",
-        "executor_gone" => "Its executor went away while it ran.",
-        "unresolved" => "It was sent, but no outcome could be learned.",
-        _ => return None,
+    Some(match reason.parse().ok()? {
+        RunReason::Result => "The executor reported a failure.",
+        RunReason::Timeout => "It ran longer than its time-out.",
+        RunReason::Refused => "The executor refused it.",
+        RunReason::NoExecutor => "No executor of the app could take it in time.",
+        RunReason::Interrupted => "The executor stopped while it ran.",
+        RunReason::Expired => "It reached the executor too late.",
+        RunReason::Disabled => "The job was paused before it was sent.",
+        RunReason::Deleted => "The job was deleted before it was sent.",
+        RunReason::Misfire => "It was missed, and the job's misfire policy skips it.",
+        RunReason::Overlap => "An earlier run of the job had not ended.",
+        RunReason::Operator => "Called off before it was sent.",
+        RunReason::LateResult => "An earlier attempt turned out to have succeeded.",
+        RunReason::Unconfirmed => "A kill was asked for; the executor never confirmed the end.",
+        RunReason::NotReported => "Its executor has no run of this job any more, and no result was reported.",
+        RunReason::Replaced => "A later run took its place at the executor, and no result was reported.",
+        RunReason::Lost | RunReason::ExecutorGone => "Its executor went away while it ran.",
+        RunReason::Unknown | RunReason::Unresolved => "It was sent, but no outcome could be learned.",
     })
 }
 

@@ -1,7 +1,7 @@
 //! What follows from a settled run: the next attempt, an alarm, the end of an attempt that is no longer needed.
 
 use carillon_scheduler::RunState::{Claimed, Failed, Lost, Running, Sending, Unknown};
-use carillon_scheduler::{Cause, RunEvent, RunState};
+use carillon_scheduler::{Cause, RunEvent, RunReason, RunState};
 use carillon_store::Job;
 use carillon_store::run::settle::finding::{RunReport, Settlement};
 use carillon_store::run::trigger::NewTrigger;
@@ -95,8 +95,8 @@ databases! {
         let job = fixture.with_retries(1).await;
         let ids = fixture.runs_in(&job, &[Sending, Running, Sending, Running]).await;
         let settled = fixture.settle(&[
-            found(ids[0], RunEvent::Unresolved, "unknown"), found(ids[1], RunEvent::ExecutorGone, "lost"),
-            found(ids[2], RunEvent::Unresolved, "unknown"), found(ids[3], RunEvent::ExecutorGone, "lost"),
+            found(ids[0], RunEvent::Unresolved, RunReason::Unknown), found(ids[1], RunEvent::ExecutorGone, RunReason::Lost),
+            found(ids[2], RunEvent::Unresolved, RunReason::Unknown), found(ids[3], RunEvent::ExecutorGone, RunReason::Lost),
         ]).await;
         assert_eq!(settled.to_scan.len(), 4);
         assert_eq!(told(&fixture.attempts(ids[0]).await), [(1, Unknown), (2, Claimed)]);
@@ -118,7 +118,7 @@ databases! {
         let fixture = Fixture::new(db).await;
         let job = fixture.with_retries(1).await;
         let first = fixture.runs_in(&job, &[Claimed]).await[0];
-        fixture.settle(&[found(first, RunEvent::NoExecutor, "no_executor")]).await;
+        fixture.settle(&[found(first, RunEvent::NoExecutor, RunReason::NoExecutor)]).await;
         assert_eq!(told(&fixture.attempts(first).await), [(1, Failed), (2, Claimed)]);
     }
 
@@ -160,7 +160,7 @@ databases! {
         for _ in 0..5 {
             let (first, only) = (fixture.runs_in(&retried, &[Running]).await[0], fixture.runs_in(&last, &[Running]).await[0]);
             // Several nodes believe that they hold the shard, and an executor reports late at the same moment.
-            let lost = |id| found(id, RunEvent::ExecutorGone, "lost");
+            let lost = |id| found(id, RunEvent::ExecutorGone, RunReason::Lost);
             let finders = (0..6).map(|_| fixture.store.settle_alone(vec![lost(first), lost(only)]));
             let settled = futures_util::future::join_all(finders).await;
             assert_eq!(settled.iter().map(|it| it.changed.len()).sum::<usize>(), 2);

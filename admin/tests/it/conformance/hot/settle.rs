@@ -1,8 +1,8 @@
 //! The third committed write: what becomes of the runs themselves.
 
-use carillon_scheduler::Outcome;
 use carillon_scheduler::RunEvent;
 use carillon_scheduler::RunState::{Cancelled, Claimed, Failed, Killed, Lost, Running, Sending, Succeeded, Unknown};
+use carillon_scheduler::{Outcome, RunReason};
 use carillon_store::db::ids;
 use carillon_store::run::settle::finding::{RunReport, SettleContext, Settlement};
 
@@ -18,13 +18,13 @@ pub fn report(run_id: i64, outcome: Outcome) -> RunReport {
         event: RunEvent::Reported(outcome),
         code: Some(code),
         message: Some(format!("said {code}")),
-        reason: (code != 200).then_some("result"),
+        reason: (code != 200).then_some(RunReason::Result),
         sent_at: None,
     }
 }
 
 /// What a node finds out itself.
-pub fn found(run_id: i64, event: RunEvent, reason: &'static str) -> RunReport {
+pub fn found(run_id: i64, event: RunEvent, reason: RunReason) -> RunReport {
     RunReport { run_id, event, code: None, message: None, reason: Some(reason), sent_at: None }
 }
 
@@ -72,9 +72,9 @@ databases! {
         let ids = fixture.runs_in(&job, &before).await;
         let finals = fixture.rows_where("state > 8").await;
         let findings: Vec<_> = [
-            success(ids[0]), failure(ids[1]), found(ids[2], RunEvent::Refused, "refused"),
+            success(ids[0]), failure(ids[1]), found(ids[2], RunEvent::Refused, RunReason::Refused),
             failure(ids[3]), success(ids[4]), success(ids[5]), success(ids[6]),
-            success(ids[7]), success(ids[8]), failure(ids[9]), found(ids[10], RunEvent::Unresolved, "unknown"),
+            success(ids[7]), success(ids[8]), failure(ids[9]), found(ids[10], RunEvent::Unresolved, RunReason::Unknown),
             success(424_242),
         ].into();
         let settled = fixture.settle(&findings).await;
@@ -109,7 +109,7 @@ databases! {
         let fixture = Fixture::new(db).await;
         let job = fixture.ticking("tick").await;
         let ids = fixture.runs_in(&job, &[Running, Running, Sending, Sending]).await;
-        let unresolved = |id| found(id, RunEvent::Unresolved, "unknown");
+        let unresolved = |id| found(id, RunEvent::Unresolved, RunReason::Unknown);
         let settled = fixture.settle(&[
             success(ids[0]), failure(ids[0]),
             failure(ids[1]), success(ids[1]),
@@ -128,7 +128,7 @@ databases! {
             assert!(fixture.store.record_kill_request(*id, NOW + 1).await.unwrap());
         }
         assert!(!fixture.store.record_kill_request(ids[4], NOW + 1).await.unwrap(), "nothing to ask of anybody");
-        let unconfirmed = found(ids[5], RunEvent::KillUnconfirmed, "unconfirmed");
+        let unconfirmed = found(ids[5], RunEvent::KillUnconfirmed, RunReason::Unconfirmed);
         let settled = fixture.settle(&[success(ids[0]), failure(ids[1]), failure(ids[2]), failure(ids[3]), unconfirmed]).await;
         let changed = [(ids[0], Succeeded), (ids[1], Killed), (ids[2], Killed), (ids[3], Failed), (ids[5], Killed)];
         assert_eq!(settled.changed, changed);
