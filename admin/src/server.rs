@@ -81,13 +81,14 @@ impl Admin {
         let client = ExecutorClient::new(&config.access_token, limits).map_err(Error::Settings)?;
         let lock = shard_lock(&config, &store.cluster().await?, &node)?;
         let metrics = Arc::new(Metrics::new());
+        let request_bytes = metrics.request_bytes.clone();
         let (listener, address) = listen(config.listen, "--listen, CARILLON_LISTEN")?;
         let executors = "--executor-listen, CARILLON_EXECUTOR_LISTEN";
         let executors = config.executor_listen.map(|address| listen(address, executors)).transpose()?;
         let engine = Arc::new(Engine::build(EngineParts {
             store: store.clone(),
             clock: clock.clone(),
-            metrics: metrics.clone(),
+            metrics,
             client,
             lock,
             settings,
@@ -104,9 +105,8 @@ impl Admin {
             engine: engine.clone(),
             clock,
             config,
-            body_memory: BodyMemory::new(most, metrics.request_bytes.clone()),
+            body_memory: BodyMemory::new(most, request_bytes),
             wrong_tokens: WrongTokens::default(),
-            metrics,
             ready: ready.clone(),
         };
         Ok(Self { first_admin, store, engine, state: web::Shared::new(state), listener, address, executors, ready })

@@ -40,5 +40,5 @@ async fn metrics(request: HttpRequest, state: Shared) -> HttpResponse {
             .insert_header((header::WWW_AUTHENTICATE, "Bearer"))
             .body(format!("{refusal}\n"));
     }
-    HttpResponse::Ok().content_type("text/plain; version=0.0.4; charset=utf-8").body(state.metrics.render())
+    HttpResponse::Ok().content_type("text/plain; version=0.0.4; charset=utf-8").body(state.engine.metrics_text())
 }

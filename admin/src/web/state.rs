@@ -5,7 +5,6 @@ use std::sync::atomic::AtomicBool;
 
 use actix_web::web;
 use carillon_engine::Engine;
-use carillon_engine::metrics::Metrics;
 use carillon_scheduler::Clock;
 use carillon_store::Store;
 
@@ -19,7 +18,6 @@ pub struct State {
     pub engine: Arc<Engine>,
     pub clock: Arc<dyn Clock>,
     pub config: Config,
-    pub metrics: Arc<Metrics>,
     /// The memory of all request bodies.
     pub body_memory: Arc<BodyMemory>,
     /// Executors that were refused because of their token.

@@ -12,7 +12,7 @@ pub fn check(request: &HttpRequest, state: &State) -> Result<(), String> {
     if is_right(given, &state.config.access_token) {
         return Ok(());
     }
-    state.metrics.wrong_tokens.inc();
+    state.engine.cx.metrics.wrong_tokens.inc();
     if let Some(peer) = request.peer_addr() {
         let app = super::answer::header(request, headers::APP);
         let now = state.clock.now();

@@ -197,6 +197,20 @@ fn a_job_on_an_idle_shard_is_planned_at_once() {
     });
 }
 
+#[test]
+fn metrics_show_the_memory_of_the_definitions_that_are_cached() {
+    on(Kind::Sqlite, async |db| {
+        let token = random_secret();
+        let node = alone(db, |it| it.api_token = Some(token.clone())).await;
+        node.every(1, |_| {}).await;
+        node.round().await;
+        let call = node.http.get(format!("{}/metrics", node.url)).bearer_auth(&token);
+        let text = call.send().await.unwrap().text().await.unwrap();
+        let bytes = text.lines().find_map(|line| line.strip_prefix("carillon_job_cache_bytes "));
+        assert!(bytes.is_some_and(|bytes| bytes.parse::<i64>().unwrap() > 0), "{text}");
+    });
+}
+
 fn chrono_text(at: Millis) -> String {
     chrono::DateTime::from_timestamp_millis(at).unwrap().to_rfc3339()
 }
