@@ -4,7 +4,8 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 # rustup's own folder comes last: a cargo that is already on the PATH is the one that is meant.
 export PATH := $(PATH):$(HOME)/.cargo/bin
-# Given to cargo deny, cargo test, the benchmark program … as they are: make test ARGS='-p carillon-scheduler'
+# Given to cargo deny, cargo test, the benchmark program … as they are: make test ARGS='-p carillon-scheduler'. For `make bench`:
+# options of cargo if a package or a benchmark is among them, else of the benchmark of a node's throughput.
 ARGS ?=
 
 .PHONY: help
@@ -36,8 +37,9 @@ deny: ## Licences, banned crates and sources of the dependencies
 	@"$$(.ci/cargo-deny)" --locked check licenses bans sources
 
 .PHONY: bench
-bench: packages ## Measure on this machine; takes minutes, wants an idle one (ARGS='-p carillon-scheduler')
-	@.ci/with-services cargo bench --locked $(if $(ARGS),$(ARGS),--workspace --bench '*')
+bench: packages ## Measure on this machine; takes minutes, wants an idle one (ARGS='--against ratchjob' or '-p carillon-scheduler')
+	@.ci/with-services cargo bench --locked $(if $(filter --bench -p --package --workspace,$(ARGS)),$(ARGS),\
+	    $(if $(ARGS),-p carillon-admin --bench throughput -- $(ARGS),--workspace --bench '*'))
 
 .PHONY: profile
 profile: packages ## Where the admin's CPU time goes under load; needs linux-perf (ARGS='--jobs 5000')

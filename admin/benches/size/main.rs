@@ -1,7 +1,7 @@
 //! What a node costs that has many idle jobs and many ended runs in its database, and almost nothing to do: the real binary.
 //!
 //! ```text
-//! cargo bench -p carillon-admin --bench size -- [--jobs 1000000] [--runs 0] [--seconds 60] [--database-url URL]
+//! cargo bench -p carillon-admin --bench size -- [--jobs 1000000] [--runs 0] [--seconds 60] [--db sqlite]
 //! ```
 //!
 //! The temporary folder is below `TMPDIR`; 10,000,000 runs take about 4 GB. The benchmark writes the rows by SQL and starts the
@@ -13,13 +13,14 @@
 #[path = "../node/mod.rs"]
 mod node;
 
-use std::path::Path;
 use std::time::{Duration, Instant};
 
 use carillon_scheduler::{Clock as _, SystemClock};
 use clap::Parser;
 use sea_orm::{ConnectionTrait as _, DatabaseConnection, DbBackend, Statement};
 use serde_json::json;
+
+use node::{BenchDatabase, DatabaseChoice};
 
 #[derive(Parser)]
 struct Options {
@@ -32,9 +33,9 @@ struct Options {
     /// How long to measure
     #[arg(long, default_value_t = 60)]
     seconds: u64,
-    /// Without it: SQLite in a temporary folder
-    #[arg(long)]
-    database_url: Option<String>,
+    /// `sqlite`, `postgres`, `mariadb`, or the URL of an empty database
+    #[arg(long, default_value = "sqlite")]
+    db: DatabaseChoice,
     /// `cargo bench` adds it
     #[arg(long, hide = true)]
     bench: bool,
@@ -116,26 +117,19 @@ async fn oldest(db: &DatabaseConnection) -> Option<(f64, String)> {
     Some((row.try_get_by_index(0).unwrap(), row.try_get_by_index(1).unwrap()))
 }
 
-async fn connect(options: &Options, folder: &Path) -> DatabaseConnection {
-    let file = format!("sqlite://{}?mode=rw", folder.join("carillon.db").display());
-    let url = options.database_url.clone().unwrap_or(file);
-    let mut connect = sea_orm::ConnectOptions::new(url);
-    connect.max_connections(1).sqlx_logging(false);
-    sea_orm::Database::connect(connect).await.unwrap()
-}
-
 #[tokio::main(flavor = "multi_thread", worker_threads = 2)]
 async fn main() {
     let options = Options::parse();
     rustls::crypto::ring::default_provider().install_default().unwrap_or(());
     let folder = tempfile::tempdir().unwrap();
-    let mut settings = node::settings(folder.path(), options.database_url.as_deref());
+    let database = BenchDatabase::create(&options.db).await;
+    let mut settings = node::settings(None, folder.path(), database.url.as_deref());
     let (process, api) = node::start(&mut settings).await;
     api.post("apps", json!({"name": "bench"})).await.ok();
     let schedule = json!({"kind": "cron", "expression": "0 0 3 1 1 ?", "timezone": "UTC"});
-    node::create_jobs(&api, "bench", 1, &schedule).await;
+    node::create_jobs(&api, "bench", 1, |_| schedule.clone()).await;
     process.kill().await;
-    let db = connect(&options, folder.path()).await;
+    let db = database.connect(folder.path(), "rw").await;
     let begun = Instant::now();
     fill(&db, &options).await;
     println!("rows written           in {} s", begun.elapsed().as_secs());
@@ -172,4 +166,6 @@ async fn main() {
         println!("slowest statement      {:.0} ms: {:.90}", slowest.0, slowest.1);
     }
     process.kill().await;
+    db.close().await.unwrap_or(());
+    database.drop_database().await;
 }

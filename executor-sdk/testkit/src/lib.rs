@@ -18,7 +18,7 @@ pub use carillon_executor::{JobContext, JobContextBuilder};
 pub use clock::now_ms;
 pub use http_stub::{Call, Reply};
 pub use port::{ReservedPort, free_port};
-pub use program::{Process, Program, ProgramSettings, Usage};
+pub use program::{Memory, Process, Program, ProgramSettings, Usage};
 pub use recording_executor::{Callback, Receipt, RecordingExecutor};
 pub use stub_admin::{StubAdmin, results};
 pub use wait::{LIMIT, wait_for};

@@ -149,6 +149,17 @@ pub struct Process {
     lines: Arc<Mutex<Vec<String>>>,
 }
 
+/// Memory of a process, in MiB.
+#[derive(Clone, Copy, Debug)]
+pub struct Memory {
+    /// All that is in memory.
+    pub resident: f64,
+    /// Of that, what no file stands for: heap, stacks, and what allocators map.
+    pub anonymous: f64,
+    /// Of that, the part that the C library extends: an allocator of its own maps its memory elsewhere.
+    pub heap: f64,
+}
+
 /// CPU seconds, and resident memory in MiB.
 #[derive(Clone, Copy, Debug)]
 #[expect(missing_docs, reason = "named by the type")]
@@ -215,9 +226,28 @@ impl Process {
 
     /// `kill -NAME`.
     pub async fn signal(&self, name: &str) {
-        let pid = self.child.id().unwrap().to_string();
+        let pid = self.pid().to_string();
         let sent = tokio::process::Command::new("kill").args([&format!("-{name}"), &pid]).status();
         assert!(sent.await.unwrap().success());
+    }
+
+    /// Its number.
+    ///
+    /// # Panics
+    /// It has ended.
+    pub fn pid(&self) -> u32 {
+        self.child.id().unwrap()
+    }
+
+    /// What it has in memory now.
+    pub fn memory(&self) -> Memory {
+        let (status, maps) = (self.proc("status"), self.proc("smaps"));
+        let mib = |lines: &str, name: &str| {
+            let line = lines.lines().find_map(|line| line.strip_prefix(name)).unwrap_or("0");
+            line.split_whitespace().next().unwrap().parse::<f64>().unwrap() / 1024.0
+        };
+        let heap = maps.split_once("[heap]").map_or("", |(_, rest)| rest);
+        Memory { resident: mib(&status, "VmRSS:"), anonymous: mib(&status, "RssAnon:"), heap: mib(heap, "Rss:") }
     }
 
     /// The most memory that it has ever had resident, in bytes.
@@ -238,7 +268,7 @@ impl Process {
     }
 
     fn proc(&self, file: &str) -> String {
-        std::fs::read_to_string(format!("/proc/{}/{file}", self.child.id().unwrap())).unwrap()
+        std::fs::read_to_string(format!("/proc/{}/{file}", self.pid())).unwrap()
     }
 }
 

@@ -119,6 +119,13 @@ impl RecordingExecutor {
         self.runs.lock().unwrap().receipts.clone()
     }
 
+    /// The same since the last call, for a load over a long time: they are kept no longer, and neither are the reports of results.
+    pub fn take_receipts(&self) -> Vec<Receipt> {
+        let mut runs = self.runs.lock().unwrap();
+        runs.callbacks.clear();
+        std::mem::take(&mut runs.receipts)
+    }
+
     /// How many runs it has received.
     pub fn run_count(&self) -> usize {
         self.runs.lock().unwrap().receipts.len()
