@@ -1,4 +1,4 @@
-//! Lines at which the fault suite ends or misleads this process. Without the feature `failpoints` nothing of it is there.
+//! Lines at which the fault suite ends this process, and flags that it sets. Without the feature `failpoints` nothing of it is there.
 //!
 //! A file in the folder `CARILLON_TEST_FAILPOINTS` arms a line or sets a flag; the process that removes the file of a line hits it,
 //! so that each is hit once.
@@ -33,13 +33,13 @@ pub fn hit_when_written(name: &'static str) {
 #[inline(always)]
 pub fn hit_when_written(_name: &'static str) {}
 
-/// Whether a rule of the engine is switched off.
+/// Whether a flag is set.
 #[cfg(feature = "failpoints")]
 pub fn flag(name: &str) -> bool {
     folder().is_some_and(|folder| folder.join(name).exists())
 }
 
-/// No rule is.
+/// None is.
 #[cfg(not(feature = "failpoints"))]
 #[inline(always)]
 pub const fn flag(_name: &str) -> bool {

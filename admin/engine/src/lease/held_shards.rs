@@ -10,7 +10,6 @@ use tokio::sync::Notify;
 
 use crate::metrics::Metrics;
 use crate::runtime::lock;
-use carillon_store::failpoint;
 
 /// One shard of this node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -99,7 +98,7 @@ impl HeldShards {
         let now = self.clock.monotonic();
         let map = self.map();
         let held = map.get(&shard).filter(|held| !held.is_mark_only)?;
-        (now < held.trusted_until || failpoint::flag("trust_off")).then_some(held.epoch)
+        (now < held.trusted_until).then_some(held.epoch)
     }
 
     /// What one node does for the whole cluster is done by the holder of the first shard.
@@ -116,11 +115,7 @@ impl HeldShards {
     /// worked, or what is due between two holders would be late. The next holder's epoch ends it in each row that it adopts.
     pub fn may_mark(&self, shard: i32, epoch: i64) -> bool {
         let now = self.clock.monotonic();
-        let map = self.map();
-        let Some(held) = map.get(&shard).filter(|held| held.epoch == epoch) else {
-            return false;
-        };
-        now < held.trusted_until || (!held.is_mark_only && failpoint::flag("trust_off"))
+        self.map().get(&shard).is_some_and(|held| held.epoch == epoch && now < held.trusted_until)
     }
 
     /// The shards that this node works.

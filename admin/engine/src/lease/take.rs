@@ -10,7 +10,6 @@ use crate::lease::held_shards::HeldShard;
 use crate::lease::redis::lock::LockAnswer;
 use crate::settings::ms;
 use carillon_store as store;
-use carillon_store::failpoint;
 use carillon_store::lease::leases::Lease;
 
 impl LeaseCoordinator {
@@ -20,7 +19,7 @@ impl LeaseCoordinator {
             wanted.contains(&lease.shard)
                 && !held.contains_key(&lease.shard)
                 && !self.epochs.is_stopped(lease.shard)
-                && (lease.expires_at < now || lease.owner == self.cx.node || failpoint::flag("redis_lock_only"))
+                && (lease.expires_at < now || lease.owner == self.cx.node)
         });
         few_at_once(free.map(|lease| self.take_or_log(lease.shard)).collect()).await;
     }

@@ -59,10 +59,6 @@ impl Scanner {
         claims: &[JobClaim],
         report: &mut ScanReport,
     ) -> store::Result<usize> {
-        #[cfg(feature = "failpoints")]
-        if carillon_store::failpoint::flag("record_at_send") {
-            return self.claim_unrecorded(holder, claims).await;
-        }
         let asked = self.cx.clock.monotonic();
         let changed = self.claim_within_lease(holder, claims).await?;
         let took = self.cx.clock.monotonic() - asked;

@@ -12,6 +12,4 @@ pub(crate) mod planner;
 pub(crate) mod recent;
 pub(crate) mod scanner;
 pub(crate) mod scanner_pool;
-#[cfg(feature = "failpoints")]
-pub(crate) mod unrecorded;
 pub(crate) mod wakes;

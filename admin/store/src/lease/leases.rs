@@ -11,8 +11,6 @@ use crate::store::Store;
 use carillon_scheduler::{AuditAction, Millis};
 use serde_json::json;
 
-use crate::failpoint;
-
 /// The database's own clock: whether a lease is over is decided by one clock alone, not by the nodes' clocks. On SQLite
 /// the process is the only one there, and its clock is the database's.
 const fn database_now(backend: DbBackend) -> &'static str {
@@ -98,10 +96,9 @@ impl Store {
     /// The gate: a new epoch for `owner`, if the lease is over or already its own. None: another node holds it.
     pub async fn take_shard(&self, shard: i32, owner: &str, now: Millis, ttl_ms: i64) -> Result<Option<i64>> {
         let (clock, at) = self.clock(now);
-        let gate = if failpoint::flag("redis_lock_only") { " OR TRUE" } else { "" };
         let text = format!(
             "UPDATE shard_lease SET epoch = epoch + 1, owner = ?, expires_at = {clock} + ? \
-             WHERE shard = ? AND (expires_at < {clock} OR owner = ?{gate})"
+             WHERE shard = ? AND (expires_at < {clock} OR owner = ?)"
         );
         let mut values = values![owner];
         values.extend(at.clone());
@@ -140,8 +137,7 @@ impl Store {
         );
         let mut values: Vec<Value> = at.into_iter().collect();
         values.extend(values![ttl_ms, shard, epoch]);
-        let renewed = self.execute(db, &text, values).await? == 1;
-        Ok(renewed || failpoint::flag("redis_lock_only"))
+        Ok(self.execute(db, &text, values).await? == 1)
     }
 
     /// The present moment as a statement says it, and the value that goes with it.

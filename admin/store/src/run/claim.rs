@@ -174,7 +174,7 @@ impl Store {
         let moving = cursors(shard, claims.iter().filter(|claim| claim.next_fire_at.is_some()));
         if !moving.is_empty() {
             let done = self.bulk(tx, &MOVE_CURSORS, &[], &moving).await?;
-            if done != moving.len() as u64 && !failpoint::flag("redis_lock_only") {
+            if done != moving.len() as u64 {
                 return Ok(false);
             }
         }
@@ -187,14 +187,6 @@ impl Store {
             }
         }
         Ok(true)
-    }
-
-    /// The records of a claim whose cursors have moved already: how not to do it.
-    #[cfg(feature = "failpoints")]
-    pub async fn record_late(&self, holder: &HeldLease<'_>, claim: JobClaim) -> Result<()> {
-        let tx = self.begin().await?;
-        self.record(&tx, holder, &[claim]).await?;
-        Ok(tx.commit().await?)
     }
 
     async fn record(&self, tx: &Transaction, holder: &HeldLease<'_>, claims: &[JobClaim]) -> Result<()> {

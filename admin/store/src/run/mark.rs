@@ -8,7 +8,6 @@ use crate::db::sql::bulk::Bulk;
 use crate::db::sql::list::{ListColumn, long, short, text};
 use crate::db::sql::retry;
 use crate::error::{Error, Result};
-use crate::failpoint;
 use crate::store::Store;
 
 /// A run and the executor that shall get it.
@@ -46,30 +45,24 @@ const LIST: &[ListColumn] = &[
 ];
 
 /// MariaDB would not use the primary key by itself: it reads a small table as a whole, and waits for every lock on its way.
-pub(crate) static MARK: Bulk = mark_if("{+run.state} = {state.claimed} AND run.epoch = u.epoch");
-/// As if no state and no epoch were compared.
-static MARK_UNGUARDED: Bulk = mark_if("");
-
-const fn mark_if(only_if: &'static str) -> Bulk {
-    Bulk::update_runs(
-        LIST,
-        &[
-            ("state", "{state.sending}"),
-            ("mark_token", ":token"),
-            ("marked_at", ":now"),
-            ("owner", ":node"),
-            ("sends", "run.sends + 1"),
-            ("address", "u.address"),
-            ("boot_id", "u.boot_id"),
-            ("candidates_id", "u.candidates_id"),
-            ("route_code", "u.route_code"),
-            ("revision", "u.revision"),
-            ("app_id", "u.app_id"),
-            ("journal_id", "u.journal_id"),
-        ],
-        only_if,
-    )
-}
+pub(crate) static MARK: Bulk = Bulk::update_runs(
+    LIST,
+    &[
+        ("state", "{state.sending}"),
+        ("mark_token", ":token"),
+        ("marked_at", ":now"),
+        ("owner", ":node"),
+        ("sends", "run.sends + 1"),
+        ("address", "u.address"),
+        ("boot_id", "u.boot_id"),
+        ("candidates_id", "u.candidates_id"),
+        ("route_code", "u.route_code"),
+        ("revision", "u.revision"),
+        ("app_id", "u.app_id"),
+        ("journal_id", "u.journal_id"),
+    ],
+    "{+run.state} = {state.claimed} AND run.epoch = u.epoch",
+);
 
 impl Store {
     /// Allows the sending of these runs and answers those that were won. `token` is new for each call: it distinguishes ours from
@@ -87,9 +80,8 @@ impl Store {
         };
         let mut rows: Vec<_> = marks.iter().map(row).collect();
         rows.sort_unstable();
-        let mark = if failpoint::flag("redis_lock_only") { &MARK_UNGUARDED } else { &MARK };
         let values = named![token, now, node];
-        let attempt = || self.bulk(&self.write, mark, &values, &rows);
+        let attempt = || self.bulk(&self.write, &MARK, &values, &rows);
         let mut done = retry::on_conflict(attempt).await;
         // Nothing is written, or the answer was lost. A repetition finds what the first try has marked no longer
         // `claimed`, and the token shows it as ours.

@@ -76,7 +76,7 @@ fn work(command: Command) -> anyhow::Result<bool> {
     }
 }
 
-/// The products that are broken on purpose: a checker that lets one pass is worth nothing.
+/// The clusters that are broken on purpose: a checker that lets one pass is worth nothing.
 fn controls(runtime: &tokio::runtime::Runtime, options: &options::Options, passed: bool) -> anyhow::Result<bool> {
     let mut caught = true;
     for control in [options::Control::RedisLockOnly, options::Control::RecordAtSend] {
@@ -90,9 +90,9 @@ fn controls(runtime: &tokio::runtime::Runtime, options: &options::Options, passe
         caught &= found > 0;
     }
     let verdict = match (passed, caught) {
-        (true, true) => "VERDICT: passed; both broken products were found out",
+        (true, true) => "VERDICT: passed; both broken clusters were detected",
         (false, _) => "VERDICT: failed, see above",
-        (true, false) => "VERDICT: failed: the checker let a broken product pass",
+        (true, false) => "VERDICT: failed: the checker let a broken cluster pass",
     };
     println!("{verdict}");
     Ok(passed && caught)

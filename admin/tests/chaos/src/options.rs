@@ -25,11 +25,11 @@ impl Db {
     }
 }
 
-/// A product that is broken on purpose: the checker must find that out.
+/// A cluster that is broken on purpose: the checker must find that out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Control {
-    /// The product as it is.
+    /// Nothing is broken.
     #[default]
     None,
     /// The database guards nothing; the Redis lock alone says who works.
@@ -82,13 +82,13 @@ pub struct Options {
     /// Repeats the order, the targets and the times of the faults [default: a random one, which is printed]
     #[arg(long)]
     pub seed: Option<u64>,
-    /// Run a product that is broken on purpose, which must not pass
+    /// Run a cluster that is broken on purpose, which must not pass
     #[arg(long, value_enum, default_value = "none")]
     pub control: Control,
-    /// After it, run the two products that are broken on purpose for a minute each: neither may pass
+    /// After it, run the two clusters that are broken on purpose for a minute each: neither may pass
     #[arg(long)]
     pub controls: bool,
-    /// Instead of the deck: one fault in the middle of a thousand runs a second
+    /// Instead of the deck: one fault in the middle of many runs a second
     #[arg(long, value_enum, conflicts_with_all = ["calm", "only", "control", "controls"])]
     pub drill: Option<Drill>,
     /// No faults at all

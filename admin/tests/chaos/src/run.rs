@@ -79,7 +79,7 @@ async fn session(options: &Options, seed: u64, cluster: &Arc<Cluster>) -> anyhow
             (Some(absent), jobs)
         }
     };
-    nemesis::control(cluster, options).await?;
+    nemesis::control::apply(cluster, options).await?;
 
     let calls = Calls::default();
     // In a drill no job is edited.

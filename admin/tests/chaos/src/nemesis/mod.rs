@@ -2,6 +2,7 @@
 
 mod aim;
 mod cards;
+pub mod control;
 pub mod deck;
 pub mod drill;
 mod spacing;
@@ -94,7 +95,6 @@ pub async fn heal(cluster: &Arc<Cluster>) -> anyhow::Result<()> {
     }
     for admin in &cluster.admins {
         admin.set_clock(0);
-        admin.disarm("trust_off");
         admin.signal("CONT").await;
         let is_down = admin.process.lock().await.is_none();
         if is_down && !admin.is_alive().await {
@@ -107,28 +107,6 @@ pub async fn heal(cluster: &Arc<Cluster>) -> anyhow::Result<()> {
         if is_down {
             recorder.start().await?;
         }
-    }
-    Ok(())
-}
-
-/// Breaks the product as the options say, before anything else happens.
-pub async fn control(cluster: &Arc<Cluster>, options: &Options) -> anyhow::Result<()> {
-    use crate::options::Control;
-    let flag = match options.control {
-        Control::None => return Ok(()),
-        Control::RedisLockOnly => "redis_lock_only",
-        Control::RecordAtSend => "record_at_send",
-    };
-    for admin in &cluster.admins {
-        admin.arm(flag);
-    }
-    if options.control == Control::RedisLockOnly {
-        // The last guard: a second row of the same instant would be refused by its key.
-        let statement = match options.db {
-            crate::options::Db::Mariadb => "DROP INDEX run_fire ON run",
-            _ => "DROP INDEX run_fire",
-        };
-        cluster.database.execute(statement).await?;
     }
     Ok(())
 }

@@ -1,5 +1,6 @@
 //! Nodes: killed, paused, stopped in order, ended at a line of their program, or given a wrong clock.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -8,6 +9,7 @@ use anyhow::bail;
 
 use super::{Scene, until};
 use crate::cluster::admin::Admin;
+use crate::cluster::redis::tell;
 use crate::nemesis::rest;
 
 /// What a supervisor waits before it starts a node that has ended.
@@ -32,14 +34,7 @@ pub async fn play(name: &str, scene: &mut Scene) -> anyhow::Result<()> {
         "admin_stop_1s" => pause(&admin, 1_000).await,
         "admin_stop_below_ttl" => pause(&admin, ttl * 9 / 10).await,
         "admin_stop_above_ttl" => pause(&admin, longest).await,
-        "trust_off_stop" => {
-            // Otherwise the node would see that its lease is over, and would not send the write that the fence must refuse.
-            admin.arm("trust_off");
-            let done = pause(&admin, longest).await;
-            rest(1_500).await;
-            admin.disarm("trust_off");
-            done
-        }
+        "lease_stolen" => steal(scene, &admin).await,
         "admin_term" => term(scene, &admin).await,
         "admin_clock" => {
             let seconds = if scene.random.percent(50) { 60 } else { -60 };
@@ -58,6 +53,44 @@ async fn pause(admin: &Arc<Admin>, ms: i64) -> anyhow::Result<()> {
     rest(ms).await;
     admin.signal("CONT").await;
     Ok(())
+}
+
+/// While it is paused its shards go to another node. It wakes before it doubts its lease, so it sends the writes that only
+/// the fence refuses; after a longer pause it would see by itself that its lease is over.
+async fn steal(scene: &mut Scene, admin: &Arc<Admin>) -> anyhow::Result<()> {
+    admin.signal("STOP").await;
+    // A lease is trusted for nine tenths of its time, and was renewed a moment ago. The paused process may have locked what is
+    // changed here.
+    let within = Duration::from_millis(scene.cluster.options.ttl_ms.unsigned_abs() / 2);
+    let stolen = tokio::time::timeout(within, give_away(scene, admin)).await;
+    admin.signal("CONT").await;
+    scene.note = match stolen {
+        Ok(shards) => format!("{} shards", shards?),
+        Err(_) => "no other node took them in time".into(),
+    };
+    Ok(())
+}
+
+/// Answers how many shards it held, as soon as all of them are held by others.
+async fn give_away(scene: &Scene, admin: &Arc<Admin>) -> anyhow::Result<usize> {
+    let (database, url) = (&scene.cluster.database, format!("http://{}/", admin.address));
+    let holders = database.holders().await?;
+    let shards: Vec<i32> = holders.iter().filter(|(_, holder)| *holder == url).map(|(shard, _)| *shard).collect();
+    let moved =
+        "UPDATE shard_lease SET epoch = epoch + 1, expires_at = 0 WHERE owner IN (SELECT id FROM node WHERE address =";
+    database.execute(&format!("{moved} '{url}')")).await?;
+    // Or it keeps its share in the eyes of the others, and its locks.
+    database.execute(&format!("UPDATE node SET address = '' WHERE address = '{url}'")).await?;
+    if let Some(redis) = &scene.cluster.redis {
+        tell(&*redis.lock().await, &["FLUSHALL"]).await?;
+    }
+    loop {
+        let held: HashSet<i32> = database.holders().await?.into_iter().map(|(shard, _)| shard).collect();
+        if shards.iter().all(|shard| held.contains(shard)) {
+            return Ok(shards.len());
+        }
+        rest(20).await;
+    }
 }
 
 async fn term(scene: &Scene, admin: &Arc<Admin>) -> anyhow::Result<()> {

@@ -79,7 +79,7 @@ impl Scene {
 
 pub async fn play(name: &str, scene: &mut Scene) -> anyhow::Result<()> {
     match name.split_once('_').map_or(name, |(first, _)| first) {
-        "admin" | "trust" | "abort" => admin::play(name, scene).await,
+        "admin" | "lease" | "abort" => admin::play(name, scene).await,
         "redis" => redis::play(name, scene).await,
         "db" => database::play(name, scene).await,
         "sqlite" => sqlite::play(name, scene).await,

@@ -1,0 +1,85 @@
+//! What the checker must find: a cluster whose database does not keep what the engine relies on. The product is the same;
+//! triggers take the guard away, so no line of it has to know of a control.
+
+use anyhow::ensure;
+
+use crate::cluster::Cluster;
+use crate::options::{Control, Db, Options};
+
+/// Breaks the database as the options say, before anything else happens.
+pub async fn apply(cluster: &Cluster, options: &Options) -> anyhow::Result<()> {
+    ensure!(
+        options.control == Control::None || options.db != Db::Sqlite,
+        "a control needs several nodes: choose --db postgres or --db mariadb"
+    );
+    for statement in statements(options.control, options.db) {
+        cluster.database.execute(&statement).await?;
+    }
+    Ok(())
+}
+
+fn statements(control: Control, db: Db) -> Vec<String> {
+    match control {
+        Control::None => vec![],
+        // Every lease is over at once and has the same epoch for ever, so the Redis lock alone decides who works; and a mark
+        // leaves no trace in the state, so it does not keep a second holder from sending.
+        Control::RedisLockOnly => [
+            // Above 0, which is the epoch of runs that no holder has adopted.
+            vec!["UPDATE shard_lease SET epoch = epoch + 1".to_owned()],
+            before_update(db, "shard_lease", &[("epoch", "OLD.epoch"), ("expires_at", "0")]),
+            before_update(
+                db,
+                "run",
+                &[("state", "CASE WHEN OLD.state = 0 AND NEW.state = 1 THEN OLD.state ELSE NEW.state END")],
+            ),
+        ]
+        .concat(),
+        // As if an instant were recorded when it is sent: what its planner has not sent is forgotten with the planner.
+        Control::RecordAtSend => after_new_epoch(
+            db,
+            "DELETE FROM run WHERE shard = NEW.shard AND state = 0 AND cause = 0 AND attempt = 1 AND epoch > 0 \
+             AND epoch < NEW.epoch",
+        ),
+    }
+}
+
+/// Gives columns of each updated row these values.
+fn before_update(db: Db, table: &str, values: &[(&str, &str)]) -> Vec<String> {
+    let set = |to: &str, end: &str| -> String {
+        values.iter().map(|(column, value)| format!("NEW.{column} {to} {value}{end}")).collect()
+    };
+    match db {
+        Db::Mariadb => vec![format!(
+            "CREATE TRIGGER control_{table} BEFORE UPDATE ON {table} FOR EACH ROW SET {}",
+            set("=", ", ").trim_end_matches(", ")
+        )],
+        _ => vec![
+            format!(
+                "CREATE FUNCTION control_{table}() RETURNS trigger LANGUAGE plpgsql AS \
+                 $$ BEGIN {} RETURN NEW; END $$",
+                set(":=", "; ")
+            ),
+            format!(
+                "CREATE TRIGGER control_{table} BEFORE UPDATE ON {table} FOR EACH ROW EXECUTE FUNCTION control_{table}()"
+            ),
+        ],
+    }
+}
+
+/// Does this when a shard gets another epoch: it has a new holder.
+fn after_new_epoch(db: Db, statement: &str) -> Vec<String> {
+    match db {
+        Db::Mariadb => vec![format!(
+            "CREATE TRIGGER control_epoch AFTER UPDATE ON shard_lease FOR EACH ROW \
+             IF NEW.epoch > OLD.epoch THEN {statement}; END IF"
+        )],
+        _ => vec![
+            format!(
+                "CREATE FUNCTION control_epoch() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN {statement}; RETURN NULL; END $$"
+            ),
+            "CREATE TRIGGER control_epoch AFTER UPDATE ON shard_lease FOR EACH ROW WHEN (NEW.epoch > OLD.epoch) \
+             EXECUTE FUNCTION control_epoch()"
+                .to_owned(),
+        ],
+    }
+}
