@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use super::index::{Index, Receipt};
 use super::targets::Targets;
 use super::{Figure, Findings};
-use crate::record::{History, RunRow, State};
+use crate::clock::Millis;
+use crate::record::{Event, History, Op, Outcome, RunRow, State, What};
 
 pub fn check(history: &History, targets: &BTreeMap<i64, Targets>, index: &Index<'_>, findings: &mut Findings) {
     for run in &history.runs {
@@ -21,6 +22,7 @@ pub fn check(history: &History, targets: &BTreeMap<i64, Targets>, index: &Index<
         }
     }
     silent(history, targets, index, findings);
+    cut(history, index, findings);
     states(history, findings);
 }
 
@@ -89,6 +91,29 @@ fn silent(history: &History, targets: &BTreeMap<i64, Targets>, index: &Index<'_>
             matches!(run.state, State::Failed | State::Unknown | State::Lost | State::Cancelled | State::Killed);
         if !(says_why && open_to_reason) {
             findings.add(Figure::SilentLoss, || format!("{run:?}"));
+        }
+    }
+}
+
+/// An executor of ours knows the runs that it has read, and says of the others that they have not begun: each run of a cut batch
+/// comes to an end. One that lost its journal cannot be asked, and a run of a job that was changed meanwhile may not be sent again.
+fn cut(history: &History, index: &Index<'_>, findings: &mut Findings) {
+    let was_wiped = |event: &Event| {
+        let mut faults = history.faults.iter();
+        faults.any(|it| it.card == "executor_wiped" && it.target == event.executor && it.to >= event.at)
+    };
+    for event in history.events.iter().filter(|event| event.what == What::Cut) {
+        findings.total("cut", 1);
+        let Some(run) = index.rows.get(&event.run) else { continue };
+        let ended_at = run.finished_at.unwrap_or(Millis::MAX);
+        let was_changed = history.calls.iter().any(|call| {
+            call.job == run.job_id
+                && call.op != Op::Run
+                && call.outcome != Outcome::Fail
+                && (event.at..=ended_at).contains(&call.invoked_at)
+        });
+        if matches!(run.state, State::Unknown | State::Lost) && !was_wiped(event) && !was_changed {
+            findings.add(Figure::CutUnresolved, || format!("{}: {run:?}", event.state));
         }
     }
 }

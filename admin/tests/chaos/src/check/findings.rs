@@ -30,6 +30,8 @@ pub enum Figure {
     /// An executor of our own began a run twice.
     StartedTwice,
     /// Received before its instant.
+    /// Its batch was cut at an executor of ours, which keeps a journal, and its outcome is still unknown.
+    CutUnresolved,
     Early,
     /// Received, and there is no row.
     OrphanReceipt,
@@ -63,7 +65,7 @@ pub enum Figure {
 }
 
 impl Figure {
-    pub const ALL: [Self; 25] = [
+    pub const ALL: [Self; 26] = [
         Self::MissedUnrecorded,
         Self::RecordedTwice,
         Self::Phantom,
@@ -73,6 +75,7 @@ impl Figure {
         Self::UndeclaredSend,
         Self::StartedTwice,
         Self::Early,
+        Self::CutUnresolved,
         Self::OrphanReceipt,
         Self::PhantomResult,
         Self::CbLost,

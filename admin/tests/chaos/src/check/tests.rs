@@ -1,5 +1,6 @@
 //! The checker's own test: a small history without a flaw, and for each kind of anomaly what must be flagged, and as what.
 
+mod batches;
 mod bounds;
 mod exits;
 mod unclear;

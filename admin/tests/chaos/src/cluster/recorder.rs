@@ -10,6 +10,7 @@ use tokio::sync::Mutex as Turn;
 
 use super::process::{Process, command};
 use crate::executor::Kind;
+use crate::executor::batch_fault::BatchFault;
 use crate::load::{APP, HOLE};
 use crate::proxy::Wire;
 
@@ -23,6 +24,7 @@ pub struct Recorder {
     token: String,
     log: PathBuf,
     data: PathBuf,
+    faults: PathBuf,
     pub process: Turn<Option<Process>>,
 }
 
@@ -39,6 +41,8 @@ impl Recorder {
         // One of them also serves the app whose other executor is a black hole.
         let apps = if name == "e4" { format!("{APP},{HOLE}") } else { APP.to_owned() };
         let kind_word = if kind == Kind::Sdk { "sdk" } else { "stock" };
+        let faults = folder.join(format!("{name}-faults"));
+        std::fs::create_dir_all(&faults)?;
         let words = [
             ("--name", name.to_owned()),
             ("--kind", kind_word.to_owned()),
@@ -48,6 +52,7 @@ impl Recorder {
             ("--admins", admins.join(",")),
             ("--events", folder.join(format!("events-{name}.jsonl")).display().to_string()),
             ("--data", folder.join(name).display().to_string()),
+            ("--faults", faults.display().to_string()),
         ];
         Ok(Self {
             name: name.to_owned(),
@@ -58,6 +63,7 @@ impl Recorder {
             token: token.to_owned(),
             log: folder.join(format!("{name}.log")),
             data: folder.join(name),
+            faults,
             process: Turn::new(None),
         })
     }
@@ -100,6 +106,20 @@ impl Recorder {
     /// Deletes its data directory: the journal of its runs, results that no admin has, logs.
     pub fn wipe(&self) -> std::io::Result<()> {
         std::fs::remove_dir_all(&self.data)
+    }
+
+    /// Arms a fault of the next batch; its file is gone once it was hit.
+    pub fn arm(&self, fault: BatchFault) -> std::io::Result<()> {
+        std::fs::write(self.faults.join(fault.name()), "")
+    }
+
+    /// Whether it was still armed.
+    pub fn disarm(&self, fault: BatchFault) -> bool {
+        std::fs::remove_file(self.faults.join(fault.name())).is_ok()
+    }
+
+    pub fn is_armed(&self, fault: BatchFault) -> bool {
+        self.faults.join(fault.name()).exists()
     }
 
     pub async fn signal(&self, name: &str) {

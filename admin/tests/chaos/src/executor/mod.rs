@@ -1,6 +1,7 @@
 //! The recording executors, each a process of its own: what stands in front of them writes every request down before it
 //! is passed on, and every acknowledgement before it is passed back.
 
+pub mod batch_fault;
 mod sdk;
 mod stock;
 mod tap;
@@ -42,6 +43,9 @@ pub struct Arguments {
     pub events: PathBuf,
     #[arg(long)]
     pub data: PathBuf,
+    /// A file in here arms a fault of the next batch.
+    #[arg(long)]
+    pub faults: PathBuf,
     /// The admins' access token.
     #[arg(long, env = "CHAOS_ACCESS_TOKEN", hide_env_values = true)]
     pub token: String,

@@ -26,7 +26,7 @@ pub async fn run(arguments: &Arguments, admins: Vec<String>, events: Arc<EventLo
     let handled = events.clone();
     let executor = builder.job("work", move |ctx: JobContext| work_on(ctx, handled.clone())).build()?;
     let inner = format!("http://{}", executor.handle().local_addr());
-    tap::inbound(events, arguments.listen, inner)?;
+    tap::inbound(events, arguments, inner)?;
     executor.run(super::stop_signal()).await?;
     Ok(())
 }

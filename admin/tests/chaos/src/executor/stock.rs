@@ -54,7 +54,7 @@ pub async fn run(arguments: &Arguments, admins: Vec<String>, events: Arc<EventLo
     .bind(("127.0.0.1", 0))?;
     let inner = format!("http://{}", server.addrs()[0]);
     tokio::spawn(server.run());
-    tap::inbound(events, arguments.listen, inner)?;
+    tap::inbound(events, arguments, inner)?;
 
     let admin = AdminClient::new(admins, &arguments.token);
     tokio::spawn(call_back(admin.clone(), results));

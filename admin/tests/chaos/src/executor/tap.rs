@@ -2,6 +2,7 @@
 //! answer before it is passed back. Outwards: an acknowledged callback is.
 
 use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -9,6 +10,8 @@ use actix_web::http::StatusCode;
 use actix_web::{App, HttpRequest, HttpResponse, HttpServer, web};
 use serde_json::Value;
 
+use super::Arguments;
+use super::batch_fault::{BatchFault, halve};
 use crate::record::event::EventLog;
 use crate::record::{Event, What};
 
@@ -23,23 +26,25 @@ struct Tap {
     /// Inwards: the executor alone. Outwards: the admins, chosen by the first part of the path.
     targets: Vec<String>,
     inwards: bool,
+    /// Inwards: where a card arms a fault of the next batch.
+    faults: Option<PathBuf>,
 }
 
-/// Takes what admins send to `listen`, and passes it on to `target`.
-pub fn inbound(events: Arc<EventLog>, listen: SocketAddr, target: String) -> std::io::Result<SocketAddr> {
-    serve(events, listen, vec![target], true)
+/// Takes what admins send to the executor's address, and passes it on to `target`.
+pub fn inbound(events: Arc<EventLog>, arguments: &Arguments, target: String) -> std::io::Result<SocketAddr> {
+    serve(events, arguments.listen, vec![target], Some(arguments.faults.clone()))
 }
 
 /// Takes what the executor sends, and passes it on to the admin that the path begins with.
 pub fn outbound(events: Arc<EventLog>, admins: Vec<String>) -> std::io::Result<SocketAddr> {
-    serve(events, ([127, 0, 0, 1], 0).into(), admins, false)
+    serve(events, ([127, 0, 0, 1], 0).into(), admins, None)
 }
 
 fn serve(
     events: Arc<EventLog>,
     listen: SocketAddr,
     targets: Vec<String>,
-    inwards: bool,
+    faults: Option<PathBuf>,
 ) -> std::io::Result<SocketAddr> {
     let _ = rustls::crypto::ring::default_provider().install_default();
     let http = reqwest::Client::builder()
@@ -48,7 +53,7 @@ fn serve(
         .pool_idle_timeout(Duration::from_secs(2))
         .build()
         .map_err(std::io::Error::other)?;
-    let tap = web::Data::new(Tap { events, http, targets, inwards });
+    let tap = web::Data::new(Tap { events, http, targets, inwards: faults.is_some(), faults });
     let server = HttpServer::new(move || {
         App::new().app_data(tap.clone()).app_data(web::PayloadConfig::new(MAX_BODY)).default_service(web::to(pass))
     })
@@ -65,8 +70,10 @@ async fn pass(request: HttpRequest, body: web::Bytes, tap: web::Data<Tap>) -> Ht
     let Some((url, path)) = tap.target(request.path()) else {
         return HttpResponse::NotFound().finish();
     };
+    let fault = tap.batch_fault(&path);
+    let body = if fault.is_some() { tap.halve(body) } else { body };
     let runs = tap.received(&request, &path, &body);
-    let mut call = tap.http.post(url).body(body.to_vec());
+    let mut call = tap.http.post(url).body(body.clone());
     for (name, value) in request.headers() {
         if !matches!(name.as_str(), "host" | "content-length" | "connection" | "transfer-encoding") {
             call = call.header(name.as_str(), value.as_bytes());
@@ -85,7 +92,11 @@ async fn pass(request: HttpRequest, body: web::Bytes, tap: web::Data<Tap>) -> Ht
     };
     let state = headers.get("carillon-run-state");
     let state = state.and_then(|value| value.to_str().ok()).unwrap_or("");
-    tap.answered(runs, &path, &body, &text, state);
+    match fault {
+        Some(BatchFault::ExecutorKilled) => std::process::abort(),
+        Some(BatchFault::AnswerCut) => return cut(&"the answer to half of a batch"),
+        None => tap.answered(runs, &path, &body, &text, state),
+    }
     let mut response = HttpResponse::build(status);
     for (name, value) in &headers {
         if !matches!(name.as_str(), "content-length" | "connection" | "transfer-encoding") {
@@ -96,7 +107,7 @@ async fn pass(request: HttpRequest, body: web::Bytes, tap: web::Data<Tap>) -> Ht
 }
 
 /// Actix cannot cut a connection from a handler; 502 from here means what a cut means on both sides: no verdict.
-fn cut(error: &reqwest::Error) -> HttpResponse {
+fn cut(error: &dyn std::fmt::Display) -> HttpResponse {
     HttpResponse::BadGateway().insert_header(("connection", "close")).body(error.to_string())
 }
 
@@ -111,6 +122,25 @@ impl Tap {
         let base = self.targets.get(index.parse::<usize>().ok()?)?;
         let base = base.trim_end_matches('/');
         Some((format!("{base}/{rest}"), format!("/{rest}")))
+    }
+
+    fn batch_fault(&self, path: &str) -> Option<BatchFault> {
+        let folder = self.faults.as_ref().filter(|_| path == "/runs")?;
+        BatchFault::take(folder)
+    }
+
+    /// The half of a batch that is passed on. All of its runs are recorded as cut: their sender gets no answer.
+    fn halve(&self, body: web::Bytes) -> web::Bytes {
+        let Some((half, rest)) = halve(&body) else {
+            return body;
+        };
+        let cut = |state: &str, run: &Value| {
+            self.events.write(Event { what: What::Cut, state: state.to_owned(), ..batched(run) });
+        };
+        let passed: Value = serde_json::from_slice(&half).unwrap_or_default();
+        passed["runs"].as_array().into_iter().flatten().for_each(|run| cut("passed on", run));
+        rest.iter().for_each(|run| cut("kept back", run));
+        half.into()
     }
 
     /// The runs of a request, which are recorded.

@@ -67,6 +67,8 @@ const REST: [Card; 42] = [
     card("answer_lost_own", At::Executor, Class::Executor),
     card("run_cut", At::Executor, Class::Executor),
     card("callback_cut", At::Executor, Class::Executor),
+    card("batch_answer_cut", At::Executor, Class::Executor),
+    card("batch_executor_killed", At::Executor, Class::Executor),
     card("wrong_code", At::Executor, Class::Executor),
     card("bad_gateway", At::Executor, Class::Executor),
     card("slow_loris", At::Client, Class::Harmless),

@@ -19,6 +19,8 @@ pub enum What {
     Receive,
     /// It was answered: `code`, and `state` if the executor had seen the run before.
     Answer,
+    /// It was in a batch whose answer was cut: `state` says whether the executor read it.
+    Cut,
     /// The handler began.
     Start,
     /// The handler ended with `code`.

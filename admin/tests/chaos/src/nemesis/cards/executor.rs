@@ -4,19 +4,25 @@ use std::time::Duration;
 
 use super::{Scene, until};
 use crate::executor::Kind;
+use crate::executor::batch_fault::BatchFault;
 use crate::nemesis::rest;
 use crate::proxy::{Mode, Trap, Trick, Wire, http};
 
 /// One run, or a batch of them.
 const RUN: &str = "POST /run";
+const BATCH: &str = "POST /runs ";
 const CALLBACK: &str = "/api/callback ";
 /// Requests that a card plays its trick on.
 const TIMES: u32 = 3;
+/// Some jobs of the load fire every second.
+const BATCH_WITHIN: Duration = Duration::from_secs(8);
 
 pub async fn play(name: &str, scene: &mut Scene) -> anyhow::Result<()> {
     match name {
         "executor_kill" | "executor_stop" | "executor_term" | "executor_unreachable" => process(name, scene).await,
         "executor_wiped" => wiped(scene).await,
+        "batch_answer_cut" => batch(scene, BatchFault::AnswerCut).await,
+        "batch_executor_killed" => batch(scene, BatchFault::ExecutorKilled).await,
         "callback_cut" => {
             scene.target = "all".into();
             // Executors keep to the admin that has answered last: which one it is does not matter.
@@ -96,6 +102,26 @@ async fn wiped(scene: &mut Scene) -> anyhow::Result<()> {
     anyhow::ensure!(taken, "no run was sent to it within 4 s");
     rest(1_000).await;
     executor.start().await
+}
+
+/// An executor of our SDK takes half of a batch, and the admin gets no answer. Each run must be asked about: those of the half
+/// are there, also after a restart, and the others have not begun.
+async fn batch(scene: &mut Scene, fault: BatchFault) -> anyhow::Result<()> {
+    let executor = scene.executor(Some(Kind::Sdk)).await?;
+    executor.arm(fault)?;
+    executor.wire.set_trap(Trap::new(BATCH, Trick::LoseAnswer, 1));
+    until(BATCH_WITHIN, || !executor.is_armed(fault)).await;
+    let is_late = executor.disarm(fault);
+    executor.wire.clear_traps();
+    anyhow::ensure!(!is_late, "no batch was sent to it in time");
+    if fault == BatchFault::ExecutorKilled {
+        // The process ends by itself once the half is in its journal.
+        rest(300).await;
+        executor.kill().await;
+        rest(1_000).await;
+        executor.start().await?;
+    }
+    Ok(())
 }
 
 async fn trick(scene: &mut Scene, wires: &[Wire], needle: &str, trick: Trick) -> anyhow::Result<()> {
