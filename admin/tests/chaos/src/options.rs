@@ -48,7 +48,7 @@ impl Control {
     }
 }
 
-/// One thing that goes wrong, in the middle of a thousand runs a second.
+/// One thing that goes wrong, in the middle of many runs a second.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Drill {
     /// Redis is away for a minute.
@@ -57,6 +57,8 @@ pub enum Drill {
     NodeKilled,
     /// Another number of shards, and back.
     Reshard,
+    /// A holder is killed at several moments around the whole second: how many runs were marked by it and never sent.
+    WindowOfDoubt,
 }
 
 impl Drill {
@@ -65,6 +67,15 @@ impl Drill {
             Self::RedisAway => "redis_away",
             Self::NodeKilled => "node_killed",
             Self::Reshard => "reshard",
+            Self::WindowOfDoubt => "window_of_doubt",
+        }
+    }
+
+    /// Jobs of its load, each due every second.
+    pub fn jobs(self) -> usize {
+        match self {
+            Self::WindowOfDoubt => 500,
+            _ => 1000,
         }
     }
 }

@@ -14,7 +14,7 @@ use crate::clock::{Millis, now};
 use crate::cluster::{Cluster, supervise};
 use crate::load::{self, APP, Absent, Api, Calls, HANG, HOLE, Herd};
 use crate::nemesis;
-use crate::options::Options;
+use crate::options::{Drill, Options};
 use crate::record::{History, Job, Meta, Op, Outcome, Phases, files};
 use crate::samples;
 
@@ -73,7 +73,7 @@ async fn session(options: &Options, seed: u64, cluster: &Arc<Cluster>) -> anyhow
     let api = Arc::new(Api::new(roots.clone(), &cluster.secrets.api, Duration::from_secs(5)));
     let started_at = now();
     let (absent, jobs) = match options.drill {
-        Some(_) => (None, busy(&api).await?),
+        Some(drill) => (None, busy(&api, drill).await?),
         None => {
             let (absent, jobs) = set_up(&api, cluster, roots).await?;
             (Some(absent), jobs)
@@ -136,9 +136,9 @@ async fn session(options: &Options, seed: u64, cluster: &Arc<Cluster>) -> anyhow
 }
 
 /// The load of a drill.
-async fn busy(api: &Api) -> anyhow::Result<Vec<Job>> {
+async fn busy(api: &Api, drill: Drill) -> anyhow::Result<Vec<Job>> {
     api.create_app(APP).await?;
-    api.create_jobs(load::busy()).await
+    api.create_jobs(load::busy(drill.jobs())).await
 }
 
 async fn set_up(api: &Api, cluster: &Cluster, roots: Vec<String>) -> anyhow::Result<(Absent, Vec<Job>)> {

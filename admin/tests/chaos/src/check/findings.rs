@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::doubt::Doubt;
 use super::lateness::Times;
 
 /// Examples kept of each kind.
@@ -29,9 +30,9 @@ pub enum Figure {
     UndeclaredSend,
     /// An executor of our own began a run twice.
     StartedTwice,
-    /// Received before its instant.
     /// Its batch was cut at an executor of ours, which keeps a journal, and its outcome is still unknown.
     CutUnresolved,
+    /// Received before its instant.
     Early,
     /// Received, and there is no row.
     OrphanReceipt,
@@ -74,8 +75,8 @@ impl Figure {
         Self::AloExcess,
         Self::UndeclaredSend,
         Self::StartedTwice,
-        Self::Early,
         Self::CutUnresolved,
+        Self::Early,
         Self::OrphanReceipt,
         Self::PhantomResult,
         Self::CbLost,
@@ -109,6 +110,8 @@ pub struct Findings {
     pub totals: BTreeMap<&'static str, i64>,
     pub skipped: BTreeMap<String, i64>,
     pub times: Times,
+    /// Of each kill of the drill that looks for it.
+    pub doubts: Vec<Doubt>,
 }
 
 impl Findings {

@@ -4,6 +4,7 @@ mod bounds;
 mod callbacks;
 mod children;
 mod delivery;
+mod doubt;
 mod edits;
 mod findings;
 mod growth;
@@ -48,5 +49,6 @@ pub fn check(history: &History) -> Findings {
     edits::check(history, &mut findings);
     processes::check(history, &index, &mut findings);
     growth::check(history, &mut findings);
+    doubt::check(history, &index, &mut findings);
     findings
 }

@@ -2,6 +2,7 @@
 
 mod batches;
 mod bounds;
+mod doubt;
 mod exits;
 mod unclear;
 

@@ -94,11 +94,8 @@ pub fn plan(herd: Herd, misfire_seconds: i64) -> Vec<Planned> {
     all
 }
 
-/// Jobs of a drill, each due every second.
-pub const BUSY: usize = 1000;
-
-/// The load of a drill: nothing but quick runs, half of them at most once.
-pub fn busy() -> Vec<Planned> {
+/// The load of a drill: as many jobs, each due every second, with nothing but quick runs, half of them at most once.
+pub fn busy(jobs: usize) -> Vec<Planned> {
     let one = |number: usize| Planned {
         group: "busy",
         draft: json!({
@@ -107,7 +104,7 @@ pub fn busy() -> Vec<Planned> {
             "retries": if number.is_multiple_of(2) { 0 } else { 2 },
         }),
     };
-    (0..BUSY).map(one).collect()
+    (0..jobs).map(one).collect()
 }
 
 /// Every so many seconds of each minute, from one on: unlike a rate it has no anchor that an edit could move.

@@ -9,7 +9,7 @@ mod poison;
 pub use absent::Absent;
 pub use api::Api;
 pub use clients::{note, work};
-pub use jobs::{BUSY, Herd, Planned, busy, children, parents, plan};
+pub use jobs::{Herd, Planned, busy, children, parents, plan};
 pub use poison::poison;
 
 /// The app of the four recording executors.

@@ -1,5 +1,4 @@
-//! One thing that goes wrong, in the middle of a thousand runs a second: what it costs is easier to read than after a
-//! whole deck.
+//! One thing that goes wrong, in the middle of many runs a second: what it costs is easier to read than after a whole deck.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -30,6 +29,7 @@ pub async fn play(cluster: &Arc<Cluster>, drill: Drill, seed: u64) -> Vec<Fault>
         Drill::RedisAway => redis_away(&mut scene, &mut faults).await,
         Drill::NodeKilled => node_killed(&mut scene, &mut faults).await,
         Drill::Reshard => reshard(&mut scene, &mut faults).await,
+        Drill::WindowOfDoubt => window_of_doubt(&mut scene, &mut faults).await,
     };
     if let Err(error) = done {
         let note = format!("{error:#}");
@@ -103,6 +103,30 @@ async fn node_killed(scene: &mut Scene, faults: &mut Vec<Fault>) -> anyhow::Resu
     faults.push(killed);
     rest(KILLED_MS).await;
     admin.start().await
+}
+
+/// From the whole second at which the jobs are due, ms: a mark may be 200 ms ahead of it.
+const KILLED_AT_MS: [i64; 8] = [-240, -190, -140, -90, -40, -10, 10, 60];
+/// For the peers to take over, the node to come back, and the shards to be divided evenly again.
+const EVEN_AGAIN_MS: i64 = 12_000;
+
+/// A holder is killed at each of these moments, and comes back. The checker counts what each of them had marked and not sent.
+async fn window_of_doubt(scene: &mut Scene, faults: &mut Vec<Fault>) -> anyhow::Result<()> {
+    for at in KILLED_AT_MS {
+        let (admin, held) = aim::admin(&scene.cluster, &mut scene.random).await.context("no node is up")?;
+        scene.target.clone_from(&admin.name);
+        rest((at - now()).rem_euclid(1_000)).await;
+        let mut killed = fault(Drill::WindowOfDoubt, scene, Class::Holder, String::new());
+        killed.held = held;
+        let exit = admin.kill("kill -9").await;
+        scene.cluster.exits().extend(exit);
+        rest(1_500).await;
+        admin.start().await?;
+        killed.to = now();
+        faults.push(killed);
+        rest(EVEN_AGAIN_MS).await;
+    }
+    Ok(())
 }
 
 /// To 32 shards, and back to what it was.

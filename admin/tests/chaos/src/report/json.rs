@@ -27,6 +27,9 @@ pub fn line(history: &History, findings: &Findings, verdict: &Verdict) -> anyhow
     all.insert("logged".into(), json!(meta.logged));
     all.insert("skipped".into(), json!(findings.skipped));
     all.insert("lateness".into(), serde_json::to_value(&findings.times)?);
+    if !findings.doubts.is_empty() {
+        all.insert("doubts".into(), json!(findings.doubts));
+    }
     let exits: Vec<String> =
         history.exits.iter().map(|exit| format!("{}: {} after {}", exit.process, exit.how, exit.why)).collect();
     all.insert("exits".into(), json!(exits));

@@ -38,6 +38,16 @@ pub fn text_of(history: &History, findings: &Findings, out: &mut String) -> std:
         findings.times.machine_stall_p99_ms,
         findings.times.machine_pressure
     )?;
+    if !findings.doubts.is_empty() {
+        writeln!(out, "\n-- window of doubt: marked by the killed node and never sent")?;
+        for doubt in &findings.doubts {
+            writeln!(
+                out,
+                "{} killed at {:+5} ms {:>8} runs, {:.3} s of runs",
+                doubt.node, doubt.at_ms, doubt.runs, doubt.seconds
+            )?;
+        }
+    }
     writeln!(out, "\n-- faults")?;
     for (card, count) in by_card(history) {
         writeln!(out, "{card:<40} {count:>4}")?;

@@ -3,7 +3,6 @@
 use std::fmt;
 
 use crate::check::{Figure, Findings};
-use crate::load::BUSY;
 use crate::nemesis::deck;
 use crate::record::History;
 
@@ -45,7 +44,7 @@ pub fn judge(history: &History, findings: &Findings) -> Verdict {
     // What the jobs of the load would come to, roughly: far less means that the load was never there.
     let offered = total("expected") as f64;
     let is_drill = !meta.drill.is_empty();
-    let rate = if is_drill { BUSY as f64 } else { 50.0 };
+    let rate = if is_drill { history.jobs.len() as f64 } else { 50.0 };
     let nominal = rate * (meta.phases.stopped_at - meta.phases.started_at) as f64 / 1000.0;
     if meta.db != "sqlite" && offered < 0.95 * nominal {
         reasons.push(format!("only {offered} instants of {nominal:.0} were offered"));
