@@ -1,7 +1,8 @@
 //! Who changed what: written in the transaction of the change, never changed afterwards.
 
 use carillon_scheduler::{AuditAction, Millis};
-use sea_orm::{ConnectionTrait, FromQueryResult};
+use sea_orm::{ConnectionTrait, FromQueryResult, Value};
+use serde::Serialize;
 use serde_json::json;
 
 use crate::db::ids;
@@ -51,7 +52,7 @@ impl AuditEntry {
         at: Millis,
         action: AuditAction,
         (object, object_id): (&str, i64),
-        detail: serde_json::Value,
+        detail: impl Serialize,
     ) -> Self {
         let cut = |text: &str| text.chars().take(64).collect::<String>();
         Self {
@@ -62,8 +63,13 @@ impl AuditEntry {
             action: action.to_string(),
             object: object.to_owned(),
             object_id,
-            detail: detail.to_string(),
+            detail: serde_json::to_string(&detail).unwrap_or_default(),
         }
+    }
+
+    /// The values of its columns.
+    pub(crate) fn into_row(self, id: i64) -> Vec<Value> {
+        values![id, self.at, self.actor, self.source, self.action, self.object, self.object_id, self.detail]
     }
 }
 
@@ -79,17 +85,13 @@ pub(crate) fn difference(before: &serde_json::Value, after: &serde_json::Value) 
     json!({"before": differing(old, new), "after": differing(new, old)})
 }
 
-const COLUMNS: &str = "id, at, actor, source, action, object, object_id, detail";
+pub(crate) const COLUMNS: &str = "id, at, actor, source, action, object, object_id, detail";
 
 impl Store {
     /// Writes entries in the transaction of their change. `ids` were taken before it began (`ids::ROW`).
     pub(crate) async fn audit(&self, db: &impl ConnectionTrait, entries: &[AuditEntry], ids: &[i64]) -> Result<()> {
         debug_assert_eq!(entries.len(), ids.len());
-        let row = |(it, id): (&AuditEntry, &i64)| {
-            let (actor, source) = (it.actor.as_str(), it.source.as_str());
-            let (action, object, detail) = (it.action.as_str(), it.object.as_str(), it.detail.as_str());
-            values![*id, it.at, actor, source, action, object, it.object_id, detail]
-        };
+        let row = |(entry, id): (&AuditEntry, &i64)| entry.clone().into_row(*id);
         self.insert_rows(db, "audit", COLUMNS, entries.iter().zip(ids).map(row).collect()).await
     }
 

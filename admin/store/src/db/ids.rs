@@ -32,15 +32,17 @@ impl Block {
 pub struct Kind {
     pub(crate) name: &'static str,
     pub(crate) block: i64,
+    /// The same for a caller that needs more than that: it is likely to come again, and each block is a transaction.
+    pub(crate) large_block: i64,
     pub(crate) end: i64,
 }
 
 /// The wire's `jobId` is a 32-bit integer in Java.
-pub const JOB: Kind = Kind { name: "job", block: 100, end: 1 << 31 };
+pub const JOB: Kind = Kind { name: "job", block: 100, large_block: 5000, end: 1 << 31 };
 /// The wire's `logId` must stay exact in a browser's script.
-pub const RUN: Kind = Kind { name: "run", block: 1000, end: 1 << 53 };
+pub const RUN: Kind = Kind { name: "run", block: 1000, large_block: 1000, end: 1 << 53 };
 /// Apps, accounts, alarms, audit entries.
-pub const ROW: Kind = Kind { name: "row", block: 100, end: 1 << 53 };
+pub const ROW: Kind = Kind { name: "row", block: 100, large_block: 5000, end: 1 << 53 };
 
 impl Blocks {
     pub(crate) fn of(&self, kind: &Kind) -> Arc<Block> {

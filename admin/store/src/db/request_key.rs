@@ -33,8 +33,20 @@ impl Store {
         object_id: i64,
         now: Millis,
     ) -> Result<()> {
-        let row = values![request_key(kind, key), object_id, now];
-        let inserted = self.insert_rows(db, "idempotency", "request_key, object_id, created_at", vec![row]).await;
+        self.remember_all(db, key, &[(kind.to_owned(), object_id)], now).await
+    }
+
+    /// The same for a request that makes several objects, each under a kind of its own.
+    pub(crate) async fn remember_all(
+        &self,
+        db: &impl ConnectionTrait,
+        key: &str,
+        objects: &[(String, i64)],
+        now: Millis,
+    ) -> Result<()> {
+        let row = |(kind, object_id): &(String, i64)| values![request_key(kind, key), *object_id, now];
+        let rows = objects.iter().map(row).collect();
+        let inserted = self.insert_rows(db, "idempotency", "request_key, object_id, created_at", rows).await;
         inserted.map_err(|error| error.or_taken(UniqueKey::RequestKey, key))
     }
 }

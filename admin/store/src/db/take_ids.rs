@@ -40,7 +40,7 @@ impl Store {
     }
 
     async fn next_block(&self, kind: &Kind, wanted: i64) -> Result<Range<i64>> {
-        let size = kind.block.max(wanted);
+        let size = if wanted > kind.block { kind.large_block.max(wanted) } else { kind.block };
         // Two nodes at once may want the very first block of a kind.
         let next = retry::on_race(|| self.advance_block(kind, size)).await?;
         if next > kind.end {

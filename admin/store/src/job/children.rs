@@ -1,7 +1,7 @@
 //! Which jobs run after which: a list in order for each parent, without circles.
 
-use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use carillon_scheduler::FieldError;
 use sea_orm::{ConnectionTrait, Value};
@@ -51,15 +51,16 @@ impl Store {
             return Ok(());
         }
         self.hold_children(tx).await?;
+        let named: BTreeSet<i64> = jobs.iter().flat_map(|job| job.draft.children.iter().copied()).collect();
+        let known = self.known_jobs(tx, &Vec::from_iter(named)).await?;
         for (index, job) in jobs.iter().enumerate() {
             let field = match jobs.len() {
                 1 => "children".to_owned(),
                 _ => format!("[{index}].children"),
             };
-            self.children_exist(tx, field, &job.draft.children).await?;
-            self.insert_rows(tx, "job_child", ROW, rows(job)).await?;
+            must_be_known(field, &job.draft.children, &known)?;
         }
-        Ok(())
+        self.insert_rows(tx, "job_child", ROW, jobs.iter().flat_map(rows).collect()).await
     }
 
     /// Those of a job that had others, or none. Its open runs learn that they have to look for children.
@@ -72,7 +73,7 @@ impl Store {
             return Ok(());
         }
         self.hold_children(tx).await?;
-        self.children_exist(tx, "children".into(), children).await?;
+        must_be_known("children".into(), children, &self.known_jobs(tx, children).await?)?;
         self.must_not_come_back(tx, new.id, children).await?;
         let text = "DELETE FROM job_child WHERE job_id = ?";
         self.execute(tx, text, values![new.id]).await?;
@@ -100,16 +101,13 @@ impl Store {
         Ok(())
     }
 
-    async fn children_exist(&self, tx: &Transaction, field: String, children: &[i64]) -> Result<()> {
-        if children.is_empty() {
-            return Ok(());
+    /// Those of these jobs that exist.
+    async fn known_jobs(&self, tx: &Transaction, ids: &[i64]) -> Result<HashSet<i64>> {
+        if ids.is_empty() {
+            return Ok(HashSet::new());
         }
         let text = "SELECT id FROM job WHERE id IN ({ids})";
-        let found: Vec<i64> = self.tuples(tx, text, values![self.ids(children)]).await?;
-        match children.iter().find(|id| !found.contains(id)) {
-            Some(id) => Err(Error::Refused(FieldError::new(field, format!("there is no job {id}")))),
-            None => Ok(()),
-        }
+        Ok(self.tuples(tx, text, values![self.ids(ids)]).await?.into_iter().collect())
     }
 
     /// Breadth first over the children of the children.
@@ -134,6 +132,13 @@ impl Store {
             }
         }
         Ok(())
+    }
+}
+
+fn must_be_known(field: String, children: &[i64], known: &HashSet<i64>) -> Result<()> {
+    match children.iter().find(|id| !known.contains(id)) {
+        Some(id) => Err(Error::Refused(FieldError::new(field, format!("there is no job {id}")))),
+        None => Ok(()),
     }
 }
 

@@ -2,16 +2,19 @@
 
 use carillon_scheduler::{AuditAction, Millis, shard_of};
 use sea_orm::Value;
+use serde::Serialize;
 use serde_json::json;
 
-use crate::audit::{Actor, AuditEntry};
+use crate::audit::{self, Actor, AuditEntry};
 use crate::db::ids;
 use crate::db::sql::retry;
 use crate::error::Result;
-use crate::job::audit_snapshot::audit_snapshot;
+use crate::job::audit_snapshot::AuditSnapshot;
 use crate::job::stored_job::{Definition, Job};
 use crate::store::Store;
 
+/// The place of the shard among the columns.
+const SHARD: usize = 2;
 const COLUMNS: &str = "id, app_id, shard, name, handler, schedule_kind, schedule_text, anchor_at, catch_up, misfire, \
      misfire_threshold_ms, misfire_limit, misfire_window_ms, route, route_labels, overlap, overlap_queue, block, \
      timeout_seconds, retries, retry_delay, parent, flag_after_seconds, enabled, spread_offset, fires_left, revision, created_at, updated_at";
@@ -34,61 +37,54 @@ impl Store {
         let ids = self.take_ids(&ids::JOB, definitions.len()).await?;
         let audit_ids = self.take_ids(&ids::ROW, definitions.len()).await?;
         let new = |(definition, id)| new_job(definition, id, now);
-        let jobs: Vec<Job> = definitions.into_iter().zip(ids).map(new).collect();
+        let mut jobs: Vec<Job> = definitions.into_iter().zip(ids).map(new).collect();
         // Another request with the same key may be quicker: its jobs are the answer then.
         let attempt = || async {
             if let Some(key) = idempotency_key
                 && let Some(first) = self.created_with(key).await?
             {
-                return Ok(first);
+                return Ok(Created::Before(first));
             }
-            self.insert_jobs(jobs.clone(), &audit_ids, actor, idempotency_key).await
+            self.insert_jobs(&jobs, NewRows::new(&jobs, &audit_ids, actor), idempotency_key).await
         };
-        retry::on_race(attempt).await
+        match retry::on_race(attempt).await? {
+            Created::Before(first) => Ok(first),
+            Created::Now { shards } => {
+                for job in &mut jobs {
+                    job.shard = shard_of(job.id, shards);
+                }
+                Ok(jobs)
+            }
+        }
     }
 
-    async fn insert_jobs(
-        &self,
-        mut jobs: Vec<Job>,
-        audit_ids: &[i64],
-        actor: &Actor,
-        idempotency_key: Option<&str>,
-    ) -> Result<Vec<Job>> {
+    /// The rows are made before the transaction begins: on SQLite all other writers wait for it.
+    async fn insert_jobs(&self, jobs: &[Job], mut rows: NewRows, idempotency_key: Option<&str>) -> Result<Created> {
         let tx = self.begin_change().await?;
         // Read here and kept from changing: a job must not come to lie in a shard that has just gone.
-        let shards = self.shard_count_in(&tx).await?;
-        for job in &mut jobs {
-            job.shard = shard_of(job.id, shards.unwrap_or(1));
-        }
-        self.insert_rows(&tx, "job", COLUMNS, jobs.iter().map(job_row).collect()).await?;
-        let params = jobs.iter().map(|job| values![job.id, job.draft.params.as_str()]);
-        self.insert_rows(&tx, "job_params", "job_id, params", params.collect()).await?;
-        self.insert_rows(&tx, "job_clock", CLOCK, jobs.iter().filter_map(cursor_row).collect()).await?;
-        self.insert_calendars(&tx, &jobs).await?;
-        self.insert_children(&tx, &jobs).await?;
+        let shards = self.shard_count_in(&tx).await?.unwrap_or(1);
+        rows.put_in_shards(jobs, shards);
+        self.insert_rows(&tx, "job", COLUMNS, rows.jobs).await?;
+        self.insert_rows(&tx, "job_params", "job_id, params", rows.params).await?;
+        self.insert_rows(&tx, "job_clock", CLOCK, rows.cursors).await?;
+        self.insert_calendars(&tx, jobs).await?;
+        self.insert_children(&tx, jobs).await?;
         if let Some(key) = idempotency_key {
-            for (index, job) in jobs.iter().enumerate() {
-                let kind = if index == 0 { "jobs".to_owned() } else { format!("jobs-{index}") };
-                self.remember(&tx, &kind, key, job.id, job.created_at).await?;
-            }
+            let objects: Vec<(String, i64)> = jobs.iter().enumerate().map(|(at, job)| (kind(at), job.id)).collect();
+            self.remember_all(&tx, key, &objects, jobs[0].created_at).await?;
         }
-        let entry = |job: &Job| {
-            let detail = json!({"after": audit_snapshot(job), "revision": 1});
-            AuditEntry::new(actor, job.created_at, AuditAction::Create, ("job", job.id), detail)
-        };
-        let entries: Vec<_> = jobs.iter().map(entry).collect();
-        self.audit(&tx, &entries, audit_ids).await?;
+        self.insert_rows(&tx, "audit", audit::COLUMNS, rows.audit).await?;
         tx.commit().await?;
-        Ok(jobs)
+        Ok(Created::Now { shards })
     }
 
     async fn created_with(&self, key: &str) -> Result<Option<Vec<Job>>> {
-        let Some(first) = self.made_before("jobs", key).await? else {
+        let Some(first) = self.made_before(&kind(0), key).await? else {
             return Ok(None);
         };
         let mut jobs: Vec<Job> = self.job(first).await?.into_iter().collect();
         let mut index = 1;
-        while let Some(id) = self.made_before(&format!("jobs-{index}"), key).await? {
+        while let Some(id) = self.made_before(&kind(index), key).await? {
             jobs.extend(self.job(id).await?);
             index += 1;
         }
@@ -96,13 +92,67 @@ impl Store {
     }
 }
 
+enum Created {
+    Now {
+        shards: i32,
+    },
+    /// By an earlier request with the same key: these.
+    Before(Vec<Job>),
+}
+
+/// Under which an idempotency key remembers the job at this place of its request.
+fn kind(index: usize) -> String {
+    if index == 0 { "jobs".to_owned() } else { format!("jobs-{index}") }
+}
+
+/// New jobs as rows of their tables.
+struct NewRows {
+    jobs: Vec<Vec<Value>>,
+    params: Vec<Vec<Value>>,
+    cursors: Vec<Vec<Value>>,
+    audit: Vec<Vec<Value>>,
+}
+
+impl NewRows {
+    fn new(jobs: &[Job], audit_ids: &[i64], actor: &Actor) -> Self {
+        let entry = |job: &Job| {
+            let detail = CreatedDetail { after: AuditSnapshot::new(job), revision: 1 };
+            AuditEntry::new(actor, job.created_at, AuditAction::Create, ("job", job.id), detail)
+        };
+        Self {
+            jobs: jobs.iter().map(job_row).collect(),
+            params: jobs.iter().map(|job| values![job.id, job.draft.params.as_str()]).collect(),
+            cursors: vec![],
+            audit: jobs.iter().zip(audit_ids).map(|(job, id)| entry(job).into_row(*id)).collect(),
+        }
+    }
+
+    fn put_in_shards(&mut self, jobs: &[Job], shards: i32) {
+        for (row, job) in self.jobs.iter_mut().zip(jobs) {
+            let shard = shard_of(job.id, shards);
+            row[SHARD] = shard.into();
+            self.cursors.extend(cursor_in(job, shard));
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct CreatedDetail<'a> {
+    after: AuditSnapshot<'a>,
+    revision: i64,
+}
+
 pub(crate) const CLOCK: &str = "shard, next_fire_at, job_id, revision, delayed_job";
 
 /// The job's row in the due table, if it has one: only enabled jobs that fire again do.
 pub(crate) fn cursor_row(job: &Job) -> Option<Vec<Value>> {
+    cursor_in(job, job.shard)
+}
+
+fn cursor_in(job: &Job, shard: i32) -> Option<Vec<Value>> {
     let next = job.next_fire_at?;
     let is_delayed = job.draft.schedule.kind() == "fixed_delay";
-    Some(values![job.shard, next, job.id, job.revision, is_delayed.then_some(job.id)])
+    Some(values![shard, next, job.id, job.revision, is_delayed.then_some(job.id)])
 }
 
 fn new_job(definition: Definition, id: i64, now: Millis) -> Job {
@@ -126,7 +176,8 @@ fn new_job(definition: Definition, id: i64, now: Millis) -> Job {
 }
 
 fn job_row(job: &Job) -> Vec<Value> {
-    let mut row = values![job.id, job.app_id, job.shard];
+    let mut row = Vec::with_capacity(29);
+    row.extend([job.id.into(), job.app_id.into(), job.shard.into()]);
     row.extend(definition_columns(job));
     row.extend([job.revision.into(), job.created_at.into(), job.updated_at.into()]);
     row

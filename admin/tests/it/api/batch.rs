@@ -29,6 +29,8 @@ fn a_batch_is_stored_whole_or_not_at_all() {
         let unknown = job(json!({"schedule": {"kind": "cron", "expression": "* * * * * ?", "zone": "UTC"}}));
         assert!(wrong(4, unknown).await.starts_with("400 invalid [4].schedule.zone: there is no member `zone`"));
         assert!(wrong(0, job(json!({"app": "shipping"}))).await.starts_with("400 invalid [0].app: there is no app"));
+        let no_child = job(json!({"children": [77_777]}));
+        assert_eq!(wrong(2, no_child).await, "400 invalid [2].children: there is no job 77777");
         assert_eq!(wrong(1, json!(7)).await, "400 invalid [1]: must be a job as an object");
         assert_eq!(wrong(2, json!({"app": "billing"})).await, "400 invalid [2].name: is missing; it is required");
         assert_eq!(api.get("/jobs").await.column("id").len(), 1, "none of all those");

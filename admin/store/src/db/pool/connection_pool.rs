@@ -138,7 +138,7 @@ impl ConnectionTrait for Pool {
 
     async fn execute_raw(&self, statement: Statement) -> Result<ExecResult, DbErr> {
         let mut lent = self.lend().await?;
-        lent.run(async |link| link.execute(&statement).await).await
+        lent.run(async |link| link.execute(statement).await).await
     }
 
     async fn execute_unprepared(&self, text: &str) -> Result<ExecResult, DbErr> {
@@ -148,11 +148,11 @@ impl ConnectionTrait for Pool {
 
     async fn query_one_raw(&self, statement: Statement) -> Result<Option<QueryResult>, DbErr> {
         let mut lent = self.lend().await?;
-        lent.run(async |link| link.one(&statement).await).await
+        lent.run(async |link| link.one(statement).await).await
     }
 
     async fn query_all_raw(&self, statement: Statement) -> Result<Vec<QueryResult>, DbErr> {
         let mut lent = self.lend().await?;
-        lent.run(async |link| link.all(&statement).await).await
+        lent.run(async |link| link.all(statement).await).await
     }
 }

@@ -25,12 +25,12 @@ macro_rules! each_driver {
     };
 }
 
-/// Prepared, and cached by the connection.
+/// Prepared, and cached by the connection. Takes the statement: a list of many rows is not copied.
 macro_rules! query {
     ($statement:expr) => {
         sqlx::query_with(
-            AssertSqlSafe($statement.sql.as_str()),
-            SqlxValues($statement.values.clone().unwrap_or(sea_orm::Values(vec![]))),
+            AssertSqlSafe($statement.sql),
+            SqlxValues($statement.values.unwrap_or(sea_orm::Values(vec![]))),
         )
     };
 }
@@ -57,18 +57,18 @@ impl Link {
         Ok(link)
     }
 
-    pub async fn execute(&mut self, statement: &Statement) -> sqlx::Result<ExecResult> {
+    pub async fn execute(&mut self, statement: Statement) -> sqlx::Result<ExecResult> {
         each_driver!(self, connection => Ok(query!(statement).execute(connection).await?.into()))
     }
 
-    pub async fn all(&mut self, statement: &Statement) -> sqlx::Result<Vec<QueryResult>> {
+    pub async fn all(&mut self, statement: Statement) -> sqlx::Result<Vec<QueryResult>> {
         each_driver!(self, connection => {
             let rows = query!(statement).fetch_all(connection).await?;
             Ok(rows.into_iter().map(Into::into).collect())
         })
     }
 
-    pub async fn one(&mut self, statement: &Statement) -> sqlx::Result<Option<QueryResult>> {
+    pub async fn one(&mut self, statement: Statement) -> sqlx::Result<Option<QueryResult>> {
         each_driver!(self, connection => {
             Ok(query!(statement).fetch_optional(connection).await?.map(Into::into))
         })

@@ -88,7 +88,7 @@ impl ConnectionTrait for Transaction {
     async fn execute_raw(&self, statement: Statement) -> Result<ExecResult, DbErr> {
         let mut lent = self.lent.lock().await;
         let lent = lent.as_mut().ok_or_else(ended)?;
-        lent.run(async |link| link.execute(&statement).await).await
+        lent.run(async |link| link.execute(statement).await).await
     }
 
     async fn execute_unprepared(&self, text: &str) -> Result<ExecResult, DbErr> {
@@ -100,12 +100,12 @@ impl ConnectionTrait for Transaction {
     async fn query_one_raw(&self, statement: Statement) -> Result<Option<QueryResult>, DbErr> {
         let mut lent = self.lent.lock().await;
         let lent = lent.as_mut().ok_or_else(ended)?;
-        lent.run(async |link| link.one(&statement).await).await
+        lent.run(async |link| link.one(statement).await).await
     }
 
     async fn query_all_raw(&self, statement: Statement) -> Result<Vec<QueryResult>, DbErr> {
         let mut lent = self.lent.lock().await;
         let lent = lent.as_mut().ok_or_else(ended)?;
-        lent.run(async |link| link.all(&statement).await).await
+        lent.run(async |link| link.all(statement).await).await
     }
 }

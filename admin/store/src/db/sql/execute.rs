@@ -88,10 +88,12 @@ impl Store {
         columns: &str,
         rows: Vec<Vec<Value>>,
     ) -> Result<()> {
-        for chunk in rows.chunks(CHUNK) {
-            let marks = format!("({})", vec!["?"; chunk[0].len()].join(","));
-            let text = format!("INSERT INTO {table} ({columns}) VALUES {}", vec![marks; chunk.len()].join(","));
-            self.execute(db, &text, chunk.concat()).await?;
+        let mut rows = rows.into_iter().peekable();
+        while let Some(first) = rows.peek() {
+            let marks = format!("({})", vec!["?"; first.len()].join(","));
+            let count = rows.len().min(CHUNK);
+            let text = format!("INSERT INTO {table} ({columns}) VALUES {}", vec![marks; count].join(","));
+            self.execute(db, &text, rows.by_ref().take(count).flatten().collect()).await?;
         }
         Ok(())
     }
