@@ -27,7 +27,7 @@ pub use db::set_aside::Unreadable;
 pub use db::sql::filter::Page;
 pub use error::{Error, Result};
 pub use job::in_force::EnabledSchedule;
-pub use job::list::JobFilter;
+pub use job::list::{CountedJobs, JobFilter};
 pub use job::next_fires::NextFire;
 pub use job::stored_job::{Definition, DefinitionContext, Job};
 pub use run::params::RunParams;

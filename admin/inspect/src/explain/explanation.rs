@@ -30,7 +30,8 @@ pub struct Explanation {
     /// The range of skipped instants that it lies in.
     pub misfire: Option<Misfire>,
     /// Its runs, by schedule first and then by backfill; parts and attempts in their order. Without any: the runs that were
-    /// started at exactly that time by hand, over the API or by a parent job, among the newest `NEWEST_RUNS`.
+    /// started at exactly that time by hand, over the API or by a parent job, among the newest runs of all jobs
+    /// ([`SEARCHED_RUN_IDS`](carillon_store::run::view::list::SEARCHED_RUN_IDS)): there is no index by time.
     pub runs: Vec<ExplainedRun>,
 }
 
@@ -99,8 +100,6 @@ pub const VERDICTS: [&str; 16] = [
     "unknown",
 ];
 
-/// Runs by hand and the like have no index by time: they are looked for among this number of the newest runs of all jobs.
-const NEWEST_RUNS: i64 = 200_000;
 /// Runs by hand and the like that are listed at most.
 const LISTED_RUNS: u32 = 100;
 
@@ -180,7 +179,6 @@ async fn started_at(store: &Store, job_id: i64, at: Millis) -> store::Result<Vec
         job_id: Some(job_id),
         from: Some(at),
         to: Some(at + 1),
-        above: Some(store.newest_run().await? - NEWEST_RUNS),
         limit: LISTED_RUNS,
         ..RunFilter::default()
     };

@@ -18,7 +18,8 @@ use super::finish;
 pub const ROOT: &str = "/api/v1";
 
 const DESCRIPTION: &str = "Times are RFC 3339, UTC, with milliseconds. Unknown members and parameters are refused by name. \
-    Lists come newest first; `next` is the `after` of the following page, null at the end. \
+    Lists come newest first; `next` is the `after` of the following page, null at the end. A filter looks at 100,000 \
+    runs or 200,000 jobs for one page: a page may have fewer items than `limit`, or none, and still a `next`. \
     Bodies are read as JSON under any content type.";
 
 const TAGS: [(&str, &str); 10] = [

@@ -21,7 +21,6 @@ pub async fn list(state: Shared, query: Query) -> Answer<List<RunView, i64>> {
         from: query.time("from")?,
         to: query.time("to")?,
         after: query.id("after")?,
-        above: None,
         limit: query.limit()?,
     };
     let page = state.store.runs(&filter).await?;

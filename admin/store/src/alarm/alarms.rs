@@ -2,7 +2,7 @@
 //! a warning in the log, and a count: the engine does the last two.
 
 use carillon_scheduler::{AlarmKind, Millis};
-use sea_orm::{ConnectionTrait, DbErr, FromQueryResult, QueryResult, Value};
+use sea_orm::{ConnectionTrait, DbBackend, DbErr, FromQueryResult, QueryResult, Value};
 
 use crate::db::ids;
 use crate::db::pool::transaction::Transaction;
@@ -108,34 +108,48 @@ impl Store {
 
     /// Newest first, page by page.
     pub async fn alarms(&self, filter: &AlarmFilter) -> Result<Page<AlarmRow, AlarmKey>> {
-        let mut conditions = Conditions::default();
-        conditions.among("id", filter.ids.iter().copied());
-        conditions.among("kind", filter.kinds.iter().map(|kind| kind.as_str()));
-        conditions.add_if("job_id = ?", filter.job_id);
-        conditions.add_if("run_id = ?", filter.run_id);
-        match filter.open {
-            Some(true) => conditions.add("open_at > 0", []),
-            Some(false) => conditions.add("open_at IS NULL", []),
-            None => {}
-        }
-        conditions.add_if("level = ?", filter.escalated.map(i16::from));
-        conditions.add_if("created_at >= ?", filter.from);
-        conditions.add_if("created_at < ?", filter.to);
-        if let Some(AlarmKey { created_at, id }) = filter.after {
-            let text = "created_at <= ? AND (created_at < ? OR id < ?)";
-            conditions.add(text, [created_at.into(), created_at.into(), id.into()]);
-        }
-        let (filter_text, mut values) = conditions.finish();
-        let (limit, one_more) = page_and_one(filter.limit);
-        values.push(one_more);
-        let text = format!(
-            "SELECT id, kind, job_id, run_id, message, created_at, open_at, level, escalated_at, closed_at FROM alarm{filter_text} \
-             ORDER BY created_at DESC, id DESC LIMIT ?"
-        );
+        let (text, values) = list_text(self.backend, filter);
+        let (limit, _) = page_and_one(filter.limit);
         let alarms = self.all(&self.read, &text, values).await?;
         let key = |row: &AlarmRow| AlarmKey { created_at: row.created_at, id: row.id };
         Ok(Page::cut(alarms, limit, key))
     }
+}
+
+pub(crate) fn list_text(backend: DbBackend, filter: &AlarmFilter) -> (String, Vec<Value>) {
+    let mut conditions = Conditions::default();
+    conditions.among("id", filter.ids.iter().copied());
+    conditions.among("kind", filter.kinds.iter().map(|kind| kind.as_str()));
+    conditions.add_if("job_id = ?", filter.job_id);
+    conditions.add_if("run_id = ?", filter.run_id);
+    match filter.open {
+        Some(true) => conditions.add("open_at > 0", []),
+        // Nearly all of them: SQLite would sort what the index of the open ones has.
+        Some(false) if backend == DbBackend::Sqlite => conditions.add("+open_at IS NULL", []),
+        Some(false) => conditions.add("open_at IS NULL", []),
+        None => {}
+    }
+    match filter.escalated {
+        // The words of the index `alarm_escalated`.
+        Some(true) => conditions.add("level > 0", []),
+        Some(false) => conditions.add("level = 0", []),
+        None => {}
+    }
+    conditions.add_if("created_at >= ?", filter.from);
+    conditions.add_if("created_at < ?", filter.to);
+    if let Some(AlarmKey { created_at, id }) = filter.after {
+        let text = "created_at <= ? AND (created_at < ? OR id < ?)";
+        conditions.add(text, [created_at.into(), created_at.into(), id.into()]);
+    }
+    let (filter_text, mut values) = conditions.finish();
+    values.push(page_and_one(filter.limit).1);
+    // Few are open; without statistics SQLite would walk over all for the order.
+    let by_index = if filter.open == Some(true) { "{by_index alarm_open}" } else { "" };
+    let text = format!(
+        "SELECT id, kind, job_id, run_id, message, created_at, open_at, level, escalated_at, closed_at FROM alarm{by_index}{filter_text} \
+         ORDER BY created_at DESC, id DESC LIMIT ?"
+    );
+    (text, values)
 }
 
 /// An alarm as it is written, and its row.

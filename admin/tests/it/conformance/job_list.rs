@@ -26,6 +26,42 @@ databases! {
         assert_eq!(fixture.store.count_jobs(&filter(), 2).await.unwrap(), 2, "the cap");
     }
 
+    async fn a_page_comes_with_the_count_of_all(db: &TestDatabase) {
+        let fixture = Fixture::new(db).await;
+        for name in ["a1", "b1", "a2", "a3"] {
+            fixture.create(&draft(name)).await;
+        }
+        let ask = JobFilter { text: Some("A".into()), limit: 2, ..filter() };
+        let first = fixture.store.counted_jobs(&ask, 100).await.unwrap();
+        assert_eq!((names(&first.page), first.count, first.is_cut), (vec!["a3", "a2"], 3, false));
+        let second = fixture.store.counted_jobs(&JobFilter { after: first.page.next, ..ask.clone() }, 100).await.unwrap();
+        assert_eq!((names(&second.page), second.count, second.page.next), (vec!["a1"], 3, None));
+        let capped = fixture.store.counted_jobs(&JobFilter { after: first.page.next, ..ask }, 2).await.unwrap();
+        assert_eq!((names(&capped.page), capped.count, capped.is_cut), (vec!["a1"], 2, true));
+    }
+
+    async fn a_search_looks_at_a_part_of_the_ids_for_each_page(db: &TestDatabase) {
+        let fixture = Fixture::new(db).await;
+        let (old, new) = (fixture.create(&draft("old")).await, fixture.create(&draft("new")).await);
+        fixture.sql(&format!("UPDATE job SET id = 900000 WHERE id = {}", new.id)).await;
+        fixture.sql(&format!("UPDATE job_params SET job_id = 900000 WHERE job_id = {}", new.id)).await;
+        let ask = JobFilter { text: Some("old".into()), ..filter() };
+        let found = fixture.store.counted_jobs(&ask, 100).await.unwrap();
+        assert_eq!((found.count, found.is_cut), (0, true));
+        let (mut next, mut pages) = (found.page.next, 1);
+        let last = loop {
+            let page = fixture.store.jobs(&JobFilter { after: next, ..ask.clone() }).await.unwrap();
+            pages += 1;
+            if page.next.is_none() {
+                break page;
+            }
+            next = page.next;
+        };
+        assert_eq!((last.items[0].id, pages), (old.id, 5));
+        let by_name = fixture.store.jobs(&JobFilter { name: Some("old".into()), ..filter() }).await.unwrap();
+        assert_eq!(names(&by_name), ["old"], "a name is found wherever it is");
+    }
+
     async fn jobs_are_filtered_by_every_member_of_the_filter(db: &TestDatabase) {
         let fixture = Fixture::new(db).await;
         let shipping = fixture.store.create_app("shipping", "", NOW, &actor()).await.unwrap();

@@ -15,6 +15,7 @@ pub mod fixture;
 mod hot;
 mod job;
 mod job_list;
+mod list_plans;
 mod mend;
 mod misfire_list;
 mod next_fires;

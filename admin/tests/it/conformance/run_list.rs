@@ -1,4 +1,5 @@
 use carillon_scheduler::{Cause, JobDraft, RunState};
+use carillon_store::run::view::list::SEARCHED_RUN_IDS;
 use carillon_store::{RunFilter, sentence};
 
 use super::fixture::{Fixture, Row, after, draft};
@@ -58,6 +59,30 @@ databases! {
         assert_eq!(found(RunFilter { states: mixed, ..filter() }).await, [12, 7, 3]);
         let range = RunFilter { from: Some(after(3)), to: Some(after(5)), ..filter() };
         assert_eq!(found(range).await, [4, 3], "the end is left out");
+    }
+
+    async fn a_filter_looks_at_a_part_of_the_ids_for_each_page(db: &TestDatabase) {
+        let fixture = Fixture::new(db).await;
+        let a = fixture.create(&draft("a")).await;
+        let b = fixture.create(&draft("b")).await;
+        let newest = 3 * SEARCHED_RUN_IDS;
+        for (at, (job, id)) in (0..).zip([(&a, 1), (&a, 2), (&b, SEARCHED_RUN_IDS), (&a, newest - 5), (&b, newest)]) {
+            fixture.run(job, Row { id, fire_no: after(at), ..Row::default() }).await;
+        }
+        let of_a = RunFilter { job_id: Some(a.id), limit: 1, ..filter() };
+        let (mut after, mut pages) = (None, vec![]);
+        loop {
+            let page = fixture.store.runs(&RunFilter { after, ..of_a.clone() }).await.unwrap();
+            pages.push(page.items.iter().map(|run| run.id).collect::<Vec<_>>());
+            after = page.next;
+            if after.is_none() {
+                break;
+            }
+        }
+        // The last page ends with the smallest id of the table.
+        assert_eq!(pages, [vec![newest - 5], vec![], vec![], vec![2], vec![1]]);
+        let open = RunFilter { states: vec![RunState::Claimed], ..of_a };
+        assert_eq!(fixture.store.runs(&open).await.unwrap().next, Some(newest - 5), "open runs have an index");
     }
 
     async fn states_are_counted(db: &TestDatabase) {

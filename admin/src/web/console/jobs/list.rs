@@ -100,13 +100,15 @@ pub async fn list(state: Shared, context: PageContext, query: web::Query<ListQue
     let query = query.into_inner();
     let wrong = query.wrong();
     let filter = query.filter();
-    let found = match wrong.is_empty() {
-        true => Some(state.store.jobs(&filter).await?),
-        false => None,
+    let (mut jobs, next, count) = match wrong.is_empty() {
+        true => {
+            let found = state.store.counted_jobs(&filter, COUNTED).await?;
+            let count = counted(found.count, found.is_cut);
+            (found.page.items, found.page.next, count)
+        }
+        false => (vec![], None, counted(0, false)),
     };
-    let (mut jobs, next) = found.map_or((vec![], None), |page| (page.items, page.next));
     state.store.show_next_fires(&mut jobs, context.now).await?;
-    let count = state.store.count_jobs(&filter, COUNTED).await?;
     let ids: Vec<i64> = jobs.iter().map(|job| job.id).collect();
     let marks = state.store.latest_runs(&ids, RUNS_SHOWN as i64).await?;
     let rows = jobs.into_iter().map(|job| JobRow {
@@ -126,7 +128,7 @@ pub async fn list(state: Shared, context: PageContext, query: web::Query<ListQue
         kinds: KINDS,
         apps: state.store.apps().await?,
         rows: rows.collect(),
-        count: counted(count),
+        count,
         first: query.after.map(|_| query.address(None)),
         next: next.map(|after| query.address(Some(after))),
         query,
@@ -134,10 +136,11 @@ pub async fn list(state: Shared, context: PageContext, query: web::Query<ListQue
     Ok(render(&page, status))
 }
 
-fn counted(count: u32) -> String {
-    match count {
-        1 => "1 job".to_owned(),
-        COUNTED.. => "10,000+ jobs".to_owned(),
+fn counted(count: u32, is_cut: bool) -> String {
+    match (count, is_cut) {
+        (COUNTED.., _) => "10,000+ jobs".to_owned(),
+        (_, true) => format!("{count}+ jobs"),
+        (1, _) => "1 job".to_owned(),
         _ => format!("{count} jobs"),
     }
 }

@@ -2,7 +2,6 @@
 
 use actix_web::web;
 use askama::Template;
-use carillon_store::run::view::dashboard::RECENT_RUN_IDS;
 use carillon_store::{Job, Misfire, MisfireFilter, RunFilter};
 
 use crate::web::console::badge::{Badge, job_badge, job_state};
@@ -38,8 +37,7 @@ struct Page {
 /// `GET /jobs/{id}`
 pub async fn page(state: Shared, context: PageContext, id: web::Path<i64>) -> PageResult {
     let job = state.engine.jobs().get(*id).await?;
-    let above = state.store.newest_run().await? - 10 * RECENT_RUN_IDS;
-    let runs = RunFilter { job_id: Some(job.id), above: Some(above), limit: RUNS, ..RunFilter::default() };
+    let runs = RunFilter { job_id: Some(job.id), limit: RUNS, ..RunFilter::default() };
     let runs = state.store.runs(&runs).await?;
     let misfires = MisfireFilter { job_id: Some(job.id), limit: MISFIRES, ..MisfireFilter::default() };
     let page = Page {

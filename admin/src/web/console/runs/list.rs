@@ -16,8 +16,6 @@ use crate::web::state::Shared;
 use crate::web::text::cause::cause_text;
 
 const PAGE: u32 = 50;
-/// A filter searches this many runs at a time: a rare match may lie far back, and a page must not take long.
-const LOOKED_AT: i64 = 200_000;
 
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
@@ -60,7 +58,6 @@ impl ListQuery {
             from,
             to,
             after: self.after,
-            above: None,
             limit: PAGE,
         };
         (filter, wrong)
@@ -122,13 +119,7 @@ struct Page {
 
 pub async fn list(state: Shared, context: PageContext, query: web::Query<ListQuery>) -> PageResult {
     let query = query.into_inner();
-    let (mut filter, wrong) = query.filter(context.zone);
-    let top = match query.after {
-        Some(after) => after,
-        None => state.store.newest_run().await? + 1,
-    };
-    let bottom = top - LOOKED_AT;
-    filter.above = query.is_filtered().then_some(bottom);
+    let (filter, wrong) = query.filter(context.zone);
     let (runs, next) = match wrong.is_empty() {
         true => {
             let found = state.store.runs(&filter).await?;
@@ -140,7 +131,10 @@ pub async fn list(state: Shared, context: PageContext, query: web::Query<ListQue
         Some(id) => state.store.job(id).await?,
         None => None,
     };
-    let is_cut = wrong.is_empty() && query.is_filtered() && next.is_none() && bottom > 0;
+    let (next, further) = match runs.len() < PAGE as usize {
+        true => (None, next),
+        false => (next, None),
+    };
     let status = match wrong.is_empty() {
         true => StatusCode::OK,
         false => StatusCode::BAD_REQUEST,
@@ -155,7 +149,7 @@ pub async fn list(state: Shared, context: PageContext, query: web::Query<ListQue
         causes: Cause::ALL,
         first: query.after.map(|_| query.address(None)),
         next: next.map(|after| query.address(Some(after))),
-        further: is_cut.then(|| query.address(Some(bottom + 1))),
+        further: further.map(|after| query.address(Some(after))),
         query,
     };
     Ok(render(&page, status))

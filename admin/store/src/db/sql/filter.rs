@@ -1,6 +1,9 @@
 //! The WHERE of a list: only the conditions that were asked for, values always as parameters.
 
-use sea_orm::Value;
+use sea_orm::{ConnectionTrait, Value};
+
+use crate::error::Result;
+use crate::store::Store;
 
 /// Conditions that must all hold.
 #[derive(Default)]
@@ -42,11 +45,33 @@ impl Conditions {
     }
 }
 
+/// The ids that one page of a list looks at: a rare match may lie far back, and a page must not take long. The next page
+/// goes on below.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Search {
+    /// The smallest id; None: all of them.
+    pub bottom: Option<i64>,
+}
+
+impl Search {
+    /// Of `width` ids, below `after` or else the newest ones. `ends`: the smallest and the greatest id of the table.
+    pub fn below((least, greatest): (i64, i64), after: Option<i64>, width: i64) -> Self {
+        let top = after.unwrap_or(i64::MAX).min(greatest + 1);
+        Self { bottom: Some(top - width).filter(|bottom| *bottom > least) }
+    }
+
+    /// The page's `next`, if there is more to look at.
+    pub fn complete<T>(self, mut page: Page<T>) -> Page<T> {
+        page.next = page.next.or(self.bottom);
+        page
+    }
+}
+
 /// One page of a list that is read by key, not by number.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Page<T, K = i64> {
     pub items: Vec<T>,
-    /// The next page's `after`; None at the end.
+    /// The next page's `after`; None at the end. A page that is not full may have one.
     pub next: Option<K>,
 }
 
@@ -57,6 +82,15 @@ impl<T, K> Page<T, K> {
         let next = (items.len() > limit).then(|| key(&items[limit - 1]));
         items.truncate(limit);
         Self { items, next }
+    }
+}
+
+impl Store {
+    /// The smallest and the greatest id of a table; None: it is empty.
+    pub(crate) async fn ends_of(&self, db: &impl ConnectionTrait, table: &str) -> Result<Option<(i64, i64)>> {
+        let text = format!("SELECT (SELECT MIN(id) FROM {table}), (SELECT MAX(id) FROM {table})");
+        let ends: Option<(Option<i64>, Option<i64>)> = self.tuple(db, &text, vec![]).await?;
+        Ok(ends.and_then(|(least, greatest)| Some((least?, greatest?))))
     }
 }
 
@@ -88,5 +122,14 @@ mod tests {
         let page = Page::cut(vec![9, 8, 7], 2, |item| *item);
         assert_eq!((page.items, page.next), (vec![9, 8], Some(8)));
         assert_eq!(Page::cut(vec![9, 8], 2, |item| *item).next, None);
+    }
+
+    #[test]
+    fn a_page_that_is_not_full_goes_on_where_the_search_ended() {
+        let search = Search::below((7, 999), None, 100);
+        assert_eq!(search.bottom, Some(900));
+        assert_eq!(search.complete(Page::cut(vec![950], 2, |item| *item)).next, Some(900));
+        assert_eq!(search.complete(Page::cut(vec![950, 940, 930], 2, |item| *item)).next, Some(940));
+        assert_eq!(Search::below((7, 999), Some(107), 100).bottom, None, "there is nothing below");
     }
 }

@@ -1,16 +1,21 @@
 //! The statements that run all day, by name: a test asks each database how it would run them, as they stand.
 
-use sea_orm::DbBackend;
+use carillon_scheduler::{AlarmKind, Cause, RunState};
+use sea_orm::{DbBackend, Value};
 
+use crate::alarm::alarms::{self, AlarmFilter};
 use crate::alarm::escalation;
 use crate::backfill::release;
 use crate::db::sql::bulk::Bulk;
+use crate::db::sql::filter::Search;
 use crate::db::sql::template;
 use crate::job::job_row;
+use crate::job::list::{self as jobs, JobFilter};
 use crate::retention::{prune_rest, prune_runs};
 use crate::run::open::{checked, misplaced, overdue, overlapping, running, unanswered};
 use crate::run::settle::{children, fixed_delay, follow_up, statements};
-use crate::run::view::records;
+use crate::run::view::list::{self, RunFilter};
+use crate::run::view::{dashboard, records};
 use crate::run::{adopt, broadcast, cancel, claim, lock, mark, new_runs, route, unmark};
 
 /// Name and text, parameters as `?`.
@@ -77,4 +82,43 @@ pub fn texts(backend: DbBackend) -> Vec<(&'static str, String)> {
     ];
     let plain = plain.iter().map(|(name, text)| (*name, template::render(backend, text).into_owned()));
     plain.chain(bulk.iter().map(|(name, bulk)| (*name, bulk.sql(backend)))).collect()
+}
+
+/// Lists as the console and the API ask for them, with their values, on their first or on a later page.
+pub fn lists(backend: DbBackend) -> Vec<(&'static str, String)> {
+    let text = |(text, values): (String, Vec<Value>)| template::statement(backend, &text, values).to_string();
+    let search = Search { bottom: Some(9_000) };
+    let whole = Search { bottom: None };
+    let run = RunFilter { after: Some(15_000), limit: 50, ..RunFilter::default() };
+    let runs = |filter: &RunFilter| list::page_rows(list::conditions(filter), filter, search);
+    let job = JobFilter { limit: 50, ..JobFilter::default() };
+    let alarm = AlarmFilter { limit: 50, ..AlarmFilter::default() };
+    let words = |words: &str| Some(words.to_owned());
+    vec![
+        ("runs_of_a_job", text(runs(&RunFilter { job_id: Some(5), ..run.clone() }))),
+        ("runs_of_an_app", text(runs(&RunFilter { app: words("app"), ..run.clone() }))),
+        ("runs_by_cause", text(runs(&RunFilter { cause: Some(Cause::Api), ..run.clone() }))),
+        ("runs_by_time", text(runs(&RunFilter { from: Some(5), to: Some(9), ..run.clone() }))),
+        ("runs_by_state", text(runs(&RunFilter { states: vec![RunState::Killed, RunState::Lost], ..run }))),
+        ("paused_jobs", text(jobs::page_rows(backend, &JobFilter { enabled: Some(false), ..job.clone() }, whole))),
+        (
+            "count_of_paused_jobs",
+            text(jobs::count(backend, &JobFilter { enabled: Some(false), ..job.clone() }, 10_000)),
+        ),
+        (
+            "jobs_by_text",
+            text(jobs::found_ids(backend, &JobFilter { text: words("abc"), ..job.clone() }, search, 10_000)),
+        ),
+        ("jobs_by_kind", text(jobs::page_rows(backend, &JobFilter { kind: words("cron"), ..job.clone() }, search))),
+        ("jobs_of_an_app", text(jobs::page_rows(backend, &JobFilter { app: words("app"), ..job }, whole))),
+        ("alarms_of_a_job", text(alarms::list_text(backend, &AlarmFilter { job_id: Some(5), ..alarm.clone() }))),
+        (
+            "alarms_of_a_kind",
+            text(alarms::list_text(backend, &AlarmFilter { kinds: vec![AlarmKind::Paused], ..alarm.clone() })),
+        ),
+        ("open_alarms", text(alarms::list_text(backend, &AlarmFilter { open: Some(true), ..alarm.clone() }))),
+        ("closed_alarms", text(alarms::list_text(backend, &AlarmFilter { open: Some(false), ..alarm.clone() }))),
+        ("escalated_alarms", text(alarms::list_text(backend, &AlarmFilter { escalated: Some(true), ..alarm }))),
+        ("stopped_jobs", text((dashboard::PAUSED_BY_ENGINE.to_owned(), vec![8.into()]))),
+    ]
 }

@@ -13,6 +13,10 @@ use crate::store::Store;
 /// How far back "lately" reaches, in run ids.
 pub const RECENT_RUN_IDS: i64 = 20_000;
 
+/// The words of the index `job_stopped`.
+pub(crate) const PAUSED_BY_ENGINE: &str = "SELECT id AS job_id, name, paused_reason AS reason FROM job \
+     WHERE paused_reason IS NOT NULL ORDER BY updated_at DESC LIMIT ?";
+
 /// A run as one mark in a row of them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RecentRun {
@@ -127,9 +131,7 @@ impl Store {
 
     /// Jobs that could not be planned and wait for an operator.
     pub async fn paused_by_engine(&self, count: i64) -> Result<Vec<PausedByEngine>> {
-        let text = "SELECT id AS job_id, name, paused_reason AS reason FROM job WHERE paused_reason IS NOT NULL \
-                    ORDER BY updated_at DESC LIMIT ?";
-        self.all(&self.read, text, values![count]).await
+        self.all(&self.read, PAUSED_BY_ENGINE, values![count]).await
     }
 
     /// The apps that have an enabled job, by name.

@@ -16,7 +16,7 @@ mod ids;
 mod lease;
 mod locks;
 mod mark;
-mod plans;
+pub(super) mod plans;
 mod quarantine;
 pub mod rows;
 mod schema;

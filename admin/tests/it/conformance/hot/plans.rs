@@ -10,7 +10,7 @@ use crate::services::Kind;
 type RowOf<'a> = &'a dyn Fn(i64) -> String;
 
 /// Jobs, and four times as many runs: most of them over long ago, 25 of each open state.
-pub(super) async fn fill(fixture: &Fixture, jobs: i64) {
+pub(in crate::conformance) async fn fill(fixture: &Fixture, jobs: i64) {
     let open = |id: i64| {
         if id <= jobs * 4 - 100 { 9 } else { (jobs * 4 - id) / 25 }
     };
@@ -263,7 +263,7 @@ async fn explain(tx: &DatabaseTransaction, kind: Kind, name: &str, text: &str) -
 }
 
 /// SQLite's and PostgreSQL's own words; of MariaDB table, type and key.
-fn line(row: &QueryResult, kind: Kind) -> String {
+pub(in crate::conformance) fn line(row: &QueryResult, kind: Kind) -> String {
     let column = |name| row.try_get::<Option<String>>("", name).unwrap().unwrap_or_default();
     match kind {
         Kind::Sqlite => row.try_get_by_index(3).unwrap(),
