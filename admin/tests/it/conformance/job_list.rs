@@ -28,16 +28,16 @@ databases! {
 
     async fn a_page_comes_with_the_count_of_all(db: &TestDatabase) {
         let fixture = Fixture::new(db).await;
-        for name in ["a1", "b1", "a2", "a3"] {
+        for name in ["x1", "b1", "x2", "x3"] {
             fixture.create(&draft(name)).await;
         }
-        let ask = JobFilter { text: Some("A".into()), limit: 2, ..filter() };
+        let ask = JobFilter { text: Some("X".into()), limit: 2, ..filter() };
         let first = fixture.store.counted_jobs(&ask, 100).await.unwrap();
-        assert_eq!((names(&first.page), first.count, first.is_cut), (vec!["a3", "a2"], 3, false));
+        assert_eq!((names(&first.page), first.count, first.is_cut), (vec!["x3", "x2"], 3, false));
         let second = fixture.store.counted_jobs(&JobFilter { after: first.page.next, ..ask.clone() }, 100).await.unwrap();
-        assert_eq!((names(&second.page), second.count, second.page.next), (vec!["a1"], 3, None));
+        assert_eq!((names(&second.page), second.count, second.page.next), (vec!["x1"], 3, None));
         let capped = fixture.store.counted_jobs(&JobFilter { after: first.page.next, ..ask }, 2).await.unwrap();
-        assert_eq!((names(&capped.page), capped.count, capped.is_cut), (vec!["a1"], 2, true));
+        assert_eq!((names(&capped.page), capped.count, capped.is_cut), (vec!["x1"], 2, true));
     }
 
     async fn a_search_looks_at_a_part_of_the_ids_for_each_page(db: &TestDatabase) {

@@ -5,7 +5,6 @@ use sea_orm::{ConnectionTrait as _, Statement};
 
 use super::fixture::Fixture;
 use super::hot::plans::{fill, line};
-use crate::services::Kind;
 
 /// Part of the plan on SQLite, PostgreSQL and MariaDB; empty: each is as good.
 fn expected(name: &str) -> [&'static str; 3] {
@@ -24,7 +23,6 @@ fn expected(name: &str) -> [&'static str; 3] {
 }
 
 databases! {
-    // covers: 000-5
     async fn each_list_uses_its_key(db: &TestDatabase) {
         let fixture = Fixture::new(db).await;
         fill(&fixture, 5_000).await;
