@@ -10,6 +10,7 @@ use carillon_testkit::wait_for;
 
 use crate::cpu_limit::CpuLimit;
 use crate::highest::{holds, print_head, search};
+use crate::node::DatabaseChoice;
 use crate::options::Options;
 use crate::trial::Trial;
 
@@ -17,6 +18,10 @@ use crate::trial::Trial;
 const WANTED: f64 = 3.0;
 
 pub async fn compare(sizes: &[u8], options: &Options) -> ExitCode {
+    if matches!(options.db, DatabaseChoice::Sqlite) {
+        eprintln!("several nodes need a server: use --db postgres or --db mariadb");
+        return ExitCode::from(2);
+    }
     // As many for one node as for four: an address takes a limited number of requests at once.
     let most = sizes.iter().copied().max().unwrap_or(1).into();
     let options = &Options { executors: options.executors.max(most), ..options.clone() };

@@ -29,7 +29,7 @@ pub fn build() -> Result<PathBuf, String> {
     let output = Command::new(script).arg(VERSION).stdin(Stdio::null()).stderr(Stdio::inherit()).output();
     match output {
         Ok(output) if output.status.success() => Ok(String::from_utf8_lossy(&output.stdout).trim().into()),
-        Ok(output) => Err(format!("{script} {VERSION} ended with {}", output.status)),
+        Ok(output) => Err(format!("its build ended with {}", output.status)),
         Err(error) => Err(format!("{script}: {error}")),
     }
 }

@@ -35,17 +35,18 @@ impl Trial {
 
     /// The same with this binary; without one with that of this build.
     pub async fn start_build(options: &Options, binary: Option<&Path>) -> Self {
-        Self::start_all(options, binary, 1, |_, _| ()).await
+        Self::start_with(options, binary, None, 1, |_, _| ()).await
     }
 
-    /// Several nodes with Redis. `started`: called with the number and the process of each, before it does anything else.
+    /// Several nodes with Redis. `started`: called with the number and the process of each, as soon as it is ready.
     pub async fn start_nodes(options: &Options, count: usize, started: impl Fn(usize, &Process)) -> Self {
-        Self::start_all(options, options.binary.as_deref(), count, started).await
+        Self::start_with(options, options.binary.as_deref(), Some(redis_url()), count, started).await
     }
 
-    async fn start_all(
+    async fn start_with(
         options: &Options,
         binary: Option<&Path>,
+        redis: Option<String>,
         count: usize,
         started: impl Fn(usize, &Process),
     ) -> Self {
@@ -54,9 +55,9 @@ impl Trial {
         let first = node::settings(binary, &folder_of(0), database.url.as_deref());
         let first =
             first.arg(format!("--shards={}", options.shards)).arg(format!("--look-ahead={}s", options.look_ahead));
-        let first = match count {
-            1 => first,
-            _ => first.env("CARILLON_REDIS_URL", redis_url()),
+        let first = match redis {
+            Some(url) => first.env("CARILLON_REDIS_URL", url),
+            None => first,
         };
         let (mut nodes, mut apis) = (vec![], vec![]);
         for number in 0..count {
