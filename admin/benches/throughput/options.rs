@@ -11,7 +11,7 @@ use crate::node::DatabaseChoice;
 #[command(args_override_self = true)]
 pub struct Options {
     /// Compares with another scheduler, in turn: `ratchjob`, or the path of another build of Carillon
-    #[arg(long, group = "mode", value_name = "PEER")]
+    #[arg(long, group = "mode", value_name = "PEER", conflicts_with = "every")]
     pub against: Option<String>,
     /// Searches the highest rate whose p99 lateness is below 1 s; `--jobs` is the first one tried
     #[arg(long, group = "mode")]
@@ -26,7 +26,7 @@ pub struct Options {
     #[arg(long, group = "mode", default_value_t = 0)]
     pub failing: usize,
     /// Prints how far the scan is behind its look-ahead too
-    #[arg(long)]
+    #[arg(long, conflicts_with = "mode")]
     pub scan_lag: bool,
     /// Jobs of the app that is measured
     #[arg(long, default_value_t = 1000, value_parser = at_least_one)]
@@ -55,7 +55,7 @@ pub struct Options {
     #[arg(long)]
     pub batch: bool,
     /// Runs per second of a second app whose executor never answers
-    #[arg(long, default_value_t = 0)]
+    #[arg(long, default_value_t = 0, conflicts_with = "mode")]
     pub flood: usize,
     #[arg(long, default_value_t = 8)]
     pub shards: u64,

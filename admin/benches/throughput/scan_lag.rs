@@ -3,6 +3,7 @@
 
 // covers: 000-5
 
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use carillon_testkit::now_ms;
@@ -18,14 +19,15 @@ const EACH: Duration = Duration::from_millis(200);
 /// Looks until it is printed.
 pub struct ScanLag {
     looking: JoinHandle<()>,
-    seen: std::sync::Arc<std::sync::Mutex<Vec<f64>>>,
+    /// In ms.
+    seen: Arc<Mutex<Vec<f64>>>,
     look_ahead: f64,
 }
 
 impl ScanLag {
     pub async fn start(trial: &Trial, options: &Options) -> Self {
         let db = trial.database.connect(&trial.data_folder(), "ro").await;
-        let (seen, look_ahead) = (std::sync::Arc::<std::sync::Mutex<Vec<f64>>>::default(), options.look_ahead * 1000);
+        let (seen, look_ahead) = (Arc::<Mutex<Vec<f64>>>::default(), options.look_ahead * 1000);
         let earliest = earliest(options.shards);
         let looking = tokio::spawn({
             let seen = seen.clone();
