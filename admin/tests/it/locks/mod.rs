@@ -144,12 +144,16 @@ fn the_master_that_sentinels_name_is_followed() {
 #[test]
 fn a_cluster_keeps_nodes_apart() {
     runtime().block_on(async {
-        let nodes = cluster();
+        let port = free_port();
+        let early = node(&config(&format!("redis+cluster://127.0.0.1:{port}")), "e");
+        assert_eq!(early.take(98, TTL).await, LockAnswer::Unreachable);
+        let nodes = cluster(port);
+        granted_at_last(&early, 98).await;
         let config = config(&format!("redis+cluster://127.0.0.1:1,127.0.0.1:{}", nodes[1].port));
         granted_at_last(&node(&config, "c"), 99).await;
         keeps_nodes_apart(&config).await;
         let keys: usize = nodes.iter().map(|node| node.cli(&["keys", "carillon:*"]).lines().count()).sum();
-        assert_eq!(keys, 21, "over all of them");
+        assert_eq!(keys, 22, "over all of them");
     });
 }
 

@@ -84,13 +84,10 @@ impl Drop for RedisServer {
     }
 }
 
-/// Three masters that share the slots.
-pub fn cluster() -> Vec<RedisServer> {
-    let node = |_| {
-        let settings = ["--cluster-enabled", "yes", "--cluster-node-timeout", "2000"];
-        RedisServer::start(&settings)
-    };
-    let nodes: Vec<RedisServer> = (0..3).map(node).collect();
+/// Three masters that share the slots, the first one at this port.
+pub fn cluster(first: u16) -> Vec<RedisServer> {
+    let node = |port| RedisServer::start_at(port, &["--cluster-enabled", "yes", "--cluster-node-timeout", "2000"]);
+    let nodes: Vec<RedisServer> = [first, free_port(), free_port()].into_iter().map(node).collect();
     let addresses = nodes.iter().map(|node| format!("127.0.0.1:{}", node.port));
     let made = Command::new("redis-cli")
         .args(["--cluster", "create"])

@@ -41,7 +41,7 @@ pub struct Redis {
 impl Redis {
     /// Does not wait for the server: it may be away at the start, as at any later time.
     pub fn new(url: &str, ca: Option<&[u8]>, cluster: &str, node: &str) -> Result<Self, String> {
-        let connection = Connection::new(url, &RedisUrl::parse(url)?, ca);
+        let connection = Connection::new(&RedisUrl::parse(url)?, ca);
         Ok(Self {
             connection: connection.map_err(|error| error.to_string())?,
             cluster: cluster.to_owned(),

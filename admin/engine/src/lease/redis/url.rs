@@ -2,24 +2,20 @@
 
 use std::fmt;
 
+use redis::{ConnectionInfo, IntoConnectionInfo as _};
+
 const RIGHT: &str = "write redis://host:6379/, redis+sentinel://host:26379,host:26379/MASTER or \
      redis+cluster://host:6379,host:6379 (rediss… with TLS)";
 
 /// A Redis as its URL names it. The `Debug` form shows no password.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone)]
 pub struct RedisUrl {
     /// One server, Sentinels, or a Cluster.
     pub form: RedisForm,
-    /// Of the server, the Sentinels or some nodes of the Cluster: at least one.
-    pub hosts: Vec<(String, u16)>,
+    /// The server, the Sentinels or some nodes of the Cluster: at least one, each with the login and the database of the data servers.
+    pub servers: Vec<ConnectionInfo>,
     /// TLS on every connection.
     pub tls: bool,
-    /// Of the data servers.
-    pub user: Option<String>,
-    /// Of the data servers.
-    pub password: Option<String>,
-    /// Number of the database; a Cluster has only 0.
-    pub database: i64,
     /// Of the Sentinels, from `?sentinel_user=…&sentinel_password=…`.
     pub sentinel_user: Option<String>,
     /// Of the Sentinels.
@@ -56,33 +52,19 @@ impl RedisUrl {
             return Err(wrong("a `#` part is not taken: TLS is always verified"));
         }
         let (rest, query) = rest.split_once('?').unwrap_or((rest, ""));
-        let (login, rest) = rest.rsplit_once('@').unwrap_or(("", rest));
+        let (login, rest) = rest.rfind('@').map_or(("", rest), |at| rest.split_at(at + 1));
         let (hosts, path) = rest.split_once('/').unwrap_or((rest, ""));
-        let port = if kind == "+sentinel" { 26379 } else { 6379 };
-        let hosts = hosts
-            .split(',')
-            .map(|text| host(text, port))
-            .collect::<Option<Vec<_>>>()
-            .ok_or_else(|| wrong("a host or its port is missing or wrong"))?;
         let (form, database) = form(kind, path).ok_or_else(|| wrong(expected(kind)))?;
-        if form == RedisForm::Single && hosts.len() > 1 {
+        let (scheme, login) = (if tls { "rediss" } else { "redis" }, login.replace('/', "%2F"));
+        let port = if kind == "+sentinel" { 26379 } else { 6379 };
+        let server = |host| server(&format!("{scheme}://{login}{host}/{database}?{query}"), port);
+        let servers: Option<Vec<ConnectionInfo>> = hosts.split(',').map(server).collect();
+        let servers = servers.ok_or_else(|| wrong("a host or its port is missing or wrong"))?;
+        if form == RedisForm::Single && servers.len() > 1 {
             return Err(wrong("several hosts are Sentinels or a Cluster"));
         }
-        let (user, password) = login.split_once(':').unwrap_or((login, ""));
-        let asked = |name: &str| {
-            let pairs = query.split('&').filter_map(|pair| pair.split_once('='));
-            pairs.filter(|(key, _)| *key == name).find_map(|(_, value)| decoded(value))
-        };
-        Ok(Self {
-            form,
-            hosts,
-            tls,
-            user: decoded(user),
-            password: decoded(password),
-            database,
-            sentinel_user: asked("sentinel_user"),
-            sentinel_password: asked("sentinel_password"),
-        })
+        let (sentinel_user, sentinel_password) = (value(query, "sentinel_user"), value(query, "sentinel_password"));
+        Ok(Self { form, servers, tls, sentinel_user, sentinel_password })
     }
 }
 
@@ -105,52 +87,34 @@ fn form(kind: &str, path: &str) -> Option<(RedisForm, i64)> {
         "+cluster" => (number(path)? == 0).then_some((RedisForm::Cluster, 0)),
         "+sentinel" => {
             let (master, database) = path.split_once('/').unwrap_or((path, ""));
-            let master = decoded(master)?;
+            let master = value(&format!("master={master}"), "master")?;
             Some((RedisForm::Sentinel { master }, number(database)?))
         }
         _ => None,
     }
 }
 
-fn host(text: &str, port: u16) -> Option<(String, u16)> {
-    let (host, given) = match text.strip_prefix('[') {
-        Some(rest) => rest.split_once(']')?,
-        None => text.find(':').map_or((text, ""), |colon| text.split_at(colon)),
-    };
-    let port = match given.strip_prefix(':') {
-        Some(number) => number.parse().ok()?,
-        None if given.is_empty() => port,
-        None => return None,
-    };
-    (!host.is_empty()).then(|| (host.to_owned(), port))
+/// One server as the client reads it.
+fn server(url: &str, port: u16) -> Option<ConnectionInfo> {
+    let mut url = redis::parse_redis_url(url)?;
+    if url.port().is_none() {
+        url.set_port(Some(port)).ok()?;
+    }
+    url.into_connection_info().ok()
 }
 
-/// `%40` is `@`. None: nothing is there.
-fn decoded(text: &str) -> Option<String> {
-    let mut bytes = vec![];
-    let mut rest = text.as_bytes();
-    while let [first, others @ ..] = rest {
-        let hex = (*first == b'%').then(|| others.get(..2).and_then(|two| std::str::from_utf8(two).ok())).flatten();
-        match hex.and_then(|hex| u8::from_str_radix(hex, 16).ok()) {
-            Some(byte) => {
-                bytes.push(byte);
-                rest = &others[2..];
-            }
-            None => {
-                bytes.push(*first);
-                rest = others;
-            }
-        }
-    }
-    let text = String::from_utf8_lossy(&bytes).into_owned();
-    (!text.is_empty()).then_some(text)
+/// A value of a query, which may be written with `%40` for `@`. None: it is not there, or empty.
+fn value(query: &str, name: &str) -> Option<String> {
+    // In a form a plus would be a space; in a password it is a plus.
+    let url = redis::parse_redis_url(&format!("redis://host?{}", query.replace('+', "%2B")))?;
+    url.query_pairs().find(|(key, value)| key == name && !value.is_empty()).map(|(_, value)| value.into_owned())
 }
 
 impl fmt::Debug for RedisUrl {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("RedisUrl")
             .field("form", &self.form)
-            .field("hosts", &self.hosts)
+            .field("servers", &self.servers.iter().map(|it| it.addr().to_string()).collect::<Vec<_>>())
             .field("tls", &self.tls)
             .finish_non_exhaustive()
     }
@@ -164,28 +128,34 @@ mod tests {
         RedisUrl::parse(url).unwrap()
     }
 
+    fn hosts(url: &RedisUrl) -> Vec<String> {
+        url.servers.iter().map(|server| server.addr().to_string()).collect()
+    }
+
     #[test]
     fn one_server() {
         let url = read("rediss://u:p%40w@[::1]:7000/3");
-        assert_eq!(url.form, RedisForm::Single);
-        assert_eq!(url.hosts, [("::1".to_owned(), 7000)]);
-        assert_eq!((url.tls, url.database), (true, 3));
-        assert_eq!(url.user.as_deref(), Some("u"));
-        assert_eq!(url.password.as_deref(), Some("p@w"));
-        assert_eq!(read("redis://:p@h").user, None);
-        assert_eq!(read("redis://h").hosts, [("h".to_owned(), 6379)]);
+        assert_eq!((&url.form, url.tls), (&RedisForm::Single, true));
+        assert_eq!(hosts(&url), ["::1:7000"]);
+        let data = url.servers[0].redis_settings();
+        assert_eq!((data.username(), data.password(), data.db()), (Some("u"), Some("p@w"), 3));
+        let url = read("redis://:p/w@h");
+        assert_eq!(url.servers[0].redis_settings().username(), None);
+        assert_eq!(url.servers[0].redis_settings().password(), Some("p/w"));
+        assert_eq!(hosts(&read("redis://h")), ["h:6379"]);
     }
 
     #[test]
     fn sentinels_and_clusters() {
-        let url = read("redis+sentinel://:p@a,b:7/main/2?sentinel_password=s");
+        let url = read("redis+sentinel://:p@a,b:7/main/2?sentinel_password=s%40+");
         let master = "main".to_owned();
-        assert_eq!(url.form, RedisForm::Sentinel { master });
-        assert_eq!(url.hosts, [("a".to_owned(), 26379), ("b".to_owned(), 7)]);
-        assert_eq!((url.database, url.tls), (2, false));
-        assert_eq!(url.sentinel_password.as_deref(), Some("s"));
+        assert_eq!((&url.form, url.tls), (&RedisForm::Sentinel { master }, false));
+        assert_eq!(hosts(&url), ["a:26379", "b:7"]);
+        let data = url.servers[0].redis_settings();
+        assert_eq!((data.password(), data.db()), (Some("p"), 2));
+        assert_eq!((url.sentinel_user.as_deref(), url.sentinel_password.as_deref()), (None, Some("s@+")));
         let url = read("rediss+cluster://a:1,b:2/");
-        assert_eq!((url.form, url.hosts.len(), url.tls), (RedisForm::Cluster, 2, true));
+        assert_eq!((&url.form, url.servers.len(), url.tls), (&RedisForm::Cluster, 2, true));
     }
 
     #[test]
