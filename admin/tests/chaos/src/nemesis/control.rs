@@ -35,10 +35,11 @@ fn statements(control: Control, db: Db) -> Vec<String> {
         ]
         .concat(),
         // As if an instant were recorded when it is sent: what its planner has not sent is forgotten with the planner.
-        Control::RecordAtSend => after_new_epoch(
+        Control::RecordAtSend => after_update(
             db,
-            "DELETE FROM run WHERE shard = NEW.shard AND state = 0 AND cause = 0 AND attempt = 1 AND epoch > 0 \
-             AND epoch < NEW.epoch",
+            "shard_lease",
+            "DELETE FROM run WHERE NEW.epoch > OLD.epoch AND shard = NEW.shard AND epoch < NEW.epoch AND epoch > 0 \
+             AND state = 0 AND cause = 0 AND attempt = 1",
         ),
     }
 }
@@ -66,20 +67,17 @@ fn before_update(db: Db, table: &str, values: &[(&str, &str)]) -> Vec<String> {
     }
 }
 
-/// Does this when a shard gets another epoch: it has a new holder.
-fn after_new_epoch(db: Db, statement: &str) -> Vec<String> {
+/// Does this after each update of a row.
+fn after_update(db: Db, table: &str, statement: &str) -> Vec<String> {
     match db {
-        Db::Mariadb => vec![format!(
-            "CREATE TRIGGER control_epoch AFTER UPDATE ON shard_lease FOR EACH ROW \
-             IF NEW.epoch > OLD.epoch THEN {statement}; END IF"
-        )],
+        Db::Mariadb => vec![format!("CREATE TRIGGER control_after AFTER UPDATE ON {table} FOR EACH ROW {statement}")],
         _ => vec![
             format!(
-                "CREATE FUNCTION control_epoch() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN {statement}; RETURN NULL; END $$"
+                "CREATE FUNCTION control_after() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN {statement}; RETURN NULL; END $$"
             ),
-            "CREATE TRIGGER control_epoch AFTER UPDATE ON shard_lease FOR EACH ROW WHEN (NEW.epoch > OLD.epoch) \
-             EXECUTE FUNCTION control_epoch()"
-                .to_owned(),
+            format!(
+                "CREATE TRIGGER control_after AFTER UPDATE ON {table} FOR EACH ROW EXECUTE FUNCTION control_after()"
+            ),
         ],
     }
 }
