@@ -150,6 +150,7 @@ impl Admin {
         let (taking, sending) = (CancellationToken::new(), CancellationToken::new());
         let services = &self.engine.services;
         services.run_taking(&takers, &taking, &fatal);
+        services.run_scanners(&takers, &taking, &fatal);
         services.run_sending(&tasks, &sending, &fatal);
         self.ready.store(true, Ordering::Relaxed);
         tracing::info!(listen.address = %self.address, listen.executors = %executor_address, node.id = self.engine.cx.node, shard.count = self.engine.shards(), "serving");

@@ -22,49 +22,71 @@ use crate::recover::monitor::RunMonitor;
 use crate::recover::resolver::Resolver;
 use crate::runtime::run;
 
-/// A test steps them one by one.
-#[derive(Clone)]
-pub struct Services {
-    pub refresher: Arc<ExecutorRefresher>,
-    pub clock_guard: Arc<ClockGuard>,
-    pub coordinator: Arc<LeaseCoordinator>,
-    pub scanners: Arc<ScannerPool>,
-    pub dispatcher: Arc<Dispatcher>,
-    pub completer: Arc<Completer>,
-    pub success_writer: Arc<SuccessWriter>,
-    pub unmarker: Arc<Unmarker>,
-    pub resolver: Arc<Resolver>,
-    pub monitor: Arc<RunMonitor>,
-    pub backfill_releaser: Arc<BackfillReleaser>,
-    pub calendar_follower: Arc<CalendarFollower>,
-    pub gap_auditor: Arc<GapAuditor>,
-    pub pruner: Arc<Pruner>,
-    pub overdue_flagger: Arc<OverdueFlagger>,
-    pub alarm_escalator: Arc<AlarmEscalator>,
+/// All services with their periods, each once. A group is started together and ends together. A service that can be woken works
+/// earlier than its period says.
+macro_rules! services {
+    ($( $(#[$ends:meta])* $run:ident { $( $(#[$period:meta])* $name:ident: $service:ty, )+ } )+) => {
+        /// A test steps them one by one.
+        #[derive(Clone)]
+        pub struct Services {
+            /// One for each shard that is held, every second.
+            pub scanners: Arc<ScannerPool>,
+            $($( $(#[$period])* pub $name: Arc<$service>, )+)+
+        }
+
+        impl Services {
+            $(
+                $(#[$ends])*
+                pub fn $run(&self, tasks: &TaskTracker, stop: &CancellationToken, fatal: &CancellationToken) {
+                    $( run(&self.$name, tasks, stop, fatal); )+
+                }
+            )+
+        }
+    };
 }
 
 impl Services {
-    /// Starts those that take on work: they end first.
-    pub fn run_taking(&self, tasks: &TaskTracker, stop: &CancellationToken, fatal: &CancellationToken) {
-        run(&self.coordinator, tasks, stop, fatal);
-        run(&self.resolver, tasks, stop, fatal);
-        run(&self.monitor, tasks, stop, fatal);
-        run(&self.calendar_follower, tasks, stop, fatal);
-        run(&self.backfill_releaser, tasks, stop, fatal);
-        run(&self.gap_auditor, tasks, stop, fatal);
-        run(&self.pruner, tasks, stop, fatal);
-        run(&self.overdue_flagger, tasks, stop, fatal);
-        run(&self.alarm_escalator, tasks, stop, fatal);
+    /// Starts the scans, which take on work too.
+    pub fn run_scanners(&self, tasks: &TaskTracker, stop: &CancellationToken, fatal: &CancellationToken) {
         tasks.spawn(self.scanners.clone().run(tasks.clone(), stop.clone(), fatal.clone()));
     }
+}
 
+services! {
+    /// Starts those that take on work, beside the scanners: they end first.
+    run_taking {
+        /// Every second.
+        coordinator: LeaseCoordinator,
+        /// When the next run without an answer is to be asked about, at least every 10 s.
+        resolver: Resolver,
+        /// Every 10 s.
+        monitor: RunMonitor,
+        /// Every 30 s.
+        calendar_follower: CalendarFollower,
+        /// Every second.
+        backfill_releaser: BackfillReleaser,
+        /// Every minute.
+        gap_auditor: GapAuditor,
+        /// Every 10 minutes; while there is something to delete, every 0.2 to 1 s.
+        pruner: Pruner,
+        /// Every second.
+        overdue_flagger: OverdueFlagger,
+        /// Every 10 s.
+        alarm_escalator: AlarmEscalator,
+    }
     /// Starts those that finish it.
-    pub fn run_sending(&self, tasks: &TaskTracker, stop: &CancellationToken, fatal: &CancellationToken) {
-        run(&self.clock_guard, tasks, stop, fatal);
-        run(&self.refresher, tasks, stop, fatal);
-        run(&self.dispatcher, tasks, stop, fatal);
-        run(&self.completer, tasks, stop, fatal);
-        run(&self.success_writer, tasks, stop, fatal);
-        run(&self.unmarker, tasks, stop, fatal);
+    run_sending {
+        /// Every 3 s, every second while the time is in doubt.
+        clock_guard: ClockGuard,
+        /// Every second.
+        refresher: ExecutorRefresher,
+        /// Each second of the ring, at most 100 ms apart.
+        dispatcher: Dispatcher,
+        /// When there is something to write.
+        completer: Completer,
+        /// When there is something to write.
+        success_writer: SuccessWriter,
+        /// When there is something to give back, at least every second.
+        unmarker: Unmarker,
     }
 }
