@@ -161,6 +161,80 @@ fn no_file_holds_a_known_secret() {
     assert!(found.is_empty(), "{found:?}");
 }
 
+/// Where the engine's README describes the life of a run, and the fields under which other components have these types.
+const ENGINE: &str = "admin/engine";
+const RECEIVERS: &[(&str, &str)] = &[("Scanner", "self"), ("Dispatcher", "self"), ("OutcomeQueue", "outcomes")];
+/// What people and programs ask for does not belong to it.
+const BESIDE: &str = "src/manage/";
+
+#[test]
+fn each_step_of_a_run_is_where_the_engine_readme_says_and_called_from_one_place() {
+    let files = files(ENGINE);
+    let steps = steps_of_a_run(&files["README.md"]);
+    assert!(steps.len() >= 19, "{steps:?}");
+    for (number, step) in steps.iter().enumerate() {
+        assert_eq!(step.number, number + 1, "{step:?}");
+        let problem = step.problem(&files);
+        assert_eq!(problem, None, "step {} of the table, {}::{}", step.number, step.component, step.function);
+    }
+}
+
+/// A row of the table: ``| 5 | `Scanner::claim` (`plan/claimer`) | …``.
+#[derive(Debug)]
+struct RunStep<'a> {
+    number: usize,
+    component: &'a str,
+    function: &'a str,
+    paths: Vec<&'a str>,
+}
+
+fn steps_of_a_run(readme: &str) -> Vec<RunStep<'_>> {
+    readme.lines().filter_map(step_of_a_run).collect()
+}
+
+fn step_of_a_run(row: &str) -> Option<RunStep<'_>> {
+    let (number, rest) = row.strip_prefix("| ")?.split_once(" | ")?;
+    let mut codes = rest.split(" | ").next()?.split('`').skip(1).step_by(2);
+    let (component, function) = codes.next()?.split_once("::")?;
+    Some(RunStep { number: number.parse().ok()?, component, function, paths: codes.collect() })
+}
+
+impl RunStep<'_> {
+    fn problem(&self, files: &Files) -> Option<String> {
+        let missing = self.paths.iter().find(|path| !files.contains_key(&format!("src/{path}.rs")));
+        if let Some(path) = missing {
+            return Some(format!("there is no {path}.rs"));
+        }
+        let Some(text) = self.paths.first().map(|path| &files[&format!("src/{path}.rs")]) else {
+            return Some("no file is named".to_owned());
+        };
+        if self.function == "step" {
+            let is_service = text.contains(&format!("impl Service for {}", self.component));
+            return (!is_service).then(|| "it is no service there".to_owned());
+        }
+        let is_there =
+            text.contains(&format!("impl {}", self.component)) && text.contains(&format!("fn {}(", self.function));
+        if !is_there {
+            return Some("it is not there".to_owned());
+        }
+        let field = RECEIVERS.iter().find(|(component, _)| *component == self.component).map(|(_, field)| *field);
+        let own = self.component.to_lowercase();
+        let call = format!("{}.{}(", field.unwrap_or(&own), self.function);
+        let is_meant = |path: &str, text: &str| {
+            // `self` is another component elsewhere.
+            let is_own = field != Some("self") || text.contains(&format!("impl {} ", self.component));
+            path.starts_with("src/") && !path.starts_with(BESIDE) && !path.ends_with("_tests.rs") && is_own
+        };
+        let product = files.iter().filter(|(path, text)| is_meant(path, text));
+        let calls: usize = product.map(|(_, text)| before_tests(text).matches(&call).count()).sum();
+        (calls != 1).then(|| format!("{calls} calls of {call}…)"))
+    }
+}
+
+fn before_tests(text: &str) -> &str {
+    text.split("#[cfg(test)]").next().unwrap_or_default()
+}
+
 fn is_empty_name(path: &str) -> bool {
     let words = path.strip_suffix(".rs").unwrap_or(path).split(['/', '_', '-', '.']);
     words.map(|word| word.strip_suffix('s').unwrap_or(word)).any(|word| EMPTY_NAMES.contains(&word))
@@ -290,6 +364,21 @@ mod proofs {
         let files =
             example(&[("lib.rs", "mod a;\nmod b;\n"), ("a.rs", "use crate::b::B;\n"), ("b.rs", "use serde::S;\n")]);
         assert!(cycles(&graph(&files)).is_empty());
+    }
+
+    #[test]
+    fn a_step_that_is_elsewhere_or_called_twice_is_found() {
+        let row = "| 1 | `Marker::mark` (`dispatch/mark`) | commits | as 7 |";
+        let problem = |files: &[(&str, &str)]| steps_of_a_run(row)[0].problem(&example(files));
+        let marker = ("src/dispatch/mark.rs", "impl Marker {\n    pub fn mark(&self) {}\n}\n");
+        let caller =
+            ("src/dispatch/dispatcher.rs", "self.marker.mark(batch);\n#[cfg(test)]\nself.marker.mark(batch);\n");
+        assert_eq!(problem(&[marker, caller]), None);
+        assert_eq!(problem(&[caller]).unwrap(), "there is no dispatch/mark.rs");
+        assert_eq!(problem(&[("src/dispatch/mark.rs", ""), caller]).unwrap(), "it is not there");
+        assert_eq!(problem(&[marker]).unwrap(), "0 calls of marker.mark(…)");
+        assert_eq!(problem(&[marker, caller, ("src/plan/x.rs", caller.1)]).unwrap(), "2 calls of marker.mark(…)");
+        assert_eq!(problem(&[marker, caller, ("src/manage/x.rs", caller.1)]), None);
     }
 
     #[test]
