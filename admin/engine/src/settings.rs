@@ -58,6 +58,8 @@ impl Default for Options {
 pub struct Settings {
     /// How far ahead of its time an instant is claimed.
     pub look_ahead: Duration,
+    /// A job is claimed when its next fire is nearer than this.
+    pub claim_within: Duration,
     /// Poll period of a shard's holder.
     pub scan_every: Duration,
     /// Longest pause of the due-loop.
@@ -117,6 +119,8 @@ impl Settings {
         let seconds = Duration::from_secs;
         Self {
             look_ahead: options.look_ahead,
+            // Half of it, and two scans at least: one scan that comes late makes no run late.
+            claim_within: (options.look_ahead / 2).max(seconds(2)).min(options.look_ahead),
             scan_every: seconds(1),
             tick_every: Duration::from_millis(100),
             mark_ahead: Duration::from_millis(200),

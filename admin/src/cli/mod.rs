@@ -3,6 +3,7 @@
 //! Invariant: wrong input ends with exit code 2 and a message that says what would be right; any other failure ends with 1. Only
 //! this module and `main.rs` name anyhow.
 
+mod allocator;
 mod audit;
 mod command_line;
 mod database;

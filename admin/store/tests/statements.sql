@@ -1,19 +1,19 @@
 -- Sqlite
 
 -- due
-SELECT job_id, next_fire_at, revision FROM job_clock WHERE shard = ? AND next_fire_at >= ? AND next_fire_at <= ? ORDER BY shard, next_fire_at, job_id LIMIT ?;
+SELECT job_id, next_fire_at, revision FROM job_clock WHERE shard = ? AND next_fire_at >= ? + 0 AND next_fire_at <= ? + 0 ORDER BY shard, next_fire_at, job_id LIMIT ?;
 
 -- orphans
-SELECT id FROM run WHERE shard = ? AND state = 0 AND state < 9 AND epoch < ? AND due_at <= ? LIMIT ?;
+SELECT id FROM run WHERE shard = ? AND state = 0 AND state < 9 AND epoch < ? + 0 AND due_at <= ? LIMIT ?;
 
 -- new
-SELECT id FROM run WHERE shard = ? AND state = 0 AND state < 9 AND epoch = 0 AND due_at >= ? AND due_at <= ? LIMIT ?;
+SELECT id FROM run WHERE shard = ? AND state = 0 AND state < 9 AND epoch = 0 AND due_at >= ? + 0 AND due_at <= ? + 0 LIMIT ?;
 
 -- waiting
-SELECT id FROM run WHERE shard = ? AND state = 0 AND state < 9 AND epoch = ? AND due_at <= ? ORDER BY due_at, id LIMIT ?;
+SELECT id FROM run WHERE shard = ? AND state = 0 AND state < 9 AND epoch = ? AND due_at <= ? + 0 ORDER BY due_at, id LIMIT ?;
 
 -- unanswered
-SELECT t.id, t.address FROM (SELECT id, address, ROW_NUMBER() OVER (PARTITION BY address ORDER BY id) AS place FROM run WHERE shard = ? AND state = 1 AND state < 9 AND marked_at < ?) AS t WHERE t.place <= ? ORDER BY t.id LIMIT ?;
+SELECT t.id, t.address FROM (SELECT id, address, ROW_NUMBER() OVER (PARTITION BY address ORDER BY id) AS place FROM run WHERE shard = ? AND state = 1 AND state < 9 AND marked_at < ? + 0) AS t WHERE t.place <= ? ORDER BY t.id LIMIT ?;
 
 -- next_unanswered
 SELECT MIN(marked_at) FROM run WHERE shard = ? AND state = 1 AND state < 9 AND marked_at >= ?;
@@ -43,13 +43,13 @@ SELECT run.id AS run_id, run.job_id, app.name AS app, run.address, run.boot_id, 
 SELECT next_fire_at FROM job_clock WHERE delayed_job = ? AND delayed_job IS NOT NULL;
 
 -- delayed_jobs
-SELECT id, enabled, fires_left FROM job INDEXED BY job_kind WHERE schedule_kind = 'fixed_delay' AND shard = ? AND id > ? ORDER BY shard, id LIMIT ?;
+SELECT id, enabled, fires_left FROM job INDEXED BY job_kind WHERE schedule_kind = 'fixed_delay' AND shard = ? AND id > ? + 0 ORDER BY shard, id LIMIT ?;
 
 -- open_links
 SELECT job_id FROM run WHERE shard = ? AND state IN (0, 1, 2) AND state < 9 AND chained = TRUE;
 
 -- cursors
-SELECT job_id, next_fire_at, revision FROM job_clock WHERE shard = ? AND (next_fire_at, job_id) > (?, ?) ORDER BY shard, next_fire_at, job_id LIMIT ?;
+SELECT job_id, next_fire_at, revision FROM job_clock WHERE shard = ? AND (next_fire_at, job_id) > (? + 0, ?) ORDER BY shard, next_fire_at, job_id LIMIT ?;
 
 -- old_alarms
 SELECT id FROM alarm WHERE created_at < ? ORDER BY created_at LIMIT ?;
@@ -67,46 +67,46 @@ SELECT id_hash FROM session WHERE expires_at < ? ORDER BY expires_at LIMIT ?;
 SELECT subject FROM login_throttle WHERE until_at < ? ORDER BY until_at LIMIT ?;
 
 -- advance
-UPDATE job_clock SET next_fire_at = u.value->>2 FROM json_each(?) AS u WHERE job_clock.shard = u.value->>4 AND job_clock.next_fire_at = u.value->>1 AND job_clock.job_id = u.value->>0 AND job_clock.revision = u.value->>3;
+UPDATE job_clock SET next_fire_at = u.value->>2 FROM jsonb_each(?) AS u WHERE job_clock.shard = u.value->>4 AND job_clock.next_fire_at = u.value->>1 AND job_clock.job_id = u.value->>0 AND job_clock.revision = u.value->>3;
 
 -- unchanged
-SELECT c.job_id FROM json_each(?) AS u CROSS JOIN job_clock AS c ON c.shard = u.value->>4 AND c.next_fire_at = u.value->>1 AND c.job_id = u.value->>0 AND c.revision = u.value->>3;
+SELECT c.job_id FROM jsonb_each(?) AS u CROSS JOIN job_clock AS c ON c.shard = u.value->>4 AND c.next_fire_at = u.value->>1 AND c.job_id = u.value->>0 AND c.revision = u.value->>3;
 
 -- record
-INSERT INTO run (id, job_id, app_id, shard, cause, fire_no, part, parts, attempt, scheduled_at, due_at, state, epoch, owner, sends, chained, parent) SELECT u.value->>0, j.id, j.app_id, j.shard, 0, u.value->>2, 0, 1, 1, u.value->>2, u.value->>2, 0, ?, ?, 0, j.schedule_kind = 'fixed_delay', j.parent FROM json_each(?) AS u CROSS JOIN job AS j ON j.id = u.value->>1;
+INSERT INTO run (id, job_id, app_id, shard, cause, fire_no, part, parts, attempt, scheduled_at, due_at, state, epoch, owner, sends, chained, parent) SELECT u.value->>0, j.id, j.app_id, j.shard, 0, u.value->>2, 0, 1, 1, u.value->>2, u.value->>2, 0, ?, ?, 0, j.schedule_kind = 'fixed_delay', j.parent FROM jsonb_each(?) AS u CROSS JOIN job AS j ON j.id = u.value->>1;
 
 -- new_runs
-INSERT INTO run (id, job_id, app_id, shard, cause, fire_no, part, parts, attempt, scheduled_at, due_at, state, epoch, sends, chained, parent) SELECT u.value->>0, j.id, j.app_id, j.shard, u.value->>2, u.value->>3, 0, 1, 1, u.value->>4, u.value->>5, 0, 0, 0, j.schedule_kind = 'fixed_delay' AND u.value->>2 = 0, j.parent FROM json_each(?) AS u CROSS JOIN job AS j ON j.id = u.value->>1;
+INSERT INTO run (id, job_id, app_id, shard, cause, fire_no, part, parts, attempt, scheduled_at, due_at, state, epoch, sends, chained, parent) SELECT u.value->>0, j.id, j.app_id, j.shard, u.value->>2, u.value->>3, 0, 1, 1, u.value->>4, u.value->>5, 0, 0, 0, j.schedule_kind = 'fixed_delay' AND u.value->>2 = 0, j.parent FROM jsonb_each(?) AS u CROSS JOIN job AS j ON j.id = u.value->>1;
 
 -- new_children
-INSERT INTO run (id, job_id, app_id, shard, cause, fire_no, part, parts, attempt, scheduled_at, due_at, state, epoch, sends, chained, parent) SELECT u.value->>0, j.id, j.app_id, j.shard, u.value->>2, u.value->>3, 0, 1, 1, u.value->>4, u.value->>5, 0, 0, 0, j.schedule_kind = 'fixed_delay' AND u.value->>2 = 0, j.parent FROM json_each(?) AS u CROSS JOIN job AS j ON j.id = u.value->>1 WHERE NOT EXISTS (SELECT 1 FROM run AS made WHERE made.fire_no = u.value->>3 AND made.job_id = u.value->>1 AND made.cause = u.value->>2);
+INSERT INTO run (id, job_id, app_id, shard, cause, fire_no, part, parts, attempt, scheduled_at, due_at, state, epoch, sends, chained, parent) SELECT u.value->>0, j.id, j.app_id, j.shard, u.value->>2, u.value->>3, 0, 1, 1, u.value->>4, u.value->>5, 0, 0, 0, j.schedule_kind = 'fixed_delay' AND u.value->>2 = 0, j.parent FROM jsonb_each(?) AS u CROSS JOIN job AS j ON j.id = u.value->>1 WHERE NOT EXISTS (SELECT 1 FROM run AS made WHERE made.fire_no = u.value->>3 AND made.job_id = u.value->>1 AND made.cause = u.value->>2);
 
 -- adopt
 UPDATE run SET epoch = ?, owner = ? WHERE run.id IN (SELECT u.value FROM json_each(?) AS u) AND +run.shard = ? AND +run.state = 0 AND +run.epoch < ?;
 
 -- mark
-UPDATE run SET state = 1, mark_token = ?, marked_at = ?, owner = ?, sends = run.sends + 1, address = u.value->>2, boot_id = u.value->>3, candidates_id = u.value->>4, route_code = u.value->>5, revision = u.value->>6, app_id = u.value->>7, journal_id = u.value->>8 FROM json_each(?) AS u WHERE run.id = u.value->>0 AND +run.state = 0 AND run.epoch = u.value->>1;
+UPDATE run SET state = 1, mark_token = ?, marked_at = ?, owner = ?, sends = run.sends + 1, address = u.value->>2, boot_id = u.value->>3, candidates_id = u.value->>4, route_code = u.value->>5, revision = u.value->>6, app_id = u.value->>7, journal_id = u.value->>8 FROM jsonb_each(?) AS u WHERE run.id = u.value->>0 AND +run.state = 0 AND run.epoch = u.value->>1;
 
 -- add_parts
-INSERT INTO run (id, job_id, app_id, shard, cause, fire_no, part, parts, attempt, scheduled_at, due_at, state, epoch, owner, sends, address, chained, parent) SELECT u.value->>0, run.job_id, run.app_id, run.shard, run.cause, run.fire_no, u.value->>1, run.parts, run.attempt, run.scheduled_at, run.due_at, 0, run.epoch, ?, 0, u.value->>2, run.chained, run.parent FROM json_each(?) AS u CROSS JOIN run ON run.id = ?;
+INSERT INTO run (id, job_id, app_id, shard, cause, fire_no, part, parts, attempt, scheduled_at, due_at, state, epoch, owner, sends, address, chained, parent) SELECT u.value->>0, run.job_id, run.app_id, run.shard, run.cause, run.fire_no, u.value->>1, run.parts, run.attempt, run.scheduled_at, run.due_at, 0, run.epoch, ?, 0, u.value->>2, run.chained, run.parent FROM jsonb_each(?) AS u CROSS JOIN run ON run.id = ?;
 
 -- outdated
-SELECT u.value->>0, u.value->>1 FROM json_each(?) AS u LEFT JOIN job ON job.id = u.value->>0 WHERE job.revision IS NULL OR job.revision <> u.value->>1;
+SELECT u.value->>0, u.value->>1 FROM jsonb_each(?) AS u LEFT JOIN job ON job.id = u.value->>0 WHERE job.revision IS NULL OR job.revision <> u.value->>1;
 
 -- unmark
-UPDATE run SET state = 0, sends = run.sends - 1, mark_token = NULL, marked_at = NULL, boot_id = NULL, revision = NULL, journal_id = NULL, address = CASE u.value->>2 WHEN 1 THEN run.address END FROM json_each(?) AS u WHERE run.id = u.value->>0 AND +run.state = 1 AND run.mark_token = u.value->>1;
+UPDATE run SET state = 0, sends = run.sends - 1, mark_token = NULL, marked_at = NULL, boot_id = NULL, revision = NULL, journal_id = NULL, address = CASE u.value->>2 WHEN 1 THEN run.address END FROM jsonb_each(?) AS u WHERE run.id = u.value->>0 AND +run.state = 1 AND run.mark_token = u.value->>1;
 
 -- cancel
 UPDATE run SET state = 12, reason = ?, finished_at = ? WHERE run.id IN (SELECT u.value FROM json_each(?) AS u) AND +run.state = 0;
 
 -- accept
-UPDATE run SET state = CASE WHEN run.state = 1 THEN 2 ELSE run.state END, sent_at = COALESCE(run.sent_at, u.value->>1) FROM json_each(?) AS u WHERE run.id = u.value->>0;
+UPDATE run SET state = CASE WHEN run.state = 1 THEN 2 ELSE run.state END, sent_at = COALESCE(run.sent_at, u.value->>1) FROM jsonb_each(?) AS u WHERE run.id = u.value->>0;
 
 -- settle_successes
-UPDATE run SET state = u.value->>1, result_code = u.value->>2, result_msg = u.value->>3, reason = u.value->>4, sent_at = COALESCE(run.sent_at, u.value->>5), finished_at = ? FROM json_each(?) AS u WHERE run.id = u.value->>0 AND +run.state IN (1, 2) AND run.chained = FALSE AND run.parent = FALSE;
+UPDATE run SET state = u.value->>1, result_code = u.value->>2, result_msg = u.value->>3, reason = u.value->>4, sent_at = COALESCE(run.sent_at, u.value->>5), finished_at = ? FROM jsonb_each(?) AS u WHERE run.id = u.value->>0 AND +run.state IN (1, 2) AND run.chained = FALSE AND run.parent = FALSE;
 
 -- settle
-UPDATE run SET state = u.value->>1, result_code = u.value->>2, result_msg = u.value->>3, reason = u.value->>4, sent_at = COALESCE(run.sent_at, u.value->>5), finished_at = ? FROM json_each(?) AS u WHERE run.id = u.value->>0 AND +run.state < 9;
+UPDATE run SET state = u.value->>1, result_code = u.value->>2, result_msg = u.value->>3, reason = u.value->>4, sent_at = COALESCE(run.sent_at, u.value->>5), finished_at = ? FROM jsonb_each(?) AS u WHERE run.id = u.value->>0 AND +run.state < 9;
 
 -- lock_jobs
 SELECT job.id, job.retries, job.enabled, job.retry_delay, job.shard FROM job WHERE job.id IN (SELECT u.value FROM json_each(?) AS u) ORDER BY job.id;
@@ -115,28 +115,28 @@ SELECT job.id, job.retries, job.enabled, job.retry_delay, job.shard FROM job WHE
 SELECT run.id, run.job_id, run.shard, run.cause, run.fire_no, run.part, run.attempt, run.state, run.kill_asked_at AS kill_asked, run.sends, run.chained, run.parent FROM run WHERE run.id IN (SELECT u.value FROM json_each(?) AS u) ORDER BY run.id;
 
 -- cancel_retries
-UPDATE run SET state = 12, reason = 'late_result', finished_at = ? FROM json_each(?) AS u WHERE run.fire_no = u.value->>0 AND run.job_id = u.value->>1 AND run.cause = u.value->>2 AND run.part = u.value->>3 AND run.attempt > u.value->>4 AND +run.state = 0;
+UPDATE run SET state = 12, reason = 'late_result', finished_at = ? FROM jsonb_each(?) AS u WHERE run.fire_no = u.value->>0 AND run.job_id = u.value->>1 AND run.cause = u.value->>2 AND run.part = u.value->>3 AND run.attempt > u.value->>4 AND +run.state = 0;
 
 -- retry
-INSERT INTO run (id, job_id, app_id, shard, cause, fire_no, part, parts, attempt, scheduled_at, due_at, state, epoch, sends, chained, parent) SELECT u.value->>0, run.job_id, run.app_id, run.shard, run.cause, run.fire_no, run.part, run.parts, run.attempt + 1, run.scheduled_at, u.value->>2, 0, 0, 0, run.chained, run.parent FROM json_each(?) AS u CROSS JOIN run ON run.id = u.value->>1 WHERE NOT EXISTS (SELECT 1 FROM run AS later WHERE later.fire_no = run.fire_no AND later.job_id = run.job_id AND later.cause = run.cause AND later.part = run.part AND later.attempt = run.attempt + 1);
+INSERT INTO run (id, job_id, app_id, shard, cause, fire_no, part, parts, attempt, scheduled_at, due_at, state, epoch, sends, chained, parent) SELECT u.value->>0, run.job_id, run.app_id, run.shard, run.cause, run.fire_no, run.part, run.parts, run.attempt + 1, run.scheduled_at, u.value->>2, 0, 0, 0, run.chained, run.parent FROM jsonb_each(?) AS u CROSS JOIN run ON run.id = u.value->>1 WHERE NOT EXISTS (SELECT 1 FROM run AS later WHERE later.fire_no = run.fire_no AND later.job_id = run.job_id AND later.cause = run.cause AND later.part = run.part AND later.attempt = run.attempt + 1);
 
 -- retry_input
-INSERT INTO run_input (run_id, params, address) SELECT u.value->>0, i.params, i.address FROM json_each(?) AS u CROSS JOIN run_input AS i ON i.run_id = u.value->>1;
+INSERT INTO run_input (run_id, params, address) SELECT u.value->>0, i.params, i.address FROM jsonb_each(?) AS u CROSS JOIN run_input AS i ON i.run_id = u.value->>1;
 
 -- first_runs
-SELECT run.id, run.fire_no, run.job_id, run.cause FROM json_each(?) AS u CROSS JOIN run ON run.fire_no = u.value->>0 AND run.job_id = u.value->>1 AND run.cause = u.value->>2 WHERE run.part = 0 AND run.attempt = 1;
+SELECT run.id, run.fire_no, run.job_id, run.cause FROM jsonb_each(?) AS u CROSS JOIN run ON run.fire_no = u.value->>0 AND run.job_id = u.value->>1 AND run.cause = u.value->>2 WHERE run.part = 0 AND run.attempt = 1;
 
 -- active
 SELECT run.address, COUNT(*) FROM json_each(?) AS u CROSS JOIN run ON run.shard = u.value WHERE run.state IN (1, 2) AND run.state < 9 AND run.address IS NOT NULL GROUP BY run.address;
 
 -- keep_sets
-INSERT INTO candidate_set (id, addresses) SELECT u.value->>0, u.value->>1 FROM json_each(?) AS u WHERE NOT EXISTS (SELECT 1 FROM candidate_set AS kept WHERE kept.id = u.value->>0);
+INSERT INTO candidate_set (id, addresses) SELECT u.value->>0, u.value->>1 FROM jsonb_each(?) AS u WHERE NOT EXISTS (SELECT 1 FROM candidate_set AS kept WHERE kept.id = u.value->>0);
 
 -- add_traces
-INSERT INTO run_choice (run_id, detail) SELECT u.value->>0, u.value->>1 FROM json_each(?) AS u;
+INSERT INTO run_choice (run_id, detail) SELECT u.value->>0, u.value->>1 FROM jsonb_each(?) AS u;
 
 -- add_sticky
-INSERT INTO sticky (job_id, address, chosen_at) SELECT u.value->>0, u.value->>1, ? FROM json_each(?) AS u;
+INSERT INTO sticky (job_id, address, chosen_at) SELECT u.value->>0, u.value->>1, ? FROM jsonb_each(?) AS u;
 
 -- lock_going
 SELECT r.id, r.job_id, r.app_id, r.cause, r.fire_no, r.part, r.attempt, r.state, r.scheduled_at FROM run r WHERE r.id IN (SELECT u.value FROM json_each(?) AS u) AND (r.state >= 9 OR r.state IN (3, 4) AND COALESCE(r.finished_at, r.due_at) < ?) AND NOT EXISTS (SELECT 1 FROM run s WHERE s.fire_no = r.fire_no AND s.job_id = r.job_id AND s.cause = r.cause AND NOT (s.state >= 9 OR s.state IN (3, 4) AND COALESCE(s.finished_at, s.due_at) < ?)) AND NOT EXISTS (SELECT 1 FROM run p JOIN run q ON q.fire_no = p.fire_no AND q.job_id = p.job_id AND q.cause = p.cause WHERE r.cause = 3 AND p.id = r.fire_no AND q.state < 9) ORDER BY r.id;
@@ -160,7 +160,7 @@ SELECT run.id FROM json_each(?) AS u CROSS JOIN run ON run.shard = u.value WHERE
 SELECT c.delayed_job FROM json_each(?) AS u CROSS JOIN job_clock AS c ON c.delayed_job = u.value AND c.delayed_job IS NOT NULL;
 
 -- recorded
-SELECT run.fire_no, run.job_id FROM json_each(?) AS u CROSS JOIN run ON run.fire_no = u.value->>0 AND run.job_id = u.value->>1 AND run.cause = 0 AND run.part = 0 AND run.attempt = 1;
+SELECT run.fire_no, run.job_id FROM jsonb_each(?) AS u CROSS JOIN run ON run.fire_no = u.value->>0 AND run.job_id = u.value->>1 AND run.cause = 0 AND run.part = 0 AND run.attempt = 1;
 
 -- open_of_backfills
 SELECT run.job_id, COUNT(*) FROM json_each(?) AS u CROSS JOIN run ON run.shard = u.value WHERE run.state IN (0, 1, 2) AND run.state < 9 AND run.cause = 4 GROUP BY run.job_id;

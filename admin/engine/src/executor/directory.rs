@@ -1,6 +1,7 @@
 //! The executors that runs can be sent to: a copy of the registrations, at most a second old.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
+use std::ops::Deref;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex};
 
@@ -15,48 +16,62 @@ use carillon_store as store;
 use carillon_store::app::executors::Executor;
 
 /// An executor that may be chosen.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct Candidate {
-    pub address: String,
-    pub boot_id: Option<String>,
-    pub journal_id: Option<String>,
-    pub weight: u32,
-    pub labels: Arc<Labels>,
+    registered: Arc<RegisteredExecutor>,
     /// It has missed two heartbeats: others are tried before it.
     pub suspect: bool,
+}
+
+/// A registration, with what need not be read for each run.
+#[derive(Debug)]
+pub struct RegisteredExecutor {
+    executor: Executor,
+    pub labels: Labels,
+    pub weight: u32,
     /// It may be sent a run that it has already: it runs once, across its restarts too.
     pub keeps_a_journal: bool,
     /// It takes several runs in one request.
     pub takes_batches: bool,
 }
 
-/// A registration, with what need not be read for each run.
-struct RegisteredExecutor {
-    executor: Executor,
-    labels: Arc<Labels>,
-}
-
 impl RegisteredExecutor {
-    fn candidate(&self, now: Millis) -> Candidate {
-        let executor = &self.executor;
-        let lease = executor.expires_at - executor.seen_at;
-        Candidate {
-            address: executor.address.clone(),
-            boot_id: executor.boot_id.clone(),
-            journal_id: executor.journal_id.clone(),
+    fn new(executor: Executor) -> Self {
+        Self {
+            labels: executor.labels(),
             weight: executor.weight(),
-            labels: self.labels.clone(),
-            // A lease is three beats.
-            suspect: now > executor.seen_at + lease * 2 / 3,
             keeps_a_journal: executor.has(headers::CAPABILITY_IDEM),
             takes_batches: executor.has(headers::CAPABILITY_BATCH),
+            executor,
         }
+    }
+
+    /// It has missed two heartbeats: a lease is three.
+    fn is_suspect(&self, now: Millis) -> bool {
+        let lease = self.expires_at - self.seen_at;
+        now > self.seen_at + lease * 2 / 3
+    }
+}
+
+impl Deref for RegisteredExecutor {
+    type Target = Executor;
+
+    fn deref(&self) -> &Executor {
+        &self.executor
+    }
+}
+
+impl Deref for Candidate {
+    type Target = RegisteredExecutor;
+
+    fn deref(&self) -> &RegisteredExecutor {
+        &self.registered
     }
 }
 
 #[derive(Default)]
 struct Snapshot {
-    by_app: HashMap<String, Vec<RegisteredExecutor>>,
+    by_app: HashMap<String, Vec<Arc<RegisteredExecutor>>>,
 }
 
 /// No executor counts as dead while no node could take its heartbeats: those that were live when a node was last alive
@@ -116,14 +131,11 @@ impl ExecutorDirectory {
     }
 
     pub async fn refresh(&self) -> store::Result<()> {
-        let mut by_app: BTreeMap<String, Vec<RegisteredExecutor>> = BTreeMap::new();
+        let mut snapshot = Snapshot::default();
         for executor in self.cx.store.executors().await? {
-            by_app
-                .entry(executor.app.clone())
-                .or_default()
-                .push(RegisteredExecutor { labels: Arc::new(executor.labels()), executor });
+            let app = executor.app.clone();
+            snapshot.by_app.entry(app).or_default().push(Arc::new(RegisteredExecutor::new(executor)));
         }
-        let snapshot = Snapshot { by_app: by_app.into_iter().collect() };
         *lock(&self.snapshot) = Arc::new(snapshot);
         Ok(())
     }
@@ -136,12 +148,11 @@ impl ExecutorDirectory {
         let Some(all) = snapshot.by_app.get(app) else {
             return vec![];
         };
-        all.iter()
-            .filter(|RegisteredExecutor { executor, .. }| {
-                executor.is_live(now) || grace.is_some_and(|grace| grace.covers(executor, now))
-            })
-            .map(|seat| seat.candidate(now))
-            .collect()
+        let is_live =
+            |it: &&Arc<RegisteredExecutor>| it.is_live(now) || grace.is_some_and(|grace| grace.covers(it, now));
+        let candidate =
+            |it: &Arc<RegisteredExecutor>| Candidate { registered: it.clone(), suspect: it.is_suspect(now) };
+        all.iter().filter(is_live).map(candidate).collect()
     }
 
     /// Every request to an executor carries the access token. An address that is no longer registered may belong to another

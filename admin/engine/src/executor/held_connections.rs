@@ -7,6 +7,7 @@ use std::collections::HashMap;
 use std::future::{Future, poll_fn};
 use std::io;
 use std::pin::{Pin, pin};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -18,7 +19,7 @@ use hyper::{Method, Request, Response, Uri};
 use hyper_util::rt::TokioIo;
 use reqwest::Url;
 use tokio::net::TcpStream;
-use tokio::time::{Instant, timeout_at};
+use tokio::time::{Instant, timeout};
 
 use crate::executor::outcome::{Outcome, innermost, unknown};
 use crate::runtime::lock;
@@ -94,34 +95,43 @@ impl HeldConnections {
         body: Vec<u8>,
         limit: usize,
     ) -> Result<(u16, Vec<u8>), Outcome> {
-        let until = Instant::now() + self.limits.request;
         let mut request = target.request(path, headers, body).map_err(|why| Outcome::NotSent { why })?;
-        while let Some(held) = target.take_idle() {
-            match held.exchange(request, limit, until).await {
+        // From its first byte on a request without an answer is unknown.
+        let is_written = AtomicBool::new(false);
+        let exchange = async {
+            while let Some(held) = target.take_idle() {
+                match held.exchange(request, limit, &is_written).await {
+                    Exchange::Answered(status, body, held) => {
+                        target.keep(held);
+                        return Ok((status, body));
+                    }
+                    Exchange::NotWritten(unsent) => request = unsent,
+                    Exchange::Failed(outcome) => return Err(outcome),
+                }
+            }
+            let held = self.connect(target).await?;
+            match held.exchange(request, limit, &is_written).await {
                 Exchange::Answered(status, body, held) => {
                     target.keep(held);
-                    return Ok((status, body));
+                    Ok((status, body))
                 }
-                Exchange::NotWritten(unsent) => request = unsent,
-                Exchange::Failed(outcome) => return Err(outcome),
+                Exchange::NotWritten(_) => Err(Outcome::NotSent { why: "the connection was closed".into() }),
+                Exchange::Failed(outcome) => Err(outcome),
             }
-        }
-        let held = self.connect(target, until).await?;
-        match held.exchange(request, limit, until).await {
-            Exchange::Answered(status, body, held) => {
-                target.keep(held);
-                Ok((status, body))
+        };
+        match timeout(self.limits.request, exchange).await {
+            Ok(done) => done,
+            Err(_elapsed) if is_written.load(Ordering::Relaxed) => {
+                Err(Outcome::Unknown { why: "no answer in time".into(), timed_out: true })
             }
-            Exchange::NotWritten(_) => Err(Outcome::NotSent { why: "the connection was closed".into() }),
-            Exchange::Failed(outcome) => Err(outcome),
+            Err(_elapsed) => Err(Outcome::NotSent { why: "no connection in time".into() }),
         }
     }
 
-    async fn connect(&self, target: &Target, until: Instant) -> Result<Held, Outcome> {
+    async fn connect(&self, target: &Target) -> Result<Held, Outcome> {
         let not_sent = |why: String| Outcome::NotSent { why };
-        let until = until.min(Instant::now() + self.limits.connect);
         let connect = TcpStream::connect((target.host.as_str(), target.port));
-        let stream = match timeout_at(until, connect).await {
+        let stream = match timeout(self.limits.connect, connect).await {
             Ok(stream) => stream.map_err(|error| not_sent(error.to_string()))?,
             Err(_elapsed) => return Err(not_sent("no connection in time".into())),
         };
@@ -197,33 +207,31 @@ enum Exchange {
 }
 
 impl Held {
-    async fn exchange(mut self, request: Request<Full<Bytes>>, limit: usize, until: Instant) -> Exchange {
+    /// `is_written` is set before the first byte can leave.
+    async fn exchange(mut self, request: Request<Full<Bytes>>, limit: usize, is_written: &AtomicBool) -> Exchange {
         // What happened to the connection since its last use is seen here.
-        if !timeout_at(until, self.is_ready()).await.unwrap_or(false) {
+        if !self.is_ready().await {
             return Exchange::NotWritten(request);
         }
+        is_written.store(true, Ordering::Relaxed);
         let answer = self.sender.try_send_request(request);
-        let answered = async {
-            let response = match self.drive(answer).await {
-                Ok(response) => response,
-                Err(mut error) => match error.take_message() {
-                    Some(unsent) => return Exchange::NotWritten(unsent),
-                    None => return Exchange::Failed(unknown(innermost(&error.into_error()))),
-                },
-            };
-            let status = response.status().as_u16();
-            match self.read_body(response, limit).await {
-                Ok((body, true)) => Exchange::Answered(status, body, self),
-                Ok((body, false)) => {
-                    self.is_over = true;
-                    Exchange::Answered(status, body, self)
+        let response = match self.drive(answer).await {
+            Ok(response) => response,
+            Err(mut error) => match error.take_message() {
+                Some(unsent) => {
+                    is_written.store(false, Ordering::Relaxed);
+                    return Exchange::NotWritten(unsent);
                 }
-                Err(error) => Exchange::Failed(unknown(innermost(&error))),
-            }
+                None => return Exchange::Failed(unknown(innermost(&error.into_error()))),
+            },
         };
-        match timeout_at(until, answered).await {
-            Ok(exchange) => exchange,
-            Err(_elapsed) => Exchange::Failed(Outcome::Unknown { why: "no answer in time".into(), timed_out: true }),
+        let status = response.status().as_u16();
+        match self.read_body(response, limit).await {
+            Ok((body, is_whole)) => {
+                self.is_over |= !is_whole;
+                Exchange::Answered(status, body, self)
+            }
+            Err(error) => Exchange::Failed(unknown(innermost(&error))),
         }
     }
 

@@ -4,7 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
 
-use carillon_scheduler::{Millis, Plan, plan};
+use carillon_scheduler::{Clock, Millis, Plan, plan};
 
 use crate::plan::failures::MOST_FAILURES;
 use crate::plan::job_cache::CachedJob;
@@ -20,13 +20,37 @@ const TURN: Duration = Duration::from_millis(2);
 /// others. A build without optimisation is ten times slower.
 const BUDGET: Duration = Duration::from_millis(if cfg!(debug_assertions) { 200 } else { 20 });
 
+/// Plans one after the other, without a pause.
+struct Turn {
+    begun: Duration,
+    processor: Duration,
+}
+
+impl Turn {
+    fn begin(clock: &dyn Clock) -> Self {
+        Self { begun: clock.monotonic(), processor: clock.thread_time() }
+    }
+
+    fn took(&self, clock: &dyn Clock) -> Duration {
+        clock.monotonic() - self.begun
+    }
+
+    /// Of a plan that was begun then, at most. A plan that took less than the budget on the wall took no more of the processor:
+    /// the processor's clock, which costs a system call, is read only for the others. It counts the plans of this turn before it
+    /// as well, which took less than [`TURN`].
+    fn processor_time(&self, clock: &dyn Clock, begun: Duration) -> Duration {
+        let took = clock.monotonic() - begun;
+        if took <= BUDGET { took } else { clock.thread_time().saturating_sub(self.processor) }
+    }
+}
+
 impl Scanner {
-    /// Answers how many of the jobs got on, and whether some of them have instants left.
+    /// Plans what is due `near`, as far as `until`. Answers how many of the jobs got on, and whether some of them are still near.
     pub(crate) async fn plan_page(
         &self,
         holder: &HeldLease<'_>,
         due: Vec<DueJob>,
-        until: Millis,
+        (near, until): (Millis, Millis),
         report: &mut ScanReport,
     ) -> store::Result<(usize, bool)> {
         let wanted: Vec<(i64, i64)> = due.iter().map(|due| (due.job_id, due.revision)).collect();
@@ -38,15 +62,16 @@ impl Scanner {
         let share = (self.queue.free() / due.len().max(1)).clamp(1, INSTANTS);
         let mut planned: Vec<(DueJob, Arc<CachedJob>, Plan)> = Vec::with_capacity(due.len());
         let mut done = 0;
-        let mut since = self.cx.clock.monotonic();
+        let mut turn = Turn::begin(&*self.cx.clock);
         for due in due {
             // Other tasks of this thread wait meanwhile, renewals and ticks among them.
-            if self.cx.clock.monotonic() - since >= TURN {
+            if turn.took(&*self.cx.clock) >= TURN {
                 tokio::task::yield_now().await;
-                since = self.cx.clock.monotonic();
+                turn = Turn::begin(&*self.cx.clock);
             }
             let Some(job) = jobs.get(&due.job_id) else {
                 done += self.pause_unplannable(&due, "the job's row is missing", report).await?;
+                turn = Turn::begin(&*self.cx.clock);
                 continue;
             };
             if job.stored.revision != due.revision {
@@ -54,9 +79,9 @@ impl Scanner {
                 continue;
             }
             let left = left.get(&due.job_id).copied();
-            let begun = self.cx.clock.thread_time();
+            let begun = self.cx.clock.monotonic();
             let plan = self.plan(job, &due, until, left, share);
-            let took = self.cx.clock.thread_time().saturating_sub(begun);
+            let took = turn.processor_time(&*self.cx.clock, begun);
             match plan {
                 Ok(_) if self.is_too_slow(due.job_id, took) => {
                     let reason = format!(
@@ -64,15 +89,17 @@ impl Scanner {
                         BUDGET.as_millis()
                     );
                     done += self.pause_unplannable(&due, &reason, report).await?;
+                    turn = Turn::begin(&*self.cx.clock);
                 }
                 Ok(plan) => planned.push((due, job.clone(), plan)),
                 Err(reason) if self.failures.record(due.job_id) => {
                     done += self.pause_unplannable(&due, &reason, report).await?;
+                    turn = Turn::begin(&*self.cx.clock);
                 }
                 Err(_) => {}
             }
         }
-        let is_cut = |plan: &Plan| plan.next_fire_at.is_some_and(|next| next <= until);
+        let is_cut = |plan: &Plan| plan.next_fire_at.is_some_and(|next| next <= near);
         let more = planned.iter().any(|(_, _, plan)| is_cut(plan));
         let mut rest = planned.as_slice();
         while !rest.is_empty() {

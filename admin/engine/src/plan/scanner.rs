@@ -24,7 +24,7 @@ use carillon_store::Error;
 use carillon_store::run::claim::HeldLease;
 
 /// Jobs planned at a time.
-const PAGE: usize = 200;
+const PAGE: usize = 500;
 
 /// No epoch.
 const NONE: i64 = -1;
@@ -102,13 +102,16 @@ impl Scanner {
     #[tracing::instrument(name = "scan", level = "debug", skip_all, fields(shard = self.shard, lease.epoch = epoch))]
     async fn round(&self, epoch: i64, report: &mut ScanReport) -> store::Result<()> {
         let holder = HeldLease { shard: self.shard, epoch, node: &self.cx.node, ttl_ms: ms(self.cx.settings.ttl) };
-        let until = self.cx.clock.now() + ms(self.cx.settings.look_ahead);
+        let now = self.cx.clock.now();
+        let until = now + ms(self.cx.settings.look_ahead);
+        // A job is claimed when its cursor is near, and then as far as the look-ahead goes: one claim for several of its fires.
+        let near = now + ms(self.cx.settings.claim_within);
         let is_new = self.judged.load(Ordering::Relaxed) != epoch;
         let is_audit = self.audit.is_due(self.cx.clock.monotonic(), self.cx.settings.resolve_every) || is_new;
         let from = match is_audit {
             true => None,
-            // After a clock went back, `until` is the earlier one.
-            false => Some(self.done_until.load(Ordering::Relaxed).min(until).saturating_sub(BEHIND_MS)),
+            // After a clock went back, `near` is the earlier one.
+            false => Some(self.done_until.load(Ordering::Relaxed).min(near).saturating_sub(BEHIND_MS)),
         };
         // Read and judged anew next time, unless this time it is known to have succeeded.
         self.judged.store(NONE, Ordering::Relaxed);
@@ -126,11 +129,11 @@ impl Scanner {
             if room == 0 || self.held.epoch(self.shard) != Some(epoch) {
                 return Ok(());
             }
-            let due = self.cx.store.due_jobs_from(self.shard, from, until, PAGE.min(room)).await?;
+            let due = self.cx.store.due_jobs_from(self.shard, from, near, PAGE.min(room)).await?;
             let (is_full, found) = (due.len() == PAGE.min(room), due.len());
-            let (done, more) = self.plan_page(&holder, due, until, report).await?;
+            let (done, more) = self.plan_page(&holder, due, (near, until), report).await?;
             if !is_full && !more && done == found {
-                self.done_until.store(until, Ordering::Relaxed);
+                self.done_until.store(near, Ordering::Relaxed);
                 return Ok(());
             }
             // A page on which nothing moved would come back as it is.

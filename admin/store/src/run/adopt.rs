@@ -34,7 +34,7 @@ pub struct ClaimedRun {
 /// Read without locks: on MariaDB an UPDATE by this condition would also wait for the row behind the last orphan, which is the
 /// next one to be marked.
 pub(crate) const ORPHANS: &str = "SELECT id FROM run{index run_open} WHERE shard = ? AND state = {state.claimed} AND state < {state.final} \
-     AND epoch < ? AND due_at <= ? LIMIT ?";
+     AND epoch < {?} AND due_at <= ? LIMIT ?";
 
 pub(crate) static ADOPT: Bulk = Bulk::update_runs(
     IDS,
@@ -45,12 +45,12 @@ pub(crate) static ADOPT: Bulk = Bulk::update_runs(
 /// The new ones among them, due since some moment: the rows of runs that were sent long ago are not walked over, which
 /// PostgreSQL cannot forget while an old snapshot is open.
 pub(crate) const NEW_ORPHANS: &str = "SELECT id FROM run{index run_open} WHERE shard = ? AND state = {state.claimed} AND state < {state.final} \
-     AND epoch = 0 AND due_at >= ? AND due_at <= ? LIMIT ?";
+     AND epoch = 0 AND due_at >= {?} AND due_at <= {?} LIMIT ?";
 
 /// Rows at a time.
 const PAGE: usize = 1_000;
 
-pub(crate) const WAITING: &str = "SELECT id FROM run WHERE shard = ? AND state = {state.claimed} AND state < {state.final} AND epoch = ? AND due_at <= ? \
+pub(crate) const WAITING: &str = "SELECT id FROM run WHERE shard = ? AND state = {state.claimed} AND state < {state.final} AND epoch = ? AND due_at <= {?} \
      ORDER BY due_at, id LIMIT ?";
 
 const COLUMNS: &str = "run.id AS run_id, run.job_id, run.shard, run.epoch, run.cause, run.fire_no, run.part, run.parts, run.attempt, \
@@ -120,7 +120,7 @@ impl Store {
             None => (ORPHANS, holder.epoch),
         };
         let values = values![holder.shard, second, until, page as i64];
-        let mut ids: Vec<i64> = self.tuples(&self.engine_reads, text, values).await?;
+        let mut ids = self.integers::<1>(&self.engine_reads, text, values).await?.into_flattened();
         // Locked in the order in which a mark locks them.
         ids.sort_unstable();
         Ok(ids)
@@ -137,10 +137,10 @@ impl Store {
         Ok(self.waiting_runs(shard, epoch, &ids).await?.runs)
     }
 
-    /// The ids of the same, which cost little to read.
+    /// The ids of the same, in no order.
     pub async fn waiting_ids(&self, shard: i32, epoch: i64, until: Millis, limit: usize) -> Result<Vec<i64>> {
         let values = values![shard, epoch, until, limit as i64];
-        self.tuples::<i64>(&self.engine_reads, WAITING, values).await
+        Ok(self.integers::<1>(&self.engine_reads, WAITING, values).await?.into_flattened())
     }
 
     /// Those of these runs that wait under this epoch.

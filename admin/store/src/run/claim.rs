@@ -6,7 +6,7 @@
 use std::collections::HashSet;
 
 use carillon_scheduler::Millis;
-use sea_orm::FromQueryResult;
+use sea_orm::Value;
 
 use crate::db::pool::transaction::Transaction;
 use crate::db::sql::bulk::Bulk;
@@ -17,7 +17,7 @@ use crate::failpoint;
 use crate::store::Store;
 
 /// A row of `job_clock` that is inside the look-ahead.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, FromQueryResult)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DueJob {
     pub job_id: i64,
     pub next_fire_at: Millis,
@@ -58,7 +58,7 @@ pub struct HeldLease<'a> {
 
 /// The lower bound keeps PostgreSQL from walking over the places that cursors have left, which it cannot forget while an old
 /// snapshot is open.
-pub(crate) const DUE: &str = "SELECT job_id, next_fire_at, revision FROM job_clock WHERE shard = ? AND next_fire_at >= ? AND next_fire_at <= ? \
+pub(crate) const DUE: &str = "SELECT job_id, next_fire_at, revision FROM job_clock WHERE shard = ? AND next_fire_at >= {?} AND next_fire_at <= {?} \
      ORDER BY shard, next_fire_at, job_id LIMIT ?";
 
 /// Cursors as their plans have found them. SQLite would walk the whole shard if it did not come from the list.
@@ -102,7 +102,17 @@ impl Store {
 
     /// The same, of those whose cursor is at or after `from`.
     pub async fn due_jobs_from(&self, shard: i32, from: Millis, until: Millis, limit: usize) -> Result<Vec<DueJob>> {
-        self.all(&self.engine_reads, DUE, values![shard, from, until, limit as i64]).await
+        let values = values![shard, from, until, limit as i64];
+        self.cursors(DUE, values).await
+    }
+
+    /// Rows of `job_clock`, earliest first.
+    pub(crate) async fn cursors(&self, text: &str, values: Vec<Value>) -> Result<Vec<DueJob>> {
+        let rows = self.integers(&self.engine_reads, text, values).await?.into_iter();
+        let mut found: Vec<DueJob> =
+            rows.map(|[job_id, next_fire_at, revision]| DueJob { job_id, next_fire_at, revision }).collect();
+        found.sort_unstable_by_key(|due| (due.next_fire_at, due.job_id));
+        Ok(found)
     }
 
     /// Records a batch under its shard's epoch. Answers the jobs whose cursor or revision had changed meanwhile: nothing

@@ -55,11 +55,23 @@ pub async fn persist(sets: impl Iterator<Item = &Arc<CandidateSet>> + Clone, sto
 }
 
 #[derive(Default)]
-pub struct CandidateSets(Mutex<HashMap<i64, Arc<CandidateSet>>>);
+pub struct CandidateSets {
+    by_id: Mutex<HashMap<i64, Arc<CandidateSet>>>,
+    /// The one that was asked for last: most runs of a tick have the same.
+    last: Mutex<Option<Arc<CandidateSet>>>,
+}
 
 impl CandidateSets {
     /// The set of these addresses, which are in ascending order.
     pub fn of<'a>(&self, addresses: impl Iterator<Item = &'a str> + Clone) -> Arc<CandidateSet> {
+        let mut last = lock(&self.last);
+        match last.as_ref().filter(|set| addresses.clone().eq(set.addresses.iter().map(String::as_str))) {
+            Some(set) => set.clone(),
+            None => last.insert(self.look_up(addresses)).clone(),
+        }
+    }
+
+    fn look_up<'a>(&self, addresses: impl Iterator<Item = &'a str> + Clone) -> Arc<CandidateSet> {
         let mut digest = Sha256::new();
         for address in addresses.clone() {
             digest.update(address);
@@ -68,7 +80,7 @@ impl CandidateSets {
         let digest = digest.finalize();
         let first = digest.iter().take(8);
         let id = first.fold(0_i64, |id, byte| id << 8 | i64::from(*byte)) & i64::MAX;
-        let mut sets = lock(&self.0);
+        let mut sets = lock(&self.by_id);
         if sets.len() >= CAPACITY && !sets.contains_key(&id) {
             sets.clear();
         }

@@ -50,7 +50,7 @@ impl Router {
             Err(late) => return self.no_live_executor(strategy, admitted, late),
         };
         if is_unexpanded(strategy, run) {
-            let addresses = list.into_iter().map(|candidate| candidate.address).collect();
+            let addresses = list.iter().map(|candidate| candidate.address.clone()).collect();
             return RouteStep::Expand(admitted, addresses);
         }
         let names = list.iter().map(|candidate| candidate.address.as_str());

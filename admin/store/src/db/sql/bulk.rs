@@ -115,7 +115,9 @@ impl Bulk {
                     .collect();
                 format!("JSON_TABLE(:list, '$[*]' COLUMNS ({})) AS u", columns.join(", "))
             }
-            _ => "json_each(:list) AS u".to_owned(),
+            _ if self.list.len() == 1 => "json_each(:list) AS u".to_owned(),
+            // A row in the binary form, so that its columns are found without parsing it again.
+            _ => "jsonb_each(:list) AS u".to_owned(),
         }
     }
 
@@ -208,7 +210,7 @@ mod tests {
         let sql = |backend| NOTE_OVERLAP.statement(backend, &[("now", 7i64.into())], &rows).to_string();
         assert_eq!(
             sql(DbBackend::Sqlite),
-            "UPDATE run SET note = u.value->>1, sends = run.sends + 1, at = 7 FROM json_each('[[1,\"a\"],[2,null]]') AS u \
+            "UPDATE run SET note = u.value->>1, sends = run.sends + 1, at = 7 FROM jsonb_each('[[1,\"a\"],[2,null]]') AS u \
              WHERE run.id = u.value->>0 AND +run.state = 0"
         );
         assert_eq!(

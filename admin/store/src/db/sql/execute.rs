@@ -1,6 +1,8 @@
 //! How statements are run: text with the marks of [`template`], values in the order of its `?`.
 
-use sea_orm::{ConnectionTrait as Db, DbErr, FromQueryResult, QueryResult, TryGetableMany, Value};
+use sea_orm::{ConnectionTrait as Db, DbBackend, DbErr, FromQueryResult, QueryResult, TryGetableMany, Value};
+
+use serde::de::DeserializeOwned;
 
 use crate::db::sql::bulk::Bulk;
 use crate::db::sql::list::ListRow;
@@ -47,6 +49,31 @@ impl Store {
     pub(crate) async fn tuple<T: TryGetableMany>(&self, db: &impl Db, text: &str, values: Values) -> Result<Option<T>> {
         let found = db.query_one_raw(template::statement(self.backend, text, values)).await?;
         found.as_ref().map(tuple).transpose()
+    }
+
+    /// Rows of integers that are not NULL, for lists that are long and read often. A row costs about 3 µs from SQLite's thread to
+    /// its values: there they come as one JSON text, in an order of its own.
+    pub(crate) async fn integers<const N: usize>(
+        &self,
+        db: &impl Db,
+        text: &str,
+        values: Values,
+    ) -> Result<Vec<[i64; N]>>
+    where
+        [i64; N]: DeserializeOwned,
+    {
+        if self.backend != DbBackend::Sqlite {
+            let row = |row: &QueryResult| {
+                let mut numbers = [0; N];
+                for (at, number) in numbers.iter_mut().enumerate() {
+                    *number = row.try_get_by_index(at)?;
+                }
+                Ok(numbers)
+            };
+            return self.query(db, text, values).await?.iter().map(row).collect();
+        }
+        let list: Option<String> = self.tuple(db, &template::as_json(text), values).await?;
+        serde_json::from_str(&list.unwrap_or_default()).map_err(|error| Error::Corrupt(error.to_string()))
     }
 
     /// How many rows were changed by a statement over a list.

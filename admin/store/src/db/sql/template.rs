@@ -6,11 +6,12 @@
 //! | `{+run.state}` | `+run.state` | `run.state + 0` | `run.state` |
 //! | `{index run_open}` | | | ` FORCE INDEX (run_open)` |
 //! | `{by_index job_kind}` | ` INDEXED BY job_kind` | | ` FORCE INDEX (job_kind)` |
+//! | `{?}` | `? + 0` | `?` | `?` |
 //! | `{for_update}` | | ` FOR UPDATE` | ` FOR UPDATE` |
 //! | `{join}` | `CROSS JOIN` | `JOIN` | `STRAIGHT_JOIN` |
 //!
 //! `{ids}` is a list of integers as one parameter, for `… IN ({ids})`: the text stays the same for any number, so that the
-//! statement caches hold. `{+column}` keeps the planner off an index. `{for_update}`: SQLite has locked the whole file.
+//! statement caches hold. `{?}` is a bound of a range: SQLite would plan the statement anew for each value of it. `{+column}` keeps the planner off an index. `{for_update}`: SQLite has locked the whole file.
 //! The words of our enums are marks too: see [`codes`].
 
 use std::borrow::Cow;
@@ -45,6 +46,7 @@ fn replacement(backend: DbBackend, mark: &str) -> Cow<'static, str> {
     let is_mysql = backend == DbBackend::MySql;
     match mark {
         "ids" => ids(backend, "?").into(),
+        "?" => if backend == DbBackend::Sqlite { "? + 0" } else { "?" }.into(),
         "for_update" => if backend == DbBackend::Sqlite { "" } else { " FOR UPDATE" }.into(),
         "join" => match backend {
             DbBackend::MySql => "STRAIGHT_JOIN",
@@ -88,6 +90,13 @@ pub fn ids(backend: DbBackend, parameter: &str) -> String {
         }
         _ => format!("SELECT u.value FROM json_each({parameter}) AS u"),
     }
+}
+
+/// A SELECT of SQLite as one row: a JSON array of its rows, each an array of its columns.
+pub fn as_json(text: &str) -> String {
+    let columns =
+        text.strip_prefix("SELECT ").and_then(|rest| rest.split_once(" FROM ")).map_or("", |(columns, _)| columns);
+    format!("SELECT json_group_array(json_array({columns})) FROM ({text})")
 }
 
 /// The parameter of `{ids}`.
@@ -150,6 +159,14 @@ mod tests {
         assert_eq!(
             render(DbBackend::MySql, text),
             "SELECT id FROM run FORCE INDEX (run_open) WHERE state = 1 FOR UPDATE"
+        );
+    }
+
+    #[test]
+    fn a_list_is_read_as_one_text() {
+        assert_eq!(
+            as_json("SELECT id, at FROM t WHERE a = ? ORDER BY id"),
+            "SELECT json_group_array(json_array(id, at)) FROM (SELECT id, at FROM t WHERE a = ? ORDER BY id)"
         );
     }
 

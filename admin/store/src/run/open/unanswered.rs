@@ -47,7 +47,7 @@ pub enum ResendPermit {
 
 /// The oldest of each address: an executor that answers nothing must not stand before all others.
 pub(crate) const UNANSWERED: &str = "SELECT t.id, t.address FROM (SELECT id, address, ROW_NUMBER() OVER (PARTITION BY address ORDER BY id) AS place \
-     FROM run WHERE shard = ? AND state = {state.sending} AND state < {state.final} AND marked_at < ?) AS t WHERE t.place <= ? ORDER BY t.id LIMIT ?";
+     FROM run WHERE shard = ? AND state = {state.sending} AND state < {state.final} AND marked_at < {?}) AS t WHERE t.place <= ? ORDER BY t.id LIMIT ?";
 
 /// Runs of one look at a shard.
 pub const PAGE: i64 = 1_000;

@@ -23,7 +23,7 @@ pub(crate) const DELAYED_CURSOR: &str =
 /// A page of the jobs with a fixed delay, by id. PostgreSQL chooses by its statistics: `job_delayed` where they are few among
 /// the jobs, the primary key where they are many.
 pub(crate) const DELAYED_JOBS: &str = "SELECT id, enabled, fires_left FROM job{by_index job_kind} \
-     WHERE schedule_kind = 'fixed_delay' AND shard = ? AND id > ? ORDER BY shard, id LIMIT ?";
+     WHERE schedule_kind = 'fixed_delay' AND shard = ? AND id > {?} ORDER BY shard, id LIMIT ?";
 
 /// Which of these jobs have a cursor.
 pub(crate) static DELAYED_CURSORS: Bulk = Bulk::text(

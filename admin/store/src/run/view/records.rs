@@ -52,7 +52,7 @@ pub(crate) const fn cursors(backend: DbBackend) -> &'static str {
              AND (next_fire_at > ? OR next_fire_at = ? AND job_id > ?) ORDER BY shard, next_fire_at, job_id LIMIT ?"
         }
         _ => {
-            "SELECT job_id, next_fire_at, revision FROM job_clock WHERE shard = ? AND (next_fire_at, job_id) > (?, ?) \
+            "SELECT job_id, next_fire_at, revision FROM job_clock WHERE shard = ? AND (next_fire_at, job_id) > ({?}, ?) \
              ORDER BY shard, next_fire_at, job_id LIMIT ?"
         }
     }
@@ -76,7 +76,7 @@ impl Store {
             values.push(place.0.into());
         }
         values.extend(values![place.1, limit as i64]);
-        self.all(&self.engine_reads, cursors(self.backend), values).await
+        self.cursors(cursors(self.backend), values).await
     }
 
     /// Those of these instants, each with its job, that have a run by schedule.
