@@ -19,6 +19,7 @@ use crate::dispatch::admit::Admitter;
 use crate::dispatch::broadcast::BroadcastExpander;
 use crate::dispatch::dispatcher::Dispatcher;
 use crate::dispatch::mark::Marker;
+use crate::dispatch::mark_lead::MarkLead;
 use crate::dispatch::overlap_tracker::OverlapTracker;
 use crate::dispatch::probe::Prober;
 use crate::dispatch::route::refresher::ExecutorRefresher;
@@ -44,6 +45,7 @@ use crate::plan::backfill_releaser::BackfillReleaser;
 use crate::plan::backfill_runs::OpenBackfillRuns;
 use crate::plan::due_queue::DueQueue;
 use crate::plan::job_cache::JobCache;
+use crate::plan::scan_poller::ScanPoller;
 use crate::plan::scanner::Scanner;
 use crate::plan::scanner_pool::ScannerPool;
 use crate::plan::wakes::ScanWakes;
@@ -132,6 +134,7 @@ impl Engine {
         let expander = Arc::new(expander);
         let marker = Arc::new(component!(Marker { cx, jobs, outcomes }));
         let sender = Arc::new(component!(Sender { cx, client, addresses, outcomes, traces, tasks }));
+        let lead = Arc::new(MarkLead::new(cx.settings.mark_ahead));
         let dispatcher = component!(Dispatcher {
             cx,
             held,
@@ -146,7 +149,8 @@ impl Engine {
             marker,
             sender,
             outcomes,
-            traces
+            traces,
+            lead
         });
         let effects = Arc::new(component!(Effects { cx, overlaps, queue, wakes, backfill_runs }));
         let completer = Arc::new(component!(Completer { cx, outcomes, traces, effects }));
@@ -157,6 +161,7 @@ impl Engine {
         let services = Services {
             refresher: Arc::new(component!(ExecutorRefresher { cx, held, router })),
             coordinator: Arc::new(coordinator),
+            scan_poller: Arc::new(ScanPoller::new(cx.clone(), held.clone(), clock_guard.clone(), wakes.clone())),
             scanners: Arc::new(scanner_pool),
             dispatcher: Arc::new(dispatcher),
             success_writer: Arc::new(SuccessWriter(completer.clone())),

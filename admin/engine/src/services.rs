@@ -17,6 +17,7 @@ use crate::maintain::gap_auditor::GapAuditor;
 use crate::maintain::overdue_flagger::OverdueFlagger;
 use crate::maintain::pruner::Pruner;
 use crate::plan::backfill_releaser::BackfillReleaser;
+use crate::plan::scan_poller::ScanPoller;
 use crate::plan::scanner_pool::ScannerPool;
 use crate::recover::monitor::RunMonitor;
 use crate::recover::resolver::Resolver;
@@ -29,7 +30,7 @@ macro_rules! services {
         /// A test steps them one by one.
         #[derive(Clone)]
         pub struct Services {
-            /// One for each shard that is held, every second.
+            /// One for each shard that is held: when `scan_poller` wakes it, and every 10 s.
             pub scanners: Arc<ScannerPool>,
             $($( $(#[$period])* pub $name: Arc<$service>, )+)+
         }
@@ -57,6 +58,8 @@ services! {
     run_taking {
         /// Every second.
         coordinator: LeaseCoordinator,
+        /// Every second.
+        scan_poller: ScanPoller,
         /// When the next run without an answer is to be asked about, at least every 10 s.
         resolver: Resolver,
         /// Every 10 s.

@@ -13,6 +13,7 @@ use crate::context::Context;
 use crate::dispatch::admit::Admitter;
 use crate::dispatch::broadcast::BroadcastExpander;
 use crate::dispatch::mark::Marker;
+use crate::dispatch::mark_lead::MarkLead;
 use crate::dispatch::order::small_apps_first;
 use crate::dispatch::probe::Prober;
 use crate::dispatch::route::notes::RouteNotes;
@@ -49,6 +50,7 @@ pub struct Dispatcher {
     pub sender: Arc<Sender>,
     pub outcomes: Arc<OutcomeQueue>,
     pub traces: Arc<TraceBuffer>,
+    pub lead: Arc<MarkLead>,
 }
 
 /// What became of the runs of a tick.
@@ -252,7 +254,7 @@ impl Dispatcher {
     /// Until the next entry may be marked, at most `tick_every`.
     fn pause(&self) -> Duration {
         let next = self.queue.next_due();
-        let until = next.map_or(Millis::MAX, |due| due - ms(self.cx.settings.mark_ahead) - self.cx.clock.now());
+        let until = next.map_or(Millis::MAX, |due| due - ms(self.lead.current()) - self.cx.clock.now());
         Duration::from_millis(until.max(0) as u64).min(self.cx.settings.tick_every)
     }
 }
@@ -270,12 +272,14 @@ impl Service for Dispatcher {
         let is_suspect = self.clock_guard.is_suspect();
         let due = match is_suspect {
             true => vec![],
-            false => self.queue.drain_due(self.cx.clock.now() + ms(self.cx.settings.mark_ahead)),
+            false => self.queue.drain_due(self.cx.clock.now() + ms(self.lead.current())),
         };
         self.cx.metrics.ring.set(self.queue.len() as i64);
         tick.report.due = due.len();
         if !due.is_empty() || self.prober.has_answered() {
+            let begun = self.cx.clock.monotonic();
             self.dispatch(due, &mut tick).await;
+            self.lead.record(self.cx.clock.monotonic().saturating_sub(begun));
         }
         let next = if is_suspect { self.cx.settings.tick_every } else { self.pause() };
         Step { did: tick.report, next }

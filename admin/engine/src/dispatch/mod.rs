@@ -4,6 +4,7 @@ pub(crate) mod admit;
 pub(crate) mod broadcast;
 pub(crate) mod dispatcher;
 pub(crate) mod mark;
+pub(crate) mod mark_lead;
 pub(crate) mod order;
 pub(crate) mod overlap_tracker;
 pub(crate) mod probe;

@@ -85,21 +85,35 @@ impl OverdueFlagger {
         if self.clock_guard.is_suspect() {
             return Ok(());
         }
+        let now = self.cx.clock.now();
+        let mut held = Vec::new();
         for (shard, epoch) in self.held.trusted() {
-            *flagged += self.look(shard, epoch).await?;
+            match self.begin(shard, epoch) {
+                Some(from) => held.push((shard, epoch, from)),
+                None => {
+                    self.begin_anew(shard, epoch, now).await?;
+                    *flagged += self.look(shard, epoch, Millis::MIN).await?;
+                }
+            }
+        }
+        if held.is_empty() {
+            return Ok(());
+        }
+        // Most of the time nothing that was due waits in any of them.
+        let with_overdue = self.cx.store.shards_with_overdue(&held, now).await?;
+        for (shard, epoch, from) in held {
+            match with_overdue.contains(&shard) {
+                true => *flagged += self.look(shard, epoch, from).await?,
+                false => drop(lock(&self.seen).again(shard, epoch, &[], now)),
+            }
         }
         Ok(())
     }
 
-    async fn look(&self, shard: i32, epoch: i64) -> store::Result<usize> {
+    async fn look(&self, shard: i32, epoch: i64, from: Millis) -> store::Result<usize> {
         let (now, after) = (self.cx.clock.now(), ms(self.cx.settings.flag_after));
         // Ahead by two looks, since a round takes its time too: what becomes late until the next one has been seen then.
         let until = now + 2 * ms(EVERY);
-        let from = self.begin(shard, epoch);
-        if from.is_none() {
-            self.begin_anew(shard, epoch, now).await?;
-        }
-        let from = from.unwrap_or(Millis::MIN);
         let late = self.cx.store.late(shard, epoch, after, from, until).await?;
         let stuck = lock(&self.seen).again(shard, epoch, &late, now);
         for page in stuck.chunks(PAGE) {

@@ -10,6 +10,7 @@ pub(crate) mod failures;
 pub(crate) mod job_cache;
 pub(crate) mod planner;
 pub(crate) mod recent;
+pub(crate) mod scan_poller;
 pub(crate) mod scanner;
 pub(crate) mod scanner_pool;
 pub(crate) mod wakes;

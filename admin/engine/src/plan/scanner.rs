@@ -30,7 +30,7 @@ const PAGE: usize = 500;
 const NONE: i64 = -1;
 
 /// New cursors and new runs lie in the future, or a little behind: one that was written during the last scan, or is caught up.
-const BEHIND_MS: i64 = 60_000;
+pub(crate) const BEHIND_MS: i64 = 60_000;
 
 pub struct Scanner {
     pub shard: i32,
@@ -98,9 +98,9 @@ impl Scanner {
         }
     }
 
-    /// One round under this epoch.
+    /// One round under this epoch. True: nothing was left, so the next round may wait until something comes near.
     #[tracing::instrument(name = "scan", level = "debug", skip_all, fields(shard = self.shard, lease.epoch = epoch))]
-    async fn round(&self, epoch: i64, report: &mut ScanReport) -> store::Result<()> {
+    async fn round(&self, epoch: i64, report: &mut ScanReport) -> store::Result<bool> {
         let holder = HeldLease { shard: self.shard, epoch, node: &self.cx.node, ttl_ms: ms(self.cx.settings.ttl) };
         let now = self.cx.clock.now();
         let until = now + ms(self.cx.settings.look_ahead);
@@ -127,18 +127,18 @@ impl Scanner {
                 self.alarm_full_queue().await;
             }
             if room == 0 || self.held.epoch(self.shard) != Some(epoch) {
-                return Ok(());
+                return Ok(false);
             }
             let due = self.cx.store.due_jobs_from(self.shard, from, near, PAGE.min(room)).await?;
             let (is_full, found) = (due.len() == PAGE.min(room), due.len());
             let (done, more) = self.plan_page(&holder, due, (near, until), report).await?;
             if !is_full && !more && done == found {
                 self.done_until.store(near, Ordering::Relaxed);
-                return Ok(());
+                return Ok(!self.wakes.has_to_read_again(self.shard));
             }
             // A page on which nothing moved would come back as it is.
             if done == 0 {
-                return Ok(());
+                return Ok(false);
             }
         }
     }
@@ -178,7 +178,12 @@ impl Service for Scanner {
             let done = self.round(epoch, &mut did).await;
             timer.observe_duration();
             match done {
-                Ok(()) => self.backoff.succeeded(),
+                Ok(is_done) => {
+                    self.backoff.succeeded();
+                    if is_done {
+                        next = self.cx.settings.resolve_every;
+                    }
+                }
                 Err(error) => {
                     self.handle_error(&error, epoch);
                     next = self.backoff.failed();

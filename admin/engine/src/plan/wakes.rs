@@ -61,6 +61,11 @@ impl ScanWakes {
         }
         true
     }
+
+    /// Whether a later scan of the shard is to read again as well.
+    pub fn has_to_read_again(&self, shard: i32) -> bool {
+        lock(&self.reread).contains_key(&shard)
+    }
 }
 
 impl ShardListener for ScanWakes {

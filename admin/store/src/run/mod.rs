@@ -9,6 +9,7 @@ pub mod mark;
 pub(crate) mod new_runs;
 pub mod open;
 pub(crate) mod params;
+pub mod poll;
 pub mod route;
 pub mod settle;
 pub mod trigger;

@@ -103,7 +103,7 @@ fn what_was_recorded_and_is_reached_too_late_follows_the_misfire_policy() {
     on_node(async |node| {
         let executor = RecordingExecutor::start().await;
         let once = node.every(3_600, |_| ()).await;
-        node.clock.set(START + 3_597_000);
+        node.clock.set(START + 3_598_000);
         let skipping = node.every(1, |draft| draft.misfire = MisfirePolicy::Skip).await;
         node.round().await;
         assert_eq!(node.states(&once).await, [RunState::Claimed]);
@@ -153,7 +153,7 @@ fn what_a_dead_node_had_recorded_is_sent_by_the_next() {
         let executor = RecordingExecutor::start().await;
         let job = node.every(10, |_| ()).await;
         node.round().await;
-        node.advance(5_000).await;
+        node.advance(8_000).await;
         assert_eq!(node.states(&job).await, [RunState::Claimed]);
         let config = node.config.clone();
         let next = Node::restarted(node, config, START + 10_000).await;

@@ -94,14 +94,14 @@ fn a_retry_is_still_the_same_link() {
 #[test]
 fn a_link_that_is_cancelled_by_hand_is_an_end() {
     flow(delayed(5), async |node, _, job| {
-        node.clock.advance(std::time::Duration::from_secs(1));
+        node.clock.advance(std::time::Duration::from_secs(3));
         node.renew_leases().await;
         node.scan().await;
         let run = node.runs(job).await.pop().unwrap();
         assert_eq!(run.state, Claimed);
         node.engine.runs().kill(run.id, &Actor::engine()).await.unwrap();
         assert_eq!(node.states(job).await, [Cancelled]);
-        assert_eq!(next(node, job).await, Some(6_000));
+        assert_eq!(next(node, job).await, Some(8_000));
     });
 }
 

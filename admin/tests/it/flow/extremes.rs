@@ -14,7 +14,7 @@ use super::node::{Node, with_registered_executor};
 fn a_herd_at_one_instant_is_recorded_and_sent_whole() {
     with_registered_executor(async |node, executor| {
         const COUNT: usize = 1_500;
-        let due = node.clock.now() + 3_000;
+        let due = node.clock.now() + 2_000;
         let mut jobs = vec![];
         for _ in 0..COUNT {
             let once = |draft: &mut carillon_scheduler::JobDraft| {
@@ -26,7 +26,7 @@ fn a_herd_at_one_instant_is_recorded_and_sent_whole() {
         for job in [&jobs[0], &jobs[COUNT - 1]] {
             assert_eq!(node.states(job).await, [RunState::Claimed], "ahead of time");
         }
-        node.clock.advance(Duration::from_secs(3));
+        node.clock.advance(Duration::from_secs(2));
         // An address takes 32 at once and a thousand more in its queue; the rest waits in the ring.
         for _ in 0..20 {
             node.round().await;
@@ -57,7 +57,7 @@ fn five_thousand_fires_of_one_second_leave_with_one_tick() {
             node.register(&executor).await;
             more.push(executor);
         }
-        let due = node.clock.now() + 3_000;
+        let due = node.clock.now() + 2_000;
         let once = |draft: &mut carillon_scheduler::JobDraft| {
             draft.schedule = ScheduleDraft::once(due);
         };

@@ -14,11 +14,11 @@ fn an_instant_is_recorded_sent_at_its_second_and_settled() {
         node.register(&executor).await;
         let job = node.every(10, |draft| draft.params = "x=1".into()).await;
         node.round().await;
-        assert!(node.runs(&job).await.is_empty(), "its first instant is not inside the look-ahead yet");
-        node.advance(5_000).await;
+        assert!(node.runs(&job).await.is_empty(), "its first instant is not near yet");
+        node.advance(8_000).await;
         assert_eq!(node.states(&job).await, [RunState::Claimed], "recorded before it is due");
         assert!(executor.runs().is_empty(), "nothing is sent before its instant");
-        node.advance(5_000).await;
+        node.advance(2_000).await;
         let sent = executor.runs();
         assert_eq!(sent.len(), 1);
         let run = &node.runs(&job).await[0];
@@ -49,9 +49,9 @@ fn scan_trigger_and_execution_have_metrics_of_their_own() {
             (value("carillon_scan_duration_seconds_count") > 0, value("carillon_runs_claimed_total"), sent, ended)
         };
         assert_eq!(figures(), (false, 0, 0, 0));
-        node.advance(5_000).await;
+        node.advance(8_000).await;
         assert_eq!(figures(), (true, 1, 0, 0), "scanned");
-        node.advance(5_000).await;
+        node.advance(2_000).await;
         assert_eq!(figures(), (true, 1, 1, 0), "triggered");
         let run_id = node.runs(&job).await[0].id;
         node.callback(&[(run_id, 200, "done")]).await;

@@ -128,7 +128,7 @@ fn a_node_that_nobody_can_see_keeps_its_shards_until_its_lease_is_over() {
             assert!(b.engine.shards_held().is_empty(), "the lease lives");
         }
         let runs = a.runs(&job).await;
-        assert_eq!(runs.len(), 20, "15 s and the look-ahead");
+        assert!((17..=20).contains(&runs.len()), "15 s, and as far ahead as jobs are claimed: {}", runs.len());
         assert!(runs.iter().all(|run| run.epoch == 1), "of one holder");
         // Now it is gone. There is no executor that could ask for somebody else, and it needs none.
         let mut waited = 0;

@@ -95,7 +95,8 @@ fn a_job_whose_planning_takes_too_long_each_time_is_paused_with_the_reason() {
         seen.ms.store(300, Ordering::Relaxed);
         for _ in 0..2 {
             node.services.scanners.all()[0].step().await;
-            node.clock.advance(Duration::from_secs(1));
+            // Until its next claim.
+            node.clock.advance(Duration::from_secs(3));
             node.renew_leases().await;
         }
         let recorded = node.runs(&job).await.len();

@@ -41,16 +41,24 @@ fn seconds(node: &[carillon_store::RunView]) -> Vec<Millis> {
 
 // covers: 003-5
 #[test]
-fn instants_are_recorded_as_far_ahead_as_is_set() {
+fn instants_are_recorded_as_far_ahead_as_is_set_and_half_as_far_at_least() {
     for ahead in [1, 5, 30] {
         on(Kind::Sqlite, async |db| {
             let node = alone(db, |it| it.engine.look_ahead = Duration::from_secs(ahead)).await;
             let job = node.every(1, |_| ()).await;
             node.renew_leases().await;
-            for passed in 0..3 {
+            let ahead = ahead as i64;
+            let near = (ahead / 2).max(2).min(ahead);
+            for passed in 0..ahead + 2 {
                 node.scan().await;
-                let expected: Vec<Millis> = (1..=passed + ahead as i64).collect();
-                assert_eq!(seconds(&node.runs(&job).await), expected, "{ahead} s");
+                let recorded = seconds(&node.runs(&job).await);
+                let expected: Vec<Millis> = (1..=recorded.len() as i64).collect();
+                assert_eq!(recorded, expected, "{ahead} s");
+                let until = recorded.len() as i64 - passed;
+                assert!(until >= near && until <= ahead, "{ahead} s: {until} s after {passed} s");
+                if passed == 0 {
+                    assert_eq!(until, ahead, "the first claim");
+                }
                 node.clock.advance(Duration::from_secs(1));
             }
         });

@@ -16,11 +16,13 @@ use crate::run::open::{checked, misplaced, overdue, overlapping, running, unansw
 use crate::run::settle::{children, fixed_delay, follow_up, statements};
 use crate::run::view::list::{self, RunFilter};
 use crate::run::view::{dashboard, records};
-use crate::run::{adopt, broadcast, cancel, claim, lock, mark, new_runs, route, unmark};
+use crate::run::{adopt, broadcast, cancel, claim, lock, mark, new_runs, poll, route, unmark};
 
 /// Name and text, parameters as `?`.
 pub fn texts(backend: DbBackend) -> Vec<(&'static str, String)> {
-    let bulk: [(&str, &Bulk); 34] = [
+    let bulk: [(&str, &Bulk); 36] = [
+        ("to_scan", &poll::TO_SCAN),
+        ("overdue", &poll::OVERDUE),
         ("advance", &claim::MOVE_CURSORS),
         ("unchanged", &claim::UNCHANGED),
         ("record", &claim::INSERT_CLAIMED),
