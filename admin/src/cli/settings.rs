@@ -94,7 +94,7 @@ pub struct ServeSettings {
     #[arg(long, env = "CARILLON_LOG_FORMAT", value_name = "FORMAT", default_value = "text", help_heading = "Logging")]
     pub log_format: String,
 
-    /// How long before its time a fire is claimed, 1s to 30s
+    /// How long before its time a fire is claimed at most, 1s to 30s
     #[arg(long, env = "CARILLON_LOOK_AHEAD", value_name = "TIME", default_value = "5s", help_heading = "Timing")]
     pub look_ahead: String,
 
