@@ -67,10 +67,10 @@ SELECT id_hash FROM session WHERE expires_at < ? ORDER BY expires_at LIMIT ?;
 SELECT subject FROM login_throttle WHERE until_at < ? ORDER BY until_at LIMIT ?;
 
 -- to_scan
-SELECT u.value FROM json_each(?) AS u WHERE EXISTS (SELECT 1 FROM job_clock AS c WHERE c.shard = u.value AND c.next_fire_at >= ? AND c.next_fire_at <= ?) OR EXISTS (SELECT 1 FROM run WHERE run.shard = u.value AND run.state = 0 AND run.state < 9 AND run.epoch = 0 AND run.due_at >= ? AND run.due_at <= ?);
+SELECT u.value FROM json_each(?) AS u WHERE (SELECT c.next_fire_at FROM job_clock AS c WHERE c.shard = u.value AND c.next_fire_at >= ? ORDER BY c.shard, c.next_fire_at LIMIT 1) <= ? OR (SELECT run.due_at FROM run WHERE run.shard = u.value AND run.state = 0 AND run.state < 9 AND run.epoch = 0 AND run.due_at >= ? ORDER BY run.due_at LIMIT 1) <= ?;
 
 -- overdue
-SELECT u.value->>0 FROM jsonb_each(?) AS u WHERE EXISTS (SELECT 1 FROM run WHERE run.shard = u.value->>0 AND run.state = 0 AND run.state < 9 AND run.epoch = u.value->>1 AND run.due_at >= u.value->>2 AND run.due_at <= ? AND run.flagged_at IS NULL AND (run.reason IS NULL OR run.reason <> 'overlap'));
+SELECT u.value->>0 FROM jsonb_each(?) AS u WHERE (SELECT run.due_at FROM run WHERE run.shard = u.value->>0 AND run.state = 0 AND run.state < 9 AND run.epoch = u.value->>1 AND run.due_at >= u.value->>2 AND run.flagged_at IS NULL AND (run.reason IS NULL OR run.reason <> 'overlap') ORDER BY run.due_at LIMIT 1) <= ?;
 
 -- advance
 UPDATE job_clock SET next_fire_at = u.value->>2 FROM jsonb_each(?) AS u WHERE job_clock.shard = u.value->>4 AND job_clock.next_fire_at = u.value->>1 AND job_clock.job_id = u.value->>0 AND job_clock.revision = u.value->>3;
@@ -243,10 +243,10 @@ SELECT id_hash FROM session WHERE expires_at < ? ORDER BY expires_at LIMIT ?;
 SELECT subject FROM login_throttle WHERE until_at < ? ORDER BY until_at LIMIT ?;
 
 -- to_scan
-SELECT u.shard FROM unnest(?::bigint[]) AS u(shard) WHERE EXISTS (SELECT 1 FROM job_clock AS c WHERE c.shard = u.shard AND c.next_fire_at >= ? AND c.next_fire_at <= ?) OR EXISTS (SELECT 1 FROM run WHERE run.shard = u.shard AND run.state = 0 AND run.state < 9 AND run.epoch = 0 AND run.due_at >= ? AND run.due_at <= ?);
+SELECT u.shard FROM unnest(?::bigint[]) AS u(shard) WHERE (SELECT c.next_fire_at FROM job_clock AS c WHERE c.shard = u.shard AND c.next_fire_at >= ? ORDER BY c.shard, c.next_fire_at LIMIT 1) <= ? OR (SELECT run.due_at FROM run WHERE run.shard = u.shard AND run.state = 0 AND run.state < 9 AND run.epoch = 0 AND run.due_at >= ? ORDER BY run.due_at LIMIT 1) <= ?;
 
 -- overdue
-SELECT u.shard FROM unnest(?::int[], ?::bigint[], ?::bigint[]) AS u(shard, epoch, from_at) WHERE EXISTS (SELECT 1 FROM run WHERE run.shard = u.shard AND run.state = 0 AND run.state < 9 AND run.epoch = u.epoch AND run.due_at >= u.from_at AND run.due_at <= ? AND run.flagged_at IS NULL AND (run.reason IS NULL OR run.reason <> 'overlap'));
+SELECT u.shard FROM unnest(?::int[], ?::bigint[], ?::bigint[]) AS u(shard, epoch, from_at) WHERE (SELECT run.due_at FROM run WHERE run.shard = u.shard AND run.state = 0 AND run.state < 9 AND run.epoch = u.epoch AND run.due_at >= u.from_at AND run.flagged_at IS NULL AND (run.reason IS NULL OR run.reason <> 'overlap') ORDER BY run.due_at LIMIT 1) <= ?;
 
 -- advance
 UPDATE job_clock SET next_fire_at = u.next FROM unnest(?::bigint[], ?::bigint[], ?::bigint[], ?::bigint[], ?::int[]) AS u(job_id, old, next, revision, shard) WHERE job_clock.shard = u.shard AND job_clock.next_fire_at = u.old AND job_clock.job_id = u.job_id AND job_clock.revision = u.revision;
@@ -419,10 +419,10 @@ SELECT id_hash FROM session WHERE expires_at < ? ORDER BY expires_at LIMIT ?;
 SELECT subject FROM login_throttle WHERE until_at < ? ORDER BY until_at LIMIT ?;
 
 -- to_scan
-SELECT u.shard FROM JSON_TABLE(?, '$[*]' COLUMNS (shard BIGINT PATH '$')) AS u WHERE EXISTS (SELECT 1 FROM job_clock AS c FORCE INDEX (PRIMARY) WHERE c.shard = u.shard AND c.next_fire_at >= ? AND c.next_fire_at <= ?) OR EXISTS (SELECT 1 FROM run FORCE INDEX (run_open) WHERE run.shard = u.shard AND run.state = 0 AND run.state < 9 AND run.epoch = 0 AND run.due_at >= ? AND run.due_at <= ?);
+SELECT u.shard FROM JSON_TABLE(?, '$[*]' COLUMNS (shard BIGINT PATH '$')) AS u WHERE (SELECT c.next_fire_at FROM job_clock AS c FORCE INDEX (PRIMARY) WHERE c.shard = u.shard AND c.next_fire_at >= ? ORDER BY c.shard, c.next_fire_at LIMIT 1) <= ? OR (SELECT run.due_at FROM run FORCE INDEX (run_open) WHERE run.shard = u.shard AND run.state = 0 AND run.state < 9 AND run.epoch = 0 AND run.due_at >= ? ORDER BY run.due_at LIMIT 1) <= ?;
 
 -- overdue
-SELECT u.shard FROM JSON_TABLE(?, '$[*]' COLUMNS (shard INT PATH '$[0]', epoch BIGINT PATH '$[1]', from_at BIGINT PATH '$[2]')) AS u WHERE EXISTS (SELECT 1 FROM run FORCE INDEX (run_open) WHERE run.shard = u.shard AND run.state = 0 AND run.state < 9 AND run.epoch = u.epoch AND run.due_at >= u.from_at AND run.due_at <= ? AND run.flagged_at IS NULL AND (run.reason IS NULL OR run.reason <> 'overlap'));
+SELECT u.shard FROM JSON_TABLE(?, '$[*]' COLUMNS (shard INT PATH '$[0]', epoch BIGINT PATH '$[1]', from_at BIGINT PATH '$[2]')) AS u WHERE (SELECT run.due_at FROM run FORCE INDEX (run_open) WHERE run.shard = u.shard AND run.state = 0 AND run.state < 9 AND run.epoch = u.epoch AND run.due_at >= u.from_at AND run.flagged_at IS NULL AND (run.reason IS NULL OR run.reason <> 'overlap') ORDER BY run.due_at LIMIT 1) <= ?;
 
 -- advance
 UPDATE JSON_TABLE(?, '$[*]' COLUMNS (job_id BIGINT PATH '$[0]', old BIGINT PATH '$[1]', next BIGINT PATH '$[2]', revision BIGINT PATH '$[3]', shard INT PATH '$[4]')) AS u STRAIGHT_JOIN job_clock FORCE INDEX (PRIMARY) ON job_clock.shard = u.shard AND job_clock.next_fire_at = u.old AND job_clock.job_id = u.job_id SET job_clock.next_fire_at = u.next WHERE job_clock.revision = u.revision;

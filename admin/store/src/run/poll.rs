@@ -7,12 +7,14 @@ use crate::db::sql::list::{ListColumn, SHARDS, int, long};
 use crate::error::Result;
 use crate::store::Store;
 
-/// A cursor, or a new run that has no holder yet.
+/// The first cursor, or the first new run that has no holder yet. By their order and not by EXISTS: MariaDB reads a range in a
+/// subquery from the beginning of its shard to the end.
 pub(crate) static TO_SCAN: Bulk = Bulk::text(
     SHARDS,
-    "SELECT u.shard FROM {list} WHERE EXISTS (SELECT 1 FROM job_clock AS c{index PRIMARY} WHERE c.shard = u.shard AND c.next_fire_at >= :from AND c.next_fire_at <= :near) \
-     OR EXISTS (SELECT 1 FROM run{index run_open} WHERE run.shard = u.shard AND run.state = {state.claimed} AND run.state < {state.final} AND run.epoch = 0 \
-     AND run.due_at >= :from AND run.due_at <= :until)",
+    "SELECT u.shard FROM {list} WHERE (SELECT c.next_fire_at FROM job_clock AS c{index PRIMARY} WHERE c.shard = u.shard \
+     AND c.next_fire_at >= :from ORDER BY c.shard, c.next_fire_at LIMIT 1) <= :near \
+     OR (SELECT run.due_at FROM run{index run_open} WHERE run.shard = u.shard AND run.state = {state.claimed} AND run.state < {state.final} \
+     AND run.epoch = 0 AND run.due_at >= :from ORDER BY run.due_at LIMIT 1) <= :until",
 );
 
 const HELD: &[ListColumn] = &[int("shard"), long("epoch"), long("from_at")];
@@ -20,8 +22,9 @@ const HELD: &[ListColumn] = &[int("shard"), long("epoch"), long("from_at")];
 /// A run that was due and waits, and that may be flagged.
 pub(crate) static OVERDUE: Bulk = Bulk::text(
     HELD,
-    "SELECT u.shard FROM {list} WHERE EXISTS (SELECT 1 FROM run{index run_open} WHERE run.shard = u.shard AND run.state = {state.claimed} AND run.state < {state.final} \
-     AND run.epoch = u.epoch AND run.due_at >= u.from_at AND run.due_at <= :now AND run.flagged_at IS NULL AND (run.reason IS NULL OR run.reason <> {reason.overlap}))",
+    "SELECT u.shard FROM {list} WHERE (SELECT run.due_at FROM run{index run_open} WHERE run.shard = u.shard AND run.state = {state.claimed} AND run.state < {state.final} \
+     AND run.epoch = u.epoch AND run.due_at >= u.from_at AND run.flagged_at IS NULL AND (run.reason IS NULL OR run.reason <> {reason.overlap}) \
+     ORDER BY run.due_at LIMIT 1) <= :now",
 );
 
 impl Store {

@@ -88,8 +88,17 @@ impl Fixture {
 
     /// All runs of a job, oldest instant first.
     pub async fn runs(&self, job: &Job) -> Vec<RunView> {
-        let filter = RunFilter { job_id: Some(job.id), limit: 1000, ..RunFilter::default() };
-        let mut runs = self.store.runs(&filter).await.unwrap().items;
+        let mut filter = RunFilter { job_id: Some(job.id), limit: 1000, ..RunFilter::default() };
+        let mut runs = vec![];
+        // A page may find none of many: some ids are made up here, and far from the others.
+        loop {
+            let page = self.store.runs(&filter).await.unwrap();
+            runs.extend(page.items);
+            filter.after = page.next;
+            if filter.after.is_none() {
+                break;
+            }
+        }
         runs.sort_by_key(|run| (run.fire_no, run.attempt));
         runs
     }

@@ -23,6 +23,7 @@ mod overview;
 mod people;
 mod plans;
 pub mod pools;
+mod poll;
 mod prune;
 mod reshard;
 mod run_list;

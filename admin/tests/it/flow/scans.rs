@@ -50,6 +50,7 @@ fn instants_are_recorded_as_far_ahead_as_is_set_and_half_as_far_at_least() {
             let ahead = ahead as i64;
             let near = (ahead / 2).max(2).min(ahead);
             for passed in 0..ahead + 2 {
+                node.renew_leases().await;
                 node.scan().await;
                 let recorded = seconds(&node.runs(&job).await);
                 let expected: Vec<Millis> = (1..=recorded.len() as i64).collect();
@@ -187,7 +188,7 @@ fn a_job_on_an_idle_shard_is_planned_at_once() {
         node.round().await;
         let idle = &node.services.scanners.all()[0];
         while idle.wake().unwrap().notified().now_or_never().is_some() {}
-        assert_eq!(idle.step().await.next, Duration::from_secs(1));
+        assert_eq!(idle.step().await.next, Duration::from_secs(10), "until it is woken");
         let due = chrono_text(START + 2_000);
         let body = serde_json::json!({"app": "orders", "name": "soon", "handler": "handle",
             "schedule": {"kind": "once", "at": due}});
@@ -239,11 +240,14 @@ fn a_job_made_by_another_node_is_planned_within_a_second() {
         holder.register(&executor).await;
         holder.round().await;
         assert_eq!(holder.engine.shards_held().len(), 8);
-        assert_eq!(holder.scan().await.next, Duration::from_secs(1));
+        let poller = &holder.services.scan_poller;
+        let idle = poller.step().await;
+        assert_eq!((idle.did, idle.next), (vec![], Duration::from_secs(1)));
         let once = |draft: &mut carillon_scheduler::JobDraft| {
             draft.schedule = ScheduleDraft::once(at + 2_000);
         };
         let job = other.job(once).await;
+        assert_eq!(poller.step().await.did, [job.shard], "its scanner is woken");
         holder.advance(1_000).await;
         assert_eq!(holder.states(&job).await, [RunState::Claimed]);
         holder.advance(1_000).await;

@@ -92,6 +92,8 @@ pub(super) fn values(name: &str, kind: Kind) -> Vec<String> {
     };
     match name {
         "due" => plain(&["2", "1", &until, "200"]),
+        "to_scan" => [shards(), plain(&[&cursor, &until, &cursor, &until])].concat(),
+        "overdue" => [list(&["2", "1", &cursor]), plain(&[&until])].concat(),
         "advance" | "unchanged" => list(&["5", &cursor, &until, "1", "2"]),
         "new" => plain(&["2", &cursor, &until, "1000"]),
         "oldest_waiting" => plain(&["2", "1"]),
@@ -139,6 +141,16 @@ fn expected(name: &str) -> [&'static str; 3] {
             "job_clock USING PRIMARY KEY (shard=? AND next_fire_at>? AND next_fire_at<?)",
             "Index Scan using job_clock_pkey",
             "job_clock range PRIMARY",
+        ],
+        "to_scan" => [
+            "c USING PRIMARY KEY (shard=? AND next_fire_at>?)",
+            "Scan using job_clock_pkey on job_clock c",
+            "c ref PRIMARY",
+        ],
+        "overdue" => [
+            "run USING INDEX run_open (shard=? AND state=? AND epoch=? AND due_at>?)",
+            "Scan using run_open on run",
+            "run ref run_open",
         ],
         "advance" => [
             "job_clock USING PRIMARY KEY (shard=? AND next_fire_at=? AND job_id=?)",
@@ -276,6 +288,8 @@ pub(in crate::conformance) fn line(row: &QueryResult, kind: Kind) -> String {
 fn locks(name: &str) -> bool {
     ![
         "due",
+        "to_scan",
+        "overdue",
         "orphans",
         "waiting",
         "active",
