@@ -14,6 +14,7 @@ mod m0010_journal;
 mod m0012_size;
 mod m0013_params;
 mod m0014_chain;
+mod m0015_grants;
 mod m0016_lists;
 
 use sea_orm_migration::prelude::*;
@@ -36,6 +37,7 @@ impl MigratorTrait for Migrator {
             Box::new(m0012_size::Migration),
             Box::new(m0013_params::Migration),
             Box::new(m0014_chain::Migration),
+            Box::new(m0015_grants::Migration),
             Box::new(m0016_lists::Migration),
         ]
     }

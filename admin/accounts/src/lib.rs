@@ -1,7 +1,12 @@
-//! Accounts: passwords, sessions, and the first administrator. The console and the command line use them.
+//! Accounts: what they may do, passwords, sessions, tokens, and the first administrator. The console, the API, the engine's entry
+//! points and the command line use them.
 
+pub mod own_password;
 pub mod password;
+pub mod people;
+pub mod policy;
 pub mod secret;
 pub mod session;
 pub mod setup;
 pub mod sign_in;
+pub mod token;

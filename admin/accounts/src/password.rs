@@ -21,6 +21,9 @@ const LENGTH: std::ops::RangeInclusive<usize> = 10..=128;
 pub enum Error {
     #[error("{0}")]
     Refused(String),
+    /// The policy does not allow it; the text says what would.
+    #[error("{0}")]
+    Forbidden(String),
     #[error("the password could not be hashed: {0}")]
     Hash(String),
     #[error(transparent)]

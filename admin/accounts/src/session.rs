@@ -1,8 +1,8 @@
 //! Sessions of the console: the browser holds a random id, the database its hash.
 
 use carillon_scheduler::Millis;
-use carillon_store::people::sessions::NewSession;
-use carillon_store::{Result, Store};
+use carillon_store::people::sessions::{NewSession, SessionEntry};
+use carillon_store::{Grants, Result, Store};
 
 use crate::secret::{hash, is_secret, random_secret};
 
@@ -18,10 +18,11 @@ const SEEN_STEP_MS: i64 = 60_000;
 pub struct Viewer {
     pub account_id: i64,
     pub name: String,
-    pub role: String,
+    pub grants: Grants,
     /// The form token of this session.
     pub csrf: String,
-    id_hash: String,
+    /// Names the session; opens nothing.
+    pub id_hash: String,
 }
 
 /// The person whose session has this id. `active`: the person did something, the request is no mere refresh.
@@ -43,10 +44,18 @@ pub async fn viewer(store: &Store, id: &str, now: Millis, active: bool) -> Resul
     Ok(Some(Viewer {
         account_id: session.account_id,
         name: session.account,
-        role: session.role,
+        grants: session.grants,
         csrf: session.csrf,
         id_hash,
     }))
+}
+
+/// Where a session is opened.
+pub struct Browser<'a> {
+    /// The address of the client.
+    pub source: &'a str,
+    /// Its name, in its own words.
+    pub agent: &'a str,
 }
 
 /// A session that was just opened: its id for the cookie, and its form token.
@@ -59,14 +68,30 @@ pub struct Opened {
 ///
 /// # Errors
 /// The database could not be written.
-pub async fn open(store: &Store, old_id: Option<&str>, account_id: i64, now: Millis) -> Result<Opened> {
+pub async fn open(
+    store: &Store,
+    old_id: Option<&str>,
+    account_id: i64,
+    browser: &Browser<'_>,
+    now: Millis,
+) -> Result<Opened> {
     if let Some(old) = old_id {
         store.close_session(&hash(old)).await?;
     }
     let (id, csrf) = (random_secret(), random_secret());
-    let new = NewSession { id_hash: &hash(&id), account_id, csrf: &csrf, now, expires_at: now + LONGEST_MS };
+    let Browser { source, agent } = *browser;
+    let expires_at = now + LONGEST_MS;
+    let new = NewSession { id_hash: &hash(&id), account_id, csrf: &csrf, now, expires_at, source, agent };
     store.open_session(&new, IDLE_MS).await?;
     Ok(Opened { id, csrf })
+}
+
+/// The sessions of an account, the latest used first.
+///
+/// # Errors
+/// The database could not be asked.
+pub async fn list(store: &Store, account_id: i64, now: Millis) -> Result<Vec<SessionEntry>> {
+    store.sessions_of(account_id, now, IDLE_MS).await
 }
 
 /// Ends the viewer's session.

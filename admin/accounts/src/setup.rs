@@ -1,19 +1,16 @@
-//! The first administrator, created from a setting or with the one-time set-up secret; and the account commands of the
-//! command line.
+//! The first administrator, created from a setting or with the one-time set-up secret.
 
 use carillon_scheduler::Millis;
-use carillon_store::{self as store, Store};
+use carillon_store::{self as store, Actor, Grants, Role, Store};
 use subtle::ConstantTimeEq as _;
 
 use crate::password::{self, Error};
+use crate::people;
 use crate::secret::{hash, random_secret};
 
 /// Name of the administrator that `--admin-password` makes.
 pub const FIRST_ADMIN: &str = "admin";
-/// The only role so far.
-const ADMIN: &str = "admin";
 const SECRET_MS: i64 = 30 * 60_000;
-const NAME_MAX: usize = 64;
 
 /// What the first visitor of the console must know, for half an hour.
 #[derive(Clone)]
@@ -42,7 +39,8 @@ pub async fn ensure_first_admin(store: &Store, password: Option<&str>, now: Mill
         return Ok(FirstAdmin::Exists);
     }
     if let Some(password) = password {
-        return match add_user(store, FIRST_ADMIN, password, now).await {
+        let (grants, by) = (Grants::for_all(Role::Admin), Actor::unlimited("set-up", ""));
+        return match people::add(store, FIRST_ADMIN, password, &grants, now, &by).await {
             Ok(_) => Ok(FirstAdmin::Made),
             // Another node started at the same time.
             Err(Error::Store(store::Error::Taken(_))) => Ok(FirstAdmin::Exists),
@@ -87,45 +85,8 @@ pub async fn set_up(
     name: &str,
     password: &str,
     now: Millis,
+    source: &str,
 ) -> Result<Option<i64>, Error> {
     let hash = password::hash(password).await?;
-    Ok(store.set_up(secret, name, &hash, ADMIN, now).await?)
-}
-
-/// Makes an administrator.
-///
-/// # Errors
-///
-/// [`Error::Refused`] with the reason for a bad name or password, [`store::Error::Taken`] for a name that exists.
-pub async fn add_user(store: &Store, name: &str, password: &str, now: Millis) -> Result<i64, Error> {
-    let complaint = name_complaint(name).or_else(|| password::complaint(password, name));
-    if let Some(complaint) = complaint {
-        return Err(Error::Refused(complaint));
-    }
-    let hash = password::hash(password).await?;
-    Ok(store.create_account(name, &hash, ADMIN, now).await?)
-}
-
-/// Sets a password and ends the sessions of its owner.
-///
-/// # Errors
-///
-/// [`Error::Refused`] with the reason for a bad password, [`store::Error::Missing`] for a name that does not exist.
-pub async fn set_password(store: &Store, name: &str, password: &str, now: Millis) -> Result<(), Error> {
-    if let Some(complaint) = password::complaint(password, name) {
-        return Err(Error::Refused(complaint));
-    }
-    let account =
-        store.account_by_name(name).await?.ok_or_else(|| store::Error::Missing(format!("the user {name:?}")))?;
-    let hash = password::hash(password).await?;
-    Ok(store.set_password(account.id, &hash, now).await?)
-}
-
-pub fn name_complaint(name: &str) -> Option<String> {
-    let length = name.chars().count();
-    if !(1..=NAME_MAX).contains(&length) {
-        return Some(format!("The name has {length} characters; choose 1 to {NAME_MAX}."));
-    }
-    (name.trim() != name || name.chars().any(char::is_control))
-        .then(|| "The name begins or ends with a space, or holds a control character.".to_owned())
+    Ok(store.set_up(secret, name, &hash, now, source).await?)
 }

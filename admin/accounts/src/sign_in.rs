@@ -7,7 +7,7 @@ use serde_json::json;
 
 use crate::password::{self, Error};
 use crate::secret::hash;
-use crate::session::{self, Opened, Viewer};
+use crate::session::{self, Browser, Opened, Viewer};
 
 /// The result of an attempt to sign in.
 pub enum SignIn {
@@ -34,7 +34,11 @@ pub async fn check(store: &Store, name: &str, secret: &str, source: &str, now: M
     if let Attempt::Refused { until_at } = attempt {
         return Ok(SignIn::Throttled { until_at });
     }
-    let account = store.account_by_name(name).await?;
+    // MySQL compares names without the spaces at their ends; each number of them would be another count of attempts.
+    let account = match name.trim() == name {
+        true => store.account_by_name(name).await?.filter(|account| account.disabled_at.is_none()),
+        false => None,
+    };
     let known = account.as_ref().map(|account| account.password_hash.as_str());
     let is_right = password::verify(secret, known).await?;
     let Some(account) = account.filter(|_| is_right) else {
@@ -48,7 +52,7 @@ pub async fn check(store: &Store, name: &str, secret: &str, source: &str, now: M
     Ok(SignIn::Accepted { account_id: account.id, name: account.name })
 }
 
-/// Opens a session for the account of the actor, with its audit entry. `old_id`: the session that the browser had.
+/// Opens a session for the account of the actor, with its audit entry. `old_id`: the session that the browser had; `agent`: its name.
 ///
 /// # Errors
 /// The database could not be written.
@@ -57,10 +61,11 @@ pub async fn begin(
     by: &Actor,
     account_id: i64,
     old_id: Option<&str>,
+    agent: &str,
     now: Millis,
 ) -> carillon_store::Result<Opened> {
     store.record_audit(by, AuditAction::SignIn, ("account", account_id), json!({}), now).await?;
-    session::open(store, old_id, account_id, now).await
+    session::open(store, old_id, account_id, &Browser { source: &by.source, agent }, now).await
 }
 
 /// Ends the viewer's session, with its audit entry.

@@ -145,7 +145,7 @@ async fn run(sessions: &mut [Session], time: Duration) -> Spent {
 }
 
 fn actor() -> Actor {
-    Actor::new("bench", "127.0.0.1")
+    Actor::unlimited("bench", "127.0.0.1")
 }
 
 /// Of this process; `/proc` counts in hundredths.

@@ -3,9 +3,10 @@
 use std::io::{self, BufRead as _};
 
 use carillon_accounts::secret::random_secret;
-use carillon_accounts::{password, setup};
+use carillon_accounts::{password, people};
 use carillon_admin::config::LogFormat;
 use carillon_scheduler::{Clock as _, SystemClock};
+use carillon_store::{Actor, App, GrantScope, Grants, Role, Store, VisibleApps};
 use clap::{Args, Subcommand};
 
 use super::invalid_input::InvalidInput;
@@ -14,10 +15,40 @@ use super::{database, logging};
 
 #[derive(Subcommand)]
 pub enum Command {
-    /// Make an administrator and print the random password
-    Add(Account),
+    /// List the accounts with their roles
+    List(List),
+    /// Make an account and print the random password
+    Add(New),
+    /// Remove an account with its sessions and tokens
+    Remove(Named),
     /// Give an account a new random password, print it, and end its sessions
     Password(Account),
+}
+
+#[derive(Args)]
+pub struct List {
+    #[command(flatten)]
+    database: DatabaseSettings,
+}
+
+#[derive(Args)]
+pub struct Named {
+    /// Name of the account
+    name: String,
+    #[command(flatten)]
+    database: DatabaseSettings,
+}
+
+#[derive(Args)]
+pub struct New {
+    #[command(flatten)]
+    account: Account,
+    /// viewer, operator, editor or admin
+    #[arg(long, default_value = "admin")]
+    role: String,
+    /// Name of an app for which the role counts, once for each; all apps if left out
+    #[arg(long = "app", value_name = "APP")]
+    apps: Vec<String>,
 }
 
 #[derive(Args)]
@@ -33,21 +64,68 @@ pub struct Account {
 
 pub async fn run(command: Command) -> anyhow::Result<()> {
     logging::start(LogFormat::Text, "warn");
-    let (Command::Add(account) | Command::Password(account)) = &command;
-    let store = database::open(&account.database).await?;
-    let password = account.password()?;
-    let now = SystemClock::new().now();
-    let done = match &command {
-        Command::Add(_) => setup::add_user(&store, &account.name, &password, now).await.map(drop),
-        Command::Password(_) => setup::set_password(&store, &account.name, &password, now).await,
-    };
-    done.map_err(explain)?;
-    if account.password_stdin {
-        println!("done");
-    } else {
-        println!("{password}");
+    let (by, now) = (Actor::unlimited("command line", ""), SystemClock::new().now());
+    match command {
+        Command::List(list) => show(&*database::open_read_only(&list.database).await?).await,
+        Command::Add(New { account, role, apps }) => {
+            let store = database::open(&account.database).await?;
+            let grants = grants(&store, &role, &apps).await?;
+            let password = account.password()?;
+            people::add(&store, &account.name, &password, &grants, now, &by).await.map_err(explain)?;
+            account.print(&password);
+            Ok(())
+        }
+        Command::Remove(Named { name, database }) => {
+            let store = database::open(&database).await?;
+            let account = people::by_name(&store, &name).await.map_err(explain)?;
+            people::remove(&store, account.id, now, &by).await.map_err(explain)?;
+            println!("done");
+            Ok(())
+        }
+        Command::Password(account) => {
+            let store = database::open(&account.database).await?;
+            let password = account.password()?;
+            people::set_password(&store, &account.name, &password, now, &by).await.map_err(explain)?;
+            account.print(&password);
+            Ok(())
+        }
+    }
+}
+
+async fn show(store: &Store) -> anyhow::Result<()> {
+    let apps = store.apps(&VisibleApps::All).await?;
+    for account in store.accounts().await? {
+        let state = if account.disabled_at.is_some() { "disabled" } else { "enabled" };
+        println!("{}\t{state}\t{}", account.name, roles(&account.grants, &apps));
     }
     Ok(())
+}
+
+/// `viewer of all apps, editor of billing`
+fn roles(grants: &Grants, apps: &[App]) -> String {
+    let line = |(scope, role): (GrantScope, Role)| match scope.app_id() {
+        None => format!("{role} of all apps"),
+        Some(id) => {
+            let app = apps.iter().find(|app| app.id == id);
+            format!("{role} of {}", app.map_or_else(|| id.to_string(), |app| app.name.clone()))
+        }
+    };
+    let lines: Vec<String> = grants.iter().map(line).collect();
+    if lines.is_empty() { "no role".to_owned() } else { lines.join(", ") }
+}
+
+async fn grants(store: &Store, role: &str, apps: &[String]) -> anyhow::Result<Grants> {
+    let role: Role = role.parse().map_err(|why| InvalidInput(format!("--role: {why}")))?;
+    if apps.is_empty() {
+        return Ok(Grants::for_all(role));
+    }
+    let mut scopes = vec![];
+    for name in apps {
+        let found = store.app_by_name(name).await?;
+        let app = found.ok_or_else(|| InvalidInput(format!("--app: there is no app `{name}`")))?;
+        scopes.push((GrantScope::App(app.id), role));
+    }
+    Ok(scopes.into_iter().collect())
 }
 
 impl Account {
@@ -59,13 +137,18 @@ impl Account {
         io::stdin().lock().read_line(&mut line)?;
         Ok(line.trim_end_matches(['\n', '\r']).to_owned())
     }
+
+    fn print(&self, password: &str) {
+        println!("{}", if self.password_stdin { "done" } else { password });
+    }
 }
 
 fn explain(error: password::Error) -> anyhow::Error {
+    use carillon_store::Error as E;
     match error {
         password::Error::Refused(complaint) => InvalidInput(complaint).into(),
-        password::Error::Store(taken @ (carillon_store::Error::Taken(_) | carillon_store::Error::Missing(_))) => {
-            InvalidInput(taken.to_string()).into()
+        password::Error::Store(wrong @ (E::Taken(_) | E::Missing(_) | E::InUse(_))) => {
+            InvalidInput(wrong.to_string()).into()
         }
         password::Error::Store(error) => error.into(),
         other => other.into(),

@@ -2,17 +2,60 @@
 
 use std::sync::atomic::Ordering;
 
+use actix_web::body::MessageBody;
+use actix_web::dev::{ServiceRequest, ServiceResponse};
+use actix_web::error::InternalError;
+use actix_web::http::Method;
 use actix_web::http::header;
-use actix_web::{HttpRequest, HttpResponse, web};
+use actix_web::middleware::{Next, from_fn};
+use actix_web::{HttpMessage as _, HttpResponse, web};
+use carillon_accounts::policy::Action;
+use carillon_engine::manage;
 
+use crate::web::access::{Access, Route, Target, guarded};
 use crate::web::guard::bearer;
 use crate::web::state::Shared;
 
 pub fn configure(config: &mut web::ServiceConfig) {
-    config
-        .route("/healthz", web::get().to(alive))
-        .route("/readyz", web::get().to(ready))
-        .route("/metrics", web::get().to(metrics));
+    for route in all() {
+        let (path, is_open) = (route.path.clone(), route.access == Access::Open);
+        let handler = guarded(route, refuse);
+        let handler = if is_open { handler } else { handler.wrap(from_fn(token)) };
+        config.route(&path, handler);
+    }
+}
+
+pub fn all() -> Vec<Route> {
+    vec![
+        Route::new(Method::GET, "/healthz", Access::Open, alive),
+        Route::new(Method::GET, "/readyz", Access::Open, ready),
+        Route::new(Method::GET, "/metrics", Access::Policy(Action::View, Target::Installation), metrics),
+    ]
+}
+
+fn refuse(error: manage::Error) -> actix_web::Error {
+    let response = match &error {
+        manage::Error::Forbidden(text) => HttpResponse::Forbidden().body(format!("{text}\n")),
+        _ => HttpResponse::ServiceUnavailable().finish(),
+    };
+    InternalError::from_response(error, response).into()
+}
+
+/// Metrics are read with a token of the management API.
+async fn token(
+    state: Shared,
+    request: ServiceRequest,
+    next: Next<impl MessageBody + 'static>,
+) -> Result<ServiceResponse<impl MessageBody>, actix_web::Error> {
+    let found = bearer::authenticate(request.request(), &state).await;
+    let actor = found.map_err(|error| refuse(error.into()))?.map_err(|refusal| {
+        let response = HttpResponse::Unauthorized()
+            .insert_header((header::WWW_AUTHENTICATE, "Bearer"))
+            .body(format!("{refusal}\n"));
+        InternalError::from_response(refusal, response)
+    })?;
+    request.extensions_mut().insert(actor);
+    next.call(request).await
 }
 
 async fn alive() -> &'static str {
@@ -34,11 +77,6 @@ async fn ready(state: Shared) -> HttpResponse {
     }
 }
 
-async fn metrics(request: HttpRequest, state: Shared) -> HttpResponse {
-    if let Err(refusal) = bearer::check(&request, state.config.api_token.as_deref()) {
-        return HttpResponse::Unauthorized()
-            .insert_header((header::WWW_AUTHENTICATE, "Bearer"))
-            .body(format!("{refusal}\n"));
-    }
+async fn metrics(state: Shared) -> HttpResponse {
     HttpResponse::Ok().content_type("text/plain; version=0.0.4; charset=utf-8").body(state.engine.metrics_text())
 }

@@ -1,6 +1,7 @@
 //! HTTP: the console, the management API and the protocol of the executors. Only this module names actix-web and askama; it
 //! changes a run only through `engine`.
 
+mod access;
 mod api;
 mod console;
 pub mod executor_api;
@@ -17,6 +18,6 @@ mod text;
 pub use actix_web::dev::{Server, ServerHandle};
 
 pub use limits::body_memory::BodyMemory;
-pub use routes::ListenerRole;
+pub use routes::{ListenerRole, RouteEntry, table as route_table};
 pub use server::serve;
 pub use state::{Shared, State};

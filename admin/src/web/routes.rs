@@ -1,7 +1,8 @@
-//! Which listener serves which paths.
+//! Which listener serves which paths, and the table of all of them.
 
 use actix_web::web;
 
+use crate::web::access::Route;
 use crate::web::console::routes as console;
 use crate::web::{api, executor_api, health};
 
@@ -13,6 +14,27 @@ pub enum ListenerRole {
     Executors,
     /// Everything else.
     People,
+}
+
+/// A route as the table lists it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RouteEntry {
+    pub method: String,
+    pub path: String,
+    /// `open`, `own`, `executor token`, or an action and what it is done to: `operate job`.
+    pub access: String,
+}
+
+/// Every route that the program has: [`routes`] mounts these and no others.
+pub fn table() -> Vec<RouteEntry> {
+    let api = api::all().into_iter().map(|route| Route { path: format!("{}{}", api::ROOT, route.path), ..route });
+    let groups = executor_api::all().into_iter().chain(health::all()).chain(api).chain(console::all());
+    let entry = |route: Route| RouteEntry {
+        method: route.method.to_string(),
+        path: route.path,
+        access: route.access.to_string(),
+    };
+    groups.map(entry).collect()
 }
 
 /// All paths of a listener. Each group checks its callers.

@@ -8,6 +8,7 @@ use serde_json::json;
 use crate::db::ids;
 use crate::db::sql::filter::{Conditions, Page, page_and_one};
 use crate::error::Result;
+use crate::people::grants::{Grants, Role};
 use crate::store::Store;
 
 /// Who asks for a change, and from where.
@@ -17,16 +18,23 @@ pub struct Actor {
     pub name: String,
     /// The address that the request came from. At most 64 characters are kept.
     pub source: String,
+    /// What it may do.
+    pub grants: Grants,
 }
 
 impl Actor {
-    pub fn new(name: impl Into<String>, source: impl Into<String>) -> Self {
-        Self { name: name.into(), source: source.into() }
+    pub fn new(name: impl Into<String>, source: impl Into<String>, grants: Grants) -> Self {
+        Self { name: name.into(), source: source.into(), grants }
+    }
+
+    /// May do everything: a setting or the machine itself has said so.
+    pub fn unlimited(name: &str, source: impl Into<String>) -> Self {
+        Self::new(name, source, Grants::for_all(Role::Admin))
     }
 
     /// The program itself.
     pub fn engine() -> Self {
-        Self::new("carillon", "")
+        Self::unlimited("carillon", "")
     }
 }
 

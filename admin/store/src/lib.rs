@@ -30,6 +30,7 @@ pub use job::in_force::EnabledSchedule;
 pub use job::list::{CountedJobs, JobFilter};
 pub use job::next_fires::NextFire;
 pub use job::stored_job::{Definition, DefinitionContext, Job};
+pub use people::grants::{GrantScope, Grants, Role, VisibleApps};
 pub use run::params::RunParams;
 pub use run::view::list::RunFilter;
 pub use run::view::misfires::{Misfire, MisfireFilter, MisfireKey};

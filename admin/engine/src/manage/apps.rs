@@ -1,7 +1,9 @@
+use carillon_accounts::policy::{Action, Object};
 use carillon_scheduler::{FieldError, validate_app_name};
 use carillon_store::{Actor, App};
 
 use crate::engine::Engine;
+use crate::manage::authorize::require;
 use crate::manage::error::Error;
 
 /// Longest title, in characters.
@@ -28,8 +30,9 @@ impl Apps<'_> {
     /// Creates an app. Without a title, the name takes its place.
     ///
     /// # Errors
-    /// `Invalid`, `Taken`
+    /// `Forbidden`, `Invalid`, `Taken`
     pub async fn create(&self, name: &str, title: Option<&str>, by: &Actor) -> Result<App, Error> {
+        require(by, Action::Administer, Object::Installation, String::new)?;
         self.check(name, title)?;
         let engine = self.engine;
         let app = engine.cx.store.create_app(name, title.map_or(name, str::trim), engine.cx.clock.now(), by).await?;

@@ -1,5 +1,6 @@
 //! Runs for instants of the past: requested once; the holder of the job's shard creates them, a limited number at a time.
 
+use carillon_accounts::policy::Action;
 use carillon_scheduler::{KindDraft, Millis, MisfirePolicy, PlanInput, Schedule, plan};
 use carillon_store::Actor;
 use carillon_store::backfill::backfills::{Backfill, NewBackfill};
@@ -61,8 +62,9 @@ impl Backfills<'_> {
     /// Stores a backfill; its runs follow.
     ///
     /// # Errors
-    /// As [`Backfills::instants`]. `Invalid`: a number of open runs that is not allowed
+    /// `Forbidden`. As [`Backfills::instants`]. `Invalid`: a number of open runs that is not allowed
     pub async fn create(&self, range: BackfillRange, max_concurrent: i32, by: &Actor) -> Result<Backfill, Error> {
+        self.engine.require_for_job(by, Action::Operate, range.job_id).await?;
         check_concurrency(max_concurrent)?;
         let new = NewBackfill {
             job_id: range.job_id,
@@ -80,8 +82,9 @@ impl Backfills<'_> {
     /// Creates no further runs; the existing ones stay.
     ///
     /// # Errors
-    /// `Missing`
+    /// `Forbidden`, `Missing`
     pub async fn cancel(&self, id: i64, by: &Actor) -> Result<Backfill, Error> {
+        self.engine.require_for_backfill(by, Action::Operate, id).await?;
         Ok(self.engine.cx.store.cancel_backfill(id, self.engine.cx.clock.now(), by).await?)
     }
 }

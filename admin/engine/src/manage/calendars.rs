@@ -1,7 +1,9 @@
+use carillon_accounts::policy::{Action, Object};
 use carillon_scheduler::{Calendar, FieldError};
 use carillon_store::{Actor, NamedCalendar};
 
 use crate::engine::Engine;
+use crate::manage::authorize::require;
 use crate::manage::error::Error;
 
 /// Named lists of days on which jobs do not run.
@@ -11,8 +13,9 @@ pub struct Calendars<'a> {
 
 impl Calendars<'_> {
     /// # Errors
-    /// `Invalid`, `Taken`
+    /// `Forbidden`, `Invalid`, `Taken`
     pub async fn create(&self, calendar: Calendar, by: &Actor) -> Result<NamedCalendar, Error> {
+        must_edit(by)?;
         let calendar = checked(calendar)?;
         Ok(self.engine.cx.store.create_calendar(&calendar, self.engine.cx.clock.now(), by).await?)
     }
@@ -21,8 +24,9 @@ impl Calendars<'_> {
     /// caller has read.
     ///
     /// # Errors
-    /// `Missing`, `Invalid`, `Changed`
+    /// `Forbidden`, `Missing`, `Invalid`, `Changed`
     pub async fn update(&self, calendar: Calendar, expected: Option<i64>, by: &Actor) -> Result<NamedCalendar, Error> {
+        must_edit(by)?;
         let engine = self.engine;
         let name = calendar.name.clone();
         self.get(&name).await?;
@@ -35,8 +39,9 @@ impl Calendars<'_> {
     }
 
     /// # Errors
-    /// `Missing`; `InUse`, with the first of the jobs that use it
+    /// `Forbidden`; `Missing`; `InUse`, with the first of the jobs that use it
     pub async fn delete(&self, name: &str, by: &Actor) -> Result<(), Error> {
+        must_edit(by)?;
         Ok(self.engine.cx.store.delete_calendar(name, self.engine.cx.clock.now(), by).await?)
     }
 
@@ -46,6 +51,11 @@ impl Calendars<'_> {
         let found = self.engine.cx.store.calendar(name).await?;
         found.ok_or_else(|| Error::Missing(format!("calendar {name:?}")))
     }
+}
+
+/// The jobs of all apps may use a calendar.
+fn must_edit(by: &Actor) -> Result<(), Error> {
+    require(by, Action::Edit, Object::Shared, String::new)
 }
 
 fn checked(calendar: Calendar) -> Result<Calendar, Error> {

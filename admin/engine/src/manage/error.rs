@@ -7,6 +7,9 @@ pub enum Error {
     /// Members of the request that are wrong, at least one; a member may be `schedule.seconds` or `[3].children`.
     #[error("{}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))]
     Invalid(Vec<FieldError>),
+    /// The policy does not allow it; the text says what would.
+    #[error("{0}")]
+    Forbidden(String),
     /// The kind of object, then its id or name.
     #[error("there is no {0}")]
     Missing(String),

@@ -1,3 +1,4 @@
+use carillon_accounts::policy::{Action, Object};
 use carillon_scheduler::route::{LabelError, check_weight};
 use carillon_scheduler::{FieldError, Labels};
 use carillon_store as store;
@@ -5,6 +6,7 @@ use carillon_store::Actor;
 use carillon_store::app::executors::{Executor, ExecutorSettings};
 
 use crate::engine::Engine;
+use crate::manage::authorize::require;
 use crate::manage::error::Error;
 
 /// Registrations of executors, and what operators set for them.
@@ -47,7 +49,7 @@ impl Executors<'_> {
     /// Sets the weight and the labels of an executor that has registered for the app; `None` leaves one to the executor.
     ///
     /// # Errors
-    /// `Missing`: the app. `Invalid`: the address, the weight or the labels.
+    /// `Forbidden`. `Missing`: the app. `Invalid`: the address, the weight or the labels.
     pub async fn set(
         &self,
         app_id: i64,
@@ -57,6 +59,7 @@ impl Executors<'_> {
         by: &Actor,
     ) -> Result<Executor, Error> {
         let engine = self.engine;
+        require(by, Action::Administer, Object::App(app_id), || format!("app {app_id}"))?;
         let settings = Self::check(weight, labels)?;
         let app = engine.apps().get(app_id).await?;
         let find = async || {

@@ -1,8 +1,10 @@
 //! The entry points for people and programs, one for each subject. A method validates, checks limits, writes with its audit row
 //! in one transaction, and wakes the services that must notice the change. The API, the console, the command line and the demo
-//! change nothing in any other way.
+//! change nothing in any other way. A method that changes something takes the actor and refuses what the policy refuses;
+//! where one only reads, the caller has asked the policy.
 
 mod apps;
+mod authorize;
 pub(crate) mod backfills;
 mod calendars;
 mod entry_points;

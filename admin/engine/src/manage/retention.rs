@@ -1,7 +1,9 @@
+use carillon_accounts::policy::{Action, Object};
 use carillon_store::Actor;
 use carillon_store::retention::rules::{EffectiveRetention, Retention, Scope};
 
 use crate::engine::Engine;
+use crate::manage::authorize::require;
 use crate::manage::error::Error;
 
 /// How long runs are kept: for all jobs, for those of an app, for one job.
@@ -28,13 +30,18 @@ impl Retentions<'_> {
     /// Sets the rule of a scope as a whole; `None` leaves a value to the next wider rule.
     ///
     /// # Errors
-    /// `Missing`: the app or the job. `Invalid`
+    /// `Forbidden`. `Missing`: the app or the job. `Invalid`
     pub async fn set(
         &self,
         scope: Scope,
         rule: Retention,
         by: &Actor,
     ) -> Result<(Retention, EffectiveRetention), Error> {
+        match scope {
+            Scope::All => require(by, Action::Administer, Object::Installation, String::new)?,
+            Scope::App(id) => require(by, Action::Administer, Object::App(id), || format!("app {id}"))?,
+            Scope::Job(id) => self.engine.require_for_job(by, Action::Edit, id).await?,
+        }
         self.get(scope).await?;
         rule.validate().map_err(Error::Invalid)?;
         self.engine.cx.store.set_retention(scope, rule, self.engine.cx.clock.now(), by).await?;

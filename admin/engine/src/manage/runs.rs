@@ -1,5 +1,6 @@
 //! What people do with a run: end it, set its outcome. Its log is read by [`run_log`](crate::run_log).
 
+use carillon_accounts::policy::Action;
 use carillon_scheduler::{AuditAction, FieldError, Outcome, RunEvent, RunReason, RunState};
 use carillon_store::run::settle::finding::SettleContext;
 use carillon_store::{Actor, RunView};
@@ -38,8 +39,9 @@ impl Runs<'_> {
     /// Asks for the end of a run. A stock executor ends everything that it has of the same job.
     ///
     /// # Errors
-    /// `Missing`; `Executor`: it cannot be asked, or refuses
+    /// `Forbidden`; `Missing`; `Executor`: it cannot be asked, or refuses
     pub async fn kill(&self, run_id: i64, by: &Actor) -> Result<KillResult, Error> {
+        self.engine.require_for_run(by, Action::Operate, run_id).await?;
         let result = self.engine.killer.kill(run_id).await?;
         let detail = serde_json::json!({"outcome": result.as_str()});
         self.engine
@@ -54,8 +56,9 @@ impl Runs<'_> {
     /// it, and how they know.
     ///
     /// # Errors
-    /// `Missing`; `Invalid`: the note; `NotOpen`
+    /// `Forbidden`; `Missing`; `Invalid`: the note; `NotOpen`
     pub async fn resolve(&self, run_id: i64, outcome: Outcome, note: &str, by: &Actor) -> Result<(), Error> {
+        self.engine.require_for_run(by, Action::Operate, run_id).await?;
         let engine = self.engine;
         let note = note.trim();
         Self::check_note(note).map_err(|error| Error::Invalid(vec![error]))?;

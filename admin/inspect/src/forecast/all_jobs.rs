@@ -12,7 +12,7 @@ use carillon_scheduler::{Clock, Millis};
 
 use crate::forecast::busiest::Busiest;
 use crate::forecast::fire_walk::{FireWalk, MOST_INSTANTS};
-use carillon_store::{self as store, Store};
+use carillon_store::{self as store, Store, VisibleApps};
 
 use crate::forecast::load::LoadBySecond;
 
@@ -67,12 +67,12 @@ impl Forecaster {
         Self { store, clock, recent: Mutex::default() }
     }
 
-    /// Counts what fires from `from` to before `to`.
+    /// Counts what fires from `from` to before `to`, of the visible apps.
     ///
     /// # Errors
     /// The database could not be asked.
-    pub async fn forecast(&self, from: Millis, to: Millis) -> store::Result<Forecast> {
-        let (walk, more_jobs) = fire_walk(&self.store, from, to, None).await?;
+    pub async fn forecast(&self, from: Millis, to: Millis, visible: &VisibleApps) -> store::Result<Forecast> {
+        let (walk, more_jobs) = fire_walk(&self.store, from, to, None, visible).await?;
         let counted = tokio::task::spawn_blocking(move || count(walk, from, to)).await;
         let mut forecast = counted.map_err(|error| store::Error::Corrupt(error.to_string()))?;
         forecast.more_jobs = more_jobs;
@@ -85,7 +85,7 @@ impl Forecaster {
     /// The database could not be asked.
     pub async fn loads(&self, without: Option<i64>) -> store::Result<LoadBySecond> {
         let from = self.clock.now();
-        let (walk, _) = fire_walk(&self.store, from, from + load::SPAN, without).await?;
+        let (walk, _) = fire_walk(&self.store, from, from + load::SPAN, without, &VisibleApps::All).await?;
         let counted = tokio::task::spawn_blocking(move || LoadBySecond::count(walk, from)).await;
         counted.map_err(|error| store::Error::Corrupt(error.to_string()))
     }
@@ -111,8 +111,14 @@ impl Forecaster {
 }
 
 /// The schedules that fire in a span, and whether there are more of them than are looked at.
-async fn fire_walk(store: &Store, from: Millis, to: Millis, without: Option<i64>) -> store::Result<(FireWalk, bool)> {
-    let mut firing = store.jobs_firing_before(to, MOST_JOBS + 1).await?;
+async fn fire_walk(
+    store: &Store,
+    from: Millis,
+    to: Millis,
+    without: Option<i64>,
+    visible: &VisibleApps,
+) -> store::Result<(FireWalk, bool)> {
+    let mut firing = store.jobs_firing_before(to, MOST_JOBS + 1, visible).await?;
     let more = firing.len() > MOST_JOBS as usize;
     firing.truncate(MOST_JOBS as usize);
     firing.retain(|(id, _)| Some(*id) != without);

@@ -4,12 +4,13 @@ use actix_web::web::Json;
 use carillon_store::alarm::alarms::{AlarmFilter, AlarmKey};
 
 use super::error::Answer;
-use super::extract::Query;
+use super::extract::{Caller, Query};
 use super::view::{AlarmView, List};
 use crate::web::state::Shared;
 
-pub async fn list(state: Shared, query: Query) -> Answer<List<AlarmView, String>> {
+pub async fn list(state: Shared, caller: Caller, query: Query) -> Answer<List<AlarmView, String>> {
     let filter = AlarmFilter {
+        apps: caller.visible(),
         ids: vec![],
         kinds: query.words("kind")?,
         job_id: query.id("job_id")?,

@@ -10,8 +10,8 @@ use super::extract::{Body, Caller, ObjectBody};
 use super::view::{AppView, List};
 use crate::web::state::Shared;
 
-pub async fn list(state: Shared) -> Answer<List<AppView>> {
-    let apps = state.store.apps().await?;
+pub async fn list(state: Shared, caller: Caller) -> Answer<List<AppView>> {
+    let apps = state.store.apps(&caller.visible()).await?;
     Ok(Json(List::whole(apps.into_iter().map(AppView::from))))
 }
 

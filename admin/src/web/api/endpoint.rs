@@ -1,7 +1,7 @@
 //! One method of one path: its handler and its description.
 
 use actix_web::http::Method;
-use actix_web::{FromRequest, Handler, Responder, Route, web};
+use actix_web::{FromRequest, Handler, Responder};
 use carillon_store::MAX_KEY_CHARS;
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -13,13 +13,13 @@ use utoipa::openapi::{
 
 use super::error::Answer;
 use super::extract::KEY_HEADER;
+use crate::web::access::{Access, Route};
 
 /// Schemas by name.
 pub type Schemas = Vec<(String, RefOr<Schema>)>;
 
 pub struct Endpoint {
-    pub path: &'static str,
-    pub method: Method,
+    /// Its path is below `/api/v1`.
     pub route: Route,
     pub operation: OperationBuilder,
     /// The names of the query's parameters.
@@ -30,13 +30,13 @@ pub struct Endpoint {
 
 impl Endpoint {
     /// An endpoint that needs the token; it can fail as all of them can.
-    pub fn new<F, Args>(method: Method, path: &'static str, handler: F) -> Self
+    pub fn new<F, Args>(method: Method, path: &'static str, access: Access, handler: F) -> Self
     where
         F: Handler<Args>,
         Args: FromRequest + 'static,
         F::Output: Responder + 'static,
     {
-        let endpoint = Self::bare(method, path, handler).fails([400, 401, 500, 503]);
+        let endpoint = Self::bare(method, path, access, handler).fails([400, 401, 403, 500, 503]);
         if path.contains("{id}") {
             return endpoint.parameter(ParameterIn::Path, "id", "", id()).fails([404]);
         }
@@ -47,13 +47,13 @@ impl Endpoint {
     }
 
     /// An endpoint that answers 200 with what its handler returns.
-    pub fn json<F, Args, T>(method: Method, path: &'static str, handler: F) -> Self
+    pub fn json<F, Args, T>(method: Method, path: &'static str, access: Access, handler: F) -> Self
     where
         F: Handler<Args, Output = Answer<T>>,
         Args: FromRequest + 'static,
         T: Serialize + ToSchema + 'static,
     {
-        Self::new(method, path, handler).answers::<T>(200)
+        Self::new(method, path, access, handler).answers::<T>(200)
     }
 
     /// An endpoint that needs no token.
@@ -63,19 +63,19 @@ impl Endpoint {
         Args: FromRequest + 'static,
         F::Output: Responder + 'static,
     {
-        let mut endpoint = Self::bare(method, path, handler).fails([400, 500]);
+        let mut endpoint = Self::bare(method, path, Access::Open, handler).fails([400, 500]);
         endpoint.operation = endpoint.operation.securities(Some([]));
         endpoint
     }
 
-    fn bare<F, Args>(method: Method, path: &'static str, handler: F) -> Self
+    fn bare<F, Args>(method: Method, path: &'static str, access: Access, handler: F) -> Self
     where
         F: Handler<Args>,
         Args: FromRequest + 'static,
         F::Output: Responder + 'static,
     {
-        let route = web::method(method.clone()).to(handler);
-        Self { path, method, route, operation: OperationBuilder::new(), queries: vec![], schemas: vec![] }
+        let route = Route::new(method, path, access, handler);
+        Self { route, operation: OperationBuilder::new(), queries: vec![], schemas: vec![] }
     }
 
     /// `id` names the operation in generated clients.

@@ -75,7 +75,8 @@ const MAX_FAULTS: usize = 100;
 pub const CODES: &[(&str, u16, &str)] = &[
     ("invalid_json", 400, "the body is no JSON; the text names line and column"),
     ("invalid", 400, "a member or parameter is missing, unknown or wrong; `field` names it"),
-    ("unauthorized", 401, "no API token, or a wrong one"),
+    ("unauthorized", 401, "no API token, a wrong one, or one that has expired"),
+    ("forbidden", 403, "the role of the caller does not allow it; the text names the role that does"),
     ("not_found", 404, "there is no such object, path or log"),
     ("method_not_allowed", 405, "the path has other methods; see the header Allow"),
     ("taken", 409, "a name that must be unique is in use"),
@@ -201,6 +202,7 @@ impl From<manage::Error> for Error {
         use manage::Error as E;
         match error {
             E::Invalid(errors) => Self::all(errors.into_iter().map(Self::from).collect()),
+            E::Forbidden(text) => Self::new("forbidden", text),
             E::Missing(_) => Self::not_found(error.to_string()),
             E::Taken(_) => Self::new("taken", error.to_string()),
             E::Changed(text) => Self::new("changed", text),

@@ -3,16 +3,16 @@
 use actix_web::web::Json;
 
 use super::error::Answer;
-use super::extract::Query;
+use super::extract::{Caller, Query};
 use super::view::ForecastView;
 use crate::web::state::Shared;
 
 pub const MAX_HOURS: u32 = 168;
 const HOUR: i64 = 3_600_000;
 
-pub async fn forecast(state: Shared, query: Query) -> Answer<ForecastView> {
+pub async fn forecast(state: Shared, caller: Caller, query: Query) -> Answer<ForecastView> {
     let hours = query.number("hours", 24, MAX_HOURS)?;
     let from = state.clock.now();
-    let forecast = state.engine.forecaster.forecast(from, from + i64::from(hours) * HOUR).await?;
+    let forecast = state.engine.forecaster.forecast(from, from + i64::from(hours) * HOUR, &caller.visible()).await?;
     Ok(Json(ForecastView::from(forecast)))
 }

@@ -4,12 +4,13 @@ use actix_web::web::Json;
 use carillon_store::{MisfireFilter, MisfireKey};
 
 use super::error::Answer;
-use super::extract::Query;
+use super::extract::{Caller, Query};
 use super::view::{List, MisfireView};
 use crate::web::state::Shared;
 
-pub async fn list(state: Shared, query: Query) -> Answer<List<MisfireView, String>> {
+pub async fn list(state: Shared, caller: Caller, query: Query) -> Answer<List<MisfireView, String>> {
     let filter = MisfireFilter {
+        apps: caller.visible(),
         job_id: query.id("job_id")?,
         from: query.time("from")?,
         to: query.time("to")?,

@@ -23,4 +23,5 @@ mod routes;
 mod runs;
 mod view;
 
-pub use mount::configure;
+pub use mount::{all, configure};
+pub use openapi::ROOT;

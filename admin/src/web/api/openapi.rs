@@ -63,13 +63,13 @@ fn generated(endpoints: Vec<Endpoint>) -> OpenApi {
     ErrorBody::schemas(&mut schemas);
     let mut paths = Paths::new();
     for endpoint in endpoints {
-        let method = match endpoint.method.as_str() {
+        let method = match endpoint.route.method.as_str() {
             "GET" => HttpMethod::Get,
             "PUT" => HttpMethod::Put,
             "DELETE" => HttpMethod::Delete,
             _ => HttpMethod::Post,
         };
-        paths.add_path_operation(endpoint.path, vec![method], endpoint.operation);
+        paths.add_path_operation(endpoint.route.path, vec![method], endpoint.operation);
         endpoint.schemas.iter().for_each(|add| add(&mut schemas));
     }
     components = components.schemas_from_iter(schemas);

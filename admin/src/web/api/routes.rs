@@ -1,6 +1,7 @@
-//! Every path of the API: its methods, their handlers, and what the OpenAPI document says about them.
+//! Every path of the API: its methods, what each needs, their handlers, and what the OpenAPI document says about them.
 
 use actix_web::http::Method;
+use carillon_accounts::policy::Action::{Administer, Edit, Operate, View};
 use utoipa::PartialSchema;
 use utoipa::openapi::{ArrayBuilder, Content, KnownFormat, ObjectBuilder, Ref, ResponseBuilder, SchemaFormat, Type};
 
@@ -9,6 +10,8 @@ use super::extract::{LIMIT, MAX_LIMIT};
 use super::view::time::Time;
 use super::view::{AppView, BackfillInstants, BackfillView, CalendarView, JobView, List, words};
 use super::{alarms, apps, backfills, calendars, executors, forecast, jobs, misfires, openapi, retention, runs};
+use crate::web::access::Access::Policy;
+use crate::web::access::Target::{AnyApp, App, Backfill, Installation, Job, Run, Shared};
 
 const GET: Method = Method::GET;
 const POST: Method = Method::POST;
@@ -24,18 +27,22 @@ pub fn all() -> Vec<Endpoint> {
 
 fn of_apps() -> Vec<Endpoint> {
     vec![
-        Endpoint::json(GET, "/apps", apps::list).describe("apps", "listApps", "All apps, by name"),
-        Endpoint::new(POST, "/apps", apps::create)
+        Endpoint::json(GET, "/apps", Policy(View, AnyApp), apps::list).describe(
+            "apps",
+            "listApps",
+            "All apps, by name",
+        ),
+        Endpoint::new(POST, "/apps", Policy(Administer, Installation), apps::create)
             .describe("apps", "createApp", "Create an app")
             .body::<apps::AppRequest>()
             .answers::<AppView>(201)
             .fails([409]),
-        Endpoint::json(GET, "/apps/{id}/executors", executors::list).describe(
+        Endpoint::json(GET, "/apps/{id}/executors", Policy(View, App), executors::list).describe(
             "apps",
             "listExecutors",
             "Executors that have registered for an app, by address",
         ),
-        Endpoint::json(PUT, "/apps/{id}/executors", executors::update)
+        Endpoint::json(PUT, "/apps/{id}/executors", Policy(Administer, App), executors::update)
             .describe("apps", "updateExecutor", "Set the weight and the labels of an executor")
             .body::<executors::ExecutorUpdate>(),
     ]
@@ -50,27 +57,51 @@ fn of_retention() -> Vec<Endpoint> {
     };
     let all = "of all jobs without a rule of their own or of their app";
     vec![
-        get(Endpoint::json(GET, "/retention", retention::get_all), "getRetention", all),
-        set(Endpoint::json(PUT, "/retention", retention::put_all), "setRetention", all),
-        get(Endpoint::json(GET, "/apps/{id}/retention", retention::get_app), "getRetentionOfApp", "of an app's jobs"),
-        set(Endpoint::json(PUT, "/apps/{id}/retention", retention::put_app), "setRetentionOfApp", "of an app's jobs"),
-        get(Endpoint::json(GET, "/jobs/{id}/retention", retention::get_job), "getRetentionOfJob", "of a job"),
-        set(Endpoint::json(PUT, "/jobs/{id}/retention", retention::put_job), "setRetentionOfJob", "of a job"),
+        get(Endpoint::json(GET, "/retention", Policy(View, Shared), retention::get_all), "getRetention", all),
+        set(
+            Endpoint::json(PUT, "/retention", Policy(Administer, Installation), retention::put_all),
+            "setRetention",
+            all,
+        ),
+        get(
+            Endpoint::json(GET, "/apps/{id}/retention", Policy(View, App), retention::get_app),
+            "getRetentionOfApp",
+            "of an app's jobs",
+        ),
+        set(
+            Endpoint::json(PUT, "/apps/{id}/retention", Policy(Administer, App), retention::put_app),
+            "setRetentionOfApp",
+            "of an app's jobs",
+        ),
+        get(
+            Endpoint::json(GET, "/jobs/{id}/retention", Policy(View, Job), retention::get_job),
+            "getRetentionOfJob",
+            "of a job",
+        ),
+        set(
+            Endpoint::json(PUT, "/jobs/{id}/retention", Policy(Edit, Job), retention::put_job),
+            "setRetentionOfJob",
+            "of a job",
+        ),
     ]
 }
 
 fn of_calendars() -> Vec<Endpoint> {
     vec![
-        Endpoint::json(GET, "/calendars", calendars::list)
+        Endpoint::json(GET, "/calendars", Policy(View, Shared), calendars::list)
             .describe("calendars", "listCalendars", "Calendars, by name")
             .page(text()),
-        Endpoint::new(POST, "/calendars", calendars::create)
+        Endpoint::new(POST, "/calendars", Policy(Edit, Shared), calendars::create)
             .describe("calendars", "createCalendar", "Create a calendar")
             .body::<calendars::CalendarRequest>()
             .answers::<CalendarView>(201)
             .fails([409]),
-        Endpoint::json(GET, "/calendars/{name}", calendars::get).describe("calendars", "getCalendar", "A calendar"),
-        Endpoint::json(PUT, "/calendars/{name}", calendars::update)
+        Endpoint::json(GET, "/calendars/{name}", Policy(View, Shared), calendars::get).describe(
+            "calendars",
+            "getCalendar",
+            "A calendar",
+        ),
+        Endpoint::json(PUT, "/calendars/{name}", Policy(Edit, Shared), calendars::update)
             .describe(
                 "calendars",
                 "updateCalendar",
@@ -78,11 +109,11 @@ fn of_calendars() -> Vec<Endpoint> {
             )
             .body::<calendars::CalendarUpdate>()
             .fails([409]),
-        Endpoint::new(DELETE, "/calendars/{name}", calendars::delete)
+        Endpoint::new(DELETE, "/calendars/{name}", Policy(Edit, Shared), calendars::delete)
             .describe("calendars", "deleteCalendar", "Delete a calendar that no job uses")
             .answers_nothing()
             .fails([409]),
-        Endpoint::json(GET, "/calendars/{name}/versions", calendars::versions)
+        Endpoint::json(GET, "/calendars/{name}/versions", Policy(View, Shared), calendars::versions)
             .describe("calendars", "listCalendarVersions", "The versions of a calendar, newest first")
             .page(id()),
     ]
@@ -90,27 +121,27 @@ fn of_calendars() -> Vec<Endpoint> {
 
 fn of_jobs() -> Vec<Endpoint> {
     vec![
-        Endpoint::json(GET, "/jobs", jobs::list)
+        Endpoint::json(GET, "/jobs", Policy(View, AnyApp), jobs::list)
             .describe("jobs", "listJobs", "Jobs, newest first")
             .query("text", "Part of the name or the handler, or the whole id", text())
             .query("app", "The app's name", text())
             .query("enabled", "true: only enabled jobs; false: only disabled jobs", flag())
             .query("kind", "The schedule's kind", words::ScheduleKind::schema())
             .page(id()),
-        Endpoint::new(POST, "/jobs", jobs::create)
+        Endpoint::new(POST, "/jobs", Policy(Edit, AnyApp), jobs::create)
             .describe("jobs", "createJob", "Create a job")
             .takes_key()
             .body::<jobs::JobRequest>()
             .answers::<JobView>(201)
             .fails([409]),
-        Endpoint::new(POST, "/jobs:batch", jobs::create_batch)
+        Endpoint::new(POST, "/jobs:batch", Policy(Edit, AnyApp), jobs::create_batch)
             .describe("jobs", "createJobs", "Create up to 1000 jobs, all or none; the answer has their order")
             .takes_key()
             .body::<jobs::JobBatch>()
             .answers::<List<JobView, i64>>(201)
             .fails([409]),
-        Endpoint::json(GET, "/jobs/{id}", jobs::get).describe("jobs", "getJob", "A job"),
-        Endpoint::json(PUT, "/jobs/{id}", jobs::update)
+        Endpoint::json(GET, "/jobs/{id}", Policy(View, Job), jobs::get).describe("jobs", "getJob", "A job"),
+        Endpoint::json(PUT, "/jobs/{id}", Policy(Edit, Job), jobs::update)
             .describe(
                 "jobs",
                 "updateJob",
@@ -118,7 +149,7 @@ fn of_jobs() -> Vec<Endpoint> {
             )
             .body::<jobs::JobUpdate>()
             .fails([409]),
-        Endpoint::new(DELETE, "/jobs/{id}", jobs::delete)
+        Endpoint::new(DELETE, "/jobs/{id}", Policy(Edit, Job), jobs::delete)
             .describe("jobs", "deleteJob", "Delete a job; its runs stay, and those not sent yet are cancelled")
             .answers_nothing(),
     ]
@@ -126,35 +157,35 @@ fn of_jobs() -> Vec<Endpoint> {
 
 fn of_one_job() -> Vec<Endpoint> {
     vec![
-        Endpoint::json(POST, "/jobs/{id}/enable", jobs::enable)
+        Endpoint::json(POST, "/jobs/{id}/enable", Policy(Operate, Job), jobs::enable)
             .describe(
                 "jobs",
                 "enableJob",
                 "Start its schedule now; after a pause by the engine it continues where it stopped",
             )
             .fails([409]),
-        Endpoint::json(POST, "/jobs/{id}/disable", jobs::disable).describe(
+        Endpoint::json(POST, "/jobs/{id}/disable", Policy(Operate, Job), jobs::disable).describe(
             "jobs",
             "disableJob",
             "Stop its schedule; its runs that were not sent yet are cancelled",
         ),
-        Endpoint::json(POST, "/jobs/{id}/run", jobs::run)
+        Endpoint::json(POST, "/jobs/{id}/run", Policy(Operate, Job), jobs::run)
             .describe("jobs", "runJob", "Run a job now, enabled or not")
             .takes_key()
             .optional_body::<jobs::RunRequest>(),
-        Endpoint::json(GET, "/jobs/{id}/next", jobs::next)
+        Endpoint::json(GET, "/jobs/{id}/next", Policy(View, Job), jobs::next)
             .describe("jobs", "nextInstants", "The next instants of its schedule, enabled or not")
             .query("count", "How many", number(jobs::NEXT_INSTANTS, jobs::MAX_INSTANTS))
             .query("from", "Instants after this; now if left out", time())
             .fails([409]),
-        Endpoint::json(GET, "/jobs/{id}/explain", jobs::explain)
+        Endpoint::json(GET, "/jobs/{id}/explain", Policy(View, Job), jobs::explain)
             .describe(
                 "jobs",
                 "explainInstant",
                 "What became of one instant, or why there is no such instant or no run of it",
             )
             .required_query("at", "The instant, with any offset", time()),
-        Endpoint::json(GET, "/jobs/{id}/days", retention::days)
+        Endpoint::json(GET, "/jobs/{id}/days", Policy(View, Job), retention::days)
             .describe("jobs", "countDays", "Counts of deleted runs, by day and outcome")
             .query("from", "From the day of this time; a year ago if left out", time())
             .query("to", "Up to the day of this time; today if left out", time()),
@@ -163,7 +194,7 @@ fn of_one_job() -> Vec<Endpoint> {
 
 fn of_backfills() -> Vec<Endpoint> {
     vec![
-        Endpoint::new(POST, "/jobs/{id}/backfill", backfills::create)
+        Endpoint::new(POST, "/jobs/{id}/backfill", Policy(Operate, Job), backfills::create)
             .describe(
                 "backfills",
                 "backfillJob",
@@ -173,12 +204,12 @@ fn of_backfills() -> Vec<Endpoint> {
             .body::<backfills::BackfillRequest>()
             .answers::<BackfillInstants>(200)
             .answers::<BackfillView>(202),
-        Endpoint::json(GET, "/jobs/{id}/backfills", backfills::list)
+        Endpoint::json(GET, "/jobs/{id}/backfills", Policy(View, Job), backfills::list)
             .describe("backfills", "listBackfills", "Backfills of a job, newest first")
             .page(id()),
-        Endpoint::json(GET, "/backfills/{id}", backfills::get)
+        Endpoint::json(GET, "/backfills/{id}", Policy(View, Backfill), backfills::get)
             .describe("backfills", "getBackfill", "A backfill"),
-        Endpoint::json(POST, "/backfills/{id}/cancel", backfills::cancel)
+        Endpoint::json(POST, "/backfills/{id}/cancel", Policy(Operate, Backfill), backfills::cancel)
             .describe("backfills", "cancelBackfill", "Create no further runs; the existing ones stay"),
     ]
 }
@@ -186,7 +217,7 @@ fn of_backfills() -> Vec<Endpoint> {
 fn of_runs() -> Vec<Endpoint> {
     let states = ArrayBuilder::new().items(Ref::from_schema_name("RunState"));
     vec![
-        Endpoint::json(GET, "/runs", runs::list)
+        Endpoint::json(GET, "/runs", Policy(View, AnyApp), runs::list)
             .describe("runs", "listRuns", "Runs, newest first")
             .query("job_id", "Of this job", id())
             .query("app", "Of this app", text())
@@ -195,11 +226,11 @@ fn of_runs() -> Vec<Endpoint> {
             .query("from", "`scheduled_at` at or after this", time())
             .query("to", "`scheduled_at` before this", time())
             .page(id()),
-        Endpoint::json(GET, "/runs/{id}", runs::get).describe("runs", "getRun", "A run"),
-        Endpoint::json(POST, "/runs/{id}/kill", runs::kill)
+        Endpoint::json(GET, "/runs/{id}", Policy(View, Run), runs::get).describe("runs", "getRun", "A run"),
+        Endpoint::json(POST, "/runs/{id}/kill", Policy(Operate, Run), runs::kill)
             .describe("runs", "killRun", "Ask for the end of a run")
             .fails([502]),
-        Endpoint::json(POST, "/runs/{id}/resolve", runs::resolve)
+        Endpoint::json(POST, "/runs/{id}/resolve", Policy(Operate, Run), runs::resolve)
             .describe(
                 "runs",
                 "resolveRun",
@@ -208,7 +239,7 @@ fn of_runs() -> Vec<Endpoint> {
             )
             .body::<runs::Resolution>()
             .fails([409]),
-        Endpoint::json(GET, "/runs/{id}/log", runs::log)
+        Endpoint::json(GET, "/runs/{id}/log", Policy(View, Run), runs::log)
             .describe("runs", "readLog", "Lines of a run's log, from its executor")
             .query("from", "The first line wanted", integer(1, None).default(Some(1.into())))
             .fails([502]),
@@ -222,13 +253,13 @@ fn others() -> Vec<Endpoint> {
     let response = ResponseBuilder::new().description("OpenAPI 3.1").content("application/json", object);
     document.operation = document.operation.response("200", response);
     vec![
-        Endpoint::json(GET, "/misfires", misfires::list)
+        Endpoint::json(GET, "/misfires", Policy(View, AnyApp), misfires::list)
             .describe("misfires", "listMisfires", "Skipped ranges, newest first")
             .query("job_id", "Of this job", id())
             .query("from", "Ranges with a part at or after this", time())
             .query("to", "Ranges with a part before this", time())
             .page(text()),
-        Endpoint::json(GET, "/alarms", alarms::list)
+        Endpoint::json(GET, "/alarms", Policy(View, AnyApp), alarms::list)
             .describe("alarms", "listAlarms", "Alarms, newest first")
             .query("kind", "Of any of these kinds: repeated, or separated by commas", kinds)
             .query("job_id", "About this job", id())
@@ -238,11 +269,11 @@ fn others() -> Vec<Endpoint> {
             .query("from", "`created_at` at or after this", time())
             .query("to", "`created_at` before this", time())
             .page(text()),
-        Endpoint::json(POST, "/preview", jobs::preview)
+        Endpoint::json(POST, "/preview", Policy(View, AnyApp), jobs::preview)
             .describe("ahead", "preview", "What a definition would do that is not saved")
             .body::<jobs::PreviewRequest>()
             .fails([404]),
-        Endpoint::json(GET, "/forecast", forecast::forecast)
+        Endpoint::json(GET, "/forecast", Policy(View, AnyApp), forecast::forecast)
             .describe("ahead", "forecast", "What all enabled jobs together will do")
             .query("hours", "How far to look", number(24, forecast::MAX_HOURS)),
         document.describe("document", "getDocument", "This document; needs no token"),

@@ -12,8 +12,9 @@ use super::extract::{Body, Caller, Id, ObjectBody, Query};
 use super::view::{KillView, List, LogView, RunView};
 use crate::web::state::Shared;
 
-pub async fn list(state: Shared, query: Query) -> Answer<List<RunView, i64>> {
+pub async fn list(state: Shared, caller: Caller, query: Query) -> Answer<List<RunView, i64>> {
     let filter = RunFilter {
+        apps: caller.visible(),
         job_id: query.id("job_id")?,
         app: query.text("app")?,
         states: query.words("state")?,

@@ -63,7 +63,7 @@ pub async fn page(state: Shared, context: PageContext, query: web::Query<Forecas
     let known = SPANS.iter().find(|(hours, _)| *hours == query.hours);
     let hours = known.map_or(ForecastQuery::default().hours, |(hours, _)| *hours);
     let to = context.now + i64::from(hours) * 60 * MINUTE;
-    let forecast = state.engine.forecaster.forecast(context.now, to).await?;
+    let forecast = state.engine.forecaster.forecast(context.now, to, &context.visible()).await?;
     let page = Page { hours, spans: SPANS, chart: draw(&forecast), shares: shares(&forecast), forecast, context };
     Ok(show(&page))
 }

@@ -2,7 +2,6 @@
 //! fresh what is shown. Its paths are in `routes.rs`, and every request passes `guard/session_guard.rs`.
 
 pub mod account;
-pub mod actor;
 pub mod apps;
 pub mod badge;
 pub mod calendars;
@@ -11,3 +10,4 @@ pub mod forecast;
 pub mod jobs;
 pub mod routes;
 pub mod runs;
+pub mod users;

@@ -1,49 +1,111 @@
-//! The paths of the console.
+//! The paths of the console, and what each needs.
 
+use actix_web::http::Method;
 use actix_web::middleware::from_fn;
-use actix_web::web::{self, ServiceConfig, get, resource};
+use actix_web::web::{self, ServiceConfig};
+use carillon_accounts::policy::Action::{Administer, Edit, Operate, View};
 
-use crate::web::console::{account, apps, calendars, dashboard, forecast, jobs, runs};
+use crate::web::access::Access::{Open, Own, Policy};
+use crate::web::access::Target::{AnyApp, App, Installation, Job, Run, Shared};
+use crate::web::access::{Route, by_path, guarded};
+use crate::web::console::{account, apps, calendars, dashboard, forecast, jobs, runs, users};
 use crate::web::guard::session_guard;
-use crate::web::page::assets;
+use crate::web::page::{PageError, assets};
+
+const GET: Method = Method::GET;
+const POST: Method = Method::POST;
 
 /// The console, mounted at `/`.
 pub fn configure(cfg: &mut ServiceConfig) {
-    let scope = web::scope("").wrap(from_fn(session_guard::guard)).configure(public_routes).configure(signed_in_routes);
+    let mut scope = web::scope("").wrap(from_fn(session_guard::guard));
+    for (path, methods) in by_path(all()) {
+        let guarded = methods.into_iter().map(|route| guarded(route, |error| PageError::from(error).into()));
+        scope = scope.service(guarded.fold(web::resource(path), actix_web::Resource::route));
+    }
     cfg.service(scope);
 }
 
-/// Open without a session.
-fn public_routes(cfg: &mut ServiceConfig) {
-    cfg.route("/assets/{name:.*}", get().to(assets::asset))
-        .service(resource("/setup").get(account::setup::form).post(account::setup::set_up))
-        .service(resource("/login").get(account::login::form).post(account::login::sign_in))
-        .service(resource("/logout").post(account::login::sign_out))
-        .service(resource("/preferences").post(account::preferences::preferences));
+/// The methods of a path follow each other.
+pub fn all() -> Vec<Route> {
+    [before_signing_in(), of_jobs(), of_runs(), of_apps(), of_people()].into_iter().flatten().collect()
 }
 
-/// Need a session.
-fn signed_in_routes(cfg: &mut ServiceConfig) {
-    cfg.service(resource("/").get(dashboard::page::page))
-        .service(resource("/jobs").get(jobs::list::list).post(jobs::edit::create))
-        .service(resource("/jobs/new").get(jobs::edit::new))
-        .service(resource("/jobs/preview").get(jobs::preview::fragment))
-        .service(resource("/jobs/names").get(jobs::names::names))
-        .service(resource("/jobs/{id}").get(jobs::page::page))
-        .service(resource("/jobs/{id}/edit").get(jobs::edit::edit).post(jobs::edit::update))
-        .service(resource("/jobs/{id}/copy").get(jobs::edit::copy))
-        .service(resource("/jobs/{id}/enable").post(jobs::enable::enable))
-        .service(resource("/jobs/{id}/disable").post(jobs::enable::disable))
-        .service(resource("/jobs/{id}/delete").get(jobs::delete::ask_delete).post(jobs::delete::delete))
-        .service(resource("/jobs/{id}/run").get(jobs::run_now::ask).post(jobs::run_now::run))
-        .service(resource("/runs").get(runs::list::list))
-        .service(resource("/runs/{id}").get(runs::page::page))
-        .service(resource("/runs/{id}/log").get(runs::log::following))
-        .service(resource("/runs/{id}/kill").get(runs::kill::ask_kill).post(runs::kill::kill))
-        .service(resource("/runs/{id}/resolve").get(runs::resolve::ask).post(runs::resolve::resolve))
-        .service(resource("/forecast").get(forecast::page))
-        .service(resource("/calendars").get(calendars::list))
-        .service(resource("/apps").get(apps::list::list).post(apps::new::create))
-        .service(resource("/apps/new").get(apps::new::new))
-        .service(resource("/apps/{id}/executor").get(apps::executor::edit).post(apps::executor::update));
+/// Open without a session. The guard checks where a change comes from all the same.
+fn before_signing_in() -> Vec<Route> {
+    vec![
+        Route::new(GET, "/assets/{name:.*}", Open, assets::asset),
+        Route::new(GET, "/setup", Open, account::setup::form),
+        Route::new(POST, "/setup", Open, account::setup::set_up),
+        Route::new(GET, "/login", Open, account::login::form),
+        Route::new(POST, "/login", Open, account::login::sign_in),
+        Route::new(GET, "/reset", Open, account::reset::form),
+        Route::new(POST, "/reset", Open, account::reset::reset),
+        Route::new(POST, "/preferences", Open, account::preferences::preferences),
+        Route::new(POST, "/logout", Own, account::login::sign_out),
+    ]
+}
+
+fn of_jobs() -> Vec<Route> {
+    vec![
+        Route::new(GET, "/", Policy(View, AnyApp), dashboard::page::page),
+        Route::new(GET, "/jobs", Policy(View, AnyApp), jobs::list::list),
+        Route::new(POST, "/jobs", Policy(Edit, AnyApp), jobs::edit::create),
+        Route::new(GET, "/jobs/new", Policy(Edit, AnyApp), jobs::edit::new),
+        Route::new(GET, "/jobs/preview", Policy(View, AnyApp), jobs::preview::fragment),
+        Route::new(GET, "/jobs/names", Policy(View, AnyApp), jobs::names::names),
+        Route::new(GET, "/jobs/{id}", Policy(View, Job), jobs::page::page),
+        Route::new(GET, "/jobs/{id}/edit", Policy(Edit, Job), jobs::edit::edit),
+        Route::new(POST, "/jobs/{id}/edit", Policy(Edit, Job), jobs::edit::update),
+        Route::new(GET, "/jobs/{id}/copy", Policy(Edit, Job), jobs::edit::copy),
+        Route::new(POST, "/jobs/{id}/enable", Policy(Operate, Job), jobs::enable::enable),
+        Route::new(POST, "/jobs/{id}/disable", Policy(Operate, Job), jobs::enable::disable),
+        Route::new(GET, "/jobs/{id}/delete", Policy(Edit, Job), jobs::delete::ask_delete),
+        Route::new(POST, "/jobs/{id}/delete", Policy(Edit, Job), jobs::delete::delete),
+        Route::new(GET, "/jobs/{id}/run", Policy(Operate, Job), jobs::run_now::ask),
+        Route::new(POST, "/jobs/{id}/run", Policy(Operate, Job), jobs::run_now::run),
+    ]
+}
+
+fn of_runs() -> Vec<Route> {
+    vec![
+        Route::new(GET, "/runs", Policy(View, AnyApp), runs::list::list),
+        Route::new(GET, "/runs/{id}", Policy(View, Run), runs::page::page),
+        Route::new(GET, "/runs/{id}/log", Policy(View, Run), runs::log::following),
+        Route::new(GET, "/runs/{id}/kill", Policy(Operate, Run), runs::kill::ask_kill),
+        Route::new(POST, "/runs/{id}/kill", Policy(Operate, Run), runs::kill::kill),
+        Route::new(GET, "/runs/{id}/resolve", Policy(Operate, Run), runs::resolve::ask),
+        Route::new(POST, "/runs/{id}/resolve", Policy(Operate, Run), runs::resolve::resolve),
+        Route::new(GET, "/forecast", Policy(View, AnyApp), forecast::page),
+        Route::new(GET, "/calendars", Policy(View, Shared), calendars::list),
+    ]
+}
+
+fn of_apps() -> Vec<Route> {
+    vec![
+        Route::new(GET, "/apps", Policy(View, AnyApp), apps::list::list),
+        Route::new(POST, "/apps", Policy(Administer, Installation), apps::new::create),
+        Route::new(GET, "/apps/new", Policy(Administer, Installation), apps::new::new),
+        Route::new(GET, "/apps/{id}/executor", Policy(Administer, App), apps::executor::edit),
+        Route::new(POST, "/apps/{id}/executor", Policy(Administer, App), apps::executor::update),
+    ]
+}
+
+fn of_people() -> Vec<Route> {
+    vec![
+        Route::new(GET, "/account", Own, account::page::page),
+        Route::new(POST, "/account/password", Own, account::password::change),
+        Route::new(POST, "/account/sessions/end", Own, account::sessions::end),
+        Route::new(POST, "/account/tokens", Own, account::tokens::create),
+        Route::new(POST, "/account/tokens/{id}/revoke", Own, account::tokens::revoke),
+        Route::new(GET, "/users", Policy(Administer, Installation), users::list::list),
+        Route::new(POST, "/users", Policy(Administer, Installation), users::new::create),
+        Route::new(GET, "/users/new", Policy(Administer, Installation), users::new::new),
+        Route::new(GET, "/users/{id}", Policy(Administer, Installation), users::page::page),
+        Route::new(POST, "/users/{id}/grants", Policy(Administer, Installation), users::grants::update),
+        Route::new(POST, "/users/{id}/reset", Policy(Administer, Installation), users::actions::reset),
+        Route::new(POST, "/users/{id}/enable", Policy(Administer, Installation), users::actions::enable),
+        Route::new(POST, "/users/{id}/disable", Policy(Administer, Installation), users::actions::disable),
+        Route::new(POST, "/users/{id}/sessions/end", Policy(Administer, Installation), users::actions::end_sessions),
+        Route::new(POST, "/users/{id}/delete", Policy(Administer, Installation), users::actions::delete),
+    ]
 }

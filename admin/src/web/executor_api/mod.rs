@@ -16,5 +16,5 @@ mod token;
 pub(crate) mod wrong_tokens;
 
 pub use connection::remember as remember_connection;
-pub use routes::configure;
+pub use routes::{all, configure};
 pub use wrong_tokens::{WrongToken, WrongTokens};

@@ -1,11 +1,13 @@
-//! Mounts the executor protocol.
+//! The paths of the executor protocol.
 
-use actix_web::{Resource, web};
+use actix_web::http::Method;
+use actix_web::web;
 
 use super::answer::refused;
 use super::callback::callback;
 use super::paths::PREFIXES;
 use super::registration::{deregister, register};
+use crate::web::access::{Access, Route, by_path};
 
 /// A registration is small; a Java executor's callback of 50 results is not.
 const SMALL_BODY: usize = 16 << 10;
@@ -13,16 +15,22 @@ const CALLBACK_BODY: usize = 8 << 20;
 
 /// The three resources, under each of the prefixes.
 pub fn configure(config: &mut web::ServiceConfig) {
-    for prefix in PREFIXES {
-        config
-            .service(resource(prefix, "registry", SMALL_BODY).route(web::post().to(register)))
-            .service(resource(prefix, "registryRemove", SMALL_BODY).route(web::post().to(deregister)))
-            .service(resource(prefix, "callback", CALLBACK_BODY).route(web::post().to(callback)));
+    for (path, methods) in by_path(all()) {
+        let limit = if path.ends_with("callback") { CALLBACK_BODY } else { SMALL_BODY };
+        let resource = web::resource(path).app_data(web::PayloadConfig::new(limit));
+        let resource = resource.default_service(web::to(async || refused("invalid request, HttpMethod not support.")));
+        config.service(methods.into_iter().fold(resource, |resource, route| resource.route(route.handler)));
     }
 }
 
-fn resource(prefix: &str, name: &str, limit: usize) -> Resource {
-    web::resource(format!("{prefix}/api/{name}"))
-        .app_data(web::PayloadConfig::new(limit))
-        .default_service(web::to(async || refused("invalid request, HttpMethod not support.")))
+pub fn all() -> Vec<Route> {
+    let of_prefix = |prefix: &&str| {
+        let path = |name: &str| format!("{prefix}/api/{name}");
+        [
+            Route::new(Method::POST, path("registry"), Access::Executor, register),
+            Route::new(Method::POST, path("registryRemove"), Access::Executor, deregister),
+            Route::new(Method::POST, path("callback"), Access::Executor, callback),
+        ]
+    };
+    PREFIXES.iter().flat_map(of_prefix).collect()
 }

@@ -1,7 +1,7 @@
 //! The child jobs of a form: chosen by name, posted and stored by id.
 
 use carillon_scheduler::JobDraft;
-use carillon_store::{Job, JobFilter, Store};
+use carillon_store::{Job, JobFilter, Store, VisibleApps};
 
 use crate::web::forms::form::Form;
 
@@ -18,7 +18,7 @@ const LISTED: u32 = 8;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChildJob {
     pub id: i64,
-    /// None: there is no such job.
+    /// None: there is no such job, or the viewer may not see it.
     pub job: Option<(String, String)>,
 }
 
@@ -27,7 +27,7 @@ impl ChildJob {
     pub fn label(&self) -> String {
         match &self.job {
             Some((name, app)) => format!("{name} ({app} #{})", self.id),
-            None => format!("deleted job #{}", self.id),
+            None => format!("deleted or hidden job #{}", self.id),
         }
     }
 }
@@ -58,11 +58,11 @@ pub fn children(form: &mut Form) -> Vec<i64> {
 ///
 /// # Errors
 /// The database could not be asked.
-pub async fn by_id(store: &Store, ids: &[i64]) -> carillon_store::Result<Vec<ChildJob>> {
+pub async fn by_id(store: &Store, ids: &[i64], apps: &VisibleApps) -> carillon_store::Result<Vec<ChildJob>> {
     if ids.is_empty() {
         return Ok(vec![]);
     }
-    let filter = JobFilter { ids: ids.to_vec(), limit: 1000, ..JobFilter::default() };
+    let filter = JobFilter { apps: apps.clone(), ids: ids.to_vec(), limit: 1000, ..JobFilter::default() };
     let mut found: Vec<ChildJob> = store.jobs(&filter).await?.items.into_iter().map(ChildJob::from).collect();
     let missing = ids.iter().filter(|id| !found.iter().any(|job| job.id == **id));
     let missing: Vec<ChildJob> = missing.map(|id| ChildJob { id: *id, job: None }).collect();
@@ -75,9 +75,15 @@ pub async fn by_id(store: &Store, ids: &[i64]) -> carillon_store::Result<Vec<Chi
 ///
 /// # Errors
 /// The database could not be asked.
-pub async fn offered(store: &Store, app: &str, text: &str) -> carillon_store::Result<Vec<ChildJob>> {
+pub async fn offered(
+    store: &Store,
+    app: &str,
+    text: &str,
+    apps: &VisibleApps,
+) -> carillon_store::Result<Vec<ChildJob>> {
     let given = |text: &str| Some(text.trim().to_owned()).filter(|text| !text.is_empty());
-    let filter = JobFilter { app: given(app), text: given(text), limit: OFFERED, ..JobFilter::default() };
+    let filter =
+        JobFilter { apps: apps.clone(), app: given(app), text: given(text), limit: OFFERED, ..JobFilter::default() };
     Ok(store.jobs(&filter).await?.items.into_iter().map(ChildJob::from).collect())
 }
 
@@ -85,12 +91,12 @@ pub async fn offered(store: &Store, app: &str, text: &str) -> carillon_store::Re
 ///
 /// # Errors
 /// The database could not be asked.
-pub async fn add_named(store: &Store, form: &mut Form) -> carillon_store::Result<()> {
+pub async fn add_named(store: &Store, form: &mut Form, apps: &VisibleApps) -> carillon_store::Result<()> {
     let text = form.value(NAME).trim().to_owned();
     if text.is_empty() {
         return Ok(());
     }
-    match find(store, form.value("app"), &text).await? {
+    match find(store, form.value("app"), &text, apps).await? {
         Ok(id) => {
             let mut ids = form.items("children");
             if !ids.contains(&id.to_string()) {
@@ -105,8 +111,8 @@ pub async fn add_named(store: &Store, form: &mut Form) -> carillon_store::Result
 }
 
 /// By its name within the app, by its name anywhere, or by its id as the list shows it.
-async fn find(store: &Store, app: &str, text: &str) -> carillon_store::Result<Result<i64, String>> {
-    let any = JobFilter { name: Some(text.to_owned()), limit: LISTED, ..JobFilter::default() };
+async fn find(store: &Store, app: &str, text: &str, apps: &VisibleApps) -> carillon_store::Result<Result<i64, String>> {
+    let any = JobFilter { apps: apps.clone(), name: Some(text.to_owned()), limit: LISTED, ..JobFilter::default() };
     let of_app = JobFilter { app: Some(app.to_owned()), ..any.clone() };
     let mut found = store.jobs(&of_app).await?.items;
     if found.is_empty() {
@@ -115,7 +121,8 @@ async fn find(store: &Store, app: &str, text: &str) -> carillon_store::Result<Re
     if found.is_empty()
         && let Some(id) = id_of(text)
     {
-        let job = store.job(id).await?;
+        let one = JobFilter { apps: apps.clone(), ids: vec![id], limit: 1, ..JobFilter::default() };
+        let job = store.jobs(&one).await?.items.pop();
         return Ok(job.map(|job| job.id).ok_or_else(|| format!("There is no job #{id}.")));
     }
     Ok(match found.as_slice() {

@@ -1,9 +1,13 @@
-//! The bearer token of the management API: one token with all rights, the setting `--api-token`.
+//! Bearer tokens of the management API: the setting `--api-token`, which may do everything, and personal tokens.
 
 use actix_web::HttpRequest;
 use actix_web::http::header;
+use carillon_accounts::token;
+use carillon_store::Actor;
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
+
+use crate::web::state::State;
 
 /// Why a request is refused. The text says how to correct it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -15,12 +19,32 @@ pub enum Refusal {
     NotConfigured,
     #[error("send the API token as `Authorization: Bearer TOKEN`; sessions of the console do not count here")]
     Missing,
-    #[error("this is not the API token of this node")]
+    #[error("this is not the API token of this node, nor a personal token that is valid")]
     Wrong,
 }
 
+/// The actor that the token of a request stands for.
+///
+/// # Errors
+/// A refusal, or the database could not be asked.
+pub async fn authenticate(
+    request: &HttpRequest,
+    state: &State,
+) -> Result<Result<Actor, Refusal>, carillon_store::Error> {
+    let source = request.peer_addr().map_or_else(String::new, |peer| peer.ip().to_string());
+    let refusal = match check(request, state.config.api_token.as_deref()) {
+        Ok(()) => return Ok(Ok(Actor::unlimited("api-token", source))),
+        Err(refusal) => refusal,
+    };
+    let Some(sent) = presented(request) else {
+        return Ok(Err(refusal));
+    };
+    let actor = token::authenticate(&state.store, sent, &source, state.clock.now()).await?;
+    Ok(actor.ok_or(refusal))
+}
+
 /// Compares digests, so that neither the length nor the beginning of the token can be measured.
-pub fn check(request: &HttpRequest, api_token: Option<&str>) -> Result<(), Refusal> {
+fn check(request: &HttpRequest, api_token: Option<&str>) -> Result<(), Refusal> {
     let token = api_token.ok_or(Refusal::NotConfigured)?;
     let given = presented(request).ok_or(Refusal::Missing)?;
     match Sha256::digest(given).ct_eq(&Sha256::digest(token)).into() {

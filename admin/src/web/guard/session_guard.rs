@@ -7,6 +7,7 @@ use actix_web::http::header::{self, CONTENT_TYPE, HeaderName, HeaderValue};
 use actix_web::middleware::Next;
 use actix_web::{HttpMessage, HttpResponse, web};
 use carillon_accounts::session;
+use carillon_store::Actor;
 
 use crate::web::console::account::login;
 use crate::web::forms::Fields;
@@ -73,6 +74,8 @@ async fn admit(state: &State, request: &mut ServiceRequest) -> Result<Option<Htt
         }
         request.extensions_mut().insert(fields);
     }
+    let source = request.peer_addr().map_or_else(String::new, |peer| peer.ip().to_string());
+    request.extensions_mut().insert(Actor::new(&viewer.name, source, viewer.grants.clone()));
     request.extensions_mut().insert(Viewer(viewer));
     Ok(None)
 }
@@ -83,7 +86,7 @@ async fn admit_unknown(
     safe: bool,
     path: &str,
 ) -> Result<Option<HttpResponse>, PageError> {
-    if matches!(path, "/login" | "/setup" | "/preferences") {
+    if matches!(path, "/login" | "/setup" | "/reset" | "/preferences") {
         if path != "/setup" && !state.store.has_accounts().await? {
             return Ok(Some(redirect("/setup")));
         }
@@ -123,7 +126,7 @@ async fn read_fields(request: &mut ServiceRequest) -> Result<Fields, PageError> 
     let limit = match request.path() {
         // Carries a form that was filled in when the session ended. The memory of all bodies is limited too.
         "/login" if request.query_string() == "kept" => FORM,
-        "/login" | "/setup" | "/preferences" => SMALL_FORM,
+        "/login" | "/setup" | "/reset" | "/preferences" => SMALL_FORM,
         _ => FORM,
     };
     let unreadable = |error: actix_web::Error| PageError::Bad(format!("What was sent cannot be read: {error}"));

@@ -2,7 +2,9 @@
 
 use actix_web::dev::Payload;
 use actix_web::{FromRequest, HttpMessage, HttpRequest, web};
+use carillon_accounts::policy::{self, Action, Object};
 use carillon_scheduler::Millis;
+use carillon_store::{Actor, Grants, VisibleApps};
 use chrono_tz::Tz;
 
 use crate::web::guard::csrf;
@@ -20,6 +22,8 @@ pub const ZONE: &str = "carillon_zone";
 #[derive(Clone, Debug)]
 pub struct PageContext {
     pub viewer: Option<Viewer>,
+    /// The viewer as the policy knows it; may do nothing where there is none.
+    pub actor: Actor,
     /// The form token for this answer.
     pub csrf: String,
     /// `system`, `light` or `dark`.
@@ -38,12 +42,14 @@ impl PageContext {
     pub fn new(request: &HttpRequest) -> Self {
         let viewer = request.extensions().get::<Viewer>().cloned();
         let now = request.app_data::<web::Data<State>>().map_or(0, |state| state.clock.now());
+        let actor = request.extensions().get::<Actor>().cloned();
         let here = request.uri().path_and_query();
         let degraded = request.app_data::<web::Data<State>>().is_some_and(|state| state.engine.is_degraded());
         Self {
             degraded: degraded && viewer.is_some(),
             csrf: viewer.as_ref().map_or_else(String::new, |v| csrf::masked(&v.csrf)),
             viewer,
+            actor: actor.unwrap_or_else(|| Actor::new("", "", Grants::default())),
             theme: theme(request.cookie(THEME).as_ref().map_or("", |c| c.value())),
             zone: zone(request),
             now,
@@ -51,6 +57,41 @@ impl PageContext {
             here: here.map_or_else(|| "/".to_owned(), ToString::to_string),
             request_id: request.extensions().get::<RequestId>().map_or_else(String::new, |id| id.0.clone()),
         }
+    }
+
+    /// The apps of which lists show the objects.
+    pub fn visible(&self) -> VisibleApps {
+        self.actor.grants.visible_apps()
+    }
+
+    /// Whether the viewer sees what is of no app, such as the nodes.
+    pub fn may_see_installation(&self) -> bool {
+        policy::may(&self.actor, Action::View, Object::Installation)
+    }
+
+    pub fn may_see(&self, app_id: &i64) -> bool {
+        policy::may(&self.actor, Action::View, Object::App(*app_id))
+    }
+
+    pub fn may_administer_installation(&self) -> bool {
+        policy::may(&self.actor, Action::Administer, Object::Installation)
+    }
+
+    pub fn may_administer(&self, app_id: &i64) -> bool {
+        policy::may(&self.actor, Action::Administer, Object::App(*app_id))
+    }
+
+    pub fn may_edit(&self, app_id: &i64) -> bool {
+        policy::may(&self.actor, Action::Edit, Object::App(*app_id))
+    }
+
+    pub fn may_operate(&self, app_id: &i64) -> bool {
+        policy::may(&self.actor, Action::Operate, Object::App(*app_id))
+    }
+
+    /// Whether there is an app in which the viewer may create jobs.
+    pub fn may_create_jobs(&self) -> bool {
+        policy::may(&self.actor, Action::Edit, Object::AnyApp)
     }
 
     pub fn asset(&self, name: &str) -> String {

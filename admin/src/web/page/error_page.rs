@@ -15,6 +15,9 @@ pub enum PageError {
     Bad(String),
     #[error("{0}")]
     Forbidden(String),
+    /// The role does not allow it.
+    #[error("{0}")]
+    NotAllowed(String),
     /// The argument is what was looked for: "job", "run", "page".
     #[error("There is no such {0}")]
     Missing(String),
@@ -46,6 +49,7 @@ impl PageError {
         match self {
             Self::Bad(_) => "Go back, correct it and try again.",
             Self::Forbidden(_) => "Nothing was changed. Reload the page that you came from and try again.",
+            Self::NotAllowed(_) => "Nothing was changed. An administrator can give you this role.",
             Self::Missing(_) => "It may have been deleted, or the address is mistyped.",
             Self::TooLarge(_) => "Nothing was changed. Go back and shorten it.",
             Self::Busy(_) => "Nothing was changed.",
@@ -62,7 +66,7 @@ impl ResponseError for PageError {
     fn status_code(&self) -> StatusCode {
         match self {
             Self::Bad(_) => StatusCode::BAD_REQUEST,
-            Self::Forbidden(_) => StatusCode::FORBIDDEN,
+            Self::Forbidden(_) | Self::NotAllowed(_) => StatusCode::FORBIDDEN,
             Self::Missing(_) => StatusCode::NOT_FOUND,
             Self::Gone(_) => StatusCode::GONE,
             Self::TooLarge(_) => StatusCode::PAYLOAD_TOO_LARGE,
@@ -86,7 +90,13 @@ impl From<carillon_store::Error> for PageError {
 
 impl From<carillon_accounts::password::Error> for PageError {
     fn from(error: carillon_accounts::password::Error) -> Self {
-        Self::Internal(error.to_string())
+        use carillon_accounts::password::Error as E;
+        match error {
+            E::Refused(text) => Self::Bad(text),
+            E::Forbidden(text) => Self::NotAllowed(sentence(&text)),
+            E::Store(error) => error.into(),
+            E::Hash(_) => Self::Internal(error.to_string()),
+        }
     }
 }
 
@@ -96,11 +106,18 @@ impl From<manage::Error> for PageError {
         match error {
             // The kind of object, without its id.
             E::Missing(object) => Self::Missing(object.split(' ').next().unwrap_or_default().to_owned()),
+            E::Forbidden(text) => Self::NotAllowed(sentence(&text)),
             E::Store(error) if error.is_too_slow() => Self::TooSlow,
             E::Store(error) => Self::Internal(error.to_string()),
             other => Self::Bad(other.to_string()),
         }
     }
+}
+
+/// With a capital letter.
+fn sentence(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
 #[derive(Template)]

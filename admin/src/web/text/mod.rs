@@ -1,5 +1,6 @@
 //! What pages call things, in the words of the field.
 
+pub mod browser;
 pub mod cause;
 pub mod format;
 pub mod schedule;

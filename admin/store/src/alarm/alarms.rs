@@ -10,6 +10,7 @@ use crate::db::sql::filter::{Conditions, Page, page_and_one};
 use crate::db::sql::rows::Word;
 use crate::db::sql::text::printable;
 use crate::error::Result;
+use crate::people::grants::VisibleApps;
 use crate::store::Store;
 
 /// An alarm whose row is written. The caller reports it to the log and the metrics.
@@ -58,6 +59,8 @@ pub struct AlarmKey {
 /// Which alarms; the default is all of them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AlarmFilter {
+    /// Only those about jobs of these apps; those about the cluster are for who sees all.
+    pub apps: VisibleApps,
     /// Only these; empty: any.
     pub ids: Vec<i64>,
     pub kinds: Vec<AlarmKind>,
@@ -118,6 +121,7 @@ impl Store {
 
 pub(crate) fn list_text(backend: DbBackend, filter: &AlarmFilter) -> (String, Vec<Value>) {
     let mut conditions = Conditions::default();
+    conditions.visible_job(&filter.apps, "job_id");
     conditions.among("id", filter.ids.iter().copied());
     conditions.among("kind", filter.kinds.iter().map(|kind| kind.as_str()));
     conditions.add_if("job_id = ?", filter.job_id);

@@ -8,6 +8,7 @@ use crate::audit::{Actor, AuditEntry};
 use crate::db::ids;
 use crate::db::sql::unique_key::UniqueKey;
 use crate::error::Result;
+use crate::people::grants::VisibleApps;
 use crate::store::Store;
 
 #[derive(Clone, Debug, PartialEq, Eq, FromQueryResult)]
@@ -23,9 +24,9 @@ pub struct App {
 const COLUMNS: &str = "id, name, title, created_at";
 
 impl Store {
-    /// All apps, by name.
-    pub async fn apps(&self) -> Result<Vec<App>> {
-        let text = format!("SELECT {COLUMNS} FROM app ORDER BY name");
+    /// The visible apps, by name.
+    pub async fn apps(&self, visible: &VisibleApps) -> Result<Vec<App>> {
+        let text = format!("SELECT {COLUMNS} FROM app WHERE {} ORDER BY name", visible.condition("id"));
         self.all(&self.read, &text, vec![]).await
     }
 

@@ -5,6 +5,7 @@ use carillon_scheduler::{Labels, Millis};
 use sea_orm::FromQueryResult;
 
 use crate::error::Result;
+use crate::people::grants::VisibleApps;
 use crate::store::Store;
 
 /// Weight and labels, as far as they are given.
@@ -134,6 +135,15 @@ impl Store {
     pub async fn executors(&self) -> Result<Vec<Executor>> {
         let text = format!("{FROM} ORDER BY e.app, e.address");
         self.all(&self.engine_reads, &text, vec![]).await
+    }
+
+    /// The same of the visible apps. Names that no app has are for who sees all.
+    pub async fn visible_executors(&self, visible: &VisibleApps) -> Result<Vec<Executor>> {
+        let condition = match visible.is_all() {
+            true => String::new(),
+            false => format!(" WHERE e.app IN (SELECT name FROM app WHERE {})", visible.condition("id")),
+        };
+        self.all(&self.read, &format!("{FROM}{condition} ORDER BY e.app, e.address"), vec![]).await
     }
 
     /// The same of one app.

@@ -1,5 +1,6 @@
 //! Apps and their executors.
 
+pub(crate) mod app_of;
 pub(crate) mod apps;
 pub(crate) mod executor_settings;
 pub mod executors;

@@ -7,6 +7,7 @@ use sea_orm::FromQueryResult;
 
 use crate::calendar::pinned::Calendars;
 use crate::error::Result;
+use crate::people::grants::VisibleApps;
 use crate::store::Store;
 
 /// A schedule in force. Its text is parsed by the caller, so that one bad row spoils only itself.
@@ -27,10 +28,16 @@ pub struct EnabledSchedule {
 impl Store {
     /// Up to `limit` enabled jobs that fire next before `before`, and when. One walk over the narrow table, which has no
     /// index by job.
-    pub async fn jobs_firing_before(&self, before: Millis, limit: u32) -> Result<Vec<(i64, Millis)>> {
-        let text = "SELECT job_id, next_fire_at FROM job_clock WHERE next_fire_at < ? LIMIT ?";
+    pub async fn jobs_firing_before(
+        &self,
+        before: Millis,
+        limit: u32,
+        visible: &VisibleApps,
+    ) -> Result<Vec<(i64, Millis)>> {
+        let condition = visible.and_job("job_id");
+        let text = format!("SELECT job_id, next_fire_at FROM job_clock WHERE next_fire_at < ?{condition} LIMIT ?");
         let values = values![before, i64::from(limit)];
-        self.tuples(&self.read, text, values).await
+        self.tuples(&self.read, &text, values).await
     }
 
     /// The schedules of these jobs; those that do not exist any more are left out.

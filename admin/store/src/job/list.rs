@@ -6,11 +6,14 @@ use crate::db::sql::filter::{Conditions, Page, Search, page_and_one};
 use crate::db::sql::template::like_containing;
 use crate::error::Result;
 use crate::job::stored_job::Job;
+use crate::people::grants::VisibleApps;
 use crate::store::Store;
 
 /// Which jobs; the default is all of them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct JobFilter {
+    /// Only those of these apps.
+    pub apps: VisibleApps,
     /// Part of the name or the handler, in any case; or the whole id.
     pub text: Option<String>,
     /// The whole name.
@@ -128,6 +131,7 @@ pub(crate) fn count(backend: DbBackend, filter: &JobFilter, cap: u32) -> (String
 
 fn conditions(backend: DbBackend, filter: &JobFilter, search: Search) -> Conditions {
     let mut conditions = Conditions::default();
+    conditions.visible(&filter.apps, "j.app_id");
     if let Some(text) = filter.text.as_deref().map(str::trim).filter(|text| !text.is_empty()) {
         add_text(&mut conditions, backend, text);
     }

@@ -11,6 +11,7 @@ use sea_orm::FromQueryResult;
 
 use crate::error::Result;
 use crate::job::stored_job::Job;
+use crate::people::grants::VisibleApps;
 use crate::store::Store;
 
 /// A job and the next instant at which it fires.
@@ -46,18 +47,28 @@ impl Store {
         Ok(())
     }
 
-    /// What fires next, of all jobs.
-    pub async fn next_fires(&self, shards: i32, count: usize, now: Millis) -> Result<Vec<NextFire>> {
+    /// What fires next, of the jobs of the visible apps.
+    pub async fn next_fires(
+        &self,
+        shards: i32,
+        count: usize,
+        now: Millis,
+        visible: &VisibleApps,
+    ) -> Result<Vec<NextFire>> {
         let claimed = format!(
-            "SELECT c.job_id, j.name, a.name AS app, c.fire_no AS next_fire_at FROM (SELECT job_id, fire_no FROM run WHERE {AHEAD} \
-             ORDER BY fire_no, job_id LIMIT ?) AS c JOIN job j ON j.id = c.job_id JOIN app a ON a.id = j.app_id"
+            "SELECT c.job_id, j.name, a.name AS app, c.fire_no AS next_fire_at FROM (SELECT job_id, fire_no FROM run WHERE {AHEAD}{} \
+             ORDER BY fire_no, job_id LIMIT ?) AS c JOIN job j ON j.id = c.job_id JOIN app a ON a.id = j.app_id",
+            visible.and("app_id")
         );
         let mut all: Vec<NextFire> = self.all(&self.read, &claimed, values![now, LOOKED_AT]).await?;
-        let planned = "SELECT c.job_id, j.name, a.name AS app, c.next_fire_at FROM (SELECT job_id, next_fire_at FROM job_clock \
-                       WHERE shard = ? ORDER BY next_fire_at, job_id LIMIT ?) AS c JOIN job j ON j.id = c.job_id \
-                       JOIN app a ON a.id = j.app_id";
+        let planned = format!(
+            "SELECT c.job_id, j.name, a.name AS app, c.next_fire_at FROM (SELECT job_id, next_fire_at FROM job_clock \
+                       WHERE shard = ?{} ORDER BY next_fire_at, job_id LIMIT ?) AS c JOIN job j ON j.id = c.job_id \
+                       JOIN app a ON a.id = j.app_id",
+            visible.and_job("job_id")
+        );
         for shard in 0..shards {
-            all.extend(self.all::<NextFire>(&self.read, planned, values![shard, count as i64]).await?);
+            all.extend(self.all::<NextFire>(&self.read, &planned, values![shard, count as i64]).await?);
         }
         // The first fire of each job.
         all.sort_by_key(|fire| (fire.job_id, fire.next_fire_at));

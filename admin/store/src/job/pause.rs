@@ -44,8 +44,13 @@ impl Store {
         let alarm = Alarm { kind: AlarmKind::Paused, job_id: Some(due.job_id), run_id: None, text: reason.clone() };
         let alarm = self.raise(&tx, rows[0], alarm, now).await?;
         let detail = json!({"before": {"enabled": true}, "after": {"enabled": false}, "reason": reason, "revision": due.revision + 1});
-        let entry =
-            AuditEntry::new(&Actor::new("engine", "engine"), now, AuditAction::Pause, ("job", due.job_id), detail);
+        let entry = AuditEntry::new(
+            &Actor::unlimited("engine", "engine"),
+            now,
+            AuditAction::Pause,
+            ("job", due.job_id),
+            detail,
+        );
         self.audit(&tx, &[entry], &rows[1..]).await?;
         tx.commit().await?;
         Ok(Some(alarm))

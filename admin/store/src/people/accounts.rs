@@ -1,31 +1,55 @@
-//! Accounts of people, and the one-time secret that makes the first of them.
+//! Accounts of people. A change of what an account may do or how it signs in ends its sessions, on all nodes.
 
 use std::sync::atomic::Ordering;
 
-use sea_orm::FromQueryResult;
+use carillon_scheduler::AuditAction;
+use sea_orm::{ConnectionTrait, Value};
+use serde_json::json;
 
+use crate::audit::{Actor, AuditEntry};
 use crate::db::ids;
+use crate::db::pool::transaction::Transaction;
+use crate::db::sql::rows::WordOrDefault;
 use crate::db::sql::unique_key::UniqueKey;
 use crate::error::{Error, Result};
+use crate::people::grants::{Grants, Role};
 use crate::store::Store;
 
-/// Somebody who may sign in to the console.
-#[derive(Clone, Debug, PartialEq, Eq, FromQueryResult)]
+/// A person who may sign in to the console.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Account {
     pub id: i64,
     pub name: String,
     /// A PHC string; holds algorithm, parameters and salt.
     pub password_hash: String,
-    pub role: String,
+    pub grants: Grants,
+    /// Since when it may not sign in.
+    pub disabled_at: Option<i64>,
+    pub created_at: i64,
 }
 
-/// The row of `setting` that holds the hash of the set-up secret and the moment at which it ends.
-const SETUP: &str = "setup_secret";
+from_row!(Account { id, name, password_hash, grants: WordOrDefault, disabled_at, created_at });
+
+const SELECT: &str =
+    "SELECT id, name, password_hash, COALESCE(grants, '') AS grants, disabled_at, created_at FROM account";
+
+impl Account {
+    fn is_admin_of_all(&self) -> bool {
+        self.disabled_at.is_none() && self.grants.role_for_all() == Some(Role::Admin)
+    }
+}
+
+/// An account that is to be made.
+pub struct NewAccount<'a> {
+    pub name: &'a str,
+    pub password_hash: &'a str,
+    pub grants: &'a Grants,
+}
 
 impl Store {
     /// False: there is no account to sign in with yet, and the console offers nothing but setting up.
     pub async fn has_accounts(&self) -> Result<bool> {
-        // Accounts are never removed.
+        // The last administrator is never removed.
         if self.has_accounts.load(Ordering::Relaxed) {
             return Ok(true);
         }
@@ -34,25 +58,142 @@ impl Store {
         Ok(first.is_some())
     }
 
+    /// All accounts, by name.
+    pub async fn accounts(&self) -> Result<Vec<Account>> {
+        self.all(&self.read, &format!("{SELECT} ORDER BY name"), vec![]).await
+    }
+
+    pub async fn account(&self, id: i64) -> Result<Option<Account>> {
+        self.one(&self.read, &format!("{SELECT} WHERE id = ?"), values![id]).await
+    }
+
     pub async fn account_by_name(&self, name: &str) -> Result<Option<Account>> {
-        let text = "SELECT id, name, password_hash, role FROM account WHERE name = ?";
-        self.one(&self.read, text, values![name]).await
+        self.one(&self.read, &format!("{SELECT} WHERE name = ?"), values![name]).await
     }
 
     /// Makes an account; [`Error::Taken`] if the name is.
-    pub async fn create_account(&self, name: &str, password_hash: &str, role: &str, now: i64) -> Result<i64> {
-        let id = self.take_id(&ids::ROW).await?;
-        self.insert_account(&self.changes, id, name, password_hash, role, now).await?;
-        Ok(id)
+    pub async fn create_account(&self, new: &NewAccount<'_>, now: i64, actor: &Actor) -> Result<i64> {
+        let ids = self.take_ids(&ids::ROW, 2).await?;
+        let tx = self.begin_change().await?;
+        self.insert_account(&tx, ids[0], new, now).await?;
+        let detail = json!({"after": {"name": new.name, "grants": new.grants.to_string()}});
+        let entry = AuditEntry::new(actor, now, AuditAction::Create, ("account", ids[0]), detail);
+        self.audit(&tx, &[entry], &ids[1..]).await?;
+        tx.commit().await?;
+        Ok(ids[0])
     }
 
-    /// Sets a password and ends every session of the account, on all nodes.
-    pub async fn set_password(&self, account_id: i64, password_hash: &str, now: i64) -> Result<()> {
+    pub(crate) async fn insert_account(
+        &self,
+        db: &impl ConnectionTrait,
+        id: i64,
+        new: &NewAccount<'_>,
+        now: i64,
+    ) -> Result<()> {
+        // `role` is of versions without grants, which took every account for an administrator.
+        let columns = "id, name, password_hash, role, grants, created_at, updated_at";
+        let (role, grants) = (new.grants.highest().map_or("none", Role::as_str), new.grants.to_string());
+        let row = values![id, new.name, new.password_hash, role, grants, now, now];
+        let inserted = self.insert_rows(db, "account", columns, vec![row]).await;
+        inserted.map_err(|error| error.or_taken(UniqueKey::AccountName, new.name))
+    }
+
+    /// Sets what the account may do.
+    ///
+    /// # Errors
+    /// `Missing`; `InUse`: no administrator of all apps would be left.
+    pub async fn set_grants(&self, account_id: i64, grants: &Grants, now: i64, actor: &Actor) -> Result<()> {
+        let text = grants.to_string();
+        let set = ("grants = ?", values![text.as_str()]);
+        self.change_account(account_id, set, now, actor, |before| {
+            (AuditAction::Update, json!({"before": {"grants": before.grants.to_string()}, "after": {"grants": text}}))
+        })
+        .await
+    }
+
+    /// Lets an account sign in or not. Its tokens count only while it may.
+    ///
+    /// # Errors
+    /// `Missing`; `InUse`: no administrator of all apps would be left.
+    pub async fn set_account_enabled(&self, account_id: i64, enabled: bool, now: i64, actor: &Actor) -> Result<()> {
+        let set = ("disabled_at = ?", values![(!enabled).then_some(now)]);
+        let action = if enabled { AuditAction::Enable } else { AuditAction::Disable };
+        self.change_account(account_id, set, now, actor, |before| (action, json!({"name": before.name}))).await
+    }
+
+    /// Sets a password. A link for a new password is worth nothing from now on.
+    ///
+    /// # Errors
+    /// `Missing`
+    pub async fn set_password(&self, account_id: i64, password_hash: &str, now: i64, actor: &Actor) -> Result<()> {
+        let set = ("password_hash = ?, reset_hash = NULL, reset_expires_at = NULL", values![password_hash]);
+        self.change_account(account_id, set, now, actor, |_| (AuditAction::Update, json!({"after": {"password": "…"}})))
+            .await
+    }
+
+    /// Removes an account with its sessions and tokens. The audit keeps its name.
+    ///
+    /// # Errors
+    /// `Missing`; `InUse`: no administrator of all apps would be left.
+    pub async fn delete_account(&self, account_id: i64, now: i64, actor: &Actor) -> Result<()> {
+        let audit_id = self.take_id(&ids::ROW).await?;
         let tx = self.begin_change().await?;
-        let text = "UPDATE account SET password_hash = ?, updated_at = ? WHERE id = ?";
-        self.execute(&tx, text, values![password_hash, now, account_id]).await?;
-        self.execute(&tx, "DELETE FROM session WHERE account_id = ?", values![account_id]).await?;
+        let before = self.locked_account(&tx, account_id).await?;
+        for text in [
+            "DELETE FROM session WHERE account_id = ?",
+            "DELETE FROM api_token WHERE account_id = ?",
+            "DELETE FROM account WHERE id = ?",
+        ] {
+            self.execute(&tx, text, values![account_id]).await?;
+        }
+        self.must_keep_admin(&tx, &before).await?;
+        let detail = json!({"before": {"name": before.name, "grants": before.grants.to_string()}});
+        let entry = AuditEntry::new(actor, now, AuditAction::Delete, ("account", account_id), detail);
+        self.audit(&tx, &[entry], &[audit_id]).await?;
         Ok(tx.commit().await?)
+    }
+
+    /// Changes columns of an account, writes the audit, and ends the sessions of the account.
+    async fn change_account(
+        &self,
+        account_id: i64,
+        (set, mut values): (&str, Vec<Value>),
+        now: i64,
+        actor: &Actor,
+        describe: impl FnOnce(&Account) -> (AuditAction, serde_json::Value),
+    ) -> Result<()> {
+        let audit_id = self.take_id(&ids::ROW).await?;
+        let tx = self.begin_change().await?;
+        let before = self.locked_account(&tx, account_id).await?;
+        values.extend(values![now, account_id]);
+        self.execute(&tx, &format!("UPDATE account SET {set}, updated_at = ? WHERE id = ?"), values).await?;
+        self.must_keep_admin(&tx, &before).await?;
+        self.execute(&tx, "DELETE FROM session WHERE account_id = ?", values![account_id]).await?;
+        let (action, detail) = describe(&before);
+        let entry = AuditEntry::new(actor, now, action, ("account", account_id), detail);
+        self.audit(&tx, &[entry], &[audit_id]).await?;
+        Ok(tx.commit().await?)
+    }
+
+    /// Locks all accounts: of two changes at once, each would count the other's administrator.
+    async fn locked_account(&self, tx: &Transaction, account_id: i64) -> Result<Account> {
+        let all: Vec<Account> = self.all(tx, &format!("{SELECT} ORDER BY id{{for_update}}"), vec![]).await?;
+        let found = all.into_iter().find(|account| account.id == account_id);
+        found.ok_or_else(|| Error::Missing(format!("the user {account_id}")))
+    }
+
+    async fn must_keep_admin(&self, tx: &Transaction, before: &Account) -> Result<()> {
+        if !before.is_admin_of_all() {
+            return Ok(());
+        }
+        let all: Vec<Account> = self.all(tx, SELECT, vec![]).await?;
+        match all.iter().any(Account::is_admin_of_all) {
+            true => Ok(()),
+            false => Err(Error::InUse(format!(
+                "{:?} is the last administrator of all apps; make another one first",
+                before.name
+            ))),
+        }
     }
 
     /// The same password under newer parameters: its sessions stay.
@@ -60,58 +201,5 @@ impl Store {
         let text = "UPDATE account SET password_hash = ? WHERE id = ? AND password_hash = ?";
         self.execute(&self.changes, text, values![new, account_id, old]).await?;
         Ok(())
-    }
-
-    /// Keeps the hash of a new set-up secret; an older one is worth nothing from now on.
-    pub async fn put_setup_secret(&self, hash: &str, expires_at: i64) -> Result<()> {
-        let value = format!("{hash}:{expires_at}");
-        let text = "UPDATE setting SET value = ? WHERE name = ?";
-        if self.execute(&self.changes, text, values![value.as_str(), SETUP]).await? == 0 {
-            self.insert_rows(&self.changes, "setting", "name, value", vec![values![SETUP, value]]).await?;
-        }
-        Ok(())
-    }
-
-    /// Hash and end of the set-up secret, if there is one.
-    pub async fn setup_secret(&self) -> Result<Option<(String, i64)>> {
-        let Some(value) = self.setting(&self.read, SETUP).await? else { return Ok(None) };
-        let (hash, end) = value.split_once(':').ok_or_else(|| Error::Corrupt("set-up secret".into()))?;
-        let end = end.parse().map_err(|_| Error::Corrupt("set-up secret".into()))?;
-        Ok(Some((hash.to_owned(), end)))
-    }
-
-    /// Makes the first account and uses the secret up. None: another request was faster, on this node or another.
-    pub async fn set_up(
-        &self,
-        secret: &(String, i64),
-        name: &str,
-        password_hash: &str,
-        role: &str,
-        now: i64,
-    ) -> Result<Option<i64>> {
-        let id = self.take_id(&ids::ROW).await?;
-        let tx = self.begin_change().await?;
-        let text = "DELETE FROM setting WHERE name = ? AND value = ?";
-        if self.execute(&tx, text, values![SETUP, format!("{}:{}", secret.0, secret.1)]).await? == 0 {
-            return Ok(None);
-        }
-        self.insert_account(&tx, id, name, password_hash, role, now).await?;
-        tx.commit().await?;
-        Ok(Some(id))
-    }
-
-    async fn insert_account(
-        &self,
-        db: &impl sea_orm::ConnectionTrait,
-        id: i64,
-        name: &str,
-        password_hash: &str,
-        role: &str,
-        now: i64,
-    ) -> Result<()> {
-        let columns = "id, name, password_hash, role, created_at, updated_at";
-        let row = values![id, name, password_hash, role, now, now];
-        let inserted = self.insert_rows(db, "account", columns, vec![row]).await;
-        inserted.map_err(|error| error.or_taken(UniqueKey::AccountName, name))
     }
 }

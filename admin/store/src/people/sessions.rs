@@ -2,17 +2,35 @@
 
 use sea_orm::FromQueryResult;
 
+use crate::db::sql::rows::WordOrDefault;
 use crate::error::Result;
+use crate::people::grants::Grants;
 use crate::store::Store;
 
 /// A session that has not ended, with its account.
-#[derive(Clone, Debug, PartialEq, Eq, FromQueryResult)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Session {
     pub account_id: i64,
     pub account: String,
-    pub role: String,
+    pub grants: Grants,
     pub csrf: String,
     pub seen_at: i64,
+}
+
+from_row!(Session { account_id, account, grants: WordOrDefault, csrf, seen_at });
+
+/// A session as its owner sees it in a list.
+#[derive(Clone, Debug, PartialEq, Eq, FromQueryResult)]
+pub struct SessionEntry {
+    /// The hash names the session and opens nothing.
+    pub id_hash: String,
+    pub created_at: i64,
+    pub seen_at: i64,
+    pub expires_at: i64,
+    /// The address that it was opened from. None: an older version opened it.
+    pub source: Option<String>,
+    /// The browser, in its own words.
+    pub agent: Option<String>,
 }
 
 /// A session to be opened.
@@ -22,25 +40,39 @@ pub struct NewSession<'a> {
     pub csrf: &'a str,
     pub now: i64,
     pub expires_at: i64,
+    /// At most 64 characters are kept.
+    pub source: &'a str,
+    /// At most 255 characters are kept.
+    pub agent: &'a str,
 }
 
 impl Store {
     /// Opens a session, and clears away those that have ended.
     pub async fn open_session(&self, new: &NewSession<'_>, idle_ms: i64) -> Result<()> {
+        let cut = |text: &str, chars| text.chars().filter(|c| !c.is_control()).take(chars).collect::<String>();
         let tx = self.begin_change().await?;
         let text = "DELETE FROM session WHERE expires_at <= ? OR seen_at <= ?";
         self.execute(&tx, text, values![new.now, new.now - idle_ms]).await?;
-        let columns = "id_hash, account_id, csrf, created_at, seen_at, expires_at";
-        let row = values![new.id_hash, new.account_id, new.csrf, new.now, new.now, new.expires_at];
+        let columns = "id_hash, account_id, csrf, created_at, seen_at, expires_at, source, agent";
+        let (source, agent) = (cut(new.source, 64), cut(new.agent, 255));
+        let row = values![new.id_hash, new.account_id, new.csrf, new.now, new.now, new.expires_at, source, agent];
         self.insert_rows(&tx, "session", columns, vec![row]).await?;
         Ok(tx.commit().await?)
     }
 
-    /// The session, unless it has ended by `now`: too long idle, or too old.
+    /// The session, unless it has ended by `now`: too long idle, or too old, or its account is disabled.
     pub async fn session(&self, id_hash: &str, now: i64, idle_ms: i64) -> Result<Option<Session>> {
-        let text = "SELECT s.account_id, a.name AS account, a.role, s.csrf, s.seen_at FROM session s \
-                    JOIN account a ON a.id = s.account_id WHERE s.id_hash = ? AND s.expires_at > ? AND s.seen_at > ?";
+        let text = "SELECT s.account_id, a.name AS account, COALESCE(a.grants, '') AS grants, s.csrf, s.seen_at FROM session s \
+                    JOIN account a ON a.id = s.account_id \
+                    WHERE s.id_hash = ? AND s.expires_at > ? AND s.seen_at > ? AND a.disabled_at IS NULL";
         self.one(&self.read, text, values![id_hash, now, now - idle_ms]).await
+    }
+
+    /// The sessions of an account that have not ended, the latest used first.
+    pub async fn sessions_of(&self, account_id: i64, now: i64, idle_ms: i64) -> Result<Vec<SessionEntry>> {
+        let text = "SELECT id_hash, created_at, seen_at, expires_at, source, agent FROM session \
+                    WHERE account_id = ? AND expires_at > ? AND seen_at > ? ORDER BY seen_at DESC, created_at DESC LIMIT 200";
+        self.all(&self.read, text, values![account_id, now, now - idle_ms]).await
     }
 
     /// Its person did something.
@@ -53,5 +85,17 @@ impl Store {
     pub async fn close_session(&self, id_hash: &str) -> Result<()> {
         self.execute(&self.changes, "DELETE FROM session WHERE id_hash = ?", values![id_hash]).await?;
         Ok(())
+    }
+
+    /// One session of an account. False: the account has no such session.
+    pub async fn close_session_of(&self, account_id: i64, id_hash: &str) -> Result<bool> {
+        let text = "DELETE FROM session WHERE account_id = ? AND id_hash = ?";
+        Ok(self.execute(&self.changes, text, values![account_id, id_hash]).await? > 0)
+    }
+
+    /// All sessions of an account but one. How many they were.
+    pub async fn close_other_sessions(&self, account_id: i64, kept: &str) -> Result<u64> {
+        let text = "DELETE FROM session WHERE account_id = ? AND id_hash <> ?";
+        self.execute(&self.changes, text, values![account_id, kept]).await
     }
 }

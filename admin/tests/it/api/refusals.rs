@@ -58,7 +58,10 @@ fn nothing_is_answered_without_the_token() {
             let cookie = api.send(request().header("Cookie", format!("session={0}; token={0}", api.token))).await;
             assert_eq!(cookie.status, StatusCode::UNAUTHORIZED, "{method} {path}");
             let wrong = api.send(request().bearer_auth(format!("{}x", api.token))).await;
-            assert_eq!(wrong.error(), "401 unauthorized this is not the API token of this node");
+            assert_eq!(
+                wrong.error(),
+                "401 unauthorized this is not the API token of this node, nor a personal token that is valid"
+            );
         }
     });
 }

@@ -113,7 +113,7 @@ fn a_refresh_leaves_alone_what_is_in_use() {
             address: None,
             idempotency_key: None,
         };
-        live.engine.jobs().run(ask).await.unwrap();
+        live.engine.jobs().run(ask, &carillon_store::Actor::engine()).await.unwrap();
         browser.find("tr[data-state=succeeded]").await;
         let script = "return document.activeElement === window.typing && window.typing.value";
         assert_eq!(browser.script(script).await, "77", "focus and text are as they were");

@@ -9,7 +9,7 @@ databases! {
         assert!(matches!(&again, Err(Error::Taken(what)) if what.contains("billing")), "{again:?}");
         // Compared byte by byte, on every database.
         fixture.store.create_app("Billing", "", NOW, &actor()).await.unwrap();
-        let names: Vec<_> = fixture.store.apps().await.unwrap().into_iter().map(|app| app.name).collect();
+        let names: Vec<_> = fixture.store.apps(&carillon_store::VisibleApps::All).await.unwrap().into_iter().map(|app| app.name).collect();
         assert_eq!(names, ["Billing", "billing"]);
         assert_eq!(fixture.store.app_by_name("billing").await.unwrap(), Some(fixture.app.clone()));
         assert_eq!(fixture.store.app(fixture.app.id).await.unwrap(), Some(fixture.app.clone()));

@@ -132,7 +132,7 @@ impl Default for Row {
 }
 
 pub fn actor() -> Actor {
-    Actor::new("ada", "127.0.0.1")
+    Actor::unlimited("ada", "127.0.0.1")
 }
 
 pub fn draft(name: &str) -> JobDraft {

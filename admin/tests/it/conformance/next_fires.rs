@@ -16,10 +16,10 @@ databases! {
         fixture.store.show_next_fires(&mut jobs, NOW).await.unwrap();
         let next: Vec<_> = jobs.iter().map(|job| (job.id, job.next_fire_at)).collect();
         assert_eq!(next, [(job.id, Some(after(2))), (late.id, late.next_fire_at)]);
-        let all = fixture.store.next_fires(SHARDS, 10, NOW).await.unwrap();
+        let all = fixture.store.next_fires(SHARDS, 10, NOW, &carillon_store::VisibleApps::All).await.unwrap();
         let all: Vec<_> = all.iter().map(|fire| (fire.job_id, fire.next_fire_at)).collect();
         assert_eq!(all, [(job.id, after(2)), (late.id, late.next_fire_at.unwrap())]);
-        let one = fixture.store.next_fires(SHARDS, 1, NOW).await.unwrap();
+        let one = fixture.store.next_fires(SHARDS, 1, NOW, &carillon_store::VisibleApps::All).await.unwrap();
         assert_eq!(one[0].next_fire_at, after(2));
     }
 
@@ -30,7 +30,7 @@ databases! {
         let shown = async |now| {
             let mut jobs = vec![fixture.store.job(job.id).await.unwrap().unwrap()];
             fixture.store.show_next_fires(&mut jobs, now).await.unwrap();
-            let listed = fixture.store.next_fires(SHARDS, 10, now).await.unwrap();
+            let listed = fixture.store.next_fires(SHARDS, 10, now, &carillon_store::VisibleApps::All).await.unwrap();
             assert_eq!(listed.first().map(|fire| fire.next_fire_at), jobs[0].next_fire_at);
             jobs[0].next_fire_at
         };

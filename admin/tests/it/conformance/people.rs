@@ -1,27 +1,35 @@
 //! Accounts, sessions and the throttle, on every database.
 
-use carillon_store::Error;
+use carillon_store::people::accounts::NewAccount;
 use carillon_store::people::sessions::NewSession;
 use carillon_store::people::throttle::Attempt;
+use carillon_store::people::tokens::NewApiToken;
+use carillon_store::{Error, Grants, Result, Role};
 
-use super::fixture::{Fixture, NOW};
+use super::fixture::{Fixture, NOW, actor};
 
 const IDLE: i64 = 1_800_000;
 
 fn session(id_hash: &'static str, account_id: i64, expires_at: i64) -> NewSession<'static> {
-    NewSession { id_hash, account_id, csrf: "token", now: NOW, expires_at }
+    NewSession { id_hash, account_id, csrf: "token", now: NOW, expires_at, source: "10.0.0.1", agent: "browser" }
+}
+
+/// An administrator of all apps.
+async fn make(fixture: &Fixture, name: &str, password_hash: &str) -> Result<i64> {
+    let new = NewAccount { name, password_hash, grants: &Grants::for_all(Role::Admin) };
+    fixture.store.create_account(&new, NOW, &actor()).await
 }
 
 databases! {
     async fn an_account_is_found_by_its_exact_name_and_made_once(db: &TestDatabase) {
         let fixture = Fixture::new(db).await;
         assert!(!fixture.store.has_accounts().await.unwrap());
-        let id = fixture.store.create_account("Ada", "hash", "admin", NOW).await.unwrap();
+        let id = make(&fixture, "Ada", "hash").await.unwrap();
         assert!(fixture.store.has_accounts().await.unwrap());
         let found = fixture.store.account_by_name("Ada").await.unwrap().unwrap();
-        assert_eq!((found.id, found.password_hash.as_str(), found.role.as_str()), (id, "hash", "admin"));
+        assert_eq!((found.id, found.password_hash.as_str(), found.grants.to_string()), (id, "hash", "all:admin".to_owned()));
         assert_eq!(fixture.store.account_by_name("ada").await.unwrap(), None);
-        let again = fixture.store.create_account("Ada", "other", "admin", NOW).await;
+        let again = make(&fixture, "Ada", "other").await;
         assert!(matches!(again, Err(Error::Taken(_))), "{again:?}");
     }
 
@@ -33,10 +41,10 @@ databases! {
         let secret = fixture.store.setup_secret().await.unwrap().unwrap();
         assert_eq!(secret, ("second".to_owned(), NOW + 1), "the newest is the one");
         let stale = ("first".to_owned(), NOW);
-        assert_eq!(fixture.store.set_up(&stale, "eve", "h", "admin", NOW).await.unwrap(), None);
+        assert_eq!(fixture.store.set_up(&stale, "eve", "h", NOW, "").await.unwrap(), None);
         let (one, two) = tokio::join!(
-            fixture.store.set_up(&secret, "ada", "h", "admin", NOW),
-            fixture.store.set_up(&secret, "bob", "h", "admin", NOW),
+            fixture.store.set_up(&secret, "ada", "h", NOW, ""),
+            fixture.store.set_up(&secret, "bob", "h", NOW, ""),
         );
         let made = [one, two].into_iter().filter(|made| matches!(made, Ok(Some(_)))).count();
         assert_eq!(made, 1);
@@ -46,13 +54,13 @@ databases! {
 
     async fn a_session_lives_until_it_is_idle_old_or_closed(db: &TestDatabase) {
         let fixture = Fixture::new(db).await;
-        let ada = fixture.store.create_account("ada", "h", "admin", NOW).await.unwrap();
-        let bob = fixture.store.create_account("bob", "h", "admin", NOW).await.unwrap();
+        let ada = make(&fixture, "ada", "h").await.unwrap();
+        let bob = make(&fixture, "bob", "h").await.unwrap();
         let lives = async |hash: &str, at: i64| fixture.store.session(hash, at, IDLE).await.unwrap().is_some();
         fixture.store.open_session(&session("a", ada, NOW + 2 * IDLE), IDLE).await.unwrap();
         fixture.store.open_session(&session("b", bob, NOW + 2 * IDLE), IDLE).await.unwrap();
         let found = fixture.store.session("a", NOW, IDLE).await.unwrap().unwrap();
-        assert_eq!((found.account.as_str(), found.role.as_str(), found.csrf.as_str()), ("ada", "admin", "token"));
+        assert_eq!((found.account.as_str(), found.grants.to_string().as_str(), found.csrf.as_str()), ("ada", "all:admin", "token"));
         assert!(lives("a", NOW + IDLE - 1).await && !lives("a", NOW + IDLE).await);
         fixture.store.touch_session("a", NOW + IDLE - 1).await.unwrap();
         fixture.store.touch_session("a", NOW + 5).await.unwrap();
@@ -61,7 +69,7 @@ databases! {
         fixture.store.close_session("b").await.unwrap();
         assert!(!lives("b", NOW).await);
         fixture.store.open_session(&session("c", bob, NOW + 2 * IDLE), IDLE).await.unwrap();
-        fixture.store.set_password(bob, "new", NOW).await.unwrap();
+        fixture.store.set_password(bob, "new", NOW, &actor()).await.unwrap();
         assert!(!lives("c", NOW).await && lives("a", NOW + IDLE).await, "of its owner only");
         let mut late = session("d", ada, NOW + 9 * IDLE);
         late.now = NOW + 5 * IDLE;
@@ -72,7 +80,7 @@ databases! {
     // covers: S2
     async fn a_hash_is_renewed_only_if_nobody_changed_the_password(db: &TestDatabase) {
         let fixture = Fixture::new(db).await;
-        let ada = fixture.store.create_account("ada", "old", "admin", NOW).await.unwrap();
+        let ada = make(&fixture, "ada", "old").await.unwrap();
         fixture.store.rehash_password(ada, "older", "never").await.unwrap();
         fixture.store.rehash_password(ada, "old", "new").await.unwrap();
         assert_eq!(fixture.store.account_by_name("ada").await.unwrap().unwrap().password_hash, "new");
@@ -110,5 +118,64 @@ databases! {
         let answers = futures_util::future::join_all(all).await;
         let allowed = answers.iter().filter(|it| matches!(it, Ok(Attempt::Allowed))).count();
         assert!(allowed <= 5, "{answers:?}");
+    }
+
+    // covers: S8
+    async fn the_last_administrator_stays_also_when_two_change_at_once(db: &TestDatabase) {
+        let fixture = Fixture::new(db).await;
+        let (ada, bob) = (make(&fixture, "ada", "h").await.unwrap(), make(&fixture, "bob", "h").await.unwrap());
+        let viewer = Grants::for_all(Role::Viewer);
+        let by = actor();
+        let (one, two) = tokio::join!(
+            fixture.store.set_grants(ada, &viewer, NOW, &by),
+            fixture.store.set_account_enabled(bob, false, NOW, &by),
+        );
+        assert_eq!([&one, &two].iter().filter(|done| done.is_ok()).count(), 1, "{one:?} {two:?}");
+        let all = fixture.store.accounts().await.unwrap();
+        let admin = all.iter().find(|it| it.disabled_at.is_none() && it.grants == Grants::for_all(Role::Admin)).unwrap();
+        for refused in [
+            fixture.store.delete_account(admin.id, NOW, &by).await,
+            fixture.store.set_grants(admin.id, &Grants::default(), NOW, &by).await,
+            fixture.store.set_account_enabled(admin.id, false, NOW, &by).await,
+        ] {
+            assert!(matches!(refused, Err(Error::InUse(_))), "{refused:?}");
+        }
+        assert_eq!(fixture.store.account(admin.id).await.unwrap().as_ref(), Some(admin));
+    }
+
+    // covers: S8
+    async fn a_link_for_a_password_works_once(db: &TestDatabase) {
+        let fixture = Fixture::new(db).await;
+        let (ada, by) = (make(&fixture, "ada", "h").await.unwrap(), actor());
+        fixture.store.put_reset_link(ada, "old", NOW + 9, NOW, &by).await.unwrap();
+        fixture.store.put_reset_link(ada, "new", NOW + 9, NOW, &by).await.unwrap();
+        let of = async |hash: &str, at: i64| fixture.store.account_of_reset_link(hash, at).await.unwrap();
+        assert_eq!((of("old", NOW).await, of("new", NOW + 9).await), (None, None), "replaced, expired");
+        assert_eq!(of("new", NOW).await, Some((ada, "ada".to_owned())));
+        let (one, two) = tokio::join!(
+            fixture.store.use_reset_link(ada, "new", "first", NOW, &by),
+            fixture.store.use_reset_link(ada, "new", "second", NOW, &by),
+        );
+        assert_eq!([one, two].into_iter().filter(|used| matches!(used, Ok(true))).count(), 1);
+        assert_eq!(of("new", NOW).await, None);
+    }
+
+    // covers: S9
+    async fn tokens_are_kept_as_digests_and_end_with_their_account(db: &TestDatabase) {
+        let fixture = Fixture::new(db).await;
+        let (ada, by) = (make(&fixture, "ada", "h").await.unwrap(), actor());
+        make(&fixture, "bob", "h").await.unwrap();
+        let grants = Grants::for_app(7, Role::Operator);
+        let new = NewApiToken { account_id: ada, name: "deploy", token_hash: "digest", grants: &grants, now: NOW, expires_at: NOW + 9 };
+        let id = fixture.store.create_token(&new, &by).await.unwrap();
+        let owner = fixture.store.token_owner("digest", NOW).await.unwrap().unwrap();
+        assert_eq!((owner.account.as_str(), &owner.grants), ("ada", &grants));
+        assert_eq!(fixture.store.token_owner("digest", NOW + 9).await.unwrap(), None, "expired");
+        fixture.store.touch_token(id, "10.0.0.1", NOW + 5).await.unwrap();
+        let listed = fixture.store.tokens_of(ada).await.unwrap().remove(0);
+        assert_eq!((listed.used_at, listed.used_from.as_deref()), (Some(NOW + 5), Some("10.0.0.1")));
+        assert!(!fixture.store.revoke_token(ada + 1, id, NOW, &by).await.unwrap(), "of another account");
+        fixture.store.delete_account(ada, NOW, &by).await.unwrap();
+        assert_eq!(fixture.count("api_token", "1 = 1").await, 0);
     }
 }

@@ -39,7 +39,7 @@ databases! {
     async fn a_page_that_scans_too_much_is_ended_with_a_reason_of_its_own(db: &TestDatabase) {
         let fixture = Fixture::new(db).await;
         make_endless(db, "app").await;
-        let error = fixture.store.apps().await.unwrap_err();
+        let error = fixture.store.apps(&carillon_store::VisibleApps::All).await.unwrap_err();
         assert!(error.is_too_slow(), "{error}");
     }
 }

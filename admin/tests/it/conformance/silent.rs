@@ -34,7 +34,7 @@ async fn all_of(store: &Store) -> Vec<Result<(), Error>> {
             store.renew_shard(0, 0, 0, 1),
             store.take_ids(&ids::RUN, 1_001),
             store.deregister_executor("no", "such"),
-            store.apps(),
+            store.apps(&carillon_store::VisibleApps::All),
             store.ping(),
         );
         answers.extend([renewed.map(|_| ()), taken.map(|_| ()), deregistered.map(|_| ()), apps.map(|_| ()), pinged]);

@@ -1,7 +1,9 @@
 //! Signing in, sessions, and how guessing is slowed down.
 
+use carillon_accounts::people;
 use carillon_accounts::secret::random_secret;
-use carillon_accounts::setup::{FIRST_ADMIN, add_user, set_password};
+use carillon_accounts::setup::FIRST_ADMIN;
+use carillon_store::{Actor, Grants, Role};
 
 use super::client::{Console, ConsoleClient};
 use super::run;
@@ -152,11 +154,13 @@ fn a_new_password_ends_all_sessions_of_its_owner_only() {
     run(async {
         let console = Console::start().await;
         let password = random_secret();
-        add_user(&console.store, "ada", &password, 1).await.unwrap();
+        people::add(&console.store, "ada", &password, &Grants::for_all(Role::Admin), 1, &Actor::engine())
+            .await
+            .unwrap();
         let (admin, ada) = (console.admin().await, console.visitor());
         ada.sign_in("ada", &password).await;
         assert_eq!(ada.get("/jobs").await.status, 200);
-        set_password(&console.store, "ada", &random_secret(), 2).await.unwrap();
+        people::set_password(&console.store, "ada", &random_secret(), 2, &Actor::engine()).await.unwrap();
         assert_eq!(ada.get("/jobs").await.status, 303);
         assert_eq!(admin.get("/jobs").await.status, 200);
     });
@@ -167,13 +171,17 @@ fn accounts_refuse_what_is_easy_to_guess_and_names_that_exist() {
     run(async {
         let console = Console::start().await;
         let refused = async |name: &str, password: &str| {
-            add_user(&console.store, name, password, 1).await.unwrap_err().to_string()
+            people::add(&console.store, name, password, &Grants::for_all(Role::Admin), 1, &Actor::engine())
+                .await
+                .unwrap_err()
+                .to_string()
         };
         assert!(refused("ada", "short").await.contains("choose 10 to 128"));
         assert!(refused("ada", "qwertyuiop").await.contains("easy to guess"));
         assert!(refused(" ada", &random_secret()).await.contains("space"));
         assert!(refused(FIRST_ADMIN, &random_secret()).await.contains("taken already"));
-        let missing = set_password(&console.store, "ada", &random_secret(), 1).await.unwrap_err();
+        let missing =
+            people::set_password(&console.store, "ada", &random_secret(), 1, &Actor::engine()).await.unwrap_err();
         assert!(missing.to_string().contains("does not exist"));
     });
 }

@@ -64,7 +64,7 @@ fn a_name_of_no_job_or_of_several_is_refused_beside_its_field() {
         }
         let gone = admin.submit("/jobs", &but(&[("children", "99")])).await;
         assert!(gone.status == 422 && gone.error("children").is_some(), "{}", gone.body);
-        assert!(gone.body.contains("deleted job #99"));
+        assert!(gone.body.contains("deleted or hidden job #99"));
         assert!(console.store.job(5).await.unwrap().is_none(), "nothing is saved");
     });
 }

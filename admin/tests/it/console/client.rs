@@ -128,6 +128,10 @@ impl ConsoleClient {
         Self { client: client.build().unwrap(), url: url.to_owned(), cookies: Mutex::default() }
     }
 
+    pub fn url(&self) -> &str {
+        &self.url
+    }
+
     /// The same browser, another window.
     pub fn with_cookies_of(&self, other: &ConsoleClient) {
         *self.cookies.lock().unwrap() = other.cookies.lock().unwrap().clone();
@@ -152,7 +156,7 @@ impl ConsoleClient {
 
     /// A token as a page gives it.
     pub async fn csrf(&self) -> String {
-        self.get("/apps/new").await.hidden("csrf")
+        self.get("/account").await.hidden("csrf")
     }
 
     pub async fn post(&self, path: &str, origin: Option<&str>, fields: &[(&str, &str)]) -> Answer {

@@ -14,13 +14,16 @@ const CHANGES: &[(&str, &[(&str, &str)])] = &[
     ("/runs/1/kill", &[]),
     ("/apps", &[("name", "another")]),
     ("/apps/1/executor", &[("address", "http://10.0.0.1:9999/"), ("weight", "7")]),
+    ("/users", &[("name", "ada")]),
+    ("/users/1/reset", &[]),
+    ("/account/tokens", &[("name", "deploy"), ("role", "viewer"), ("apps", "all")]),
     ("/logout", &[]),
 ];
 
 /// The rows that a change would touch.
 async fn rows(console: &Console) -> String {
     let jobs = console.store.jobs(&Default::default()).await.unwrap().items;
-    let apps = console.store.apps().await.unwrap();
+    let apps = console.store.apps(&carillon_store::VisibleApps::All).await.unwrap();
     let audit = console.store.audit_entries(None, None, 100).await.unwrap();
     let runs = console.store.newest_run().await.unwrap();
     format!("{jobs:?} {apps:?} {} {runs}", audit.items.len())

@@ -15,6 +15,7 @@ mod params;
 mod rules;
 mod setup;
 mod signed_out;
+mod users;
 
 /// The body of a test in a runtime of its own.
 fn run(test: impl Future<Output = ()>) {

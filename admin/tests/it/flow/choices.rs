@@ -88,7 +88,7 @@ fn parts_and_runs_by_hand_say_so() {
             address: Some(executors[1].address.clone()),
             idempotency_key: None,
         };
-        node.engine.jobs().run(ask).await.unwrap();
+        node.engine.jobs().run(ask, &carillon_store::Actor::engine()).await.unwrap();
         node.round().await;
         let told = last_choice(node, &other).await;
         assert_eq!((told.route, told.why.as_str()), (None, "the executor was given with the fire"));

@@ -26,7 +26,12 @@ async fn pages_that_hang_harm_no_run(db: &TestDatabase) {
         draft.schedule = carillon_scheduler::ScheduleDraft::fixed_rate(1);
     });
     let jobs = jobs.await;
-    node.store.create_account("reader", "hash", "admin", START).await.unwrap();
+    let new = carillon_store::people::accounts::NewAccount {
+        name: "reader",
+        password_hash: "hash",
+        grants: &carillon_store::Grants::default(),
+    };
+    node.store.create_account(&new, START, &carillon_store::Actor::engine()).await.unwrap();
     make_endless(db, "account").await;
     let readers: Vec<_> = (0..12)
         .map(|_| {

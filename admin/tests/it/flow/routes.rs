@@ -107,12 +107,13 @@ fn an_address_given_by_hand_gets_the_run_and_a_foreign_one_is_refused() {
             address: Some(address.into()),
             idempotency_key: None,
         };
-        node.engine.jobs().run(ask(&executors[2].address)).await.unwrap();
+        node.engine.jobs().run(ask(&executors[2].address), &carillon_store::Actor::engine()).await.unwrap();
         node.round().await;
         assert_eq!(counts(executors), [0, 0, 1]);
         assert_eq!(executors[2].runs()[0].json()["executorParams"], "by hand");
         let foreign = RecordingExecutor::start().await;
-        let refused = node.engine.jobs().run(ask(&foreign.address)).await.unwrap_err();
+        let refused =
+            node.engine.jobs().run(ask(&foreign.address), &carillon_store::Actor::engine()).await.unwrap_err();
         assert_eq!(refused.to_string(), format!("address: {} is not registered for the job's app", foreign.address));
         node.round().await;
         assert!(foreign.runs().is_empty());

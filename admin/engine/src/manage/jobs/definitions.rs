@@ -1,10 +1,12 @@
 use std::collections::BTreeSet;
 
+use carillon_accounts::policy::{self, Action, Object};
 use carillon_inspect::preview::{self, Preview, Span};
 use carillon_scheduler::{FieldError, JobDraft, Millis};
 use carillon_store::{self as store, Actor, Definition, Job};
 
 use crate::engine::Engine;
+use crate::manage::authorize::require;
 use crate::manage::error::Error;
 use crate::manage::jobs::validation::{PlannedSchedule, ValidationContext};
 
@@ -37,10 +39,11 @@ impl Jobs<'_> {
     /// Creates a job. A repeated request with the same key creates nothing and answers the job of the first one.
     ///
     /// # Errors
-    /// `Invalid`; `Changed`, if the job of the first request with this key is deleted
+    /// `Forbidden`; `Invalid`; `Changed`, if the job of the first request with this key is deleted
     pub async fn create(&self, draft: JobDraft, key: Option<&str>, by: &Actor) -> Result<Job, Error> {
-        let definition =
-            self.context(std::slice::from_ref(&draft), None).await?.check(&draft).map_err(Error::Invalid)?;
+        let mut context = self.context(std::slice::from_ref(&draft), None, by).await?;
+        context.require_editor(by)?;
+        let definition = context.check(&draft).map_err(Error::Invalid)?;
         let mut jobs = self.store(vec![definition], key, by).await?;
         jobs.pop().ok_or_else(|| Error::Changed(GONE.to_owned()))
     }
@@ -50,7 +53,8 @@ impl Jobs<'_> {
     /// # Errors
     /// As [`Jobs::create`]; members are named as `[3].schedule.seconds`.
     pub async fn create_all(&self, drafts: Vec<JobDraft>, key: Option<&str>, by: &Actor) -> Result<Vec<Job>, Error> {
-        let context = self.context(&drafts, None).await?;
+        let context = self.context(&drafts, None, by).await?;
+        context.require_editor(by)?;
         // A thousand schedules are some hundred milliseconds of arithmetic.
         let definitions = blocking(move || check_all(&drafts, context)).await??;
         self.store(definitions, key, by).await
@@ -59,10 +63,12 @@ impl Jobs<'_> {
     /// Gives a job another definition, in force at once. `expected`: the revision that the caller has read.
     ///
     /// # Errors
-    /// `Missing`, `Invalid`, `Changed`
+    /// `Forbidden`, `Missing`, `Invalid`, `Changed`
     pub async fn update(&self, id: i64, draft: &JobDraft, expected: Option<i64>, by: &Actor) -> Result<Job, Error> {
         let before = self.get(id).await?;
-        let mut context = self.context(std::slice::from_ref(draft), Some(before)).await?;
+        require(by, Action::Edit, Object::App(before.app_id), || format!("job {id}"))?;
+        let mut context = self.context(std::slice::from_ref(draft), Some(before), by).await?;
+        context.require_editor(by)?;
         let definition = context.check(draft).map_err(Error::Invalid)?;
         let job = self.engine.cx.store.update_job(id, &definition, expected, self.engine.cx.clock.now(), by).await?;
         self.engine.job_changed(job.shard);
@@ -73,8 +79,8 @@ impl Jobs<'_> {
     ///
     /// # Errors
     /// `Invalid`
-    pub async fn check(&self, draft: &JobDraft, before: Option<&Job>) -> Result<(), Error> {
-        let mut context = self.context(std::slice::from_ref(draft), before.cloned()).await?;
+    pub async fn check(&self, draft: &JobDraft, before: Option<&Job>, by: &Actor) -> Result<(), Error> {
+        let mut context = self.context(std::slice::from_ref(draft), before.cloned(), by).await?;
         context.check(draft).map(drop).map_err(Error::Invalid)
     }
 
@@ -82,10 +88,10 @@ impl Jobs<'_> {
     ///
     /// # Errors
     /// `Invalid`
-    pub async fn preview(&self, ask: &PreviewRequest<'_>) -> Result<Preview, Error> {
+    pub async fn preview(&self, ask: &PreviewRequest<'_>, by: &Actor) -> Result<Preview, Error> {
         let mut context = match ask.is_rough {
-            true => ValidationContext::rough(self.engine, ask.draft, ask.before.cloned()).await?,
-            false => self.context(std::slice::from_ref(ask.draft), ask.before.cloned()).await?,
+            true => ValidationContext::rough(self.engine, ask.draft, ask.before.cloned(), by).await?,
+            false => self.context(std::slice::from_ref(ask.draft), ask.before.cloned(), by).await?,
         };
         if !ask.needs_app {
             context.add_placeholder(&ask.draft.app);
@@ -111,8 +117,9 @@ impl Jobs<'_> {
     /// Starts or stops the schedule of a job.
     ///
     /// # Errors
-    /// `Missing`; `Unusable`, if the stored schedule cannot be used
+    /// `Forbidden`; `Missing`; `Unusable`, if the stored schedule cannot be used
     pub async fn set_enabled(&self, id: i64, enabled: bool, by: &Actor) -> Result<Job, Error> {
+        self.engine.require_for_job(by, Action::Operate, id).await?;
         let job = self.engine.cx.store.set_job_enabled(id, enabled, self.engine.cx.clock.now(), by).await?;
         self.engine.job_changed(job.shard);
         Ok(job)
@@ -121,15 +128,16 @@ impl Jobs<'_> {
     /// Deletes a job and answers what it was. Its runs stay; those not sent yet are cancelled.
     ///
     /// # Errors
-    /// `Missing`
+    /// `Forbidden`, `Missing`
     pub async fn delete(&self, id: i64, by: &Actor) -> Result<Job, Error> {
+        self.engine.require_for_job(by, Action::Edit, id).await?;
         let job = self.engine.cx.store.delete_job(id, self.engine.cx.clock.now(), by).await?;
         self.engine.job_changed(job.shard);
         Ok(job)
     }
 
-    async fn context(&self, drafts: &[JobDraft], before: Option<Job>) -> Result<ValidationContext, Error> {
-        ValidationContext::new(self.engine, drafts, before).await
+    async fn context(&self, drafts: &[JobDraft], before: Option<Job>, by: &Actor) -> Result<ValidationContext, Error> {
+        ValidationContext::new(self.engine, drafts, before, by).await
     }
 
     async fn store(&self, definitions: Vec<Definition>, key: Option<&str>, by: &Actor) -> Result<Vec<Job>, Error> {
@@ -137,6 +145,10 @@ impl Jobs<'_> {
         let jobs = self.engine.cx.store.create_jobs(definitions, self.engine.cx.clock.now(), by, key).await?;
         if jobs.len() != count {
             return Err(Error::Changed(GONE.to_owned()));
+        }
+        // The key may be that of a request of others, about jobs which this actor may not see.
+        if jobs.iter().any(|job| !policy::may(by, Action::Edit, Object::App(job.app_id))) {
+            return Err(Error::Changed(FOREIGN.to_owned()));
         }
         for shard in jobs.iter().map(|job| job.shard).collect::<BTreeSet<_>>() {
             self.engine.job_changed(shard);
@@ -150,6 +162,7 @@ async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) 
     done.map_err(|error| Error::Store(store::Error::Corrupt(error.to_string())))
 }
 
+const FOREIGN: &str = "another request was made with this idempotency key before";
 const GONE: &str = "jobs were made with this idempotency key before, and not all of them are still there";
 
 fn check_all(drafts: &[JobDraft], mut context: ValidationContext) -> Result<Vec<Definition>, Error> {

@@ -1,6 +1,7 @@
 //! Definitions of jobs, and their runs on request.
 
 mod definitions;
+mod forbidden_children;
 mod run;
 mod validation;
 

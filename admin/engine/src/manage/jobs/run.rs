@@ -1,7 +1,9 @@
 //! Runs on request.
 
+use carillon_accounts::policy::Action;
 use carillon_scheduler::Cause;
 use carillon_scheduler::job::limits::check_params;
+use carillon_store::Actor;
 use carillon_store::run::trigger::NewTrigger;
 
 use crate::manage::error::Error;
@@ -24,8 +26,9 @@ impl Jobs<'_> {
     /// Records a run of a job, enabled or not; it is there, `claimed`, when this returns. Returns the run's id.
     ///
     /// # Errors
-    /// `Missing`; `Invalid`: the parameters, or the address
-    pub async fn run(&self, request: RunRequest) -> Result<i64, Error> {
+    /// `Forbidden`; `Missing`; `Invalid`: the parameters, or the address
+    pub async fn run(&self, request: RunRequest, by: &Actor) -> Result<i64, Error> {
+        self.engine.require_for_job(by, Action::Operate, request.job_id).await?;
         if let Some(Err(message)) = request.params.as_deref().map(check_params) {
             return Err(Error::field("params", message));
         }

@@ -2,12 +2,15 @@
 
 use std::collections::{BTreeSet, HashMap};
 
+use carillon_accounts::policy::{self, Action, Decision, Object};
 use carillon_inspect::forecast::{LoadBySecond, SpreadChoice};
 use carillon_scheduler::{FieldError, JobDraft, Millis, Schedule, ScheduleContext, validate_app_name};
-use carillon_store::{App, Calendars, Definition, DefinitionContext, Job};
+use carillon_store::{Actor, App, Calendars, Definition, DefinitionContext, Job};
 
 use crate::engine::Engine;
+use crate::manage::authorize::require;
 use crate::manage::error::Error;
+use crate::manage::jobs::forbidden_children::ForbiddenChildren;
 
 /// Looked up once for all drafts of a request.
 pub(super) struct ValidationContext {
@@ -17,6 +20,7 @@ pub(super) struct ValidationContext {
     loads: Option<LoadBySecond>,
     /// The job that the draft changes.
     before: Option<Job>,
+    children: ForbiddenChildren,
     now: Millis,
 }
 
@@ -30,21 +34,21 @@ pub(super) struct PlannedSchedule {
 }
 
 impl ValidationContext {
-    pub async fn new(engine: &Engine, drafts: &[JobDraft], before: Option<Job>) -> Result<Self, Error> {
+    pub async fn new(engine: &Engine, drafts: &[JobDraft], before: Option<Job>, by: &Actor) -> Result<Self, Error> {
         let loads = match drafts.iter().any(|draft| needs_offset(draft, before.as_ref())) {
             true => Some(engine.forecaster.loads(before.as_ref().map(|job| job.id)).await?),
             false => None,
         };
-        Self::with_loads(engine, drafts, before, loads).await
+        Self::with_loads(engine, drafts, before, loads, by).await
     }
 
     /// With loads that may be some seconds old.
-    pub async fn rough(engine: &Engine, draft: &JobDraft, before: Option<Job>) -> Result<Self, Error> {
+    pub async fn rough(engine: &Engine, draft: &JobDraft, before: Option<Job>, by: &Actor) -> Result<Self, Error> {
         let loads = match needs_offset(draft, before.as_ref()) {
             true => Some(engine.forecaster.recent_loads().await?),
             false => None,
         };
-        Self::with_loads(engine, std::slice::from_ref(draft), before, loads).await
+        Self::with_loads(engine, std::slice::from_ref(draft), before, loads, by).await
     }
 
     async fn with_loads(
@@ -52,17 +56,30 @@ impl ValidationContext {
         drafts: &[JobDraft],
         before: Option<Job>,
         loads: Option<LoadBySecond>,
+        by: &Actor,
     ) -> Result<Self, Error> {
         let mut apps = HashMap::new();
         for name in drafts.iter().map(|draft| &draft.app).collect::<BTreeSet<_>>() {
-            if let Some(app) = engine.cx.store.app_by_name(name).await? {
+            let found = engine.cx.store.app_by_name(name).await?;
+            let visible = |app: &App| policy::decide(by, Action::View, Object::App(app.id)) != Decision::Hidden;
+            if let Some(app) = found.filter(visible) {
                 apps.insert(name.clone(), app);
             }
         }
         let names: BTreeSet<&String> = drafts.iter().flat_map(|draft| &draft.schedule.calendars).collect();
         let names: Vec<String> = names.into_iter().cloned().collect();
         let calendars = engine.cx.store.calendars_named(&names).await?;
-        Ok(Self { apps, calendars, loads, before, now: engine.cx.clock.now() })
+        let children = ForbiddenChildren::new(engine, drafts, before.as_ref(), by).await?;
+        Ok(Self { apps, calendars, loads, before, children, now: engine.cx.clock.now() })
+    }
+
+    /// Before anything is saved: the actor must be an editor of each app that the drafts name.
+    ///
+    /// # Errors
+    /// `Forbidden`
+    pub fn require_editor(&self, by: &Actor) -> Result<(), Error> {
+        let mut apps = self.apps.values();
+        apps.try_for_each(|app| require(by, Action::Edit, Object::App(app.id), || format!("app {}", app.name)))
     }
 
     /// Takes an app as existing, for a look at a draft that is not to be saved.
@@ -108,7 +125,12 @@ impl ValidationContext {
         let kept = before.filter(|_| draft.schedule.spread_seconds > 0).map_or(0, |job| job.spread_offset);
         let spread_offset = chosen.map_or(kept, |chosen| chosen.offset_seconds.cast_signed());
         let surroundings = DefinitionContext { app, before, spread_offset, calendars: &self.calendars };
-        Definition::check_in(surroundings, draft, self.now).map(|definition| (definition, chosen))
+        let definition = Definition::check_in(surroundings, draft, self.now);
+        let forbidden: Vec<FieldError> = self.children.errors(draft).collect();
+        match forbidden.is_empty() {
+            true => definition.map(|definition| (definition, chosen)),
+            false => Err(definition.err().into_iter().flatten().chain(forbidden).collect()),
+        }
     }
 
     /// What is wrong with a draft whose app does not exist.

@@ -1,11 +1,12 @@
-//! What a request brings: path, query string, body, caller.
+//! What a request brings: path, query string, body, idempotency key.
 
 mod body;
-mod caller;
+mod key;
 mod path;
 mod query;
 
+pub use crate::web::access::Caller;
 pub use body::{Body, ObjectBody, RequestBody, from_json, object};
-pub use caller::{Caller, KEY_HEADER, Key};
+pub use key::{KEY_HEADER, Key};
 pub use path::{Id, Name};
 pub use query::{LIMIT, MAX_LIMIT, Query};

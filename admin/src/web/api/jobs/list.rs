@@ -5,14 +5,15 @@ use carillon_scheduler::KindDraft;
 use carillon_store::{Job, JobFilter};
 
 use crate::web::api::error::Answer;
-use crate::web::api::extract::{Id, Query};
+use crate::web::api::extract::{Caller, Id, Query};
 use crate::web::api::view::{JobView, List};
 use crate::web::state::{Shared, State};
 
-pub async fn list(state: Shared, query: Query) -> Answer<List<JobView, i64>> {
+pub async fn list(state: Shared, caller: Caller, query: Query) -> Answer<List<JobView, i64>> {
     let kinds = format!("one of {}", KindDraft::WORDS.join(", "));
     let kind = |text: &str| KindDraft::WORDS.contains(&text).then(|| text.to_owned());
     let filter = JobFilter {
+        apps: caller.visible(),
         text: query.text("text")?,
         app: query.text("app")?,
         enabled: query.flag("enabled")?,

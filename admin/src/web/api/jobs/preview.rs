@@ -1,16 +1,18 @@
 //! What a definition will do: `/preview` of one that is not saved, `/jobs/{id}/next` of a job.
 
 use actix_web::web::Json;
+use carillon_accounts::policy::{self, Action, Object};
 use carillon_engine::manage;
 use carillon_scheduler::JobDraft;
+use carillon_store::Job;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::definition::draft;
 use crate::web::api::error::{Answer, Error};
-use crate::web::api::extract::{Body, Id, Query, RequestBody, from_json};
+use crate::web::api::extract::{Body, Caller, Id, Query, RequestBody, from_json};
 use crate::web::api::view::{PreviewView, Time};
-use crate::web::state::Shared;
+use crate::web::state::{Shared, State};
 
 /// The number of instants of a job if the request has none.
 pub const NEXT_INSTANTS: u32 = 5;
@@ -59,10 +61,10 @@ impl RequestBody for Preview {
     }
 }
 
-pub async fn preview(state: Shared, body: Body<Preview>) -> Answer<PreviewView> {
+pub async fn preview(state: Shared, caller: Caller, body: Body<Preview>) -> Answer<PreviewView> {
     let Preview { options, members } = body.0;
     let before = match options.job_id {
-        Some(id) => Some(state.engine.jobs().get(id).await?),
+        Some(id) => Some(visible_job(&state, &caller, id).await?),
         None => None,
     };
     let (draft, is_whole) = draft_of(members)?;
@@ -74,7 +76,16 @@ pub async fn preview(state: Shared, body: Body<Preview>) -> Answer<PreviewView> 
         from: options.from.map(|from| from.0),
         count: options.count as usize,
     };
-    Ok(Json(state.engine.jobs().preview(&request).await?.into()))
+    Ok(Json(state.engine.jobs().preview(&request, &caller.0).await?.into()))
+}
+
+/// The job of the body's `job_id`; one that the caller may not see does not exist.
+async fn visible_job(state: &State, caller: &Caller, id: i64) -> Result<Job, Error> {
+    let job = state.engine.jobs().get(id).await?;
+    match policy::may(&caller.0, Action::View, Object::App(job.app_id)) {
+        true => Ok(job),
+        false => Err(Error::not_found(format!("there is no job {id}"))),
+    }
 }
 
 /// The draft, and whether it is a whole job.

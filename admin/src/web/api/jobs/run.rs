@@ -43,9 +43,9 @@ impl RequestBody for RunRequest {
     }
 }
 
-pub async fn run(state: Shared, id: Id, key: Key, body: Body<RunRequest>) -> Answer<RunView> {
+pub async fn run(state: Shared, id: Id, caller: Caller, key: Key, body: Body<RunRequest>) -> Answer<RunView> {
     let RunRequest { params, address } = body.0;
     let request = manage::RunRequest { job_id: id.0, cause: Cause::Api, params, address, idempotency_key: key.0 };
-    let run_id = state.engine.jobs().run(request).await?;
+    let run_id = state.engine.jobs().run(request, &caller.0).await?;
     Ok(Json(state.engine.runs().get(run_id).await?.into()))
 }

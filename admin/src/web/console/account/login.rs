@@ -1,14 +1,15 @@
 //! Signing in and out.
 
 use actix_web::http::StatusCode;
-use actix_web::http::header::RETRY_AFTER;
+use actix_web::http::header::{RETRY_AFTER, USER_AGENT};
 use actix_web::{HttpRequest, HttpResponse, web};
 use askama::Template;
 use carillon_accounts::sign_in::{self, SignIn};
-use carillon_store::Actor;
+use carillon_store::{Actor, Grants};
 use chrono_tz::Tz;
 use serde::Deserialize;
 
+use crate::web::access::Caller;
 use crate::web::console::account::kept_form::{self, KeptForm, KeptFormPage};
 use crate::web::forms::Fields;
 use crate::web::guard::session_cookie::{self, Viewer};
@@ -104,9 +105,10 @@ pub(super) async fn start(
     (account_id, name): (i64, &str),
     zone: &str,
 ) -> Result<String, PageError> {
-    let by = Actor::new(name, source(request));
+    let by = Actor::new(name, source(request), Grants::default());
+    let agent = request.headers().get(USER_AGENT).and_then(|agent| agent.to_str().ok()).unwrap_or_default();
     let old = session_cookie::session_id(request);
-    let opened = sign_in::begin(&state.store, &by, account_id, old.as_deref(), state.clock.now()).await?;
+    let opened = sign_in::begin(&state.store, &by, account_id, old.as_deref(), agent, state.clock.now()).await?;
     answer.add_cookie(&session_cookie::cookie(opened.id)).map_err(PageError::from_cookie)?;
     if request.cookie(ZONE).is_none()
         && let Ok(zone) = zone.parse::<Tz>()
@@ -118,15 +120,14 @@ pub(super) async fn start(
 }
 
 /// The address of the client.
-fn source(request: &HttpRequest) -> String {
+pub(super) fn source(request: &HttpRequest) -> String {
     let address = request.peer_addr();
     address.map_or_else(|| "unknown".to_owned(), |it| it.ip().to_string())
 }
 
 /// `POST /logout`
-pub async fn sign_out(state: Shared, request: HttpRequest, viewer: Viewer) -> PageResult {
-    let by = Actor::new(&viewer.name, source(&request));
-    sign_in::end(&state.store, &by, &viewer, state.clock.now()).await?;
+pub async fn sign_out(state: Shared, by: Caller, viewer: Viewer) -> PageResult {
+    sign_in::end(&state.store, &by.0, &viewer, state.clock.now()).await?;
     let mut answer = redirect("/login");
     answer.add_cookie(&session_cookie::removal()).map_err(PageError::from_cookie)?;
     Ok(answer)

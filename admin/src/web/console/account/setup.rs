@@ -3,8 +3,8 @@
 use actix_web::HttpRequest;
 use actix_web::http::StatusCode;
 use askama::Template;
-use carillon_accounts::password;
 use carillon_accounts::setup::{self, FIRST_ADMIN, SecretCheck};
+use carillon_accounts::{password, people};
 
 use crate::web::console::account::login;
 use crate::web::forms::Fields;
@@ -57,13 +57,14 @@ pub async fn set_up(state: Shared, request: HttpRequest, context: PageContext, f
         secret: fields.get("secret").to_owned(),
         secret_error,
         name: name.to_owned(),
-        name_error: setup::name_complaint(name),
+        name_error: people::name_complaint(name),
         password_error: password::complaint(password, name).or(repeated),
     };
     let Some(secret) = checked.filter(|_| page.is_valid()) else {
         return Ok(render(&page, StatusCode::UNPROCESSABLE_ENTITY));
     };
-    let id = setup::set_up(&state.store, &secret, name, password, now).await?.ok_or_else(used)?;
+    let id =
+        setup::set_up(&state.store, &secret, name, password, now, &login::source(&request)).await?.ok_or_else(used)?;
     let mut answer = redirect_with_flash("/", "ok", "Welcome. You are the first administrator.");
     login::start(&state, &request, &mut answer, (id, name), fields.get("zone")).await?;
     Ok(answer)

@@ -8,7 +8,7 @@ use carillon_store::App;
 use carillon_store::app::executors::Executor;
 use serde::Deserialize;
 
-use crate::web::console::actor::By;
+use crate::web::access::Caller;
 use crate::web::forms::{Fields, Form};
 use crate::web::page::{PageContext, PageError, PageResult, redirect_with_flash, render, show};
 use crate::web::state::{Shared, State};
@@ -51,7 +51,7 @@ pub async fn edit(
 }
 
 /// `POST /apps/{id}/executor`
-pub async fn update(state: Shared, by: By, context: PageContext, id: web::Path<i64>, fields: Fields) -> PageResult {
+pub async fn update(state: Shared, by: Caller, context: PageContext, id: web::Path<i64>, fields: Fields) -> PageResult {
     let mut form = Form::from(fields);
     let (app, executor) = find(&state, *id, form.value("address")).await?;
     // An empty field means the value that the executor registers with.

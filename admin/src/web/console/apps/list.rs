@@ -42,9 +42,9 @@ impl RegisteredExecutor {
         self.executor.labels().to_string()
     }
 
-    /// Where its weight and labels are set, once there is such an app.
-    fn settings(&self) -> Option<String> {
-        let app_id = self.app_id?;
+    /// Where its weight and labels are set, once there is such an app, by those who may.
+    fn settings(&self, context: &PageContext) -> Option<String> {
+        let app_id = self.app_id.filter(|app_id| context.may_administer(app_id))?;
         let address = url::form_urlencoded::byte_serialize(self.executor.address.as_bytes());
         let address: String = address.collect();
         Some(format!("/apps/{app_id}/executor?address={address}"))
@@ -83,11 +83,11 @@ struct Page {
 /// `GET /apps`
 pub async fn list(state: Shared, context: PageContext) -> PageResult {
     let mut executors: BTreeMap<String, Vec<RegisteredExecutor>> = BTreeMap::new();
-    for executor in state.store.executors().await? {
+    for executor in state.store.visible_executors(&context.visible()).await? {
         let of_app = executors.entry(executor.app.clone()).or_default();
         of_app.push(RegisteredExecutor::new(executor, &state, context.now));
     }
-    let apps = state.store.apps().await?.into_iter();
+    let apps = state.store.apps(&context.visible()).await?.into_iter();
     let groups = apps
         .map(|app| {
             let mut executors = executors.remove(&app.name).unwrap_or_default();
@@ -99,6 +99,10 @@ pub async fn list(state: Shared, context: PageContext) -> PageResult {
         })
         .collect();
     let unknown = executors.into_iter().map(|(name, executors)| UnknownApp { name, executors });
-    let page = Page { groups, unknown: unknown.collect(), refused: state.wrong_tokens.recent(context.now), context };
+    let refused = match context.may_see_installation() {
+        true => state.wrong_tokens.recent(context.now),
+        false => vec![],
+    };
+    let page = Page { groups, unknown: unknown.collect(), refused, context };
     Ok(show(&page))
 }

@@ -7,7 +7,7 @@ use askama::Template;
 use carillon_engine::manage::Error;
 use serde::Deserialize;
 
-use crate::web::console::actor::By;
+use crate::web::access::Caller;
 use crate::web::forms::{Fields, Form};
 use crate::web::page::{PageContext, PageResult, redirect_with_flash, render, show};
 use crate::web::state::Shared;
@@ -32,7 +32,7 @@ pub async fn new(context: PageContext, defaults: web::Query<FormDefaults>) -> Ht
 }
 
 /// `POST /apps`
-pub async fn create(state: Shared, by: By, context: PageContext, fields: Fields) -> PageResult {
+pub async fn create(state: Shared, by: Caller, context: PageContext, fields: Fields) -> PageResult {
     let mut form = Form::from(fields);
     if form.is("step", "preview") {
         return Ok(show(&NewPage { context, form }));

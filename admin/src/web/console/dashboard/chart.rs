@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use carillon_scheduler::{Millis, RunState};
+use carillon_store::VisibleApps;
 
 use crate::web::console::badge::run_badge;
 use crate::web::page::PageError;
@@ -71,14 +72,14 @@ pub struct Chart {
 }
 
 /// None: nothing has run within an hour.
-pub async fn chart(state: &State, now: Millis) -> Result<Option<Chart>, PageError> {
-    let Some((oldest, is_cut)) = state.store.recent_since().await? else {
+pub async fn chart(state: &State, now: Millis, visible: &VisibleApps) -> Result<Option<Chart>, PageError> {
+    let Some((oldest, is_cut)) = state.store.recent_since(visible).await? else {
         return Ok(None);
     };
     let (step, span) = span(now, oldest, is_cut);
     let from = now - now % step - (BARS - 1) * step;
     let mut bars: BTreeMap<Millis, Numbers> = BTreeMap::new();
-    for (at, state, count) in state.store.run_history(from, now, step).await? {
+    for (at, state, count) in state.store.run_history(from, now, step, visible).await? {
         let bar = bars.entry(at).or_insert(Numbers { at, good: 0, bad: 0, other: 0 });
         bar.add(state, count);
     }

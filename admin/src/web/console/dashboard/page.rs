@@ -8,7 +8,7 @@ use askama::Template;
 use carillon_scheduler::RunState;
 use carillon_store::lease::nodes::Node;
 use carillon_store::run::view::dashboard::{FailingJob, PausedByEngine};
-use carillon_store::{App, JobFilter, NextFire, RunFilter};
+use carillon_store::{App, JobFilter, NextFire, RunFilter, VisibleApps};
 
 use crate::web::console::dashboard::chart::{Chart, chart};
 use crate::web::console::runs::row::RunRow;
@@ -91,32 +91,33 @@ impl Page {
 pub async fn page(state: Shared, request: HttpRequest, context: PageContext) -> PageResult {
     let store = &state.store;
     let now = context.now;
-    let (states, is_cut) = store.recent_states(now - DAY_MS).await?;
-    let executors = store.executors().await?;
+    let visible = &context.visible();
+    let (states, is_cut) = store.recent_states(now - DAY_MS, visible).await?;
+    let executors = store.visible_executors(visible).await?;
     let live: Vec<&str> = executors.iter().filter(|it| it.is_live(now)).map(|it| it.app.as_str()).collect();
-    let mut apps_without_executor = store.apps_in_use().await?;
+    let mut apps_without_executor = store.apps_in_use(visible).await?;
     apps_without_executor.retain(|app| !live.contains(&app.as_str()));
-    let apps = store.apps().await?;
+    let apps = store.apps(visible).await?;
     let mut unknown_apps: Vec<String> = live.iter().map(ToString::to_string).collect();
     unknown_apps.retain(|name| !apps.iter().any(|app| app.name == *name));
     unknown_apps.dedup();
     let page = Page {
-        steps: steps(&state, &request, &apps, !live.is_empty(), unknown_apps.first()).await?,
-        enabled: count(&state, true).await?,
-        paused: count(&state, false).await?,
+        steps: steps(&state, &context, &request, visible, &apps, !live.is_empty(), unknown_apps.first()).await?,
+        enabled: count(&state, visible, true).await?,
+        paused: count(&state, visible, false).await?,
         runs: format!("{}{}", states.values().sum::<i64>(), if is_cut { "+" } else { "" }),
         failed: sum(&states, &[RunState::Failed, RunState::Lost]),
-        running: open_runs(&state).await?,
+        running: open_runs(&state, visible).await?,
         online: live.len(),
         known: executors.len(),
-        chart: chart(&state, now).await?,
-        failing_jobs: failing_jobs(&state, now).await?,
-        next: store.next_fires(state.engine.shards(), LIST, now).await?,
-        nodes: nodes(&state, now).await?,
+        chart: chart(&state, now, visible).await?,
+        failing_jobs: failing_jobs(&state, now, visible).await?,
+        next: store.next_fires(state.engine.shards(), LIST, now, visible).await?,
+        nodes: if context.may_see_installation() { nodes(&state, now).await? } else { vec![] },
         all_shards: state.engine.shards(),
         apps_without_executor,
         unknown_apps,
-        stuck: store.paused_by_engine(LIST as i64).await?,
+        stuck: store.paused_by_engine(LIST as i64, visible).await?,
         context,
     };
     Ok(show(&page))
@@ -126,8 +127,8 @@ fn sum(states: &HashMap<RunState, i64>, of: &[RunState]) -> i64 {
     of.iter().filter_map(|state| states.get(state)).sum()
 }
 
-async fn count(state: &State, enabled: bool) -> Result<String, PageError> {
-    let filter = JobFilter { enabled: Some(enabled), ..JobFilter::default() };
+async fn count(state: &State, visible: &VisibleApps, enabled: bool) -> Result<String, PageError> {
+    let filter = JobFilter { apps: visible.clone(), enabled: Some(enabled), ..JobFilter::default() };
     let count = state.store.count_jobs(&filter, COUNTED).await?;
     Ok(match count {
         COUNTED.. => "10,000+".to_owned(),
@@ -135,15 +136,16 @@ async fn count(state: &State, enabled: bool) -> Result<String, PageError> {
     })
 }
 
-async fn open_runs(state: &State) -> Result<i64, PageError> {
-    let filter = RunFilter { states: vec![RunState::Sending, RunState::Running], ..RunFilter::default() };
+async fn open_runs(state: &State, visible: &VisibleApps) -> Result<i64, PageError> {
+    let filter =
+        RunFilter { apps: visible.clone(), states: vec![RunState::Sending, RunState::Running], ..RunFilter::default() };
     let (counts, _) = state.store.count_runs_by_state(&filter).await?;
     Ok(counts.iter().map(|(_, count)| count).sum())
 }
 
-async fn failing_jobs(state: &State, now: i64) -> Result<Vec<FailingRow>, PageError> {
+async fn failing_jobs(state: &State, now: i64, visible: &VisibleApps) -> Result<Vec<FailingRow>, PageError> {
     let mut failing_jobs = vec![];
-    for failing in state.store.failing_jobs(LIST).await? {
+    for failing in state.store.failing_jobs(LIST, visible).await? {
         if let Some(run) = state.store.run(failing.last_run).await? {
             let row = RunRow::new(run, now);
             failing_jobs.push(FailingRow { failing, row });
@@ -163,17 +165,20 @@ async fn nodes(state: &State, now: i64) -> Result<Vec<NodeRow>, PageError> {
 }
 
 /// None: all steps are done.
+/// For those who can take them.
 async fn steps(
     state: &State,
+    context: &PageContext,
     request: &HttpRequest,
+    visible: &VisibleApps,
     apps: &[App],
     executor: bool,
     unknown_app: Option<&String>,
 ) -> Result<Option<SetupSteps>, PageError> {
-    let jobs = JobFilter { limit: 1, ..JobFilter::default() };
+    let jobs = JobFilter { apps: visible.clone(), limit: 1, ..JobFilter::default() };
     let job = state.store.jobs(&jobs).await?.items.first().map(|job| job.id);
     let run = state.store.newest_run().await? > 0;
-    if job.is_some() && run {
+    if job.is_some() && run || !context.may_administer_installation() {
         return Ok(None);
     }
     let file = state.config.data_dir.join("access-token");

@@ -4,7 +4,7 @@ use actix_web::web;
 use askama::Template;
 use carillon_store::Job;
 
-use crate::web::console::actor::By;
+use crate::web::access::Caller;
 use crate::web::page::{PageContext, PageResult, redirect_with_flash, show};
 use crate::web::state::Shared;
 
@@ -22,7 +22,7 @@ pub async fn ask_delete(state: Shared, context: PageContext, id: web::Path<i64>)
 }
 
 /// `POST /jobs/{id}/delete`
-pub async fn delete(state: Shared, by: By, id: web::Path<i64>) -> PageResult {
+pub async fn delete(state: Shared, by: Caller, id: web::Path<i64>) -> PageResult {
     let job = state.engine.jobs().delete(*id, &by.0).await?;
     let text = format!("{} is deleted. Its runs are kept.", job.draft.name);
     Ok(redirect_with_flash("/jobs", "ok", &text))

@@ -5,10 +5,9 @@ use actix_web::web;
 use carillon_engine::manage::Error;
 use carillon_scheduler::{JobDraft, ScheduleDraft};
 use carillon_store::{Job, JobFilter};
-use chrono_tz::Tz;
 use serde::Deserialize;
 
-use crate::web::console::actor::By;
+use crate::web::access::Caller;
 use crate::web::console::jobs::form_page::{Purpose, page};
 use crate::web::forms::job_form::{draft, filled, normal};
 use crate::web::forms::merge::{self, SEEN};
@@ -55,13 +54,13 @@ pub async fn edit(state: Shared, context: PageContext, id: web::Path<i64>) -> Pa
 }
 
 /// `POST /jobs`
-pub async fn create(state: Shared, by: By, context: PageContext, fields: Fields) -> PageResult {
+pub async fn create(state: Shared, by: Caller, context: PageContext, fields: Fields) -> PageResult {
     let mut form = Form::from(fields);
-    let Some(draft) = draft_to_save(&state, &mut form, None, context.zone).await? else {
+    let Some(draft) = draft_to_save(&state, &mut form, None, &context).await? else {
         return refused(&state, context, Purpose::New, form).await;
     };
     match state.engine.jobs().create(draft, None, &by.0).await {
-        Ok(job) => saved(&state, &job, &form, "created").await,
+        Ok(job) => saved(&state, &context, &job, &form, "created").await,
         Err(Error::Invalid(errors)) => {
             form.add_errors(errors);
             refused(&state, context, Purpose::New, form).await
@@ -71,15 +70,15 @@ pub async fn create(state: Shared, by: By, context: PageContext, fields: Fields)
 }
 
 /// `POST /jobs/{id}/edit`
-pub async fn update(state: Shared, by: By, context: PageContext, id: web::Path<i64>, fields: Fields) -> PageResult {
+pub async fn update(state: Shared, by: Caller, context: PageContext, id: web::Path<i64>, fields: Fields) -> PageResult {
     let old = state.engine.jobs().get(*id).await?;
     let mut form = Form::from(fields);
-    let Some(draft) = draft_to_save(&state, &mut form, Some(&old), context.zone).await? else {
+    let Some(draft) = draft_to_save(&state, &mut form, Some(&old), &context).await? else {
         return refused(&state, context, Purpose::Edit(&old), form).await;
     };
     let revision = form.value("revision").parse().unwrap_or(-1);
     match state.engine.jobs().update(*id, &draft, Some(revision), &by.0).await {
-        Ok(job) => saved(&state, &job, &form, "saved").await,
+        Ok(job) => saved(&state, &context, &job, &form, "saved").await,
         Err(Error::Invalid(errors)) => {
             form.add_errors(errors);
             refused(&state, context, Purpose::Edit(&old), form).await
@@ -94,17 +93,17 @@ async fn draft_to_save(
     state: &State,
     form: &mut Form,
     before: Option<&Job>,
-    zone: Tz,
+    context: &PageContext,
 ) -> Result<Option<JobDraft>, PageError> {
-    child_jobs::add_named(&state.store, form).await?;
+    child_jobs::add_named(&state.store, form, &context.visible()).await?;
     if form.is("step", "add_child") {
         return Ok(None);
     }
-    let draft = draft(form, zone);
+    let draft = draft(form, context.zone);
     if form.is_valid() && !form.is("step", "preview") {
         return Ok(Some(draft));
     }
-    match state.engine.jobs().check(&draft, before).await {
+    match state.engine.jobs().check(&draft, before, &context.actor).await {
         Ok(()) => {}
         Err(Error::Invalid(errors)) => form.add_errors(errors),
         Err(error) => return Err(error.into()),
@@ -112,14 +111,14 @@ async fn draft_to_save(
     Ok(None)
 }
 
-async fn saved(state: &State, job: &Job, form: &Form, verb: &str) -> PageResult {
+async fn saved(state: &State, context: &PageContext, job: &Job, form: &Form, verb: &str) -> PageResult {
     let to = match form.value("step") {
         "run" => format!("/jobs/{}/run", job.id),
         _ => format!("/jobs/{}", job.id),
     };
     let mut text = format!("{} is {verb}.", job.draft.name);
     let (name, app) = (Some(job.draft.name.clone()), Some(job.draft.app.clone()));
-    let same_name = JobFilter { name, app, limit: 2, ..JobFilter::default() };
+    let same_name = JobFilter { apps: context.visible(), name, app, limit: 2, ..JobFilter::default() };
     let same_name = state.store.jobs(&same_name).await?.items;
     if let Some(other) = same_name.iter().find(|other| other.id != job.id) {
         text.push_str(&format!(" Another job of {} has the same name: #{}.", job.draft.app, other.id));

@@ -4,18 +4,18 @@ use actix_web::web;
 use carillon_engine::manage::Error;
 use carillon_store::Actor;
 
-use crate::web::console::actor::By;
+use crate::web::access::Caller;
 use crate::web::forms::Fields;
 use crate::web::page::{PageResult, local_address, redirect_with_flash};
 use crate::web::state::{Shared, State};
 
 /// `POST /jobs/{id}/enable`
-pub async fn enable(state: Shared, by: By, id: web::Path<i64>, fields: Fields) -> PageResult {
+pub async fn enable(state: Shared, by: Caller, id: web::Path<i64>, fields: Fields) -> PageResult {
     set_enabled(&state, *id, true, &by.0, local_address(fields.get("next"))).await
 }
 
 /// `POST /jobs/{id}/disable`
-pub async fn disable(state: Shared, by: By, id: web::Path<i64>, fields: Fields) -> PageResult {
+pub async fn disable(state: Shared, by: Caller, id: web::Path<i64>, fields: Fields) -> PageResult {
     set_enabled(&state, *id, false, &by.0, local_address(fields.get("next"))).await
 }
 

@@ -123,20 +123,20 @@ pub async fn page(
     };
     let back = origin.map_or_else(|| "/jobs".to_owned(), |job| format!("/jobs/{}", job.id));
     form.sort_errors(&labels());
-    let preview = preview::of_form(state, &form, before, context.zone).await?;
+    let preview = preview::of_form(state, &form, before, &context).await?;
     let mut calendars = state.store.calendar_names().await?;
     // One that was deleted meanwhile stays chosen, with its error.
     calendars.extend(form.items("calendars"));
     calendars.sort_unstable();
     calendars.dedup();
-    let offered = child_jobs::offered(&state.store, form.value("app"), "").await?;
+    let offered = child_jobs::offered(&state.store, form.value("app"), "", &context.visible()).await?;
     let children: Vec<i64> = form.items("children").iter().filter_map(|id| id.parse().ok()).collect();
     Ok(Page {
         title: title.to_owned(),
         origin: origin.map(|job| (job.id, job.draft.name.clone())),
         action,
         back,
-        apps: state.store.apps().await?,
+        apps: editable_apps(state, &context, before).await?,
         form,
         preview,
         conflict: None,
@@ -146,12 +146,19 @@ pub async fn page(
             .map(|it| Choice { word: it.as_str(), text: strategies::block(*it) })
             .collect(),
         overlaps: Overlap::ALL.iter().map(|it| Choice { word: it.as_str(), text: strategies::overlap(*it) }).collect(),
-        child_jobs: child_jobs::by_id(&state.store, &children).await?,
+        child_jobs: child_jobs::by_id(&state.store, &children, &context.visible()).await?,
         offered,
         calendars,
         is_new: before.is_none(),
         context,
     })
+}
+
+/// The apps to choose from; that of the job in any case.
+async fn editable_apps(state: &State, context: &PageContext, before: Option<&Job>) -> Result<Vec<App>, PageError> {
+    let mut apps = state.store.apps(&context.visible()).await?;
+    apps.retain(|app| context.may_edit(&app.id) || before.is_some_and(|job| job.app_id == app.id));
+    Ok(apps)
 }
 
 fn routes(of_xxl_job: bool) -> Vec<Choice> {

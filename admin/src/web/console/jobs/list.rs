@@ -4,7 +4,7 @@ use actix_web::http::StatusCode;
 use actix_web::web;
 use askama::Template;
 use carillon_scheduler::KindDraft;
-use carillon_store::{App, Job, JobFilter};
+use carillon_store::{App, Job, JobFilter, VisibleApps};
 use serde::Deserialize;
 
 use crate::web::console::badge::{Badge, job_badge, job_state};
@@ -30,9 +30,10 @@ pub struct ListQuery {
 }
 
 impl ListQuery {
-    fn filter(&self) -> JobFilter {
+    fn filter(&self, apps: VisibleApps) -> JobFilter {
         let given = |text: &str| (!text.is_empty()).then(|| text.to_owned());
         JobFilter {
+            apps,
             text: given(self.text.trim()),
             app: given(&self.app),
             enabled: match self.state.as_str() {
@@ -99,7 +100,7 @@ struct Page {
 pub async fn list(state: Shared, context: PageContext, query: web::Query<ListQuery>) -> PageResult {
     let query = query.into_inner();
     let wrong = query.wrong();
-    let filter = query.filter();
+    let filter = query.filter(context.visible());
     let (mut jobs, next, count) = match wrong.is_empty() {
         true => {
             let found = state.store.counted_jobs(&filter, COUNTED).await?;
@@ -126,7 +127,7 @@ pub async fn list(state: Shared, context: PageContext, query: web::Query<ListQue
         context,
         wrong,
         kinds: KINDS,
-        apps: state.store.apps().await?,
+        apps: state.store.apps(&filter.apps).await?,
         rows: rows.collect(),
         count,
         first: query.after.map(|_| query.address(None)),

@@ -4,6 +4,7 @@ use actix_web::web;
 use askama::Template;
 use serde::Deserialize;
 
+use crate::web::access::Caller;
 use crate::web::forms::child_jobs::{self, ChildJob};
 use crate::web::page::{PageResult, show};
 use crate::web::state::Shared;
@@ -23,7 +24,7 @@ struct NameOptions {
 }
 
 /// `GET /jobs/names`: the choices of a field for the name of a job, while it is typed.
-pub async fn names(state: Shared, query: web::Query<NameQuery>) -> PageResult {
-    let offered = child_jobs::offered(&state.store, &query.app, &query.text).await?;
+pub async fn names(state: Shared, caller: Caller, query: web::Query<NameQuery>) -> PageResult {
+    let offered = child_jobs::offered(&state.store, &query.app, &query.text, &caller.visible()).await?;
     Ok(show(&NameOptions { offered }))
 }

@@ -37,9 +37,10 @@ struct Page {
 /// `GET /jobs/{id}`
 pub async fn page(state: Shared, context: PageContext, id: web::Path<i64>) -> PageResult {
     let job = state.engine.jobs().get(*id).await?;
-    let runs = RunFilter { job_id: Some(job.id), limit: RUNS, ..RunFilter::default() };
+    let runs = RunFilter { apps: context.visible(), job_id: Some(job.id), limit: RUNS, ..RunFilter::default() };
     let runs = state.store.runs(&runs).await?;
-    let misfires = MisfireFilter { job_id: Some(job.id), limit: MISFIRES, ..MisfireFilter::default() };
+    let misfires =
+        MisfireFilter { apps: context.visible(), job_id: Some(job.id), limit: MISFIRES, ..MisfireFilter::default() };
     let page = Page {
         badge: job_badge(&job),
         state: job_state(&job),
@@ -47,7 +48,7 @@ pub async fn page(state: Shared, context: PageContext, id: web::Path<i64>) -> Pa
         settings: settings_lines(&job, context.zone),
         route: strategies::route(job.draft.route),
         retry_delay: strategies::retry_delay(&job.draft.retry_delay),
-        child_jobs: child_jobs::by_id(&state.store, &job.draft.children).await?,
+        child_jobs: child_jobs::by_id(&state.store, &job.draft.children, &context.visible()).await?,
         preview: preview::of_job(&job, context.now),
         runs: runs.items.into_iter().map(|run| RunRow::new(run, context.now)).collect(),
         misfires: state.store.misfires(&misfires).await?.items,

@@ -120,13 +120,18 @@ fn excluded(days: &[preview::ExcludedDay]) -> Option<String> {
 }
 
 /// Of a form; `before` is the job that it changes.
-pub async fn of_form(state: &State, form: &Form, before: Option<&Job>, zone: Tz) -> Result<Preview, PageError> {
+pub async fn of_form(
+    state: &State,
+    form: &Form,
+    before: Option<&Job>,
+    context: &PageContext,
+) -> Result<Preview, PageError> {
     if is_blank(form) {
         return Ok(Preview::Never);
     }
     let mut form = form.clone();
     form.forget_errors();
-    let Some(schedule) = schedule_of(&mut form, zone) else {
+    let Some(schedule) = schedule_of(&mut form, context.zone) else {
         form.sort_errors(LABELS);
         let first = form.errors().first();
         return Ok(first.map_or(Preview::Never, |(name, message)| wrong(&FieldError::new(name, message))));
@@ -137,7 +142,7 @@ pub async fn of_form(state: &State, form: &Form, before: Option<&Job>, zone: Tz)
     };
     let draft = JobDraft { schedule, ..JobDraft::new(named("app"), named("name"), named("handler")) };
     let ask = PreviewRequest { draft: &draft, before, needs_app: false, is_rough: true, from: None, count: COUNT };
-    match state.engine.jobs().preview(&ask).await {
+    match state.engine.jobs().preview(&ask, &context.actor).await {
         Ok(looked) => Ok(looked.into()),
         Err(Error::Invalid(errors)) => {
             let of_schedule = |error: &&FieldError| error.field.starts_with("schedule");
@@ -159,10 +164,10 @@ pub async fn fragment(state: Shared, request: HttpRequest, context: PageContext)
     let fields = url::form_urlencoded::parse(request.query_string().as_bytes());
     let form = Form::from(Fields(fields.into_owned().collect()));
     let before = match form.value("job").parse() {
-        Ok(id) => state.store.job(id).await?,
+        Ok(id) => state.store.job(id).await?.filter(|job| context.may_see(&job.app_id)),
         Err(_) => None,
     };
-    let preview = of_form(&state, &form, before.as_ref(), context.zone).await?;
+    let preview = of_form(&state, &form, before.as_ref(), &context).await?;
     Ok(show(&PreviewFragment { context, preview }))
 }
 

@@ -9,6 +9,7 @@ use carillon_store::Job;
 use carillon_store::app::executors::Executor;
 use serde::Deserialize;
 
+use crate::web::access::Caller;
 use crate::web::forms::{Fields, Form};
 use crate::web::page::{PageContext, PageError, PageResult, redirect, render};
 use crate::web::state::{Shared, State};
@@ -30,8 +31,8 @@ struct Page {
 }
 
 async fn page(state: &State, context: PageContext, job: Job, form: Form) -> PageResult {
-    let mut executors = state.store.executors().await?;
-    executors.retain(|it| it.app == job.draft.app && it.is_live(context.now));
+    let mut executors = state.store.executors_of(&job.draft.app).await?;
+    executors.retain(|it| it.is_live(context.now));
     let status = form.status();
     let note = Some(form.value("note").to_owned()).filter(|note| !note.is_empty());
     let route = strategies::route(job.draft.route);
@@ -77,7 +78,7 @@ pub async fn ask(
 }
 
 /// `POST /jobs/{id}/run`
-pub async fn run(state: Shared, context: PageContext, id: web::Path<i64>, fields: Fields) -> PageResult {
+pub async fn run(state: Shared, by: Caller, context: PageContext, id: web::Path<i64>, fields: Fields) -> PageResult {
     let job = state.engine.jobs().get(*id).await?;
     let mut form = Form::from(fields);
     if form.value("key").len() > KEY_BYTES {
@@ -96,7 +97,7 @@ pub async fn run(state: Shared, context: PageContext, id: web::Path<i64>, fields
         address: given("address"),
         idempotency_key: given("key").map(|key| format!("console-{key}")),
     };
-    match state.engine.jobs().run(request).await {
+    match state.engine.jobs().run(request, &by.0).await {
         Ok(run) => Ok(redirect(&format!("/runs/{run}"))),
         Err(Error::Invalid(errors)) => {
             for error in errors {

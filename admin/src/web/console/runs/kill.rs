@@ -4,7 +4,7 @@ use actix_web::web;
 use askama::Template;
 use carillon_engine::manage::{Error, KillResult};
 
-use crate::web::console::actor::By;
+use crate::web::access::Caller;
 use crate::web::console::runs::row::RunRow;
 use crate::web::page::{PageContext, PageResult, redirect_with_flash, show};
 use crate::web::state::Shared;
@@ -27,7 +27,7 @@ pub async fn ask_kill(state: Shared, context: PageContext, id: web::Path<i64>) -
 }
 
 /// `POST /runs/{id}/kill`
-pub async fn kill(state: Shared, by: By, id: web::Path<i64>) -> PageResult {
+pub async fn kill(state: Shared, by: Caller, id: web::Path<i64>) -> PageResult {
     let to = format!("/runs/{}", *id);
     let (kind, text) = match state.engine.runs().kill(*id, &by.0).await {
         Ok(KillResult::Cancelled) => ("ok", "The run is cancelled; it had not been sent.".to_owned()),

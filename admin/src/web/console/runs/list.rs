@@ -4,7 +4,7 @@ use actix_web::http::StatusCode;
 use actix_web::web;
 use askama::Template;
 use carillon_scheduler::{Cause, Millis, RunState};
-use carillon_store::{App, Job, RunFilter};
+use carillon_store::{App, Job, RunFilter, VisibleApps};
 use chrono::{NaiveDateTime, TimeZone};
 use chrono_tz::Tz;
 use serde::Deserialize;
@@ -33,7 +33,7 @@ pub struct ListQuery {
 
 impl ListQuery {
     /// The filter, and its errors: the field's label and the reason.
-    fn filter(&self, zone: Tz) -> (RunFilter, Vec<(&'static str, String)>) {
+    fn filter(&self, zone: Tz, apps: VisibleApps) -> (RunFilter, Vec<(&'static str, String)>) {
         let mut wrong = vec![];
         let mut read = |label: &'static str, text: &str, what: &str, is_read: bool| {
             if !text.trim().is_empty() && !is_read {
@@ -51,6 +51,7 @@ impl ListQuery {
         read("From", &self.from, &time, from.is_some());
         read("To", &self.to, &time, to.is_some());
         let filter = RunFilter {
+            apps,
             job_id,
             app: Some(self.app.clone()).filter(|app| !app.is_empty()),
             states,
@@ -119,7 +120,7 @@ struct Page {
 
 pub async fn list(state: Shared, context: PageContext, query: web::Query<ListQuery>) -> PageResult {
     let query = query.into_inner();
-    let (filter, wrong) = query.filter(context.zone);
+    let (filter, wrong) = query.filter(context.zone, context.visible());
     let (runs, next) = match wrong.is_empty() {
         true => {
             let found = state.store.runs(&filter).await?;
@@ -128,7 +129,7 @@ pub async fn list(state: Shared, context: PageContext, query: web::Query<ListQue
         false => (vec![], None),
     };
     let job = match filter.job_id {
-        Some(id) => state.store.job(id).await?,
+        Some(id) => state.store.job(id).await?.filter(|job| context.may_see(&job.app_id)),
         None => None,
     };
     let (next, further) = match runs.len() < PAGE as usize {
@@ -143,7 +144,7 @@ pub async fn list(state: Shared, context: PageContext, query: web::Query<ListQue
         rows: runs.into_iter().map(|run| RunRow::new(run, context.now)).collect(),
         context,
         wrong,
-        apps: state.store.apps().await?,
+        apps: state.store.apps(&filter.apps).await?,
         job,
         states: RunState::ALL,
         causes: Cause::ALL,
@@ -181,6 +182,6 @@ mod tests {
     fn the_address_says_it_all() {
         let query = ListQuery { app: "a b".into(), state: "trouble".into(), ..ListQuery::default() };
         assert_eq!(query.address(Some(7)), "/runs?app=a+b&state=trouble&after=7");
-        assert_eq!(query.filter(Tz::UTC).0.states.len(), 3);
+        assert_eq!(query.filter(Tz::UTC, VisibleApps::All).0.states.len(), 3);
     }
 }

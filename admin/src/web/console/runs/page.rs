@@ -18,6 +18,7 @@ struct Page {
     context: PageContext,
     row: RunRow,
     job: Option<Job>,
+    may_operate: bool,
     steps: Vec<TimelineStep>,
     choice: Option<RouteView>,
     /// The other runs of the same fire.
@@ -79,14 +80,17 @@ pub async fn page(
         family.clear();
     }
     let now = context.now;
+    let app_id = state.store.app_of_run(run.id).await?;
     let choice = state.store.choice(&run).await?.map(RouteView::new);
     let row = RunRow::new(run, now);
     let page = Page {
         choice,
         log: log::view(&state, &row.run, query.line).await,
         given: state.store.params_of(&row.run).await?,
-        job: state.store.job(row.run.job_id).await?,
+        // It may have moved to an app that the viewer does not see.
+        job: state.store.job(row.run.job_id).await?.filter(|job| context.may_see(&job.app_id)),
         steps: timeline(&row.run, &row, now),
+        may_operate: app_id.is_some_and(|app_id| context.may_operate(&app_id)),
         family: family.into_iter().map(|run| RunRow::new(run, now)).collect(),
         row,
         context,

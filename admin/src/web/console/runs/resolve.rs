@@ -5,7 +5,7 @@ use askama::Template;
 use carillon_engine::manage::{Error, Runs};
 use carillon_scheduler::{Outcome, RunState};
 
-use crate::web::console::actor::By;
+use crate::web::access::Caller;
 use crate::web::console::runs::row::RunRow;
 use crate::web::forms::{Fields, Form};
 use crate::web::page::{PageContext, PageResult, redirect_with_flash, render};
@@ -36,7 +36,13 @@ pub async fn ask(state: Shared, context: PageContext, id: web::Path<i64>) -> Pag
 }
 
 /// `POST /runs/{id}/resolve`
-pub async fn resolve(state: Shared, context: PageContext, by: By, id: web::Path<i64>, fields: Fields) -> PageResult {
+pub async fn resolve(
+    state: Shared,
+    context: PageContext,
+    by: Caller,
+    id: web::Path<i64>,
+    fields: Fields,
+) -> PageResult {
     let mut form = Form::from(fields);
     if form.is("step", "preview") {
         return page(&state, context, *id, form).await;

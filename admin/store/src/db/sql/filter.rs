@@ -5,6 +5,8 @@ use sea_orm::{ConnectionTrait, Value};
 use crate::error::Result;
 use crate::store::Store;
 
+use crate::people::grants::VisibleApps;
+
 /// Conditions that must all hold.
 #[derive(Default)]
 pub struct Conditions {
@@ -32,6 +34,20 @@ impl Conditions {
         if !values.is_empty() {
             let marks = vec!["?"; values.len()].join(",");
             self.add(format!("{column} IN ({marks})"), values);
+        }
+    }
+
+    /// Adds that the app of this column is visible.
+    pub fn visible(&mut self, apps: &VisibleApps, column: &str) {
+        if !apps.is_all() {
+            self.add(apps.condition(column), []);
+        }
+    }
+
+    /// The same of a column with a job's id.
+    pub fn visible_job(&mut self, apps: &VisibleApps, column: &str) {
+        if !apps.is_all() {
+            self.add(apps.job_condition(column), []);
         }
     }
 

@@ -11,6 +11,7 @@ use crate::db::sql::filter::Search;
 use crate::db::sql::template;
 use crate::job::job_row;
 use crate::job::list::{self as jobs, JobFilter};
+use crate::people::grants::VisibleApps;
 use crate::retention::{prune_rest, prune_runs};
 use crate::run::open::{checked, misplaced, overdue, overlapping, running, unanswered};
 use crate::run::settle::{children, fixed_delay, follow_up, statements};
@@ -121,6 +122,6 @@ pub fn lists(backend: DbBackend) -> Vec<(&'static str, String)> {
         ("open_alarms", text(alarms::list_text(backend, &AlarmFilter { open: Some(true), ..alarm.clone() }))),
         ("closed_alarms", text(alarms::list_text(backend, &AlarmFilter { open: Some(false), ..alarm.clone() }))),
         ("escalated_alarms", text(alarms::list_text(backend, &AlarmFilter { escalated: Some(true), ..alarm }))),
-        ("stopped_jobs", text((dashboard::PAUSED_BY_ENGINE.to_owned(), vec![8.into()]))),
+        ("stopped_jobs", text((dashboard::paused_by_engine(&VisibleApps::All), vec![8.into()]))),
     ]
 }

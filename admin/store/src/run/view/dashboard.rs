@@ -8,14 +8,20 @@ use sea_orm::FromQueryResult;
 
 use crate::db::sql::rows::Code;
 use crate::error::Result;
+use crate::people::grants::VisibleApps;
 use crate::store::Store;
 
 /// How far back "lately" reaches, in run ids.
 pub const RECENT_RUN_IDS: i64 = 20_000;
 
-/// The words of the index `job_stopped`.
-pub(crate) const PAUSED_BY_ENGINE: &str = "SELECT id AS job_id, name, paused_reason AS reason FROM job \
-     WHERE paused_reason IS NOT NULL ORDER BY updated_at DESC LIMIT ?";
+/// Jobs that the engine has paused, in the words of the index `job_stopped`.
+pub(crate) fn paused_by_engine(visible: &VisibleApps) -> String {
+    format!(
+        "SELECT id AS job_id, name, paused_reason AS reason FROM job WHERE paused_reason IS NOT NULL{} \
+         ORDER BY updated_at DESC LIMIT ?",
+        visible.and("app_id")
+    )
+}
 
 /// A run as one mark in a row of them.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -64,10 +70,13 @@ impl Store {
     }
 
     /// How many runs since then are in each state, lately. The second value: there may have been more before those.
-    pub async fn recent_states(&self, since: Millis) -> Result<(HashMap<RunState, i64>, bool)> {
+    pub async fn recent_states(&self, since: Millis, visible: &VisibleApps) -> Result<(HashMap<RunState, i64>, bool)> {
         let above = self.newest_run().await? - RECENT_RUN_IDS;
-        let text = "SELECT state, COUNT(*), COUNT(CASE WHEN scheduled_at >= ? THEN 1 END) FROM run WHERE id > ? GROUP BY state";
-        let rows: Vec<(Code<RunState>, i64, i64)> = self.tuples(&self.read, text, values![since, above]).await?;
+        let text = format!(
+            "SELECT state, COUNT(*), COUNT(CASE WHEN scheduled_at >= ? THEN 1 END) FROM run WHERE id > ?{} GROUP BY state",
+            visible.and("app_id")
+        );
+        let rows: Vec<(Code<RunState>, i64, i64)> = self.tuples(&self.read, &text, values![since, above]).await?;
         let all: i64 = rows.iter().map(|row| row.1).sum();
         let counted: i64 = rows.iter().map(|row| row.2).sum();
         let counts = rows.into_iter().map(|(Code(state), _, since)| (state, since)).collect();
@@ -76,32 +85,44 @@ impl Store {
 
     /// When the oldest of the runs that count as "lately" was planned, and whether there may be older ones. None: there
     /// are no runs.
-    pub async fn recent_since(&self) -> Result<Option<(Millis, bool)>> {
+    pub async fn recent_since(&self, visible: &VisibleApps) -> Result<Option<(Millis, bool)>> {
         let above = self.newest_run().await? - RECENT_RUN_IDS;
-        let text = "SELECT scheduled_at FROM run WHERE id > ? ORDER BY id LIMIT 1";
-        let first: Option<Millis> = self.tuple(&self.read, text, values![above]).await?;
+        let text = format!("SELECT scheduled_at FROM run WHERE id > ?{} ORDER BY id LIMIT 1", visible.and("app_id"));
+        let first: Option<Millis> = self.tuple(&self.read, &text, values![above]).await?;
         Ok(first.map(|at| (at, above > 0)))
     }
 
     /// Runs in each state for each step of time, of those planned in `from..=to`: start of the step, state, count.
-    pub async fn run_history(&self, from: Millis, to: Millis, step: Millis) -> Result<Vec<(Millis, RunState, i64)>> {
+    pub async fn run_history(
+        &self,
+        from: Millis,
+        to: Millis,
+        step: Millis,
+        visible: &VisibleApps,
+    ) -> Result<Vec<(Millis, RunState, i64)>> {
         let above = self.newest_run().await? - RECENT_RUN_IDS;
         // `/` divides differently on each database, `%` does not.
-        let text = "SELECT begun, state, COUNT(*) FROM (SELECT scheduled_at - scheduled_at % ? AS begun, state FROM run \
-                    WHERE id > ? AND scheduled_at >= ? AND scheduled_at <= ?) AS steps GROUP BY begun, state ORDER BY begun";
-        let rows = self.tuples(&self.read, text, values![step, above, from, to]).await?;
+        let text = format!(
+            "SELECT begun, state, COUNT(*) FROM (SELECT scheduled_at - scheduled_at % ? AS begun, state FROM run \
+             WHERE id > ? AND scheduled_at >= ? AND scheduled_at <= ?{}) AS steps GROUP BY begun, state ORDER BY begun",
+            visible.and("app_id")
+        );
+        let rows = self.tuples(&self.read, &text, values![step, above, from, to]).await?;
         Ok(rows.into_iter().map(|(begun, Code(state), count)| (begun, state, count)).collect())
     }
 
     /// Jobs whose last finished run failed or was lost, the longest row of failures first.
-    pub async fn failing_jobs(&self, count: usize) -> Result<Vec<FailingJob>> {
+    pub async fn failing_jobs(&self, count: usize, visible: &VisibleApps) -> Result<Vec<FailingJob>> {
         let above = self.newest_run().await? - RECENT_RUN_IDS;
-        let text = "SELECT job_id, failed, good FROM (SELECT job_id, MAX(CASE WHEN state IN ({state.lost}, {state.failed}) THEN id END) AS failed, \
-                    MAX(CASE WHEN state = {state.succeeded} THEN id ELSE 0 END) AS good FROM run WHERE id > ? GROUP BY job_id) AS tally \
-                    WHERE failed > good ORDER BY failed DESC LIMIT 200";
+        let text = format!(
+            "SELECT job_id, failed, good FROM (SELECT job_id, MAX(CASE WHEN state IN ({{state.lost}}, {{state.failed}}) THEN id END) AS failed, \
+             MAX(CASE WHEN state = {{state.succeeded}} THEN id ELSE 0 END) AS good FROM run WHERE id > ?{} GROUP BY job_id) AS tally \
+             WHERE failed > good ORDER BY failed DESC LIMIT 200",
+            visible.and("app_id")
+        );
         let mut failing = vec![];
         let mut good = HashMap::new();
-        for (job_id, last_run, last_good) in self.tuples(&self.read, text, values![above]).await? {
+        for (job_id, last_run, last_good) in self.tuples(&self.read, &text, values![above]).await? {
             good.insert(job_id, last_good);
             failing.push(FailingJob { job_id, last_run, failures: 0 });
         }
@@ -130,13 +151,17 @@ impl Store {
     }
 
     /// Jobs that could not be planned and wait for an operator.
-    pub async fn paused_by_engine(&self, count: i64) -> Result<Vec<PausedByEngine>> {
-        self.all(&self.read, PAUSED_BY_ENGINE, values![count]).await
+    pub async fn paused_by_engine(&self, count: i64, visible: &VisibleApps) -> Result<Vec<PausedByEngine>> {
+        let text = paused_by_engine(visible);
+        self.all(&self.read, &text, values![count]).await
     }
 
     /// The apps that have an enabled job, by name.
-    pub async fn apps_in_use(&self) -> Result<Vec<String>> {
-        let text = "SELECT a.name FROM app a WHERE EXISTS (SELECT 1 FROM job j WHERE j.app_id = a.id AND j.enabled = TRUE) ORDER BY a.name";
-        self.tuples(&self.read, text, vec![]).await
+    pub async fn apps_in_use(&self, visible: &VisibleApps) -> Result<Vec<String>> {
+        let text = format!(
+            "SELECT a.name FROM app a WHERE EXISTS (SELECT 1 FROM job j WHERE j.app_id = a.id AND j.enabled = TRUE){} ORDER BY a.name",
+            visible.and("a.id")
+        );
+        self.tuples(&self.read, &text, vec![]).await
     }
 }

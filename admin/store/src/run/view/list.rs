@@ -6,12 +6,15 @@ use sea_orm::Value;
 use crate::db::sql::filter::{Conditions, Page, Search, page_and_one};
 use crate::db::sql::rows::Code;
 use crate::error::Result;
+use crate::people::grants::VisibleApps;
 use crate::run::view::run_view::{COLUMNS, NAMES, NO_INPUT, RunView};
 use crate::store::Store;
 
 /// Which runs; the default is all of them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RunFilter {
+    /// Only those of these apps.
+    pub apps: VisibleApps,
     pub job_id: Option<i64>,
     /// The app's name.
     pub app: Option<String>,
@@ -30,8 +33,14 @@ pub struct RunFilter {
 impl RunFilter {
     /// Whether a run may lack what it asks for.
     fn is_narrow(&self) -> bool {
-        let Self { job_id, app, states, cause, from, to, after: _, limit: _ } = self;
-        job_id.is_some() || app.is_some() || !states.is_empty() || cause.is_some() || from.is_some() || to.is_some()
+        let Self { apps, job_id, app, states, cause, from, to, after: _, limit: _ } = self;
+        !apps.is_all()
+            || job_id.is_some()
+            || app.is_some()
+            || !states.is_empty()
+            || cause.is_some()
+            || from.is_some()
+            || to.is_some()
     }
 
     /// Whether the index of open runs finds them.
@@ -104,6 +113,7 @@ pub(crate) fn page_rows(mut conditions: Conditions, filter: &RunFilter, search: 
 
 pub(crate) fn conditions(filter: &RunFilter) -> Conditions {
     let mut conditions = Conditions::default();
+    conditions.visible(&filter.apps, "r.app_id");
     conditions.add_if("r.job_id = ?", filter.job_id);
     conditions.add_if("r.app_id = (SELECT id FROM app WHERE name = ?)", filter.app.as_deref());
     conditions.among("r.state", filter.states.iter().map(|state| state.code()));

@@ -5,6 +5,7 @@ use carillon_scheduler::{Millis, MisfirePolicy, SkipReason};
 use crate::db::sql::filter::{Conditions, Page, page_and_one};
 use crate::db::sql::rows::Word;
 use crate::error::Result;
+use crate::people::grants::VisibleApps;
 use crate::store::Store;
 
 /// A range of instants that did not run.
@@ -33,6 +34,8 @@ pub struct MisfireKey {
 /// Which ranges; the default is all of them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MisfireFilter {
+    /// Only those of these apps.
+    pub apps: VisibleApps,
     pub job_id: Option<i64>,
     /// Ranges with a part at or after this …
     pub from: Option<Millis>,
@@ -49,6 +52,7 @@ from_row!(Misfire { job_id, from_at, to_at, count, policy: Word, reason: Word, e
 impl Store {
     pub async fn misfires(&self, filter: &MisfireFilter) -> Result<Page<Misfire, MisfireKey>> {
         let mut conditions = Conditions::default();
+        conditions.visible_job(&filter.apps, "job_id");
         conditions.add_if("job_id = ?", filter.job_id);
         conditions.add_if("to_at >= ?", filter.from);
         conditions.add_if("from_at < ?", filter.to);

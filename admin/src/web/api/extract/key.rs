@@ -1,27 +1,14 @@
-//! Who calls, and under which idempotency key.
+//! The idempotency key of a request.
 
 use std::future::{Ready, ready};
 
 use actix_web::dev::Payload;
 use actix_web::{FromRequest, HttpRequest};
-use carillon_store::{Actor, MAX_KEY_CHARS};
+use carillon_store::MAX_KEY_CHARS;
 
 use crate::web::api::error::Error;
 
 pub const KEY_HEADER: &str = "Idempotency-Key";
-
-/// The caller, as the audit names it.
-pub struct Caller(pub Actor);
-
-impl FromRequest for Caller {
-    type Error = Error;
-    type Future = Ready<Result<Self, Error>>;
-
-    fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
-        let source = request.peer_addr().map_or_else(String::new, |peer| peer.ip().to_string());
-        ready(Ok(Self(Actor::new("api-token", source))))
-    }
-}
 
 /// The value of `Idempotency-Key`: a repeated request with the same one finds what the first one made.
 pub struct Key(pub Option<String>);

@@ -1,0 +1,175 @@
+//! Accounts as an administrator manages them, on the users page and on the command line.
+
+use carillon_scheduler::Millis;
+use carillon_store::people::accounts::{Account, NewAccount};
+use carillon_store::{self as store, Actor, Grants, Store};
+
+use crate::password::{self, Error};
+use crate::policy::{self, Action, Object};
+use crate::secret::{hash, is_secret, random_secret};
+
+const NAME_MAX: usize = 64;
+/// How long a link for a new password is valid.
+pub const RESET_LINK_MS: i64 = 24 * 3_600_000;
+
+/// A link for a new password: what its address holds.
+pub struct ResetLink {
+    pub secret: String,
+    pub expires_at: Millis,
+}
+
+fn must_administer(by: &Actor) -> Result<(), Error> {
+    match policy::may(by, Action::Administer, Object::Installation) {
+        true => Ok(()),
+        false => Err(Error::Forbidden(policy::refusal(Action::Administer, Object::Installation))),
+    }
+}
+
+pub fn name_complaint(name: &str) -> Option<String> {
+    let length = name.chars().count();
+    if !(1..=NAME_MAX).contains(&length) {
+        return Some(format!("The name has {length} characters; choose 1 to {NAME_MAX}."));
+    }
+    (name.trim() != name || name.chars().any(char::is_control))
+        .then(|| "The name begins or ends with a space, or holds a control character.".to_owned())
+}
+
+/// Makes an account with a password.
+///
+/// # Errors
+/// `Refused` with the reason for a bad name or password, `Store(Taken)` for a name that exists, `Forbidden`.
+pub async fn add(
+    store: &Store,
+    name: &str,
+    password: &str,
+    grants: &Grants,
+    now: Millis,
+    by: &Actor,
+) -> Result<i64, Error> {
+    must_administer(by)?;
+    let complaint = name_complaint(name).or_else(|| password::complaint(password, name));
+    if let Some(complaint) = complaint {
+        return Err(Error::Refused(complaint));
+    }
+    let password_hash = &password::hash(password).await?;
+    Ok(store.create_account(&NewAccount { name, password_hash, grants }, now, by).await?)
+}
+
+/// Makes an account without a password that anyone knows, and a link with which its owner sets one.
+///
+/// # Errors
+/// As [`add`].
+pub async fn invite(
+    store: &Store,
+    name: &str,
+    grants: &Grants,
+    now: Millis,
+    by: &Actor,
+) -> Result<(i64, ResetLink), Error> {
+    let id = add(store, name, &random_secret(), grants, now, by).await?;
+    Ok((id, reset_link(store, id, now, by).await?))
+}
+
+/// Makes a link with which the owner of the account sets a new password, once; an older link ends. The old password works until
+/// then.
+///
+/// # Errors
+/// `Store(Missing)`, `Forbidden`
+pub async fn reset_link(store: &Store, account_id: i64, now: Millis, by: &Actor) -> Result<ResetLink, Error> {
+    must_administer(by)?;
+    let link = ResetLink { secret: random_secret(), expires_at: now + RESET_LINK_MS };
+    store.put_reset_link(account_id, &hash(&link.secret), link.expires_at, now, by).await?;
+    Ok(link)
+}
+
+/// Id and name of the account that a link is for; None: it is no valid link.
+///
+/// # Errors
+/// The database could not be asked.
+pub async fn account_of_link(store: &Store, secret: &str, now: Millis) -> store::Result<Option<(i64, String)>> {
+    // No query for a text that no link holds.
+    if !is_secret(secret) {
+        return Ok(None);
+    }
+    store.account_of_reset_link(&hash(secret), now).await
+}
+
+/// Sets the password of the account that a link is for, and uses the link up. None: it is no valid link any more.
+///
+/// # Errors
+/// `Refused` with the reason for a bad password.
+pub async fn use_link(
+    store: &Store,
+    secret: &str,
+    password: &str,
+    now: Millis,
+    source: &str,
+) -> Result<Option<(i64, String)>, Error> {
+    let Some((id, name)) = account_of_link(store, secret, now).await? else {
+        return Ok(None);
+    };
+    if let Some(complaint) = password::complaint(password, &name) {
+        return Err(Error::Refused(complaint));
+    }
+    let password_hash = password::hash(password).await?;
+    let by = Actor::new(&name, source, Grants::default());
+    let is_used = store.use_reset_link(id, &hash(secret), &password_hash, now, &by).await?;
+    Ok(is_used.then_some((id, name)))
+}
+
+/// Sets what an account may do, and ends its sessions.
+///
+/// # Errors
+/// `Store(Missing)`; `Store(InUse)` for the last administrator; `Forbidden`
+pub async fn set_grants(store: &Store, account_id: i64, grants: &Grants, now: Millis, by: &Actor) -> Result<(), Error> {
+    must_administer(by)?;
+    Ok(store.set_grants(account_id, grants, now, by).await?)
+}
+
+/// Lets an account sign in or not; its sessions end, its tokens do not count while it is disabled.
+///
+/// # Errors
+/// As [`set_grants`].
+pub async fn set_enabled(store: &Store, account_id: i64, enabled: bool, now: Millis, by: &Actor) -> Result<(), Error> {
+    must_administer(by)?;
+    Ok(store.set_account_enabled(account_id, enabled, now, by).await?)
+}
+
+/// Removes an account with its sessions and tokens.
+///
+/// # Errors
+/// As [`set_grants`].
+pub async fn remove(store: &Store, account_id: i64, now: Millis, by: &Actor) -> Result<(), Error> {
+    must_administer(by)?;
+    Ok(store.delete_account(account_id, now, by).await?)
+}
+
+/// Ends the sessions of an account; how many they were.
+///
+/// # Errors
+/// `Forbidden`
+pub async fn end_sessions(store: &Store, account_id: i64, by: &Actor) -> Result<u64, Error> {
+    must_administer(by)?;
+    Ok(store.close_other_sessions(account_id, "").await?)
+}
+
+/// Sets a password and ends the sessions of its owner.
+///
+/// # Errors
+/// `Refused` with the reason for a bad password, `Store(Missing)` for a name that does not exist, `Forbidden`.
+pub async fn set_password(store: &Store, name: &str, password: &str, now: Millis, by: &Actor) -> Result<(), Error> {
+    must_administer(by)?;
+    if let Some(complaint) = password::complaint(password, name) {
+        return Err(Error::Refused(complaint));
+    }
+    let account = by_name(store, name).await?;
+    let hash = password::hash(password).await?;
+    Ok(store.set_password(account.id, &hash, now, by).await?)
+}
+
+/// # Errors
+/// `Store(Missing)`
+pub async fn by_name(store: &Store, name: &str) -> Result<Account, Error> {
+    let found = store.account_by_name(name).await?;
+    found.ok_or_else(|| store::Error::Missing(format!("the user {name:?}")).into())
+}

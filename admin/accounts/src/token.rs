@@ -1,0 +1,84 @@
+//! Personal tokens of the API: a program acts for a person, with a part of what the person may do, until the token expires.
+
+use carillon_scheduler::Millis;
+use carillon_store::people::tokens::NewApiToken;
+use carillon_store::{Actor, Grants, Store};
+
+use crate::password::Error;
+use crate::secret::{hash, is_secret, random_secret};
+
+/// Scanners for leaked secrets find tokens by it.
+const PREFIX: &str = "carillon_";
+const DAY_MS: i64 = 86_400_000;
+pub const MAX_DAYS: i64 = 366;
+const NAME_MAX: usize = 64;
+/// How often the last use is written.
+const USED_STEP_MS: i64 = 60_000;
+
+/// A token that is asked for.
+pub struct TokenRequest<'a> {
+    pub account_id: i64,
+    pub name: &'a str,
+    pub grants: &'a Grants,
+    pub days: i64,
+}
+
+/// What is wrong with a name of a token.
+pub fn name_complaint(name: &str) -> Option<&'static str> {
+    let length = name.chars().count();
+    let fits = (1..=NAME_MAX).contains(&length) && name.trim() == name && !name.chars().any(char::is_control);
+    (!fits).then_some("1 to 64 characters, without a space at the ends")
+}
+
+/// Makes a token for the actor's own account. It is returned once; the database keeps its digest.
+///
+/// # Errors
+/// `Refused`: the name, the time, or a role above the actor's own.
+pub async fn create(store: &Store, request: &TokenRequest<'_>, now: Millis, by: &Actor) -> Result<String, Error> {
+    if let Some(complaint) = name_complaint(request.name) {
+        return Err(Error::Refused(format!("name: {complaint}")));
+    }
+    if !(1..=MAX_DAYS).contains(&request.days) {
+        return Err(Error::Refused(format!("a token lasts 1 to {MAX_DAYS} days")));
+    }
+    if request.grants.is_empty() || request.grants.within(&by.grants) != *request.grants {
+        return Err(Error::Refused("a token may do at most what you may do".to_owned()));
+    }
+    let token = format!("{PREFIX}{}", random_secret());
+    let new = NewApiToken {
+        account_id: request.account_id,
+        name: request.name,
+        token_hash: &hash(&token),
+        grants: request.grants,
+        now,
+        expires_at: now + request.days * DAY_MS,
+    };
+    store.create_token(&new, by).await?;
+    Ok(token)
+}
+
+/// The actor of a request with this token; None: it is none, or not valid. What it may do is limited by what its account may do now.
+///
+/// # Errors
+/// The database could not be asked.
+pub async fn authenticate(
+    store: &Store,
+    sent: &str,
+    source: &str,
+    now: Millis,
+) -> carillon_store::Result<Option<Actor>> {
+    // No query for a text that no token can be.
+    if !sent.strip_prefix(PREFIX).is_some_and(is_secret) {
+        return Ok(None);
+    }
+    let Some(owner) = store.token_owner(&hash(sent), now).await? else {
+        return Ok(None);
+    };
+    let is_recent = owner.used_at.is_some_and(|used_at| now - used_at < USED_STEP_MS);
+    if !is_recent || owner.used_from.as_deref() != Some(source) {
+        store.touch_token(owner.id, source, now).await?;
+    }
+    let grants = owner.grants.within(&owner.account_grants);
+    let name: String = owner.account.chars().take(40).collect();
+    Ok(Some(Actor::new(format!("{name} (token {})", owner.id), source, grants)))
+}

@@ -1,0 +1,9 @@
+//! Who may ask for what: each route names the access that it needs, and the router asks the policy before the handler runs.
+
+mod authorize;
+mod caller;
+mod route;
+
+pub use authorize::guarded;
+pub use caller::Caller;
+pub use route::{Access, Route, Target, by_path};

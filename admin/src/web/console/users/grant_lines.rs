@@ -1,0 +1,84 @@
+//! Roles as lines of a page, and as the fields of a form.
+
+use carillon_store::{App, GrantScope, Grants, Role};
+
+use crate::web::forms::Form;
+
+/// A role and where it counts.
+pub struct GrantLine {
+    pub role: Role,
+    /// `all apps`, or the name of an app.
+    pub place: String,
+}
+
+/// Apps that are not visible are named by their number.
+pub fn grant_lines(grants: &Grants, apps: &[App]) -> Vec<GrantLine> {
+    let place = |scope: GrantScope| match scope {
+        GrantScope::AllApps => "all apps".to_owned(),
+        GrantScope::App(id) => {
+            let found = apps.iter().find(|app| app.id == id);
+            found.map_or_else(|| format!("app {id}"), |app| app.name.clone())
+        }
+    };
+    grants.iter().map(|(scope, role)| GrantLine { role, place: place(scope) }).collect()
+}
+
+/// A select of the form: an app, or all of them.
+pub struct GrantField {
+    pub name: String,
+    pub label: String,
+    pub chosen: String,
+}
+
+/// The field for all apps, then one for each app.
+pub fn grant_fields(form: &Form, apps: &[App]) -> Vec<GrantField> {
+    let all = ("grant_all".to_owned(), "All apps".to_owned());
+    let each = apps.iter().map(|app| (format!("grant_{}", app.id), app.name.clone()));
+    let field = |(name, label): (String, String)| GrantField { chosen: form.value(&name).to_owned(), name, label };
+    std::iter::once(all).chain(each).map(field).collect()
+}
+
+/// A form that shows these roles.
+pub fn filled(grants: &Grants) -> Form {
+    grants.iter().fold(Form::default(), |form, (scope, role)| match scope {
+        GrantScope::AllApps => form.with("grant_all", role.as_str()),
+        GrantScope::App(id) => form.with(&format!("grant_{id}"), role.as_str()),
+    })
+}
+
+/// The roles that a form asks for.
+pub fn read(form: &mut Form, apps: &[App]) -> Grants {
+    let scopes = std::iter::once(GrantScope::AllApps).chain(apps.iter().map(|app| GrantScope::App(app.id)));
+    let mut grants = vec![];
+    for scope in scopes {
+        let name = scope.app_id().map_or_else(|| "grant_all".to_owned(), |id| format!("grant_{id}"));
+        match form.value(&name).to_owned().as_str() {
+            "" => {}
+            word => match word.parse::<Role>() {
+                Ok(role) => grants.push((scope, role)),
+                Err(message) => form.add_error(&name, message),
+            },
+        }
+    }
+    grants.into_iter().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_form_gives_back_the_roles_that_it_shows() {
+        let app = |id: i64| App { id, name: format!("app-{id}"), title: String::new(), created_at: 0 };
+        let apps = [app(7), app(9)];
+        for text in ["", "all:admin", "all:viewer 7:editor", "7:viewer 9:admin"] {
+            let grants: Grants = text.parse().unwrap();
+            assert_eq!(read(&mut filled(&grants), &apps), grants, "{text}");
+        }
+        let mut wrong = Form::default().with("grant_7", "root");
+        assert!(read(&mut wrong, &apps).is_empty() && !wrong.is_valid());
+        let lines = grant_lines(&"all:viewer 7:editor 8:admin".parse().unwrap(), &apps);
+        let places: Vec<&str> = lines.iter().map(|line| line.place.as_str()).collect();
+        assert_eq!(places, ["all apps", "app-7", "app 8"]);
+    }
+}

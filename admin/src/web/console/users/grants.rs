@@ -1,0 +1,41 @@
+//! What an account may do.
+
+use actix_web::web;
+use carillon_accounts::password::Error;
+use carillon_accounts::people;
+use carillon_store::VisibleApps;
+
+use crate::web::access::Caller;
+use crate::web::console::users::grant_lines::read;
+use crate::web::console::users::page::{find, show};
+use crate::web::forms::{Fields, Form};
+use crate::web::guard::session_cookie::Viewer;
+use crate::web::page::{PageContext, PageResult, redirect_with_flash};
+use crate::web::state::Shared;
+
+/// `POST /users/{id}/grants`
+pub async fn update(
+    state: Shared,
+    by: Caller,
+    viewer: Viewer,
+    context: PageContext,
+    id: web::Path<i64>,
+    fields: Fields,
+) -> PageResult {
+    let account = find(&state, *id).await?;
+    let apps = state.store.apps(&VisibleApps::All).await?;
+    let mut form = Form::from(fields);
+    let grants = read(&mut form, &apps);
+    if account.id == viewer.account_id && grants != account.grants {
+        form.add_error("grants", "You cannot change your own roles; another administrator can.");
+    }
+    if form.is_valid() {
+        let text = format!("The roles of {} are saved; its sessions are ended.", account.name);
+        match people::set_grants(&state.store, account.id, &grants, state.clock.now(), &by.0).await {
+            Ok(()) => return Ok(redirect_with_flash(&format!("/users/{}", account.id), "ok", &text)),
+            Err(Error::Store(carillon_store::Error::InUse(text))) => form.add_error("grants", text),
+            Err(error) => return Err(error.into()),
+        }
+    }
+    show(&state, context, &viewer, account, form).await
+}

@@ -1,0 +1,67 @@
+//! The page of an account.
+
+use actix_web::web;
+use askama::Template;
+use carillon_accounts::session;
+use carillon_store::people::accounts::Account;
+use carillon_store::people::sessions::SessionEntry;
+use carillon_store::{Role, VisibleApps};
+
+use crate::web::console::users::grant_lines::{GrantField, filled, grant_fields};
+use crate::web::forms::Form;
+use crate::web::guard::session_cookie::Viewer;
+use crate::web::page::{PageContext, PageError, PageResult, render};
+use crate::web::state::{Shared, State};
+use crate::web::text::browser::browser_text;
+
+#[derive(Template)]
+#[template(path = "users/page.html")]
+struct Page {
+    context: PageContext,
+    account: Account,
+    is_own: bool,
+    form: Form,
+    grants: Vec<GrantField>,
+    roles: [Role; 4],
+    sessions: Vec<SessionEntry>,
+    tokens: usize,
+}
+
+impl Page {
+    fn browser(&self, session: &SessionEntry) -> String {
+        browser_text(session.agent.as_deref().unwrap_or_default())
+    }
+}
+
+/// `GET /users/{id}`
+pub async fn page(state: Shared, context: PageContext, viewer: Viewer, id: web::Path<i64>) -> PageResult {
+    let account = find(&state, *id).await?;
+    let form = filled(&account.grants);
+    show(&state, context, &viewer, account, form).await
+}
+
+pub(super) async fn find(state: &State, id: i64) -> Result<Account, PageError> {
+    state.store.account(id).await?.ok_or_else(|| PageError::Missing("user".to_owned()))
+}
+
+pub(super) async fn show(
+    state: &State,
+    context: PageContext,
+    viewer: &Viewer,
+    account: Account,
+    form: Form,
+) -> PageResult {
+    let apps = state.store.apps(&VisibleApps::All).await?;
+    let status = form.status();
+    let page = Page {
+        is_own: account.id == viewer.account_id,
+        grants: grant_fields(&form, &apps),
+        roles: Role::ALL,
+        sessions: session::list(&state.store, account.id, context.now).await?,
+        tokens: state.store.tokens_of(account.id).await?.len(),
+        form,
+        account,
+        context,
+    };
+    Ok(render(&page, status))
+}

@@ -1,0 +1,256 @@
+//! What an account or a token may do: a role for each of some apps, or for all apps.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::str::FromStr;
+
+/// From the least to the most; each includes those before it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Role {
+    /// Sees jobs, runs, logs and executors.
+    Viewer,
+    /// Runs, pauses and resumes jobs, and ends and resolves runs.
+    Operator,
+    /// Makes, changes and deletes jobs.
+    Editor,
+    /// Sets what belongs to the app as a whole; for all apps: also apps, accounts and what all apps share.
+    Admin,
+}
+
+impl Role {
+    /// From the least to the most.
+    pub const ALL: [Self; 4] = [Self::Viewer, Self::Operator, Self::Editor, Self::Admin];
+
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Viewer => "viewer",
+            Self::Operator => "operator",
+            Self::Editor => "editor",
+            Self::Admin => "admin",
+        }
+    }
+}
+
+impl fmt::Display for Role {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+impl FromStr for Role {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let known = Self::ALL.into_iter().find(|role| role.as_str() == text);
+        known.ok_or_else(|| format!("`{text}` is not a role; allowed: viewer, operator, editor, admin"))
+    }
+}
+
+/// Where a role counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum GrantScope {
+    AllApps,
+    App(i64),
+}
+
+/// Roles by scope; the default grants nothing.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Grants(BTreeMap<GrantScope, Role>);
+
+impl Grants {
+    /// A role for all apps.
+    pub fn for_all(role: Role) -> Self {
+        Self::from_iter([(GrantScope::AllApps, role)])
+    }
+
+    /// A role for one app.
+    pub fn for_app(app_id: i64, role: Role) -> Self {
+        Self::from_iter([(GrantScope::App(app_id), role)])
+    }
+
+    /// The role for this app.
+    pub fn role_for(&self, app_id: i64) -> Option<Role> {
+        self.role_for_all().max(self.0.get(&GrantScope::App(app_id)).copied())
+    }
+
+    /// The role for all apps.
+    pub fn role_for_all(&self) -> Option<Role> {
+        self.0.get(&GrantScope::AllApps).copied()
+    }
+
+    /// The highest role, wherever it counts.
+    pub fn highest(&self) -> Option<Role> {
+        self.0.values().copied().max()
+    }
+
+    /// What both allow: a token never exceeds the account that it belongs to.
+    pub fn within(&self, limit: &Self) -> Self {
+        let scopes = self.0.keys().chain(limit.0.keys());
+        let role = |grants: &Self, scope: &GrantScope| match scope {
+            GrantScope::AllApps => grants.role_for_all(),
+            GrantScope::App(id) => grants.role_for(*id),
+        };
+        scopes.filter_map(|scope| Some((*scope, role(self, scope)?.min(role(limit, scope)?)))).collect()
+    }
+
+    /// The apps that lists show.
+    pub fn visible_apps(&self) -> VisibleApps {
+        if self.role_for_all().is_some() {
+            return VisibleApps::All;
+        }
+        VisibleApps::Only(self.0.keys().filter_map(|scope| scope.app_id()).collect())
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// All apps first, then the apps by their ids.
+    pub fn iter(&self) -> impl Iterator<Item = (GrantScope, Role)> {
+        self.0.iter().map(|(scope, role)| (*scope, *role))
+    }
+}
+
+impl GrantScope {
+    pub fn app_id(self) -> Option<i64> {
+        match self {
+            Self::AllApps => None,
+            Self::App(id) => Some(id),
+        }
+    }
+}
+
+impl FromIterator<(GrantScope, Role)> for Grants {
+    fn from_iter<T: IntoIterator<Item = (GrantScope, Role)>>(grants: T) -> Self {
+        Self(grants.into_iter().collect())
+    }
+}
+
+/// As the database keeps them: `all:viewer 7:editor`.
+impl fmt::Display for Grants {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (place, (scope, role)) in self.iter().enumerate() {
+            let space = if place == 0 { "" } else { " " };
+            match scope {
+                GrantScope::AllApps => write!(f, "{space}all:{role}")?,
+                GrantScope::App(id) => write!(f, "{space}{id}:{role}")?,
+            }
+        }
+        Ok(())
+    }
+}
+
+impl FromStr for Grants {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let grant = |word: &str| {
+            let (scope, role) = word.split_once(':').ok_or_else(|| format!("the grant `{word}`"))?;
+            let scope = match scope {
+                "all" => GrantScope::AllApps,
+                id => GrantScope::App(id.parse().map_err(|_| format!("the grant `{word}`"))?),
+            };
+            Ok((scope, role.parse()?))
+        };
+        text.split_whitespace().map(grant).collect()
+    }
+}
+
+/// The apps of which a list shows the objects.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum VisibleApps {
+    #[default]
+    All,
+    Only(Vec<i64>),
+}
+
+impl VisibleApps {
+    /// A condition on a column with an app's id. The ids are numbers, so they stand in the text.
+    pub(crate) fn condition(&self, column: &str) -> String {
+        match self {
+            Self::All => "1 = 1".to_owned(),
+            Self::Only(ids) if ids.is_empty() => "1 = 0".to_owned(),
+            Self::Only(ids) => {
+                let ids: Vec<String> = ids.iter().map(i64::to_string).collect();
+                format!("{column} IN ({})", ids.join(","))
+            }
+        }
+    }
+
+    /// The same with AND before it; nothing where all are visible, so that the statement stays as it is.
+    pub(crate) fn and(&self, column: &str) -> String {
+        match self {
+            Self::All => String::new(),
+            Self::Only(_) => format!(" AND {}", self.condition(column)),
+        }
+    }
+
+    /// A condition on a column with a job's id.
+    pub(crate) fn job_condition(&self, column: &str) -> String {
+        format!("{column} IN (SELECT id FROM job WHERE {})", self.condition("app_id"))
+    }
+
+    /// The same with AND before it.
+    pub(crate) fn and_job(&self, column: &str) -> String {
+        match self {
+            Self::All => String::new(),
+            Self::Only(_) => format!(" AND {}", self.job_condition(column)),
+        }
+    }
+
+    pub fn is_all(&self) -> bool {
+        *self == Self::All
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn grants(text: &str) -> Grants {
+        text.parse().unwrap()
+    }
+
+    // covers: V12.8
+    #[test]
+    fn grants_are_stored_as_they_are_read() {
+        for text in ["", "all:admin", "all:viewer 7:editor", "7:viewer 12:admin"] {
+            assert_eq!(grants(text).to_string(), text);
+        }
+        for wrong in ["admin", "all:root", "x:viewer", "7"] {
+            assert!(wrong.parse::<Grants>().is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_role_for_all_counts_for_each_app_and_the_higher_one_wins() {
+        let both = grants("all:viewer 7:editor");
+        assert_eq!((both.role_for(7), both.role_for(8)), (Some(Role::Editor), Some(Role::Viewer)));
+        assert_eq!((both.role_for_all(), both.highest()), (Some(Role::Viewer), Some(Role::Editor)));
+        assert_eq!(grants("7:admin").role_for(8), None);
+        assert_eq!(grants("all:admin 7:viewer").role_for(7), Some(Role::Admin));
+    }
+
+    // covers: S9
+    #[test]
+    fn a_token_never_exceeds_its_account() {
+        let cases = [
+            ("all:admin", "all:viewer 7:editor", "all:viewer 7:editor"),
+            ("all:operator", "7:editor 8:viewer", "7:operator 8:viewer"),
+            ("7:editor 9:viewer", "all:operator", "7:operator 9:viewer"),
+            ("7:editor", "8:admin", ""),
+            ("all:admin", "", ""),
+        ];
+        for (token, account, allowed) in cases {
+            assert_eq!(grants(token).within(&grants(account)).to_string(), allowed, "{token} within {account}");
+        }
+    }
+
+    #[test]
+    fn lists_show_the_apps_of_the_grants() {
+        assert_eq!(grants("all:viewer 7:editor").visible_apps(), VisibleApps::All);
+        assert_eq!(grants("7:viewer 9:admin").visible_apps().condition("a"), "a IN (7,9)");
+        assert_eq!(Grants::default().visible_apps().condition("a"), "1 = 0");
+        assert_eq!(VisibleApps::All.and("a"), "");
+    }
+}
