@@ -6,6 +6,7 @@
 
 #[macro_use]
 mod services;
+mod access;
 mod api;
 mod browser;
 mod cli;

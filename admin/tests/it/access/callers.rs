@@ -1,0 +1,86 @@
+//! Who asks: accounts with a session and a token of the same rights, and the bearers of tokens.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use carillon_accounts::secret::random_secret;
+use carillon_accounts::session::{self, Browser};
+use carillon_accounts::token::{self, TokenRequest};
+use carillon_store::people::accounts::NewAccount;
+use carillon_store::{Actor, Grants, Role};
+
+use super::world::{NOW, World};
+
+/// The columns of the table.
+pub const CALLERS: [&str; 8] = [
+    "anonymous",
+    "viewer of own",
+    "operator of own",
+    "editor of own",
+    "admin of own",
+    "admin of all",
+    "executor token",
+    "personal token, operator of own",
+];
+
+/// How a caller shows who it is.
+pub enum Caller {
+    Anonymous,
+    /// The console's session and the API's token of an account.
+    Account {
+        id: i64,
+        token: String,
+    },
+    Executor {
+        token: String,
+    },
+    /// A token alone, with less than its account may do.
+    Token {
+        token: String,
+    },
+}
+
+pub async fn all(world: &World) -> Vec<Caller> {
+    let of_own = |role: Role| Grants::for_app(world.own.app.id, role);
+    let mut callers = vec![Caller::Anonymous];
+    for (name, grants) in [
+        ("viewer", of_own(Role::Viewer)),
+        ("operator", of_own(Role::Operator)),
+        ("editor", of_own(Role::Editor)),
+        ("app-admin", of_own(Role::Admin)),
+        ("all-admin", Grants::for_all(Role::Admin)),
+    ] {
+        let id = account(world, name, &grants).await;
+        let token = token(world, id, &grants, &grants).await;
+        callers.push(Caller::Account { id, token });
+    }
+    callers.push(Caller::Executor { token: world.access_token.clone() });
+    let all = Grants::for_all(Role::Admin);
+    let owner = account(world, "owner", &all).await;
+    callers.push(Caller::Token { token: token(world, owner, &all, &of_own(Role::Operator)).await });
+    callers
+}
+
+/// An account with a password that does not matter.
+pub async fn account(world: &World, name: &str, grants: &Grants) -> i64 {
+    let new = NewAccount { name, password_hash: "none", grants };
+    world.store.create_account(&new, NOW, &Actor::engine()).await.unwrap()
+}
+
+pub async fn token(world: &World, account_id: i64, of_account: &Grants, grants: &Grants) -> String {
+    let by = Actor::new("owner", "", of_account.clone());
+    let request = TokenRequest { account_id, name: "test", grants, days: 30 };
+    token::create(&world.store, &request, NOW, &by).await.unwrap()
+}
+
+/// The cookie of a new session of the account, and the form token in a form that the guard takes.
+pub async fn session(world: &World, account_id: i64) -> (String, String) {
+    let browser = Browser { source: "127.0.0.1", agent: "test" };
+    let opened = session::open(&world.store, None, account_id, &browser, NOW).await.unwrap();
+    // Under a mask of zeros.
+    let masked = [vec![0; opened.csrf.len()], opened.csrf.into_bytes()].concat();
+    (format!("carillon_session={}", opened.id), URL_SAFE_NO_PAD.encode(masked))
+}
+
+pub fn unknown_token() -> String {
+    format!("carillon_{}", random_secret())
+}

@@ -1,0 +1,132 @@
+//! The table `expected.tsv`: each route with the answers that each caller gets. `UPDATE_MATRIX=1` writes it anew; what changes in it
+//! is to be read line by line.
+//!
+//! A cell is a status, or the statuses for an object of the own app, of another app, and a missing one. `login` is the way to the
+//! sign-in page. Of the executors' paths it is what the protocol says: `taken` or `refused`.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use carillon_admin::web::{RouteEntry, route_table};
+use reqwest::redirect::Policy;
+use reqwest::{Client, Response};
+use serde_json::Value;
+
+use super::callers::{self, CALLERS, Caller};
+use super::request::{Names, Which, has_object, is_executor_api, request};
+use super::world::World;
+use crate::services::{Kind, TestDatabase, on};
+
+const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/access/expected.tsv");
+
+/// What was answered: the cell's word, and the text without numbers that differ between objects.
+struct Answered {
+    word: String,
+    text: String,
+}
+
+struct Matrix {
+    world: World,
+    client: Client,
+    callers: Vec<Caller>,
+    turn: usize,
+}
+
+impl Matrix {
+    async fn ask(&mut self, caller: usize, route: &RouteEntry, which: Which) -> Answered {
+        // Each node answers every other request: what one has written, the other knows.
+        self.turn += 1;
+        let url = self.world.urls[self.turn % 2].clone();
+        let call = request(&self.client, &self.world, &url, &self.callers[caller], route, which).await;
+        let names = Names::of(&self.world, which);
+        let answered = answered(route, &names, call.send().await.unwrap()).await;
+        let is_change = route.method != "GET" && !["4", "5", "l"].iter().any(|it| answered.word.starts_with(it));
+        if is_change && !is_executor_api(route) {
+            self.world.renew().await;
+        }
+        answered
+    }
+
+    async fn cell(&mut self, caller: usize, route: &RouteEntry) -> String {
+        if !has_object(route) {
+            return self.ask(caller, route, Which::Own).await.word;
+        }
+        let own = self.ask(caller, route, Which::Own).await;
+        let other = self.ask(caller, route, Which::Other).await;
+        let missing = self.ask(caller, route, Which::Missing).await;
+        let place = format!("{} {} by {}", route.method, route.path, CALLERS[caller]);
+        if other.word == "404" {
+            assert_eq!(
+                (missing.word.as_str(), &missing.text),
+                ("404", &other.text),
+                "{place}: other and missing differ"
+            );
+        }
+        format!("{}/{}/{}", own.word, other.word, missing.word)
+    }
+}
+
+async fn answered(route: &RouteEntry, names: &Names, response: Response) -> Answered {
+    let status = response.status().as_u16();
+    let location = response.headers().get("location").map_or("", |to| to.to_str().unwrap()).to_owned();
+    let text = response.text().await.unwrap();
+    let word = match status {
+        _ if is_executor_api(route) => {
+            let answer: Value = serde_json::from_str(&text).unwrap();
+            if answer["code"] == 200 { "taken".to_owned() } else { "refused".to_owned() }
+        }
+        303 if location.starts_with("/login") && route.path != "/logout" => "login".to_owned(),
+        _ => status.to_string(),
+    };
+    // The request's id, the form token and the numbers of the object are different each time.
+    let numbers = [names.app_id, names.job, names.run, names.backfill].map(|id| id.to_string());
+    let text = text.split_inclusive(|c: char| !c.is_ascii_digit()).map(|part| {
+        let digits = part.trim_end_matches(|c: char| !c.is_ascii_digit());
+        if numbers.iter().any(|number| number == digits) { part.replacen(digits, "ID", 1) } else { part.to_owned() }
+    });
+    let text: String = text.collect();
+    let lines = text.lines().filter(|line| !line.contains("csrf") && !line.contains("Request <code>"));
+    Answered { word, text: lines.collect::<Vec<_>>().join("\n") }
+}
+
+// covers: S10, S11, S13
+#[test]
+fn every_route_answers_every_caller_as_the_table_says() {
+    on(Kind::Postgres, async |db: &TestDatabase| {
+        let world = World::start(db).await;
+        let client = Client::builder().redirect(Policy::none()).build().unwrap();
+        let callers = callers::all(&world).await;
+        let mut matrix = Matrix { world, client, callers, turn: 0 };
+        let mut found = format!("method\tpath\tneeds\t{}\n", CALLERS.join("\t"));
+        for route in route_table() {
+            write!(found, "{}\t{}\t{}", route.method, route.path, route.access).unwrap();
+            for caller in 0..CALLERS.len() {
+                let cell = matrix.cell(caller, &route).await;
+                write!(found, "\t{cell}").unwrap();
+            }
+            found.push('\n');
+        }
+        if std::env::var_os("UPDATE_MATRIX").is_some() {
+            std::fs::write(FILE, &found).unwrap();
+        }
+        compare(&found, &std::fs::read_to_string(FILE).unwrap_or_default());
+    });
+}
+
+fn compare(found: &str, expected: &str) {
+    let by_route = |text: &str| -> BTreeMap<String, String> {
+        let key = |line: &str| line.splitn(3, '\t').take(2).collect::<Vec<_>>().join(" ");
+        text.lines().map(|line| (key(line), line.to_owned())).collect()
+    };
+    let (found, expected) = (by_route(found), by_route(expected));
+    let mut wrong = vec![];
+    for (route, line) in &found {
+        match expected.get(route) {
+            None => wrong.push(format!("{route} has no line in expected.tsv:\n  {line}")),
+            Some(other) if other != line => wrong.push(format!("expected {other}\n   found {line}")),
+            Some(_) => {}
+        }
+    }
+    wrong.extend(expected.keys().filter(|route| !found.contains_key(*route)).map(|it| format!("{it} does not exist")));
+    assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
+}

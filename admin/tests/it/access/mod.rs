@@ -1,0 +1,7 @@
+//! Who may do what: every route, every kind of caller, objects of the own app, of another app, and missing ones.
+
+mod callers;
+mod lists;
+mod matrix;
+mod request;
+mod world;

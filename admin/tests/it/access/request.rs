@@ -1,0 +1,177 @@
+//! The request of a route, made from its method and path: a body that the route would take, about the object.
+
+use carillon_admin::web::RouteEntry;
+use reqwest::{Client, Method, RequestBuilder};
+use serde_json::{Value, json};
+
+use super::callers::{Caller, session};
+use super::world::{Objects, World};
+
+/// The object of a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Which {
+    Own,
+    Other,
+    Missing,
+}
+
+const MISSING: i64 = 999_999_999;
+
+/// The names and numbers that a request uses.
+pub struct Names {
+    pub app: String,
+    pub app_id: i64,
+    pub job: i64,
+    pub run: i64,
+    pub backfill: i64,
+    pub executor: String,
+}
+
+impl Names {
+    pub fn of(world: &World, which: Which) -> Self {
+        let of = |it: &Objects| Self {
+            app: it.app.name.clone(),
+            app_id: it.app.id,
+            job: it.job,
+            run: it.run,
+            backfill: it.backfill,
+            executor: it.executor.clone(),
+        };
+        match which {
+            Which::Own => of(&world.own),
+            Which::Other => of(&world.other),
+            Which::Missing => Self {
+                app: "app-missing".to_owned(),
+                app_id: MISSING,
+                job: MISSING,
+                run: MISSING,
+                backfill: MISSING,
+                executor: "http://missing.example:9999/".to_owned(),
+            },
+        }
+    }
+}
+
+pub fn is_api(path: &str) -> bool {
+    path.starts_with("/api/v1/")
+}
+
+pub fn is_executor_api(route: &RouteEntry) -> bool {
+    route.access == "executor token"
+}
+
+/// Whether the three objects differ for this route: in its path, or as the app in its body.
+pub fn has_object(route: &RouteEntry) -> bool {
+    let names_app = ["/api/v1/jobs", "/api/v1/jobs:batch", "/jobs"].contains(&route.path.as_str());
+    route.path.contains("{id}") && !route.access.ends_with("installation") && route.access != "own"
+        || names_app && route.method == "POST"
+}
+
+/// The path and query with the object's number.
+fn path(route: &RouteEntry, names: &Names, world: &World) -> String {
+    if route.path.starts_with("/users/{id}") {
+        return route.path.replace("{id}", &world.guest.to_string());
+    }
+    let id = match route.access.rsplit(' ').next().unwrap_or_default() {
+        "app" => names.app_id,
+        "run" => names.run,
+        "backfill" => names.backfill,
+        _ => names.job,
+    };
+    let path = route.path.replace("{id}", &id.to_string()).replace("{name}", "bank");
+    let path = path.replace("{name:.*}", "console.css");
+    match path.rsplit('/').next().unwrap_or_default() {
+        "explain" => format!("{path}?at=2025-10-09T08:00:00Z"),
+        "executor" => format!("{path}?address={}", names.executor),
+        _ => path,
+    }
+}
+
+fn json_body(route: &RouteEntry, names: &Names) -> Value {
+    let job = json!({"app": names.app, "name": "new", "handler": "h"});
+    let path = route.path.trim_start_matches("/api/v1");
+    let unique = format!("x-{:016x}", rand::random::<u64>());
+    match (route.method.as_str(), path) {
+        ("POST", "/jobs") | ("PUT", "/jobs/{id}") => job,
+        (_, "/jobs:batch") => json!([job]),
+        (_, "/preview") => json!({"schedule": {"kind": "fixed_rate", "seconds": 60}}),
+        ("POST", "/apps") => json!({"name": unique}),
+        (_, "/apps/{id}/executors") => json!({"address": names.executor, "weight": 3}),
+        (_, "/jobs/{id}/backfill") => json!({"from": "2025-10-09T08:00:00Z", "to": "2025-10-09T08:05:00Z"}),
+        ("POST", "/calendars") => json!({"name": unique, "days": ["2026-12-25"]}),
+        ("PUT", "/calendars/{name}") => json!({"days": ["2026-12-25"]}),
+        (_, path) if path.ends_with("retention") => json!({"days": 30}),
+        (_, path) if path.ends_with("resolve") => json!({"outcome": "failed", "note": "seen"}),
+        _ => json!({}),
+    }
+}
+
+fn fields(route: &RouteEntry, names: &Names, world: &World) -> Vec<(&'static str, String)> {
+    let job = || {
+        [("app", names.app.clone()), ("name", "new".into()), ("handler", "h".into()), ("kind", "none".into())].to_vec()
+    };
+    let unique = || format!("x-{:016x}", rand::random::<u64>());
+    match route.path.as_str() {
+        "/jobs" => job(),
+        "/jobs/{id}/edit" => [job(), vec![("revision", "1".into())]].concat(),
+        "/jobs/{id}/run" => vec![("key", unique())],
+        "/runs/{id}/resolve" => vec![("outcome", "failed".into()), ("note", "seen".into())],
+        "/apps" => vec![("name", unique())],
+        "/apps/{id}/executor" => vec![("address", names.executor.clone()), ("weight", "3".into())],
+        "/account/password" => vec![("current", "wrong".into()), ("new", "short".into()), ("repeated", "short".into())],
+        "/account/tokens" => vec![("name", "deploy".into()), ("role", "viewer".into()), ("apps", "all".into())],
+        "/users" => vec![("name", unique())],
+        "/users/{id}/grants" => vec![("grant_all", "viewer".into())],
+        "/login" => vec![("name", "admin".into()), ("password", world.password.clone())],
+        _ => vec![],
+    }
+}
+
+pub async fn request(
+    client: &Client,
+    world: &World,
+    url: &str,
+    caller: &Caller,
+    route: &RouteEntry,
+    which: Which,
+) -> RequestBuilder {
+    let names = Names::of(world, which);
+    let method = Method::from_bytes(route.method.as_bytes()).unwrap();
+    let call = client.request(method, format!("{url}{}", path(route, &names, world)));
+    let call = match caller {
+        Caller::Executor { token } => call.header("XXL-JOB-ACCESS-TOKEN", token),
+        _ => call,
+    };
+    if is_executor_api(route) {
+        let body = match route.path.rsplit('/').next() {
+            // Nothing to report: the services that store results do not run here.
+            Some("callback") => json!([]),
+            _ => json!({"registryGroup": "EXECUTOR", "registryKey": "app-own", "registryValue": "http://10.9.9.9:9/"}),
+        };
+        return call.json(&body);
+    }
+    let is_token_route = is_api(&route.path) || route.path == "/metrics";
+    if is_token_route {
+        let call = match caller {
+            Caller::Account { token, .. } | Caller::Token { token } | Caller::Executor { token } => {
+                call.bearer_auth(token)
+            }
+            Caller::Anonymous => call,
+        };
+        return if route.method == "GET" { call } else { call.json(&json_body(route, &names)) };
+    }
+    let (cookie, csrf) = match caller {
+        Caller::Account { id, .. } => session(world, *id).await,
+        _ => (String::new(), String::new()),
+    };
+    let call = match caller {
+        Caller::Token { token } => call.bearer_auth(token),
+        _ => call.header("Cookie", cookie),
+    };
+    if route.method == "GET" {
+        return call;
+    }
+    let fields = [vec![("csrf", csrf)], fields(route, &names, world)].concat();
+    let body: String = url::form_urlencoded::Serializer::new(String::new()).extend_pairs(fields).finish();
+    call.header("Origin", url).header("Content-Type", "application/x-www-form-urlencoded").body(body)
+}

@@ -1,0 +1,107 @@
+//! Two nodes on one database, two apps, and an object of each kind in both of them.
+
+use std::sync::Arc;
+
+use carillon_accounts::secret::random_secret;
+use carillon_admin::Admin;
+use carillon_engine::Engine;
+use carillon_engine::manage::{BackfillRange, RunRequest};
+use carillon_scheduler::{Calendar, Cause, JobDraft, ManualClock, Millis, ScheduleDraft};
+use carillon_store::app::executors::{Executor, ExecutorSettings};
+use carillon_store::people::accounts::NewAccount;
+use carillon_store::{Actor, App, Grants, Store};
+
+use crate::services::TestDatabase;
+
+pub const NOW: Millis = 1_760_000_040_400;
+
+/// What the requests of the matrix name.
+#[derive(Clone, Debug)]
+pub struct Objects {
+    pub app: App,
+    pub job: i64,
+    pub run: i64,
+    pub backfill: i64,
+    pub executor: String,
+}
+
+pub struct World {
+    pub urls: [String; 2],
+    pub store: Arc<Store>,
+    pub engine: Arc<Engine>,
+    pub access_token: String,
+    pub password: String,
+    pub own: Objects,
+    pub other: Objects,
+    /// An account that the pages of users are about.
+    pub guest: i64,
+    _second: Arc<Engine>,
+}
+
+impl World {
+    pub async fn start(db: &TestDatabase) -> Self {
+        let mut config = db.config();
+        config.admin_password = Some(random_secret());
+        let clock = Arc::new(ManualClock::new(NOW));
+        let first = Admin::build(config.clone(), clock.clone()).await.unwrap();
+        let second = Admin::build(config.clone(), clock).await.unwrap();
+        let urls = [&first, &second].map(|node| format!("http://{}", node.address()));
+        let (_, engine, store) = first.serve_only().unwrap();
+        let (_, second, _) = second.serve_only().unwrap();
+        let app = async |name: &str| engine.apps().create(name, None, &Actor::engine()).await.unwrap();
+        let (one, two) = (app("app-own").await, app("app-other").await);
+        let own = objects(&engine, &store, one).await;
+        let other = objects(&engine, &store, two).await;
+        let guest = guest(&store).await;
+        let (access_token, password) = (config.access_token, config.admin_password.unwrap_or_default());
+        Self { urls, store, engine, access_token, password, own, other, guest, _second: second }
+    }
+
+    /// New objects, after a request that may have changed the old ones.
+    pub async fn renew(&mut self) {
+        self.own = objects(&self.engine, &self.store, self.own.app.clone()).await;
+        self.other = objects(&self.engine, &self.store, self.other.app.clone()).await;
+        self.guest = guest(&self.store).await;
+    }
+}
+
+async fn guest(store: &Store) -> i64 {
+    if let Some(account) = store.account_by_name("guest").await.unwrap() {
+        return account.id;
+    }
+    let new = NewAccount { name: "guest", password_hash: "none", grants: &Grants::default() };
+    store.create_account(&new, NOW, &Actor::engine()).await.unwrap()
+}
+
+async fn objects(engine: &Engine, store: &Store, app: App) -> Objects {
+    let by = Actor::engine();
+    let executor = format!("http://{}.example:9999/", app.name);
+    store.register_executor(&registration(&app.name, &executor)).await.unwrap();
+    let mut draft = JobDraft::new(&app.name, "Close the day", "closeDay");
+    draft.schedule = ScheduleDraft::cron("0 * * * * ?", "UTC");
+    draft.enabled = false;
+    let job = engine.jobs().create(draft, None, &by).await.unwrap().id;
+    let ask = RunRequest { job_id: job, cause: Cause::Manual, params: None, address: None, idempotency_key: None };
+    let run = engine.jobs().run(ask, &by).await.unwrap();
+    let range = BackfillRange { job_id: job, from_at: NOW - 600_000, to_at: NOW - 300_000 };
+    let backfill = engine.backfills().create(range, 1, &by).await.unwrap().id;
+    // Deleted by the request before; a second one of the name is refused.
+    let calendar: Calendar = serde_json::from_value(serde_json::json!({"name": "bank"})).unwrap();
+    let _ = engine.calendars().create(calendar, &by).await;
+    Objects { app, job, run, backfill, executor }
+}
+
+fn registration(app: &str, address: &str) -> Executor {
+    Executor {
+        app: app.to_owned(),
+        address: address.to_owned(),
+        boot_id: None,
+        capabilities: None,
+        journal_id: None,
+        registered_at: NOW,
+        seen_at: NOW,
+        expires_at: NOW + 90_000,
+        announced: ExecutorSettings::default(),
+        set: ExecutorSettings::default(),
+    }
+}
