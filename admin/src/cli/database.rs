@@ -1,4 +1,4 @@
-//! The database of a command that does not run a node.
+//! The database of a command that does not run a node, but may run beside one.
 
 use std::sync::Arc;
 
@@ -12,12 +12,12 @@ use super::settings::DatabaseSettings;
 /// Opens a database that exists: a missing one would be one in a misspelt folder.
 pub async fn open(settings: &DatabaseSettings) -> anyhow::Result<Arc<Store>> {
     let database = existing(settings)?;
-    let store = Store::open(&(&database).into()).await?;
+    let store = Store::open_beside(&(&database).into()).await?;
     store.check_schema().await?;
     Ok(store)
 }
 
-/// The same for a command that only reads: possible while a node uses the file.
+/// The same for a command that only reads.
 pub async fn open_read_only(settings: &DatabaseSettings) -> anyhow::Result<Arc<Store>> {
     let database = existing(settings)?;
     let store = Store::open_read_only(&(&database).into()).await?;

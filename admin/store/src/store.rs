@@ -44,13 +44,21 @@ impl Store {
 
     /// The same for a node whose leases last `ttl`: on a server no statement of the engine is waited for longer.
     pub async fn open_for(database: &Database, ttl: Duration) -> Result<Arc<Self>> {
-        let pools = connect::open(database, ttl).await?;
+        Ok(Self::with_pools(database, connect::open(database, ttl).await?))
+    }
+
+    /// For a command that changes something, and ends: possible while a node works, on SQLite too.
+    pub async fn open_beside(database: &Database) -> Result<Arc<Self>> {
+        Ok(Self::with_pools(database, connect::open_beside(database).await?))
+    }
+
+    fn with_pools(database: &Database, pools: connect::Pools) -> Arc<Self> {
         let backend = pools.engine.get_database_backend();
         #[cfg(feature = "failpoints")]
         if backend == DbBackend::Sqlite {
             tokio::spawn(full_disk::watch(pools.engine.clone()));
         }
-        Ok(Arc::new(Self {
+        Arc::new(Self {
             write: pools.engine,
             engine_reads: pools.engine_reads,
             changes: pools.changes,
@@ -62,7 +70,7 @@ impl Store {
             has_accounts: AtomicBool::new(false),
             _file_lock: pools.file_lock,
             set_aside: set_aside::SetAside::default(),
-        }))
+        })
     }
 
     /// Opens it for reading only. On SQLite that needs no lock: a node may go on working with the file.

@@ -68,11 +68,20 @@ const FILE_READS: usize = 3;
 pub async fn open(database: &Database, statement: Duration) -> Result<Pools> {
     let target = target(database)?;
     match database {
-        Database::Sqlite { path } => open_file(path, target).await,
+        Database::Sqlite { path } => open_file(path, target, Some(data_file::lock(path)?)).await,
         Database::Server { .. } => {
             // A statement that waits for a lock must not look like one without an answer.
             open_server(target, statement.clamp(LOCK + Duration::from_secs(1), STATEMENT)).await
         }
+    }
+}
+
+/// For a command that may run beside a node: SQLite itself keeps the writers of two processes apart. A second node would keep a ring
+/// of its own over the same runs, and so it needs the lock of the file; a command keeps nothing.
+pub async fn open_beside(database: &Database) -> Result<Pools> {
+    match database {
+        Database::Sqlite { path } => open_file(path, target(database)?, None).await,
+        Database::Server { .. } => open(database, STATEMENT).await,
     }
 }
 
@@ -99,8 +108,7 @@ async fn open_server(target: Target, statement: Duration) -> Result<Pools> {
     })
 }
 
-async fn open_file(path: &Path, target: Target) -> Result<Pools> {
-    let lock = data_file::lock(path)?;
+async fn open_file(path: &Path, target: Target, file_lock: Option<File>) -> Result<Pools> {
     let health = Arc::new(Health::default());
     let engine =
         Pool::new("engine", 1, target, vec![], Limits { acquire: FILE_TURN, ..limits(FILE_STATEMENT, None) }, &health);
@@ -114,7 +122,7 @@ async fn open_file(path: &Path, target: Target) -> Result<Pools> {
         engine,
         engine_reads: reads("engine reads", None),
         pages: reads("pages", Some(PAGE)),
-        file_lock: Some(lock),
+        file_lock,
     })
 }
 
@@ -237,7 +245,7 @@ mod tests {
     async fn after_a_full_disk_what_was_committed_is_there() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("full.db");
-        let pools = open_file(&path, target_of_file(&path, false)).await.unwrap();
+        let pools = open_file(&path, target_of_file(&path, false), None).await.unwrap();
         let (write, read) = (pools.engine, pools.pages);
         write.execute_unprepared("CREATE TABLE t (a TEXT)").await.unwrap();
         // A limit below the size of now is taken as the size of now.

@@ -110,10 +110,23 @@ async fn a_node_starts_stops_and_keeps_what_it_made() {
 
     let token = fs::read_to_string(folder.path().join("access-token")).unwrap();
     refused(serve(folder.path(), &["--shards", "3"]), &["--shards 3 (CARILLON_SHARDS) differs from the 8 shards"]);
-    let (code, out, err) = ended(on(folder.path(), &["user", "add", "anna"]));
-    assert_eq!((code, out.trim().len() >= 32), (Some(0), true), "{err}");
     let mut again = Process::spawn(serve(folder.path(), &["serve", "--log-format", "json"]));
     assert!(again.after("\"message\":\"serving\"").await.contains("listen.address"));
+    // covers: A2
+    let (code, out, err) = ended(on(folder.path(), &["user", "add", "anna"]));
+    assert_eq!((code, out.trim().len() >= 32), (Some(0), true), "beside the node: {err}");
+    for command in [&["user", "password", "anna"][..], &["user", "list"], &["shards"], &["shards", "set", "4"]] {
+        let (code, _, err) = ended(on(folder.path(), command));
+        assert_eq!(code, Some(0), "{command:?} beside the node: {err}");
+    }
+    let four = format!("{:>5}  ", 3);
+    wait_for("the node holds the four shards", async || {
+        let shown = ended(on(folder.path(), &["shards"])).1;
+        shown.lines().count() == 5
+            && shown.lines().last().is_some_and(|it| it.starts_with(&four))
+            && !shown.contains("nobody")
+    })
+    .await;
     assert_eq!(fs::read_to_string(folder.path().join("access-token")).unwrap(), token);
     assert_eq!(again.terminate(ENDS_WITHIN).await.code(), Some(0));
 }
@@ -133,6 +146,12 @@ fn accounts_are_made_and_mended() {
     let folder = migrated();
     let user = |arguments: &[&str]| on(folder.path(), &[&["user"], arguments].concat());
     assert_eq!(ended(user(&["add", "anna"])).0, Some(0));
+    refused(user(&["remove", "anna"]), &["\"anna\" is the last administrator of all apps"]);
+    assert_eq!(ended(user(&["add", "carl", "--role", "viewer"])).0, Some(0));
+    refused(user(&["add", "dora", "--role", "root"]), &["--role: `root` is not a role; allowed: viewer"]);
+    refused(user(&["add", "dora", "--app", "none"]), &["--app: there is no app `none`"]);
+    assert_eq!(ended(user(&["list"])).1, "anna\tenabled\tadmin of all apps\ncarl\tenabled\tviewer of all apps\n");
+    assert_eq!(ended(user(&["remove", "carl"])).0, Some(0));
     refused(user(&["add", "anna"]), &["the name \"anna\" is taken already"]);
     refused(user(&["password", "bert"]), &["the user \"bert\" does not exist"]);
     let (_, first, _) = ended(user(&["password", "anna"]));
