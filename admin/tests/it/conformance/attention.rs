@@ -5,7 +5,7 @@ use carillon_scheduler::RunState::{Claimed, Failed, Lost, Running, Unknown};
 use carillon_store::alarm::alarms::{Alarm, AlarmFilter};
 
 use super::fixture::{Fixture, NOW, after};
-use super::hot::settle::{FOLLOW_UP, success};
+use crate::conformance::hot::outcome::settle::{FOLLOW_UP, success};
 
 async fn raise(fixture: &Fixture, kind: AlarmKind, job_id: i64, run_id: Option<i64>, second: i64) {
     let alarm = Alarm { kind, job_id: Some(job_id), run_id, text: String::new() };

@@ -15,7 +15,7 @@ use carillon_store::{Error, Store};
 use sea_orm::ConnectionTrait as _;
 
 use super::fixture::{Fixture, NOW, SHARDS, actor, after, draft, each};
-use super::hot::settle::{FOLLOW_UP, failure};
+use crate::conformance::hot::outcome::settle::{FOLLOW_UP, failure};
 
 /// The race lasts this long, and longer on a busy machine until each part has happened often enough.
 const SPAN: Duration = Duration::from_secs(4);

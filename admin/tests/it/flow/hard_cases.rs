@@ -7,9 +7,9 @@ use carillon_scheduler::{AlarmKind, Clock as _, JobDraft, ManualClock, RunState,
 use carillon_store::alarm::alarms::AlarmFilter;
 use carillon_testkit::RecordingExecutor;
 
-use super::leases::database_goes_on;
 use super::node::{Node, START, with_registered_executor};
 use crate::conformance::fixture::actor;
+use crate::flow::lease::leases::database_goes_on;
 use crate::services::{Kind, on, runtime};
 
 // covers: H1, I5

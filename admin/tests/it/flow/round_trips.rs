@@ -7,10 +7,10 @@ use carillon_store::{Definition, Job};
 use carillon_testkit::{RecordingExecutor, wait_for};
 use serde_json::json;
 
-use super::cut_wire::Wire;
 use super::node::Node;
-use super::unknown_commits::on_a_wire;
 use crate::conformance::fixture::actor;
+use crate::flow::recover::cut_wire::Wire;
+use crate::flow::recover::unknown_commits::on_a_wire;
 use crate::services::{Kind, TestDatabase, on};
 
 use RunState::{Cancelled, Claimed, Running, Sending, Succeeded};

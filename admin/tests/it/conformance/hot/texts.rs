@@ -4,8 +4,8 @@ use carillon_scheduler::Outcome;
 use carillon_scheduler::RunState::{Failed, Running, Succeeded};
 use carillon_store::run::settle::finding::RunReport;
 
-use super::settle::{failure, report, success};
 use crate::conformance::fixture::Fixture;
+use crate::conformance::hot::outcome::settle::{failure, report, success};
 
 const LIMIT: usize = 64 * 1024;
 

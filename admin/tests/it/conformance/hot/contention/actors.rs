@@ -10,8 +10,8 @@ use carillon_store::{Definition, Job};
 
 use super::{Arena, count};
 use crate::conformance::fixture::actor;
+use crate::conformance::hot::outcome::settle::{failure, success};
 use crate::conformance::hot::rows::holder;
-use crate::conformance::hot::settle::{failure, success};
 
 const LOOK_AHEAD: i64 = 5_000;
 

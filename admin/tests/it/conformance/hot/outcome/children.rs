@@ -1,0 +1,66 @@
+//! Children: the last of several parts that are settled at once bears them, and nobody else does.
+
+use carillon_scheduler::RunState::{Lost, Running, Succeeded};
+
+use crate::conformance::fixture::{Fixture, NOW, Row};
+use crate::conformance::hot::outcome::settle::{FOLLOW_UP, failure, success};
+
+impl Fixture {
+    /// A broadcast fire of `parts`, all running; their ids.
+    async fn broadcast(&self, job: &carillon_store::Job, fire_no: i64, parts: i32) -> Vec<i64> {
+        let mut ids = vec![];
+        for part in 0..parts {
+            let row = Row { fire_no: -1, state: Running.code(), ..Row::default() };
+            let id = self.run(job, row).await;
+            let text = "UPDATE run SET fire_no = {fire_no}, part = {part}";
+            let text = text.replace("{fire_no}", &fire_no.to_string()).replace("{part}", &part.to_string());
+            self.sql(&format!("{text}, parts = {parts}, parent = TRUE WHERE id = {id}")).await;
+            ids.push(id);
+        }
+        ids
+    }
+}
+
+databases! {
+    async fn parts_that_end_at_once_bear_one_child(db: &TestDatabase) {
+        let fixture = Fixture::new(db).await;
+        let child = fixture.ticking("child").await;
+        let parent = fixture.ticking_with("parent", |draft| draft.children = vec![child.id]).await;
+        for round in 0..20 {
+            let ids = fixture.broadcast(&parent, NOW + round, 4).await;
+            // Each by a call of its own, as several nodes would do it.
+            let settling = ids.iter().map(|id| {
+                let (store, finding) = (fixture.store.clone(), success(*id));
+                async move { store.settle(&[finding], &FOLLOW_UP).await.unwrap().to_scan }
+            });
+            let woken: Vec<i32> = futures_util::future::join_all(settling).await.concat();
+            assert_eq!(woken, [child.shard], "the last one, alone");
+            let born = fixture.rows_where(&format!("cause = 3 AND job_id = {} AND fire_no = {}", child.id, ids[0])).await;
+            assert_eq!(born.len(), 1);
+            assert_eq!((born[0].state, born[0].epoch, born[0].shard, born[0].scheduled_at), (0, 0, child.shard, NOW + 500));
+            let handed_on = r#"["said 200","said 200","said 200","said 200"]"#.to_owned();
+            assert_eq!(fixture.store.given_params(&[born[0].id]).await.unwrap(), [(born[0].id, handed_on)]);
+        }
+    }
+
+    // covers: I9
+    async fn each_success_bears_each_child_once(db: &TestDatabase) {
+        let fixture = Fixture::new(db).await;
+        let (one, two) = (fixture.ticking("one").await, fixture.ticking("two").await);
+        let parent = fixture.ticking_with("parent", |draft| draft.children = vec![two.id, one.id]).await;
+        let other = fixture.ticking("other").await;
+        let ids = fixture.runs_in(&parent, &[Running, Running, Lost]).await;
+        fixture.sql(&format!("UPDATE run SET parent = TRUE WHERE job_id = {}", parent.id)).await;
+        let plain = fixture.runs_in(&other, &[Running]).await[0];
+        let settled = fixture.settle(&[success(ids[0]), failure(ids[1]), success(ids[2]), success(plain)]).await;
+        assert_eq!(settled.changed.len(), 4);
+        assert_eq!(fixture.count("run", "cause = 3").await, 4, "two children after each of two successes");
+        assert_eq!(fixture.row(ids[0]).await.state(), Succeeded);
+        assert_eq!(fixture.settle(&[success(ids[0]), success(ids[2])]).await.changed, []);
+        assert_eq!(fixture.count("run", "cause = 3").await, 4);
+        // As if the database had lost the success, but not the children.
+        fixture.sql(&format!("UPDATE run SET state = 2 WHERE id = {}", ids[0])).await;
+        fixture.settle(&[success(ids[0])]).await;
+        assert_eq!(fixture.count("run", "cause = 3").await, 4);
+    }
+}

@@ -1,0 +1,9 @@
+//! What an outcome writes, and what follows from it.
+
+mod chain;
+mod children;
+mod counted;
+mod doubt;
+mod follow;
+pub mod settle;
+mod watch;

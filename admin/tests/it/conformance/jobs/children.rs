@@ -1,0 +1,46 @@
+use carillon_store::{Definition, Error, Job};
+
+use crate::conformance::fixture::{Fixture, NOW, actor, draft};
+
+impl Fixture {
+    async fn with_children(&self, name: &str, children: &[i64]) -> Result<Job, Error> {
+        let mut draft = draft(name);
+        draft.children = children.to_vec();
+        let definition = Definition::check(&self.app, &draft, NOW).unwrap();
+        let made = self.store.create_jobs(vec![definition], NOW, &actor(), None).await?;
+        Ok(made.into_iter().next().unwrap())
+    }
+
+    async fn give_children(&self, job: &Job, children: &[i64]) -> Result<Job, Error> {
+        let mut draft = job.draft.clone();
+        draft.children = children.to_vec();
+        let definition = Definition::check(&self.app, &draft, NOW).unwrap();
+        self.store.update_job(job.id, &definition, None, NOW, &actor()).await
+    }
+}
+
+databases! {
+    async fn children_are_kept_in_their_order_and_never_lead_back(db: &TestDatabase) {
+        let fixture = Fixture::new(db).await;
+        let (a, b, c) = (
+            fixture.with_children("a", &[]).await.unwrap(),
+            fixture.with_children("b", &[]).await.unwrap(),
+            fixture.with_children("c", &[]).await.unwrap(),
+        );
+        let d = fixture.with_children("d", &[c.id, a.id]).await.unwrap();
+        assert_eq!(fixture.store.job(d.id).await.unwrap().unwrap().draft.children, [c.id, a.id]);
+        let error = fixture.with_children("e", &[b.id, 77_777]).await.unwrap_err();
+        assert_eq!(error.to_string(), "children: there is no job 77777");
+        fixture.give_children(&c, &[b.id]).await.unwrap();
+        let error = fixture.give_children(&b, &[d.id]).await.unwrap_err();
+        let circle = format!("children: job {b} would run after itself: {b} → {d} → {c} → {b}", b = b.id, c = c.id, d = d.id);
+        assert_eq!(error.to_string(), circle);
+        let error = fixture.give_children(&a, &[a.id]).await.unwrap_err();
+        assert_eq!(error.to_string(), format!("children: job {0} would run after itself: {0} → {0}", a.id));
+        // A deleted job is nobody's child.
+        fixture.store.delete_job(c.id, NOW, &actor()).await.unwrap();
+        assert_eq!(fixture.store.job(d.id).await.unwrap().unwrap().draft.children, [a.id]);
+        let d = fixture.give_children(&d, &[]).await.unwrap();
+        assert_eq!(fixture.store.job(d.id).await.unwrap().unwrap().draft.children, [0i64; 0]);
+    }
+}

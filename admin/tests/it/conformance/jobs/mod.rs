@@ -1,0 +1,8 @@
+//! Jobs: created, edited, disabled, deleted.
+
+mod children;
+mod delete;
+mod disable;
+mod edit;
+mod edit_race;
+mod job;

@@ -1,0 +1,8 @@
+//! What pages and lists read.
+
+mod job_list;
+mod list_plans;
+mod misfire_list;
+mod next_fires;
+mod overview;
+mod run_list;

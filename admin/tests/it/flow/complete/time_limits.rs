@@ -1,0 +1,120 @@
+//! Time-outs that the admin enforces, and kills: what was asked, what was agreed, what has ended.
+
+use carillon_engine::runtime::Service as _;
+use carillon_scheduler::RunState;
+use carillon_testkit::{RecordingExecutor, Reply};
+
+use crate::flow::node::{Node, with_executor};
+use crate::flow::recover::lost::{advance_seconds, log, refusal};
+
+/// A run with a limit of 10 s is there; the executor keeps its heartbeats up for so long.
+async fn run_for(node: &Node, executor: &RecordingExecutor, seconds: u64) -> (carillon_store::Job, i64) {
+    node.register(executor).await;
+    let job = node.job(|draft| draft.timeout_seconds = 10).await;
+    let run_id = node.fire(&job).await;
+    node.round().await;
+    go_on(node, executor, seconds).await;
+    (job, run_id)
+}
+
+async fn go_on(node: &Node, executor: &RecordingExecutor, seconds: u64) {
+    for _ in 0..seconds / 15 {
+        node.register(executor).await;
+        advance_seconds(node, 15).await;
+    }
+}
+
+#[test]
+fn a_run_that_is_known_there_is_ended_a_minute_after_its_time() {
+    with_executor(async |node, executor| {
+        executor.reply_to_probes(refusal("job thread is running or has trigger queue."));
+        executor.reply_to("/log", log("begun\n", false));
+        let (job, run_id) = run_for(node, executor, 60).await;
+        assert_eq!(node.states(&job).await, [RunState::Running]);
+        assert!(executor.received("/kill").is_empty());
+        go_on(node, executor, 30).await;
+        let run = &node.runs(&job).await[0];
+        assert_eq!((run.state, run.reason.as_deref()), (RunState::Failed, Some("timeout")));
+        let asked = executor.received("/kill");
+        assert_eq!(asked[0].header("Carillon-Run-Id"), Some(run_id.to_string().as_str()));
+    });
+}
+
+#[test]
+fn a_run_that_is_not_known_there_is_lost_a_minute_after_its_time() {
+    with_executor(async |node, executor| {
+        // Idle: no run of this job runs or waits.
+        let (job, _) = run_for(node, executor, 90).await;
+        let run = &node.runs(&job).await[0];
+        assert_eq!((run.state, run.reason.as_deref()), (RunState::Lost, Some("lost")));
+        assert!(run.message().contains("not known there"), "{}", run.message());
+        assert!(executor.received("/kill").is_empty());
+    });
+}
+
+#[test]
+fn a_run_that_waits_in_its_executors_queue_is_not_over_its_time() {
+    with_executor(async |node, executor| {
+        executor.reply_to_probes(refusal("job thread is running or has trigger queue."));
+        executor.reply_to("/log", log("readLog fail, logFile not exists", true));
+        let (job, _) = run_for(node, executor, 180).await;
+        assert_eq!(node.states(&job).await, [RunState::Running]);
+    });
+}
+
+#[test]
+fn the_time_of_a_run_counts_from_the_end_of_the_run_before_it() {
+    with_executor(async |node, executor| {
+        executor.reply_to_probes(refusal("job thread is running or has trigger queue."));
+        node.register(executor).await;
+        let job = node.job(|draft| draft.timeout_seconds = 10).await;
+        let (first, second) = (node.fire(&job).await, node.fire(&job).await);
+        node.round().await;
+        executor.reply_to("/log", log("readLog fail, logFile not exists", true));
+        go_on(node, executor, 120).await;
+        node.callback(&[(first, 200, "at last")]).await;
+        executor.reply_to("/log", log("begun\n", false));
+        go_on(node, executor, 45).await;
+        let state = async || node.store.run(second).await.unwrap().unwrap().state;
+        assert_eq!(state().await, RunState::Running, "it has begun 45 s ago");
+        go_on(node, executor, 45).await;
+        assert_eq!(state().await, RunState::Failed);
+    });
+}
+
+#[test]
+fn a_run_whose_executor_answers_nothing_is_lost_in_the_end() {
+    with_executor(async |node, executor| {
+        executor.reply_to_probes(Reply::Status(502));
+        let (job, _) = run_for(node, executor, 90).await;
+        assert_eq!(node.states(&job).await, [RunState::Running]);
+        go_on(node, executor, 75).await;
+        assert_eq!(node.states(&job).await, [RunState::Lost]);
+    });
+}
+
+#[test]
+fn a_kill_that_nobody_asked_for_any_more_is_asked_for_by_the_holder() {
+    with_executor(async |node, executor| {
+        node.register(executor).await;
+        let job = node.job(|_| ()).await;
+        let run_id = node.fire(&job).await;
+        node.round().await;
+        // As if the node had died between noting the wish and asking.
+        let now = carillon_scheduler::Clock::now(&*node.clock);
+        assert!(node.store.record_kill_request(run_id, now).await.unwrap());
+        executor.reply(Reply::Status(502));
+        advance_seconds(node, 45).await;
+        let asked = executor.received("/kill").len();
+        assert!(asked >= 3, "again and again: {asked}");
+        let run = node.store.run(run_id).await.unwrap().unwrap();
+        assert_eq!((run.state, run.kill_asked_at), (RunState::Running, Some(now)), "asked is not agreed");
+        executor.reply(Reply::Accept);
+        advance_seconds(node, 27).await;
+        assert_eq!(node.states(&job).await, [RunState::Running], "agreed is not ended");
+        advance_seconds(node, 15).await;
+        let run = &node.runs(&job).await[0];
+        assert_eq!((run.state, run.reason.as_deref()), (RunState::Killed, Some("unconfirmed")));
+        node.services.monitor.step().await;
+    });
+}

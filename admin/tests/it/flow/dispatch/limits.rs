@@ -1,0 +1,90 @@
+//! One sick executor delays nobody else, and one sick job neither.
+
+use std::time::Duration;
+
+use carillon_engine::runtime::Service as _;
+use carillon_scheduler::{Clock as _, RunState};
+use carillon_testkit::{RecordingExecutor, Reply, wait_for};
+
+use crate::flow::node::on_node;
+
+// covers: 001-37
+#[test]
+fn a_hanging_executor_holds_its_own_slots_alone() {
+    on_node(async |node| {
+        let (hanging, well) = (RecordingExecutor::start().await, RecordingExecutor::start().await);
+        hanging.reply(Reply::Never);
+        node.register(&hanging).await;
+        node.register(&well).await;
+        let job = node.job(|_| ()).await;
+        for _ in 0..100 {
+            node.fire(&job).await;
+        }
+        node.renew_leases().await;
+        node.scan().await;
+        node.dispatch().await;
+        wait_for("the well one has its share", || async { well.runs().len() == 50 }).await;
+        wait_for("no more than 32 at once hang", || async { hanging.runs().len() == 32 }).await;
+        node.services.completer.step().await;
+        // By the real clock of the client its requests time out; what waits behind them goes to the other.
+        wait_for("the others go elsewhere", || async {
+            node.clock.advance(Duration::from_millis(2));
+            node.renew_leases().await;
+            node.services.completer.step().await;
+            node.dispatch().await;
+            well.runs().len() + hanging.runs().len() == 100
+        })
+        .await;
+        // Three time-outs close the address; slots that are left until then may be taken once more.
+        let hung = hanging.runs().len();
+        assert!((32..=40).contains(&hung), "{hung}");
+        let sending = node.states(&job).await.into_iter();
+        let sending = sending.filter(|state| *state == RunState::Sending).count();
+        assert!(sending >= hung, "their outcome is unknown; they are not sent again");
+    });
+}
+
+// covers: 003-20, 003-21, I11
+#[test]
+fn a_job_whose_schedule_was_spoilt_is_paused_with_the_reason_and_stops_nobody() {
+    on_node(async |node| {
+        let executor = RecordingExecutor::start().await;
+        node.register(&executor).await;
+        let (spoilt, sound) = (node.every(1, |_| ()).await, node.every(1, |_| ()).await);
+        let url = format!("sqlite://{}", node.config.data_dir.join("carillon.db").display());
+        let raw = sea_orm::Database::connect(url).await.unwrap();
+        let text = r#"UPDATE job SET schedule_text = '{"kind":"cron","expression":"61 * * * * ?","timezone":"UTC"}' WHERE id = "#;
+        sea_orm::ConnectionTrait::execute_unprepared(&raw, &format!("{text}{}", spoilt.id)).await.unwrap();
+        for _ in 0..4 {
+            node.advance(1_000).await;
+        }
+        let paused = node.store.job(spoilt.id).await.unwrap().unwrap();
+        assert!(!paused.draft.enabled);
+        assert!(paused.paused_reason.as_deref().unwrap().contains("second"), "{:?}", paused.paused_reason);
+        assert!(node.runs(&sound).await.len() >= 4, "003-21: the other one goes on");
+        assert_eq!(paused.next_fire_at, None);
+        assert!(node.clock.now() > 0);
+    });
+}
+
+// covers: 6.3
+#[test]
+fn when_all_executors_are_full_every_instant_has_a_row_and_waits() {
+    on_node(async |node| {
+        let hanging = RecordingExecutor::start().await;
+        hanging.reply(Reply::Never);
+        node.register(&hanging).await;
+        let job = node.job(|_| ()).await;
+        for _ in 0..1_100 {
+            node.fire(&job).await;
+        }
+        node.renew_leases().await;
+        assert_eq!(node.scan().await.did.adopted, 1_100);
+        let did = node.dispatch().await.did;
+        assert_eq!((did.due, did.sent, did.waiting, did.failed), (1_100, 1_000, 100, 0));
+        let runs = node.store.open_runs(64).await.unwrap();
+        let count = |state| runs.iter().find(|(known, _)| *known == state).map_or(0, |(_, count)| *count);
+        assert_eq!((count(RunState::Sending), count(RunState::Claimed)), (1_000, 100));
+        assert!(node.metrics().contains("carillon_saturated_total 100"), "it is counted");
+    });
+}

@@ -1,0 +1,12 @@
+//! From a due run to its request: routes, probes, batches, limits.
+
+mod batches;
+mod choices;
+mod eligible_executors;
+mod full_pools;
+mod isolation;
+mod limits;
+mod overlap;
+mod probes;
+pub mod routes;
+pub mod write_gate;

@@ -1,0 +1,10 @@
+//! Who works which shard, and what a clock or a lock may do to it.
+
+mod churn;
+mod clocks;
+mod degraded;
+mod leaderless;
+pub mod leases;
+mod lock_traffic;
+mod own_clock;
+mod shares;

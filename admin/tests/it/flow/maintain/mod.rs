@@ -1,0 +1,7 @@
+//! What looks after the rest: alarms, the gap audit, explanations, pruning.
+
+mod app_metrics;
+mod attention;
+mod explain;
+mod gaps;
+mod prune;

@@ -1,0 +1,13 @@
+//! From a schedule to a claimed run, and what an edit changes of it.
+
+mod backfill;
+mod catch_up;
+mod delay;
+mod edits;
+mod fires;
+mod found_again;
+mod planning;
+mod revisions;
+mod scans;
+mod slow_scan;
+mod spread;

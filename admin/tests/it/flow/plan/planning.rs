@@ -1,0 +1,109 @@
+//! Planning that takes long: other tasks have their turn meanwhile, and a job that is slow each time is paused.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use carillon_engine::runtime::Service as _;
+use carillon_scheduler::{CatchUp, Clock, JobDraft, ManualClock, Millis, ScheduleDraft};
+
+use futures_util::future::join_all;
+
+use crate::flow::node::{Node, START};
+use crate::services::{Kind, TestDatabase, on};
+
+/// Each plan looks at the time once: it takes so many milliseconds, of the clock and of the processor.
+struct Slow {
+    clock: Arc<ManualClock>,
+    ms: AtomicU64,
+}
+
+impl Clock for Slow {
+    fn now(&self) -> Millis {
+        let ms = self.ms.load(Ordering::Relaxed);
+        self.clock.advance(Duration::from_millis(ms));
+        self.clock.now()
+    }
+
+    fn monotonic(&self) -> Duration {
+        self.clock.monotonic()
+    }
+
+    fn thread_time(&self) -> Duration {
+        self.clock.monotonic()
+    }
+}
+
+async fn node(db: &TestDatabase, shards: i32) -> (Node, Arc<Slow>) {
+    let mut config = db.config();
+    config.shards = Some(shards);
+    config.engine.lease_ttl = Duration::from_secs(3);
+    let clock = Arc::new(ManualClock::new(START));
+    let seen = Arc::new(Slow { clock: clock.clone(), ms: AtomicU64::new(0) });
+    let node = Node::under(config, clock, seen.clone()).await;
+    (node, seen)
+}
+
+// covers: F14
+#[test]
+fn planning_a_backlog_of_three_hours_lets_no_lease_lapse() {
+    const JOBS: usize = 2_000;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        let db = TestDatabase::new(Kind::Sqlite).await;
+        let (node, seen) = node(&db, 8).await;
+        let every_second = |draft: &mut JobDraft| {
+            draft.schedule = ScheduleDraft::fixed_rate(1);
+            draft.catch_up = CatchUp::Latest;
+            draft.misfire_threshold_seconds = 1;
+        };
+        node.create_jobs(JOBS, every_second).await;
+        node.clock.advance(Duration::from_secs(3 * 3600));
+        node.renew_leases().await;
+        seen.ms.store(3, Ordering::Relaxed);
+        let scans = node.services.scanners.all();
+        let scanning = join_all(scans.iter().map(|scan| scan.step()));
+        let renewing = async {
+            loop {
+                node.renew_leases().await;
+                tokio::task::yield_now().await;
+            }
+        };
+        // One thread for all of it: what does not give way keeps the renewals out.
+        tokio::select! {
+            _ = scanning => {}
+            () = renewing => {}
+        }
+        seen.ms.store(0, Ordering::Relaxed);
+        let open = node.store.open_runs(8).await.unwrap();
+        let recorded: i64 = open.iter().map(|(_, count)| count).sum();
+        assert!(recorded >= JOBS as i64, "{recorded}");
+        let leases = node.store.leases().await.unwrap();
+        let epochs: Vec<i64> = leases.iter().map(|lease| lease.epoch).collect();
+        assert_eq!(epochs, [1; 8], "none was lost and taken again");
+        assert_eq!(node.engine.shards_held().len(), 8);
+    });
+}
+
+// covers: F14, H21
+#[test]
+fn a_job_whose_planning_takes_too_long_each_time_is_paused_with_the_reason() {
+    on(Kind::Sqlite, async |db| {
+        let (node, seen) = node(db, 1).await;
+        let job = node.every(1, |_| ()).await;
+        node.renew_leases().await;
+        seen.ms.store(300, Ordering::Relaxed);
+        for _ in 0..2 {
+            node.services.scanners.all()[0].step().await;
+            // Until its next claim.
+            node.clock.advance(Duration::from_secs(3));
+            node.renew_leases().await;
+        }
+        let recorded = node.runs(&job).await.len();
+        assert!(recorded > 0, "what a slow plan says is recorded all the same");
+        node.services.scanners.all()[0].step().await;
+        let job = node.store.job(job.id).await.unwrap().unwrap();
+        let reason = job.paused_reason.unwrap();
+        assert!(reason.contains("planning its schedule took more than"), "{reason}");
+    });
+}
