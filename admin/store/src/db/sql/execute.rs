@@ -14,6 +14,24 @@ type Values = Vec<Value>;
 
 /// Rows of one statement, where a list of values is its text.
 const CHUNK: usize = 100;
+/// Values of a statement with more rows than that: SQLite allows 32,766, the others 65,535.
+const LARGE: usize = 8_000;
+/// Texts of such a statement in all, in bytes: MariaDB takes 16 MiB.
+const LARGE_TEXTS: usize = 4 * 1024 * 1024;
+
+/// How many of the rows left go into the next statement. There are two sizes and a rest, so that few texts fill the caches of
+/// the connections. A large statement is worth it: on SQLite each is a way to another thread and back.
+fn rows_of_one_statement(left: usize, columns: usize, texts: usize) -> usize {
+    let large = if texts <= LARGE_TEXTS { (LARGE / columns.max(1)).clamp(1, 1000) } else { CHUNK };
+    [large, CHUNK].into_iter().find(|size| left >= *size).unwrap_or(left)
+}
+
+fn text_bytes(value: &Value) -> usize {
+    match value {
+        Value::String(Some(text)) => text.len(),
+        _ => 0,
+    }
+}
 
 impl Store {
     /// The parameter of `{ids}`.
@@ -115,12 +133,16 @@ impl Store {
         columns: &str,
         rows: Vec<Vec<Value>>,
     ) -> Result<()> {
+        let (mut left, texts) = (rows.len(), rows.iter().flatten().map(text_bytes).sum());
         let mut rows = rows.into_iter().peekable();
         while let Some(first) = rows.peek() {
-            let marks = format!("({})", vec!["?"; first.len()].join(","));
-            let count = rows.len().min(CHUNK);
+            let width = first.len();
+            let count = rows_of_one_statement(left, width, texts);
+            let values: Vec<Value> = rows.by_ref().take(count).flatten().collect();
+            let marks = format!("({})", vec!["?"; width].join(","));
             let text = format!("INSERT INTO {table} ({columns}) VALUES {}", vec![marks; count].join(","));
-            self.execute(db, &text, rows.by_ref().take(count).flatten().collect()).await?;
+            self.execute(db, &text, values).await?;
+            left -= count;
         }
         Ok(())
     }
@@ -144,5 +166,25 @@ fn unreadable(error: DbErr) -> Error {
     match error {
         DbErr::Type(text) => Error::Corrupt(text),
         other => Error::Database(other),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_are_inserted_by_few_sizes_of_statements() {
+        let sizes = |count: usize, columns: usize, texts: usize| {
+            let (mut left, mut sizes) = (count, vec![]);
+            while left > 0 {
+                sizes.push(rows_of_one_statement(left, columns, texts));
+                left -= sizes[sizes.len() - 1];
+            }
+            sizes
+        };
+        assert_eq!(sizes(1000, 29, 200_000), [275, 275, 275, 100, 75]);
+        assert_eq!(sizes(1000, 8, 200_000), [1000]);
+        assert_eq!(sizes(230, 2, LARGE_TEXTS + 1), [100, 100, 30]);
     }
 }
