@@ -1,8 +1,11 @@
 //! What a node costs that has many idle jobs and many ended runs in its database, and almost nothing to do: the real binary.
 //!
 //! ```text
-//! cargo bench -p carillon-admin --bench size -- [--jobs 1000000] [--runs 0] [--seconds 60] [--db sqlite]
+//! cargo bench -p carillon-admin --bench size -- [--jobs 1000000] [--runs 0] [--seconds 60] [--create 0] [--db sqlite]
 //! ```
+//!
+//! `--create 100000` creates so many jobs through the API before, in batches of 1000 on two connections, and reports the rate. After
+//! the idle time the benchmark asks for each list of the API five times and reports the slowest ones by their median.
 //!
 //! The temporary folder is below `TMPDIR`; 10,000,000 runs take about 4 GB. The benchmark writes the rows by SQL and starts the
 //! binary again. The CPU seconds are those of the admin's process alone. On PostgreSQL the benchmark looks at the running
@@ -10,12 +13,14 @@
 
 #![expect(clippy::unwrap_used, reason = "a benchmark ends by panicking when the machine is not fit for it")]
 
+mod create;
+mod fill;
+mod lists;
 #[path = "../node/mod.rs"]
 mod node;
 
 use std::time::{Duration, Instant};
 
-use carillon_scheduler::{Clock as _, SystemClock};
 use clap::Parser;
 use sea_orm::{ConnectionTrait as _, DatabaseConnection, DbBackend, Statement};
 use serde_json::json;
@@ -30,6 +35,9 @@ struct Options {
     /// Ended runs
     #[arg(long, default_value_t = 0)]
     runs: i64,
+    /// Jobs that are created through the API before, in batches; 0: none
+    #[arg(long, default_value_t = 0)]
+    create: usize,
     /// How long to measure
     #[arg(long, default_value_t = 60)]
     seconds: u64,
@@ -39,73 +47,6 @@ struct Options {
     /// `cargo bench` adds it
     #[arg(long, hide = true)]
     bench: bool,
-}
-
-/// The numbers from 1 to `count` as a table `n(i)`.
-fn numbers(backend: DbBackend, count: i64) -> String {
-    match backend {
-        DbBackend::Postgres => format!("generate_series(1, CAST({count} AS BIGINT)) AS n(i)"),
-        DbBackend::MySql => format!("(SELECT seq AS i FROM seq_1_to_{count}) AS n"),
-        _ => format!(
-            "(WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {count}) SELECT i FROM n) AS n"
-        ),
-    }
-}
-
-/// Copies of the first job, and runs of it that have ended in the last twenty days.
-async fn fill(db: &DatabaseConnection, options: &Options) {
-    let backend = db.get_database_backend();
-    let list = match backend {
-        DbBackend::Sqlite => "SELECT name FROM pragma_table_info('job')",
-        DbBackend::Postgres => "SELECT column_name::text FROM information_schema.columns WHERE table_name = 'job'",
-        _ => {
-            "SELECT column_name FROM information_schema.columns WHERE table_name = 'job' AND table_schema = DATABASE()"
-        }
-    };
-    let rows = db.query_all_raw(Statement::from_string(backend, list)).await.unwrap();
-    let columns: Vec<String> = rows.iter().map(|row| row.try_get_by_index(0).unwrap()).collect();
-    let first = "(SELECT MIN(id) FROM job)";
-    let base = 1_000_000;
-    let value = |column: &String| match column.as_str() {
-        "id" => format!("{base} + n.i"),
-        "shard" => format!("({base} + n.i) % 8"),
-        other => format!("job.{other}"),
-    };
-    let values: Vec<String> = columns.iter().map(value).collect();
-    let from = format!("FROM {}", numbers(backend, options.jobs));
-    let now = SystemClock::new().now();
-    let (runs, age) = (options.runs.max(1), 20 * 86_400_000_i64);
-    let at = format!("{now} - {age} + n.i * {age} / {runs}");
-    let texts = [
-        format!(
-            "INSERT INTO job ({}) SELECT {} {from} JOIN job ON job.id = {first}",
-            columns.join(", "),
-            values.join(", ")
-        ),
-        format!("INSERT INTO job_params (job_id, params) SELECT {base} + n.i, '' {from}"),
-        format!(
-            "INSERT INTO job_clock (shard, next_fire_at, job_id, revision) SELECT ({base} + n.i) % 8, c.next_fire_at, {base} + n.i, \
-             c.revision {from} JOIN (SELECT * FROM job_clock WHERE job_id = {first}) AS c ON TRUE"
-        ),
-        format!(
-            "INSERT INTO run (id, job_id, app_id, shard, cause, fire_no, part, parts, attempt, scheduled_at, due_at, state, epoch, sends, \
-             finished_at) SELECT n.i, job.id, job.app_id, job.shard, 0, {at}, 0, 1, 1, {at}, {at}, 9, 1, 1, {at} FROM {} \
-             JOIN job ON job.id = {first}",
-            numbers(backend, options.runs)
-        ),
-        format!("UPDATE id_block SET next = {}", base + options.jobs + options.runs + 1000),
-    ];
-    for (index, text) in texts.iter().enumerate() {
-        if index < 3 && options.jobs == 0 || index == 3 && options.runs == 0 {
-            continue;
-        }
-        db.execute_unprepared(text).await.unwrap();
-    }
-    match backend {
-        DbBackend::Postgres => drop(db.execute_unprepared("VACUUM ANALYZE").await.unwrap()),
-        DbBackend::Sqlite => drop(db.execute_unprepared("PRAGMA wal_checkpoint(TRUNCATE)").await.unwrap()),
-        _ => {}
-    }
 }
 
 /// How long the oldest statement of others has been under way, in ms, and which it is.
@@ -128,10 +69,13 @@ async fn main() {
     api.post("apps", json!({"name": "bench"})).await.ok();
     let schedule = json!({"kind": "cron", "expression": "0 0 3 1 1 ?", "timezone": "UTC"});
     node::create_jobs(&api, "bench", 1, |_| schedule.clone()).await;
+    if options.create > 0 {
+        create::measure(&api, &process, options.create, &schedule).await;
+    }
     process.kill().await;
     let db = database.connect(folder.path(), "rw").await;
     let begun = Instant::now();
-    fill(&db, &options).await;
+    fill::fill(&db, options.jobs, options.runs).await;
     println!("rows written           in {} s", begun.elapsed().as_secs());
     if db.get_database_backend() == DbBackend::Sqlite {
         // The file is the node's alone.
@@ -160,11 +104,14 @@ async fn main() {
         "CPU of a core          {:.2} %",
         (after.user + after.system - before.user - before.system) / seconds * 100.0
     );
+    let memory = process.memory();
     println!("memory                 {:.0} MiB", after.resident);
+    println!("of it anonymous        {:.0} MiB", memory.anonymous);
     node::print_scans(&api).await;
     if slowest.0 > 0.0 {
         println!("slowest statement      {:.0} ms: {:.90}", slowest.0, slowest.1);
     }
+    lists::measure(&api).await;
     process.kill().await;
     db.close().await.unwrap_or(());
     database.drop_database().await;
