@@ -92,7 +92,12 @@ pub async fn page(state: Shared, request: HttpRequest, context: PageContext) -> 
     let store = &state.store;
     let now = context.now;
     let visible = &context.visible();
-    let (states, is_cut) = store.recent_states(now - DAY_MS, visible).await?;
+    // Each of them walks over the newest runs.
+    let ((states, is_cut), chart, failing_jobs) = tokio::try_join!(
+        async { Ok(store.recent_states(now - DAY_MS, visible).await?) },
+        chart(&state, now, visible),
+        failing_jobs(&state, now, visible)
+    )?;
     let executors = store.visible_executors(visible).await?;
     let live: Vec<&str> = executors.iter().filter(|it| it.is_live(now)).map(|it| it.app.as_str()).collect();
     let mut apps_without_executor = store.apps_in_use(visible).await?;
@@ -110,8 +115,8 @@ pub async fn page(state: Shared, request: HttpRequest, context: PageContext) -> 
         running: open_runs(&state, visible).await?,
         online: live.len(),
         known: executors.len(),
-        chart: chart(&state, now, visible).await?,
-        failing_jobs: failing_jobs(&state, now, visible).await?,
+        chart,
+        failing_jobs,
         next: store.next_fires(state.engine.shards(), LIST, now, visible).await?,
         nodes: if context.may_see_installation() { nodes(&state, now).await? } else { vec![] },
         all_shards: state.engine.shards(),
