@@ -2,7 +2,6 @@
 
 mod alarm;
 mod app;
-mod astray;
 mod attention;
 mod backfill;
 mod calendar;
@@ -10,13 +9,11 @@ pub mod fixture;
 mod hot;
 mod jobs;
 mod lists;
-mod mend;
 mod people;
 mod plans;
 mod poll;
 pub mod pools;
-mod prune;
-mod reshard;
 mod run_params;
 mod silent;
 mod size;
+mod upkeep;

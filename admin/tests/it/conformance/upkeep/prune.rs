@@ -4,7 +4,7 @@ use carillon_store::backfill::backfills::NewBackfill;
 use carillon_store::backfill::release::OpenBackfill;
 use carillon_store::retention::rules::{Retention, Scope};
 
-use super::fixture::{Fixture, NOW, Row, actor, after, each};
+use crate::conformance::fixture::{Fixture, NOW, Row, actor, after, each};
 
 /// Succeeded, failed, unknown, lost.
 const DONE: i16 = 9;

@@ -3,7 +3,7 @@
 use carillon_scheduler::{JobDraft, KindDraft};
 use carillon_store::{Error, JobFilter};
 
-use super::fixture::{Fixture, NOW, SECOND, actor, after, each};
+use crate::conformance::fixture::{Fixture, NOW, SECOND, actor, after, each};
 
 /// As the engine pauses a job: the cursor is kept beside the reason.
 async fn pause(fixture: &Fixture, id: i64, cursor: i64) {

@@ -4,8 +4,8 @@ use carillon_scheduler::{Cause, RunState};
 use carillon_store::Job;
 use carillon_store::run::trigger::NewTrigger;
 
-use super::rows::{claim, holder};
 use crate::conformance::fixture::{Fixture, NOW, Row, after};
+use crate::conformance::hot::rows::{claim, holder};
 
 /// A run of that epoch, due at that second.
 async fn under(fixture: &Fixture, job: &Job, epoch: i64, second: i64, state: RunState) -> i64 {

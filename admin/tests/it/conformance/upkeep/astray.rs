@@ -4,8 +4,8 @@ use carillon_scheduler::RunState::{Claimed, Lost, Running, Sending, Succeeded, U
 use carillon_store::run::open::misplaced::Walk;
 use carillon_store::run::unmark::Unsent;
 
-use super::fixture::{Fixture, NOW, SHARDS, after};
-use super::hot::rows::holder;
+use crate::conformance::fixture::{Fixture, NOW, SHARDS, after};
+use crate::conformance::hot::rows::holder;
 
 databases! {
     // covers: I12

@@ -5,8 +5,8 @@ use carillon_store::Error;
 use carillon_store::run::claim::{DueJob, JobClaim, SkippedRange};
 use futures_util::future::join_all;
 
-use super::rows::{claim, due, holder};
 use crate::conformance::fixture::{Fixture, NOW, after};
+use crate::conformance::hot::rows::{claim, due, holder};
 
 databases! {
     // covers: 6.2

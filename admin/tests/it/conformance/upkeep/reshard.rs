@@ -14,7 +14,7 @@ use carillon_store::run::trigger::NewTrigger;
 use carillon_store::{Error, Store};
 use sea_orm::ConnectionTrait as _;
 
-use super::fixture::{Fixture, NOW, SHARDS, actor, after, draft, each};
+use crate::conformance::fixture::{Fixture, NOW, SHARDS, actor, after, draft, each};
 use crate::conformance::hot::outcome::settle::{FOLLOW_UP, failure};
 
 /// The race lasts this long, and longer on a busy machine until each part has happened often enough.

@@ -2,8 +2,8 @@
 
 use carillon_store::run::claim::DueJob;
 
-use super::rows::due;
 use crate::conformance::fixture::{Fixture, NOW, actor, after};
+use crate::conformance::hot::rows::due;
 
 databases! {
     // covers: 003-20, 003-21

@@ -1,0 +1,6 @@
+//! What is put right, divided anew or deleted.
+
+mod astray;
+mod mend;
+mod prune;
+mod reshard;
