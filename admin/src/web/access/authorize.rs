@@ -1,9 +1,10 @@
 //! Asks the policy before a handler runs. Where the actor may not see an object, the answer is the one for an object that does not
 //! exist.
 
-use actix_web::dev::ServiceRequest;
+use actix_web::body::BoxBody;
+use actix_web::dev::{ServiceRequest, ServiceResponse};
 use actix_web::middleware::{Next, from_fn};
-use actix_web::{HttpMessage as _, web};
+use actix_web::{HttpMessage as _, HttpResponse, web};
 use carillon_accounts::policy::{self, Decision, Object};
 use carillon_engine::manage::Error;
 use carillon_store::Actor;
@@ -18,9 +19,17 @@ pub fn guarded(route: Route, refuse: fn(Error) -> actix_web::Error) -> actix_web
         return route.handler;
     }
     route.handler.wrap(from_fn(move |request: ServiceRequest, next: Next<_>| async move {
-        admit(&request, access).await.map_err(refuse)?;
-        next.call(request).await
+        match admit(&request, access).await {
+            Ok(()) => next.call(request).await.map(ServiceResponse::map_into_boxed_body),
+            Err(error) => Ok(answered(request, HttpResponse::from_error(refuse(error)))),
+        }
     }))
+}
+
+/// An error that was returned would pass the guards around this, which add headers and make it a page.
+fn answered(request: ServiceRequest, answer: HttpResponse) -> ServiceResponse<BoxBody> {
+    let (request, _) = request.into_parts();
+    ServiceResponse::new(request, answer)
 }
 
 async fn admit(request: &ServiceRequest, access: Access) -> Result<(), Error> {

@@ -91,6 +91,18 @@ fn pages_show_the_own_app_alone_and_what_the_role_allows() {
                 );
             }
         }
+        // Refusals are pages with the headers of all pages.
+        for (path, status, title) in [
+            ("/apps/new", 403, "Only an admin of all apps may do this"),
+            (&format!("/jobs/{}", viewer.world.other.job), 404, "There is no such job"),
+        ] {
+            let (cookie, _) = session(&viewer.world, viewer.account).await;
+            let call = viewer.client.get(format!("{}{path}", viewer.world.urls[0])).header("Cookie", cookie);
+            let answer = call.send().await.unwrap();
+            assert_eq!(answer.status(), status, "{path}");
+            assert!(answer.headers().contains_key("content-security-policy"), "{path}");
+            assert!(answer.text().await.unwrap().contains(title), "{path}");
+        }
         let editor = viewer.with_role(Role::Editor).await;
         let page = editor.page(&format!("/jobs/{}", editor.world.own.job)).await;
         for action in ["/enable\"", "/edit\"", "/copy\"", "/delete\"", "/run\""] {
