@@ -25,7 +25,7 @@ pub struct RouteEntry {
     pub access: String,
 }
 
-/// Every route that the program has: [`routes`] mounts these and no others.
+/// Every route that the program has: `routes` mounts these and no others.
 pub fn table() -> Vec<RouteEntry> {
     let api = api::all().into_iter().map(|route| Route { path: format!("{}{}", api::ROOT, route.path), ..route });
     let groups = executor_api::all().into_iter().chain(health::all()).chain(api).chain(console::all());
