@@ -11,7 +11,7 @@ use carillon_store::run::mark::MarkRequest;
 use carillon_store::run::settle::finding::{RunReport, SettleContext};
 
 const NODE: &str = "bench";
-/// Longer than any measurement: nobody renews it.
+/// Of a lease, longer than any measurement: it is not renewed.
 const TTL: Millis = 24 * 3_600_000;
 
 pub struct Session {

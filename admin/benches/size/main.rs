@@ -4,7 +4,7 @@
 //! cargo bench -p carillon-admin --bench size -- [--jobs 1000000] [--runs 0] [--seconds 60] [--create 0] [--db sqlite]
 //! ```
 //!
-//! `--create 100000` creates so many jobs through the API before, in batches of 1000 on two connections, and reports the rate. After
+//! `--create 100000` creates that number of jobs through the API before, in batches of 1000 on two connections, and reports the rate. After
 //! the idle time the benchmark asks for each list of the API five times and reports the slowest ones by their median.
 //!
 //! The temporary folder is below `TMPDIR`; 10,000,000 runs take about 4 GB. The benchmark writes the rows by SQL and starts the

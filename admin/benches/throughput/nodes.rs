@@ -14,7 +14,7 @@ use crate::node::DatabaseChoice;
 use crate::options::Options;
 use crate::trial::Trial;
 
-/// The wish of the row: four nodes send at least so many times what one sends.
+/// The row's goal: four nodes send at least this many times what one node sends.
 const WANTED: f64 = 3.0;
 
 pub async fn compare(sizes: &[u8], options: &Options) -> ExitCode {

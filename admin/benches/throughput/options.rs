@@ -16,7 +16,7 @@ pub struct Options {
     /// Searches the highest rate whose p99 lateness is below 1 s; `--jobs` is the first one tried
     #[arg(long, group = "mode")]
     pub highest: bool,
-    /// Searches that rate for clusters of so many nodes, such as 1,2,4
+    /// Searches that rate for clusters of these numbers of nodes, such as 1,2,4
     #[arg(long, group = "mode", value_delimiter = ',', value_parser = clap::value_parser!(u8).range(1..=8))]
     pub nodes: Option<Vec<u8>>,
     /// Prints the memory of the admin each 10 s

@@ -31,7 +31,7 @@ impl Admin {
         Ok(Self { address, counts, serving })
     }
 
-    /// Waits until it has so many.
+    /// Waits until it has this number of results.
     pub async fn has_results(&self, count: usize) -> Outcome<()> {
         let deadline = Instant::now() + Duration::from_secs(30);
         while self.counts.results.load(Ordering::Relaxed) < count {

@@ -137,13 +137,6 @@ impl AddressGate {
         may_leave: bool,
         clock: &dyn Clock,
     ) -> Result<OwnedSemaphorePermit, WaitAborted> {
-        // Most find a free one.
-        if !self.rejects(probe)
-            && let Ok(permit) = self.slots.clone().try_acquire_owned()
-        {
-            self.touch(clock.monotonic());
-            return Ok(permit);
-        }
         let mut permit = std::pin::pin!(self.slots.clone().acquire_owned());
         loop {
             let opened = self.opened.notified();

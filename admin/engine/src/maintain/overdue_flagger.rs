@@ -36,6 +36,11 @@ impl SeenRuns {
             false => vec![],
         }
     }
+
+    /// Nothing of the shard is late.
+    fn forget(&mut self, shard: i32) {
+        self.0.remove(&shard);
+    }
 }
 
 /// After this many looks a shard is looked at from its oldest run on; the others begin where that one lies.
@@ -104,7 +109,7 @@ impl OverdueFlagger {
         for (shard, epoch, from) in held {
             match with_overdue.contains(&shard) {
                 true => *flagged += self.look(shard, epoch, from).await?,
-                false => drop(lock(&self.seen).again(shard, epoch, &[], now)),
+                false => lock(&self.seen).forget(shard),
             }
         }
         Ok(())

@@ -62,6 +62,7 @@ impl Scanner {
         let share = (self.queue.free() / due.len().max(1)).clamp(1, INSTANTS);
         let mut planned: Vec<(DueJob, Arc<CachedJob>, Plan)> = Vec::with_capacity(due.len());
         let mut done = 0;
+        let mut unplannable: Vec<(DueJob, String)> = Vec::new();
         let mut turn = Turn::begin(&*self.cx.clock);
         for due in due {
             // Other tasks of this thread wait meanwhile, renewals and ticks among them.
@@ -70,8 +71,7 @@ impl Scanner {
                 turn = Turn::begin(&*self.cx.clock);
             }
             let Some(job) = jobs.get(&due.job_id) else {
-                done += self.pause_unplannable(&due, "the job's row is missing", report).await?;
-                turn = Turn::begin(&*self.cx.clock);
+                unplannable.push((due, "the job's row is missing".to_owned()));
                 continue;
             };
             if job.stored.revision != due.revision {
@@ -88,16 +88,17 @@ impl Scanner {
                         "planning its schedule took more than {} ms, {MOST_FAILURES} times in a row",
                         BUDGET.as_millis()
                     );
-                    done += self.pause_unplannable(&due, &reason, report).await?;
-                    turn = Turn::begin(&*self.cx.clock);
+                    unplannable.push((due, reason));
                 }
                 Ok(plan) => planned.push((due, job.clone(), plan)),
                 Err(reason) if self.failures.record(due.job_id) => {
-                    done += self.pause_unplannable(&due, &reason, report).await?;
-                    turn = Turn::begin(&*self.cx.clock);
+                    unplannable.push((due, reason));
                 }
                 Err(_) => {}
             }
+        }
+        for (due, reason) in &unplannable {
+            done += self.pause_unplannable(due, reason, report).await?;
         }
         let is_cut = |plan: &Plan| plan.next_fire_at.is_some_and(|next| next <= near);
         let more = planned.iter().any(|(_, _, plan)| is_cut(plan));
