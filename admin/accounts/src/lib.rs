@@ -6,6 +6,7 @@ pub mod password;
 pub mod people;
 pub mod policy;
 pub mod secret;
+pub mod secret_keys;
 pub mod session;
 pub mod setup;
 pub mod sign_in;

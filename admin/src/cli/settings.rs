@@ -90,6 +90,18 @@ pub struct ServeSettings {
     #[arg(long, env = "CARILLON_API_TOKEN", value_name = "TOKEN", hide_env_values = true, help_heading = "Secrets")]
     pub api_token: Option<String>,
 
+    /// Key that encrypts the secrets in the database, 32 bytes in base64 or hexadecimal, the same on every node [default:
+    /// none; such secrets, the tokens of apps among them, cannot be made]
+    ///
+    /// Several with commas between them while one replaces another: the first encrypts, all of them decrypt. As a flag it
+    /// can be seen in the list of processes; prefer --secret-key-file.
+    #[arg(long, env = "CARILLON_SECRET_KEY", value_name = "KEY", hide_env_values = true, help_heading = "Secrets")]
+    pub secret_key: Option<String>,
+
+    /// File with what --secret-key would hold, one key a line
+    #[arg(long, env = "CARILLON_SECRET_KEY_FILE", value_name = "FILE", help_heading = "Secrets")]
+    pub secret_key_file: Option<String>,
+
     /// How log lines are written to standard error: text or json
     #[arg(long, env = "CARILLON_LOG_FORMAT", value_name = "FORMAT", default_value = "text", help_heading = "Logging")]
     pub log_format: String,

@@ -8,6 +8,7 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use carillon_accounts::secret::random_secret;
+use carillon_accounts::secret_keys::SecretKeys;
 use carillon_admin::config::{AccessToken, Config, Database, Error, LogFormat, LostRule, Problem};
 
 use super::settings::{DatabaseSettings, ServeSettings};
@@ -95,6 +96,7 @@ impl ServeSettings {
         let month = s(30 * 86_400);
         put(time("escalate-after", &self.escalate_after, s(60)..=month).map(|time| engine.escalate_after = time));
         put(time("check-after", &self.check_after, s(1)..=s(3_600)).map(|time| engine.check_after = time));
+        put(self.secret_keys().map(|keys| config.secret_keys = keys));
         config.insecure_http = self.insecure_http;
         config.no_migrate = self.no_migrate;
         config.redis_url.clone_from(&self.redis_url);
@@ -102,6 +104,23 @@ impl ServeSettings {
         config.admin_password.clone_from(&self.admin_password);
         config.api_token.clone_from(&self.api_token);
         config
+    }
+
+    fn secret_keys(&self) -> Result<SecretKeys, Problem> {
+        let (setting, text) = match (&self.secret_key, &self.secret_key_file) {
+            (None, None) => return Ok(SecretKeys::default()),
+            (Some(_), Some(_)) => {
+                return Err(Problem::new("secret-key-file", "there is a --secret-key as well; drop one of them"));
+            }
+            (Some(text), None) => ("secret-key", text.clone()),
+            (None, Some(file)) => {
+                let unread = |error| format!("cannot read {file}: {error}; name a file with one key a line");
+                let text =
+                    std::fs::read_to_string(file).map_err(|error| Problem::new("secret-key-file", unread(error)));
+                ("secret-key-file", text?)
+            }
+        };
+        SecretKeys::parse(&text).map_err(|message| Problem::new(setting, message))
     }
 }
 
@@ -186,12 +205,12 @@ mod tests {
     #[test]
     fn every_setting_arrives() {
         let folder = tempfile::tempdir().unwrap();
-        let (token, other) = (random_secret(), random_secret());
+        let (token, other, key) = (random_secret(), random_secret(), random_secret());
         let text = format!(
             "--listen=[::]:9 --insecure-http --no-migrate --database-url=mysql://u@h/d --redis-url=redis://r:1/ \
              --shards=3 --access-token={token} --admin-password={other} --api-token={other} --log-format=json \
              --look-ahead=2s --lease-ttl=3s --connect-timeout=300ms --request-timeout=400ms --in-flight=5 --lost-rule=xxl \
-             --flag-after=45s --escalate-after=10m"
+             --flag-after=45s --escalate-after=10m --secret-key={key}"
         );
         let arguments: Vec<&str> = text.split_whitespace().collect();
         let parsed = parse(folder.path(), &arguments).unwrap();
@@ -201,6 +220,7 @@ mod tests {
         expected.database = Database::Mysql { url: "mysql://u@h/d".into() };
         (expected.redis_url, expected.shards) = (Some("redis://r:1/".into()), Some(3));
         (expected.admin_password, expected.api_token) = (Some(other.clone()), Some(other));
+        expected.secret_keys = SecretKeys::parse(&key).unwrap();
         (expected.log_format, expected.engine.in_flight) = (LogFormat::Json, 5);
         (expected.engine.look_ahead, expected.engine.lease_ttl) = (Duration::from_secs(2), Duration::from_secs(3));
         expected.engine.connect_timeout = Duration::from_millis(300);
@@ -231,6 +251,8 @@ mod tests {
             ("--database-url=postgres://h/d", "--access-token (CARILLON_ACCESS_TOKEN): it is required with PostgreSQL"),
             ("--access-token=", "--access-token (CARILLON_ACCESS_TOKEN): it is empty"),
             ("--redis-url=", "--redis-url (CARILLON_REDIS_URL): this is no URL of a Redis server"),
+            ("--secret-key=ab", "--secret-key (CARILLON_SECRET_KEY): key 1 is not 32 bytes in base64 or hexadecimal"),
+            ("--secret-key-file=/no/such", "--secret-key-file (CARILLON_SECRET_KEY_FILE): cannot read /no/such"),
         ] {
             let complaint = complaint(&[argument]);
             assert!(complaint.contains(said), "{argument}: {complaint}");

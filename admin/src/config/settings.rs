@@ -2,6 +2,7 @@ use std::fmt;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 
+use carillon_accounts::secret_keys::SecretKeys;
 use carillon_engine::Options;
 
 use crate::config::database::Database;
@@ -45,6 +46,8 @@ pub struct Config {
     pub admin_password: Option<String>,
     /// A management token with all rights; at least 16 characters.
     pub api_token: Option<String>,
+    /// Encrypt the secrets that the database keeps.
+    pub secret_keys: SecretKeys,
     /// How log lines are written.
     pub log_format: LogFormat,
     /// How the engine works: leases, time limits, bounds.
@@ -70,6 +73,7 @@ impl Config {
             access_token: access_token.into(),
             admin_password: None,
             api_token: None,
+            secret_keys: SecretKeys::default(),
             log_format: LogFormat::Text,
             engine: Options::default(),
             body_memory: 128 << 20,
