@@ -9,6 +9,7 @@ use carillon_accounts::setup::{self, FirstAdmin};
 use carillon_engine::executor::{ExecutorClient, Limits};
 use carillon_engine::lease::{Redis, ShardLock};
 use carillon_engine::metrics::Metrics;
+use carillon_engine::outgoing::Connector;
 use carillon_engine::{Engine, EngineParts, Services, Settings};
 use carillon_scheduler::{Clock, Millis};
 use carillon_store::{Database, Store};
@@ -78,13 +79,15 @@ impl Admin {
         let node = carillon_accounts::secret::random_secret();
         let node: String = node.chars().take(16).collect();
         let limits = Limits { connect: settings.connect_limit, request: settings.send_limit };
-        let client = ExecutorClient::new(&config.access_token, limits).map_err(Error::Settings)?;
         let lock = shard_lock(&config, &store.cluster().await?, &node)?;
         let metrics = Arc::new(Metrics::new());
         let request_bytes = metrics.request_bytes.clone();
         let (listener, address) = listen(config.listen, "--listen, CARILLON_LISTEN")?;
         let executors = "--executor-listen, CARILLON_EXECUTOR_LISTEN";
         let executors = config.executor_listen.map(|address| listen(address, executors)).transpose()?;
+        let listeners = executors.iter().map(|it| it.1).chain([address]).collect();
+        let connector = Connector::new(config.network_rules(listeners));
+        let client = ExecutorClient::new(&config.access_token, limits, connector).map_err(Error::Settings)?;
         let engine = Arc::new(Engine::build(EngineParts {
             store: store.clone(),
             clock: clock.clone(),

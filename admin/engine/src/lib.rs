@@ -13,6 +13,7 @@ pub mod lease;
 pub(crate) mod maintain;
 pub mod manage;
 pub mod metrics;
+pub mod outgoing;
 mod periodic;
 pub(crate) mod plan;
 pub(crate) mod recover;

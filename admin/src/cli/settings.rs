@@ -39,6 +39,14 @@ pub struct ServeSettings {
     #[arg(long, env = "CARILLON_INSECURE_HTTP")]
     pub insecure_http: bool,
 
+    /// Networks that executors are in, such as 10.0.0.0/8,fd12::/64 [default: all]
+    ///
+    /// An address outside of them is neither registered nor connected to, whatever its name resolves to. Always refused are
+    /// the metadata addresses of clouds, link-local, multicast and unspecified ones, the listeners of this node, its database
+    /// and its Redis; loopback is allowed only while --listen (or --executor-listen) is there, or if it is named here.
+    #[arg(long, env = "CARILLON_EXECUTOR_NETWORKS", value_name = "NETWORKS")]
+    pub executor_networks: Option<String>,
+
     #[command(flatten)]
     pub database: DatabaseSettings,
 

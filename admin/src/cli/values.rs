@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use carillon_accounts::secret::random_secret;
 use carillon_accounts::secret_keys::SecretKeys;
-use carillon_admin::config::{AccessToken, Config, Database, Error, LogFormat, LostRule, Problem};
+use carillon_admin::config::{AccessToken, Config, Database, Error, LogFormat, LostRule, Networks, Problem};
 
 use super::settings::{DatabaseSettings, ServeSettings};
 
@@ -76,6 +76,9 @@ impl ServeSettings {
         put(address("listen", &self.listen).map(|listen| config.listen = listen));
         if let Some(text) = &self.executor_listen {
             put(address("executor-listen", text).map(|listen| config.executor_listen = Some(listen)));
+        }
+        if let Some(text) = &self.executor_networks {
+            put(Networks::parse("executor-networks", text).map(|all| config.executor_networks = Some(all)));
         }
         if let Some(text) = &self.shards {
             put(number("shards", text, 1..=1024).map(|count| config.shards = Some(count)));
@@ -210,13 +213,14 @@ mod tests {
             "--listen=[::]:9 --insecure-http --no-migrate --database-url=mysql://u@h/d --redis-url=redis://r:1/ \
              --shards=3 --access-token={token} --admin-password={other} --api-token={other} --log-format=json \
              --look-ahead=2s --lease-ttl=3s --connect-timeout=300ms --request-timeout=400ms --in-flight=5 --lost-rule=xxl \
-             --flag-after=45s --escalate-after=10m --secret-key={key}"
+             --flag-after=45s --escalate-after=10m --executor-networks=10.0.0.0/8 --secret-key={key}"
         );
         let arguments: Vec<&str> = text.split_whitespace().collect();
         let parsed = parse(folder.path(), &arguments).unwrap();
         let mut expected = Config::new(folder.path(), token);
         expected.listen = "[::]:9".parse().unwrap();
         (expected.insecure_http, expected.no_migrate) = (true, true);
+        expected.executor_networks = Some(Networks::parse("executor-networks", "10.0.0.0/8").unwrap());
         expected.database = Database::Mysql { url: "mysql://u@h/d".into() };
         (expected.redis_url, expected.shards) = (Some("redis://r:1/".into()), Some(3));
         (expected.admin_password, expected.api_token) = (Some(other.clone()), Some(other));

@@ -60,6 +60,17 @@ impl Database {
         !matches!(self, Self::Sqlite { .. })
     }
 
+    /// Host and port of a server.
+    pub fn address(&self) -> Option<(String, u16)> {
+        let (url, default) = match self {
+            Self::Sqlite { .. } => return None,
+            Self::Postgres { url } => (url, 5432),
+            Self::Mysql { url } => (url, 3306),
+        };
+        let url = url::Url::parse(url).ok()?;
+        Some((url.host_str()?.to_owned(), url.port().unwrap_or(default)))
+    }
+
     /// The name people use for it.
     pub fn product(&self) -> &'static str {
         match self {

@@ -6,6 +6,8 @@
 
 mod access_token;
 mod database;
+mod networks;
+mod outgoing;
 mod problem;
 mod rules;
 mod settings;
@@ -14,5 +16,6 @@ pub use access_token::AccessToken;
 pub use carillon_engine::lease::redis::url::{RedisForm, RedisUrl};
 pub use carillon_engine::{LostRule, Options};
 pub use database::Database;
+pub use networks::Networks;
 pub use problem::{Error, Problem};
 pub use settings::{Config, LogFormat};

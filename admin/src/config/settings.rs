@@ -6,6 +6,7 @@ use carillon_accounts::secret_keys::SecretKeys;
 use carillon_engine::Options;
 
 use crate::config::database::Database;
+use crate::config::networks::Networks;
 
 /// How log lines are written to standard error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -28,6 +29,8 @@ pub struct Config {
     pub executor_listen: Option<SocketAddr>,
     /// Allow plain HTTP on an address that is not loopback.
     pub insecure_http: bool,
+    /// The networks that executors are in; `None`: all but those where none can be.
+    pub executor_networks: Option<Networks>,
     /// Folder of the node's own files; created when missing.
     pub data_dir: PathBuf,
     /// Where jobs and runs are stored.
@@ -64,6 +67,7 @@ impl Config {
             listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 8080)),
             executor_listen: None,
             insecure_http: false,
+            executor_networks: None,
             database: Database::in_folder(&data_dir),
             data_dir,
             no_migrate: false,

@@ -10,11 +10,13 @@ use std::time::Duration;
 use carillon_protocol::{self as wire, headers};
 use carillon_protocol::{RunAnswer, RunBatch};
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue, InvalidHeaderName};
-use reqwest::{Client, RequestBuilder};
+use reqwest::{Client, RequestBuilder, Url};
 use serde::Serialize;
+use tokio::time::timeout;
 
 use crate::executor::held_connections::{HeldConnections, Limits};
 use crate::executor::outcome::{ANSWER_LIMIT, Outcome};
+use crate::outgoing::Connector;
 pub use wire::{LogAnswer, LogPage, OTHER_JOURNAL, RunRequest, SUCCESS, TIMEOUT};
 
 /// Answers to up to 500 runs, with their reasons.
@@ -47,6 +49,8 @@ pub struct Look {
 pub struct ExecutorClient {
     http: Client,
     held: HeldConnections,
+    connector: Connector,
+    limits: Limits,
     names: Names,
     token: HeaderValue,
 }
@@ -82,15 +86,13 @@ impl Names {
 impl ExecutorClient {
     /// # Errors
     /// The token cannot be sent in a header, or no TLS is at hand.
-    pub fn new(token: &str, limits: Limits) -> Result<Self, String> {
-        let http = Client::builder()
+    pub fn new(token: &str, limits: Limits, connector: Connector) -> Result<Self, String> {
+        let http = connector
+            .client_builder()
             .connect_timeout(limits.connect)
             .timeout(limits.request)
             // uvicorn closes an idle connection after 5 s; a request that meets the closing reads as "unknown".
             .pool_idle_timeout(Duration::from_secs(4))
-            .redirect(reqwest::redirect::Policy::none())
-            .retry(reqwest::retry::never())
-            .no_proxy()
             .http1_only()
             .tcp_nodelay(true)
             .build()
@@ -98,7 +100,17 @@ impl ExecutorClient {
         let mut token = HeaderValue::from_str(token).map_err(|error| format!("the access token: {error}"))?;
         token.set_sensitive(true);
         let names = Names::parse().map_err(|error| error.to_string())?;
-        Ok(Self { http, held: HeldConnections::new(limits), names, token })
+        let held = HeldConnections::new(limits, connector.clone());
+        Ok(Self { http, held, connector, limits, names, token })
+    }
+
+    /// Whether requests, with the token, may go to an address.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub async fn admit(&self, address: &str) -> Result<(), String> {
+        // A name that is not resolved in time is allowed as one that cannot be resolved: each connection is checked again.
+        timeout(self.limits.connect, self.connector.admit(address)).await.unwrap_or(Ok(()))
     }
 
     pub async fn run(&self, address: &str, request: &RunRequest, about: &RunHeaders<'_>) -> Outcome {
@@ -142,8 +154,8 @@ impl ExecutorClient {
         limit: usize,
     ) -> Result<(u16, Vec<u8>), Outcome> {
         let Some(target) = self.held.target(address) else {
-            let call = self.http.post(wire::join_url(address, path)).headers(headers).json(body);
-            return outcome::exchange(call, limit).await;
+            let call = self.checked(address, path).await.map_err(|why| Outcome::NotSent { why })?;
+            return outcome::exchange(call.headers(headers).json(body), limit).await;
         };
         let body = serde_json::to_vec(body).map_err(|error| Outcome::NotSent { why: error.to_string() })?;
         self.held.post(&target, path, headers, body, limit).await
@@ -168,20 +180,20 @@ impl ExecutorClient {
 
     /// Asks for the end of one run. A stock executor knows the job only: it ends all that it has of that job.
     pub async fn kill(&self, address: &str, app: &str, job_id: i32, run_id: i64) -> Outcome {
-        let call = self.post(address, "kill", app, &wire::JobRef { job_id }).header(headers::RUN_ID, run_id);
-        outcome::of_run(call, run_id).await
+        let call = self.post(address, "kill", app, &wire::JobRef { job_id }).await;
+        of_run(call.map(|call| call.header(headers::RUN_ID, run_id)), run_id).await
     }
 
     /// Is it alive? Waits at most `limit`.
     pub async fn beat(&self, address: &str, app: &str, limit: Duration) -> Outcome {
-        let call = self.post(address, "beat", app, &serde_json::json!({}));
-        outcome::of_run(call.timeout(limit), 0).await
+        let call = self.post(address, "beat", app, &serde_json::json!({})).await;
+        of_run(call.map(|call| call.timeout(limit)), 0).await
     }
 
     /// Has it no run of this job, running or queued? Waits at most `limit`; a no is [`Outcome::Refused`].
     pub async fn idle_beat(&self, address: &str, app: &str, job_id: i32, limit: Duration) -> Outcome {
-        let call = self.post(address, "idleBeat", app, &wire::JobRef { job_id });
-        outcome::of_run(call.timeout(limit), 0).await
+        let call = self.post(address, "idleBeat", app, &wire::JobRef { job_id }).await;
+        of_run(call.map(|call| call.timeout(limit)), 0).await
     }
 
     /// The log from line `from`. `due_at` must be the `logDateTime` of the run's request: executors find the file by it.
@@ -194,8 +206,8 @@ impl ExecutorClient {
         from: i64,
     ) -> Result<LogAnswer, String> {
         let request = wire::LogRequest { log_date_time: due_at, log_id: run_id, from_line: from };
-        let response =
-            self.post(address, "log", app, &request).send().await.map_err(|error| outcome::describe(&error))?;
+        let call = self.post(address, "log", app, &request).await?;
+        let response = call.send().await.map_err(|error| outcome::describe(&error))?;
         let body = outcome::read_body(response, LOG_LIMIT).await.map_err(|error| outcome::describe(&error))?;
         wire::parse_log_page(&body)
     }
@@ -206,7 +218,7 @@ impl ExecutorClient {
     /// It does not answer.
     pub async fn look(&self, address: &str, app: &str, run_id: i64, due_at: i64) -> Result<Look, String> {
         let request = wire::LogRequest { log_date_time: due_at, log_id: run_id, from_line: 1 };
-        let call = self.post(address, "log", app, &request).send().await;
+        let call = self.post(address, "log", app, &request).await?.send().await;
         let response = call.map_err(|error| outcome::describe(&error))?;
         if !response.status().is_success() {
             return Err(format!("HTTP {}", response.status().as_u16()));
@@ -222,8 +234,35 @@ impl ExecutorClient {
         Ok(Look { run_state, page })
     }
 
-    fn post(&self, address: &str, path: &str, app: &str, body: &impl Serialize) -> RequestBuilder {
-        let call = self.http.post(wire::join_url(address, path));
-        call.header(&self.names.token, &self.token).header(&self.names.app, app).json(body)
+    async fn post(
+        &self,
+        address: &str,
+        path: &str,
+        app: &str,
+        body: &impl Serialize,
+    ) -> Result<RequestBuilder, String> {
+        let call = self.checked(address, path).await?;
+        Ok(call.header(&self.names.token, &self.token).header(&self.names.app, app).json(body))
+    }
+
+    /// A request by reqwest to an address that may be called: it was stored, perhaps under other rules.
+    async fn checked(&self, address: &str, path: &str) -> Result<RequestBuilder, String> {
+        let url = Url::parse(&wire::join_url(address, path)).map_err(|error| error.to_string())?;
+        match timeout(self.limits.connect, self.connector.check(&url)).await {
+            Ok(checked) => checked.map_err(|error| error.to_string())?,
+            Err(_elapsed) => return Err("its name is not resolved in time".into()),
+        }
+        Ok(self.http.post(url))
     }
 }
+
+async fn of_run(call: Result<RequestBuilder, String>, run_id: i64) -> Outcome {
+    match call {
+        Ok(call) => outcome::of_run(call, run_id).await,
+        Err(why) => Outcome::NotSent { why },
+    }
+}
+
+#[cfg(test)]
+#[path = "client_tests.rs"]
+mod tests;

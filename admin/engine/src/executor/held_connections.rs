@@ -22,6 +22,7 @@ use tokio::net::TcpStream;
 use tokio::time::{Instant, timeout};
 
 use crate::executor::outcome::{Outcome, innermost, unknown};
+use crate::outgoing::Connector;
 use crate::runtime::lock;
 
 /// Limits of each request.
@@ -61,12 +62,13 @@ struct Held {
 /// All addresses that requests were sent to.
 pub(crate) struct HeldConnections {
     limits: Limits,
+    connector: Connector,
     targets: Mutex<HashMap<String, Arc<Target>>>,
 }
 
 impl HeldConnections {
-    pub(crate) fn new(limits: Limits) -> Self {
-        Self { limits, targets: Mutex::default() }
+    pub(crate) fn new(limits: Limits, connector: Connector) -> Self {
+        Self { limits, connector, targets: Mutex::default() }
     }
 
     /// None: the address is no `http://` URL with a host.
@@ -130,7 +132,7 @@ impl HeldConnections {
 
     async fn connect(&self, target: &Target) -> Result<Held, Outcome> {
         let not_sent = |why: String| Outcome::NotSent { why };
-        let connect = TcpStream::connect((target.host.as_str(), target.port));
+        let connect = self.connector.connect(&target.host, target.port);
         let stream = match timeout(self.limits.connect, connect).await {
             Ok(stream) => stream.map_err(|error| not_sent(error.to_string()))?,
             Err(_elapsed) => return Err(not_sent("no connection in time".into())),

@@ -3,6 +3,7 @@ use tokio::net::TcpListener;
 use tokio::sync::mpsc;
 
 use super::*;
+use crate::outgoing::NetworkRules;
 
 const OK: &str = "HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}";
 
@@ -36,8 +37,12 @@ async fn executor(answers: Vec<(&'static str, bool)>) -> (String, mpsc::Unbounde
     (address, requests)
 }
 
+fn on_loopback() -> Connector {
+    Connector::new(NetworkRules { has_loopback_executors: true, ..NetworkRules::default() })
+}
+
 fn connections() -> HeldConnections {
-    HeldConnections::new(Limits { connect: Duration::from_secs(5), request: Duration::from_secs(5) })
+    HeldConnections::new(Limits { connect: Duration::from_secs(5), request: Duration::from_secs(5) }, on_loopback())
 }
 
 async fn post(held: &HeldConnections, address: &str) -> Result<(u16, Vec<u8>), Outcome> {
@@ -99,7 +104,10 @@ async fn an_answer_that_is_cut_or_none_is_unknown_and_is_not_asked_for_again() {
 #[tokio::test]
 async fn no_answer_in_time_is_unknown() {
     let (address, _requests) = executor(vec![]).await;
-    let held = HeldConnections::new(Limits { connect: Duration::from_secs(5), request: Duration::from_millis(50) });
+    let held = HeldConnections::new(
+        Limits { connect: Duration::from_secs(5), request: Duration::from_millis(50) },
+        on_loopback(),
+    );
     let answer = post(&held, &address).await;
     assert_eq!(answer, Err(Outcome::Unknown { why: "no answer in time".into(), timed_out: true }));
 }

@@ -15,6 +15,18 @@ pub struct Executors<'a> {
 }
 
 impl Executors<'_> {
+    /// Whether an executor may have this address. One that is registered was checked then, and is checked again with each
+    /// connection.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub async fn admit(&self, app: &str, address: &str) -> Result<(), String> {
+        if self.engine.directory.registered(app, address).is_ok() {
+            return Ok(());
+        }
+        self.engine.client.admit(address).await
+    }
+
     /// Stores a registration, new or repeated. Whether it was new: then routes use it at once, and runs that an earlier process
     /// at this address had are looked for.
     ///

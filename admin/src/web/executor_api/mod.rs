@@ -4,7 +4,6 @@
 //! answered when its results are committed; if they cannot be, the connection is cut, because an error answer makes some clients
 //! report a success as a failure, and others drop the result.
 
-mod address;
 mod answer;
 mod authenticated_body;
 mod callback;

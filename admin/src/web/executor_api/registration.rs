@@ -6,7 +6,6 @@ use carillon_scheduler::Labels;
 use carillon_scheduler::route::check_weight;
 use carillon_store::app::executors::{Executor, ExecutorSettings};
 
-use super::address;
 use super::answer::{answered, header, refused};
 use super::authenticated_body::AuthenticatedBody;
 use crate::web::state::{Shared, State};
@@ -15,7 +14,7 @@ use crate::web::state::{Shared, State};
 const APP_CHARS: usize = 64;
 
 pub async fn register(request: HttpRequest, body: AuthenticatedBody, state: Shared) -> HttpResponse {
-    match registration(&request, &body.0, &state) {
+    match registration(&request, &body.0, &state).await {
         Err(message) => refused(message),
         Ok(executor) => match state.engine.executors().heartbeat(&executor).await {
             Ok(is_new) => {
@@ -44,9 +43,12 @@ pub async fn register(request: HttpRequest, body: AuthenticatedBody, state: Shar
     }
 }
 
-fn registration(request: &HttpRequest, body: &[u8], state: &State) -> Result<Executor, String> {
+async fn registration(request: &HttpRequest, body: &[u8], state: &State) -> Result<Executor, String> {
     let registration = named(body)?;
-    address::check(&registration.value, state.config.executors_at().ip().is_loopback())?;
+    let (app, address) = (&registration.key, &registration.value);
+    state.engine.executors().admit(app, address).await.map_err(|what| {
+        format!("registryValue {address:?}: {what}; it must be http(s)://host:port, with at most a plain path")
+    })?;
     let boot_id = header(request, headers::BOOT_ID).map(|id| id.chars().take(64).collect::<String>());
     let settings = &state.engine.cx.settings;
     let lease = if boot_id.is_some() { settings.own_lease } else { settings.stock_lease };

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use redis::{ConnectionInfo, IntoConnectionInfo as _};
+use redis::{ConnectionAddr, ConnectionInfo, IntoConnectionInfo as _};
 
 const RIGHT: &str = "write redis://host:6379/, redis+sentinel://host:26379,host:26379/MASTER or \
      redis+cluster://host:6379,host:6379 (rediss… with TLS)";
@@ -65,6 +65,17 @@ impl RedisUrl {
         }
         let (sentinel_user, sentinel_password) = (value(query, "sentinel_user"), value(query, "sentinel_password"));
         Ok(Self { form, servers, tls, sentinel_user, sentinel_password })
+    }
+}
+
+impl RedisUrl {
+    /// Host and port of each server.
+    pub fn addresses(&self) -> Vec<(String, u16)> {
+        let address = |server: &ConnectionInfo| match server.addr() {
+            ConnectionAddr::Tcp(host, port) | ConnectionAddr::TcpTls { host, port, .. } => Some((host.clone(), *port)),
+            _ => None,
+        };
+        self.servers.iter().filter_map(address).collect()
     }
 }
 

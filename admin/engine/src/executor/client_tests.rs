@@ -1,0 +1,69 @@
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpListener;
+
+use super::*;
+use crate::outgoing::NetworkRules;
+
+fn client(has_loopback_executors: bool) -> ExecutorClient {
+    // Which provider is installed does not matter.
+    rustls::crypto::ring::default_provider().install_default().unwrap_or(());
+    let limits = Limits { connect: Duration::from_secs(5), request: Duration::from_secs(5) };
+    let rules = NetworkRules { has_loopback_executors, ..NetworkRules::default() };
+    ExecutorClient::new("a-token-of-a-test", limits, Connector::new(rules)).unwrap()
+}
+
+/// A listener that must not be reached.
+fn canary() -> (String, impl FnOnce() -> bool) {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    listener.set_nonblocking(true).unwrap();
+    let address = format!("http://{}/", listener.local_addr().unwrap());
+    (address, move || listener.accept().is_ok())
+}
+
+/// An executor that sends each request elsewhere.
+async fn redirecting(to: String) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = format!("http://{}/", listener.local_addr().unwrap());
+    tokio::spawn(async move {
+        loop {
+            let (mut stream, _) = listener.accept().await.unwrap();
+            let mut bytes = vec![0; 4096];
+            stream.read(&mut bytes).await.unwrap();
+            let answer = format!(
+                "HTTP/1.1 307 Temporary Redirect\r\nlocation: {to}\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
+            );
+            stream.write_all(answer.as_bytes()).await.unwrap();
+        }
+    });
+    address
+}
+
+// covers: V6, S20
+#[tokio::test]
+async fn a_redirect_is_not_followed() {
+    let (elsewhere, was_reached) = canary();
+    let (client, address) = (client(true), redirecting(elsewhere).await);
+    let of_batch = client.run_batch(&address, "orders", &RunBatch { runs: vec![] }).await.unwrap_err();
+    assert!(matches!(of_batch, Outcome::Unknown { .. }), "{of_batch:?}");
+    let of_kill = client.kill(&address, "orders", 1, 1).await;
+    assert!(matches!(of_kill, Outcome::Unknown { .. }), "{of_kill:?}");
+    assert!(client.look(&address, "orders", 1, 0).await.unwrap_err().contains("307"));
+    assert!(!was_reached());
+}
+
+// covers: V6, S20
+#[tokio::test]
+async fn a_stored_address_that_is_not_allowed_gets_no_request() {
+    let (address, was_reached) = canary();
+    let client = client(false);
+    let of_batch = client.run_batch(&address, "orders", &RunBatch { runs: vec![] }).await.unwrap_err();
+    let limit = Duration::from_secs(5);
+    for outcome in [of_batch, client.kill(&address, "orders", 1, 1).await, client.beat(&address, "orders", limit).await]
+    {
+        let Outcome::NotSent { why } = outcome else { panic!("{outcome:?}") };
+        assert!(why.contains("loopback is allowed only"), "{why}");
+    }
+    let why = client.read_log(&address, "orders", 1, 0, 1).await.unwrap_err();
+    assert!(why.contains("loopback is allowed only"), "{why}");
+    assert!(!was_reached());
+}

@@ -1,0 +1,127 @@
+use std::sync::Mutex;
+
+use reqwest::dns::{Addrs, Name, Resolving};
+use tokio::net::TcpListener;
+
+use super::*;
+
+/// A resolver that answers one thing after the other, as one does that a stranger runs.
+#[derive(Default)]
+struct Answers(Mutex<Vec<Vec<&'static str>>>);
+
+impl Answers {
+    fn of(answers: &[&[&'static str]]) -> Arc<Self> {
+        Arc::new(Self(Mutex::new(answers.iter().rev().map(|ips| ips.to_vec()).collect())))
+    }
+}
+
+impl Resolve for Answers {
+    fn resolve(&self, _: Name) -> Resolving {
+        let answer = self.0.lock().unwrap().pop().expect("a further question");
+        let ips: Vec<SocketAddr> = answer.iter().map(|ip| SocketAddr::new(ip.parse().unwrap(), 0)).collect();
+        Box::pin(async move { Ok(Box::new(ips.into_iter()) as Addrs) })
+    }
+}
+
+fn denied<T>(result: io::Result<T>) -> String {
+    let error = result.err().expect("denied");
+    assert_eq!(error.kind(), io::ErrorKind::PermissionDenied, "{error}");
+    error.to_string()
+}
+
+/// A listener that must not be reached; whether it was.
+fn canary() -> (u16, impl FnOnce() -> bool) {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    listener.set_nonblocking(true).unwrap();
+    let port = listener.local_addr().unwrap().port();
+    (port, move || listener.accept().is_ok())
+}
+
+// covers: V6, S19, S20
+#[tokio::test]
+async fn a_name_that_leads_elsewhere_after_its_registration_is_not_connected_to() {
+    let (port, was_reached) = canary();
+    let answers = Answers::of(&[&["10.0.0.5"], &["127.0.0.1"], &["169.254.169.254"]]);
+    let connector = Connector::with_resolver(NetworkRules::default(), answers);
+    let address = format!("http://rebinding.example:{port}/");
+    assert_eq!(connector.admit(&address).await, Ok(()));
+    let why = denied(connector.connect("rebinding.example", port).await);
+    assert!(why.starts_with("127.0.0.1: loopback is allowed only"), "{why}");
+    let why = denied(connector.connect("rebinding.example", port).await);
+    assert_eq!(why, "169.254.169.254 is an address that no executor can have");
+    assert!(!was_reached());
+}
+
+// covers: V6, S20
+#[tokio::test]
+async fn the_http_client_resolves_to_checked_addresses_alone() {
+    let (port, was_reached) = canary();
+    let answers = Answers::of(&[&["127.0.0.1"]]);
+    let connector = Connector::with_resolver(NetworkRules::default(), answers);
+    // Which provider is installed does not matter.
+    rustls::crypto::ring::default_provider().install_default().unwrap_or(());
+    let client = connector.client_builder().build().unwrap();
+    let error = client.post(format!("http://rebinding.example:{port}/log")).send().await.unwrap_err();
+    assert!(error.is_connect(), "{error:?}");
+    assert!(!was_reached());
+}
+
+// covers: S20
+#[tokio::test]
+async fn a_name_is_resolved_once_and_its_allowed_address_connected_to() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let port = listener.local_addr().unwrap().port();
+    // A second question would have no answer.
+    let answers = Answers::of(&[&["169.254.169.254", "127.0.0.1"]]);
+    let rules = NetworkRules { has_loopback_executors: true, ..NetworkRules::default() };
+    let connection = Connector::with_resolver(rules, answers).connect("worker", port).await.unwrap();
+    assert_eq!(connection.peer_addr().unwrap(), listener.local_addr().unwrap());
+}
+
+// covers: V6, S19
+#[tokio::test]
+async fn addresses_that_lead_to_internal_hosts_are_not_admitted() {
+    let names = Answers::of(&[&["169.254.169.254"], &["192.168.7.7"], &["10.1.1.1"]]);
+    let networks = Some(vec!["10.0.0.0/8".parse().unwrap()]);
+    let rules = NetworkRules { networks, ..NetworkRules::default() };
+    let connector = Connector::with_resolver(rules, names);
+    for (address, why) in [
+        ("http://0XA9FEA9FE/latest", "neither a name nor an address"),
+        ("http://0X7F000001:8080/", "neither a name nor an address"),
+        ("http://[::ffff:169.254.169.254]/", "no executor can have"),
+        ("http://[64:ff9b::a9fe:a9fe]/", "no executor can have"),
+        ("http://169.254.169.254.nip.io/", "169.254.169.254 is an address that no executor can have"),
+        ("http://worker/", "192.168.7.7 is in none of the networks"),
+    ] {
+        let said = connector.admit(address).await.unwrap_err();
+        assert!(said.contains(why), "{address}: {said}");
+    }
+    assert_eq!(connector.admit("http://worker:9999/").await, Ok(()));
+}
+
+// covers: S19
+#[tokio::test]
+async fn the_database_and_redis_are_not_connected_to() {
+    // The name of the database is resolved when a connection to its port is asked for.
+    let names = Answers::of(&[&["10.0.0.9"], &["10.0.0.9"]]);
+    let servers = vec![("db.internal".to_owned(), 5432), ("10.0.0.8".to_owned(), 6379)];
+    let rules = NetworkRules { servers, has_loopback_executors: true, ..NetworkRules::default() };
+    let connector = Connector::with_resolver(rules, names);
+    assert!(connector.admit("http://10.0.0.9:5432/").await.unwrap_err().contains("its database"));
+    assert!(denied(connector.connect("10.0.0.8", 6379).await).contains("10.0.0.8:6379 belongs to"));
+    let url = "https://10.0.0.9:5432/log".parse().unwrap();
+    assert!(denied(connector.check(&url).await).contains("10.0.0.9:5432"));
+    let other = "https://10.0.0.9:9999/log".parse().unwrap();
+    assert!(connector.check(&other).await.is_ok());
+}
+
+// covers: V6
+#[tokio::test]
+async fn a_stored_address_is_checked_when_it_is_used() {
+    let connector = Connector::new(NetworkRules::default());
+    for url in ["http://169.254.169.254/", "http://0XA9FEA9FE/", "https://[fd00:ec2::254]/", "http://127.0.0.1:9/"] {
+        let url: Url = url.parse().unwrap();
+        denied(connector.check(&url).await);
+        denied(connector.connect(url.host_str().unwrap(), 80).await);
+    }
+}

@@ -1,0 +1,12 @@
+//! Connections to addresses that were entered or registered by others: executors, later webhooks.
+//!
+//! An address is parsed by the parser that sends, its name is resolved once for each connection, and the connection goes to
+//! an address that was checked. Nothing else in the engine opens a connection to such an address.
+
+pub mod address;
+pub(crate) mod connector;
+pub mod network_policy;
+mod resolver;
+
+pub use connector::Connector;
+pub use network_policy::{NetworkPolicy, NetworkRules};

@@ -1,0 +1,222 @@
+//! Which IP addresses a connection may go to.
+
+use std::fmt;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, UdpSocket};
+
+pub use ipnet::IpNet;
+
+/// Where no executor can be, whatever the settings say: the addresses at which clouds give out credentials, and those that
+/// are no host's own.
+const NEVER: &[&str] = &[
+    "0.0.0.0/8",
+    // Link-local, with the metadata services of most clouds.
+    "169.254.0.0/16",
+    "fe80::/10",
+    // Metadata services elsewhere: Alibaba, Oracle, Azure, AWS, Google.
+    "100.100.100.200/32",
+    "192.0.0.192/32",
+    "168.63.129.16/32",
+    "fd00:ec2::254/128",
+    "fd20:ce::254/128",
+    // Multicast, broadcast, unspecified.
+    "224.0.0.0/4",
+    "255.255.255.255/32",
+    "ff00::/8",
+    "::/128",
+];
+
+/// What an installation allows.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct NetworkRules {
+    /// The networks of executors. None: all, loopback only if `has_loopback_executors`.
+    pub networks: Option<Vec<IpNet>>,
+    /// The admin listens on loopback only, so its executors are there too.
+    pub has_loopback_executors: bool,
+    /// The listeners of this node.
+    pub listeners: Vec<SocketAddr>,
+    /// Host and port of the database and of Redis.
+    pub servers: Vec<(String, u16)>,
+}
+
+/// The rules, with the networks that are never allowed.
+#[derive(Clone, Debug)]
+pub struct NetworkPolicy {
+    rules: NetworkRules,
+    never: Vec<IpNet>,
+}
+
+/// Why a connection to an address is not allowed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Denied {
+    Never(IpAddr),
+    Loopback(IpAddr),
+    NotListed(IpAddr),
+    Own(SocketAddr),
+}
+
+impl fmt::Display for Denied {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Never(ip) => write!(f, "{ip} is an address that no executor can have"),
+            Self::Loopback(ip) => write!(
+                f,
+                "{ip}: loopback is allowed only while the admin listens on loopback, or if --executor-networks names it"
+            ),
+            Self::NotListed(ip) => write!(f, "{ip} is in none of the networks of --executor-networks"),
+            Self::Own(address) => write!(f, "{address} belongs to this admin, its database or its Redis"),
+        }
+    }
+}
+
+impl std::error::Error for Denied {}
+
+impl NetworkPolicy {
+    pub fn new(rules: NetworkRules) -> Self {
+        // The texts are constants; a test reads them all.
+        let never = NEVER.iter().filter_map(|text| text.parse().ok()).collect();
+        Self { rules, never }
+    }
+
+    /// Whether connections may go to an address, whatever the port.
+    pub fn check_ip(&self, ip: IpAddr) -> Result<(), Denied> {
+        let (ip, target) = (ip.to_canonical(), embedded(ip));
+        if self.never.iter().any(|net| net.contains(&target) || net.contains(&ip)) {
+            return Err(Denied::Never(ip));
+        }
+        match &self.rules.networks {
+            Some(networks) if !networks.iter().any(|net| net.contains(&ip)) => Err(Denied::NotListed(ip)),
+            None if target.is_loopback() && !self.rules.has_loopback_executors => Err(Denied::Loopback(ip)),
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether connections may go there.
+    pub fn check(&self, address: SocketAddr) -> Result<(), Denied> {
+        self.check_ip(address.ip())?;
+        let ip = embedded(address.ip());
+        let is_own = |own: &SocketAddr| {
+            own.port() == address.port() && (own.ip() == ip || own.ip().is_unspecified() && is_of_this_machine(ip))
+        };
+        if self.rules.listeners.iter().any(is_own) { Err(Denied::Own(address)) } else { Ok(()) }
+    }
+
+    /// The database and Redis, as far as they listen on this port.
+    pub fn servers_on(&self, port: u16) -> impl Iterator<Item = &str> {
+        self.rules.servers.iter().filter(move |server| server.1 == port).map(|server| server.0.as_str())
+    }
+
+    /// Whether it depends on the port who listens at an address.
+    pub fn is_guarded_port(&self, port: u16) -> bool {
+        self.rules.listeners.iter().any(|own| own.port() == port) || self.servers_on(port).next().is_some()
+    }
+}
+
+/// The IPv4 address that an IPv6 one leads to: mapped, compatible, by NAT64 or by 6to4.
+pub(super) fn embedded(ip: IpAddr) -> IpAddr {
+    let IpAddr::V6(v6) = ip else {
+        return ip;
+    };
+    let v4 = |high: u16, low: u16| IpAddr::V4(Ipv4Addr::from(u32::from(high) << 16 | u32::from(low)));
+    match v6.segments() {
+        [0, 0, 0, 0, 0, 0, 0, 0 | 1] => ip,
+        [0, 0, 0, 0, 0, 0 | 0xffff, high, low]
+        | [0x64, 0xff9b, 0, 0, 0, 0, high, low]
+        | [0x64, 0xff9b, 1, _, _, _, high, low]
+        | [0x2002, high, low, ..] => v4(high, low),
+        _ => ip,
+    }
+}
+
+/// Only an address of this machine can be bound to.
+fn is_of_this_machine(ip: IpAddr) -> bool {
+    ip.is_loopback() || UdpSocket::bind((ip, 0)).is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn policy(networks: Option<&[&str]>, has_loopback_executors: bool) -> NetworkPolicy {
+        let networks = networks.map(|all| all.iter().map(|text| text.parse().unwrap()).collect());
+        let listeners = vec!["0.0.0.0:8080".parse().unwrap(), "10.0.0.1:8081".parse().unwrap()];
+        NetworkPolicy::new(NetworkRules { networks, has_loopback_executors, listeners, servers: vec![] })
+    }
+
+    fn check(policy: &NetworkPolicy, ip: &str) -> Result<(), Denied> {
+        policy.check_ip(ip.parse().unwrap())
+    }
+
+    #[test]
+    fn every_network_is_one() {
+        assert_eq!(policy(None, false).never.len(), NEVER.len());
+    }
+
+    // covers: S19, V6
+    #[test]
+    fn metadata_and_addresses_of_no_host_are_never_allowed() {
+        let all = ["0.0.0.0/0", "::/0"];
+        for policy in [policy(None, true), policy(Some(&all), false)] {
+            for ip in [
+                "169.254.169.254",
+                "169.254.1.1",
+                "100.100.100.200",
+                "192.0.0.192",
+                "168.63.129.16",
+                "fd00:ec2::254",
+                "fd20:ce::254",
+                "0.0.0.0",
+                "0.1.2.3",
+                "224.0.0.1",
+                "239.1.1.1",
+                "255.255.255.255",
+                "::",
+                "ff02::1",
+                "fe80::1",
+                "::ffff:169.254.169.254",
+                "::169.254.169.254",
+                "64:ff9b::a9fe:a9fe",
+                "64:ff9b:1::6464:64c8",
+                "2002:a9fe:a9fe::1",
+                "::ffff:0.0.0.0",
+            ] {
+                assert!(matches!(check(&policy, ip), Err(Denied::Never(_))), "{ip}");
+            }
+        }
+    }
+
+    // covers: S19
+    #[test]
+    fn loopback_is_allowed_while_the_admin_is_there_or_when_it_is_named() {
+        for ip in ["127.0.0.1", "127.8.8.8", "::1", "::ffff:127.0.0.1", "64:ff9b::7f00:1"] {
+            assert!(check(&policy(None, true), ip).is_ok(), "{ip}");
+            assert!(matches!(check(&policy(None, false), ip), Err(Denied::Loopback(_))), "{ip}");
+            assert!(matches!(check(&policy(Some(&["10.0.0.0/8"]), true), ip), Err(Denied::NotListed(_))), "{ip}");
+        }
+        assert!(check(&policy(Some(&["127.0.0.0/8"]), false), "127.0.0.1").is_ok());
+    }
+
+    // covers: S19
+    #[test]
+    fn only_listed_networks_are_allowed_if_any_are_listed() {
+        let listed = policy(Some(&["10.1.0.0/16", "fd12::/64"]), false);
+        for ip in ["10.1.2.3", "::ffff:10.1.2.3", "fd12::7"] {
+            assert_eq!(check(&listed, ip), Ok(()), "{ip}");
+        }
+        for ip in ["10.2.0.1", "192.168.1.1", "fd13::1", "64:ff9b::a01:203"] {
+            assert!(matches!(check(&listed, ip), Err(Denied::NotListed(_))), "{ip}");
+        }
+        assert_eq!(check(&policy(None, false), "192.168.1.1"), Ok(()));
+    }
+
+    // covers: S19
+    #[test]
+    fn the_listeners_of_this_node_are_denied() {
+        let policy = policy(None, true);
+        for own in ["127.0.0.1:8080", "[::1]:8080", "10.0.0.1:8081", "[::ffff:10.0.0.1]:8081"] {
+            assert!(matches!(policy.check(own.parse().unwrap()), Err(Denied::Own(_))), "{own}");
+        }
+        for other in ["127.0.0.1:8081", "127.0.0.1:9999", "192.0.2.1:8080"] {
+            assert_eq!(policy.check(other.parse().unwrap()), Ok(()), "{other}");
+        }
+    }
+}
