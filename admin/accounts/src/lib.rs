@@ -1,6 +1,7 @@
 //! Accounts: what they may do, passwords, sessions, tokens, and the first administrator. The console, the API, the engine's entry
 //! points and the command line use them.
 
+pub mod device;
 pub mod own_password;
 pub mod password;
 pub mod people;

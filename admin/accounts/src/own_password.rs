@@ -4,7 +4,7 @@ use carillon_scheduler::Millis;
 use carillon_store::{Actor, Store};
 
 use crate::password::{self, Error};
-use crate::sign_in::{self, SignIn};
+use crate::sign_in::{self, Client, SignIn};
 
 /// The result of an attempt to change the own password.
 pub enum PasswordChange {
@@ -35,7 +35,8 @@ pub async fn change(
     if let Some(complaint) = password::complaint(new, &by.name) {
         return Ok(PasswordChange::Refused(complaint));
     }
-    match sign_in::check(store, &by.name, current, &by.source, now).await? {
+    let client = Client { source: &by.source, proof: None };
+    match sign_in::check(store, &by.name, current, client, now).await? {
         SignIn::Accepted { account_id: found, .. } if found == account_id => {}
         SignIn::Throttled { until_at } => return Ok(PasswordChange::Throttled { until_at }),
         _ => return Ok(PasswordChange::WrongCurrent),

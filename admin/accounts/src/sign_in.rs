@@ -1,10 +1,14 @@
 //! Signing in and out. Failed attempts are counted by account and by source; too many are refused for a while.
 
+use std::net::Ipv6Addr;
+
 use carillon_scheduler::{AuditAction, Millis};
-use carillon_store::people::throttle::Attempt;
+use carillon_store::people::accounts::Account;
+use carillon_store::people::throttle::{Attempt, Subject};
 use carillon_store::{Actor, Store};
 use serde_json::json;
 
+use crate::device;
 use crate::password::{self, Error};
 use crate::secret::hash;
 use crate::session::{self, Browser, Opened, Viewer};
@@ -23,33 +27,65 @@ pub enum SignIn {
     },
 }
 
-/// Checks name and password. `source`: the address of the client.
+/// The client that tries to sign in.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Client<'a> {
+    /// Its address.
+    pub source: &'a str,
+    /// What it got when it last signed in: see [`device`].
+    pub proof: Option<&'a str>,
+}
+
+/// Checks name and password.
 ///
 /// # Errors
 /// The database could not be asked, or the password not be hashed.
-pub async fn check(store: &Store, name: &str, secret: &str, source: &str, now: Millis) -> Result<SignIn, Error> {
-    // The name is hashed: it may be long, or a password in the wrong field.
-    let (account_key, source_key) = (format!("account:{}", hash(name)), format!("source:{source}"));
-    let attempt = store.begin_attempt(&[account_key.clone(), source_key.clone()], now).await?;
-    if let Attempt::Refused { until_at } = attempt {
+pub async fn check(store: &Store, name: &str, secret: &str, client: Client<'_>, now: Millis) -> Result<SignIn, Error> {
+    let subjects = subjects(store, name, client).await?;
+    if let Attempt::Refused { until_at } = store.begin_attempt(&subjects, now).await? {
         return Ok(SignIn::Throttled { until_at });
     }
-    // MySQL compares names without the spaces at their ends; each number of them would be another count of attempts.
-    let account = match name.trim() == name {
-        true => store.account_by_name(name).await?.filter(|account| account.disabled_at.is_none()),
-        false => None,
-    };
+    let account = account(store, name).await?;
     let known = account.as_ref().map(|account| account.password_hash.as_str());
     let is_right = password::verify(secret, known).await?;
     let Some(account) = account.filter(|_| is_right) else {
         return Ok(SignIn::Wrong);
     };
-    store.end_attempt(&account_key, &source_key, now).await?;
+    store.end_attempt(&subjects).await?;
     if password::is_outdated(&account.password_hash) {
         let new = password::hash(secret).await?;
         store.rehash_password(account.id, &account.password_hash, &new).await?;
     }
     Ok(SignIn::Accepted { account_id: account.id, name: account.name })
+}
+
+/// What the attempt is counted by: the account and the source, or the browser alone if it has signed in to this account before.
+async fn subjects(store: &Store, name: &str, client: Client<'_>) -> Result<Vec<Subject>, Error> {
+    if let Some(proof) = client.proof
+        && let Some(account) = account(store, name).await?
+        && let Some(subject) = device::subject(proof, &account.password_hash)
+    {
+        return Ok(vec![Subject::Single(subject)]);
+    }
+    // The name is hashed: it may be long, or a password in the wrong field.
+    let account = Subject::Single(format!("account:{}", hash(name)));
+    Ok(vec![account, Subject::Shared(format!("source:{}", network(client.source)))])
+}
+
+async fn account(store: &Store, name: &str) -> Result<Option<Account>, Error> {
+    // MySQL compares names without the spaces at their ends; each number of them would be another count of attempts.
+    if name.trim() != name {
+        return Ok(None);
+    }
+    Ok(store.account_by_name(name).await?.filter(|account| account.disabled_at.is_none()))
+}
+
+/// One host has all addresses of an IPv6 network of 64 bits, so they count as one.
+fn network(source: &str) -> String {
+    match source.parse::<Ipv6Addr>() {
+        Ok(address) => format!("{}/64", Ipv6Addr::from_bits(address.to_bits() >> 64 << 64)),
+        Err(_) => source.to_owned(),
+    }
 }
 
 /// Opens a session for the account of the actor, with its audit entry. `old_id`: the session that the browser had; `agent`: its name.
@@ -68,6 +104,14 @@ pub async fn begin(
     session::open(store, old_id, account_id, &Browser { source: &by.source, agent }, now).await
 }
 
+/// What a browser that has just signed in keeps, so that failed attempts of others do not keep it out.
+///
+/// # Errors
+/// The database could not be asked.
+pub async fn proof(store: &Store, account_id: i64) -> carillon_store::Result<Option<String>> {
+    Ok(store.account(account_id).await?.map(|account| device::proof(&account.password_hash)))
+}
+
 /// Ends the viewer's session, with its audit entry.
 ///
 /// # Errors
@@ -75,4 +119,18 @@ pub async fn begin(
 pub async fn end(store: &Store, by: &Actor, viewer: &Viewer, now: Millis) -> carillon_store::Result<()> {
     store.record_audit(by, AuditAction::SignOut, ("account", viewer.account_id), json!({}), now).await?;
     session::close(store, viewer).await
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // covers: V4
+    #[test]
+    fn all_addresses_of_one_network_are_one_source() {
+        assert_eq!(network("2001:db8:1:2:3:4:5:6"), "2001:db8:1:2::/64");
+        assert_eq!(network("2001:db8:1:2:ffff::"), "2001:db8:1:2::/64");
+        assert_eq!(network("198.51.100.7"), "198.51.100.7");
+        assert_eq!(network("unknown"), "unknown");
+    }
 }

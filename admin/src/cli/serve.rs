@@ -20,6 +20,7 @@ pub async fn run(settings: ServeSettings) -> anyhow::Result<()> {
         tracing::info!(file.path = %file.display(), "executors present the access token that is in this file");
     }
     let database = parsed.config.database.to_string();
+    let public_url = parsed.config.public_url.clone();
     let admin = Admin::build(parsed.config, Arc::new(SystemClock::new()));
     let admin = admin.await.map_err(|error| {
         let on = if matches!(error, server::Error::Store(_)) { format!(" on {database}") } else { String::new() };
@@ -29,7 +30,7 @@ pub async fn run(settings: ServeSettings) -> anyhow::Result<()> {
         // Not logged: who may read logs is not who may become the administrator.
         println!(
             "Nobody can log in yet. Within half an hour, set up the first administrator:\n  address  {}\n  secret   {}",
-            url(admin.address(), "setup"),
+            public_url.map_or_else(|| url(admin.address(), "setup"), |url| format!("{}/setup", url.origin())),
             setup.secret
         );
     }

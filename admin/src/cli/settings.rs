@@ -35,6 +35,20 @@ pub struct ServeSettings {
     #[arg(long, env = "CARILLON_EXECUTOR_LISTEN", value_name = "IP:PORT")]
     pub executor_listen: Option<String>,
 
+    /// Where people reach the console, such as https://carillon.example.com [default: wherever their browsers ask for it]
+    ///
+    /// The console then answers under this address only, and links are made with it. With https, its cookies are sent by
+    /// TLS alone, and browsers are told to use no plain HTTP.
+    #[arg(long, env = "CARILLON_PUBLIC_URL", value_name = "URL")]
+    pub public_url: Option<String>,
+
+    /// IP addresses and networks of the proxies in front of this node, with commas between them [default: none]
+    ///
+    /// From them alone X-Forwarded-For is believed: what is limited and recorded by the client's address then means the
+    /// client and not the proxy.
+    #[arg(long, env = "CARILLON_TRUSTED_PROXIES", value_name = "NETWORKS")]
+    pub trusted_proxies: Option<String>,
+
     /// Allow plain HTTP on an address that other machines reach: behind a proxy that speaks TLS, or in a closed network
     #[arg(long, env = "CARILLON_INSECURE_HTTP")]
     pub insecure_http: bool,

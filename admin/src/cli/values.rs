@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use carillon_accounts::secret::random_secret;
 use carillon_accounts::secret_keys::SecretKeys;
-use carillon_admin::config::{AccessToken, Config, Database, Error, LogFormat, LostRule, Networks, Problem};
+use carillon_admin::config::{AccessToken, Config, Database, Error, LogFormat, LostRule, Networks, Problem, PublicUrl};
 
 use super::settings::{DatabaseSettings, ServeSettings};
 
@@ -79,6 +79,12 @@ impl ServeSettings {
         }
         if let Some(text) = &self.executor_networks {
             put(Networks::parse("executor-networks", text).map(|all| config.executor_networks = Some(all)));
+        }
+        if let Some(text) = &self.public_url {
+            put(PublicUrl::parse(text).map(|url| config.public_url = Some(url)));
+        }
+        if let Some(text) = &self.trusted_proxies {
+            put(Networks::parse("trusted-proxies", text).map(|networks| config.trusted_proxies = networks));
         }
         if let Some(text) = &self.shards {
             put(number("shards", text, 1..=1024).map(|count| config.shards = Some(count)));
@@ -210,7 +216,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let (token, other, key) = (random_secret(), random_secret(), random_secret());
         let text = format!(
-            "--listen=[::]:9 --insecure-http --no-migrate --database-url=mysql://u@h/d --redis-url=redis://r:1/ \
+            "--listen=[::]:9 --public-url=https://c.example --trusted-proxies=10.0.0.7 --insecure-http --no-migrate --database-url=mysql://u@h/d --redis-url=redis://r:1/ \
              --shards=3 --access-token={token} --admin-password={other} --api-token={other} --log-format=json \
              --look-ahead=2s --lease-ttl=3s --connect-timeout=300ms --request-timeout=400ms --in-flight=5 --lost-rule=xxl \
              --flag-after=45s --escalate-after=10m --executor-networks=10.0.0.0/8 --secret-key={key}"
@@ -221,6 +227,8 @@ mod tests {
         expected.listen = "[::]:9".parse().unwrap();
         (expected.insecure_http, expected.no_migrate) = (true, true);
         expected.executor_networks = Some(Networks::parse("executor-networks", "10.0.0.0/8").unwrap());
+        expected.public_url = Some(PublicUrl::parse("https://c.example").unwrap());
+        expected.trusted_proxies = Networks::parse("trusted-proxies", "10.0.0.7").unwrap();
         expected.database = Database::Mysql { url: "mysql://u@h/d".into() };
         (expected.redis_url, expected.shards) = (Some("redis://r:1/".into()), Some(3));
         (expected.admin_password, expected.api_token) = (Some(other.clone()), Some(other));
@@ -240,6 +248,11 @@ mod tests {
     fn what_cannot_be_read_is_named_with_what_would_be_right() {
         for (argument, said) in [
             ("--listen=localhost", "--listen (CARILLON_LISTEN): `localhost` is no IP address with a port; write 127"),
+            ("--public-url=c.example", "--public-url (CARILLON_PUBLIC_URL): `c.example` is no URL"),
+            (
+                "--trusted-proxies=here",
+                "--trusted-proxies (CARILLON_TRUSTED_PROXIES): `here` is no IP address or network",
+            ),
             ("--log-format=xml", "--log-format (CARILLON_LOG_FORMAT): `xml` is no format; write text or json"),
             ("--shards=many", "--shards (CARILLON_SHARDS): `many` is no whole number; write one"),
             ("--look-ahead=5", "--look-ahead (CARILLON_LOOK_AHEAD): `5` is no time; write a whole number and its unit"),

@@ -9,6 +9,7 @@ mod database;
 mod networks;
 mod outgoing;
 mod problem;
+mod public_url;
 mod rules;
 mod settings;
 
@@ -18,4 +19,5 @@ pub use carillon_engine::{LostRule, Options};
 pub use database::Database;
 pub use networks::Networks;
 pub use problem::{Error, Problem};
+pub use public_url::PublicUrl;
 pub use settings::{Config, LogFormat};

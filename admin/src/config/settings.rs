@@ -7,6 +7,7 @@ use carillon_engine::Options;
 
 use crate::config::database::Database;
 use crate::config::networks::Networks;
+use crate::config::public_url::PublicUrl;
 
 /// How log lines are written to standard error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -27,6 +28,10 @@ pub struct Config {
     pub listen: SocketAddr,
     /// Where executors alone are answered, in place of `listen`.
     pub executor_listen: Option<SocketAddr>,
+    /// Where people reach the console; without it, wherever their browsers say.
+    pub public_url: Option<PublicUrl>,
+    /// The proxies whose `X-Forwarded-…` headers count.
+    pub trusted_proxies: Networks,
     /// Allow plain HTTP on an address that is not loopback.
     pub insecure_http: bool,
     /// The networks that executors are in; `None`: all but those where none can be.
@@ -66,6 +71,8 @@ impl Config {
         Self {
             listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 8080)),
             executor_listen: None,
+            public_url: None,
+            trusted_proxies: Networks::default(),
             insecure_http: false,
             executor_networks: None,
             database: Database::in_folder(&data_dir),
@@ -82,6 +89,11 @@ impl Config {
             engine: Options::default(),
             body_memory: 128 << 20,
         }
+    }
+
+    /// Whether browsers reach the console by TLS.
+    pub fn is_https(&self) -> bool {
+        self.public_url.as_ref().is_some_and(PublicUrl::is_https)
     }
 
     /// Where executors are answered.

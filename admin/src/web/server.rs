@@ -8,6 +8,7 @@ use actix_web::dev::Server;
 use actix_web::{App, HttpServer, middleware};
 
 use crate::web::executor_api;
+use crate::web::guard::headers;
 use crate::web::limits::connections::Connections;
 use crate::web::limits::slow_body_guard;
 use crate::web::routes::{ListenerRole, routes};
@@ -25,6 +26,7 @@ pub fn serve(listener: TcpListener, state: Shared, role: ListenerRole) -> std::i
             .app_data(state.clone())
             .wrap(middleware::Compress::default())
             .wrap(middleware::from_fn(slow_body_guard::guard))
+            .wrap(middleware::from_fn(headers::guard))
             .configure(|config| routes(config, role))
     })
     .workers(2)

@@ -8,6 +8,7 @@ use carillon_store::app::executors::{Executor, ExecutorSettings};
 
 use super::answer::{answered, header, refused};
 use super::authenticated_body::AuthenticatedBody;
+use crate::web::guard::client_address::client_address;
 use crate::web::state::{Shared, State};
 
 /// The longest app name that its column takes.
@@ -25,8 +26,8 @@ pub async fn register(request: HttpRequest, body: AuthenticatedBody, state: Shar
                         "an executor registered"
                     );
                 }
-                if let Some(peer) = request.peer_addr() {
-                    state.wrong_tokens.forget(peer.ip(), &executor.app);
+                if let Some(source) = client_address(&request) {
+                    state.wrong_tokens.forget(source, &executor.app);
                 }
                 answered(&Answer::ok())
             }

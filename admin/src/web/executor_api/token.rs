@@ -5,6 +5,7 @@ use carillon_protocol::{WRONG_TOKEN, headers};
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 
+use crate::web::guard::client_address::client_address;
 use crate::web::state::State;
 
 pub fn check(request: &HttpRequest, state: &State) -> Result<(), String> {
@@ -13,10 +14,10 @@ pub fn check(request: &HttpRequest, state: &State) -> Result<(), String> {
         return Ok(());
     }
     state.engine.cx.metrics.wrong_tokens.inc();
-    if let Some(peer) = request.peer_addr() {
+    if let Some(source) = client_address(request) {
         let app = super::answer::header(request, headers::APP);
         let now = state.clock.now();
-        state.wrong_tokens.note(peer.ip(), app, now);
+        state.wrong_tokens.note(source, app, now);
     }
     Err(WRONG_TOKEN.into())
 }

@@ -7,6 +7,7 @@ use carillon_store::Actor;
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 
+use crate::web::guard::client_address::client_text;
 use crate::web::state::State;
 
 /// Why a request is refused. The text says how to correct it.
@@ -31,7 +32,7 @@ pub async fn authenticate(
     request: &HttpRequest,
     state: &State,
 ) -> Result<Result<Actor, Refusal>, carillon_store::Error> {
-    let source = request.peer_addr().map_or_else(String::new, |peer| peer.ip().to_string());
+    let source = client_text(request);
     let refusal = match check(request, state.config.api_token.as_deref()) {
         Ok(()) => return Ok(Ok(Actor::unlimited("api-token", source))),
         Err(refusal) => refusal,

@@ -7,6 +7,8 @@ use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use subtle::ConstantTimeEq;
 
+use crate::config::PublicUrl;
+
 /// Name of the form field.
 pub const FIELD: &str = "csrf";
 
@@ -16,11 +18,15 @@ pub fn is_safe(method: &Method) -> bool {
 
 /// Whether a page of this origin sent the request. Browsers send `Sec-Fetch-Site`, and over plain HTTP only `Origin`. A request
 /// with neither header does not come from a form of this console.
-pub fn is_same_origin(headers: &HeaderMap) -> bool {
+pub fn is_same_origin(headers: &HeaderMap, public: Option<&PublicUrl>) -> bool {
     let text = |name: &str| headers.get(name).map(|value| value.to_str().unwrap_or(""));
     match text("sec-fetch-site") {
-        Some(site) => site == "same-origin",
+        Some(site) => {
+            let fits = |public: &PublicUrl| text(ORIGIN.as_str()).is_none_or(|origin| origin == public.origin());
+            site == "same-origin" && public.is_none_or(fits)
+        }
         None => match (text(ORIGIN.as_str()), text(HOST.as_str())) {
+            (Some(origin), _) if let Some(public) = public => origin == public.origin(),
             (Some(origin), Some(host)) => {
                 origin.split_once("://").is_some_and(|(_, authority)| authority.eq_ignore_ascii_case(host))
             }
@@ -74,8 +80,22 @@ mod tests {
             headers(&[("sec-fetch-site", "same-site")]),
             headers(&[("sec-fetch-site", "none")]),
         ];
-        assert!(ours.iter().all(is_same_origin));
-        assert!(!others.iter().any(is_same_origin));
+        assert!(ours.iter().all(|headers| is_same_origin(headers, None)));
+        assert!(!others.iter().any(|headers| is_same_origin(headers, None)));
+    }
+
+    // covers: V8
+    #[test]
+    fn where_the_address_of_the_console_is_known_no_other_counts() {
+        let public = PublicUrl::parse("https://c.example").unwrap();
+        let is_ours = |pairs: &[_]| is_same_origin(&headers(pairs), Some(&public));
+        assert!(is_ours(&[("host", "inner:8080"), ("origin", "https://c.example")]));
+        assert!(is_ours(&[("sec-fetch-site", "same-origin"), ("origin", "https://c.example")]));
+        assert!(is_ours(&[("sec-fetch-site", "same-origin")]));
+        assert!(!is_ours(&[("host", "evil.example"), ("origin", "https://evil.example")]));
+        assert!(!is_ours(&[("host", "c.example"), ("origin", "http://c.example")]), "not by plain HTTP");
+        assert!(!is_ours(&[("sec-fetch-site", "same-origin"), ("origin", "https://evil.example")]));
+        assert!(!is_ours(&[("host", "c.example")]));
     }
 
     // covers: S7, S18

@@ -1,6 +1,8 @@
 //! Who may send a request: session and form token of the console, API token of the API.
 
 pub mod bearer;
+pub mod client_address;
+pub mod cookies;
 pub mod csrf;
 pub mod headers;
 pub mod request_id;

@@ -6,6 +6,8 @@ use actix_web::error::ErrorUnauthorized;
 use actix_web::{FromRequest, HttpMessage, HttpRequest};
 use carillon_accounts::session;
 
+use crate::web::guard::cookies;
+
 const COOKIE: &str = "carillon_session";
 
 /// The signed-in person of a request.
@@ -33,11 +35,10 @@ impl FromRequest for Viewer {
 
 /// The session id that the browser sent.
 pub fn session_id(request: &HttpRequest) -> Option<String> {
-    request.cookie(COOKIE).map(|cookie| cookie.value().to_owned())
+    cookies::read(request, COOKIE).map(|cookie| cookie.value().to_owned())
 }
 
-/// Ends with the browser; contains nothing about its owner. The node speaks plain HTTP: under TLS of its own the
-/// name gets the prefix `__Host-` and the cookie the attribute Secure.
+/// Ends with the browser; contains nothing about its owner.
 pub fn cookie(id: String) -> Cookie<'static> {
     Cookie::build(COOKIE, id).path("/").http_only(true).same_site(SameSite::Lax).finish()
 }

@@ -1,9 +1,9 @@
 //! Middleware of the console. Every request passes it, so no handler can forget a check: without a session only signing in and
-//! setting up are possible, a change needs a form of the same session, and every answer carries the security headers.
+//! setting up are possible, and a change needs a form of the same session.
 
 use actix_web::body::{BoxBody, MessageBody};
 use actix_web::dev::{ServiceRequest, ServiceResponse};
-use actix_web::http::header::{self, CONTENT_TYPE, HeaderName, HeaderValue};
+use actix_web::http::header::{CONTENT_TYPE, HOST, HeaderName, HeaderValue};
 use actix_web::middleware::Next;
 use actix_web::{HttpMessage, HttpResponse, web};
 use carillon_accounts::session;
@@ -11,10 +11,10 @@ use carillon_store::Actor;
 
 use crate::web::console::account::login;
 use crate::web::forms::Fields;
-use crate::web::guard::csrf;
-use crate::web::guard::headers::POLICY;
+use crate::web::guard::client_address::{client_text, is_from_proxy};
 use crate::web::guard::request_id::RequestId;
 use crate::web::guard::session_cookie::{self, Viewer};
+use crate::web::guard::{cookies, csrf};
 use crate::web::limits::slow_body_guard;
 use crate::web::page::{FLASH, PageContext, PageError, error_page, redirect};
 use crate::web::state::{Shared, State};
@@ -34,7 +34,7 @@ pub async fn guard(
         Ok(Some(answer)) => answered(request, answer),
         Err(error) => answered(request, HttpResponse::from_error(error)),
     };
-    Ok(finish(response))
+    Ok(finish(response, state.config.is_https()))
 }
 
 /// Unlike `into_response`, keeps the error, from which the page is rendered.
@@ -45,8 +45,13 @@ fn answered(request: ServiceRequest, answer: HttpResponse) -> ServiceResponse<Bo
 
 /// None: the request goes on. Otherwise this is its answer.
 async fn admit(state: &State, request: &mut ServiceRequest) -> Result<Option<HttpResponse>, PageError> {
+    if let Some(public) = &state.config.public_url
+        && !asked_host(state, request).eq_ignore_ascii_case(public.authority())
+    {
+        return Err(PageError::Misdirected(public.origin().to_owned()));
+    }
     let safe = csrf::is_safe(request.method());
-    if !safe && !csrf::is_same_origin(request.headers()) {
+    if !safe && !csrf::is_same_origin(request.headers(), state.config.public_url.as_ref()) {
         return Err(PageError::Forbidden("This request does not come from a page of this console".into()));
     }
     let asked = request.query_string();
@@ -74,10 +79,22 @@ async fn admit(state: &State, request: &mut ServiceRequest) -> Result<Option<Htt
         }
         request.extensions_mut().insert(fields);
     }
-    let source = request.peer_addr().map_or_else(String::new, |peer| peer.ip().to_string());
+    let source = client_text(request.request());
     request.extensions_mut().insert(Actor::new(&viewer.name, source, viewer.grants.clone()));
     request.extensions_mut().insert(Viewer(viewer));
     Ok(None)
+}
+
+/// The host that the browser asked for. Where it is not the console's, a name of another site leads here, and scripts of that
+/// site could read what is answered (DNS rebinding).
+fn asked_host<'a>(state: &State, request: &'a ServiceRequest) -> &'a str {
+    let forwarded = HeaderName::from_static("x-forwarded-host");
+    let forwarded = match is_from_proxy(request.request(), &state.config.trusted_proxies) {
+        true => request.headers().get(forwarded),
+        false => None,
+    };
+    let host = forwarded.or_else(|| request.headers().get(HOST));
+    host.and_then(|host| host.to_str().ok()).unwrap_or_default()
 }
 
 async fn admit_unknown(
@@ -147,22 +164,18 @@ async fn read_fields(request: &mut ServiceRequest) -> Result<Fields, PageError> 
     }
 }
 
-fn finish(response: ServiceResponse<BoxBody>) -> ServiceResponse<BoxBody> {
+fn finish(response: ServiceResponse<BoxBody>, is_https: bool) -> ServiceResponse<BoxBody> {
     let mut response = with_page(response);
     let html = is_html(response.response());
     let shown = html && response.status().is_success() && !response.request().headers().contains_key(LIVE);
-    if shown && let Some(mut cookie) = response.request().cookie(FLASH) {
+    if shown && let Some(mut cookie) = cookies::read(response.request(), FLASH) {
         cookie.set_path("/");
         cookie.make_removal();
         // A removal is plain ASCII, so this cannot fail.
         let _ = response.response_mut().add_cookie(&cookie);
     }
-    let headers = response.headers_mut();
-    for (name, value) in POLICY {
-        headers.insert(name, HeaderValue::from_static(value));
-    }
-    if !headers.contains_key(header::CACHE_CONTROL) {
-        headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    if is_https {
+        cookies::secure(response.headers_mut());
     }
     response
 }

@@ -7,6 +7,7 @@ use carillon_scheduler::Millis;
 use carillon_store::{Actor, Grants, VisibleApps};
 use chrono_tz::Tz;
 
+use crate::web::guard::cookies;
 use crate::web::guard::csrf;
 use crate::web::guard::request_id::RequestId;
 use crate::web::guard::session_cookie::Viewer;
@@ -50,7 +51,7 @@ impl PageContext {
             csrf: viewer.as_ref().map_or_else(String::new, |v| csrf::masked(&v.csrf)),
             viewer,
             actor: actor.unwrap_or_else(|| Actor::new("", "", Grants::default())),
-            theme: theme(request.cookie(THEME).as_ref().map_or("", |c| c.value())),
+            theme: theme(cookies::read(request, THEME).as_ref().map_or("", |c| c.value())),
             zone: zone(request),
             now,
             flash: flash::read(request),
@@ -164,5 +165,5 @@ pub fn theme(text: &str) -> &'static str {
 }
 
 fn zone(request: &HttpRequest) -> Tz {
-    request.cookie(ZONE).and_then(|cookie| cookie.value().parse().ok()).unwrap_or(Tz::UTC)
+    cookies::read(request, ZONE).and_then(|cookie| cookie.value().parse().ok()).unwrap_or(Tz::UTC)
 }

@@ -23,6 +23,9 @@ pub enum PageError {
     Missing(String),
     #[error("{0}")]
     Gone(String),
+    /// The browser asked for another host than the console's.
+    #[error("The address of this console is {0}")]
+    Misdirected(String),
     /// The argument is the limit in bytes.
     #[error("The request is larger than {0} bytes")]
     TooLarge(usize),
@@ -53,7 +56,7 @@ impl PageError {
             Self::Missing(_) => "It may have been deleted, or the address is mistyped.",
             Self::TooLarge(_) => "Nothing was changed. Go back and shorten it.",
             Self::Busy(_) => "Nothing was changed.",
-            Self::Gone(_) => "",
+            Self::Gone(_) | Self::Misdirected(_) => "",
             Self::TooSlow => "Narrow the list by job, app, state or time.",
             Self::Internal(_) => {
                 "It is not known whether your change was made. Try again; if the error stays, look for the request id in the log."
@@ -69,6 +72,7 @@ impl ResponseError for PageError {
             Self::Forbidden(_) | Self::NotAllowed(_) => StatusCode::FORBIDDEN,
             Self::Missing(_) => StatusCode::NOT_FOUND,
             Self::Gone(_) => StatusCode::GONE,
+            Self::Misdirected(_) => StatusCode::MISDIRECTED_REQUEST,
             Self::TooLarge(_) => StatusCode::PAYLOAD_TOO_LARGE,
             Self::Busy(_) => StatusCode::SERVICE_UNAVAILABLE,
             Self::TooSlow => StatusCode::SERVICE_UNAVAILABLE,

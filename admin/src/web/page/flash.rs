@@ -5,6 +5,7 @@ use actix_web::{HttpRequest, HttpResponse};
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 
+use crate::web::guard::cookies;
 use crate::web::page::answer::redirect;
 
 pub const FLASH: &str = "carillon_flash";
@@ -19,7 +20,7 @@ pub struct Flash {
 
 /// What the redirect to this page left.
 pub fn read(request: &HttpRequest) -> Option<Flash> {
-    let cookie = request.cookie(FLASH)?;
+    let cookie = cookies::read(request, FLASH)?;
     let (kind, text) = cookie.value().split_once('.')?;
     let text = String::from_utf8(URL_SAFE_NO_PAD.decode(text).ok()?).ok()?;
     Some(Flash { kind: if kind == "ok" { "ok" } else { "failed" }, text })

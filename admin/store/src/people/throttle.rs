@@ -1,5 +1,5 @@
-//! How long a name or a source must wait before it may try another password. In the database, so that it holds on every
-//! node and over a restart.
+//! How long an account, a browser or a source must wait before it may try another password. In the database, so that it holds
+//! on every node and over a restart.
 
 use crate::db::sql::retry;
 use crate::error::Result;
@@ -11,6 +11,47 @@ const FIRST_WAIT_MS: i64 = 10_000;
 const LONGEST_WAIT_MS: i64 = 15 * 60_000;
 /// A subject that has been quiet for so long after its last wait starts afresh.
 const FORGET_MS: i64 = 15 * 60_000;
+
+/// Tries of a source in a row, and the time in which it may make one more.
+const BURST: i64 = 20;
+const INTERVAL_MS: i64 = 6_000;
+
+/// What attempts are counted by.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Subject {
+    /// An account, or a browser that is known: each failure makes the wait longer.
+    Single(String),
+    /// A source, which many people may share: its attempts have a rate. A wait that grows would be a sentence on all of
+    /// them, which one of them could renew for ever.
+    Shared(String),
+}
+
+impl Subject {
+    fn name(&self) -> &str {
+        match self {
+            Self::Single(name) | Self::Shared(name) => name,
+        }
+    }
+
+    /// How far `until_at` may lie ahead when an attempt is allowed.
+    fn allowance(&self) -> i64 {
+        match self {
+            Self::Single(_) => 0,
+            Self::Shared(_) => (BURST - 1) * INTERVAL_MS,
+        }
+    }
+
+    /// The row after an attempt, from the one before it.
+    fn counted(&self, row: Option<(i32, i64)>, now: i64) -> (i32, i64) {
+        match (self, row) {
+            (Self::Shared(_), row) => (0, row.map_or(now, |(_, until_at)| until_at.max(now)) + INTERVAL_MS),
+            (Self::Single(_), Some((failures, until_at))) if until_at + FORGET_MS > now => {
+                (failures + 1, now + wait_ms(failures + 1))
+            }
+            (Self::Single(_), _) => (1, now + wait_ms(1)),
+        }
+    }
+}
 
 /// May a password be tried?
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,8 +65,8 @@ pub enum Attempt {
 
 impl Store {
     /// Counts an attempt before it is made: many at once cannot all slip through before the first failure is known.
-    pub async fn begin_attempt(&self, subjects: &[String], now: i64) -> Result<Attempt> {
-        // Whoever floods this has to wait already: that is read without a lock, beside the connections of the engine.
+    pub async fn begin_attempt(&self, subjects: &[Subject], now: i64) -> Result<Attempt> {
+        // A client that floods this has to wait already: that is read without a lock, beside the connections of the engine.
         if let Some(until_at) = self.wait_of(subjects, now).await? {
             return Ok(Attempt::Refused { until_at });
         }
@@ -33,50 +74,57 @@ impl Store {
         retry::on_race(|| self.try_attempt(subjects, now)).await
     }
 
-    async fn wait_of(&self, subjects: &[String], now: i64) -> Result<Option<i64>> {
+    async fn wait_of(&self, subjects: &[Subject], now: i64) -> Result<Option<i64>> {
         let text = "SELECT until_at FROM login_throttle WHERE subject = ? AND until_at > ?";
         let mut latest = None;
         for subject in subjects {
-            latest = latest.max(self.tuple(&self.read, text, values![subject.as_str(), now]).await?);
+            let values = values![subject.name(), now + subject.allowance()];
+            let until_at: Option<i64> = self.tuple(&self.read, text, values).await?;
+            latest = latest.max(until_at.map(|until_at| until_at - subject.allowance()));
         }
         Ok(latest)
     }
 
-    async fn try_attempt(&self, subjects: &[String], now: i64) -> Result<Attempt> {
+    async fn try_attempt(&self, subjects: &[Subject], now: i64) -> Result<Attempt> {
         let tx = self.begin_change().await?;
         let text = "SELECT failures, until_at FROM login_throttle WHERE subject = ?{for_update}";
         let mut known: Vec<Option<(i32, i64)>> = Vec::with_capacity(subjects.len());
         for subject in subjects {
-            known.push(self.tuple(&tx, text, values![subject.as_str()]).await?);
+            known.push(self.tuple(&tx, text, values![subject.name()]).await?);
         }
-        let latest = known.iter().flatten().map(|row| row.1).max().unwrap_or(0);
+        let waits = subjects.iter().zip(&known).filter_map(|(subject, row)| Some((*row)?.1 - subject.allowance()));
+        let latest = waits.max().unwrap_or(0);
         if latest > now {
             return Ok(Attempt::Refused { until_at: latest });
         }
         for (subject, row) in subjects.iter().zip(known) {
-            let failures = match row {
-                Some((failures, until_at)) if until_at + FORGET_MS > now => failures + 1,
-                _ => 1,
-            };
             let text = if row.is_some() {
                 "UPDATE login_throttle SET failures = ?, until_at = ? WHERE subject = ?"
             } else {
                 "INSERT INTO login_throttle (failures, until_at, subject) VALUES (?, ?, ?)"
             };
-            let until_at = now + wait_ms(failures);
-            self.execute(&tx, text, values![failures, until_at, subject.as_str()]).await?;
+            let (failures, until_at) = subject.counted(row, now);
+            self.execute(&tx, text, values![failures, until_at, subject.name()]).await?;
         }
         self.execute(&tx, "DELETE FROM login_throttle WHERE until_at < ?", values![now - 2 * FORGET_MS]).await?;
         tx.commit().await?;
         Ok(Attempt::Allowed)
     }
 
-    /// The password was right: the account's count ends, the source's loses this attempt.
-    pub async fn end_attempt(&self, account: &str, source: &str, now: i64) -> Result<()> {
+    /// The password was right: the count of an account or a browser ends, a source's loses this attempt.
+    pub async fn end_attempt(&self, subjects: &[Subject]) -> Result<()> {
         let tx = self.begin_change().await?;
-        self.execute(&tx, "DELETE FROM login_throttle WHERE subject = ?", values![account]).await?;
-        let text = "UPDATE login_throttle SET failures = failures - 1, until_at = ? WHERE subject = ? AND failures > 0";
-        self.execute(&tx, text, values![now, source]).await?;
+        for subject in subjects {
+            match subject {
+                Subject::Single(name) => {
+                    self.execute(&tx, "DELETE FROM login_throttle WHERE subject = ?", values![name.as_str()]).await?;
+                }
+                Subject::Shared(name) => {
+                    let text = "UPDATE login_throttle SET until_at = until_at - ? WHERE subject = ?";
+                    self.execute(&tx, text, values![INTERVAL_MS, name.as_str()]).await?;
+                }
+            }
+        }
         Ok(tx.commit().await?)
     }
 }

@@ -1,8 +1,10 @@
 //! Accounts, sessions and the throttle, on every database.
 
+use carillon_accounts::password;
+use carillon_accounts::sign_in::{self, Client, SignIn};
 use carillon_store::people::accounts::NewAccount;
 use carillon_store::people::sessions::NewSession;
-use carillon_store::people::throttle::Attempt;
+use carillon_store::people::throttle::{Attempt, Subject};
 use carillon_store::people::tokens::NewApiToken;
 use carillon_store::{Error, Grants, Result, Role};
 
@@ -86,34 +88,64 @@ databases! {
         assert_eq!(fixture.store.account_by_name("ada").await.unwrap().unwrap().password_hash, "new");
     }
 
-    async fn the_sixth_attempt_waits_for_its_account_and_for_its_source(db: &TestDatabase) {
+    async fn the_sixth_attempt_waits_for_its_account_whatever_its_source(db: &TestDatabase) {
         let fixture = Fixture::new(db).await;
-        let attempt = async |account: &str, source: &str, at: i64| {
-            fixture.store.begin_attempt(&[account.to_owned(), source.to_owned()], at).await.unwrap()
+        let subjects = |account: &str, source: i32| {
+            [Subject::Single(format!("account:{account}")), Subject::Shared(format!("source:{source}"))]
+        };
+        let attempt = async |account: &str, source: i32, at: i64| {
+            fixture.store.begin_attempt(&subjects(account, source), at).await.unwrap()
         };
         for source in 0..5 {
-            assert_eq!(attempt("account:ada", &format!("source:{source}"), NOW).await, Attempt::Allowed);
+            assert_eq!(attempt("ada", source, NOW).await, Attempt::Allowed);
         }
         let refused = Attempt::Refused { until_at: NOW + 10_000 };
-        assert_eq!(attempt("account:ada", "source:9", NOW + 1).await, refused, "of whatever source");
-        assert_eq!(attempt("account:bob", "source:9", NOW + 1).await, Attempt::Allowed, "a refusal counts for nothing");
-        assert_eq!(attempt("account:ada", "source:9", NOW + 10_000).await, Attempt::Allowed);
-        assert_eq!(attempt("account:ada", "source:8", NOW + 10_001).await, Attempt::Refused { until_at: NOW + 30_000 });
-        fixture.store.end_attempt("account:ada", "source:9", NOW + 10_002).await.unwrap();
-        assert_eq!(attempt("account:ada", "source:8", NOW + 10_003).await, Attempt::Allowed, "the right password ends it");
-        for account in 0..4 {
-            attempt(&format!("account:{account}"), "source:7", NOW).await;
-        }
-        assert_eq!(attempt("account:5", "source:7", NOW).await, Attempt::Allowed);
-        assert_eq!(attempt("account:6", "source:7", NOW).await, refused, "one source, many accounts");
+        assert_eq!(attempt("ada", 9, NOW + 1).await, refused, "of whatever source");
+        assert_eq!(attempt("bob", 9, NOW + 1).await, Attempt::Allowed, "a refusal counts for nothing");
+        assert_eq!(attempt("ada", 9, NOW + 10_000).await, Attempt::Allowed);
+        assert_eq!(attempt("ada", 8, NOW + 10_001).await, Attempt::Refused { until_at: NOW + 30_000 });
+        fixture.store.end_attempt(&subjects("ada", 9)).await.unwrap();
+        assert_eq!(attempt("ada", 8, NOW + 10_003).await, Attempt::Allowed, "the right password ends it");
         let later = NOW + 2 * 3_600_000;
-        attempt("account:6", "source:6", later).await;
+        attempt("carol", 6, later).await;
         assert_eq!(fixture.count("login_throttle", "1 = 1").await, 2, "what is long past is forgotten");
+    }
+
+    // covers: V4
+    async fn the_attempts_of_a_source_have_a_rate_and_no_wait_that_grows(db: &TestDatabase) {
+        let fixture = Fixture::new(db).await;
+        let source = [Subject::Shared("source:7".to_owned())];
+        let attempt = async |at: i64| fixture.store.begin_attempt(&source, at).await.unwrap();
+        for _ in 0..20 {
+            assert_eq!(attempt(NOW).await, Attempt::Allowed);
+        }
+        for _ in 0..50 {
+            assert_eq!(attempt(NOW + 5_999).await, Attempt::Refused { until_at: NOW + 6_000 }, "it is not prolonged");
+        }
+        assert_eq!(attempt(NOW + 6_000).await, Attempt::Allowed);
+        assert_eq!(attempt(NOW + 6_000).await, Attempt::Refused { until_at: NOW + 12_000 });
+        fixture.store.end_attempt(&source).await.unwrap();
+        assert_eq!(attempt(NOW + 6_000).await, Attempt::Allowed, "a right password costs nothing");
+    }
+
+    // covers: V4
+    async fn blanks_at_the_end_of_a_name_make_no_other_name_of_the_account(db: &TestDatabase) {
+        let fixture = Fixture::new(db).await;
+        let hash = password::hash("correct horse").await.unwrap();
+        make(&fixture, "ada", &hash).await.unwrap();
+        let client = Client { source: "198.51.100.7", proof: None };
+        let check = async |name: &str| {
+            sign_in::check(&fixture.store, name, "correct horse", client, NOW).await.unwrap()
+        };
+        for name in ["ada ", "ada  ", " ada", "ada\t"] {
+            assert!(matches!(check(name).await, SignIn::Wrong), "{name:?}");
+        }
+        assert!(matches!(check("ada").await, SignIn::Accepted { .. }));
     }
 
     async fn many_attempts_at_once_are_all_counted(db: &TestDatabase) {
         let fixture = Fixture::new(db).await;
-        let subjects = ["account:ada".to_owned(), "source:1".to_owned()];
+        let subjects = [Subject::Single("account:ada".to_owned()), Subject::Shared("source:1".to_owned())];
         let all = (0..20).map(|_| fixture.store.begin_attempt(&subjects, NOW));
         let answers = futures_util::future::join_all(all).await;
         let allowed = answers.iter().filter(|it| matches!(it, Ok(Attempt::Allowed))).count();

@@ -89,6 +89,8 @@ pub struct ConsoleClient {
     client: reqwest::Client,
     url: String,
     pub cookies: Mutex<BTreeMap<String, String>>,
+    /// Sent with each request, as a proxy does.
+    pub headers: Vec<(&'static str, String)>,
 }
 
 pub struct Answer {
@@ -125,7 +127,14 @@ impl Answer {
 impl ConsoleClient {
     pub fn new(url: &str) -> Self {
         let client = reqwest::Client::builder().redirect(Policy::none());
-        Self { client: client.build().unwrap(), url: url.to_owned(), cookies: Mutex::default() }
+        Self { client: client.build().unwrap(), url: url.to_owned(), cookies: Mutex::default(), headers: vec![] }
+    }
+
+    /// The same with a header.
+    #[must_use]
+    pub fn with(mut self, name: &'static str, value: &str) -> Self {
+        self.headers.push((name, value.to_owned()));
+        self
     }
 
     pub fn url(&self) -> &str {
@@ -179,6 +188,7 @@ impl ConsoleClient {
             let cookies = self.cookies.lock().unwrap();
             cookies.iter().map(|(name, value)| format!("{name}={value}")).collect()
         };
+        let call = self.headers.iter().fold(call, |call, (name, value)| call.header(*name, value));
         let answer = call.header(COOKIE, jar.join("; ")).send().await.unwrap();
         let (status, headers) = (answer.status().as_u16(), answer.headers().clone());
         for cookie in headers.get_all(SET_COOKIE) {

@@ -136,6 +136,42 @@ fn every_answer_carries_the_policy() {
     });
 }
 
+// covers: S29
+#[test]
+fn answers_of_the_api_the_executors_path_and_health_carry_the_headers_too() {
+    run(async {
+        let console = Console::start().await;
+        let client = reqwest::Client::new();
+        let get = |path: &str| client.get(format!("{}{path}", console.url));
+        let post = |path: &str| client.post(format!("{}{path}", console.url)).body("[]");
+        let too_long = "x".repeat(17 << 10);
+        for (call, status) in [
+            (get("/healthz"), 200),
+            (get("/readyz"), 200),
+            (get("/metrics"), 401),
+            (get("/api/v1/openapi.json"), 200),
+            (get("/api/v1/jobs"), 401),
+            (get("/api/v1/nothing"), 401),
+            (post("/api/v1/jobs"), 401),
+            (post("/api/registry"), 200),
+            (post("/api/callback"), 200),
+            (get("/api/callback"), 200),
+            (get("/healthz").header("x-long", &too_long), 431),
+            (post("/login").header("content-encoding", "gzip"), 415),
+        ] {
+            let answer = call.send().await.unwrap();
+            let place = format!("{} {}", answer.status(), answer.url());
+            assert_eq!(answer.status().as_u16(), status, "{place}");
+            let header = |name: &str| answer.headers().get(name).map_or("", |value| value.to_str().unwrap());
+            assert_eq!(header("x-content-type-options"), "nosniff", "{place}");
+            assert_eq!(header("x-frame-options"), "DENY", "{place}");
+            assert!(header("content-security-policy").starts_with("default-src 'none'"), "{place}");
+            assert!(!header("cache-control").is_empty(), "{place}");
+            assert_eq!(header("strict-transport-security"), "", "{place}: plain HTTP");
+        }
+    });
+}
+
 // covers: S36
 #[test]
 fn errors_are_pages_with_a_request_id_and_no_inner_life() {

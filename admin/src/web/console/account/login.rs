@@ -4,7 +4,7 @@ use actix_web::http::StatusCode;
 use actix_web::http::header::{RETRY_AFTER, USER_AGENT};
 use actix_web::{HttpRequest, HttpResponse, web};
 use askama::Template;
-use carillon_accounts::sign_in::{self, SignIn};
+use carillon_accounts::sign_in::{self, Client, SignIn};
 use carillon_store::{Actor, Grants};
 use chrono_tz::Tz;
 use serde::Deserialize;
@@ -12,10 +12,15 @@ use serde::Deserialize;
 use crate::web::access::Caller;
 use crate::web::console::account::kept_form::{self, KeptForm, KeptFormPage};
 use crate::web::forms::Fields;
+use crate::web::guard::client_address::client_text;
+use crate::web::guard::cookies;
 use crate::web::guard::session_cookie::{self, Viewer};
 use crate::web::page::{PageContext, PageError, PageResult, ZONE, local_address, preference, redirect, render, show};
 use crate::web::state::{Shared, State};
 use crate::web::text::format::duration;
+
+/// The proof that this browser has signed in before.
+const DEVICE: &str = "carillon_device";
 
 #[derive(Template)]
 #[template(path = "account/login.html")]
@@ -70,8 +75,10 @@ pub async fn sign_in(state: Shared, request: HttpRequest, context: PageContext, 
         let page = Page::new(context.clone(), fields.get("next"));
         render(&Page { name: name.to_owned(), error: Some(error), kept: kept.clone(), ..page }, status)
     };
-    let source = source(&request);
-    let (account_id, name) = match sign_in::check(&state.store, name, fields.get("password"), &source, now).await? {
+    let source = client_text(&request);
+    let proof = cookies::read(&request, DEVICE);
+    let client = Client { source: &source, proof: proof.as_ref().map(|cookie| cookie.value()) };
+    let (account_id, name) = match sign_in::check(&state.store, name, fields.get("password"), client, now).await? {
         SignIn::Accepted { account_id, name } => (account_id, name),
         SignIn::Wrong => {
             tracing::info!(client.address = source, "a sign-in was refused");
@@ -105,24 +112,21 @@ pub(super) async fn start(
     (account_id, name): (i64, &str),
     zone: &str,
 ) -> Result<String, PageError> {
-    let by = Actor::new(name, source(request), Grants::default());
+    let by = Actor::new(name, client_text(request), Grants::default());
     let agent = request.headers().get(USER_AGENT).and_then(|agent| agent.to_str().ok()).unwrap_or_default();
     let old = session_cookie::session_id(request);
     let opened = sign_in::begin(&state.store, &by, account_id, old.as_deref(), agent, state.clock.now()).await?;
     answer.add_cookie(&session_cookie::cookie(opened.id)).map_err(PageError::from_cookie)?;
-    if request.cookie(ZONE).is_none()
+    if let Some(proof) = sign_in::proof(&state.store, account_id).await? {
+        answer.add_cookie(&preference(DEVICE, proof)).map_err(PageError::from_cookie)?;
+    }
+    if cookies::read(request, ZONE).is_none()
         && let Ok(zone) = zone.parse::<Tz>()
     {
         let cookie = preference(ZONE, zone.name().to_owned());
         answer.add_cookie(&cookie).map_err(PageError::from_cookie)?;
     }
     Ok(opened.csrf)
-}
-
-/// The address of the client.
-pub(super) fn source(request: &HttpRequest) -> String {
-    let address = request.peer_addr();
-    address.map_or_else(|| "unknown".to_owned(), |it| it.ip().to_string())
 }
 
 /// `POST /logout`

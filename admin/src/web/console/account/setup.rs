@@ -8,6 +8,7 @@ use carillon_accounts::{password, people};
 
 use crate::web::console::account::login;
 use crate::web::forms::Fields;
+use crate::web::guard::client_address::client_text;
 use crate::web::page::{PageContext, PageError, PageResult, redirect_with_flash, render, show};
 use crate::web::state::{Shared, State};
 
@@ -64,7 +65,7 @@ pub async fn set_up(state: Shared, request: HttpRequest, context: PageContext, f
         return Ok(render(&page, StatusCode::UNPROCESSABLE_ENTITY));
     };
     let id =
-        setup::set_up(&state.store, &secret, name, password, now, &login::source(&request)).await?.ok_or_else(used)?;
+        setup::set_up(&state.store, &secret, name, password, now, &client_text(&request)).await?.ok_or_else(used)?;
     let mut answer = redirect_with_flash("/", "ok", "Welcome. You are the first administrator.");
     login::start(&state, &request, &mut answer, (id, name), fields.get("zone")).await?;
     Ok(answer)

@@ -3,7 +3,6 @@
 use std::collections::HashMap;
 
 use actix_web::HttpRequest;
-use actix_web::http::header::HOST;
 use askama::Template;
 use carillon_scheduler::RunState;
 use carillon_store::lease::nodes::Node;
@@ -12,7 +11,7 @@ use carillon_store::{App, JobFilter, NextFire, RunFilter, VisibleApps};
 
 use crate::web::console::dashboard::chart::{Chart, chart};
 use crate::web::console::runs::row::RunRow;
-use crate::web::page::{PageContext, PageError, PageResult, show};
+use crate::web::page::{PageContext, PageError, PageResult, console_address, show};
 use crate::web::state::{Shared, State};
 
 const DAY_MS: i64 = 86_400_000;
@@ -187,9 +186,8 @@ async fn steps(
         return Ok(None);
     }
     let file = state.config.data_dir.join("access-token");
-    let host = request.headers().get(HOST).and_then(|host| host.to_str().ok());
     Ok(Some(SetupSteps {
-        address: format!("http://{}", host.unwrap_or("localhost:8080")),
+        address: console_address(state, request),
         token_file: file.exists().then(|| file.display().to_string()),
         executor,
         unknown_app: unknown_app.cloned(),

@@ -21,7 +21,7 @@ pub async fn reset(
 ) -> PageResult {
     let account = find(&state, *id).await?;
     let made = people::reset_link(&state.store, account.id, state.clock.now(), &by.0).await?;
-    Ok(link::show(&request, context, (account.id, account.name, false), made))
+    Ok(link::show(&state, &request, context, (account.id, account.name, false), made))
 }
 
 /// `POST /users/{id}/enable`

@@ -3,12 +3,12 @@
 use actix_web::HttpRequest;
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
-use actix_web::http::header::{HOST, ORIGIN};
 use askama::Template;
 use carillon_accounts::people::ResetLink;
 use carillon_scheduler::Millis;
 
-use crate::web::page::{PageContext, render};
+use crate::web::page::{PageContext, console_address, render};
+use crate::web::state::State;
 
 #[derive(Template)]
 #[template(path = "users/link.html")]
@@ -23,15 +23,13 @@ struct Page {
 
 /// The answer that shows the link; no cache keeps it.
 pub fn show(
+    state: &State,
     request: &HttpRequest,
     context: PageContext,
     (id, name, is_new): (i64, String, bool),
     link: ResetLink,
 ) -> HttpResponse {
-    let text = |name| request.headers().get(name).and_then(|value| value.to_str().ok());
-    // As the browser of the administrator reaches this console, also behind a proxy.
-    let origin = text(ORIGIN).filter(|origin| origin.starts_with("http"));
-    let origin = origin.map_or_else(|| format!("http://{}", text(HOST).unwrap_or_default()), str::to_owned);
+    let origin = console_address(state, request);
     let (link, expires_at) = (format!("{origin}/reset?secret={}", link.secret), link.expires_at);
     render(&Page { context, id, name, is_new, link, expires_at }, StatusCode::OK)
 }

@@ -47,7 +47,7 @@ pub async fn create(
     let name = form.value("name").to_owned();
     if form.is_valid() {
         match people::invite(&state.store, &name, &grants, state.clock.now(), &by.0).await {
-            Ok((id, made)) => return Ok(link::show(&request, context, (id, name, true), made)),
+            Ok((id, made)) => return Ok(link::show(&state, &request, context, (id, name, true), made)),
             Err(Error::Refused(text)) => form.add_error("name", text),
             Err(Error::Store(carillon_store::Error::Taken(_))) => form.add_error("name", "This name is taken already."),
             Err(error) => return Err(error.into()),
