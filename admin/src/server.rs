@@ -11,6 +11,7 @@ use carillon_engine::lease::{Redis, ShardLock};
 use carillon_engine::metrics::Metrics;
 use carillon_engine::outgoing::Connector;
 use carillon_engine::{Engine, EngineParts, Services, Settings};
+use carillon_listener::{Tls, TlsFiles};
 use carillon_scheduler::{Clock, Millis};
 use carillon_store::{Database, Store};
 use futures_util::future::join_all;
@@ -50,11 +51,17 @@ pub struct Admin {
     /// Whether anybody can log in to the console yet.
     pub first_admin: FirstAdmin,
     state: web::Shared,
-    listener: TcpListener,
-    address: SocketAddr,
+    listener: Listener,
     /// Where executors alone are answered, if that is apart.
-    executors: Option<(TcpListener, SocketAddr)>,
+    executors: Option<Listener>,
     ready: Arc<AtomicBool>,
+}
+
+/// A socket, and what its clients are shown.
+struct Listener {
+    socket: TcpListener,
+    address: SocketAddr,
+    tls: Option<Arc<Tls>>,
 }
 
 /// A stop that takes longer than this ends anyway: it is safe, and another node or the next start goes on.
@@ -82,12 +89,18 @@ impl Admin {
         let lock = shard_lock(&config, &store.cluster().await?, &node)?;
         let metrics = Arc::new(Metrics::new());
         let request_bytes = metrics.request_bytes.clone();
-        let (listener, address) = listen(config.listen, "--listen, CARILLON_LISTEN")?;
-        let executors = "--executor-listen, CARILLON_EXECUTOR_LISTEN";
-        let executors = config.executor_listen.map(|address| listen(address, executors)).transpose()?;
-        let listeners = executors.iter().map(|it| it.1).chain([address]).collect();
+        let listener = listen(config.listen, tls(&config, config.tls.console())?, "--listen, CARILLON_LISTEN")?;
+        let executors = match config.executor_listen {
+            None => None,
+            Some(address) => {
+                let tls = tls(&config, config.tls.executors())?;
+                Some(listen(address, tls, "--executor-listen, CARILLON_EXECUTOR_LISTEN")?)
+            }
+        };
+        let listeners = executors.iter().chain([&listener]).map(|it| it.address).collect();
         let connector = Connector::new(config.network_rules(listeners));
         let client = ExecutorClient::new(&config.access_token, limits, connector).map_err(Error::Settings)?;
+        let scheme = if listener.tls.is_some() { "https" } else { "http" };
         let engine = Arc::new(Engine::build(EngineParts {
             store: store.clone(),
             clock: clock.clone(),
@@ -96,7 +109,7 @@ impl Admin {
             lock,
             settings,
             node,
-            address: format!("http://{address}/"),
+            address: format!("{scheme}://{}/", listener.address),
             shards,
         }));
         engine.begin().await?;
@@ -112,18 +125,17 @@ impl Admin {
             wrong_tokens: WrongTokens::default(),
             ready: ready.clone(),
         };
-        Ok(Self { first_admin, store, engine, state: web::Shared::new(state), listener, address, executors, ready })
+        Ok(Self { first_admin, store, engine, state: web::Shared::new(state), listener, executors, ready })
     }
 
     /// Where it listens; the port is known even if 0 was asked for.
     pub fn address(&self) -> SocketAddr {
-        self.address
+        self.listener.address
     }
 
     /// Where executors are answered.
     pub fn executor_address(&self) -> SocketAddr {
-        let apart = self.executors.as_ref().map(|(_, address)| *address);
-        apart.unwrap_or(self.address)
+        self.executors.as_ref().unwrap_or(&self.listener).address
     }
 
     /// Serves until `stop`, then stops in order. A second cancellation is not needed: it ends within 15 s.
@@ -144,7 +156,7 @@ impl Admin {
         stop: CancellationToken,
         executors_stop: impl Future<Output = ()>,
     ) -> Result<(), Error> {
-        let executor_address = self.executor_address();
+        let (address, executor_address) = (self.address(), self.executor_address());
         let servers = servers(self.listener, self.executors, self.state)?;
         let webs: Vec<_> = servers.iter().map(Server::handle).collect();
         let served: Vec<_> = servers.into_iter().map(tokio::spawn).collect();
@@ -156,7 +168,7 @@ impl Admin {
         services.run_scanners(&takers, &taking, &fatal);
         services.run_sending(&tasks, &sending, &fatal);
         self.ready.store(true, Ordering::Relaxed);
-        tracing::info!(listen.address = %self.address, listen.executors = %executor_address, node.id = self.engine.cx.node, shard.count = self.engine.shards(), "serving");
+        tracing::info!(listen.address = %address, listen.executors = %executor_address, node.id = self.engine.cx.node, shard.count = self.engine.shards(), "serving");
         tokio::select! {
             () = stop.cancelled() => {}
             () = fatal.cancelled() => return Err(Error::Services),
@@ -199,18 +211,17 @@ impl Admin {
     }
 }
 
-fn servers(
-    listener: TcpListener,
-    executors: Option<(TcpListener, SocketAddr)>,
-    state: web::Shared,
-) -> std::io::Result<Vec<Server>> {
-    let Some((apart, _)) = executors else {
-        return Ok(vec![web::serve(listener, state, ListenerRole::All)?]);
+fn servers(listener: Listener, executors: Option<Listener>, state: web::Shared) -> std::io::Result<Vec<Server>> {
+    let serve = |listener: Listener, role| {
+        if let Some(tls) = &listener.tls {
+            tls.watch();
+        }
+        web::serve(listener.socket, listener.tls, state.clone(), role)
     };
-    Ok(vec![
-        web::serve(listener, state.clone(), ListenerRole::People)?,
-        web::serve(apart, state, ListenerRole::Executors)?,
-    ])
+    let Some(apart) = executors else {
+        return Ok(vec![serve(listener, ListenerRole::All)?]);
+    };
+    Ok(vec![serve(listener, ListenerRole::People)?, serve(apart, ListenerRole::Executors)?])
 }
 
 /// After the end of new shards and claims: leases back; due runs are marked until a peer refuses them; requests end.
@@ -295,9 +306,15 @@ impl From<&config::Database> for Database {
     }
 }
 
-fn listen(address: SocketAddr, setting: &'static str) -> Result<(TcpListener, SocketAddr), Error> {
+/// Reads the certificate of a listener.
+fn tls(config: &Config, files: Option<TlsFiles>) -> Result<Option<Arc<Tls>>, Error> {
+    let loaded = files.map(Tls::load).transpose();
+    loaded.map_err(|error| Error::Settings(config.tls.problem(&error).to_string()))
+}
+
+fn listen(address: SocketAddr, tls: Option<Arc<Tls>>, setting: &'static str) -> Result<Listener, Error> {
     let failed = |source| Error::Listen { address, setting, source };
-    let listener = TcpListener::bind(address).map_err(failed)?;
-    let bound = listener.local_addr().map_err(failed)?;
-    Ok((listener, bound))
+    let socket = TcpListener::bind(address).map_err(failed)?;
+    let address = socket.local_addr().map_err(failed)?;
+    Ok(Listener { socket, address, tls })
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use carillon_accounts::setup::FirstAdmin;
 use carillon_admin::Admin;
+use carillon_admin::config::Config;
 use carillon_admin::server;
 use carillon_scheduler::SystemClock;
 use tokio::signal::unix::{Signal, SignalKind, signal};
@@ -20,7 +21,7 @@ pub async fn run(settings: ServeSettings) -> anyhow::Result<()> {
         tracing::info!(file.path = %file.display(), "executors present the access token that is in this file");
     }
     let database = parsed.config.database.to_string();
-    let public_url = parsed.config.public_url.clone();
+    let config = parsed.config.clone();
     let admin = Admin::build(parsed.config, Arc::new(SystemClock::new()));
     let admin = admin.await.map_err(|error| {
         let on = if matches!(error, server::Error::Store(_)) { format!(" on {database}") } else { String::new() };
@@ -30,7 +31,7 @@ pub async fn run(settings: ServeSettings) -> anyhow::Result<()> {
         // Not logged: who may read logs is not who may become the administrator.
         println!(
             "Nobody can log in yet. Within half an hour, set up the first administrator:\n  address  {}\n  secret   {}",
-            public_url.map_or_else(|| url(admin.address(), "setup"), |url| format!("{}/setup", url.origin())),
+            url(&config, admin.address(), "setup"),
             setup.secret
         );
     }
@@ -38,14 +39,18 @@ pub async fn run(settings: ServeSettings) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// An address of this node as a person or an executor on this machine types it.
-pub fn url(listen: SocketAddr, path: &str) -> String {
+/// The address of the console as a person types it: the public one, or one for this machine.
+pub fn url(config: &Config, listen: SocketAddr, path: &str) -> String {
+    if let Some(public) = &config.public_url {
+        return format!("{}/{path}", public.origin());
+    }
     let host = match listen.ip() {
         IpAddr::V4(ip) if ip.is_unspecified() => IpAddr::V4(Ipv4Addr::LOCALHOST),
         IpAddr::V6(ip) if ip.is_unspecified() => IpAddr::V6(Ipv6Addr::LOCALHOST),
         ip => ip,
     };
-    format!("http://{}/{path}", SocketAddr::new(host, listen.port()))
+    let scheme = if config.is_https() { "https" } else { "http" };
+    format!("{scheme}://{}/{path}", SocketAddr::new(host, listen.port()))
 }
 
 /// Cancelled by the first SIGTERM or Ctrl-C. The second one ends the process at once: that is safe, what is open then

@@ -35,6 +35,29 @@ pub struct ServeSettings {
     #[arg(long, env = "CARILLON_EXECUTOR_LISTEN", value_name = "IP:PORT")]
     pub executor_listen: Option<String>,
 
+    /// PEM file with the certificate that this node shows, and those between it and its authority [default: plain HTTP]
+    ///
+    /// It is read again when it changes.
+    #[arg(long, env = "CARILLON_TLS_CERT", value_name = "FILE")]
+    pub tls_cert: Option<String>,
+
+    /// PEM file with the private key of --tls-cert
+    #[arg(long, env = "CARILLON_TLS_KEY", value_name = "FILE")]
+    pub tls_key: Option<String>,
+
+    /// PEM file with the certificate of --executor-listen [default: --tls-cert]
+    #[arg(long, env = "CARILLON_EXECUTOR_TLS_CERT", value_name = "FILE")]
+    pub executor_tls_cert: Option<String>,
+
+    /// PEM file with the private key of --executor-tls-cert
+    #[arg(long, env = "CARILLON_EXECUTOR_TLS_KEY", value_name = "FILE")]
+    pub executor_tls_key: Option<String>,
+
+    /// PEM file with an authority: on --executor-listen, each executor must show a certificate that it has signed
+    /// [default: none is asked for]
+    #[arg(long, env = "CARILLON_EXECUTOR_TLS_CLIENT_CA", value_name = "FILE")]
+    pub executor_tls_client_ca: Option<String>,
+
     /// Where people reach the console, such as https://carillon.example.com [default: wherever their browsers ask for it]
     ///
     /// The console then answers under this address only, and links are made with it. With https, its cookies are sent by

@@ -9,7 +9,9 @@ use std::time::Duration;
 
 use carillon_accounts::secret::random_secret;
 use carillon_accounts::secret_keys::SecretKeys;
-use carillon_admin::config::{AccessToken, Config, Database, Error, LogFormat, LostRule, Networks, Problem, PublicUrl};
+use carillon_admin::config::{
+    AccessToken, Config, Database, Error, LogFormat, LostRule, Networks, Problem, PublicUrl, TlsSettings,
+};
 
 use super::settings::{DatabaseSettings, ServeSettings};
 
@@ -106,10 +108,18 @@ impl ServeSettings {
         put(time("escalate-after", &self.escalate_after, s(60)..=month).map(|time| engine.escalate_after = time));
         put(time("check-after", &self.check_after, s(1)..=s(3_600)).map(|time| engine.check_after = time));
         put(self.secret_keys().map(|keys| config.secret_keys = keys));
+        let file = |path: &Option<String>| path.as_ref().map(PathBuf::from);
+        config.tls = TlsSettings {
+            cert: file(&self.tls_cert),
+            key: file(&self.tls_key),
+            executor_cert: file(&self.executor_tls_cert),
+            executor_key: file(&self.executor_tls_key),
+            executor_client_ca: file(&self.executor_tls_client_ca),
+        };
         config.insecure_http = self.insecure_http;
         config.no_migrate = self.no_migrate;
         config.redis_url.clone_from(&self.redis_url);
-        config.redis_ca = self.redis_ca.as_ref().map(PathBuf::from);
+        config.redis_ca = file(&self.redis_ca);
         config.admin_password.clone_from(&self.admin_password);
         config.api_token.clone_from(&self.api_token);
         config
@@ -216,7 +226,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let (token, other, key) = (random_secret(), random_secret(), random_secret());
         let text = format!(
-            "--listen=[::]:9 --public-url=https://c.example --trusted-proxies=10.0.0.7 --insecure-http --no-migrate --database-url=mysql://u@h/d --redis-url=redis://r:1/ \
+            "--listen=[::]:9 --public-url=https://c.example --trusted-proxies=10.0.0.7 --tls-cert=c --tls-key=k --executor-listen=[::]:10 \
+             --executor-tls-cert=ec --executor-tls-key=ek --executor-tls-client-ca=ca --insecure-http --no-migrate --database-url=mysql://u@h/d --redis-url=redis://r:1/ \
              --shards=3 --access-token={token} --admin-password={other} --api-token={other} --log-format=json \
              --look-ahead=2s --lease-ttl=3s --connect-timeout=300ms --request-timeout=400ms --in-flight=5 --lost-rule=xxl \
              --flag-after=45s --escalate-after=10m --executor-networks=10.0.0.0/8 --secret-key={key}"
@@ -227,6 +238,15 @@ mod tests {
         expected.listen = "[::]:9".parse().unwrap();
         (expected.insecure_http, expected.no_migrate) = (true, true);
         expected.executor_networks = Some(Networks::parse("executor-networks", "10.0.0.0/8").unwrap());
+        let file = |path: &str| Some(PathBuf::from(path));
+        expected.executor_listen = "[::]:10".parse().ok();
+        expected.tls = TlsSettings {
+            cert: file("c"),
+            key: file("k"),
+            executor_cert: file("ec"),
+            executor_key: file("ek"),
+            executor_client_ca: file("ca"),
+        };
         expected.public_url = Some(PublicUrl::parse("https://c.example").unwrap());
         expected.trusted_proxies = Networks::parse("trusted-proxies", "10.0.0.7").unwrap();
         expected.database = Database::Mysql { url: "mysql://u@h/d".into() };

@@ -12,6 +12,7 @@ mod problem;
 mod public_url;
 mod rules;
 mod settings;
+mod tls;
 
 pub use access_token::AccessToken;
 pub use carillon_engine::lease::redis::url::{RedisForm, RedisUrl};
@@ -21,3 +22,4 @@ pub use networks::Networks;
 pub use problem::{Error, Problem};
 pub use public_url::PublicUrl;
 pub use settings::{Config, LogFormat};
+pub use tls::TlsSettings;

@@ -24,6 +24,7 @@ fn problems(config: &Config) -> Vec<Problem> {
         plain_http(config, "listen"),
         plain_http(config, "executor-listen"),
         two_listeners(config),
+        public_scheme(config),
         redis_url(config),
         redis_ca(config),
         token("access-token", Some(&config.access_token)),
@@ -34,22 +35,31 @@ fn problems(config: &Config) -> Vec<Problem> {
     ]
     .into_iter()
     .flatten()
+    .chain(config.tls.problems(config.executor_listen.is_some()))
     .collect()
 }
 
 fn plain_http(config: &Config, setting: &'static str) -> Option<Problem> {
-    let address = match setting {
-        "listen" => config.listen,
-        _ => config.executor_listen?,
+    let (address, has_tls) = match setting {
+        "listen" => (config.listen, config.tls.console().is_some()),
+        _ => (config.executor_listen?, config.tls.executors().is_some()),
     };
-    (!address.ip().is_loopback() && !config.insecure_http).then(|| {
+    (!has_tls && !address.ip().is_loopback() && !config.insecure_http).then(|| {
         Problem::new(
             setting,
             format!(
-                "{address} is reached from other machines, and what is sent there, passwords too, is not encrypted; listen on \
-                 127.0.0.1 behind a proxy with TLS, or accept that with --insecure-http (CARILLON_INSECURE_HTTP=true)"
+                "{address} is reached from other machines, and what is sent there, passwords too, is not encrypted; give \
+                 --tls-cert and --tls-key, listen on 127.0.0.1 behind a proxy with TLS, or accept that with --insecure-http (CARILLON_INSECURE_HTTP=true)"
             ),
         )
+    })
+}
+
+fn public_scheme(config: &Config) -> Option<Problem> {
+    let is_plain = config.public_url.as_ref().is_some_and(|url| !url.is_https());
+    (is_plain && config.tls.cert.is_some()).then(|| {
+        let wrong = "it begins with http://, but --listen speaks TLS, since --tls-cert is given; write https://";
+        Problem::new("public-url", wrong)
     })
 }
 
@@ -147,6 +157,41 @@ mod tests {
         let everywhere = "0.0.0.0:8080".parse().unwrap();
         assert!(complaints(|c| c.listen = everywhere)[0].contains("--insecure-http (CARILLON_INSECURE_HTTP=true)"));
         assert!(complaints(|c| (c.listen, c.insecure_http) = (everywhere, true)).is_empty());
+    }
+
+    // covers: S24
+    #[test]
+    fn the_files_of_tls_belong_together() {
+        fn file() -> Option<std::path::PathBuf> {
+            Some("pair.pem".into())
+        }
+        let everywhere = "0.0.0.0:8080".parse().unwrap();
+        let with_tls = complaints(|c| (c.listen, c.tls.cert, c.tls.key) = (everywhere, file(), file()));
+        assert!(with_tls.is_empty(), "{with_tls:?}");
+        let said = complaints(|c| (c.executor_listen, c.tls.executor_cert) = (Some(everywhere), file()));
+        assert!(said[0].contains("--executor-listen") && said[1].contains("it needs --executor-tls-key"), "{said:?}");
+        for (change, expected) in [
+            ((|c| c.tls.cert = file()) as Change, "--tls-cert (CARILLON_TLS_CERT): it needs --tls-key"),
+            (|c| c.tls.key = file(), "--tls-key (CARILLON_TLS_KEY): it needs --tls-cert"),
+            (
+                |c| (c.tls.executor_cert, c.tls.executor_key) = (file(), file()),
+                "--executor-tls-cert (CARILLON_EXECUTOR_TLS_CERT): there is no --executor-listen",
+            ),
+            (
+                |c| (c.executor_listen, c.tls.executor_client_ca) = ("127.0.0.1:1".parse().ok(), file()),
+                "--executor-tls-client-ca (CARILLON_EXECUTOR_TLS_CLIENT_CA): it needs TLS",
+            ),
+            (
+                |c| {
+                    (c.tls.cert, c.tls.key) = (file(), file());
+                    c.public_url = crate::config::PublicUrl::parse("http://c.example").ok();
+                },
+                "--public-url (CARILLON_PUBLIC_URL): it begins with http://",
+            ),
+        ] {
+            let complaints = complaints(change);
+            assert!(complaints.len() == 1 && complaints[0].contains(expected), "{complaints:?} / {expected}");
+        }
     }
 
     type Change = fn(&mut Config);

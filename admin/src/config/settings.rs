@@ -8,6 +8,7 @@ use carillon_engine::Options;
 use crate::config::database::Database;
 use crate::config::networks::Networks;
 use crate::config::public_url::PublicUrl;
+use crate::config::tls::TlsSettings;
 
 /// How log lines are written to standard error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -24,10 +25,12 @@ pub enum LogFormat {
 /// The default of each field is the one that `carillon serve --help` shows. Secrets are left out of the `Debug` form.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Config {
-    /// Where console, API and executors are answered. Plain HTTP.
+    /// Where console, API and executors are answered.
     pub listen: SocketAddr,
     /// Where executors alone are answered, in place of `listen`.
     pub executor_listen: Option<SocketAddr>,
+    /// Certificates; without one the listeners speak plain HTTP.
+    pub tls: TlsSettings,
     /// Where people reach the console; without it, wherever their browsers say.
     pub public_url: Option<PublicUrl>,
     /// The proxies whose `X-Forwarded-…` headers count.
@@ -71,6 +74,7 @@ impl Config {
         Self {
             listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 8080)),
             executor_listen: None,
+            tls: TlsSettings::default(),
             public_url: None,
             trusted_proxies: Networks::default(),
             insecure_http: false,
@@ -93,7 +97,7 @@ impl Config {
 
     /// Whether browsers reach the console by TLS.
     pub fn is_https(&self) -> bool {
-        self.public_url.as_ref().is_some_and(PublicUrl::is_https)
+        self.public_url.as_ref().map_or(self.tls.cert.is_some(), PublicUrl::is_https)
     }
 
     /// Where executors are answered.

@@ -5,23 +5,36 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use actix_web::dev::Server;
-use actix_web::{App, HttpServer, middleware};
+use actix_web::{App, middleware};
+use carillon_listener::{Limits, Places, ServeOptions, Tls};
 
-use crate::web::executor_api;
 use crate::web::guard::headers;
-use crate::web::limits::connections::Connections;
 use crate::web::limits::slow_body_guard;
 use crate::web::routes::{ListenerRole, routes};
 use crate::web::state::Shared;
 
-/// The server on this listener; it runs when the future is awaited, and stops by its handle.
+/// The server on this listener; it runs when the future is awaited, and stops by its handle. Needs a tokio runtime.
 ///
 /// # Errors
 /// The listener cannot be used.
-pub fn serve(listener: TcpListener, state: Shared, role: ListenerRole) -> std::io::Result<Server> {
+pub fn serve(
+    listener: TcpListener,
+    tls: Option<Arc<Tls>>,
+    state: Shared,
+    role: ListenerRole,
+) -> std::io::Result<Server> {
     let listeners = if role == ListenerRole::All { 1 } else { 2 };
-    let connections = Arc::new(Connections::for_listeners(listeners));
-    let server = HttpServer::new(move || {
+    let proxies = state.config.trusted_proxies.clone();
+    let limits = Limits { is_shared: Arc::new(move |peer| proxies.contains(peer)), ..Limits::for_listeners(listeners) };
+    let options = ServeOptions {
+        places: Places::start(limits),
+        tls,
+        workers: 2,
+        head_within: Duration::from_secs(10),
+        keep_alive: Duration::from_secs(75),
+        stop_within: 5,
+    };
+    carillon_listener::serve(listener, options, move || {
         App::new()
             .app_data(state.clone())
             .wrap(middleware::Compress::default())
@@ -29,15 +42,4 @@ pub fn serve(listener: TcpListener, state: Shared, role: ListenerRole) -> std::i
             .wrap(middleware::from_fn(headers::guard))
             .configure(|config| routes(config, role))
     })
-    .workers(2)
-    .on_connect(move |connection, extensions| {
-        connections.admit(connection, extensions);
-        executor_api::remember_connection(connection, extensions);
-    })
-    .client_request_timeout(Duration::from_secs(10))
-    .keep_alive(Duration::from_secs(75))
-    .shutdown_timeout(5)
-    .disable_signals()
-    .listen(listener)?;
-    Ok(server.run())
 }

@@ -20,4 +20,5 @@ mod log_fields;
 mod program;
 mod rows;
 mod sources;
+mod tls;
 mod wire;

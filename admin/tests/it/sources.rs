@@ -15,6 +15,7 @@ const WITHOUT_CYCLES: &[&str] = &[
     "admin/inspect/src",
     "admin/scheduler/src",
     "admin/store/src",
+    "executor-sdk/listener/src",
     "executor-sdk/protocol/src",
     "executor-sdk/src",
     "migrations/src",
@@ -51,6 +52,7 @@ pub const PRODUCT: &[&str] = &[
     "admin/inspect/src",
     "admin/scheduler/src",
     "admin/store/src",
+    "executor-sdk/listener/src",
     "executor-sdk/src",
     "templates",
 ];

@@ -4,6 +4,7 @@
 
 mod admin_client;
 mod api_client;
+mod authority;
 mod clock;
 mod http_stub;
 mod port;
@@ -14,6 +15,7 @@ mod wait;
 
 pub use admin_client::AdminClient;
 pub use api_client::{Answer, ApiClient, http_client};
+pub use authority::{Authority, CertificatePair};
 pub use carillon_executor::{JobContext, JobContextBuilder};
 pub use clock::now_ms;
 pub use http_stub::{Call, Reply};

@@ -16,6 +16,7 @@ use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 
 use super::{jobs, workers};
+use crate::cli::invalid_input::InvalidInput;
 use crate::cli::logging;
 use crate::cli::serve::{stop_signal, url};
 use crate::cli::settings::ServeSettings;
@@ -23,6 +24,11 @@ use crate::cli::settings::ServeSettings;
 pub async fn run(mut settings: ServeSettings) -> anyhow::Result<()> {
     let temporary = fill_demo_defaults(&mut settings)?;
     let mut config = settings.parse()?.config;
+    if config.is_https() {
+        // Its executors would need the certificate's name and authority.
+        let text = "the demo speaks plain HTTP on this machine alone; drop --tls-cert and --public-url";
+        return Err(InvalidInput(text.to_owned()).into());
+    }
     logging::start(config.log_format, "warn");
     another_port_if_taken(&mut config);
     let admin = Admin::build(config.clone(), Arc::new(SystemClock::new())).await?;
@@ -97,7 +103,7 @@ fn welcome(config: &Config, admin: &Admin, temporary: bool) -> String {
         "\nCarillon demo: a node, two executors, {} jobs\n\n  console    {}\n  user       {FIRST_ADMIN}\n  password   {password}\n  \
          API token  {}\n  data       {}{kept}\n\nCtrl-C ends it. RUST_LOG=info shows what the node does.\n",
         jobs::count(),
-        url(admin.address(), ""),
+        url(config, admin.address(), ""),
         secret(&config.api_token),
         config.data_dir.display(),
     )

@@ -14,7 +14,7 @@ use crate::cli::serve::url;
 pub fn build(config: &Config, node: SocketAddr) -> Result<[Executor; 2], Error> {
     let worker = |name: &str| {
         Executor::builder()
-            .admin(url(node, ""))
+            .admin(url(config, node, ""))
             .app(APP)
             .token(&config.access_token)
             .listen(SocketAddr::new(reachable(node.ip()), 0).to_string())

@@ -8,7 +8,8 @@ use actix_web::{FromRequest, HttpRequest, HttpResponse, web};
 use futures_util::future::LocalBoxFuture;
 
 use super::answer::refused;
-use super::{connection, token};
+use super::token;
+use crate::web::guard::connection;
 use crate::web::limits::slow_body_guard;
 use crate::web::state::State;
 

@@ -10,7 +10,7 @@ use carillon_store::run::settle::finding::RunReport;
 
 use super::answer::{answered, header, refused};
 use super::authenticated_body::AuthenticatedBody;
-use super::connection;
+use crate::web::guard::connection;
 use crate::web::state::Shared;
 
 /// Java gives up after 3 s: by then the connection must be cut.

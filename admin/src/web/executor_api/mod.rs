@@ -7,13 +7,11 @@
 mod answer;
 mod authenticated_body;
 mod callback;
-pub(super) mod connection;
 pub(super) mod paths;
 mod registration;
 mod routes;
 mod token;
 pub(crate) mod wrong_tokens;
 
-pub use connection::remember as remember_connection;
 pub use routes::{all, configure};
 pub use wrong_tokens::{WrongToken, WrongTokens};

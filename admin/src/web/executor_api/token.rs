@@ -6,11 +6,13 @@ use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 
 use crate::web::guard::client_address::client_address;
+use crate::web::guard::connection;
 use crate::web::state::State;
 
 pub fn check(request: &HttpRequest, state: &State) -> Result<(), String> {
     let given = request.headers().get(headers::TOKEN).map_or(&b""[..], |value| value.as_bytes());
     if is_right(given, &state.config.access_token) {
+        connection::set_known(request);
         return Ok(());
     }
     state.engine.cx.metrics.wrong_tokens.inc();

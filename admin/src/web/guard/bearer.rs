@@ -8,6 +8,7 @@ use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 
 use crate::web::guard::client_address::client_text;
+use crate::web::guard::connection;
 use crate::web::state::State;
 
 /// Why a request is refused. The text says how to correct it.
@@ -34,13 +35,19 @@ pub async fn authenticate(
 ) -> Result<Result<Actor, Refusal>, carillon_store::Error> {
     let source = client_text(request);
     let refusal = match check(request, state.config.api_token.as_deref()) {
-        Ok(()) => return Ok(Ok(Actor::unlimited("api-token", source))),
+        Ok(()) => {
+            connection::set_known(request);
+            return Ok(Ok(Actor::unlimited("api-token", source)));
+        }
         Err(refusal) => refusal,
     };
     let Some(sent) = presented(request) else {
         return Ok(Err(refusal));
     };
     let actor = token::authenticate(&state.store, sent, &source, state.clock.now()).await?;
+    if actor.is_some() {
+        connection::set_known(request);
+    }
     Ok(actor.ok_or(refusal))
 }
 

@@ -2,6 +2,7 @@
 
 pub mod bearer;
 pub mod client_address;
+pub mod connection;
 pub mod cookies;
 pub mod csrf;
 pub mod headers;

@@ -14,7 +14,7 @@ use crate::web::forms::Fields;
 use crate::web::guard::client_address::{client_text, is_from_proxy};
 use crate::web::guard::request_id::RequestId;
 use crate::web::guard::session_cookie::{self, Viewer};
-use crate::web::guard::{cookies, csrf};
+use crate::web::guard::{connection, cookies, csrf};
 use crate::web::limits::slow_body_guard;
 use crate::web::page::{FLASH, PageContext, PageError, error_page, redirect};
 use crate::web::state::{Shared, State};
@@ -80,6 +80,7 @@ async fn admit(state: &State, request: &mut ServiceRequest) -> Result<Option<Htt
         request.extensions_mut().insert(fields);
     }
     let source = client_text(request.request());
+    connection::set_known(request.request());
     request.extensions_mut().insert(Actor::new(&viewer.name, source, viewer.grants.clone()));
     request.extensions_mut().insert(Viewer(viewer));
     Ok(None)

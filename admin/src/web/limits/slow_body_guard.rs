@@ -2,32 +2,21 @@
 //! sends a byte now and then is disconnected.
 
 use std::io;
-use std::sync::Arc;
-use std::time::Duration;
 
 use actix_web::body::{BoxBody, MessageBody};
 use actix_web::dev::{Payload, ServiceRequest, ServiceResponse};
 use actix_web::error::PayloadError;
 use actix_web::http::header::{CONTENT_ENCODING, HeaderMap};
 use actix_web::middleware::Next;
-use actix_web::{HttpMessage as _, HttpResponse, web};
-use futures_util::{Stream, StreamExt as _, stream};
-use tokio::time::{Instant, timeout_at};
+use actix_web::{HttpMessage as _, HttpResponse};
+use carillon_listener::{Connection, paced};
 
-use crate::web::executor_api::connection::Connection;
 use crate::web::executor_api::paths;
-use crate::web::limits::body_memory::Share;
 use crate::web::state::Shared;
 
 /// Bytes of the request line and all headers. Checked after they have been read: actix-http reads up to 128 KiB and 96 headers
 /// before it passes a request on, refuses more, and has no setting for either.
 const HEAD: usize = 16 << 10;
-/// For a whole body.
-const TOTAL: Duration = Duration::from_secs(30);
-/// Before the speed is checked.
-const GRACE: Duration = Duration::from_secs(5);
-/// Bytes per second.
-const PACE: u64 = 1 << 10;
 
 pub async fn guard(
     mut request: ServiceRequest,
@@ -41,12 +30,12 @@ pub async fn guard(
     let payload = request.take_payload();
     if !matches!(payload, Payload::None) {
         let connection = request.conn_data::<Connection>().cloned();
-        let cut = move || {
-            if let Some(connection) = &connection {
-                connection.cut();
-            }
+        let held = share.clone();
+        let take = move |bytes| match held.as_ref().is_none_or(|share| share.take(bytes)) {
+            true => Ok(()),
+            false => Err(io::Error::new(io::ErrorKind::OutOfMemory, FULL)),
         };
-        request.set_payload(Payload::Stream { payload: Box::pin(paced(payload, share.clone(), cut)) });
+        request.set_payload(Payload::Stream { payload: Box::pin(paced(payload, connection, take)) });
     }
     let response = next.call(request).await?.map_into_boxed_body();
     // The handler may hold the whole body until it returns.
@@ -92,62 +81,5 @@ fn head(request: &ServiceRequest) -> usize {
     line + headers.map(|(name, value)| name.as_str().len() + value.len() + 4).sum::<usize>()
 }
 
-type Piece = Result<web::Bytes, PayloadError>;
-
-/// The time since its beginning at which a body with `got` bytes must have continued.
-fn allowed(got: u64) -> Duration {
-    (GRACE + Duration::from_millis(got * 1000 / PACE)).min(TOTAL)
-}
-
-/// The same body. It ends with an error when it does not fit in memory, and with an error and a call of `cut` when it comes
-/// too slowly.
-fn paced(
-    body: impl Stream<Item = Piece> + Unpin,
-    share: Option<Arc<Share>>,
-    cut: impl Fn(),
-) -> impl Stream<Item = Piece> {
-    let begun = Instant::now();
-    let start = Some((body, 0_u64, share, cut));
-    stream::unfold(start, move |state| async move {
-        let (mut body, got, share, cut) = state?;
-        match timeout_at(begun + allowed(got), body.next()).await {
-            Ok(Some(Ok(piece))) => {
-                if share.as_ref().is_some_and(|share| !share.take(piece.len())) {
-                    return Some((failed(io::ErrorKind::OutOfMemory, FULL), None));
-                }
-                let got = got + piece.len() as u64;
-                Some((Ok(piece), Some((body, got, share, cut))))
-            }
-            Ok(Some(Err(error))) => Some((Err(error), None)),
-            Ok(None) => None,
-            Err(_) => {
-                cut();
-                let text = "the body came too slowly";
-                Some((failed(io::ErrorKind::TimedOut, text), None))
-            }
-        }
-    })
-}
-
 /// The answer to a body that does not fit in memory.
 pub const FULL: &str = "this node is reading as many large requests as it has memory for; try again";
-
-fn failed(kind: io::ErrorKind, text: &'static str) -> Piece {
-    Err(PayloadError::Io(io::Error::new(kind, text)))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    // covers: H26
-    #[test]
-    fn how_long_a_body_may_take() {
-        let second = Duration::from_secs(1);
-        assert_eq!(allowed(0), 5 * second);
-        assert_eq!(allowed(512), 5 * second + second / 2);
-        assert_eq!(allowed(10 << 10), 15 * second);
-        assert_eq!(allowed(8 << 20), 30 * second, "in total");
-        assert_eq!(allowed(u64::MAX / 2000), 30 * second);
-    }
-}
