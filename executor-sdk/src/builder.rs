@@ -84,6 +84,47 @@ impl ExecutorBuilder {
         self
     }
 
+    /// Connections at once, 8 … 65536; each needs a file descriptor of the process. A source that has not shown the token gets
+    /// half of them. Default 256, enough for several admins with up to 32 requests at once.
+    #[must_use]
+    pub fn max_connections(mut self, connections: usize) -> Self {
+        self.settings.max_connections = connections;
+        self
+    }
+
+    /// Speak TLS, with the certificate (and those between it and its authority) and the private key in these PEM files, which
+    /// are read again when they change. The certificate must be for the host of the advertised address, which then begins
+    /// with `https://`. Default: plain HTTP.
+    #[must_use]
+    pub fn tls(mut self, cert: impl Into<PathBuf>, key: impl Into<PathBuf>) -> Self {
+        self.settings.certificates.server = Some((cert.into(), key.into()));
+        self
+    }
+
+    /// Take requests only from clients that show a certificate of the authority in this PEM file: the admin's
+    /// `--executor-client-cert`. Needs [`tls`](Self::tls). Default: none is asked for.
+    #[must_use]
+    pub fn client_ca(mut self, authority: impl Into<PathBuf>) -> Self {
+        self.settings.certificates.client_ca = Some(authority.into());
+        self
+    }
+
+    /// PEM file with the authority of the admins' certificates, for `https://` admins. Default: those that this machine
+    /// trusts.
+    #[must_use]
+    pub fn admin_ca(mut self, authority: impl Into<PathBuf>) -> Self {
+        self.settings.certificates.admin_ca = Some(authority.into());
+        self
+    }
+
+    /// What is shown to admins that ask for a certificate (`--executor-tls-client-ca`): PEM files with the certificate and
+    /// its private key. Default: nothing.
+    #[must_use]
+    pub fn client_certificate(mut self, cert: impl Into<PathBuf>, key: impl Into<PathBuf>) -> Self {
+        self.settings.certificates.client = Some((cert.into(), key.into()));
+        self
+    }
+
     /// Days after which the logs of runs are deleted, any number; 0 keeps them. Default 30.
     #[must_use]
     pub fn log_days(mut self, days: u64) -> Self {

@@ -3,7 +3,9 @@
 use std::net::{SocketAddr, TcpListener};
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
+use carillon_listener::{Limits, Places, ServeOptions, Tls};
 use carillon_protocol::Registration;
 use tokio::runtime::Handle;
 use tokio::sync::{Notify, mpsc, watch};
@@ -21,10 +23,14 @@ use crate::server::{Admission, Endpoints, TokenCheck, serve};
 use crate::settings::Settings;
 use crate::shutdown::RunningExecutor;
 
+/// Longer than admins keep idle connections: one that closes just as an admin uses it again looks like a lost answer.
+const KEEP_ALIVE: Duration = Duration::from_secs(75);
+
 /// An executor: registers with the admins, executes the runs that they send, reports the results.
 pub struct Executor {
     settings: Settings,
     listener: TcpListener,
+    tls: Option<Arc<Tls>>,
     handle: ExecutorHandle,
     data_dir: DataDir,
     admins: Arc<AdminClient>,
@@ -109,7 +115,9 @@ impl Executor {
             &settings.app,
             Identity { boot_id: &boot_id, journal_id: journal.id() },
             &announced,
+            &settings.certificates,
         )?;
+        let tls = settings.certificates.server()?;
         let seen_runs = Arc::new(SeenRuns::default());
         seen_runs.restore(&recovered);
         let registered = watch::Sender::new(false);
@@ -117,6 +125,7 @@ impl Executor {
             handle: ExecutorHandle { bound, address, boot_id, registered: registered.subscribe() },
             settings,
             listener,
+            tls,
             data_dir,
             admins: Arc::new(admins),
             seen_runs,
@@ -163,7 +172,23 @@ impl Executor {
             Handle::current(),
         ));
         let endpoints = self.endpoints(Arc::clone(&lanes))?;
-        let server = serve(self.listener, Arc::new(endpoints), self.settings.workers).map_err(Error::Server)?;
+        if let Some(tls) = &self.tls {
+            tls.watch();
+        }
+        let options = ServeOptions {
+            places: Places::start(Limits {
+                // Admins open many connections before the first request is answered.
+                most_of_unknown: self.settings.max_connections / 2,
+                most_of_known: self.settings.max_connections,
+                ..Limits::of(self.settings.max_connections)
+            }),
+            tls: self.tls,
+            workers: self.settings.workers,
+            head_within: Duration::from_secs(5),
+            keep_alive: KEEP_ALIVE,
+            stop_within: 1,
+        };
+        let server = serve(self.listener, options, Arc::new(endpoints)).map_err(Error::Server)?;
         let server_handle = server.handle();
         let reachable = Arc::new(Notify::new());
         let heartbeats = Arc::new(Heartbeats {

@@ -3,6 +3,7 @@
 
 mod admin;
 mod builder;
+mod certificates;
 mod context;
 mod context_builder;
 mod data_dir;

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::admin::Announcement;
+use crate::certificates::Certificates;
 use crate::error::Error;
 use crate::handler::BoxedHandler;
 use crate::journal::Durability;
@@ -21,6 +22,8 @@ pub(crate) struct Settings {
     pub(crate) data_dir: Option<PathBuf>,
     pub(crate) grace: Duration,
     pub(crate) workers: usize,
+    pub(crate) max_connections: usize,
+    pub(crate) certificates: Certificates,
     pub(crate) log_days: u64,
     pub(crate) durability: Durability,
     pub(crate) announcement: Announcement,
@@ -38,6 +41,8 @@ impl Default for Settings {
             data_dir: None,
             grace: Duration::from_secs(30),
             workers: 1,
+            max_connections: 256,
+            certificates: Certificates::default(),
             log_days: 30,
             durability: Durability::Machine,
             announcement: Announcement::default(),
@@ -69,6 +74,10 @@ impl Settings {
         }
         if !(1..=64).contains(&self.workers) {
             return Err(Error::setting("workers", format!("{} is not within 1 and 64", self.workers)));
+        }
+        if !(8..=65_536).contains(&self.max_connections) {
+            let problem = format!("{} is not within 8 and 65536", self.max_connections);
+            return Err(Error::setting("max_connections", problem));
         }
         self.announcement.headers()?;
         self.handlers().map(drop)
@@ -103,7 +112,10 @@ impl Settings {
     pub(crate) fn advertised(&self, bound: SocketAddr) -> Result<String, Error> {
         match &self.advertise {
             Some(address) => Ok(address.clone()),
-            None => Ok(format!("http://{}/", self.reachable(bound)?)),
+            None => {
+                let scheme = if self.certificates.server.is_some() { "https" } else { "http" };
+                Ok(format!("{scheme}://{}/", self.reachable(bound)?))
+            }
         }
     }
 

@@ -58,6 +58,18 @@ pub struct ServeSettings {
     #[arg(long, env = "CARILLON_EXECUTOR_TLS_CLIENT_CA", value_name = "FILE")]
     pub executor_tls_client_ca: Option<String>,
 
+    /// PEM file with the authority of the certificates of https executors [default: those that this machine trusts]
+    #[arg(long, env = "CARILLON_EXECUTOR_CA", value_name = "FILE")]
+    pub executor_ca: Option<String>,
+
+    /// PEM file with the certificate that this node shows to executors that ask for one [default: none]
+    #[arg(long, env = "CARILLON_EXECUTOR_CLIENT_CERT", value_name = "FILE")]
+    pub executor_client_cert: Option<String>,
+
+    /// PEM file with the private key of --executor-client-cert
+    #[arg(long, env = "CARILLON_EXECUTOR_CLIENT_KEY", value_name = "FILE")]
+    pub executor_client_key: Option<String>,
+
     /// Where people reach the console, such as https://carillon.example.com [default: wherever their browsers ask for it]
     ///
     /// The console then answers under this address only, and links are made with it. With https, its cookies are sent by

@@ -115,6 +115,9 @@ impl ServeSettings {
             executor_cert: file(&self.executor_tls_cert),
             executor_key: file(&self.executor_tls_key),
             executor_client_ca: file(&self.executor_tls_client_ca),
+            executor_ca: file(&self.executor_ca),
+            executor_client_cert: file(&self.executor_client_cert),
+            executor_client_key: file(&self.executor_client_key),
         };
         config.insecure_http = self.insecure_http;
         config.no_migrate = self.no_migrate;
@@ -227,7 +230,8 @@ mod tests {
         let (token, other, key) = (random_secret(), random_secret(), random_secret());
         let text = format!(
             "--listen=[::]:9 --public-url=https://c.example --trusted-proxies=10.0.0.7 --tls-cert=c --tls-key=k --executor-listen=[::]:10 \
-             --executor-tls-cert=ec --executor-tls-key=ek --executor-tls-client-ca=ca --insecure-http --no-migrate --database-url=mysql://u@h/d --redis-url=redis://r:1/ \
+             --executor-tls-cert=ec --executor-tls-key=ek --executor-tls-client-ca=ca --executor-ca=eca --executor-client-cert=cc --executor-client-key=ck \
+             --insecure-http --no-migrate --database-url=mysql://u@h/d --redis-url=redis://r:1/ \
              --shards=3 --access-token={token} --admin-password={other} --api-token={other} --log-format=json \
              --look-ahead=2s --lease-ttl=3s --connect-timeout=300ms --request-timeout=400ms --in-flight=5 --lost-rule=xxl \
              --flag-after=45s --escalate-after=10m --executor-networks=10.0.0.0/8 --secret-key={key}"
@@ -246,6 +250,9 @@ mod tests {
             executor_cert: file("ec"),
             executor_key: file("ek"),
             executor_client_ca: file("ca"),
+            executor_ca: file("eca"),
+            executor_client_cert: file("cc"),
+            executor_client_key: file("ck"),
         };
         expected.public_url = Some(PublicUrl::parse("https://c.example").unwrap());
         expected.trusted_proxies = Networks::parse("trusted-proxies", "10.0.0.7").unwrap();

@@ -17,6 +17,11 @@ pub struct TlsSettings {
     pub executor_key: Option<PathBuf>,
     /// The authority whose certificates executors must show.
     pub executor_client_ca: Option<PathBuf>,
+    /// The authority of the certificates of https executors; none: those that this machine trusts.
+    pub executor_ca: Option<PathBuf>,
+    /// Shown to executors that ask for a certificate.
+    pub executor_client_cert: Option<PathBuf>,
+    pub executor_client_key: Option<PathBuf>,
 }
 
 impl TlsSettings {
@@ -76,6 +81,18 @@ impl TlsSettings {
                 &self.executor_cert,
                 "executor-tls-key",
                 "it needs --executor-tls-cert, its certificate",
+            ),
+            lacks(
+                &self.executor_client_cert,
+                &self.executor_client_key,
+                "executor-client-cert",
+                "it needs --executor-client-key, its private key",
+            ),
+            lacks(
+                &self.executor_client_key,
+                &self.executor_client_cert,
+                "executor-client-key",
+                "it needs --executor-client-cert, its certificate",
             ),
             alone(&self.executor_cert, "executor-tls-cert"),
             alone(&self.executor_client_ca, "executor-tls-client-ca"),

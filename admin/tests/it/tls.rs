@@ -2,9 +2,10 @@
 
 use std::path::Path;
 
+use carillon_executor::{Executor, JobContext};
 use carillon_testkit::{Authority, Program, ProgramSettings, wait_for};
 use reqwest::{Certificate, Client, Identity};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::program::{ended, settings};
 
@@ -25,6 +26,12 @@ fn client(authority: &Authority, identity: Option<&Authority>) -> Client {
     };
     // Each request has a handshake of its own.
     builder.pool_max_idle_per_host(0).build().unwrap()
+}
+
+async fn executors_at(node: &Program) -> String {
+    wait_for("its start", async || !node.log("\"serving\"").is_empty()).await;
+    let event: Value = serde_json::from_str(&node.log("\"serving\"")[0]).unwrap();
+    event["listen.executors"].as_str().unwrap().to_owned()
 }
 
 async fn is_alive(client: &Client, node: &Program) -> bool {
@@ -70,9 +77,7 @@ async fn executors_must_show_a_certificate_where_their_authority_is_given() {
         .arg("--executor-listen=127.0.0.1:0")
         .arg(format!("--executor-tls-client-ca={}", ca.display()));
     let node = setup.start().await;
-    wait_for("its start", async || !node.log("\"serving\"").is_empty()).await;
-    let event: serde_json::Value = serde_json::from_str(&node.log("\"serving\"")[0]).unwrap();
-    let url = format!("https://{}/api/callback", event["listen.executors"].as_str().unwrap());
+    let url = format!("https://{}/api/callback", executors_at(&node).await);
     let report = async |client: Client| {
         let call = client.post(&url).header("XXL-JOB-ACCESS-TOKEN", &setup.access_token);
         call.json(&json!([])).send().await.map(|answer| answer.status().as_u16()).ok()
@@ -98,4 +103,53 @@ fn files_that_cannot_be_used_end_the_start() {
     std::fs::write(folder.path().join("node.pem"), "").unwrap();
     refused(&setup, "node.pem: it holds no certificate in PEM form; name a PEM file");
     refused(&settings(folder.path()).arg("--tls-cert=node.pem"), "--tls-cert (CARILLON_TLS_CERT): it needs --tls-key");
+}
+
+// covers: S24
+#[tokio::test]
+async fn a_run_goes_to_an_executor_and_back_with_certificates_on_both_sides() {
+    let (folder, ours) = (tempfile::tempdir().unwrap(), Authority::new());
+    let ca = ours.write(folder.path());
+    let (cert, key) = ours.issue().write(folder.path(), "client");
+    let flag = |name: &str, path: &Path| format!("--{name}={}", path.display());
+    let mut setup = with_pair(folder.path(), &ours)
+        .arg("--executor-listen=127.0.0.1:0")
+        .arg(flag("executor-tls-client-ca", &ca))
+        .arg(flag("executor-ca", &ca))
+        .arg(flag("executor-client-cert", &cert))
+        .arg(flag("executor-client-key", &key));
+    let node = setup.start().await;
+    let executors = executors_at(&node).await;
+    let api = async |method: reqwest::Method, path: &str, body: Value| -> Value {
+        let call = client(&ours, None).request(method, format!("https://{}/api/v1{path}", node.address));
+        let answer = call.bearer_auth(&setup.api_token).json(&body).send().await.unwrap();
+        assert!(answer.status().is_success(), "{path}: {}", answer.text().await.unwrap());
+        answer.json().await.unwrap()
+    };
+    api(reqwest::Method::POST, "/apps", json!({"name": "orders", "title": "Orders"})).await;
+    let (own_cert, own_key) = ours.issue().write(folder.path(), "executor");
+    let executor = Executor::builder()
+        .admin(format!("https://{executors}"))
+        .app("orders")
+        .token(&setup.access_token)
+        .data_dir(folder.path().join("executor"))
+        .tls(own_cert, own_key)
+        .client_ca(&ca)
+        .admin_ca(&ca)
+        .client_certificate(&cert, &key)
+        .job("close", |_: JobContext| async { Ok("closed") })
+        .build()
+        .unwrap();
+    let handle = executor.handle();
+    let serving = tokio::spawn(executor.run(std::future::pending()));
+    tokio::time::timeout(carillon_testkit::LIMIT, handle.registered()).await.unwrap();
+    let draft = json!({"app": "orders", "name": "Close", "handler": "close", "schedule": {"kind": "none"}});
+    let job = api(reqwest::Method::POST, "/jobs", draft).await["id"].as_i64().unwrap();
+    api(reqwest::Method::POST, &format!("/jobs/{job}/run"), json!({})).await;
+    wait_for("the run's end", async || {
+        let runs = api(reqwest::Method::GET, &format!("/runs?job_id={job}"), Value::Null).await;
+        runs["items"][0]["state"] == "succeeded"
+    })
+    .await;
+    serving.abort();
 }

@@ -97,10 +97,9 @@ impl Open {
 }
 
 /// What stands in the way of one more connection.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Full {
     Source,
-    All,
+    All { for_known: bool },
 }
 
 impl Places {
@@ -115,7 +114,7 @@ impl Places {
     pub(crate) fn admit(self: &Arc<Self>, tcp: TcpStream, peer: IpAddr) -> Option<Stream> {
         let source = SourceNetwork::from(peer);
         if let Some(full) = self.full(source, peer)
-            && !self.make_room(source, full)
+            && !self.make_room(source, &full)
         {
             tracing::debug!(client.address = %peer, "a connection too many is closed");
             return None;
@@ -138,15 +137,16 @@ impl Places {
         if open.of_source(source) >= of_source && !(self.limits.is_shared)(peer) {
             return Some(Full::Source);
         }
-        (open.all.len() >= of_all).then_some(Full::All)
+        (open.all.len() >= of_all).then_some(Full::All { for_known: known })
     }
 
-    /// Closes the connection that has waited longest for a request: of the same source, or of any that has shown no credential.
-    fn make_room(&self, source: SourceNetwork, full: Full) -> bool {
+    /// Closes the connection that has waited longest for a request: of the same source, or where all are taken, of
+    /// any source; those that have shown a credential make room for their like only.
+    fn make_room(&self, source: SourceNetwork, full: &Full) -> bool {
         let now = now_ms();
         let may_go = |it: &Arc<Inner>| match full {
             Full::Source => it.source == source,
-            Full::All => !it.is_known(),
+            Full::All { for_known } => *for_known || !it.is_known(),
         };
         let all = self.all();
         let idle = all.iter().filter(|it| may_go(it)).filter_map(|it| Some((it.idle(now)?, it)));

@@ -7,6 +7,7 @@ use std::time::Duration;
 use carillon_protocol::{Verdict, headers, join_url, parse_answer};
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 
+use crate::certificates::Certificates;
 use crate::error::Error;
 
 /// An admin that cannot store a result holds the request for 2.5 s before it cuts the connection; this is longer.
@@ -36,6 +37,7 @@ impl AdminClient {
         app: &str,
         identity: Identity<'_>,
         announcement: &[(&'static str, String)],
+        certificates: &Certificates,
     ) -> Result<Self, Error> {
         let mut default_headers = HeaderMap::new();
         default_headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
@@ -55,7 +57,8 @@ impl AdminClient {
             default_headers.insert(name, value);
         }
         install_tls_provider();
-        let http = reqwest::Client::builder()
+        let http = certificates
+            .apply(reqwest::Client::builder())?
             .default_headers(default_headers)
             .redirect(reqwest::redirect::Policy::none())
             .no_proxy()

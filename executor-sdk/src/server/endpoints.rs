@@ -2,12 +2,12 @@
 
 use std::net::TcpListener;
 use std::sync::Arc;
-use std::time::Duration;
 
 use actix_web::dev::{Payload, Server};
 use actix_web::http::header::{CONTENT_ENCODING, CONTENT_TYPE, HeaderMap};
 use actix_web::web::{self, Bytes, Data, PayloadConfig};
-use actix_web::{App, FromRequest, HttpRequest, HttpResponse, HttpServer, Route};
+use actix_web::{App, FromRequest, HttpRequest, HttpResponse, Route};
+use carillon_listener::{Connection, ServeOptions, paced};
 use carillon_protocol::{
     Answer, BatchAnswer, BatchRun, FAILURE, JobRef, LogRequest, MAX_BATCH_RUNS, OTHER_JOURNAL, RunAnswer, RunBatch,
     RunRequest, SUCCESS, WRONG_TOKEN, headers,
@@ -25,8 +25,6 @@ use crate::run::{Phase, RunMeta};
 /// Bytes of a body of `/run`, as in Java; all others are small.
 const MAX_RUN_BODY: usize = 5 << 20;
 const MAX_BODY: usize = 16 << 10;
-/// Longer than admins keep idle connections: one that closes just as an admin uses it again looks like a lost answer.
-const KEEP_ALIVE: Duration = Duration::from_secs(75);
 const KILLED: &str = "scheduling center kill job.";
 
 /// What the endpoints use.
@@ -39,9 +37,13 @@ pub(crate) struct Endpoints {
 }
 
 /// The HTTP server; it serves while the returned future is polled.
-pub(crate) fn serve(listener: TcpListener, endpoints: Arc<Endpoints>, workers: usize) -> std::io::Result<Server> {
+pub(crate) fn serve(
+    listener: TcpListener,
+    options: ServeOptions,
+    endpoints: Arc<Endpoints>,
+) -> std::io::Result<Server> {
     let endpoints = Data::from(endpoints);
-    let server = HttpServer::new(move || {
+    carillon_listener::serve(listener, options, move || {
         App::new()
             .app_data(endpoints.clone())
             .app_data(Data::new(completion_sink(endpoints.admission.journal.clone())))
@@ -54,8 +56,7 @@ pub(crate) fn serve(listener: TcpListener, endpoints: Arc<Endpoints>, workers: u
             .route("/kill", web::post().to(kill))
             .route("/log", web::post().to(read_log))
             .default_service(web::to(unknown))
-    });
-    Ok(server.workers(workers).disable_signals().keep_alive(KEEP_ALIVE).shutdown_timeout(1).listen(listener)?.run())
+    })
 }
 
 /// The sink of this server thread. Its tasks run on the same thread: one wakes the journal once for all requests that
@@ -101,7 +102,12 @@ impl FromRequest for AuthenticatedBody {
             let text = "a body with a Content-Encoding is not taken; send it as it is";
             return Box::pin(async { Err(refusal(text.to_owned())) });
         }
-        let body = Bytes::from_request(request, payload);
+        let connection = request.conn_data::<Connection>().cloned();
+        if let Some(connection) = &connection {
+            connection.set_known();
+        }
+        let paced = paced(payload.take(), connection, |_| Ok(()));
+        let body = Bytes::from_request(request, &mut Payload::Stream { payload: Box::pin(paced) });
         Box::pin(async move {
             let problem = |error| refusal(format!("the request's body cannot be read: {error}"));
             body.await.map(Self).map_err(problem)

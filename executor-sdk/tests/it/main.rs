@@ -5,6 +5,7 @@
 mod worker;
 
 mod blocking;
+mod connections;
 mod contract;
 mod endings;
 mod examples;

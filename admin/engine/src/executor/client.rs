@@ -14,6 +14,7 @@ use reqwest::{Client, RequestBuilder, Url};
 use serde::Serialize;
 use tokio::time::timeout;
 
+use crate::executor::client_tls::ClientTls;
 use crate::executor::held_connections::{HeldConnections, Limits};
 use crate::executor::outcome::{ANSWER_LIMIT, Outcome};
 use crate::outgoing::Connector;
@@ -86,9 +87,9 @@ impl Names {
 impl ExecutorClient {
     /// # Errors
     /// The token cannot be sent in a header, or no TLS is at hand.
-    pub fn new(token: &str, limits: Limits, connector: Connector) -> Result<Self, String> {
-        let http = connector
-            .client_builder()
+    pub fn new(token: &str, limits: Limits, connector: Connector, tls: ClientTls) -> Result<Self, String> {
+        let http = tls
+            .apply(connector.client_builder())
             .connect_timeout(limits.connect)
             .timeout(limits.request)
             // uvicorn closes an idle connection after 5 s; a request that meets the closing reads as "unknown".

@@ -9,7 +9,7 @@ fn client(has_loopback_executors: bool) -> ExecutorClient {
     rustls::crypto::ring::default_provider().install_default().unwrap_or(());
     let limits = Limits { connect: Duration::from_secs(5), request: Duration::from_secs(5) };
     let rules = NetworkRules { has_loopback_executors, ..NetworkRules::default() };
-    ExecutorClient::new("a-token-of-a-test", limits, Connector::new(rules)).unwrap()
+    ExecutorClient::new("a-token-of-a-test", limits, Connector::new(rules), ClientTls::default()).unwrap()
 }
 
 /// A listener that must not be reached.

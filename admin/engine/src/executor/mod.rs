@@ -2,6 +2,7 @@
 
 pub(crate) mod address_gate;
 pub mod client;
+mod client_tls;
 pub(crate) mod directory;
 mod held_connections;
 pub(crate) mod outcome;
@@ -9,5 +10,6 @@ pub(crate) mod request;
 pub(crate) mod run_killer;
 
 pub use client::{ExecutorClient, RunHeaders};
+pub use client_tls::{ClientTls, ClientTlsPart};
 pub use held_connections::Limits;
 pub use outcome::Outcome;

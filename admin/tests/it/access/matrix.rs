@@ -80,7 +80,7 @@ async fn answered(route: &RouteEntry, names: &Names, response: Response) -> Answ
     };
     // The request's id, the form token and the numbers of the object are different each time.
     let numbers = [names.app_id, names.job, names.run, names.backfill].map(|id| id.to_string());
-    let text = without_icons(&text);
+    let text = without_versions(&without_icons(&text));
     let text = text.split_inclusive(|c: char| !c.is_ascii_digit()).map(|part| {
         let digits = part.trim_end_matches(|c: char| !c.is_ascii_digit());
         if numbers.iter().any(|number| number == digits) { part.replacen(digits, "ID", 1) } else { part.to_owned() }
@@ -95,6 +95,13 @@ fn without_icons(page: &str) -> String {
     let mut pieces = page.split("<svg");
     let first = pieces.next().unwrap_or_default().to_owned();
     pieces.fold(first, |text, piece| text + piece.split_once("</svg>").map_or(piece, |(_, rest)| rest))
+}
+
+/// Nor do the versions of assets say anything of an object.
+fn without_versions(page: &str) -> String {
+    let mut pieces = page.split("?v=");
+    let first = pieces.next().unwrap_or_default().to_owned();
+    pieces.fold(first, |text, piece| text + piece.trim_start_matches(|c: char| c.is_ascii_hexdigit()))
 }
 
 // covers: S10, S11, S13
