@@ -16,6 +16,7 @@ use crate::complete::outcome_queue::{OutcomeQueue, ReportNotStored};
 use crate::complete::unmarker::Unmarker;
 use crate::context::Context;
 use crate::dispatch::admit::Admitter;
+use crate::dispatch::app_pauses::{AppPauses, PauseRefresher};
 use crate::dispatch::broadcast::BroadcastExpander;
 use crate::dispatch::dispatcher::Dispatcher;
 use crate::dispatch::mark::Marker;
@@ -78,6 +79,7 @@ pub struct Engine {
     pub(crate) job_cache: Arc<JobCache>,
     pub(crate) client: Arc<ExecutorClient>,
     pub(crate) directory: Arc<ExecutorDirectory>,
+    pub(crate) pauses: Arc<AppPauses>,
     pub(crate) killer: Arc<RunKiller>,
     pub(crate) outcomes: Arc<OutcomeQueue>,
     pub(crate) backfill_runs: Arc<OpenBackfillRuns>,
@@ -126,6 +128,7 @@ impl Engine {
             LeaseCoordinator::new(cx.clone(), held.clone(), clock_guard.clone(), LockHealth::new(lock), address);
         let scanners = Arc::<Mutex<Vec<Arc<Scanner>>>>::default();
         let scanner_pool = component!(ScannerPool { cx, held, clock_guard, queue, jobs, wakes, scanners });
+        let pauses = Arc::new(AppPauses::new(cx.clone()));
         let killer = Arc::new(component!(RunKiller { cx, client, directory, queue }));
         let router = Arc::new(Router::new(cx.clone(), directory.clone(), addresses.clone()));
         let admitter = Arc::new(component!(Admitter { cx, overlaps, queue, killer, tasks }));
@@ -142,6 +145,7 @@ impl Engine {
             queue,
             wakes,
             jobs,
+            pauses,
             admitter,
             router,
             prober,
@@ -160,6 +164,7 @@ impl Engine {
         let monitor = RunMonitor::new(cx.clone(), held.clone(), killer.clone(), executors, monitor_wake, tasks.clone());
         let services = Services {
             refresher: Arc::new(component!(ExecutorRefresher { cx, held, router })),
+            pause_refresher: Arc::new(PauseRefresher(pauses.clone())),
             coordinator: Arc::new(coordinator),
             scan_poller: Arc::new(ScanPoller::new(cx.clone(), held.clone(), clock_guard.clone(), wakes.clone())),
             scanners: Arc::new(scanner_pool),
@@ -173,7 +178,12 @@ impl Engine {
             calendar_follower: Arc::new(CalendarFollower::new(cx.clone(), held.clone(), wakes.clone())),
             gap_auditor: Arc::new(GapAuditor::new(cx.clone(), held.clone(), jobs.clone())),
             pruner: Arc::new(Pruner::new(cx.clone(), held.clone(), clock_guard.clone())),
-            overdue_flagger: Arc::new(OverdueFlagger::new(cx.clone(), held.clone(), clock_guard.clone())),
+            overdue_flagger: Arc::new(OverdueFlagger::new(
+                cx.clone(),
+                held.clone(),
+                clock_guard.clone(),
+                pauses.clone(),
+            )),
             alarm_escalator: Arc::new(component!(AlarmEscalator { cx, held, clock_guard })),
             clock_guard,
         };
@@ -186,6 +196,7 @@ impl Engine {
             job_cache: jobs,
             client,
             directory,
+            pauses,
             killer,
             outcomes,
             backfill_runs,
@@ -199,6 +210,7 @@ impl Engine {
         if let Some(last_alive_at) = self.cx.store.last_alive_at().await? {
             self.directory.restart_lease_grace(last_alive_at);
         }
+        self.pauses.refresh().await?;
         self.directory.refresh().await
     }
 

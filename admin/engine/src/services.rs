@@ -7,6 +7,7 @@ use tokio_util::task::TaskTracker;
 
 use crate::complete::completer::{Completer, SuccessWriter};
 use crate::complete::unmarker::Unmarker;
+use crate::dispatch::app_pauses::PauseRefresher;
 use crate::dispatch::dispatcher::Dispatcher;
 use crate::dispatch::route::refresher::ExecutorRefresher;
 use crate::lease::clock_guard::ClockGuard;
@@ -83,6 +84,8 @@ services! {
         clock_guard: ClockGuard,
         /// Every second.
         refresher: ExecutorRefresher,
+        /// Every second.
+        pause_refresher: PauseRefresher,
         /// Each second of the ring, at most 100 ms apart.
         dispatcher: Dispatcher,
         /// When there is something to write.

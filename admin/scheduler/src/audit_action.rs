@@ -17,7 +17,7 @@ words! {
         Delete = 4 "delete",
         /// A job was planned with newer versions of its calendars.
         Calendars = 5 "calendars",
-        /// The engine has paused a job that it cannot plan.
+        /// The engine has paused a job that it cannot plan, or a person an app.
         Pause = 6 "pause",
         /// Runs for instants of the past were requested.
         Backfill = 7 "backfill",
@@ -37,5 +37,7 @@ words! {
         SignIn = 14 "sign_in",
         /// A person signed out.
         SignOut = 15 "sign_out",
+        /// A pause of an app was ended or given up.
+        Resume = 60 "resume",
     }
 }

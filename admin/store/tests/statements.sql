@@ -22,7 +22,7 @@ SELECT MIN(marked_at) FROM run WHERE shard = ? AND state = 1 AND state < 9 AND m
 DELETE FROM run WHERE id IN (SELECT u.value FROM json_each(?) AS u);
 
 -- pending
-SELECT run.id, run.due_at, job.flag_after_seconds FROM run LEFT JOIN job ON job.id = run.job_id WHERE run.shard = ? AND run.state = 0 AND run.state < 9 AND run.epoch = ? AND run.due_at >= ? AND run.due_at <= ? AND run.flagged_at IS NULL AND (run.reason IS NULL OR run.reason <> 'overlap') AND run.due_at + CASE WHEN job.flag_after_seconds > 0 THEN job.flag_after_seconds * 1000 ELSE ? END <= ? ORDER BY run.due_at, run.id LIMIT 1000;
+SELECT run.id, run.due_at, job.app_id, job.flag_after_seconds FROM run LEFT JOIN job ON job.id = run.job_id WHERE run.shard = ? AND run.state = 0 AND run.state < 9 AND run.epoch = ? AND run.due_at >= ? AND run.due_at <= ? AND run.flagged_at IS NULL AND (run.reason IS NULL OR run.reason <> 'overlap') AND run.due_at + CASE WHEN job.flag_after_seconds > 0 THEN job.flag_after_seconds * 1000 ELSE ? END <= ? ORDER BY run.due_at, run.id LIMIT 1000;
 
 -- oldest_waiting
 SELECT due_at FROM run WHERE shard = ? AND state = 0 AND state < 9 AND epoch = ? AND flagged_at IS NULL AND (reason IS NULL OR reason <> 'overlap') ORDER BY due_at LIMIT 1;
@@ -198,7 +198,7 @@ SELECT MIN(marked_at) FROM run WHERE shard = ? AND state = 1 AND state < 9 AND m
 DELETE FROM run WHERE id IN (SELECT unnest(?::bigint[]));
 
 -- pending
-SELECT run.id, run.due_at, job.flag_after_seconds FROM run LEFT JOIN job ON job.id = run.job_id WHERE run.shard = ? AND run.state = 0 AND run.state < 9 AND run.epoch = ? AND run.due_at >= ? AND run.due_at <= ? AND run.flagged_at IS NULL AND (run.reason IS NULL OR run.reason <> 'overlap') AND run.due_at + CASE WHEN job.flag_after_seconds > 0 THEN job.flag_after_seconds * 1000 ELSE ? END <= ? ORDER BY run.due_at, run.id LIMIT 1000;
+SELECT run.id, run.due_at, job.app_id, job.flag_after_seconds FROM run LEFT JOIN job ON job.id = run.job_id WHERE run.shard = ? AND run.state = 0 AND run.state < 9 AND run.epoch = ? AND run.due_at >= ? AND run.due_at <= ? AND run.flagged_at IS NULL AND (run.reason IS NULL OR run.reason <> 'overlap') AND run.due_at + CASE WHEN job.flag_after_seconds > 0 THEN job.flag_after_seconds * 1000 ELSE ? END <= ? ORDER BY run.due_at, run.id LIMIT 1000;
 
 -- oldest_waiting
 SELECT due_at FROM run WHERE shard = ? AND state = 0 AND state < 9 AND epoch = ? AND flagged_at IS NULL AND (reason IS NULL OR reason <> 'overlap') ORDER BY due_at LIMIT 1;
@@ -374,7 +374,7 @@ SELECT MIN(marked_at) FROM run WHERE shard = ? AND state = 1 AND state < 9 AND m
 DELETE run FROM JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$')) AS u STRAIGHT_JOIN run ON run.id = u.id;
 
 -- pending
-SELECT run.id, run.due_at, job.flag_after_seconds FROM run LEFT JOIN job ON job.id = run.job_id WHERE run.shard = ? AND run.state = 0 AND run.state < 9 AND run.epoch = ? AND run.due_at >= ? AND run.due_at <= ? AND run.flagged_at IS NULL AND (run.reason IS NULL OR run.reason <> 'overlap') AND run.due_at + CASE WHEN job.flag_after_seconds > 0 THEN job.flag_after_seconds * 1000 ELSE ? END <= ? ORDER BY run.due_at, run.id LIMIT 1000;
+SELECT run.id, run.due_at, job.app_id, job.flag_after_seconds FROM run LEFT JOIN job ON job.id = run.job_id WHERE run.shard = ? AND run.state = 0 AND run.state < 9 AND run.epoch = ? AND run.due_at >= ? AND run.due_at <= ? AND run.flagged_at IS NULL AND (run.reason IS NULL OR run.reason <> 'overlap') AND run.due_at + CASE WHEN job.flag_after_seconds > 0 THEN job.flag_after_seconds * 1000 ELSE ? END <= ? ORDER BY run.due_at, run.id LIMIT 1000;
 
 -- oldest_waiting
 SELECT due_at FROM run WHERE shard = ? AND state = 0 AND state < 9 AND epoch = ? AND flagged_at IS NULL AND (reason IS NULL OR reason <> 'overlap') ORDER BY due_at LIMIT 1;

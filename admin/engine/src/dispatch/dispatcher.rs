@@ -11,6 +11,7 @@ use tokio::sync::Notify;
 use crate::complete::outcome_queue::{OutcomeQueue, finding};
 use crate::context::Context;
 use crate::dispatch::admit::Admitter;
+use crate::dispatch::app_pauses::{AppPauses, DueInPause};
 use crate::dispatch::broadcast::BroadcastExpander;
 use crate::dispatch::mark::Marker;
 use crate::dispatch::mark_lead::MarkLead;
@@ -32,6 +33,9 @@ use carillon_store as store;
 use carillon_store::run::adopt::ClaimedRun;
 use carillon_store::run::route::RouteTrace;
 
+/// When a run that waits for the end of its app's pause is looked at again.
+const PAUSED_MS: Millis = 1_000;
+
 /// Runs of one mark.
 const BATCH: usize = 500;
 
@@ -42,6 +46,7 @@ pub struct Dispatcher {
     pub queue: Arc<DueQueue>,
     pub wakes: Arc<ScanWakes>,
     pub jobs: Arc<JobCache>,
+    pub pauses: Arc<AppPauses>,
     pub admitter: Arc<Admitter>,
     pub router: Arc<Router>,
     pub prober: Arc<Prober>,
@@ -66,6 +71,8 @@ pub struct DispatchReport {
     pub waiting: usize,
     /// Have no executor.
     pub failed: usize,
+    /// Fires of jobs whose app is paused.
+    pub cancelled: usize,
     /// Marked, and sent at their time.
     pub sent: usize,
 }
@@ -101,6 +108,7 @@ impl Dispatcher {
         for step in answered {
             self.follow_answered(step, &jobs, tick);
         }
+        let due = self.without_paused(due, &jobs, tick);
         // What needs nothing but its mark goes first: it does not wait for what others need of the database.
         let mut guarded = vec![];
         for run in due {
@@ -141,6 +149,36 @@ impl Dispatcher {
         let jobs = self.jobs.current(&ids).await?;
         self.router.load(&jobs, due, self.held.total()).await?;
         Ok(jobs)
+    }
+
+    /// Those whose app is not paused, or that go all the same.
+    fn without_paused(&self, due: Vec<ClaimedRun>, jobs: &JobsById, tick: &mut Tick) -> Vec<ClaimedRun> {
+        let now = self.cx.clock.now();
+        let in_force = self.pauses.in_force(now);
+        if in_force.is_empty() {
+            return due;
+        }
+        let pause_of = |run: &ClaimedRun| {
+            let job = jobs.get(&run.job_id)?;
+            in_force.iter().find(|pause| pause.concerns(job.stored.app_id))
+        };
+        let mut others = Vec::with_capacity(due.len());
+        for run in due {
+            match pause_of(&run).map(|pause| (DueInPause::of(&run), pause)) {
+                None | Some((DueInPause::Send, _)) => others.push(run),
+                Some((DueInPause::Wait, _)) => {
+                    tick.report.waiting += 1;
+                    self.queue.insert(run, now + PAUSED_MS);
+                }
+                Some((DueInPause::Cancel, pause)) => {
+                    tick.report.cancelled += 1;
+                    let message = format!("{} has paused the app: {}", pause.author, pause.note);
+                    let reason = RunReason::AppPaused;
+                    self.outcomes.report_own(finding(run.run_id, RunEvent::Cancelled, reason, message));
+                }
+            }
+        }
+        others
     }
 
     fn all_wait(&self, due: Vec<ClaimedRun>, answered: Vec<RouteStep>, tick: &mut Tick) {

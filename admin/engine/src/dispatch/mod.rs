@@ -1,6 +1,7 @@
 //! What is due is admitted, routed, marked `sending` by a commit, and sent.
 
 pub(crate) mod admit;
+pub mod app_pauses;
 pub(crate) mod broadcast;
 pub(crate) mod dispatcher;
 pub(crate) mod mark;

@@ -7,6 +7,7 @@ use std::time::Duration;
 use carillon_scheduler::Millis;
 
 use crate::context::Context;
+use crate::dispatch::app_pauses::AppPauses;
 use crate::lease::clock_guard::ClockGuard;
 use crate::lease::held_shards::HeldShards;
 use crate::runtime::{Service, Step, lock};
@@ -61,13 +62,14 @@ pub struct OverdueFlagger {
     cx: Arc<Context>,
     held: Arc<HeldShards>,
     clock_guard: Arc<ClockGuard>,
+    pauses: Arc<AppPauses>,
     seen: Mutex<SeenRuns>,
     begins: Mutex<HashMap<i32, Begin>>,
 }
 
 impl OverdueFlagger {
-    pub fn new(cx: Arc<Context>, held: Arc<HeldShards>, clock_guard: Arc<ClockGuard>) -> Self {
-        Self { cx, held, clock_guard, seen: Mutex::default(), begins: Mutex::default() }
+    pub fn new(cx: Arc<Context>, held: Arc<HeldShards>, clock_guard: Arc<ClockGuard>, pauses: Arc<AppPauses>) -> Self {
+        Self { cx, held, clock_guard, pauses, seen: Mutex::default(), begins: Mutex::default() }
     }
 
     /// Where a look at the shard begins now. None: a whole look is due.
@@ -119,7 +121,9 @@ impl OverdueFlagger {
         let (now, after) = (self.cx.clock.now(), ms(self.cx.settings.flag_after));
         // Ahead by two looks, since a round takes its time too: what becomes late until the next one has been seen then.
         let until = now + 2 * ms(EVERY);
-        let late = self.cx.store.late(shard, epoch, after, from, until).await?;
+        let mut late = self.cx.store.late(shard, epoch, after, from, until).await?;
+        // They wait because a person has said so.
+        late.retain(|run| run.app_id.is_none_or(|app_id| !self.pauses.is_paused(app_id, now)));
         let stuck = lock(&self.seen).again(shard, epoch, &late, now);
         for page in stuck.chunks(PAGE) {
             let flagged = self.cx.store.flag(page, now).await?;
@@ -151,7 +155,7 @@ mod tests {
     use crate::maintain::overdue_flagger::{MOST, OverdueRun, SeenRuns};
 
     fn late(ids: std::ops::Range<i64>, late_at: i64) -> Vec<OverdueRun> {
-        ids.map(|run_id| OverdueRun { run_id, late_at }).collect()
+        ids.map(|run_id| OverdueRun { run_id, app_id: None, late_at }).collect()
     }
 
     #[test]

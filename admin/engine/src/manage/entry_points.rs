@@ -6,6 +6,7 @@ use crate::manage::backfills::Backfills;
 use crate::manage::calendars::Calendars;
 use crate::manage::executors::Executors;
 use crate::manage::jobs::Jobs;
+use crate::manage::pauses::Pauses;
 use crate::manage::retention::Retentions;
 use crate::manage::runs::Runs;
 
@@ -28,6 +29,10 @@ impl Engine {
 
     pub fn jobs(&self) -> Jobs<'_> {
         Jobs { engine: self }
+    }
+
+    pub fn pauses(&self) -> Pauses<'_> {
+        Pauses { engine: self }
     }
 
     pub fn retention(&self) -> Retentions<'_> {

@@ -11,6 +11,7 @@ mod entry_points;
 pub(crate) mod error;
 mod executors;
 mod jobs;
+mod pauses;
 mod retention;
 pub(crate) mod runs;
 
@@ -21,5 +22,6 @@ pub use calendars::Calendars;
 pub use error::Error;
 pub use executors::Executors;
 pub use jobs::{Jobs, PreviewRequest, RunRequest};
+pub use pauses::{PAUSE_NOTE_CHARS, PauseRequest, Pauses};
 pub use retention::Retentions;
 pub use runs::{NOTE_CHARS, Runs};

@@ -41,5 +41,7 @@ words! {
         Unresolved = 17 "unresolved",
         /// It was sent, but no outcome could be learned.
         Unknown = 18 "unknown",
+        /// Its app was paused when it was due.
+        AppPaused = 19 "app_paused",
     }
 }

@@ -18,6 +18,7 @@ mod jobs;
 mod misfires;
 mod mount;
 mod openapi;
+mod pauses;
 mod retention;
 mod routes;
 mod runs;

@@ -8,8 +8,10 @@ use utoipa::openapi::{ArrayBuilder, Content, KnownFormat, ObjectBuilder, Ref, Re
 use super::endpoint::{Endpoint, integer, number};
 use super::extract::{LIMIT, MAX_LIMIT};
 use super::view::time::Time;
-use super::view::{AppView, BackfillInstants, BackfillView, CalendarView, JobView, List, words};
-use super::{alarms, apps, backfills, calendars, executors, forecast, jobs, misfires, openapi, retention, runs};
+use super::view::{AppView, BackfillInstants, BackfillView, CalendarView, JobView, List, PauseView, words};
+use super::{
+    alarms, apps, backfills, calendars, executors, forecast, jobs, misfires, openapi, pauses, retention, runs,
+};
 use crate::web::access::Access::Policy;
 use crate::web::access::Target::{AnyApp, App, Backfill, Installation, Job, Run, Shared};
 
@@ -20,8 +22,17 @@ const DELETE: Method = Method::DELETE;
 
 /// In the order of the document; the methods of a path follow each other.
 pub fn all() -> Vec<Endpoint> {
-    let groups =
-        [of_apps(), of_retention(), of_calendars(), of_jobs(), of_one_job(), of_backfills(), of_runs(), others()];
+    let groups = [
+        of_apps(),
+        of_pauses(),
+        of_retention(),
+        of_calendars(),
+        of_jobs(),
+        of_one_job(),
+        of_backfills(),
+        of_runs(),
+        others(),
+    ];
     groups.into_iter().flatten().collect()
 }
 
@@ -45,6 +56,28 @@ fn of_apps() -> Vec<Endpoint> {
         Endpoint::json(PUT, "/apps/{id}/executors", Policy(Administer, App), executors::update)
             .describe("apps", "updateExecutor", "Set the weight and the labels of an executor")
             .body::<executors::ExecutorUpdate>(),
+    ]
+}
+
+fn of_pauses() -> Vec<Endpoint> {
+    vec![
+        Endpoint::json(GET, "/pauses", Policy(View, AnyApp), pauses::list).describe(
+            "pauses",
+            "listPauses",
+            "Pauses in force and ahead, by their begin",
+        ),
+        Endpoint::new(POST, "/pauses", Policy(Operate, AnyApp), pauses::create)
+            .describe(
+                "pauses",
+                "createPause",
+                "Pause an app, or all apps: no fire of a schedule is sent meanwhile, retries, child jobs and backfills wait; \
+                 in force on all nodes within two seconds",
+            )
+            .body::<pauses::NewPause>()
+            .answers::<PauseView>(201),
+        Endpoint::new(DELETE, "/pauses/{id}", Policy(Operate, AnyApp), pauses::end)
+            .describe("pauses", "endPause", "End a pause now; one that is ahead is given up")
+            .answers_nothing(),
     ]
 }
 

@@ -8,6 +8,7 @@ pub mod calendars;
 pub mod dashboard;
 pub mod forecast;
 pub mod jobs;
+pub mod pauses;
 pub mod routes;
 pub mod runs;
 pub mod users;

@@ -8,7 +8,7 @@ use carillon_accounts::policy::Action::{Administer, Edit, Operate, View};
 use crate::web::access::Access::{Open, Own, Policy};
 use crate::web::access::Target::{AnyApp, App, Installation, Job, Run, Shared};
 use crate::web::access::{Route, by_path, guarded};
-use crate::web::console::{account, apps, calendars, dashboard, forecast, jobs, runs, users};
+use crate::web::console::{account, apps, calendars, dashboard, forecast, jobs, pauses, runs, users};
 use crate::web::guard::session_guard;
 use crate::web::page::{PageError, assets};
 
@@ -85,6 +85,9 @@ fn of_apps() -> Vec<Route> {
         Route::new(GET, "/apps", Policy(View, AnyApp), apps::list::list),
         Route::new(POST, "/apps", Policy(Administer, Installation), apps::new::create),
         Route::new(GET, "/apps/new", Policy(Administer, Installation), apps::new::new),
+        Route::new(GET, "/pauses", Policy(View, AnyApp), pauses::list),
+        Route::new(POST, "/pauses", Policy(Operate, AnyApp), pauses::create),
+        Route::new(POST, "/pauses/{id}/end", Policy(Operate, AnyApp), pauses::end),
         Route::new(GET, "/apps/{id}/executor", Policy(Administer, App), apps::executor::edit),
         Route::new(POST, "/apps/{id}/executor", Policy(Administer, App), apps::executor::update),
     ]

@@ -177,7 +177,7 @@ fn daily(form: &mut Form) -> DailyDraft {
 }
 
 /// A time in the viewer's zone, in the format of a browser's field; empty: None. A time with an offset is taken as it is.
-fn moment(form: &mut Form, name: &str, zone: Tz) -> Option<Millis> {
+pub fn moment(form: &mut Form, name: &str, zone: Tz) -> Option<Millis> {
     let text = form.value(name).trim().to_owned();
     if text.is_empty() {
         return None;

@@ -4,6 +4,7 @@ use actix_web::dev::Payload;
 use actix_web::{FromRequest, HttpMessage, HttpRequest, web};
 use carillon_accounts::policy::{self, Action, Object};
 use carillon_scheduler::Millis;
+use carillon_store::app::pauses::Pause;
 use carillon_store::{Actor, Grants, VisibleApps};
 use chrono_tz::Tz;
 
@@ -34,6 +35,8 @@ pub struct PageContext {
     pub flash: Option<Flash>,
     /// Redis is set and cannot be reached from this node.
     pub degraded: bool,
+    /// Pauses in force of what the viewer sees.
+    pub pauses: Vec<Pause>,
     /// The requested address with its query; preferences lead back to it.
     pub here: String,
     pub request_id: String,
@@ -46,11 +49,14 @@ impl PageContext {
         let actor = request.extensions().get::<Actor>().cloned();
         let here = request.uri().path_and_query();
         let degraded = request.app_data::<web::Data<State>>().is_some_and(|state| state.engine.is_degraded());
+        let actor = actor.unwrap_or_else(|| Actor::new("", "", Grants::default()));
+        let state = request.app_data::<web::Data<State>>().filter(|_| viewer.is_some());
         Self {
+            pauses: state.map_or_else(Vec::new, |state| state.engine.pauses().in_force(&actor)),
             degraded: degraded && viewer.is_some(),
             csrf: viewer.as_ref().map_or_else(String::new, |v| csrf::masked(&v.csrf)),
             viewer,
-            actor: actor.unwrap_or_else(|| Actor::new("", "", Grants::default())),
+            actor,
             theme: theme(cookies::read(request, THEME).as_ref().map_or("", |c| c.value())),
             zone: zone(request),
             now,
@@ -72,6 +78,10 @@ impl PageContext {
 
     pub fn may_see(&self, app_id: &i64) -> bool {
         policy::may(&self.actor, Action::View, Object::App(*app_id))
+    }
+
+    pub fn may_operate_installation(&self) -> bool {
+        policy::may(&self.actor, Action::Operate, Object::Installation)
     }
 
     pub fn may_administer_installation(&self) -> bool {

@@ -4,3 +4,4 @@ pub(crate) mod app_of;
 pub(crate) mod apps;
 pub(crate) mod executor_settings;
 pub mod executors;
+pub mod pauses;

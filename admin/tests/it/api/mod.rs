@@ -12,6 +12,7 @@ mod executors;
 mod explain;
 mod jobs;
 mod lists;
+mod pauses;
 mod preview;
 mod protocol;
 mod refusals;

@@ -9,6 +9,7 @@ pub mod fixture;
 mod hot;
 mod jobs;
 mod lists;
+mod pauses;
 mod people;
 mod plans;
 mod poll;

@@ -12,6 +12,7 @@ mod forms;
 mod guard;
 mod pages;
 mod params;
+mod pauses;
 mod proxy;
 mod rules;
 mod setup;

@@ -102,6 +102,7 @@ pub fn sentence(reason: &str) -> Option<&'static str> {
         RunReason::NoExecutor => "No executor of the app could take it in time.",
         RunReason::Interrupted => "The executor stopped while it ran.",
         RunReason::Expired => "It reached the executor too late.",
+        RunReason::AppPaused => "Its app was paused when it was due.",
         RunReason::Disabled => "The job was paused before it was sent.",
         RunReason::Deleted => "The job was deleted before it was sent.",
         RunReason::Misfire => "It was missed, and the job's misfire policy skips it.",

@@ -1,5 +1,6 @@
 //! From a due run to its request: routes, probes, batches, limits.
 
+mod app_pauses;
 mod batches;
 mod choices;
 mod eligible_executors;

@@ -1,0 +1,89 @@
+//! The pauses of apps, as this node last read them: once a second, and when a change comes through this node. So a change counts
+//! on every node within about two seconds, and a run that is marked already is sent.
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use carillon_scheduler::{Cause, Millis};
+use carillon_store as store;
+use carillon_store::app::pauses::Pause;
+use carillon_store::run::adopt::ClaimedRun;
+use tokio::sync::Notify;
+
+use crate::context::Context;
+use crate::runtime::{Service, Step, lock};
+
+const EVERY: Duration = Duration::from_secs(1);
+
+pub struct AppPauses {
+    cx: Arc<Context>,
+    /// In force or ahead.
+    known: Mutex<Arc<[Pause]>>,
+    pub changed: Arc<Notify>,
+}
+
+/// What a pause means for a run that is due.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DueInPause {
+    /// A person or a program asked for this run.
+    Send,
+    /// An attempt that was promised, a child or a backfill: it waits for the end of the pause.
+    Wait,
+    /// A fire of the schedule: it is left out.
+    Cancel,
+}
+
+impl DueInPause {
+    pub fn of(run: &ClaimedRun) -> Self {
+        match (run.cause, run.attempt) {
+            (Cause::Manual | Cause::Api, 1) => Self::Send,
+            (Cause::Schedule, 1) => Self::Cancel,
+            _ => Self::Wait,
+        }
+    }
+}
+
+impl AppPauses {
+    pub fn new(cx: Arc<Context>) -> Self {
+        Self { cx, known: Mutex::new(Arc::from([])), changed: Arc::default() }
+    }
+
+    pub async fn refresh(&self) -> store::Result<()> {
+        let read = self.cx.store.pauses_from(self.cx.clock.now()).await?;
+        let mut known = lock(&self.known);
+        *known = read.into();
+        Ok(())
+    }
+
+    /// In force or ahead, in the order of their starts.
+    pub fn known(&self) -> Arc<[Pause]> {
+        lock(&self.known).clone()
+    }
+
+    /// Those in force.
+    pub fn in_force(&self, now: Millis) -> Vec<Pause> {
+        self.known().iter().filter(|pause| pause.is_in_force(now)).cloned().collect()
+    }
+
+    pub fn is_paused(&self, app_id: i64, now: Millis) -> bool {
+        self.known().iter().any(|pause| pause.concerns(app_id) && pause.is_in_force(now))
+    }
+}
+
+pub struct PauseRefresher(pub Arc<AppPauses>);
+
+impl Service for PauseRefresher {
+    const NAME: &'static str = "pauses";
+    type Report = ();
+
+    fn wake(&self) -> Option<Arc<Notify>> {
+        Some(self.0.changed.clone())
+    }
+
+    async fn step(&self) -> Step {
+        if let Err(error) = self.0.refresh().await {
+            tracing::warn!(%error, "the pauses of apps could not be read; the last ones stay in force");
+        }
+        Step::after(EVERY)
+    }
+}

@@ -1,0 +1,126 @@
+use carillon_accounts::policy::{Action, Object};
+use carillon_scheduler::{FieldError, Millis};
+use carillon_store::Actor;
+use carillon_store::app::pauses::{MOST, Pause};
+
+use crate::engine::Engine;
+use crate::manage::authorize::require;
+use crate::manage::error::Error;
+
+/// Longest note, in characters.
+pub const PAUSE_NOTE_CHARS: usize = 500;
+/// A pause may begin this late: a year ahead.
+const FURTHEST_MS: Millis = 366 * 86_400_000;
+
+/// A pause that is asked for.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PauseRequest {
+    /// None: all apps.
+    pub app_id: Option<i64>,
+    pub note: String,
+    /// None: now.
+    pub from: Option<Millis>,
+    /// None: until it is ended.
+    pub until: Option<Millis>,
+}
+
+/// Pauses of apps, and of all apps.
+pub struct Pauses<'a> {
+    pub(super) engine: &'a Engine,
+}
+
+impl Pauses<'_> {
+    /// Those in force and ahead of apps that the actor sees, in the order of their starts.
+    ///
+    /// # Errors
+    /// The database does not answer.
+    pub async fn list(&self, by: &Actor) -> Result<Vec<Pause>, Error> {
+        let cx = &self.engine.cx;
+        let mut pauses = cx.store.pauses_from(cx.clock.now()).await?;
+        pauses.retain(|pause| is_visible(pause, by));
+        Ok(pauses)
+    }
+
+    /// Those in force that this node knows; asks no database.
+    pub fn in_force(&self, by: &Actor) -> Vec<Pause> {
+        let mut pauses = self.engine.pauses.in_force(self.engine.cx.clock.now());
+        pauses.retain(|pause| is_visible(pause, by));
+        pauses
+    }
+
+    /// Pauses an app or all apps: no fire of a schedule is sent meanwhile, and retries, children and backfills wait. Runs that
+    /// are asked for are sent, and runs under way go on. Counts on all nodes within two seconds.
+    ///
+    /// # Errors
+    /// `Forbidden`, `Missing` (the app), `Invalid`
+    pub async fn create(&self, request: PauseRequest, by: &Actor) -> Result<Pause, Error> {
+        let cx = &self.engine.cx;
+        let app = match request.app_id {
+            None => {
+                require(by, Action::Operate, Object::Installation, String::new)?;
+                None
+            }
+            Some(id) => {
+                require(by, Action::Operate, Object::App(id), || format!("app {id}"))?;
+                Some(self.engine.apps().get(id).await?.name)
+            }
+        };
+        let now = cx.clock.now();
+        let note = request.note.trim().to_owned();
+        let starts_at = request.from.unwrap_or(now).max(now);
+        check(&note, &request, now)?;
+        if cx.store.pauses_from(now).await?.len() >= MOST {
+            return Err(Error::field("app", format!("there are {MOST} pauses already; end some of them first")));
+        }
+        let author = by.name.clone();
+        let PauseRequest { app_id, until, .. } = request;
+        let pause = Pause { id: 0, app_id, app, note, author, starts_at, ends_at: until, created_at: now };
+        let pause = cx.store.create_pause(pause, by).await?;
+        self.engine.pauses.changed.notify_one();
+        Ok(pause)
+    }
+
+    /// Ends a pause; one that is ahead is given up. What its jobs missed is not made up for.
+    ///
+    /// # Errors
+    /// `Forbidden`. `Missing`: there is no such pause, or it has ended
+    pub async fn end(&self, id: i64, by: &Actor) -> Result<(), Error> {
+        let cx = &self.engine.cx;
+        let missing = || Error::missing("pause", id);
+        let pause = cx.store.pause(id).await?.ok_or_else(missing)?;
+        let object = pause.app_id.map_or(Object::Installation, Object::App);
+        require(by, Action::Operate, object, || format!("pause {id}"))?;
+        if !cx.store.end_pause(&pause, cx.clock.now(), by).await? {
+            return Err(missing());
+        }
+        self.engine.pauses.changed.notify_one();
+        Ok(())
+    }
+}
+
+/// A pause of all apps concerns everybody who sees one.
+fn is_visible(pause: &Pause, by: &Actor) -> bool {
+    pause.app_id.is_none_or(|id| by.grants.role_for(id).is_some())
+}
+
+fn check(note: &str, request: &PauseRequest, now: Millis) -> Result<(), Error> {
+    let mut wrong = vec![];
+    match note.chars().count() {
+        0 => wrong.push(FieldError::new("note", "must say why, so that others know whether it may be ended")),
+        count if count > PAUSE_NOTE_CHARS => {
+            wrong.push(FieldError::new(
+                "note",
+                format!("has {count} characters; at most {PAUSE_NOTE_CHARS} are allowed"),
+            ));
+        }
+        _ if note.contains('\0') => wrong.push(FieldError::new("note", "must not contain the character NUL")),
+        _ => {}
+    }
+    if request.from.is_some_and(|from| from > now + FURTHEST_MS) {
+        wrong.push(FieldError::new("from", "is more than a year ahead"));
+    }
+    if request.until.is_some_and(|until| until <= request.from.unwrap_or(now).max(now)) {
+        wrong.push(FieldError::new("until", "must be later than now and than the begin"));
+    }
+    if wrong.is_empty() { Ok(()) } else { Err(Error::Invalid(wrong)) }
+}

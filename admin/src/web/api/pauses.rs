@@ -1,0 +1,57 @@
+//! `/pauses`: times in which the schedules of an app, or of all apps, send nothing.
+
+use actix_web::HttpResponse;
+use actix_web::web::Json;
+use carillon_engine::manage::PauseRequest;
+use serde::Deserialize;
+use utoipa::ToSchema;
+
+use super::error::{Answer, Error};
+use super::extract::{Body, Caller, Id, ObjectBody};
+use super::view::{List, PauseView, Time};
+use crate::web::state::Shared;
+
+pub async fn list(state: Shared, caller: Caller) -> Answer<List<PauseView>> {
+    let pauses = state.engine.pauses().list(&caller.0).await?;
+    Ok(Json(List::whole(pauses.into_iter().map(PauseView::from))))
+}
+
+/// A new pause
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NewPause {
+    /// The app's name; all apps if left out
+    app: Option<String>,
+    /// Why, for the others
+    #[schema(min_length = 1, max_length = 500)]
+    note: String,
+    /// When it begins; now if left out. At most a year ahead
+    from: Option<Time>,
+    /// When it ends by itself; not before somebody ends it if left out
+    until: Option<Time>,
+}
+
+impl ObjectBody for NewPause {
+    const WHAT: &'static str =
+        "a pause, such as {\"app\":\"billing\",\"note\":\"deployment\",\"until\":\"2026-01-31T18:30:00Z\"}";
+}
+
+pub async fn create(state: Shared, caller: Caller, body: Body<NewPause>) -> Result<HttpResponse, Error> {
+    let NewPause { app, note, from, until } = body.0;
+    let app_id = match &app {
+        None => None,
+        Some(name) => {
+            let found = state.store.app_by_name(name).await?;
+            let found = found.filter(|app| caller.0.grants.role_for(app.id).is_some());
+            Some(found.ok_or_else(|| Error::field("app", format!("there is no app {name:?}")))?.id)
+        }
+    };
+    let request = PauseRequest { app_id, note, from: from.map(|time| time.0), until: until.map(|time| time.0) };
+    let pause = state.engine.pauses().create(request, &caller.0).await?;
+    Ok(HttpResponse::Created().json(PauseView::from(pause)))
+}
+
+pub async fn end(state: Shared, id: Id, caller: Caller) -> Result<HttpResponse, Error> {
+    state.engine.pauses().end(id.0, &caller.0).await?;
+    Ok(HttpResponse::NoContent().finish())
+}

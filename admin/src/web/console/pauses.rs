@@ -1,0 +1,98 @@
+//! Pauses of apps: those in force and ahead, a new one, and the end of one.
+
+use actix_web::http::StatusCode;
+use actix_web::web::Path;
+use askama::Template;
+use carillon_engine::manage::{Error, PAUSE_NOTE_CHARS, PauseRequest};
+use carillon_store::App;
+use carillon_store::app::pauses::Pause;
+
+use crate::web::access::Caller;
+use crate::web::forms::schedule_form::moment;
+use crate::web::forms::{Fields, Form};
+use crate::web::page::{PageContext, PageResult, redirect_with_flash, render};
+use crate::web::state::Shared;
+
+#[derive(Template)]
+#[template(path = "pauses.html")]
+struct Page {
+    context: PageContext,
+    form: Form,
+    pauses: Vec<Pause>,
+    /// Of which the viewer sees the name.
+    apps: Vec<App>,
+}
+
+impl Page {
+    fn may_end(&self, pause: &Pause) -> bool {
+        match &pause.app_id {
+            Some(id) => self.context.may_operate(id),
+            None => self.context.may_operate_installation(),
+        }
+    }
+
+    /// Apps that the viewer may pause.
+    fn choices(&self) -> impl Iterator<Item = &App> {
+        self.apps.iter().filter(|app| self.context.may_operate(&app.id))
+    }
+
+    fn may_pause(&self) -> bool {
+        self.context.may_operate_installation() || self.choices().next().is_some()
+    }
+
+    const fn note_chars(&self) -> usize {
+        PAUSE_NOTE_CHARS
+    }
+}
+
+/// `GET /pauses`
+pub async fn list(state: Shared, by: Caller, context: PageContext) -> PageResult {
+    page(&state, &by, context, Form::default(), StatusCode::OK).await
+}
+
+async fn page(state: &Shared, by: &Caller, context: PageContext, form: Form, status: StatusCode) -> PageResult {
+    let apps = state.store.apps(&by.visible()).await?;
+    let pauses = state.engine.pauses().list(&by.0).await?;
+    Ok(render(&Page { context, form, pauses, apps }, status))
+}
+
+/// `POST /pauses`
+pub async fn create(state: Shared, by: Caller, context: PageContext, fields: Fields) -> PageResult {
+    let mut form = Form::from(fields);
+    let from = moment(&mut form, "from", context.zone);
+    let until = moment(&mut form, "until", context.zone);
+    let app_id = match form.value("app") {
+        "all" => None,
+        id => match id.parse() {
+            Ok(id) => Some(id),
+            Err(_) => {
+                form.add_error("app", "Choose an app.");
+                None
+            }
+        },
+    };
+    if form.is_valid() {
+        let request = PauseRequest { app_id, note: form.value("note").to_owned(), from, until };
+        match state.engine.pauses().create(request, &by.0).await {
+            Ok(_) => {
+                return Ok(redirect_with_flash(
+                    "/pauses",
+                    "ok",
+                    "The pause is saved. All nodes know it within two seconds.",
+                ));
+            }
+            Err(Error::Invalid(errors)) => form.add_errors(errors),
+            Err(error) => return Err(error.into()),
+        }
+    }
+    page(&state, &by, context, form, StatusCode::UNPROCESSABLE_ENTITY).await
+}
+
+/// `POST /pauses/{id}/end`
+pub async fn end(state: Shared, id: Path<i64>, by: Caller) -> PageResult {
+    match state.engine.pauses().end(*id, &by.0).await {
+        Ok(()) => Ok(redirect_with_flash("/pauses", "ok", "The pause is ended.")),
+        Err(Error::Missing(_)) => Ok(redirect_with_flash("/pauses", "failed", "This pause has ended already.")),
+        Err(error) => Err(error.into()),
+    }
+}

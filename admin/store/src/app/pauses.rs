@@ -1,0 +1,130 @@
+//! Pauses of an app, or of all apps: what its jobs' schedules make due meanwhile is not sent.
+
+use carillon_scheduler::{AuditAction, Millis};
+use sea_orm::{DbErr, FromQueryResult, QueryResult};
+use serde_json::json;
+
+use crate::audit::{Actor, AuditEntry};
+use crate::db::ids;
+use crate::error::Result;
+use crate::store::Store;
+
+/// Pauses that are in force or ahead; further ones are refused.
+pub const MOST: usize = 500;
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Pause {
+    pub id: i64,
+    /// None: all apps.
+    pub app_id: Option<i64>,
+    /// The name of the app.
+    pub app: Option<String>,
+    /// Why, for people.
+    pub note: String,
+    /// Name of the account that made it.
+    pub author: String,
+    pub starts_at: Millis,
+    /// None: it lasts until it is ended.
+    pub ends_at: Option<Millis>,
+    pub created_at: Millis,
+}
+
+impl Pause {
+    pub fn is_in_force(&self, now: Millis) -> bool {
+        self.starts_at <= now && self.ends_at.is_none_or(|end| now < end)
+    }
+
+    pub fn concerns(&self, app_id: i64) -> bool {
+        self.app_id.is_none_or(|own| own == app_id)
+    }
+}
+
+const COLUMNS: &str = "id, app_id, note, author, starts_at, ends_at, created_at";
+const SELECT: &str = "SELECT p.id, p.app_id, app.name AS app, p.note, p.author, p.starts_at, p.ends_at, p.created_at \
+     FROM app_pause AS p LEFT JOIN app ON app.id = p.app_id";
+
+impl Store {
+    /// Pauses that are in force at this moment or later, in the order of their starts. For the engine.
+    pub async fn pauses_from(&self, now: Millis) -> Result<Vec<Pause>> {
+        let text = format!("{SELECT} WHERE p.ends_at IS NULL OR p.ends_at > ? ORDER BY p.starts_at, p.id LIMIT {MOST}");
+        self.all(&self.engine_reads, &text, values![now]).await
+    }
+
+    pub async fn pause(&self, id: i64) -> Result<Option<Pause>> {
+        let text = format!("{SELECT} WHERE p.id = ?");
+        self.one(&self.read, &text, values![id]).await
+    }
+
+    /// The caller has checked the note, the times and the app; `pause.id` is ignored.
+    pub async fn create_pause(&self, pause: Pause, actor: &Actor) -> Result<Pause> {
+        let ids = self.take_ids(&ids::ROW, 2).await?;
+        let pause = Pause { id: ids[0], ..pause };
+        let (app_id, now) = (pause.app_id.unwrap_or(0), pause.created_at);
+        let row =
+            values![pause.id, app_id, pause.note.as_str(), pause.author.as_str(), pause.starts_at, pause.ends_at, now];
+        let detail =
+            json!({"after": {"pause": pause.id, "note": pause.note, "from": pause.starts_at, "until": pause.ends_at}});
+        let tx = self.begin_change().await?;
+        self.insert_rows(&tx, "app_pause", COLUMNS, vec![row]).await?;
+        let entry = AuditEntry::new(actor, now, AuditAction::Pause, ("app", app_id), detail);
+        self.audit(&tx, &[entry], &ids[1..]).await?;
+        tx.commit().await?;
+        Ok(pause)
+    }
+
+    /// Ends a pause now; one that is ahead is given up. Answers false, and changes nothing, if it has ended.
+    pub async fn end_pause(&self, pause: &Pause, now: Millis, actor: &Actor) -> Result<bool> {
+        let audit_id = self.take_id(&ids::ROW).await?;
+        let tx = self.begin_change().await?;
+        let text = "UPDATE app_pause SET ends_at = ? WHERE id = ? AND (ends_at IS NULL OR ends_at > ?)";
+        if self.execute(&tx, text, values![now, pause.id, now]).await? == 0 {
+            return Ok(false);
+        }
+        let detail =
+            json!({"before": {"pause": pause.id, "note": pause.note, "until": pause.ends_at}, "after": {"until": now}});
+        let object = ("app", pause.app_id.unwrap_or(0));
+        let entry = AuditEntry::new(actor, now, AuditAction::Resume, object, detail);
+        self.audit(&tx, &[entry], &[audit_id]).await?;
+        tx.commit().await?;
+        Ok(true)
+    }
+}
+
+impl FromQueryResult for Pause {
+    fn from_query_result(row: &QueryResult, pre: &str) -> std::result::Result<Self, DbErr> {
+        Ok(Self {
+            id: row.try_get(pre, "id")?,
+            app_id: Some(row.try_get(pre, "app_id")?).filter(|id| *id != 0),
+            app: row.try_get(pre, "app")?,
+            note: row.try_get(pre, "note")?,
+            author: row.try_get(pre, "author")?,
+            starts_at: row.try_get(pre, "starts_at")?,
+            ends_at: row.try_get(pre, "ends_at")?,
+            created_at: row.try_get(pre, "created_at")?,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pause_is_in_force_from_its_start_to_before_its_end() {
+        let pause = |ends_at| Pause {
+            id: 1,
+            app_id: Some(7),
+            app: None,
+            note: String::new(),
+            author: String::new(),
+            starts_at: 10,
+            ends_at,
+            created_at: 5,
+        };
+        let at = |ends_at| [9, 10, 19, 20].map(|now| pause(ends_at).is_in_force(now));
+        assert_eq!(at(Some(20)), [false, true, true, false]);
+        assert_eq!(at(None), [false, true, true, true]);
+        assert!(pause(None).concerns(7) && !pause(None).concerns(8));
+        assert!(Pause { app_id: None, ..pause(None) }.concerns(8));
+    }
+}

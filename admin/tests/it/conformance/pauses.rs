@@ -1,0 +1,35 @@
+use carillon_store::app::pauses::Pause;
+
+use super::fixture::{Fixture, NOW, actor};
+
+fn pause(app_id: Option<i64>, starts_at: i64, ends_at: Option<i64>) -> Pause {
+    let (note, author) = ("Umzug – 迁移".to_owned(), "ada".to_owned());
+    Pause { id: 0, app_id, app: None, note, author, starts_at, ends_at, created_at: NOW }
+}
+
+databases! {
+    async fn pauses_are_listed_until_they_end(db: &TestDatabase) {
+        let fixture = Fixture::new(db).await;
+        let (store, app) = (&fixture.store, &fixture.app);
+        let of_app = store.create_pause(pause(Some(app.id), NOW + 10, Some(NOW + 20)), &actor()).await.unwrap();
+        let of_all = store.create_pause(pause(None, NOW, None), &actor()).await.unwrap();
+        let listed = store.pauses_from(NOW).await.unwrap();
+        let named = Pause { app: Some(app.name.clone()), ..of_app.clone() };
+        assert_eq!(listed, [of_all.clone(), named.clone()], "in the order of their starts");
+        assert_eq!(store.pause(of_app.id).await.unwrap(), Some(named));
+        assert_eq!(store.pauses_from(NOW + 20).await.unwrap(), [of_all.clone()]);
+        assert!(store.end_pause(&of_all, NOW + 30, &actor()).await.unwrap());
+        assert!(!store.end_pause(&of_all, NOW + 31, &actor()).await.unwrap(), "once");
+        assert_eq!(store.pauses_from(NOW + 30).await.unwrap(), []);
+    }
+
+    async fn who_pauses_and_who_ends_it_is_in_the_audit(db: &TestDatabase) {
+        let fixture = Fixture::new(db).await;
+        let made = fixture.store.create_pause(pause(Some(fixture.app.id), NOW, None), &actor()).await.unwrap();
+        fixture.store.end_pause(&made, NOW + 5, &actor()).await.unwrap();
+        let entries = fixture.store.audit_entries(Some(("app", fixture.app.id)), None, 2).await.unwrap().items;
+        let actions: Vec<_> = entries.iter().map(|entry| entry.action.as_str()).collect();
+        assert_eq!(actions, ["resume", "pause"]);
+        assert!(entries[1].detail.contains("迁移"), "{}", entries[1].detail);
+    }
+}
