@@ -30,6 +30,7 @@ pub struct ProgramSettings {
     listen: SocketAddr,
     arguments: Vec<String>,
     environment: Vec<(&'static str, PathBuf)>,
+    open_files: Option<u32>,
 }
 
 impl ProgramSettings {
@@ -44,6 +45,7 @@ impl ProgramSettings {
             listen: any_address(),
             arguments: vec![],
             environment: vec![],
+            open_files: None,
         }
     }
 
@@ -61,6 +63,13 @@ impl ProgramSettings {
         self
     }
 
+    /// With this limit of open files, from which the number of connections follows.
+    #[must_use]
+    pub fn open_files(mut self, most: u32) -> Self {
+        self.open_files = Some(most);
+        self
+    }
+
     /// Another node on the same database.
     #[must_use]
     pub fn another(&self, folder: &Path) -> Self {
@@ -69,7 +78,14 @@ impl ProgramSettings {
 
     /// `carillon serve` with these settings, and none of those that may be in our own environment.
     pub fn command(&self) -> Command {
-        let mut command = Command::new(&self.binary);
+        let mut command = match self.open_files {
+            None => Command::new(&self.binary),
+            Some(most) => {
+                let mut shell = Command::new("sh");
+                shell.arg("-c").arg(format!("ulimit -n {most} && exec \"$0\" \"$@\"")).arg(&self.binary);
+                shell
+            }
+        };
         for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("CARILLON_")) {
             command.env_remove(name);
         }

@@ -1,6 +1,7 @@
 //! The address of a client: of its connection, or behind trusted proxies what the outermost of them has seen.
 
 use std::net::{IpAddr, SocketAddr};
+use std::sync::Once;
 
 use actix_web::http::header::{HeaderMap, HeaderName};
 use actix_web::{HttpRequest, web};
@@ -10,11 +11,22 @@ use crate::web::state::State;
 
 const FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
 
+static HINT: Once = Once::new();
+
 /// What limits, logs and the audit mean by the client. None only where there is no connection, as in a unit test.
 pub fn client_address(request: &HttpRequest) -> Option<IpAddr> {
     let peer = request.peer_addr()?.ip().to_canonical();
-    let state = request.app_data::<web::Data<State>>()?;
-    Some(behind_proxies(peer, request.headers(), &state.config.trusted_proxies))
+    let trusted = &request.app_data::<web::Data<State>>()?.config.trusted_proxies;
+    if request.headers().contains_key(FORWARDED_FOR) && !trusted.contains(peer) {
+        // Once: anybody can send the header, and with a forgotten proxy each request has it.
+        HINT.call_once(|| {
+            tracing::warn!(
+                client.address = %peer,
+                "X-Forwarded-For is ignored, since its sender is none of the --trusted-proxies; a proxy counts as one client"
+            );
+        });
+    }
+    Some(behind_proxies(peer, request.headers(), trusted))
 }
 
 /// As text, for the audit and for limits.

@@ -73,6 +73,51 @@ async fn slow_clients_keep_nobody_elses_callbacks_waiting() {
     assert!(answered(executors, &setup.access_token).await < ANSWERED_WITHIN);
 }
 
+/// Holds `count` connections from there that have been answered once. Returns those that were let in.
+async fn idle(to: SocketAddr, source: Ipv4Addr, count: usize) -> Vec<TcpStream> {
+    let mut held = vec![];
+    for _ in 0..count {
+        let Ok(mut stream) = connect(to, source).await else { continue };
+        let mut answer = [0; 1024];
+        if stream.write_all(b"GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n").await.is_ok()
+            && matches!(stream.read(&mut answer).await, Ok(bytes) if bytes > 0)
+        {
+            held.push(stream);
+        }
+    }
+    held
+}
+
+// covers: V7, S23
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn sources_that_hold_idle_connections_keep_nobody_out() {
+    let folder = tempfile::tempdir().unwrap();
+    // 320 connections: 40 for each source.
+    let mut setup = settings(folder.path()).open_files(896);
+    let node = setup.start().await;
+    let mut held = vec![];
+    for source in 20..32 {
+        held.extend(idle(node.address, Ipv4Addr::new(127, 0, 0, source), 60).await);
+    }
+    assert!(held.len() > 600, "each was answered: an idle one makes room for the next: {}", held.len());
+    assert!(answered(node.address, &setup.access_token).await < ANSWERED_WITHIN);
+    let is_open = async |stream: &mut TcpStream| {
+        tokio::time::timeout(Duration::from_millis(5), stream.read(&mut [0])).await.is_err()
+    };
+    let mut open = 0;
+    for stream in &mut held {
+        open += usize::from(is_open(stream).await);
+    }
+    assert!(open <= 281, "the last eighth is kept: {open}");
+    // None of them has shown a credential, so all are closed after 10 s.
+    let closed = async {
+        for stream in &mut held {
+            let _ = stream.read(&mut [0]).await;
+        }
+    };
+    assert!(tokio::time::timeout(Duration::from_secs(40), closed).await.is_ok());
+}
+
 // covers: H26
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn each_listener_serves_its_part_and_a_head_is_limited() {
