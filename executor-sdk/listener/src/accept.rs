@@ -10,6 +10,7 @@ use tokio::net::TcpStream;
 use tokio::time::timeout;
 use tokio_rustls::TlsAcceptor;
 
+use crate::connection::Connection;
 use crate::places::Places;
 use crate::stream::{Io, Stream};
 use crate::tls::Tls;
@@ -25,7 +26,7 @@ pub(crate) async fn accept(
 ) -> io::Result<(Io, Option<SocketAddr>)> {
     let peer = tcp.peer_addr()?;
     let refused = || io::Error::other("too many connections");
-    let stream = places.admit(tcp, peer.ip()).ok_or_else(refused)?;
+    let stream = Stream(Connection::admit(&places, tcp, peer.ip()).ok_or_else(refused)?);
     let io = match tls {
         None => Io::Plain(stream),
         Some(tls) => {
@@ -38,7 +39,7 @@ pub(crate) async fn accept(
 
 async fn handshake(stream: Stream, tls: &Tls) -> io::Result<Io> {
     let mut first = [0];
-    if stream.0.0.tcp.peek(&mut first).await? == 1 && first[0] != TLS_HANDSHAKE {
+    if stream.0.activity().tcp.peek(&mut first).await? == 1 && first[0] != TLS_HANDSHAKE {
         refuse_plain(stream).await?;
         return Err(io::Error::other("plain HTTP"));
     }

@@ -5,6 +5,7 @@
 //! the moment at which it is accepted.
 
 mod accept;
+mod activity;
 mod connection;
 mod pace;
 mod places;

@@ -8,8 +8,7 @@ use std::time::Duration;
 
 use tokio::net::TcpStream;
 
-use crate::connection::{Connection, Inner, now_ms};
-use crate::stream::Stream;
+use crate::activity::{Activity, now_ms};
 
 /// How long a source is known after one of its connections has shown a credential.
 const KNOWN_MS: u64 = 15 * 60_000;
@@ -75,7 +74,7 @@ pub struct Places {
 #[derive(Default)]
 struct Open {
     next_id: u64,
-    all: HashMap<u64, (SourceNetwork, Weak<Inner>)>,
+    all: HashMap<u64, (SourceNetwork, Weak<Activity>)>,
     by_source: HashMap<SourceNetwork, usize>,
     known: HashMap<SourceNetwork, u64>,
 }
@@ -96,6 +95,25 @@ impl Open {
     }
 }
 
+/// The place of one connection; free again when it is dropped.
+pub(crate) struct Place {
+    places: Arc<Places>,
+    id: u64,
+    source: SourceNetwork,
+}
+
+impl Place {
+    pub(crate) fn set_known(&self) {
+        self.places.know(self.source);
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.places.open().remove(self.id);
+    }
+}
+
 /// What stands in the way of one more connection.
 enum Full {
     Source,
@@ -111,7 +129,7 @@ impl Places {
     }
 
     /// Counts a connection. When there are too many, one that waits for a request makes room; without one, this is refused.
-    pub(crate) fn admit(self: &Arc<Self>, tcp: TcpStream, peer: IpAddr) -> Option<Stream> {
+    pub(crate) fn take(self: &Arc<Self>, tcp: TcpStream, peer: IpAddr) -> Option<(Arc<Activity>, Place)> {
         let source = SourceNetwork::from(peer);
         if let Some(full) = self.full(source, peer)
             && !self.make_room(source, &full)
@@ -122,11 +140,11 @@ impl Places {
         let mut open = self.open();
         open.next_id += 1;
         let id = open.next_id;
-        let inner = Arc::new(Inner::new(tcp, id, source, Arc::downgrade(self)));
-        open.all.insert(id, (source, Arc::downgrade(&inner)));
+        let activity = Arc::new(Activity::new(tcp));
+        open.all.insert(id, (source, Arc::downgrade(&activity)));
         *open.by_source.entry(source).or_default() += 1;
         drop(open);
-        Some(Stream(Connection(inner)))
+        Some((activity, Place { places: self.clone(), id, source }))
     }
 
     fn full(&self, source: SourceNetwork, peer: IpAddr) -> Option<Full> {
@@ -144,31 +162,23 @@ impl Places {
     /// any source; those that have shown a credential make room for their like only.
     fn make_room(&self, source: SourceNetwork, full: &Full) -> bool {
         let now = now_ms();
-        let may_go = |it: &Arc<Inner>| match full {
-            Full::Source => it.source == source,
+        let may_go = |of: SourceNetwork, it: &Activity| match full {
+            Full::Source => of == source,
             Full::All { for_known } => *for_known || !it.is_known(),
         };
-        let all = self.all();
-        let idle = all.iter().filter(|it| may_go(it)).filter_map(|it| Some((it.idle(now)?, it)));
-        let Some((_, longest)) = idle.max_by_key(|(idle, _)| *idle) else {
+        let mut open = self.open();
+        let all = open.all.iter().filter_map(|(id, (source, it))| Some((*id, *source, it.upgrade()?)));
+        let idle = all.filter(|(_, of, it)| may_go(*of, it)).filter_map(|(id, _, it)| Some((it.idle(now)?, id, it)));
+        let Some((_, id, longest)) = idle.max_by_key(|(idle, _, _)| *idle) else {
             return false;
         };
         // Its place is free at once; its socket is when its task notices.
-        self.give_back(longest.id);
+        open.remove(id);
         longest.cut();
         true
     }
 
-    /// The connections themselves are dropped by the caller: their end needs the lock.
-    fn all(&self) -> Vec<Arc<Inner>> {
-        self.open().all.values().filter_map(|(_, inner)| inner.upgrade()).collect()
-    }
-
-    pub(crate) fn give_back(&self, id: u64) {
-        self.open().remove(id);
-    }
-
-    pub(crate) fn know(&self, source: SourceNetwork) {
+    fn know(&self, source: SourceNetwork) {
         let mut open = self.open();
         let now = now_ms();
         if open.known.len() >= MOST_KNOWN {
@@ -195,10 +205,8 @@ async fn watch(places: Weak<Places>) {
             return;
         };
         let now = now_ms();
-        let all = places.all();
-        for connection in all.iter().filter(|it| it.has_overstayed(now)) {
-            connection.cut();
-        }
+        let all = places.open().all.values().filter_map(|(_, it)| it.upgrade()).collect::<Vec<_>>();
+        all.iter().filter(|it| it.has_overstayed(now)).for_each(|it| it.cut());
     }
 }
 

@@ -4,6 +4,8 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpSocket};
 
 use super::*;
+use crate::connection::Connection;
+use crate::stream::Stream;
 
 struct Pair {
     client: TcpStream,
@@ -17,7 +19,7 @@ async fn connect(places: &Arc<Places>, last: u8) -> Pair {
     socket.bind((Ipv4Addr::new(127, 0, 0, last), 0).into()).unwrap();
     let (client, server) = tokio::join!(socket.connect(listener.local_addr().unwrap()), listener.accept());
     let (server, peer) = server.unwrap();
-    Pair { client: client.unwrap(), server: places.admit(server, peer.ip()) }
+    Pair { client: client.unwrap(), server: Connection::admit(places, server, peer.ip()).map(Stream) }
 }
 
 impl Pair {
@@ -111,8 +113,8 @@ async fn trusted_proxies_stand_for_many_clients() {
 async fn who_idles_without_a_credential_or_does_not_read_is_cut() {
     let places = Places::start(Limits::of(32));
     let mut pair = connect(&places, 1).await;
-    let inner = pair.server.as_ref().unwrap().0.0.clone();
-    let after = |ms: u64| inner.has_overstayed(now_ms() + ms);
+    let connection = pair.server.as_ref().unwrap().0.clone();
+    let after = |ms: u64| connection.activity().has_overstayed(now_ms() + ms);
     assert!(!after(60_000), "a request is under way; others limit that");
     pair.answer().await;
     assert!(!after(9_000) && after(11_000));
@@ -125,7 +127,7 @@ async fn who_idles_without_a_credential_or_does_not_read_is_cut() {
     assert!(after(11_000), "a credential makes no reader");
     let known = connect(&places, 2).await;
     known.know();
-    assert!(!known.server.as_ref().unwrap().0.0.has_overstayed(now_ms() + 60_000));
+    assert!(!known.server.as_ref().unwrap().0.activity().has_overstayed(now_ms() + 60_000));
 }
 
 #[test]

@@ -15,12 +15,12 @@ pub(crate) struct Stream(pub(crate) Connection);
 
 impl AsyncRead for Stream {
     fn poll_read(self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
-        let inner = &self.0.0;
+        let activity = self.0.activity();
         loop {
-            ready!(inner.tcp.poll_read_ready(cx))?;
-            match inner.tcp.try_read_buf(buf) {
+            ready!(activity.tcp.poll_read_ready(cx))?;
+            match activity.tcp.try_read_buf(buf) {
                 Ok(_) => {
-                    inner.has_read();
+                    activity.has_read();
                     return Poll::Ready(Ok(()));
                 }
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
@@ -32,15 +32,15 @@ impl AsyncRead for Stream {
 
 impl AsyncWrite for Stream {
     fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
-        let inner = &self.0.0;
+        let activity = self.0.activity();
         loop {
-            if inner.tcp.poll_write_ready(cx)?.is_pending() {
-                inner.is_blocked();
+            if activity.tcp.poll_write_ready(cx)?.is_pending() {
+                activity.is_blocked();
                 return Poll::Pending;
             }
-            match inner.tcp.try_write(buf) {
+            match activity.tcp.try_write(buf) {
                 Ok(bytes) => {
-                    inner.has_written(bytes);
+                    activity.has_written(bytes);
                     return Poll::Ready(Ok(bytes));
                 }
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
@@ -51,12 +51,12 @@ impl AsyncWrite for Stream {
 
     /// Called when all that was to be sent is in the hands of the system.
     fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
-        self.0.0.has_flushed();
+        self.0.activity().has_flushed();
         Poll::Ready(Ok(()))
     }
 
     fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Poll::Ready(SockRef::from(&self.0.0.tcp).shutdown(std::net::Shutdown::Write))
+        Poll::Ready(SockRef::from(&self.0.activity().tcp).shutdown(std::net::Shutdown::Write))
     }
 }
 
