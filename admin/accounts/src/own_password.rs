@@ -35,7 +35,7 @@ pub async fn change(
     if let Some(complaint) = password::complaint(new, &by.name) {
         return Ok(PasswordChange::Refused(complaint));
     }
-    let client = Client { source: &by.source, proof: None };
+    let client = Client { by, proof: None };
     match sign_in::check(store, &by.name, current, client, now).await? {
         SignIn::Accepted { account_id: found, .. } if found == account_id => {}
         SignIn::Throttled { until_at } => return Ok(PasswordChange::Throttled { until_at }),

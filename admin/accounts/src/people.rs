@@ -66,8 +66,15 @@ pub async fn invite(
     now: Millis,
     by: &Actor,
 ) -> Result<(i64, ResetLink), Error> {
-    let id = add(store, name, &random_secret(), grants, now, by).await?;
-    Ok((id, reset_link(store, id, now, by).await?))
+    must_administer(by)?;
+    if let Some(complaint) = name_complaint(name) {
+        return Err(Error::Refused(complaint));
+    }
+    let password_hash = &password::hash(&random_secret()).await?;
+    let link = ResetLink { secret: random_secret(), expires_at: now + RESET_LINK_MS };
+    let new = NewAccount { name, password_hash, grants };
+    let id = store.invite_account(&new, (&hash(&link.secret), link.expires_at), now, by).await?;
+    Ok((id, link))
 }
 
 /// Makes a link with which the owner of the account sets a new password, once; an older link ends. The old password works until
@@ -103,7 +110,7 @@ pub async fn use_link(
     secret: &str,
     password: &str,
     now: Millis,
-    source: &str,
+    by: &Actor,
 ) -> Result<Option<(i64, String)>, Error> {
     let Some((id, name)) = account_of_link(store, secret, now).await? else {
         return Ok(None);
@@ -112,7 +119,7 @@ pub async fn use_link(
         return Err(Error::Refused(complaint));
     }
     let password_hash = password::hash(password).await?;
-    let by = Actor::new(&name, source, Grants::default());
+    let by = Actor { name: name.clone(), ..by.clone() }.with_account(id);
     let is_used = store.use_reset_link(id, &hash(secret), &password_hash, now, &by).await?;
     Ok(is_used.then_some((id, name)))
 }
@@ -148,9 +155,9 @@ pub async fn remove(store: &Store, account_id: i64, now: Millis, by: &Actor) -> 
 ///
 /// # Errors
 /// `Forbidden`
-pub async fn end_sessions(store: &Store, account_id: i64, by: &Actor) -> Result<u64, Error> {
+pub async fn end_sessions(store: &Store, account_id: i64, now: Millis, by: &Actor) -> Result<u64, Error> {
     must_administer(by)?;
-    Ok(store.close_other_sessions(account_id, "").await?)
+    Ok(store.close_other_sessions(account_id, "", now, by).await?)
 }
 
 /// Sets a password and ends the sessions of its owner.

@@ -2,7 +2,7 @@
 
 use carillon_scheduler::Millis;
 use carillon_store::people::sessions::{NewSession, SessionEntry};
-use carillon_store::{Grants, Result, Store};
+use carillon_store::{Actor, Grants, Result, Store};
 
 use crate::secret::{hash, is_secret, random_secret};
 
@@ -50,39 +50,29 @@ pub async fn viewer(store: &Store, id: &str, now: Millis, active: bool) -> Resul
     }))
 }
 
-/// Where a session is opened.
-pub struct Browser<'a> {
-    /// The address of the client.
-    pub source: &'a str,
-    /// Its name, in its own words.
-    pub agent: &'a str,
-}
-
 /// A session that was just opened: its id for the cookie, and its form token.
 pub struct Opened {
     pub id: String,
     pub csrf: String,
 }
 
-/// Opens a session under a new id and ends the one that the browser had.
+/// Opens a session for the account of the actor under a new id, and ends the one that the browser had. `agent`: the browser's name
+/// in its own words.
 ///
 /// # Errors
 /// The database could not be written.
 pub async fn open(
     store: &Store,
-    old_id: Option<&str>,
+    by: &Actor,
     account_id: i64,
-    browser: &Browser<'_>,
+    old_id: Option<&str>,
+    agent: &str,
     now: Millis,
 ) -> Result<Opened> {
-    if let Some(old) = old_id {
-        store.close_session(&hash(old)).await?;
-    }
     let (id, csrf) = (random_secret(), random_secret());
-    let Browser { source, agent } = *browser;
     let expires_at = now + LONGEST_MS;
-    let new = NewSession { id_hash: &hash(&id), account_id, csrf: &csrf, now, expires_at, source, agent };
-    store.open_session(&new, IDLE_MS).await?;
+    let new = NewSession { id_hash: &hash(&id), account_id, csrf: &csrf, now, expires_at, agent };
+    store.open_session(&new, old_id.map(hash).as_deref(), IDLE_MS, by).await?;
     Ok(Opened { id, csrf })
 }
 
@@ -98,6 +88,6 @@ pub async fn list(store: &Store, account_id: i64, now: Millis) -> Result<Vec<Ses
 ///
 /// # Errors
 /// The database could not be written.
-pub async fn close(store: &Store, viewer: &Viewer) -> Result<()> {
-    store.close_session(&viewer.id_hash).await
+pub async fn close(store: &Store, viewer: &Viewer, now: Millis, by: &Actor) -> Result<()> {
+    store.sign_out(viewer.account_id, &viewer.id_hash, now, by).await.map(drop)
 }

@@ -39,7 +39,7 @@ pub async fn ensure_first_admin(store: &Store, password: Option<&str>, now: Mill
         return Ok(FirstAdmin::Exists);
     }
     if let Some(password) = password {
-        let (grants, by) = (Grants::for_all(Role::Admin), Actor::unlimited("set-up", ""));
+        let (grants, by) = (Grants::for_all(Role::Admin), Actor::unlimited("setup", ""));
         return match people::add(store, FIRST_ADMIN, password, &grants, now, &by).await {
             Ok(_) => Ok(FirstAdmin::Made),
             // Another node started at the same time.
@@ -85,8 +85,8 @@ pub async fn set_up(
     name: &str,
     password: &str,
     now: Millis,
-    source: &str,
+    by: &Actor,
 ) -> Result<Option<i64>, Error> {
     let hash = password::hash(password).await?;
-    Ok(store.set_up(secret, name, &hash, now, source).await?)
+    Ok(store.set_up(secret, name, &hash, now, by).await?)
 }

@@ -1,17 +1,16 @@
-//! Signing in and out. Failed attempts are counted by account and by source; too many are refused for a while.
+//! Checks who signs in. Failed attempts are counted by account and by source; too many are refused for a while.
 
 use std::net::Ipv6Addr;
 
 use carillon_scheduler::{AuditAction, Millis};
 use carillon_store::people::accounts::Account;
 use carillon_store::people::throttle::{Attempt, Subject};
-use carillon_store::{Actor, Store};
+use carillon_store::{Actor, AuditObject, Store};
 use serde_json::json;
 
 use crate::device;
 use crate::password::{self, Error};
 use crate::secret::hash;
-use crate::session::{self, Browser, Opened, Viewer};
 
 /// The result of an attempt to sign in.
 pub enum SignIn {
@@ -28,48 +27,75 @@ pub enum SignIn {
 }
 
 /// The client that tries to sign in.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub struct Client<'a> {
-    /// Its address.
-    pub source: &'a str,
+    /// The sender of the request, as far as that is known.
+    pub by: &'a Actor,
     /// What it got when it last signed in: see [`device`].
     pub proof: Option<&'a str>,
 }
 
-/// Checks name and password.
+/// Checks name and password. A refusal is in the audit.
 ///
 /// # Errors
 /// The database could not be asked, or the password not be hashed.
 pub async fn check(store: &Store, name: &str, secret: &str, client: Client<'_>, now: Millis) -> Result<SignIn, Error> {
+    let (result, account) = attempt(store, name, secret, client, now).await?;
+    let why = match result {
+        SignIn::Accepted { .. } => return Ok(result),
+        SignIn::Wrong => "wrong name or password",
+        SignIn::Throttled { .. } => "too many failed attempts",
+    };
+    // The name that was typed may be a password: it is kept only if there is such an account.
+    let (by, object) = match account {
+        Some(account) => {
+            let named = Actor { name: account.name, ..client.by.clone() }.with_account(account.id);
+            (named, AuditObject::account(account.id))
+        }
+        None => (client.by.clone(), AuditObject::account(0)),
+    };
+    store.record_refusal(&by, AuditAction::RefuseSignIn, object, json!({"reason": why}), now).await?;
+    Ok(result)
+}
+
+/// The result, and the account of that name.
+async fn attempt(
+    store: &Store,
+    name: &str,
+    secret: &str,
+    client: Client<'_>,
+    now: Millis,
+) -> Result<(SignIn, Option<Account>), Error> {
     let subjects = subjects(store, name, client).await?;
     if let Attempt::Refused { until_at } = store.begin_attempt(&subjects, now).await? {
-        return Ok(SignIn::Throttled { until_at });
+        return Ok((SignIn::Throttled { until_at }, None));
     }
-    let account = account(store, name).await?;
+    let named = account(store, name).await?;
+    let account = named.clone().filter(|account| account.disabled_at.is_none());
     let known = account.as_ref().map(|account| account.password_hash.as_str());
     let is_right = password::verify(secret, known).await?;
     let Some(account) = account.filter(|_| is_right) else {
-        return Ok(SignIn::Wrong);
+        return Ok((SignIn::Wrong, named));
     };
     store.end_attempt(&subjects).await?;
     if password::is_outdated(&account.password_hash) {
         let new = password::hash(secret).await?;
         store.rehash_password(account.id, &account.password_hash, &new).await?;
     }
-    Ok(SignIn::Accepted { account_id: account.id, name: account.name })
+    Ok((SignIn::Accepted { account_id: account.id, name: account.name }, named))
 }
 
 /// What the attempt is counted by: the account and the source, or the browser alone if it has signed in to this account before.
 async fn subjects(store: &Store, name: &str, client: Client<'_>) -> Result<Vec<Subject>, Error> {
     if let Some(proof) = client.proof
-        && let Some(account) = account(store, name).await?
+        && let Some(account) = account(store, name).await?.filter(|account| account.disabled_at.is_none())
         && let Some(subject) = device::subject(proof, &account.password_hash)
     {
         return Ok(vec![Subject::Single(subject)]);
     }
     // The name is hashed: it may be long, or a password in the wrong field.
     let account = Subject::Single(format!("account:{}", hash(name)));
-    Ok(vec![account, Subject::Shared(format!("source:{}", network(client.source)))])
+    Ok(vec![account, Subject::Shared(format!("source:{}", network(&client.by.source)))])
 }
 
 async fn account(store: &Store, name: &str) -> Result<Option<Account>, Error> {
@@ -77,7 +103,7 @@ async fn account(store: &Store, name: &str) -> Result<Option<Account>, Error> {
     if name.trim() != name {
         return Ok(None);
     }
-    Ok(store.account_by_name(name).await?.filter(|account| account.disabled_at.is_none()))
+    Ok(store.account_by_name(name).await?)
 }
 
 /// One host has all addresses of an IPv6 network of 64 bits, so they count as one.
@@ -88,37 +114,12 @@ fn network(source: &str) -> String {
     }
 }
 
-/// Opens a session for the account of the actor, with its audit entry. `old_id`: the session that the browser had; `agent`: its name.
-///
-/// # Errors
-/// The database could not be written.
-pub async fn begin(
-    store: &Store,
-    by: &Actor,
-    account_id: i64,
-    old_id: Option<&str>,
-    agent: &str,
-    now: Millis,
-) -> carillon_store::Result<Opened> {
-    store.record_audit(by, AuditAction::SignIn, ("account", account_id), json!({}), now).await?;
-    session::open(store, old_id, account_id, &Browser { source: &by.source, agent }, now).await
-}
-
 /// What a browser that has just signed in keeps, so that failed attempts of others do not keep it out.
 ///
 /// # Errors
 /// The database could not be asked.
 pub async fn proof(store: &Store, account_id: i64) -> carillon_store::Result<Option<String>> {
     Ok(store.account(account_id).await?.map(|account| device::proof(&account.password_hash)))
-}
-
-/// Ends the viewer's session, with its audit entry.
-///
-/// # Errors
-/// The database could not be written.
-pub async fn end(store: &Store, by: &Actor, viewer: &Viewer, now: Millis) -> carillon_store::Result<()> {
-    store.record_audit(by, AuditAction::SignOut, ("account", viewer.account_id), json!({}), now).await?;
-    session::close(store, viewer).await
 }
 
 #[cfg(test)]

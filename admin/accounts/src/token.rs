@@ -65,6 +65,7 @@ pub async fn authenticate(
     store: &Store,
     sent: &str,
     source: &str,
+    request_id: Option<&str>,
     now: Millis,
 ) -> carillon_store::Result<Option<Actor>> {
     // No query for a text that no token can be.
@@ -74,11 +75,12 @@ pub async fn authenticate(
     let Some(owner) = store.token_owner(&hash(sent), now).await? else {
         return Ok(None);
     };
+    let grants = owner.grants.within(&owner.account_grants);
+    let actor = Actor::new(owner.account, source, grants).with_account(owner.account_id).with_token(owner.name);
+    let actor = actor.with_request(request_id.map(str::to_owned));
     let is_recent = owner.used_at.is_some_and(|used_at| now - used_at < USED_STEP_MS);
     if !is_recent || owner.used_from.as_deref() != Some(source) {
-        store.touch_token(owner.id, source, now).await?;
+        store.touch_token(owner.id, now, &actor).await?;
     }
-    let grants = owner.grants.within(&owner.account_grants);
-    let name: String = owner.account.chars().take(40).collect();
-    Ok(Some(Actor::new(format!("{name} (token {})", owner.id), source, grants)))
+    Ok(Some(actor))
 }

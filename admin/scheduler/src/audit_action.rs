@@ -1,17 +1,17 @@
-//! What the audit records of a change.
+//! What the audit records of a change, and of what.
 
 use crate::words::words;
 
 words! {
     /// What was done to an object.
-    pub enum AuditAction: "audit action" {
+    pub enum AuditAction: "recorded action" {
         /// It was made.
         Create = 0 "create",
         /// It was given another definition.
         Update = 1 "update",
-        /// A job was enabled.
+        /// A job or an account was enabled.
         Enable = 2 "enable",
-        /// A job was disabled.
+        /// A job or an account was disabled.
         Disable = 3 "disable",
         /// It was deleted.
         Delete = 4 "delete",
@@ -39,5 +39,41 @@ words! {
         SignOut = 15 "sign_out",
         /// A pause of an app was ended or given up.
         Resume = 60 "resume",
+        /// A run was requested.
+        Run = 16 "run",
+        /// Sessions were ended, other than by signing out.
+        EndSessions = 17 "end_sessions",
+        /// A sign-in failed.
+        RefuseSignIn = 18 "refuse_sign_in",
+        /// The policy, or a check of the request, did not allow it.
+        Deny = 19 "deny",
+        /// A token was used from an address for the first time.
+        UseToken = 20 "use_token",
+    }
+}
+
+words! {
+    /// What an entry of the audit is about.
+    pub enum AuditObjectKind: "kind of object" {
+        /// A definition.
+        Job = 0 "job",
+        /// One run.
+        Run = 1 "run",
+        /// A group of executors, or one of them.
+        App = 2 "app",
+        /// A list of days.
+        Calendar = 3 "calendar",
+        /// A person's account; 0: a name that no account has.
+        Account = 4 "account",
+        /// A personal token; 0: the one of the settings.
+        ApiToken = 5 "api_token",
+        /// What counts for all apps.
+        Cluster = 6 "cluster",
+        /// The division of the jobs.
+        Shards = 7 "shards",
+        /// A backfill, where a request for it was denied.
+        Backfill = 8 "backfill",
+        /// A path, of a denied request that names no object.
+        Path = 9 "path",
     }
 }

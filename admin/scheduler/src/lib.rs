@@ -20,7 +20,7 @@ pub mod time;
 mod words;
 
 pub use alarm::AlarmKind;
-pub use audit_action::AuditAction;
+pub use audit_action::{AuditAction, AuditObjectKind};
 pub use calendar::{Calendar, ClockChanges, Excluded, Weekday};
 /// The edition of the time zone database that instants are computed with, such as `2025b`.
 pub use chrono_tz::IANA_TZDB_VERSION as TZDATA;

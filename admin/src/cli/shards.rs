@@ -46,7 +46,7 @@ async fn set(settings: &DatabaseSettings, count: &str) -> anyhow::Result<()> {
     let right = || InvalidInput(format!("`{count}` shards: write a number from 1 to {MAX_SHARDS}"));
     let count = count.parse().map_err(|_| right())?;
     let store = database::open(settings).await?;
-    let actor = Actor::unlimited("command line", "");
+    let actor = Actor::cli();
     let done = store.set_shards(count, SystemClock::new().now(), &actor).await?;
     if done.before == done.after {
         println!("there are {} shards already", done.after);
@@ -63,7 +63,7 @@ async fn set(settings: &DatabaseSettings, count: &str) -> anyhow::Result<()> {
 pub async fn resync(settings: DatabaseSettings) -> anyhow::Result<()> {
     logging::start(LogFormat::Text, "warn");
     let store = database::open(&settings).await?;
-    let actor = Actor::unlimited("command line", "");
+    let actor = Actor::cli();
     let shards = store.resync(SystemClock::new().now(), &actor).await?;
     println!("{shards} shards have epochs above all that any node remembers; nodes go on within a second");
     Ok(())

@@ -64,7 +64,7 @@ pub struct Account {
 
 pub async fn run(command: Command) -> anyhow::Result<()> {
     logging::start(LogFormat::Text, "warn");
-    let (by, now) = (Actor::unlimited("command line", ""), SystemClock::new().now());
+    let (by, now) = (Actor::cli(), SystemClock::new().now());
     match command {
         Command::List(list) => show(&*database::open_read_only(&list.database).await?).await,
         Command::Add(New { account, role, apps }) => {

@@ -3,6 +3,7 @@
 
 mod access;
 mod api;
+mod audit_export;
 mod console;
 pub mod executor_api;
 mod forms;

@@ -5,7 +5,7 @@ pub mod db;
 
 pub mod alarm;
 pub mod app;
-mod audit;
+pub mod audit;
 pub mod backfill;
 pub mod calendar;
 mod error;
@@ -18,7 +18,8 @@ pub mod run;
 mod store;
 
 pub use app::apps::App;
-pub use audit::{Actor, AuditEntry};
+pub use audit::actor::Actor;
+pub use audit::entry::AuditObject;
 pub use calendar::calendars::{CalendarVersion, NamedCalendar};
 pub use calendar::pinned::{Calendars, VersionKey};
 pub use db::connect::Database;

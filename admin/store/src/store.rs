@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use sea_orm::{ConnectionTrait as _, DbBackend};
 
+use crate::audit::refusals::Refusals;
 use crate::calendar::pinned;
 use crate::db::connect::Database;
 #[cfg(feature = "failpoints")]
@@ -14,6 +15,7 @@ use crate::db::pool::connection_pool::Pool;
 use crate::db::pool::transaction::Transaction;
 use crate::db::{connect, ids, set_aside};
 use crate::error::{Error, Result};
+use crate::people::tokens;
 
 /// Everything that outlives the process. One pool for each kind of work: see `connect::Pools`.
 pub struct Store {
@@ -32,6 +34,9 @@ pub struct Store {
     /// Once true it stays: every request without a session asks.
     pub(crate) has_accounts: AtomicBool,
     pub(crate) set_aside: set_aside::SetAside,
+    pub(crate) refusals: Refusals,
+    /// Where the token of the settings was used from.
+    pub(crate) token_sources: tokens::Sources,
     /// Held as long as this process uses the SQLite file.
     _file_lock: Option<std::fs::File>,
 }
@@ -70,6 +75,8 @@ impl Store {
             has_accounts: AtomicBool::new(false),
             _file_lock: pools.file_lock,
             set_aside: set_aside::SetAside::default(),
+            refusals: Refusals::default(),
+            token_sources: tokens::Sources::default(),
         })
     }
 
@@ -87,6 +94,8 @@ impl Store {
             calendars: pinned::Parsed::default(),
             has_accounts: AtomicBool::new(false),
             set_aside: set_aside::SetAside::default(),
+            refusals: Refusals::default(),
+            token_sources: tokens::Sources::default(),
             _file_lock: None,
         }))
     }

@@ -174,7 +174,7 @@ impl Admitter {
         for run_id in running {
             let killer = self.killer.clone();
             self.tasks.spawn(async move {
-                if let Err(error) = killer.kill(run_id).await {
+                if let Err(error) = killer.kill(run_id, None).await {
                     tracing::warn!(run.id = run_id, %error, "a run that a later one replaces could not be asked to stop");
                 }
             });

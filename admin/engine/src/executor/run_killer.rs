@@ -2,15 +2,14 @@
 
 use std::sync::Arc;
 
-use carillon_scheduler::RunReason;
-
 use crate::context::Context;
 use crate::executor::client::ExecutorClient;
 use crate::executor::directory::ExecutorDirectory;
 use crate::executor::outcome::Outcome;
 use crate::manage::error::Error;
 use crate::plan::due_queue::DueQueue;
-use carillon_store::run::cancel::RunLocation;
+use carillon_store::Actor;
+use carillon_store::run::cancel::{KillRequest, RunLocation};
 
 /// The result of a request to end a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,21 +39,24 @@ pub struct RunKiller {
 }
 
 impl RunKiller {
-    /// Asks for the end of a run. A stock executor ends all that it has of the same job.
+    /// Asks for the end of a run: for a person, whose request the audit keeps, or for the job's own rule. A stock executor ends all
+    /// that it has of the same job.
     ///
     /// # Errors
     /// No such run; an executor that cannot be asked or refuses; the database.
-    pub async fn kill(&self, run_id: i64) -> Result<KillResult, Error> {
-        let (store, now) = (&self.cx.store, self.cx.clock.now());
-        if store.cancel(&[run_id], RunReason::Operator, now).await? == 1 {
-            self.queue.remove(run_id);
-            return Ok(KillResult::Cancelled);
+    pub async fn kill(&self, run_id: i64, by: Option<&Actor>) -> Result<KillResult, Error> {
+        let store = &self.cx.store;
+        // Stored first: if this node dies before it has asked, the holder of the shard asks.
+        let noted = store.request_kill(run_id, self.cx.clock.now(), by).await?;
+        match noted.ok_or_else(|| Error::missing("run", run_id))? {
+            KillRequest::Cancelled => {
+                self.queue.remove(run_id);
+                return Ok(KillResult::Cancelled);
+            }
+            KillRequest::Ended => return Ok(KillResult::AlreadyEnded),
+            KillRequest::Noted => {}
         }
         let run = self.run_location(run_id).await?;
-        // Stored first: if this node dies before it has asked, the holder of the shard asks.
-        if run.state.is_final() || !store.record_kill_request(run_id, now).await? {
-            return Ok(KillResult::AlreadyEnded);
-        }
         if let Err(error) = self.send_kill(&run).await {
             store.clear_kill_request(run_id).await?;
             return Err(error);

@@ -25,10 +25,11 @@ impl Engine {
     }
 
     /// # Errors
-    /// As [`require`]; `Missing`, if there is no such run
-    pub(super) async fn require_for_run(&self, by: &Actor, action: Action, id: i64) -> Result<(), Error> {
+    /// As [`require`]; `Missing`, if there is no such run. Answers its app.
+    pub(super) async fn require_for_run(&self, by: &Actor, action: Action, id: i64) -> Result<i64, Error> {
         let app_id = self.cx.store.app_of_run(id).await?.ok_or_else(|| Error::missing("run", id))?;
-        require(by, action, Object::App(app_id), || format!("run {id}"))
+        require(by, action, Object::App(app_id), || format!("run {id}"))?;
+        Ok(app_id)
     }
 
     /// # Errors

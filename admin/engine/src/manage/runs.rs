@@ -3,7 +3,7 @@
 use carillon_accounts::policy::Action;
 use carillon_scheduler::{AuditAction, FieldError, Outcome, RunEvent, RunReason, RunState};
 use carillon_store::run::settle::finding::SettleContext;
-use carillon_store::{Actor, RunView};
+use carillon_store::{Actor, AuditObject, RunView};
 
 use crate::complete::outcome_queue::finding;
 use crate::engine::Engine;
@@ -42,14 +42,7 @@ impl Runs<'_> {
     /// `Forbidden`; `Missing`; `Executor`: it cannot be asked, or refuses
     pub async fn kill(&self, run_id: i64, by: &Actor) -> Result<KillResult, Error> {
         self.engine.require_for_run(by, Action::Operate, run_id).await?;
-        let result = self.engine.killer.kill(run_id).await?;
-        let detail = serde_json::json!({"outcome": result.as_str()});
-        self.engine
-            .cx
-            .store
-            .record_audit(by, AuditAction::Kill, ("run", run_id), detail, self.engine.cx.clock.now())
-            .await?;
-        Ok(result)
+        self.engine.killer.kill(run_id, Some(by)).await
     }
 
     /// Sets the outcome of a run that is `unknown` or `lost`: a person's statement counts as evidence. The audit keeps who said
@@ -58,7 +51,7 @@ impl Runs<'_> {
     /// # Errors
     /// `Forbidden`; `Missing`; `Invalid`: the note; `NotOpen`
     pub async fn resolve(&self, run_id: i64, outcome: Outcome, note: &str, by: &Actor) -> Result<(), Error> {
-        self.engine.require_for_run(by, Action::Operate, run_id).await?;
+        let app_id = self.engine.require_for_run(by, Action::Operate, run_id).await?;
         let engine = self.engine;
         let note = note.trim();
         Self::check_note(note).map_err(|error| Error::Invalid(vec![error]))?;
@@ -70,7 +63,7 @@ impl Runs<'_> {
         let word = if outcome == Outcome::Succeeded { "succeeded" } else { "failed" };
         let detail = serde_json::json!({"outcome": word, "note": note});
         let now = engine.cx.clock.now();
-        engine.cx.store.record_audit(by, AuditAction::Resolve, ("run", run_id), detail, now).await?;
+        engine.cx.store.record_audit(by, AuditAction::Resolve, AuditObject::run(run_id, app_id), detail, now).await?;
 
         let message = format!("resolved by hand: {note}");
         let findings = [finding(run_id, RunEvent::Reported(outcome), RunReason::Operator, message)];

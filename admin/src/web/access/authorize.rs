@@ -3,12 +3,15 @@
 
 use actix_web::body::BoxBody;
 use actix_web::dev::{ServiceRequest, ServiceResponse};
+use actix_web::http::StatusCode;
 use actix_web::middleware::{Next, from_fn};
 use actix_web::{HttpMessage as _, HttpResponse, web};
 use carillon_accounts::policy::{self, Decision, Object};
 use carillon_engine::manage::Error;
-use carillon_store::Actor;
+use carillon_scheduler::AuditObjectKind;
+use carillon_store::{Actor, AuditObject};
 
+use crate::web::access::denial::{self, Refused};
 use crate::web::access::route::{Access, Route, Target};
 use crate::web::state::State;
 
@@ -19,10 +22,16 @@ pub fn guarded(route: Route, refuse: fn(Error) -> actix_web::Error) -> actix_web
         return route.handler;
     }
     route.handler.wrap(from_fn(move |request: ServiceRequest, next: Next<_>| async move {
-        match admit(&request, access).await {
-            Ok(()) => next.call(request).await.map(ServiceResponse::map_into_boxed_body),
-            Err(error) => Ok(answered(request, HttpResponse::from_error(refuse(error)))),
+        let answer = match admit(&request, access).await {
+            Ok(()) => next.call(request).await?.map_into_boxed_body(),
+            Err(error) => answered(request, HttpResponse::from_error(refuse(error))),
+        };
+        // The handler may have refused it too: it knows the app that a form names.
+        if answer.status() == StatusCode::FORBIDDEN {
+            let refused = answer.request().extensions().get::<Refused>().copied().unwrap_or_default();
+            denial::record(answer.request(), refused).await;
         }
+        Ok(answer)
     }))
 }
 
@@ -45,38 +54,42 @@ async fn admit(request: &ServiceRequest, access: Access) -> Result<(), Error> {
         Target::Installation => (Object::Installation, String::new()),
         // Whichever app it is of: the handler finds out whether there is such an object.
         _ if actor.grants.role_for_all() >= Some(action.role()) => return Ok(()),
-        _ => located(request, target).await?,
+        _ => {
+            let found = located(request, target).await?;
+            request.extensions_mut().insert(Refused(found));
+            let name = format!("{} {}", found.kind, found.id);
+            (found.app_id.map_or(Object::Installation, Object::App), name)
+        }
     };
     match policy::decide(&actor, action, object) {
         Decision::Allowed => Ok(()),
         Decision::Forbidden => Err(Error::Forbidden(policy::refusal(action, object))),
-        Decision::Hidden => Err(Error::Missing(name)),
+        Decision::Hidden => {
+            let refused = request.extensions().get::<Refused>().copied().unwrap_or_default();
+            denial::record_hidden(request.request(), refused);
+            Err(Error::Missing(name))
+        }
     }
 }
 
-/// The app of the stored object, and what an error calls the object.
-async fn located(request: &ServiceRequest, target: Target) -> Result<(Object, String), Error> {
+/// The stored object, with its app.
+async fn located(request: &ServiceRequest, target: Target) -> Result<AuditObject, Error> {
     let nothing = || Error::Missing("page".to_owned());
     let store = &request.app_data::<web::Data<State>>().ok_or_else(nothing)?.store;
-    let word = match target {
-        Target::Job => "job",
-        Target::Run => "run",
-        Target::Backfill => "backfill",
-        _ => "app",
+    let kind = match target {
+        Target::Job => AuditObjectKind::Job,
+        Target::Run => AuditObjectKind::Run,
+        Target::Backfill => AuditObjectKind::Backfill,
+        _ => AuditObjectKind::App,
     };
     let id = request.match_info().query("id");
-    let name = format!("{word} {id}");
-    let Some(id) = id.parse().ok().filter(|id| *id > 0) else {
-        return Err(Error::Missing(name));
-    };
+    let missing = || Error::Missing(format!("{kind} {id}"));
+    let id = id.parse().ok().filter(|id| *id > 0).ok_or_else(missing)?;
     let app_id = match target {
         Target::Job => store.app_of_job(id).await?,
         Target::Run => store.app_of_run(id).await?,
         Target::Backfill => store.app_of_backfill(id).await?,
         _ => store.app(id).await?.map(|app| app.id),
     };
-    match app_id {
-        Some(app_id) => Ok((Object::App(app_id), name)),
-        None => Err(Error::Missing(name)),
-    }
+    Ok(AuditObject { app_id: Some(app_id.ok_or_else(missing)?), ..AuditObject::new(kind, id) })
 }

@@ -2,6 +2,7 @@
 
 mod authorize;
 mod caller;
+pub mod denial;
 mod route;
 
 pub use authorize::guarded;

@@ -6,6 +6,7 @@
 
 mod alarms;
 mod apps;
+mod audit;
 mod backfills;
 mod calendars;
 mod endpoint;
@@ -26,3 +27,4 @@ mod view;
 
 pub use mount::{all, configure};
 pub use openapi::ROOT;
+pub use view::AuditView;

@@ -2,11 +2,11 @@
 
 use std::sync::LazyLock;
 
-use actix_web::body::MessageBody;
+use actix_web::body::{BoxBody, MessageBody};
 use actix_web::dev::{ServiceRequest, ServiceResponse};
 use actix_web::middleware::{Next, from_fn};
 use actix_web::web::Bytes;
-use actix_web::{HttpMessage as _, HttpRequest, HttpResponse, web};
+use actix_web::{HttpMessage as _, HttpRequest, HttpResponse, ResponseError as _, web};
 
 use carillon_engine::manage;
 
@@ -17,7 +17,8 @@ use super::openapi::{self, ROOT};
 use super::routes;
 use crate::web::access::{Route, by_path, guarded};
 use crate::web::guard::bearer;
-use crate::web::state::Shared;
+use crate::web::guard::request_id::RequestId;
+use crate::web::state::{Shared, State};
 
 static DOCUMENT: LazyLock<Bytes> = LazyLock::new(|| openapi::document(routes::all()).to_string().into());
 
@@ -53,26 +54,50 @@ fn with_known_parameters(endpoint: Endpoint) -> Route {
     let handler = route.handler.wrap(from_fn(move |mut request: ServiceRequest, next: Next<_>| {
         let names = names.clone();
         async move {
-            request.extract::<Query>().await?.check_names(&names)?;
-            next.call(request).await
+            match request.extract::<Query>().await.and_then(|query| query.check_names(&names)) {
+                Ok(()) => next.call(request).await.map(ServiceResponse::map_into_boxed_body),
+                Err(error) => Ok(ServiceResponse::new(request.into_parts().0, error.error_response())),
+            }
         }
     }));
     Route { handler, ..route }
 }
 
-/// Only the document is answered without the token: without it, not even the existence of a path is disclosed.
+/// Gives the request an id, which the answer carries if it is an error.
 async fn token(
     state: Shared,
     request: ServiceRequest,
-    next: Next<impl MessageBody>,
-) -> Result<ServiceResponse<impl MessageBody>, actix_web::Error> {
-    let is_open = request.path() == "/api/v1/openapi.json";
-    if !is_open {
-        let found = bearer::authenticate(request.request(), &state).await;
-        let actor = found.map_err(|error| Error::from(manage::Error::from(error)))?.map_err(Error::from)?;
-        request.extensions_mut().insert(actor);
+    next: Next<impl MessageBody + 'static>,
+) -> Result<ServiceResponse<BoxBody>, actix_web::Error> {
+    let id = RequestId::new();
+    request.extensions_mut().insert(id.clone());
+    let mut answer = match authenticated(&state, request).await {
+        Ok(request) => next.call(request).await?.map_into_boxed_body(),
+        Err((request, error)) => ServiceResponse::new(request, error.error_response()),
+    };
+    let status = answer.status();
+    if status.is_client_error() || status.is_server_error() {
+        id.put_into(answer.headers_mut());
     }
-    next.call(request).await
+    if status.is_server_error() {
+        tracing::warn!(request.id = id.0, request.url = answer.request().path(), "a call of the management API failed");
+    }
+    Ok(answer)
+}
+
+/// Only the document is answered without the token: without it, not even the existence of a path is disclosed.
+async fn authenticated(state: &State, request: ServiceRequest) -> Result<ServiceRequest, (HttpRequest, Error)> {
+    if request.path() == "/api/v1/openapi.json" {
+        return Ok(request);
+    }
+    let found = bearer::authenticate(request.request(), state).await;
+    match found.map_err(|error| Error::from(manage::Error::from(error))).and_then(|found| Ok(found?)) {
+        Ok(actor) => {
+            request.extensions_mut().insert(actor);
+            Ok(request)
+        }
+        Err(error) => Err((request.into_parts().0, error)),
+    }
 }
 
 async fn no_such_path(request: HttpRequest) -> Result<HttpResponse, Error> {

@@ -10,7 +10,7 @@ use super::extract::{LIMIT, MAX_LIMIT};
 use super::view::time::Time;
 use super::view::{AppView, BackfillInstants, BackfillView, CalendarView, JobView, List, PauseView, words};
 use super::{
-    alarms, apps, backfills, calendars, executors, forecast, jobs, misfires, openapi, pauses, retention, runs,
+    alarms, apps, audit, backfills, calendars, executors, forecast, jobs, misfires, openapi, pauses, retention, runs,
 };
 use crate::web::access::Access::Policy;
 use crate::web::access::Target::{AnyApp, App, Backfill, Installation, Job, Run, Shared};
@@ -31,6 +31,7 @@ pub fn all() -> Vec<Endpoint> {
         of_one_job(),
         of_backfills(),
         of_runs(),
+        of_audit(),
         others(),
     ];
     groups.into_iter().flatten().collect()
@@ -277,6 +278,42 @@ fn of_runs() -> Vec<Endpoint> {
             .query("from", "The first line wanted", integer(1, None).default(Some(1.into())))
             .fails([502]),
     ]
+}
+
+fn of_audit() -> Vec<Endpoint> {
+    let export = Endpoint::new(GET, "/audit/export", Policy(Administer, AnyApp), audit::export).describe(
+        "audit",
+        "exportAudit",
+        "Up to 100000 entries of the audit, newest first, as JSON lines or CSV; `after` with the last `key` goes on",
+    );
+    let mut export = filters_of_audit(export).query("format", "`jsonl`, the default, or `csv`", text()).query(
+        "after",
+        "Behind the entry with this `key`",
+        text(),
+    );
+    let response = ResponseBuilder::new().description("Done");
+    let response = response.content("application/x-ndjson", Content::new(Some(ObjectBuilder::new())));
+    let response = response.content("text/csv", Content::new(Some(text())));
+    export.operation = export.operation.response("200", response);
+    let list = Endpoint::json(GET, "/audit", Policy(Administer, AnyApp), audit::list).describe(
+        "audit",
+        "listAudit",
+        "What was done and refused, newest first; administrators of an app see what concerns the app",
+    );
+    vec![filters_of_audit(list).page(text()), export]
+}
+
+fn filters_of_audit(endpoint: Endpoint) -> Endpoint {
+    let actions = ArrayBuilder::new().items(Ref::from_schema_name("AuditAction"));
+    endpoint
+        .query("actor", "The whole name of the actor", text())
+        .query("action", "Any of these: repeated, or separated by commas", actions)
+        .query("object", "About an object of this kind", words::AuditObjectKind::schema())
+        .query("object_id", "About the object with this number", id())
+        .query("app", "About an object of this app", text())
+        .query("source", "From this address", text())
+        .query("from", "`at` at or after this", time())
+        .query("to", "`at` before this", time())
 }
 
 fn others() -> Vec<Endpoint> {

@@ -3,6 +3,7 @@
 
 pub mod account;
 pub mod apps;
+pub mod audit;
 pub mod badge;
 pub mod calendars;
 pub mod dashboard;

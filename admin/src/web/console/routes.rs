@@ -8,7 +8,7 @@ use carillon_accounts::policy::Action::{Administer, Edit, Operate, View};
 use crate::web::access::Access::{Open, Own, Policy};
 use crate::web::access::Target::{AnyApp, App, Installation, Job, Run, Shared};
 use crate::web::access::{Route, by_path, guarded};
-use crate::web::console::{account, apps, calendars, dashboard, forecast, jobs, pauses, runs, users};
+use crate::web::console::{account, apps, audit, calendars, dashboard, forecast, jobs, pauses, runs, users};
 use crate::web::guard::session_guard;
 use crate::web::page::{PageError, assets};
 
@@ -100,6 +100,8 @@ fn of_people() -> Vec<Route> {
         Route::new(POST, "/account/sessions/end", Own, account::sessions::end),
         Route::new(POST, "/account/tokens", Own, account::tokens::create),
         Route::new(POST, "/account/tokens/{id}/revoke", Own, account::tokens::revoke),
+        Route::new(GET, "/audit", Policy(Administer, AnyApp), audit::list::list),
+        Route::new(GET, "/audit/export", Policy(Administer, AnyApp), audit::export::export),
         Route::new(GET, "/users", Policy(Administer, Installation), users::list::list),
         Route::new(POST, "/users", Policy(Administer, Installation), users::new::create),
         Route::new(GET, "/users/new", Policy(Administer, Installation), users::new::new),

@@ -7,8 +7,10 @@ use carillon_store::Actor;
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 
+use crate::web::access::denial;
 use crate::web::guard::client_address::client_text;
 use crate::web::guard::connection;
+use crate::web::guard::request_id::RequestId;
 use crate::web::state::State;
 
 /// Why a request is refused. The text says how to correct it.
@@ -37,18 +39,23 @@ pub async fn authenticate(
     let refusal = match check(request, state.config.api_token.as_deref()) {
         Ok(()) => {
             connection::set_known(request);
-            return Ok(Ok(Actor::unlimited("api-token", source)));
+            let actor = Actor::unlimited("api-token", source).with_request(RequestId::of(request));
+            state.store.note_settings_token(state.clock.now(), &actor).await?;
+            return Ok(Ok(actor));
         }
         Err(refusal) => refusal,
     };
     let Some(sent) = presented(request) else {
         return Ok(Err(refusal));
     };
-    let actor = token::authenticate(&state.store, sent, &source, state.clock.now()).await?;
-    if actor.is_some() {
+    let (request_id, now) = (RequestId::of(request), state.clock.now());
+    if let Some(actor) = token::authenticate(&state.store, sent, &source, request_id.as_deref(), now).await? {
         connection::set_known(request);
+        return Ok(Ok(actor));
     }
-    Ok(actor.ok_or(refusal))
+    let sender = Actor::unknown(source).with_request(request_id);
+    denial::record_token(request, &state.store, &sender, now).await?;
+    Ok(Err(refusal))
 }
 
 /// Compares digests, so that neither the length nor the beginning of the token can be measured.

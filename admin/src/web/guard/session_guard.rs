@@ -3,12 +3,13 @@
 
 use actix_web::body::{BoxBody, MessageBody};
 use actix_web::dev::{ServiceRequest, ServiceResponse};
-use actix_web::http::header::{CONTENT_TYPE, HOST, HeaderName, HeaderValue};
+use actix_web::http::header::{CONTENT_TYPE, HOST, HeaderName};
 use actix_web::middleware::Next;
 use actix_web::{HttpMessage, HttpResponse, web};
 use carillon_accounts::session;
 use carillon_store::Actor;
 
+use crate::web::access::denial::{self, Refused};
 use crate::web::console::account::login;
 use crate::web::forms::Fields;
 use crate::web::guard::client_address::{client_text, is_from_proxy};
@@ -27,8 +28,7 @@ pub async fn guard(
     mut request: ServiceRequest,
     next: Next<impl MessageBody + 'static>,
 ) -> Result<ServiceResponse<BoxBody>, actix_web::Error> {
-    let id = RequestId(format!("{:016x}", rand::random::<u64>()));
-    request.extensions_mut().insert(id);
+    request.extensions_mut().insert(RequestId::new());
     let response = match admit(&state, &mut request).await {
         Ok(None) => next.call(request).await?.map_into_boxed_body(),
         Ok(Some(answer)) => answered(request, answer),
@@ -70,19 +70,23 @@ async fn admit(state: &State, request: &mut ServiceRequest) -> Result<Option<Htt
     let Some(viewer) = viewer else {
         return admit_unknown(state, request, safe, &path).await;
     };
+    let source = client_text(request.request());
+    let actor = Actor::new(&viewer.name, source, viewer.grants.clone()).with_account(viewer.account_id);
+    let actor = actor.with_request(RequestId::of(request.request()));
+    let form_token = viewer.csrf.clone();
+    request.extensions_mut().insert(actor);
+    request.extensions_mut().insert(Viewer(viewer));
     if !safe {
         let fields = read_fields(request).await?;
         // Signing in replaces the session, so its form may come from a window that was open before.
         let is_new_session = path == "/login";
-        if !is_new_session && !csrf::fits(&viewer.csrf, fields.get(csrf::FIELD)) {
+        if !is_new_session && !csrf::fits(&form_token, fields.get(csrf::FIELD)) {
+            denial::record(request.request(), Refused::default()).await;
             return Err(PageError::Forbidden("This form belongs to an earlier session".into()));
         }
         request.extensions_mut().insert(fields);
     }
-    let source = client_text(request.request());
     connection::set_known(request.request());
-    request.extensions_mut().insert(Actor::new(&viewer.name, source, viewer.grants.clone()));
-    request.extensions_mut().insert(Viewer(viewer));
     Ok(None)
 }
 
@@ -191,9 +195,7 @@ fn with_page(response: ServiceResponse<BoxBody>) -> ServiceResponse<BoxBody> {
     let id = context.request_id.clone();
     let error = response.response().error().and_then(|error| error.as_error::<PageError>());
     let mut page = error_page(context, status, error);
-    if let (Ok(name), Ok(value)) = (HeaderName::try_from("x-request-id"), HeaderValue::try_from(id)) {
-        page.headers_mut().insert(name, value);
-    }
+    RequestId(id).put_into(page.headers_mut());
     response.into_response(page)
 }
 

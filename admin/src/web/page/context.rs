@@ -88,6 +88,11 @@ impl PageContext {
         policy::may(&self.actor, Action::Administer, Object::Installation)
     }
 
+    /// Whether there is an app whose audit the viewer sees.
+    pub fn may_see_audit(&self) -> bool {
+        policy::may(&self.actor, Action::Administer, Object::AnyApp)
+    }
+
     pub fn may_administer(&self, app_id: &i64) -> bool {
         policy::may(&self.actor, Action::Administer, Object::App(*app_id))
     }

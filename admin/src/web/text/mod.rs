@@ -3,5 +3,6 @@
 pub mod browser;
 pub mod cause;
 pub mod format;
+pub mod local_time;
 pub mod schedule;
 pub mod strategies;

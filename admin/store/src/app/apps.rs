@@ -4,7 +4,8 @@ use carillon_scheduler::{AuditAction, Millis};
 use sea_orm::{FromQueryResult, Value};
 use serde_json::json;
 
-use crate::audit::{Actor, AuditEntry};
+use crate::audit::actor::Actor;
+use crate::audit::entry::{AuditEntry, AuditObject};
 use crate::db::ids;
 use crate::db::sql::unique_key::UniqueKey;
 use crate::error::Result;
@@ -54,8 +55,8 @@ impl Store {
         let inserted = self.insert_rows(&tx, "app", COLUMNS, vec![values![app.id, name, title, now]]).await;
         inserted.map_err(|error| error.or_taken(UniqueKey::AppName, name))?;
         let detail = json!({"after": {"name": name, "title": title}});
-        let entry = AuditEntry::new(actor, now, AuditAction::Create, ("app", app.id), detail);
-        self.audit(&tx, &[entry], &ids[1..]).await?;
+        let entry = AuditEntry::new(actor, now, AuditAction::Create, AuditObject::app(app.id), detail);
+        self.audit(&tx, vec![entry], &ids[1..]).await?;
         tx.commit().await?;
         Ok(app)
     }

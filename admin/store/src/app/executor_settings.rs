@@ -6,8 +6,8 @@ use serde_json::json;
 
 use crate::app::apps::App;
 use crate::app::executors::ExecutorSettings;
-use crate::audit::Actor;
-use crate::audit::{AuditEntry, difference};
+use crate::audit::actor::Actor;
+use crate::audit::entry::{AuditEntry, AuditObject, difference};
 use crate::db::ids;
 use crate::db::sql::retry;
 use crate::error::Result;
@@ -51,8 +51,8 @@ impl Store {
         let object = |traits: &ExecutorSettings| json!({"weight": traits.weight, "labels": traits.labels});
         let mut detail = difference(&object(&old), &object(traits));
         detail["address"] = address.into();
-        let entry = AuditEntry::new(actor, now, AuditAction::UpdateExecutor, ("app", app.id), detail);
-        self.audit(&tx, &[entry], &[audit_id]).await?;
+        let entry = AuditEntry::new(actor, now, AuditAction::UpdateExecutor, AuditObject::app(app.id), detail);
+        self.audit(&tx, vec![entry], &[audit_id]).await?;
         tx.commit().await?;
         Ok(())
     }

@@ -1,10 +1,11 @@
 //! Pauses of an app, or of all apps: what its jobs' schedules make due meanwhile is not sent.
 
-use carillon_scheduler::{AuditAction, Millis};
+use carillon_scheduler::{AuditAction, AuditObjectKind, Millis};
 use sea_orm::{DbErr, FromQueryResult, QueryResult};
 use serde_json::json;
 
-use crate::audit::{Actor, AuditEntry};
+use crate::audit::actor::Actor;
+use crate::audit::entry::{AuditEntry, AuditObject};
 use crate::db::ids;
 use crate::error::Result;
 use crate::store::Store;
@@ -43,6 +44,11 @@ const COLUMNS: &str = "id, app_id, note, author, starts_at, ends_at, created_at"
 const SELECT: &str = "SELECT p.id, p.app_id, app.name AS app, p.note, p.author, p.starts_at, p.ends_at, p.created_at \
      FROM app_pause AS p LEFT JOIN app ON app.id = p.app_id";
 
+/// The app, or all of them.
+fn audited(app_id: Option<i64>) -> AuditObject {
+    app_id.map_or(AuditObject::new(AuditObjectKind::Cluster, 0), AuditObject::app)
+}
+
 impl Store {
     /// Pauses that are in force at this moment or later, in the order of their starts. For the engine.
     pub async fn pauses_from(&self, now: Millis) -> Result<Vec<Pause>> {
@@ -66,8 +72,8 @@ impl Store {
             json!({"after": {"pause": pause.id, "note": pause.note, "from": pause.starts_at, "until": pause.ends_at}});
         let tx = self.begin_change().await?;
         self.insert_rows(&tx, "app_pause", COLUMNS, vec![row]).await?;
-        let entry = AuditEntry::new(actor, now, AuditAction::Pause, ("app", app_id), detail);
-        self.audit(&tx, &[entry], &ids[1..]).await?;
+        let entry = AuditEntry::new(actor, now, AuditAction::Pause, audited(pause.app_id), detail);
+        self.audit(&tx, vec![entry], &ids[1..]).await?;
         tx.commit().await?;
         Ok(pause)
     }
@@ -82,9 +88,8 @@ impl Store {
         }
         let detail =
             json!({"before": {"pause": pause.id, "note": pause.note, "until": pause.ends_at}, "after": {"until": now}});
-        let object = ("app", pause.app_id.unwrap_or(0));
-        let entry = AuditEntry::new(actor, now, AuditAction::Resume, object, detail);
-        self.audit(&tx, &[entry], &[audit_id]).await?;
+        let entry = AuditEntry::new(actor, now, AuditAction::Resume, audited(pause.app_id), detail);
+        self.audit(&tx, vec![entry], &[audit_id]).await?;
         tx.commit().await?;
         Ok(true)
     }

@@ -3,11 +3,12 @@
 //! The instants are written down when it is asked for. Each step inserts runs and moves `passed_at` in one transaction, so
 //! a crash loses and repeats nothing; an instant that has a run of this cause already never gets a second one.
 
-use carillon_scheduler::{AuditAction, Millis};
+use carillon_scheduler::{AuditAction, AuditObjectKind, Millis};
 use sea_orm::FromQueryResult;
 use serde_json::json;
 
-use crate::audit::{Actor, AuditEntry};
+use crate::audit::actor::Actor;
+use crate::audit::entry::{AuditEntry, AuditObject};
 use crate::db::ids;
 use crate::db::pool::transaction::Transaction;
 use crate::db::sql::filter::Page;
@@ -58,7 +59,7 @@ impl Store {
         let rows = self.take_ids(&ids::ROW, 2).await?;
         let id = rows[0];
         let tx = self.begin_change().await?;
-        self.must_exist(&tx, new.job_id).await?;
+        let app_id = self.app_of_locked_job(&tx, new.job_id).await?;
         let count = new.instants.len() as i32;
         let none: Option<Millis> = None;
         let row = values![
@@ -79,16 +80,16 @@ impl Store {
         let instants = new.instants.iter().map(|at| values![id, *at]);
         self.insert_rows(&tx, "backfill_instant", "backfill_id, at", instants.collect()).await?;
         let detail = json!({"backfill": id, "from": new.from_at, "to": new.to_at, "instants": new.instants.len()});
-        let entry = AuditEntry::new(actor, now, AuditAction::Backfill, ("job", new.job_id), detail);
-        self.audit(&tx, &[entry], &rows[1..]).await?;
+        let entry = AuditEntry::new(actor, now, AuditAction::Backfill, AuditObject::job(new.job_id, app_id), detail);
+        self.audit(&tx, vec![entry], &rows[1..]).await?;
         tx.commit().await?;
         self.backfill(id).await?.ok_or_else(|| Error::Missing(format!("backfill {id}")))
     }
 
-    async fn must_exist(&self, tx: &Transaction, job_id: i64) -> Result<()> {
-        let text = "SELECT id FROM job WHERE id = ?{for_update}";
-        let found: Option<i64> = self.tuple(tx, text, values![job_id]).await?;
-        found.map(drop).ok_or_else(|| Error::Missing(format!("job {job_id}")))
+    async fn app_of_locked_job(&self, tx: &Transaction, job_id: i64) -> Result<i64> {
+        let text = "SELECT app_id FROM job WHERE id = ?{for_update}";
+        let found = self.tuple(tx, text, values![job_id]).await?;
+        found.ok_or_else(|| Error::Missing(format!("job {job_id}")))
     }
 
     pub async fn backfill(&self, id: i64) -> Result<Option<Backfill>> {
@@ -118,8 +119,10 @@ impl Store {
         if done == 1 {
             self.forget_instants(&tx, id).await?;
             let detail = json!({"backfill": id});
-            let entry = AuditEntry::new(actor, now, AuditAction::CancelBackfill, ("job", before.job_id), detail);
-            self.audit(&tx, &[entry], &[audit_id]).await?;
+            let app_id = self.tuple(&tx, "SELECT app_id FROM job WHERE id = ?", values![before.job_id]).await?;
+            let object = AuditObject { app_id, ..AuditObject::new(AuditObjectKind::Job, before.job_id) };
+            let entry = AuditEntry::new(actor, now, AuditAction::CancelBackfill, object, detail);
+            self.audit(&tx, vec![entry], &[audit_id]).await?;
         }
         tx.commit().await?;
         self.backfill(id).await?.ok_or_else(missing)

@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
-use carillon_scheduler::{AuditAction, Calendar, Millis};
+use carillon_scheduler::{AuditAction, AuditObjectKind, Calendar, Millis};
 use sea_orm::{ColIdx, DbErr, QueryResult, TryGetError, TryGetable};
 use serde_json::json;
 
-use crate::audit::{Actor, AuditEntry, difference};
+use crate::audit::actor::Actor;
+use crate::audit::entry::{AuditEntry, AuditObject, difference};
 use crate::db::ids;
 use crate::db::pool::transaction::Transaction;
 use crate::db::sql::filter::{Conditions, Page, page_and_one};
@@ -42,6 +43,10 @@ from_row!(CalendarVersion { version, calendar: Parsed, created_at, actor });
 const COLUMNS: &str = "c.id, c.version, c.created_at, c.updated_at, v.definition AS calendar, \
      (SELECT COUNT(*) FROM job_calendar u WHERE u.calendar_id = c.id) AS jobs \
      FROM calendar c JOIN calendar_version v ON v.calendar_id = c.id AND v.version = c.version";
+
+fn audited(id: i64) -> AuditObject {
+    AuditObject::new(AuditObjectKind::Calendar, id)
+}
 
 impl Store {
     /// Calendars by name, from the one after `after` on.
@@ -108,8 +113,8 @@ impl Store {
         };
         self.add_version(&tx, &made, actor).await?;
         let detail = json!({"after": calendar});
-        let entry = AuditEntry::new(actor, now, AuditAction::Create, ("calendar", made.id), detail);
-        self.audit(&tx, &[entry], &ids[1..]).await?;
+        let entry = AuditEntry::new(actor, now, AuditAction::Create, audited(made.id), detail);
+        self.audit(&tx, vec![entry], &ids[1..]).await?;
         tx.commit().await?;
         Ok(made)
     }
@@ -148,8 +153,8 @@ impl Store {
         self.execute(&tx, text, values).await?;
         self.add_version(&tx, &new, actor).await?;
         let detail = difference(&json!(*old.calendar), &json!(calendar));
-        let entry = AuditEntry::new(actor, now, AuditAction::Update, ("calendar", new.id), detail);
-        self.audit(&tx, &[entry], &[audit_id]).await?;
+        let entry = AuditEntry::new(actor, now, AuditAction::Update, audited(new.id), detail);
+        self.audit(&tx, vec![entry], &[audit_id]).await?;
         tx.commit().await?;
         Ok(new)
     }
@@ -170,8 +175,8 @@ impl Store {
             self.execute(&tx, text, values![old.id]).await?;
         }
         let detail = json!({"before": *old.calendar});
-        let entry = AuditEntry::new(actor, now, AuditAction::Delete, ("calendar", old.id), detail);
-        self.audit(&tx, &[entry], &[audit_id]).await?;
+        let entry = AuditEntry::new(actor, now, AuditAction::Delete, audited(old.id), detail);
+        self.audit(&tx, vec![entry], &[audit_id]).await?;
         Ok(tx.commit().await?)
     }
 

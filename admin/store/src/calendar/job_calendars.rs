@@ -7,6 +7,7 @@ use std::sync::Arc;
 use carillon_scheduler::{Calendar, FieldError, Millis};
 use sea_orm::{ConnectionTrait, Value};
 
+use crate::audit::actor::Actor;
 use crate::calendar::pinned::{Calendars, VersionKey};
 use crate::db::pool::transaction::Transaction;
 use crate::db::sql::filter::Conditions;
@@ -161,7 +162,7 @@ impl Store {
     ///
     /// # Errors
     /// `Missing`.
-    pub async fn follow_calendars(&self, job_id: i64, now: Millis, actor: &crate::audit::Actor) -> Result<Job> {
+    pub async fn follow_calendars(&self, job_id: i64, now: Millis, actor: &Actor) -> Result<Job> {
         self.change_for_calendars(job_id, now, actor).await
     }
 }

@@ -7,7 +7,8 @@
 use carillon_scheduler::{AuditAction, Millis, RunReason};
 use serde_json::json;
 
-use crate::audit::{Actor, AuditEntry, difference};
+use crate::audit::actor::Actor;
+use crate::audit::entry::{AuditEntry, AuditObject, difference};
 use crate::db::ids;
 use crate::db::pool::transaction::Transaction;
 use crate::db::sql::retry;
@@ -128,8 +129,8 @@ impl Store {
             Change::Delete => with_revision(json!({"before": audit_snapshot(&old)}), old.revision + 1),
             _ => with_revision(difference(&audit_snapshot(&old), &audit_snapshot(&new)), new.revision),
         };
-        let entry = AuditEntry::new(wish.actor, wish.now, action, ("job", id), detail);
-        self.audit(&tx, &[entry], &[audit_id]).await?;
+        let entry = AuditEntry::new(wish.actor, wish.now, action, AuditObject::job(id, old.app_id), detail);
+        self.audit(&tx, vec![entry], &[audit_id]).await?;
         tx.commit().await?;
         Ok(Attempt::Done(new.into()))
     }

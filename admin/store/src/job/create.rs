@@ -5,7 +5,8 @@ use sea_orm::Value;
 use serde::Serialize;
 use serde_json::json;
 
-use crate::audit::{self, Actor, AuditEntry};
+use crate::audit::actor::Actor;
+use crate::audit::entry::{AuditEntry, AuditObject};
 use crate::db::ids;
 use crate::db::sql::retry;
 use crate::error::Result;
@@ -45,7 +46,7 @@ impl Store {
             {
                 return Ok(Created::Before(first));
             }
-            self.insert_jobs(&jobs, NewRows::new(&jobs, &audit_ids, actor), idempotency_key).await
+            self.insert_jobs(&jobs, NewRows::new(&jobs, actor), &audit_ids, idempotency_key).await
         };
         match retry::on_race(attempt).await? {
             Created::Before(first) => Ok(first),
@@ -59,7 +60,13 @@ impl Store {
     }
 
     /// The rows are made before the transaction begins: on SQLite all other writers wait for it.
-    async fn insert_jobs(&self, jobs: &[Job], mut rows: NewRows, idempotency_key: Option<&str>) -> Result<Created> {
+    async fn insert_jobs(
+        &self,
+        jobs: &[Job],
+        mut rows: NewRows,
+        audit_ids: &[i64],
+        idempotency_key: Option<&str>,
+    ) -> Result<Created> {
         let tx = self.begin_change().await?;
         // Read here and kept from changing: a job must not come to lie in a shard that has just gone.
         let shards = self.shard_count_in(&tx).await?.unwrap_or(1);
@@ -73,7 +80,7 @@ impl Store {
             let objects: Vec<(String, i64)> = jobs.iter().enumerate().map(|(at, job)| (kind(at), job.id)).collect();
             self.remember_all(&tx, key, &objects, jobs[0].created_at).await?;
         }
-        self.insert_rows(&tx, "audit", audit::COLUMNS, rows.audit).await?;
+        self.audit(&tx, rows.audit, audit_ids).await?;
         tx.commit().await?;
         Ok(Created::Now { shards })
     }
@@ -110,20 +117,20 @@ struct NewRows {
     jobs: Vec<Vec<Value>>,
     params: Vec<Vec<Value>>,
     cursors: Vec<Vec<Value>>,
-    audit: Vec<Vec<Value>>,
+    audit: Vec<AuditEntry>,
 }
 
 impl NewRows {
-    fn new(jobs: &[Job], audit_ids: &[i64], actor: &Actor) -> Self {
+    fn new(jobs: &[Job], actor: &Actor) -> Self {
         let entry = |job: &Job| {
             let detail = CreatedDetail { after: AuditSnapshot::new(job), revision: 1 };
-            AuditEntry::new(actor, job.created_at, AuditAction::Create, ("job", job.id), detail)
+            AuditEntry::new(actor, job.created_at, AuditAction::Create, AuditObject::job(job.id, job.app_id), detail)
         };
         Self {
             jobs: jobs.iter().map(job_row).collect(),
             params: jobs.iter().map(|job| values![job.id, job.draft.params.as_str()]).collect(),
             cursors: vec![],
-            audit: jobs.iter().zip(audit_ids).map(|(job, id)| entry(job).into_row(*id)).collect(),
+            audit: jobs.iter().map(entry).collect(),
         }
     }
 

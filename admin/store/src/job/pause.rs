@@ -1,10 +1,11 @@
 //! A job that cannot be planned is paused with its reason; it stops no other job.
 
-use carillon_scheduler::{AlarmKind, AuditAction, Millis};
+use carillon_scheduler::{AlarmKind, AuditAction, AuditObjectKind, Millis};
 use serde_json::json;
 
 use crate::alarm::alarms::Alarm;
-use crate::audit::{Actor, AuditEntry};
+use crate::audit::actor::Actor;
+use crate::audit::entry::{AuditEntry, AuditObject};
 use crate::db::ids;
 use crate::error::Result;
 use crate::run::claim::DueJob;
@@ -44,14 +45,11 @@ impl Store {
         let alarm = Alarm { kind: AlarmKind::Paused, job_id: Some(due.job_id), run_id: None, text: reason.clone() };
         let alarm = self.raise(&tx, rows[0], alarm, now).await?;
         let detail = json!({"before": {"enabled": true}, "after": {"enabled": false}, "reason": reason, "revision": due.revision + 1});
-        let entry = AuditEntry::new(
-            &Actor::unlimited("engine", "engine"),
-            now,
-            AuditAction::Pause,
-            ("job", due.job_id),
-            detail,
-        );
-        self.audit(&tx, &[entry], &rows[1..]).await?;
+        let text = "SELECT app_id FROM job WHERE id = ?";
+        let app_id = self.tuple(&tx, text, values![due.job_id]).await?;
+        let object = AuditObject { app_id, ..AuditObject::new(AuditObjectKind::Job, due.job_id) };
+        let entry = AuditEntry::new(&Actor::engine(), now, AuditAction::Pause, object, detail);
+        self.audit(&tx, vec![entry], &rows[1..]).await?;
         tx.commit().await?;
         Ok(Some(alarm))
     }

@@ -2,13 +2,14 @@
 
 use sea_orm::{ConnectionTrait, DbBackend, FromQueryResult, Value};
 
-use crate::audit::{Actor, AuditEntry};
+use crate::audit::actor::Actor;
+use crate::audit::entry::{AuditEntry, AuditObject};
 use crate::db::ids;
 use crate::db::pool::transaction::Transaction;
 use crate::db::sql::retry;
 use crate::error::{Error, Result};
 use crate::store::Store;
-use carillon_scheduler::{AuditAction, Millis};
+use carillon_scheduler::{AuditAction, AuditObjectKind, Millis};
 use serde_json::json;
 
 /// The database's own clock: whether a lease is over is decided by one clock alone, not by the nodes' clocks. On SQLite
@@ -186,8 +187,9 @@ impl Store {
             self.execute(&tx, text, values![by, name]).await?;
         }
         let detail = json!({"after": {"epoch": highest + RESYNC_STEP}});
-        let entry = AuditEntry::new(actor, now, AuditAction::Resync, ("shards", 0), detail);
-        self.audit(&tx, &[entry], &[audit_id + RESYNC_STEP]).await?;
+        let entry =
+            AuditEntry::new(actor, now, AuditAction::Resync, AuditObject::new(AuditObjectKind::Shards, 0), detail);
+        self.audit(&tx, vec![entry], &[audit_id + RESYNC_STEP]).await?;
         tx.commit().await?;
         Ok(leases.len())
     }

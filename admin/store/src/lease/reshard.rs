@@ -5,11 +5,12 @@
 
 use std::time::Duration;
 
-use carillon_scheduler::{AuditAction, Millis};
+use carillon_scheduler::{AuditAction, AuditObjectKind, Millis};
 use sea_orm::DbBackend;
 use serde_json::json;
 
-use crate::audit::{Actor, AuditEntry};
+use crate::audit::actor::Actor;
+use crate::audit::entry::{AuditEntry, AuditObject};
 use crate::db::ids;
 use crate::db::pool::transaction::Transaction;
 use crate::error::{Error, Result};
@@ -101,8 +102,9 @@ impl Store {
         self.execute(&tx, text, values![count.to_string()]).await?;
         let done = Resharded { before, after: count, jobs, runs };
         let detail = json!({"before": {"shards": before}, "after": {"shards": count}});
-        let entry = AuditEntry::new(actor, now, AuditAction::Update, ("shards", 0), detail);
-        self.audit(&tx, &[entry], &[audit_id]).await?;
+        let entry =
+            AuditEntry::new(actor, now, AuditAction::Update, AuditObject::new(AuditObjectKind::Shards, 0), detail);
+        self.audit(&tx, vec![entry], &[audit_id]).await?;
         tx.commit().await?;
         Ok(done)
     }

@@ -6,7 +6,8 @@ use carillon_scheduler::AuditAction;
 use sea_orm::{ConnectionTrait, Value};
 use serde_json::json;
 
-use crate::audit::{Actor, AuditEntry};
+use crate::audit::actor::Actor;
+use crate::audit::entry::{AuditEntry, AuditObject};
 use crate::db::ids;
 use crate::db::pool::transaction::Transaction;
 use crate::db::sql::rows::WordOrDefault;
@@ -73,12 +74,38 @@ impl Store {
 
     /// Makes an account; [`Error::Taken`] if the name is.
     pub async fn create_account(&self, new: &NewAccount<'_>, now: i64, actor: &Actor) -> Result<i64> {
+        self.make_account(new, None, now, actor).await
+    }
+
+    /// The same with a link for its first password: its hash and its end.
+    pub async fn invite_account(
+        &self,
+        new: &NewAccount<'_>,
+        link: (&str, i64),
+        now: i64,
+        actor: &Actor,
+    ) -> Result<i64> {
+        self.make_account(new, Some(link), now, actor).await
+    }
+
+    async fn make_account(
+        &self,
+        new: &NewAccount<'_>,
+        link: Option<(&str, i64)>,
+        now: i64,
+        actor: &Actor,
+    ) -> Result<i64> {
         let ids = self.take_ids(&ids::ROW, 2).await?;
         let tx = self.begin_change().await?;
         self.insert_account(&tx, ids[0], new, now).await?;
-        let detail = json!({"after": {"name": new.name, "grants": new.grants.to_string()}});
-        let entry = AuditEntry::new(actor, now, AuditAction::Create, ("account", ids[0]), detail);
-        self.audit(&tx, &[entry], &ids[1..]).await?;
+        let mut detail = json!({"after": {"name": new.name, "grants": new.grants.to_string()}});
+        if let Some((hash, expires_at)) = link {
+            let text = "UPDATE account SET reset_hash = ?, reset_expires_at = ? WHERE id = ?";
+            self.execute(&tx, text, values![hash, expires_at, ids[0]]).await?;
+            detail["link_expires_at"] = expires_at.into();
+        }
+        let entry = AuditEntry::new(actor, now, AuditAction::Create, AuditObject::account(ids[0]), detail);
+        self.audit(&tx, vec![entry], &ids[1..]).await?;
         tx.commit().await?;
         Ok(ids[0])
     }
@@ -118,7 +145,10 @@ impl Store {
     pub async fn set_account_enabled(&self, account_id: i64, enabled: bool, now: i64, actor: &Actor) -> Result<()> {
         let set = ("disabled_at = ?", values![(!enabled).then_some(now)]);
         let action = if enabled { AuditAction::Enable } else { AuditAction::Disable };
-        self.change_account(account_id, set, now, actor, |before| (action, json!({"name": before.name}))).await
+        self.change_account(account_id, set, now, actor, |before| {
+            (action, json!({"before": {"enabled": !enabled}, "after": {"enabled": enabled}, "name": before.name}))
+        })
+        .await
     }
 
     /// Sets a password. A link for a new password is worth nothing from now on.
@@ -148,8 +178,8 @@ impl Store {
         }
         self.must_keep_admin(&tx, &before).await?;
         let detail = json!({"before": {"name": before.name, "grants": before.grants.to_string()}});
-        let entry = AuditEntry::new(actor, now, AuditAction::Delete, ("account", account_id), detail);
-        self.audit(&tx, &[entry], &[audit_id]).await?;
+        let entry = AuditEntry::new(actor, now, AuditAction::Delete, AuditObject::account(account_id), detail);
+        self.audit(&tx, vec![entry], &[audit_id]).await?;
         Ok(tx.commit().await?)
     }
 
@@ -170,8 +200,8 @@ impl Store {
         self.must_keep_admin(&tx, &before).await?;
         self.execute(&tx, "DELETE FROM session WHERE account_id = ?", values![account_id]).await?;
         let (action, detail) = describe(&before);
-        let entry = AuditEntry::new(actor, now, action, ("account", account_id), detail);
-        self.audit(&tx, &[entry], &[audit_id]).await?;
+        let entry = AuditEntry::new(actor, now, action, AuditObject::account(account_id), detail);
+        self.audit(&tx, vec![entry], &[audit_id]).await?;
         Ok(tx.commit().await?)
     }
 

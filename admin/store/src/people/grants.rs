@@ -101,6 +101,15 @@ impl Grants {
         VisibleApps::Only(self.0.keys().filter_map(|scope| scope.app_id()).collect())
     }
 
+    /// The apps that it administers.
+    pub fn administered_apps(&self) -> VisibleApps {
+        if self.role_for_all() == Some(Role::Admin) {
+            return VisibleApps::All;
+        }
+        let own = self.0.iter().filter(|(_, role)| **role == Role::Admin);
+        VisibleApps::Only(own.filter_map(|(scope, _)| scope.app_id()).collect())
+    }
+
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

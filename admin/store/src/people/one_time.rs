@@ -3,7 +3,8 @@
 use carillon_scheduler::AuditAction;
 use serde_json::json;
 
-use crate::audit::{Actor, AuditEntry};
+use crate::audit::actor::Actor;
+use crate::audit::entry::{AuditEntry, AuditObject};
 use crate::db::ids;
 use crate::error::{Error, Result};
 use crate::people::accounts::NewAccount;
@@ -40,7 +41,7 @@ impl Store {
         name: &str,
         password_hash: &str,
         now: i64,
-        source: &str,
+        actor: &Actor,
     ) -> Result<Option<i64>> {
         let ids = self.take_ids(&ids::ROW, 2).await?;
         let tx = self.begin_change().await?;
@@ -51,9 +52,8 @@ impl Store {
         let grants = Grants::for_all(Role::Admin);
         self.insert_account(&tx, ids[0], &NewAccount { name, password_hash, grants: &grants }, now).await?;
         let detail = json!({"after": {"name": name, "grants": grants.to_string()}});
-        let entry =
-            AuditEntry::new(&Actor::unlimited("set-up", source), now, AuditAction::Create, ("account", ids[0]), detail);
-        self.audit(&tx, &[entry], &ids[1..]).await?;
+        let entry = AuditEntry::new(actor, now, AuditAction::Create, AuditObject::account(ids[0]), detail);
+        self.audit(&tx, vec![entry], &ids[1..]).await?;
         tx.commit().await?;
         Ok(Some(ids[0]))
     }
@@ -77,8 +77,8 @@ impl Store {
             return Err(Error::Missing(format!("the user {account_id}")));
         }
         let detail = json!({"after": {"reset_link": "…", "expires_at": expires_at}});
-        let entry = AuditEntry::new(actor, now, AuditAction::Update, ("account", account_id), detail);
-        self.audit(&tx, &[entry], &[audit_id]).await?;
+        let entry = AuditEntry::new(actor, now, AuditAction::Update, AuditObject::account(account_id), detail);
+        self.audit(&tx, vec![entry], &[audit_id]).await?;
         Ok(tx.commit().await?)
     }
 
@@ -107,8 +107,8 @@ impl Store {
         }
         self.execute(&tx, "DELETE FROM session WHERE account_id = ?", values![account_id]).await?;
         let detail = json!({"after": {"password": "…"}, "by": "reset link"});
-        let entry = AuditEntry::new(actor, now, AuditAction::Update, ("account", account_id), detail);
-        self.audit(&tx, &[entry], &[audit_id]).await?;
+        let entry = AuditEntry::new(actor, now, AuditAction::Update, AuditObject::account(account_id), detail);
+        self.audit(&tx, vec![entry], &[audit_id]).await?;
         tx.commit().await?;
         Ok(true)
     }

@@ -1,7 +1,12 @@
 //! Sessions of the console. Only the hash of a session's id is stored: who reads the table cannot sign in with it.
 
+use carillon_scheduler::AuditAction;
 use sea_orm::FromQueryResult;
+use serde_json::json;
 
+use crate::audit::actor::Actor;
+use crate::audit::entry::{AuditEntry, AuditObject};
+use crate::db::ids;
 use crate::db::sql::rows::WordOrDefault;
 use crate::error::Result;
 use crate::people::grants::Grants;
@@ -40,23 +45,32 @@ pub struct NewSession<'a> {
     pub csrf: &'a str,
     pub now: i64,
     pub expires_at: i64,
-    /// At most 64 characters are kept.
-    pub source: &'a str,
     /// At most 255 characters are kept.
     pub agent: &'a str,
 }
 
 impl Store {
-    /// Opens a session, and clears away those that have ended.
-    pub async fn open_session(&self, new: &NewSession<'_>, idle_ms: i64) -> Result<()> {
+    /// Opens a session from the actor's address instead of an older one of the same browser, with its audit entry, and clears away
+    /// those that have ended.
+    pub async fn open_session(
+        &self,
+        new: &NewSession<'_>,
+        old_hash: Option<&str>,
+        idle_ms: i64,
+        actor: &Actor,
+    ) -> Result<()> {
+        let audit_id = self.take_id(&ids::ROW).await?;
         let cut = |text: &str, chars| text.chars().filter(|c| !c.is_control()).take(chars).collect::<String>();
         let tx = self.begin_change().await?;
-        let text = "DELETE FROM session WHERE expires_at <= ? OR seen_at <= ?";
-        self.execute(&tx, text, values![new.now, new.now - idle_ms]).await?;
+        let text = "DELETE FROM session WHERE expires_at <= ? OR seen_at <= ? OR id_hash = ?";
+        self.execute(&tx, text, values![new.now, new.now - idle_ms, old_hash.unwrap_or_default()]).await?;
         let columns = "id_hash, account_id, csrf, created_at, seen_at, expires_at, source, agent";
-        let (source, agent) = (cut(new.source, 64), cut(new.agent, 255));
+        let (source, agent) = (cut(&actor.source, 64), cut(new.agent, 255));
         let row = values![new.id_hash, new.account_id, new.csrf, new.now, new.now, new.expires_at, source, agent];
         self.insert_rows(&tx, "session", columns, vec![row]).await?;
+        let account = AuditObject::account(new.account_id);
+        let entry = AuditEntry::new(actor, new.now, AuditAction::SignIn, account, json!({}));
+        self.audit(&tx, vec![entry], &[audit_id]).await?;
         Ok(tx.commit().await?)
     }
 
@@ -82,20 +96,40 @@ impl Store {
         Ok(())
     }
 
-    pub async fn close_session(&self, id_hash: &str) -> Result<()> {
-        self.execute(&self.changes, "DELETE FROM session WHERE id_hash = ?", values![id_hash]).await?;
-        Ok(())
+    /// A person signs out.
+    pub async fn sign_out(&self, account_id: i64, id_hash: &str, now: i64, actor: &Actor) -> Result<u64> {
+        self.close_sessions((account_id, "= ?", id_hash), AuditAction::SignOut, now, actor).await
     }
 
     /// One session of an account. False: the account has no such session.
-    pub async fn close_session_of(&self, account_id: i64, id_hash: &str) -> Result<bool> {
-        let text = "DELETE FROM session WHERE account_id = ? AND id_hash = ?";
-        Ok(self.execute(&self.changes, text, values![account_id, id_hash]).await? > 0)
+    pub async fn close_session_of(&self, account_id: i64, id_hash: &str, now: i64, actor: &Actor) -> Result<bool> {
+        let which = (account_id, "= ?", id_hash);
+        Ok(self.close_sessions(which, AuditAction::EndSessions, now, actor).await? > 0)
     }
 
     /// All sessions of an account but one. How many they were.
-    pub async fn close_other_sessions(&self, account_id: i64, kept: &str) -> Result<u64> {
-        let text = "DELETE FROM session WHERE account_id = ? AND id_hash <> ?";
-        self.execute(&self.changes, text, values![account_id, kept]).await
+    pub async fn close_other_sessions(&self, account_id: i64, kept: &str, now: i64, actor: &Actor) -> Result<u64> {
+        self.close_sessions((account_id, "<> ?", kept), AuditAction::EndSessions, now, actor).await
+    }
+
+    /// Those of an account whose hash compares so; without one, there is no audit entry either.
+    async fn close_sessions(
+        &self,
+        (account_id, compared, id_hash): (i64, &str, &str),
+        action: AuditAction,
+        now: i64,
+        actor: &Actor,
+    ) -> Result<u64> {
+        let audit_id = self.take_id(&ids::ROW).await?;
+        let tx = self.begin_change().await?;
+        let text = format!("DELETE FROM session WHERE account_id = ? AND id_hash {compared}");
+        let count = self.execute(&tx, &text, values![account_id, id_hash]).await?;
+        if count > 0 {
+            let detail = json!({"sessions": count});
+            let entry = AuditEntry::new(actor, now, action, AuditObject::account(account_id), detail);
+            self.audit(&tx, vec![entry], &[audit_id]).await?;
+        }
+        tx.commit().await?;
+        Ok(count)
     }
 }

@@ -1,10 +1,15 @@
 //! Personal tokens of the API. Only their digests are stored.
 
+use std::collections::HashSet;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
 use carillon_scheduler::AuditAction;
 use serde_json::json;
 
-use crate::audit::{Actor, AuditEntry};
+use crate::audit::actor::Actor;
+use crate::audit::entry::{AuditEntry, AuditObject};
 use crate::db::ids;
+use crate::db::pool::transaction::Transaction;
 use crate::db::sql::rows::WordOrDefault;
 use crate::error::{Error, Result};
 use crate::people::grants::Grants;
@@ -40,6 +45,8 @@ pub struct TokenOwner {
     pub id: i64,
     pub account_id: i64,
     pub account: String,
+    /// The token's name.
+    pub name: String,
     /// What the token allows.
     pub grants: Grants,
     /// What its account may do.
@@ -52,6 +59,7 @@ from_row!(TokenOwner {
     id,
     account_id,
     account,
+    name,
     grants: WordOrDefault,
     account_grants: WordOrDefault,
     used_at,
@@ -60,6 +68,29 @@ from_row!(TokenOwner {
 
 /// Tokens of one account.
 pub const MAX_TOKENS: i64 = 50;
+const MAX_SOURCES: usize = 1000;
+
+/// Addresses that need no look at the audit any more.
+#[derive(Default)]
+pub(crate) struct Sources(Mutex<HashSet<String>>);
+
+impl Sources {
+    fn knows(&self, source: &str) -> bool {
+        self.known().contains(source)
+    }
+
+    fn add(&self, source: &str) {
+        let mut known = self.known();
+        if known.len() >= MAX_SOURCES {
+            known.clear();
+        }
+        known.insert(source.to_owned());
+    }
+
+    fn known(&self) -> MutexGuard<'_, HashSet<String>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
 
 impl Store {
     /// # Errors
@@ -77,8 +108,8 @@ impl Store {
         let row = values![ids[0], new.account_id, new.name, new.token_hash, grants.as_str(), new.now, new.expires_at];
         self.insert_rows(&tx, "api_token", columns, vec![row]).await?;
         let detail = json!({"after": {"name": new.name, "grants": grants, "expires_at": new.expires_at}});
-        let entry = AuditEntry::new(actor, new.now, AuditAction::Create, ("api_token", ids[0]), detail);
-        self.audit(&tx, &[entry], &ids[1..]).await?;
+        let entry = AuditEntry::new(actor, new.now, AuditAction::Create, AuditObject::api_token(ids[0]), detail);
+        self.audit(&tx, vec![entry], &ids[1..]).await?;
         tx.commit().await?;
         Ok(ids[0])
     }
@@ -94,29 +125,65 @@ impl Store {
     pub async fn revoke_token(&self, account_id: i64, id: i64, now: i64, actor: &Actor) -> Result<bool> {
         let audit_id = self.take_id(&ids::ROW).await?;
         let tx = self.begin_change().await?;
-        let text = "DELETE FROM api_token WHERE account_id = ? AND id = ?";
-        if self.execute(&tx, text, values![account_id, id]).await? == 0 {
+        let text = "SELECT name FROM api_token WHERE account_id = ? AND id = ?{for_update}";
+        let Some(name) = self.tuple::<String>(&tx, text, values![account_id, id]).await? else {
             return Ok(false);
-        }
-        let entry = AuditEntry::new(actor, now, AuditAction::Delete, ("api_token", id), json!({}));
-        self.audit(&tx, &[entry], &[audit_id]).await?;
+        };
+        self.execute(&tx, "DELETE FROM api_token WHERE id = ?", values![id]).await?;
+        let detail = json!({"before": {"name": name}});
+        let entry = AuditEntry::new(actor, now, AuditAction::Delete, AuditObject::api_token(id), detail);
+        self.audit(&tx, vec![entry], &[audit_id]).await?;
         tx.commit().await?;
         Ok(true)
     }
 
     /// The token with this digest, if it is valid by `now` and its account is enabled.
     pub async fn token_owner(&self, token_hash: &str, now: i64) -> Result<Option<TokenOwner>> {
-        let text = "SELECT t.id, t.account_id, a.name AS account, t.grants, COALESCE(a.grants, '') AS account_grants, t.used_at, \
+        let text = "SELECT t.id, t.account_id, a.name AS account, t.name, t.grants, COALESCE(a.grants, '') AS account_grants, t.used_at, \
                     t.used_from FROM api_token t JOIN account a ON a.id = t.account_id \
                     WHERE t.token_hash = ? AND t.expires_at > ? AND a.disabled_at IS NULL";
         self.one(&self.read, text, values![token_hash, now]).await
     }
 
-    /// It was used. The caller limits how often this is written.
-    pub async fn touch_token(&self, id: i64, source: &str, now: i64) -> Result<()> {
-        let source: String = source.chars().take(64).collect();
+    /// It was used. The caller limits how often this is written. The first use from an address leaves an audit entry.
+    pub async fn touch_token(&self, id: i64, now: i64, actor: &Actor) -> Result<()> {
+        let audit_id = self.take_id(&ids::ROW).await?;
+        let source: String = actor.source.chars().take(64).collect();
+        let tx = self.begin_change().await?;
+        // Locks the token: of two first uses at once, the second finds the entry of the first.
         let text = "UPDATE api_token SET used_at = ?, used_from = ? WHERE id = ?";
-        self.execute(&self.changes, text, values![now, source, id]).await?;
+        self.execute(&tx, text, values![now, source.as_str(), id]).await?;
+        self.note_token_source(&tx, id, &source, (actor, audit_id), now).await?;
+        Ok(tx.commit().await?)
+    }
+
+    /// The token of the settings was used. The first use from an address leaves an audit entry.
+    pub async fn note_settings_token(&self, now: i64, actor: &Actor) -> Result<()> {
+        if self.token_sources.knows(&actor.source) {
+            return Ok(());
+        }
+        let audit_id = self.take_id(&ids::ROW).await?;
+        let tx = self.begin_change().await?;
+        self.note_token_source(&tx, 0, &actor.source, (actor, audit_id), now).await?;
+        tx.commit().await?;
+        self.token_sources.add(&actor.source);
         Ok(())
+    }
+
+    async fn note_token_source(
+        &self,
+        tx: &Transaction,
+        id: i64,
+        source: &str,
+        (actor, audit_id): (&Actor, i64),
+        now: i64,
+    ) -> Result<()> {
+        let text = "SELECT id FROM audit WHERE object = 'api_token' AND object_id = ? AND action = {action.use_token} AND source = ? LIMIT 1";
+        if self.tuple::<i64>(tx, text, values![id, source]).await?.is_some() {
+            return Ok(());
+        }
+        let token = AuditObject::api_token(id);
+        let entry = AuditEntry::new(actor, now, AuditAction::UseToken, token, json!({}));
+        self.audit(tx, vec![entry], &[audit_id]).await
     }
 }

@@ -2,11 +2,12 @@
 
 use std::collections::HashMap;
 
-use carillon_scheduler::{AuditAction, FieldError, Millis};
+use carillon_scheduler::{AuditAction, AuditObjectKind, FieldError, Millis};
 use sea_orm::FromQueryResult;
 use serde_json::json;
 
-use crate::audit::{Actor, AuditEntry};
+use crate::audit::actor::Actor;
+use crate::audit::entry::{AuditEntry, AuditObject};
 use crate::db::ids;
 use crate::error::{Error, Result};
 use crate::store::Store;
@@ -159,12 +160,15 @@ impl Store {
         let shown = |rule: Retention| json!({"days": rule.days, "failure_days": rule.failure_days, "failures": rule.failures, "runs": rule.runs});
         let detail = json!({"before": shown(before), "after": shown(rule)});
         let object = match scope {
-            Scope::All => ("cluster", 0),
-            Scope::App(id) => ("app", id),
-            Scope::Job(id) => ("job", id),
+            Scope::All => AuditObject::new(AuditObjectKind::Cluster, 0),
+            Scope::App(id) => AuditObject::app(id),
+            Scope::Job(id) => {
+                let app_id = self.tuple(&tx, "SELECT app_id FROM job WHERE id = ?", values![id]).await?;
+                AuditObject { app_id, ..AuditObject::new(AuditObjectKind::Job, id) }
+            }
         };
         let entry = AuditEntry::new(actor, now, AuditAction::Retention, object, detail);
-        self.audit(&tx, &[entry], &[audit_id]).await?;
+        self.audit(&tx, vec![entry], &[audit_id]).await?;
         Ok(tx.commit().await?)
     }
 }

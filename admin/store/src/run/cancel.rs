@@ -1,11 +1,16 @@
 //! Looking after single runs: whom to ask about one, ending one, and finding those that need a hand.
 
-use carillon_scheduler::{Millis, RunReason, RunState};
+use carillon_scheduler::{AuditAction, Millis, RunReason, RunState};
 use sea_orm::ConnectionTrait;
+use serde_json::json;
 
+use crate::audit::actor::Actor;
+use crate::audit::entry::{AuditEntry, AuditObject};
+use crate::db::ids;
 use crate::db::sql::bulk::Bulk;
 use crate::db::sql::forms::OpenRuns;
 use crate::db::sql::list::IDS;
+use crate::db::sql::retry;
 use crate::db::sql::rows::Code;
 use crate::error::Result;
 use crate::store::Store;
@@ -33,6 +38,17 @@ pub(crate) const NEXT_UNANSWERED: &str = "SELECT MIN(marked_at) FROM run WHERE s
 
 pub(crate) static OPEN_RUNS: Bulk =
     Bulk::open_runs(OpenRuns { select: "run.state, COUNT(*)", states: &[], only_if: "", rest: "GROUP BY run.state" });
+
+/// What a request to end a run has come to, before its executor is asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KillRequest {
+    /// It had not been sent, and never will be.
+    Cancelled,
+    /// The request is on the row: the holder of the shard asks the executor, if this node does not.
+    Noted,
+    /// There is nothing to end.
+    Ended,
+}
 
 from_row!(RunLocation { run_id, job_id, app, state: Code, address, due_at, sends });
 
@@ -76,10 +92,47 @@ impl Store {
         Ok(())
     }
 
-    /// Notes that the end of a run is asked for, before its executor is: a faster callback must find it.
-    pub async fn record_kill_request(&self, run_id: i64, now: Millis) -> Result<bool> {
+    /// Cancels a run that was not sent, or notes that its end is asked for, before its executor is: a faster callback must find it.
+    /// A person's request leaves its audit entry in the same transaction. None: there is no such run.
+    pub async fn request_kill(&self, run_id: i64, now: Millis, actor: Option<&Actor>) -> Result<Option<KillRequest>> {
+        let audit_id = self.take_id(&ids::ROW).await?;
+        let done =
+            retry::on_conflict(|| self.try_request_kill(run_id, now, actor.map(|actor| (actor, audit_id)))).await?;
+        if done == Some(KillRequest::Cancelled) {
+            self.restart_fixed_delays_of(&[run_id], now).await?;
+        }
+        Ok(done)
+    }
+
+    async fn try_request_kill(
+        &self,
+        run_id: i64,
+        now: Millis,
+        audit: Option<(&Actor, i64)>,
+    ) -> Result<Option<KillRequest>> {
+        let tx = self.begin_change().await?;
+        let Some(app_id) = self.tuple(&tx, "SELECT app_id FROM run WHERE id = ?", values![run_id]).await? else {
+            return Ok(None);
+        };
+        let (done, outcome) = if self.cancel_in(&tx, &[run_id], RunReason::Operator, now).await? == 1 {
+            (KillRequest::Cancelled, "cancelled")
+        } else if self.note_kill_request(&tx, run_id, now).await? {
+            (KillRequest::Noted, "asked")
+        } else {
+            (KillRequest::Ended, "already_ended")
+        };
+        if let Some((actor, id)) = audit {
+            let object = AuditObject::run(run_id, app_id);
+            let entry = AuditEntry::new(actor, now, AuditAction::Kill, object, json!({"outcome": outcome}));
+            self.audit(&tx, vec![entry], &[id]).await?;
+        }
+        tx.commit().await?;
+        Ok(Some(done))
+    }
+
+    async fn note_kill_request(&self, db: &impl ConnectionTrait, run_id: i64, now: Millis) -> Result<bool> {
         let text = "UPDATE run SET kill_asked_at = COALESCE(kill_asked_at, ?) WHERE id = ? AND state IN ({state.sending}, {state.running}, {state.unknown}, {state.lost})";
-        Ok(self.execute(&self.changes, text, values![now, run_id]).await? == 1)
+        Ok(self.execute(db, text, values![now, run_id]).await? == 1)
     }
 
     /// The executor would not: nothing was asked after all.

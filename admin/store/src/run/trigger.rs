@@ -1,9 +1,13 @@
 //! Fires without a schedule: run now, API, and later children and backfill.
 
-use carillon_scheduler::{Cause, Millis};
+use carillon_scheduler::{AuditAction, Cause, Millis};
+use serde_json::json;
 
+use crate::audit::actor::Actor;
+use crate::audit::entry::{AuditEntry, AuditObject};
 use crate::db::ids;
 use crate::db::sql::retry;
+use crate::db::sql::text::cut;
 use crate::error::Result;
 use crate::run::new_runs::NewRun;
 use crate::store::Store;
@@ -27,19 +31,34 @@ pub struct TriggeredRun {
     pub is_new: bool,
 }
 
+/// Bytes of the parameters that the audit keeps.
+const PARAMS_IN_AUDIT: usize = 1000;
+
 impl Store {
     /// Records the run, `claimed` under epoch 0: the holder of its shard adopts it. None: there is no such job.
-    pub async fn insert_triggered(&self, fire: &NewTrigger, now: Millis) -> Result<Option<TriggeredRun>> {
+    pub async fn insert_triggered(
+        &self,
+        fire: &NewTrigger,
+        now: Millis,
+        actor: &Actor,
+    ) -> Result<Option<TriggeredRun>> {
+        let audit_id = self.take_id(&ids::ROW).await?;
         let run_id = self.take_id(&ids::RUN).await?;
         // The same key at the same moment: the next attempt finds what the other one has made.
-        retry::on_race(|| self.try_insert_triggered(fire, run_id, now)).await
+        retry::on_race(|| self.try_insert_triggered(fire, run_id, now, (actor, audit_id))).await
     }
 
-    async fn try_insert_triggered(&self, fire: &NewTrigger, run_id: i64, now: Millis) -> Result<Option<TriggeredRun>> {
+    async fn try_insert_triggered(
+        &self,
+        fire: &NewTrigger,
+        run_id: i64,
+        now: Millis,
+        (actor, audit_id): (&Actor, i64),
+    ) -> Result<Option<TriggeredRun>> {
         let tx = self.begin_change().await?;
         // Locked, or a deletion at the same moment would not see the run and leave it behind.
-        let text = "SELECT shard FROM job WHERE id = ?{for_update}";
-        let Some(shard) = self.tuple(&tx, text, values![fire.job_id]).await? else {
+        let text = "SELECT shard, app_id FROM job WHERE id = ?{for_update}";
+        let Some((shard, app_id)) = self.tuple::<(i32, i64)>(&tx, text, values![fire.job_id]).await? else {
             return Ok(None);
         };
         if let Some(key) = &fire.idempotency_key {
@@ -63,6 +82,15 @@ impl Store {
             let row = values![run_id, fire.params.clone(), fire.address.clone()];
             self.insert_rows(&tx, "run_input", "run_id, params, address", vec![row]).await?;
         }
+        let mut detail = json!({"job": fire.job_id, "cause": fire.cause});
+        if let Some(params) = &fire.params {
+            detail["params"] = cut(params, PARAMS_IN_AUDIT).into();
+        }
+        if let Some(address) = &fire.address {
+            detail["address"] = address.as_str().into();
+        }
+        let entry = AuditEntry::new(actor, now, AuditAction::Run, AuditObject::run(run_id, app_id), detail);
+        self.audit(&tx, vec![entry], &[audit_id]).await?;
         tx.commit().await?;
         Ok(Some(TriggeredRun { run_id, shard, is_new: true }))
     }

@@ -3,8 +3,9 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use carillon_accounts::secret::random_secret;
-use carillon_accounts::session::{self, Browser};
+use carillon_accounts::session;
 use carillon_accounts::token::{self, TokenRequest};
+use carillon_scheduler::Clock as _;
 use carillon_store::people::accounts::NewAccount;
 use carillon_store::{Actor, Grants, Role};
 
@@ -74,8 +75,8 @@ pub async fn token(world: &World, account_id: i64, of_account: &Grants, grants: 
 
 /// The cookie of a new session of the account, and the form token in a form that the guard takes.
 pub async fn session(world: &World, account_id: i64) -> (String, String) {
-    let browser = Browser { source: "127.0.0.1", agent: "test" };
-    let opened = session::open(&world.store, None, account_id, &browser, NOW).await.unwrap();
+    let by = Actor::unknown("127.0.0.1").with_account(account_id);
+    let opened = session::open(&world.store, &by, account_id, None, "test", world.clock.now()).await.unwrap();
     // Under a mask of zeros.
     let masked = [vec![0; opened.csrf.len()], opened.csrf.into_bytes()].concat();
     (format!("carillon_session={}", opened.id), URL_SAFE_NO_PAD.encode(masked))

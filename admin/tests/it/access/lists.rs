@@ -82,9 +82,18 @@ fn pages_show_the_own_app_alone_and_what_the_role_allows() {
         for path in ["/", "/jobs", "/runs", "/apps", "/forecast", "/jobs/names?app=app-other", &own_job, &own_run] {
             let page = viewer.page(path).await;
             assert!(!page.contains("app-other"), "{path} shows another app");
-            for action in
-                ["/enable", "/edit", "/copy", "/delete", "/run\"", "/kill", "/jobs/new", "/apps/new", "/users"]
-            {
+            for action in [
+                "/enable",
+                "/edit",
+                "/copy",
+                "/delete",
+                "/run\"",
+                "/kill",
+                "/jobs/new",
+                "/apps/new",
+                "/users",
+                "/audit",
+            ] {
                 assert!(
                     !page.contains(&format!("{action}\"")) && !page.contains(&format!("action=\"{action}")),
                     "{path} offers {action}"

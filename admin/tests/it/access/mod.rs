@@ -1,5 +1,6 @@
 //! Who may do what: every route, every kind of caller, objects of the own app, of another app, and missing ones.
 
+mod audited;
 mod callers;
 mod lists;
 mod matrix;

@@ -80,7 +80,7 @@ fn path(route: &RouteEntry, names: &Names, world: &World) -> String {
         _ => names.job,
     };
     let path = route.path.replace("{id}", &id.to_string()).replace("{name}", "bank");
-    let path = path.replace("{name:.*}", "console.css");
+    let path = path.replace("{name:.*}", "console.css").replace("/audit/export", "/audit/export?actor=none");
     match path.rsplit('/').next().unwrap_or_default() {
         "explain" => format!("{path}?at=2025-10-09T08:00:00Z"),
         "executor" => format!("{path}?address={}", names.executor),

@@ -11,6 +11,8 @@ use carillon_store::app::executors::{Executor, ExecutorSettings};
 use carillon_store::people::accounts::NewAccount;
 use carillon_store::{Actor, App, Grants, Store};
 
+use sea_orm::{ConnectionTrait as _, Database, DatabaseConnection};
+
 use crate::services::TestDatabase;
 
 pub const NOW: Millis = 1_760_000_040_400;
@@ -29,12 +31,14 @@ pub struct World {
     pub urls: [String; 2],
     pub store: Arc<Store>,
     pub engine: Arc<Engine>,
+    pub clock: Arc<ManualClock>,
     pub access_token: String,
     pub password: String,
     pub own: Objects,
     pub other: Objects,
     /// An account that the pages of users are about.
     pub guest: i64,
+    raw: DatabaseConnection,
     _second: Arc<Engine>,
 }
 
@@ -44,7 +48,7 @@ impl World {
         config.admin_password = Some(random_secret());
         let clock = Arc::new(ManualClock::new(NOW));
         let first = Admin::build(config.clone(), clock.clone()).await.unwrap();
-        let second = Admin::build(config.clone(), clock).await.unwrap();
+        let second = Admin::build(config.clone(), clock.clone()).await.unwrap();
         let urls = [&first, &second].map(|node| format!("http://{}", node.address()));
         let (_, engine, store) = first.serve_only().unwrap();
         let (_, second, _) = second.serve_only().unwrap();
@@ -53,8 +57,13 @@ impl World {
         let own = objects(&engine, &store, one).await;
         let other = objects(&engine, &store, two).await;
         let guest = guest(&store).await;
+        let raw = Database::connect(db.direct_url()).await.unwrap();
         let (access_token, password) = (config.access_token, config.admin_password.unwrap_or_default());
-        Self { urls, store, engine, access_token, password, own, other, guest, _second: second }
+        Self { urls, store, engine, clock, access_token, password, own, other, guest, raw, _second: second }
+    }
+
+    pub async fn sql(&self, text: &str) {
+        self.raw.execute_unprepared(text).await.unwrap();
     }
 
     /// New objects, after a request that may have changed the old ones.

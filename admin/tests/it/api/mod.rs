@@ -1,6 +1,7 @@
 //! The management API over HTTP on loopback, as a client sees it.
 
 mod apps;
+mod audit;
 mod backfills;
 mod bad_input;
 mod batch;

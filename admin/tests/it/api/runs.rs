@@ -1,6 +1,8 @@
 use serde_json::{Value, json};
 
 use super::client::{api, job};
+use carillon_scheduler::AuditObjectKind;
+use carillon_store::audit::list::AuditFilter;
 
 // covers: 000-2
 #[test]
@@ -158,7 +160,11 @@ fn a_person_resolves_what_nobody_else_can_and_says_how_they_know() {
         let alarm = &api.get("/alarms?kind=lost").await.ok()["items"][0];
         assert_eq!((&alarm["open"], &alarm["level"]), (&json!(false), &json!(0)));
         assert!(alarm["closed_at"].is_string());
-        let audit = api.store.audit_entries(Some(("run", run["id"].as_i64().unwrap())), None, 10).await.unwrap();
+        let audit = api
+            .store
+            .audit_entries(&AuditFilter::about(AuditObjectKind::Run, run["id"].as_i64().unwrap()))
+            .await
+            .unwrap();
         let entry = &audit.items[0];
         assert_eq!(entry.action, "resolve");
         assert!(entry.detail.contains("\"note\":\"the file is there\""));

@@ -37,7 +37,7 @@ async fn crowded() -> Live {
     live
 }
 
-const PAGES: [&str; 17] = [
+const PAGES: [&str; 18] = [
     "/",
     "/jobs",
     "/jobs?text=nothing",
@@ -53,6 +53,7 @@ const PAGES: [&str; 17] = [
     "/runs?job=abc&from=zzz",
     "/forecast",
     "/calendars",
+    "/audit",
     "/apps",
     "/apps/new",
 ];

@@ -1,6 +1,8 @@
 use carillon_store::Error;
 
 use super::fixture::{Fixture, NOW, actor};
+use carillon_scheduler::AuditObjectKind;
+use carillon_store::audit::list::AuditFilter;
 
 databases! {
     async fn an_app_name_is_taken_once(db: &TestDatabase) {
@@ -18,7 +20,7 @@ databases! {
 
     async fn what_is_made_is_in_the_audit(db: &TestDatabase) {
         let fixture = Fixture::new(db).await;
-        let entries = fixture.store.audit_entries(Some(("app", fixture.app.id)), None, 10).await.unwrap().items;
+        let entries = fixture.store.audit_entries(&AuditFilter::about(AuditObjectKind::App, fixture.app.id)).await.unwrap().items;
         assert_eq!(entries.len(), 1);
         let entry = &entries[0];
         assert_eq!((entry.actor.as_str(), entry.source.as_str(), entry.action.as_str()), ("ada", "127.0.0.1", "create"));

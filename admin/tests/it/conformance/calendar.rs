@@ -1,4 +1,6 @@
+use carillon_scheduler::AuditObjectKind;
 use carillon_scheduler::{Calendar, JobDraft, Millis};
+use carillon_store::audit::list::AuditFilter;
 use carillon_store::{Definition, DefinitionContext, Error, Job};
 
 use super::fixture::{Fixture, NOW, Row, actor, after, each};
@@ -53,7 +55,7 @@ databases! {
         let versions = fixture.store.calendar_versions(made.id, None, 10).await.unwrap().items;
         let found: Vec<_> = versions.iter().map(|it| (it.version, it.calendar.days.len(), it.actor.as_str())).collect();
         assert_eq!(found, [(2, 2, "ada"), (1, 1, "ada")]);
-        let audit = fixture.store.audit_entries(Some(("calendar", made.id)), None, 10).await.unwrap().items;
+        let audit = fixture.store.audit_entries(&AuditFilter::about(AuditObjectKind::Calendar, made.id)).await.unwrap().items;
         assert!(audit.len() == 2 && audit[0].detail.contains("2025-12-26"), "{audit:?}");
         fixture.store.delete_calendar("bank", NOW, &actor()).await.unwrap();
         assert_eq!(fixture.store.calendars(None, 10).await.unwrap().items, []);
@@ -85,7 +87,7 @@ databases! {
         // Once is enough, and who uses none is left alone.
         assert_eq!(fixture.store.follow_calendars(job.id, NOW, &actor()).await.unwrap(), followed);
         assert_eq!(fixture.store.follow_calendars(other.id, NOW, &actor()).await.unwrap().revision, 1);
-        let audit = fixture.store.audit_entries(Some(("job", job.id)), None, 10).await.unwrap().items;
+        let audit = fixture.store.audit_entries(&AuditFilter::about(AuditObjectKind::Job, job.id)).await.unwrap().items;
         let versions = r#"{"before":{"calendar_versions":{"bank":1}},"after":{"calendar_versions":{"bank":2}},"revision":2}"#;
         let detail: serde_json::Value = serde_json::from_str(&audit[0].detail).unwrap();
         assert_eq!(detail, serde_json::from_str::<serde_json::Value>(versions).unwrap());

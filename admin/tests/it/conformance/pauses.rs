@@ -1,4 +1,6 @@
+use carillon_scheduler::AuditObjectKind;
 use carillon_store::app::pauses::Pause;
+use carillon_store::audit::list::AuditFilter;
 
 use super::fixture::{Fixture, NOW, actor};
 
@@ -27,7 +29,7 @@ databases! {
         let fixture = Fixture::new(db).await;
         let made = fixture.store.create_pause(pause(Some(fixture.app.id), NOW, None), &actor()).await.unwrap();
         fixture.store.end_pause(&made, NOW + 5, &actor()).await.unwrap();
-        let entries = fixture.store.audit_entries(Some(("app", fixture.app.id)), None, 2).await.unwrap().items;
+        let entries = fixture.store.audit_entries(&AuditFilter { limit: 2, ..AuditFilter::about(AuditObjectKind::App, fixture.app.id) }).await.unwrap().items;
         let actions: Vec<_> = entries.iter().map(|entry| entry.action.as_str()).collect();
         assert_eq!(actions, ["resume", "pause"]);
         assert!(entries[1].detail.contains("迁移"), "{}", entries[1].detail);

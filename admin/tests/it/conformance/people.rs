@@ -6,14 +6,19 @@ use carillon_store::people::accounts::NewAccount;
 use carillon_store::people::sessions::NewSession;
 use carillon_store::people::throttle::{Attempt, Subject};
 use carillon_store::people::tokens::NewApiToken;
-use carillon_store::{Error, Grants, Result, Role};
+use carillon_store::{Actor, Error, Grants, Result, Role};
 
 use super::fixture::{Fixture, NOW, actor};
 
 const IDLE: i64 = 1_800_000;
 
 fn session(id_hash: &'static str, account_id: i64, expires_at: i64) -> NewSession<'static> {
-    NewSession { id_hash, account_id, csrf: "token", now: NOW, expires_at, source: "10.0.0.1", agent: "browser" }
+    NewSession { id_hash, account_id, csrf: "token", now: NOW, expires_at, agent: "browser" }
+}
+
+/// The bearer of a token at this address.
+fn from(source: &str) -> Actor {
+    Actor { source: source.to_owned(), ..actor() }
 }
 
 /// An administrator of all apps.
@@ -43,10 +48,11 @@ databases! {
         let secret = fixture.store.setup_secret().await.unwrap().unwrap();
         assert_eq!(secret, ("second".to_owned(), NOW + 1), "the newest is the one");
         let stale = ("first".to_owned(), NOW);
-        assert_eq!(fixture.store.set_up(&stale, "eve", "h", NOW, "").await.unwrap(), None);
+        assert_eq!(fixture.store.set_up(&stale, "eve", "h", NOW, &actor()).await.unwrap(), None);
+        let by = actor();
         let (one, two) = tokio::join!(
-            fixture.store.set_up(&secret, "ada", "h", NOW, ""),
-            fixture.store.set_up(&secret, "bob", "h", NOW, ""),
+            fixture.store.set_up(&secret, "ada", "h", NOW, &by),
+            fixture.store.set_up(&secret, "bob", "h", NOW, &by),
         );
         let made = [one, two].into_iter().filter(|made| matches!(made, Ok(Some(_)))).count();
         assert_eq!(made, 1);
@@ -59,8 +65,8 @@ databases! {
         let ada = make(&fixture, "ada", "h").await.unwrap();
         let bob = make(&fixture, "bob", "h").await.unwrap();
         let lives = async |hash: &str, at: i64| fixture.store.session(hash, at, IDLE).await.unwrap().is_some();
-        fixture.store.open_session(&session("a", ada, NOW + 2 * IDLE), IDLE).await.unwrap();
-        fixture.store.open_session(&session("b", bob, NOW + 2 * IDLE), IDLE).await.unwrap();
+        fixture.store.open_session(&session("a", ada, NOW + 2 * IDLE), None, IDLE, &actor()).await.unwrap();
+        fixture.store.open_session(&session("b", bob, NOW + 2 * IDLE), None, IDLE, &actor()).await.unwrap();
         let found = fixture.store.session("a", NOW, IDLE).await.unwrap().unwrap();
         assert_eq!((found.account.as_str(), found.grants.to_string().as_str(), found.csrf.as_str()), ("ada", "all:admin", "token"));
         assert!(lives("a", NOW + IDLE - 1).await && !lives("a", NOW + IDLE).await);
@@ -68,14 +74,14 @@ databases! {
         fixture.store.touch_session("a", NOW + 5).await.unwrap();
         assert!(lives("a", NOW + IDLE).await, "seen later is not undone by seen earlier");
         assert!(!lives("a", NOW + 2 * IDLE).await, "too old");
-        fixture.store.close_session("b").await.unwrap();
+        assert_eq!(fixture.store.sign_out(bob, "b", NOW, &actor()).await.unwrap(), 1);
         assert!(!lives("b", NOW).await);
-        fixture.store.open_session(&session("c", bob, NOW + 2 * IDLE), IDLE).await.unwrap();
+        fixture.store.open_session(&session("c", bob, NOW + 2 * IDLE), None, IDLE, &actor()).await.unwrap();
         fixture.store.set_password(bob, "new", NOW, &actor()).await.unwrap();
         assert!(!lives("c", NOW).await && lives("a", NOW + IDLE).await, "of its owner only");
         let mut late = session("d", ada, NOW + 9 * IDLE);
         late.now = NOW + 5 * IDLE;
-        fixture.store.open_session(&late, IDLE).await.unwrap();
+        fixture.store.open_session(&late, None, IDLE, &actor()).await.unwrap();
         assert_eq!(fixture.count("session", "1 = 1").await, 1, "what has ended is cleared away");
     }
 
@@ -133,7 +139,8 @@ databases! {
         let fixture = Fixture::new(db).await;
         let hash = password::hash("correct horse").await.unwrap();
         make(&fixture, "ada", &hash).await.unwrap();
-        let client = Client { source: "198.51.100.7", proof: None };
+        let by = from("198.51.100.7");
+        let client = Client { by: &by, proof: None };
         let check = async |name: &str| {
             sign_in::check(&fixture.store, name, "correct horse", client, NOW).await.unwrap()
         };
@@ -203,7 +210,12 @@ databases! {
         let owner = fixture.store.token_owner("digest", NOW).await.unwrap().unwrap();
         assert_eq!((owner.account.as_str(), &owner.grants), ("ada", &grants));
         assert_eq!(fixture.store.token_owner("digest", NOW + 9).await.unwrap(), None, "expired");
-        fixture.store.touch_token(id, "10.0.0.1", NOW + 5).await.unwrap();
+        fixture.store.touch_token(id, NOW + 5, &from("10.0.0.1")).await.unwrap();
+        for source in ["10.0.0.2", "10.0.0.1", "10.0.0.2"] {
+            fixture.store.touch_token(id, NOW + 5, &from(source)).await.unwrap();
+        }
+        fixture.store.touch_token(id, NOW + 5, &from("10.0.0.1")).await.unwrap();
+        assert_eq!(fixture.count("audit", "action = 'use_token'").await, 2, "one entry for each address");
         let listed = fixture.store.tokens_of(ada).await.unwrap().remove(0);
         assert_eq!((listed.used_at, listed.used_from.as_deref()), (Some(NOW + 5), Some("10.0.0.1")));
         assert!(!fixture.store.revoke_token(ada + 1, id, NOW, &by).await.unwrap(), "of another account");

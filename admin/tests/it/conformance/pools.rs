@@ -1,5 +1,6 @@
 //! One kind of work cannot use up the connections of another.
 
+use carillon_store::Actor;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -56,7 +57,7 @@ async fn calls_that_wait_for_a_lock_delay_no_renewal(db: &TestDatabase) {
     let calls: Vec<_> = (0..300)
         .map(|_| {
             let (store, job_id) = (fixture.store.clone(), job.id);
-            tokio::spawn(async move { store.insert_triggered(&fire(job_id), NOW).await.is_ok() })
+            tokio::spawn(async move { store.insert_triggered(&fire(job_id), NOW, &Actor::engine()).await.is_ok() })
         })
         .collect();
     for _ in 0..20 {
@@ -94,7 +95,7 @@ fn at_most_one_call_is_before_the_engine_at_the_one_writer_of_a_file() {
             .map(|_| {
                 let (store, job_id, done) = (fixture.store.clone(), job.id, done.clone());
                 tokio::spawn(async move {
-                    let _ = store.insert_triggered(&fire(job_id), NOW).await;
+                    let _ = store.insert_triggered(&fire(job_id), NOW, &Actor::engine()).await;
                     done.fetch_add(1, Ordering::SeqCst);
                 })
             })

@@ -1,6 +1,8 @@
 //! What is done to jobs, runs and apps without script: each action leads back with a message.
 
+use carillon_scheduler::AuditObjectKind;
 use carillon_scheduler::{RunState, ScheduleDraft};
+use carillon_store::audit::list::AuditFilter;
 use sea_orm::ConnectionTrait as _;
 
 use super::client::Console;
@@ -122,8 +124,8 @@ fn a_run_whose_outcome_nobody_knows_is_resolved_with_a_note() {
         assert!(page.contains("The run is resolved.") && page.contains("data-state=\"succeeded\""));
         assert!(!page.contains("<file>") && !page.contains(&link));
         let id = run.rsplit('/').next().unwrap().parse().unwrap();
-        let audit = console.store.audit_entries(Some(("run", id)), None, 10);
-        let entry = audit.await.unwrap().items.remove(0);
+        let about = AuditFilter::about(AuditObjectKind::Run, id);
+        let entry = console.store.audit_entries(&about).await.unwrap().items.remove(0);
         assert_eq!((entry.action.as_str(), entry.actor.as_str()), ("resolve", "admin"));
         assert!(entry.detail.contains("the <file> is there"));
         // Once is enough.

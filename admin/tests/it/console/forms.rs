@@ -1,6 +1,8 @@
 //! The form of a job without script: errors stand beside their fields, and nothing typed is lost.
 
+use carillon_scheduler::AuditObjectKind;
 use carillon_scheduler::ScheduleDraft;
+use carillon_store::audit::list::AuditFilter;
 
 use super::client::Console;
 use super::run;
@@ -58,7 +60,7 @@ fn a_new_job_is_what_was_filled_in() {
         let page = admin.get("/jobs/1").await.body;
         assert!(page.contains("Settle is created.") && page.contains("Europe/Berlin"));
         assert!(!admin.get("/jobs/1").await.body.contains("Settle is created."), "a message is shown once");
-        let audit = console.store.audit_entries(Some(("job", 1)), None, 10).await.unwrap();
+        let audit = console.store.audit_entries(&AuditFilter::about(AuditObjectKind::Job, 1)).await.unwrap();
         assert_eq!((audit.items[0].actor.as_str(), audit.items[0].source.as_str()), ("admin", "127.0.0.1"));
     });
 }

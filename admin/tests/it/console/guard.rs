@@ -2,6 +2,7 @@
 
 use super::client::{Answer, Console, ConsoleClient};
 use super::run;
+use carillon_store::audit::list::AuditFilter;
 
 /// Every address that changes something, with fields that it would accept.
 const CHANGES: &[(&str, &[(&str, &str)])] = &[
@@ -24,9 +25,11 @@ const CHANGES: &[(&str, &[(&str, &str)])] = &[
 async fn rows(console: &Console) -> String {
     let jobs = console.store.jobs(&Default::default()).await.unwrap().items;
     let apps = console.store.apps(&carillon_store::VisibleApps::All).await.unwrap();
-    let audit = console.store.audit_entries(None, None, 100).await.unwrap();
+    let audit = console.store.audit_entries(&AuditFilter { limit: 100, ..AuditFilter::default() }).await.unwrap();
     let runs = console.store.newest_run().await.unwrap();
-    format!("{jobs:?} {apps:?} {} {runs}", audit.items.len())
+    // A refusal leaves an entry, and changes nothing.
+    let changes = audit.items.iter().filter(|entry| entry.action != "deny").count();
+    format!("{jobs:?} {apps:?} {changes} {runs}")
 }
 
 async fn unchanged(console: &Console, admin: &ConsoleClient, before: &str, what: &str, answer: Answer, status: u16) {

@@ -2,6 +2,7 @@
 
 mod accounts;
 mod actions;
+mod audit;
 mod children;
 mod client;
 mod conflict;

@@ -37,7 +37,7 @@ impl Jobs<'_> {
         }
         let RunRequest { job_id, cause, params, address, idempotency_key } = request;
         let new = NewTrigger { job_id, cause, params, address, idempotency_key };
-        let made = self.engine.cx.store.insert_triggered(&new, self.engine.cx.clock.now()).await?;
+        let made = self.engine.cx.store.insert_triggered(&new, self.engine.cx.clock.now(), by).await?;
         let made = made.ok_or_else(|| Error::missing("job", job_id))?;
         self.engine.job_changed(made.shard);
         Ok(made.run_id)

@@ -2,6 +2,7 @@
 
 mod alarm;
 mod app;
+mod audit;
 mod backfill;
 mod calendar;
 mod choice;
@@ -21,6 +22,7 @@ pub mod words;
 
 pub use alarm::AlarmView;
 pub use app::AppView;
+pub use audit::AuditView;
 pub use backfill::{BackfillInstants, BackfillView};
 pub use calendar::{CalendarMembers, CalendarVersionView, CalendarView};
 pub use executor::ExecutorView;

@@ -29,6 +29,8 @@ macro_rules! all {
 
 words! {
     AlarmKind = all!(AlarmKind), "What an alarm is about";
+    AuditAction = all!(AuditAction), "What was done, or refused";
+    AuditObjectKind = all!(AuditObjectKind), "What an entry of the audit is about; `path`: a refused request that names no object";
     BlockStrategy = all!(BlockStrategy), "What the executor does while an earlier run of the job is running";
     CatchUp = all!(CatchUp), "Which instants run that are late by at most the misfire threshold";
     Cause = all!(Cause), "Why a fire exists";

@@ -4,8 +4,9 @@ use actix_web::http::StatusCode;
 use actix_web::http::header::{RETRY_AFTER, USER_AGENT};
 use actix_web::{HttpRequest, HttpResponse, web};
 use askama::Template;
+use carillon_accounts::session;
 use carillon_accounts::sign_in::{self, Client, SignIn};
-use carillon_store::{Actor, Grants};
+use carillon_store::Actor;
 use chrono_tz::Tz;
 use serde::Deserialize;
 
@@ -14,6 +15,7 @@ use crate::web::console::account::kept_form::{self, KeptForm, KeptFormPage};
 use crate::web::forms::Fields;
 use crate::web::guard::client_address::client_text;
 use crate::web::guard::cookies;
+use crate::web::guard::request_id::RequestId;
 use crate::web::guard::session_cookie::{self, Viewer};
 use crate::web::page::{PageContext, PageError, PageResult, ZONE, local_address, preference, redirect, render, show};
 use crate::web::state::{Shared, State};
@@ -75,13 +77,13 @@ pub async fn sign_in(state: Shared, request: HttpRequest, context: PageContext, 
         let page = Page::new(context.clone(), fields.get("next"));
         render(&Page { name: name.to_owned(), error: Some(error), kept: kept.clone(), ..page }, status)
     };
-    let source = client_text(&request);
+    let by = sender(&request);
     let proof = cookies::read(&request, DEVICE);
-    let client = Client { source: &source, proof: proof.as_ref().map(|cookie| cookie.value()) };
+    let client = Client { by: &by, proof: proof.as_ref().map(|cookie| cookie.value()) };
     let (account_id, name) = match sign_in::check(&state.store, name, fields.get("password"), client, now).await? {
         SignIn::Accepted { account_id, name } => (account_id, name),
         SignIn::Wrong => {
-            tracing::info!(client.address = source, "a sign-in was refused");
+            tracing::info!(client.address = by.source, "a sign-in was refused");
             return Ok(again("Name or password is wrong.".to_owned(), StatusCode::UNAUTHORIZED));
         }
         SignIn::Throttled { until_at } => {
@@ -112,10 +114,10 @@ pub(super) async fn start(
     (account_id, name): (i64, &str),
     zone: &str,
 ) -> Result<String, PageError> {
-    let by = Actor::new(name, client_text(request), Grants::default());
+    let by = Actor { name: name.to_owned(), ..sender(request) }.with_account(account_id);
     let agent = request.headers().get(USER_AGENT).and_then(|agent| agent.to_str().ok()).unwrap_or_default();
     let old = session_cookie::session_id(request);
-    let opened = sign_in::begin(&state.store, &by, account_id, old.as_deref(), agent, state.clock.now()).await?;
+    let opened = session::open(&state.store, &by, account_id, old.as_deref(), agent, state.clock.now()).await?;
     answer.add_cookie(&session_cookie::cookie(opened.id)).map_err(PageError::from_cookie)?;
     if let Some(proof) = sign_in::proof(&state.store, account_id).await? {
         answer.add_cookie(&preference(DEVICE, proof)).map_err(PageError::from_cookie)?;
@@ -129,9 +131,14 @@ pub(super) async fn start(
     Ok(opened.csrf)
 }
 
+/// The sender of a request that needs no session.
+pub(super) fn sender(request: &HttpRequest) -> Actor {
+    Actor::unknown(client_text(request)).with_request(RequestId::of(request))
+}
+
 /// `POST /logout`
 pub async fn sign_out(state: Shared, by: Caller, viewer: Viewer) -> PageResult {
-    sign_in::end(&state.store, &by.0, &viewer, state.clock.now()).await?;
+    session::close(&state.store, &viewer, state.clock.now(), &by.0).await?;
     let mut answer = redirect("/login");
     answer.add_cookie(&session_cookie::removal()).map_err(PageError::from_cookie)?;
     Ok(answer)

@@ -9,7 +9,6 @@ use serde::Deserialize;
 
 use crate::web::console::account::login;
 use crate::web::forms::Fields;
-use crate::web::guard::client_address::client_text;
 use crate::web::page::{PageContext, PageError, PageResult, redirect_with_flash, render};
 use crate::web::state::Shared;
 
@@ -47,7 +46,7 @@ pub async fn reset(state: Shared, request: HttpRequest, context: PageContext, fi
     let differ = password != fields.get("repeated");
     let used = match differ {
         true => Err(password::Error::Refused("The two passwords differ.".to_owned())),
-        false => people::use_link(&state.store, secret, password, context.now, &client_text(&request)).await,
+        false => people::use_link(&state.store, secret, password, context.now, &login::sender(&request)).await,
     };
     match used {
         Ok(Some((id, name))) => {

@@ -5,10 +5,10 @@ use actix_web::http::StatusCode;
 use askama::Template;
 use carillon_accounts::setup::{self, FIRST_ADMIN, SecretCheck};
 use carillon_accounts::{password, people};
+use carillon_store::Actor;
 
 use crate::web::console::account::login;
 use crate::web::forms::Fields;
-use crate::web::guard::client_address::client_text;
 use crate::web::page::{PageContext, PageError, PageResult, redirect_with_flash, render, show};
 use crate::web::state::{Shared, State};
 
@@ -64,8 +64,8 @@ pub async fn set_up(state: Shared, request: HttpRequest, context: PageContext, f
     let Some(secret) = checked.filter(|_| page.is_valid()) else {
         return Ok(render(&page, StatusCode::UNPROCESSABLE_ENTITY));
     };
-    let id =
-        setup::set_up(&state.store, &secret, name, password, now, &client_text(&request)).await?.ok_or_else(used)?;
+    let by = Actor { name: "setup".to_owned(), ..login::sender(&request) };
+    let id = setup::set_up(&state.store, &secret, name, password, now, &by).await?.ok_or_else(used)?;
     let mut answer = redirect_with_flash("/", "ok", "Welcome. You are the first administrator.");
     login::start(&state, &request, &mut answer, (id, name), fields.get("zone")).await?;
     Ok(answer)

@@ -3,9 +3,8 @@
 use actix_web::http::StatusCode;
 use actix_web::web;
 use askama::Template;
-use carillon_scheduler::{Cause, Millis, RunState};
+use carillon_scheduler::{Cause, RunState};
 use carillon_store::{App, Job, RunFilter, VisibleApps};
-use chrono::{NaiveDateTime, TimeZone};
 use chrono_tz::Tz;
 use serde::Deserialize;
 
@@ -14,6 +13,7 @@ use crate::web::console::runs::row::RunRow;
 use crate::web::page::{PageContext, PageResult, list_address, render};
 use crate::web::state::Shared;
 use crate::web::text::cause::cause_text;
+use crate::web::text::local_time::moment;
 
 const PAGE: u32 = 50;
 
@@ -93,13 +93,6 @@ fn states(word: &str) -> Vec<RunState> {
     }
 }
 
-/// A local time of a field. A repeated time is the first of the two; a skipped one is None.
-fn moment(text: &str, zone: Tz) -> Option<Millis> {
-    let formats = ["%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S"];
-    let local = formats.iter().find_map(|format| NaiveDateTime::parse_from_str(text.trim(), format).ok())?;
-    zone.from_local_datetime(&local).earliest().map(|time| time.timestamp_millis())
-}
-
 #[derive(Template)]
 #[template(path = "runs/list.html")]
 struct Page {
@@ -169,14 +162,6 @@ impl Page {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_local_time_is_read_in_the_viewers_zone() {
-        let berlin = chrono_tz::Europe::Berlin;
-        assert_eq!(moment("1970-01-01T01:00", berlin), Some(0));
-        assert_eq!(moment("2026-03-29T02:30", berlin), None, "the clocks skip it");
-        assert_eq!(moment("yesterday", berlin), None);
-    }
 
     #[test]
     fn the_address_says_it_all() {

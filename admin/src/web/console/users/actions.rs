@@ -48,7 +48,7 @@ async fn set_enabled(state: &State, by: &Caller, viewer: &Viewer, id: i64, enabl
 /// `POST /users/{id}/sessions/end`
 pub async fn end_sessions(state: Shared, by: Caller, id: web::Path<i64>) -> PageResult {
     let account = find(&state, *id).await?;
-    let count = people::end_sessions(&state.store, account.id, &by.0).await?;
+    let count = people::end_sessions(&state.store, account.id, state.clock.now(), &by.0).await?;
     let text = match count {
         1 => format!("1 session of {} is ended.", account.name),
         count => format!("{count} sessions of {} are ended.", account.name),

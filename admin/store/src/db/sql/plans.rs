@@ -1,10 +1,11 @@
 //! The statements that run all day, by name: a test asks each database how it would run them, as they stand.
 
-use carillon_scheduler::{AlarmKind, Cause, RunState};
+use carillon_scheduler::{AlarmKind, AuditAction, AuditObjectKind, Cause, RunState};
 use sea_orm::{DbBackend, Value};
 
 use crate::alarm::alarms::{self, AlarmFilter};
 use crate::alarm::escalation;
+use crate::audit::list::{self as audit, AuditFilter, AuditKey};
 use crate::backfill::release;
 use crate::db::sql::bulk::Bulk;
 use crate::db::sql::filter::Search;
@@ -96,6 +97,7 @@ pub fn lists(backend: DbBackend) -> Vec<(&'static str, String)> {
     let runs = |filter: &RunFilter| list::page_rows(list::conditions(filter), filter, search);
     let job = JobFilter { limit: 50, ..JobFilter::default() };
     let alarm = AlarmFilter { limit: 50, ..AlarmFilter::default() };
+    let audit = AuditFilter { limit: 50, ..AuditFilter::default() };
     let words = |words: &str| Some(words.to_owned());
     vec![
         ("runs_of_a_job", text(runs(&RunFilter { job_id: Some(5), ..run.clone() }))),
@@ -122,6 +124,19 @@ pub fn lists(backend: DbBackend) -> Vec<(&'static str, String)> {
         ("open_alarms", text(alarms::list_text(backend, &AlarmFilter { open: Some(true), ..alarm.clone() }))),
         ("closed_alarms", text(alarms::list_text(backend, &AlarmFilter { open: Some(false), ..alarm.clone() }))),
         ("escalated_alarms", text(alarms::list_text(backend, &AlarmFilter { escalated: Some(true), ..alarm }))),
+        ("audit_of_an_app", text(audit::list_text(&AuditFilter { apps: VisibleApps::Only(vec![7]), ..audit.clone() }))),
+        ("audit_of_an_actor", text(audit::list_text(&AuditFilter { actor: words("7"), ..audit.clone() }))),
+        (
+            "audit_of_an_action",
+            text(audit::list_text(&AuditFilter { actions: vec![AuditAction::Kill], ..audit.clone() })),
+        ),
+        ("audit_of_a_source", text(audit::list_text(&AuditFilter { source: words("7"), ..audit.clone() }))),
+        ("audit_of_an_object", text(audit::list_text(&AuditFilter::about(AuditObjectKind::Job, 1_000_007)))),
+        (
+            "audit_page",
+            text(audit::list_text(&AuditFilter { after: Some(AuditKey { at: 100, id: 1 }), ..audit.clone() })),
+        ),
+        ("audit_since", text(audit::list_text(&AuditFilter { from: Some(1_990), ..audit }))),
         ("stopped_jobs", text((dashboard::paused_by_engine(&VisibleApps::All), vec![8.into()]))),
     ]
 }

@@ -1,8 +1,10 @@
 //! Recorded choices, sticky jobs, open runs of executors, and what operators set of them.
 
+use carillon_scheduler::AuditObjectKind;
 use carillon_scheduler::RouteStrategy;
 use carillon_scheduler::RunState::{Claimed, Running, Sending, Succeeded};
 use carillon_store::app::executors::ExecutorSettings;
+use carillon_store::audit::list::AuditFilter;
 use carillon_store::run::mark::MarkRequest;
 use carillon_store::run::route::{RouteTrace, TraceNote};
 use futures_util::future::join_all;
@@ -99,7 +101,7 @@ databases! {
         }
         assert_eq!(fixture.count("audit", "1 = 1").await, before + 1, "the second one changed nothing");
         assert_eq!((read().await.weight(), read().await.labels().to_string().as_str()), (7, "zone=eu"));
-        let entry = store.audit_entries(Some(("app", app.id)), None, 1).await.unwrap().items.remove(0);
+        let entry = store.audit_entries(&AuditFilter::about(AuditObjectKind::App, app.id)).await.unwrap().items.remove(0);
         assert_eq!(entry.action, "update_executor");
         assert!(entry.detail.contains(r#""address":"http://x:1/""#), "{}", entry.detail);
         // Gone, and back with other words: the setting is still there, and what it leaves open follows the executor.

@@ -2,6 +2,7 @@
 
 use carillon_scheduler::Cause;
 use carillon_scheduler::RunState::{Cancelled, Claimed, Running, Sending, Succeeded};
+use carillon_store::Actor;
 use carillon_store::Job;
 use carillon_store::run::adopt::ClaimedRun;
 use carillon_store::run::trigger::NewTrigger;
@@ -20,7 +21,7 @@ async fn waiting(fixture: &Fixture, job: &Job, params: Option<&str>) -> ClaimedR
         address: None,
         idempotency_key: None,
     };
-    fixture.store.insert_triggered(&fire, NOW).await.unwrap().unwrap();
+    fixture.store.insert_triggered(&fire, NOW, &Actor::engine()).await.unwrap().unwrap();
     let epoch = fixture.take(job.shard).await;
     fixture.store.adopt(&holder(job.shard, epoch), None, after(5), 1_000).await.unwrap();
     let mut found = fixture.store.waiting(job.shard, epoch, after(5), 10).await.unwrap();

@@ -1,4 +1,6 @@
+use carillon_scheduler::AuditObjectKind;
 use carillon_scheduler::{Cause, RunState};
+use carillon_store::audit::list::AuditFilter;
 use carillon_store::{Error, RunFilter};
 
 use crate::conformance::fixture::{Fixture, NOW, Row, actor, after};
@@ -34,7 +36,7 @@ databases! {
         assert_eq!(runs.len(), 1);
         assert_eq!(fixture.store.run(runs[0].id).await.unwrap(), Some(runs[0].clone()));
         assert_eq!(fixture.store.fire_runs(&runs[0]).await.unwrap(), runs);
-        let entries = fixture.store.audit_entries(Some(("job", job.id)), None, 9).await.unwrap().items;
+        let entries = fixture.store.audit_entries(&AuditFilter::about(AuditObjectKind::Job, job.id)).await.unwrap().items;
         assert_eq!(entries[0].action, "delete");
         assert!(entries[0].detail.contains("closeDay"));
     }

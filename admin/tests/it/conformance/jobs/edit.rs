@@ -1,5 +1,7 @@
+use carillon_scheduler::AuditObjectKind;
 use carillon_scheduler::{JobDraft, MisfirePolicy, RunState, ScheduleDraft};
 use carillon_store::Error;
+use carillon_store::audit::list::AuditFilter;
 
 use crate::conformance::fixture::{Fixture, NOW, Row, SECOND, actor, after, draft, each};
 
@@ -107,7 +109,7 @@ databases! {
         let job = fixture.create(&draft("one")).await;
         let edited = fixture.definition(&JobDraft { params: "x".repeat(60_000), ..draft("two") });
         fixture.store.update_job(job.id, &edited, None, NOW, &actor()).await.unwrap();
-        let entry = &fixture.store.audit_entries(Some(("job", job.id)), None, 1).await.unwrap().items[0];
+        let entry = &fixture.store.audit_entries(&AuditFilter::about(AuditObjectKind::Job, job.id)).await.unwrap().items[0];
         let detail: serde_json::Value = serde_json::from_str(&entry.detail).unwrap();
         assert_eq!(detail["before"], serde_json::json!({"name": "one", "params": ""}));
         assert_eq!(detail["after"]["name"], "two");

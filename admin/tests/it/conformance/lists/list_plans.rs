@@ -18,6 +18,12 @@ fn expected(name: &str) -> [&'static str; 3] {
         "closed_alarms" => ["SCAN alarm USING INDEX alarm_created", "alarm_created", ""],
         "escalated_alarms" => ["alarm_escalated", "alarm_escalated", "alarm range alarm_escalated"],
         "stopped_jobs" => ["job_stopped", "job_stopped", "job range job_stopped"],
+        "audit_of_an_app" => ["audit_app (app_id=?)", "audit_app", "audit ref audit_app"],
+        "audit_of_an_actor" => ["audit_actor (actor=?)", "audit_actor", "audit ref audit_actor"],
+        "audit_of_an_action" => ["audit_action (action=?)", "audit_action", "audit ref audit_action"],
+        "audit_of_a_source" => ["audit_source (source=?)", "audit_source", "audit ref audit_source"],
+        "audit_of_an_object" => ["audit_object (object=? AND object_id=?", "audit_object", "audit ref audit_object"],
+        "audit_page" | "audit_since" => ["audit_at", "audit_at", "audit_at"],
         _ => ["SEARCH r USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)", "run_pkey", "r range PRIMARY"],
     }
 }
@@ -27,7 +33,10 @@ databases! {
         let fixture = Fixture::new(db).await;
         fill(&fixture, 5_000).await;
         fixture.sql("UPDATE alarm SET job_id = id, kind = CASE WHEN id < 20 THEN 'paused' ELSE 'failed' END").await;
-        fixture.sql(if db.kind() == Kind::Mariadb { "ANALYZE TABLE job, run, alarm" } else { "ANALYZE" }).await;
+        let spread = "UPDATE audit SET app_id = id % 50, actor = CAST(id % 50 AS CHAR(8)), source = CAST(id % 50 AS CHAR(8)), object = 'job', \
+                      object_id = id, action = CASE WHEN id < 20 THEN 'kill' ELSE 'update' END";
+        fixture.sql(spread).await;
+        fixture.sql(if db.kind() == Kind::Mariadb { "ANALYZE TABLE job, run, alarm, audit" } else { "ANALYZE" }).await;
         let backend = fixture.raw.get_database_backend();
         let mut wrong = vec![];
         for (name, text) in lists(backend) {

@@ -1,5 +1,6 @@
 //! What pages and lists read.
 
+mod audit_list;
 mod job_list;
 mod list_plans;
 mod misfire_list;

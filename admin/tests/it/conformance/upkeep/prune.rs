@@ -1,5 +1,7 @@
 //! Deleting what was kept long enough: what goes, what must stay, and what is left of it.
 
+use carillon_scheduler::AuditObjectKind;
+use carillon_store::audit::list::AuditFilter;
 use carillon_store::backfill::backfills::NewBackfill;
 use carillon_store::backfill::release::OpenBackfill;
 use carillon_store::retention::rules::{Retention, Scope};
@@ -149,7 +151,7 @@ databases! {
         assert!(error.to_string().contains("0 to 3650"), "{error}");
         fixture.store.set_retention(Scope::Job(job.id), Retention::default(), NOW, &actor()).await.unwrap();
         assert_eq!(fixture.count("retention", "1 = 1").await, 0);
-        let audit = fixture.store.audit_entries(Some(("job", job.id)), None, 10).await.unwrap();
+        let audit = fixture.store.audit_entries(&AuditFilter::about(AuditObjectKind::Job, job.id)).await.unwrap();
         assert_eq!(audit.items[0].action, "retention");
     }
 

@@ -1,5 +1,6 @@
 //! Another number of shards, at rest and while everybody writes.
 
+use carillon_store::Actor;
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -148,7 +149,7 @@ async fn fires(race: &Race) {
     while race.goes_on() {
         let fire =
             NewTrigger { job_id: job.id, cause: Cause::Manual, params: None, address: None, idempotency_key: None };
-        race.store().insert_triggered(&fire, NOW).await.unwrap().unwrap();
+        race.store().insert_triggered(&fire, NOW, &Actor::engine()).await.unwrap().unwrap();
         race.count(2);
         tokio::task::yield_now().await;
     }

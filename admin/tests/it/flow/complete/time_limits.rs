@@ -2,6 +2,7 @@
 
 use carillon_engine::runtime::Service as _;
 use carillon_scheduler::RunState;
+use carillon_store::run::cancel::KillRequest;
 use carillon_testkit::{RecordingExecutor, Reply};
 
 use crate::flow::node::{Node, with_executor};
@@ -102,7 +103,7 @@ fn a_kill_that_nobody_asked_for_any_more_is_asked_for_by_the_holder() {
         node.round().await;
         // As if the node had died between noting the wish and asking.
         let now = carillon_scheduler::Clock::now(&*node.clock);
-        assert!(node.store.record_kill_request(run_id, now).await.unwrap());
+        assert_eq!(node.store.request_kill(run_id, now, None).await.unwrap(), Some(KillRequest::Noted));
         executor.reply(Reply::Status(502));
         advance_seconds(node, 45).await;
         let asked = executor.received("/kill").len();

@@ -1,5 +1,7 @@
 //! What somebody should look at: runs that wait for too long, and alarms that nobody has resolved.
 
+use carillon_scheduler::AuditObjectKind;
+use carillon_store::audit::list::AuditFilter;
 use std::time::Duration;
 
 use carillon_engine::runtime::Service as _;
@@ -195,8 +197,8 @@ fn a_word_that_the_audit_cannot_keep_changes_nothing_and_can_be_said_again() {
         assert_eq!(node.store.alarms(&filter).await.unwrap().items.len(), 1);
         node.sql("ALTER TABLE audit_away RENAME TO audit").await;
         say().await.unwrap();
-        let entries = node.store.audit_entries(Some(("run", run_id)), None, 10);
-        let entries = entries.await.unwrap().items;
+        let about = AuditFilter::about(AuditObjectKind::Run, run_id);
+        let entries = node.store.audit_entries(&about).await.unwrap().items;
         assert_eq!(entries.len(), 1);
         assert!(format!("{entries:?}").contains("the file is not there"));
     });

@@ -1,6 +1,7 @@
 //! What a holder finds: orphans of others, new fires, and what waits under its own epoch.
 
 use carillon_scheduler::{Cause, RunState};
+use carillon_store::Actor;
 use carillon_store::Job;
 use carillon_store::run::trigger::NewTrigger;
 
@@ -71,7 +72,7 @@ databases! {
         let fixture = Fixture::new(db).await;
         let job = fixture.ticking("tick").await;
         let fire = NewTrigger { job_id: job.id, cause: Cause::Manual, params: None, address: Some("http://x:1/".into()), idempotency_key: None };
-        let fired = fixture.store.insert_triggered(&fire, NOW).await.unwrap().unwrap();
+        let fired = fixture.store.insert_triggered(&fire, NOW, &Actor::engine()).await.unwrap().unwrap();
         let epoch = fixture.take(job.shard).await;
         fixture.store.adopt(&holder(job.shard, epoch), None, after(5), 1_000).await.unwrap();
         let waiting = fixture.store.waiting(job.shard, epoch, after(5), 10).await.unwrap();

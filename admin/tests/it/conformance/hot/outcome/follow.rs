@@ -2,6 +2,7 @@
 
 use carillon_scheduler::RunState::{Claimed, Failed, Lost, Running, Sending, Unknown};
 use carillon_scheduler::{Cause, RunEvent, RunReason, RunState};
+use carillon_store::Actor;
 use carillon_store::Job;
 use carillon_store::run::settle::finding::{RunReport, Settlement};
 use carillon_store::run::trigger::NewTrigger;
@@ -127,7 +128,7 @@ databases! {
         let fixture = Fixture::new(db).await;
         let job = fixture.with_retries(3).await;
         let fire = NewTrigger { job_id: job.id, cause: Cause::Manual, params: Some("{}".into()), address: None, idempotency_key: None };
-        let by_hand = fixture.store.insert_triggered(&fire, NOW).await.unwrap().unwrap().run_id;
+        let by_hand = fixture.store.insert_triggered(&fire, NOW, &Actor::engine()).await.unwrap().unwrap().run_id;
         fixture.sql(&format!("UPDATE run SET state = 2 WHERE id = {by_hand}")).await;
         let ids = fixture.runs_in(&job, &[Running, Running]).await;
         fixture.store.set_job_enabled(job.id, false, NOW, &actor()).await.unwrap();

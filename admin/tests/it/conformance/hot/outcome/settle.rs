@@ -4,6 +4,7 @@ use carillon_scheduler::RunEvent;
 use carillon_scheduler::RunState::{Cancelled, Claimed, Failed, Killed, Lost, Running, Sending, Succeeded, Unknown};
 use carillon_scheduler::{Outcome, RunReason};
 use carillon_store::db::ids;
+use carillon_store::run::cancel::KillRequest;
 use carillon_store::run::settle::finding::{RunReport, SettleContext, Settlement};
 
 use crate::conformance::fixture::{Fixture, NOW, Row, actor};
@@ -125,9 +126,9 @@ databases! {
         let job = fixture.ticking_with("tick", |draft| draft.retries = 2).await;
         let ids = fixture.runs_in(&job, &[Running, Running, Sending, Unknown, Claimed, Running]).await;
         for id in &ids[..4] {
-            assert!(fixture.store.record_kill_request(*id, NOW + 1).await.unwrap());
+            assert_eq!(fixture.store.request_kill(*id, NOW + 1, None).await.unwrap(), Some(KillRequest::Noted));
         }
-        assert!(!fixture.store.record_kill_request(ids[4], NOW + 1).await.unwrap(), "nothing to ask of anybody");
+        assert_eq!(fixture.store.request_kill(ids[4], NOW + 1, None).await.unwrap(), Some(KillRequest::Ended));
         let unconfirmed = found(ids[5], RunEvent::KillUnconfirmed, RunReason::Unconfirmed);
         let settled = fixture.settle(&[success(ids[0]), failure(ids[1]), failure(ids[2]), failure(ids[3]), unconfirmed]).await;
         let changed = [(ids[0], Succeeded), (ids[1], Killed), (ids[2], Killed), (ids[3], Failed), (ids[5], Killed)];

@@ -2,6 +2,7 @@
 
 use carillon_scheduler::RunState::{Claimed, Running};
 use carillon_store::app::executors::{Executor, ExecutorSettings};
+use carillon_store::run::cancel::KillRequest;
 use carillon_store::run::open::checked::Place;
 use carillon_store::run::open::running::MonitorQuery;
 
@@ -91,7 +92,7 @@ databases! {
         );
         store.record_kill_agreed(id, NOW).await.unwrap();
         assert_eq!(found(NOW + 100).await, (0, 0), "nobody has wished it");
-        assert!(store.record_kill_request(id, NOW).await.unwrap());
+        assert_eq!(store.request_kill(id, NOW, None).await.unwrap(), Some(KillRequest::Noted));
         assert_eq!((found(NOW).await, found(NOW + 1).await), ((0, 0), (1, 0)));
         store.record_kill_agreed(id, NOW + 50).await.unwrap();
         assert_eq!((found(NOW + 50).await, found(NOW + 51).await), ((0, 0), (0, 1)));

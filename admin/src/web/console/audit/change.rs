@@ -1,0 +1,111 @@
+//! What an entry changed, member by member.
+
+use std::collections::BTreeMap;
+
+use carillon_scheduler::Millis;
+use serde_json::Value;
+
+/// Characters of a value that are shown.
+const SHOWN: usize = 300;
+
+/// A member that differs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ChangedMember {
+    /// `schedule.expression`.
+    pub name: String,
+    pub before: Option<String>,
+    pub after: Option<String>,
+}
+
+/// The members of `before` and `after`, each once, by name. `time` writes a moment.
+pub fn changes(detail: &Value, time: impl Fn(Millis) -> String) -> Vec<ChangedMember> {
+    let (before, after) = (leaves(&detail["before"], &time), leaves(&detail["after"], &time));
+    let mut names: Vec<&String> = before.keys().chain(after.keys()).collect();
+    names.sort_unstable();
+    names.dedup();
+    let changed = names.into_iter().filter(|name| before.get(*name) != after.get(*name));
+    let member = |name: &String| ChangedMember {
+        name: name.clone(),
+        before: before.get(name).cloned(),
+        after: after.get(name).cloned(),
+    };
+    changed.map(member).collect()
+}
+
+/// What else the entry says: `reason`, `note`, `method`, …
+pub fn remarks(detail: &Value, time: impl Fn(Millis) -> String) -> Vec<(String, String)> {
+    let mut rest = detail.clone();
+    if let Value::Object(members) = &mut rest {
+        // The revision is of use to programs.
+        for name in ["before", "after", "revision"] {
+            members.remove(name);
+        }
+    }
+    leaves(&rest, &time).into_iter().collect()
+}
+
+/// Every value that is no object, under the path to it.
+fn leaves(value: &Value, time: &impl Fn(Millis) -> String) -> BTreeMap<String, String> {
+    let mut found = BTreeMap::new();
+    let mut open = vec![(String::new(), value)];
+    while let Some((path, value)) = open.pop() {
+        match value {
+            Value::Object(members) => {
+                let dot = if path.is_empty() { "" } else { "." };
+                open.extend(members.iter().map(|(name, value)| (format!("{path}{dot}{name}"), value)));
+            }
+            Value::Null => {}
+            value => {
+                let text = text(&path, value, time);
+                found.insert(path, text);
+            }
+        }
+    }
+    found
+}
+
+fn text(path: &str, value: &Value, time: &impl Fn(Millis) -> String) -> String {
+    let name = path.rsplit('.').next().unwrap_or_default();
+    let is_time = name.ends_with("_at") || matches!(name, "from" | "to");
+    let whole = match value {
+        Value::String(text) => text.clone(),
+        // As milliseconds, later than 1973: no other number of these names is as large.
+        Value::Number(number) if is_time && number.as_i64() > Some(100_000_000_000) => {
+            time(number.as_i64().unwrap_or_default())
+        }
+        Value::Array(items) if items.iter().all(|item| !item.is_object() && !item.is_array()) => {
+            let items = items.iter().map(|item| item.as_str().map_or_else(|| item.to_string(), str::to_owned));
+            items.collect::<Vec<_>>().join(", ")
+        }
+        other => other.to_string(),
+    };
+    match whole.char_indices().nth(SHOWN) {
+        Some((end, _)) => format!("{}…", &whole[..end]),
+        None => whole,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn members_are_compared_by_their_paths() {
+        let detail = json!({
+            "before": {"schedule": {"kind": "cron", "expression": "0 0 1 * * ?"}, "name": "a", "retries": null},
+            "after": {"schedule": {"kind": "cron", "expression": "0 0 2 * * ?"}, "name": "b", "retries": 3},
+            "revision": 7,
+            "from": 1_760_000_000_000_i64,
+        });
+        let found = changes(&detail, |at| at.to_string());
+        let names: Vec<_> = found.iter().map(|member| member.name.as_str()).collect();
+        assert_eq!(names, ["name", "retries", "schedule.expression"]);
+        assert_eq!((found[1].before.as_deref(), found[1].after.as_deref()), (None, Some("3")));
+        assert_eq!(remarks(&detail, |_| "then".to_owned()), [("from".to_owned(), "then".to_owned())]);
+        let long = changes(&json!({"after": {"params": "x".repeat(999), "days": ["a", "b"]}}), |_| String::new());
+        assert_eq!(long[1].after.as_ref().map(|text| text.chars().count()), Some(SHOWN + 1));
+        assert_eq!(long[0].after.as_deref(), Some("a, b"));
+    }
+}

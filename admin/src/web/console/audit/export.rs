@@ -1,0 +1,32 @@
+//! `GET /audit/export`: the entries of a filter as a file.
+
+use actix_web::web;
+use serde::Deserialize;
+
+use crate::web::audit_export::{self, ExportFormat};
+use crate::web::console::audit::query::AuditQuery;
+use crate::web::page::{PageContext, PageError, PageResult};
+use crate::web::state::Shared;
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub struct FormatQuery {
+    /// `csv` if left out.
+    format: String,
+}
+
+pub async fn export(
+    state: Shared,
+    context: PageContext,
+    query: web::Query<AuditQuery>,
+    format: web::Query<FormatQuery>,
+) -> PageResult {
+    let (filter, wrong) = query.filter(context.zone, context.actor.grants.administered_apps());
+    if let Some((label, message)) = wrong.into_iter().next() {
+        return Err(PageError::Bad(format!("{label}: {message}")));
+    }
+    let word = Some(format.format.as_str()).filter(|word| !word.is_empty());
+    let format = word.map_or(Some(ExportFormat::Csv), ExportFormat::from_word);
+    let format = format.ok_or_else(|| PageError::Bad("The format is csv or jsonl".to_owned()))?;
+    Ok(audit_export::answer(&state.store, filter, format).await?)
+}

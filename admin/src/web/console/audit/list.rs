@@ -1,0 +1,59 @@
+//! `GET /audit`: the entries, newest first.
+
+use actix_web::http::StatusCode;
+use actix_web::web;
+use askama::Template;
+use carillon_scheduler::{AuditAction, AuditObjectKind};
+use carillon_store::App;
+use carillon_store::audit::list::AuditKey;
+
+use crate::web::console::audit::query::AuditQuery;
+use crate::web::console::audit::row::Row;
+use crate::web::page::{PageContext, PageResult, render};
+use crate::web::state::Shared;
+
+#[derive(Template)]
+#[template(path = "audit.html")]
+struct Page {
+    context: PageContext,
+    query: AuditQuery,
+    wrong: Vec<(&'static str, String)>,
+    apps: Vec<App>,
+    actions: &'static [AuditAction],
+    objects: &'static [AuditObjectKind],
+    rows: Vec<Row>,
+    first: Option<String>,
+    next: Option<String>,
+}
+
+impl Page {
+    fn words(&self, word: &str) -> String {
+        word.replace('_', " ")
+    }
+}
+
+pub async fn list(state: Shared, context: PageContext, query: web::Query<AuditQuery>) -> PageResult {
+    let query = query.into_inner();
+    let apps = context.actor.grants.administered_apps();
+    let (filter, wrong) = query.filter(context.zone, apps.clone());
+    let (entries, next): (_, Option<AuditKey>) = match wrong.is_empty() {
+        true => {
+            let found = state.store.audit_entries(&filter).await?;
+            (found.items, found.next)
+        }
+        false => (vec![], None),
+    };
+    let status = if wrong.is_empty() { StatusCode::OK } else { StatusCode::BAD_REQUEST };
+    let page = Page {
+        rows: entries.into_iter().map(|entry| Row::new(entry, &context)).collect(),
+        context,
+        wrong,
+        apps: state.store.apps(&apps).await?,
+        actions: AuditAction::ALL,
+        objects: AuditObjectKind::ALL,
+        first: filter.after.map(|_| query.address("")),
+        next: next.map(|after| query.address(&after.to_string())),
+        query,
+    };
+    Ok(render(&page, status))
+}

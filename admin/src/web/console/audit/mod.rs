@@ -1,0 +1,7 @@
+//! What was done and refused, for administrators.
+
+pub mod change;
+pub mod export;
+pub mod list;
+pub mod query;
+pub mod row;

@@ -1,0 +1,61 @@
+//! An entry of the audit as a row.
+
+use carillon_store::audit::list::AuditRow;
+use serde_json::Value;
+
+use crate::web::console::audit::change::{ChangedMember, changes, remarks};
+use crate::web::page::PageContext;
+
+/// Changed members that are shown without a click.
+const OPEN: usize = 3;
+
+pub struct Row {
+    pub entry: AuditRow,
+    /// `cancel backfill`.
+    pub action: String,
+    pub is_refusal: bool,
+    pub changes: Vec<ChangedMember>,
+    pub remarks: Vec<(String, String)>,
+    /// The object's page.
+    pub link: Option<String>,
+    /// `job 7`.
+    pub object: String,
+    pub name: Option<String>,
+}
+
+impl Row {
+    pub fn new(entry: AuditRow, context: &PageContext) -> Self {
+        let detail: Value = serde_json::from_str(&entry.detail).unwrap_or_default();
+        let time = |at| context.full(&at);
+        let id = entry.object_id;
+        let link = match entry.object.as_str() {
+            "job" if entry.object_name.is_some() => Some(format!("/jobs/{id}")),
+            "run" => Some(format!("/runs/{id}")),
+            "account" if entry.object_name.is_some() && context.may_see_installation() => Some(format!("/users/{id}")),
+            "calendar" if entry.object_name.is_some() => Some("/calendars".to_owned()),
+            _ => None,
+        };
+        let kind = entry.object.replace('_', " ");
+        // What is gone is called as it was last.
+        let told = |part: &str| detail[part]["name"].as_str().map(str::to_owned);
+        let name = entry.object_name.clone().or_else(|| told("before")).or_else(|| told("after"));
+        Self {
+            action: entry.action.replace('_', " "),
+            is_refusal: matches!(entry.action.as_str(), "deny" | "refuse_sign_in"),
+            changes: changes(&detail, time),
+            remarks: remarks(&detail, time),
+            link,
+            object: if id == 0 { kind } else { format!("{kind} {id}") },
+            name: name.or_else(|| entry.app.clone().filter(|_| entry.object == "app")),
+            entry,
+        }
+    }
+
+    pub fn open(&self) -> &[ChangedMember] {
+        if self.is_short() { &self.changes } else { &[] }
+    }
+
+    pub fn is_short(&self) -> bool {
+        self.changes.len() <= OPEN
+    }
+}

@@ -1,0 +1,61 @@
+//! Who asks for something, and from where.
+
+use crate::people::grants::{Grants, Role};
+
+/// Who asks, and what it may do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Actor {
+    /// An account's name, or what acts without an account: `cli`, `api-token`, `executor`, `engine`.
+    pub name: String,
+    /// None: it acts without an account.
+    pub account_id: Option<i64>,
+    /// The name of the personal token that stands for the account.
+    pub token: Option<String>,
+    /// The address that the request came from.
+    pub source: String,
+    /// The id that the answer and the lines of the log carry.
+    pub request_id: Option<String>,
+    /// What it may do.
+    pub grants: Grants,
+}
+
+impl Actor {
+    pub fn new(name: impl Into<String>, source: impl Into<String>, grants: Grants) -> Self {
+        Self { name: name.into(), account_id: None, token: None, source: source.into(), request_id: None, grants }
+    }
+
+    /// May do everything: a setting or the machine itself has said so.
+    pub fn unlimited(name: &str, source: impl Into<String>) -> Self {
+        Self::new(name, source, Grants::for_all(Role::Admin))
+    }
+
+    /// The sender of a request that is not signed in; may do nothing.
+    pub fn unknown(source: impl Into<String>) -> Self {
+        Self::new("unknown", source, Grants::default())
+    }
+
+    /// The program itself.
+    pub fn engine() -> Self {
+        Self::unlimited("engine", "")
+    }
+
+    /// A command on the machine.
+    pub fn cli() -> Self {
+        Self::unlimited("cli", "")
+    }
+
+    #[must_use]
+    pub fn with_account(self, id: i64) -> Self {
+        Self { account_id: Some(id), ..self }
+    }
+
+    #[must_use]
+    pub fn with_token(self, name: impl Into<String>) -> Self {
+        Self { token: Some(name.into()), ..self }
+    }
+
+    #[must_use]
+    pub fn with_request(self, id: Option<String>) -> Self {
+        Self { request_id: id, ..self }
+    }
+}

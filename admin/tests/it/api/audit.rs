@@ -1,0 +1,85 @@
+//! The audit as programs read it, and the ids of requests.
+
+use reqwest::Method;
+use serde_json::json;
+
+use super::client::{api, job};
+
+// covers: S37
+#[test]
+fn the_audit_is_listed_filtered_and_exported() {
+    api(async |api| {
+        let made = api.job(json!({"name": "=1+1", "params": "a,\"b\""})).await;
+        let path = format!("/jobs/{}", made["id"]);
+        api.put(&path, job(json!({"name": "b"}))).await.ok();
+        api.post(&format!("{path}/run"), json!({"params": "x"})).await.ok();
+        let list = api.get("/audit?limit=2").await.ok();
+        assert_eq!((&list["items"][0]["action"], &list["items"][0]["object"]), (&json!("run"), &json!("run")));
+        assert_eq!(list["items"][0]["detail"], json!({"job": made["id"], "cause": "api", "params": "x"}));
+        let changed = &list["items"][1];
+        assert_eq!((&changed["before"]["name"], &changed["after"]["name"]), (&json!("=1+1"), &json!("b")));
+        assert_eq!((&changed["actor"], &changed["source"]), (&json!("api-token"), &json!("127.0.0.1")));
+        let rest = api.get(&format!("/audit?after={}", list["next"].as_str().unwrap())).await;
+        assert_eq!(rest.column("action"), ["create", "create", "use_token"]);
+        let history = format!("/audit?object=job&object_id={}&app=billing", made["id"]);
+        assert_eq!(api.get(&history).await.column("action"), ["update", "create"]);
+        assert!(api.get("/audit?action=update,kill&actor=api-token").await.column("action").len() == 1);
+        assert!(
+            api.get("/audit?action=loud")
+                .await
+                .error()
+                .starts_with("400 invalid action: `loud` is not a recorded action")
+        );
+        assert!(api.get("/audit?after=x").await.error().starts_with("400 invalid after"));
+
+        let lines = export(api, "jsonl").await;
+        let lines: Vec<serde_json::Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        assert_eq!((lines.len(), &lines[1]), (5, changed));
+        let table = export(api, "csv").await;
+        assert!(table.starts_with("key,id,at,actor,account_id,token,source,action,object,"), "{table}");
+        assert_eq!(table.lines().count(), 6);
+        assert!(api.get("/audit/export?format=xls").await.error().starts_with("400 invalid format"));
+    });
+}
+
+async fn export(api: &super::client::Api, format: &str) -> String {
+    let url = format!("{}/api/v1/audit/export?format={format}", api.url());
+    let answer = reqwest::Client::new().get(url).bearer_auth(&api.token).send().await.unwrap();
+    assert!(answer.headers()["content-disposition"].to_str().unwrap().starts_with("attachment"));
+    answer.text().await.unwrap()
+}
+
+// covers: S37, V10
+#[test]
+fn a_token_that_is_not_valid_is_in_the_audit_without_the_token() {
+    api(async |api| {
+        for _ in 0..15 {
+            let request = api.request(Method::GET, "/jobs").bearer_auth("not-the-token-of-this-node");
+            assert_eq!(api.send(request).await.status, 401);
+        }
+        let list = api.get("/audit?action=deny").await.ok();
+        assert_eq!(list["items"].as_array().unwrap().len(), 10, "as many as one address gets in a minute");
+        assert_eq!(
+            list["items"][0]["detail"],
+            json!({"method": "GET", "path": "/api/v1/jobs", "reason": "not a valid token"})
+        );
+        assert!(!list.to_string().contains("not-the-token"));
+    });
+}
+
+// covers: S36
+#[test]
+fn each_error_carries_the_id_of_its_request() {
+    api(async |api| {
+        let without = api.send(api.request(Method::GET, "/jobs")).await;
+        let mut ids = vec![];
+        for answer in [without, api.get("/jobs/999").await, api.get("/nowhere").await, api.get("/jobs?x=1").await] {
+            assert!(answer.status.is_client_error());
+            ids.push(answer.headers["x-request-id"].to_str().unwrap().to_owned());
+        }
+        ids.sort();
+        ids.dedup();
+        assert_eq!(ids.len(), 4);
+        assert!(!api.get("/jobs").await.headers.contains_key("x-request-id"));
+    });
+}

@@ -1,0 +1,48 @@
+//! The page of the audit.
+
+use carillon_scheduler::AuditAction;
+use carillon_store::audit::list::AuditFilter;
+
+use super::client::Console;
+use super::run;
+
+// covers: S37
+#[test]
+fn the_page_shows_what_was_changed_and_links_to_its_export() {
+    run(async {
+        let console = Console::start().await;
+        let admin = console.admin().await;
+        let job = console.job(|draft| draft.name = "<b>Close</b>".to_owned()).await;
+        admin.submit(&format!("/jobs/{}/run", job.id), &[("key", "k"), ("params", "x")]).await;
+        let page = admin.get("/audit").await;
+        assert_eq!(page.status, 200);
+        assert!(page.body.contains("data-action=\"run\"") && page.body.contains("&#60;b&#62;Close"), "{}", page.body);
+        assert!(!page.body.contains("<b>Close"));
+        let history = format!("/audit?object=job&id={}", job.id);
+        assert!(admin.get(&format!("/jobs/{}", job.id)).await.body.contains(&history.replace('&', "&amp;")));
+        let of_job = admin.get(&history).await.body;
+        assert!(of_job.contains("data-action=\"create\"") && !of_job.contains("data-action=\"sign_in\""));
+        let wrong = admin.get("/audit?id=seven&action=loud").await;
+        assert_eq!(wrong.status, 400);
+        assert!(wrong.body.contains("This filter cannot be used"));
+        let file = admin.get("/audit/export?action=sign_in").await;
+        assert_eq!(file.header("content-disposition"), "attachment; filename=\"audit.csv\"");
+        assert_eq!(file.body.lines().count(), 2);
+        assert!(admin.get("/audit?actor=nobody-there").await.body.contains("No entry matches the filter"));
+    });
+}
+
+// covers: S37, V10
+#[test]
+fn refused_sign_ins_are_in_the_audit_without_what_was_typed() {
+    run(async {
+        let console = Console::start().await;
+        console.visitor().sign_in("admin", "a wrong password").await;
+        console.visitor().sign_in("a password in the wrong field", "admin").await;
+        let filter = AuditFilter { actions: vec![AuditAction::RefuseSignIn], limit: 10, ..AuditFilter::default() };
+        let entries = console.store.audit_entries(&filter).await.unwrap().items;
+        let actors: Vec<_> = entries.iter().map(|entry| (entry.actor.as_str(), entry.source.as_str())).collect();
+        assert_eq!(actors, [("unknown", "127.0.0.1"), ("admin", "127.0.0.1")]);
+        assert!(entries.iter().all(|entry| !entry.detail.contains("wrong field") && entry.request_id.is_some()));
+    });
+}
