@@ -172,7 +172,7 @@ impl Dispatcher {
                 }
                 Some((DueInPause::Cancel, pause)) => {
                     tick.report.cancelled += 1;
-                    let message = format!("{} has paused the app: {}", pause.author, pause.note);
+                    let message = format!("paused by {}: {}", pause.author, pause.note);
                     let reason = RunReason::AppPaused;
                     self.outcomes.report_own(finding(run.run_id, RunEvent::Cancelled, reason, message));
                 }

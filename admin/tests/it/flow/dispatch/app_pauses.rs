@@ -41,7 +41,7 @@ fn fires_of_a_paused_app_are_cancelled_with_the_note() {
         assert_eq!(cancelled.len(), 5);
         for run in cancelled {
             assert_eq!(run.reason.as_deref(), Some(RunReason::AppPaused.as_str()));
-            assert_eq!(run.message(), "ada has paused the app: deployment");
+            assert_eq!(run.message(), "paused by ada: deployment");
         }
         end(node, &pause).await;
         node.advance(1_000).await;
