@@ -1,13 +1,12 @@
 //! The wiring of one node: builds everything, runs the services, stops them in order. Decides nothing else.
 
 use std::net::{SocketAddr, TcpListener};
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use carillon_accounts::setup::{self, FirstAdmin};
-use carillon_engine::executor::{ClientTls, ClientTlsPart, ExecutorClient, Limits};
+use carillon_engine::executor::{ExecutorClient, Limits};
 use carillon_engine::lease::{Redis, ShardLock};
 use carillon_engine::metrics::Metrics;
 use carillon_engine::outgoing::Connector;
@@ -99,8 +98,9 @@ impl Admin {
             }
         };
         let listeners = executors.iter().chain([&listener]).map(|it| it.address).collect();
+        let client_tls = config.tls.to_executors().map_err(|wrong| Error::Settings(wrong.to_string()))?;
         let connector = Connector::new(config.network_rules(listeners));
-        let client = ExecutorClient::new(&config.access_token, limits, connector, client_tls(&config)?);
+        let client = ExecutorClient::new(&config.access_token, limits, connector, client_tls);
         let client = client.map_err(Error::Settings)?;
         let scheme = if listener.tls.is_some() { "https" } else { "http" };
         let engine = Arc::new(Engine::build(EngineParts {
@@ -312,32 +312,6 @@ impl From<&config::Database> for Database {
 fn tls(config: &Config, files: Option<TlsFiles>) -> Result<Option<Arc<Tls>>, Error> {
     let loaded = files.map(Tls::load).transpose();
     loaded.map_err(|error| Error::Settings(config.tls.problem(&error).to_string()))
-}
-
-/// Reads what is shown to https executors, and asked of them.
-fn client_tls(config: &Config) -> Result<ClientTls, Error> {
-    let tls = &config.tls;
-    let wrong = |setting, path: &Path, what: &dyn std::fmt::Display| {
-        Error::Settings(Problem::new(setting, format!("{}: {what}; name a PEM file", path.display())).to_string())
-    };
-    let read = |setting, path: &Option<PathBuf>| -> Result<Vec<u8>, Error> {
-        let Some(path) = path else { return Ok(vec![]) };
-        std::fs::read(path).map_err(|error| wrong(setting, path, &format_args!("cannot read it: {error}")))
-    };
-    let authority = read("executor-ca", &tls.executor_ca)?;
-    let (cert, key) = (&tls.executor_client_cert, &tls.executor_client_key);
-    let identity = [read("executor-client-cert", cert)?, read("executor-client-key", key)?].concat();
-    let loaded = ClientTls::from_pem(
-        tls.executor_ca.as_ref().map(|_| &authority[..]),
-        tls.executor_client_cert.as_ref().map(|_| &identity[..]),
-    );
-    loaded.map_err(|(part, what)| {
-        let (setting, path) = match part {
-            ClientTlsPart::Authority => ("executor-ca", &tls.executor_ca),
-            ClientTlsPart::Identity => ("executor-client-cert", &tls.executor_client_cert),
-        };
-        wrong(setting, path.as_deref().unwrap_or(Path::new("")), &what)
-    })
 }
 
 fn listen(address: SocketAddr, tls: Option<Arc<Tls>>, setting: &'static str) -> Result<Listener, Error> {

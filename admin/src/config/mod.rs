@@ -6,6 +6,7 @@
 
 mod access_token;
 mod database;
+mod executor_tls;
 mod networks;
 mod outgoing;
 mod problem;

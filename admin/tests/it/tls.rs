@@ -97,6 +97,11 @@ fn files_that_cannot_be_used_end_the_start() {
         assert_eq!(code, Some(2), "{err}");
         assert!(err.contains(said), "{said:?} is not in {err:?}");
     };
+    let (key, _) = ours.issue().write(folder.path(), "executors");
+    let missing = settings(folder.path()).arg("--executor-ca=missing.pem");
+    refused(&missing, "--executor-ca (CARILLON_EXECUTOR_CA): missing.pem: cannot read it");
+    let no_pair = settings(folder.path()).arg(format!("--executor-client-cert={}", key.display()));
+    refused(&no_pair, "--executor-client-cert (CARILLON_EXECUTOR_CLIENT_CERT): it needs --executor-client-key");
     let setup = with_pair(folder.path(), &ours);
     std::fs::write(folder.path().join("node.key"), Authority::new().issue().key).unwrap();
     refused(&setup, "--tls-key (CARILLON_TLS_KEY): ");
