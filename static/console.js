@@ -178,68 +178,6 @@ if (names) {
   field.form.elements.app.addEventListener("change", offer);
 }
 
-// ---- a run's log: follows while the run goes on, until the reader scrolls up ------------------------------------------
-const log = document.getElementById("log");
-if (log) {
-  const more = document.getElementById("log-more");
-  const note = document.getElementById("log-note");
-  let next = Number(log.dataset.next);
-  let misses = 0;
-  const atEnd = () => log.scrollHeight - log.scrollTop - log.clientHeight < 24;
-  let following = true;
-  let top = 0; // where it stood when we last looked
-  const toEnd = () => { following = true; log.scrollTop = log.scrollHeight; top = log.scrollTop; more.hidden = true; };
-  const look = () => {
-    if (atEnd()) { following = true; more.hidden = true; } else if (log.scrollTop < top) following = false;
-    top = log.scrollTop;
-  };
-  // A chunk gets its true height when it comes into view, and the end moves.
-  const sizes = new ResizeObserver(() => { look(); if (following) toEnd(); });
-
-  const line = (number, text) => {
-    const row = document.createElement("div");
-    row.className = "log-line";
-    row.id = `L${number}`;
-    const link = document.createElement("a");
-    link.href = `#L${number}`;
-    link.textContent = number;
-    const span = document.createElement("span");
-    span.textContent = text;
-    row.append(link, span);
-    return row;
-  };
-  const append = (from, lines) => {
-    look();
-    const chunk = document.createElement("div");
-    chunk.className = lines.length > 99 ? "log-chunk long" : "log-chunk";
-    lines.forEach((text, index) => { if (from + index >= next) chunk.append(line(from + index, text)); });
-    next = Math.max(next, from + lines.length);
-    log.append(chunk);
-    sizes.observe(chunk);
-    if (following) toEnd(); else more.hidden = false;
-  };
-  const follow = async () => {
-    let wait = 1000;
-    if (!document.hidden && !paused) {
-      try {
-        const answer = await fetch(`${log.dataset.address}?from=${next}`, { headers: { "X-Carillon-Live": "1" }, cache: "no-store" });
-        if (answer.redirected) return;
-        const part = await answer.json();
-        if (part.lines.length) { append(part.from, part.lines); misses = 0; wait = 100; } else misses += 1;
-        note.textContent = part.note;
-        note.hidden = part.note === "";
-        if (part.end) return;
-      } catch { misses += 1; }
-      if (wait > 100 && misses > 10) wait = 5000;
-    }
-    setTimeout(follow, wait);
-  };
-  log.addEventListener("scroll", look);
-  more.addEventListener("click", toEnd);
-  if (location.hash.startsWith("#L")) following = false; else toEnd();
-  if (log.dataset.end !== "true") follow();
-}
-
 // ---- keys ------------------------------------------------------------------------------------------------------------
 let going = 0;
 document.addEventListener("keydown", (event) => {

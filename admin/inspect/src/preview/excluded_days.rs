@@ -9,7 +9,7 @@ use chrono::{Days, NaiveDate, NaiveTime};
 use crate::preview::wall_clock::{bare, local, zone};
 
 /// Days that are listed; more would hide the fires.
-const MOST: usize = 50;
+pub(crate) const MOST: usize = 50;
 /// As far as an instant is moved.
 const FARTHEST: usize = 100;
 

@@ -9,6 +9,7 @@ pub mod calendars;
 pub mod dashboard;
 pub mod forecast;
 pub mod jobs;
+pub mod operations;
 pub mod pauses;
 pub mod routes;
 pub mod runs;

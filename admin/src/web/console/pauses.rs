@@ -8,7 +8,7 @@ use carillon_store::App;
 use carillon_store::app::pauses::Pause;
 
 use crate::web::access::Caller;
-use crate::web::forms::schedule_form::moment;
+use crate::web::forms::moment::moment;
 use crate::web::forms::{Fields, Form};
 use crate::web::page::{PageContext, PageResult, redirect_with_flash, render};
 use crate::web::state::Shared;

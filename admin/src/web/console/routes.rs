@@ -6,8 +6,9 @@ use actix_web::web::{self, ServiceConfig};
 use carillon_accounts::policy::Action::{Administer, Edit, Operate, View};
 
 use crate::web::access::Access::{Open, Own, Policy};
-use crate::web::access::Target::{AnyApp, App, Installation, Job, Run, Shared};
+use crate::web::access::Target::{AnyApp, App, Backfill, Installation, Job, Run, Shared};
 use crate::web::access::{Route, by_path, guarded};
+use crate::web::console::operations::{gaps, misfires, nodes, retention, retention_form};
 use crate::web::console::{account, apps, audit, calendars, dashboard, forecast, jobs, pauses, runs, users};
 use crate::web::guard::session_guard;
 use crate::web::page::{PageError, assets};
@@ -27,7 +28,10 @@ pub fn configure(cfg: &mut ServiceConfig) {
 
 /// The methods of a path follow each other.
 pub fn all() -> Vec<Route> {
-    [before_signing_in(), of_jobs(), of_runs(), of_apps(), of_people()].into_iter().flatten().collect()
+    [before_signing_in(), of_jobs(), of_runs(), of_calendars(), of_operations(), of_apps(), of_people()]
+        .into_iter()
+        .flatten()
+        .collect()
 }
 
 /// Open without a session. The guard checks where a change comes from all the same.
@@ -63,6 +67,12 @@ fn of_jobs() -> Vec<Route> {
         Route::new(POST, "/jobs/{id}/delete", Policy(Edit, Job), jobs::delete::delete),
         Route::new(GET, "/jobs/{id}/run", Policy(Operate, Job), jobs::run_now::ask),
         Route::new(POST, "/jobs/{id}/run", Policy(Operate, Job), jobs::run_now::run),
+        Route::new(GET, "/jobs/{id}/backfill", Policy(View, Job), jobs::backfill::ask),
+        Route::new(POST, "/jobs/{id}/backfill", Policy(Operate, Job), jobs::backfill::start),
+        Route::new(POST, "/backfills/{id}/cancel", Policy(Operate, Backfill), jobs::backfill::cancel),
+        Route::new(GET, "/jobs/{id}/explain", Policy(View, Job), jobs::explain::page),
+        Route::new(GET, "/jobs/{id}/retention", Policy(Edit, Job), retention_form::of_job),
+        Route::new(POST, "/jobs/{id}/retention", Policy(Edit, Job), retention_form::set_job),
     ]
 }
 
@@ -71,12 +81,35 @@ fn of_runs() -> Vec<Route> {
         Route::new(GET, "/runs", Policy(View, AnyApp), runs::list::list),
         Route::new(GET, "/runs/{id}", Policy(View, Run), runs::page::page),
         Route::new(GET, "/runs/{id}/log", Policy(View, Run), runs::log::following),
+        Route::new(GET, "/runs/{id}/log.txt", Policy(View, Run), runs::log_file::download),
         Route::new(GET, "/runs/{id}/kill", Policy(Operate, Run), runs::kill::ask_kill),
         Route::new(POST, "/runs/{id}/kill", Policy(Operate, Run), runs::kill::kill),
         Route::new(GET, "/runs/{id}/resolve", Policy(Operate, Run), runs::resolve::ask),
         Route::new(POST, "/runs/{id}/resolve", Policy(Operate, Run), runs::resolve::resolve),
         Route::new(GET, "/forecast", Policy(View, AnyApp), forecast::page),
-        Route::new(GET, "/calendars", Policy(View, Shared), calendars::list),
+    ]
+}
+
+fn of_calendars() -> Vec<Route> {
+    vec![
+        Route::new(GET, "/calendars", Policy(View, Shared), calendars::list::list),
+        Route::new(POST, "/calendars", Policy(Edit, Shared), calendars::form::create),
+        Route::new(GET, "/calendars/new", Policy(Edit, Shared), calendars::form::new),
+        Route::new(GET, "/calendars/{name}/edit", Policy(Edit, Shared), calendars::form::edit),
+        Route::new(POST, "/calendars/{name}/edit", Policy(Edit, Shared), calendars::form::update),
+        Route::new(GET, "/calendars/{name}/delete", Policy(Edit, Shared), calendars::delete::ask_delete),
+        Route::new(POST, "/calendars/{name}/delete", Policy(Edit, Shared), calendars::delete::delete),
+    ]
+}
+
+fn of_operations() -> Vec<Route> {
+    vec![
+        Route::new(GET, "/misfires", Policy(View, AnyApp), misfires::list),
+        Route::new(GET, "/gaps", Policy(View, AnyApp), gaps::page),
+        Route::new(GET, "/nodes", Policy(View, Installation), nodes::page),
+        Route::new(GET, "/retention", Policy(View, Shared), retention::page),
+        Route::new(GET, "/retention/edit", Policy(Administer, Installation), retention_form::all),
+        Route::new(POST, "/retention/edit", Policy(Administer, Installation), retention_form::set_all),
     ]
 }
 
@@ -90,6 +123,8 @@ fn of_apps() -> Vec<Route> {
         Route::new(POST, "/pauses/{id}/end", Policy(Operate, AnyApp), pauses::end),
         Route::new(GET, "/apps/{id}/executor", Policy(Administer, App), apps::executor::edit),
         Route::new(POST, "/apps/{id}/executor", Policy(Administer, App), apps::executor::update),
+        Route::new(GET, "/apps/{id}/retention", Policy(Administer, App), retention_form::of_app),
+        Route::new(POST, "/apps/{id}/retention", Policy(Administer, App), retention_form::set_app),
     ]
 }
 

@@ -1,11 +1,13 @@
 //! Forms of the console: each module fills the fields of one subject and reads them back. The rules themselves are those of
 //! the scheduler crate; here their errors find their fields.
 
+pub mod calendar_form;
 pub mod child_jobs;
 mod fields;
 mod form;
 pub mod job_form;
 pub mod merge;
+pub mod moment;
 pub mod retry_form;
 pub mod schedule_form;
 pub mod time_zone;

@@ -1,10 +1,10 @@
 //! The fields of a schedule: how a stored one fills them, and the draft that they describe.
 
 use carillon_scheduler::{ClockChanges, CronDraft, DailyDraft, Excluded, KindDraft, Millis, ScheduleDraft, Weekday};
-use chrono::{DateTime, NaiveDateTime};
 use chrono_tz::Tz;
 
 use crate::web::forms::form::Form;
+use crate::web::forms::moment::{moment, written};
 use crate::web::forms::time_zone;
 
 /// The form's fields and their labels.
@@ -176,34 +176,6 @@ fn daily(form: &mut Form) -> DailyDraft {
     }
 }
 
-/// A time in the viewer's zone, in the format of a browser's field; empty: None. A time with an offset is taken as it is.
-pub fn moment(form: &mut Form, name: &str, zone: Tz) -> Option<Millis> {
-    let text = form.value(name).trim().to_owned();
-    if text.is_empty() {
-        return None;
-    }
-    if let Ok(time) = DateTime::parse_from_rfc3339(&text) {
-        return Some(time.timestamp_millis());
-    }
-    let formats = ["%Y-%m-%dT%H:%M:%S", "%Y-%m-%dT%H:%M", "%Y-%m-%d %H:%M:%S", "%Y-%m-%d %H:%M"];
-    let read = |format: &&str| NaiveDateTime::parse_from_str(&text, format).ok();
-    let Some(local) = formats.iter().find_map(read) else {
-        form.add_error(name, format!("`{text:.64}` is no time; write it as 2026-01-31 18:30"));
-        return None;
-    };
-    let found = local.and_local_timezone(zone).earliest();
-    if found.is_none() {
-        form.add_error(name, format!("{local} does not exist in {}: the clocks skip it", zone.name()));
-    }
-    found.map(|time| time.timestamp_millis())
-}
-
-/// In the format of a browser's field.
-fn written(at: Millis, zone: Tz) -> String {
-    let utc = DateTime::from_timestamp_millis(at).unwrap_or_default();
-    utc.with_timezone(&zone).format("%Y-%m-%dT%H:%M:%S").to_string()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -244,20 +216,5 @@ mod tests {
                 assert_eq!(back(&draft, Tz::Asia__Kathmandu), draft);
             }
         }
-    }
-
-    #[test]
-    fn a_moment_is_read_in_the_viewers_zone() {
-        let read = |text: &str| {
-            let mut form = Form::default().with("at", text);
-            let at = moment(&mut form, "at", Tz::Europe__Berlin);
-            at.map_or_else(|| form.error("at").unwrap_or("").to_owned(), |at| at.to_string())
-        };
-        assert_eq!(read("2026-01-15T01:00"), "1768435200000");
-        assert_eq!(read("2026-01-15 01:00:00"), "1768435200000");
-        assert_eq!(read("2026-01-15T00:00:00Z"), "1768435200000");
-        assert_eq!(read(""), "");
-        assert!(read("tomorrow").contains("`tomorrow` is no time"));
-        assert!(read("2026-03-29T02:30").contains("does not exist in Europe/Berlin"));
     }
 }

@@ -105,6 +105,11 @@ impl PageContext {
         policy::may(&self.actor, Action::Operate, Object::App(*app_id))
     }
 
+    /// Whether the viewer may change what all apps share, such as calendars.
+    pub fn may_edit_shared(&self) -> bool {
+        policy::may(&self.actor, Action::Edit, Object::Shared)
+    }
+
     /// Whether there is an app in which the viewer may create jobs.
     pub fn may_create_jobs(&self) -> bool {
         policy::may(&self.actor, Action::Edit, Object::AnyApp)

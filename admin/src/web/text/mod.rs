@@ -4,5 +4,6 @@ pub mod browser;
 pub mod cause;
 pub mod format;
 pub mod local_time;
+pub mod misfire;
 pub mod schedule;
 pub mod strategies;

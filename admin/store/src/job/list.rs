@@ -25,6 +25,8 @@ pub struct JobFilter {
     pub enabled: Option<bool>,
     /// The schedule's kind: `cron`, `fixed_rate`, `none`.
     pub kind: Option<String>,
+    /// The name of a calendar that their schedules use.
+    pub calendar: Option<String>,
     /// Jobs with a smaller id than this.
     pub after: Option<i64>,
     /// 1 to 1000.
@@ -145,6 +147,10 @@ fn conditions(backend: DbBackend, filter: &JobFilter, search: Search) -> Conditi
         None => {}
     }
     conditions.add_if(kind_is(backend), filter.kind.as_deref());
+    conditions.add_if(
+        "j.id IN (SELECT u.job_id FROM job_calendar u JOIN calendar c ON c.id = u.calendar_id WHERE c.name = ?)",
+        filter.calendar.as_deref(),
+    );
     conditions.add_if("j.id >= ?", search.bottom);
     conditions
 }

@@ -94,8 +94,20 @@ impl Retention {
 pub struct Retentions(HashMap<Scope, Retention>);
 
 impl Retentions {
-    fn of(&self, scope: Scope) -> Retention {
+    /// The rule of a scope; where none is set, one that says nothing.
+    pub fn of(&self, scope: Scope) -> Retention {
         self.0.get(&scope).copied().unwrap_or_default()
+    }
+
+    /// The jobs that have a rule of their own.
+    pub fn jobs(&self) -> Vec<i64> {
+        let jobs = self.0.keys().filter_map(|scope| match scope {
+            Scope::Job(id) => Some(*id),
+            Scope::All | Scope::App(_) => None,
+        });
+        let mut jobs: Vec<i64> = jobs.collect();
+        jobs.sort_unstable();
+        jobs
     }
 
     /// The fewest days for which any rule keeps something; None: all is kept for ever.

@@ -79,7 +79,10 @@ fn pages_show_the_own_app_alone_and_what_the_role_allows() {
         let viewer = Member::start(db, Role::Viewer).await;
         let own_job = format!("/jobs/{}", viewer.world.own.job);
         let own_run = format!("/runs/{}", viewer.world.own.run);
-        for path in ["/", "/jobs", "/runs", "/apps", "/forecast", "/jobs/names?app=app-other", &own_job, &own_run] {
+        let (explain, backfill) = (format!("{own_job}/explain"), format!("{own_job}/backfill"));
+        let lists = ["/", "/jobs", "/runs", "/apps", "/forecast", "/calendars", "/misfires", "/gaps", "/retention"];
+        let others = ["/jobs/names?app=app-other", &own_job, &own_run, &explain, &backfill];
+        for path in lists.into_iter().chain(others) {
             let page = viewer.page(path).await;
             assert!(!page.contains("app-other"), "{path} shows another app");
             for action in [
@@ -93,6 +96,8 @@ fn pages_show_the_own_app_alone_and_what_the_role_allows() {
                 "/apps/new",
                 "/users",
                 "/audit",
+                "/calendars/new",
+                "/nodes",
             ] {
                 assert!(
                     !page.contains(&format!("{action}\"")) && !page.contains(&format!("action=\"{action}")),

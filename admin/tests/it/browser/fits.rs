@@ -19,6 +19,8 @@ async fn crowded() -> Live {
     let app = "the-app-of-all-the-orders-of-every-branch-on-every-continent";
     live.app(app, "Orders").await;
     live.app("orders", "Orders").await;
+    let all_days = r#"{"name": "bank", "title": "all the holidays of every branch on every continent", "weekdays": ["SAT", "SUN"], "days": ["2026-12-25"]}"#;
+    live.calendar(all_days).await;
     let daily = json!({"kind": "daily", "every_seconds": 60, "from": "18:00:00", "to": "08:00:00", "timezone": "America/Argentina/ComodRivadavia"});
     let seconds: Vec<String> = (0..60).map(|second| second.to_string()).collect();
     let often = ScheduleDraft::cron(format!("{} * * * * ?", seconds.join(",")), "America/Argentina/ComodRivadavia");
@@ -37,7 +39,7 @@ async fn crowded() -> Live {
     live
 }
 
-const PAGES: [&str; 18] = [
+const PAGES: [&str; 29] = [
     "/",
     "/jobs",
     "/jobs?text=nothing",
@@ -56,6 +58,17 @@ const PAGES: [&str; 18] = [
     "/audit",
     "/apps",
     "/apps/new",
+    "/calendars/new",
+    "/calendars/bank/edit",
+    "/calendars/bank/delete",
+    "/jobs/1/backfill",
+    "/jobs/1/explain?at=2026-01-01T00:00:00Z",
+    "/jobs/1/retention",
+    "/misfires",
+    "/gaps",
+    "/nodes",
+    "/retention",
+    "/retention/edit",
 ];
 
 // covers: A6

@@ -3,6 +3,7 @@
 mod chromium;
 mod fits;
 mod live;
+mod log;
 mod new_job;
 mod people;
 mod plain;

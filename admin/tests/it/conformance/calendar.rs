@@ -1,7 +1,7 @@
 use carillon_scheduler::AuditObjectKind;
 use carillon_scheduler::{Calendar, JobDraft, Millis};
 use carillon_store::audit::list::AuditFilter;
-use carillon_store::{Definition, DefinitionContext, Error, Job};
+use carillon_store::{Definition, DefinitionContext, Error, Job, JobFilter};
 
 use super::fixture::{Fixture, NOW, Row, actor, after, each};
 
@@ -112,6 +112,13 @@ databases! {
         let refused = fixture.store.delete_calendar("bank", NOW, &actor()).await.unwrap_err();
         let text = format!("the calendar \"bank\" is used by 2 jobs: {} (tick), {} (tick)", jobs[0].id, jobs[1].id);
         assert_eq!(refused.to_string(), text);
+        let of = |name: &str| JobFilter { calendar: Some(name.into()), limit: 10, ..JobFilter::default() };
+        let ids = async |name: &str| -> Vec<i64> {
+            let found = fixture.store.jobs(&of(name)).await.unwrap().items;
+            found.iter().map(|job| job.id).collect()
+        };
+        assert_eq!(ids("bank").await, [jobs[1].id, jobs[0].id]);
+        assert_eq!(ids("other").await, Vec::<i64>::new());
         // One names it no more, the other is deleted.
         let none = fixture.definition(&each("0 0 12 * * ?"));
         fixture.store.update_job(jobs[0].id, &none, None, NOW, &actor()).await.unwrap();

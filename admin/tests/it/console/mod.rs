@@ -11,6 +11,7 @@ mod executors;
 mod filters;
 mod forms;
 mod guard;
+mod operations;
 mod pages;
 mod params;
 mod pauses;

@@ -33,7 +33,7 @@ fn every_text_is_shown_as_text() {
         let admin = console.admin().await;
         register(&console, "http://10.0.0.1:1/<script>alert(1)</script>", "<script>alert(1)</script>").await;
         admin.submit("/apps", &[("name", "fine-name"), ("title", HOSTILE[1])]).await;
-        let mut paths = vec!["/".to_owned(), "/jobs".to_owned(), "/apps".to_owned(), "/runs".to_owned()];
+        let mut paths = ["/", "/jobs", "/apps", "/runs", "/gaps", "/retention", "/nodes"].map(str::to_owned).to_vec();
         for (index, text) in HOSTILE.iter().enumerate() {
             let job = format!("/jobs/{}", index + 1);
             let run = admin.submit(&format!("{job}/run"), &[("key", text), ("params", text)]).await;
@@ -42,9 +42,12 @@ fn every_text_is_shown_as_text() {
             let encoded: String = url::form_urlencoded::byte_serialize(text.as_bytes()).collect();
             paths.push(format!("/jobs?text={encoded}&app={encoded}"));
             paths.push(format!("/runs?app={encoded}&from={encoded}"));
+            paths.push(format!("/misfires?job={encoded}&app={encoded}&from={encoded}&after={encoded}"));
+            paths.push(format!("/gaps?job={encoded}"));
+            paths.push(format!("{job}/explain?at={encoded}"));
             paths.push(format!("/login?next=/{encoded}"));
             paths.push(format!("/apps/new?name={encoded}"));
-            for page in ["", "/edit", "/copy", "/run", "/delete"] {
+            for page in ["", "/edit", "/copy", "/run", "/delete", "/backfill", "/explain?at=2025-10-09", "/retention"] {
                 paths.push(format!("{job}{page}"));
             }
         }

@@ -44,16 +44,15 @@ impl KeptForm {
 
 /// Whether forms with typed text are sent to this path. Their handlers take `step=preview` to show the form again.
 fn holds_text(path: &str) -> bool {
-    let mut parts = path.strip_prefix('/').unwrap_or_default().split('/');
-    let (section, id, form) = (parts.next(), parts.next(), parts.next());
-    let is_number = id.is_none_or(|id| id.parse::<i64>().is_ok());
-    let is_form = matches!(
-        (section, form),
-        (Some("jobs"), None | Some("edit" | "run"))
-            | (Some("runs"), Some("resolve"))
-            | (Some("apps"), None | Some("executor"))
-    );
-    is_form && is_number && id.is_some() == form.is_some() && parts.next().is_none()
+    let parts: Vec<&str> = path.strip_prefix('/').unwrap_or_default().split('/').collect();
+    let is_number = |id: &str| id.parse::<i64>().is_ok();
+    match parts.as_slice() {
+        ["jobs" | "apps" | "calendars"] | ["retention", "edit"] | ["calendars", _, "edit"] => true,
+        ["jobs", id, "edit" | "run" | "backfill" | "retention"]
+        | ["runs", id, "resolve"]
+        | ["apps", id, "executor" | "retention"] => is_number(id),
+        _ => false,
+    }
 }
 
 /// The page from which a request without text can be repeated.
@@ -90,6 +89,10 @@ mod tests {
     #[test]
     fn forms_with_text_are_kept_and_no_others() {
         for path in ["/jobs", "/jobs/7/edit", "/jobs/7/run", "/runs/7/resolve", "/apps"] {
+            assert!(holds_text(path), "{path}");
+        }
+        for path in ["/calendars", "/calendars/a%20b/edit", "/jobs/7/backfill", "/apps/7/retention", "/retention/edit"]
+        {
             assert!(holds_text(path), "{path}");
         }
         let others = ["", "/", "/jobs/7", "/jobs/7/delete", "/jobs/x/edit", "//jobs", "/jobs/7/edit/8"];

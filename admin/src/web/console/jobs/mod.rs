@@ -1,8 +1,10 @@
 //! Pages of jobs, and what can be done to a job.
 
+pub mod backfill;
 pub mod delete;
 pub mod edit;
 pub mod enable;
+pub mod explain;
 pub mod form_page;
 pub mod list;
 pub mod names;

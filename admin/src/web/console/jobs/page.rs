@@ -11,6 +11,7 @@ use crate::web::console::runs::row::RunRow;
 use crate::web::forms::child_jobs::{self, ChildJob};
 use crate::web::page::{PageContext, PageResult, show};
 use crate::web::state::Shared;
+use crate::web::text::misfire::skip_text;
 use crate::web::text::schedule::{ScheduleText, schedule_text};
 use crate::web::text::strategies;
 
@@ -32,6 +33,12 @@ struct Page {
     preview: Preview,
     runs: Vec<RunRow>,
     misfires: Vec<Misfire>,
+}
+
+impl Page {
+    fn why(&self, misfire: &Misfire) -> String {
+        skip_text(misfire)
+    }
 }
 
 /// `GET /jobs/{id}`

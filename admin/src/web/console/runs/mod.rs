@@ -3,6 +3,8 @@
 pub mod kill;
 pub mod list;
 pub mod log;
+pub mod log_file;
+pub mod log_line;
 pub mod page;
 pub mod resolve;
 pub mod route;

@@ -1,4 +1,4 @@
-//! The list of calendars. They are changed through the API.
+//! `GET /calendars`: the list.
 
 use actix_web::web;
 use askama::Template;
@@ -37,7 +37,7 @@ struct Days {
 }
 
 #[derive(Template)]
-#[template(path = "calendars.html")]
+#[template(path = "calendars/list.html")]
 struct Page {
     context: PageContext,
     cards: Vec<Card>,

@@ -1,0 +1,125 @@
+//! The form of a calendar: a new one, and changes of one that is there.
+
+use actix_web::web;
+use askama::Template;
+use carillon_engine::manage::Error;
+use carillon_scheduler::Calendar;
+use carillon_store::NamedCalendar;
+
+use crate::web::access::Caller;
+use crate::web::console::calendars::preview::{CalendarPreview, preview};
+use crate::web::forms::calendar_form::{LABELS, calendar_of, filled};
+use crate::web::forms::{Fields, Form};
+use crate::web::page::{PageContext, PageResult, redirect_with_flash, render};
+use crate::web::state::{Shared, State};
+
+#[derive(Template)]
+#[template(path = "calendars/form.html")]
+struct Page {
+    context: PageContext,
+    /// The one that is changed.
+    before: Option<NamedCalendar>,
+    form: Form,
+    preview: Option<CalendarPreview>,
+}
+
+impl Page {
+    fn label(&self, name: &str) -> &'static str {
+        LABELS.iter().find(|(field, _)| *field == name).map_or("", |(_, label)| label)
+    }
+
+    fn target(&self, name: &str) -> &'static str {
+        match name {
+            "weekdays" => "weekday-MON",
+            "title" => "title",
+            "days" => "days",
+            "extra" => "extra",
+            _ => "name",
+        }
+    }
+
+    fn weekdays(&self) -> [(&'static str, &'static str); 7] {
+        [("MON", "Mon"), ("TUE", "Tue"), ("WED", "Wed"), ("THU", "Thu"), ("FRI", "Fri"), ("SAT", "Sat"), ("SUN", "Sun")]
+    }
+}
+
+async fn page(state: &State, context: PageContext, before: Option<NamedCalendar>, mut form: Form) -> PageResult {
+    // The preview is of what is typed, even where another field is wrong.
+    let calendar = calendar_of(&mut form.clone());
+    form.sort_errors(LABELS);
+    let is_empty = calendar.weekdays.is_empty() && calendar.days.is_empty() && before.is_none();
+    let preview = match is_empty {
+        true => None,
+        false => Some(preview(&state.store, &context, calendar, before.is_some()).await?),
+    };
+    let status = form.status();
+    Ok(render(&Page { context, before, form, preview }, status))
+}
+
+/// `GET /calendars/new`
+pub async fn new(state: Shared, context: PageContext) -> PageResult {
+    page(&state, context, None, Form::default()).await
+}
+
+/// `POST /calendars`
+pub async fn create(state: Shared, by: Caller, context: PageContext, fields: Fields) -> PageResult {
+    let (mut form, calendar) = read(fields, None);
+    if form.is_valid() && !form.is("step", "preview") {
+        match state.engine.calendars().create(calendar, &by.0).await {
+            Ok(made) => return Ok(saved(&made.calendar)),
+            Err(error) => add_error(&mut form, error)?,
+        }
+    }
+    page(&state, context, None, form).await
+}
+
+/// `GET /calendars/{name}/edit`
+pub async fn edit(state: Shared, context: PageContext, name: web::Path<String>) -> PageResult {
+    let before = state.engine.calendars().get(&name).await?;
+    let form = filled(&before.calendar).with("version", before.version.to_string());
+    page(&state, context, Some(before), form).await
+}
+
+/// `POST /calendars/{name}/edit`
+pub async fn update(
+    state: Shared,
+    by: Caller,
+    context: PageContext,
+    name: web::Path<String>,
+    fields: Fields,
+) -> PageResult {
+    let before = state.engine.calendars().get(&name).await?;
+    let (mut form, calendar) = read(fields, Some(&before));
+    let seen = form.number("version", before.version);
+    if form.is_valid() && !form.is("step", "preview") {
+        match state.engine.calendars().update(calendar, Some(seen), &by.0).await {
+            Ok(made) => return Ok(saved(&made.calendar)),
+            Err(error) => add_error(&mut form, error)?,
+        }
+    }
+    page(&state, context, Some(before), form).await
+}
+
+/// The name of a calendar does not change.
+fn read(fields: Fields, before: Option<&NamedCalendar>) -> (Form, Calendar) {
+    let mut form = Form::from(fields);
+    if let Some(before) = before {
+        form.set("name", &before.calendar.name);
+    }
+    let calendar = calendar_of(&mut form);
+    (form, calendar)
+}
+
+fn add_error(form: &mut Form, error: Error) -> Result<(), Error> {
+    match error {
+        Error::Invalid(errors) => form.add_errors(errors),
+        Error::Taken(_) => form.add_error("name", "There is a calendar of this name already."),
+        Error::Changed(_) => form.add_error("version", "Another user has changed this calendar since you opened it."),
+        error => return Err(error),
+    }
+    Ok(())
+}
+
+fn saved(calendar: &Calendar) -> actix_web::HttpResponse {
+    redirect_with_flash("/calendars", "ok", &format!("The calendar {} is saved.", calendar.name))
+}

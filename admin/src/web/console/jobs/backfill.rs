@@ -1,0 +1,208 @@
+//! Backfills of a job: the range, a dry run first, the start, the progress, and cancelling.
+
+use actix_web::web;
+use askama::Template;
+use carillon_engine::manage::{BackfillRange, Error, MAX_CONCURRENT, MAX_INSTANTS};
+use carillon_scheduler::{FieldError, Millis};
+use carillon_store::Job;
+use carillon_store::backfill::backfills::Backfill;
+use serde::Deserialize;
+
+use crate::web::access::Caller;
+use crate::web::console::badge::Badge;
+use crate::web::forms::moment::{moment, written};
+use crate::web::forms::{Fields, Form};
+use crate::web::page::{PageContext, PageError, PageResult, redirect_with_flash, render};
+use crate::web::state::{Shared, State};
+
+/// Backfills that are listed.
+const LISTED: u32 = 20;
+/// First and last instants that a dry run names.
+const NAMED: usize = 3;
+
+/// The form's fields and their labels.
+const LABELS: &[(&str, &str)] = &[("from", "From"), ("to", "To"), ("max_concurrent", "Runs at the same time")];
+
+/// What a backfill would run.
+struct DryRun {
+    instants: usize,
+    /// How many of them have a run already.
+    skipped: usize,
+    first: Vec<Millis>,
+    /// The last ones that are not among the first.
+    last: Vec<Millis>,
+}
+
+impl DryRun {
+    fn new(instants: &[Millis], skipped: usize) -> Self {
+        let first: Vec<Millis> = instants.iter().take(NAMED).copied().collect();
+        let last = &instants[instants.len().saturating_sub(NAMED).max(first.len())..];
+        Self { instants: instants.len(), skipped, last: last.to_vec(), first }
+    }
+
+    fn has_gap(&self) -> bool {
+        self.instants > self.first.len() + self.last.len()
+    }
+}
+
+#[derive(Template)]
+#[template(path = "jobs/backfill.html")]
+struct Page {
+    context: PageContext,
+    job: Job,
+    form: Form,
+    dry_run: Option<DryRun>,
+    backfills: Vec<Backfill>,
+}
+
+impl Page {
+    fn label(&self, name: &str) -> &'static str {
+        LABELS.iter().find(|(field, _)| *field == name).map_or("Range", |(_, label)| label)
+    }
+
+    fn target(&self, name: &str) -> &'static str {
+        LABELS.iter().find(|(field, _)| *field == name).map_or("from", |(field, _)| field)
+    }
+
+    fn is_moving(&self) -> bool {
+        self.backfills.iter().any(|backfill| backfill.finished_at.is_none())
+    }
+
+    fn badge(&self, backfill: &Backfill) -> Badge {
+        let badge = |word, tone, icon, moving| Badge { word, tone, icon, moving, hint: "" };
+        match (backfill.finished_at, backfill.cancelled) {
+            (None, _) => badge("running", "running", "running", true),
+            (Some(_), false) => badge("all runs created", "ok", "check", false),
+            (Some(_), true) => badge("cancelled", "none", "stop", false),
+        }
+    }
+
+    fn most_instants(&self) -> usize {
+        MAX_INSTANTS
+    }
+
+    fn most_concurrent(&self) -> i32 {
+        MAX_CONCURRENT
+    }
+}
+
+async fn page(state: &State, context: PageContext, job: Job, form: Form, dry_run: Option<DryRun>) -> PageResult {
+    let backfills = state.store.backfills(job.id, None, LISTED).await?.items;
+    let status = form.status();
+    Ok(render(&Page { context, job, form, dry_run, backfills }, status))
+}
+
+/// The range with which the form begins, for links.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub struct BackfillDefaults {
+    from: String,
+    to: String,
+}
+
+/// `GET /jobs/{id}/backfill`
+pub async fn ask(
+    state: Shared,
+    context: PageContext,
+    id: web::Path<i64>,
+    defaults: web::Query<BackfillDefaults>,
+) -> PageResult {
+    let job = state.engine.jobs().get(*id).await?;
+    let mut given = Form::default().with("from", &defaults.from).with("to", &defaults.to);
+    let mut form = Form::default().with("max_concurrent", "1");
+    for name in ["from", "to"] {
+        if let Some(at) = moment(&mut given, name, context.zone) {
+            form.set(name, written(at, context.zone));
+        }
+    }
+    page(&state, context, job, form, None).await
+}
+
+/// `POST /jobs/{id}/backfill`: a dry run, or the start of the range that a dry run has shown.
+pub async fn start(state: Shared, by: Caller, context: PageContext, id: web::Path<i64>, fields: Fields) -> PageResult {
+    let job = state.engine.jobs().get(*id).await?;
+    let mut form = Form::from(fields);
+    if form.is("step", "preview") {
+        return page(&state, context, job, form, None).await;
+    }
+    let Some((range, concurrent)) = range(&mut form, &context, job.id) else {
+        return page(&state, context, job, form, None).await;
+    };
+    let shown = format!("{} {}", range.from_at, range.to_at);
+    let made = match form.is("step", "start") && form.is("shown", &shown) {
+        true => match state.engine.backfills().create(range, concurrent, &by.0).await {
+            Ok(made) => {
+                let text = format!("The backfill is started: {} instants.", made.instants);
+                return Ok(redirect_with_flash(&format!("/jobs/{}/backfill", job.id), "ok", &text));
+            }
+            Err(error) => Err(error),
+        },
+        false => state.engine.backfills().instants(range).await,
+    };
+    let dry_run = match made {
+        Ok((instants, made)) => Some(DryRun::new(&instants, made.len())),
+        Err(error) => {
+            add_error(&mut form, error)?;
+            None
+        }
+    };
+    form.set("shown", shown);
+    page(&state, context, job, form, dry_run).await
+}
+
+/// None: a field is wrong.
+fn range(form: &mut Form, context: &PageContext, job_id: i64) -> Option<(BackfillRange, i32)> {
+    let (from, to) = (moment(form, "from", context.zone), moment(form, "to", context.zone));
+    for (name, at) in [("from", from), ("to", to)] {
+        if at.is_none() {
+            form.add_error(name, "Choose the day and the time.");
+        }
+    }
+    let concurrent = form.number("max_concurrent", 1);
+    if !(1..=MAX_CONCURRENT).contains(&concurrent) {
+        form.add_error("max_concurrent", format!("{concurrent} is not allowed; 1 to {MAX_CONCURRENT} runs"));
+    }
+    let (from_at, to_at) = from.zip(to)?;
+    form.is_valid().then_some((BackfillRange { job_id, from_at, to_at }, concurrent))
+}
+
+fn add_error(form: &mut Form, error: Error) -> Result<(), PageError> {
+    let Error::Invalid(errors) = error else {
+        return Err(error.into());
+    };
+    // The schedule is no field here; its errors concern the job as a whole.
+    let field = |error: FieldError| match error.field.as_str() {
+        "schedule" => FieldError::new("range", error.message),
+        _ => error,
+    };
+    form.add_errors(errors.into_iter().map(field).collect());
+    Ok(())
+}
+
+/// `POST /backfills/{id}/cancel`
+pub async fn cancel(state: Shared, by: Caller, id: web::Path<i64>) -> PageResult {
+    let backfill = state.engine.backfills().cancel(*id, &by.0).await?;
+    let (kind, text) = match backfill.cancelled {
+        true => ("ok", "The backfill is cancelled. The runs that it has created go on."),
+        false => ("failed", "The backfill had created all its runs already."),
+    };
+    Ok(redirect_with_flash(&format!("/jobs/{}/backfill", backfill.job_id), kind, text))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_dry_run_names_the_first_and_the_last_instants_once() {
+        let of = |count: i64| {
+            let instants: Vec<Millis> = (1..=count).collect();
+            let dry = DryRun::new(&instants, 0);
+            (dry.first.clone(), dry.last.clone(), dry.has_gap())
+        };
+        assert_eq!(of(1), (vec![1], vec![], false));
+        assert_eq!(of(4), (vec![1, 2, 3], vec![4], false));
+        assert_eq!(of(6), (vec![1, 2, 3], vec![4, 5, 6], false));
+        assert_eq!(of(100), (vec![1, 2, 3], vec![98, 99, 100], true));
+    }
+}

@@ -1,0 +1,101 @@
+//! Why a job ran at a time, or did not.
+
+use actix_web::http::StatusCode;
+use actix_web::web;
+use askama::Template;
+use carillon_inspect::audit::GapReason;
+use carillon_inspect::explain::{self, Explanation, Verdict};
+use carillon_scheduler::Millis;
+use carillon_store::Job;
+use serde::Deserialize;
+
+use crate::web::console::badge::Badge;
+use crate::web::console::runs::row::RunRow;
+use crate::web::forms::Form;
+use crate::web::forms::moment::{moment, written};
+use crate::web::page::{PageContext, PageResult, render};
+use crate::web::state::Shared;
+
+/// The answer for one instant.
+struct Answer {
+    at: Millis,
+    badge: Badge,
+    /// The story, one sentence each.
+    sentences: Vec<String>,
+    before: Option<Millis>,
+    after: Option<Millis>,
+    rows: Vec<RunRow>,
+}
+
+impl Answer {
+    fn new(found: Explanation, now: Millis) -> Self {
+        Self {
+            at: found.at,
+            badge: badge(found.verdict),
+            sentences: found.sentences().iter().map(|line| line.trim().to_owned()).collect(),
+            before: found.nearby.before,
+            after: found.nearby.after,
+            rows: found.runs.into_iter().map(|it| RunRow::new(it.run, now)).collect(),
+        }
+    }
+}
+
+fn badge(verdict: Verdict) -> Badge {
+    let (word, tone, icon) = match verdict {
+        Verdict::Recorded => ("has a run", "ok", "check"),
+        Verdict::Skipped => ("skipped", "waiting", "next"),
+        Verdict::NoInstant | Verdict::FixedDelay => ("no instant of the job", "none", "dash"),
+        Verdict::Excluded => ("excluded by a calendar", "none", "calendar"),
+        Verdict::Invalid => ("outside the validity", "none", "dash"),
+        Verdict::BeforeJob => ("before the job was made", "none", "dash"),
+        Verdict::Missing(GapReason::Unexplained) => ("lost", "failed", "warning"),
+        Verdict::Missing(GapReason::Edited) => ("edited", "waiting", "edit"),
+        Verdict::Missing(GapReason::Disabled) => ("the job was paused", "waiting", "pause"),
+        Verdict::Missing(GapReason::Paused) => ("paused by the engine", "waiting", "warning"),
+        Verdict::Missing(GapReason::NotPlanned) => ("not planned yet", "waiting", "clock"),
+        Verdict::Missing(GapReason::UsedUp) => ("the schedule had ended", "none", "dash"),
+        Verdict::Missing(GapReason::Pruned) => ("older than what is kept", "none", "dash"),
+        Verdict::Missing(GapReason::Unplannable | GapReason::Unknown) => ("not known", "none", "question"),
+    };
+    Badge { word, tone, icon, moving: false, hint: "" }
+}
+
+#[derive(Template)]
+#[template(path = "jobs/explain.html")]
+struct Page {
+    context: PageContext,
+    job: Job,
+    form: Form,
+    answer: Option<Answer>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub struct ExplainQuery {
+    /// `2026-11-21T09:00:00` in the viewer's zone, or an instant with its offset.
+    at: String,
+}
+
+/// `GET /jobs/{id}/explain?at=`
+pub async fn page(
+    state: Shared,
+    context: PageContext,
+    id: web::Path<i64>,
+    query: web::Query<ExplainQuery>,
+) -> PageResult {
+    let job = state.engine.jobs().get(*id).await?;
+    let mut form = Form::default().with("at", &query.at);
+    let answer = match moment(&mut form, "at", context.zone) {
+        Some(at) => {
+            form.set("at", written(at, context.zone));
+            let found = explain::explain(&state.store, job.id, at, context.now).await?;
+            found.map(|found| Answer::new(found, context.now))
+        }
+        None => None,
+    };
+    let status = match form.is_valid() {
+        true => StatusCode::OK,
+        false => StatusCode::BAD_REQUEST,
+    };
+    Ok(render(&Page { context, job, form, answer }, status))
+}

@@ -1,0 +1,129 @@
+//! `GET /gaps`: the gap audit of some jobs. It is bounded in jobs, instants and time; the next page goes on where it stopped.
+
+use std::time::{Duration, Instant};
+
+use actix_web::web;
+use askama::Template;
+use carillon_inspect::audit::{Difference, audit_job};
+use carillon_scheduler::Millis;
+use carillon_store::JobFilter;
+use serde::Deserialize;
+
+use crate::web::page::{PageContext, PageError, PageResult, list_address, show};
+use crate::web::state::{Shared, State};
+
+/// Spans that can be chosen, in h.
+const SPANS: [(u32, &str); 3] = [(1, "1 hour"), (24, "24 hours"), (168, "7 days")];
+const HOUR: Millis = 3_600_000;
+/// Jobs of one page, instants of one job, and differences that are listed.
+const JOBS: u32 = 100;
+const INSTANTS: usize = 20_000;
+const LISTED: usize = 500;
+/// Where the time is up, the page ends with the job that was looked at last.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct AuditQuery {
+    job: String,
+    hours: u32,
+    after: Option<i64>,
+}
+
+/// A difference, and the job that has it.
+struct Row {
+    job: String,
+    difference: Difference,
+}
+
+#[derive(Default)]
+struct Audit {
+    jobs: usize,
+    rows: Vec<Row>,
+    unexplained: u64,
+    /// Jobs that fire so often that not all of the span was looked at.
+    cut: Vec<String>,
+    /// The last job that was looked at, if there are more.
+    next: Option<i64>,
+}
+
+#[derive(Template)]
+#[template(path = "operations/gaps.html")]
+struct Page {
+    context: PageContext,
+    query: AuditQuery,
+    hours: u32,
+    spans: [(u32, &'static str); 3],
+    wrong: Vec<(&'static str, String)>,
+    audit: Audit,
+    first: Option<String>,
+    next: Option<String>,
+}
+
+impl Page {
+    fn address(query: &AuditQuery, hours: u32, after: Option<i64>) -> String {
+        list_address("/gaps", &[("job", query.job.trim()), ("hours", &hours.to_string())], after)
+    }
+}
+
+/// `GET /gaps`
+pub async fn page(state: Shared, context: PageContext, query: web::Query<AuditQuery>) -> PageResult {
+    let query = query.into_inner();
+    let hours = SPANS.iter().map(|(hours, _)| *hours).find(|hours| *hours == query.hours).unwrap_or(24);
+    let job = query.job.trim().trim_start_matches('#').parse::<i64>().ok();
+    let mut wrong = vec![];
+    if job.is_none() && !query.job.trim().is_empty() {
+        wrong.push(("Job", format!("“{:.64}” is no id of a job; an id is a number", query.job.trim())));
+    }
+    let filter = JobFilter {
+        apps: context.visible(),
+        ids: job.into_iter().collect(),
+        after: query.after,
+        limit: JOBS,
+        ..JobFilter::default()
+    };
+    let audit = match wrong.is_empty() {
+        true => audit(&state, &filter, context.now - i64::from(hours) * HOUR, context.now).await?,
+        false => Audit::default(),
+    };
+    let page = Page {
+        first: query.after.map(|_| Page::address(&query, hours, None)),
+        next: audit.next.map(|after| Page::address(&query, hours, Some(after))),
+        context,
+        query,
+        hours,
+        spans: SPANS,
+        wrong,
+        audit,
+    };
+    Ok(show(&page))
+}
+
+async fn audit(state: &State, filter: &JobFilter, from: Millis, to: Millis) -> Result<Audit, PageError> {
+    let found = state.store.jobs(filter).await?;
+    let mut audit = Audit::default();
+    let end = Instant::now() + PATIENCE;
+    let mut ids = found.items.into_iter().map(|job| job.id);
+    for id in ids.by_ref() {
+        // None: it has been deleted meanwhile.
+        if let Some(looked) = audit_job(&state.store, id, from, to, INSTANTS).await? {
+            audit.jobs += 1;
+            if looked.reached < to {
+                audit.cut.push(looked.name.clone());
+            }
+            for difference in looked.differences {
+                audit.unexplained += if difference.is_explained() { 0 } else { u64::from(difference.count) };
+                audit.rows.push(Row { job: looked.name.clone(), difference });
+            }
+        }
+        if Instant::now() >= end || audit.rows.len() >= LISTED {
+            audit.next = Some(id);
+            break;
+        }
+    }
+    audit.next = match ids.next() {
+        Some(_) => audit.next,
+        None => found.next,
+    };
+    Ok(audit)
+}

@@ -1,0 +1,130 @@
+//! `GET /misfires`: ranges of skipped fires, the filters in the address.
+
+use actix_web::http::StatusCode;
+use actix_web::web;
+use askama::Template;
+use carillon_store::{App, Misfire, MisfireFilter, MisfireKey, VisibleApps};
+use serde::Deserialize;
+
+use crate::web::forms::Form;
+use crate::web::forms::child_jobs::{self, ChildJob};
+use crate::web::forms::moment::moment;
+use crate::web::page::{PageContext, PageResult, list_address, render};
+use crate::web::state::Shared;
+use crate::web::text::misfire::skip_text;
+
+const PAGE: u32 = 50;
+
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct ListQuery {
+    job: String,
+    app: String,
+    /// In the viewer's zone.
+    from: String,
+    to: String,
+    /// The place of the page: a range's first instant and its job.
+    after: String,
+}
+
+impl ListQuery {
+    /// The filter, and its errors: the field's label and the reason.
+    fn filter(&self, context: &PageContext, apps: &[App]) -> (MisfireFilter, Vec<(&'static str, String)>) {
+        let mut wrong = vec![];
+        let job_id = self.job.trim().parse().ok();
+        if job_id.is_none() && !self.job.trim().is_empty() {
+            wrong.push(("Job", format!("“{:.64}” is no id of a job; an id is a number", self.job.trim())));
+        }
+        let visible = match (self.app.as_str(), apps.iter().find(|app| app.name == self.app)) {
+            ("", _) => context.visible(),
+            (_, Some(app)) => VisibleApps::Only(vec![app.id]),
+            (name, None) => {
+                wrong.push(("App", format!("there is no app “{name:.64}”")));
+                VisibleApps::Only(vec![])
+            }
+        };
+        let mut form = Form::default().with("from", &self.from).with("to", &self.to);
+        let (from, to) = (moment(&mut form, "from", context.zone), moment(&mut form, "to", context.zone));
+        for (name, label) in [("from", "From"), ("to", "To")] {
+            wrong.extend(form.error(name).map(|error| (label, error.to_owned())));
+        }
+        let after = self.place();
+        if after.is_none() && !self.after.is_empty() {
+            wrong.push(("Page", "the address names no place of this list".to_owned()));
+        }
+        (MisfireFilter { apps: visible, job_id, from, to, after, limit: PAGE }, wrong)
+    }
+
+    fn place(&self) -> Option<MisfireKey> {
+        let (from_at, job_id) = self.after.split_once('-')?;
+        Some(MisfireKey { from_at: from_at.parse().ok()?, job_id: job_id.parse().ok()? })
+    }
+
+    fn is_filtered(&self) -> bool {
+        [&self.job, &self.app, &self.from, &self.to].iter().any(|value| !value.is_empty())
+    }
+
+    fn address(&self, after: &str) -> String {
+        let pairs =
+            [("job", self.job.as_str()), ("app", &self.app), ("from", &self.from), ("to", &self.to), ("after", after)];
+        list_address("/misfires", &pairs, None)
+    }
+}
+
+struct Row {
+    misfire: Misfire,
+    job: ChildJob,
+    why: String,
+}
+
+#[derive(Template)]
+#[template(path = "operations/misfires.html")]
+struct Page {
+    context: PageContext,
+    query: ListQuery,
+    wrong: Vec<(&'static str, String)>,
+    apps: Vec<App>,
+    rows: Vec<Row>,
+    first: Option<String>,
+    next: Option<String>,
+}
+
+pub async fn list(state: Shared, context: PageContext, query: web::Query<ListQuery>) -> PageResult {
+    let query = query.into_inner();
+    let apps = state.store.apps(&context.visible()).await?;
+    let (filter, wrong) = query.filter(&context, &apps);
+    let (found, next) = match wrong.is_empty() {
+        true => {
+            let page = state.store.misfires(&filter).await?;
+            (page.items, page.next)
+        }
+        false => (vec![], None),
+    };
+    let mut ids: Vec<i64> = found.iter().map(|misfire| misfire.job_id).collect();
+    ids.sort_unstable();
+    ids.dedup();
+    let jobs = child_jobs::by_id(&state.store, &ids, &context.visible()).await?;
+    let row = |misfire: Misfire| Row {
+        job: jobs
+            .iter()
+            .find(|job| job.id == misfire.job_id)
+            .cloned()
+            .unwrap_or(ChildJob { id: misfire.job_id, job: None }),
+        why: skip_text(&misfire),
+        misfire,
+    };
+    let status = match wrong.is_empty() {
+        true => StatusCode::OK,
+        false => StatusCode::BAD_REQUEST,
+    };
+    let page = Page {
+        rows: found.into_iter().map(row).collect(),
+        first: (!query.after.is_empty()).then(|| query.address("")),
+        next: next.map(|key| query.address(&format!("{}-{}", key.from_at, key.job_id))),
+        context,
+        wrong,
+        apps,
+        query,
+    };
+    Ok(render(&page, status))
+}

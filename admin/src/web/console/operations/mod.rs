@@ -1,0 +1,7 @@
+//! What the scheduler has done and keeps, for those who operate it: skipped fires, the gap audit, retention, nodes and shards.
+
+pub mod gaps;
+pub mod misfires;
+pub mod nodes;
+pub mod retention;
+pub mod retention_form;

@@ -1,0 +1,173 @@
+//! The rule for how long runs are kept: of all jobs, of an app's jobs, of one job.
+
+use actix_web::web;
+use askama::Template;
+use carillon_engine::manage::Error;
+use carillon_store::retention::rules::{EffectiveRetention, Retention, Scope};
+
+use crate::web::access::Caller;
+use crate::web::console::operations::retention::{days, number};
+use crate::web::forms::{Fields, Form};
+use crate::web::page::{PageContext, PageError, PageResult, redirect_with_flash, render};
+use crate::web::state::{Shared, State};
+
+/// A field: its name, label, unit, what it means, and what is in force without a value of its own.
+struct RuleField {
+    name: &'static str,
+    label: &'static str,
+    unit: &'static str,
+    hint: &'static str,
+    in_force: String,
+}
+
+#[derive(Template)]
+#[template(path = "operations/retention_form.html")]
+struct Page {
+    context: PageContext,
+    /// Whose runs.
+    whose: String,
+    action: String,
+    back: String,
+    wider: &'static str,
+    form: Form,
+    fields: Vec<RuleField>,
+}
+
+/// `GET /retention/edit`
+pub async fn all(state: Shared, context: PageContext) -> PageResult {
+    edit(&state, context, Scope::All).await
+}
+
+/// `POST /retention/edit`
+pub async fn set_all(state: Shared, by: Caller, context: PageContext, fields: Fields) -> PageResult {
+    set(&state, &by, context, Scope::All, fields).await
+}
+
+/// `GET /apps/{id}/retention`
+pub async fn of_app(state: Shared, context: PageContext, id: web::Path<i64>) -> PageResult {
+    edit(&state, context, Scope::App(*id)).await
+}
+
+/// `POST /apps/{id}/retention`
+pub async fn set_app(
+    state: Shared,
+    by: Caller,
+    context: PageContext,
+    id: web::Path<i64>,
+    fields: Fields,
+) -> PageResult {
+    set(&state, &by, context, Scope::App(*id), fields).await
+}
+
+/// `GET /jobs/{id}/retention`
+pub async fn of_job(state: Shared, context: PageContext, id: web::Path<i64>) -> PageResult {
+    edit(&state, context, Scope::Job(*id)).await
+}
+
+/// `POST /jobs/{id}/retention`
+pub async fn set_job(
+    state: Shared,
+    by: Caller,
+    context: PageContext,
+    id: web::Path<i64>,
+    fields: Fields,
+) -> PageResult {
+    set(&state, &by, context, Scope::Job(*id), fields).await
+}
+
+async fn edit(state: &State, context: PageContext, scope: Scope) -> PageResult {
+    let (rule, _) = state.engine.retention().get(scope).await?;
+    let text = |value: Option<i32>| value.map_or_else(String::new, |value| value.to_string());
+    let form = Form::default()
+        .with("days", text(rule.days))
+        .with("runs", text(rule.runs))
+        .with("failure_days", text(rule.failure_days))
+        .with("failures", text(rule.failures));
+    page(state, context, scope, form).await
+}
+
+async fn set(state: &State, by: &Caller, context: PageContext, scope: Scope, fields: Fields) -> PageResult {
+    let mut form = Form::from(fields);
+    let mut value = |name: &str| match form.value(name).trim() {
+        "" => None,
+        _ => Some(form.number(name, 0)),
+    };
+    let rule = Retention {
+        days: value("days"),
+        failure_days: value("failure_days"),
+        failures: value("failures"),
+        runs: value("runs"),
+    };
+    if form.is_valid() && !form.is("step", "preview") {
+        match state.engine.retention().set(scope, rule, &by.0).await {
+            Ok(_) => {
+                return Ok(redirect_with_flash(
+                    "/retention",
+                    "ok",
+                    "The rule is saved. Old runs are deleted by it soon.",
+                ));
+            }
+            Err(Error::Invalid(errors)) => form.add_errors(errors),
+            Err(error) => return Err(error.into()),
+        }
+    }
+    page(state, context, scope, form).await
+}
+
+async fn page(state: &State, context: PageContext, scope: Scope, form: Form) -> PageResult {
+    let (whose, action, back, wider) = place(state, scope).await?;
+    let wider_rules = wider_in_force(state, scope).await?;
+    let status = form.status();
+    let page = Page { fields: rule_fields(wider_rules), context, whose, action, back, wider, form };
+    Ok(render(&page, status))
+}
+
+/// Whose runs, the form's target, the page before, and what an empty field means.
+async fn place(state: &State, scope: Scope) -> Result<(String, String, String, &'static str), PageError> {
+    let list = "/retention".to_owned();
+    Ok(match scope {
+        Scope::All => ("all jobs".to_owned(), "/retention/edit".to_owned(), list, "the default"),
+        Scope::App(id) => {
+            let app = state.engine.apps().get(id).await?;
+            (format!("the jobs of {}", app.name), format!("/apps/{id}/retention"), list, "the rule for all jobs")
+        }
+        Scope::Job(id) => {
+            let job = state.engine.jobs().get(id).await?;
+            let (action, back) = (format!("/jobs/{id}/retention"), format!("/jobs/{id}"));
+            (job.draft.name, action, back, "the rule for its app or for all jobs")
+        }
+    })
+}
+
+/// What would be in force without a rule of this scope.
+async fn wider_in_force(state: &State, scope: Scope) -> Result<EffectiveRetention, PageError> {
+    use carillon_store::retention::rules::DEFAULT;
+    let rules = state.store.retentions().await?;
+    Ok(match scope {
+        Scope::All => DEFAULT,
+        Scope::App(_) => rules.keep(0, 0),
+        Scope::Job(id) => rules.keep(state.engine.jobs().get(id).await?.app_id, 0),
+    })
+}
+
+fn rule_fields(wider: EffectiveRetention) -> Vec<RuleField> {
+    let field = |name, label, unit, hint, in_force| RuleField { name, label, unit, hint, in_force };
+    vec![
+        field("days", "Runs that did not fail", "days", "0: for ever.", days(wider.days)),
+        field(
+            "runs",
+            "At most, of a job",
+            "runs",
+            "The latest runs that did not fail; 0: no limit.",
+            number(wider.runs),
+        ),
+        field("failure_days", "Failed runs and skipped fires", "days", "0: for ever.", days(wider.failure_days)),
+        field(
+            "failures",
+            "Last failures, at any age",
+            "runs of a job",
+            "They stay, however old they are.",
+            wider.failures.to_string(),
+        ),
+    ]
+}

@@ -1,0 +1,132 @@
+//! The fields of a calendar: days are written one by one or as ranges.
+
+use std::collections::BTreeSet;
+
+use carillon_scheduler::{Calendar, Weekday};
+use chrono::{Days, NaiveDate};
+
+use crate::web::forms::form::Form;
+
+/// The form's fields and their labels, in the order of the page.
+pub const LABELS: &[(&str, &str)] = &[
+    ("version", "Version"),
+    ("name", "Name"),
+    ("title", "Title"),
+    ("weekdays", "Excluded weekdays"),
+    ("days", "Excluded days"),
+    ("extra", "Working days"),
+];
+
+/// Days of one range; a list may have no more.
+const MOST_DAYS: i64 = 5_000;
+
+/// A calendar as the form shows it.
+pub fn filled(calendar: &Calendar) -> Form {
+    let weekdays: Vec<&str> = calendar.weekdays.iter().map(|day| day.as_str()).collect();
+    Form::default()
+        .with("name", &calendar.name)
+        .with("title", &calendar.title)
+        .with("weekdays", weekdays.join("\n"))
+        .with("days", written(&calendar.days))
+        .with("extra", written(&calendar.extra))
+}
+
+/// The calendar that the fields describe. What cannot be read is an error of its field and is left out.
+pub fn calendar_of(form: &mut Form) -> Calendar {
+    let mut weekdays = BTreeSet::new();
+    for word in form.items("weekdays") {
+        match word.parse::<Weekday>() {
+            Ok(day) => drop(weekdays.insert(day)),
+            Err(error) => form.add_error("weekdays", error.to_string()),
+        }
+    }
+    Calendar {
+        name: form.value("name").trim().to_owned(),
+        title: form.value("title").trim().to_owned(),
+        weekdays,
+        days: days(form, "days"),
+        extra: days(form, "extra"),
+    }
+}
+
+/// Each day or range on a line of its own.
+fn written(days: &BTreeSet<NaiveDate>) -> String {
+    let mut ranges: Vec<(NaiveDate, NaiveDate)> = vec![];
+    for day in days {
+        match ranges.last_mut() {
+            Some((_, last)) if last.succ_opt() == Some(*day) => *last = *day,
+            _ => ranges.push((*day, *day)),
+        }
+    }
+    let line = |(first, last): &(NaiveDate, NaiveDate)| match first == last {
+        true => first.to_string(),
+        false => format!("{first} to {last}"),
+    };
+    ranges.iter().map(line).collect::<Vec<_>>().join("\n")
+}
+
+fn days(form: &mut Form, name: &str) -> BTreeSet<NaiveDate> {
+    let text = form.value(name).to_owned();
+    let mut found = BTreeSet::new();
+    for entry in text.split(['\n', ',', ';']).map(str::trim).filter(|entry| !entry.is_empty()) {
+        match range(entry) {
+            Ok((first, last)) => {
+                let count = (last - first).num_days().unsigned_abs();
+                found.extend((0..=count).filter_map(|days| first.checked_add_days(Days::new(days))));
+            }
+            Err(message) => form.add_error(name, message),
+        }
+    }
+    found
+}
+
+/// `2026-12-24`, or `2026-12-24 to 2026-12-31`, also with `..` or a dash.
+fn range(entry: &str) -> Result<(NaiveDate, NaiveDate), String> {
+    let ends = ["to", "..", "–", " - "].iter().find_map(|word| entry.split_once(word)).unwrap_or((entry, entry));
+    let day = |text: &str| text.trim().parse::<NaiveDate>().ok();
+    let wrong = || format!("`{entry:.64}` is no day; write 2026-12-25, or 2026-12-24 to 2026-12-31");
+    let (first, last) = day(ends.0).zip(day(ends.1)).ok_or_else(wrong)?;
+    match (last - first).num_days() {
+        ..0 => Err(format!("`{entry:.64}` ends before it begins")),
+        MOST_DAYS.. => Err(format!("`{entry:.64}` has more than {MOST_DAYS} days")),
+        _ => Ok((first, last)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_calendar_comes_back_from_its_form_as_it_was() {
+        let days = |all: &[&str]| all.iter().map(|day| day.parse().unwrap()).collect::<BTreeSet<NaiveDate>>();
+        let calendar = Calendar {
+            name: "bank".into(),
+            title: "Bank holidays".into(),
+            weekdays: [Weekday::Sat, Weekday::Sun].into(),
+            days: days(&["2026-12-24", "2026-12-25", "2026-12-26", "2027-01-01"]),
+            extra: days(&["2026-12-20"]),
+        };
+        let mut form = filled(&calendar);
+        assert_eq!(form.value("days"), "2026-12-24 to 2026-12-26\n2027-01-01");
+        assert_eq!(calendar_of(&mut form), calendar);
+        assert!(form.is_valid());
+    }
+
+    #[test]
+    fn days_are_read_one_by_one_and_as_ranges() {
+        let read = |text: &str| {
+            let mut form = Form::default().with("days", text);
+            let found = calendar_of(&mut form).days;
+            form.error("days").map_or_else(|| written(&found), str::to_owned)
+        };
+        assert_eq!(read(" 2026-12-25,2026-12-24; 2026-12-26\r\n\r\n"), "2026-12-24 to 2026-12-26");
+        for range in ["2026-12-24 to 2026-12-26", "2026-12-24..2026-12-26", "2026-12-24 – 2026-12-26"] {
+            assert_eq!(read(range), "2026-12-24 to 2026-12-26", "{range}");
+        }
+        assert!(read("24.12.2026").contains("write 2026-12-25"));
+        assert!(read("2026-02-30").contains("is no day"));
+        assert!(read("2026-12-26 to 2026-12-24").contains("ends before it begins"));
+        assert!(read("1970-01-01 to 9999-12-31").contains("more than 5000 days"));
+    }
+}

@@ -1,0 +1,65 @@
+use carillon_scheduler::ScheduleDraft;
+
+use super::client::Console;
+use super::run;
+
+#[test]
+fn a_backfill_is_tried_started_followed_and_cancelled() {
+    run(async {
+        let console = Console::start().await;
+        console.job(|job| job.schedule = ScheduleDraft::cron("0 0 * * * ?", "UTC")).await;
+        let admin = console.admin().await;
+        let page = admin.get("/jobs/1/backfill").await;
+        assert!(page.body.contains("There is no backfill of this job yet.") && !page.body.contains("value=\"start\""));
+        let range = [("from", "2025-10-08T00:00"), ("to", "2025-10-08T12:00:00"), ("max_concurrent", "2")];
+        let dry = admin.submit("/jobs/1/backfill", &[&range[..], &[("step", "dry")]].concat()).await;
+        assert_eq!(dry.status, 200);
+        for text in ["<strong>12 instants</strong>", "2025-10-08 00:00:00 UTC", "2025-10-08 11:00:00 UTC"] {
+            assert!(dry.body.contains(text), "{text}: {}", dry.body);
+        }
+        assert!(console.store.backfills(1, None, 10).await.unwrap().items.is_empty(), "a dry run starts nothing");
+
+        let shown = dry.hidden("shown");
+        let start = [("step", "start"), ("shown", shown.as_str())];
+        let other = [("from", "2025-10-07T00:00"), ("to", "2025-10-08T12:00:00"), ("max_concurrent", "2")];
+        let again = admin.submit("/jobs/1/backfill", &[&other[..], &start].concat()).await;
+        assert!(again.body.contains("<strong>36 instants</strong>"), "another range is tried first");
+        assert!(console.store.backfills(1, None, 10).await.unwrap().items.is_empty());
+        let started = admin.submit("/jobs/1/backfill", &[&range[..], &start].concat()).await;
+        assert_eq!((started.status, started.location()), (303, "/jobs/1/backfill"));
+        let made = console.store.backfills(1, None, 10).await.unwrap().items.remove(0);
+        assert_eq!((made.instants, made.max_concurrent), (12, 2));
+
+        let page = admin.get("/jobs/1/backfill").await.body;
+        assert!(page.contains("0 of 12") && page.contains("data-state=\"running\""), "{page}");
+        let path = format!("/backfills/{}/cancel", made.id);
+        assert!(page.contains(&path));
+        assert_eq!(admin.submit(&path, &[]).await.location(), "/jobs/1/backfill");
+        let page = admin.get("/jobs/1/backfill").await.body;
+        assert!(page.contains("data-state=\"cancelled\"") && !page.contains(&path), "{page}");
+        assert_eq!(admin.submit("/backfills/77/cancel", &[]).await.status, 404);
+    });
+}
+
+#[test]
+fn what_is_wrong_with_a_range_is_named() {
+    run(async {
+        let console = Console::start().await;
+        console.job(|job| job.schedule = ScheduleDraft::cron("0 0 * * * ?", "UTC")).await;
+        console.job(|_| ()).await;
+        let admin = console.admin().await;
+        let wrong = async |job: i64, from: &str, to: &str, concurrent: &str| {
+            let fields = [("from", from), ("to", to), ("max_concurrent", concurrent), ("step", "start")];
+            let answer = admin.submit(&format!("/jobs/{job}/backfill"), &fields).await;
+            assert_eq!(answer.status, 422, "{}", answer.body);
+            answer
+        };
+        let day = ["2025-10-07T00:00", "2025-10-08T00:00"];
+        assert_eq!(wrong(1, "", day[1], "1").await.error("from"), Some("Choose the day and the time."));
+        assert!(wrong(1, "yesterday", day[1], "1").await.error("from").unwrap().contains("is no time"));
+        assert!(wrong(1, day[0], "2030-01-01T00:00", "1").await.error("to").unwrap().contains("future"));
+        assert!(wrong(1, day[1], day[0], "1").await.error("to").unwrap().contains("later than"));
+        assert!(wrong(1, day[0], day[1], "0").await.error("max_concurrent").unwrap().contains("1 to 100"));
+        assert!(wrong(2, day[0], day[1], "1").await.body.contains("the job has no schedule"));
+    });
+}

@@ -1,0 +1,10 @@
+//! Calendars, backfills, explanations, skipped fires, the gap audit, retention, nodes, and logs.
+
+mod backfills;
+mod calendars;
+mod explain;
+mod retention;
+mod skipped;
+
+use super::client;
+use super::run;
