@@ -80,6 +80,7 @@ fn text(path: &str, value: &Value, time: &impl Fn(Millis) -> String) -> String {
         other => other.to_string(),
     };
     match whole.char_indices().nth(SHOWN) {
+        None if whole.is_empty() => "empty".to_owned(),
         Some((end, _)) => format!("{}…", &whole[..end]),
         None => whole,
     }

@@ -51,10 +51,6 @@ impl Row {
         }
     }
 
-    pub fn open(&self) -> &[ChangedMember] {
-        if self.is_short() { &self.changes } else { &[] }
-    }
-
     pub fn is_short(&self) -> bool {
         self.changes.len() <= OPEN
     }
