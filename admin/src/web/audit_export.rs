@@ -10,7 +10,7 @@ use carillon_store::audit::list::{AuditFilter, AuditKey, AuditRow};
 use carillon_store::{Page, Store};
 use futures_util::stream;
 
-use crate::web::api::AuditView;
+use crate::web::api::view::AuditView;
 
 /// Entries of one export.
 const MOST: usize = 100_000;

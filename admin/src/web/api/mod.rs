@@ -4,9 +4,7 @@
 //! Every path is in `routes`, with its handlers and what the OpenAPI document says about them. An answer that is no success is
 //! `{"error":{"code","message","field"?}}`.
 
-mod alarms;
 mod apps;
-mod audit;
 mod backfills;
 mod calendars;
 mod endpoint;
@@ -16,15 +14,14 @@ mod extract;
 mod finish;
 mod forecast;
 mod jobs;
-mod misfires;
 mod mount;
 mod openapi;
 mod pauses;
+mod records;
 mod retention;
 mod routes;
 mod runs;
-mod view;
+pub mod view;
 
 pub use mount::{all, configure};
 pub use openapi::ROOT;
-pub use view::AuditView;

@@ -7,11 +7,10 @@ use utoipa::openapi::{ArrayBuilder, Content, KnownFormat, ObjectBuilder, Ref, Re
 
 use super::endpoint::{Endpoint, integer, number};
 use super::extract::{LIMIT, MAX_LIMIT};
+use super::records::{alarms, audit, misfires};
 use super::view::time::Time;
 use super::view::{AppView, BackfillInstants, BackfillView, CalendarView, JobView, List, PauseView, words};
-use super::{
-    alarms, apps, audit, backfills, calendars, executors, forecast, jobs, misfires, openapi, pauses, retention, runs,
-};
+use super::{apps, backfills, calendars, executors, forecast, jobs, openapi, pauses, retention, runs};
 use crate::web::access::Access::Policy;
 use crate::web::access::Target::{AnyApp, App, Backfill, Installation, Job, Run, Shared};
 

@@ -3,9 +3,9 @@
 use actix_web::web::Json;
 use carillon_store::alarm::alarms::{AlarmFilter, AlarmKey};
 
-use super::error::Answer;
-use super::extract::{Caller, Query};
-use super::view::{AlarmView, List};
+use crate::web::api::error::Answer;
+use crate::web::api::extract::{Caller, Query};
+use crate::web::api::view::{AlarmView, List};
 use crate::web::state::Shared;
 
 pub async fn list(state: Shared, caller: Caller, query: Query) -> Answer<List<AlarmView, String>> {

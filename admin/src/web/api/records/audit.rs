@@ -4,9 +4,9 @@ use actix_web::HttpResponse;
 use actix_web::web::Json;
 use carillon_store::audit::list::{AuditFilter, AuditKey};
 
-use super::error::{Answer, Error};
-use super::extract::{Caller, Query};
-use super::view::{AuditView, List};
+use crate::web::api::error::{Answer, Error};
+use crate::web::api::extract::{Caller, Query};
+use crate::web::api::view::{AuditView, List};
 use crate::web::audit_export::{self, ExportFormat};
 use crate::web::state::Shared;
 
