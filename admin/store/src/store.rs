@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use sea_orm::{ConnectionTrait as _, DbBackend};
 
-use crate::audit::refusals::Refusals;
+use crate::audit::refusal_limit::Refusals;
 use crate::calendar::pinned;
 use crate::db::connect::Database;
 #[cfg(feature = "failpoints")]
@@ -15,7 +15,7 @@ use crate::db::pool::connection_pool::Pool;
 use crate::db::pool::transaction::Transaction;
 use crate::db::{connect, ids, set_aside};
 use crate::error::{Error, Result};
-use crate::people::tokens;
+use crate::people::token_sources::TokenSources;
 
 /// Everything that outlives the process. One pool for each kind of work: see `connect::Pools`.
 pub struct Store {
@@ -36,7 +36,7 @@ pub struct Store {
     pub(crate) set_aside: set_aside::SetAside,
     pub(crate) refusals: Refusals,
     /// Where the token of the settings was used from.
-    pub(crate) token_sources: tokens::Sources,
+    pub(crate) token_sources: TokenSources,
     /// Held as long as this process uses the SQLite file.
     _file_lock: Option<std::fs::File>,
 }
@@ -76,7 +76,7 @@ impl Store {
             _file_lock: pools.file_lock,
             set_aside: set_aside::SetAside::default(),
             refusals: Refusals::default(),
-            token_sources: tokens::Sources::default(),
+            token_sources: TokenSources::default(),
         })
     }
 
@@ -95,7 +95,7 @@ impl Store {
             has_accounts: AtomicBool::new(false),
             set_aside: set_aside::SetAside::default(),
             refusals: Refusals::default(),
-            token_sources: tokens::Sources::default(),
+            token_sources: TokenSources::default(),
             _file_lock: None,
         }))
     }

@@ -4,4 +4,5 @@
 pub(crate) mod actor;
 pub(crate) mod entry;
 pub mod list;
-pub(crate) mod refusals;
+pub(crate) mod refusal_limit;
+mod refusals;

@@ -5,4 +5,5 @@ pub mod grants;
 pub mod one_time;
 pub mod sessions;
 pub mod throttle;
+pub(crate) mod token_sources;
 pub mod tokens;

@@ -1,8 +1,5 @@
 //! Personal tokens of the API. Only their digests are stored.
 
-use std::collections::HashSet;
-use std::sync::{Mutex, MutexGuard, PoisonError};
-
 use carillon_scheduler::AuditAction;
 use serde_json::json;
 
@@ -68,29 +65,6 @@ from_row!(TokenOwner {
 
 /// Tokens of one account.
 pub const MAX_TOKENS: i64 = 50;
-const MAX_SOURCES: usize = 1000;
-
-/// Addresses that need no look at the audit any more.
-#[derive(Default)]
-pub(crate) struct Sources(Mutex<HashSet<String>>);
-
-impl Sources {
-    fn knows(&self, source: &str) -> bool {
-        self.known().contains(source)
-    }
-
-    fn add(&self, source: &str) {
-        let mut known = self.known();
-        if known.len() >= MAX_SOURCES {
-            known.clear();
-        }
-        known.insert(source.to_owned());
-    }
-
-    fn known(&self) -> MutexGuard<'_, HashSet<String>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
 
 impl Store {
     /// # Errors
