@@ -128,7 +128,7 @@ databases! {
         for id in &ids[..4] {
             assert_eq!(fixture.store.request_kill(*id, NOW + 1, None).await.unwrap(), Some(KillRequest::Noted));
         }
-        assert_eq!(fixture.store.request_kill(ids[4], NOW + 1, None).await.unwrap(), Some(KillRequest::Ended));
+        assert_eq!(fixture.store.request_kill(ids[4], NOW + 1, None).await.unwrap(), Some(KillRequest::Cancelled));
         let unconfirmed = found(ids[5], RunEvent::KillUnconfirmed, RunReason::Unconfirmed);
         let settled = fixture.settle(&[success(ids[0]), failure(ids[1]), failure(ids[2]), failure(ids[3]), unconfirmed]).await;
         let changed = [(ids[0], Succeeded), (ids[1], Killed), (ids[2], Killed), (ids[3], Failed), (ids[5], Killed)];
