@@ -104,6 +104,7 @@ impl Session {
             message: None,
             reason: None,
             sent_at: Some(now),
+            reporter: None,
         };
         let reports: Vec<RunReport> = runs.iter().map(report).collect();
         let settled = self.store.settle(&reports, &SettleContext { now, jitter: 0.5, restored: false }).await.unwrap();

@@ -13,6 +13,7 @@ use crate::app_labels::OTHER;
 use crate::complete::completer::{Completer, SuccessWriter};
 use crate::complete::effects::Effects;
 use crate::complete::outcome_queue::{OutcomeQueue, ReportNotStored};
+use crate::complete::refused_reports::RefusedReports;
 use crate::complete::unmarker::Unmarker;
 use crate::context::Context;
 use crate::dispatch::admit::Admitter;
@@ -157,7 +158,8 @@ impl Engine {
             lead
         });
         let effects = Arc::new(component!(Effects { cx, overlaps, queue, wakes, backfill_runs }));
-        let completer = Arc::new(component!(Completer { cx, outcomes, traces, effects }));
+        let refused = Arc::new(RefusedReports::new(cx.clone()));
+        let completer = Arc::new(component!(Completer { cx, outcomes, traces, effects, refused }));
         let evidence = Arc::new(component!(Evidence { cx, client, directory, jobs, outcomes }));
         let executors = Arc::new(component!(ExecutorState { cx, client, directory, outcomes }));
         let resolver = Resolver::new(cx.clone(), held.clone(), wakes.clone(), evidence, resolver_wake, tasks.clone());

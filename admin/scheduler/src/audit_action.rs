@@ -37,6 +37,8 @@ words! {
         SignIn = 14 "sign_in",
         /// A person signed out.
         SignOut = 15 "sign_out",
+        /// A result was reported by an executor that does not have the run.
+        RefuseResult = 50 "refuse_result",
         /// A pause of an app was ended or given up.
         Resume = 60 "resume",
         /// A run was requested.

@@ -10,6 +10,7 @@ use tokio::sync::Notify;
 
 use crate::complete::effects::Effects;
 use crate::complete::outcome_queue::{BATCH, Lane, OutcomeQueue};
+use crate::complete::refused_reports::RefusedReports;
 use crate::context::Context;
 use crate::dispatch::trace::TraceBuffer;
 use crate::runtime::{Service, Step};
@@ -24,6 +25,7 @@ pub struct Completer {
     pub outcomes: Arc<OutcomeQueue>,
     pub traces: Arc<TraceBuffer>,
     pub effects: Arc<Effects>,
+    pub refused: Arc<RefusedReports>,
 }
 
 /// What a round wrote.

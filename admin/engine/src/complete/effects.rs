@@ -49,14 +49,5 @@ impl Effects {
                 tracing::info!(run.id = run_id, run.state = %state, result.text = ?cut(said, IN_THE_LOG), "a run failed");
             }
         }
-        if let Some(first) = settled.unsent.first() {
-            let runs = settled.unsent.len();
-            self.cx.metrics.results_unsent.inc_by(runs as u64);
-            tracing::warn!(
-                run.count = runs,
-                run.id = first,
-                "results were reported for runs that were never sent; they change nothing"
-            );
-        }
     }
 }

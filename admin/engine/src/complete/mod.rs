@@ -4,6 +4,7 @@ pub(crate) mod completer;
 pub(crate) mod effects;
 pub(crate) mod in_flight;
 pub(crate) mod outcome_queue;
+pub(crate) mod refused_reports;
 pub(crate) mod reports;
 pub(crate) mod unmarker;
 pub(crate) mod unsent;

@@ -12,7 +12,7 @@ use crate::complete::in_flight::InFlight;
 use crate::complete::unsent::UnsentRuns;
 use crate::complete::unwritten::{Held, Hold};
 use crate::runtime::lock;
-use carillon_store::run::settle::finding::RunReport;
+use carillon_store::run::settle::finding::{Reporter, RunReport};
 use carillon_store::run::settle::outcomes::may_fail;
 
 /// Findings of one write.
@@ -29,7 +29,15 @@ const FAILURES_REMEMBERED: usize = 10_000;
 
 /// What this node finds out about a run.
 pub fn finding(run_id: i64, event: RunEvent, reason: RunReason, message: impl Into<String>) -> RunReport {
-    RunReport { run_id, event, code: None, message: Some(message.into()), reason: Some(reason), sent_at: None }
+    RunReport {
+        run_id,
+        event,
+        code: None,
+        message: Some(message.into()),
+        reason: Some(reason),
+        sent_at: None,
+        reporter: None,
+    }
 }
 
 /// The result could not be stored: do not answer.
@@ -114,6 +122,12 @@ pub struct Ripe {
     _holds: Vec<Hold>,
 }
 
+type ReportKey = (i64, Option<Arc<Reporter>>);
+
+fn key(finding: &RunReport) -> ReportKey {
+    (finding.run_id, finding.reporter.clone())
+}
+
 fn bytes(findings: &[RunReport]) -> usize {
     let texts = findings.iter().filter_map(|it| it.message.as_deref());
     texts.map(str::len).sum()
@@ -129,8 +143,9 @@ struct PendingOutcomes {
     /// Those that could not be written while others could.
     parked: BTreeMap<u64, Report>,
     last_place: u64,
-    /// The place of the report that has a run's result: one for each run.
-    reported: HashMap<i64, u64>,
+    /// The place of the report that has a run's result: one for each run and reporter. What another executor reports about the
+    /// run does not stand for it.
+    reported: HashMap<ReportKey, u64>,
     /// Findings in `successes`, `others` and `parked`, and the bytes of their texts.
     count: usize,
     bytes: usize,
@@ -146,7 +161,7 @@ impl PendingOutcomes {
         self.count += report.findings.len();
         self.bytes += report.bytes();
         if !report.is_own {
-            let runs = report.findings.iter().map(|it| (it.run_id, place));
+            let runs = report.findings.iter().map(|it| (key(it), place));
             self.reported.extend(runs);
         }
         let to = match is_parked {
@@ -178,7 +193,7 @@ impl PendingOutcomes {
         self.bytes -= report.bytes();
         if !report.is_own {
             for finding in &report.findings {
-                self.reported.remove(&finding.run_id);
+                self.reported.remove(&key(finding));
             }
         }
         Some(report)
@@ -225,7 +240,7 @@ impl OutcomeQueue {
     /// Results that wait already are not taken twice: their repetition waits with them.
     fn take_in(&self, findings: Vec<RunReport>) -> Result<Vec<Answer>, ReportNotStored> {
         let mut work = self.work();
-        let waits = |finding: &RunReport| work.reported.contains_key(&finding.run_id);
+        let waits = |finding: &RunReport| work.reported.contains_key(&key(finding));
         let (again, fresh): (Vec<_>, Vec<_>) = findings.into_iter().partition(waits);
         let is_full = work.count + fresh.len() > FINDINGS_WAITING || work.bytes + bytes(&fresh) > BYTES_WAITING;
         // One report alone is always taken, however large it is.
@@ -233,7 +248,7 @@ impl OutcomeQueue {
             return Err(ReportNotStored);
         }
         let mut answers = Vec::new();
-        let places = again.iter().filter_map(|it| work.reported.get(&it.run_id));
+        let places = again.iter().filter_map(|it| work.reported.get(&key(it)));
         for place in places.copied().collect::<BTreeSet<u64>>() {
             if let Some(report) = work.at(place) {
                 let (reply, answer) = oneshot::channel();
@@ -315,12 +330,12 @@ impl OutcomeQueue {
     /// while they were written wait as their repetition.
     pub fn park(&self, mut report: Report, findings: Vec<RunReport>, now: Duration) {
         let mut work = self.work();
-        let is_repeated = |it: &RunReport| !report.is_own && work.reported.contains_key(&it.run_id);
+        let is_repeated = |it: &RunReport| !report.is_own && work.reported.contains_key(&key(it));
         let (again, left): (Vec<_>, Vec<_>) = findings.into_iter().partition(is_repeated);
         match &again[..] {
             [] => {}
             [one] if left.is_empty() => {
-                let place = work.reported[&one.run_id];
+                let place = work.reported[&key(one)];
                 if let Some(other) = work.at(place) {
                     other.replies.append(&mut report.replies);
                 }

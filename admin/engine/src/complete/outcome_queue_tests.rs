@@ -10,6 +10,7 @@ fn failure(run_id: i64, bytes: usize) -> RunReport {
         message: Some("x".repeat(bytes)),
         reason: None,
         sent_at: None,
+        reporter: None,
     }
 }
 

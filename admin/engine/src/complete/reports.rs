@@ -45,6 +45,7 @@ impl Completer {
         }
         did.settled += written.settled.changed.len();
         self.effects.apply(&findings, &written.settled);
+        self.refused.record(&written.settled).await;
         for run_id in written.settled.unreadable.clone() {
             written.failed.push((run_id, None));
         }

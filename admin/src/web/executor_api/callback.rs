@@ -1,12 +1,13 @@
 //! `callback`: the results of runs. It is answered when they are committed.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use actix_web::{HttpRequest, HttpResponse};
 use carillon_protocol::{self as wire, Answer, CallbackItem, headers};
 use carillon_scheduler::{Outcome, RunEvent, RunReason};
 use carillon_store::db::sql::text::printable;
-use carillon_store::run::settle::finding::RunReport;
+use carillon_store::run::settle::finding::{Reporter, ReporterToken, RunReport};
 
 use super::answer::{answered, header, refused};
 use super::authenticated_body::AuthenticatedBody;
@@ -19,8 +20,8 @@ const STORE_WITHIN: Duration = Duration::from_millis(2500);
 pub async fn callback(request: HttpRequest, body: AuthenticatedBody, state: Shared) -> HttpResponse {
     let findings: Vec<RunReport> = match wire::parse_callbacks(&body.0) {
         Ok(items) => {
-            let is_own = header(&request, headers::BOOT_ID).is_some();
-            items.into_iter().map(|item| finding(item, is_own)).collect()
+            let reporter = Arc::new(reporter(&request));
+            items.into_iter().map(|item| finding(item, &reporter)).collect()
         }
         Err(message) => return refused(message),
     };
@@ -36,13 +37,26 @@ pub async fn callback(request: HttpRequest, body: AuthenticatedBody, state: Shar
     }
 }
 
+/// A result counts if its run was sent to this executor.
+fn reporter(request: &HttpRequest) -> Reporter {
+    let id = |name| header(request, name).map(|id| id.chars().take(64).collect::<String>());
+    Reporter {
+        token: ReporterToken::Global { except: Arc::default() },
+        boot_id: id(headers::BOOT_ID),
+        journal_id: id(headers::JOURNAL_ID),
+        source: request.peer_addr().map(|peer| peer.ip().to_string()).unwrap_or_default(),
+    }
+}
+
 /// Identified by the run's id alone: several clients put their own clock into the time.
-fn finding(item: CallbackItem, is_own: bool) -> RunReport {
+fn finding(item: CallbackItem, reporter: &Arc<Reporter>) -> RunReport {
     let text = item.message.as_deref().unwrap_or_default();
     let (outcome, reason) = match item.code {
         wire::SUCCESS => (Outcome::Succeeded, None),
         wire::TIMEOUT => (Outcome::Failed, Some(RunReason::Timeout)),
-        _ if is_own && text.starts_with("interrupted:") => (Outcome::Failed, Some(RunReason::Interrupted)),
+        _ if reporter.boot_id.is_some() && text.starts_with("interrupted:") => {
+            (Outcome::Failed, Some(RunReason::Interrupted))
+        }
         _ => (Outcome::Failed, Some(RunReason::Result)),
     };
     RunReport {
@@ -53,5 +67,6 @@ fn finding(item: CallbackItem, is_own: bool) -> RunReport {
         message: item.message.as_deref().map(printable),
         reason,
         sent_at: None,
+        reporter: Some(reporter.clone()),
     }
 }

@@ -21,7 +21,7 @@ pub(crate) static LOCK_JOBS: Bulk = Bulk::lock(Lock {
 
 pub(crate) static LOCK_RUNS: Bulk = Bulk::lock(Lock {
     columns: "run.id, run.job_id, run.shard, run.cause, run.fire_no, run.part, run.attempt, run.state, run.kill_asked_at AS kill_asked, \
-              run.sends, run.chained, run.parent",
+              run.sends, run.chained, run.parent, run.app_id, run.boot_id, run.journal_id, run.address",
     table: "run",
     id: "run.id",
     only_if: "",
@@ -67,6 +67,11 @@ pub(crate) struct LockedRun {
     pub parent: bool,
     /// Requests that may have left.
     pub sends: i32,
+    pub app_id: i64,
+    /// The executor that it was sent to last.
+    pub boot_id: Option<String>,
+    pub journal_id: Option<String>,
+    pub address: Option<String>,
 }
 
 from_row!(LockedJob { id, retries, enabled, retry_delay: WordOrDefault, shard });
@@ -82,7 +87,11 @@ from_row!(LockedRun {
     kill_asked: IsSet,
     sends,
     chained,
-    parent
+    parent,
+    app_id,
+    boot_id,
+    journal_id,
+    address
 });
 
 /// What to do about a row that another session holds.

@@ -188,9 +188,18 @@ impl Node {
                 tokio::task::yield_now().await;
             }
         });
-        let answer = self.post("api/callback", &body).await;
+        let boot_id = self.boot_id_of(results.first().map_or(0, |result| result.0)).await;
+        let headers = boot_id.as_ref().map(|boot_id| [("Carillon-Boot-Id", boot_id.as_str())]);
+        let answer = self.post_with("api/callback", headers.as_ref().map_or(&[], |it| &it[..]), &body).await;
         stepping.abort();
         answer
+    }
+
+    /// Of the executor that is registered where the run was sent, if it is one of our SDK.
+    async fn boot_id_of(&self, run_id: i64) -> Option<String> {
+        let address = self.store.run_location(run_id).await.ok()??.address?;
+        let executors = self.store.executors().await.ok()?;
+        executors.into_iter().find(|executor| executor.address == address)?.boot_id
     }
 
     /// Takes, renews and gives back leases of shards.

@@ -1,5 +1,8 @@
 //! What is learned about runs, and what came of storing it.
 
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
 use carillon_scheduler::{Millis, RunEvent, RunReason, RunState};
 
 use crate::alarm::alarms::Alarm;
@@ -16,6 +19,37 @@ pub struct RunReport {
     pub reason: Option<RunReason>,
     /// When the request left, if this process knows.
     pub sent_at: Option<Millis>,
+    /// The executor that reported it; None: this node found it out.
+    pub reporter: Option<Arc<Reporter>>,
+}
+
+/// The sender of results: they count for the runs that were sent to it.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Reporter {
+    pub token: ReporterToken,
+    /// Of an executor with our SDK: its start, and the journal in which it keeps results across starts.
+    pub boot_id: Option<String>,
+    pub journal_id: Option<String>,
+    /// The address that the request came from.
+    pub source: String,
+}
+
+/// What a token allows.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum ReporterToken {
+    /// The token of all apps but these, which accept their own alone.
+    Global { except: Arc<BTreeSet<i64>> },
+    /// The token of one app.
+    OfApp { token_id: i64, app_id: i64 },
+}
+
+impl ReporterToken {
+    pub fn allows(&self, app_id: i64) -> bool {
+        match self {
+            Self::Global { except } => !except.contains(&app_id),
+            Self::OfApp { app_id: own, .. } => *own == app_id,
+        }
+    }
 }
 
 /// How failures are followed up.
@@ -41,7 +75,9 @@ pub struct Settlement {
     /// Runs of which nothing can be stored, because their row cannot be read.
     pub unreadable: Vec<i64>,
     /// Runs that were reported and had never been sent. Nothing has changed.
-    pub unsent: Vec<i64>,
+    pub unsent: Vec<(i64, Option<Arc<Reporter>>)>,
+    /// Runs that were reported by another executor than the one that they were sent to. Nothing has changed.
+    pub foreign: Vec<(i64, Arc<Reporter>)>,
 }
 
 impl Settlement {
@@ -52,5 +88,6 @@ impl Settlement {
         self.held_up.extend(other.held_up);
         self.unreadable.extend(other.unreadable);
         self.unsent.extend(other.unsent);
+        self.foreign.extend(other.foreign);
     }
 }

@@ -1,6 +1,6 @@
 //! The third committed write: what became of a run, with all that follows from it, in one transaction.
 
-use crate::run::settle::statements::{self, ACCEPT, SETTLE, SETTLE_SUCCESSES, settle_row};
+use crate::run::settle::statements::{self, ACCEPT, SETTLE, SETTLE_SUCCESSES, SettleRow, settle_row};
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -14,7 +14,7 @@ use crate::failpoint;
 use crate::lease::leases::RESTORED_BELOW;
 use crate::run::lock::{Held, LockedRun};
 use crate::run::settle::effects::SettleEffects;
-use crate::run::settle::finding::{RunReport, SettleContext, Settlement};
+use crate::run::settle::finding::{Reporter, ReporterToken, RunReport, SettleContext, Settlement};
 use crate::store::Store;
 
 impl Store {
@@ -33,7 +33,7 @@ impl Store {
     /// The normal case in one statement, before and apart from all others: runs that were on their way and have succeeded,
     /// and from which nothing follows. Answers which they are.
     pub async fn settle_successes(&self, list: &[&RunReport], now: Millis) -> Result<BTreeSet<i64>> {
-        let succeeded = list.iter().filter(|finding| !may_fail(finding));
+        let succeeded = list.iter().filter(|finding| !may_fail(finding) && is_for_all_apps_or_one(finding));
         let rows: Vec<_> = succeeded.map(|finding| settle_row(finding, RunState::Succeeded)).collect();
         let ids: Vec<i64> = rows.iter().map(|row| row.0).collect();
         let values = named![now];
@@ -76,7 +76,8 @@ impl Store {
     ) -> Result<Settlement> {
         let failing = list.iter().filter(|finding| may_fail(finding));
         let mut waiting: Vec<i64> = failing.map(|finding| finding.run_id).collect();
-        let all: Vec<i64> = list.iter().map(|finding| finding.run_id).collect();
+        let mut all: Vec<i64> = list.iter().map(|finding| finding.run_id).collect();
+        all.dedup();
         let ties = self.family_links(&all).await?;
         let (failing, child_count) = (waiting.len(), ties.child_count());
         let runs = self.take_ids(&ids::RUN, failing + child_count).await?;
@@ -106,14 +107,23 @@ impl Store {
             true => self.restored_below(&tx, follow_up).await?,
             false => 0,
         };
-        let mut changes = Vec::new();
+        let starts = self.starts_at(&tx, &runs.by_id, list).await?;
+        let mut changes: Vec<SettleRow> = Vec::new();
         for finding in list {
             let Some(row) = runs.by_id.get(&finding.run_id) else {
                 continue;
             };
+            if let Some(reporter) = finding.reporter.as_ref().filter(|reporter| !has_run(reporter, row, &starts)) {
+                then.settled.foreign.push((finding.run_id, reporter.clone()));
+                continue;
+            }
             let is_unsent = is_of_unsent(&runs.by_id, finding);
             if is_unsent && finding.run_id >= restored_below {
-                then.settled.unsent.push(finding.run_id);
+                then.settled.unsent.push((finding.run_id, finding.reporter.clone()));
+            }
+            // Another report about the same run has decided it.
+            if changes.last().is_some_and(|change| change.0 == finding.run_id) {
+                continue;
             }
             let Some(state) = next_state(row, finding, is_unsent && finding.run_id < restored_below) else {
                 continue;
@@ -129,6 +139,26 @@ impl Store {
         tx.commit().await?;
         failpoint::hit("after_settle_commit");
         Ok(then.settled)
+    }
+
+    /// Where the reporters are registered that no longer have the start to which a run was sent: boot id and address. A run that
+    /// was marked for an executor just before it started anew without its journal reaches the new process.
+    async fn starts_at(
+        &self,
+        tx: &Transaction,
+        runs: &HashMap<i64, LockedRun>,
+        list: &[&RunReport],
+    ) -> Result<BTreeSet<(String, String)>> {
+        let mut starts = BTreeSet::new();
+        let reported = list.iter().filter_map(|finding| Some((finding.reporter.as_ref()?, runs.get(&finding.run_id)?)));
+        let others =
+            reported.filter(|(reporter, row)| reporter.token.allows(row.app_id) && !is_start_of(reporter, row));
+        let boot_ids: BTreeSet<&str> = others.filter_map(|(reporter, _)| reporter.boot_id.as_deref()).collect();
+        for boot_id in boot_ids {
+            let text = "SELECT boot_id, address FROM executor WHERE boot_id = ?";
+            starts.extend(self.tuples::<(String, String)>(tx, text, values![boot_id]).await?);
+        }
+        Ok(starts)
     }
 
     /// Runs below this number may have been sent in the time that was lost when the database was restored.
@@ -154,20 +184,44 @@ pub fn successes(run_ids: BTreeSet<i64>) -> impl Iterator<Item = (i64, RunState)
     run_ids.into_iter().map(|id| (id, RunState::Succeeded))
 }
 
-/// One finding a run, by run. Of several an executor's report counts, as evidence beats what is only assumed; of several
-/// reports the first.
+/// One finding a run and reporter, by run. Of several an executor's report counts, as evidence beats what is only assumed; of
+/// several reports the first. What different executors report is kept: which of them has the run is not known yet.
 pub fn one_each(findings: &[RunReport]) -> Vec<&RunReport> {
-    let is_report = |finding: &RunReport| matches!(finding.event, RunEvent::Reported(_));
-    let mut by_run: HashMap<i64, &RunReport> = HashMap::with_capacity(findings.len());
+    let mut by_run: HashMap<(i64, Option<&Reporter>), &RunReport> = HashMap::with_capacity(findings.len());
     for finding in findings {
-        let kept = by_run.entry(finding.run_id).or_insert(finding);
+        let kept = by_run.entry((finding.run_id, finding.reporter.as_deref())).or_insert(finding);
         if is_report(finding) && !is_report(kept) {
             *kept = finding;
         }
     }
     let mut list: Vec<&RunReport> = by_run.into_values().collect();
-    list.sort_unstable_by_key(|finding| finding.run_id);
+    list.sort_unstable_by_key(|finding| (finding.run_id, !is_report(finding)));
     list
+}
+
+fn is_report(finding: &RunReport) -> bool {
+    matches!(finding.event, RunEvent::Reported(_))
+}
+
+/// Whether the statement of the successes can tell which runs the finding may settle.
+fn is_for_all_apps_or_one(finding: &RunReport) -> bool {
+    let token = finding.reporter.as_ref().map(|reporter| &reporter.token);
+    !matches!(token, Some(ReporterToken::Global { except }) if !except.is_empty())
+}
+
+/// Whether the run is of the app of the token, and was sent to this executor.
+fn has_run(reporter: &Reporter, row: &LockedRun, starts: &BTreeSet<(String, String)>) -> bool {
+    let is_at_its_address = || {
+        let start = reporter.boot_id.clone().zip(row.address.clone());
+        start.is_some_and(|start| starts.contains(&start))
+    };
+    reporter.token.allows(row.app_id) && (is_start_of(reporter, row) || is_at_its_address())
+}
+
+/// A stock executor has no boot id. One of our SDK has another after each start, and keeps its journal.
+fn is_start_of(reporter: &Reporter, row: &LockedRun) -> bool {
+    let is_same_journal = reporter.journal_id.is_some() && reporter.journal_id == row.journal_id;
+    row.boot_id.is_none() || row.boot_id == reporter.boot_id || is_same_journal
 }
 
 pub fn may_fail(finding: &RunReport) -> bool {

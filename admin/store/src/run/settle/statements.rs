@@ -5,13 +5,17 @@ use carillon_scheduler::{Millis, RunReason, RunState};
 use crate::db::sql::bulk::Bulk;
 use crate::db::sql::list::{ListColumn, int, long, short, text};
 use crate::db::sql::text::printable;
-use crate::run::settle::finding::RunReport;
+use crate::run::settle::finding::{ReporterToken, RunReport};
 
 /// Texts of one statement, in bytes: far below what a server takes in one packet (16 MiB on MariaDB), escaped too.
 const STATEMENT_LIMIT: usize = 1024 * 1024;
 
-/// Run, state, code, message, reason, and when it was sent.
-pub type SettleRow = (i64, i16, Option<i32>, Option<String>, Option<&'static str>, Option<Millis>);
+/// Run, state, code, message, reason, when it was sent, and of a report: the app of its token and the start of its executor.
+pub type SettleRow =
+    (i64, i16, Option<i32>, Option<String>, Option<&'static str>, Option<Millis>, Option<i64>, Option<String>);
+
+/// In the place of the app: the token is good for all apps.
+const ANY_APP: i64 = -1;
 
 pub fn settle_row(finding: &RunReport, state: RunState) -> SettleRow {
     let message = finding.message.as_deref().filter(|text| !text.is_empty());
@@ -22,6 +26,11 @@ pub fn settle_row(finding: &RunReport, state: RunState) -> SettleRow {
         message.map(printable),
         finding.reason.map(RunReason::as_str),
         finding.sent_at,
+        finding.reporter.as_ref().map(|reporter| match reporter.token {
+            ReporterToken::Global { .. } => ANY_APP,
+            ReporterToken::OfApp { app_id, .. } => app_id,
+        }),
+        finding.reporter.as_ref().and_then(|reporter| reporter.boot_id.clone()),
     )
 }
 
@@ -46,6 +55,8 @@ const LIST: &[ListColumn] = &[
     text("message", "MEDIUMTEXT").nullable(),
     text("reason", "VARCHAR(64)").nullable(),
     long("sent_at").nullable(),
+    long("app").nullable(),
+    text("boot_id", "VARCHAR(64)").nullable(),
 ];
 
 const fn settle_if(only_if: &'static str) -> Bulk {
@@ -63,9 +74,12 @@ const fn settle_if(only_if: &'static str) -> Bulk {
     )
 }
 
-/// Only runs that are on their way; the state is hidden from the planner (see `mark`).
-pub static SETTLE_SUCCESSES: Bulk =
-    settle_if("{+run.state} IN ({state.sending}, {state.running}) AND run.chained = FALSE AND run.parent = FALSE");
+/// Only runs that are on their way, and reports of the executor that has the run; the state is hidden from the planner (see
+/// `mark`). `u.app` is NULL for what no executor has reported, and -1 for a token of all apps.
+pub static SETTLE_SUCCESSES: Bulk = settle_if(
+    "{+run.state} IN ({state.sending}, {state.running}) AND run.chained = FALSE AND run.parent = FALSE \
+     AND (u.app IS NULL OR (u.app IN (-1, run.app_id) AND (run.boot_id IS NULL OR run.boot_id = u.boot_id)))",
+);
 
 /// What the transition function has allowed, under the row locks that it was asked under.
 pub static SETTLE: Bulk = settle_if("{+run.state} < {state.final}");

@@ -110,7 +110,7 @@ pub(super) fn values(name: &str, kind: Kind) -> Vec<String> {
         "unmark" => list(&["5", "1", "1"]),
         "cancel" => led_by(&["'operator'", "1"], ids()),
         "accept" => list(&["5", "1"]),
-        "settle" | "settle_successes" => led_by(&["1"], list(&["5", "9", "200", "m", "r", "1"])),
+        "settle" | "settle_successes" => led_by(&["1"], list(&["5", "9", "200", "m", "r", "1", "1", "b"])),
         "long_running" => plain(&["2", "1", &until, "7"]),
         "to_check" | "lock_jobs" | "lock_runs" | "lock_pending" | "prune" => ids(),
         "lock_going" => [ids(), plain(&["1", "1"])].concat(),

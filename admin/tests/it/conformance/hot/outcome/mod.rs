@@ -5,5 +5,6 @@ mod children;
 mod counted;
 mod doubt;
 mod follow;
+mod reporters;
 pub mod settle;
 mod watch;
