@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use carillon_accounts::setup::{self, FirstAdmin};
-use carillon_engine::executor::{ExecutorClient, Limits};
+use carillon_engine::executor::{ExecutorClient, ExecutorTokens, Limits};
 use carillon_engine::lease::{Redis, ShardLock};
 use carillon_engine::metrics::Metrics;
 use carillon_engine::outgoing::Connector;
@@ -100,7 +100,9 @@ impl Admin {
         let listeners = executors.iter().chain([&listener]).map(|it| it.address).collect();
         let client_tls = config.tls.to_executors().map_err(|wrong| Error::Settings(wrong.to_string()))?;
         let connector = Connector::new(config.network_rules(listeners));
-        let client = ExecutorClient::new(&config.access_token, limits, connector, client_tls);
+        let global = (!config.app_tokens_only).then_some(config.access_token.as_str());
+        let tokens = Arc::new(ExecutorTokens::new(global, config.secret_keys.clone()).map_err(Error::Settings)?);
+        let client = ExecutorClient::new(tokens, limits, connector, client_tls);
         let client = client.map_err(Error::Settings)?;
         let scheme = if listener.tls.is_some() { "https" } else { "http" };
         let engine = Arc::new(Engine::build(EngineParts {

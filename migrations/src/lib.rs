@@ -16,6 +16,7 @@ mod m0013_params;
 mod m0014_chain;
 mod m0015_grants;
 mod m0016_lists;
+mod m0017_tokens;
 mod m0019_audit;
 mod m0022_pauses;
 
@@ -41,6 +42,7 @@ impl MigratorTrait for Migrator {
             Box::new(m0014_chain::Migration),
             Box::new(m0015_grants::Migration),
             Box::new(m0016_lists::Migration),
+            Box::new(m0017_tokens::Migration),
             Box::new(m0019_audit::Migration),
             Box::new(m0022_pauses::Migration),
         ]

@@ -32,6 +32,7 @@ use crate::executor::address_gate::AddressPool;
 use crate::executor::client::ExecutorClient;
 use crate::executor::directory::ExecutorDirectory;
 use crate::executor::run_killer::RunKiller;
+use crate::executor::tokens::ExecutorTokens;
 use crate::lease::clock_guard::ClockGuard;
 use crate::lease::coordinator::LeaseCoordinator;
 use crate::lease::degraded::LockHealth;
@@ -122,7 +123,7 @@ impl Engine {
         let held = Arc::new(HeldShards::new(clock.clone(), metrics.clone(), shards, listeners));
         let cx = Arc::new(Context { store, clock, metrics, settings, node });
 
-        let directory = Arc::new(ExecutorDirectory::new(cx.clone()));
+        let directory = Arc::new(ExecutorDirectory::new(cx.clone(), client.tokens.clone()));
         let addresses = Arc::new(AddressPool::new(cx.clone()));
         let clock_guard = Arc::new(ClockGuard::new(cx.clone(), held.clone(), lock.clone(), directory.clone()));
         let coordinator =
@@ -158,7 +159,7 @@ impl Engine {
             lead
         });
         let effects = Arc::new(component!(Effects { cx, overlaps, queue, wakes, backfill_runs }));
-        let refused = Arc::new(RefusedReports::new(cx.clone()));
+        let refused = Arc::new(component!(RefusedReports { cx }));
         let completer = Arc::new(component!(Completer { cx, outcomes, traces, effects, refused }));
         let evidence = Arc::new(component!(Evidence { cx, client, directory, jobs, outcomes }));
         let executors = Arc::new(component!(ExecutorState { cx, client, directory, outcomes }));
@@ -219,6 +220,11 @@ impl Engine {
     /// Results reported by an executor. Answers when they are committed; otherwise the request must not be answered.
     pub async fn report(&self, findings: Vec<RunReport>) -> Result<(), ReportNotStored> {
         self.outcomes.report(findings).await
+    }
+
+    /// The tokens of executors, as this node knows them.
+    pub fn executor_tokens(&self) -> &ExecutorTokens {
+        &self.client.tokens
     }
 
     /// To be called after a change of a job was committed: its shard is scanned at once.

@@ -77,5 +77,7 @@ words! {
         Backfill = 8 "backfill",
         /// A path, of a denied request that names no object.
         Path = 9 "path",
+        /// A token of an app's executors.
+        ExecutorToken = 10 "executor_token",
     }
 }

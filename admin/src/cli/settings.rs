@@ -132,6 +132,12 @@ pub struct ServeSettings {
     #[arg(long, env = "CARILLON_ACCESS_TOKEN", value_name = "TOKEN", hide_env_values = true, help_heading = "Secrets")]
     pub access_token: Option<String>,
 
+    /// Accept and send the tokens of apps alone: there is no token of all apps
+    ///
+    /// Needs --secret-key or --secret-key-file, and each app a token before its executors can register.
+    #[arg(long, env = "CARILLON_APP_TOKENS_ONLY", help_heading = "Secrets")]
+    pub app_tokens_only: bool,
+
     /// Password of the first administrator, `admin`, 10 to 128 characters; used on an empty database only [default: a
     /// one-time set-up secret is printed instead]
     #[arg(

@@ -50,6 +50,9 @@ impl ServeSettings {
     /// Checks every setting. Writes nothing, except the access token's file when all else is right.
     pub fn parse(self) -> Result<ParsedSettings, Error> {
         let mut config = self.checked()?;
+        if config.app_tokens_only {
+            return Ok(ParsedSettings { config, token_file: None });
+        }
         let found = AccessToken::find(self.access_token, &config.database, &config.data_dir)?;
         config.access_token = found.token;
         config.validate()?;
@@ -60,9 +63,13 @@ impl ServeSettings {
     fn checked(&self) -> Result<Config, Error> {
         let mut problems = Vec::new();
         let mut config = self.read(&mut problems);
+        if self.app_tokens_only && self.access_token.is_some() {
+            let wrong = "there is an --access-token as well, which would not be accepted; drop one of them";
+            problems.push(Problem::new("app-tokens-only", wrong));
+        }
         if let Some(given) = &self.access_token {
             config.access_token.clone_from(given);
-        } else if config.database.is_shared() {
+        } else if config.database.is_shared() && !config.app_tokens_only {
             let found = AccessToken::find(None, &config.database, &config.data_dir);
             problems.extend(found.err());
         }
@@ -121,6 +128,7 @@ impl ServeSettings {
         };
         config.insecure_http = self.insecure_http;
         config.no_migrate = self.no_migrate;
+        config.app_tokens_only = self.app_tokens_only;
         config.redis_url.clone_from(&self.redis_url);
         config.redis_ca = file(&self.redis_ca);
         config.admin_password.clone_from(&self.admin_password);
@@ -295,6 +303,10 @@ mod tests {
             ("--database-url=postgres://h/d", "--access-token (CARILLON_ACCESS_TOKEN): it is required with PostgreSQL"),
             ("--access-token=", "--access-token (CARILLON_ACCESS_TOKEN): it is empty"),
             ("--redis-url=", "--redis-url (CARILLON_REDIS_URL): this is no URL of a Redis server"),
+            (
+                "--app-tokens-only",
+                "--app-tokens-only (CARILLON_APP_TOKENS_ONLY): tokens of apps are stored encrypted; give a",
+            ),
             ("--secret-key=ab", "--secret-key (CARILLON_SECRET_KEY): key 1 is not 32 bytes in base64 or hexadecimal"),
             ("--secret-key-file=/no/such", "--secret-key-file (CARILLON_SECRET_KEY_FILE): cannot read /no/such"),
         ] {

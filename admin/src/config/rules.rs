@@ -31,6 +31,7 @@ fn problems(config: &Config) -> Vec<Problem> {
         admin_password(config),
         token("api-token", config.api_token.as_deref()),
         separate_tokens(config),
+        app_tokens(config),
         request_timeout(config),
     ]
     .into_iter()
@@ -109,6 +110,11 @@ fn separate_tokens(config: &Config) -> Option<Problem> {
     (config.api_token.as_ref() == Some(&config.access_token)).then(|| {
         Problem::new("api-token", "it equals the access token, so every executor would manage jobs; write another one")
     })
+}
+
+fn app_tokens(config: &Config) -> Option<Problem> {
+    let wrong = "tokens of apps are stored encrypted; give a --secret-key-file (CARILLON_SECRET_KEY_FILE) as well";
+    (config.app_tokens_only && config.secret_keys.is_empty()).then(|| Problem::new("app-tokens-only", wrong))
 }
 
 fn admin_password(config: &Config) -> Option<Problem> {

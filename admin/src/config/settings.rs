@@ -53,6 +53,8 @@ pub struct Config {
     pub shards: Option<i32>,
     /// What executors present and what is sent to them; at least 16 characters.
     pub access_token: String,
+    /// Executors use tokens of their apps alone; `access_token` is neither accepted nor sent.
+    pub app_tokens_only: bool,
     /// Password of the first administrator, `admin`, on an empty database; 10 to 128 characters.
     pub admin_password: Option<String>,
     /// A management token with all rights; at least 16 characters.
@@ -86,6 +88,7 @@ impl Config {
             redis_ca: None,
             shards: None,
             access_token: access_token.into(),
+            app_tokens_only: false,
             admin_password: None,
             api_token: None,
             secret_keys: SecretKeys::default(),

@@ -109,7 +109,7 @@ UPDATE run SET state = 12, reason = ?, finished_at = ? WHERE run.id IN (SELECT u
 UPDATE run SET state = CASE WHEN run.state = 1 THEN 2 ELSE run.state END, sent_at = COALESCE(run.sent_at, u.value->>1) FROM jsonb_each(?) AS u WHERE run.id = u.value->>0;
 
 -- settle_successes
-UPDATE run SET state = u.value->>1, result_code = u.value->>2, result_msg = u.value->>3, reason = u.value->>4, sent_at = COALESCE(run.sent_at, u.value->>5), finished_at = ? FROM jsonb_each(?) AS u WHERE run.id = u.value->>0 AND +run.state IN (1, 2) AND run.chained = FALSE AND run.parent = FALSE;
+UPDATE run SET state = u.value->>1, result_code = u.value->>2, result_msg = u.value->>3, reason = u.value->>4, sent_at = COALESCE(run.sent_at, u.value->>5), finished_at = ? FROM jsonb_each(?) AS u WHERE run.id = u.value->>0 AND +run.state IN (1, 2) AND run.chained = FALSE AND run.parent = FALSE AND (u.value->>6 IS NULL OR (u.value->>6 IN (-1, run.app_id) AND (run.boot_id IS NULL OR run.boot_id = u.value->>7)));
 
 -- settle
 UPDATE run SET state = u.value->>1, result_code = u.value->>2, result_msg = u.value->>3, reason = u.value->>4, sent_at = COALESCE(run.sent_at, u.value->>5), finished_at = ? FROM jsonb_each(?) AS u WHERE run.id = u.value->>0 AND +run.state < 9;
@@ -118,7 +118,7 @@ UPDATE run SET state = u.value->>1, result_code = u.value->>2, result_msg = u.va
 SELECT job.id, job.retries, job.enabled, job.retry_delay, job.shard FROM job WHERE job.id IN (SELECT u.value FROM json_each(?) AS u) ORDER BY job.id;
 
 -- lock_runs
-SELECT run.id, run.job_id, run.shard, run.cause, run.fire_no, run.part, run.attempt, run.state, run.kill_asked_at AS kill_asked, run.sends, run.chained, run.parent FROM run WHERE run.id IN (SELECT u.value FROM json_each(?) AS u) ORDER BY run.id;
+SELECT run.id, run.job_id, run.shard, run.cause, run.fire_no, run.part, run.attempt, run.state, run.kill_asked_at AS kill_asked, run.sends, run.chained, run.parent, run.app_id, run.boot_id, run.journal_id, run.address FROM run WHERE run.id IN (SELECT u.value FROM json_each(?) AS u) ORDER BY run.id;
 
 -- cancel_retries
 UPDATE run SET state = 12, reason = 'late_result', finished_at = ? FROM jsonb_each(?) AS u WHERE run.fire_no = u.value->>0 AND run.job_id = u.value->>1 AND run.cause = u.value->>2 AND run.part = u.value->>3 AND run.attempt > u.value->>4 AND +run.state = 0;
@@ -285,16 +285,16 @@ UPDATE run SET state = 12, reason = ?, finished_at = ? WHERE run.id IN (SELECT u
 UPDATE run SET state = CASE WHEN run.state = 1 THEN 2 ELSE run.state END, sent_at = COALESCE(run.sent_at, u.sent_at) FROM unnest(?::bigint[], ?::bigint[]) AS u(id, sent_at) WHERE run.id = u.id;
 
 -- settle_successes
-UPDATE run SET state = u.state, result_code = NULLIF(u.code, -2147483648), result_msg = NULLIF(u.message, ''), reason = NULLIF(u.reason, ''), sent_at = COALESCE(run.sent_at, NULLIF(u.sent_at, 0)), finished_at = ? FROM unnest(?::bigint[], ?::smallint[], ?::int[], ?::text[], ?::text[], ?::bigint[]) AS u(id, state, code, message, reason, sent_at) WHERE run.id = u.id AND run.state + 0 IN (1, 2) AND run.chained = FALSE AND run.parent = FALSE;
+UPDATE run SET state = u.state, result_code = NULLIF(u.code, -2147483648), result_msg = NULLIF(u.message, ''), reason = NULLIF(u.reason, ''), sent_at = COALESCE(run.sent_at, NULLIF(u.sent_at, 0)), finished_at = ? FROM unnest(?::bigint[], ?::smallint[], ?::int[], ?::text[], ?::text[], ?::bigint[], ?::bigint[], ?::text[]) AS u(id, state, code, message, reason, sent_at, app, boot_id) WHERE run.id = u.id AND run.state + 0 IN (1, 2) AND run.chained = FALSE AND run.parent = FALSE AND (NULLIF(u.app, 0) IS NULL OR (NULLIF(u.app, 0) IN (-1, run.app_id) AND (run.boot_id IS NULL OR run.boot_id = NULLIF(u.boot_id, ''))));
 
 -- settle
-UPDATE run SET state = u.state, result_code = NULLIF(u.code, -2147483648), result_msg = NULLIF(u.message, ''), reason = NULLIF(u.reason, ''), sent_at = COALESCE(run.sent_at, NULLIF(u.sent_at, 0)), finished_at = ? FROM unnest(?::bigint[], ?::smallint[], ?::int[], ?::text[], ?::text[], ?::bigint[]) AS u(id, state, code, message, reason, sent_at) WHERE run.id = u.id AND run.state + 0 < 9;
+UPDATE run SET state = u.state, result_code = NULLIF(u.code, -2147483648), result_msg = NULLIF(u.message, ''), reason = NULLIF(u.reason, ''), sent_at = COALESCE(run.sent_at, NULLIF(u.sent_at, 0)), finished_at = ? FROM unnest(?::bigint[], ?::smallint[], ?::int[], ?::text[], ?::text[], ?::bigint[], ?::bigint[], ?::text[]) AS u(id, state, code, message, reason, sent_at, app, boot_id) WHERE run.id = u.id AND run.state + 0 < 9;
 
 -- lock_jobs
 SELECT job.id, job.retries, job.enabled, job.retry_delay, job.shard FROM job WHERE job.id IN (SELECT unnest(?::bigint[])) ORDER BY job.id FOR UPDATE;
 
 -- lock_runs
-SELECT run.id, run.job_id, run.shard, run.cause, run.fire_no, run.part, run.attempt, run.state, run.kill_asked_at AS kill_asked, run.sends, run.chained, run.parent FROM run WHERE run.id IN (SELECT unnest(?::bigint[])) ORDER BY run.id FOR UPDATE;
+SELECT run.id, run.job_id, run.shard, run.cause, run.fire_no, run.part, run.attempt, run.state, run.kill_asked_at AS kill_asked, run.sends, run.chained, run.parent, run.app_id, run.boot_id, run.journal_id, run.address FROM run WHERE run.id IN (SELECT unnest(?::bigint[])) ORDER BY run.id FOR UPDATE;
 
 -- cancel_retries
 UPDATE run SET state = 12, reason = 'late_result', finished_at = ? FROM unnest(?::bigint[], ?::bigint[], ?::smallint[], ?::int[], ?::int[]) AS u(fire_no, job_id, cause, part, attempt) WHERE run.fire_no = u.fire_no AND run.job_id = u.job_id AND run.cause = u.cause AND run.part = u.part AND run.attempt > u.attempt AND run.state + 0 = 0;
@@ -461,16 +461,16 @@ UPDATE JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$')) AS u STRAIGHT_JOIN run
 UPDATE JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$[0]', sent_at BIGINT PATH '$[1]')) AS u STRAIGHT_JOIN run FORCE INDEX (PRIMARY) ON run.id = u.id SET run.state = CASE WHEN run.state = 1 THEN 2 ELSE run.state END, run.sent_at = COALESCE(run.sent_at, u.sent_at);
 
 -- settle_successes
-UPDATE JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$[0]', state SMALLINT PATH '$[1]', code INT PATH '$[2]', message MEDIUMTEXT PATH '$[3]', reason VARCHAR(64) PATH '$[4]', sent_at BIGINT PATH '$[5]')) AS u STRAIGHT_JOIN run FORCE INDEX (PRIMARY) ON run.id = u.id SET run.state = u.state, run.result_code = u.code, run.result_msg = u.message, run.reason = u.reason, run.sent_at = COALESCE(run.sent_at, u.sent_at), run.finished_at = ? WHERE run.state IN (1, 2) AND run.chained = FALSE AND run.parent = FALSE;
+UPDATE JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$[0]', state SMALLINT PATH '$[1]', code INT PATH '$[2]', message MEDIUMTEXT PATH '$[3]', reason VARCHAR(64) PATH '$[4]', sent_at BIGINT PATH '$[5]', app BIGINT PATH '$[6]', boot_id VARCHAR(64) PATH '$[7]')) AS u STRAIGHT_JOIN run FORCE INDEX (PRIMARY) ON run.id = u.id SET run.state = u.state, run.result_code = u.code, run.result_msg = u.message, run.reason = u.reason, run.sent_at = COALESCE(run.sent_at, u.sent_at), run.finished_at = ? WHERE run.state IN (1, 2) AND run.chained = FALSE AND run.parent = FALSE AND (u.app IS NULL OR (u.app IN (-1, run.app_id) AND (run.boot_id IS NULL OR run.boot_id = u.boot_id)));
 
 -- settle
-UPDATE JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$[0]', state SMALLINT PATH '$[1]', code INT PATH '$[2]', message MEDIUMTEXT PATH '$[3]', reason VARCHAR(64) PATH '$[4]', sent_at BIGINT PATH '$[5]')) AS u STRAIGHT_JOIN run FORCE INDEX (PRIMARY) ON run.id = u.id SET run.state = u.state, run.result_code = u.code, run.result_msg = u.message, run.reason = u.reason, run.sent_at = COALESCE(run.sent_at, u.sent_at), run.finished_at = ? WHERE run.state < 9;
+UPDATE JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$[0]', state SMALLINT PATH '$[1]', code INT PATH '$[2]', message MEDIUMTEXT PATH '$[3]', reason VARCHAR(64) PATH '$[4]', sent_at BIGINT PATH '$[5]', app BIGINT PATH '$[6]', boot_id VARCHAR(64) PATH '$[7]')) AS u STRAIGHT_JOIN run FORCE INDEX (PRIMARY) ON run.id = u.id SET run.state = u.state, run.result_code = u.code, run.result_msg = u.message, run.reason = u.reason, run.sent_at = COALESCE(run.sent_at, u.sent_at), run.finished_at = ? WHERE run.state < 9;
 
 -- lock_jobs
 SELECT job.id, job.retries, job.enabled, job.retry_delay, job.shard FROM JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$')) AS u STRAIGHT_JOIN job FORCE INDEX (PRIMARY) ON job.id = u.id ORDER BY job.id FOR UPDATE;
 
 -- lock_runs
-SELECT run.id, run.job_id, run.shard, run.cause, run.fire_no, run.part, run.attempt, run.state, run.kill_asked_at AS kill_asked, run.sends, run.chained, run.parent FROM JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$')) AS u STRAIGHT_JOIN run FORCE INDEX (PRIMARY) ON run.id = u.id ORDER BY run.id FOR UPDATE;
+SELECT run.id, run.job_id, run.shard, run.cause, run.fire_no, run.part, run.attempt, run.state, run.kill_asked_at AS kill_asked, run.sends, run.chained, run.parent, run.app_id, run.boot_id, run.journal_id, run.address FROM JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$')) AS u STRAIGHT_JOIN run FORCE INDEX (PRIMARY) ON run.id = u.id ORDER BY run.id FOR UPDATE;
 
 -- cancel_retries
 UPDATE JSON_TABLE(?, '$[*]' COLUMNS (fire_no BIGINT PATH '$[0]', job_id BIGINT PATH '$[1]', cause SMALLINT PATH '$[2]', part INT PATH '$[3]', attempt INT PATH '$[4]')) AS u STRAIGHT_JOIN run FORCE INDEX (run_fire) ON run.fire_no = u.fire_no AND run.job_id = u.job_id AND run.cause = u.cause AND run.part = u.part AND run.attempt > u.attempt SET run.state = 12, run.reason = 'late_result', run.finished_at = ? WHERE run.state = 0;

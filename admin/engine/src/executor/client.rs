@@ -5,6 +5,7 @@
 //! HTTP addresses travel on held connections (`held_connections`); the rare calls, and TLS, use reqwest.
 
 use crate::executor::outcome;
+use std::sync::Arc;
 use std::time::Duration;
 
 use carillon_protocol::{self as wire, headers};
@@ -17,6 +18,7 @@ use tokio::time::timeout;
 use crate::executor::client_tls::ClientTls;
 use crate::executor::held_connections::{HeldConnections, Limits};
 use crate::executor::outcome::{ANSWER_LIMIT, Outcome};
+use crate::executor::tokens::ExecutorTokens;
 use crate::outgoing::Connector;
 pub use wire::{LogAnswer, LogPage, OTHER_JOURNAL, RunRequest, SUCCESS, TIMEOUT};
 
@@ -53,7 +55,7 @@ pub struct ExecutorClient {
     connector: Connector,
     limits: Limits,
     names: Names,
-    token: HeaderValue,
+    pub(crate) tokens: Arc<ExecutorTokens>,
 }
 
 /// The headers of a run's request, parsed once.
@@ -86,8 +88,13 @@ impl Names {
 
 impl ExecutorClient {
     /// # Errors
-    /// The token cannot be sent in a header, or no TLS is at hand.
-    pub fn new(token: &str, limits: Limits, connector: Connector, tls: ClientTls) -> Result<Self, String> {
+    /// No TLS is at hand.
+    pub fn new(
+        tokens: Arc<ExecutorTokens>,
+        limits: Limits,
+        connector: Connector,
+        tls: ClientTls,
+    ) -> Result<Self, String> {
         let http = tls
             .apply(connector.client_builder())
             .connect_timeout(limits.connect)
@@ -98,11 +105,9 @@ impl ExecutorClient {
             .tcp_nodelay(true)
             .build()
             .map_err(|error| error.to_string())?;
-        let mut token = HeaderValue::from_str(token).map_err(|error| format!("the access token: {error}"))?;
-        token.set_sensitive(true);
         let names = Names::parse().map_err(|error| error.to_string())?;
         let held = HeldConnections::new(limits, connector.clone());
-        Ok(Self { http, held, connector, limits, names, token })
+        Ok(Self { http, held, connector, limits, names, tokens })
     }
 
     /// Whether requests, with the token, may go to an address.
@@ -115,7 +120,7 @@ impl ExecutorClient {
     }
 
     pub async fn run(&self, address: &str, request: &RunRequest, about: &RunHeaders<'_>) -> Outcome {
-        let headers = match self.run_headers(about) {
+        let headers = match self.run_headers(address, about) {
             Ok(headers) => headers,
             Err(why) => return Outcome::NotSent { why },
         };
@@ -130,9 +135,10 @@ impl ExecutorClient {
     /// # Errors
     /// What became of all of them: refused together, not sent, or unknown.
     pub async fn run_batch(&self, address: &str, app: &str, batch: &RunBatch) -> Result<Vec<RunAnswer>, Outcome> {
+        let token = self.token_for(app, address).map_err(|why| Outcome::NotSent { why })?;
         let app = HeaderValue::from_str(app).map_err(|error| Outcome::NotSent { why: error.to_string() })?;
         let mut headers = HeaderMap::with_capacity(6);
-        headers.insert(&self.names.token, self.token.clone());
+        headers.insert(&self.names.token, token);
         headers.insert(&self.names.app, app);
         let (status, body) = self.exchange(address, "runs", headers, batch, BATCH_ANSWER_LIMIT).await?;
         match wire::parse_answer(status, &body) {
@@ -162,11 +168,17 @@ impl ExecutorClient {
         self.held.post(&target, path, headers, body, limit).await
     }
 
-    fn run_headers(&self, about: &RunHeaders<'_>) -> Result<HeaderMap, String> {
+    /// # Errors
+    /// No token is sent there: the executor is not registered any more, or its token cannot be decrypted.
+    fn token_for(&self, app: &str, address: &str) -> Result<HeaderValue, String> {
+        self.tokens.sent_to(app, address).ok_or_else(|| format!("no token of {app} is known for {address}"))
+    }
+
+    fn run_headers(&self, address: &str, about: &RunHeaders<'_>) -> Result<HeaderMap, String> {
         let text = |text: &str| HeaderValue::from_str(text).map_err(|error| error.to_string());
         let names = &self.names;
         let mut map = HeaderMap::with_capacity(12);
-        map.insert(&names.token, self.token.clone());
+        map.insert(&names.token, self.token_for(about.app, address)?);
         map.insert(&names.app, text(about.app)?);
         map.insert(&names.fire_key, text(&about.fire_key)?);
         map.insert(&names.scheduled_at, about.scheduled_at.into());
@@ -242,8 +254,9 @@ impl ExecutorClient {
         app: &str,
         body: &impl Serialize,
     ) -> Result<RequestBuilder, String> {
+        let token = self.token_for(app, address)?;
         let call = self.checked(address, path).await?;
-        Ok(call.header(&self.names.token, &self.token).header(&self.names.app, app).json(body))
+        Ok(call.header(&self.names.token, token).header(&self.names.app, app).json(body))
     }
 
     /// A request by reqwest to an address that may be called: it was stored, perhaps under other rules.

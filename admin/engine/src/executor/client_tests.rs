@@ -1,3 +1,4 @@
+use carillon_accounts::secret_keys::SecretKeys;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpListener;
 
@@ -9,7 +10,8 @@ fn client(has_loopback_executors: bool) -> ExecutorClient {
     rustls::crypto::ring::default_provider().install_default().unwrap_or(());
     let limits = Limits { connect: Duration::from_secs(5), request: Duration::from_secs(5) };
     let rules = NetworkRules { has_loopback_executors, ..NetworkRules::default() };
-    ExecutorClient::new("a-token-of-a-test", limits, Connector::new(rules), ClientTls::default()).unwrap()
+    let tokens = ExecutorTokens::new(Some("a-token-of-a-test"), SecretKeys::default()).unwrap();
+    ExecutorClient::new(Arc::new(tokens), limits, Connector::new(rules), ClientTls::default()).unwrap()
 }
 
 /// A listener that must not be reached.

@@ -10,6 +10,7 @@ use carillon_scheduler::{Labels, Millis};
 use tokio::sync::Notify;
 
 use crate::context::Context;
+use crate::executor::tokens::ExecutorTokens;
 use crate::runtime::lock;
 use crate::settings::ms;
 use carillon_store as store;
@@ -86,8 +87,11 @@ struct LeaseGrace {
 
 pub struct ExecutorDirectory {
     cx: Arc<Context>,
+    tokens: Arc<ExecutorTokens>,
     snapshot: Mutex<Arc<Snapshot>>,
     grace: Mutex<Option<LeaseGrace>>,
+    /// One refresh at a time: the older of two must not be kept.
+    refreshing: tokio::sync::Mutex<()>,
     /// When the registrations were last read.
     read_at: AtomicI64,
     /// A registration has changed: wakes the refresher.
@@ -95,11 +99,13 @@ pub struct ExecutorDirectory {
 }
 
 impl ExecutorDirectory {
-    pub fn new(cx: Arc<Context>) -> Self {
+    pub fn new(cx: Arc<Context>, tokens: Arc<ExecutorTokens>) -> Self {
         Self {
             cx,
+            tokens,
             snapshot: Mutex::default(),
             grace: Mutex::default(),
+            refreshing: tokio::sync::Mutex::default(),
             read_at: AtomicI64::new(0),
             changed: Arc::default(),
         }
@@ -131,8 +137,13 @@ impl ExecutorDirectory {
     }
 
     pub async fn refresh(&self) -> store::Result<()> {
+        let _one = self.refreshing.lock().await;
         let mut snapshot = Snapshot::default();
-        for executor in self.cx.store.executors().await? {
+        let mut executors = self.cx.store.executors().await?;
+        // Read after the registrations, so that each token is known by which one was made.
+        let tokens = self.cx.store.app_tokens().await?;
+        self.tokens.update(tokens, &mut executors, self.cx.clock.now());
+        for executor in executors {
             let app = executor.app.clone();
             snapshot.by_app.entry(app).or_default().push(Arc::new(RegisteredExecutor::new(executor)));
         }
@@ -216,6 +227,7 @@ mod tests {
             boot_id: boot_id.map(Into::into),
             capabilities: None,
             journal_id: None,
+            token_id: None,
             registered_at: 0,
             seen_at: 0,
             expires_at,

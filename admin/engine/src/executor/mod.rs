@@ -8,8 +8,10 @@ mod held_connections;
 pub(crate) mod outcome;
 pub(crate) mod request;
 pub(crate) mod run_killer;
+pub(crate) mod tokens;
 
 pub use client::{ExecutorClient, RunHeaders};
 pub use client_tls::{ClientTls, ClientTlsPart};
 pub use held_connections::Limits;
 pub use outcome::Outcome;
+pub use tokens::{Credential, ExecutorTokens};

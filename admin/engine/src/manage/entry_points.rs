@@ -4,6 +4,7 @@ use crate::engine::Engine;
 use crate::manage::apps::Apps;
 use crate::manage::backfills::Backfills;
 use crate::manage::calendars::Calendars;
+use crate::manage::executor_tokens::AppTokens;
 use crate::manage::executors::Executors;
 use crate::manage::jobs::Jobs;
 use crate::manage::pauses::Pauses;
@@ -13,6 +14,10 @@ use crate::manage::runs::Runs;
 impl Engine {
     pub fn apps(&self) -> Apps<'_> {
         Apps { engine: self }
+    }
+
+    pub fn app_tokens(&self) -> AppTokens<'_> {
+        AppTokens { engine: self }
     }
 
     pub fn backfills(&self) -> Backfills<'_> {

@@ -38,6 +38,10 @@ impl Endpoint {
     {
         let endpoint = Self::bare(method, path, access, handler).fails([400, 401, 403, 500, 503]);
         if path.contains("{id}") {
+            let endpoint = match path.contains("{token}") {
+                true => endpoint.parameter(ParameterIn::Path, "token", "", id()),
+                false => endpoint,
+            };
             return endpoint.parameter(ParameterIn::Path, "id", "", id()).fails([404]);
         }
         if path.contains("{name}") {

@@ -9,7 +9,6 @@ mod backfills;
 mod calendars;
 mod endpoint;
 mod error;
-mod executors;
 mod extract;
 mod finish;
 mod forecast;

@@ -9,8 +9,10 @@ use super::endpoint::{Endpoint, integer, number};
 use super::extract::{LIMIT, MAX_LIMIT};
 use super::records::{alarms, audit, misfires};
 use super::view::time::Time;
-use super::view::{AppView, BackfillInstants, BackfillView, CalendarView, JobView, List, PauseView, words};
-use super::{apps, backfills, calendars, executors, forecast, jobs, openapi, pauses, retention, runs};
+use super::view::{
+    AppView, BackfillInstants, BackfillView, CalendarView, JobView, List, NewAppTokenView, PauseView, words,
+};
+use super::{apps, backfills, calendars, forecast, jobs, openapi, pauses, retention, runs};
 use crate::web::access::Access::Policy;
 use crate::web::access::Target::{AnyApp, App, Backfill, Installation, Job, Run, Shared};
 
@@ -38,24 +40,41 @@ pub fn all() -> Vec<Endpoint> {
 
 fn of_apps() -> Vec<Endpoint> {
     vec![
-        Endpoint::json(GET, "/apps", Policy(View, AnyApp), apps::list).describe(
+        Endpoint::json(GET, "/apps", Policy(View, AnyApp), apps::list::list).describe(
             "apps",
             "listApps",
             "All apps, by name",
         ),
-        Endpoint::new(POST, "/apps", Policy(Administer, Installation), apps::create)
+        Endpoint::new(POST, "/apps", Policy(Administer, Installation), apps::list::create)
             .describe("apps", "createApp", "Create an app")
-            .body::<apps::AppRequest>()
+            .body::<apps::list::AppRequest>()
             .answers::<AppView>(201)
             .fails([409]),
-        Endpoint::json(GET, "/apps/{id}/executors", Policy(View, App), executors::list).describe(
+        Endpoint::json(GET, "/apps/{id}/executors", Policy(View, App), apps::executors::list).describe(
             "apps",
             "listExecutors",
             "Executors that have registered for an app, by address",
         ),
-        Endpoint::json(PUT, "/apps/{id}/executors", Policy(Administer, App), executors::update)
+        Endpoint::json(PUT, "/apps/{id}/executors", Policy(Administer, App), apps::executors::update)
             .describe("apps", "updateExecutor", "Set the weight and the labels of an executor")
-            .body::<executors::ExecutorUpdate>(),
+            .body::<apps::executors::ExecutorUpdate>(),
+        Endpoint::json(GET, "/apps/{id}/tokens", Policy(Administer, App), apps::tokens::list).describe(
+            "apps",
+            "listAppTokens",
+            "The tokens of an app's executors, newest first",
+        ),
+        Endpoint::new(POST, "/apps/{id}/tokens", Policy(Administer, App), apps::tokens::create)
+            .describe("apps", "createAppToken", "Create a token for an app's executors; two can be valid at a time")
+            .body::<apps::tokens::AppTokenRequest>()
+            .answers::<NewAppTokenView>(201)
+            .fails([409]),
+        Endpoint::json(PUT, "/apps/{id}/tokens", Policy(Administer, App), apps::tokens::set_rule)
+            .describe("apps", "setAppTokenRule", "Set whether an app accepts its own tokens alone")
+            .body::<apps::tokens::AppTokenRule>()
+            .fails([409]),
+        Endpoint::new(DELETE, "/apps/{id}/tokens/{token}", Policy(Administer, App), apps::tokens::revoke)
+            .describe("apps", "revokeAppToken", "Revoke a token; every node refuses it within two seconds")
+            .answers_nothing(),
     ]
 }
 

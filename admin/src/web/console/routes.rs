@@ -125,6 +125,10 @@ fn of_apps() -> Vec<Route> {
         Route::new(POST, "/apps/{id}/executor", Policy(Administer, App), apps::executor::update),
         Route::new(GET, "/apps/{id}/retention", Policy(Administer, App), retention_form::of_app),
         Route::new(POST, "/apps/{id}/retention", Policy(Administer, App), retention_form::set_app),
+        Route::new(GET, "/apps/{id}/tokens", Policy(Administer, App), apps::tokens::page),
+        Route::new(POST, "/apps/{id}/tokens", Policy(Administer, App), apps::tokens::create),
+        Route::new(POST, "/apps/{id}/tokens/rule", Policy(Administer, App), apps::tokens::set_rule),
+        Route::new(POST, "/apps/{id}/tokens/{token}/revoke", Policy(Administer, App), apps::tokens::revoke),
     ]
 }
 

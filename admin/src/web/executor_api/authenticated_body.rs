@@ -5,6 +5,7 @@ use actix_web::dev::Payload;
 use actix_web::error::PayloadError;
 use actix_web::web::Bytes;
 use actix_web::{FromRequest, HttpRequest, HttpResponse, web};
+use carillon_engine::executor::Credential;
 use futures_util::future::LocalBoxFuture;
 
 use super::answer::refused;
@@ -13,7 +14,10 @@ use crate::web::guard::connection;
 use crate::web::limits::slow_body_guard;
 use crate::web::state::State;
 
-pub struct AuthenticatedBody(pub Bytes);
+pub struct AuthenticatedBody {
+    pub bytes: Bytes,
+    pub credential: Credential,
+}
 
 impl FromRequest for AuthenticatedBody {
     type Error = actix_web::Error;
@@ -22,15 +26,19 @@ impl FromRequest for AuthenticatedBody {
     fn from_request(request: &HttpRequest, payload: &mut Payload) -> Self::Future {
         let state = request.app_data::<web::Data<State>>();
         let checked = state.map_or(Err(String::new()), |state| token::check(request, state));
-        if let Err(message) = checked {
-            return Box::pin(async { Err(refusal(message)) });
-        }
+        let credential = match checked {
+            Ok(credential) => credential,
+            Err(message) => return Box::pin(async { Err(refusal(message)) }),
+        };
         if slow_body_guard::is_encoded(request.headers()) {
             return Box::pin(async { Err(refusal(slow_body_guard::ENCODED.to_owned())) });
         }
         let body = Bytes::from_request(request, payload);
         let request = request.clone();
-        Box::pin(async move { body.await.map(Self).map_err(|error| unread(&request, error)) })
+        Box::pin(async move {
+            let body = body.await.map(|bytes| Self { bytes, credential });
+            body.map_err(|error| unread(&request, error))
+        })
     }
 }
 

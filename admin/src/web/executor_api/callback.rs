@@ -4,13 +4,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use actix_web::{HttpRequest, HttpResponse};
+use carillon_engine::executor::Credential;
 use carillon_protocol::{self as wire, Answer, CallbackItem, headers};
 use carillon_scheduler::{Outcome, RunEvent, RunReason};
 use carillon_store::db::sql::text::printable;
-use carillon_store::run::settle::finding::{Reporter, ReporterToken, RunReport};
+use carillon_store::run::settle::finding::{Reporter, RunReport};
 
 use super::answer::{answered, header, refused};
 use super::authenticated_body::AuthenticatedBody;
+use crate::web::guard::client_address::client_address;
 use crate::web::guard::connection;
 use crate::web::state::Shared;
 
@@ -18,9 +20,9 @@ use crate::web::state::Shared;
 const STORE_WITHIN: Duration = Duration::from_millis(2500);
 
 pub async fn callback(request: HttpRequest, body: AuthenticatedBody, state: Shared) -> HttpResponse {
-    let findings: Vec<RunReport> = match wire::parse_callbacks(&body.0) {
+    let findings: Vec<RunReport> = match wire::parse_callbacks(&body.bytes) {
         Ok(items) => {
-            let reporter = Arc::new(reporter(&request));
+            let reporter = Arc::new(reporter(&request, &body.credential));
             items.into_iter().map(|item| finding(item, &reporter)).collect()
         }
         Err(message) => return refused(message),
@@ -38,13 +40,13 @@ pub async fn callback(request: HttpRequest, body: AuthenticatedBody, state: Shar
 }
 
 /// A result counts if its run was sent to this executor.
-fn reporter(request: &HttpRequest) -> Reporter {
+fn reporter(request: &HttpRequest, credential: &Credential) -> Reporter {
     let id = |name| header(request, name).map(|id| id.chars().take(64).collect::<String>());
     Reporter {
-        token: ReporterToken::Global { except: Arc::default() },
+        token: credential.token.clone(),
         boot_id: id(headers::BOOT_ID),
         journal_id: id(headers::JOURNAL_ID),
-        source: request.peer_addr().map(|peer| peer.ip().to_string()).unwrap_or_default(),
+        source: client_address(request).map(|source| source.to_string()).unwrap_or_default(),
     }
 }
 

@@ -1,5 +1,7 @@
 //! `registry` and `registryRemove`: an executor registers with each heartbeat, and deregisters when it stops.
 
+use std::net::IpAddr;
+
 use actix_web::{HttpRequest, HttpResponse};
 use carillon_protocol::{self as wire, Answer, headers};
 use carillon_scheduler::Labels;
@@ -15,7 +17,7 @@ use crate::web::state::{Shared, State};
 const APP_CHARS: usize = 64;
 
 pub async fn register(request: HttpRequest, body: AuthenticatedBody, state: Shared) -> HttpResponse {
-    match registration(&request, &body.0, &state).await {
+    match registration(&request, &body, &state).await {
         Err(message) => refused(message),
         Ok(executor) => match state.engine.executors().heartbeat(&executor).await {
             Ok(is_new) => {
@@ -28,6 +30,7 @@ pub async fn register(request: HttpRequest, body: AuthenticatedBody, state: Shar
                 }
                 if let Some(source) = client_address(&request) {
                     state.wrong_tokens.forget(source, &executor.app);
+                    note_use(&state, &executor, source).await;
                 }
                 answered(&Answer::ok())
             }
@@ -44,7 +47,18 @@ pub async fn register(request: HttpRequest, body: AuthenticatedBody, state: Shar
     }
 }
 
-async fn registration(request: &HttpRequest, body: &[u8], state: &State) -> Result<Executor, String> {
+/// A heartbeat is answered also if the use of its token cannot be written.
+async fn note_use(state: &State, executor: &Executor, source: IpAddr) {
+    let now = state.clock.now();
+    let due = executor.token_id.filter(|id| state.engine.executor_tokens().notes_use(*id, now));
+    if let Some(id) = due
+        && let Err(error) = state.store.touch_executor_token(id, &source.to_string(), now).await
+    {
+        tracing::warn!(%error, app.name = executor.app, "the use of a token could not be stored");
+    }
+}
+
+async fn registration(request: &HttpRequest, body: &AuthenticatedBody, state: &State) -> Result<Executor, String> {
     let registration = named(body)?;
     let (app, address) = (&registration.key, &registration.value);
     state.engine.executors().admit(app, address).await.map_err(|what| {
@@ -60,6 +74,7 @@ async fn registration(request: &HttpRequest, body: &[u8], state: &State) -> Resu
         capabilities: header(request, headers::CAPABILITIES).map(|list| list.chars().take(255).collect()),
         journal_id: header(request, headers::JOURNAL_ID).map(|id| id.chars().take(64).collect()),
         boot_id,
+        token_id: body.credential.token_id(),
         registered_at: now,
         seen_at: now,
         expires_at: now + lease.as_millis() as i64,
@@ -70,14 +85,17 @@ async fn registration(request: &HttpRequest, body: &[u8], state: &State) -> Resu
 
 /// A registration whose app name can be stored and shown. Which characters the name of an app may have is a stricter rule:
 /// an executor under another name is shown as one whose app does not exist.
-fn named(body: &[u8]) -> Result<wire::Registration, String> {
-    let registration = wire::parse_registration(body)?;
+fn named(body: &AuthenticatedBody) -> Result<wire::Registration, String> {
+    let registration = wire::parse_registration(&body.bytes)?;
     let name = &registration.key;
     if name.chars().count() > APP_CHARS {
         return Err(format!("registryKey (the app name) is longer than {APP_CHARS} characters"));
     }
     if name.chars().any(char::is_control) {
         return Err("registryKey (the app name) has control characters".into());
+    }
+    if !body.credential.allows(name) {
+        return Err(format!("registryKey: the access token is not one of the app {name}"));
     }
     Ok(registration)
 }
@@ -100,7 +118,7 @@ fn traits(request: &HttpRequest) -> Result<ExecutorSettings, String> {
 }
 
 pub async fn deregister(body: AuthenticatedBody, state: Shared) -> HttpResponse {
-    let registration = match named(&body.0) {
+    let registration = match named(&body) {
         Ok(registration) => registration,
         Err(message) => return refused(message),
     };

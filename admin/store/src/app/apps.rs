@@ -20,9 +20,11 @@ pub struct App {
     /// For people.
     pub title: String,
     pub created_at: Millis,
+    /// The token of all apps is not accepted from its executors, and not sent to them.
+    pub own_tokens_only: bool,
 }
 
-const COLUMNS: &str = "id, name, title, created_at";
+const COLUMNS: &str = "id, name, title, created_at, own_tokens_only";
 
 impl Store {
     /// The visible apps, by name.
@@ -50,9 +52,10 @@ impl Store {
     /// `Taken`, if there is an app of this name.
     pub async fn create_app(&self, name: &str, title: &str, now: Millis, actor: &Actor) -> Result<App> {
         let ids = self.take_ids(&ids::ROW, 2).await?;
-        let app = App { id: ids[0], name: name.to_owned(), title: title.to_owned(), created_at: now };
+        let app =
+            App { id: ids[0], name: name.to_owned(), title: title.to_owned(), created_at: now, own_tokens_only: false };
         let tx = self.begin_change().await?;
-        let inserted = self.insert_rows(&tx, "app", COLUMNS, vec![values![app.id, name, title, now]]).await;
+        let inserted = self.insert_rows(&tx, "app", COLUMNS, vec![values![app.id, name, title, now, false]]).await;
         inserted.map_err(|error| error.or_taken(UniqueKey::AppName, name))?;
         let detail = json!({"after": {"name": name, "title": title}});
         let entry = AuditEntry::new(actor, now, AuditAction::Create, AuditObject::app(app.id), detail);

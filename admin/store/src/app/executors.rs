@@ -26,6 +26,8 @@ pub struct Executor {
     pub capabilities: Option<String>,
     /// Random, kept in its journal: which runs it remembers is known by it, across its starts.
     pub journal_id: Option<String>,
+    /// The token of its app that it presented; None: the token of all apps.
+    pub token_id: Option<i64>,
     pub registered_at: Millis,
     pub seen_at: Millis,
     pub expires_at: Millis,
@@ -62,11 +64,11 @@ impl Executor {
 }
 
 /// With what an operator has set.
-const FROM: &str = "SELECT e.app, e.address, e.boot_id, e.capabilities, e.journal_id, e.registered_at, e.seen_at, e.expires_at, e.weight, e.labels, \
+const FROM: &str = "SELECT e.app, e.address, e.boot_id, e.capabilities, e.journal_id, e.token_id, e.registered_at, e.seen_at, e.expires_at, e.weight, e.labels, \
      s.weight AS set_weight, s.labels AS set_labels FROM executor e LEFT JOIN executor_setting s ON s.app = e.app AND s.address = e.address";
 
 /// What a heartbeat writes, and its key.
-const WRITTEN: [&str; 10] = [
+const WRITTEN: [&str; 11] = [
     "boot_id",
     "capabilities",
     "journal_id",
@@ -75,13 +77,14 @@ const WRITTEN: [&str; 10] = [
     "expires_at",
     "weight",
     "labels",
+    "token_id",
     "app",
     "address",
 ];
 
 impl Store {
-    /// A heartbeat: a new row or a longer lease. True if the executor was not there, was over, has started anew, or
-    /// says other things of itself.
+    /// A heartbeat: a new row or a longer lease. True if the executor was not there, was over, has started anew, says
+    /// other things of itself, or has another token.
     pub async fn register_executor(&self, executor: &Executor) -> Result<bool> {
         let tx = self.begin_change().await?;
         let text =
@@ -89,7 +92,8 @@ impl Store {
         let key = values![executor.app.as_str(), executor.address.as_str()];
         let old: Option<Executor> = self.one(&tx, text, key).await?;
         let changed = old.as_ref().is_none_or(|old| !old.is_live(executor.seen_at) || old.boot_id != executor.boot_id);
-        let has_changed_settings = old.as_ref().is_some_and(|old| old.announced != executor.announced);
+        let has_changed_settings =
+            old.as_ref().is_some_and(|old| old.announced != executor.announced || old.token_id != executor.token_id);
         let registered_at =
             if changed { executor.registered_at } else { old.as_ref().map_or(0, |old| old.registered_at) };
         let it = executor.clone();
@@ -103,10 +107,11 @@ impl Store {
             it.expires_at,
             announced.weight,
             announced.labels,
+            it.token_id,
             it.app,
             it.address
         ];
-        let (set, key) = WRITTEN.split_at(8);
+        let (set, key) = WRITTEN.split_at(9);
         let written = match old {
             Some(_) => {
                 let text =

@@ -3,5 +3,6 @@
 pub(crate) mod app_of;
 pub(crate) mod apps;
 pub(crate) mod executor_settings;
+pub mod executor_tokens;
 pub mod executors;
 pub mod pauses;

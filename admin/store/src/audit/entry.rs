@@ -37,6 +37,10 @@ impl AuditObject {
         Self { app_id: Some(id), ..Self::new(AuditObjectKind::App, id) }
     }
 
+    pub const fn executor_token(id: i64, app_id: i64) -> Self {
+        Self { app_id: Some(app_id), ..Self::new(AuditObjectKind::ExecutorToken, id) }
+    }
+
     pub const fn account(id: i64) -> Self {
         Self::new(AuditObjectKind::Account, id)
     }

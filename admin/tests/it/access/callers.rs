@@ -12,14 +12,16 @@ use carillon_store::{Actor, Grants, Role};
 use super::world::{NOW, World};
 
 /// The columns of the table.
-pub const CALLERS: [&str; 8] = [
+pub const CALLERS: [&str; 10] = [
     "anonymous",
     "viewer of own",
     "operator of own",
     "editor of own",
     "admin of own",
     "admin of all",
-    "executor token",
+    "executor token of all apps",
+    "executor token of own",
+    "executor token of other",
     "personal token, operator of own",
 ];
 
@@ -55,6 +57,9 @@ pub async fn all(world: &World) -> Vec<Caller> {
         callers.push(Caller::Account { id, token });
     }
     callers.push(Caller::Executor { token: world.access_token.clone() });
+    for app in [&world.own.app, &world.other.app] {
+        callers.push(Caller::Executor { token: world.executor_token(app).await });
+    }
     let all = Grants::for_all(Role::Admin);
     let owner = account(world, "owner", &all).await;
     callers.push(Caller::Token { token: token(world, owner, &all, &of_own(Role::Operator)).await });

@@ -25,6 +25,7 @@ pub struct Names {
     pub run: i64,
     pub backfill: i64,
     pub executor: String,
+    pub token: i64,
 }
 
 impl Names {
@@ -36,6 +37,7 @@ impl Names {
             run: it.run,
             backfill: it.backfill,
             executor: it.executor.clone(),
+            token: it.token,
         };
         match which {
             Which::Own => of(&world.own),
@@ -47,6 +49,7 @@ impl Names {
                 run: MISSING,
                 backfill: MISSING,
                 executor: "http://missing.example:9999/".to_owned(),
+                token: MISSING,
             },
         }
     }
@@ -80,6 +83,7 @@ fn path(route: &RouteEntry, names: &Names, world: &World) -> String {
         _ => names.job,
     };
     let path = route.path.replace("{id}", &id.to_string()).replace("{name}", "bank");
+    let path = path.replace("{token}", &names.token.to_string());
     let path = path.replace("{name:.*}", "console.css").replace("/audit/export", "/audit/export?actor=none");
     match path.rsplit('/').next().unwrap_or_default() {
         "explain" => format!("{path}?at=2025-10-09T08:00:00Z"),
@@ -97,6 +101,8 @@ fn json_body(route: &RouteEntry, names: &Names) -> Value {
         (_, "/jobs:batch") => json!([job]),
         (_, "/preview") => json!({"schedule": {"kind": "fixed_rate", "seconds": 60}}),
         ("POST", "/apps") => json!({"name": unique}),
+        ("POST", "/apps/{id}/tokens") => json!({"name": "new"}),
+        ("PUT", "/apps/{id}/tokens") => json!({"own_tokens_only": false}),
         (_, "/apps/{id}/executors") => json!({"address": names.executor, "weight": 3}),
         (_, "/jobs/{id}/backfill") => json!({"from": "2025-10-09T08:00:00Z", "to": "2025-10-09T08:05:00Z"}),
         ("POST", "/pauses") => json!({"app": names.app, "note": "deployment", "until": "2100-01-01T00:00:00Z"}),
@@ -129,6 +135,7 @@ fn fields(route: &RouteEntry, names: &Names, world: &World) -> Vec<(&'static str
         "/runs/{id}/resolve" => vec![("outcome", "failed".into()), ("note", "seen".into())],
         "/apps" => vec![("name", unique())],
         "/apps/{id}/executor" => vec![("address", names.executor.clone()), ("weight", "3".into())],
+        "/apps/{id}/tokens" => vec![("name", "new".into())],
         "/account/password" => vec![("current", "wrong".into()), ("new", "short".into()), ("repeated", "short".into())],
         "/account/tokens" => vec![("name", "deploy".into()), ("role", "viewer".into()), ("apps", "all".into())],
         "/users" => vec![("name", unique())],

@@ -3,10 +3,12 @@
 use std::sync::Arc;
 
 use carillon_accounts::secret::random_secret;
+use carillon_accounts::secret_keys::SecretKeys;
 use carillon_admin::Admin;
 use carillon_engine::Engine;
 use carillon_engine::manage::{BackfillRange, RunRequest};
 use carillon_scheduler::{Calendar, Cause, JobDraft, ManualClock, Millis, ScheduleDraft};
+use carillon_store::app::executor_tokens::NewExecutorToken;
 use carillon_store::app::executors::{Executor, ExecutorSettings};
 use carillon_store::people::accounts::NewAccount;
 use carillon_store::{Actor, App, Grants, Store};
@@ -25,6 +27,8 @@ pub struct Objects {
     pub run: i64,
     pub backfill: i64,
     pub executor: String,
+    /// A token that has expired: another one may be made.
+    pub token: i64,
 }
 
 pub struct World {
@@ -39,13 +43,14 @@ pub struct World {
     /// An account that the pages of users are about.
     pub guest: i64,
     raw: DatabaseConnection,
-    _second: Arc<Engine>,
+    second: Arc<Engine>,
 }
 
 impl World {
     pub async fn start(db: &TestDatabase) -> Self {
         let mut config = db.config();
         config.admin_password = Some(random_secret());
+        config.secret_keys = SecretKeys::parse(&random_secret()).unwrap();
         let clock = Arc::new(ManualClock::new(NOW));
         let first = Admin::build(config.clone(), clock.clone()).await.unwrap();
         let second = Admin::build(config.clone(), clock.clone()).await.unwrap();
@@ -59,7 +64,7 @@ impl World {
         let guest = guest(&store).await;
         let raw = Database::connect(db.direct_url()).await.unwrap();
         let (access_token, password) = (config.access_token, config.admin_password.unwrap_or_default());
-        Self { urls, store, engine, clock, access_token, password, own, other, guest, raw, _second: second }
+        Self { urls, store, engine, clock, access_token, password, own, other, guest, raw, second }
     }
 
     pub async fn sql(&self, text: &str) {
@@ -72,6 +77,29 @@ impl World {
         self.other = objects(&self.engine, &self.store, self.other.app.clone()).await;
         self.guest = guest(&self.store).await;
     }
+
+    /// A token of the app's executors, which both nodes know.
+    pub async fn executor_token(&self, app: &App) -> String {
+        let created = self.engine.app_tokens().create(app.id, CALLERS_TOKEN, None, &Actor::engine()).await.unwrap();
+        self.second.begin().await.unwrap();
+        created.1
+    }
+}
+
+/// The name of the token that a caller has.
+const CALLERS_TOKEN: &str = "caller";
+
+async fn expired_token(engine: &Engine, store: &Store, app: &App) -> i64 {
+    let by = Actor::engine();
+    for token in store.executor_tokens_of(app.id).await.unwrap() {
+        if token.name != CALLERS_TOKEN {
+            engine.app_tokens().revoke(app.id, token.id, &by).await.unwrap();
+        }
+    }
+    let token_hash = random_secret();
+    let new =
+        NewExecutorToken { name: "old", token_hash: &token_hash, sealed: "", now: NOW - 1, expires_at: Some(NOW) };
+    store.create_executor_token(app, &new, &by).await.unwrap().id
 }
 
 async fn guest(store: &Store) -> i64 {
@@ -97,7 +125,8 @@ async fn objects(engine: &Engine, store: &Store, app: App) -> Objects {
     // Deleted by the request before; a second one of the name is refused.
     let calendar: Calendar = serde_json::from_value(serde_json::json!({"name": "bank"})).unwrap();
     let _ = engine.calendars().create(calendar, &by).await;
-    Objects { app, job, run, backfill, executor }
+    let token = expired_token(engine, store, &app).await;
+    Objects { app, job, run, backfill, executor, token }
 }
 
 fn registration(app: &str, address: &str) -> Executor {
@@ -107,6 +136,7 @@ fn registration(app: &str, address: &str) -> Executor {
         boot_id: None,
         capabilities: None,
         journal_id: None,
+        token_id: None,
         registered_at: NOW,
         seen_at: NOW,
         expires_at: NOW + 90_000,

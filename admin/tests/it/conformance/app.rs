@@ -1,4 +1,6 @@
 use carillon_store::Error;
+use carillon_store::app::executor_tokens::NewExecutorToken;
+use carillon_store::app::executors::{Executor, ExecutorSettings};
 
 use super::fixture::{Fixture, NOW, actor};
 use carillon_scheduler::AuditObjectKind;
@@ -25,5 +27,66 @@ databases! {
         let entry = &entries[0];
         assert_eq!((entry.actor.as_str(), entry.source.as_str(), entry.action.as_str()), ("ada", "127.0.0.1", "create"));
         assert!(entry.detail.contains("Billing"), "{}", entry.detail);
+    }
+
+    // covers: S17
+    async fn an_app_has_two_valid_tokens_at_most(db: &TestDatabase) {
+        let fixture = Fixture::new(db).await;
+        let (store, app) = (&fixture.store, &fixture.app);
+        let make = async |name: &'static str, expires_at: Option<i64>, now: i64| {
+            let sealed = format!("sealed {name}");
+            let new = NewExecutorToken { name, token_hash: name, sealed: &sealed, now, expires_at };
+            store.create_executor_token(app, &new, &actor()).await
+        };
+        let first = make("a", Some(NOW + 10), NOW).await.unwrap();
+        let second = make("b", None, NOW).await.unwrap();
+        let (third, fourth) = tokio::join!(make("c", None, NOW), make("d", None, NOW + 10));
+        assert!(matches!(&third, Err(Error::InUse(text)) if text.contains("2 valid tokens")), "{third:?}");
+        let fourth = fourth.unwrap();
+        assert!(!first.is_valid(NOW + 10), "an expired one does not count");
+        store.touch_executor_token(second.id, "10.0.0.5", NOW + 5).await.unwrap();
+        let all = store.executor_tokens_of(app.id).await.unwrap();
+        let seen: Vec<_> = all.iter().map(|it| (it.id, it.used_at, it.used_from.as_deref())).collect();
+        assert_eq!(seen, [(fourth.id, None, None), (second.id, Some(NOW + 5), Some("10.0.0.5")), (first.id, None, None)]);
+        let known = store.app_tokens().await.unwrap();
+        let hashes: Vec<_> = known.iter().map(|it| (&*it.app, it.token_hash.as_deref(), it.sealed.as_deref())).collect();
+        let expected = ["a", "b", "d"].map(|it| ("billing", Some(it), Some(format!("sealed {it}"))));
+        assert_eq!(hashes, expected.each_ref().map(|(app, hash, sealed)| (*app, *hash, sealed.as_deref())));
+        let entries = store.audit_entries(&AuditFilter::about(AuditObjectKind::ExecutorToken, second.id)).await.unwrap().items;
+        assert!(entries.len() == 1 && !entries[0].detail.contains("sealed"), "{entries:?}");
+    }
+
+    // covers: S17
+    async fn registrations_end_with_the_token_that_made_them(db: &TestDatabase) {
+        let fixture = Fixture::new(db).await;
+        let (store, app) = (&fixture.store, &fixture.app);
+        assert!(matches!(store.set_own_tokens_only(app, true, NOW, &actor()).await, Err(Error::InUse(_))));
+        let new = NewExecutorToken { name: "a", token_hash: "a", sealed: "a", now: NOW, expires_at: None };
+        let token = store.create_executor_token(app, &new, &actor()).await.unwrap();
+        let register = async |address: &str, token_id: Option<i64>| {
+            let executor = Executor {
+                app: app.name.clone(), address: address.to_owned(), boot_id: None, capabilities: None, journal_id: None, token_id,
+                registered_at: NOW, seen_at: NOW, expires_at: NOW + 90_000,
+                announced: ExecutorSettings::default(), set: ExecutorSettings::default(),
+            };
+            store.register_executor(&executor).await.unwrap()
+        };
+        let addresses = async || -> Vec<String> {
+            store.executors().await.unwrap().into_iter().map(|executor| executor.address).collect()
+        };
+        register("http://own/", Some(token.id)).await;
+        register("http://global/", None).await;
+        assert!(register("http://moved/", None).await && register("http://moved/", Some(token.id)).await, "that is news");
+        assert!(!register("http://moved/", Some(token.id)).await);
+        store.set_own_tokens_only(app, true, NOW, &actor()).await.unwrap();
+        assert_eq!(addresses().await, ["http://moved/", "http://own/"]);
+        assert!(store.app(app.id).await.unwrap().unwrap().own_tokens_only);
+        assert!(!store.revoke_executor_token(app, token.id + 999, NOW, &actor()).await.unwrap());
+        assert!(store.revoke_executor_token(app, token.id, NOW, &actor()).await.unwrap());
+        assert_eq!(addresses().await, Vec::<String>::new());
+        let known = store.app_tokens().await.unwrap();
+        assert_eq!((known.len(), known[0].own_tokens_only, known[0].id), (1, true, None), "it still accepts no other");
+        store.set_own_tokens_only(app, false, NOW, &actor()).await.unwrap();
+        assert_eq!(store.app_tokens().await.unwrap(), []);
     }
 }

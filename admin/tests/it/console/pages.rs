@@ -69,6 +69,7 @@ pub async fn register(console: &Console, address: &str, app: &str) {
         boot_id: None,
         capabilities: None,
         journal_id: None,
+        token_id: None,
         registered_at: START,
         seen_at: START,
         expires_at: START + 90_000,

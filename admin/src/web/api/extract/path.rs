@@ -16,10 +16,26 @@ impl FromRequest for Id {
     type Future = Ready<Result<Self, Error>>;
 
     fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
-        let text = request.match_info().query("id");
-        let wrong = || Error::field("id", format!("{text:?} is no id; an id is a whole number above 0"));
-        ready(text.parse().ok().filter(|id| *id > 0).map(Self).ok_or_else(wrong))
+        ready(number(request, "id").map(Self))
     }
+}
+
+/// The `{token}` of a path.
+pub struct TokenId(pub i64);
+
+impl FromRequest for TokenId {
+    type Error = Error;
+    type Future = Ready<Result<Self, Error>>;
+
+    fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
+        ready(number(request, "token").map(Self))
+    }
+}
+
+fn number(request: &HttpRequest, name: &str) -> Result<i64, Error> {
+    let text = request.match_info().query(name);
+    let wrong = || Error::field(name, format!("{text:?} is no id; an id is a whole number above 0"));
+    text.parse().ok().filter(|id| *id > 0).ok_or_else(wrong)
 }
 
 /// The `{name}` of a path.

@@ -1,6 +1,7 @@
-//! Apps.
+//! Apps, and the tokens of their executors.
 
 use carillon_store::App;
+use carillon_store::app::executor_tokens::ExecutorToken;
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -21,10 +22,65 @@ pub struct AppView {
     title: String,
     /// When it was created
     created_at: Time,
+    /// The token of all apps is not accepted from its executors, and not sent to them
+    own_tokens_only: bool,
 }
 
 impl From<App> for AppView {
-    fn from(App { id, name, title, created_at }: App) -> Self {
-        Self { id, name, title, created_at: Time(created_at) }
+    fn from(App { id, name, title, created_at, own_tokens_only }: App) -> Self {
+        Self { id, name, title, created_at: Time(created_at), own_tokens_only }
+    }
+}
+
+/// A token of an app's executors
+#[derive(Serialize, ToSchema)]
+#[schema(as = AppToken)]
+pub struct AppTokenView {
+    /// Its number
+    #[schema(minimum = 1)]
+    id: i64,
+    /// For people
+    name: String,
+    /// When it was made
+    created_at: Time,
+    /// From when on it is refused; null: it lasts until it is revoked
+    expires_at: Option<Time>,
+    /// When an executor last registered with it, to the minute; null: never
+    used_at: Option<Time>,
+    /// The address that this executor's request came from
+    used_from: Option<String>,
+}
+
+impl From<ExecutorToken> for AppTokenView {
+    fn from(token: ExecutorToken) -> Self {
+        Self {
+            id: token.id,
+            name: token.name,
+            created_at: Time(token.created_at),
+            expires_at: token.expires_at.map(Time),
+            used_at: token.used_at.map(Time),
+            used_from: token.used_from,
+        }
+    }
+}
+
+/// A token that was just made
+#[derive(Serialize, ToSchema)]
+#[schema(as = NewAppToken)]
+pub struct NewAppTokenView {
+    /// Its number
+    #[schema(minimum = 1)]
+    id: i64,
+    /// For people
+    name: String,
+    /// The token itself. It is not shown again
+    token: String,
+    /// From when on it is refused; null: it lasts until it is revoked
+    expires_at: Option<Time>,
+}
+
+impl NewAppTokenView {
+    pub fn new(created: ExecutorToken, token: String) -> Self {
+        Self { id: created.id, name: created.name, token, expires_at: created.expires_at.map(Time) }
     }
 }

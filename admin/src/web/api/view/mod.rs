@@ -21,7 +21,7 @@ pub mod time;
 pub mod words;
 
 pub use alarm::AlarmView;
-pub use app::AppView;
+pub use app::{AppTokenView, AppView, NewAppTokenView};
 pub use audit::AuditView;
 pub use backfill::{BackfillInstants, BackfillView};
 pub use calendar::{CalendarMembers, CalendarVersionView, CalendarView};

@@ -3,3 +3,4 @@
 pub mod executor;
 pub mod list;
 pub mod new;
+pub mod tokens;

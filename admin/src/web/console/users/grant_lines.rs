@@ -69,7 +69,13 @@ mod tests {
 
     #[test]
     fn a_form_gives_back_the_roles_that_it_shows() {
-        let app = |id: i64| App { id, name: format!("app-{id}"), title: String::new(), created_at: 0 };
+        let app = |id: i64| App {
+            id,
+            name: format!("app-{id}"),
+            title: String::new(),
+            created_at: 0,
+            own_tokens_only: false,
+        };
         let apps = [app(7), app(9)];
         for text in ["", "all:admin", "all:viewer 7:editor", "7:viewer 9:admin"] {
             let grants: Grants = text.parse().unwrap();

@@ -62,6 +62,9 @@ pub struct SettleContext {
     pub restored: bool,
 }
 
+/// A run, its app, and who reported it.
+pub type RefusedReport = (i64, i64, Option<Arc<Reporter>>);
+
 /// What settling did, for the metrics and for waking the shards that have new work.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Settlement {
@@ -75,9 +78,9 @@ pub struct Settlement {
     /// Runs of which nothing can be stored, because their row cannot be read.
     pub unreadable: Vec<i64>,
     /// Runs that were reported and had never been sent. Nothing has changed.
-    pub unsent: Vec<(i64, Option<Arc<Reporter>>)>,
+    pub unsent: Vec<RefusedReport>,
     /// Runs that were reported by another executor than the one that they were sent to. Nothing has changed.
-    pub foreign: Vec<(i64, Arc<Reporter>)>,
+    pub foreign: Vec<RefusedReport>,
 }
 
 impl Settlement {

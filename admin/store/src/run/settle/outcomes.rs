@@ -113,13 +113,14 @@ impl Store {
             let Some(row) = runs.by_id.get(&finding.run_id) else {
                 continue;
             };
-            if let Some(reporter) = finding.reporter.as_ref().filter(|reporter| !has_run(reporter, row, &starts)) {
-                then.settled.foreign.push((finding.run_id, reporter.clone()));
+            let refused = || (finding.run_id, row.app_id, finding.reporter.clone());
+            if finding.reporter.as_ref().is_some_and(|reporter| !has_run(reporter, row, &starts)) {
+                then.settled.foreign.push(refused());
                 continue;
             }
             let is_unsent = is_of_unsent(&runs.by_id, finding);
             if is_unsent && finding.run_id >= restored_below {
-                then.settled.unsent.push((finding.run_id, finding.reporter.clone()));
+                then.settled.unsent.push(refused());
             }
             // Another report about the same run has decided it.
             if changes.last().is_some_and(|change| change.0 == finding.run_id) {

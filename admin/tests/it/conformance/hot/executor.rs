@@ -12,6 +12,7 @@ pub fn beat(address: &str, boot_id: Option<&str>, at: i64) -> Executor {
         boot_id: boot_id.map(Into::into),
         capabilities: boot_id.map(|_| "idem".into()),
         journal_id: None,
+        token_id: None,
         registered_at: at,
         seen_at: at,
         expires_at: at + 30_000,

@@ -49,7 +49,8 @@ databases! {
             by(&but_this, success(ids[2])), by(&own, success(ids[3])), by(&all, success(ids[4])), by(&own, failure(ids[5])),
         ]).await;
         assert_eq!(settled.changed, [(ids[3], Succeeded), (ids[4], Succeeded), (ids[5], Failed)]);
-        assert_eq!(settled.foreign, [(ids[0], other.clone()), (ids[1], other), (ids[2], but_this)]);
+        let refused = |id: i64, by: &Arc<Reporter>| (id, job.app_id, Some(by.clone()));
+        assert_eq!(settled.foreign, [refused(ids[0], &other), refused(ids[1], &other), refused(ids[2], &but_this)]);
         let elsewhere = reporter(global(&[job.app_id + 1]), None, None);
         assert_eq!(fixture.settle(&[by(&elsewhere, success(ids[0]))]).await.changed, [(ids[0], Succeeded)]);
     }
@@ -65,13 +66,15 @@ databases! {
         let here = |boot_id, journal_id| reporter(of_app(job.app_id), boot_id, journal_id);
         let (stock, another) = (here(None, None), here(Some("other"), Some("theirs")));
         let settled = fixture.settle(&[by(&stock, success(ids[0])), by(&another, success(ids[1]))]).await;
-        assert_eq!((settled.changed, settled.foreign), (vec![], vec![(ids[0], stock), (ids[1], another)]));
+        let refused = |id: i64, by: &Arc<Reporter>| (id, job.app_id, Some(by.clone()));
+        assert_eq!(settled.changed, []);
+        assert_eq!(settled.foreign, [refused(ids[0], &stock), refused(ids[1], &another)]);
         let (same, restarted) = (here(Some("boot"), None), here(Some("later"), Some("journal")));
         let settled = fixture.settle(&[by(&same, success(ids[0])), by(&same, failure(ids[1])), by(&restarted, success(ids[2]))]).await;
         assert_eq!(settled.changed, [(ids[0], Succeeded), (ids[1], Failed), (ids[2], Succeeded)]);
         // It started anew, and lost its journal, just before the run was sent to its address.
         let executor = Executor {
-            app: "billing".into(), address: "http://x:1/".into(), boot_id: Some("later".into()), capabilities: None, journal_id: None,
+            app: "billing".into(), address: "http://x:1/".into(), boot_id: Some("later".into()), capabilities: None, journal_id: None, token_id: None,
             registered_at: NOW, seen_at: NOW, expires_at: NOW + 30_000,
             announced: ExecutorSettings::default(), set: ExecutorSettings::default(),
         };

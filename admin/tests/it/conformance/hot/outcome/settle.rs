@@ -90,7 +90,7 @@ databases! {
         }
         let row = fixture.row(ids[2]).await;
         assert_eq!((row.state(), row.result_code, row.result_msg, row.reason.as_deref()), (Failed, None, None, Some("refused")));
-        assert_eq!((fixture.row(ids[7]).await.state(), settled.unsent), (Claimed, vec![(ids[7], None)]), "it was never sent");
+        assert_eq!((fixture.row(ids[7]).await.state(), settled.unsent), (Claimed, vec![(ids[7], job.app_id, None)]), "it was never sent");
         assert_eq!(fixture.row(ids[10]).await.state(), Lost);
         // All of it again changes nothing.
         let rows = fixture.rows_where("1 = 1").await;
@@ -166,11 +166,11 @@ databases! {
         let other = fixture.runs_in(&job, &[Claimed, Claimed]).await[1];
         let settled = fixture.store.settle(&[success(other)], &noticed).await.unwrap();
         assert_eq!(settled.changed, [(other, Succeeded)], "noticed, and not resynchronized yet");
-        assert_eq!(fixture.settle(&[success(before)]).await.unsent, [(before, None)]);
+        assert_eq!(fixture.settle(&[success(before)]).await.unsent, [(before, job.app_id, None)]);
         fixture.store.resync(NOW, &actor()).await.unwrap();
         let after = fixture.store.take_ids(&ids::RUN, 2_000).await.unwrap()[1_999];
         fixture.run(&job, Row { id: after, fire_no: NOW + 9_000, ..Row::default() }).await;
         let settled = fixture.settle(&[success(before), success(after)]).await;
-        assert_eq!((settled.changed, settled.unsent), (vec![(before, Succeeded)], vec![(after, None)]));
+        assert_eq!((settled.changed, settled.unsent), (vec![(before, Succeeded)], vec![(after, job.app_id, None)]));
     }
 }

@@ -15,6 +15,7 @@ fn at(address: &str, boot_id: Option<&str>, expires_at: i64) -> Executor {
         boot_id: boot_id.map(Into::into),
         capabilities: None,
         journal_id: None,
+        token_id: None,
         registered_at: 1,
         seen_at: 1,
         expires_at,

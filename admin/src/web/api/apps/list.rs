@@ -5,9 +5,9 @@ use actix_web::web::Json;
 use serde::Deserialize;
 use utoipa::ToSchema;
 
-use super::error::{Answer, Error};
-use super::extract::{Body, Caller, ObjectBody};
-use super::view::{AppView, List};
+use crate::web::api::error::{Answer, Error};
+use crate::web::api::extract::{Body, Caller, ObjectBody};
+use crate::web::api::view::{AppView, List};
 use crate::web::state::Shared;
 
 pub async fn list(state: Shared, caller: Caller) -> Answer<List<AppView>> {

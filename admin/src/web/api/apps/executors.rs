@@ -4,9 +4,9 @@ use actix_web::web::Json;
 use serde::Deserialize;
 use utoipa::ToSchema;
 
-use super::error::Answer;
-use super::extract::{Body, Caller, Id, ObjectBody};
-use super::view::{ExecutorView, List};
+use crate::web::api::error::Answer;
+use crate::web::api::extract::{Body, Caller, Id, ObjectBody};
+use crate::web::api::view::{ExecutorView, List};
 use crate::web::state::Shared;
 
 pub async fn list(state: Shared, id: Id) -> Answer<List<ExecutorView>> {

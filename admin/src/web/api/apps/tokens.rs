@@ -1,0 +1,60 @@
+//! `/apps/{id}/tokens`: the tokens of an app's executors.
+
+use actix_web::HttpResponse;
+use actix_web::web::Json;
+use serde::Deserialize;
+use utoipa::ToSchema;
+
+use crate::web::api::error::{Answer, Error};
+use crate::web::api::extract::{Body, Caller, Id, ObjectBody, TokenId};
+use crate::web::api::view::{AppTokenView, AppView, List, NewAppTokenView};
+use crate::web::state::Shared;
+
+pub async fn list(state: Shared, id: Id) -> Answer<List<AppTokenView>> {
+    let tokens = state.engine.app_tokens().list(id.0).await?;
+    Ok(Json(List::whole(tokens.into_iter().map(AppTokenView::from))))
+}
+
+/// A new token
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct AppTokenRequest {
+    /// For people
+    #[schema(min_length = 1, max_length = 64)]
+    name: String,
+    /// Days until it expires; without them it lasts until it is revoked
+    #[schema(minimum = 1, maximum = 366)]
+    days: Option<i64>,
+}
+
+impl ObjectBody for AppTokenRequest {
+    const WHAT: &'static str = "a token, such as {\"name\":\"2026-11\"}";
+}
+
+pub async fn create(state: Shared, id: Id, caller: Caller, body: Body<AppTokenRequest>) -> Result<HttpResponse, Error> {
+    let AppTokenRequest { name, days } = body.0;
+    let (created, token) = state.engine.app_tokens().create(id.0, &name, days, &caller.0).await?;
+    Ok(HttpResponse::Created().json(NewAppTokenView::new(created, token)))
+}
+
+/// Which tokens an app accepts
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct AppTokenRule {
+    /// The token of all apps is not accepted from the app's executors, and not sent to them
+    own_tokens_only: bool,
+}
+
+impl ObjectBody for AppTokenRule {
+    const WHAT: &'static str = "which tokens the app accepts, such as {\"own_tokens_only\":true}";
+}
+
+pub async fn set_rule(state: Shared, id: Id, caller: Caller, body: Body<AppTokenRule>) -> Answer<AppView> {
+    let app = state.engine.app_tokens().set_own_tokens_only(id.0, body.0.own_tokens_only, &caller.0).await?;
+    Ok(Json(AppView::from(app)))
+}
+
+pub async fn revoke(state: Shared, id: Id, token: TokenId, caller: Caller) -> Result<HttpResponse, Error> {
+    state.engine.app_tokens().revoke(id.0, token.0, &caller.0).await?;
+    Ok(HttpResponse::NoContent().finish())
+}
