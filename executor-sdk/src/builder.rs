@@ -132,6 +132,13 @@ impl ExecutorBuilder {
         self
     }
 
+    /// MiB that the logs of all runs may take, any number; 0: no limit. Near the limit the oldest are deleted. Default 10,240.
+    #[must_use]
+    pub fn log_megabytes(mut self, megabytes: u64) -> Self {
+        self.settings.log_megabytes = megabytes;
+        self
+    }
+
     /// What an accepted run survives. Default: a crash of the machine.
     #[must_use]
     pub fn durability(mut self, durability: Durability) -> Self {

@@ -103,7 +103,7 @@ impl Executor {
         let boot_id = format!("{:032x}", rand::random::<u128>());
         let bases = std::mem::take(&mut settings.admins);
         let announced = settings.announcement.headers()?;
-        let logs = JobLogs::new(&data_dir.path("logs"))?;
+        let logs = JobLogs::new(&data_dir.path("logs"), settings.log_megabytes.saturating_mul(1 << 20))?;
         let (outbox, outbox_messages) = mpsc::unbounded_channel();
         let (accepted, journaled) = mpsc::unbounded_channel();
         let results = outbox.clone();
@@ -209,7 +209,7 @@ impl Executor {
         let mut tasks = JoinSet::new();
         tasks.spawn(outbox.run(self.recovered.unreported));
         tasks.spawn(Arc::clone(&lanes).start_journaled(self.journaled));
-        tasks.spawn(self.logs.prune_hourly(self.settings.log_days));
+        tasks.spawn(self.logs.prune_always(self.settings.log_days));
         let heartbeat_task = tokio::spawn(Arc::clone(&heartbeats).run());
         Ok(RunningExecutor {
             server,

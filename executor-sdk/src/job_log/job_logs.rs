@@ -7,20 +7,22 @@ use std::sync::Arc;
 
 use chrono::{DateTime, Datelike};
 
+use super::quota::Quota;
 use crate::error::Error;
 
 /// The folder of logs.
 #[derive(Clone)]
 pub(crate) struct JobLogs {
     pub(super) root: Arc<PathBuf>,
+    pub(super) quota: Arc<Quota>,
 }
 
 impl JobLogs {
-    /// Creates the folder if it does not exist.
-    pub(crate) fn new(root: &Path) -> Result<Self, Error> {
+    /// Creates the folder if it does not exist. All logs together take `most_bytes`; 0: no limit.
+    pub(crate) fn new(root: &Path, most_bytes: u64) -> Result<Self, Error> {
         let canonical = fs::create_dir_all(root).and_then(|()| root.canonicalize());
         let root = Arc::new(canonical.map_err(|source| Error::data(root, source))?);
-        Ok(Self { root })
+        Ok(Self { root, quota: Arc::new(Quota::new(most_bytes)) })
     }
 
     /// The file of a run; `None` for a due time outside the years 1970 to 9999 or an id below 1.

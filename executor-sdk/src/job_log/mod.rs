@@ -5,6 +5,7 @@
 
 mod job_logs;
 mod prune;
+mod quota;
 mod read;
 mod write;
 

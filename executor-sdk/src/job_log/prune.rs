@@ -10,19 +10,32 @@ use chrono::{DateTime, Days, NaiveDate};
 use super::job_logs::JobLogs;
 use crate::run::wall_clock;
 
+const HOUR: Duration = Duration::from_secs(3600);
+/// All files are looked at each time.
+const MEASURED_AT_MOST: Duration = Duration::from_secs(10);
+
 impl JobLogs {
-    /// Deletes old logs now and every hour; 0 days keeps all.
-    pub(crate) async fn prune_hourly(self, days: u64) {
-        if days == 0 {
-            return;
-        }
+    /// Deletes old logs now, every hour, and when their space is nearly full; 0 days keeps all for which there is space.
+    pub(crate) async fn prune_always(self, days: u64) {
         loop {
             let logs = self.clone();
-            let pruned = tokio::task::spawn_blocking(move || logs.prune(wall_clock::now_ms(), days)).await;
-            if let Ok(Err(error)) = pruned {
-                tracing::warn!(%error, "old logs cannot be deleted");
+            let prune = move || {
+                if days > 0 {
+                    logs.prune(wall_clock::now_ms(), days)?;
+                }
+                logs.make_room()
+            };
+            match tokio::task::spawn_blocking(prune).await {
+                Ok(Ok(deleted @ 1..)) => {
+                    tracing::warn!(log.count = deleted, "logs took nearly all their space; the oldest are deleted");
+                }
+                Ok(Err(error)) => tracing::warn!(%error, "old logs cannot be deleted"),
+                _ => {}
             }
-            tokio::time::sleep(Duration::from_secs(3600)).await;
+            tokio::time::sleep(MEASURED_AT_MOST).await;
+            let nearly_full = self.quota.nearly_full.notified();
+            // An error means that the hour is over.
+            tokio::time::timeout(HOUR, nearly_full).await.unwrap_or(());
         }
     }
 
@@ -61,7 +74,7 @@ mod tests {
         for name in ["2026-01-01", "2026-01-02", "2026-02-01", "notes"] {
             fs::create_dir(folder.path().join(name)).unwrap();
         }
-        let logs = JobLogs::new(folder.path()).unwrap();
+        let logs = JobLogs::new(folder.path(), 0).unwrap();
         let february_1 = 1_769_904_000_000;
         assert_eq!(logs.prune(february_1, 30).unwrap(), 1);
         assert!(!folder.path().join("2026-01-01").exists());

@@ -16,6 +16,7 @@ use crate::run::wall_clock;
 const MAX_FILE_BYTES: u64 = 16 << 20;
 /// A longer line is broken into several, so that a page of whole lines holds at least one.
 const MAX_LINE_BYTES: usize = 64 << 10;
+const FULL: &str = "truncated: the folder of logs is full\n";
 const TRUNCATED: &str = "truncated: the log of a run ends at 16 MiB\n";
 
 /// The log of one run.
@@ -69,6 +70,9 @@ impl RunLog {
         };
         if state.length + lines.len() as u64 > MAX_FILE_BYTES {
             TRUNCATED.clone_into(&mut lines);
+            state.ended = true;
+        } else if !logs.quota.take(lines.len() as u64) {
+            FULL.clone_into(&mut lines);
             state.ended = true;
         }
         if let Err(error) = self.append(logs, &mut state, &lines) {

@@ -88,7 +88,7 @@ mod tests {
     /// Executes a run under a paused clock; also returns how long it took.
     async fn execute_timed(run: &Arc<Run>, handler: impl JobHandler) -> (CallbackItem, Duration) {
         let folder = tempfile::tempdir().unwrap();
-        let log = JobLogs::new(folder.path()).unwrap().open(&run.request);
+        let log = JobLogs::new(folder.path(), 0).unwrap().open(&run.request);
         let ctx = JobContext::new(Arc::clone(run), log);
         let started = Instant::now();
         let item = execute(run, &handler, ctx).await;
