@@ -1,7 +1,8 @@
 //! Accounts, sessions and the throttle, on every database.
 
-use carillon_accounts::password;
+use carillon_accounts::secret::random_secret;
 use carillon_accounts::sign_in::{self, Client, SignIn};
+use carillon_accounts::{password, session};
 use carillon_store::people::accounts::NewAccount;
 use carillon_store::people::sessions::NewSession;
 use carillon_store::people::throttle::{Attempt, Subject};
@@ -38,6 +39,22 @@ databases! {
         assert_eq!(fixture.store.account_by_name("ada").await.unwrap(), None);
         let again = make(&fixture, "Ada", "other").await;
         assert!(matches!(again, Err(Error::Taken(_))), "{again:?}");
+    }
+
+    // covers: V12.6
+    async fn a_request_without_a_session_asks_the_database_nothing(db: &TestDatabase) {
+        let fixture = Fixture::new(db).await;
+        make(&fixture, "Ada", "hash").await.unwrap();
+        assert!(fixture.store.has_accounts().await.unwrap());
+        // A statement on these tables fails from now on.
+        fixture.sql("ALTER TABLE account RENAME TO account_away").await;
+        fixture.sql("ALTER TABLE session RENAME TO session_away").await;
+        assert!(fixture.store.has_accounts().await.unwrap(), "it is remembered");
+        let viewer = async |id: &str| session::viewer(&fixture.store, id, NOW, true).await;
+        for shape in ["", "x", &"x".repeat(1000), "' OR 1=1"] {
+            assert!(matches!(viewer(shape).await, Ok(None)), "{shape}");
+        }
+        assert!(viewer(&random_secret()).await.is_err(), "only what may be the id of a session is looked up");
     }
 
     // covers: S1
