@@ -20,9 +20,9 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::config::{self, Config, Problem};
-use crate::web::BodyMemory;
 use crate::web::executor_api::wrong_tokens::WrongTokens;
 use crate::web::{self, ListenerRole, Server, ServerHandle};
+use crate::web::{BodyMemory, RateLimit};
 
 /// Why a node cannot start or go on.
 #[derive(Debug, thiserror::Error)]
@@ -124,6 +124,8 @@ impl Admin {
             store: store.clone(),
             engine: engine.clone(),
             clock,
+            requests: RateLimit::new(config.request_rate),
+            registrations: RateLimit::new(config.registration_rate),
             config,
             body_memory: BodyMemory::new(most, request_bytes),
             wrong_tokens: WrongTokens::default(),

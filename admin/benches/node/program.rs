@@ -12,6 +12,8 @@ pub fn settings(binary: Option<&Path>, folder: &Path, database_url: Option<&str>
     // Runs that fail are not logged: each would be a line.
     let log = "error,carillon_admin::server=info";
     let settings = ProgramSettings::new(binary, folder).env("RUST_LOG", log);
+    // One app has all jobs, and one client makes them.
+    let settings = settings.env("CARILLON_APP_JOBS", "100000000").env("CARILLON_REQUEST_RATE", "100000");
     match database_url {
         // Not as a flag: the list of processes would show its password.
         Some(url) => settings.env("CARILLON_DATABASE_URL", url),

@@ -67,6 +67,7 @@ metrics! {
     skew: IntGauge, "carillon_version_skew", [], "Live nodes whose version or time zone edition differs from this one's.";
     request_bytes: IntGauge, "carillon_request_body_bytes", [], "Bytes of request bodies that this node holds in memory.";
     wrong_tokens: IntCounter, "carillon_wrong_access_tokens_total", [], "Requests of executors that this node refused because their access token was wrong.";
+    rate_limited: IntCounter, "carillon_rate_limited_total", [], "Requests that this node refused because their account or token had made too many.";
     open_runs: IntGaugeVec, "carillon_open_runs", ["state"], "Open runs of the whole cluster, by state; only the node that holds shard 0 reports them.";
     clock_difference: Gauge, "carillon_clock_difference_seconds", [], "The database's clock minus this node's, at the last comparison.";
     job_cache_bytes: IntGauge, "carillon_job_cache_bytes", [], "Approximate memory of the job definitions that this node caches.";

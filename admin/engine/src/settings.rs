@@ -12,6 +12,23 @@ pub enum LostRule {
     Xxl,
 }
 
+/// What one app may have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// Live executors; those under names that no app has count together.
+    pub app_executors: u32,
+    /// Jobs.
+    pub app_jobs: u64,
+    /// Between two fires of a schedule that is saved.
+    pub min_period: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { app_executors: 1000, app_jobs: 100_000, min_period: Duration::from_secs(1) }
+    }
+}
+
 /// What a node may set: the other parameters follow from these. The default of each is the one of `carillon serve`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Options {
@@ -33,6 +50,8 @@ pub struct Options {
     pub escalate_after: Duration,
     /// A run that is still running this long after it was sent is checked at its executor; 1 s to 1 h.
     pub check_after: Duration,
+    /// What one app may have.
+    pub limits: Limits,
     /// Runs that wait in memory; above it nothing more is claimed. No flag sets it: for tests.
     pub ring_capacity: usize,
 }
@@ -49,6 +68,7 @@ impl Default for Options {
             flag_after: Duration::from_secs(30),
             escalate_after: Duration::from_secs(30 * 60),
             check_after: Duration::from_secs(60),
+            limits: Limits::default(),
             ring_capacity: 100_000,
         }
     }
@@ -102,6 +122,8 @@ pub struct Settings {
     /// A run that is still running this long after it was sent is checked at its executor, then after twice as long and
     /// so on. Also the pause between two looks.
     pub check_after: Duration,
+    /// What one app may have.
+    pub limits: Limits,
 }
 
 impl Settings {
@@ -143,6 +165,7 @@ impl Settings {
             escalate_after: options.escalate_after,
             kill_confirm: seconds(30),
             check_after: options.check_after,
+            limits: options.limits,
         }
     }
 }

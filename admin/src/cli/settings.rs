@@ -4,6 +4,9 @@
 
 use clap::Args;
 
+use super::limit_settings::LimitSettings;
+use super::secret_files::SecretFiles;
+
 /// Where jobs and runs are stored.
 #[derive(Args, Clone)]
 #[command(next_help_heading = "Storage")]
@@ -18,6 +21,10 @@ pub struct DatabaseSettings {
     /// A SQLite file belongs to one process; the others may be shared by several nodes.
     #[arg(long, env = "CARILLON_DATABASE_URL", value_name = "URL", hide_env_values = true)]
     pub database_url: Option<String>,
+
+    /// File with what --database-url would hold
+    #[arg(long, env = "CARILLON_DATABASE_URL_FILE", value_name = "FILE")]
+    pub database_url_file: Option<String>,
 }
 
 /// The settings of a node.
@@ -210,4 +217,10 @@ pub struct ServeSettings {
     /// Requests at once to one executor address, 1 to 1000
     #[arg(long, env = "CARILLON_IN_FLIGHT", value_name = "NUMBER", default_value = "32", help_heading = "Timing")]
     pub in_flight: String,
+
+    #[command(flatten)]
+    pub secret_files: SecretFiles,
+
+    #[command(flatten)]
+    pub limits: LimitSettings,
 }

@@ -13,6 +13,7 @@ use carillon_admin::config::{
     AccessToken, Config, Database, Error, LogFormat, LostRule, Networks, Problem, PublicUrl, TlsSettings,
 };
 
+use super::secret_files::given_or_in_file;
 use super::settings::{DatabaseSettings, ServeSettings};
 
 const DATA_DIR: &str = "carillon-data";
@@ -34,8 +35,9 @@ impl DatabaseSettings {
             let right = "it is empty; write the path of a folder, such as /var/lib/carillon";
             return Err(Problem::new("data-dir", right));
         }
-        match &self.database_url {
-            Some(url) => Database::parse(url),
+        let (given, file) = (self.database_url.as_deref(), self.database_url_file.as_deref());
+        match given_or_in_file("database-url-file", given, file)? {
+            Some(url) => Database::parse(&url),
             None => Ok(Database::in_folder(&self.folder())),
         }
     }
@@ -49,32 +51,33 @@ impl ServeSettings {
 
     /// Checks every setting. Writes nothing, except the access token's file when all else is right.
     pub fn parse(self) -> Result<ParsedSettings, Error> {
-        let mut config = self.checked()?;
+        let (mut config, given) = self.checked()?;
         if config.app_tokens_only {
             return Ok(ParsedSettings { config, token_file: None });
         }
-        let found = AccessToken::find(self.access_token, &config.database, &config.data_dir)?;
+        let found = AccessToken::find(given, &config.database, &config.data_dir)?;
         config.access_token = found.token;
         config.validate()?;
         Ok(ParsedSettings { config, token_file: found.file })
     }
 
-    /// Every setting, with a random access token if none is given and the database is not shared.
-    fn checked(&self) -> Result<Config, Error> {
+    /// Every setting, with a random access token if none is given and the database is not shared. Also the given one.
+    fn checked(&self) -> Result<(Config, Option<String>), Error> {
         let mut problems = Vec::new();
-        let mut config = self.read(&mut problems);
-        if self.app_tokens_only && self.access_token.is_some() {
+        let settings = self.with_secrets_of_files(&mut problems);
+        let mut config = settings.read(&mut problems);
+        if settings.app_tokens_only && settings.access_token.is_some() {
             let wrong = "there is an --access-token as well, which would not be accepted; drop one of them";
             problems.push(Problem::new("app-tokens-only", wrong));
         }
-        if let Some(given) = &self.access_token {
+        if let Some(given) = &settings.access_token {
             config.access_token.clone_from(given);
         } else if config.database.is_shared() && !config.app_tokens_only {
             let found = AccessToken::find(None, &config.database, &config.data_dir);
             problems.extend(found.err());
         }
         problems.extend(config.validate().err().into_iter().flat_map(|error| error.problems));
-        Error::unless_empty(problems).map(|()| config)
+        Error::unless_empty(problems).map(|()| (config, settings.access_token))
     }
 
     /// Every setting but the access token. What is wrong is added to `problems`, and its default taken.
@@ -115,6 +118,7 @@ impl ServeSettings {
         put(time("escalate-after", &self.escalate_after, s(60)..=month).map(|time| engine.escalate_after = time));
         put(time("check-after", &self.check_after, s(1)..=s(3_600)).map(|time| engine.check_after = time));
         put(self.secret_keys().map(|keys| config.secret_keys = keys));
+        self.limits.read(&mut config, put);
         let file = |path: &Option<String>| path.as_ref().map(PathBuf::from);
         config.tls = TlsSettings {
             cert: file(&self.tls_cert),
@@ -170,7 +174,7 @@ fn word<T: Copy>(setting: &'static str, text: &str, kind: &str, words: [(&str, T
     })
 }
 
-fn number<N>(setting: &'static str, text: &str, range: RangeInclusive<N>) -> Result<N, Problem>
+pub(super) fn number<N>(setting: &'static str, text: &str, range: RangeInclusive<N>) -> Result<N, Problem>
 where
     N: FromStr + PartialOrd + fmt::Debug,
 {
@@ -179,7 +183,7 @@ where
 }
 
 /// `500ms`, `5s` or `30m`. A bare number is refused: milliseconds or seconds would be a guess.
-fn time(setting: &'static str, text: &str, range: RangeInclusive<Duration>) -> Result<Duration, Problem> {
+pub(super) fn time(setting: &'static str, text: &str, range: RangeInclusive<Duration>) -> Result<Duration, Problem> {
     let right = "write a whole number and its unit, such as 500ms or 5s";
     let wrong = |_| Problem::new(setting, format!("`{text}` is no time; {right}"));
     in_range(setting, humantime::parse_duration(text).map_err(wrong)?, range, "a time")
@@ -242,7 +246,8 @@ mod tests {
              --insecure-http --no-migrate --database-url=mysql://u@h/d --redis-url=redis://r:1/ \
              --shards=3 --access-token={token} --admin-password={other} --api-token={other} --log-format=json \
              --look-ahead=2s --lease-ttl=3s --connect-timeout=300ms --request-timeout=400ms --in-flight=5 --lost-rule=xxl \
-             --flag-after=45s --escalate-after=10m --executor-networks=10.0.0.0/8 --secret-key={key}"
+             --flag-after=45s --escalate-after=10m --executor-networks=10.0.0.0/8 --secret-key={key} \
+             --request-rate=7 --registration-rate=8 --app-executors=9 --app-jobs=10 --min-period=11s"
         );
         let arguments: Vec<&str> = text.split_whitespace().collect();
         let parsed = parse(folder.path(), &arguments).unwrap();
@@ -275,8 +280,36 @@ mod tests {
         expected.engine.lost_rule = LostRule::Xxl;
         (expected.engine.flag_after, expected.engine.escalate_after) =
             (Duration::from_secs(45), Duration::from_secs(600));
+        (expected.request_rate, expected.registration_rate) = (7, 8);
+        let limits = &mut expected.engine.limits;
+        (limits.app_executors, limits.app_jobs, limits.min_period) = (9, 10, Duration::from_secs(11));
         assert!(parsed.config == expected);
         assert_eq!(parsed.token_file, None);
+    }
+
+    // covers: V12.5
+    #[test]
+    fn secrets_are_read_from_files() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = |name: &str, text: &str| {
+            let path = folder.path().join(name);
+            std::fs::write(&path, format!("{text}\n")).unwrap();
+            format!("--{name}-file={}", path.display())
+        };
+        let (access, api, password) = (random_secret(), random_secret(), random_secret());
+        let arguments = [
+            file("access-token", &access),
+            file("api-token", &api),
+            file("admin-password", &password),
+            file("database-url", "mysql://u:p@h/d"),
+            file("redis-url", "redis://:p@r/"),
+        ];
+        let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+        let config = parse(folder.path(), &arguments).unwrap().config;
+        assert_eq!(config.access_token, access);
+        assert_eq!((config.api_token, config.admin_password), (Some(api), Some(password)));
+        assert_eq!(config.database, Database::Mysql { url: "mysql://u:p@h/d".into() });
+        assert_eq!(config.redis_url.as_deref(), Some("redis://:p@r/"));
     }
 
     #[test]
@@ -302,6 +335,9 @@ mod tests {
             ("--lease-ttl=2s", "--lease-ttl (CARILLON_LEASE_TTL): 2s is out of range; write a time from 3s to 60s"),
             ("--database-url=postgres://h/d", "--access-token (CARILLON_ACCESS_TOKEN): it is required with PostgreSQL"),
             ("--access-token=", "--access-token (CARILLON_ACCESS_TOKEN): it is empty"),
+            ("--request-rate=0", "--request-rate (CARILLON_REQUEST_RATE): 0 is out of range; write a number from 1 to"),
+            ("--api-token-file=/no/such", "--api-token-file (CARILLON_API_TOKEN_FILE): cannot read /no/such"),
+            ("--database-url-file=/no/such", "--database-url-file (CARILLON_DATABASE_URL_FILE): cannot read /no/such"),
             ("--redis-url=", "--redis-url (CARILLON_REDIS_URL): this is no URL of a Redis server"),
             (
                 "--app-tokens-only",

@@ -63,6 +63,10 @@ pub struct Config {
     pub secret_keys: SecretKeys,
     /// How log lines are written.
     pub log_format: LogFormat,
+    /// Requests a second of one account or API token; 1 to 100,000.
+    pub request_rate: u32,
+    /// Registrations a second with one executor token; 1 to 100,000.
+    pub registration_rate: u32,
     /// How the engine works: leases, time limits, bounds.
     pub engine: Options,
     /// Bytes of request bodies that are held at once; above it requests are refused. No flag: for tests.
@@ -93,6 +97,8 @@ impl Config {
             api_token: None,
             secret_keys: SecretKeys::default(),
             log_format: LogFormat::Text,
+            request_rate: 1000,
+            registration_rate: 500,
             engine: Options::default(),
             body_memory: 128 << 20,
         }

@@ -19,6 +19,7 @@ mod text;
 pub use actix_web::dev::{Server, ServerHandle};
 
 pub use limits::body_memory::BodyMemory;
+pub use limits::rate::RateLimit;
 pub use routes::{ListenerRole, RouteEntry, table as route_table};
 pub use server::serve;
 pub use state::{Shared, State};

@@ -136,6 +136,12 @@ impl ExecutorDirectory {
         grace.map_or(due_at, |grace| grace.since.max(due_at))
     }
 
+    /// Executors whose lease is over may still count as live.
+    pub fn is_in_grace(&self) -> bool {
+        let (grace, now) = (*lock(&self.grace), self.cx.clock.now());
+        grace.is_some_and(|grace| now < grace.own_until.max(grace.stock_until))
+    }
+
     pub async fn refresh(&self) -> store::Result<()> {
         let _one = self.refreshing.lock().await;
         let mut snapshot = Snapshot::default();

@@ -9,6 +9,15 @@ use crate::engine::Engine;
 use crate::manage::authorize::require;
 use crate::manage::error::Error;
 
+/// Why an executor may not register.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NotAdmitted {
+    /// What is wrong with its address.
+    Address(String),
+    /// The limit that is reached.
+    TooMany(String),
+}
+
 /// Registrations of executors, and what operators set for them.
 pub struct Executors<'a> {
     pub(super) engine: &'a Engine,
@@ -19,12 +28,20 @@ impl Executors<'_> {
     /// connection.
     ///
     /// # Errors
-    /// What is wrong with it.
-    pub async fn admit(&self, app: &str, address: &str) -> Result<(), String> {
-        if self.engine.directory.registered(app, address).is_ok() {
+    /// What is wrong with it, or that the app has as many as it may have.
+    pub async fn admit(&self, app: &str, address: &str) -> Result<(), NotAdmitted> {
+        let engine = self.engine;
+        if engine.directory.registered(app, address).is_ok() {
             return Ok(());
         }
-        self.engine.client.admit(address).await
+        let most = engine.cx.settings.limits.app_executors;
+        // Without an answer of the database the registration itself fails, and counts as one that came.
+        let others = engine.cx.store.live_executors_beside(app, address, engine.cx.clock.now()).await.unwrap_or(0);
+        if others >= i64::from(most) {
+            let whose = format!("app {app} (or the names that no app has, together)");
+            return Err(NotAdmitted::TooMany(format!("{whose} has {most} live executors already (--app-executors)")));
+        }
+        engine.client.admit(address).await.map_err(NotAdmitted::Address)
     }
 
     /// Stores a registration, new or repeated. Whether it was new: then routes use it at once, and runs that an earlier process

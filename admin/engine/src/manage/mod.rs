@@ -22,7 +22,7 @@ pub use backfills::{BackfillRange, Backfills, MAX_CONCURRENT, MAX_INSTANTS};
 pub use calendars::Calendars;
 pub use error::Error;
 pub use executor_tokens::AppTokens;
-pub use executors::Executors;
+pub use executors::{Executors, NotAdmitted};
 pub use jobs::{Jobs, PreviewRequest, RunRequest};
 pub use pauses::{PAUSE_NOTE_CHARS, PauseRequest, Pauses};
 pub use retention::Retentions;

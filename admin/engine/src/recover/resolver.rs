@@ -31,7 +31,9 @@ const MAX_CONCURRENT: usize = 1_024;
 /// Shards are seldom taken alone.
 pub(crate) const TAKEN_TOGETHER: Duration = Duration::from_millis(200);
 
-const FORGOTTEN_AFTER: Duration = Duration::from_secs(24 * 3600);
+/// How long silent nodes, and executors whose lease is over, are shown.
+const DEAD_NODES: Duration = Duration::from_secs(24 * 3600);
+const SILENT_EXECUTORS: Duration = Duration::from_secs(600);
 
 pub struct Resolver {
     cx: Arc<Context>,
@@ -148,11 +150,14 @@ impl Resolver {
         Ok(())
     }
 
-    /// Executors and nodes that have been silent for a day. The tables are small.
+    /// Executors and nodes that have been silent for long. All executors are read every second, so what is over must go.
     async fn delete_silent(&self) -> store::Result<()> {
-        let before = self.cx.clock.now() - ms(FORGOTTEN_AFTER);
-        self.cx.store.forget_executors(before).await?;
-        self.cx.store.forget_dead_nodes(before).await
+        let now = self.cx.clock.now();
+        // After a time in which none could register, they count by their old rows.
+        if !self.evidence.directory.is_in_grace() {
+            self.cx.store.forget_executors(now - ms(SILENT_EXECUTORS)).await?;
+        }
+        self.cx.store.forget_dead_nodes(now - ms(DEAD_NODES)).await
     }
 }
 

@@ -5,6 +5,7 @@
 
 use crate::forecast::load;
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -60,22 +61,44 @@ pub struct Forecaster {
     clock: Arc<dyn Clock>,
     /// The last answer to [`Forecaster::recent_loads`], and when it was counted.
     recent: Mutex<Option<(Duration, LoadBySecond)>>,
+    /// One count at a time: each may walk over a million instants.
+    turn: tokio::sync::Mutex<Option<Counted>>,
+    /// How many counts were begun.
+    begun: AtomicU64,
+}
+
+/// The last answer to [`Forecaster::forecast`], and what was asked.
+struct Counted {
+    number: u64,
+    span: Millis,
+    visible: VisibleApps,
+    forecast: Forecast,
 }
 
 impl Forecaster {
     pub fn new(store: Arc<Store>, clock: Arc<dyn Clock>) -> Self {
-        Self { store, clock, recent: Mutex::default() }
+        let (recent, turn, begun) = Default::default();
+        Self { store, clock, recent, turn, begun }
     }
 
-    /// Counts what fires from `from` to before `to`, of the visible apps.
+    /// Counts what fires from `from` to before `to`, of the visible apps. Requests that come at once are counted one after the
+    /// other; those that ask for the same take the answer of one that was begun after they came.
     ///
     /// # Errors
     /// The database could not be asked.
     pub async fn forecast(&self, from: Millis, to: Millis, visible: &VisibleApps) -> store::Result<Forecast> {
+        let (came_at, span) = (self.begun.load(Ordering::Relaxed), to - from);
+        let mut turn = self.turn.lock().await;
+        let is_answer = |last: &&Counted| last.number > came_at && last.span == span && last.visible == *visible;
+        if let Some(last) = turn.as_ref().filter(is_answer) {
+            return Ok(last.forecast.clone());
+        }
+        let number = self.begun.fetch_add(1, Ordering::Relaxed) + 1;
         let (walk, more_jobs) = fire_walk(&self.store, from, to, None, visible).await?;
         let counted = tokio::task::spawn_blocking(move || count(walk, from, to)).await;
         let mut forecast = counted.map_err(|error| store::Error::Corrupt(error.to_string()))?;
         forecast.more_jobs = more_jobs;
+        *turn = Some(Counted { number, span, visible: visible.clone(), forecast: forecast.clone() });
         Ok(forecast)
     }
 
@@ -84,6 +107,7 @@ impl Forecaster {
     /// # Errors
     /// The database could not be asked.
     pub async fn loads(&self, without: Option<i64>) -> store::Result<LoadBySecond> {
+        let _turn = self.turn.lock().await;
         let from = self.clock.now();
         let (walk, _) = fire_walk(&self.store, from, from + load::SPAN, without, &VisibleApps::All).await?;
         let counted = tokio::task::spawn_blocking(move || LoadBySecond::count(walk, from)).await;

@@ -76,11 +76,17 @@ fn fill_demo_defaults(settings: &mut ServeSettings) -> anyhow::Result<Option<Tem
         settings.database.data_dir = Some(folder.path().display().to_string());
         temporary = Some(folder);
     }
-    if settings.database.database_url.is_some() && settings.access_token.is_none() {
-        settings.access_token = Some(random_secret());
+    let has_url = settings.database.database_url.is_some() || settings.database.database_url_file.is_some();
+    let files = &settings.secret_files;
+    for (value, file, is_needed) in [
+        (&mut settings.access_token, &files.access_token_file, has_url),
+        (&mut settings.admin_password, &files.admin_password_file, true),
+        (&mut settings.api_token, &files.api_token_file, true),
+    ] {
+        if is_needed && value.is_none() && file.is_none() {
+            *value = Some(random_secret());
+        }
     }
-    settings.admin_password.get_or_insert_with(random_secret);
-    settings.api_token.get_or_insert_with(random_secret);
     Ok(temporary)
 }
 

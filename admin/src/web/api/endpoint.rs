@@ -36,7 +36,7 @@ impl Endpoint {
         Args: FromRequest + 'static,
         F::Output: Responder + 'static,
     {
-        let endpoint = Self::bare(method, path, access, handler).fails([400, 401, 403, 500, 503]);
+        let endpoint = Self::bare(method, path, access, handler).fails([400, 401, 403, 429, 500, 503]);
         if path.contains("{id}") {
             let endpoint = match path.contains("{token}") {
                 true => endpoint.parameter(ParameterIn::Path, "token", "", id()),

@@ -84,6 +84,11 @@ pub const CODES: &[(&str, u16, &str)] = &[
     ("in_use", 409, "other objects need it; the text names them"),
     ("unusable", 409, "the stored object cannot be used for this; change it first"),
     ("too_large", 413, "the body is larger than the path takes"),
+    (
+        "too_many",
+        429,
+        "more requests a second than one account or token may make; the header Retry-After says when to go on",
+    ),
     ("internal", 500, "an error of the server; its log has more"),
     ("executor_unavailable", 502, "the executor could not be asked"),
     ("too_slow", 503, "the database needed too long and stopped; ask for less: by job, app, state or time"),
@@ -157,6 +162,12 @@ impl Error {
 
     pub fn internal() -> Self {
         Self::new("internal", "something went wrong here; the server's log says what")
+    }
+
+    pub fn too_many(seconds: u64) -> Self {
+        let message = format!("more requests a second than one account or token may make; try again in {seconds} s");
+        let retry = Box::new((header::RETRY_AFTER, seconds.to_string()));
+        Self { header: Some(retry), ..Self::new("too_many", message) }
     }
 
     pub fn unavailable(message: impl Into<Box<str>>) -> Self {

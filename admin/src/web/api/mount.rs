@@ -91,7 +91,12 @@ async fn authenticated(state: &State, request: ServiceRequest) -> Result<Service
         return Ok(request);
     }
     let found = bearer::authenticate(request.request(), state).await;
-    match found.map_err(|error| Error::from(manage::Error::from(error))).and_then(|found| Ok(found?)) {
+    let found = found.map_err(|error| Error::from(manage::Error::from(error))).and_then(|found| Ok(found?));
+    let counted = found.and_then(|actor| match state.count_request(&actor.name) {
+        Ok(()) => Ok(actor),
+        Err(seconds) => Err(Error::too_many(seconds)),
+    });
+    match counted {
         Ok(actor) => {
             request.extensions_mut().insert(actor);
             Ok(request)

@@ -75,7 +75,7 @@ fn generated(endpoints: Vec<Endpoint>) -> OpenApi {
         endpoint.schemas.iter().for_each(|add| add(&mut schemas));
     }
     components = components.schemas_from_iter(schemas);
-    for status in [400, 401, 403, 404, 409, 413, 500, 502, 503] {
+    for status in [400, 401, 403, 404, 409, 413, 429, 500, 502, 503] {
         let codes = CODES.iter().filter(|(_, own, _)| *own == status);
         let lines: Vec<String> = codes.map(|(code, _, meaning)| format!("`{code}`: {meaning}")).collect();
         let content = Content::new(Some(Ref::from_schema_name(ErrorBody::name())));

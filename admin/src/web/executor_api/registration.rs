@@ -3,9 +3,10 @@
 use std::net::IpAddr;
 
 use actix_web::{HttpRequest, HttpResponse};
+use carillon_engine::manage::NotAdmitted;
 use carillon_protocol::{self as wire, Answer, headers};
-use carillon_scheduler::Labels;
 use carillon_scheduler::route::check_weight;
+use carillon_scheduler::{Labels, validate_app_name};
 use carillon_store::app::executors::{Executor, ExecutorSettings};
 
 use super::answer::{answered, header, refused};
@@ -17,6 +18,9 @@ use crate::web::state::{Shared, State};
 const APP_CHARS: usize = 64;
 
 pub async fn register(request: HttpRequest, body: AuthenticatedBody, state: Shared) -> HttpResponse {
+    if let Err(message) = count(&body, &state) {
+        return refused(message);
+    }
     match registration(&request, &body, &state).await {
         Err(message) => refused(message),
         Ok(executor) => match state.engine.executors().heartbeat(&executor).await {
@@ -61,8 +65,12 @@ async fn note_use(state: &State, executor: &Executor, source: IpAddr) {
 async fn registration(request: &HttpRequest, body: &AuthenticatedBody, state: &State) -> Result<Executor, String> {
     let registration = named(body)?;
     let (app, address) = (&registration.key, &registration.value);
-    state.engine.executors().admit(app, address).await.map_err(|what| {
-        format!("registryValue {address:?}: {what}; it must be http(s)://host:port, with at most a plain path")
+    validate_app_name(app).map_err(|what| format!("registryKey (the app name): {what}"))?;
+    state.engine.executors().admit(app, address).await.map_err(|refusal| match refusal {
+        NotAdmitted::Address(what) => {
+            format!("registryValue {address:?}: {what}; it must be http(s)://host:port, with at most a plain path")
+        }
+        NotAdmitted::TooMany(what) => what,
     })?;
     let boot_id = header(request, headers::BOOT_ID).map(|id| id.chars().take(64).collect::<String>());
     let settings = &state.engine.cx.settings;
@@ -83,8 +91,19 @@ async fn registration(request: &HttpRequest, body: &AuthenticatedBody, state: &S
     })
 }
 
-/// A registration whose app name can be stored and shown. Which characters the name of an app may have is a stricter rule:
-/// an executor under another name is shown as one whose app does not exist.
+/// Counts a registration with the token of the request.
+fn count(body: &AuthenticatedBody, state: &State) -> Result<(), String> {
+    let counted = state.registrations.take(body.credential.token_id(), state.clock.monotonic());
+    counted.map_err(|seconds| {
+        state.engine.cx.metrics.rate_limited.inc();
+        let rate = state.config.registration_rate;
+        format!(
+            "more than {rate} registrations a second with this token (--registration-rate); try again in {seconds} s"
+        )
+    })
+}
+
+/// A registration whose app name can be looked for.
 fn named(body: &AuthenticatedBody) -> Result<wire::Registration, String> {
     let registration = wire::parse_registration(&body.bytes)?;
     let name = &registration.key;
@@ -118,6 +137,9 @@ fn traits(request: &HttpRequest) -> Result<ExecutorSettings, String> {
 }
 
 pub async fn deregister(body: AuthenticatedBody, state: Shared) -> HttpResponse {
+    if let Err(message) = count(&body, &state) {
+        return refused(message);
+    }
     let registration = match named(&body) {
         Ok(registration) => registration,
         Err(message) => return refused(message),

@@ -3,7 +3,7 @@
 
 use actix_web::body::{BoxBody, MessageBody};
 use actix_web::dev::{ServiceRequest, ServiceResponse};
-use actix_web::http::header::{CONTENT_TYPE, HOST, HeaderName};
+use actix_web::http::header::{CONTENT_TYPE, HOST, HeaderName, HeaderValue, RETRY_AFTER};
 use actix_web::middleware::Next;
 use actix_web::{HttpMessage, HttpResponse, web};
 use carillon_accounts::session;
@@ -70,6 +70,7 @@ async fn admit(state: &State, request: &mut ServiceRequest) -> Result<Option<Htt
     let Some(viewer) = viewer else {
         return admit_unknown(state, request, safe, &path).await;
     };
+    state.count_request(&viewer.name).map_err(PageError::TooMany)?;
     let source = client_text(request.request());
     let actor = Actor::new(&viewer.name, source, viewer.grants.clone()).with_account(viewer.account_id);
     let actor = actor.with_request(RequestId::of(request.request()));
@@ -196,6 +197,9 @@ fn with_page(response: ServiceResponse<BoxBody>) -> ServiceResponse<BoxBody> {
     let error = response.response().error().and_then(|error| error.as_error::<PageError>());
     let mut page = error_page(context, status, error);
     RequestId(id).put_into(page.headers_mut());
+    if let Some(PageError::TooMany(seconds)) = error {
+        page.headers_mut().insert(RETRY_AFTER, HeaderValue::from(*seconds));
+    }
     response.into_response(page)
 }
 

@@ -29,6 +29,9 @@ pub enum PageError {
     /// The argument is the limit in bytes.
     #[error("The request is larger than {0} bytes")]
     TooLarge(usize),
+    /// The argument says after how many seconds the next request is allowed.
+    #[error("More requests a second than one account may make; try again in {0} s")]
+    TooMany(u64),
     /// The node cannot take the request now.
     #[error("{0}")]
     Busy(&'static str),
@@ -55,7 +58,7 @@ impl PageError {
             Self::NotAllowed(_) => "Nothing was changed. An administrator can give you this role.",
             Self::Missing(_) => "It may have been deleted, or the address is mistyped.",
             Self::TooLarge(_) => "Nothing was changed. Go back and shorten it.",
-            Self::Busy(_) => "Nothing was changed.",
+            Self::TooMany(_) | Self::Busy(_) => "Nothing was changed.",
             Self::Gone(_) | Self::Misdirected(_) => "",
             Self::TooSlow => "Narrow the list by job, app, state or time.",
             Self::Internal(_) => {
@@ -74,6 +77,7 @@ impl ResponseError for PageError {
             Self::Gone(_) => StatusCode::GONE,
             Self::Misdirected(_) => StatusCode::MISDIRECTED_REQUEST,
             Self::TooLarge(_) => StatusCode::PAYLOAD_TOO_LARGE,
+            Self::TooMany(_) => StatusCode::TOO_MANY_REQUESTS,
             Self::Busy(_) => StatusCode::SERVICE_UNAVAILABLE,
             Self::TooSlow => StatusCode::SERVICE_UNAVAILABLE,
             Self::Internal(_) => StatusCode::INTERNAL_SERVER_ERROR,

@@ -136,6 +136,18 @@ impl Store {
         Ok(self.execute(&self.changes, text, values![app, address]).await? > 0)
     }
 
+    /// The live executors of the same app beside one. All names that no app has count as one app.
+    pub async fn live_executors_beside(&self, app: &str, address: &str, now: Millis) -> Result<i64> {
+        let own = "SELECT COUNT(*) FROM executor WHERE app = ? AND address <> ? AND expires_at > ?";
+        let without_app = "SELECT COUNT(*) FROM executor AS e WHERE e.address <> ? AND e.expires_at > ? \
+             AND NOT EXISTS (SELECT 1 FROM app WHERE app.name = e.app)";
+        let count: Option<i64> = match self.app_by_name(app).await? {
+            Some(_) => self.tuple(&self.engine_reads, own, values![app, address, now]).await?,
+            None => self.tuple(&self.engine_reads, without_app, values![address, now]).await?,
+        };
+        Ok(count.unwrap_or(0))
+    }
+
     /// All registrations, live or not, by app and address.
     pub async fn executors(&self) -> Result<Vec<Executor>> {
         let text = format!("{FROM} ORDER BY e.app, e.address");

@@ -21,6 +21,13 @@ const COLUMNS: &str = "id, app_id, shard, name, handler, schedule_kind, schedule
      timeout_seconds, retries, retry_delay, parent, flag_after_seconds, enabled, spread_offset, fires_left, revision, created_at, updated_at";
 
 impl Store {
+    /// How many jobs an app has.
+    pub async fn count_jobs_of(&self, app_id: i64) -> Result<u64> {
+        let text = "SELECT COUNT(*) FROM job WHERE app_id = ?";
+        let count: Option<i64> = self.tuple(&self.engine_reads, text, values![app_id]).await?;
+        Ok(count.map_or(0, i64::unsigned_abs))
+    }
+
     /// Stores jobs in one transaction and answers them in the order of their definitions.
     ///
     /// With an idempotency key a repeated call stores nothing and answers the jobs of the first one (those that are

@@ -136,6 +136,15 @@ impl Definition {
         Ok(Self { app_id: app.id, draft, spec, anchor_at, spread_offset, calendars })
     }
 
+    pub fn app_id(&self) -> i64 {
+        self.app_id
+    }
+
+    /// The name of its app.
+    pub fn app(&self) -> &str {
+        &self.draft.app
+    }
+
     pub fn spec(&self) -> &JobSpec {
         &self.spec
     }

@@ -12,6 +12,7 @@ mod document;
 mod executors;
 mod explain;
 mod jobs;
+mod limits;
 mod lists;
 mod pauses;
 mod preview;

@@ -1,4 +1,4 @@
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use carillon_accounts::policy::{self, Action, Object};
 use carillon_inspect::preview::{self, Preview, Span};
@@ -66,10 +66,14 @@ impl Jobs<'_> {
     /// `Forbidden`, `Missing`, `Invalid`, `Changed`
     pub async fn update(&self, id: i64, draft: &JobDraft, expected: Option<i64>, by: &Actor) -> Result<Job, Error> {
         let before = self.get(id).await?;
-        require(by, Action::Edit, Object::App(before.app_id), || format!("job {id}"))?;
+        let app_id = before.app_id;
+        require(by, Action::Edit, Object::App(app_id), || format!("job {id}"))?;
         let mut context = self.context(std::slice::from_ref(draft), Some(before), by).await?;
         context.require_editor(by)?;
         let definition = context.check(draft).map_err(Error::Invalid)?;
+        if definition.app_id() != app_id {
+            self.require_room(std::slice::from_ref(&definition)).await?;
+        }
         let job = self.engine.cx.store.update_job(id, &definition, expected, self.engine.cx.clock.now(), by).await?;
         self.engine.job_changed(job.shard);
         Ok(job)
@@ -140,7 +144,26 @@ impl Jobs<'_> {
         ValidationContext::new(self.engine, drafts, before, by).await
     }
 
+    /// # Errors
+    /// `Invalid`, if an app would have more jobs than one may have.
+    async fn require_room(&self, definitions: &[Definition]) -> Result<(), Error> {
+        let most = self.engine.cx.settings.limits.app_jobs;
+        let mut by_app: BTreeMap<i64, (u64, &str)> = BTreeMap::new();
+        for definition in definitions {
+            by_app.entry(definition.app_id()).or_insert((0, definition.app())).0 += 1;
+        }
+        for (app_id, (new, app)) in by_app {
+            let there = self.engine.cx.store.count_jobs_of(app_id).await?;
+            if there + new > most {
+                let text = format!("app {app} has {there} jobs; an app may have {most} (--app-jobs)");
+                return Err(Error::field("app", text));
+            }
+        }
+        Ok(())
+    }
+
     async fn store(&self, definitions: Vec<Definition>, key: Option<&str>, by: &Actor) -> Result<Vec<Job>, Error> {
+        self.require_room(&definitions).await?;
         let count = definitions.len();
         let jobs = self.engine.cx.store.create_jobs(definitions, self.engine.cx.clock.now(), by, key).await?;
         if jobs.len() != count {

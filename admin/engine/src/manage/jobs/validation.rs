@@ -1,6 +1,7 @@
 //! What drafts are checked against: the app and the calendars that they name, and the load that decides over a spread.
 
 use std::collections::{BTreeSet, HashMap};
+use std::time::Duration;
 
 use carillon_accounts::policy::{self, Action, Decision, Object};
 use carillon_inspect::forecast::{LoadBySecond, SpreadChoice};
@@ -11,6 +12,7 @@ use crate::engine::Engine;
 use crate::manage::authorize::require;
 use crate::manage::error::Error;
 use crate::manage::jobs::forbidden_children::ForbiddenChildren;
+use crate::settings::ms;
 
 /// Looked up once for all drafts of a request.
 pub(super) struct ValidationContext {
@@ -21,6 +23,7 @@ pub(super) struct ValidationContext {
     /// The job that the draft changes.
     before: Option<Job>,
     children: ForbiddenChildren,
+    min_period: Duration,
     now: Millis,
 }
 
@@ -70,7 +73,8 @@ impl ValidationContext {
         let names: Vec<String> = names.into_iter().cloned().collect();
         let calendars = engine.cx.store.calendars_named(&names).await?;
         let children = ForbiddenChildren::new(engine, drafts, before.as_ref(), by).await?;
-        Ok(Self { apps, calendars, loads, before, children, now: engine.cx.clock.now() })
+        let min_period = engine.cx.settings.limits.min_period;
+        Ok(Self { apps, calendars, loads, before, children, min_period, now: engine.cx.clock.now() })
     }
 
     /// Before anything is saved: the actor must be an editor of each app that the drafts name.
@@ -126,7 +130,10 @@ impl ValidationContext {
         let spread_offset = chosen.map_or(kept, |chosen| chosen.offset_seconds.cast_signed());
         let surroundings = DefinitionContext { app, before, spread_offset, calendars: &self.calendars };
         let definition = Definition::check_in(surroundings, draft, self.now);
-        let forbidden: Vec<FieldError> = self.children.errors(draft).collect();
+        let schedule = definition.as_ref().ok().map(|definition| &definition.spec().schedule);
+        let is_kept = before.is_some_and(|job| job.draft.schedule == draft.schedule);
+        let too_often = schedule.filter(|_| !is_kept).and_then(|it| fires_too_often(it, self.now, self.min_period));
+        let forbidden: Vec<FieldError> = self.children.errors(draft).chain(too_often).collect();
         match forbidden.is_empty() {
             true => definition.map(|definition| (definition, chosen)),
             false => Err(definition.err().into_iter().flatten().chain(forbidden).collect()),
@@ -146,6 +153,24 @@ impl ValidationContext {
         std::iter::once(FieldError::new("app", message)).chain(others).collect()
     }
 }
+
+/// Instants that are looked at: a schedule that fires more often does so within some days.
+const LOOKED_AT: usize = 200;
+
+/// What is wrong with a schedule that fires more often than is allowed.
+fn fires_too_often(schedule: &Schedule, now: Millis, min_period: Duration) -> Option<FieldError> {
+    if min_period <= SHORTEST {
+        return None;
+    }
+    let instants = schedule.following(now, LOOKED_AT);
+    let between = instants.windows(2).map(|pair| pair[1] - pair[0]);
+    let shortest = between.min().filter(|period| *period < ms(min_period))?;
+    let (period, least) = (Duration::from_millis(shortest.unsigned_abs()), min_period);
+    Some(FieldError::new("schedule", format!("two fires are only {period:?} apart; at least {least:?} (--min-period)")))
+}
+
+/// No schedule can fire more often.
+const SHORTEST: Duration = Duration::from_secs(1);
 
 /// Whether the offset has to be chosen: it is kept as long as the job's window and its kind of schedule stay.
 fn needs_offset(draft: &JobDraft, before: Option<&Job>) -> bool {
