@@ -5,11 +5,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use carillon_engine::runtime::Service as _;
+use carillon_inspect::forecast::Forecast;
 use carillon_scheduler::{CatchUp, Clock, JobDraft, ManualClock, Millis, ScheduleDraft};
+use carillon_store::VisibleApps;
+use futures_util::future::{join_all, join3};
 
-use futures_util::future::join_all;
-
-use crate::flow::node::{Node, START};
+use crate::flow::node::{Node, START, on_node};
 use crate::services::{Kind, TestDatabase, on};
 
 /// Each plan looks at the time once: it takes so many milliseconds, of the clock and of the processor.
@@ -105,5 +106,19 @@ fn a_job_whose_planning_takes_too_long_each_time_is_paused_with_the_reason() {
         let job = node.store.job(job.id).await.unwrap().unwrap();
         let reason = job.paused_reason.unwrap();
         assert!(reason.contains("planning its schedule took more than"), "{reason}");
+    });
+}
+
+// covers: V9
+#[test]
+fn forecasts_are_counted_one_after_the_other_and_waiting_ones_share_an_answer() {
+    on_node(async |node| {
+        let (now, day, visible) = (node.clock.now(), 86_400_000, VisibleApps::All);
+        let ask = |from: Millis| node.engine.forecaster.forecast(from, from + day, &visible);
+        let (first, second, third) = join3(ask(now), ask(now + 1), ask(now + 2)).await;
+        let from = |answer: carillon_store::Result<Forecast>| answer.unwrap().from;
+        // The second had come when the first was under way, the third before the second was begun.
+        assert_eq!([from(first), from(second), from(third)], [now, now + 1, now + 1]);
+        assert_eq!(ask(now + 3).await.unwrap().from, now + 3, "an answer is not kept for later");
     });
 }
