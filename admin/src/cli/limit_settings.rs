@@ -1,11 +1,6 @@
 //! The settings that bound what one caller or one app may take.
 
-use std::time::Duration;
-
-use carillon_admin::config::{Config, Problem};
 use clap::Args;
-
-use super::values::{number, time};
 
 #[derive(Args, Clone)]
 #[command(next_help_heading = "Limits")]
@@ -33,18 +28,4 @@ pub struct LimitSettings {
     /// Shortest time between two fires of a schedule that may be saved, 1s to 1440m
     #[arg(long, env = "CARILLON_MIN_PERIOD", value_name = "TIME", default_value = "1s")]
     pub min_period: String,
-}
-
-impl LimitSettings {
-    /// Puts the limits into the configuration; what is wrong is passed to `put`, and its default stays.
-    pub(super) fn read(&self, config: &mut Config, mut put: impl FnMut(Result<(), Problem>)) {
-        let rate = |setting, text: &str| number(setting, text, 1..=100_000);
-        put(rate("request-rate", &self.request_rate).map(|rate| config.request_rate = rate));
-        put(rate("registration-rate", &self.registration_rate).map(|rate| config.registration_rate = rate));
-        let limits = &mut config.engine.limits;
-        put(number("app-executors", &self.app_executors, 1..=100_000).map(|most| limits.app_executors = most));
-        put(number("app-jobs", &self.app_jobs, 1..=100_000_000).map(|most| limits.app_jobs = most));
-        let period = Duration::from_secs(1)..=Duration::from_secs(86_400);
-        put(time("min-period", &self.min_period, period).map(|least| limits.min_period = least));
-    }
 }

@@ -5,8 +5,6 @@ use std::fs;
 use carillon_admin::config::Problem;
 use clap::Args;
 
-use super::settings::ServeSettings;
-
 #[derive(Args, Clone)]
 #[command(next_help_heading = "Secrets")]
 pub struct SecretFiles {
@@ -25,26 +23,6 @@ pub struct SecretFiles {
     /// File with what --redis-url would hold
     #[arg(long, env = "CARILLON_REDIS_URL_FILE", value_name = "FILE")]
     pub redis_url_file: Option<String>,
-}
-
-impl ServeSettings {
-    /// The same with the texts of the files in place of their names. What is wrong is added to `problems`.
-    pub(super) fn with_secrets_of_files(&self, problems: &mut Vec<Problem>) -> Self {
-        let mut settings = self.clone();
-        let files = self.secret_files.clone();
-        for (setting, value, file) in [
-            ("access-token-file", &mut settings.access_token, files.access_token_file),
-            ("admin-password-file", &mut settings.admin_password, files.admin_password_file),
-            ("api-token-file", &mut settings.api_token, files.api_token_file),
-            ("redis-url-file", &mut settings.redis_url, files.redis_url_file),
-        ] {
-            match given_or_in_file(setting, value.as_deref(), file.as_deref()) {
-                Ok(found) => *value = found,
-                Err(problem) => problems.push(problem),
-            }
-        }
-        settings
-    }
 }
 
 /// The value itself, or the first line of the file.

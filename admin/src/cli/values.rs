@@ -13,6 +13,7 @@ use carillon_admin::config::{
     AccessToken, Config, Database, Error, LogFormat, LostRule, Networks, Problem, PublicUrl, TlsSettings,
 };
 
+use super::limit_settings::LimitSettings;
 use super::secret_files::given_or_in_file;
 use super::settings::{DatabaseSettings, ServeSettings};
 
@@ -140,6 +141,24 @@ impl ServeSettings {
         config
     }
 
+    /// The same with the texts of the files in place of their names. What is wrong is added to `problems`.
+    fn with_secrets_of_files(&self, problems: &mut Vec<Problem>) -> Self {
+        let mut settings = self.clone();
+        let files = self.secret_files.clone();
+        for (setting, value, file) in [
+            ("access-token-file", &mut settings.access_token, files.access_token_file),
+            ("admin-password-file", &mut settings.admin_password, files.admin_password_file),
+            ("api-token-file", &mut settings.api_token, files.api_token_file),
+            ("redis-url-file", &mut settings.redis_url, files.redis_url_file),
+        ] {
+            match given_or_in_file(setting, value.as_deref(), file.as_deref()) {
+                Ok(found) => *value = found,
+                Err(problem) => problems.push(problem),
+            }
+        }
+        settings
+    }
+
     fn secret_keys(&self) -> Result<SecretKeys, Problem> {
         let (setting, text) = match (&self.secret_key, &self.secret_key_file) {
             (None, None) => return Ok(SecretKeys::default()),
@@ -155,6 +174,20 @@ impl ServeSettings {
             }
         };
         SecretKeys::parse(&text).map_err(|message| Problem::new(setting, message))
+    }
+}
+
+impl LimitSettings {
+    /// Puts the limits into the configuration; what is wrong is passed to `put`, and its default stays.
+    fn read(&self, config: &mut Config, mut put: impl FnMut(Result<(), Problem>)) {
+        let rate = |setting, text: &str| number(setting, text, 1..=100_000);
+        put(rate("request-rate", &self.request_rate).map(|rate| config.request_rate = rate));
+        put(rate("registration-rate", &self.registration_rate).map(|rate| config.registration_rate = rate));
+        let limits = &mut config.engine.limits;
+        put(number("app-executors", &self.app_executors, 1..=100_000).map(|most| limits.app_executors = most));
+        put(number("app-jobs", &self.app_jobs, 1..=100_000_000).map(|most| limits.app_jobs = most));
+        let period = Duration::from_secs(1)..=Duration::from_secs(86_400);
+        put(time("min-period", &self.min_period, period).map(|least| limits.min_period = least));
     }
 }
 
@@ -174,7 +207,7 @@ fn word<T: Copy>(setting: &'static str, text: &str, kind: &str, words: [(&str, T
     })
 }
 
-pub(super) fn number<N>(setting: &'static str, text: &str, range: RangeInclusive<N>) -> Result<N, Problem>
+fn number<N>(setting: &'static str, text: &str, range: RangeInclusive<N>) -> Result<N, Problem>
 where
     N: FromStr + PartialOrd + fmt::Debug,
 {
@@ -183,7 +216,7 @@ where
 }
 
 /// `500ms`, `5s` or `30m`. A bare number is refused: milliseconds or seconds would be a guess.
-pub(super) fn time(setting: &'static str, text: &str, range: RangeInclusive<Duration>) -> Result<Duration, Problem> {
+fn time(setting: &'static str, text: &str, range: RangeInclusive<Duration>) -> Result<Duration, Problem> {
     let right = "write a whole number and its unit, such as 500ms or 5s";
     let wrong = |_| Problem::new(setting, format!("`{text}` is no time; {right}"));
     in_range(setting, humantime::parse_duration(text).map_err(wrong)?, range, "a time")
