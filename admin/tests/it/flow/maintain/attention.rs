@@ -198,7 +198,8 @@ fn a_word_that_the_audit_cannot_keep_changes_nothing_and_can_be_said_again() {
         node.sql("ALTER TABLE audit_away RENAME TO audit").await;
         say().await.unwrap();
         let about = AuditFilter::about(AuditObjectKind::Run, run_id);
-        let entries = node.store.audit_entries(&about).await.unwrap().items;
+        let mut entries = node.store.audit_entries(&about).await.unwrap().items;
+        entries.retain(|entry| entry.action == "resolve");
         assert_eq!(entries.len(), 1);
         assert!(format!("{entries:?}").contains("the file is not there"));
     });
