@@ -30,7 +30,7 @@ async fn redirecting(to: String) -> String {
         loop {
             let (mut stream, _) = listener.accept().await.unwrap();
             let mut bytes = vec![0; 4096];
-            stream.read(&mut bytes).await.unwrap();
+            let _request = stream.read(&mut bytes).await.unwrap();
             let answer = format!(
                 "HTTP/1.1 307 Temporary Redirect\r\nlocation: {to}\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
             );

@@ -19,7 +19,7 @@ databases! {
         let named = Pause { app: Some(app.name.clone()), ..of_app.clone() };
         assert_eq!(listed, [of_all.clone(), named.clone()], "in the order of their starts");
         assert_eq!(store.pause(of_app.id).await.unwrap(), Some(named));
-        assert_eq!(store.pauses_from(NOW + 20).await.unwrap(), [of_all.clone()]);
+        assert_eq!(store.pauses_from(NOW + 20).await.unwrap(), std::slice::from_ref(&of_all));
         assert!(store.end_pause(&of_all, NOW + 30, &actor()).await.unwrap());
         assert!(!store.end_pause(&of_all, NOW + 31, &actor()).await.unwrap(), "once");
         assert_eq!(store.pauses_from(NOW + 30).await.unwrap(), []);
