@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use carillon_accounts::openid::Provider;
 use carillon_accounts::setup::{self, FirstAdmin};
 use carillon_engine::executor::{ExecutorClient, ExecutorTokens, Limits};
 use carillon_engine::lease::{Redis, ShardLock};
@@ -19,7 +20,7 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use crate::config::{self, Config, Problem};
+use crate::config::{self, Config, Problem, PublicUrl};
 use crate::web::executor_api::wrong_tokens::WrongTokens;
 use crate::web::{self, ListenerRole, Server, ServerHandle};
 use crate::web::{BodyMemory, RateLimit};
@@ -118,6 +119,7 @@ impl Admin {
         }));
         engine.begin().await?;
         let first_admin = first_admin(&store, &config, clock.now()).await?;
+        let openid = openid_provider(&config, &format!("{scheme}://{}", listener.address))?;
         let ready = Arc::new(AtomicBool::new(false));
         let most = config.body_memory;
         let state = web::State {
@@ -127,6 +129,7 @@ impl Admin {
             requests: RateLimit::new(config.request_rate),
             registrations: RateLimit::new(config.registration_rate),
             config,
+            openid,
             body_memory: BodyMemory::new(most, request_bytes),
             wrong_tokens: WrongTokens::default(),
             ready: ready.clone(),
@@ -163,9 +166,11 @@ impl Admin {
         executors_stop: impl Future<Output = ()>,
     ) -> Result<(), Error> {
         let (address, executor_address) = (self.address(), self.executor_address());
+        let state = self.state.clone();
         let servers = servers(self.listener, self.executors, self.state)?;
         let webs: Vec<_> = servers.iter().map(Server::handle).collect();
         let served: Vec<_> = servers.into_iter().map(tokio::spawn).collect();
+        tokio::spawn(look_at_provider(state));
         let (takers, tasks) = (TaskTracker::new(), TaskTracker::new());
         let fatal = CancellationToken::new();
         let (taking, sending) = (CancellationToken::new(), CancellationToken::new());
@@ -214,6 +219,13 @@ impl Admin {
         }
         self.ready.store(true, Ordering::Relaxed);
         Ok((self.engine.services.clone(), self.engine, self.store))
+    }
+}
+
+/// Once, so that a wrong setting is in the log before the first person signs in.
+async fn look_at_provider(state: web::Shared) {
+    if let Some(provider) = &state.openid {
+        provider.look(state.clock.now()).await;
     }
 }
 
@@ -294,7 +306,21 @@ pub fn shard_lock(config: &Config, cluster: &str, node: &str) -> Result<ShardLoc
     Ok(ShardLock::Redis(Box::new(redis)))
 }
 
+/// `address`: where the browser comes back to, unless the settings name another one.
+fn openid_provider(config: &Config, address: &str) -> Result<Option<Provider>, Error> {
+    let Some(settings) = &config.openid else {
+        return Ok(None);
+    };
+    let address = config.public_url.as_ref().map_or(address, PublicUrl::origin);
+    let redirect = format!("{address}{}", web::OPENID_CALLBACK);
+    let provider = Provider::new(settings.clone(), &redirect);
+    provider.map(Some).map_err(|wrong| Error::Settings(Problem::new("oidc-issuer", wrong).to_string()))
+}
+
 async fn first_admin(store: &Store, config: &Config, now: Millis) -> Result<FirstAdmin, Error> {
+    if !config.has_passwords {
+        return Ok(FirstAdmin::Exists);
+    }
     let password = config.admin_password.as_deref();
     let found = setup::ensure_first_admin(store, password, now).await;
     found.map_err(|error| match error {

@@ -18,6 +18,7 @@ mod m0015_grants;
 mod m0016_lists;
 mod m0017_tokens;
 mod m0019_audit;
+mod m0020_sign_in;
 mod m0022_pauses;
 
 use sea_orm_migration::prelude::*;
@@ -44,6 +45,7 @@ impl MigratorTrait for Migrator {
             Box::new(m0016_lists::Migration),
             Box::new(m0017_tokens::Migration),
             Box::new(m0019_audit::Migration),
+            Box::new(m0020_sign_in::Migration),
             Box::new(m0022_pauses::Migration),
         ]
     }

@@ -2,13 +2,16 @@
 //! points and the command line use them.
 
 pub mod device;
+pub mod openid;
 pub mod own_password;
 pub mod password;
 pub mod people;
 pub mod policy;
+pub mod second_factor;
 pub mod secret;
 pub mod secret_keys;
 pub mod session;
 pub mod setup;
 pub mod sign_in;
+pub mod step;
 pub mod token;

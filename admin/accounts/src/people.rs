@@ -25,6 +25,17 @@ fn must_administer(by: &Actor) -> Result<(), Error> {
     }
 }
 
+/// Password and roles of such an account are the provider's affair.
+async fn must_have_password(store: &Store, account_id: i64) -> Result<(), Error> {
+    let found = store.account(account_id).await?;
+    match found.and_then(|account| account.issuer) {
+        Some(issuer) => Err(Error::Refused(format!(
+            "This account signs in by the OpenID provider {issuer}, which decides about its password and its roles."
+        ))),
+        None => Ok(()),
+    }
+}
+
 pub fn name_complaint(name: &str) -> Option<String> {
     let length = name.chars().count();
     if !(1..=NAME_MAX).contains(&length) {
@@ -81,9 +92,10 @@ pub async fn invite(
 /// then.
 ///
 /// # Errors
-/// `Store(Missing)`, `Forbidden`
+/// `Refused` for an account of an OpenID provider; `Store(Missing)`, `Forbidden`
 pub async fn reset_link(store: &Store, account_id: i64, now: Millis, by: &Actor) -> Result<ResetLink, Error> {
     must_administer(by)?;
+    must_have_password(store, account_id).await?;
     let link = ResetLink { secret: random_secret(), expires_at: now + RESET_LINK_MS };
     store.put_reset_link(account_id, &hash(&link.secret), link.expires_at, now, by).await?;
     Ok(link)
@@ -127,9 +139,10 @@ pub async fn use_link(
 /// Sets what an account may do, and ends its sessions.
 ///
 /// # Errors
-/// `Store(Missing)`; `Store(InUse)` for the last administrator; `Forbidden`
+/// `Refused` for an account of an OpenID provider; `Store(Missing)`; `Store(InUse)` for the last administrator; `Forbidden`
 pub async fn set_grants(store: &Store, account_id: i64, grants: &Grants, now: Millis, by: &Actor) -> Result<(), Error> {
     must_administer(by)?;
+    must_have_password(store, account_id).await?;
     Ok(store.set_grants(account_id, grants, now, by).await?)
 }
 
@@ -145,10 +158,19 @@ pub async fn set_enabled(store: &Store, account_id: i64, enabled: bool, now: Mil
 /// Removes an account with its sessions and tokens.
 ///
 /// # Errors
-/// As [`set_grants`].
+/// As [`set_enabled`].
 pub async fn remove(store: &Store, account_id: i64, now: Millis, by: &Actor) -> Result<(), Error> {
     must_administer(by)?;
     Ok(store.delete_account(account_id, now, by).await?)
+}
+
+/// Removes the second factor of an account whose owner has lost it.
+///
+/// # Errors
+/// `Store(Missing)`: it has none; `Forbidden`
+pub async fn remove_second_factor(store: &Store, account_id: i64, now: Millis, by: &Actor) -> Result<(), Error> {
+    must_administer(by)?;
+    Ok(store.remove_second_factor(account_id, now, by).await?)
 }
 
 /// Ends the sessions of an account; how many they were.
@@ -170,6 +192,7 @@ pub async fn set_password(store: &Store, name: &str, password: &str, now: Millis
         return Err(Error::Refused(complaint));
     }
     let account = by_name(store, name).await?;
+    must_have_password(store, account.id).await?;
     let hash = password::hash(password).await?;
     Ok(store.set_password(account.id, &hash, now, by).await?)
 }

@@ -23,6 +23,10 @@ pub struct Viewer {
     pub csrf: String,
     /// Names the session; opens nothing.
     pub id_hash: String,
+    /// The OpenID provider that the person signs in with.
+    pub issuer: Option<String>,
+    /// A code was asked for after the password, or will be the next time.
+    pub has_second_factor: bool,
 }
 
 /// The person whose session has this id. `active`: the person did something, the request is no mere refresh.
@@ -47,6 +51,8 @@ pub async fn viewer(store: &Store, id: &str, now: Millis, active: bool) -> Resul
         grants: session.grants,
         csrf: session.csrf,
         id_hash,
+        issuer: session.issuer,
+        has_second_factor: session.totp_since.is_some(),
     }))
 }
 

@@ -17,13 +17,13 @@ pub enum SignIn {
     Accepted {
         account_id: i64,
         name: String,
+        /// A code is to be asked for before a session begins.
+        has_second_factor: bool,
     },
     /// The name or the password is wrong.
     Wrong,
     /// There were too many failed attempts.
-    Throttled {
-        until_at: Millis,
-    },
+    Throttled { until_at: Millis },
 }
 
 /// The client that tries to sign in.
@@ -72,7 +72,8 @@ async fn attempt(
     }
     let named = account(store, name).await?;
     let account = named.clone().filter(|account| account.disabled_at.is_none());
-    let known = account.as_ref().map(|account| account.password_hash.as_str());
+    // An account of an OpenID provider has no hash.
+    let known = account.as_ref().map(|account| account.password_hash.as_str()).filter(|hash| !hash.is_empty());
     let is_right = password::verify(secret, known).await?;
     let Some(account) = account.filter(|_| is_right) else {
         return Ok((SignIn::Wrong, named));
@@ -82,7 +83,8 @@ async fn attempt(
         let new = password::hash(secret).await?;
         store.rehash_password(account.id, &account.password_hash, &new).await?;
     }
-    Ok((SignIn::Accepted { account_id: account.id, name: account.name }, named))
+    let has_second_factor = account.totp_since.is_some();
+    Ok((SignIn::Accepted { account_id: account.id, name: account.name, has_second_factor }, named))
 }
 
 /// What the attempt is counted by: the account and the source, or the browser alone if it has signed in to this account before.
@@ -95,7 +97,12 @@ async fn subjects(store: &Store, name: &str, client: Client<'_>) -> Result<Vec<S
     }
     // The name is hashed: it may be long, or a password in the wrong field.
     let account = Subject::Single(format!("account:{}", hash(name)));
-    Ok(vec![account, Subject::Shared(format!("source:{}", network(&client.by.source)))])
+    Ok(vec![account, source_subject(&client.by.source)])
+}
+
+/// What attempts of all kinds from an address are counted by.
+pub(crate) fn source_subject(source: &str) -> Subject {
+    Subject::Shared(format!("source:{}", network(source)))
 }
 
 async fn account(store: &Store, name: &str) -> Result<Option<Account>, Error> {
@@ -119,7 +126,9 @@ fn network(source: &str) -> String {
 /// # Errors
 /// The database could not be asked.
 pub async fn proof(store: &Store, account_id: i64) -> carillon_store::Result<Option<String>> {
-    Ok(store.account(account_id).await?.map(|account| device::proof(&account.password_hash)))
+    // There is none of an account without a password.
+    let account = store.account(account_id).await?.filter(|account| !account.password_hash.is_empty());
+    Ok(account.map(|account| device::proof(&account.password_hash)))
 }
 
 #[cfg(test)]

@@ -172,6 +172,73 @@ pub struct ServeSettings {
     #[arg(long, env = "CARILLON_SECRET_KEY_FILE", value_name = "FILE", help_heading = "Secrets")]
     pub secret_key_file: Option<String>,
 
+    /// Issuer of an OpenID Connect provider with which people sign in, such as https://login.example.com/realms/main
+    /// [default: none; people sign in with passwords]
+    ///
+    /// Register this program there with the redirect address PUBLIC-URL/login/openid/callback.
+    #[arg(long, env = "CARILLON_OIDC_ISSUER", value_name = "URL", help_heading = "Sign-in")]
+    pub oidc_issuer: Option<String>,
+
+    /// Client id under which the provider knows this program
+    #[arg(long, env = "CARILLON_OIDC_CLIENT_ID", value_name = "ID", help_heading = "Sign-in")]
+    pub oidc_client_id: Option<String>,
+
+    /// Client secret of the provider [default: none; a public client, with PKCE]
+    #[arg(
+        long,
+        env = "CARILLON_OIDC_CLIENT_SECRET",
+        value_name = "SECRET",
+        hide_env_values = true,
+        help_heading = "Sign-in"
+    )]
+    pub oidc_client_secret: Option<String>,
+
+    /// File with the client secret of the provider
+    #[arg(long, env = "CARILLON_OIDC_CLIENT_SECRET_FILE", value_name = "FILE", help_heading = "Sign-in")]
+    pub oidc_client_secret_file: Option<String>,
+
+    /// Roles that groups of the provider give: GROUP=ROLE:APP with commas, such as ops=admin:all,team-a=operator:orders
+    #[arg(long, env = "CARILLON_OIDC_ROLES", value_name = "LIST", help_heading = "Sign-in")]
+    pub oidc_roles: Option<String>,
+
+    /// Claim that names the groups of a person
+    #[arg(
+        long,
+        env = "CARILLON_OIDC_GROUPS_CLAIM",
+        value_name = "CLAIM",
+        default_value = "groups",
+        help_heading = "Sign-in"
+    )]
+    pub oidc_groups_claim: String,
+
+    /// Scopes to ask for beside openid, with spaces
+    #[arg(
+        long,
+        env = "CARILLON_OIDC_SCOPES",
+        value_name = "LIST",
+        default_value = "profile email",
+        help_heading = "Sign-in"
+    )]
+    pub oidc_scopes: String,
+
+    /// The provider's name on the sign-in page
+    #[arg(
+        long,
+        env = "CARILLON_OIDC_NAME",
+        value_name = "NAME",
+        default_value = "single sign-on",
+        help_heading = "Sign-in"
+    )]
+    pub oidc_name: String,
+
+    /// Let people sign in by the OpenID provider alone; `carillon user link` makes a link that still signs in
+    #[arg(long, env = "CARILLON_NO_PASSWORDS", help_heading = "Sign-in")]
+    pub no_passwords: bool,
+
+    /// Ask administrators who sign in with a password for a second factor
+    #[arg(long, env = "CARILLON_ADMIN_SECOND_FACTOR", help_heading = "Sign-in")]
+    pub admin_second_factor: bool,
+
     /// How log lines are written to standard error: text or json
     #[arg(long, env = "CARILLON_LOG_FORMAT", value_name = "FORMAT", default_value = "text", help_heading = "Logging")]
     pub log_format: String,

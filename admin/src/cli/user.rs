@@ -21,6 +21,10 @@ pub enum Command {
     Add(New),
     /// Remove an account with its sessions and tokens
     Remove(Named),
+    /// Print a link with which the owner of an account sets a new password and signs in, once, within a day
+    Link(Named),
+    /// Remove the second factor of an account whose owner has lost it
+    RemoveSecondFactor(Named),
     /// Give an account a new random password, print it, and end its sessions
     Password(Account),
 }
@@ -79,6 +83,21 @@ pub async fn run(command: Command) -> anyhow::Result<()> {
             let store = database::open(&database).await?;
             let account = people::by_name(&store, &name).await.map_err(explain)?;
             people::remove(&store, account.id, now, &by).await.map_err(explain)?;
+            println!("done");
+            Ok(())
+        }
+        Command::Link(Named { name, database }) => {
+            let store = database::open(&database).await?;
+            let account = people::by_name(&store, &name).await.map_err(explain)?;
+            let link = people::reset_link(&store, account.id, now, &by).await.map_err(explain)?;
+            // The address of the console is a setting of the nodes.
+            println!("/reset?secret={}", link.secret);
+            Ok(())
+        }
+        Command::RemoveSecondFactor(Named { name, database }) => {
+            let store = database::open(&database).await?;
+            let account = people::by_name(&store, &name).await.map_err(explain)?;
+            people::remove_second_factor(&store, account.id, now, &by).await.map_err(explain)?;
             println!("done");
             Ok(())
         }

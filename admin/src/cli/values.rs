@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
+use carillon_accounts::openid;
 use carillon_accounts::secret::random_secret;
 use carillon_accounts::secret_keys::SecretKeys;
 use carillon_admin::config::{
@@ -119,6 +120,7 @@ impl ServeSettings {
         put(time("escalate-after", &self.escalate_after, s(60)..=month).map(|time| engine.escalate_after = time));
         put(time("check-after", &self.check_after, s(1)..=s(3_600)).map(|time| engine.check_after = time));
         put(self.secret_keys().map(|keys| config.secret_keys = keys));
+        put(self.openid().map(|settings| config.openid = settings));
         self.limits.read(&mut config, put);
         let file = |path: &Option<String>| path.as_ref().map(PathBuf::from);
         config.tls = TlsSettings {
@@ -131,6 +133,8 @@ impl ServeSettings {
             executor_client_cert: file(&self.executor_client_cert),
             executor_client_key: file(&self.executor_client_key),
         };
+        config.has_passwords = !self.no_passwords;
+        config.admin_second_factor = self.admin_second_factor;
         config.insecure_http = self.insecure_http;
         config.no_migrate = self.no_migrate;
         config.app_tokens_only = self.app_tokens_only;
@@ -157,6 +161,38 @@ impl ServeSettings {
             }
         }
         settings
+    }
+
+    fn openid(&self) -> Result<Option<openid::Settings>, Problem> {
+        let given = [
+            ("oidc-client-id", &self.oidc_client_id),
+            ("oidc-client-secret", &self.oidc_client_secret),
+            ("oidc-client-secret-file", &self.oidc_client_secret_file),
+            ("oidc-roles", &self.oidc_roles),
+        ];
+        let Some(issuer) = &self.oidc_issuer else {
+            let alone = given.iter().find(|(_, value)| value.is_some());
+            return match alone {
+                None => Ok(None),
+                Some((setting, _)) => Err(Problem::new(setting, "there is no --oidc-issuer; set it too, or drop this")),
+            };
+        };
+        let id = self.oidc_client_id.as_deref().filter(|id| !id.is_empty()).ok_or_else(|| {
+            let right = "it is required with --oidc-issuer; write the client id that the provider has given";
+            Problem::new("oidc-client-id", right)
+        })?;
+        let wrong = |message| Problem::new("oidc-roles", message);
+        let roles = self.oidc_roles.as_deref().map(str::parse).transpose().map_err(wrong)?;
+        let (given, file) = (self.oidc_client_secret.as_deref(), self.oidc_client_secret_file.as_deref());
+        let client_secret = given_or_in_file("oidc-client-secret-file", given, file)?;
+        Ok(Some(openid::Settings {
+            client_secret,
+            groups_claim: self.oidc_groups_claim.clone(),
+            roles: roles.unwrap_or_default(),
+            scopes: self.oidc_scopes.split_whitespace().map(str::to_owned).collect(),
+            name: self.oidc_name.clone(),
+            ..openid::Settings::new(issuer, id)
+        }))
     }
 
     fn secret_keys(&self) -> Result<SecretKeys, Problem> {
@@ -304,6 +340,15 @@ mod tests {
         expected.trusted_proxies = Networks::parse("trusted-proxies", "10.0.0.7").unwrap();
         expected.database = Database::Mysql { url: "mysql://u@h/d".into() };
         (expected.redis_url, expected.shards) = (Some("redis://r:1/".into()), Some(3));
+        expected.openid = Some(openid::Settings {
+            client_secret: Some(other.clone()),
+            groups_claim: "g".into(),
+            roles: "ops=admin:all".parse().unwrap(),
+            scopes: vec!["one".into()],
+            name: "Example".into(),
+            ..openid::Settings::new("https://l.example", "c")
+        });
+        expected.has_passwords = false;
         (expected.admin_password, expected.api_token) = (Some(other.clone()), Some(other));
         expected.secret_keys = SecretKeys::parse(&key).unwrap();
         (expected.log_format, expected.engine.in_flight) = (LogFormat::Json, 5);
@@ -375,6 +420,11 @@ mod tests {
             (
                 "--app-tokens-only",
                 "--app-tokens-only (CARILLON_APP_TOKENS_ONLY): tokens of apps are stored encrypted; give a",
+            ),
+            ("--oidc-roles=a=admin:all", "--oidc-roles (CARILLON_OIDC_ROLES): there is no --oidc-issuer"),
+            (
+                "--oidc-issuer=https://h",
+                "--oidc-client-id (CARILLON_OIDC_CLIENT_ID): it is required with --oidc-issuer",
             ),
             ("--secret-key=ab", "--secret-key (CARILLON_SECRET_KEY): key 1 is not 32 bytes in base64 or hexadecimal"),
             ("--secret-key-file=/no/such", "--secret-key-file (CARILLON_SECRET_KEY_FILE): cannot read /no/such"),

@@ -1,5 +1,6 @@
 //! The rules between settings, and those of the secrets. The ranges of the others are checked where they are parsed.
 
+use carillon_accounts::openid;
 use carillon_engine::lease::redis::url::RedisUrl;
 
 use crate::config::problem::{Error, Problem};
@@ -32,6 +33,11 @@ fn problems(config: &Config) -> Vec<Problem> {
         token("api-token", config.api_token.as_deref()),
         separate_tokens(config),
         app_tokens(config),
+        openid_issuer(config),
+        openid_roles(config),
+        openid_address(config),
+        no_passwords(config),
+        admin_second_factor(config),
         request_timeout(config),
     ]
     .into_iter()
@@ -127,6 +133,34 @@ fn admin_password(config: &Config) -> Option<Problem> {
     })
 }
 
+fn openid_issuer(config: &Config) -> Option<Problem> {
+    let complaint = openid::issuer_complaint(&config.openid.as_ref()?.issuer)?;
+    Some(Problem::new("oidc-issuer", complaint))
+}
+
+fn openid_roles(config: &Config) -> Option<Problem> {
+    let wrong = "it is required with --oidc-issuer, or no person who signs in has a role; write GROUP=ROLE:APP, such as \
+                 ops=admin:all,team-a=operator:orders";
+    config.openid.as_ref()?.roles.is_empty().then(|| Problem::new("oidc-roles", wrong))
+}
+
+fn openid_address(config: &Config) -> Option<Problem> {
+    let is_known = config.public_url.is_some() || config.listen.ip().is_loopback();
+    let wrong = "it is required with --oidc-issuer, whose provider sends browsers back there; write the address of the console, \
+                 such as https://carillon.example.com";
+    (config.openid.is_some() && !is_known).then(|| Problem::new("public-url", wrong))
+}
+
+fn no_passwords(config: &Config) -> Option<Problem> {
+    let wrong = "without an OpenID provider there would be no way to sign in; set --oidc-issuer, or drop it";
+    (!config.has_passwords && config.openid.is_none()).then(|| Problem::new("no-passwords", wrong))
+}
+
+fn admin_second_factor(config: &Config) -> Option<Problem> {
+    let wrong = "the secrets of second factors are encrypted; set --secret-key-file (CARILLON_SECRET_KEY_FILE) too";
+    (config.admin_second_factor && config.secret_keys.is_empty()).then(|| Problem::new("admin-second-factor", wrong))
+}
+
 fn request_timeout(config: &Config) -> Option<Problem> {
     let (request, connect) = (config.engine.request_timeout, config.engine.connect_timeout);
     (request <= connect).then(|| {
@@ -200,12 +234,16 @@ mod tests {
         }
     }
 
+    fn with_roles(issuer: &str) -> openid::Settings {
+        openid::Settings { roles: "ops=admin:all".parse().unwrap(), ..openid::Settings::new(issuer, "carillon") }
+    }
+
     type Change = fn(&mut Config);
 
     // covers: S16
     #[test]
     fn each_rule_names_its_flag_its_variable_and_what_would_be_right() {
-        let cases: [(Change, &str); 7] = [
+        let cases: [(Change, &str); 12] = [
             (
                 |c| c.redis_url = Some("http://h".into()),
                 "--redis-url (CARILLON_REDIS_URL): this is no URL of a Redis server; write redis://",
@@ -226,6 +264,26 @@ mod tests {
             (
                 |c| c.api_token = Some(c.access_token.clone()),
                 "--api-token (CARILLON_API_TOKEN): it equals the access token",
+            ),
+            (
+                |c| c.openid = Some(with_roles("http://login.example.com")),
+                "--oidc-issuer (CARILLON_OIDC_ISSUER): `http://login.example.com` is not https",
+            ),
+            (
+                |c| c.openid = Some(openid::Settings::new("https://login.example.com", "carillon")),
+                "--oidc-roles (CARILLON_OIDC_ROLES): it is required with --oidc-issuer",
+            ),
+            (
+                |c| {
+                    (c.listen, c.insecure_http) = ("0.0.0.0:8080".parse().unwrap(), true);
+                    c.openid = Some(with_roles("https://login.example.com"));
+                },
+                "--public-url (CARILLON_PUBLIC_URL): it is required with --oidc-issuer",
+            ),
+            (|c| c.has_passwords = false, "--no-passwords (CARILLON_NO_PASSWORDS): without an OpenID provider"),
+            (
+                |c| c.admin_second_factor = true,
+                "--admin-second-factor (CARILLON_ADMIN_SECOND_FACTOR): the secrets of second factors are encrypted; set",
             ),
             (
                 |c| c.engine.request_timeout = c.engine.connect_timeout,

@@ -2,6 +2,7 @@ use std::fmt;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 
+use carillon_accounts::openid;
 use carillon_accounts::secret_keys::SecretKeys;
 use carillon_engine::Options;
 
@@ -61,6 +62,12 @@ pub struct Config {
     pub api_token: Option<String>,
     /// Encrypt the secrets that the database keeps.
     pub secret_keys: SecretKeys,
+    /// The OpenID provider that people sign in with, beside passwords or in place of them.
+    pub openid: Option<openid::Settings>,
+    /// Whether people sign in with passwords.
+    pub has_passwords: bool,
+    /// Ask a second factor of administrators who sign in with a password.
+    pub admin_second_factor: bool,
     /// How log lines are written.
     pub log_format: LogFormat,
     /// Requests a second of one account or API token; 1 to 100,000.
@@ -96,6 +103,9 @@ impl Config {
             admin_password: None,
             api_token: None,
             secret_keys: SecretKeys::default(),
+            openid: None,
+            has_passwords: true,
+            admin_second_factor: false,
             log_format: LogFormat::Text,
             request_rate: 1000,
             registration_rate: 500,

@@ -18,6 +18,7 @@ mod text;
 
 pub use actix_web::dev::{Server, ServerHandle};
 
+pub use console::account::openid::CALLBACK as OPENID_CALLBACK;
 pub use limits::body_memory::BodyMemory;
 pub use limits::rate::RateLimit;
 pub use routes::{ListenerRole, RouteEntry, table as route_table};

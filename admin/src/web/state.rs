@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use actix_web::web;
+use carillon_accounts::openid::Provider;
 use carillon_engine::Engine;
 use carillon_scheduler::Clock;
 use carillon_store::Store;
@@ -19,6 +20,8 @@ pub struct State {
     pub engine: Arc<Engine>,
     pub clock: Arc<dyn Clock>,
     pub config: Config,
+    /// The OpenID provider of the settings.
+    pub openid: Option<Provider>,
     /// The memory of all request bodies.
     pub body_memory: Arc<BodyMemory>,
     /// The requests of each account and API token, by its name.

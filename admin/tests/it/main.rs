@@ -17,6 +17,7 @@ mod flow;
 mod interop;
 mod locks;
 mod log_fields;
+mod openid;
 mod program;
 mod rows;
 mod sources;

@@ -42,6 +42,9 @@ fn before_signing_in() -> Vec<Route> {
         Route::new(POST, "/setup", Open, account::setup::set_up),
         Route::new(GET, "/login", Open, account::login::form),
         Route::new(POST, "/login", Open, account::login::sign_in),
+        Route::new(POST, "/login/code", Open, account::code::check),
+        Route::new(GET, "/login/openid", Open, account::openid::begin),
+        Route::new(GET, account::openid::CALLBACK, Open, account::openid::callback),
         Route::new(GET, "/reset", Open, account::reset::form),
         Route::new(POST, "/reset", Open, account::reset::reset),
         Route::new(POST, "/preferences", Open, account::preferences::preferences),
@@ -136,6 +139,9 @@ fn of_people() -> Vec<Route> {
     vec![
         Route::new(GET, "/account", Own, account::page::page),
         Route::new(POST, "/account/password", Own, account::password::change),
+        Route::new(POST, "/account/second-factor", Own, account::second_factor::propose),
+        Route::new(POST, "/account/second-factor/confirm", Own, account::second_factor::confirm),
+        Route::new(POST, "/account/second-factor/remove", Own, account::second_factor::remove),
         Route::new(POST, "/account/sessions/end", Own, account::sessions::end),
         Route::new(POST, "/account/tokens", Own, account::tokens::create),
         Route::new(POST, "/account/tokens/{id}/revoke", Own, account::tokens::revoke),
@@ -150,6 +156,12 @@ fn of_people() -> Vec<Route> {
         Route::new(POST, "/users/{id}/enable", Policy(Administer, Installation), users::actions::enable),
         Route::new(POST, "/users/{id}/disable", Policy(Administer, Installation), users::actions::disable),
         Route::new(POST, "/users/{id}/sessions/end", Policy(Administer, Installation), users::actions::end_sessions),
+        Route::new(
+            POST,
+            "/users/{id}/second-factor/remove",
+            Policy(Administer, Installation),
+            users::actions::remove_second_factor,
+        ),
         Route::new(POST, "/users/{id}/delete", Policy(Administer, Installation), users::actions::delete),
     ]
 }

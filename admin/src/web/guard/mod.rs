@@ -7,5 +7,6 @@ pub mod cookies;
 pub mod csrf;
 pub mod headers;
 pub mod request_id;
+pub mod second_factor_rule;
 pub mod session_cookie;
 pub mod session_guard;

@@ -11,9 +11,11 @@ use carillon_store::Actor;
 
 use crate::web::access::denial::{self, Refused};
 use crate::web::console::account::login;
+use crate::web::console::account::openid::CALLBACK;
 use crate::web::forms::Fields;
 use crate::web::guard::client_address::{client_text, is_from_proxy};
 use crate::web::guard::request_id::RequestId;
+use crate::web::guard::second_factor_rule;
 use crate::web::guard::session_cookie::{self, Viewer};
 use crate::web::guard::{connection, cookies, csrf};
 use crate::web::limits::slow_body_guard;
@@ -75,17 +77,24 @@ async fn admit(state: &State, request: &mut ServiceRequest) -> Result<Option<Htt
     let actor = Actor::new(&viewer.name, source, viewer.grants.clone()).with_account(viewer.account_id);
     let actor = actor.with_request(RequestId::of(request.request()));
     let form_token = viewer.csrf.clone();
+    let must_set_up_factor = second_factor_rule::is_required(state, &viewer) && !viewer.has_second_factor;
     request.extensions_mut().insert(actor);
     request.extensions_mut().insert(Viewer(viewer));
     if !safe {
         let fields = read_fields(request).await?;
         // Signing in replaces the session, so its form may come from a window that was open before.
-        let is_new_session = path == "/login";
+        let is_new_session = matches!(&*path, "/login" | "/login/code");
         if !is_new_session && !csrf::fits(&form_token, fields.get(csrf::FIELD)) {
             denial::record(request.request(), Refused::default()).await;
             return Err(PageError::Forbidden("This form belongs to an earlier session".into()));
         }
         request.extensions_mut().insert(fields);
+    }
+    if must_set_up_factor && !second_factor_rule::is_allowed_before(request.method(), &path) {
+        return match safe {
+            true => Ok(Some(redirect("/account"))),
+            false => Err(PageError::NotAllowed("Set up your second factor first, on the page of your account".into())),
+        };
     }
     connection::set_known(request.request());
     Ok(None)
@@ -109,8 +118,8 @@ async fn admit_unknown(
     safe: bool,
     path: &str,
 ) -> Result<Option<HttpResponse>, PageError> {
-    if matches!(path, "/login" | "/setup" | "/reset" | "/preferences") {
-        if path != "/setup" && !state.store.has_accounts().await? {
+    if matches!(path, "/login" | "/login/code" | "/login/openid" | CALLBACK | "/setup" | "/reset" | "/preferences") {
+        if path != "/setup" && must_set_up(state).await? {
             return Ok(Some(redirect("/setup")));
         }
         if !safe {
@@ -119,13 +128,13 @@ async fn admit_unknown(
         }
         return Ok(None);
     }
-    if !state.store.has_accounts().await? {
+    if must_set_up(state).await? {
         return Ok(Some(redirect("/setup")));
     }
     if !safe && path != "/logout" {
         let fields = read_fields(request).await?;
         let context = PageContext::new(request.request());
-        return Ok(Some(login::ask_again(context, path, &fields)));
+        return Ok(Some(login::ask_again(state, context, path, &fields)));
     }
     let asked = request.uri().path_and_query().map_or("/", |it| it.as_str());
     let next: String = url::form_urlencoded::byte_serialize(asked.as_bytes()).collect();
@@ -134,6 +143,11 @@ async fn admit_unknown(
         _ => format!("/login?next={next}"),
     };
     Ok(Some(redirect(&to)))
+}
+
+/// There is no account yet, and the first one has a password.
+async fn must_set_up(state: &State) -> Result<bool, PageError> {
+    Ok(state.config.has_passwords && !state.store.has_accounts().await?)
 }
 
 /// PostgreSQL stores no text with this character.
@@ -148,8 +162,8 @@ const FORM: usize = 1 << 20;
 async fn read_fields(request: &mut ServiceRequest) -> Result<Fields, PageError> {
     let limit = match request.path() {
         // Carries a form that was filled in when the session ended. The memory of all bodies is limited too.
-        "/login" if request.query_string() == "kept" => FORM,
-        "/login" | "/setup" | "/reset" | "/preferences" => SMALL_FORM,
+        "/login" | "/login/code" if request.query_string() == "kept" => FORM,
+        "/login" | "/login/code" | "/setup" | "/reset" | "/preferences" => SMALL_FORM,
         _ => FORM,
     };
     let unreadable = |error: actix_web::Error| PageError::Bad(format!("What was sent cannot be read: {error}"));

@@ -5,7 +5,7 @@ use crate::people::grants::{Grants, Role};
 /// Who asks, and what it may do.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Actor {
-    /// An account's name, or what acts without an account: `cli`, `api-token`, `executor`, `engine`.
+    /// An account's name, or what acts without an account: `cli`, `api-token`, `executor`, `engine`, `openid`.
     pub name: String,
     /// None: it acts without an account.
     pub account_id: Option<i64>,

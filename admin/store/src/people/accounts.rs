@@ -27,12 +27,16 @@ pub struct Account {
     /// Since when it may not sign in.
     pub disabled_at: Option<i64>,
     pub created_at: i64,
+    /// The OpenID provider that it signs in with. None: a password.
+    pub issuer: Option<String>,
+    /// Since when a code is asked for after the password.
+    pub totp_since: Option<i64>,
 }
 
-from_row!(Account { id, name, password_hash, grants: WordOrDefault, disabled_at, created_at });
+from_row!(Account { id, name, password_hash, grants: WordOrDefault, disabled_at, created_at, issuer, totp_since });
 
-const SELECT: &str =
-    "SELECT id, name, password_hash, COALESCE(grants, '') AS grants, disabled_at, created_at FROM account";
+pub(crate) const SELECT: &str = "SELECT id, name, password_hash, COALESCE(grants, '') AS grants, disabled_at, created_at, \
+                                 issuer, totp_since FROM account";
 
 impl Account {
     fn is_admin_of_all(&self) -> bool {
@@ -172,6 +176,7 @@ impl Store {
         for text in [
             "DELETE FROM session WHERE account_id = ?",
             "DELETE FROM api_token WHERE account_id = ?",
+            "DELETE FROM recovery_code WHERE account_id = ?",
             "DELETE FROM account WHERE id = ?",
         ] {
             self.execute(&tx, text, values![account_id]).await?;
@@ -184,7 +189,7 @@ impl Store {
     }
 
     /// Changes columns of an account, writes the audit, and ends the sessions of the account.
-    async fn change_account(
+    pub(crate) async fn change_account(
         &self,
         account_id: i64,
         (set, mut values): (&str, Vec<Value>),

@@ -16,11 +16,16 @@ use super::world::World;
 use crate::services::{Kind, TestDatabase, on};
 
 /// Changing methods that change nothing, and why.
-const NO_CHANGE: [(&str, &str); 8] = [
+const NO_CHANGE: [(&str, &str); 13] = [
     ("/api/v1/pauses/{id}", "there is no such pause"),
     ("/pauses/{id}/end", "there is no such pause"),
     ("/api/v1/preview", "looks ahead"),
     ("/setup", "there are accounts"),
+    ("/login/code", "no sign-in has begun"),
+    ("/account/second-factor", "the form is refused"),
+    ("/account/second-factor/confirm", "no secret was shown"),
+    ("/account/second-factor/remove", "there is none"),
+    ("/users/{id}/second-factor/remove", "there is none"),
     ("/reset", "the link is no link"),
     ("/preferences", "kept in the browser"),
     ("/account/password", "the form is refused"),

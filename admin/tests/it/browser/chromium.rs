@@ -36,6 +36,11 @@ pub struct Browser {
 
 impl Browser {
     pub async fn open(live: &Live, kind: Kind) -> Self {
+        Self::at(&live.url, kind).await
+    }
+
+    /// A browser that looks at the console at this address.
+    pub async fn at(url: &str, kind: Kind) -> Self {
         let profile = tempfile::tempdir().unwrap();
         let (driver, port) = driver().await;
         let capabilities = capabilities(kind, profile.path().to_str().unwrap());
@@ -49,7 +54,7 @@ impl Browser {
             let media = json!({"cmd": "Emulation.setEmulatedMedia", "params": {"features": features}});
             client.issue_cmd(Extra("goog/cdp/execute", media)).await.unwrap();
         }
-        Self { client, url: live.url.clone(), driver, _profile: profile }
+        Self { client, url: url.to_owned(), driver, _profile: profile }
     }
 
     /// A browser whose owner is signed in.

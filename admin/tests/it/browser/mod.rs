@@ -1,6 +1,6 @@
 //! The console in a real browser, on a real node with a real executor.
 
-mod chromium;
+pub mod chromium;
 mod fits;
 mod live;
 mod log;
@@ -13,7 +13,7 @@ mod show;
 /// One browser at a time: each takes a few hundred megabytes and a good part of a processor.
 static TURN: tokio::sync::Mutex<()> = tokio::sync::Mutex::const_new(());
 
-fn run(test: impl Future<Output = ()>) {
+pub fn run(test: impl Future<Output = ()>) {
     crate::services::runtime().block_on(async {
         let _turn = TURN.lock().await;
         test.await;

@@ -15,6 +15,7 @@ mod plans;
 mod poll;
 pub mod pools;
 mod run_params;
+mod sign_in;
 mod silent;
 mod size;
 mod upkeep;

@@ -3,7 +3,7 @@
 mod accounts;
 mod actions;
 mod audit;
-mod client;
+pub mod client;
 mod degraded;
 mod executors;
 mod filters;
@@ -14,6 +14,7 @@ mod operations;
 mod pages;
 mod pauses;
 mod proxy;
+mod second_factor;
 mod setup;
 mod signed_out;
 mod users;

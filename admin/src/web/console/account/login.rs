@@ -11,13 +11,16 @@ use chrono_tz::Tz;
 use serde::Deserialize;
 
 use crate::web::access::Caller;
+use crate::web::console::account::code;
 use crate::web::console::account::kept_form::{self, KeptForm, KeptFormPage};
 use crate::web::forms::Fields;
 use crate::web::guard::client_address::client_text;
 use crate::web::guard::cookies;
 use crate::web::guard::request_id::RequestId;
 use crate::web::guard::session_cookie::{self, Viewer};
-use crate::web::page::{PageContext, PageError, PageResult, ZONE, local_address, preference, redirect, render, show};
+use crate::web::page::{
+    PageContext, PageError, PageResult, ZONE, list_address, local_address, preference, redirect, render, show,
+};
 use crate::web::state::{Shared, State};
 use crate::web::text::format::duration;
 
@@ -35,67 +38,115 @@ struct Page {
     notice: Option<&'static str>,
     /// A form that is returned after signing in.
     kept: Option<KeptForm>,
+    has_passwords: bool,
+    provider: Option<ProviderButton>,
+}
+
+/// The link to the OpenID provider.
+struct ProviderButton {
+    name: String,
+    address: String,
+    /// It did not answer the last time.
+    has_failed: bool,
 }
 
 impl Page {
-    fn new(context: PageContext, next: &str) -> Self {
+    fn new(state: &State, context: PageContext, next: &str) -> Self {
         let next = local_address(next).to_owned();
-        Self { context, name: String::new(), next, error: None, notice: None, kept: None }
+        let provider = state.openid.as_ref().map(|provider| ProviderButton {
+            name: provider.settings.name.clone(),
+            address: list_address("/login/openid", &[("next", &next)], None),
+            has_failed: provider.failure().is_some(),
+        });
+        let has_passwords = state.config.has_passwords;
+        Self { context, name: String::new(), next, error: None, notice: None, kept: None, has_passwords, provider }
     }
 }
 
 #[derive(Deserialize)]
 pub struct LoginQuery {
     #[serde(default)]
-    next: String,
+    pub next: String,
 }
 
 /// `GET /login`
-pub async fn form(context: PageContext, query: web::Query<LoginQuery>) -> HttpResponse {
+pub async fn form(state: Shared, context: PageContext, query: web::Query<LoginQuery>) -> HttpResponse {
     match context.viewer {
         Some(_) => redirect(local_address(&query.next)),
-        None => show(&Page::new(context, &query.next)),
+        None => show(&Page::new(&state, context, &query.next)),
     }
 }
 
+/// The page again, with what has gone wrong.
+pub(super) fn refused(
+    state: &State,
+    context: PageContext,
+    next: &str,
+    (error, status): (String, StatusCode),
+    kept: Option<KeptForm>,
+) -> HttpResponse {
+    render(&Page { error: Some(error), kept, ..Page::new(state, context, next) }, status)
+}
+
 /// The answer to a request whose session has ended.
-pub fn ask_again(context: PageContext, path: &str, fields: &Fields) -> HttpResponse {
-    let kept = KeptForm::new(path, fields);
+pub fn ask_again(state: &State, context: PageContext, path: &str, fields: &Fields) -> HttpResponse {
+    // The way over the provider carries no form.
+    let kept = KeptForm::new(path, fields).filter(|_| state.config.has_passwords);
     let notice = match &kept {
         Some(_) => "What you filled in is kept: sign in, and it is here again.",
         None => "Nothing was changed. Sign in, then do it again.",
     };
-    let page = Page { notice: Some(notice), kept, ..Page::new(context, &kept_form::page_of(path, fields)) };
+    let page = Page { notice: Some(notice), kept, ..Page::new(state, context, &kept_form::page_of(path, fields)) };
     render(&page, StatusCode::UNAUTHORIZED)
 }
 
 /// `POST /login`
 pub async fn sign_in(state: Shared, request: HttpRequest, context: PageContext, fields: Fields) -> PageResult {
+    if !state.config.has_passwords {
+        return Err(PageError::Forbidden("Passwords are switched off in this console".into()));
+    }
     let (name, now) = (fields.get("name"), state.clock.now());
     let kept = KeptForm::from_fields(&fields);
     let again = |error: String, status: StatusCode| {
-        let page = Page::new(context.clone(), fields.get("next"));
+        let page = Page::new(&state, context.clone(), fields.get("next"));
         render(&Page { name: name.to_owned(), error: Some(error), kept: kept.clone(), ..page }, status)
     };
     let by = sender(&request);
     let proof = cookies::read(&request, DEVICE);
     let client = Client { by: &by, proof: proof.as_ref().map(|cookie| cookie.value()) };
-    let (account_id, name) = match sign_in::check(&state.store, name, fields.get("password"), client, now).await? {
-        SignIn::Accepted { account_id, name } => (account_id, name),
-        SignIn::Wrong => {
-            tracing::info!(client.address = by.source, "a sign-in was refused");
-            return Ok(again("Name or password is wrong.".to_owned(), StatusCode::UNAUTHORIZED));
-        }
-        SignIn::Throttled { until_at } => {
-            let seconds = (until_at - now + 999) / 1000;
-            let text = format!("Too many failed attempts. Try again in {}.", duration(seconds * 1000));
-            let mut answer = again(text, StatusCode::TOO_MANY_REQUESTS);
-            answer.headers_mut().insert(RETRY_AFTER, seconds.into());
-            return Ok(answer);
-        }
-    };
-    let mut answer = redirect(local_address(fields.get("next")));
-    let csrf = start(&state, &request, &mut answer, (account_id, &name), fields.get("zone")).await?;
+    let (account_id, name, has_second_factor) =
+        match sign_in::check(&state.store, name, fields.get("password"), client, now).await? {
+            SignIn::Accepted { account_id, name, has_second_factor } => (account_id, name, has_second_factor),
+            SignIn::Wrong => {
+                tracing::info!(client.address = by.source, "a sign-in was refused");
+                return Ok(again("Name or password is wrong.".to_owned(), StatusCode::UNAUTHORIZED));
+            }
+            SignIn::Throttled { until_at } => {
+                let seconds = (until_at - now + 999) / 1000;
+                let text = format!("Too many failed attempts. Try again in {}.", duration(seconds * 1000));
+                let mut answer = again(text, StatusCode::TOO_MANY_REQUESTS);
+                answer.headers_mut().insert(RETRY_AFTER, seconds.into());
+                return Ok(answer);
+            }
+        };
+    let (account, to) = ((account_id, &*name), (fields.get("next"), fields.get("zone")));
+    match has_second_factor {
+        true => code::ask(&state, &request, context, account, to, kept).await,
+        false => enter(&state, &request, context, account, to, kept).await,
+    }
+}
+
+/// Opens a session, and leads to the page that was asked for, or back to a form that was kept.
+pub(super) async fn enter(
+    state: &State,
+    request: &HttpRequest,
+    context: PageContext,
+    account: (i64, &str),
+    (next, zone): (&str, &str),
+    kept: Option<KeptForm>,
+) -> PageResult {
+    let mut answer = redirect(local_address(next));
+    let csrf = start(state, request, &mut answer, account, zone).await?;
     let Some(kept) = kept else {
         return Ok(answer);
     };

@@ -1,11 +1,15 @@
 //! Signing in and out, the first administrator, the own account, and the preferences of a browser.
 
+pub mod code;
 pub mod kept_form;
 pub mod login;
+pub mod openid;
 pub mod page;
 pub mod password;
 pub mod preferences;
 pub mod reset;
+pub mod second_factor;
 pub mod sessions;
 pub mod setup;
+mod step_cookie;
 pub mod tokens;

@@ -1,7 +1,9 @@
 //! The page of the own account: what it may do, its password, sessions and tokens.
 
 use actix_web::HttpResponse;
+use actix_web::http::StatusCode;
 use askama::Template;
+use carillon_accounts::second_factor::Proposal;
 use carillon_accounts::{password, session};
 use carillon_store::people::sessions::SessionEntry;
 use carillon_store::people::tokens::ApiToken;
@@ -9,6 +11,7 @@ use carillon_store::{App, Role};
 
 use crate::web::console::users::grant_lines::{GrantLine, grant_lines};
 use crate::web::forms::Form;
+use crate::web::guard::second_factor_rule;
 use crate::web::guard::session_cookie::Viewer;
 use crate::web::page::{PageContext, PageError, PageResult, render};
 use crate::web::state::{Shared, State};
@@ -36,6 +39,26 @@ struct Page {
     /// What a token may be given.
     apps: Vec<App>,
     roles: Vec<Role>,
+    /// The OpenID provider that the person signs in with; then there is no password.
+    issuer: Option<String>,
+    second_factor: SecondFactor,
+}
+
+/// The second factor, and what a form of it has led to.
+struct SecondFactor {
+    form: Form,
+    is_on: bool,
+    recovery_left: i64,
+    /// A key is set with which its secret can be encrypted.
+    may_set_up: bool,
+    /// The setting asks it of this person.
+    is_required: bool,
+    /// Shown on this answer and never again.
+    proposal: Option<Proposal>,
+    /// A code of the secret that was shown is awaited.
+    is_confirming: bool,
+    /// Shown on this answer and never again.
+    recovery_codes: Vec<String>,
 }
 
 impl Page {
@@ -50,6 +73,10 @@ pub struct Sent {
     pub password: Form,
     pub token: Form,
     pub new_token: Option<String>,
+    pub second_factor: Form,
+    pub proposal: Option<Proposal>,
+    pub is_confirming: bool,
+    pub recovery_codes: Vec<String>,
 }
 
 /// `GET /account`
@@ -58,7 +85,8 @@ pub async fn page(state: Shared, context: PageContext, viewer: Viewer) -> PageRe
 }
 
 pub(super) async fn show(state: &State, context: PageContext, viewer: &Viewer, sent: Sent) -> PageResult {
-    let status = if sent.password.is_valid() { sent.token.status() } else { sent.password.status() };
+    let forms = [&sent.password, &sent.token, &sent.second_factor];
+    let status = forms.into_iter().find(|form| !form.is_valid()).map_or(StatusCode::OK, Form::status);
     let all_apps = state.store.apps(&context.visible()).await?;
     let grants = &context.actor.grants;
     let row = |token: ApiToken| TokenRow {
@@ -66,7 +94,20 @@ pub(super) async fn show(state: &State, context: PageContext, viewer: &Viewer, s
         has_expired: token.expires_at <= context.now,
         token,
     };
+    let is_on = viewer.has_second_factor || !sent.recovery_codes.is_empty();
+    let second_factor = SecondFactor {
+        is_on,
+        recovery_left: if is_on { state.store.recovery_codes(viewer.account_id).await? } else { 0 },
+        may_set_up: !state.config.secret_keys.is_empty(),
+        is_required: second_factor_rule::is_required(state, viewer),
+        is_confirming: sent.is_confirming || sent.proposal.is_some(),
+        proposal: sent.proposal,
+        recovery_codes: sent.recovery_codes,
+        form: sent.second_factor,
+    };
     let page = Page {
+        second_factor,
+        issuer: viewer.issuer.clone(),
         may: grant_lines(grants, &all_apps),
         password: sent.password,
         sessions: session::list(&state.store, viewer.account_id, context.now).await?,

@@ -7,10 +7,10 @@ use askama::Template;
 use carillon_accounts::{password, people};
 use serde::Deserialize;
 
-use crate::web::console::account::login;
+use crate::web::console::account::{code, login};
 use crate::web::forms::Fields;
 use crate::web::page::{PageContext, PageError, PageResult, redirect_with_flash, render};
-use crate::web::state::Shared;
+use crate::web::state::{Shared, State};
 
 #[derive(Template)]
 #[template(path = "account/reset.html")]
@@ -31,6 +31,11 @@ fn no_link() -> PageError {
     PageError::Gone("This link has been used or has expired. Ask an administrator for another one".into())
 }
 
+async fn has_second_factor(state: &State, account_id: i64) -> Result<bool, PageError> {
+    let account = state.store.account(account_id).await?;
+    Ok(account.is_some_and(|account| account.totp_since.is_some()))
+}
+
 /// `GET /reset?secret=`
 pub async fn form(state: Shared, context: PageContext, query: web::Query<LinkQuery>) -> PageResult {
     let found = people::account_of_link(&state.store, &query.secret, context.now).await?;
@@ -49,6 +54,10 @@ pub async fn reset(state: Shared, request: HttpRequest, context: PageContext, fi
         false => people::use_link(&state.store, secret, password, context.now, &login::sender(&request)).await,
     };
     match used {
+        // The link stands for the password alone.
+        Ok(Some((id, name))) if has_second_factor(&state, id).await? => {
+            code::ask(&state, &request, context, (id, &name), ("/", ""), None).await
+        }
         Ok(Some((id, name))) => {
             let mut answer = redirect_with_flash("/", "ok", "Your new password is set.");
             login::start(&state, &request, &mut answer, (id, &name), "").await?;

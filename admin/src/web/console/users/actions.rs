@@ -8,7 +8,7 @@ use crate::web::access::Caller;
 use crate::web::console::users::link;
 use crate::web::console::users::page::find;
 use crate::web::guard::session_cookie::Viewer;
-use crate::web::page::{PageContext, PageResult, redirect_with_flash};
+use crate::web::page::{PageContext, PageError, PageResult, redirect_with_flash};
 use crate::web::state::{Shared, State};
 
 /// `POST /users/{id}/reset`: the answer shows the link, so it is no redirect.
@@ -54,6 +54,21 @@ pub async fn end_sessions(state: Shared, by: Caller, id: web::Path<i64>) -> Page
         count => format!("{count} sessions of {} are ended.", account.name),
     };
     Ok(redirect_with_flash(&format!("/users/{}", account.id), "ok", &text))
+}
+
+/// `POST /users/{id}/second-factor/remove`
+pub async fn remove_second_factor(state: Shared, by: Caller, viewer: Viewer, id: web::Path<i64>) -> PageResult {
+    let account = find(&state, *id).await?;
+    let back = format!("/users/{}", account.id);
+    if account.id == viewer.account_id {
+        return Ok(redirect_with_flash(&back, "failed", "Remove your own second factor on your page, with a code."));
+    }
+    if account.totp_since.is_none() {
+        return Err(PageError::Missing("second factor".to_owned()));
+    }
+    people::remove_second_factor(&state.store, account.id, state.clock.now(), &by.0).await?;
+    let text = format!("The second factor of {} is removed.", account.name);
+    Ok(redirect_with_flash(&back, "ok", &text))
 }
 
 /// `POST /users/{id}/delete`

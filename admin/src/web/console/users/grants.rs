@@ -33,7 +33,9 @@ pub async fn update(
         let text = format!("The roles of {} are saved; its sessions are ended.", account.name);
         match people::set_grants(&state.store, account.id, &grants, state.clock.now(), &by.0).await {
             Ok(()) => return Ok(redirect_with_flash(&format!("/users/{}", account.id), "ok", &text)),
-            Err(Error::Store(carillon_store::Error::InUse(text))) => form.add_error("grants", text),
+            Err(Error::Refused(text) | Error::Store(carillon_store::Error::InUse(text))) => {
+                form.add_error("grants", text)
+            }
             Err(error) => return Err(error.into()),
         }
     }

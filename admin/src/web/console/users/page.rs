@@ -20,6 +20,8 @@ struct Page {
     context: PageContext,
     account: Account,
     is_own: bool,
+    /// The roles cannot be changed here.
+    is_fixed: bool,
     form: Form,
     grants: Vec<GrantField>,
     roles: [Role; 4],
@@ -55,6 +57,7 @@ pub(super) async fn show(
     let status = form.status();
     let page = Page {
         is_own: account.id == viewer.account_id,
+        is_fixed: account.id == viewer.account_id || account.issuer.is_some(),
         grants: grant_fields(&form, &apps),
         roles: Role::ALL,
         sessions: session::list(&state.store, account.id, context.now).await?,

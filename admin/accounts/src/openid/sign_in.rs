@@ -1,0 +1,125 @@
+//! A sign-in by the provider, from the button to the account.
+
+use carillon_scheduler::Millis;
+use carillon_store::people::provided::{ProvidedPerson, ProvidedSignIn};
+use carillon_store::people::sign_in_steps::StepKind;
+use carillon_store::{Actor, Store, VisibleApps};
+use serde::{Deserialize, Serialize};
+
+use crate::openid::provider::{Error, Person, Provider, Returned, Secrets};
+use crate::secret::hash;
+use crate::step;
+
+/// Time to sign in at the provider.
+const LIMIT_MS: i64 = 10 * 60_000;
+/// Characters of an account's name.
+const NAME_MAX: usize = 64;
+
+#[derive(Serialize, Deserialize)]
+struct Detail {
+    secrets: Secrets,
+    next: String,
+}
+
+/// A sign-in that has begun.
+pub struct Begun {
+    /// Where to send the browser.
+    pub url: String,
+}
+
+/// A person whom the provider has signed in.
+pub struct Finished {
+    pub account: ProvidedSignIn,
+    /// The address in the console that was asked for.
+    pub next: String,
+}
+
+/// Begins a sign-in of the browser that holds this secret.
+///
+/// # Errors
+/// The provider cannot be used, or the database not be written.
+pub async fn begin(
+    store: &Store,
+    provider: &Provider,
+    (browser, by): (&str, &Actor),
+    next: &str,
+    now: Millis,
+) -> Result<Begun, Error> {
+    let state = crate::secret::random_secret();
+    let (url, secrets) = provider.authorization(&state, now).await?;
+    let next: String = next.chars().take(2000).collect();
+    let detail = serde_json::to_string(&Detail { secrets, next }).map_err(|error| Error::Invalid(error.to_string()))?;
+    let place = step::Place { browser, handle: &state };
+    step::begin(store, &place, (StepKind::Provider, &detail), (&by.source, now + LIMIT_MS), now).await?;
+    Ok(Begun { url })
+}
+
+/// Ends a sign-in with what the browser has brought back. Its state counts once, in the browser in which it began.
+///
+/// # Errors
+/// Any check fails, the provider cannot be used, or the database not be written.
+pub async fn finish(
+    store: &Store,
+    provider: &Provider,
+    (browser, by): (&str, &Actor),
+    (state, code, issuer): (&str, &str, Option<&str>),
+    now: Millis,
+) -> Result<Finished, Error> {
+    let place = step::Place { browser, handle: state };
+    let found = step::find(store, &place, StepKind::Provider, now).await?.ok_or(Error::Unknown)?;
+    if !step::end(store, &place).await? {
+        return Err(Error::Unknown);
+    }
+    let detail: Detail = serde_json::from_str(&found).map_err(|_| Error::Unknown)?;
+    let person = provider.person(Returned { code, issuer, secrets: detail.secrets }, now).await?;
+    let account = account_of(store, provider, &person, by, now).await?;
+    Ok(Finished { account, next: detail.next })
+}
+
+async fn account_of(
+    store: &Store,
+    provider: &Provider,
+    person: &Person,
+    by: &Actor,
+    now: Millis,
+) -> Result<ProvidedSignIn, Error> {
+    let issuer = &provider.settings.issuer;
+    let identity_hash = hash(&format!("{issuer}\n{}", person.subject));
+    let grants = provider.settings.roles.grants(&person.groups, &store.apps(&VisibleApps::All).await?);
+    let names = account_names(person, &identity_hash);
+    let person = ProvidedPerson { identity_hash: &identity_hash, issuer, names: &names, grants: &grants };
+    Ok(store.provided_sign_in(&person, now, by).await?)
+}
+
+/// Names to try: as the provider names the person; where an account has that name already, with a part of the identity, which no
+/// other account has.
+fn account_names(person: &Person, identity_hash: &str) -> Vec<String> {
+    let clean = |name: &String| {
+        let text: String = name.chars().filter(|c| !c.is_control()).collect();
+        text.trim().chars().take(NAME_MAX).collect::<String>().trim_end().to_owned()
+    };
+    let known = person.names.iter().map(clean).find(|name| !name.is_empty());
+    let first = known.unwrap_or_else(|| "unnamed".to_owned());
+    let short: String = first.chars().take(NAME_MAX - 11).collect();
+    let last = format!("{} ({})", short.trim_end(), &identity_hash[..8]);
+    vec![first, last]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_fits_and_another_one_is_ready() {
+        let names = |names: &[&str]| {
+            let names = names.iter().map(|&name| name.to_owned()).collect();
+            account_names(&Person { subject: String::new(), names, groups: vec![] }, &hash("x"))
+        };
+        assert_eq!(names(&["ada", "ada@example.com"])[0], "ada");
+        assert_eq!(names(&[" \n", "ada@example.com"])[0], "ada@example.com");
+        assert_eq!(names(&[])[0], "unnamed");
+        for name in names(&["ä".repeat(300).as_str()]) {
+            assert!(name.chars().count() <= NAME_MAX && crate::people::name_complaint(&name).is_none(), "{name}");
+        }
+    }
+}

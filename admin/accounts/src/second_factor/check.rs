@@ -1,0 +1,106 @@
+//! Whether a code is right. Attempts are counted as those of passwords are, and a code counts once.
+
+use carillon_scheduler::{AuditAction, Millis};
+use carillon_store::people::throttle::{Attempt, Subject};
+use carillon_store::{Actor, AuditObject, Store};
+use serde_json::json;
+
+use crate::password::Error;
+use crate::second_factor::totp::Secret;
+use crate::secret::hash;
+use crate::secret_keys::SecretKeys;
+use crate::sign_in;
+
+/// The result of an attempt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CodeCheck {
+    Right {
+        /// It was a recovery code; so many are left.
+        recovery_left: Option<i64>,
+    },
+    /// It is no code of now, or was used already.
+    Wrong,
+    /// There were too many failed attempts.
+    Throttled { until_at: Millis },
+}
+
+/// Where the secret of an account may be decrypted: nowhere else.
+pub(super) fn context(account_id: i64) -> String {
+    format!("account {account_id} totp")
+}
+
+/// Checks a code of the app, or a recovery code, and uses it up. A refusal is in the audit.
+///
+/// # Errors
+/// The database could not be asked.
+pub async fn check(
+    store: &Store,
+    keys: &SecretKeys,
+    account_id: i64,
+    sent: &str,
+    by: &Actor,
+    now: Millis,
+) -> Result<CodeCheck, Error> {
+    let result = attempt(store, keys, account_id, sent, &by.source, now).await?;
+    let why = match result {
+        CodeCheck::Right { .. } => return Ok(result),
+        CodeCheck::Wrong => "wrong code",
+        CodeCheck::Throttled { .. } => "too many wrong codes",
+    };
+    let object = AuditObject::account(account_id);
+    store.record_refusal(by, AuditAction::RefuseSignIn, object, json!({"reason": why}), now).await?;
+    Ok(result)
+}
+
+async fn attempt(
+    store: &Store,
+    keys: &SecretKeys,
+    account_id: i64,
+    sent: &str,
+    source: &str,
+    now: Millis,
+) -> Result<CodeCheck, Error> {
+    // Not the account's count of passwords: that ends with each right password.
+    let subjects = [Subject::Single(format!("code:{account_id}")), sign_in::source_subject(source)];
+    if let Attempt::Refused { until_at } = store.begin_attempt(&subjects, now).await? {
+        return Ok(CodeCheck::Throttled { until_at });
+    }
+    let sent: String = sent.chars().filter(|c| !c.is_whitespace() && *c != '-').collect();
+    let is_code = sent.len() == 6 && sent.bytes().all(|byte| byte.is_ascii_digit());
+    let is_right = match is_code {
+        true => is_code_of_now(store, keys, account_id, &sent, now).await?,
+        false => store.use_recovery_code(account_id, &hash(&sent.to_uppercase())).await?,
+    };
+    if !is_right {
+        return Ok(CodeCheck::Wrong);
+    }
+    store.end_attempt(&subjects).await?;
+    let recovery_left = match is_code {
+        true => None,
+        false => Some(store.recovery_codes(account_id).await?),
+    };
+    Ok(CodeCheck::Right { recovery_left })
+}
+
+async fn is_code_of_now(
+    store: &Store,
+    keys: &SecretKeys,
+    account_id: i64,
+    code: &str,
+    now: Millis,
+) -> Result<bool, Error> {
+    let Some(stored) = store.second_factor(account_id).await?.filter(|factor| factor.since.is_some()) else {
+        return Ok(false);
+    };
+    let Some(secret) = keys.open(&context(account_id), &stored.sealed_secret) else {
+        tracing::error!(
+            account.id = account_id,
+            "the second factor of an account cannot be decrypted: --secret-key is not the key that encrypted it; a recovery code works"
+        );
+        return Ok(false);
+    };
+    match Secret::from_text(secret).step_of(code, now) {
+        Some(step) => Ok(store.use_totp_step(account_id, step).await?),
+        None => Ok(false),
+    }
+}

@@ -1,0 +1,59 @@
+//! A sign-in that has begun and waits for its next step. It belongs to one browser: a cookie holds one half of its name, the form or
+//! the address that comes back the other.
+
+use carillon_scheduler::Millis;
+use carillon_store::people::sign_in_steps::{NewStep, StepKind};
+use carillon_store::{Result, Store};
+
+use crate::secret::{hash, is_secret};
+
+/// The two halves that name a step.
+pub struct Place<'a> {
+    /// The secret in the browser's cookie.
+    pub browser: &'a str,
+    /// The secret that goes out and comes back.
+    pub handle: &'a str,
+}
+
+impl Place<'_> {
+    /// None: no step can have this name.
+    fn id_hash(&self) -> Option<String> {
+        let is_name = is_secret(self.browser) && is_secret(self.handle);
+        is_name.then(|| hash(&format!("{}.{}", self.browser, self.handle)))
+    }
+}
+
+/// # Errors
+/// Too many steps of this source, or the database could not be written.
+pub async fn begin(
+    store: &Store,
+    place: &Place<'_>,
+    (kind, detail): (StepKind, &str),
+    (source, expires_at): (&str, Millis),
+    now: Millis,
+) -> Result<()> {
+    let id_hash = place.id_hash().unwrap_or_default();
+    store.begin_step(&NewStep { id_hash: &id_hash, kind, detail, source, expires_at }, now).await
+}
+
+/// What the step holds, while it is valid.
+///
+/// # Errors
+/// The database could not be asked.
+pub async fn find(store: &Store, place: &Place<'_>, kind: StepKind, now: Millis) -> Result<Option<String>> {
+    match place.id_hash() {
+        Some(id_hash) => store.step(&id_hash, kind, now).await,
+        None => Ok(None),
+    }
+}
+
+/// Uses the step up. False: another request was faster.
+///
+/// # Errors
+/// The database could not be written.
+pub async fn end(store: &Store, place: &Place<'_>) -> Result<bool> {
+    match place.id_hash() {
+        Some(id_hash) => store.end_step(&id_hash).await,
+        None => Ok(false),
+    }
+}

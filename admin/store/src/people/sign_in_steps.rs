@@ -1,0 +1,69 @@
+//! Sign-ins that have begun: the password was right and a code is awaited, or the browser is at the OpenID provider. Each counts
+//! once and for some minutes, on all nodes.
+
+use crate::error::{Error, Result};
+use crate::store::Store;
+
+/// Steps of one source at once. Anyone may begin a sign-in; this bounds the rows.
+const MAX_OF_SOURCE: i64 = 200;
+
+/// What a step waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StepKind {
+    /// A code, after the password.
+    Code,
+    /// The answer of the OpenID provider.
+    Provider,
+}
+
+impl StepKind {
+    const fn as_str(self) -> &'static str {
+        match self {
+            Self::Code => "code",
+            Self::Provider => "provider",
+        }
+    }
+}
+
+/// A step to be stored.
+pub struct NewStep<'a> {
+    /// The hash of secrets that the browser holds and sends back.
+    pub id_hash: &'a str,
+    pub kind: StepKind,
+    /// What the next step needs, as JSON.
+    pub detail: &'a str,
+    /// The address of the client.
+    pub source: &'a str,
+    pub expires_at: i64,
+}
+
+impl Store {
+    /// Stores a step, and clears away those that have expired.
+    ///
+    /// # Errors
+    /// `InUse`: too many steps of this source.
+    pub async fn begin_step(&self, new: &NewStep<'_>, now: i64) -> Result<()> {
+        let source: String = new.source.chars().take(64).collect();
+        self.execute(&self.changes, "DELETE FROM sign_in_step WHERE expires_at <= ?", values![now]).await?;
+        let text = "SELECT COUNT(*) FROM sign_in_step WHERE source = ? AND expires_at > ?";
+        let count: Option<i64> = self.tuple(&self.read, text, values![source.as_str(), now]).await?;
+        if count.unwrap_or(0) >= MAX_OF_SOURCE {
+            return Err(Error::InUse(
+                "too many sign-ins have begun from this address; try again in ten minutes".into(),
+            ));
+        }
+        let row = values![new.id_hash, new.kind.as_str(), new.detail, source, new.expires_at];
+        self.insert_rows(&self.changes, "sign_in_step", "id_hash, kind, detail, source, expires_at", vec![row]).await
+    }
+
+    /// What a step holds, while it is valid.
+    pub async fn step(&self, id_hash: &str, kind: StepKind, now: i64) -> Result<Option<String>> {
+        let text = "SELECT detail FROM sign_in_step WHERE id_hash = ? AND kind = ? AND expires_at > ?";
+        self.tuple(&self.read, text, values![id_hash, kind.as_str(), now]).await
+    }
+
+    /// Uses a step up. False: another request was faster.
+    pub async fn end_step(&self, id_hash: &str) -> Result<bool> {
+        Ok(self.execute(&self.changes, "DELETE FROM sign_in_step WHERE id_hash = ?", values![id_hash]).await? > 0)
+    }
+}
