@@ -87,8 +87,8 @@ async fn answered(route: &RouteEntry, names: &Names, response: Response) -> Answ
         if numbers.iter().any(|number| number == digits) { part.replacen(digits, "ID", 1) } else { part.to_owned() }
     });
     let text: String = text.collect();
-    let lines =
-        text.lines().filter(|line| !["csrf", "Request <code>", "/assets/"].iter().any(|word| line.contains(word)));
+    let others = ["csrf", "Request <code>", "/assets/", "error-code"];
+    let lines = text.lines().filter(|line| !others.iter().any(|word| line.contains(word)));
     Answered { word, text: lines.collect::<Vec<_>>().join("\n") }
 }
 

@@ -96,6 +96,7 @@ async fn expired_token(engine: &Engine, store: &Store, app: &App) -> i64 {
             engine.app_tokens().revoke(app.id, token.id, &by).await.unwrap();
         }
     }
+    engine.app_tokens().set_own_tokens_only(app.id, false, &by).await.unwrap();
     let token_hash = random_secret();
     let new =
         NewExecutorToken { name: "old", token_hash: &token_hash, sealed: "", now: NOW - 1, expires_at: Some(NOW) };

@@ -237,7 +237,8 @@ fn what_a_dead_executor_had_runs_again_on_another_one_after_a_while() {
         assert_eq!((runs[0].state, runs[1].state), (RunState::Lost, RunState::Running));
         assert_eq!(other.runs()[0].run_id(), runs[1].id);
         // Both come to an end in the row that is their own.
-        node.callback(&[(run_id, 200, "the first, late"), (runs[1].id, 500, "the second")]).await;
+        node.callback(&[(run_id, 200, "the first, late")]).await;
+        node.callback(&[(runs[1].id, 500, "the second")]).await;
         assert_eq!(node.states(&job).await, [RunState::Succeeded, RunState::Failed]);
     });
 }
