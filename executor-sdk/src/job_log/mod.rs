@@ -4,6 +4,7 @@
 //! link cannot lead out of it.
 
 mod job_logs;
+mod make_room;
 mod prune;
 mod quota;
 mod read;

@@ -41,7 +41,7 @@ fn before_signing_in() -> Vec<Route> {
         Route::new(GET, "/setup", Open, account::setup::form),
         Route::new(POST, "/setup", Open, account::setup::set_up),
         Route::new(GET, "/login", Open, account::login::form),
-        Route::new(POST, "/login", Open, account::login::sign_in),
+        Route::new(POST, "/login", Open, account::sign_in::sign_in),
         Route::new(POST, "/login/code", Open, account::code::check),
         Route::new(GET, "/login/openid", Open, account::openid::begin),
         Route::new(GET, account::openid::CALLBACK, Open, account::openid::callback),

@@ -1,17 +1,16 @@
-//! Signing in and out.
+//! The page of signing in, the session that it opens, and signing out.
 
 use actix_web::http::StatusCode;
-use actix_web::http::header::{RETRY_AFTER, USER_AGENT};
+use actix_web::http::header::USER_AGENT;
 use actix_web::{HttpRequest, HttpResponse, web};
 use askama::Template;
 use carillon_accounts::session;
-use carillon_accounts::sign_in::{self, Client, SignIn};
+use carillon_accounts::sign_in;
 use carillon_store::Actor;
 use chrono_tz::Tz;
 use serde::Deserialize;
 
 use crate::web::access::Caller;
-use crate::web::console::account::code;
 use crate::web::console::account::kept_form::{self, KeptForm, KeptFormPage};
 use crate::web::forms::Fields;
 use crate::web::guard::client_address::client_text;
@@ -22,10 +21,9 @@ use crate::web::page::{
     PageContext, PageError, PageResult, ZONE, list_address, local_address, preference, redirect, render, show,
 };
 use crate::web::state::{Shared, State};
-use crate::web::text::format::duration;
 
 /// The proof that this browser has signed in before.
-const DEVICE: &str = "carillon_device";
+pub(super) const DEVICE: &str = "carillon_device";
 
 #[derive(Template)]
 #[template(path = "account/login.html")]
@@ -88,6 +86,18 @@ pub(super) fn refused(
     render(&Page { error: Some(error), kept, ..Page::new(state, context, next) }, status)
 }
 
+/// The page again, with the name that was typed.
+pub(super) fn try_again(
+    state: &State,
+    context: PageContext,
+    fields: &Fields,
+    (error, status): (String, StatusCode),
+    kept: Option<KeptForm>,
+) -> HttpResponse {
+    let page = Page::new(state, context, fields.get("next"));
+    render(&Page { name: fields.get("name").to_owned(), error: Some(error), kept, ..page }, status)
+}
+
 /// The answer to a request whose session has ended.
 pub fn ask_again(state: &State, context: PageContext, path: &str, fields: &Fields) -> HttpResponse {
     // The way over the provider carries no form.
@@ -98,42 +108,6 @@ pub fn ask_again(state: &State, context: PageContext, path: &str, fields: &Field
     };
     let page = Page { notice: Some(notice), kept, ..Page::new(state, context, &kept_form::page_of(path, fields)) };
     render(&page, StatusCode::UNAUTHORIZED)
-}
-
-/// `POST /login`
-pub async fn sign_in(state: Shared, request: HttpRequest, context: PageContext, fields: Fields) -> PageResult {
-    if !state.config.has_passwords {
-        return Err(PageError::Forbidden("Passwords are switched off in this console".into()));
-    }
-    let (name, now) = (fields.get("name"), state.clock.now());
-    let kept = KeptForm::from_fields(&fields);
-    let again = |error: String, status: StatusCode| {
-        let page = Page::new(&state, context.clone(), fields.get("next"));
-        render(&Page { name: name.to_owned(), error: Some(error), kept: kept.clone(), ..page }, status)
-    };
-    let by = sender(&request);
-    let proof = cookies::read(&request, DEVICE);
-    let client = Client { by: &by, proof: proof.as_ref().map(|cookie| cookie.value()) };
-    let (account_id, name, has_second_factor) =
-        match sign_in::check(&state.store, name, fields.get("password"), client, now).await? {
-            SignIn::Accepted { account_id, name, has_second_factor } => (account_id, name, has_second_factor),
-            SignIn::Wrong => {
-                tracing::info!(client.address = by.source, "a sign-in was refused");
-                return Ok(again("Name or password is wrong.".to_owned(), StatusCode::UNAUTHORIZED));
-            }
-            SignIn::Throttled { until_at } => {
-                let seconds = (until_at - now + 999) / 1000;
-                let text = format!("Too many failed attempts. Try again in {}.", duration(seconds * 1000));
-                let mut answer = again(text, StatusCode::TOO_MANY_REQUESTS);
-                answer.headers_mut().insert(RETRY_AFTER, seconds.into());
-                return Ok(answer);
-            }
-        };
-    let (account, to) = ((account_id, &*name), (fields.get("next"), fields.get("zone")));
-    match has_second_factor {
-        true => code::ask(&state, &request, context, account, to, kept).await,
-        false => enter(&state, &request, context, account, to, kept).await,
-    }
 }
 
 /// Opens a session, and leads to the page that was asked for, or back to a form that was kept.

@@ -11,5 +11,6 @@ pub mod reset;
 pub mod second_factor;
 pub mod sessions;
 pub mod setup;
+pub mod sign_in;
 mod step_cookie;
 pub mod tokens;

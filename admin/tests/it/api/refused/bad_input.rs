@@ -3,7 +3,7 @@
 use carillon_testkit::Answer;
 use serde_json::{Value, json};
 
-use super::client::{Api, api, job};
+use crate::api::client::{Api, api, job};
 
 async fn told(api: &Api, members: Value) -> String {
     api.post("/jobs", job(members)).await.error()

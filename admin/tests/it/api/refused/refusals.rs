@@ -3,7 +3,7 @@
 use reqwest::{Method, StatusCode};
 use serde_json::json;
 
-use super::client::{Api, api};
+use crate::api::client::{Api, api};
 use crate::services::{Kind, TestDatabase, on};
 
 const PATHS: [(&str, &str); 17] = [
@@ -113,7 +113,7 @@ fn other_paths_and_methods_are_refused_in_the_same_shape() {
 fn there_is_no_job_and_no_run_of_that_number() {
     api(async |api| {
         for (method, path) in PATHS.into_iter().filter(|(_, path)| path.contains("/1")) {
-            let body = super::client::job(json!({}));
+            let body = crate::api::client::job(json!({}));
             let body = if method == "PUT" { body } else { json!({}) };
             let request = api.request(Method::from_bytes(method.as_bytes()).unwrap(), path);
             let answer = api.send(request.bearer_auth(&api.token).json(&body)).await;

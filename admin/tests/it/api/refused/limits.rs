@@ -7,7 +7,7 @@ use carillon_admin::config::Config;
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 
-use super::client::{Api, job};
+use crate::api::client::{Api, job};
 use crate::services::{Kind, TestDatabase, on};
 
 fn limited(change: impl Fn(&mut Config), test: impl AsyncFnOnce(&Api)) {

@@ -1,0 +1,5 @@
+//! What the API refuses, and how it says so.
+
+mod bad_input;
+mod limits;
+mod refusals;
