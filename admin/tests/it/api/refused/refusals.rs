@@ -31,10 +31,8 @@ async fn documented(api: &Api) -> Vec<(String, String)> {
     let document = api.send(api.request(Method::GET, "/openapi.json")).await.ok();
     let mut operations = vec![];
     for (path, item) in document["paths"].as_object().unwrap() {
-        let (start, rest) = path.split_once('{').unwrap_or((path, ""));
-        let end = rest.split_once('}').map_or("", |(_, end)| end);
-        assert!(!end.contains('{'), "{path}");
-        let path = if rest.is_empty() { path.clone() } else { format!("{start}1{end}") };
+        let segment = |segment: &str| if segment.starts_with('{') { "1".to_owned() } else { segment.to_owned() };
+        let path = path.split('/').map(segment).collect::<Vec<_>>().join("/");
         let methods = item.as_object().unwrap().keys().filter(|name| *name != "parameters");
         operations.extend(methods.map(|method| (method.to_uppercase(), path.clone())));
     }
