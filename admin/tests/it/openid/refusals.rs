@@ -8,6 +8,9 @@ use super::fake::Bent;
 use super::{World, is_signed_in, run};
 use crate::console::client::START;
 
+/// Makes the provider's next answer wrong.
+type Bend = Box<dyn FnOnce(&mut Bent)>;
+
 const UNKNOWN: &str = "This sign-in has expired, was used already or began in another browser.";
 const SECONDS: i64 = START / 1000;
 
@@ -19,7 +22,7 @@ fn claim(name: &'static str, value: Value) -> Box<dyn FnOnce(&mut Bent)> {
 fn a_token_that_fails_a_check_signs_nobody_in() {
     run(async {
         let world = World::start().await;
-        let faults: Vec<(&str, Box<dyn FnOnce(&mut Bent)>)> = vec![
+        let faults: Vec<(&str, Bend)> = vec![
             ("another nonce", claim("nonce", json!("another"))),
             ("no nonce", claim("nonce", Value::Null)),
             ("another client's", claim("aud", json!("another"))),
