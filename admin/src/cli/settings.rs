@@ -77,7 +77,7 @@ pub struct ServeSettings {
     #[arg(long, env = "CARILLON_EXECUTOR_CLIENT_KEY", value_name = "FILE")]
     pub executor_client_key: Option<String>,
 
-    /// Where people reach the console, such as https://carillon.example.com [default: wherever their browsers ask for it]
+    /// Where people reach the console, such as `https://carillon.example.com` [default: wherever their browsers ask for it]
     ///
     /// The console then answers under this address only, and links are made with it. With https, its cookies are sent by
     /// TLS alone, and browsers are told to use no plain HTTP.
@@ -172,7 +172,7 @@ pub struct ServeSettings {
     #[arg(long, env = "CARILLON_SECRET_KEY_FILE", value_name = "FILE", help_heading = "Secrets")]
     pub secret_key_file: Option<String>,
 
-    /// Issuer of an OpenID Connect provider with which people sign in, such as https://login.example.com/realms/main
+    /// Issuer of an OpenID Connect provider with which people sign in, such as `https://login.example.com/realms/main`
     /// [default: none; people sign in with passwords]
     ///
     /// Register this program there with the redirect address PUBLIC-URL/login/openid/callback.
