@@ -316,7 +316,9 @@ mod tests {
              --shards=3 --access-token={token} --admin-password={other} --api-token={other} --log-format=json \
              --look-ahead=2s --lease-ttl=3s --connect-timeout=300ms --request-timeout=400ms --in-flight=5 --lost-rule=xxl \
              --flag-after=45s --escalate-after=10m --executor-networks=10.0.0.0/8 --secret-key={key} \
-             --request-rate=7 --registration-rate=8 --app-executors=9 --app-jobs=10 --min-period=11s"
+             --request-rate=7 --registration-rate=8 --app-executors=9 --app-jobs=10 --min-period=11s \
+             --oidc-issuer=https://l.example --oidc-client-id=c --oidc-client-secret={other} --oidc-groups-claim=g \
+             --oidc-roles=ops=admin:all --oidc-scopes=one --oidc-name=Example --no-passwords"
         );
         let arguments: Vec<&str> = text.split_whitespace().collect();
         let parsed = parse(folder.path(), &arguments).unwrap();
